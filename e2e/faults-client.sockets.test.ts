@@ -8,7 +8,7 @@ import { errorOf, postJson, ragRequest, startTestProxy } from './start-test-prox
 import { failOnFaults, until } from './watch-faults.ts'
 
 const chat = '/v1/chat/completions'
-/** What is rewritten and what passes must stand the same faults. */
+/** Requests that are rewritten and those passed through must withstand the same faults. */
 const routes = [chat, '/v1/embeddings']
 const headOfStream = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n'
 
@@ -19,7 +19,7 @@ failOnFaults()
 
 beforeEach(async () => {
   engine = await startRawEngineDouble()
-  // a request that is never settled would hold up the end of the test for as long
+  // long times, so that a request that never settles makes the test hang and fail
   proxy = await startTestProxy({ url: engine.url }, { drainSeconds: 600, groupWindowMilliseconds: 60_000 })
 })
 afterEach(async () => {
@@ -27,7 +27,7 @@ afterEach(async () => {
   await engine.close()
 })
 
-/** Nothing of those who left remains: no work of the engine's goes on, and the next request is answered. */
+/** Expects nothing to remain of departed clients: the engine's work has ended, and the next request is answered. */
 async function expectNothingLeft(path: string): Promise<void> {
   await until(() => [...engine.used].every((socket) => socket.closed))
   engine.behave({ onRequest: (socket) => socket.write(rawAnswer('{"ok":true}')) })
@@ -57,7 +57,7 @@ describe.each(routes)('clients of %s that leave', (path) => {
   })
 
   test('before the head of the answer abort the engine’s work', async () => {
-    // all share a block: most of them wait for the first
+    // all share a block, so most of them wait for the first
     const clients = await connectMany(30)
     for (const [i, client] of clients.entries()) client.write(whole(i))
     await until(() => engine.requestCount >= 1)

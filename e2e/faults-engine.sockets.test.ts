@@ -9,7 +9,7 @@ import { type RawEngineDouble, rawAnswer, startRawEngineDouble } from './raw-eng
 import { errorOf, postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
 import { failOnFaults, until } from './watch-faults.ts'
 
-/** What is rewritten and what passes must stand the same faults. */
+/** Requests that are rewritten and those passed through must withstand the same faults. */
 const routes = ['/v1/chat/completions', '/v1/embeddings']
 const stream = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n'
 const halfEvent = '11\r\ndata: {"a":1}\n\nda\r\n'
@@ -21,7 +21,7 @@ failOnFaults()
 
 beforeEach(async () => {
   engine = await startRawEngineDouble()
-  // an answer that is never settled would hold up the end of the test for as long
+  // a long time, so that an answer that never settles makes the test hang and fail
   proxy = await startTestProxy({ url: engine.url }, { drainSeconds: 600 })
 })
 afterEach(async () => {
@@ -29,7 +29,7 @@ afterEach(async () => {
   await engine.close()
 })
 
-/** The proxy is as good as new: the next request is answered with what the engine says to it. */
+/** Expects the proxy to be fully recovered: it passes on the engine's answer to the next request. */
 async function expectService(path: string): Promise<void> {
   engine.behave({ onRequest: (socket) => socket.write(rawAnswer('{"ok":true}')) })
   const response = await postJson(proxy.url + path, ragRequest('after the fault', ['a', 'b']))
@@ -71,7 +71,7 @@ describe.each(routes)('an engine behind %s that breaks off', (path) => {
       engine.behave({
         onRequest: (socket) => {
           socket.write(sent)
-          // a reset that overtakes the bytes would take them with it
+          // the delay lets the bytes arrive first; an immediate reset could discard them
           setTimeout(() => socket[how](), 30)
         },
       })
@@ -119,7 +119,7 @@ describe.each(routes)('an engine behind %s', (path) => {
       const connection = engine.sockets.at(-1)!
       expect([client.socket.closed, connection.closed]).toEqual([false, false])
       client.reset()
-      // it hangs for ever: nothing but the client's leaving ends it
+      // the engine hangs forever, so only the client's departure closes the connection
       await once(connection, 'close')
     }
     await expectService(path)

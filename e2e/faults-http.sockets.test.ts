@@ -14,7 +14,7 @@ let proxy: RunningProxy
 
 failOnFaults()
 
-/** Answers with the request's own path and body. */
+/** Answers with the request line and the body of the request. */
 const echo = {
   onRequest: (socket: { write(bytes: Buffer): unknown }, head: string, body: Buffer): void => {
     socket.write(rawAnswer(JSON.stringify({ line: head.split('\r\n')[0], body: body.toString() })))

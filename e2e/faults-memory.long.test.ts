@@ -11,8 +11,8 @@ import { ragRequest } from './start-test-proxy.ts'
 
 const megabyte = 1024 * 1024
 /**
- * What a proxy may hold of 400 MB and more under way: socket buffers and what the collector has not freed yet,
- * which was up to 70 MB on Node 20 and 125 MB on Node 24.
+ * How much a proxy's memory may grow with 400 MB or more in transit: socket buffers and what the garbage collector has
+ * not yet freed. Measured: up to 70 MB on Node 20 and 125 MB on Node 24.
  */
 const mostHeld = 200 * megabyte
 const routes = ['/v1/chat/completions', '/v1/embeddings']
@@ -31,7 +31,7 @@ afterEach(async () => {
   await engine.close()
 })
 
-/** Writes as fast as the reader takes it; counts what was written and how often it had to wait. */
+/** Writes as fast as the reader reads; counts the bytes written and the pauses. */
 class Flood {
   written = 0
   pauses = 0
@@ -39,7 +39,7 @@ class Flood {
 
   async pour(response: ServerResponse, bytes: number): Promise<void> {
     while (this.written < bytes && !response.destroyed) {
-      // every piece is another, so that none can be lost or sent twice unseen
+      // all pieces differ, so that a lost or repeated one is detected
       const piece = Buffer.alloc(64 * 1024, `data: ${this.written} `)
       this.written += piece.length
       this.hash.update(piece)
@@ -118,7 +118,7 @@ describe.runIf(process.platform === 'linux').each(routes)('%s, in bounded memory
     expect(floods.map(({ written }) => written)).toEqual(stalled)
     for (const flood of floods) expect([flood.written < 50 * megabyte, flood.pauses > 0]).toEqual([true, true])
     expect(peakMemory(reprise.child.pid!) - before).toBeLessThan(mostHeld)
-    // one goes on and gets all of it, however long it did not read
+    // one client resumes and receives everything, despite its long pause
     const [first, ...others] = clients
     for (const other of others) other.destroy()
     const hash = await hashOf(first!)

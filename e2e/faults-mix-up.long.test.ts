@@ -8,7 +8,7 @@ import { postJson, startTestProxy } from './start-test-proxy.ts'
 import { failOnFaults, until } from './watch-faults.ts'
 
 const turns = 4
-/** Documents that everybody retrieves, so that everybody's prompts are reordered against everybody else's. */
+/** Documents that all conversations retrieve, so that each prompt is reordered to match the others. */
 const shared = Array.from({ length: 40 }, (_, k) => `Document ${k} of the corpus: ${`fact ${k}. `.repeat(20)}`)
 
 let engine: EchoingEngineDouble
@@ -23,7 +23,7 @@ afterEach(async () => {
   await engine.close()
 })
 
-/** Chance that is the same in every run (mulberry32). */
+/** Creates a random generator that is the same in every run (mulberry32). */
 function createChance(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -44,7 +44,7 @@ interface Answer {
   readonly last: string[]
 }
 
-/** A turn's question over five shared documents and one that only this conversation retrieves, in any order. */
+/** Returns a turn's question about up to five shared documents and one of this conversation only, in random order. */
 function ask(chance: (below: number) => number, conversation: number, turn: number): Message {
   const own = `Private note <<${conversation}.${turn}>> for one reader.`
   const blocks = [own, ...Array.from({ length: 5 }, () => shared[chance(shared.length)]!)]
@@ -72,7 +72,7 @@ async function readAnswer(response: Response, isStream: boolean): Promise<string
   return content
 }
 
-/** Sends a request that is given up after a moment, or as soon as its answer begins, as users do who press stop. */
+/** Sends a request and aborts it after a moment or when its answer begins, as when a user presses stop. */
 async function abandon(
   url: string,
   body: unknown,
@@ -86,7 +86,7 @@ async function abandon(
     .catch(() => {})
 }
 
-/** Sends again what no connection could be had for: a busy machine takes longer to open hundreds than fetch waits. */
+/** Retries on connection timeouts: on a busy machine, opening hundreds of connections takes longer than fetch waits. */
 async function postPatiently(url: string, body: unknown, init: RequestInit): Promise<Response> {
   for (;;) {
     try {
@@ -98,7 +98,7 @@ async function postPatiently(url: string, body: unknown, init: RequestInit): Pro
   }
 }
 
-/** One conversation from its first turn to its last; returns how many answers it checked. */
+/** Runs one conversation from its first turn to its last. Returns how many answers it checked. */
 async function converse(conversation: number): Promise<number> {
   const chance = createChance(conversation)
   const url = `${proxy.url}/v1/chat/completions`
@@ -131,7 +131,7 @@ async function converse(conversation: number): Promise<number> {
 
 test.each<[conversations: number, kind: EngineKind]>([
   [200, 'vllm'],
-  // nothing is added to a request here: what is shared by the requests is the same
+  // for this kind nothing is added to a request; the requests share the same documents
   [100, 'openai'],
 ])(
   'of %i conversations at once each gets its own answers, whoever leaves in between: %s',
@@ -139,14 +139,14 @@ test.each<[conversations: number, kind: EngineKind]>([
     proxy = await startTestProxy({ url: engine.url, kind }, { drainSeconds: 600 })
     const checked = await Promise.all(
       Array.from({ length: conversations }, async (_, i) => {
-        // not all in one moment
+        // stagger the starts
         await delay(2 * i)
         return converse(i)
       }),
     )
     expect(checked).toEqual(checked.map(() => turns))
     const metrics = async (): Promise<string> => (await fetch(`${proxy.adminUrl}/metrics`)).text()
-    // the test would show nothing if no prompt had been rewritten and nobody had left
+    // the test would prove nothing if no prompt had been rewritten or no client had left
     expect(Number(/^reprise_blocks_total\{action="moved"\} (\d+)$/m.exec(await metrics())![1])).toBeGreaterThan(
       2 * conversations,
     )

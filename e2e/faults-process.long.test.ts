@@ -36,7 +36,7 @@ afterEach(async () => {
   await engine.close()
 })
 
-/** Streams to their end, and says how many events they had. */
+/** Reads a stream to its end and returns its number of events. */
 async function stream(url: string, i: number): Promise<number> {
   const response = await postJson(url, ragRequest(`q${i}`, ['a', String(i % 7), String(i)], { stream: true }))
   expect(response.status).toBe(200)
@@ -45,7 +45,7 @@ async function stream(url: string, i: number): Promise<number> {
   return text.match(/"i":/g)!.length
 }
 
-/** So many requests at once are answered for in the place of an engine that is gone. */
+/** Expects `count` simultaneous requests to be answered with 502 while the engine is gone. */
 async function expectUnreachable({ url }: RunningReprise, count: number): Promise<void> {
   const asked = Array.from({ length: count }, async () => (await postJson(url + chat, ragRequest('q', ['a']))).status)
   expect(await Promise.all(asked)).toEqual(Array(count).fill(502))
@@ -195,7 +195,7 @@ describe.runIf(process.platform === 'linux')('a full disk for logs', () => {
 })
 
 describe('a clock that jumps', () => {
-  /** Loaded before the proxy: twenty times a second the wall clock leaps by up to a day, forth and back. */
+  /** Preloaded script: twenty times a second, the wall clock jumps back or forth by up to a day. */
   const jumping = `
     const Real = Date
     let offset = 0, step = 0

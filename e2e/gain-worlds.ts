@@ -6,18 +6,18 @@ import { findFreePort } from './demo/find-free-port.ts'
 import { SYSTEM_MESSAGE, toUserMessage } from './demo/prompt.ts'
 import { postJson, startTestProxy } from './start-test-proxy.ts'
 
-/** A request of a trace, and what an engine said it found of it. */
+/** The answer to a request of a trace, with the tokens the engine reported. */
 export interface Answered {
   readonly cachedTokens: number
   readonly promptTokens: number
   readonly answer: string
-  /** of the proxy's answer, where it says so */
+  /** baseline from the proxy's answer header, if it has one */
   readonly baseline: number | undefined
 }
 
 const host = '127.0.0.1'
 
-/** What an engine finds that gets the bodies as they are, one after the other. */
+/** Sends the bodies directly to an engine, one after another. */
 export async function runDirect(bodies: readonly object[], capacityTokens: number): Promise<Answered[]> {
   const emulator = await startEmulator({ host, port: 0, kind: 'vllm', capacityTokens, prefillTokensPerSecond: 1e9 })
   try {
@@ -27,7 +27,7 @@ export async function runDirect(bodies: readonly object[], capacityTokens: numbe
   }
 }
 
-/** What it finds behind the proxy, and what that says of its gain. */
+/** Sends the bodies through a proxy to an engine. Returns the answers, the proxy's gain report and its metrics. */
 export async function runThrough(
   bodies: readonly object[],
   capacityTokens: number,
@@ -59,7 +59,7 @@ export async function runThrough(
   }
 }
 
-/** Until the engine reports, and has said how large its cache and its pages are: then tokens are asked for. */
+/** Sends requests until one is followed by its tokens: the engine reports, and its cache and page sizes are known. */
 export async function untilExact({
   url,
   adminUrl,
@@ -103,7 +103,7 @@ export function cachedOf(answers: readonly Answered[]): number {
   return answers.reduce((sum, { cachedTokens }) => sum + cachedTokens, 0)
 }
 
-/** Texts of 40 to 160 words each, the same every time. */
+/** Returns texts of 40 to 160 words each, the same every time. */
 export function documents(count: number): string[] {
   let state = 11
   const next = (): number => {
@@ -117,7 +117,7 @@ export function documents(count: number): string[] {
   })
 }
 
-/** Questions about six of twelve documents each, in ever other orders. */
+/** Returns questions about up to six of twelve documents each, in varying order. */
 export function smallTrace(count: number): object[] {
   const texts = documents(12)
   return Array.from({ length: count }, (_, i) => {

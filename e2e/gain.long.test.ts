@@ -5,7 +5,7 @@ import { SYSTEM_MESSAGE, toUserMessage } from './demo/prompt.ts'
 import { readTrace } from './demo/trace.ts'
 import { cachedOf, documents, runDirect, runThrough, smallTrace, toBody } from './gain-worlds.ts'
 
-/** Relative to the larger of the two; of nothing, nothing is off. */
+/** Returns the difference relative to the larger of the two; 0 if both are 0. */
 function off(a: number, b: number): number {
   return Math.abs(a - b) / Math.max(1, a, b)
 }
@@ -23,7 +23,7 @@ async function expectEqualWorlds(bodies: readonly object[], capacityTokens: numb
 
 describe('what reprise brings', () => {
   test.each([
-    // two prompts fill it: which of two pages that were used together leaves first is told by no model, and weighs
+    // two prompts fill it: no model predicts which of two pages used together is evicted first, and here that matters
     [2_000, 0.03],
     [10_000, 0.01],
     [400_000, 0.01],
@@ -34,14 +34,14 @@ describe('what reprise brings', () => {
   test('is told of each request in the head of its answer', async () => {
     const bodies = smallTrace(12)
     const direct = await runDirect(bodies, 400_000)
-    // an engine that takes its time: the tokens of both worlds are known by then
+    // a slow engine, so that the tokens of both worlds are known before it answers
     const options = { mode: 'on', isReported: true, prefillTokensPerSecond: 5_000 } as const
     const { answers } = await runThrough(bodies, 400_000, options)
     expect(answers.map(({ baseline }) => baseline)).toEqual(direct.map(({ cachedTokens }) => cachedTokens))
   })
 })
 
-/** A chat of several turns about the documents, each with three of its own; the answers stand in the history. */
+/** Returns the requests of a chat of several turns, each with three documents; the history includes the answers. */
 function conversation(turns: number, answer: string): object[] {
   const texts = documents(9)
   const messages: object[] = [SYSTEM_MESSAGE]

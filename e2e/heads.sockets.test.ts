@@ -23,7 +23,7 @@ afterEach(async () => {
   await engine.close()
 })
 
-/** What a client reads of the answer that the engine writes. */
+/** Returns what a client reads of the answer that the engine writes. */
 async function answerTo(path: string, write: (socket: Socket) => void, head: string[] = []): Promise<string> {
   engine.behave({ onRequest: write })
   const client = await connectRaw(proxy.url)

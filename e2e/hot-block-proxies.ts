@@ -7,14 +7,17 @@ import { hotBlocksRedisKeys } from '#proxy/redis/redis-keys.ts'
 import { SharedHotBlocks } from '#proxy/redis/shared-hot-blocks.ts'
 import { type RunningRedis, startRedis } from './redis-server.ts'
 
-/** How a link fails, once: commands are done, or not, or in part, or twice, or when all has been given up; no answer comes. */
+/**
+ * Ways a link can fail once. `done`, `undone`, `half`, `late`: no answer arrives, and the commands are executed, not
+ * executed, executed in part, or executed later. `twice`: they are executed twice and answered.
+ */
 export const linkFaults = ['done', 'undone', 'half', 'twice', 'late'] as const
-/** One of these. */
+/** One of `linkFaults`. */
 export type LinkFault = (typeof linkFaults)[number]
 
 const broken: RedisReply = { error: new Error('Connection is closed.') }
 
-/** A connection to a real Redis that fails when it is told to. */
+/** A connection to a real Redis that fails on request. */
 export class FaultyLink implements RedisAccess {
   readonly #redis: RedisAccess
   readonly #late: (readonly RedisCommand[])[] = []
@@ -28,12 +31,12 @@ export class FaultyLink implements RedisAccess {
     return this.#redis.isUp
   }
 
-  /** The next commands meet with a fault. */
+  /** Makes the next write fail. */
   fail(fault: LinkFault): void {
     this.#fault = fault
   }
 
-  /** What was under way all the time arrives. */
+  /** Executes the commands delayed by `late`. */
   async deliverLate(): Promise<void> {
     for (const commands of this.#late.splice(0)) await this.#redis.write(commands)
   }
@@ -44,7 +47,7 @@ export class FaultyLink implements RedisAccess {
     const fault = this.#fault
     this.#fault = undefined
     if (fault === undefined) return this.#redis.write(commands)
-    // as a client of a cluster does, which sends again what was not answered
+    // like a cluster client, which resends commands that were not answered
     if (fault === 'twice') await this.#redis.write(commands)
     if (fault === 'twice') return this.#redis.write(commands)
     if (fault === 'done') await this.#redis.write(commands)
@@ -56,7 +59,7 @@ export class FaultyLink implements RedisAccess {
   listen: RedisAccess['listen'] = (listener) => this.#redis.listen(listener)
 }
 
-/** What one proxy counts, over a link that may fail. */
+/** One proxy's hot-block counts, shared over a link that may fail. */
 export class HotBlockProxy {
   readonly link: FaultyLink
   readonly hot: SharedHotBlocks
@@ -68,12 +71,12 @@ export class HotBlockProxy {
     this.hot = new SharedHotBlocks({ ...options, redis: this.link, ttlSeconds: 100, onFault, pollMilliseconds: 20 })
   }
 
-  /** Blocks of these names are asked for, each by a request of its own. */
+  /** Notes each named block as requested once, by separate requests. */
   ask(names: Iterable<string>): void {
     for (const name of names) this.hot.note([toBlockId(name)], [sizeOf(name)])
   }
 
-  /** The counts of these blocks; of no number when there are others. */
+  /** Returns the counts of the named blocks; [NaN] if other blocks are counted too. */
   counts(...names: string[]): number[] {
     const top = new Map(this.hot.top(10_000).map(({ block, count }) => [block, count]))
     const counts = names.map((name) => top.get(toBlockId(name)) ?? 0)
@@ -81,15 +84,15 @@ export class HotBlockProxy {
   }
 }
 
-/** The size of a block of this name. */
+/** Returns the size of the named block. */
 export const sizeOf = (name: string): number => 100 * name.length
 
-/** Exchanges until each has seen what all wrote, and what was lost unheard is written again. */
+/** Exchanges often enough that every proxy has seen all writes, and lost writes have been repeated. */
 export async function exchangeAll(...proxies: HotBlockProxy[]): Promise<void> {
   for (let round = 0; round < 4; round++) for (const { hot } of proxies) await hot.exchange()
 }
 
-/** A real Redis, and proxies that count in it together. */
+/** A real Redis, and proxies that share counts through it. */
 export class HotBlockProxies {
   readonly server: RunningRedis
   readonly connection: RedisConnection
@@ -110,12 +113,12 @@ export class HotBlockProxies {
     return new HotBlockProxies(server, connection)
   }
 
-  /** Where the proxies are named that are created now. */
+  /** The Redis key that names the proxies of the current namespace. */
   get proxiesKey(): string {
     return hotBlocksRedisKeys(this.namespace).proxies
   }
 
-  /** What is created from now on knows nothing of what was before. */
+  /** Starts a new namespace, so that proxies created from now on know nothing of earlier ones. */
   begin(): void {
     this.#begun += 1
     this.#saved = undefined
@@ -132,20 +135,20 @@ export class HotBlockProxies {
     return `reprise:${this.namespace}:hot:*`
   }
 
-  /** Redis loses the counts, and nothing else. */
+  /** Deletes the counts from Redis, and nothing else. */
   async lose(): Promise<void> {
     const { client } = this.server
     for (const key of await client.keys(this.#pattern)) await client.del(key)
   }
 
-  /** Keeps what Redis has now for `setBack`. */
+  /** Saves the current counts in Redis for `setBack`. */
   async save(): Promise<void> {
     const { client } = this.server
     const keys = await client.keys(this.#pattern)
     this.#saved = new Map(await Promise.all(keys.map(async (key) => [key, await client.dumpBuffer(key)] as const)))
   }
 
-  /** Redis has again what was saved, and no more, as when a replica takes over that was behind. */
+  /** Restores exactly the saved counts, as when a replica that lagged behind takes over. */
   async setBack(): Promise<void> {
     const { client } = this.server
     if (!this.#saved) return

@@ -169,7 +169,7 @@ describe('tenants', () => {
       await ask(documentRequest('q2', 'AB', { cache_salt: forged }), bearer('sk-b'))
       salts.push(saltOf() as string)
     }
-    // the last of two members counts, for us as for the engine
+    // the last of two duplicate members counts, for us as for the engine
     const body = JSON.stringify(documentRequest('q', 'AB'))
     await ask(`${body.slice(0, -1)},"cache_salt":"x","cache_s\\u0061lt":${JSON.stringify(salt)}}`, bearer('sk-b'))
     expect(saltOf()).toBe(salts[1])
@@ -192,10 +192,10 @@ describe('tenants', () => {
       await ask(documentRequest('q', 'CBA'), { ...bearer('sk-b'), 'x-reprise-tenant': 'key:alpha' })
       const named = saltOf()
       await ask(documentRequest('q', 'CBA'), bearer('sk-a'))
-      // by no name does anybody become the tenant of a key
+      // no tenant name gives anyone the tenant of a key
       expect(saltOf()).not.toBe(named)
       expect(last().headers).not.toHaveProperty('x-reprise-tenant')
-      // a key is asked for all the same
+      // a key is required nevertheless
       const refused = await postJson(`${proxy.url}/v1/chat/completions`, {}, { headers: { 'x-reprise-tenant': 'one' } })
       expect(refused.status).toBe(401)
     }
@@ -226,7 +226,7 @@ describe('what would be sent', () => {
     await ask(documentRequest('q1', 'ABC'), bearer('sk-a'))
     expect(await explain(bearer('sk-a2'))).toMatchObject({ order: [2, 1, 0] })
     expect(await explain(bearer('sk-b'))).toMatchObject({ order: [0, 1, 2], predicted_cached_tokens: 0 })
-    // no key, or one that is not known: no tenant's past
+    // without a key, or with an unknown one, no tenant's history is used
     expect(await explain({})).toMatchObject({ order: [0, 1, 2], predicted_cached_tokens: 0 })
     expect(await explain(bearer('alpha'))).toMatchObject({ order: [0, 1, 2], predicted_cached_tokens: 0 })
     expect(engine.requests).toHaveLength(1)
@@ -254,7 +254,7 @@ describe('the limits of a key', () => {
 
   test('count the prompt tokens that the engine counts, and none of what it never got', async () => {
     await restart([record('sk-a', 'alpha', { prompt_tokens_per_minute: 1000 })])
-    // the engine says 8 tokens, whatever we had expected: some 200 times five are 1000
+    // the engine's 8 tokens count, not our estimate of some 200, with which five requests would reach 1,000
     for (let i = 0; i < 12; i++) await ask(documentRequest(`q${i}`, 'AB'), bearer('sk-a'))
     const usage = { prompt_tokens: 5000, completion_tokens: 1, total_tokens: 5001 }
     engine.answer((answer) => {

@@ -12,7 +12,7 @@ import { type RecordingEngineDouble, startRecordingEngineDouble } from './record
 import { errorOf, postJson, startTestProxy } from './start-test-proxy.ts'
 
 const comment = ': keep-alive\n\n'
-/** several times the silence after which comments come */
+/** several times the silence after which comments are sent */
 const silence = 250
 
 let engine: RecordingEngineDouble
@@ -59,7 +59,7 @@ function eventsOf(text: string): { events: EventSourceMessage[]; comments: numbe
   return { events, comments }
 }
 
-/** The stream as the engine wrote it, when comments stand between its events alone. */
+/** Removes the comments between events; the result equals the engine's stream if there are none elsewhere. */
 function withoutComments(text: string): string {
   const events = text.split(/(?<=\n\n|\r\n\r\n)/)
   return events.filter((event) => event !== comment).join('')
@@ -74,7 +74,7 @@ describe('a stream whose engine is silent', () => {
       ask = resolve
     })
     engine.answer(ask)
-    // the head comes while the engine has not begun
+    // the head arrives before the engine has begun to answer
     const response = await stream()
     void asked.then(async (answer) => {
       await delay(silence)
@@ -94,7 +94,7 @@ describe('a stream whose engine is silent', () => {
 
   test.each(['\n', '\r\n'])('between events gets comments there, and none within an event (%j)', async (lineEnd) => {
     const bytes = Buffer.from(written.replaceAll('\n', lineEnd))
-    // in the middle of a character of an event, and between its two line ends
+    // in the middle of a character within an event, and between the event's two line ends
     const [inside, between, end] = [
       bytes.indexOf('🙂') + 2,
       bytes.indexOf(`${lineEnd}${lineEnd}`, bytes.indexOf('🙂')) + lineEnd.length,
@@ -110,9 +110,9 @@ describe('a stream whose engine is silent', () => {
       }
       answer.end()
     })
-    // on a busy machine a comment comes in front of the engine's head
+    // on a busy machine, comments may come before the engine's head
     const text = (await (await stream()).text()).replace(/^(: keep-alive\n\n)+/, '')
-    // behind the first event and behind the last
+    // after the first event and after the last
     expect(eventsOf(text).comments).toBeGreaterThanOrEqual(4)
     expect(withoutComments(text)).toBe(bytes.toString())
     expect(eventsOf(text).events).toEqual(eventsOf(bytes.toString()).events)
@@ -176,7 +176,7 @@ describe('a stream that waits for its turn', () => {
     )
   }
 
-  /** A request that takes the only place at the engine. */
+  /** Sends a request that takes the only slot at the engine. */
   async function takePlace(): Promise<{ answer: Promise<Response> }> {
     const first = stream(undefined, { stream: false })
     await vi.waitFor(() => expect(held).toHaveLength(1), { interval: 5 })
@@ -292,7 +292,7 @@ describe('no comments come', () => {
     expect([passed.status, await passed.text()]).toEqual([201, '{"a":\n\n1}'])
   })
 
-  /** Comments would come after a second: by then a head that is written at once has come on the busiest machine. */
+  /** Sends the head at once. Comments would come after a second, when the head has arrived even on a busy machine. */
   async function answerAtOnce(headers: Record<string, string>, first: string | Buffer, rest: string): Promise<void> {
     await proxy.close()
     proxy = await startTestProxy({ url: engine.url }, { keepAliveSeconds: 1 })
@@ -349,7 +349,7 @@ describe('no comments come', () => {
     const { events, comments } = eventsOf(body)
     expect(events).toHaveLength(201)
     expect(events.slice(0, 200).every(({ data }) => data.length === 65_536)).toBe(true)
-    // one in between at most, when the client had caught up and the engine was still silent
+    // few comments: only after the client had caught up while the engine was still silent
     expect(comments).toBeLessThan(silence / 40)
   })
 })

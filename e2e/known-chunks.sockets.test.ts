@@ -56,7 +56,7 @@ test('what is embedded passes to the byte, and its borders are known in the next
   expect([blocksOf(second), second.headers.get('x-reprise-moved')]).toEqual(['3', '3'])
   const sent = JSON.parse(engine.requests.at(-1)!.body.toString()).messages[0].content
   expect(sent).toContain([4, 2, 0].map((n) => docs[n]).join('\n\n'))
-  // no other tenant's
+  // another tenant does not know these chunks
   expect(blocksOf(await ask([0, 4, 2], { authorization: 'Bearer other' }))).toBe('0')
   const metrics = await (await fetch(`${proxy.adminUrl}/metrics`)).text()
   expect(metrics).toContain('reprise_known_chunks 5')
@@ -110,7 +110,7 @@ test('chunks are registered as an object, an array or JSONL, counted, explained 
         ...(body ? { body: JSON.stringify(body) } : {}),
       })
     ).json()
-  // nothing is named, and who names nothing by mistake does not want to lose all
+  // an empty selection is rejected: a caller who names nothing by mistake must not lose everything
   expect(await forget({})).toMatchObject({ error: { code: 'invalid_body' } })
   expect(await forget({ ids: ['c0', 'c9'] })).toEqual({ forgotten: 1, chunks: 3 })
   expect(await forget({ texts: [docs[1]] })).toEqual({ forgotten: 1, chunks: 2 })

@@ -29,7 +29,7 @@ async function metric(line: string): Promise<number> {
   )
 }
 
-/** How often the proxy says that it is alive while a request is under way, asked one time after the other. */
+/** Returns how many consecutive health checks succeed while a request is in flight. */
 async function aliveWhile(answer: Promise<unknown>): Promise<number> {
   let isOver = false
   const over = answer.finally(() => {
@@ -47,7 +47,7 @@ async function aliveWhile(answer: Promise<unknown>): Promise<number> {
 test('a request of a million messages holds up no other, and goes to the engine as it came, with its tenant’s salt', async () => {
   const body = stallShapes['tiny messages']!(33_000_000)
   const answer = fetch(`${reprise.url}/v1/chat/completions`, { method: 'POST', headers, body: new Uint8Array(body) })
-  // held up for as long as the body took to be read, it answered once or twice
+  // if reading the body blocked the proxy, only one or two checks would succeed
   expect(await aliveWhile(answer)).toBeGreaterThan(20)
   const { status, headers: got } = await answer
   expect(status).toBe(200)
@@ -92,14 +92,14 @@ test('bodies in flight together are bounded, and what they took is given back', 
   reprise = await startReprise(['--engine', `${engine.url},kind=vllm`], {
     env: { REPRISE_LIMITS_BODY_MEMORY_BYTES: '20000000' },
   })
-  // of one tenant two would take half of it at most
+  // two tenants, because one alone may take only half of the memory
   const half = await Promise.all([sendHalf(18_000_000, 'one'), sendHalf(10, 'other')])
   const body = `{"messages":[{"role":"user","content":"${'a'.repeat(9_000_000)}"}]}`
   const refused = await postJson(`${reprise.url}/v1/chat/completions`, body)
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
   expect((await errorOf(refused)).code).toBe('queue_full')
   for (const { destroy } of half) destroy()
-  // as soon as the proxy has seen that they left
+  // retry until the proxy has noticed that they left
   let status = 429
   while (status === 429) status = (await postJson(`${reprise.url}/v1/chat/completions`, body)).status
   expect(status).toBe(200)
@@ -107,7 +107,7 @@ test('bodies in flight together are bounded, and what they took is given back', 
   expect(await metric('reprise_body_bytes')).toBe(0)
 })
 
-/** A request of which all but the last byte has been sent, and taken. */
+/** Sends all but the last byte of a request, and waits until the proxy has received it. */
 async function sendHalf(bytes: number, bearer: string): Promise<{ destroy(): void }> {
   const request = httpRequest(`${reprise.url}/v1/chat/completions`, {
     method: 'POST',

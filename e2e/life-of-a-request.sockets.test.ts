@@ -21,7 +21,6 @@ async function restartProxy(
 
 beforeEach(async () => {
   engine = await startRecordingEngineDouble()
-  // blocks of one letter are moved too
   proxy = await startTestProxy({ url: engine.url })
   chatUrl = `${proxy.url}/v1/chat/completions`
 })
@@ -127,7 +126,7 @@ describe('a chat completion request', () => {
   test('with a priority that is no whole number is answered with 400', async () => {
     for (const priority of ['soon', '1.5', ' ']) {
       const response = await postJson(chatUrl, ragRequest('q', ['a']), { headers: { 'x-reprise-priority': priority } })
-      // a header of blanks arrives empty
+      // a header of only blanks arrives empty
       expect(response.status).toBe(400)
       expect((await errorOf(response)).message).toContain('x-reprise-priority')
     }
@@ -203,7 +202,7 @@ describe('tags', () => {
     const other = await send({ authorization: 'Bearer other' })
     const salted = await send({ authorization: 'Bearer other' }, { cache_salt: one.salt })
     expect(one.id).toBe('r-1')
-    // still mirrored: the engine must not see it twice
+    // the id is still mirrored, so the engine must not see it twice
     expect(again.id).toMatch(/^r-1-[0-9a-f]{8}$/)
     expect(again.salt).toBe(one.salt)
     expect(new Set([one.salt, other.salt, salted.salt]).size).toBe(3)
@@ -400,7 +399,7 @@ describe('the engine', () => {
     await engine.close()
     const response = await postJson(chatUrl, ragRequest('q', ['a', 'b']))
     expect(response.status).toBe(502)
-    // behind a Service another connection may lead to another proxy
+    // behind a Kubernetes Service, a new connection may lead to another proxy
     expect(response.headers.get('connection')).toBe('close')
     expect(await errorOf(response)).toMatchObject({ code: 'engine_unreachable', type: 'server_error' })
     expect((await fetch(`${proxy.url}/v1/models`)).status).toBe(502)

@@ -81,7 +81,7 @@ describe('logs', () => {
       .map((line) => JSON.parse(line))
       .filter(({ msg }) => msg === 'request')
     expect(requests).toHaveLength(3)
-    // the line of an answer that was passed through may come behind that of the next request
+    // the log line of a passed-through answer may come after that of the next request
     const chat = requests.find(({ route, status }) => route === 'chat_completions' && status === 200)
     const passed = requests.find(({ route }) => route === 'pass_through')
     const invalid = requests.find(({ status }) => status === 400)
@@ -111,7 +111,7 @@ describe('logs', () => {
   test('that nobody reads hold nothing up, not even the end', async () => {
     const { child, url, adminUrl } = await serve('pipe')
     child.stderr!.pause()
-    // more than a pipe holds
+    // more log output than a pipe holds
     const headers = { 'x-request-id': 'x'.repeat(199) }
     for (let round = 0; round < 12; round++) {
       const sent = Array.from({ length: 25 }, () =>

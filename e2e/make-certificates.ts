@@ -2,16 +2,16 @@ import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Whether certificates can be made here. */
+/** Whether openssl is installed, so that certificates can be made. */
 export const hasOpenssl: boolean = spawnSync('openssl', ['version']).status === 0
 
-/** The files of a certificate and its key, in PEM. */
+/** The PEM files of a certificate and its key. */
 export interface CertificateFiles {
   readonly cert: string
   readonly key: string
 }
 
-/** Makes an authority that signs nothing but what `issue` makes. */
+/** Makes a certificate authority for `issue`. */
 export function makeAuthority(folder: string, name: string): CertificateFiles {
   const files = { cert: join(folder, `${name}.pem`), key: join(folder, `${name}.key`) }
   openssl(
@@ -34,7 +34,7 @@ export function makeAuthority(folder: string, name: string): CertificateFiles {
   return files
 }
 
-/** Makes a certificate for a name or address (`DNS:…`, `IP:…`). */
+/** Makes a certificate for a name or address (`DNS:…`, `IP:…`), signed by the authority. */
 export function issue(folder: string, name: string, authority: CertificateFiles, subject: string): CertificateFiles {
   const files = { cert: join(folder, `${name}.pem`), key: join(folder, `${name}.key`) }
   const [request, extensions] = [join(folder, `${name}.csr`), join(folder, `${name}.ext`)]

@@ -23,7 +23,7 @@ afterEach(async () => {
   await emulator.close()
 })
 
-/** An emulator that reports to the proxy only when it is told to. */
+/** Starts an emulator, which reports to the proxy only if `reports`, and a proxy in front of it. */
 async function start(kind: EngineKind, options: Partial<EmulatorOptions>, reports: boolean): Promise<void> {
   const place = { host: '127.0.0.1', port: 0, prefillTokensPerSecond: 1e7 }
   const callbacks = { callbackUrl: `http://127.0.0.1:${adminPort}/v1/replicas/gpu-0` }
@@ -49,7 +49,7 @@ interface Described {
 
 async function mirror(): Promise<Described> {
   const ask = (): Promise<Response> => fetch(`${proxy.adminUrl}/v1/mirror`)
-  // a connection that was kept may lead to the proxy before, which listened on the same port
+  // a kept-alive connection may lead to the previous proxy, which listened on the same port
   const answer = await ask().catch(ask)
   const { replicas } = (await answer.json()) as { replicas: [Described] }
   return replicas[0]
@@ -76,7 +76,7 @@ async function ask(names: readonly string[]): Promise<Answer> {
   }
 }
 
-/** The same requests each time: of forty topics those asked for lately are asked for again most. */
+/** Returns the same requests each time; of forty topics, recently requested ones are the most frequent. */
 function topics(): string[][] {
   let state = 7
   const chance = (): number => {
@@ -119,7 +119,7 @@ describe('an engine that reports nothing', () => {
     for (const name of 'defghijklm') await ask([name])
     const found = await ask(['a', 'b', 'n'])
     expect(found.predicted).toBeGreaterThan(found.cached + 300)
-    // c is gone with what stood before it; a and b are there again
+    // c was evicted with the text before it; a and b are cached again
     const again = await ask(['a', 'b', 'c'])
     expect(Math.abs(again.predicted - again.cached)).toBeLessThan(100)
     expect(again.cached).toBeGreaterThan(300)
@@ -180,7 +180,7 @@ describe('an engine that reports', () => {
     await proxy.close()
     const adminListen = { host: '127.0.0.1', port: adminPort }
     proxy = await startTestProxy({ url: emulator.url, kind: 'vllm', id: 'gpu-0' }, { adminListen })
-    // of what the engine holds nothing is known but that it was somebody's
+    // the engine's reports name only requests that this proxy does not know
     await exactly(({ requests, unknown_requests }) => requests === 0 && unknown_requests > 0)
     await ask(['a', 'b', 'd'])
     const again = await ask(['a', 'b', 'd'])
@@ -198,7 +198,7 @@ describe('an engine that reports', () => {
     await respond('a', false)
     await respond('b', true)
     await until(async () => (await mirror()).requests === 2)
-    // the cache has room for three and a part: what fell out is no longer believed
+    // the cache has room for a little more than three; evicted requests are no longer believed cached
     for (const name of 'cdefgh') await respond(name, name < 'f')
     await until(async () => (await mirror()).requests <= 4)
     expect((await mirror()).requests).toBeGreaterThan(0)

@@ -13,16 +13,16 @@ export interface MirrorProxyOptions {
   readonly url: string
   readonly replica?: string
   readonly maxRequests?: number
-  /** milliseconds by which its clock is off */
+  /** offset of its clock, in milliseconds */
   readonly clockOffset?: number
 }
 
-/** A connection on which a proxy can be made slow: what it says is held up until it goes on. */
+/** A connection whose writes can be held back until `goOn`, to simulate a slow proxy. */
 class HeldUpRedis implements RedisAccess {
   readonly #redis: RedisAccess
   #gate: Promise<void> = Promise.resolve()
   goOn: () => void = () => {}
-  /** thrown at the next write, as by a fault of the program */
+  /** thrown at the next write, to simulate a bug */
   fault: Error | undefined
 
   constructor(redis: RedisAccess) {
@@ -52,7 +52,7 @@ class HeldUpRedis implements RedisAccess {
   listen: RedisAccess['listen'] = (listener) => this.#redis.listen(listener)
 }
 
-/** What one proxy has of a replica: its mirror, shared through Redis. */
+/** One proxy's mirror of a replica, shared through Redis. */
 export class MirrorProxy {
   readonly mirror: CacheMirror
   readonly replicaMirror: ReplicaMirror
@@ -84,7 +84,7 @@ export class MirrorProxy {
     })
   }
 
-  /** Connects and begins to share. */
+  /** Connects and starts sharing. */
   async start(): Promise<this> {
     await this.redis.connection.connect(2_000)
     this.shared.start()
@@ -99,7 +99,7 @@ export class MirrorProxy {
     this.mirror.apply(event)
   }
 
-  /** Reports as an engine does; resolves with what it is told. */
+  /** Reports events as an engine does. Resolves with the answer the engine would get. */
   report(generation: string, sequence: number, cached: Readonly<Record<string, number>>): Promise<object> {
     const events = Object.entries(cached).map(([request_id, cached_tokens]) => {
       return { type: cached_tokens > 0 ? 'stored' : 'evicted', request_id, cached_tokens }
@@ -112,7 +112,7 @@ export class MirrorProxy {
     return this.replicaMirror.takeSnapshot(async () => ({ generation, sequence, requests }))
   }
 
-  /** All that is believed, but of requests of which nothing is held. */
+  /** All beliefs, except about requests with nothing held. */
   get beliefs(): Record<string, unknown> {
     const all = [...this.mirror.requestIds()].map((request) => [request, this.mirror.recall(request)!] as const)
     return Object.fromEntries(
@@ -120,7 +120,7 @@ export class MirrorProxy {
     )
   }
 
-  /** The held length of each request of which something is held. */
+  /** The held length of each request with something held. */
   get held(): Record<string, number> {
     const beliefs = this.beliefs as Record<string, { heldLength: number }>
     return Object.fromEntries(Object.entries(beliefs).map(([request, { heldLength }]) => [request, heldLength]))
@@ -133,7 +133,7 @@ export class MirrorProxy {
   }
 }
 
-/** A prompt of a system text of 100 characters, blocks of 100 characters each and a question of 100. */
+/** Returns a prompt with a system text, blocks and a question, each of 100 characters. */
 export function promptOf(...names: string[]): SentPrompt {
   const ends = names.map((_, i) => 200 + 100 * i)
   const scope = digestOf('system')
@@ -146,7 +146,7 @@ export function promptOf(...names: string[]): SentPrompt {
   }
 }
 
-/** Resolves once nothing waits to be written, nothing is left to be read, and both believe the same. */
+/** Resolves once nothing waits to be written and all proxies believe the same. */
 export async function agree(...proxies: MirrorProxy[]): Promise<void> {
   await waitFor(() => {
     const texts = proxies.map(({ beliefs, replicaMirror: { state } }) => {

@@ -143,7 +143,7 @@ test('explain answers for the tenant or key that is asked about', async () => {
   expect(asked.order).toEqual([1, 2, 0])
   expect((await explain({ authorization: 'Bearer app' })).tenant).toBe(asked.tenant)
   expect((await explain({ 'x-reprise-tenant': 'other' })).tenant).toBe('header:other')
-  // the engine gets another salt than the client's
+  // the client's salt is left out, because the engine would get a different one
   expect(await explain({})).toMatchObject({ body: { model: 'm' } })
   expect(await explain({})).not.toHaveProperty('body.cache_salt')
 })

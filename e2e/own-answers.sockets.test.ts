@@ -25,7 +25,7 @@ describe('an answer of the proxy’s own', () => {
     await proxy.close()
   })
 
-  /** Begins to drain, with one request in flight that keeps the proxy from ending. */
+  /** Starts draining, with one request in flight that keeps the proxy from ending. */
   async function drain(): Promise<{ end(): Promise<void> }> {
     const first = await connectRaw(proxy.url)
     first.write(rawPost(chat, ragRequest('in flight', ['a', 'b'])))

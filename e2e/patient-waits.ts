@@ -1,6 +1,6 @@
 import { vi } from 'vitest'
 
-/** What a busy machine needs: whoever waits goes on as soon as it is so. */
+/** The timeout a busy machine needs; it costs nothing elsewhere, since a wait ends as soon as its condition holds. */
 const patience = { timeout: 20_000 }
 
 const { waitFor } = vi

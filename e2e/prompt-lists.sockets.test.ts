@@ -28,7 +28,7 @@ async function mirror(): Promise<{ mode: string; requests: number; unknown_reque
   return replicas[0]
 }
 
-/** A prompt of more than 400 tokens that begins like no other: the cache has room for four. */
+/** Returns a prompt of more than 400 tokens that begins like no other; the cache has room for four. */
 const text = (name: string): string =>
   `[Doc_1] ${name} says ${`${name} so, `.repeat(200)}\n[Doc_2] ${name}\n\nQuestion: x?`
 
@@ -51,9 +51,9 @@ test.each([
   await send(['a', 'b', 'c'].map(text), 'list')
   expect((await mirror()).requests).toBe(3)
   for (const name of ['d', 'e', 'f', 'g', 'h', 'i']) await send(text(name), name)
-  // nothing of the list has room beside those that came after it
+  // the later prompts leave no room for the list
   while ((await mirror()).requests > 4) await delay(5)
-  // a list of one, and a name again that prompts of a list have had
+  // a list of one prompt, and a reused id that an earlier list had
   await send([text('one')], 'list')
   await send([text('two'), text('three')], 'list')
   while ((await mirror()).requests > 4) await delay(5)

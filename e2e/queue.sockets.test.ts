@@ -10,7 +10,7 @@ import { errorOf, postJson, startTestProxy } from './start-test-proxy.ts'
 
 let engine: RecordingEngineDouble
 let proxy: RunningProxy
-/** the answers that the engine has yet to give, in the order in which the requests came to it */
+/** the engine's responses, in the order its requests arrived; the test ends them */
 let held: ServerResponse[]
 
 async function restart(config: Partial<Config>): Promise<void> {
@@ -40,7 +40,7 @@ const statusOf = async (asked: Promise<Response>): Promise<number> => {
   return response.status
 }
 
-/** What the requests at the engine said, in the order they came. */
+/** Returns the texts of the requests that reached the engine, in order of arrival. */
 const said = (): string[] =>
   engine.requests.map(
     ({ body }) => (JSON.parse(body.toString()) as { messages: { content: string }[] }).messages[0]!.content,
@@ -52,7 +52,7 @@ const depthIs = (depth: number): Promise<void> =>
 const arrived = (count: number): Promise<void> =>
   vi.waitFor(() => expect(engine.requests.length).toBeGreaterThanOrEqual(count), { interval: 5 })
 
-/** Answers whatever is at the engine, one after the other, until `count` requests have been there. */
+/** Answers the requests at the engine one after another, until `count` have arrived. */
 async function answerAll(count: number): Promise<void> {
   for (let i = 0; i < count; i++) {
     await arrived(i + 1)
@@ -82,12 +82,12 @@ describe('requests that wait for a slot', () => {
 
   test('share the engine between tenants: a flood of one does not hold up the other', async () => {
     const flood = { authorization: 'Bearer flood' }
-    // what is shared is the engine's time: prompts of some thousand tokens, none of which begins like another
+    // the engine's time is shared fairly, so these prompts have some thousand tokens and no common prefix
     const long = (name: string): string => `${name} ${name.repeat(3000)}`
     const asked = Array.from({ length: 20 }, (_, i) => chat(long(`flood ${i}`), flood))
     await arrived(1)
     await depthIs(19)
-    // whatever priority the flood has given itself
+    // even with a high priority set by the flooding tenant itself
     asked.push(
       ...Array.from({ length: 10 }, (_, i) => chat(long(`urgent ${i}`), { ...flood, 'x-reprise-priority': '-1000' })),
     )
@@ -108,7 +108,7 @@ describe('requests that wait for a slot', () => {
     client.write(rawPost('/v1/chat/completions', { messages: [{ role: 'user', content: 'gone' }] }))
     await depthIs(1)
     client.reset()
-    // the first still holds the only place
+    // the first request still holds the only slot
     await depthIs(0)
     const next = chat('next')
     await answerAll(2)
@@ -225,7 +225,7 @@ describe('a request that waits for too long', () => {
       type: 'error',
       error: { type: 'timeout_error', code: 'deadline_exceeded' },
     })
-    // what the engine works on may take as long as it likes
+    // a request already at the engine has no deadline
     held[0]!.end('{}')
     expect(await statusOf(first)).toBe(200)
     await delay(50)

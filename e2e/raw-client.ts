@@ -1,17 +1,17 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-/** A connection on which a test writes and reads every byte itself. */
+/** A connection on which a test reads and writes raw bytes. */
 export interface RawClient {
   readonly socket: Socket
-  /** all that has arrived so far */
+  /** everything received so far */
   readonly received: string
-  /** what had arrived when the connection ended, however it did */
+  /** resolves with everything received when the connection ends, in whatever way */
   readonly ended: Promise<string>
   write(bytes: string | Buffer): void
-  /** Resolves when `text` has arrived; rejects when the connection ends before. */
+  /** Resolves when `text` has arrived; rejects if the connection ends first. */
   until(text: string): Promise<void>
-  /** Leaves without a goodbye. */
+  /** Resets the connection. */
   reset(): void
 }
 
@@ -50,7 +50,7 @@ export async function connectRaw(url: string): Promise<RawClient> {
   }
 }
 
-/** A POST request with a JSON body, byte for byte. */
+/** Returns the bytes of a POST request with a JSON body. */
 export function rawPost(path: string, body: unknown, head: readonly string[] = []): string {
   const text = JSON.stringify(body)
   const lines = [`POST ${path} HTTP/1.1`, 'host: proxy', 'content-type: application/json', ...head]

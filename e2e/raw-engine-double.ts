@@ -1,28 +1,28 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 
-/** What an engine does with a connection: each stage may answer, reset or do nothing. */
+/** How an engine double treats a connection: each callback may answer, reset or do nothing. */
 export interface RawBehaviour {
   onConnection?(socket: Socket): void
-  /** the head has arrived, the body perhaps not */
+  /** the head has arrived, but perhaps not the whole body */
   onHead?(socket: Socket, head: string): void
   onRequest?(socket: Socket, head: string, body: Buffer): void
 }
 
-/** Stands in for an engine where a test must choose every byte on the connection, valid or not. */
+/** An engine double for tests that choose every byte on the connection, valid or not. */
 export interface RawEngineDouble {
   readonly url: string
-  /** every connection that was opened to it, in order */
+  /** all connections opened to it, in order */
   readonly sockets: Socket[]
-  /** those of them that a request came in on, whole or not */
+  /** the connections on which any part of a request arrived */
   readonly used: ReadonlySet<Socket>
-  /** requests that arrived whole */
+  /** number of requests that arrived completely */
   readonly requestCount: number
   behave(behaviour: RawBehaviour): void
   close(): Promise<void>
 }
 
-/** A whole answer as an engine writes it. */
+/** Returns the bytes of a complete answer from an engine. */
 export function rawAnswer(body: string | Buffer, head = 'content-type: application/json'): Buffer {
   const bytes = Buffer.from(body)
   return Buffer.concat([Buffer.from(`HTTP/1.1 200 OK\r\n${head}\r\ncontent-length: ${bytes.length}\r\n\r\n`), bytes])
@@ -35,7 +35,7 @@ export async function startRawEngineDouble(first: RawBehaviour = {}): Promise<Ra
   let requestCount = 0
   const server = createServer((socket) => {
     sockets.push(socket)
-    // resets are what is tested
+    // resets are expected
     socket.on('error', () => {})
     socket.once('data', () => used.add(socket))
     behaviour.onConnection?.(socket)
@@ -76,7 +76,7 @@ interface RequestEvents {
   onRequest(head: string, body: Buffer, rest: Buffer): void
 }
 
-/** Reads one request off a connection, by its content-length or in chunks. */
+/** Reads one request from a connection, by content-length or in chunks. */
 function readRequest(socket: Socket, buffered: Buffer, { onHead, onRequest }: RequestEvents): void {
   let received = buffered
   let head: string | undefined

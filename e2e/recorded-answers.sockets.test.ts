@@ -21,7 +21,9 @@ afterEach(async () => {
   await engine.close()
 })
 
-/** Sends a streamed /generate with blocks, which the engine answers as it was recorded; what the mirror believes then. */
+/**
+ * Sends a streamed /generate with blocks, to which the engine replays a recording. Also returns the mirror's requests.
+ */
 async function generate(recorded: string): Promise<{ text: string; requests: number }> {
   const { status, headers, body } = findExchange(sglang, recorded).answer
   engine.answer((response) => response.writeHead(status, { ...headers }).end(body))

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A request as it reached the engine, to the byte. */
+/** A request exactly as it reached the engine. */
 export interface RecordedRequest {
   readonly method: string
   readonly url: string
@@ -11,12 +11,12 @@ export interface RecordedRequest {
   readonly body: Buffer
 }
 
-/** Stands in for an engine where a test must see the bytes it gets, or must choose the bytes it answers. */
+/** An engine double for tests that inspect the bytes it receives or choose the bytes it answers. */
 export interface RecordingEngineDouble {
   readonly url: string
   readonly port: number
   readonly requests: RecordedRequest[]
-  /** resolves when the proxy has closed the connection of an answer that was not whole */
+  /** one per request; resolves when the proxy closes the connection before the answer is complete */
   readonly abortions: Promise<void>[]
   answer(respond: (response: ServerResponse, request: RecordedRequest) => void): void
   close(): Promise<void>
@@ -27,15 +27,15 @@ const completion = JSON.stringify({ id: 'x', object: 'chat.completion', choices:
 const { prompt_tokens_details: _, ...plainUsage } = usage
 const plainCompletion = JSON.stringify({ id: 'x', object: 'chat.completion', choices: [], usage: plainUsage })
 
-/** Answers as an engine that does not say what it had cached, by which nobody's belief is contradicted. */
+/** Answers like an engine that does not report cached tokens, so that it contradicts no belief of the proxy. */
 export function answerPlainly(response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'application/json' }).end(plainCompletion)
 }
 
-/** What the proxy asks of its own accord, at times of its own: not recorded. */
+/** Pages that the proxy requests by itself, at unpredictable times; these requests are not recorded. */
 const ownPages = new Set(['/metrics', '/server_info', '/get_server_info'])
 
-/** `hasOwnPages`: these are asked for like any other. */
+/** Starts the double. `hasOwnPages`: requests for the pages above are recorded and answered like any other. */
 export async function startRecordingEngineDouble(port = 0, hasOwnPages = false): Promise<RecordingEngineDouble> {
   const requests: RecordedRequest[] = []
   const abortions: Promise<void>[] = []
@@ -51,7 +51,7 @@ export async function startRecordingEngineDouble(port = 0, hasOwnPages = false):
         })
       }),
     )
-    // a client that goes away while it sends is part of what is tested
+    // tests include clients that disconnect while sending
     incoming.on('error', () => {})
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
     incoming.on('end', () => {

@@ -34,7 +34,7 @@ describe.skipIf(!hasRedis)('conversations that proxies share through Redis (need
     return proxy
   }
 
-  /** Until everything that was sent is in Redis: one key for each turn with documents, and one for it alone. */
+  /** Waits until Redis has all turns: two keys each, one for the turn with its documents and one for it alone. */
   const shared = (turns: number): Promise<void> =>
     waitFor(async () => (await redis.client.keys('reprise:test:turn:*')).length >= 2 * turns)
 
@@ -47,7 +47,7 @@ describe.skipIf(!hasRedis)('conversations that proxies share through Redis (need
     await first.close()
     proxies.length = 0
     const second = await start()
-    // it would order the first turn otherwise
+    // without the shared state, it would reorder the first turn by this
     await conversation.bias(second, 'BADC')
     for (const names of ['GEHB', 'IHFC']) await conversation.ask(second, names)
     expect(await metricOf(second.adminUrl, 'reprise_redis_up')).toBe(1)
@@ -119,7 +119,7 @@ describe.skipIf(!hasRedis)('conversations that proxies share through Redis (need
     await engine.close()
     const conversation = new SharedConversation(engine, 'unreached')
     await conversation.ask(proxy, 'ABCD').catch(() => {})
-    // time enough for it to have been written, had it not been taken back
+    // long enough for it to have been written, if it had not been withdrawn
     await pause(500)
     expect(await redis.client.keys('reprise:test:turn:*')).toEqual([])
     engine = await startRecordingEngineDouble()

@@ -7,23 +7,26 @@ import { hasRedis, type RunningRedis, startRedis, waitFor } from './redis-server
 import { SharedConversation, startSharedProxy } from './shared-conversation.ts'
 import { startTestProxy } from './start-test-proxy.ts'
 
-/** CONTRACT: a request waits 5 ms for Redis at most; and what else a busy machine needs. */
+/** Redis must hold the whole state again within this time of its return; long enough for a busy machine. */
 const wholeWithinMilliseconds = 5_000
 
-/** What a Redis may do to proxies that share turns in it; it does not answer for so many seconds. */
+/**
+ * Tests faults of a Redis through which proxies share turns. `stoppedSeconds`: how long a stopped Redis does not
+ * answer.
+ */
 export function describeRedisFaults(stoppedSeconds: number): void {
   describe.skipIf(!hasRedis)('faults of Redis (needs redis-server)', () => {
     let redis: RunningRedis
     let engine: RecordingEngineDouble
     let proxy: RunningProxy
-    /** has no Redis */
+    /** a proxy without Redis */
     let control: RunningProxy
     const closers: (() => Promise<void>)[] = []
 
     beforeEach(async () => {
       redis = await startRedis()
       engine = await startRecordingEngineDouble()
-      // waits as long as is usual
+      // with the default time limit for reads
       proxy = await startSharedProxy(engine, redis.url, {
         redis: { url: redis.url, namespace: 'test', ttlSeconds: 600 },
       })
@@ -43,8 +46,8 @@ export function describeRedisFaults(stoppedSeconds: number): void {
     const redisUp = (): Promise<number> => metricOf(proxy.adminUrl, 'reprise_redis_up')
 
     /**
-     * Asks a question in each of so many new conversations, and the same of a proxy without Redis; resolves with what it
-     * took longer, in milliseconds, in the middle.
+     * Asks a question in each of `count` new conversations, and asks the same of the proxy without Redis. Resolves with
+     * the median of the additional time, in milliseconds.
      */
     async function converse(name: string, count: number): Promise<number> {
       const added: number[] = []
@@ -55,7 +58,7 @@ export function describeRedisFaults(stoppedSeconds: number): void {
       return added.toSorted((a, b) => a - b)[count >> 1]!
     }
 
-    /** Another proxy sends all turns of a conversation as they were sent: it finds them in Redis, whole. */
+    /** Expects another proxy to find all turns of a conversation in Redis and to send them unchanged. */
     async function expectShared(conversation: SharedConversation): Promise<void> {
       const other = await startSharedProxy(engine, redis.url)
       closers.push(() => other.close())
@@ -83,7 +86,7 @@ export function describeRedisFaults(stoppedSeconds: number): void {
         if (signal === 'SIGKILL') await redis.kill()
         else redis.signal(signal)
         await converse('during', 30)
-        // after one that it did not answer in time, no request waits for it
+        // once Redis has not answered a request in time, further requests do not wait for it
         expect((await lateReads()) - late).toBeLessThanOrEqual(3)
         await conversation.ask(proxy, 'CBEA')
         await waitFor(async () => (await redisUp()) === 0, 2_000)
@@ -142,13 +145,13 @@ export function describeRedisFaults(stoppedSeconds: number): void {
       const replica = await startRedis({ args: ['--replicaof', '127.0.0.1', String(redis.port)] })
       closers.push(() => replica.close())
       await waitFor(async () => (await replica.client.keys('reprise:test:turn:*')).length === 4)
-      // from here on it is behind
+      // from here on, the replica lags behind
       await replica.client.replicaof('NO', 'ONE')
       await conversation.ask(proxy, 'CBEA')
       await waitFor(async () => (await turnKeys()).length === 6)
       const { port } = redis
       await redis.close()
-      // the replica takes the place: a server on the master's port that copies what the replica has, and no more
+      // the replica takes over: a server on the master's port that copies only what the replica has
       redis = await startRedis({ port, args: ['--replicaof', '127.0.0.1', String(replica.port)] })
       await waitFor(async () => (await redis.client.info('replication')).includes('master_link_status:up'))
       await redis.client.replicaof('NO', 'ONE')

@@ -9,7 +9,7 @@ const names = fc.array(
   { maxLength: 60 },
 )
 
-/** One of three proxies is asked for blocks; then something happens. */
+/** Requests for blocks at one of three proxies, followed by an event. */
 interface Step {
   readonly at: number
   readonly names: string[]
@@ -47,7 +47,7 @@ describe.skipIf(!hasRedis)('bounds of counts that proxies share through Redis (n
     await hot.exchange()
   }
 
-  /** Three proxies that have been through a history. */
+  /** Creates three proxies, takes them through a history, and lets them exchange until they agree. */
   async function live(history: readonly Step[], capacity?: number): Promise<HotBlockProxy[]> {
     proxies.begin()
     const all = [0, 1, 2].map(() => proxies.create(capacity))
@@ -63,7 +63,7 @@ describe.skipIf(!hasRedis)('bounds of counts that proxies share through Redis (n
     await fc.assert(
       fc.asyncProperty(fc.array(calmStep, { maxLength: 20 }), async (history) => {
         const all = await live(history, capacity)
-        // who has counted nothing itself has it all from Redis
+        // a proxy that has counted nothing itself gets all counts from Redis
         const late = proxies.create(capacity)
         await exchangeAll(late)
         const asked = history.flatMap((step) => step.names)

@@ -13,7 +13,7 @@ describe.skipIf(!hasRedis)('the hottest blocks of proxies with Redis (needs redi
   let redis: RunningRedis
   let engine: RecordingEngineDouble
   const proxies: RunningProxy[] = []
-  /** of blocks, by their ids */
+  /** block names by block id */
   const names = new Map<string, string>()
 
   beforeAll(async () => {
@@ -62,7 +62,7 @@ describe.skipIf(!hasRedis)('the hottest blocks of proxies with Redis (needs redi
     return top_blocks
   }
 
-  /** Counts by name, as a path of the control plane tells them, hottest first. */
+  /** Reads the counts by block name from a path of the control plane, and expects them hottest first. */
   async function countsAt(proxy: RunningProxy, path?: string): Promise<Record<string, number>> {
     const blocks = await topBlocksAt(proxy, path)
     const counts = blocks.map(({ count }) => count)

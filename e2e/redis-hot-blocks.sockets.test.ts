@@ -36,7 +36,7 @@ describe.skipIf(!hasRedis)('counts of hot blocks that proxies share through Redi
     for (const proxy of [one, other, late]) {
       expect(proxy.hot.top(10)).toEqual([hot('a', 3), hot('b', 2), hot('long', 1)])
     }
-    // what was asked for since counts at once here, and with the next exchange there
+    // a new request counts at once in its own proxy, and in the other after the next exchange
     one.ask('a')
     expect([one, other].map((proxy) => proxy.counts('a', 'b', 'long')[0])).toEqual([4, 3])
     await exchangeAll(one, other)
@@ -97,7 +97,7 @@ describe.skipIf(!hasRedis)('counts of hot blocks that proxies share through Redi
     await exchangeAll(one)
     proxies.server.signal('SIGSTOP')
     one.ask('a')
-    // it answers only after this
+    // Redis answers only after this
     await one.hot.close(200)
     proxies.server.signal('SIGCONT')
   })

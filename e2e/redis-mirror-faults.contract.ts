@@ -5,7 +5,10 @@ import { hasRedis, type RunningRedis, startRedis, waitFor } from './redis-server
 
 const wholeWithinMilliseconds = 5_000
 
-/** What a Redis may do to proxies that share a mirror in it; it does not answer for so many seconds. */
+/**
+ * Tests faults of a Redis through which proxies share a mirror. `stoppedSeconds`: how long a stopped one does not
+ * answer.
+ */
 export function describeMirrorFaults(stoppedSeconds: number): void {
   describe.skipIf(!hasRedis)('faults of the Redis that holds a mirror (needs redis-server)', () => {
     let redis: RunningRedis
@@ -26,7 +29,7 @@ export function describeMirrorFaults(stoppedSeconds: number): void {
       return proxy.start()
     }
 
-    /** Two proxies that have sent something, and heard of the engine. */
+    /** Starts two proxies that have sent requests and received reports from the engine. */
     async function startTwo(): Promise<[MirrorProxy, MirrorProxy]> {
       const [one, other] = [await start(), await start()]
       await waitFor(() => one.shared.isLoaded && other.shared.isLoaded)
@@ -39,7 +42,7 @@ export function describeMirrorFaults(stoppedSeconds: number): void {
       return [one, other]
     }
 
-    /** All of it is in Redis: one that joins now has it at once. */
+    /** Expects Redis to hold everything: a proxy that joins now gets it all. */
     async function expectWhole(one: MirrorProxy, other: MirrorProxy): Promise<void> {
       await agree(one, other)
       const late = await start()
@@ -53,7 +56,7 @@ export function describeMirrorFaults(stoppedSeconds: number): void {
       expect(one.held).not.toHaveProperty('r2')
     }
 
-    /** What happens while Redis is not there. */
+    /** Sends and reports something while Redis is away. */
     async function carryOn(one: MirrorProxy, other: MirrorProxy): Promise<void> {
       one.send('while away', 'x')
       await one.report('g', 2, { r3: 1 })
@@ -101,7 +104,7 @@ export function describeMirrorFaults(stoppedSeconds: number): void {
           async () => (await redis.client.keys('reprise:test:mirror:*')).length >= 4,
           wholeWithinMilliseconds,
         )
-        // Redis has it once nobody has anything left to write
+        // Redis has everything once no proxy has anything left to write
         await waitFor(() => one.shared.waiting + other.shared.waiting === 0)
       }
       await expectWhole(one, other)
@@ -112,7 +115,7 @@ export function describeMirrorFaults(stoppedSeconds: number): void {
       const replica = await startRedis({ args: ['--replicaof', '127.0.0.1', String(redis.port)] })
       open.push(replica)
       await waitFor(async () => (await replica.client.keys('reprise:test:mirror:*')).length >= 4)
-      // from here on it is behind
+      // from here on, the replica lags behind
       await replica.client.replicaof('NO', 'ONE')
       await carryOn(one, other)
       await agree(one, other)

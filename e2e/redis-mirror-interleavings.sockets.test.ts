@@ -5,13 +5,13 @@ import type { RequestId } from '#index/context-block.ts'
 import { agree, MirrorProxy } from './mirror-proxies.ts'
 import { hasRedis, type RunningRedis, startRedis, waitFor } from './redis-server.ts'
 
-/** An engine that reports to whichever proxy it is told to, and answers a gap with a snapshot, as engines do. */
+/** An engine that reports to a given proxy, and answers a gap with a snapshot, as engines do. */
 class ReportingEngine {
   readonly #cached = new Map<string, number>()
   #lives = 0
   #sequence = 0
 
-  /** Begins anew with nothing. */
+  /** Restarts with an empty cache. */
   async restart(proxy: MirrorProxy): Promise<void> {
     this.#lives += 1
     this.#sequence = 0
@@ -79,7 +79,7 @@ describe.skipIf(!hasRedis)('two proxies and whatever happens to them in any orde
     const proxy = proxies[step.proxy]!
     switch (step.do) {
       case 'send':
-        // an id is given but once
+        // each id is used only once
         if (!sent.has(step.request)) proxy.send(step.request, 'x', `of ${step.request}`)
         sent.add(step.request)
         break
@@ -115,7 +115,7 @@ describe.skipIf(!hasRedis)('two proxies and whatever happens to them in any orde
           await new MirrorProxy({ url: server.url }).start(),
           await new MirrorProxy({ url: server.url }).start(),
         ]
-        // what is reported waits for that
+        // reports are applied only after loading
         await waitFor(() => proxies.every(({ shared }) => shared.isLoaded))
         const [engine, sent] = [new ReportingEngine(), new Set<string>()]
         try {

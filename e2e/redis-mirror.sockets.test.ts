@@ -71,12 +71,12 @@ describe.skipIf(!hasRedis)('the mirror of a replica that proxies share through R
     await waitFor(() => one.held.a === 200)
     await agree(one, other)
     await waitFor(() => one.replicaMirror.state.sequence === 1)
-    // its engine may go on with either
+    // the engine may continue to report to either proxy
     expect(await one.report('g', 2, { a: 0 })).toEqual({ sequence: 2 })
     await waitFor(() => other.held.a === undefined)
   })
 
-  /** A request that a proxy sent, whose tokens the engine told it, and with which the engine has ended. */
+  /** Sends a request, learns its tokens from the engine and ends it. Returns the tokens predicted as cached. */
   const run = (proxy: MirrorProxy, name: string, tokens: readonly number[]): number | undefined => {
     const request = name as RequestId
     proxy.send(name, 'x', 'y')
@@ -95,7 +95,7 @@ describe.skipIf(!hasRedis)('the mirror of a replica that proxies share through R
     const tokens = [1, 2, 3, 4, 5, 6, 7, 8]
     run(other, 'a', tokens)
     await agree(one, other)
-    // of three tokens characters tell nothing
+    // three tokens are too few to show in characters
     await one.report('g', 1, { a: 3 })
     await waitFor(() => other.replicaMirror.state.sequence === 1)
     expect(run(other, 'b', tokens)).toBe(3)
@@ -122,7 +122,7 @@ describe.skipIf(!hasRedis)('the mirror of a replica that proxies share through R
     run(other, 'a', [1, 2, 3, 4, 5, 6, 7, 8])
     await agree(one, other)
     other.link.hold()
-    // until it waits to read
+    // wait until it is about to read
     await pause(30)
     other.apply({ type: 'used', request: 'a' as RequestId, promptTokens: 8 })
     await one.report('g', 1, { a: 3 })
@@ -138,7 +138,7 @@ describe.skipIf(!hasRedis)('the mirror of a replica that proxies share through R
     await waitFor(() => one.replicaMirror.state.generation === 'g')
     await other.report('g', 1, { a: 50 })
     one.send('a', 'x', 'y')
-    // 50 tokens of four characters
+    // 50 tokens of four characters each
     await waitFor(() => other.held.a === 200 && one.held.a === 200)
   })
 
@@ -195,7 +195,7 @@ describe.skipIf(!hasRedis)('the mirror of a replica that proxies share through R
     slow.send('a', 'x')
     await agree(slow, fresh)
     await waitFor(() => fresh.replicaMirror.state.generation === 'old')
-    // Redis hears nothing of it for a while
+    // its writes do not reach Redis for a while
     slow.link.hold()
     await slow.report('old', 1, { a: 25 })
     await slow.snapshot('old', 2, { a: 50 })

@@ -10,7 +10,7 @@ import { hasRedis, type RunningRedis, startRedis, waitFor } from './redis-server
 import { SharedConversation, startSharedProxy } from './shared-conversation.ts'
 import { postJson } from './start-test-proxy.ts'
 
-/** The rights that docs/configuration.md says a user needs, as it writes them. */
+/** Returns the rights that a Redis user needs according to docs/configuration.md. */
 function documentedRights(): string[] {
   const docs = readFileSync(join(import.meta.dirname, '..', 'docs', 'configuration.md'), 'utf8')
   const [, rights] = /ACL SETUSER reprise (.*?)```/s.exec(docs)!
@@ -55,7 +55,7 @@ describe.skipIf(!hasRedis)('a user of Redis with no more than the documented rig
     return proxy
   }
 
-  /** A turn with the blocks beside it, which a script keeps. */
+  /** Sends a turn whose blocks are given in `reprise.blocks`; a Lua script stores it. */
   const askExplicitly = async ({ url }: RunningProxy): Promise<void> => {
     const blocks = ['one', 'two', 'three'].map((text) => ({ text: `${text} `.repeat(50) }))
     const messages = [{ role: 'user', content: 'Of these:\n{{context}}\nWhat?' }]
@@ -79,7 +79,7 @@ describe.skipIf(!hasRedis)('a user of Redis with no more than the documented rig
     await waitFor(async () => (await mirroredBy(other)) === 5)
     const third = await start()
     await waitFor(async () => (await mirroredBy(third)) === 5)
-    // the engine begins anew, then loses all of it
+    // the engine restarts, then clears its cache
     const [replica] = ((await (await fetch(`${one.adminUrl}/v1/mirror`)).json()) as { replicas: [{ replica: string }] })
       .replicas
     const report = (kind: string, body: object): Promise<Response> =>
@@ -88,7 +88,7 @@ describe.skipIf(!hasRedis)('a user of Redis with no more than the documented rig
     await report('events', { sequence: 1, events: [{ type: 'cleared' }] })
     await fetch(`${one.adminUrl}/v1/index`, { method: 'DELETE' })
     await waitFor(async () => (await mirroredBy(third)) === 0)
-    // one that is sent before the other has heard of it is forgotten with the rest
+    // retries, because a request sent before the other proxy learns of the deletion is forgotten, too
     await waitFor(async () => {
       await conversation.ask(other, 'GABC')
       return (await mirroredBy(third)) > 0

@@ -7,17 +7,17 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from '#proxy/redis/connection/ioredis.ts'
 import { findFreePort } from './demo/find-free-port.ts'
 
-/** Whether Redis servers can be started here. */
+/** Whether redis-server is installed here. */
 export const hasRedis: boolean = spawnSync('redis-server', ['--version']).status === 0
 
-/** A real redis-server on a port of this machine, in a folder of its own. */
+/** A real redis-server on a port of this machine, with its own folder. */
 export interface RunningRedis {
   readonly port: number
   readonly url: string
-  /** a plain client of it, for the test to look and meddle with */
+  /** a plain client, with which the test inspects and manipulates it */
   readonly client: Redis
   signal(signal: NodeJS.Signals): void
-  /** Kills it; what it held is gone. */
+  /** Kills it; its data is lost. */
   kill(): Promise<void>
   close(): Promise<void>
 }
@@ -25,13 +25,13 @@ export interface RunningRedis {
 export interface RedisServerOptions {
   readonly port?: number
   readonly args?: readonly string[]
-  /** of its configuration file, for programs that write into it */
+  /** contents of its configuration file, for modes that write to that file */
   readonly config?: string
   /** how the test's own client connects */
   readonly clientOptions?: object
 }
 
-// nothing on disk, and replicas are not kept waiting for others
+// nothing on disk, and replication starts without waiting for more replicas
 const standardArgs = '--bind 127.0.0.1 --appendonly no --repl-diskless-sync-delay 0'.split(' ').concat('--save', '')
 
 /** Starts a redis-server that keeps nothing on disk, and waits until it answers. */
@@ -69,7 +69,7 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Runn
   }
 }
 
-/** Waits until something is so; what it throws until then does not count. */
+/** Waits until a condition holds; errors it throws until then are ignored. */
 export async function waitFor(isSo: () => Promise<boolean> | boolean, milliseconds = 10_000): Promise<void> {
   const until = Date.now() + milliseconds
   let fault: unknown

@@ -53,7 +53,7 @@ describe.skipIf(!hasRedis)('a conversation store that proxies share through Redi
   const written = (store: SharedConversationStore): Promise<void> => store.close(2_000)
   const settled = (store: SharedConversationStore): Promise<void> => waitFor(() => store.waiting === 0)
 
-  /** Asks until the first of them is there: a busy machine may be too late for a request. */
+  /** Fetches until the first turn is there, because a busy machine may miss the time limit of a read. */
   const fetched = (store: SharedConversationStore, ...turns: TurnKey[]): Promise<void> =>
     waitFor(async () => {
       await store.fetch(new Set(turns))
@@ -162,7 +162,7 @@ describe.skipIf(!hasRedis)('a conversation store that proxies share through Redi
     await written(other)
     await fetched(third, a)
     expect(third.recall(a)).toEqual({ kind: 'ambiguous' })
-    // it learns of it when it has something to write about that turn
+    // the first proxy learns of it when it next writes that turn
     one.remember(a, explicitTurn('y', 'x'))
     await waitFor(() => one.recall(a)?.kind === 'ambiguous')
   })

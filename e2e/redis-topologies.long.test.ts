@@ -45,7 +45,7 @@ describe.skipIf(!hasRedis)('kinds of Redis (needs redis-server)', () => {
   const keysOf = async (...servers: RunningRedis[]): Promise<string[]> =>
     (await Promise.all(servers.map(({ client }) => client.keys('reprise:test:turn:*')))).flat()
 
-  /** Lives through a conversation with two proxies by turns. */
+  /** Holds a conversation through two proxies in turn. */
   async function converse(url: string, tls: EngineTlsFiles | undefined, servers: RunningRedis[]): Promise<void> {
     const [one, other] = [await startProxy(url, tls), await startProxy(url, tls)]
     const conversation = new SharedConversation(engine, 'kinds')
@@ -56,7 +56,7 @@ describe.skipIf(!hasRedis)('kinds of Redis (needs redis-server)', () => {
       await waitFor(async () => (await keysOf(...servers)).length === 2 * (turn + 3))
     }
     expect(await metricOf(one.adminUrl, 'reprise_redis_up')).toBe(1)
-    // each has sent some, and knows of all; one that joins then, too
+    // each has sent some of the requests and knows all of them, as does one that joins later
     const all = [one, other, await startProxy(url, tls)]
     await waitFor(async () => (await Promise.all(all.map(mirroredBy))).every((count) => count === 5))
     await waitFor(async () =>
@@ -64,7 +64,7 @@ describe.skipIf(!hasRedis)('kinds of Redis (needs redis-server)', () => {
     )
   }
 
-  /** How often the hottest blocks were asked for, of all proxies. */
+  /** Returns how often the hottest blocks were requested, according to one proxy. */
   const hottestOf = async ({ adminUrl }: RunningProxy): Promise<number> => {
     const { top_blocks } = (await (await fetch(`${adminUrl}/v1/index`)).json()) as { top_blocks: { count: number }[] }
     return top_blocks.reduce((sum, { count }) => sum + count, 0)
@@ -115,14 +115,14 @@ describe.skipIf(!hasRedis)('kinds of Redis (needs redis-server)', () => {
       clientOptions: { tls: pem },
     })
     await converse(`rediss://127.0.0.1:${port}`, { ca: authority.cert, cert: ours.cert, key: ours.key }, [server])
-    // an authority that is not trusted
+    // a proxy that trusts another authority
     const stranger = makeAuthority(folder, 'stranger')
     const wrong = await startProxy(`rediss://127.0.0.1:${port}`, { ca: stranger.cert, cert: ours.cert, key: ours.key })
     await new SharedConversation(engine, 'wrong').ask(wrong, 'ABCD')
     expect(await metricOf(wrong.adminUrl, 'reprise_redis_up')).toBe(0)
   })
 
-  /** A cluster of three that remembers who it is when a node is started again. */
+  /** Starts a cluster of three whose nodes keep their identity when restarted. */
   async function startCluster() {
     const args = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '1000', '--cluster-require-full-coverage', 'no']
     const startNode = async (port: number, folder: string): Promise<RunningRedis> =>
@@ -145,7 +145,7 @@ describe.skipIf(!hasRedis)('kinds of Redis (needs redis-server)', () => {
     return { nodes, url: `redis+cluster://${addresses.slice(0, 2).join(',')}`, restart }
   }
 
-  /** Many conversations, so that every node has some; resolves with their keys. */
+  /** Holds many conversations, so that every node has some. Resolves with their keys. */
   async function converseMuch(proxy: RunningProxy, nodes: RunningRedis[], before: number): Promise<string[]> {
     for (let i = 0; i < 20; i++) await new SharedConversation(engine, `of many ${i}`).ask(proxy, 'ABCD')
     await waitFor(async () => (await keysOf(...nodes)).length === before + 40)
@@ -176,7 +176,7 @@ describe.skipIf(!hasRedis)('kinds of Redis (needs redis-server)', () => {
       const held = await keysOf(node)
       expect(held).not.toEqual([])
       await node.kill()
-      // long enough that the others have given it up: it is taken back step by step
+      // long enough for the other nodes to mark it as failed; it is readmitted step by step
       await new SharedConversation(engine, 'meanwhile').ask(proxies[i % 2]!, 'ABCD')
       await pause(2_500)
       await restart(i)
@@ -218,7 +218,7 @@ describe.skipIf(!hasRedis)('kinds of Redis (needs redis-server)', () => {
   })
 })
 
-/** The nodes of a cluster talk to each other on a port 10,000 higher. */
+/** Finds a port for a cluster node; its cluster bus uses the port 10,000 higher. */
 async function clusterPort(): Promise<number> {
   for (;;) {
     const port = await findFreePort()

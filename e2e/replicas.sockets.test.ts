@@ -31,7 +31,7 @@ async function startDouble(port?: number): Promise<RecordingEngineDouble> {
   return { ...double, close }
 }
 
-/** An address that refuses connections, until something listens there. */
+/** Returns an address that refuses connections until something listens there. */
 async function refusingPort(): Promise<{ port: number; url: string }> {
   const { port, url, close } = await startDouble()
   await close()
@@ -70,7 +70,7 @@ describe('requests behind several replicas', () => {
       const response = await ask(proxy, documentRequest('another', [...names].reverse().join('')))
       const { usage } = (await response.json()) as { usage: { prompt_tokens_details: { cached_tokens: number } } }
       expect(response.headers.get('x-reprise-replica')).toBe(first[i])
-      // three blocks of some 90 tokens: the engine itself says that it had them
+      // three blocks of some 90 tokens: the engine itself reports them as cached
       expect(usage.prompt_tokens_details.cached_tokens).toBeGreaterThan(240)
     }
   })
@@ -94,7 +94,7 @@ describe('an order', () => {
     await onlyOn(0)
     await replicaOf(ask(proxy, documentRequest('q1', 'ABC')))
     await onlyOn(1)
-    // nothing is gained here by the order that the other holds
+    // the order that the other replica holds is of no use here
     await replicaOf(ask(proxy, documentRequest('q2', 'CBA')))
     expect(placedIn(doubles[1]!.requests.at(-1))).toBe('CBA')
     await onlyOn(0)
@@ -149,7 +149,7 @@ describe('an order', () => {
       { replica: 'gpu-1', mode: 'exact', generation: 'g1', sequence: 1 },
     ])
     await control(proxy, '/v1/replicas/gpu-0/resume')
-    // the one that still holds the documents is chosen, again and again
+    // the replica that still holds the documents is chosen every time
     for (const question of ['x', 'y', 'z'])
       expect(await replicaOf(ask(proxy, documentRequest(question, 'CAB')))).toBe('gpu-0')
   })
@@ -162,18 +162,18 @@ describe('a replica that refuses connections', () => {
       breaker: { failures: 2, openSeconds: 0.3 },
       health: { intervalSeconds: 0, path: '/health', timeoutSeconds: 1 },
     })
-    // two at a time, so that one of them goes to each
+    // two at a time, so that each replica gets one
     for (let i = 0; i < 8; i += 2) {
       const bodies = [0, 1].map((k) => documentRequest('q', String.fromCharCode(65 + i + k)))
       const replicas = await Promise.all(bodies.map((body) => replicaOf(ask(proxy, body))))
       expect(replicas).toEqual(['gpu-1', 'gpu-1'])
     }
     expect(other.requests.map(placedIn).sort()).toEqual([...'ABCDEFGH'])
-    // the circuit breaker saw to it that the others did not even try
+    // the circuit breaker kept the other requests from trying
     expect(await metricOf(proxy.adminUrl, 'reprise_retries_total{reason="other"}')).toBe(2)
     expect(await metricOf(proxy.adminUrl, 'reprise_replica_state{replica="gpu-0",state="open"}')).toBe(1)
     await delay(350)
-    // one probe finds it still gone, and costs its request nothing
+    // one request probes it and finds it still down, but does not fail
     expect(await replicaOf(ask(proxy, documentRequest('q', 'X')))).toBe('gpu-1')
     const back = await startDouble(port)
     await vi.waitFor(async () => {
@@ -269,7 +269,7 @@ describe('a replica that breaks off', () => {
     const other = await startDouble()
     const proxy = await startBefore([raw.url, other.url], {
       breaker: { failures: 100, openSeconds: 1 },
-      // they would be counted, too
+      // health checks would be counted, too
       health: { intervalSeconds: 0, path: '/health', timeoutSeconds: 1 },
     })
     const statuses: number[] = []
@@ -352,7 +352,7 @@ describe('a replica that is drained', () => {
       replica: 'gpu-0',
       state: 'draining',
     })
-    // even those whose documents it holds
+    // not even requests whose documents it holds go to it
     for (const question of ['a', 'b', 'c'])
       expect(await replicaOf(ask(proxy, documentRequest(question, 'ABC')))).toBe('gpu-1')
     finish()

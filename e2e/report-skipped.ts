@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from 'vitest/node'
 
-/** Names every test that was skipped, in lines that `run-suites.sh` reads. */
+/** Prints a line for every skipped test, in the form that `run-suites.sh` reads. */
 export default class ReportSkipped implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     for (const module of modules) {

@@ -38,7 +38,7 @@ test('a request that its replica never got is ordered anew for the one that runs
   await onlyOn(1)
   await ask(documentRequest('q2', 'CBA'))
   await postJson(`${proxy.adminUrl}/v1/replicas/gpu-0/resume`, {})
-  // the replica that holds the most of it is gone
+  // the replica that holds most of the next request is gone
   await doubles[0]!.close()
   const turns = documentRequest('q3', 'DCBA') as Chat
   expect(await ask(turns)).toBe('gpu-1')

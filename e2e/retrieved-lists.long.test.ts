@@ -8,14 +8,14 @@ import { toUserMessage } from './demo/prompt.ts'
 const data = join(import.meta.dirname, '..', '..', 'shared', 'data')
 
 /*
- * Documents that a retriever really returned. A rule that keeps ordered texts in their place must not take them for such:
- * one that did halved what the engine found cached, and no other test saw it.
+ * Documents that a retriever actually returned. A rule that keeps texts in their original order must not mistake them
+ * for ordered ones: one that did halved the cached tokens, and no other test noticed.
  */
 describe.runIf(existsSync(data))('lists of documents that were really retrieved', () => {
   test.each([
     ['rag_cookbook_code', 15, 0.98],
     ['rag_cookbook_code', 5, 0.95],
-    // one in seven holds a document with unbalanced tags of its own
+    // one in seven has a document that contains unbalanced tags
     ['rag_cookbook_docs', 15, 0.84],
     ['rag_musique', 15, 0.98],
     ['rag_hotpot', 10, 0.98],

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 const reprise = join(import.meta.dirname, '..', 'bin', 'reprise')
 
-/** Runs a command to its end while this process goes on, where that is what the command talks to. */
+/** Runs a command to its end without blocking this process, for commands that connect to it. */
 export async function startRunningReprise(
   args: readonly string[],
   input = '',

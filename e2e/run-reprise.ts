@@ -6,19 +6,19 @@ import { ownEnvironment } from './own-environment.ts'
 
 const reprise = join(import.meta.dirname, '..', 'bin', 'reprise')
 
-/** A command of `bin/reprise` that runs. */
+/** A running command of `bin/reprise`. */
 export interface RunningReprise {
   readonly child: ChildProcess
-  /** the line that it prints when it listens */
+  /** the line it prints when it starts listening */
   readonly listening: Record<string, string>
   stderr(): string
 }
 
-/** Commands that were started; `stopAll` ends them. */
+/** Starts commands of `bin/reprise`; `stopAll` ends them. */
 export class Reprises {
   readonly #started: ChildProcess[] = []
 
-  /** Starts a command that listens. */
+  /** Starts a command and waits until it listens. */
   async start(args: readonly string[], environment: Record<string, string> = {}): Promise<RunningReprise> {
     const env = { ...ownEnvironment, ...environment }
     const child = spawn(process.execPath, [reprise, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env })

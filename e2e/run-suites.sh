@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Runs npm scripts one after another, the later ones too where one fails, and sums up: which failed, how long each took,
-# what was skipped, and which tests failed. A suite says what it skips in lines that begin with SKIPPED, and what failed in
+# Runs npm scripts one after another, even if one fails. Then summarises which failed, how long each took, what was
+# skipped and which tests failed. A suite reports skipped tests in lines that begin with SKIPPED, and failed tests in
 # lines that begin with FAIL or FAILED.
 # usage: run-suites.sh SUITE…
 set -uo pipefail
 
 logs="$(mktemp -d)"
 trap 'rm -rf "$logs"' EXIT
-# the pipe to tee is no terminal
+# suites write to a pipe (tee), so they would not use colours
 if [ -t 1 ]; then export FORCE_COLOR=1; fi
 summary=()
 failed=()
@@ -18,7 +18,7 @@ for suite in "$@"; do
   if npm run --silent "$suite" 2>&1 | tee "$logs/$suite"; then outcome=passed; else
     outcome=FAILED
     failed+=("$suite")
-    # vitest's and pytest's, colours taken away
+    # failures reported by vitest and pytest, without colour codes
     mapfile -t lines < <(sed 's/\x1b\[[0-9;]*m//g' "$logs/$suite" | grep -aE '^ *(FAIL|FAILED) |^(Assertion|Type|Syntax|Range)?Error: |^E  ' | head -40)
     broken+=("${lines[@]/#/$suite: }")
   fi

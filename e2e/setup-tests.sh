@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# installs the programs that some tests start, where that is possible; tests whose program is missing are skipped by name
+# installs the programs that some tests start, if possible; tests whose program is missing are skipped by name
 set -euo pipefail
 
-# program:Debian package; of Redis the tests start servers of their own, and Debian's own may start one on port 6379
+# program:Debian package; the tests start their own Redis servers, while Debian's package may start one on port 6379
 needed=(chromium:chromium redis-server:redis-server redis-cli:redis-tools g++:g++)
 
 missing=()

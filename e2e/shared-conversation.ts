@@ -10,19 +10,20 @@ interface Message {
   readonly content: string
 }
 
-/** A proxy that shares its state through a Redis. */
+/** Starts a proxy that shares its state through a Redis. */
 export function startSharedProxy(
   engine: RecordingEngineDouble,
   url: string,
   config: Partial<Config> = {},
 ): Promise<RunningProxy> {
-  // what is tested is what is recalled, on machines that are busy too
+  // a long read limit, so that turns are recalled on busy machines, too
   const redis = { url, namespace: 'test', ttlSeconds: 600, readMilliseconds: 2_000 }
-  // the usage that the double answers with is of no prompt: what pays cannot be told by it
   return startTestProxy({ url: engine.url }, { redis, ...config })
 }
 
-/** A conversation of one user, whichever proxy it goes through; it checks that no turn is ever sent in other bytes. */
+/**
+ * A conversation of one user through any proxies. Checks that the engine always gets the same bytes for a past turn.
+ */
 export class SharedConversation {
   readonly messages: Message[]
   readonly #engine: RecordingEngineDouble
@@ -40,12 +41,12 @@ export class SharedConversation {
     return this.#sent
   }
 
-  /** Makes a proxy hold another order of documents behind this system prompt: what is not recalled is ordered by it. */
+  /** Makes a proxy hold another document order after this system prompt; turns it does not recall are ordered by it. */
   async bias(proxy: RunningProxy, names: string): Promise<void> {
     await this.#post(proxy, [this.messages[0]!, question(`before ${this.#name}`, names)])
   }
 
-  /** Asks the next question, about documents of these names; resolves with the milliseconds it took. */
+  /** Asks the next question, about the named documents. Resolves with the milliseconds it took. */
   async ask(proxy: RunningProxy, names: string): Promise<number> {
     this.messages.push(question(`turn ${this.messages.length} of ${this.#name}`, names))
     const before = this.#sent

@@ -7,14 +7,14 @@ import { ownEnvironment } from './own-environment.ts'
 
 const reprise = join(import.meta.dirname, '..', 'bin', 'reprise')
 
-/** `bin/reprise serve` in a process of its own. */
+/** `bin/reprise serve` in a separate process. */
 export interface RunningReprise {
   readonly child: ChildProcess
   readonly url: string
   readonly adminUrl: string
-  /** what it has said on stderr so far; empty when stderr goes elsewhere */
+  /** its stderr output so far; empty if stderr goes to a file */
   readonly stderr: string
-  /** its exit code; null when a signal ended it */
+  /** its exit code; null if a signal ended it */
   readonly exited: Promise<number | null>
 }
 
@@ -51,7 +51,7 @@ export async function startReprise(
   }
 }
 
-/** The most memory a process has held at once, in bytes; Linux alone tells. */
+/** Returns the peak resident memory of a process, in bytes; works only on Linux. */
 export function peakMemory(pid: number): number {
   const [, kilobytes] = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!
   return Number(kilobytes) * 1024

@@ -2,7 +2,7 @@ import type { Config, EngineConfig } from '#proxy/config/config.ts'
 import { defaultConfig } from '#proxy/config/sources/config-source.ts'
 import { type RunningProxy, startProxy } from '#proxy/main.ts'
 
-/** A proxy on free ports of this machine, in front of an engine or of the embedded emulator. */
+/** Starts a proxy on free ports of this machine, in front of an engine or the embedded emulator. */
 export function startTestProxy(
   engine?: Partial<EngineConfig> & { url: string },
   config: Partial<Config> = {},
@@ -11,7 +11,7 @@ export function startTestProxy(
   const standard = defaultConfig()
   return startProxy({
     ...standard,
-    // on a busy machine the time for a request is over sooner
+    // generous, because on a busy machine a request would exceed the default time limit
     workLimits: { ...standard.workLimits, milliseconds: 60_000 },
     listen: local,
     adminListen: local,
@@ -22,7 +22,7 @@ export function startTestProxy(
   })
 }
 
-/** A chat request as RAG applications build it. */
+/** Returns a chat request as RAG applications build it. */
 export function ragRequest(
   question: string,
   blocks: readonly string[],
@@ -49,7 +49,7 @@ export function postJson(url: string, body: unknown, init: RequestInit = {}): Pr
   })
 }
 
-/** The `error` of an answer in OpenAI's shape. */
+/** Returns the `error` of an answer in OpenAI's format. */
 export async function errorOf(
   response: Response,
 ): Promise<{ message: string; type: string; param: null; code: string }> {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `npm run test:all`: `npm test`, then what needs engines, torch and other lines of Node.
+# `npm run test:all`: `npm test`, then the suites that need engines, torch or another major version of Node.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 echo "Engines and kernels are installed into ${XDG_CACHE_HOME:-$HOME/.cache}/reprise once (13 GB). All of it takes about an hour on two cores."

@@ -3,15 +3,15 @@ import { Children } from './demo/children.ts'
 import { DemoError } from './demo/demo-error.ts'
 
 /*
- * `npm run test:kernels`: the kernels' lint and tests. Makes their environment, once, outside the checkout. Without a GPU
- * the kernels run under Triton's interpreter and are compiled for GPUs that are not there.
+ * `npm run test:kernels`: lints and tests the kernels. Makes their environment once, outside the checkout. Without a
+ * GPU, the kernels run under Triton's interpreter and are compiled for absent GPUs.
  */
 
 const PYTEST = ['-m', 'pytest', '-q', '-rs', '-p', 'no:cacheprovider', 'kernels']
 const children = new Children()
 const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1', RUFF_NO_CACHE: 'true' }
 
-/** Makes the environment and returns its Python; throws what a person can act on where it cannot be made. */
+/** Makes the environment and returns its Python. Throws a DemoError that says what to do if it cannot be made. */
 function setUp(): string {
   try {
     const lines = execFileSync('kernels/tests/setup.sh', { encoding: 'utf8', stdio: ['ignore', 'pipe', 2] })

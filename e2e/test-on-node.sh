@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# runs all tests on another line of Node, which comes as a package and is kept outside the checkout
+# runs all tests on another major version of Node, which is installed as an npm package outside the checkout
 set -euo pipefail
 line=$1
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/reprise/node-$line"

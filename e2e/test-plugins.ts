@@ -4,14 +4,14 @@ import { setupVllmTests } from './demo/vllm/setup-vllm.ts'
 import { setUpSglang } from './set-up-sglang.ts'
 
 /*
- * `npm run test:plugins`: the tests of the engines' plugins, against the engines' own code. Makes an environment for each
- * engine, once, outside the checkout. An engine that cannot be set up here is named, and its tests are skipped.
+ * `npm run test:plugins`: tests the plugins against the engines' own code. Makes an environment for each engine once,
+ * outside the checkout. If an engine cannot be set up here, says so and skips its tests.
  */
 
 const children = new Children()
 const plain = { ...process.env, HF_HUB_OFFLINE: '1', PYTHONDONTWRITEBYTECODE: '1' }
 
-/** Runs the tests of folders, each in a process of its own; the later ones too where one fails. */
+/** Runs the tests of each folder in a separate process, even if an earlier one fails. */
 async function test(python: string, folders: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
   for (const folder of folders) {
     say(`testing ${folder}`)

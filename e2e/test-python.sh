@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `npm run test:python`: the lint of all Python and of the Dockerfile, and the tests that need no engine.
+# `npm run test:python`: lints all Python and the Dockerfile, and runs the Python tests that need no engine.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 projects=(engine-adapters/python engine-adapters/vllm/plugin engine-adapters/sglang/plugin kernels)

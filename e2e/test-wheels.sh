@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `npm run test:wheels`: builds the plugins' wheels and installs them as an init container does; their entry points are found,
-# and nothing is fetched.
+# `npm run test:wheels`: builds the plugins' wheels, installs them as an init container does, and checks that their
+# entry points are found and nothing is downloaded.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if ! command -v python3 >/dev/null; then

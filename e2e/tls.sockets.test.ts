@@ -35,7 +35,7 @@ describe.skipIf(!hasOpenssl)('TLS (needs openssl)', () => {
     return reprises.start(['serve', ...engine, '--config', file])
   }
 
-  /** Sends a request as one who trusts the authority and shows these certificates. */
+  /** Sends a request as a client that trusts the authority and presents this certificate. Returns the status. */
   async function ask(url: string, shown?: CertificateFiles): Promise<number> {
     const dispatcher = new Agent({
       connect: {
@@ -54,7 +54,7 @@ describe.skipIf(!hasOpenssl)('TLS (needs openssl)', () => {
     return response.status
   }
 
-  /** An engine that speaks TLS and asks for certificates of the authority. */
+  /** Starts an engine that uses TLS and requires client certificates from the authority. */
   async function startSecureEngine(
     cert: CertificateFiles,
   ): Promise<{ url: string; peers: string[]; closeIdle: () => void }> {
@@ -89,7 +89,7 @@ describe.skipIf(!hasOpenssl)('TLS (needs openssl)', () => {
     return { url, peers, closeIdle: () => engine.closeIdleConnections() }
   }
 
-  /** The serial number of the certificate that a listener shows. */
+  /** Returns the serial number of the certificate that a listener presents. */
   function serialOf(url: string): Promise<string> {
     const { hostname, port } = new URL(url)
     return new Promise((resolve, reject) => {

@@ -44,7 +44,7 @@ let collector: Server
 let proxy: RunningProxy
 let spans: ReceivedSpan[]
 let received: { path: string; key: unknown; body: string }[]
-/** what the collector answers with; undefined: nothing, ever */
+/** status the collector answers with; undefined: it never answers */
 let answer: number | undefined
 
 beforeEach(async () => {
@@ -88,7 +88,7 @@ function spansOf({ resourceSpans }: OtlpRequest): ReceivedSpan[] {
   )
 }
 
-/** The span of a request, once it has arrived with all of its stages. */
+/** Waits for the root span of a request and returns it; the spans of its stages have arrived by then. */
 async function requestSpan(): Promise<ReceivedSpan> {
   for (;;) {
     const root = spans.find(({ kind }) => kind === 2)
@@ -175,7 +175,7 @@ describe('traces', () => {
       await requestSpan()
       await send()
       expect(engine.requests).toHaveLength(2)
-      // the collector never takes them
+      // the collector never accepts the spans
       await proxy.close()
     },
   )

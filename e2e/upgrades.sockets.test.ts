@@ -18,7 +18,7 @@ const agreed =
 
 let engine: RawEngineDouble
 let proxy: RunningProxy
-/** how each request reached the engine, and where */
+/** the head of each request that reached the engine, and its connection */
 let heads: string[]
 let joined: Socket[]
 
@@ -159,7 +159,7 @@ describe('joined connections', () => {
     await once(client.socket, 'data')
     client.socket.pause()
     await delay(300)
-    // as much as the buffers of the sockets hold, and no more
+    // only as much as the socket buffers hold has been sent on
     expect(joined.at(-1)!.writableLength).toBeGreaterThan(1_000_000)
     client.socket.resume()
     expect((await client.ended).split('\r\n\r\n')[1]).toHaveLength(size)

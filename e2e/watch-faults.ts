@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect } from 'vitest'
 
 /**
- * Fails the tests of a file when something happens in their process that must not, however its peers behave: rejections
- * nobody handled, exceptions nobody caught, leaks of listeners.
+ * Fails the tests of a file if their process has unhandled rejections, uncaught exceptions or listener leaks, which
+ * must not happen however peers behave.
  */
 export function failOnFaults(): void {
   const seen: unknown[] = []
@@ -26,7 +26,7 @@ export function failOnFaults(): void {
   })
 }
 
-/** Waits until a condition holds; the test's own time limit ends a wait that is in vain. */
+/** Waits until a condition holds; the test's own timeout ends a futile wait. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await delay(2)
 }

@@ -56,7 +56,7 @@ export interface EngineAdapter {
   readonly cacheSources: readonly CacheSource[]
   /** `members`: what the body already has; no member is removed */
   tagRequest(request: RequestId, cacheSalt: string, members?: BodyMembers): RequestTags
-  /** Whether a request to this path is inference or asks about it. Others control the engine or reveal others. */
+  /** Whether a request to this path is inference or asks about it. Other paths control or reveal the engine. */
   isInference(path: string): boolean
   /** Whether the engine looks up a request with these members in its cache. */
   readsCache(members: BodyMembers): boolean
@@ -69,6 +69,6 @@ export interface EngineAdapter {
    * undefined if the reports keep the id it was given.
    */
   reportedName(api: PromptApi, answerId: string): RequestId | undefined
-  /** The ways to ask for the tokens of a request's prompts, the most reliable first; empty: the engine has no answer. */
+  /** The ways to ask for the tokens of a request's prompts, the most reliable first; empty: it cannot answer. */
   tokenQuestions(api: PromptApi, path: string, members: BodyMembers): TokenQuestion[]
 }

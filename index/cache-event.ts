@@ -49,9 +49,7 @@ export type CacheEvent =
   | { readonly type: 'stored' | 'evicted'; readonly request: RequestId; readonly cachedTokens: number }
   /** `forgetsDemand`: also forget the demand history, as after a restart */
   | { readonly type: 'cleared'; readonly forgetsDemand?: true }
-  /**
-   * another proxy's belief about a request; `prompt` is used only for one not mirrored here, which is ignored without
-   */
+  /** another proxy's belief about a request; one that is not mirrored here is ignored if `prompt` is missing */
   | {
       readonly type: 'shared'
       readonly request: RequestId

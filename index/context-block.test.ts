@@ -5,7 +5,7 @@ test('equal content gives equal ids, and every byte counts', () => {
   expect(toBlockId('a block')).toBe(toBlockId('a block'))
   for (const other of ['a block ', 'A block', 'a\u00a0block', 'a block\n', ''])
     expect(toBlockId(other)).not.toBe(toBlockId('a block'))
-  // composed and decomposed: the same to a reader, not to a tokeniser
+  // composed and decomposed forms look the same to a reader, but not to a tokeniser
   expect(toBlockId('\u00e9')).not.toBe(toBlockId('e\u0301'))
 })
 

@@ -8,7 +8,7 @@ const nearly = fc.oneof(
   fc.string({ minLength: 20, maxLength: 23 }),
   digest.map((bytes) => `~${bytes.toString('base64url')}`),
   digest.map((bytes) => bytes.toString('base64')),
-  // bits that stand for nothing are set
+  // unused bits are set
   digest.map((bytes) => `${bytes.toString('base64url').slice(0, 21)}B`),
   digest.map((bytes) => `${bytes.toString('base64url').slice(0, 21)}Ā`),
 )

@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
-# All that needs a GPU, in one go of at most 25 minutes: what the sanitizer says, tuning, the compiler's table for what
-# was chosen, then the tests (in bfloat16 and captured graphs too) and the benchmark.
+# Does everything that needs a GPU in at most 25 minutes: sanitizer, tuning, the compiler's table for the chosen
+# configurations, then the tests (including bfloat16 and captured graphs) and the benchmark.
 #
 #   kernels/run-on-gpu.sh [sanitize] [tune] [test] [bench] [reuse]
 #
-# Without a word the first four, in this order; `bench` without `test` before it runs the tests itself. No step takes more than
-# ten minutes, nor do `test bench`. PYTHON names the interpreter, which must have torch, triton, pytest, hypothesis
-# and numpy (tests/requirements.txt); else it is python3. What comes of it lies in
-# kernels/benchmarks/results/DATE-DEVICE/; tuning also changes launch_configs.json and COMPILED.md here, to be committed.
+# Without arguments, runs the first four in this order; `bench` without `test` before it runs the tests itself. No step
+# takes more than ten minutes, nor do `test bench` together. PYTHON names the interpreter (default: python3), which must
+# have torch, triton, pytest, hypothesis and numpy (tests/requirements.txt). Results are written to
+# kernels/benchmarks/results/DATE-DEVICE/; tuning also changes launch_configs.json and COMPILED.md here: commit them.
 #
-# `reuse` is the vLLM plugin's reuse at any position, inside vLLM's GPU build, which PYTHON must have besides: its tests, and
-# its time to first token where MODEL names a folder of a model and TRACE one of prompts (quality/README.md).
+# `reuse` is the vLLM plugin's reuse at any position, inside vLLM's GPU build, which PYTHON must also have. It runs the
+# plugin's tests. If MODEL names a model folder and TRACE a folder of prompts (quality/README.md), it also measures the
+# time to first token.
 set -uo pipefail
 cd "$(dirname "$0")"
 python="${PYTHON:-python3}"
@@ -51,7 +52,7 @@ results="benchmarks/results/$(date +%F)-${device// /-}"
 mkdir -p "$results"
 export PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
 
-# a step that fails does not keep the next from running, but the script fails in the end
+# a failed step does not stop the next one, but makes the script fail at the end
 run() {
   local name="$1" seconds="$2"
   shift 2
@@ -75,7 +76,7 @@ tune() {
   cp reprise_kernels/launch_configs.json COMPILED.md "$results/"
 }
 
-# what the compiler makes of the kernels is no gate for measuring
+# the compiler table is no precondition for measuring
 tested=
 test_kernels() {
   tested=red
@@ -83,7 +84,7 @@ test_kernels() {
   tested=green
 }
 
-# the benchmark runs the tests itself unless they have just been green; its table alone goes to stdout
+# the benchmark runs the tests itself unless they have just passed; only its table goes to stdout
 bench() {
   local seconds=600 skip=()
   if [ "$tested" = red ]; then

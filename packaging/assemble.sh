@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Puts the built product with its run-time packages into a folder: what the image holds, and what runs without a checkout.
+# Puts the built product with its run-time packages into a folder, as in the image; it runs without a checkout.
 # usage: packaging/assemble.sh FOLDER   (after `npm ci`; nothing is downloaded)
-# With SOURCE_DATE_EPOCH (seconds) every file bears that time, so that equal sources make equal folders.
+# With SOURCE_DATE_EPOCH (seconds) every file gets that timestamp, so that equal sources give equal folders.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${1:?usage: packaging/assemble.sh FOLDER}
@@ -25,7 +25,7 @@ rm -rf "$out/node_modules/.cache"
 (cd "$out" && npm prune --silent --omit=dev --ignore-scripts --offline --no-audit --no-fund)
 rm "$out/package-lock.json" "$out/node_modules/.package-lock.json"
 
-# never read at run time: types, source maps of packages, and other systems' builds of ZeroMQ
+# removes what is never read at run time: types, the packages' source maps, and ZeroMQ builds for other systems
 find "$out/node_modules" -type f \( -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.map' \) -delete
 find "$out/node_modules" -type d -empty -delete
 case "$(uname -s)" in

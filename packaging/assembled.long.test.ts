@@ -33,7 +33,7 @@ function filesBelow(folder: string): string[] {
   return readdirSync(join(assembled.folder, folder), { recursive: true, encoding: 'utf8' })
 }
 
-/** A proxy with a pattern, which is matched in a thread of its own. */
+/** Starts a proxy with a pattern, which a worker thread matches. */
 async function startProxy(): Promise<{ url: string; admin_url: string }> {
   const config = { blocks: { patterns: [{ name: 'sections', pattern: '^§ (?<text>.+)$', flags: 'm' }] } }
   writeFileSync(join(given, 'config.json'), JSON.stringify(config), { mode: 0o644 })

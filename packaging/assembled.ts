@@ -6,29 +6,29 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
 const root = join(import.meta.dirname, '..')
-/** What `docker build` is given. */
+/** The build context of `docker build`. */
 const context = readFileSync(join(root, '.dockerignore'), 'utf8')
   .split('\n')
   .filter((line) => line.startsWith('!'))
   .map((line) => line.slice(1))
-/** Debian's nobody: as in the image, it owns none of the product's files. */
+/** Debian's user nobody; like the image's user, it owns none of the product's files. */
 const nobody = 65534
 
-/** What `packaging/assemble.sh` makes, in a folder that only root may write to where the tests run as root. */
+/** The output of `packaging/assemble.sh`, in a read-only folder; if the tests run as root, it runs as nobody. */
 export class Assembled {
   readonly folder: string
   readonly #above: string
-  /** a copy: this process's own may lie where another user may not go */
+  /** a copy of Node, because this process's own may be inaccessible to another user */
   readonly #node: string
   readonly #started: ChildProcess[] = []
   readonly #identity = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {}
-  /** no home, and no folder for temporary files */
+  /** without a home folder or a folder for temporary files */
   readonly #env = { PATH: process.env.PATH, HOME: '/nonexistent', TMPDIR: '/nonexistent' }
 
   constructor() {
     this.#above = mkdtempSync(join(tmpdir(), 'reprise-assembled-'))
     chmodSync(this.#above, 0o755)
-    // a copy: the checkout's own dist/ may be what other tests run
+    // a copy, because other tests may be running the checkout's own dist/
     const checkout = join(this.#above, 'checkout')
     for (const name of context) cpSync(join(root, name), join(checkout, name), { recursive: true })
     symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'))
@@ -40,7 +40,7 @@ export class Assembled {
     execFileSync('chmod', ['-R', 'a-w', this.folder])
   }
 
-  /** Starts a command that listens; returns the line that it prints then. */
+  /** Starts a command that listens. Returns the parsed line that it prints then. */
   async start(...args: string[]): Promise<Record<string, string>> {
     const options = { ...this.#identity, env: this.#env, cwd: '/' }
     const child = spawn(this.#node, [join(this.folder, 'bin', 'reprise'), ...args], options)
@@ -62,7 +62,7 @@ export class Assembled {
     return spawnSync(this.#node, [join(this.folder, 'bin', 'reprise'), ...args], options)
   }
 
-  /** Ends the last command that was started as an orchestrator would; returns its exit code. */
+  /** Ends the command started last, as an orchestrator would. Returns its exit code. */
   async terminate(): Promise<number | null> {
     const child = this.#started.pop()!
     child.kill('SIGTERM')

@@ -15,7 +15,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(checkout, { recursive: true }))
 
-/** A module that says its name, last changed `minutesAgo`. */
+/** Writes a module that prints its path, last modified `minutesAgo`; for a .json path, a package.json. */
 function write(path: string, minutesAgo: number): void {
   writeFileSync(join(checkout, path), path.endsWith('.json') ? '{"type":"module"}' : `console.log('${path}')`)
   const seconds = Date.now() / 1000 - minutesAgo * 60
@@ -62,7 +62,7 @@ test('no code is written to the temporary folder, where others may write', () =>
   expect(readdirSync(temporary)).toEqual([])
 })
 
-// newer lines of Node run TypeScript themselves
+// newer versions of Node run TypeScript themselves
 test.skipIf('typescript' in process.features && process.features.typescript)(
   'a checkout without packages says what to do',
   () => {

@@ -4,14 +4,16 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
 /*
- * `npm run build`: compiles what `bin/reprise` reaches to JavaScript with source maps, in dist/.
+ * `npm run build`: compiles everything `bin/reprise` imports to JavaScript with source maps, in dist/.
  */
 
 const root = join(import.meta.dirname, '..')
 const dist = join(root, 'dist')
-// put in place when it is whole: the old one may be running, and stays where this one fails
+// renamed to dist/ only when complete: the old build may be running, and must stay if this one fails
 const out = `${dist}.new`
-/** What the product reads at run time beside its modules; a test starts the build and uses each of them. */
+/**
+ * Files that the product reads at run time in addition to its modules; a test starts the build and uses each of them.
+ */
 const assets = ['proxy/dashboard/dashboard.html', 'proxy/dashboard/page', 'proxy/patterns/pattern-worker.mjs']
 
 rmSync(out, { recursive: true, force: true })
@@ -27,7 +29,9 @@ writePackage()
 rmSync(dist, { recursive: true, force: true })
 renameSync(out, dist)
 
-/** A package of its own, so that `#proxy/x.ts` means the compiled file; written last, since its age is the build's. */
+/**
+ * Makes dist/ a package, so that `#proxy/x.ts` means the compiled file. Written last: its age counts as the build's.
+ */
 function writePackage(): void {
   const { name, version, imports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     name: string

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fails unless a tag vX.Y.Z is the version of package.json and has its section in CHANGELOG.md.
+# Fails unless the tag vX.Y.Z matches the version in package.json and CHANGELOG.md has a section for it.
 # usage: packaging/check-tag.sh TAG
 set -euo pipefail
 cd "$(dirname "$0")/.."

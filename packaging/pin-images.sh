@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Prints the Dockerfile's arguments NAME=VALUE for a build that can be repeated: the base images by the digests that their tags
-# have now, and the time of the commit. Needs docker with buildx, and the registries.
+# Prints build arguments NAME=VALUE for a reproducible Docker build: the base images with their tags' current digests,
+# and the time of the commit. Needs docker with buildx, and access to the registries.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 while IFS='=' read -r name image; do

@@ -11,14 +11,14 @@ interface LockedPackage {
 const root = join(import.meta.dirname, '..')
 export const noticesFile: string = join(root, 'THIRD-PARTY-NOTICES.md')
 
-/** The licences of the packages that the built product runs with, and their texts as the packages carry them. */
+/** Returns the notices: the licences of the run-time packages, with the licence texts that the packages include. */
 export function writeNotices(): string {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, LockedPackage>
   }
   const shipped = Object.entries(packages).filter(([path, { dev }]) => path !== '' && !dev)
   const rows = shipped.map(([path, { version, license }]) => `| ${nameOf(path)} | ${version} | ${license} |`)
-  // a package for one platform is a part of another package, under that one's licence
+  // a platform-specific package is a part of another package, under the same licence
   const bearers = new Map<string, string[]>()
   for (const [path, { os }] of shipped) {
     for (const text of os === undefined ? licencesOf(path) : []) {

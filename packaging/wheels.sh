@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Builds the wheels of the engine plugins, and of the kernels that reuse at any position needs, into a folder.
-# torch, triton and numpy are the engine's own: they come with its image, and no other versions may replace them.
+# Builds the wheels of the engine plugins, and of the kernels for reuse at any position, into a folder.
+# torch, triton and numpy come with the engine's image; other versions must not replace them.
 # usage: packaging/wheels.sh FOLDER   (PYTHON: an interpreter with pip and wheel-requirements.txt)
-# With SOURCE_DATE_EPOCH equal sources make equal wheels.
+# With SOURCE_DATE_EPOCH, equal sources give equal wheels.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${1:?usage: packaging/wheels.sh FOLDER}
 mkdir -p "$out"
 out="$(cd "$out" && pwd)"
-# setuptools writes beside the sources
+# builds from a copy, because setuptools writes next to the sources
 copy="$(mktemp -d)"
 trap 'rm -rf "$copy"' EXIT
 mkdir "$copy/engine-adapters"

@@ -6,7 +6,7 @@ import { ReplayError } from './replay-error.ts'
 import { replayDefaults as defaults, modes, type ReplayOptions } from './replay-options.ts'
 import { schedules } from './run/schedule-window.ts'
 
-/** Adds `replay` and `plan`; what they need is loaded when they run, so that other commands start no slower. */
+/** Adds `replay` and `plan`. Their dependencies are loaded when they run, so that other commands start quickly. */
 export function addReplayCommands(program: Command): void {
   const command = program
     .command('replay')
@@ -122,7 +122,7 @@ function tell(note: string): void {
   process.stderr.write(`${note}\n`)
 }
 
-/** A reader that has seen enough (`| head`) is no failure. */
+/** A reader that closes the pipe early (`| head`) is not an error. */
 function endQuietlyOnClosedPipe(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0)

@@ -4,7 +4,7 @@ import { toReplayRequests } from './replay-request.ts'
 import { checkOrder } from './run/check-order.ts'
 import { readTrace } from './trace/read-trace.ts'
 
-/** Plans a batch of contexts offline; one line of JSON for each request, in execution order. */
+/** Plans a batch of contexts offline. Returns a line of JSON for each request, in execution order. */
 export async function plan(path: string, tell: (note: string) => void): Promise<string[]> {
   const { requests, skipped } = await readTrace(path, { unknownSizes: true })
   if (skipped > 0) tell(`${skipped} requests are left out: they are marked "has_text": false`)

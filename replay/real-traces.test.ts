@@ -8,10 +8,10 @@ import { replayTrace } from './run/replay-trace.ts'
 import { countSeenBefore } from './run/seen-before.ts'
 import { readTrace } from './trace/read-trace.ts'
 
-/** Real traces may not be copied into the project: they lie beside the checkout, where there are any. */
+/** Real traces may not be copied into the project. If there are any, they are next to the checkout. */
 const data = join(import.meta.dirname, '../../shared/data')
 
-/** Hit ratio of the rank order, and the bound, computed elsewhere by other means. */
+/** Hit ratio of the rank order and the bound, computed independently. */
 const traces = [
   ['rag_cookbook_code', 0.118, 0.835],
   ['rag_cookbook_docs', 0.026, 0.946],
@@ -39,7 +39,9 @@ for (const [name, rank, bound] of traces) {
   )
 }
 
-/** What is to be beaten: ContextPilot's own code online and offline, and a greedy partition offline, to three decimals. */
+/**
+ * Hit ratios to beat, to three decimals: ContextPilot's own code online and offline, and a greedy offline partition.
+ */
 const rivals = [
   { name: 'rag_cookbook_code', online: 0.221, offline: 0.412, greedy: 0.356 },
   { name: 'rag_cookbook_docs', online: 0.174, offline: 0.349, greedy: 0.674 },
@@ -78,7 +80,7 @@ test.skipIf(!hasTrace('agent_lmcache'))('agent_lmcache: a fixed order finds all 
   const requests = await requestsOf('agent_lmcache')
   const run = replayTrace(requests, 'reprise', { ...settings, cache: 'radix' })
   const seen = countSeenBefore(requests, settings)
-  // but for the last token of a prompt that was sent before as a whole
+  // except the last token of each prompt that was sent before as a whole
   expect(seen - run.cachedTokens).toBeLessThanOrEqual(requests.length)
   expect(run.sent.every(({ order }) => order.every((place, at) => place === at))).toBe(true)
 })

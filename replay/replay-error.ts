@@ -1,4 +1,4 @@
-/** A failure a person can act on: one line of text, and the exit code it ends the command with (2: wrong usage). */
+/** An error that a user can act on: one line of text and the exit code of the command (2: wrong usage). */
 export class ReplayError extends Error {
   readonly exitCode: 1 | 2
 

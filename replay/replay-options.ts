@@ -8,7 +8,7 @@ import type { ScheduleName } from './run/schedule-window.ts'
 export const modes = ['online', 'offline'] as const
 export type ReplayMode = (typeof modes)[number]
 
-/** What decides the figures of a replay. */
+/** The settings that determine the results of a replay. */
 export interface ReplaySettings extends PromptFrame, PolicySettings {
   readonly mode: ReplayMode
   readonly cache: CacheKind
@@ -16,21 +16,24 @@ export interface ReplaySettings extends PromptFrame, PolicySettings {
   readonly capacityTokens: number
   readonly pageTokens: number
   readonly window: number
-  /** which leaf goes where there is no room; default: lru */
+  /** which leaf is evicted if there is no room; default: lru */
   readonly eviction?: EvictionName
-  /** of host memory behind the cache; 0: none */
+  /** capacity of the host memory behind the cache; 0: none */
   readonly hostTokens: number
-  /** what was asked for less often is not moved to the host */
+  /** minimum number of requests for admission to the host */
   readonly admission: number
-  /** between the device and its host, in gigabytes a second */
+  /** bandwidth between the device and its host, in gigabytes per second */
   readonly pcieGbps: number
-  /** of every answer: decoded, and cached behind its prompt where that is of blocks */
+  /**
+   * length of every answer, which is decoded; cached only after prompts that get the replay's system prompt and
+   * question
+   */
   readonly answerTokens: number
-  /** undefined: each policy's own */
+  /** undefined: the default of each policy */
   readonly schedule?: ScheduleName
 }
 
-/** What is taken if nothing else is asked for. */
+/** The default settings. */
 export const replayDefaults: ReplaySettings = {
   mode: 'online',
   cache: 'paged',
@@ -45,10 +48,10 @@ export const replayDefaults: ReplaySettings = {
   answerTokens: 0,
 }
 
-/** A replay as the command line asks for it. */
+/** The options of a replay, as given on the command line. */
 export interface ReplayOptions extends ReplaySettings {
   readonly policy: readonly PolicyName[]
-  /** each policy is run with each of them */
+  /** every policy runs with each of these */
   readonly evictions?: readonly EvictionName[]
   readonly topK?: number
   readonly limit?: number

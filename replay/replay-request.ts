@@ -1,27 +1,27 @@
 import type { Context, RequestId } from '#index/context-block.ts'
 import type { TraceRequest } from './trace/trace.ts'
 
-/** A request as policies see it: what it is about, and nothing of what comes after it. */
+/** A request as policies see it, without knowledge of later requests. */
 export interface ReplayRequest {
-  /** its place among the arrivals */
+  /** index in the order of arrival */
   readonly number: number
   readonly tenant: string
-  /** only what stands behind the same text is held in one order: its tenant, and what stands in front of its blocks */
+  /** identity of its tenant and the text before its blocks: only requests of equal scope can share an order */
   readonly scope: string
   readonly context: Context
-  /** tokens of its blocks */
+  /** sizes of its blocks, in tokens */
   readonly sizes: readonly number[]
-  /** its order may not be changed */
+  /** whether its order must not be changed */
   readonly fixed: boolean
   readonly trace: TraceRequest
 }
 
-/** The id under which an index knows the request of a number. */
+/** Returns the id by which an index knows request `number`. */
 export function toRequestId(number: number): RequestId {
   return String(number) as RequestId
 }
 
-/** The requests of a trace, of each only its best `topK` blocks. */
+/** Converts the requests of a trace, each with only its best `topK` blocks. */
 export function toReplayRequests(requests: readonly TraceRequest[], topK?: number): ReplayRequest[] {
   return requests.map((request, number) => {
     const blocks = request.blocks.slice(0, topK)

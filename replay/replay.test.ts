@@ -52,7 +52,7 @@ describe('replay', () => {
         seconds: expect.any(Number),
       })),
     })
-    // four times the system prompt's 12 whole pages
+    // the 12 whole pages of the system prompt, four times
     expect(report.policies[0]).toMatchObject({ cached_tokens: 4 * 192, hit_ratio: (4 * 192) / promptTokens })
     expect(report.policies.at(-1)!.hit_ratio).toBe(report.bound)
     for (const { hit_ratio, cached_tokens } of report.policies) expect(hit_ratio).toBe(cached_tokens / promptTokens)
@@ -69,7 +69,7 @@ describe('replay', () => {
       ['bound', undefined],
     ])
     for (const { host } of plain) expect(host).toBeUndefined()
-    // 10,000 tokens a second are computed
+    // 10,000 tokens per second are computed
     const { cached_tokens, prompt_tokens, wait_ms } = plain[0]!
     expect(wait_ms).toBeCloseTo((prompt_tokens - cached_tokens) / 10 / 5, 6)
     const withHost = await replay(folder, { ...asked, hostTokens: 500, admission: 0 }, ignore)

@@ -14,10 +14,10 @@ import { replayTrace } from './run/replay-trace.ts'
 import { countSeenBefore } from './run/seen-before.ts'
 import { readTrace } from './trace/read-trace.ts'
 
-/** What `replay` has to say besides its report. */
+/** Receives notes that are not part of the report. */
 type Tell = (note: string) => void
 
-/** Replays a trace under every policy asked for; files asked for are written. */
+/** Replays a trace under every requested policy and writes the requested files. */
 export async function replay(path: string, options: ReplayOptions, tell: Tell): Promise<ReplayReport> {
   checkOutputs(
     [options.orders, options.plot].filter((file) => file !== undefined),

@@ -3,10 +3,10 @@ import { type ReplayRequest, toReplayRequests } from './replay-request.ts'
 import type { TraceRequest } from './trace/trace.ts'
 import { TraceBlock } from './trace/trace-block.ts'
 
-/** A block's name and its tokens. */
+/** A block's id and its size in tokens. */
 export type Sized = readonly [id: string | number, tokens: number]
 
-/** Requests of these blocks, of one tenant unless said otherwise. */
+/** Builds requests with these blocks, all of one tenant by default. */
 export function requestsOf(contexts: readonly (readonly Sized[])[], tenants: readonly string[] = []): ReplayRequest[] {
   const requests = contexts.map(
     (blocks, at): TraceRequest => ({
@@ -21,7 +21,7 @@ export function requestsOf(contexts: readonly (readonly Sized[])[], tenants: rea
   return toReplayRequests(requests)
 }
 
-/** Random requests: blocks occur twice, contexts are empty, ids are texts and numbers, two tenants. */
+/** Random requests of two tenants, with repeated blocks, empty contexts, and ids that are strings or numbers. */
 export const anyRequests: fc.Arbitrary<ReplayRequest[]> = fc
   .array(fc.record({ blocks: fc.array(fc.nat(9), { maxLength: 8 }), tenant: fc.constantFrom('red', 'blue') }), {
     minLength: 1,

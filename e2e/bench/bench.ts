@@ -15,9 +15,9 @@ import { printTable, report } from './print-table.ts'
 import { sayMachine } from './say-machine.ts'
 
 /*
- * `npm run bench`: measures what reprise itself costs. Prints Markdown tables, as found in docs/benchmarks.md. `npm run
- * bench -- index plan` runs only these parts. The parts `soak`, `stall` and `mirror-redis` run only when named. `npm
- * run bench -- 'stall:text parts'` runs a single shape of `stall`.
+ * `npm run bench`: measures what reprise itself costs. Prints Markdown tables, as found in docs/benchmarks.md.
+ * `npm run bench -- index plan` runs only these parts. `soak`, `stall` and `mirror-redis` run only when named.
+ * `npm run bench -- 'stall:text parts'` runs a single shape of `stall`.
  */
 
 const us = (duration: number): string => `${duration.toFixed(1)} µs`

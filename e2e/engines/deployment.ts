@@ -48,7 +48,7 @@ export class Deployment {
     await this.proxy.waitUntilExact()
   }
 
-  /** Sends some requests first: an engine's very first ones may overtake each other while it loads code lazily. */
+  /** Sends first requests, which may overtake each other while the engine still loads what it needs. */
   async #warmUp(): Promise<void> {
     await new Traffic(askAt(this.proxy.url, 'first'), await checkoutTurns(lanes)).finished()
   }

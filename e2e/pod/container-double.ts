@@ -3,41 +3,41 @@ import { once } from 'node:events'
 import { request } from 'undici'
 import type { Container, Probe, Variable } from './pod-spec.ts'
 
-/** What stands in for an image: how its processes are started on this machine. */
+/** Stands in for an image: how to start its processes on this machine. */
 export interface ImageDouble {
-  /** what `args` alone stand behind */
+  /** the image's entrypoint, used if the container has no `command` */
   readonly entrypoint: readonly string[]
   readonly env?: Readonly<Record<string, string>>
-  /** folders of the image, and where they are here */
+  /** folders of the image, and their paths on this machine */
   readonly folders?: Readonly<Record<string, string>>
 }
 
 export interface ContainerOptions {
   readonly image: ImageDouble
-  /** where what is mounted lies here, by mount path */
+  /** folders on this machine, by mount path */
   readonly mounts: Readonly<Record<string, string>>
   readonly secrets: Readonly<Record<string, Readonly<Record<string, string>>>>
-  /** the pod's, where probes from outside go */
+  /** the pod's address, which HTTP probes use */
   readonly address: string
   readonly workingFolder: string
 }
 
 const shownLogCharacters = 4_000
 
-/** Processes that would outlive this one. */
+/** Processes to kill when this one exits. */
 const running = new Set<ChildProcess>()
 process.once('exit', () => {
   for (const child of running) signalGroup(child, 'SIGKILL')
 })
 
-/** Stands in for a container: a process on this machine with its command, arguments and environment. */
+/** Stands in for a container: a process on this machine with the container's command, arguments and environment. */
 export class ContainerDouble {
   readonly spec: Container
   readonly #options: ContainerOptions
   #child: ChildProcess | undefined
   #log = ''
   #exited: Promise<number | string> = Promise.resolve(0)
-  /** how often it was started */
+  /** number of times it was started */
   starts = 0
 
   constructor(spec: Container, options: ContainerOptions) {
@@ -45,7 +45,7 @@ export class ContainerDouble {
     this.#options = options
   }
 
-  /** What it has said, in all its lives. */
+  /** Its output since the first start. */
   get log(): string {
     return this.#log
   }
@@ -76,7 +76,7 @@ export class ContainerDouble {
     this.#exited = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | string)
   }
 
-  /** Runs a command in it; its exit code, undefined where it took too long. */
+  /** Runs a command in it. Returns the exit code; undefined if it took too long. */
   async exec(command: readonly string[], timeoutSeconds: number): Promise<number | undefined> {
     const child = this.#spawn(command)
     const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), timeoutSeconds * 1000)
@@ -85,7 +85,7 @@ export class ContainerDouble {
     return code ?? undefined
   }
 
-  /** Whether a probe succeeds. */
+  /** Runs a probe. Returns whether it succeeds. */
   async probe({ httpGet, exec, timeoutSeconds }: Probe): Promise<boolean> {
     if (exec) return (await this.exec(exec.command, timeoutSeconds)) === 0
     const port = this.spec.ports?.find(({ name }) => name === httpGet!.port)?.containerPort
@@ -101,21 +101,21 @@ export class ContainerDouble {
     else this.#child?.kill(signal)
   }
 
-  /** As the container runtime stops it: SIGTERM, and SIGKILL when the time is up. */
+  /** Stops it as the container runtime does: SIGTERM, then SIGKILL after `graceSeconds`. */
   async stop(graceSeconds: number): Promise<number | string> {
     if (!this.isRunning) return this.#exited
     this.signal('SIGTERM')
     const impatience = setTimeout(() => this.signal('SIGKILL'), graceSeconds * 1000)
     const code = await this.#exited
     clearTimeout(impatience)
-    // what it has started goes with it
+    // kills the processes it has started, too
     this.signal('SIGKILL')
     return code
   }
 
   #spawn(command: readonly string[]): ChildProcess {
     const [file, ...args] = command.map((word) => this.#place(word))
-    // nothing of this process' own environment but where programs are
+    // of this process's own environment, passes on only PATH
     const env = { PATH: process.env.PATH, ...this.#options.image.env, ...this.#environment() }
     const child = spawn(file!, args, {
       env,
@@ -149,7 +149,7 @@ export class ContainerDouble {
     return found
   }
 
-  /** Where a path of the container lies on this machine. */
+  /** Replaces paths of the container by their paths on this machine. */
   #place(text: string): string {
     const folders = { ...this.#options.image.folders, ...this.#options.mounts }
     const paths = Object.keys(folders).toSorted((a, b) => b.length - a.length)
@@ -164,6 +164,6 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-child.pid, signal)
   } catch {
-    // the group is gone already
+    // the group has already exited
   }
 }

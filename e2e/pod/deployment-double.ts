@@ -3,14 +3,14 @@ import { PodDouble, type PodOptions } from './pod-double.ts'
 import type { PodTemplate } from './pod-spec.ts'
 import { ServiceDouble } from './service-double.ts'
 
-/** The ports of a pod: all pods are on one machine. */
+/** The ports of one pod; they differ between pods, because all run on one machine. */
 export interface PodPorts {
   readonly data: number
   readonly admin: number
   readonly engine: number
 }
 
-/** How long a pod may take to be ready on a busy machine. */
+/** How long a pod may take to become ready on a busy machine. */
 const patienceSeconds = 240
 
 /** Stands in for a Deployment with maxSurge 1 and maxUnavailable 0, and for the Service in front of it. */
@@ -25,7 +25,7 @@ export class DeploymentDouble {
     this.#options = options
   }
 
-  /** Starts so many pods; `template` is the rendered chart for a pod's ports. */
+  /** Starts `replicas` pods; `template` renders the chart for a pod's ports. */
   static async start(
     replicas: number,
     template: (ports: PodPorts) => PodTemplate,
@@ -46,7 +46,7 @@ export class DeploymentDouble {
     return this.#pods
   }
 
-  /** Replaces every pod, one at a time, as a rolling update does; returns the pods that went, when they have gone. */
+  /** Replaces all pods one at a time, as a rolling update does. Returns the old pods once they have ended. */
   async rollOut(template: (ports: PodPorts) => PodTemplate): Promise<PodDouble[]> {
     const old = [...this.#pods]
     for (const pod of old) {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 
-/** A request that was not answered as it should be. */
+/** A request that was not answered correctly. */
 export interface Failure {
   readonly at: number
   readonly reason: string
@@ -11,14 +11,16 @@ export interface LoadReport {
   readonly requests: number
   readonly streams: number
   readonly failures: readonly Failure[]
-  /** opened, all clients together */
+  /** connections opened by all clients together */
   readonly connections: number
 }
 
 const pauseMilliseconds = 100
 const model = 'reprise-emulator'
 
-/** Clients that keep their connections open and send one prompt after another, every second one as a stream; none tries again. */
+/**
+ * Clients with kept-alive connections that send one prompt after another, every second one as a stream; none retries.
+ */
 export class Load {
   readonly #stop = new AbortController()
   readonly #clients: Promise<void>[]
@@ -35,7 +37,7 @@ export class Load {
     return this.#requests
   }
 
-  /** Lets what is under way end, and tells how it went. */
+  /** Waits for the requests in flight, then returns the report. */
   async finished(): Promise<LoadReport> {
     this.#stop.abort()
     await Promise.all(this.#clients)
@@ -48,7 +50,7 @@ export class Load {
   }
 
   async #run(url: string, client: number, modelName: string): Promise<void> {
-    // silence of a minute and more is what a client of an engine has to bear
+    // no timeouts, because a client of an engine must tolerate a minute of silence or more
     const agent = new Agent({ connections: 1, keepAliveTimeout: 60_000, headersTimeout: 0, bodyTimeout: 0 })
     agent.on('connect', () => {
       this.#connections += 1
@@ -80,7 +82,7 @@ export class Load {
   }
 }
 
-/** A prompt with documents, of which others share some. */
+/** Returns a prompt with documents, some of which other prompts share. */
 export function prompt(
   client: number,
   i: number,

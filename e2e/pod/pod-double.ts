@@ -6,13 +6,13 @@ import { ContainerDouble, type ImageDouble } from './container-double.ts'
 import type { Container, PodTemplate, Probe } from './pod-spec.ts'
 
 export interface PodOptions {
-  /** by the name in front of an image's tag */
+  /** by image name without tag or digest */
   readonly images: Readonly<Record<string, ImageDouble>>
   readonly secrets?: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly workingFolder: string
 }
 
-/** What has happened to a pod, in order. */
+/** Something that happened to a pod. */
 export interface PodEvent {
   readonly container: string
   readonly what: 'started' | 'ready' | 'unready' | 'stop hook' | 'stop hook over' | 'SIGTERM' | 'ended' | 'restarted'
@@ -20,15 +20,16 @@ export interface PodEvent {
 }
 
 const address = '127.0.0.1'
-/** What the kubelet leaves a container however long the hooks took. */
+/** The minimum grace period the kubelet grants a container, however long its hooks took. */
 const leastGraceSeconds = 2
-/** How soon the kubelet starts a container again that has ended for the first time. */
+/** Delay before an ended container is restarted, as the kubelet's after a first end. */
 const restartMilliseconds = 1_000
 
 /**
- * Stands in for the kubelet: runs a pod's containers as processes of this machine. Init containers in order, native
- * sidecars until their startup probe succeeds; probes; restarts; and the end as the kubelet's `killContainer` has it: all
- * stop hooks at once, SIGTERM to a container behind its hook, to a sidecar when everything behind it has ended.
+ * Stands in for the kubelet: runs a pod's containers as processes on this machine. It runs init containers in order,
+ * waiting for the startup probes of native sidecars; it probes and restarts containers. It ends a pod like the
+ * kubelet's `killContainer`: all stop hooks at once, then SIGTERM to each container after its hook, and to a sidecar
+ * only after everything started after it has ended.
  */
 export class PodDouble {
   readonly template: PodTemplate
@@ -54,7 +55,7 @@ export class PodDouble {
     }
   }
 
-  /** Whether a Service would send to it. */
+  /** Whether a Service would send traffic to it. */
   get isReady(): boolean {
     return !this.#isEnding && this.#lasting.every(({ spec }) => this.#ready.has(spec.name))
   }
@@ -71,7 +72,7 @@ export class PodDouble {
     return [...this.#containers.values()].map(({ tail }) => tail).join('\n')
   }
 
-  /** Starts its containers in their order; rejects when an init container fails. */
+  /** Starts its containers in order. Rejects if an init container fails. */
   async start(): Promise<void> {
     for (const spec of this.template.spec.initContainers ?? []) {
       const container = this.container(spec.name)
@@ -97,7 +98,7 @@ export class PodDouble {
     }
   }
 
-  /** Writes a ConfigMap anew where it is mounted, as the kubelet does some time after it was changed. */
+  /** Rewrites a mounted ConfigMap, as the kubelet does some time after a change. */
   changeConfigMap(name: string, data: Readonly<Record<string, string>>): void {
     for (const { name: volume, configMap } of this.template.spec.volumes ?? []) {
       if (configMap?.name === name) writeFiles(this.#volumeFolder(volume), data)
@@ -113,7 +114,7 @@ export class PodDouble {
     const ended = new Map<string, Promise<void>>()
     const { initContainers = [], containers } = this.template.spec
     for (const { name } of containers) ended.set(name, this.#end(this.container(name), left, []))
-    // the last sidecar first
+    // sidecars in reverse order
     for (const { name } of initContainers.filter(({ restartPolicy }) => restartPolicy).toReversed()) {
       ended.set(name, this.#end(this.container(name), left, [...ended.values()]))
     }
@@ -121,7 +122,7 @@ export class PodDouble {
     rmSync(this.#folder, { recursive: true, force: true })
   }
 
-  /** Ends all at once, after a test. */
+  /** Kills all containers at once, after a test. */
   async kill(): Promise<void> {
     this.#isEnding = true
     for (const container of this.#containers.values()) container.signal('SIGKILL')
@@ -157,7 +158,7 @@ export class PodDouble {
     })
   }
 
-  /** Probes it while it runs, and starts it again when it has ended. */
+  /** Probes a container while it runs, and restarts it when it has ended. */
   async #lookAfter(container: ContainerDouble): Promise<void> {
     const { startupProbe, name } = container.spec
     for (;;) {
@@ -201,7 +202,9 @@ export class PodDouble {
     }
   }
 
-  /** Tells of every change: one success is enough, of failures as many in a row as the probe says. */
+  /**
+   * Probes repeatedly: calls `tell(true)` on each success, `tell(false)` once `failureThreshold` in a row have failed.
+   */
   async #repeat(
     container: ContainerDouble,
     probe: Probe,

@@ -1,6 +1,6 @@
 import { find, type Manifest } from '../chart/render.ts'
 
-/** As much of a pod as the chart says of it, in Kubernetes' own names. */
+/** The parts of a pod spec that the chart sets, in Kubernetes' own names. */
 export interface PodSpec {
   readonly terminationGracePeriodSeconds: number
   readonly initContainers?: readonly Container[]
@@ -20,7 +20,7 @@ export interface Container {
   readonly livenessProbe?: Probe
   readonly readinessProbe?: Probe
   readonly lifecycle?: { readonly preStop?: { readonly exec: { readonly command: readonly string[] } } }
-  /** `Always` on an init container: a native sidecar */
+  /** `Always` on an init container makes it a native sidecar */
   readonly restartPolicy?: 'Always'
 }
 
@@ -44,15 +44,15 @@ export interface Volume {
   readonly emptyDir?: object
 }
 
-/** A pod as the Deployment of a rendered chart would make it, with the ConfigMaps beside it. */
+/** A pod as the Deployment of a rendered chart would create it, with the chart's ConfigMaps. */
 export interface PodTemplate {
   readonly spec: PodSpec
-  /** changes with what the pod is made of */
+  /** includes checksums that change with the pod's configuration */
   readonly annotations: Readonly<Record<string, string>>
   readonly configMaps: Readonly<Record<string, Readonly<Record<string, string>>>>
 }
 
-/** The pod template in what Helm has rendered. */
+/** Reads the pod template from the rendered manifests. */
 export function readPodTemplate(manifests: readonly Manifest[]): PodTemplate {
   const deployment = find(manifests, 'Deployment').spec as {
     template: { spec: PodSpec; metadata: { annotations: Record<string, string> } }
@@ -61,7 +61,7 @@ export function readPodTemplate(manifests: readonly Manifest[]): PodTemplate {
   return { spec, annotations: metadata.annotations, configMaps: readConfigMaps(manifests) }
 }
 
-/** The pod of `helm test`. */
+/** Reads the pod of `helm test` from the rendered manifests. */
 export function readTestPod(manifests: readonly Manifest[]): PodTemplate {
   const pod = find(manifests, 'Pod') as unknown as { spec: Omit<PodSpec, 'terminationGracePeriodSeconds'> }
   return { spec: { terminationGracePeriodSeconds: 30, ...pod.spec }, annotations: {}, configMaps: {} }

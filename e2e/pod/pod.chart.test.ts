@@ -16,7 +16,7 @@ import { type PodTemplate, readPodTemplate, readTestPod } from './pod-spec.ts'
 import { buildWheels } from './wheels.ts'
 
 const clients = 6
-// so slow that a pod that goes has requests to finish
+// slow enough that a pod still has requests to finish when it ends
 const emulator = 'exec node bin/reprise emulate --kind vllm --prefill-tokens-per-second 2000'
 
 let folder: string
@@ -46,7 +46,7 @@ const quick: Values = {
   config: { drain_delay_seconds: 4, logs: { level: 'info' } },
 }
 
-/** The chart's own pod, with the emulator in the engine's place: all else is as it is rendered. */
+/** Returns the chart's sidecar pod with the emulator as the engine; everything else is as rendered. */
 function sidecarPod(values: Values = {}): (ports: PodPorts) => PodTemplate {
   return ({ data, admin, engine }) => {
     const command = ['sh', '-c', `${emulator} --listen 127.0.0.1:${engine} --callback "$REPRISE_CALLBACK_URL"`]
@@ -70,7 +70,7 @@ async function start(template: (ports: PodPorts) => PodTemplate, replicas = 2): 
   return deployment
 }
 
-/** Sends requests until `work` is done and some have come after it. */
+/** Sends requests during `work` and for a while after it. */
 async function underLoad(url: string, work: () => Promise<void>): Promise<LoadReport> {
   const load = new Load(url, clients)
   await waitFor(() => load.requests > 20, 60_000)
@@ -93,7 +93,7 @@ describe('a pod with an engine and reprise beside it', () => {
   test('a rolling restart under load loses no request, and the engine outlives reprise', async () => {
     const { pods, service } = await start(sidecarPod())
     const [{ events }] = pods as [PodDouble]
-    // what the pod is started with, in its order
+    // the start order of the pod's containers
     const beginning = ['reprise-plugin started', 'reprise-plugin ended', 'reprise started', 'engine started']
     expect(orderOf(events, ...beginning.toReversed())).toEqual(beginning)
 
@@ -106,7 +106,7 @@ describe('a pod with an engine and reprise beside it', () => {
     expect(report.streams).toBeGreaterThan(50)
     expect(gone).toHaveLength(2)
     for (const { events, log } of gone) {
-      // the engine's hook is over when reprise listens no more: it has nothing in flight then, and ends
+      // the engine's hook ends when reprise no longer listens; by then nothing is in flight, and the engine ends
       const end = ['reprise stop hook', 'engine stop hook over', 'engine SIGTERM', 'engine ended']
       expect({ order: orderOf(events, ...end.toReversed()), log }).toEqual({ order: end, log })
       expect(events).not.toContainEqual(expect.objectContaining({ container: 'reprise', detail: 'SIGKILL' }))
@@ -123,7 +123,7 @@ describe('a pod with an engine and reprise beside it', () => {
     })
     expect(report.failures).toEqual([])
     const [after] = deployment!.pods as [PodDouble]
-    // what has Kubernetes replace the pods
+    // the changed checksum makes Kubernetes replace the pods
     const name = 'checksum/config'
     expect(changed(ports).annotations[name]).not.toBe(sidecarPod()(ports).annotations[name])
     expect(await modeOf(after)).toBe('shadow')
@@ -152,7 +152,7 @@ describe('a pod with an engine and reprise beside it', () => {
     const { failures, requests } = await load.finished()
     expect(await calls.finished()).toMatchObject({ failed: [] })
     expect(pod.events).toContainEqual(expect.objectContaining({ container: 'engine', what: 'restarted' }))
-    // reprise itself went on: it is the engine alone that was started again
+    // reprise kept running; only the engine was restarted
     expect(pod.container('reprise').starts).toBe(1)
     const reasons = new Set(failures.map(({ reason }) => reason.slice(0, 3)))
     process.stderr.write(
@@ -214,7 +214,7 @@ describe('a gateway in front of two engines', () => {
     })
     expect(restarted.failures).toEqual([])
 
-    // the SDK's own number of tries
+    // with the SDK's default number of retries
     const openai = new OpenAI({ baseURL: `${service.url}/v1`, apiKey: 'none' })
     const calls = repeatCalls(openai)
     await waitFor(() => calls.made() > 20, 60_000)
@@ -233,7 +233,7 @@ describe('a gateway in front of two engines', () => {
     const { failures } = await underLoad(service.url, async () => {
       await deployment!.rollOut(abrupt)
     })
-    // with 503, or by a connection that ends
+    // with status 503 or a closed connection
     expect(failures.length).toBeGreaterThan(0)
   })
 
@@ -243,7 +243,7 @@ describe('a gateway in front of two engines', () => {
   })
 })
 
-/** Runs the pod of `helm test` as it is rendered, but for the Service's address. */
+/** Runs the pod of `helm test` as rendered, except for the Service's address. */
 async function runHelmTest(url: string): Promise<{ code: number | string; said: string }> {
   const template = readTestPod(render({ engines: [{ url: 'http://unused:1' }] }))
   const [container] = template.spec.containers
@@ -259,7 +259,7 @@ async function runHelmTest(url: string): Promise<{ code: number | string; said: 
   return { code, said: process.log }
 }
 
-/** Clients of OpenAI's SDK, one call after another. */
+/** Makes calls through OpenAI's SDK, one after another per client. */
 function repeatCalls(openai: OpenAI): { made(): number; finished(): Promise<{ calls: number; failed: string[] }> } {
   const failed: string[] = []
   let calls = 0

@@ -3,12 +3,12 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { setTimeout as pause } from 'node:timers/promises'
 import type { PodDouble } from './pod-double.ts'
 
-/** How long it takes until every node has heard that a pod is ready, or is so no more. */
+/** How long it takes until every node knows that a pod has become ready or unready. */
 const propagationMilliseconds = 1_000
 
 /**
- * Stands in for a Service: every connection goes to one of the pods that are known to be ready, and stays with it. What is
- * known lags behind, as kube-proxy does.
+ * Stands in for a Service: forwards every connection to one of the pods known to be ready, and keeps it there. This
+ * knowledge lags behind, as with kube-proxy.
  */
 export class ServiceDouble {
   readonly #server: Server
@@ -34,7 +34,7 @@ export class ServiceDouble {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  /** Called whenever a pod comes, goes, or changes. */
+  /** Must be called whenever a pod is added, is removed or changes. */
   async setPods(pods: readonly PodDouble[]): Promise<void> {
     this.#pods = pods
     await pause(propagationMilliseconds)

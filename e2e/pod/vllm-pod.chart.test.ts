@@ -16,7 +16,7 @@ const model = join(cache, 'test-model')
 const isSetUp = existsSync(join(cache, 'venv', 'bin', 'vllm')) && existsSync(join(model, 'model.safetensors'))
 const minutes = 60_000
 
-/** What vLLM needs on a CPU; all else are the chart's own command, arguments, variables, probes and hooks. */
+/** What vLLM needs on a CPU; command, other arguments, variables, probes and hooks are the chart's own. */
 const forCpu: Values = {
   servedModelName: 'test',
   extraArgs: [
@@ -42,7 +42,7 @@ afterAll(async () => {
   if (folder) rmSync(folder, { recursive: true })
 })
 
-// set up by `npm run test:engines`
+// `npm run test:engines` does the set-up
 describe.runIf(isSetUp)('a pod with a real vLLM', () => {
   test('starts by the chart’s own flags, tells exactly what it has cached, and ends without losing a stream', {
     timeout: 15 * minutes,
@@ -74,13 +74,14 @@ describe.runIf(isSetUp)('a pod with a real vLLM', () => {
     const load = new Load(url, 4, 'test')
     await waitFor(() => load.requests > 12, 5 * minutes)
     const ending = pod.delete()
-    // what is sent while nobody may know yet is served; then each client's next request finds nobody
+    // requests sent before clients can know of the shutdown are served; after that, each client's next request is
+    // refused
     await waitFor(async () => !(await isServing(admin)), minutes)
     const { requests, failures } = await load.finished()
     await ending
     const { events, log } = pod
     process.stderr.write(`real vLLM: ${requests} requests, ${failures.length} refused once it had drained\n`)
-    // turned away or not let in, never cut off
+    // requests may be refused or fail to connect, but must never be cut off
     const turnedAway = /^503 .*draining|ECONNREFUSED|other side closed|ECONNRESET/
     expect(failures.filter(({ reason }) => !turnedAway.test(reason))).toEqual([])
     expect(failures.filter(({ reason }) => /not whole|terminated/.test(reason))).toEqual([])
@@ -91,7 +92,7 @@ describe.runIf(isSetUp)('a pod with a real vLLM', () => {
   })
 })
 
-/** The cached tokens that the engine says it found. */
+/** Sends one prompt and returns the cached tokens reported by the engine. */
 async function askOnce(url: string, i: number): Promise<number | undefined> {
   const response = await fetch(`${url}/v1/chat/completions`, {
     method: 'POST',

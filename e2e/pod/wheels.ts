@@ -5,10 +5,10 @@ import { root } from '../chart/tools/tool-path.ts'
 
 const sources = ['engine-adapters/vllm/plugin', 'engine-adapters/sglang/plugin']
 
-/** Builds the plugins' wheels into `folder`/plugins: what the plugin image holds. */
+/** Builds the plugins' wheels into `folder`/plugins, as in the plugin image. Returns that folder. */
 export function buildWheels(folder: string): string {
   const copy = join(folder, 'sources')
-  // building writes beside what is built
+  // works on copies, because a build writes next to its sources
   for (const path of [...sources, 'engine-adapters/python']) {
     cpSync(join(root, path), join(copy, path), { recursive: true })
   }

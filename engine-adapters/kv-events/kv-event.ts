@@ -13,7 +13,7 @@ export interface BlocksStored {
   /** tokens in a block; 0 if the engine does not report it */
   readonly blockSize: number
   readonly tier: string
-  /** per block: what distinguishes it from others of equal tokens (salt, adapter, images), as JSON; undefined: nothing */
+  /** per block: what distinguishes it among equal tokens (salt, adapter, images), as JSON; undefined: nothing */
   readonly extras: readonly (string | undefined)[]
   /** which of several caches in one engine (hybrid models) */
   readonly group: number

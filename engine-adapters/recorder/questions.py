@@ -113,7 +113,7 @@ def _ask_generate() -> Iterator[Question]:
 def _ask_faults(kind: str) -> Iterator[Question]:
     path = "/v1/chat/completions"
     chat = {**TINY, "messages": [{"role": "user", "content": "Hi"}]}
-    # many words in few bytes would be many tokens: of ids a request needs no more than their number
+    # over-long prompts are token ids where the API takes them: only their number matters, whatever the tokenizer
     for name, body in {
         "too long an answer": {**chat, "max_tokens": 100_000},
         "a field of the wrong type": {**chat, "temperature": "warm"},

@@ -19,7 +19,7 @@ test('a number lives as long as somebody uses it, and is then given away', () =>
   expect(table.acquire(id('b'))).toBe(b)
 })
 
-/** A name, as the bytes of the digest that it is, if it is one. */
+/** Returns a name as a digest in bytes, if it is one. */
 function inBytes(name: BlockId): readonly BlockId[] | Digests {
   const bytes = Buffer.from(name, 'base64url')
   return bytes.length === 16 ? new Digests(bytes, { start: 0, distance: 16, length: 1 }) : [name]
@@ -57,7 +57,7 @@ test('digests that begin alike, and what only looks like the digest of another n
   const numbers = table.acquireAll(alike, sizes)
   expect(new Set(numbers).size).toBe(100)
   expect(table.acquireAll(alike, sizes)).toEqual(numbers)
-  // bits of the last letter that stand for nothing make another name
+  // setting unused bits of the last letter makes a different name
   const name = alike.nameOf(0)
   expect(table.find(id(`${name.slice(0, -1)}B`))).toBe(-1)
   for (const number of [...numbers, ...numbers]) table.release(number)

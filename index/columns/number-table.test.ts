@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { NumberTable } from './number-table.ts'
 
-/** All numbers that a table has for a hash. */
+/** Returns all numbers in a table with a hash. */
 function allOf(table: NumberTable, hash: number): number[] {
   const numbers: number[] = []
   for (let number = table.first(hash); number >= 0; number = table.next(hash)) numbers.push(number)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { RequestId, RequestKey } from '../context-block.ts'
 import { RequestTable } from './request-table.ts'
 
-/** A table beside a plain map, and walks through both. */
+/** A table and a plain map with the same content, and iterations over both. */
 class Pair<Request extends RequestKey> {
   readonly table = new RequestTable<Request>()
   readonly plain = new Map<Request, number>()
@@ -22,7 +22,7 @@ class Pair<Request extends RequestKey> {
     this.table.clear()
   }
 
-  /** All walks go on by one, and a new one begins. */
+  /** Begins a new iteration if there are requests, and advances all iterations by one. */
   walk(): void {
     if (this.plain.size > 0) this.#walks.push([this.table.entries(), this.plain.keys()])
     for (const [told, plain] of this.#walks) expect(told.next().value?.[0]).toBe(plain.next().value)

@@ -13,7 +13,7 @@ interface Held {
   readonly end: number
 }
 
-/** Each node on the way is the child that its parent has for it, and what was kept at each place is still there. */
+/** Checks that each node on a path is found as a child of its parent, and that the data of each place is intact. */
 function expectWhole(tree: SequenceTree, end: number, tags: WholeColumn): void {
   for (const node of tree.pathTo(end)) {
     const start = tree.starts.at(node)
@@ -22,7 +22,7 @@ function expectWhole(tree: SequenceTree, end: number, tags: WholeColumn): void {
   }
 }
 
-/** Adds a sequence, and keeps something at each of its places. */
+/** Adds a sequence and tags each of its places. */
 function insert(tree: SequenceTree, symbols: readonly number[], tags: WholeColumn): Held {
   const { end, known } = tree.insert(symbols)
   const last = tree.starts.at(end) + tree.lengths.at(end)
@@ -32,19 +32,19 @@ function insert(tree: SequenceTree, symbols: readonly number[], tags: WholeColum
   return { symbols, end }
 }
 
-/** Takes one of the sequences out. */
+/** Removes one of the sequences. */
 function remove(tree: SequenceTree, held: Held[], step: number): void {
   for (const { end } of held.splice(step % Math.max(1, held.length), 1)) tree.remove(end)
 }
 
-/** Cuts one of the sequences, if it is longer. */
+/** Cuts one of the sequences, if it is longer than the cut. */
 function cut(tree: SequenceTree, held: Held[], step: { readonly cut: number; readonly to: number }): void {
   const at = step.cut % Math.max(1, held.length)
   const { symbols, end } = held[at] ?? { symbols: [], end: tree.root }
   if (step.to < symbols.length) held[at] = { symbols: symbols.slice(0, step.to), end: tree.cut(end, step.to) }
 }
 
-/** A node for every place where sequences part or end, as a tree that is built anew would have. */
+/** Counts the positions where sequences branch or end: the number of nodes in a newly built tree. */
 function countBranches(sequences: readonly (readonly number[])[]): number {
   const ends = new Set(sequences.map(String))
   const next = new Map<string, Set<number>>()

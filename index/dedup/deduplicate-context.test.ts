@@ -24,7 +24,7 @@ const lines = (from: number, to: number, what = 'row'): string =>
     (_, i) => `${what} ${from + i}: the quick brown fox jumps over the lazy dog\n`,
   ).join('')
 
-/** A block's content with its pointers in place. */
+/** Returns a block's content with its pointers inserted. */
 function render({ content }: FreshBlock, pointers: readonly SentPointer[]): string {
   let text = ''
   let at = 0
@@ -253,7 +253,7 @@ test('whatever is pointed to stands in full in a block before, and the prompt ge
   )
 })
 
-/** What words may be taken for: stretches of what stands under the label, or under none, besides the pointer itself. */
+/** Returns the stretches that words may mean: in texts with the label, or with none, other than the pointer itself. */
 function resolve(words: string, standing: readonly Standing[], self: Standing): string[] {
   const [, label, begins, from, to] =
     /^Please refer to (\[.*?\]) in the previous conversation\.(?: \(It begins: "(.*)"\)| \(From "(.*)" to "(.*)"\))?\n?$/s.exec(

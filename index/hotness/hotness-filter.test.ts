@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { HotnessFilter } from './hotness-filter.ts'
 import { hashText } from './murmur-hash.ts'
 
-/** The same by hand: clocks of everything fall at once. */
+/** A naive reference: all clocks fall immediately. */
 class NaiveHotness {
   readonly #records = new Map<number, { clock: number; frequency: number; depth: number }>()
   readonly #most: number
@@ -34,7 +34,7 @@ class NaiveHotness {
 
 const hashesOf = (count: number, name = ''): number[] =>
   Array.from({ length: count }, (_, i) => hashText(`${name}${i}`))
-// a fixed set of names, of which no two are taken for each other
+// a fixed set of names, no two of which are confused
 const hashes = hashesOf(300)
 const event = fc.oneof(
   { weight: 4, arbitrary: fc.record({ hash: fc.constantFrom(...hashes), depth: fc.nat(20) }) },
@@ -94,7 +94,7 @@ describe('HotnessFilter', () => {
   })
 
   test('finds an entry in either of its buckets: what the fingerprint tells of the other one leads back', () => {
-    // 60 entries in 16 buckets: most have been moved, some more than once
+    // with 60 entries in 16 buckets, most have been moved, some more than once
     fc.assert(
       fc.property(fc.uniqueArray(fc.nat(2 ** 32 - 1), { minLength: 60, maxLength: 60 }), (list) => {
         const filter = new HotnessFilter({ capacity: 64, requestsPerAge: 1 })

@@ -24,7 +24,7 @@ const predicted = (...blocks: string[]): number => mirror.predictCachedTokens(pr
 
 test('nothing is cut while all of it fits', () => {
   sendAll(mirror, ['a', 'b'], ['c', 'd'])
-  // the system text is theirs together
+  // both share the system text
   expect(mirror.heldTokens).toBe(125)
   evictions.fit(125)
   expect(cuts).toEqual([])
@@ -36,7 +36,7 @@ test('what was sent longest ago goes first, from its tail', () => {
   expect(cuts).toEqual(['ab 50'])
   expect([predicted('a', 'b'), predicted('c', 'd')]).toEqual([50, 75])
   evictions.fit(70)
-  // the rest of it, then the next: 75 tokens are the system text, c and d
+  // the rest of the first request, then the next one: its 75 tokens are the system text, c and d
   expect(cuts.slice(1)).toEqual(['ab 0', 'cd 70'])
   expect([predicted('a'), predicted('c', 'd')]).toEqual([25, 50])
 })

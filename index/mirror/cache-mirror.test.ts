@@ -9,7 +9,7 @@ import { toMirroredPrompt } from './mirrored-prompt.ts'
 const scope = 'system prompt' as ScopeId
 const request = (id: string): RequestId => id as RequestId
 
-/** A prompt of 100 characters of system text, blocks of 100 characters each and a question of 100. */
+/** Builds a prompt with 100 characters of system text, blocks of 100 characters each and a question of 100. */
 function prompt(...blocks: string[]): SentPrompt {
   const ends = blocks.map((_, i) => 200 + 100 * i)
   return {
@@ -22,7 +22,7 @@ function prompt(...blocks: string[]): SentPrompt {
 
 let mirror: CacheMirror
 
-/** Those of the blocks that are held, in the order of what is held: each makes the cached prefix longer. */
+/** Returns those of the blocks that are held, in held order: each one extends the cached prefix. */
 function heldOf(blocks: string[]): string[] {
   const context = blocks as unknown as Context
   const ordering = mirror.order(
@@ -63,7 +63,7 @@ test('a prediction is as dense as a request that holds the text was, whatever ot
   mirror.apply({ type: 'used', request: request('prose'), promptTokens: 60 })
   expect(mirror.predictCachedTokens(prompt('x', 'new'))).toBe(100)
   expect(mirror.predictCachedTokens(other)).toBe(60)
-  // what is not held is as dense as requests are on average: 0.35
+  // the part not held has the average density, 0.35
   expect(mirror.estimatePromptTokens(prompt('x', 'new'))).toBe(170)
 })
 
@@ -120,7 +120,7 @@ test('of requests that lost everything a bounded number is remembered, those tha
     large.apply({ type: 'evicted', request: request(`${i}`), cachedTokens: 0 })
   }
   expect(['0', '1', '5000'].map((id) => large.has(request(id)))).toEqual([false, true, true])
-  // one that was stored anew is no longer among them
+  // a request that was stored again does not count as lost any more
   large.apply({ type: 'stored', request: request('1'), cachedTokens: 1_000 })
   for (let i = 0; i < 5_000; i++) {
     large.apply({ type: 'sent', request: request(`more ${i}`), prompt: prompt('x') })

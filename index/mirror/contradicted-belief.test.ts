@@ -20,7 +20,7 @@ const lengths = (mirror: CacheMirror, ...requests: string[]): number[] =>
 test('whoever was to hold what the engine did not find is cut to what it found', () => {
   const mirror = createMirror()
   sendAll(mirror, ['a', 'b', 'c'], ['a', 'd'], ['e'], ['a', 'b', 'x'])
-  // of a, b and x the engine found the system text and a
+  // of a, b and x, the engine found only the system text and a
   contradict(mirror, ['a', 'b', 'x'], 50, 'abx')
   expect(lengths(mirror, 'abc', 'ad', 'e', 'abx')).toEqual([200, 300, 200, 400])
 })

@@ -11,7 +11,7 @@ import { CacheMirror } from './cache-mirror.ts'
 import { toMirroredPrompt, withNames } from './mirrored-prompt.ts'
 import type { MirroredRequest } from './mirrored-requests.ts'
 
-/** Prompts of one or two contexts, which share beginnings in all ways; some as no proxy writes them. */
+/** Prompts of one or two contexts that share prefixes in many ways; some are odd in ways that no proxy produces. */
 const prompt: fc.Arbitrary<SentPrompt> = fc
   .record({
     first: fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 4 }),
@@ -38,7 +38,7 @@ function toPrompt(contexts: readonly string[][], oddity: string): SentPrompt {
       return length
     })
     const sizes = names.map(() => (oddity === 'other sizes' ? 41 : 40))
-    // one is called as no digest is
+    // the name of x is not a digest
     const blocks = names.map((name) => (name === 'x' ? name : toBlockId(name))) as unknown as Context
     return { scope, blocks, sizes, ends: own }
   })
@@ -50,7 +50,7 @@ function toPrompt(contexts: readonly string[][], oddity: string): SentPrompt {
   }
 }
 
-/** As it is read from what another proxy wrote: blocks that all are digests lie in bytes. */
+/** Converts a prompt as if read from another proxy's record: contexts whose blocks are all digests are in bytes. */
 function toSharedPrompt(sent: SentPrompt): SharedPrompt {
   const prompt = toMirroredPrompt(sent)
   const contexts = prompt.contexts.map((context) => {
@@ -88,11 +88,11 @@ const event: fc.Arbitrary<CacheEvent> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ type: 'cleared' as const }) },
 )
 
-/** What the mirror is, said plainly: each request with its prompt and how much of it is held. */
+/** A simple model of the mirror: each request with its prompt and its held length. */
 class PlainMirror {
   readonly requests = new Map<RequestId, { prompt: MirroredPrompt; held: number; density: number | undefined }>()
 
-  /** `average`: what a character costs where the request was not counted. */
+  /** `average`: tokens per character of requests that were not counted. */
   apply(event: CacheEvent, average: number): void {
     if (event.type === 'cleared') {
       for (const known of this.requests.values()) known.held = 0
@@ -127,7 +127,7 @@ class PlainMirror {
     }
   }
 
-  /** Characters of a prompt that are held. */
+  /** Returns the length of the held prefix of a prompt. */
   find({ prefixes, ends }: SentPrompt): number {
     const isHeld = (prefix: ScopeId): boolean =>
       [...this.requests.values()].some(({ prompt, held }) => {
@@ -138,7 +138,7 @@ class PlainMirror {
     return ends[(first < 0 ? prefixes.length : first) - 1] ?? 0
   }
 
-  /** Characters behind the last prefix of what each request holds. */
+  /** Total characters that requests hold after their last held prefix. */
   get tailLength(): number {
     return [...this.requests.values()].reduce((sum, { prompt, held }) => {
       return sum + held - (prompt.ends.findLast((end) => end <= held) ?? 0)
@@ -156,7 +156,7 @@ class PlainMirror {
   }
 }
 
-/** Which blocks each request holds behind a text, said plainly. */
+/** A simple model of an index: the blocks that each request holds after a text. */
 class PlainIndex implements OrderingIndex<MirroredRequest> {
   readonly nodes = 0
   readonly held = new Map<MirroredRequest, Context>()
@@ -203,14 +203,14 @@ class PlainIndex implements OrderingIndex<MirroredRequest> {
   }
 }
 
-/** The blocks of each context that ends within what is held of its prompt. */
+/** Returns, for each context, the blocks that end within the held prefix of its prompt. */
 function heldContexts({ prompt, held }: { prompt: MirroredPrompt; held: number }): string[] {
   return prompt.contexts
     .map(({ blocks, ends }) => blocks.filter((_, i) => held > 0 && ends[i]! <= held).join())
     .filter((blocks) => blocks !== '')
 }
 
-/** A prompt but for the sizes of its blocks, which are as one of the requests has them. */
+/** Returns a prompt without its block sizes, which may come from any of the requests. */
 function plainly(prompt: MirroredPrompt): object {
   return { ...prompt, contexts: prompt.contexts.map((context) => ({ ...context, sizes: context.sizes.length })) }
 }
@@ -235,20 +235,20 @@ test('whatever happens, the mirror knows of each request and each prefix what a 
             const { prompt: recalled, heldLength, tokensPerCharacter } = mirror.recall(request)!
             expect(plainly(recalled)).toEqual(plainly(prompt))
             expect(Math.abs(heldLength - held)).toBeLessThanOrEqual(1)
-            // rounding is the model's own
+            // adopt the mirror's rounding in the model
             plain.requests.get(request)!.held = heldLength
             expect(tokensPerCharacter).toBe(density)
           }
           const { requests, cachedTokens } = mirror.statistics
           expect(requests).toBe([...plain.requests.values()].filter(({ held }) => held > 0).length)
           const tokensPerCharacter = mirror.estimateTokens(1e9) / 1e9
-          // the average is known to nine places
+          // the average is known to nine decimals
           const off = cachedTokens - plain.heldLength * tokensPerCharacter
           const allOff = mirror.heldTokens - (plain.heldLength + plain.tailLength) * tokensPerCharacter
           for (const difference of [off, allOff]) expect(Math.abs(difference)).toBeLessThan(1.001)
         }
         for (const one of asked) {
-          // no density is so small that nothing of the shortest prefix would be left
+          // densities are large enough that even the shortest prefix has a token
           expect(mirror.predictCachedTokens(one) > 0).toBe(plain.find(one) > 0)
           const rest = mirror.estimatePromptTokens(one) - mirror.predictCachedTokens(one)
           const average = mirror.estimateTokens(1e9) / 1e9

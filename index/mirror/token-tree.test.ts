@@ -60,7 +60,7 @@ test('nothing is kept of prompts that are held no longer', () => {
   expect(tree.size).toBe(0)
 })
 
-/** What each prefix that is held is held since: the same by definition, in a map of all prefixes. */
+/** Since when each held prefix is held: the definition, as a map of all prefixes. */
 class NaiveTree {
   readonly since = new Map<string, number>()
   readonly held = new Map<number, { key: string; tokens: number[] }>()
@@ -105,7 +105,7 @@ class NaiveTree {
   }
 }
 
-/** The tree and its specification, side by side. */
+/** The tree and its naive reference. */
 class Both {
   readonly tree: TokenTree
   readonly naive: NaiveTree

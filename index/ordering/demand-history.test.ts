@@ -4,7 +4,7 @@ import { DemandHistory, HistoryWindow } from './demand-history.ts'
 
 const createHistory = (window = new HistoryWindow(1_000)): DemandHistory => new DemandHistory(window, () => {})
 
-/** The latest of the requests that a window of `capacity` and so many requests holds. */
+/** Returns the latest requests that fit into a window of `capacity` and at most `most` requests. */
 function remember(requests: readonly (readonly number[])[], capacity: number, most: number): (readonly number[])[] {
   let size = 0
   const forgotten = requests.findLastIndex((blocks, place) => {

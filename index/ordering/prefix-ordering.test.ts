@@ -28,7 +28,7 @@ test('the longest prefix that was sent and is all in the context goes first', ()
 })
 
 test('what was sent behind a block that is not in the context is of no use', () => {
-  // no prefix of "zab" is in the context: a and b only promise something, and come before what nobody holds
+  // no prefix of "zab" is in the context; a and b were only requested before, and precede what nobody holds
   expect(orderIn(['zab'], 'xba')).toBe('bax')
 })
 
@@ -54,7 +54,7 @@ test('of equal demand the larger block goes first', () => {
 })
 
 test('what is asked for together is placed together', () => {
-  // c is asked for as often as d, but those who asked for a asked for c
+  // c is requested as often as d, but together with a
   expect(orderIn(['pac', 'qca', 'rd', 'sd', 'tb', 'ub'], 'dac')).toMatch(/^(ac|ca)d$/)
 })
 
@@ -82,11 +82,11 @@ test('blocks with the same content keep their order among themselves', () => {
   const index = new PrefixOrdering()
   const blocks = context('aab')
   index.insert(blocks, even(blocks), 'first' as RequestId)
-  // their labels may make them differ in size
+  // equal blocks may differ in size because of their labels
   expect(index.order(context('aab'), [10, 20, 10]).order).toEqual([0, 1, 2])
 })
 
-/** What an engine would reuse of a sequence: the longest part of its front that was sent before. */
+/** Returns the length of the longest prefix of a sequence that was sent before, which an engine would reuse. */
 function reusable(sent: Context, held: Iterable<Context>): number {
   let most = 0
   for (const other of held) {
@@ -100,7 +100,7 @@ function reusable(sent: Context, held: Iterable<Context>): number {
   return most
 }
 
-/** The most any order of a context could reuse. */
+/** Returns the most that any order of a context could reuse. */
 function mostReusable(received: Context, held: Iterable<Context>): number {
   let most = 0
   for (const other of held) {
@@ -155,7 +155,7 @@ test('the search path is that of a real node, and what leads there is the front 
         expect(reusable(sent, new Map(held).values())).toBe(0)
         return
       }
-      // whoever runs through the node begins with what the answer begins with
+      // every sequence through the node has the same prefix as the answer
       const through = held.filter(([request]) => {
         const path = index.pathOf(request)!
         return searchPath.every((slot, level) => path[level] === slot)
@@ -246,7 +246,7 @@ test('blocks that are given by number are as good as by name, and are let go of 
   fc.assert(
     fc.property(steps, contexts, (history, received) => {
       const blocks = new SharedBlocks()
-      // what is asked for is remembered by neither
+      // neither remembers demand
       const byName = new PrefixOrdering({ history: new HistoryWindow(1) })
       const byNumber = new PrefixOrdering({ blocks, history: new HistoryWindow(1) })
       for (const [request, held] of play(new PrefixOrdering(), history)) {
@@ -286,7 +286,7 @@ test('what was sent is sent again in the same order, if no other request holds t
 test('a very long context neither overflows nor stalls', () => {
   const index = new PrefixOrdering()
   const blocks = Array.from({ length: 20_000 }, (_, i) => `block ${i}`) as unknown as Context
-  // one request after another holds one block more: a node for each level
+  // each request has one more block than the one before: one node per level
   for (let length = 1; length <= 2_000; length++) {
     const part = blocks.slice(0, length)
     index.insert(part, even(part), String(length) as RequestId)

@@ -8,7 +8,7 @@ interface Clusters {
   readonly distance: number
 }
 
-/** The items below every merge. */
+/** Returns the items below every merge. */
 function clustersOf(merges: readonly Merge[], n: number): Clusters[] {
   const items: number[][] = Array.from({ length: n }, (_, i) => [i])
   return merges.map(({ a, b, distance }) => {
@@ -18,7 +18,7 @@ function clustersOf(merges: readonly Merge[], n: number): Clusters[] {
   })
 }
 
-/** Average linkage by its definition: of all pairs of clusters the two at the least mean distance, until one is left. */
+/** Average linkage by definition: merges the two clusters with the lowest mean distance until only one is left. */
 function naive(n: number, distances: Float64Array): Clusters[] {
   let clusters = Array.from({ length: n }, (_, i) => [i])
   const found: Clusters[] = []
@@ -34,7 +34,7 @@ function naive(n: number, distances: Float64Array): Clusters[] {
   return found
 }
 
-// without equals, also among the means: of equals, another dendrogram may be as right
+// without ties, even between means, because with ties other dendrograms are equally right
 const matrices = fc.record({ n: fc.integer({ min: 1, max: 10 }), seed: fc.integer() }).map(({ n, seed }) => {
   let state = seed
   const distances = new Float64Array((n * (n - 1)) / 2).map(() => {
@@ -67,7 +67,7 @@ test('an item of weight 2 counts as two that are equal', () => {
       const twice = new Float64Array(((n + 1) * n) / 2)
       for (let i = 1; i <= n; i++) {
         for (let j = 0; j < i; j++) {
-          // item n is item 0 again
+          // item n is a copy of item 0
           const other = i === n ? 0 : i
           twice[pairIndex(i, j)] = other === j ? 0 : distances[pairIndex(other, j)]!
         }

@@ -5,7 +5,7 @@ import { contextDistance } from './context-distance.ts'
 
 const context = (...ids: number[]): Context => ids.map(String) as unknown as Context
 
-// ContextPilot §4.1: what an overlap-only metric cannot tell apart
+// ContextPilot §4.1: contexts that an overlap-only metric cannot distinguish
 const [a, b, c, d] = [context(3, 5, 1, 7), context(2, 6, 3, 5), context(3, 5, 8, 9), context(2, 6, 4, 0)]
 
 test("the paper's A, B, C and D: pairs that share two of four blocks are 0.5 apart but for position", () => {
@@ -16,7 +16,7 @@ test("the paper's A, B, C and D: pairs that share two of four blocks are 0.5 apa
 
 test('B and D share {2, 6} in the same positions and are nearest', () => {
   expect(contextDistance(b, d)).toBe(0.5)
-  // {3, 5} stand two places apart each: 0.001 × (2 + 2) / 2
+  // 3 and 5 are each displaced by two positions: 0.001 × (2 + 2) / 2
   expect(contextDistance(a, b)).toBeCloseTo(0.502, 12)
   expect(contextDistance(b, c)).toBeCloseTo(0.502, 12)
 })

@@ -19,7 +19,7 @@ test('a leaf makes room for a virtual node with what stands first in both, as se
   const index = new ContextIndex()
   index.insert(context(3, 1, 2), request('a'))
   index.insert(context(3, 1, 9, 2), request('b'))
-  // 2 is shared too, but behind a 9: the engine cannot reuse it
+  // 2 is shared too, but comes after a 9, so the engine cannot reuse it
   expect(index.at([0])?.blocks).toEqual(['3', '1'])
   expect(index.at([0, 0])?.blocks).toEqual(['3', '1', '2'])
   expect(index.at([0, 1])?.blocks).toEqual(['3', '1', '9', '2'])
@@ -148,7 +148,7 @@ test('through any history the tree holds what was sent and nothing else', () => 
         if (node.requests > 0) expect([...held.values()]).toContainEqual(node.blocks)
         else {
           expect(node.children.size).toBeGreaterThan(1)
-          // a prefix that an engine was sent
+          // every node is a prefix of something that was sent
           expect([...everSent].map((blocks) => blocks.slice(0, node.blocks.length))).toContainEqual(node.blocks)
         }
       }

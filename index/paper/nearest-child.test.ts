@@ -9,7 +9,7 @@ const contexts: fc.Arbitrary<Context> = fc
   .array(fc.constantFrom(...'abcdefghij'), { minLength: 1, maxLength: 7 })
   .map((blocks) => blocks as unknown as Context)
 
-/** Line 3 of Algorithm 1 as it stands there, over all children. */
+/** Line 3 of Algorithm 1 as printed, over all children. */
 function scan(node: ContextNode, context: Context, alpha: number): ContextNode | undefined {
   const added = context.filter((block) => !node.blocks.includes(block))
   return [...node.children.values()]
@@ -38,7 +38,7 @@ test('is the child that a scan of all of them finds, whatever their lengths and 
         for (const node of nodes) attach(parent, node)
         for (const i of removed) if (nodes[i]) detach(nodes[i])
         const nearestChild = new NearestChild(alpha)
-        // one after the other: nothing of a search is left for the next
+        // several searches, to check that none leaves state for the next
         for (const context of searched) expect(nearestChild.find(parent, context)).toBe(scan(parent, context, alpha))
       },
     ),

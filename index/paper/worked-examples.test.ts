@@ -20,7 +20,7 @@ function buildPaperIndex(): ContextIndex {
   return buildIndex(initial, { compareBlocks: (a, b) => Number(a) - Number(b) })
 }
 
-/** Algorithm 2 for a new context: search, order, insert. Returns the ordered context. */
+/** Runs Algorithm 2 for a new context: search, order, insert. Returns the ordered context. */
 function send(index: ContextIndex, name: string, ...ids: number[]): string[] {
   const received = context(...ids)
   const match = index.search(received)

@@ -6,12 +6,12 @@ import { type BatchedContext, planContexts } from './plan-contexts.ts'
 const batchOf = (...contexts: string[]): BatchedContext[] =>
   contexts.map((blocks) => ({ context: [...blocks] as unknown as Context, sizes: [...blocks].map(() => 10) }))
 
-/** The contexts as they would run, as texts. */
+/** Returns the contexts as texts, in the order they would run. */
 function run(batch: readonly BatchedContext[]): string[] {
   return planContexts(batch).map(({ request, order }) => order.map((place) => batch[request]!.context[place]).join(''))
 }
 
-/** What a cache that forgets nothing finds of each, in blocks' sizes. */
+/** Returns the total block size that an unlimited cache would find. */
 function savedBy(batch: readonly BatchedContext[]): number {
   const sizes = new Map(batch.flatMap(({ context, sizes }) => context.map((block, i) => [block as string, sizes[i]!])))
   const seen = new Set<string>()
@@ -107,7 +107,7 @@ test('depth first loses nothing: every request finds all that is shared in the o
         for (let i = 0; i < sent.length && sent[i] === before[i]; i++) shared += size.get(sent[i]!)!
         before = sent
       }
-      // blocks that occur twice are not planned, so they may be found elsewhere
+      // repeated blocks are not planned, so they may happen to be shared in addition
       if (batch.every(({ context }) => new Set(context).size === context.length)) expect(shared).toBe(savedBy(batch))
     }),
     { numRuns: 300 },

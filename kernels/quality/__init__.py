@@ -1,1 +1,1 @@
-"""What reuse costs in answers, measured."""
+"""Measures how reuse affects answers."""

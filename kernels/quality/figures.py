@@ -12,7 +12,7 @@ _RESAMPLES = 4000
 
 
 def bootstrap(values: Sequence[float], seed: int = 0) -> tuple[float, float, float]:
-    """The mean and the ends of its 95 % interval, by resampling."""
+    """Returns the mean and the ends of its 95 % interval, by resampling."""
     given = np.asarray(values, dtype=float)
     picks = np.random.default_rng(seed).integers(0, len(given), (_RESAMPLES, len(given)))
     low, high = np.percentile(given[picks].mean(1), [2.5, 97.5])
@@ -20,7 +20,7 @@ def bootstrap(values: Sequence[float], seed: int = 0) -> tuple[float, float, flo
 
 
 def means_of(rows: Rows, names: Sequence[str]) -> dict[str, Any]:
-    """Each name's mean over the rows that have it, and the ends of its interval; empty texts where none has."""
+    """Returns each name's mean over the rows that have it, and the ends of its interval; "" if no row has it."""
     figure: dict[str, Any] = {}
     for name in names:
         values = [float(row[name]) for row in rows if name in row]
@@ -30,7 +30,7 @@ def means_of(rows: Rows, names: Sequence[str]) -> dict[str, Any]:
 
 
 def write_figures(folder: Path, figures: Rows, text: str) -> None:
-    """Writes `figures.csv`, with the members of each figure as columns, and `figures.md`."""
+    """Writes `figures.csv`, with a column per member of a figure, and `figures.md`."""
     with (folder / "figures.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, list(figures[0]))
         writer.writeheader()
@@ -41,7 +41,7 @@ def write_figures(folder: Path, figures: Rows, text: str) -> None:
 def plot_panels(
     path: Path, names: Sequence[str], draw: Callable[[Any, str], None], *, x: str, y: str, title: str
 ) -> None:
-    """Writes a PNG and an SVG of panels beside one another, one for each name, with a logarithmic axis of KL."""
+    """Writes a PNG and an SVG with a panel per name side by side and a logarithmic KL axis."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -64,7 +64,7 @@ def plot_panels(
 
 
 def draw_kl(panel: Any, curve: Rows, label: str) -> None:
-    """A curve of KL over `ratio`, with its intervals."""
+    """Draws a curve of KL over `ratio`, with its intervals."""
     at = [one["ratio"] for one in curve]
     panel.plot(at, [one["kl"] for one in curve], marker="o", markersize=3, label=label)
     panel.fill_between(at, [one["kl_low"] for one in curve], [one["kl_high"] for one in curve], alpha=0.1)

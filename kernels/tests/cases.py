@@ -1,4 +1,4 @@
-"""What the tests draw their cases from."""
+"""Building blocks for the tests' cases."""
 
 import pytest
 import torch
@@ -9,7 +9,7 @@ DTYPES = [torch.float32, torch.float16, pytest.param(torch.bfloat16, marks=pytes
 
 
 def generator(seed: int) -> torch.Generator:
-    """A source of random numbers that gives the same ones for the same seed."""
+    """Returns a random number generator that is reproducible by seed."""
     return torch.Generator().manual_seed(seed)
 
 

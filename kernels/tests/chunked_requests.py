@@ -1,4 +1,4 @@
-"""Requests built of shared chunks, some of whose tokens are recomputed, in both layouts of the cache."""
+"""Requests built from shared chunks, with some tokens recomputed, in both cache layouts."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from reprise_kernels.testing import poisoned
 
 @dataclass
 class Shape:
-    """What is drawn at random of a batch."""
+    """The randomly drawn properties of a batch."""
 
     seed: int
     page_size: int
@@ -39,7 +39,7 @@ class Requests:
     own_pos: torch.Tensor
 
     def cpu(self, *names: str) -> list[torch.Tensor]:
-        """These tensors where the specifications want them."""
+        """Returns these tensors on the CPU, where the specifications want them."""
         return [getattr(self, name).cpu() for name in names]
 
 
@@ -48,19 +48,19 @@ def _draw(low: int, high: int, random: torch.Generator) -> int:
 
 
 def draw_requests(shape: Shape, dtype: torch.dtype) -> Requests:
-    """A batch whose chunks lie in permuted pages, are shared between requests, and come twice in some of them.
+    """Draws a batch with chunks in permuted pages, shared between requests, some of them twice in one request.
 
-    All that no request may read is NaN: stale originals that nobody else reads, the tails of pages, unused pages.
+    Whatever no request may read is NaN: stale originals that nothing else reads, the tails of pages, unused pages.
     """
     random = generator(shape.seed)
     size = shape.page_size
-    # small: under the interpreter a program takes tens of milliseconds
+    # small, because under the interpreter a program takes tens of milliseconds
     chunk_pages = [_draw(1, 2 if size == 16 else 1, random) for _ in range(3)]
     free = torch.randperm(60, generator=random).tolist()
     chunks = [[free.pop() for _ in range(count)] for count in chunk_pages]
     slots, shared, own, own_places, queries = [], [], [], [], []
     for _ in range(shape.requests):
-        # one chunk may come twice, and a request may have no context at all
+        # a chunk may appear twice, and a request may have no context at all
         order = [chunks[_draw(0, 2, random)] for _ in range(_draw(0, 3 if size < 64 else 1, random))]
         pages = [page for chunk in order for page in chunk]
         context = max(len(pages) * size - _draw(0, size - 1, random), 0)
@@ -95,7 +95,7 @@ def draw_requests(shape: Shape, dtype: torch.dtype) -> Requests:
 
 
 def _caches(shape: Shape, slots: list[torch.Tensor], dtype: torch.dtype, random: torch.Generator) -> list[torch.Tensor]:
-    """Keys and values, as halves of one tensor; NaN wherever no request reads."""
+    """Returns keys and values as halves of one tensor; NaN wherever no request reads."""
     whole = poisoned((2, 60, shape.page_size, shape.kv_heads, shape.head_dim), dtype, DEVICE)
     read = torch.cat(slots).unique().to(DEVICE)
     for half in whole:
@@ -104,7 +104,7 @@ def _caches(shape: Shape, slots: list[torch.Tensor], dtype: torch.dtype, random:
 
 
 def _rows(rows: list[torch.Tensor], padding: int, width: int = 1) -> torch.Tensor:
-    """The rows as one int32 table."""
+    """Returns the rows as one int32 table."""
     table = torch.full((len(rows), max(width, *(len(row) for row in rows))), padding)
     for b, row in enumerate(rows):
         table[b, : len(row)] = row

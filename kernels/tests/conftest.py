@@ -1,5 +1,5 @@
-"""Without a GPU kernels in Triton run under its interpreter, which must be chosen before the import, those in CUDA on a
-double."""
+"""Without a GPU, Triton kernels run under its interpreter, which must be chosen before the import, and CUDA kernels on
+a double."""
 
 import os
 from collections.abc import Iterator
@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, Phase, settings
 HAS_GPU = torch.cuda.is_available()
 if not HAS_GPU:
     os.environ["TRITON_INTERPRET"] = "1"
-# explaining a failure costs minutes under the interpreter; how long an example takes says nothing
-# more of them: --hypothesis-profile=thorough; "few" is for the sanitizer, under which all is slow
+# explaining a failure takes minutes under the interpreter, and the time of an example says nothing.
+# more examples: --hypothesis-profile=thorough; "few" is for the sanitizer, under which everything is slow
 for name, examples in (("kernels", 8), ("thorough", 100), ("few", 2)):
     settings.register_profile(
         name,
@@ -26,7 +26,7 @@ torch.set_num_threads(1)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skips what needs a GPU where there is none."""
+    """Skips tests that need a GPU if there is none."""
     for item in items:
         if item.get_closest_marker("gpu") and not HAS_GPU:
             item.add_marker(pytest.mark.skip(reason="no CUDA device"))
@@ -34,7 +34,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def cuda_kernels_run_on_a_cpu_double_where_there_is_no_gpu() -> Iterator[None]:
-    """Replaces what launches kernels in CUDA."""
+    """Replaces the launch of CUDA kernels."""
     if HAS_GPU:
         yield
         return

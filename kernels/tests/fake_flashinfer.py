@@ -1,6 +1,6 @@
-"""Stands in for FlashInfer, which needs a GPU: what its paged attention is documented to compute, on the CPU.
+"""Stands in for FlashInfer, which needs a GPU: computes on the CPU what its paged attention is documented to compute.
 
-After the signatures of flashinfer-python 0.7.2. Attention is plain, in float64.
+Follows the signatures of flashinfer-python 0.7.2. Attention is plain, in float64.
 """
 
 from types import ModuleType
@@ -20,7 +20,7 @@ class _FakePaged:
         self.indices, self.heads, self.mask, self.types = indices.long(), heads, mask, types
 
     def run(self, q: torch.Tensor, paged_kv_cache: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
-        """The attention that was planned."""
+        """Computes the planned attention."""
         q_heads, kv_heads, head_dim, page_size = self.heads
         assert q.shape[1:] == (q_heads, head_dim)
         assert all(cache.shape[1:] == (page_size, kv_heads, head_dim) for cache in paged_kv_cache)
@@ -51,7 +51,7 @@ class FakePrefill(_FakePaged):
         self, qo_indptr, paged_kv_indptr, paged_kv_indices, paged_kv_last_page_len, num_qo_heads, num_kv_heads,
         head_dim_qk, page_size, custom_mask=None, q_data_type="float16", kv_data_type=None,
     ):  # fmt: skip
-        """Keeps what it is given."""
+        """Stores its arguments."""
         assert custom_mask.dtype == torch.bool
         assert custom_mask.dim() == 1
         heads = (num_qo_heads, num_kv_heads, head_dim_qk, page_size)
@@ -66,13 +66,13 @@ class FakeDecode(_FakePaged):
         self, indptr, indices, last_page_len, num_qo_heads, num_kv_heads, head_dim, page_size,
         *, q_data_type="float16", kv_data_type=None,
     ):  # fmt: skip
-        """Keeps what it is given."""
+        """Stores its arguments."""
         heads, one_each = (num_qo_heads, num_kv_heads, head_dim, page_size), torch.arange(len(indptr)).int()
         self._keep(one_each, indptr, indices, last_page_len, heads, None, (q_data_type, kv_data_type))
 
 
 def fake_flashinfer() -> ModuleType:
-    """The module under its name."""
+    """Returns a module with FlashInfer's names."""
     module = ModuleType("flashinfer")
     module.BatchPrefillWithPagedKVCacheWrapper = FakePrefill
     module.BatchDecodeWithPagedKVCacheWrapper = FakeDecode

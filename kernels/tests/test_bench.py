@@ -1,4 +1,4 @@
-"""The benchmark's cases are right and its report is true; only a GPU can say how long they take."""
+"""The benchmark's cases are correct and its report is accurate; only a GPU can measure times."""
 
 import subprocess
 import sys
@@ -24,7 +24,7 @@ KERNELS = Path(__file__).resolve().parent.parent
 
 
 def run_once(run, graph: bool) -> float:
-    """Stands in for a GPU's clock: a millisecond, whatever was done."""
+    """Replaces a GPU's clock: always one millisecond."""
     run()
     return 1.0
 
@@ -35,7 +35,7 @@ def test_every_case_passes_its_check_and_runs_beside_its_rivals(make):
     rows = measure(make(TINY), ceilings, run_once, lambda line: None)
     assert rows
     for row in rows:
-        # FlexAttention wants a compiler, flash and cuDNN a GPU, and FlashInfer is not among what is installed
+        # FlexAttention needs a compiler, flash and cuDNN need a GPU, and FlashInfer is not installed
         dense = {"SDPA flash, dense", "SDPA cuDNN, dense"}
         assert set(row.absent) <= dense | {"FlexAttention, same positions"} | FLASHINFER
         assert row.rivals or make.__name__ == "prefill_cases"

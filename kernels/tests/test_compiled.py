@@ -1,4 +1,4 @@
-"""Every kernel compiles for the GPUs it is for, without one, and takes of them what the table says."""
+"""Every kernel compiles for its target GPUs without one, and uses the resources that the table says."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ KERNELS = Path(__file__).resolve().parent.parent
 
 
 def test_every_kernel_compiles_for_sm_90a_and_sm_80_without_spills_as_the_table_says():
-    # where kernels are interpreted they cannot be compiled: the interpreter is chosen once a process
+    # kernels cannot be compiled in this process: the interpreter is chosen once per process
     env = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
     done = subprocess.run(
         [sys.executable, "-m", "reprise_kernels.aot", "--check"], cwd=KERNELS, env=env, capture_output=True, text=True

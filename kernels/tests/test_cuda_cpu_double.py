@@ -1,4 +1,4 @@
-"""The double that runs kernels in CUDA without a GPU finds what it is there to find."""
+"""The double that runs CUDA kernels without a GPU finds the errors it is meant to find."""
 
 import ctypes
 import shutil
@@ -24,7 +24,7 @@ extern "C" __global__ void turn_round(int *numbers, int count) {
 
 
 def turn_round(folder: Path, barrier: str, shared_numbers: int = 64) -> list[int]:
-    """Turns the numbers from 0 to 63 round, with this between writing and reading."""
+    """Reverses the numbers from 0 to 63, with `barrier` between writing and reading."""
     source = folder / "turn_round" / "turn_round.cu"
     source.parent.mkdir()
     source.write_text(TURN_ROUND.replace("BARRIER", barrier))

@@ -1,4 +1,4 @@
-"""What a decode step needs can be captured in a CUDA graph, once for requests of any length."""
+"""The operations of a decode step can be captured in a CUDA graph, once for requests of any length."""
 
 from collections.abc import Callable
 
@@ -17,7 +17,7 @@ Tensors = tuple[torch.Tensor, ...]
 
 
 def capture(run: Callable[[], Tensors]) -> tuple[Callable[[], None], Tensors]:
-    """A replay of `run`, and the tensors that each replay writes."""
+    """Returns a replay of `run`, and the tensors that each replay writes."""
     run()
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
@@ -47,7 +47,7 @@ def test_a_captured_decode_step_selects_pages_and_attends_to_them_as_requests_gr
     random, hierarchy = generator(1), Hierarchy(pages=2, chunks=2, recent=1)
     k, v = (torch.randn(40, 16, 2, 32, generator=random).to(DEVICE) for _ in range(2))
     q, anchor = torch.randn(2, 8, 32, generator=random).to(DEVICE), torch.zeros(2, 5, device=DEVICE)
-    # whole numbers, so that no score is rounded
+    # integers, so that no score is rounded
     summaries = torch.randint(-3, 4, (40, 5), generator=random).float().to(DEVICE) * 4
     table = indices(torch.randperm(40, generator=random).view(2, 20))
     pages, length = indices([20, 20]), indices([320, 320])

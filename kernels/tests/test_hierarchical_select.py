@@ -32,7 +32,7 @@ IN_CUDA = [{"pages": 16, "columns": 64, "score_warps": 4, "cuda_warps": warps} f
 def select_each_way(
     anchor: torch.Tensor, summaries: torch.Tensor, table: torch.Tensor, count: torch.Tensor, hierarchy: Hierarchy
 ) -> list[tuple[torch.Tensor, torch.Tensor]]:
-    """What is chosen of each request and how much it is: in Triton, as the table has it, and in CUDA."""
+    """Returns each selection and its size: in Triton, as in the table, and in CUDA."""
     results = []
     for config in (None, *IN_CUDA):
         with nullcontext() if config is None else trying("hierarchical_select", config):
@@ -44,13 +44,13 @@ def select_each_way(
 
 
 def draw(seed: int, pages: list[int], hierarchy: Hierarchy) -> list[torch.Tensor]:
-    """Vectors of small whole numbers; multiples of what means are divided by, so that no score is ever rounded."""
+    """Draws vectors of small integers, times a multiple of all divisors of the means, so that no score is rounded."""
     random = generator(seed)
     unit = 12 * 24 * 24
     anchor = torch.randint(-3, 4, (len(pages), 5), generator=random).float()
     summaries = torch.randint(-2, 3, (70, 5), generator=random).float() * unit
     table = torch.stack([torch.randperm(70, generator=random)[:60] for _ in pages])
-    # a page of the recent window may have no summary yet, and no page past the end has one
+    # a page of the recent window may have no summary yet, and pages past the end have none
     for b, count in enumerate(pages):
         unknown = table[b, max(count - hierarchy.recent, 0) :]
         if b == 0:
@@ -76,7 +76,7 @@ def test_reaching_the_score_of_the_rank_is_reaching_the_interpolated_quantile(sc
     level = torch.tensor(scores, dtype=torch.float64) // ties
     everything = torch.ones(len(scores), dtype=torch.bool)
     threshold = _threshold(level, everything, share * 1000, False)
-    # between two ranks the interpolated quantile may be rounded onto the lower score: nudge it up where it lies between
+    # between two ranks, the interpolated quantile may be rounded down to the lower score: correct for that
     quantile = float(torch.quantile(level, share / 1000))
     lower = float(torch.quantile(level, share / 1000, interpolation="lower"))
     rank = share * (len(scores) - 1) % 1000

@@ -1,4 +1,4 @@
-"""kv_copy against its specification: bytes, so exactly."""
+"""kv_copy against its specification, exactly, because it copies bytes."""
 
 import pytest
 import torch
@@ -14,7 +14,7 @@ from reprise_kernels.kv_copy import (
     pages_to_host,
 )
 
-# copying knows no arithmetic, so bfloat16 is right under the interpreter too
+# copying needs no arithmetic, so bfloat16 is right under the interpreter too
 dtypes = st.sampled_from([torch.float32, torch.float16, torch.bfloat16])
 
 
@@ -24,7 +24,7 @@ def host_memory(shape: tuple[int, ...], dtype: torch.dtype, random: torch.Genera
 
 
 def draw(seed: int, dtype: torch.dtype, planes: int, page_size: int, n: int) -> tuple:
-    """Layers in one tensor as vLLM has them, host pages, and which go where."""
+    """Draws layers in one tensor as in vLLM, host pages, and which pages go where."""
     random = generator(seed)
     whole = torch.randn(planes // 2, 2, 7, page_size, 2, 24, generator=random).to(dtype).to(DEVICE)
     layers = [kind for layer in whole for kind in layer]

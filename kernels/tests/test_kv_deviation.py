@@ -1,4 +1,4 @@
-"""kv_deviation and the other scores of rival methods, and that select_tokens picks by them."""
+"""kv_deviation and the scores of other rival methods, and the choice by select_tokens from them."""
 
 import pytest
 import torch
@@ -26,7 +26,7 @@ shapes = st.builds(
 
 
 def draw(shape: Shape, dtype: torch.dtype) -> tuple[list[torch.Tensor], list[torch.Tensor], list[torch.Tensor]]:
-    """Fresh keys and values of most of each request's tokens, the cache, and where they lie."""
+    """Draws fresh keys and values of most of each request's tokens, the cache, and their slots."""
     case = draw_requests(shape, dtype)
     random = generator(shape.seed)
     counts = (case.kv_len.cpu() - 2).clamp(min=0)
@@ -70,7 +70,7 @@ def test_chunk_heads_are_taken_round_by_round_from_the_first_token_of_each_chunk
     padded = [*sorted(starts), *[width] * (5 - len(starts))]
     scores = chunk_head(indices([padded]), width)
     order = sorted(range(width), key=lambda t: (max((s for s in starts if s <= t), default=-(10**9)) - t) * -1)
-    # sorted() is stable: of tokens as far from their chunks' heads the lower position comes first
+    # sorted() is stable: at equal distances from their chunks' first tokens, the lower position comes first
     expected = [t for t in order if t >= min(starts)] + [t for t in range(width) if t < min(starts)]
     positions, count = select_tokens(scores, indices([width]), ratio)
     assert positions[0, : int(count[0])].tolist() == sorted(expected[: int(count[0])])

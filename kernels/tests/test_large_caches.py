@@ -1,6 +1,6 @@
-"""Caches of more than 2^31 numbers whose heads lie far apart: offsets of heads do not fit into int32.
+"""Caches of more than 2^31 numbers with distant heads: offsets of heads do not fit into int32.
 
-Memory that nobody touches costs nothing on a CPU, so only what is read is written.
+Untouched memory costs nothing on a CPU, so only what is read is written.
 """
 
 from functools import cache
@@ -25,7 +25,7 @@ from reprise_kernels.sparse_prefill_attention import (
 from reprise_kernels.testing import assert_close
 
 HEADS, HEAD_DIM, PAGE, TOKENS = 4, 64, 16, 6
-# two strides of a head are 2^31; one is less, and so comes as an int32
+# two strides of a head are 2^31; one is less, and so is passed as an int32
 SLOTS = 1 << 24
 WHERE, DENSE = [SLOTS - 1, 3, SLOTS - 17, SLOTS - 40, SLOTS - 100, 7], [*range(TOKENS)]
 POSITIONS, STARTS, LENGTH = indices([4, 5]), indices([0, 2]), indices([TOKENS])
@@ -33,7 +33,7 @@ POSITIONS, STARTS, LENGTH = indices([4, 5]), indices([0, 2]), indices([TOKENS])
 
 @cache
 def memory() -> torch.Tensor:
-    """Heads outermost, [heads, slots, head size], as one tensor for all tests; nothing in it has a value."""
+    """Uninitialised memory, heads outermost, [heads, slots, head size], as one tensor for all tests."""
     try:
         return torch.empty(HEADS, SLOTS, HEAD_DIM, dtype=torch.float16, device=DEVICE)
     except RuntimeError as error:
@@ -41,7 +41,7 @@ def memory() -> torch.Tensor:
 
 
 def caches() -> tuple[torch.Tensor, torch.Tensor]:
-    """The same tokens in a large cache whose heads lie far apart, and in a small one of one page."""
+    """Returns the same tokens in a large cache with distant heads, and in a small one of one page."""
     small = torch.zeros(1, PAGE, HEADS, HEAD_DIM, dtype=torch.float16, device=DEVICE)
     small[0, :TOKENS] = torch.randn(TOKENS, HEADS, HEAD_DIM, generator=generator(1)).half().to(DEVICE)
     large = memory().view(HEADS, -1, PAGE, HEAD_DIM).permute(1, 2, 0, 3)
@@ -74,7 +74,7 @@ def test_prefill_finds_every_head_of_keys(turned):
 def test_prefill_of_the_papers_layout_finds_every_head_of_keys():
     large, small = caches()
     last = len(large) - 1
-    # the last page holds two of the tokens: what is left of it is written too
+    # put all tokens into the last page, at the same places as in the small cache
     large[last] = small[0]
     own, none = torch.zeros(1, 0), torch.zeros(1, 0)
     given = (queries(), POSITIONS, STARTS, large, large, indices([[last]]), LENGTH, indices(own), indices(none))

@@ -1,4 +1,4 @@
-"""The table of launch configurations is whole, and every configuration that may be tried computes what is specified."""
+"""The table of launch configurations is complete, and every configuration in the spaces computes correct results."""
 
 import json
 from itertools import chain
@@ -32,7 +32,7 @@ def test_spaces_are_small_and_hold_no_configuration_twice():
     for operation, space in SPACES.items():
         assert 1 < len(space) <= MOST, operation
         assert len({describe(config) for config in space}) == len(space), operation
-        # of an operation that is there in CUDA too, one form for each
+        # operations with a CUDA kernel have configurations of both forms
         forms = {frozenset(config) for config in space}
         assert len(forms) == (2 if operation in IN_CUDA else 1), operation
 
@@ -73,7 +73,7 @@ def test_what_is_tried_is_launched_with_until_the_trial_ends_even_by_an_error():
 
 
 def trials() -> list:
-    """Every configuration of every space."""
+    """Every configuration in every space."""
     every = chain.from_iterable(((name, config) for config in space) for name, space in SPACES.items())
     return [pytest.param(name, config, id=f"{name}: {describe(config)}") for name, config in every]
 
@@ -89,7 +89,7 @@ def test_every_configuration_that_may_be_tried_computes_what_is_specified(operat
 
 @pytest.mark.parametrize("config", SPACES["sparse_decode_attention"], ids=describe)
 def test_a_share_of_several_tiles_of_keys_is_read_in_whole(config):
-    # in the case above every tile of keys is a share of its own
+    # in the case above, every tile of keys is a split of its own
     random = generator(1)
     k, v = (normal((40, 16, 2, 16), torch.float16, random) for _ in range(2))
     q, table = normal((2, 8, 16), torch.float16, random), indices(torch.randperm(40, generator=random).view(2, 20))

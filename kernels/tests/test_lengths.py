@@ -1,4 +1,4 @@
-"""A length or count that is more than its table has places for counts as that many, in every operation."""
+"""A length or count that exceeds its table counts as the size of the table, in every operation."""
 
 import pytest
 import torch
@@ -23,12 +23,12 @@ from reprise_kernels.testing import assert_close
 from reprise_kernels.weighted_deviation import naive_weighted_deviation, weighted_deviation
 
 PAGE, HEADS, HEAD_DIM = 16, 2, 32
-# the first request's length is past the end of its row: behind it lie the slots of the second
+# the first request's length is past the end of its row, where the slots of the second follow
 TABLE, LENGTHS = torch.arange(2 * 21).view(2, 21), torch.tensor([40, 20])
 
 
 def draw() -> tuple[torch.Tensor, ...]:
-    """Queries of 5 tokens in two requests, their positions and starts, and a cache of 3 pages."""
+    """Draws queries of 5 tokens in two requests, their positions and starts, and a cache of 4 pages."""
     random = generator(1)
     q = torch.randn(5, 2 * HEADS, HEAD_DIM, generator=random)
     k = torch.randn(4, PAGE, HEADS, HEAD_DIM, generator=random)
@@ -36,12 +36,12 @@ def draw() -> tuple[torch.Tensor, ...]:
 
 
 def on_device(*tensors: torch.Tensor) -> list[torch.Tensor]:
-    """The tensors where kernels take them, whole numbers as int32."""
+    """Returns the tensors on the kernels' device, integers as int32."""
     return [tensor.to(DEVICE) if tensor.is_floating_point() else indices(tensor) for tensor in tensors]
 
 
 def turns(device: str) -> KeyTurns:
-    """A distance for each tile of 16 positions."""
+    """One distance per tile of 16 positions."""
     of_tile = torch.tensor([[0, 1], [1, 0]], dtype=torch.int32, device=device)
     return KeyTurns(plain_rotary(HEAD_DIM), torch.tensor([5, -300], device=device), of_tile, 16)
 
@@ -70,7 +70,7 @@ def test_decode_reads_nothing_past_the_end_of_a_row(paged, listed):
     q, _, _, k = draw()
     where = {"page_table": torch.tensor([[3, 1], [2, 0]])} if paged else {"slot_table": TABLE}
     if listed:
-        # of the first request's three there is but one, and behind it lies the second's
+        # the first request counts three pages but lists only one; the second request's list follows it
         where |= {"page_list": torch.tensor([[1], [0]]), "page_count": torch.tensor([3, 1])}
     where["kv_len"] = torch.tensor([40, 20])
     out, lse = sparse_decode_attention(

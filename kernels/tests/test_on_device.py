@@ -1,4 +1,4 @@
-"""Kernels are launched on the GPU that their tensors are on, whichever is the current one."""
+"""Kernels are launched on the GPU of their tensors, whichever GPU is current."""
 
 import ast
 from contextlib import nullcontext

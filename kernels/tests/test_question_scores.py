@@ -26,7 +26,7 @@ shapes = st.builds(
 
 
 def draw(shape: Shape, dtype: torch.dtype) -> tuple[Requests, dict[str, torch.Tensor]]:
-    """A batch in which nothing is recomputed, and its question's own attention over all keys."""
+    """Draws a batch without recomputed tokens, and the attention of its question over all keys."""
     case = draw_requests(shape, dtype)
     where = {"slot_table": case.slot_table, "kv_len": case.kv_len}
     question = {"q": case.q, "q_pos": case.q_pos, "cu_q": case.cu_q}

@@ -21,12 +21,12 @@ PAGE, CHUNKS, QUESTION, HEADS, GROUP, DIM = 16, 3, 4, 2, 2, 32
 CONTEXT = PAGE * CHUNKS
 TOTAL = CONTEXT + QUESTION
 ROTARY = llama3_rotary(DIM)
-OWN = 6 * PAGE  # the first slot of the request's own pages, behind six shared ones
+OWN = 6 * PAGE  # the first slot of the request's own pages, after six shared ones
 
 
 @dataclass
 class Layer:
-    """A request's raw queries, keys and values, and a cache of its chunks, each as if it stood at the beginning."""
+    """A request's raw queries, keys and values, and a cache of its chunks, each computed as if it came first."""
 
     q: torch.Tensor
     k: torch.Tensor
@@ -37,7 +37,7 @@ class Layer:
 
 
 def rotated(raw: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
-    """Rows [n, heads, DIM] as they are at these positions."""
+    """Returns rows [n, heads, DIM] as they are at these positions."""
     every = indices(torch.arange(len(raw)))
     return rope_shift(raw.clone()[None], every, every, positions.to(DEVICE), ROTARY)[0]
 
@@ -48,7 +48,7 @@ def draw_layer(seed: int) -> Layer:
     cache_k, cache_v = (poisoned((10, PAGE, HEADS, DIM), torch.float32, DEVICE) for _ in range(2))
     pages = torch.randperm(6, generator=random)[:CHUNKS]
     slots = (pages[:, None] * PAGE + torch.arange(PAGE)).flatten()
-    # a chunk knows nothing of those before it: its keys and values are not what they would be
+    # a chunk does not see those before it, so its keys and values differ from the true ones
     stale = k[:CONTEXT] + 0.3 * normal((CONTEXT, HEADS, DIM), torch.float32, random)
     cache_k.flatten(0, 1)[slots.to(DEVICE)] = rotated(stale, torch.arange(CONTEXT) % PAGE)
     cache_v.flatten(0, 1)[slots.to(DEVICE)] = v[:CONTEXT] + 0.3 * normal((CONTEXT, HEADS, DIM), torch.float32, random)
@@ -56,20 +56,20 @@ def draw_layer(seed: int) -> Layer:
 
 
 def write(layer: Layer, positions: torch.Tensor, slots: torch.Tensor, stands_at: torch.Tensor) -> None:
-    """Puts the true keys and values of tokens into slots."""
+    """Writes the true keys and values of tokens into slots."""
     layer.cache_k.flatten(0, 1)[slots] = rotated(layer.k[positions], stands_at)
     layer.cache_v.flatten(0, 1)[slots] = layer.v[positions]
 
 
 def reuse(layer: Layer, ratio: float, turned: bool) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Out, which positions were computed, and the slot table; the keys moved, or the queries turned."""
+    """Returns the output, the computed positions, and the slot table; moves the keys or turns the queries."""
     tokens = torch.arange(TOTAL, device=DEVICE)
     distance = torch.where(tokens < CONTEXT, tokens // PAGE * PAGE, CONTEXT)
     turns = None
     if turned:
         distances = torch.tensor([*range(0, CONTEXT, PAGE), CONTEXT], device=DEVICE)
         turns = KeyTurns(ROTARY, distances, indices([range(CHUNKS + 1)]), PAGE)
-        # a key that is written stands as far from its place as those around it
+        # a written key has the same offset from its true position as those around it
         stands_at = tokens - distance
     else:
         stands_at = tokens

@@ -1,4 +1,4 @@
-"""rope_shift against its specification, and against what it must mean."""
+"""rope_shift against its specification, and against its meaning."""
 
 from dataclasses import dataclass
 
@@ -76,7 +76,7 @@ def test_keys_move_into_another_cache_in_one_pass_and_poisoned_slots_stay_unread
     case = draw_case(seed, tokens, page_size, heads, dtype)
     source = poisoned(tuple(case.keys.shape), dtype, DEVICE)
     source.flatten(0, 1)[case.slots.long()] = case.keys.flatten(0, 1)[case.slots.long()]
-    # the target has pages of another size and is half of a larger tensor, as where keys and values share one
+    # the target has a different page size and is half of a larger tensor, as if keys and values shared one
     places = tokens + 3
     target = poisoned((2, places, 1, heads, 32), dtype, DEVICE)[1]
     target_slots = indices(torch.randperm(places, generator=generator(seed + 1))[:tokens])
@@ -110,7 +110,7 @@ def test_a_moved_key_scores_with_a_query_as_if_it_had_been_computed_there(seed, 
 
     moved = rope_shift(at(raw_key, 7), indices([0]), indices([0]), torch.tensor([position - 7], device=DEVICE), rotary)
     relative = float((at(raw_query, query) * moved).sum())
-    # only the distance of the two counts
+    # only the distance between the two counts
     assert relative == pytest.approx(float((at(raw_query, query - position) * raw_key).sum()), abs=1e-4)
 
 

@@ -1,4 +1,4 @@
-"""The script for a machine with a GPU: what it can be asked for, and what it says where there is none."""
+"""The script for a machine with a GPU: its arguments, and its message if there is no GPU."""
 
 import os
 import subprocess
@@ -13,13 +13,13 @@ RESULTS = SCRIPT.parent / "benchmarks" / "results"
 
 
 def run(*steps: str, python: str = sys.executable) -> subprocess.CompletedProcess[str]:
-    """What the script says and returns."""
+    """Runs the script and captures its output and exit code."""
     env = {**os.environ, "PYTHON": python}
     return subprocess.run([str(SCRIPT), *steps], env=env, capture_output=True, text=True)
 
 
 def results() -> list[Path]:
-    """What lies among the results."""
+    """Returns everything in the results folder."""
     return sorted(RESULTS.rglob("*"))
 
 
@@ -52,7 +52,7 @@ def test_an_interpreter_that_is_not_there_is_named(tmp_path):
 
 def test_what_an_interpreter_lacks_is_named(tmp_path):
     bare = tmp_path / "python"
-    # isolated and without site-packages: as one in which nothing is installed
+    # isolated and without site-packages, as if nothing were installed
     bare.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S "$@"\n')
     bare.chmod(0o755)
     done = run(python=str(bare))
@@ -75,7 +75,7 @@ esac
 
 
 def run_with_fake_gpu(folder: Path, *steps: str, fails: str = "nothing fails") -> tuple[int, list[str], Path]:
-    """The exit code, what was run, and the results' folder of a copy of the script."""
+    """Runs a copy of the script. Returns the exit code, the commands it ran, and the results' folder."""
     package = folder / "kernels" / "reprise_kernels"
     package.mkdir(parents=True)
     script, python = package.parent / "run-on-gpu.sh", folder / "python"
@@ -108,7 +108,7 @@ def test_with_a_gpu_it_sanitizes_tunes_compiles_what_was_chosen_and_measures_las
 def test_a_step_that_fails_lets_the_next_ones_run_and_fails_the_whole(tmp_path):
     code, asked, folder = run_with_fake_gpu(tmp_path, "tune", "bench", fails="reprise_kernels.tune")
     assert code == 1
-    # nothing was chosen: nothing to compile
+    # no configuration was chosen, so there is nothing to compile
     assert [line.split()[1] for line in asked] == ["reprise_kernels.tune", "reprise_kernels.bench"]
     assert not (folder / "launch_configs.json").exists()
 

@@ -1,4 +1,4 @@
-"""Every operation's own tests, a few examples of each, under compute-sanitizer: what only a GPU can do wrong."""
+"""Runs a few examples of every operation's own tests under compute-sanitizer: finds errors that only a GPU can make."""
 
 import os
 import shutil
@@ -16,23 +16,23 @@ LONGEST_SECONDS = 200
 
 
 def find_sanitizer() -> str | None:
-    """Where compute-sanitizer is: on the path, or in the CUDA toolkit that CUDA_HOME or custom names."""
+    """Returns the path of compute-sanitizer: on PATH, or in the CUDA toolkit at CUDA_HOME or the usual place."""
     places = [Path(os.environ.get("CUDA_HOME", "/usr/local/cuda")) / "bin", Path("/usr/local/cuda/bin")]
     return shutil.which("compute-sanitizer", path=os.pathsep.join([os.environ.get("PATH", ""), *map(str, places)]))
 
 
 def operations_with_shared_memory() -> set[str]:
-    """What COMPILED.md says of shared memory: programs that have none of it cannot race in it."""
+    """Operations with shared memory according to COMPILED.md: programs without it cannot race in it."""
     rows = [line.split("|")[1:-1] for line in TABLE.read_text().splitlines() if line.startswith("| ")]
     kernels = {row[0].strip() for row in rows if row[5].strip().isdigit() and int(row[5])}
     return {operation for operation in OPERATIONS if any(kernel.startswith(operation) for kernel in kernels)}
 
 
 def command(sanitizer: str, tool: str, operations: set[str]) -> list[str]:
-    """The command that runs the tests of these operations; exits with FOUND_ERRORS where the tool finds any."""
+    """Returns the command that runs the tests of these operations; it exits with FOUND_ERRORS if the tool finds any."""
     watch = [sanitizer, "--tool", tool, "--error-exitcode", str(FOUND_ERRORS), "--target-processes", "application-only"]
     if tool == "memcheck":
-        # of calls that fail on purpose, as those are that ask what a pointer is
+        # ignore calls that fail on purpose, such as those that ask what a pointer is
         watch += ["--report-api-errors", "no"]
     files = [str(TESTS / f"test_{operation}.py") for operation in OPERATIONS if operation in operations]
     return [*watch, sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", "--hypothesis-profile=few", *files]
@@ -57,7 +57,7 @@ def test_every_operation_has_tests_to_watch_and_those_with_shared_memory_are_wat
 def test_compute_sanitizer_finds_nothing(tool):
     sanitizer = find_sanitizer()
     assert sanitizer is not None
-    # each tensor an allocation of its own, so that what lies behind it belongs to nobody
+    # a separate allocation per tensor, so that the memory after it belongs to nobody
     env = {**os.environ, "PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}
     done = subprocess.run(
         command(sanitizer, tool, TOOLS[tool]), env=env, capture_output=True, text=True, timeout=LONGEST_SECONDS

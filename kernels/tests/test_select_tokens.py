@@ -18,7 +18,7 @@ IN_CUDA = [{"cluster": 1, "warps": 1}, {"cluster": 2, "warps": 3}, {"cluster": 8
 
 
 def check(scores: torch.Tensor, lengths: torch.Tensor, ratio: float, capacity: int | None = None) -> None:
-    """In Triton, as the table has it, and in CUDA."""
+    """Checks Triton, as in the table, and CUDA."""
     expected, expected_counts = naive_select_tokens(scores, lengths, ratio, capacity)
     for config in (None, *IN_CUDA):
         with nullcontext() if config is None else trying("select_tokens", config):

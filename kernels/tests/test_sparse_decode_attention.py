@@ -31,7 +31,7 @@ def draw_query(case: Requests, shape: Shape, dtype: torch.dtype) -> torch.Tensor
 
 
 def draw_list(case: Requests, shape: Shape, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Some of each request's pages in any order, with holes, and rubbish past the count."""
+    """Draws some of each request's pages in any order, with gaps, and garbage past the count."""
     random = generator(seed)
     page_list, counts = torch.full((shape.requests, 9), 10**6), []
     for b, length in enumerate(case.kv_len.tolist()):

@@ -1,4 +1,4 @@
-"""Sparse prefill attention: both layouts against their specifications, against each other, and what they must mean."""
+"""Sparse prefill attention: both layouts against their specifications, each other, and their meaning."""
 
 import pytest
 import torch
@@ -135,7 +135,7 @@ def test_one_read_only_chunk_serves_two_requests_at_different_positions():
     rotary = plain_rotary(32)
     k, v = (normal((2, 16, 1, 32), torch.float32, random) for _ in range(2))
     q, one = normal((2, 2, 32), torch.float32, random), torch.arange(32)
-    # the second request has the chunk's first page 500 positions on, before its second page
+    # the second request has the chunk's first page 500 positions later, before its second page
     turns = KeyTurns(rotary, torch.tensor([0, 500, 12], device=DEVICE), indices([[0, 0], [1, 2]]), 16)
     out, _ = sparse_prefill_attention(
         q, indices([31, 31]), indices([0, 1, 2]), k, v, indices(one.repeat(2, 1)), indices([32, 32]), turns=turns
@@ -160,7 +160,7 @@ def test_a_query_without_any_key_gives_nothing_rather_than_nan():
 
 @pytest.mark.parametrize("layout", ["slots", "turned", "shared"])
 def test_rows_behind_the_last_request_pad_a_captured_graph_and_are_nothing(layout, monkeypatch):
-    # memory that was freed just before would hold what was there: in its place NaN
+    # fill new memory with NaN, which would otherwise contain what was freed just before
     monkeypatch.setattr(torch, "empty_like", lambda like: torch.full_like(like, torch.nan))
     monkeypatch.setattr(torch, "empty", lambda shape, **how: torch.full(shape, torch.nan, **how))
     case = draw_requests(Shape(1, 16, 1, 4, 32, 2, 0.5, 2), torch.float32)

@@ -1,4 +1,4 @@
-"""Tuning measures what is right and chooses what is best; only a GPU can say which that is."""
+"""Tuning measures only correct configurations and chooses the best; only a GPU can say which that is."""
 
 import subprocess
 import sys
@@ -18,12 +18,12 @@ SPACE = SPACES["rope_shift"]
 
 
 def current() -> dict[str, int]:
-    """What rope_shift would be launched with."""
+    """Returns what rope_shift would be launched with."""
     return dict(launch_config("rope_shift", {}))
 
 
 def case(name: str = "case", wrong: int | None = None, greedy: int | None = None) -> Case:
-    """A case whose check is red with one configuration, and which another makes ask for too much."""
+    """Returns a case whose check fails with one configuration, and which requests too much with another."""
 
     def check() -> None:
         if wrong is not None and current() == SPACE[wrong]:
@@ -37,7 +37,7 @@ def case(name: str = "case", wrong: int | None = None, greedy: int | None = None
 
 
 def fake_clock(times: dict[int, float], timed: list[int]):
-    """Stands in for a GPU's clock: a time for each configuration, by its number in the space."""
+    """Replaces a GPU's clock: returns a time per configuration, by its number in the space."""
 
     def timer(run, graph: bool) -> float:
         run()
@@ -67,7 +67,7 @@ def test_a_wrong_configuration_is_not_timed_and_nothing_is_chosen():
 
 
 def others(without: str = "rope_shift") -> list[Trial]:
-    """A trial of each other operation."""
+    """Returns a trial for each other operation."""
     return [Trial(name, space[0], {"case": 1.0}) for name, space in SPACES.items() if name != without]
 
 
@@ -76,7 +76,7 @@ def test_the_best_of_what_runs_is_chosen_with_every_case_counting_alike():
     trials = try_operation("rope_shift", iter([case(greedy=0)]), SPACE, timer, lambda line: None)
     assert trials[0].failed == "out of resource: shared memory"
     assert choose([*trials, *others()])["rope_shift"] == SPACE[3]
-    # four times as fast in the short case weighs more than 1.5 times as slow in the long one
+    # four times as fast in the short case outweighs 1.5 times as slow in the long one
     long_short = [Trial("rope_shift", SPACE[0], {"long": 100.0, "short": 4.0})]
     long_short += [Trial("rope_shift", SPACE[1], {"long": 150.0, "short": 1.0})]
     assert choose([*long_short, *others()])["rope_shift"] == SPACE[1]

@@ -1,4 +1,4 @@
-"""weighted_deviation and kvshare_scores against their specifications, and what they must agree with."""
+"""weighted_deviation and kvshare_scores against their specifications, and identities they must satisfy."""
 
 import pytest
 import torch
@@ -33,7 +33,7 @@ shapes = st.builds(
 
 
 def draw(shape: Shape, dtype: torch.dtype) -> tuple[Requests, torch.Tensor, torch.Tensor]:
-    """A batch; fresh values of most of each request's tokens, and where each request's begin."""
+    """Draws a batch, fresh values of most of each request's tokens, and where each request's tokens begin."""
     case = draw_requests(shape, dtype)
     counts = (case.kv_len.cpu() - 2).clamp(min=0)
     starts = torch.cat([torch.zeros(1, dtype=torch.long), counts.cumsum(0)])
@@ -42,12 +42,12 @@ def draw(shape: Shape, dtype: torch.dtype) -> tuple[Requests, torch.Tensor, torc
 
 
 def weights_like(table: torch.Tensor, seed: int) -> torch.Tensor:
-    """Weights as a softmax's column sums are, for every place of the table."""
+    """Draws weights like a softmax's column sums, for every place in the table."""
     return torch.rand(table.shape, generator=generator(seed)).to(DEVICE)
 
 
 def cpu(*tensors: torch.Tensor) -> list[torch.Tensor]:
-    """The tensors where the specifications want them."""
+    """Returns the tensors on the CPU, where the specifications want them."""
     return [each.cpu() for each in tensors]
 
 
@@ -71,7 +71,7 @@ def test_equal_weights_multiply_the_deviation(shape, factor):
 
 
 def all_tokens(shape: Shape, dtype: torch.dtype) -> dict[str, torch.Tensor]:
-    """A layer that is computed in full: queries, keys and values of all tokens, and stale values of all."""
+    """Draws a fully computed layer: queries, keys and values of all tokens, and stale values of all tokens."""
     shape.recompute = 1.0
     case = draw_requests(shape, dtype)
     random = generator(shape.seed + 1)
@@ -87,7 +87,7 @@ def all_tokens(shape: Shape, dtype: torch.dtype) -> dict[str, torch.Tensor]:
 def test_kvshares_scores_are_as_specified(dtype, shape):
     arguments = all_tokens(shape, dtype)
     given_to_naive = {name: tensor.cpu() for name, tensor in arguments.items() if name != "lse"}
-    # the weights are as exact as attention in this type is
+    # the weights are as exact as attention in this data type
     assert_close("scores", kvshare_scores(**arguments), naive_kvshare_scores(**given_to_naive), dtype)
 
 

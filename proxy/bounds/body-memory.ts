@@ -1,40 +1,40 @@
 import { ProxyError } from '../errors.ts'
 
-/** How soon it is worth trying again: bodies are let go of as soon as an engine begins to answer. */
+/** How soon a retry is worthwhile: bodies are freed as soon as an engine starts to answer. */
 const retryAfterSeconds = 1
 
-/** What one request takes of the memory for bodies. */
+/** One request's share of the memory for bodies. */
 export interface BodyShare {
-  /** Takes so many bytes more; throws `queue_full` when there is no room for them. */
+  /** Takes more bytes. Throws `queue_full` if there is no room for them. */
   grow(bytes: number): void
-  /** Gives all of it back; once is enough. */
+  /** Gives all of it back. Further calls have no effect. */
   release(): void
 }
 
-/** The memory that bodies in flight take together, bounded; those of one tenant take half of it at most, or are one. */
+/** Bounds the memory of all bodies in flight. One tenant gets at most half of it, except for a single body. */
 export class BodyMemory {
   #limit: number
   readonly #onChange: (bytes: number) => void
   #bytes = 0
   readonly #byTenant = new Map<string, number>()
 
-  /** `onChange` is told how many bytes are held from now on. */
+  /** `onChange` is called with the number of bytes held, whenever it changes. */
   constructor(limitBytes: number, onChange: (bytes: number) => void = () => {}) {
     this.#limit = limitBytes
     this.#onChange = onChange
   }
 
-  /** Takes effect for what is received from now on. */
+  /** Sets the limit for bytes received from now on. */
   setLimit(bytes: number): void {
     this.#limit = bytes
   }
 
-  /** Bytes that are held now. */
+  /** Bytes held now. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** The share of a new request, which is empty. */
+  /** Returns an empty share for a new request. */
   begin(tenant: string): BodyShare {
     let own = 0
     return {

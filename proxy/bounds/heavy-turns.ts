@@ -1,16 +1,16 @@
 import { setTimeout as delay, setImmediate as untilServed } from 'node:timers/promises'
 
-/** Work of fewer milliseconds needs no pause behind it. */
+/** Shorter work needs no pause after it. */
 const unnoticedMilliseconds = 1
 
 /**
- * Lets one piece of heavy work run at a time. Behind each, the event loop serves what has come meanwhile, and stays free
- * for as long as the piece took: other requests meet one piece on their way, not a queue of them.
+ * Lets one piece of heavy work run at a time. After each piece, the event loop serves what has arrived meanwhile, and
+ * stays free as long as the piece took. So other requests wait for one piece, not for a queue of them.
  */
 export class HeavyTurns {
   #last: Promise<void> = Promise.resolve()
 
-  /** Resolves when a piece may run: synchronously, from there to the caller's next await. First come, first served. */
+  /** Resolves when a piece may run, synchronously until the caller's next await. First come, first served. */
   take(): Promise<void> {
     const mine = this.#last
     this.#last = mine.then(rest)
@@ -18,7 +18,7 @@ export class HeavyTurns {
   }
 }
 
-/** Begins before the piece does, and ends as long behind it as it took. */
+/** Starts before the piece, measures it, and resolves after a pause of the same length. */
 async function rest(): Promise<void> {
   const begun = performance.now()
   await untilServed()

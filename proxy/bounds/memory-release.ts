@@ -1,14 +1,14 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** Fewer bytes are not worth a collection, which holds up requests for some 50 ms. */
+/** Less is not worth a collection, which holds up requests for some 50 ms. */
 const worthwhileBytes = 128 * 1024 * 1024
-/** Behind the last large body: while others come, nobody is held up. */
+/** Wait this long after the last large body, so that nothing is held up during a burst. */
 const calmMilliseconds = 10_000
 
 /**
- * Has the memory of large bodies given back to the system once they are gone. V8 collects what is outside of its heap when
- * more is asked for: behind a burst of bodies a gigabyte stays, for as long as no other comes.
+ * Returns the memory of large bodies to the system once they are gone. V8 collects memory outside its heap only when
+ * more is requested: after a burst of bodies a gigabyte would stay allocated until the next one.
  */
 export class MemoryRelease {
   readonly #collect: () => void
@@ -19,7 +19,7 @@ export class MemoryRelease {
     this.#collect = collect
   }
 
-  /** Bodies take so many bytes from now on. */
+  /** Notes how many bytes bodies take now. */
   note(bytes: number): void {
     this.#most = Math.max(this.#most, bytes)
     if (this.#most < worthwhileBytes) return

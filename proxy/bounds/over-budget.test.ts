@@ -10,7 +10,7 @@ import { defaultWording } from '../reuse/wording.ts'
 const bytes = { digest: 'a digest', length: 4_000 }
 const sender = new Sender()
 
-/** Decides about a request with a clock on which each look takes so long. */
+/** Decides about a request with a clock that advances by `step` milliseconds per reading. */
 function decideWithin(
   body: object,
   step: number,
@@ -104,7 +104,7 @@ test('a conversation that was rewritten goes on to be, whatever it takes', () =>
 
 test('what went as received because it took too long stays as it was when the conversation goes on', () => {
   const texts = ['one', 'two', 'three', 'four']
-  // another order of these is held behind the same front
+  // another order of these is cached after the same beginning
   sender.sendBody({ messages: [userMessage('before', ...texts)] })
   const turn = { messages: [userMessage('now', ...texts.toReversed()), ...messages] }
   const sent = decideWithin(turn, 100, 10, [sender], () => 0, true)
@@ -112,7 +112,7 @@ test('what went as received because it took too long stays as it was when the co
   for (const [key, past] of sent.turns) sender.store.remember(key, past)
   const next = [...turn.messages, { role: 'assistant', content: 'so' }, { role: 'user', content: 'and?' }]
   expect(decideWithin({ messages: next }, 1, undefined)).toMatchObject({ splices: undefined, moved: 0 })
-  // and is given up again where that takes too long: it goes as it went before
+  // if that takes too long it is given up again, and is sent as before
   expect(decideWithin({ messages: next }, 100, 10)).toMatchObject({ skipped: 'too_large_to_rewrite', blocks: 0 })
 })
 

@@ -7,29 +7,29 @@ import { type BodyScan, scanBody } from './scan-body.ts'
 import { decidingMembers } from './whole-body.ts'
 import { lightBytes, lightContainers, lightMarks, tooLarge, type WorkLimits } from './work-limits.ts'
 
-/** A smaller body is parsed sooner than scanned. */
+/** Parsing a smaller body is faster than scanning it. */
 const scannedBytes = 16 * 1024
 
-/** How a body is to be read. */
+/** Options for reading a body. */
 export interface ReadingOptions {
   readonly isEncoded: boolean
   readonly hygiene: HygieneSettings | undefined
   readonly separator: string
   readonly limits: WorkLimits
-  /** Waits until other requests were served. */
+  /** Waits until other requests have been served. */
   readonly turn: () => Promise<void>
 }
 
-/** A body that was read as far as the limits allow. */
+/** A body read as far as the limits allow. */
 export interface BoundedBody {
   readonly received: Received
-  /** to decide about it takes so long that others are to be served first */
+  /** deciding about it takes so long that other requests should be served first */
   readonly isHeavy: boolean
 }
 
 /**
- * Reads a body if that takes no longer than other requests can wait; a larger one is left whole, with
- * `too_large_to_rewrite` as the reason. Throws what the client must mend.
+ * Reads a body if that takes no longer than other requests can wait. A larger one is left whole, with
+ * `too_large_to_rewrite` as the reason. Throws a `ProxyError` for client mistakes.
  */
 export async function readWithinLimits(api: PromptApi, body: Buffer, options: ReadingOptions): Promise<BoundedBody> {
   const { isEncoded, hygiene, separator, limits, turn } = options
@@ -47,7 +47,7 @@ export async function readWithinLimits(api: PromptApi, body: Buffer, options: Re
   return { received: isKnown ? knownBy(scan, body, bounded) : bounded, isHeavy }
 }
 
-/** Whether it holds so much of what takes long, for its size. */
+/** Whether it holds many elements that take long, regardless of its size. */
 function isCrowded({ containers, marks }: BodyScan): boolean {
   return containers > lightContainers || marks > lightMarks
 }

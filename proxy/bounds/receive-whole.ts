@@ -27,8 +27,8 @@ export function isTooLarge(bytes: number, scan: BodyScan, limits: WorkLimits): b
 }
 
 /**
- * A body that is too large to be parsed; throws `invalid_body` when its brackets do not close, and `body_too_large` when
- * blocks were given beside it, which an engine does not understand.
+ * Receives a body that is too large to parse. Throws `invalid_body` if its brackets do not match, and `body_too_large`
+ * if it has a `reprise` field, which an engine does not understand.
  */
 export function receiveWhole(body: Buffer, scan: BodyScan, isEncoded: boolean): Received {
   const unread = { prompt: undefined, tidied: [], fault: undefined }
@@ -40,14 +40,14 @@ export function receiveWhole(body: Buffer, scan: BodyScan, isEncoded: boolean): 
   }
   const whole = new WholeBody(body, scan)
   if (whole.has('reprise')) {
-    // one that would be refused in a small body is refused for the same reason
+    // a field that would be refused in a small body is refused here for the same reason
     readExplicitContext(whole.members.reprise)
     throw explicitTooLarge()
   }
   return { ...unread, whole, skipped: whole.holdsTokenIds ? 'token_ids' : tooLarge }
 }
 
-/** The answer to a request whose own blocks cannot be put in place. */
+/** Returns the error for a request whose `reprise` field cannot be applied. */
 export function explicitTooLarge(): ProxyError {
   return new ProxyError(
     'body_too_large',

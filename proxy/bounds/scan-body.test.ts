@@ -6,7 +6,7 @@ import { decidingMembers, WholeBody } from './whole-body.ts'
 
 const turn = async (): Promise<void> => {}
 const scan = (text: string) => scanBody(Buffer.from(text), decidingMembers, turn)
-/** What the members of a body's object become, written with others. */
+/** Returns a body with the given members set. */
 const write = async (text: string, members: Record<string, unknown>): Promise<string> => {
   const bytes = Buffer.from(text)
   return Buffer.concat(new WholeBody(bytes, await scanBody(bytes, decidingMembers, turn)).write(members)).toString()
@@ -38,7 +38,7 @@ test('counts what JSON.parse would make of a body, whatever it holds', async () 
       const found = await scan(text)
       const value = JSON.parse(text)
       expect(found).toMatchObject({ containers: countContainers(value), depth: depthOf(value), isWhole: true })
-      // of names that are there twice, JSON.parse keeps one
+      // JSON.parse keeps only one of duplicate names
       if (JSON.stringify(value) === text) expect(found.commas).toBe(countCommas(value))
       expect(found.digest).toBe(hash('sha256', text, 'base64url'))
     }),

@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto'
 import type { Span } from '../json/json-spans.ts'
 
-/** What a JSON body holds, counted without parsing it. Spans are in bytes. */
+/** Counts of what a JSON body holds, taken without parsing it. Spans are in bytes. */
 export interface BodyScan {
   /** objects and arrays */
   readonly containers: number
   readonly strings: number
-  /** outside of strings: what stands in arrays and objects */
+  /** outside strings: they separate array items and object members */
   readonly commas: number
   readonly depth: number
   /** line breaks and `<` in strings */
   readonly marks: number
-  /** Every string and container is closed, and nothing stands behind the first value. */
+  /** Every string and container is closed, and nothing follows the first value. */
   readonly isWhole: boolean
-  /** where the object's members begin; undefined when the body is no object */
+  /** where the object's members start; undefined if the body is not an object */
   readonly membersStart: number | undefined
   readonly isEmpty: boolean
-  /** the values of the members that were asked for, duplicates too, in order */
+  /** the values of the wanted members, including duplicates, in order */
   readonly members: ReadonlyMap<string, readonly Span[]>
   /** SHA-256 of all bytes */
   readonly digest: string
@@ -31,12 +31,12 @@ const COMMA = 0x2c
 
 /** About a millisecond's work. */
 const sliceBytes = 512 * 1024
-/** The longest escaped form of a byte of a name, as in `\u0061`. */
+/** Length of the longest escape of a character in a name, as in `\u0061`. */
 const longestEscape = 6
 
 /**
- * Reads a body in slices and waits between them, `turn` by turn. Linear, and about as fast as it is to copy it twice.
- * Counts are of the whole body, be it JSON or not.
+ * Scans a body in slices, and waits for `turn` between them. Linear, and about as fast as copying the body twice.
+ * Counts cover the whole body, whether it is JSON or not.
  */
 export async function scanBody(
   bytes: Buffer,
@@ -73,10 +73,10 @@ class BodyScanner {
   #isOver = false
   #membersStart: number | undefined
   #memberCount = 0
-  /** of the outermost object: the name read last, and where its value begins */
+  /** in the outermost object: the last name read, and where its value starts */
   #name: Span | undefined
   #valueStart = -1
-  /** behind the last byte of it that is no white space */
+  /** end of its last byte that is not white space */
   #valueEnd = -1
 
   constructor(bytes: Buffer, wanted: ReadonlySet<string>) {
@@ -87,7 +87,7 @@ class BodyScanner {
     if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) this.#at = 3
   }
 
-  /** Reads up to `end`; what an escape begins there is read with it. */
+  /** Reads up to `end`, and beyond it to complete an escape. */
   read(end: number): void {
     while (this.#at < end) {
       if (this.#isInString) this.#readString(end)
@@ -134,7 +134,7 @@ class BodyScanner {
   #endString(end: number): void {
     if (this.#depth === 0) this.#endValue()
     if (this.#depth !== 1) return
-    // a name, until a colon has come
+    // before a colon, it is a name
     if (this.#valueStart < 0) this.#name = { start: this.#stringStart, end }
     this.#valueEnd = end
   }
@@ -154,7 +154,7 @@ class BodyScanner {
         this.#at = at + 1
         return
       }
-      // braces and brackets differ in one bit from each other
+      // braces and brackets differ in a single bit
       const bracket = code & 0xdf
       if (bracket === 0x5b) this.#open(at, code)
       else if (bracket === 0x5d) this.#close(at)
@@ -183,7 +183,7 @@ class BodyScanner {
     this.#isOver = true
   }
 
-  /** What stands between the values of the outermost object, or is a number or a word in it. */
+  /** Reads separators of the outermost object, and numbers and keywords in it. */
   #readOutermost(at: number, code: number): void {
     if (code === COLON) this.#valueStart = 0
     else if (code === COMMA) this.#endMember()

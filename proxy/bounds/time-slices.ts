@@ -1,9 +1,9 @@
 import { setImmediate as afterIo } from 'node:timers/promises'
 
-/** Long enough that passing costs little, short enough that a request does not notice. */
+/** Long enough that yielding costs little, short enough that a request does not notice. */
 const sliceMilliseconds = 4
 
-/** Lets others go on while something long is done. */
+/** Lets other work run during a long task. */
 export class TimeSlices {
   #since = performance.now()
 
@@ -12,7 +12,7 @@ export class TimeSlices {
     return performance.now() - this.#since > sliceMilliseconds
   }
 
-  /** Whatever else is there to be done is done before it resolves. */
+  /** Yields to the event loop. Resolves after other pending work. */
   async pass(): Promise<void> {
     await afterIo()
     this.#since = performance.now()

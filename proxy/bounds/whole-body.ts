@@ -5,7 +5,7 @@ import { digestOf } from '#index/context-block.ts'
 import type { Json } from '../prompt/body/prompt-builder.ts'
 import type { BodyScan } from './scan-body.ts'
 
-/** The members that decide how a request is sent, whatever its prompt holds. */
+/** The members that decide how a request is sent, independent of its prompt. */
 export const decidingMembers: ReadonlySet<string> = new Set([
   'model',
   'stream',
@@ -20,7 +20,7 @@ export const decidingMembers: ReadonlySet<string> = new Set([
   'prompt_logprobs',
 ])
 
-/** The one prompt of a body, by the bytes of the body. */
+/** The single prompt of a body, identified by the bytes of the body. */
 export interface UnreadBytes {
   /** SHA-256 */
   readonly digest: string
@@ -28,19 +28,19 @@ export interface UnreadBytes {
   readonly length: number
 }
 
-/** A longer value of these is a prompt, and not read. */
+/** A longer value of a deciding member is a prompt, and is not read. */
 const longestValue = 4_096
-/** So much of a body is handed to the engine's socket at a time. */
+/** How much of a body is passed to the engine's socket at a time. */
 const pieceBytes = 1024 * 1024
 
 const beginsWithNumber = /^\[\s*(\[\s*)?\d/
 const longestBeginning = 64
 
-/** A body that is forwarded as received: it is scanned, never parsed, and its bytes are never copied. */
+/** A body that is forwarded as received. It is scanned but never parsed, and its bytes are never copied. */
 export class WholeBody {
   readonly #bytes: Buffer
   readonly #scan: BodyScan
-  /** the deciding members that are short */
+  /** the short deciding members */
   readonly members: Json
 
   constructor(bytes: Buffer, scan: BodyScan) {
@@ -49,19 +49,19 @@ export class WholeBody {
     this.members = readMembers(bytes, scan)
   }
 
-  /** Whether it has this member, however long. */
+  /** Whether it has this deciding member, however long. */
   has(member: string): boolean {
     return this.#scan.members.has(member)
   }
 
-  /** Whether it holds one prompt, and not a list of them. */
+  /** Whether it holds a single prompt rather than a list. */
   hasOnePrompt(api: PromptApi): boolean {
     const name = api === 'completions' ? 'prompt' : api === 'generate' ? 'text' : undefined
     if (name === undefined) return true
     return this.#scan.members.get(name)?.at(-1) !== undefined && this.#firstByteOf(name) !== '['
   }
 
-  /** Whether its prompts are lists of numbers, which are the engine's to read. */
+  /** Whether its prompts are lists of token ids, which only the engine can read. */
   get holdsTokenIds(): boolean {
     return ['prompt', 'input_ids'].some((name) => {
       const { start } = this.#scan.members.get(name)?.at(-1) ?? {}
@@ -71,7 +71,7 @@ export class WholeBody {
     })
   }
 
-  /** Its bytes in pieces, with members set: in the place of those there are, duplicates too, or in front of all others. */
+  /** Returns its bytes in pieces, with members set: replaces existing ones and duplicates, and adds others in front. */
   write(members: Readonly<Record<string, unknown>>): Buffer[] {
     const { membersStart, isEmpty, members: present } = this.#scan
     if (membersStart === undefined) return [this.#bytes]
@@ -101,12 +101,12 @@ export class WholeBody {
   }
 }
 
-/** Parts of a body as a stream: what reads it is never handed more than a megabyte at once. */
+/** Returns the parts of a body as a stream. Its reader never gets more than a megabyte at once. */
 export function toStream(parts: readonly Buffer[]): Readable {
   return Readable.from(pieces(parts), { objectMode: false, highWaterMark: pieceBytes })
 }
 
-/** The same request; to hand a large body over at once would hold up other requests. */
+/** Returns the request with a large body as a stream: passing it on at once would hold up other requests. */
 export function inPieces<T extends { readonly body: Buffer | Readable | null }>(request: T): T {
   const { body } = request
   return Buffer.isBuffer(body) && body.length > pieceBytes ? { ...request, body: toStream([body]) } : request
@@ -119,8 +119,8 @@ function* pieces(parts: readonly Buffer[]): Generator<Buffer> {
 }
 
 /**
- * A prompt of which nothing is known but its bytes: equal bodies of a tenant are one prompt, and no other shares a
- * prefix with it. A mirror that is told of it knows what space it takes.
+ * Returns a prompt of which only the bytes are known. Equal bodies of a tenant are the same prompt, and no other prompt
+ * shares a prefix with it. It tells a mirror how much space the request takes.
  */
 export function toUnreadPrompt(tenant: string, { digest, length }: UnreadBytes): SentPrompt {
   const prefix = digestOf(JSON.stringify([tenant, 'unread', digest]))
@@ -135,7 +135,7 @@ function readMembers(bytes: Buffer, { members }: BodyScan): Json {
     try {
       read[name] = JSON.parse(bytes.toString('utf8', start, end))
     } catch {
-      // the engine's to refuse
+      // left for the engine to refuse
     }
   }
   return read

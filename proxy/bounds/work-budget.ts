@@ -1,16 +1,16 @@
 import { tooLarge } from './work-limits.ts'
 
-/** A request is given up because it takes too long. */
+/** Thrown to give up a request that takes too long. */
 export class OverBudget extends Error {
   constructor() {
     super(tooLarge)
   }
 }
 
-/** Looking at the clock for every text would cost more than most texts do. */
+/** Reading the clock for every text would cost more than most texts do. */
 const checksPerLook = 16
 
-/** The time that one request may take to be decided upon. */
+/** The time allowed for deciding about one request. */
 export class WorkBudget {
   readonly #until: number
   readonly #now: () => number
@@ -18,25 +18,25 @@ export class WorkBudget {
   #checks = 0
   #isSpent = false
 
-  /** `now`: milliseconds, monotonic. `isHard`: a request that exceeds it is given up; else it is finished with less done. */
+  /** `now`: milliseconds, monotonic. `isHard`: give up a request that exceeds it, instead of doing less for it. */
   constructor(milliseconds: number, now: () => number, isHard: boolean) {
     this.#now = now
     this.#until = now() + milliseconds
     this.#isHard = isHard
   }
 
-  /** Whether the time was up when it was last looked at: what can be left out is left out from then on. */
+  /** Whether the time was up at the last check. From then on optional work should be skipped. */
   get isSpent(): boolean {
     return this.#isSpent
   }
 
-  /** Notes whether the time is up; throws OverBudget then, if it is hard. */
+  /** Checks, on every sixteenth call, whether the time is up. Throws OverBudget if it is and the budget is hard. */
   check(): void {
     this.#checks += 1
     if (this.#checks % checksPerLook === 0) this.look()
   }
 
-  /** The same, at once. */
+  /** Does the same immediately. */
   look(): void {
     this.#isSpent ||= this.#now() > this.#until
     if (this.#isSpent && this.#isHard) throw new OverBudget()

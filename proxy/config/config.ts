@@ -13,13 +13,13 @@ export interface ListenAddress {
   readonly port: number
 }
 
-/** Files by which an engine and we prove to each other who we are. */
+/** Files with which we and an engine authenticate each other. */
 export interface EngineTlsFiles {
-  /** whom to trust, instead of the system's authorities */
+  /** the authorities to trust, instead of the system's */
   readonly ca?: string | undefined
   readonly cert?: string | undefined
   readonly key?: string | undefined
-  /** the name that the engine's certificate has to bear, where it is not the URL's */
+  /** the name that the engine's certificate must have, if it is not the URL's */
   readonly serverName?: string | undefined
 }
 
@@ -29,15 +29,15 @@ export interface EngineConfig {
   readonly kind: EngineKind
   /** unique among the engines */
   readonly id: string
-  /** sent as bearer token, in place of the client's */
+  /** sent as bearer token, instead of the client's */
   readonly apiKey?: string | undefined
   readonly tls?: EngineTlsFiles | undefined
-  /** where the engine publishes its cache events, and where it repeats them: tcp://HOST:PORT */
+  /** where the engine publishes its cache events, and where it replays them: tcp://HOST:PORT */
   readonly eventsUrl?: string | undefined
   readonly replayUrl?: string | undefined
 }
 
-/** The files of a listener that speaks TLS; with `clientCa` every client has to show a certificate of it. */
+/** The files of a TLS listener; with `clientCa`, every client must present a certificate issued by it. */
 export interface ListenerTlsFiles {
   readonly cert: string
   readonly key: string
@@ -55,26 +55,26 @@ export interface KeyRecord {
   readonly expires?: string
 }
 
-/** The API keys that clients have to show; neither a file nor records: anyone may come. */
+/** The API keys, of which clients must present one; without a file and records, no key is required. */
 export interface KeysConfig {
   readonly file: string | undefined
   readonly records: readonly KeyRecord[]
   /** paths of the engine that bearers of a key may use besides inference */
   readonly allowedPaths?: readonly string[]
-  /** whether the engine gets the client's key although it is ours */
+  /** whether the engine gets the client's key although it is meant for us */
   readonly forwardClientAuthorization: boolean
 }
 
-/** Where state is kept that outlives the proxy, and that several share. */
+/** Redis, where state survives restarts and is shared between proxies. */
 export interface RedisConfig {
   readonly url: string
-  /** proxies that share state have the same */
+  /** the same for all proxies that share state */
   readonly namespace: string
-  /** how long what nobody uses is kept */
+  /** how long unused state is kept */
   readonly ttlSeconds: number
   /** whether tokens of prompts are kept there */
   readonly sharesTokens?: boolean
-  /** how long a request waits for what Redis has; no setting: for tests that share a machine with others */
+  /** how long a request waits for a read from Redis; not a setting: for tests on a busy machine */
   readonly readMilliseconds?: number
   readonly tls?: EngineTlsFiles | undefined
 }
@@ -97,21 +97,21 @@ export interface Config {
   /** empty: the embedded emulator */
   readonly engines: readonly EngineConfig[]
   readonly mode: Mode
-  /** how contexts are ordered: by the prefixes that were sent, or as the ContextPilot paper has it */
+  /** how contexts are ordered: by the prefixes that were sent, or as in the ContextPilot paper */
   readonly ordering: 'reprise' | 'paper'
-  /** furthest a block may stand from its rank, in places; undefined: anywhere. The paper's ordering has no bound */
+  /** how far a block may be from its rank, in places; undefined: anywhere. The paper's ordering has no bound */
   readonly maxDisplacement?: number | undefined
-  /** blocks are moved only where that saves more tokens than the annotation takes */
+  /** whether blocks are moved only if that saves more tokens than the annotation takes */
   readonly movesMustPay: boolean
   /** requests of each replica that are mirrored before the oldest is forgotten */
   readonly mirroredRequests: number
   readonly wording: Wording
-  /** what requests get that say nothing in `x-reprise-options` */
+  /** defaults for what requests do not set in `x-reprise-options` */
   readonly options: Required<RequestSwitches>
   readonly blocks: {
     readonly patterns: readonly BlockPattern[]
     readonly patternMilliseconds: number
-    /** what applications put between documents, and no engine sees; empty: nothing */
+    /** text that applications put between documents and that no engine sees; empty: none */
     readonly separator: string
     readonly volatileFields: VolatileFields
   }
@@ -126,7 +126,7 @@ export interface Config {
   readonly tenantsFrom: TenantSource
   /** addresses and ranges (CIDR) whose `x-reprise-tenant` counts */
   readonly trustedPeers: readonly string[]
-  /** behind the cache salts of tenants */
+  /** the secret from which the cache salts of tenants are derived */
   readonly saltSecret?: string | undefined
   readonly keys: KeysConfig
   readonly bodyLimitBytes: number
@@ -140,10 +140,10 @@ export interface Config {
   readonly maxWaitSeconds: number
   /** silence after which a stream gets a comment line; 0: never */
   readonly keepAliveSeconds: number
-  /** how long requests are still taken once the proxy was told to end */
+  /** how long requests are still accepted after the proxy was told to stop */
   readonly drainDelaySeconds: number
   readonly drainSeconds: number
-  /** whether `readyz` tells of the proxy alone, or of an engine that takes requests as well */
+  /** whether `readyz` covers only the proxy, or also an engine that takes requests */
   readonly readyz: 'proxy' | 'engine'
   readonly health: { readonly intervalSeconds: number; readonly path: string; readonly timeoutSeconds: number }
   /** failures in a row after which a replica gets no requests for `openSeconds` */

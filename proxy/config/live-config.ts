@@ -4,7 +4,7 @@ import type { Settings } from './settings.ts'
 import type { ConfigSource, LoadedConfig } from './sources/config-source.ts'
 import { toConfig } from './to-config.ts'
 
-/** The settings, or groups of them, that take effect without a restart; of `tls`, the files are only read again. */
+/** The settings, or groups of them, that take effect without a restart. For `tls`, only the files are read again. */
 export const reloadable: readonly string[] = [
   'mode',
   'annotations',
@@ -23,21 +23,21 @@ export const reloadable: readonly string[] = [
   'breaker',
 ]
 
-/** Where a reload tells how it went. */
+/** The log for the outcome of a reload. */
 export interface ReloadLog {
   info(details: object, message: string): void
   warn(details: object, message: string): void
   error(details: object, message: string): void
 }
 
-/** The configuration of a proxy that runs; a reload never leaves it worse than it was. */
+/** The configuration of a running proxy; a failed reload leaves it as it was. */
 export class LiveConfig {
   readonly #source: ConfigSource
   readonly #listeners: ((config: Config) => void)[] = []
   #settings: Settings
   #config: Config
 
-  /** Throws a ConfigError when the configuration cannot be used. */
+  /** Throws a ConfigError if the configuration cannot be used. */
   constructor(source: ConfigSource, { settings }: LoadedConfig = source.load()) {
     this.#source = source
     this.#settings = settings
@@ -53,7 +53,7 @@ export class LiveConfig {
     this.#listeners.push(listener)
   }
 
-  /** Reads the configuration again; a broken one is logged, and the one before stays. */
+  /** Reads the configuration again. If it cannot be used, logs why and keeps the previous one. */
   reload(log: ReloadLog): void {
     try {
       const wanted = this.#source.load().settings

@@ -10,18 +10,18 @@ export function readListenAddress(text: string): ListenAddress {
   return { host: host.replace(/^\[(.*)\]$/, '$1') || '127.0.0.1', port: Number(port) }
 }
 
-/** Reads the URL of something that speaks HTTP. */
+/** Reads an HTTP or HTTPS URL. */
 export function readUrl(text: string): string {
   if (isHttpUrl(text)) return text
   throw new ConfigError(`'${text}' is not a URL: write http://HOST:PORT/….`)
 }
 
-/** Whether a text is a URL of something that speaks HTTP. */
+/** Whether a text is an HTTP or HTTPS URL. */
 export function isHttpUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 }
 
-/** What a name of an engine is made of. */
+/** The allowed names of engines. */
 export const engineIdPattern = '^[\\w.-]{1,128}$'
 /** Where an engine publishes events: a name or an address and a port. */
 export const eventsUrlPattern = '^tcp://(\\[[0-9a-fA-F:.]+\\]|[^\\s/:?#@]+):\\d{1,5}$'

@@ -2,12 +2,12 @@ import type { SettingPath } from './faults/check-settings.ts'
 
 type Group = Record<string, unknown>
 
-/** The value at a path; undefined when there is none. */
+/** The value at a path; undefined if there is none. */
 export function valueAt(settings: unknown, path: SettingPath): unknown {
   return path.reduce<unknown>((value, key) => (value as Group | null | undefined)?.[key], settings)
 }
 
-/** Sets the value at a path of names, making the groups on the way. */
+/** Sets the value at a path of names; creates missing groups. */
 export function setAt(settings: Group, path: readonly string[], value: unknown): void {
   const last = path.at(-1)
   if (last === undefined) return
@@ -19,7 +19,7 @@ export function setAt(settings: Group, path: readonly string[], value: unknown):
   inner[last] = value
 }
 
-/** Lays settings over others: groups are merged, everything else, lists too, is replaced. */
+/** Merges `over` into `under`: groups are merged; everything else, including lists, is replaced. */
 export function mergeSettings(under: Readonly<Group>, over: Readonly<Group>): Group {
   const merged: Group = { ...under }
   for (const [key, value] of Object.entries(over)) {
@@ -29,7 +29,7 @@ export function mergeSettings(under: Readonly<Group>, over: Readonly<Group>): Gr
   return merged
 }
 
-/** The paths of all values, groups opened up and lists not, that differ between two settings. */
+/** The paths of all values that differ between two settings; compares groups member by member, lists as a whole. */
 export function differingPaths(a: Readonly<Group>, b: Readonly<Group>, path: readonly string[] = []): string[] {
   return [...new Set([...Object.keys(a), ...Object.keys(b)])].flatMap((key) => {
     const [left, right] = [a[key], b[key]]

@@ -2,14 +2,14 @@ import type { Config, EngineConfig, ListenerTlsFiles, RecordConfig, RedisConfig 
 import { readListenAddress } from './read-arguments.ts'
 import type { EngineSettings, Settings, Switch } from './settings.ts'
 
-/** Turns settings that were checked into what the proxy runs with. */
+/** Converts checked settings to the configuration that the proxy runs with. */
 export function toConfig(settings: Settings): Config {
   const { ordering, blocks, chunks, hygiene, limits, options, health, breaker, keys } = settings
   return {
     listen: readListenAddress(settings.listen),
     tls: toTls(settings.tls),
     adminListen: readListenAddress(settings.admin.listen),
-    // read from a file, it often ends in a newline, which no header can carry
+    // a token read from a file often ends in a newline, which no header can contain
     adminToken: settings.admin.token?.trim() || undefined,
     engines: toEngines(settings.engines, settings.engine_api_key),
     mode: typeof settings.mode === 'boolean' ? toWord(settings.mode) : settings.mode,
@@ -85,7 +85,7 @@ function toEngines(engines: readonly EngineSettings[], sharedKey: string | undef
   }))
 }
 
-/** The first of engine, engine-2, engine-3 … that no engine has. */
+/** The first of engine, engine-2, engine-3 … that no engine uses. */
 function freeId(taken: Set<string | undefined>): string {
   let id = 'engine'
   for (let n = 2; taken.has(id); n++) id = `engine-${n}`

@@ -8,8 +8,8 @@ export interface DashboardPage {
 }
 
 /**
- * Reads the dashboard and puts its style and its modules into one page. The headers let nothing run but that, and
- * nothing be asked but this server.
+ * Reads the dashboard, with its style and modules inlined into one page. The headers allow no other code to run, and
+ * requests only to this server.
  */
 export function readDashboardPage(): DashboardPage {
   const style = readPart('page/dashboard.css')
@@ -39,7 +39,7 @@ export function readDashboardPage(): DashboardPage {
   }
 }
 
-/** A module behind all that it imports, as one text. Names at the top of these modules are unique among them. */
+/** Joins a module and its imports into one text, imports first. Top-level names are unique across these modules. */
 function joinModules(name: string, joined: Set<string>): string {
   if (joined.has(name)) return ''
   joined.add(name)

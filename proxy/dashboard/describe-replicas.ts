@@ -6,7 +6,7 @@ import type { Replica } from '../replicas/replica.ts'
 import type { Divergence, DivergentTokens } from '../telemetry/divergence.ts'
 import { readValues } from './read-counts.ts'
 
-/** What is known of one replica, as the control plane tells it. */
+/** What the control plane reports about one replica. */
 export interface ReplicaDescription {
   readonly replica: string
   /** where the proxy reaches its engine */
@@ -17,22 +17,22 @@ export interface ReplicaDescription {
   readonly requests: number
   readonly cached_tokens: number
   readonly unknown_requests: number
-  /** tokens by which predictions were off lately, on average; null before the first answer */
+  /** average error of recent predictions, in tokens; null before the first answer */
   readonly divergence: number | null
-  /** the same by what is to blame */
+  /** the same, by cause */
   readonly divergence_by: {
     readonly stale_index: number
     readonly routing: number
     readonly tokenisation: number
   } | null
-  /** null where nobody tells */
+  /** null if unknown */
   readonly state: string | null
   readonly in_flight: number
-  /** null where it reuses nothing but exact prefixes, as far as it says */
+  /** null if it reports no reuse other than of exact prefixes */
   readonly reuse: Required<ReuseReport> | null
 }
 
-/** Every replica with what its mirror believes and how it is doing. */
+/** Describes every replica: what its mirror believes, and how it is doing. */
 export async function describeReplicas(
   replicas: readonly Pick<Replica, 'replicaMirror' | 'engine' | 'reuse'>[],
   divergence: Divergence,
@@ -72,7 +72,7 @@ function byCause({ staleIndex, routing, tokenisation }: DivergentTokens): Replic
   }
 }
 
-/** What all mirrors hold together; heights of trees do not add up, so the highest is told. */
+/** Totals over all mirrors. Heights of trees do not add up, so the largest is reported. */
 export function describeIndex(replicas: readonly ReplicaMirror[]): Record<string, number> {
   const all = replicas.map(({ mirror }) => ({ ...mirror.statistics, height: mirror.height }))
   const total = (key: 'requests' | 'contexts' | 'nodes' | 'bytes'): number =>

@@ -48,7 +48,7 @@ test('samples come oldest first, and the last one is how it stands now', async (
     [1_000, 0],
     [2_000, 5],
   ])
-  // asking changes nothing
+  // reading changes nothing
   expect(await history.samples()).toEqual(samples)
 })
 

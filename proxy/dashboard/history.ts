@@ -1,31 +1,31 @@
 import type { Bucket } from './latencies.ts'
 
-/** How the counters stood at one moment. All but the last two only ever grow. */
+/** Values of the counters at one moment. All but the last two only grow. */
 export interface Counts {
   readonly requests: number
   readonly promptTokens: number
   readonly cachedTokens: number
-  /** taken over from another position as they were, and computed again */
+  /** from another position: tokens reused unchanged, and tokens recomputed */
   readonly reusedTokens: number
   readonly recomputedTokens: number
-  /** of the prompts whose tokens are counted */
+  /** for the prompts whose tokens are counted */
   readonly predictedCachedTokens: number
-  /** without our work; in shadow mode: with it */
+  /** expected without our rewriting; in shadow mode also: expected with it */
   readonly baselineCachedTokens: number
   readonly shadowCachedTokens: number
   readonly seenTokens: number
-  /** of decode steps that were asked to read fewer pages: those read, all there were, times chosen, times in doubt */
+  /** for decode steps asked to read fewer pages: pages read, all pages, choices, and choices made in doubt */
   readonly listedPages: number
   readonly allPages: number
   readonly pageChoices: number
   readonly pageBacktracks: number
-  /** seconds spent by reprise itself, and the requests they were spent on */
+  /** seconds spent by reprise itself, and the number of requests */
   readonly overheadSeconds: number
   readonly decided: number
   /** seconds until answers began, and how many began */
   readonly firstByteSeconds: number
   readonly answered: number
-  /** the same two by how long they took */
+  /** histograms of the same two times */
   readonly overheadBuckets: readonly Bucket[]
   readonly firstByteBuckets: readonly Bucket[]
   readonly queueDepth: number
@@ -38,16 +38,16 @@ export interface Sample extends Counts {
 }
 
 export interface HistoryOptions {
-  /** how the counters stand */
+  /** reads the counters */
   readonly read: () => Promise<Counts>
   /** milliseconds since 1970 */
   readonly now: () => number
   readonly intervalMilliseconds?: number
-  /** samples kept; the oldest go first */
+  /** samples kept; the oldest are dropped first */
   readonly capacity?: number
 }
 
-/** What the counters were over the last hour, in memory: the dashboard's past. */
+/** Samples of the counters over the last hour, in memory, for the dashboard. */
 export class History {
   readonly intervalMilliseconds: number
   readonly #read: () => Promise<Counts>
@@ -65,7 +65,7 @@ export class History {
 
   /** Takes a sample now and at every interval, without keeping the process alive. */
   start(): void {
-    // a sample that could not be taken is missing in a chart, and nothing else
+    // a failed sample only leaves a gap in a chart
     const sample = (): void => void this.sample().catch(() => {})
     sample()
     this.#timer = setInterval(sample, this.intervalMilliseconds).unref()
@@ -75,7 +75,7 @@ export class History {
     clearInterval(this.#timer)
   }
 
-  /** Keeps how the counters stand; after a jump of the clock to the past, nothing is kept from its future. */
+  /** Stores a sample of the counters. If the clock has jumped back, drops samples with a later time. */
   async sample(): Promise<void> {
     const sample = await this.#take()
     while (this.#samples.length > 0 && this.#samples.at(-1)!.at >= sample.at) this.#samples.pop()
@@ -83,7 +83,7 @@ export class History {
     if (this.#samples.length > this.#capacity) this.#samples.shift()
   }
 
-  /** The samples kept, oldest first, and how the counters stand at this moment. */
+  /** The stored samples, oldest first, and a current one. */
   async samples(): Promise<Sample[]> {
     const current = await this.#take()
     return [...this.#samples.filter(({ at }) => at < current.at), current]

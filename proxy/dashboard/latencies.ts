@@ -1,16 +1,16 @@
-/** How many took no longer than this, in seconds; of a histogram, the shortest first. */
+/** A bucket of a histogram: how many took at most `upTo` seconds. Buckets are sorted, the shortest first. */
 export interface Bucket {
   readonly upTo: number
   readonly count: number
 }
 
-/** How long the median and all but one in a hundred took, in milliseconds. */
+/** The median and the 99th percentile, in milliseconds. */
 export interface Latencies {
   readonly p50: number
   readonly p99: number
 }
 
-/** The median and the 99th percentile of what came between two states of a histogram; undefined: nothing did. */
+/** The median and the 99th percentile of what was added between two states of a histogram; undefined: nothing was. */
 export function latenciesBetween(before: readonly Bucket[], after: readonly Bucket[]): Latencies | undefined {
   const counts = after.map(({ count }, i) => Math.max(0, count - (before[i]?.count ?? 0)))
   const all = counts.at(-1) ?? 0
@@ -20,7 +20,7 @@ export function latenciesBetween(before: readonly Bucket[], after: readonly Buck
 }
 
 /**
- * As Prometheus estimates it: evenly within a bucket, and no more than the last bound. `counts` are cumulative.
+ * Estimates a quantile as Prometheus does: evenly within a bucket, and at most the last bound. `counts` are cumulative.
  */
 function quantile(buckets: readonly Bucket[], counts: readonly number[], wanted: number): number {
   const found = counts.findIndex((count) => count >= wanted)

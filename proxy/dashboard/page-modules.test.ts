@@ -6,7 +6,7 @@ interface Line {
   readonly kind?: string
 }
 
-// modules of the page: JavaScript, as browsers take it
+// modules of the page: plain JavaScript, as browsers load it
 const { diffLines, linesOf } = await import(new URL('page/diff-lines.js', import.meta.url).href)
 const { niceTop, onAxis } = await import(new URL('page/draw-chart.js', import.meta.url).href)
 const { bucketsOf, totalOf, ratioOf } = await import(new URL('page/sum-samples.js', import.meta.url).href)

@@ -8,13 +8,13 @@ interface Value {
   readonly metricName?: string
 }
 
-/** The values of one metric, without `reprise_` in front of its name; none when there is no such metric. */
+/** The values of one metric, whose name is given without `reprise_`; empty if there is no such metric. */
 export async function readValues(registry: Registry, name: string): Promise<readonly Value[]> {
   const metric = await registry.getSingleMetric(`reprise_${name}`)?.get()
   return (metric?.values ?? []) as readonly Value[]
 }
 
-/** A metric by one of its labels, summed over the others. */
+/** The values of a metric by one of its labels, summed over the others. */
 export async function readByLabel(registry: Registry, name: string, label: string): Promise<Record<string, number>> {
   const sums: Record<string, number> = {}
   for (const { value, labels } of await readValues(registry, name)) {
@@ -24,7 +24,7 @@ export async function readByLabel(registry: Registry, name: string, label: strin
   return sums
 }
 
-/** How the counters of the dashboard's history stand. */
+/** Reads the counters of the dashboard's history. */
 export async function readCounts(registry: Registry): Promise<Counts> {
   const total = async (name: string, part = ''): Promise<number> => {
     const values = await readValues(registry, name)

@@ -22,7 +22,7 @@ export interface StatsSources {
   readonly version: string
   readonly mode: string
   readonly isDraining: boolean
-  /** how many tokens a text of so many characters is expected to have */
+  /** expected tokens of a text of this many characters */
   readonly estimateTokens: (characters: number) => number
 }
 
@@ -32,7 +32,7 @@ const ranges = [600, 3_600]
 
 export type WordsOf = (block: BlockId) => string | undefined
 
-/** How many chunks are known, from where, and when prompts held some of them. */
+/** How many chunks are known, their sources, and when one was last found in a prompt. */
 async function describeChunks({ registry, chunks, recent }: StatsSources): Promise<Record<string, unknown>> {
   const { learned } = chunks.sizes()
   const values = await readValues(registry, 'chunks_matched_total')
@@ -41,7 +41,7 @@ async function describeChunks({ registry, chunks, recent }: StatsSources): Promi
     capacity: chunks.capacity,
     learned,
     registered: chunks.size - learned,
-    /** since the start, those forgotten since too */
+    /** since the start, including chunks forgotten since */
     by_source: await readByLabel(registry, 'chunks_learned_total', 'source'),
     matched: values.reduce((sum, { value }) => sum + value, 0),
     lists: await readByLabel(registry, 'chunk_lists_total', 'outcome'),
@@ -50,8 +50,8 @@ async function describeChunks({ registry, chunks, recent }: StatsSources): Promi
 }
 
 /**
- * What the dashboard shows, but for what is read from the other endpoints: numbers and ids, and no text of any prompt
- * but the first words of blocks, where these may be shown.
+ * Reads what the dashboard shows, except for data of the other endpoints: numbers and ids, and no text of any prompt
+ * except the first words of blocks, if they may be shown.
  */
 export async function readStats(sources: StatsSources): Promise<Record<string, unknown>> {
   const { registry, history, version, mode, replicas, isDraining } = sources
@@ -101,7 +101,7 @@ export async function readStats(sources: StatsSources): Promise<Record<string, u
   }
 }
 
-/** The hottest blocks by id, with how often they were asked for and about how long they are. */
+/** The hottest blocks by id, with the number of requests and the approximate length of each. */
 export function describeBlocks({
   hot,
   estimateTokens,
@@ -113,7 +113,7 @@ export function describeBlocks({
   })
 }
 
-/** How long reprise and the first bytes took in the last seconds; null where nothing was measured. */
+/** The latencies of reprise and of first bytes in the last `seconds`; null if nothing was measured. */
 function describeLatencies(samples: readonly Sample[], seconds: number): object {
   const last = samples.at(-1)!
   const first = samples.findLast(({ at }) => at < last.at - seconds * 1000) ?? samples[0]!

@@ -1,13 +1,13 @@
 import { type EngineConnection, isGood } from './engine/engine-connection.ts'
 import type { Finding } from './finding.ts'
 
-/** What a running proxy knows of chunks; nothing where it does not tell. */
+/** Checks what a running proxy knows about chunks; no findings if it does not say. */
 export async function checkChunks(connection: EngineConnection): Promise<Finding[]> {
   const reply = await connection.get('/v1/chunks')
   return isGood(reply) ? judgeChunks(reply.json) : []
 }
 
-/** Judges what `GET /v1/chunks` answers. */
+/** Judges the answer of `GET /v1/chunks`. */
 export function judgeChunks(json: unknown): Finding[] {
   const { chunks, learned, learns, last_match_seconds_ago: last } = (json ?? {}) as Record<string, unknown>
   if (typeof chunks !== 'number' || typeof learned !== 'number') return []

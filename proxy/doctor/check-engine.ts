@@ -11,12 +11,12 @@ import { type EngineIdentity, identifyEngine, judgeKind } from './engine/identif
 import type { Finding } from './finding.ts'
 import { checkPrefixCache } from './prefix-cache/check-prefix-cache.ts'
 
-/** What was found about an engine, and what the rest of the checks must know of it. */
+/** The findings about an engine, and what the other checks need to know about it. */
 export interface CheckedEngineReport extends CheckedEngine {
   readonly findings: readonly Finding[]
 }
 
-/** Checks an engine: what it is and serves, its cache, and the events it publishes of it. */
+/** Checks an engine: what it is and serves, its cache, and the cache events it publishes. */
 export async function checkEngine(options: DoctorOptions, signal: AbortSignal): Promise<CheckedEngineReport> {
   const { engine, engineKey, timeoutMilliseconds } = options
   const connection = new EngineConnection(engine.url, { token: engineKey, timeoutMilliseconds, signal })
@@ -31,7 +31,7 @@ export async function checkEngine(options: DoctorOptions, signal: AbortSignal): 
     const findings = [finding, judgeKind(engine.kind, identity), selection]
     if (!model) return { findings, kind, hasComputed: false }
     findings.push(judgeContextLength(contextLengthOf(model)))
-    // as the proxy would: without a kind it adds nothing
+    // as the proxy would: without a given kind it adds no salt
     const probed = { kind, isSalted: given !== 'openai', model, cache: identity.cache }
     const probe = (): Promise<Finding[]> => checkPrefixCache(connection, probed)
     findings.push(...(hasEvents(engine) ? await listenTo(engine, identity, probe, signal) : await probe()))
@@ -44,7 +44,7 @@ export async function checkEngine(options: DoctorOptions, signal: AbortSignal): 
   }
 }
 
-/** Sends the probes with an ear on the engine's events. */
+/** Sends the probes while listening to the engine's events. */
 async function listenTo(
   { events, replay }: { readonly events: string; readonly replay?: string },
   { kind, facts }: EngineIdentity,
@@ -68,7 +68,7 @@ async function listenTo(
   }
 }
 
-/** Without answers to the probes nothing is said of the tokens that were cached. */
+/** Whether the engine answered the probes: only then is there a finding about cached tokens. */
 function hasComputed(findings: readonly Finding[]): boolean {
   return findings.some(({ check }) => check === 'cached_tokens')
 }

@@ -8,14 +8,14 @@ import { readPromptBody } from '../prompt/prompt-body.ts'
 import type { Finding } from './finding.ts'
 import { judgeVolatileText } from './judge-volatile-text.ts'
 
-/** Where a prompt comes from. */
+/** A prompt and where it comes from. */
 export interface PromptSource {
   readonly json: string
   /** undefined: the built-in sample */
   readonly file: string | undefined
 }
 
-/** Looks at a request body as the proxy would: the blocks in it, and what differs in front of them. */
+/** Examines a request body as the proxy would: its blocks, and what differs before them. */
 export function checkPrompt({ json, file }: PromptSource): Finding[] {
   const from = file ?? 'the built-in sample'
   const read = readPrompt(json)
@@ -48,7 +48,7 @@ export function checkPrompt({ json, file }: PromptSource): Finding[] {
 
 const mostRefusals = 3
 
-/** Scores in blocks, by which equal documents differ. */
+/** Finds scores in blocks, which make equal documents differ. */
 function judgeRanks(contexts: readonly PromptContext[]): Finding[] {
   const ranks = contexts.flatMap(({ slots }) => slots.flatMap(({ ranks }) => ranks ?? []))
   if (ranks.length === 0) return []
@@ -57,7 +57,7 @@ function judgeRanks(contexts: readonly PromptContext[]): Finding[] {
   return [{ check: 'volatile_fields', level: 'warning', found, fix: differingRemedy }]
 }
 
-/** What looks like a list of blocks and is not touched. */
+/** Describes what looks like a list of blocks but is left alone. */
 function toFinding(texts: readonly PromptText[], { refused, text, start, end }: PlacedRefusal): Finding {
   const { path, text: whole } = texts[text]!
   const { line, begins, remedy } = explainRefusal(whole, refused, { start, end })
@@ -77,7 +77,7 @@ function readPrompt(json: string): ReadPrompt | { readonly fault: string } {
     const body = readPromptBody(apiOf(json), Buffer.from(json.replace(/^\uFEFF/, '')))
     if (!body?.set)
       return { fault: 'no request that is known: chat completions, completions, responses, messages, generate' }
-    // completions may hold several prompts: one tells enough
+    // completions may have several prompts: one is enough
     const messages = body.set.prompts[0]?.messages ?? []
     return { messages, texts: body.set.texts, explicit: body.explicit?.blocks?.length ?? 0 }
   } catch (error) {
@@ -85,13 +85,13 @@ function readPrompt(json: string): ReadPrompt | { readonly fault: string } {
   }
 }
 
-/** Which API a body is for, by its members. */
+/** The API of a body, judged by its members. */
 function apiOf(json: string): PromptApi {
   let body: Record<string, unknown> | null = null
   try {
     body = JSON.parse(json.replace(/^\uFEFF/, ''))
   } catch {
-    // the reader says what is wrong with it
+    // the reader reports what is wrong
   }
   if (typeof body !== 'object' || body === null) return 'chat_completions'
   if ('input' in body) return 'responses'

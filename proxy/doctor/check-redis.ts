@@ -15,16 +15,16 @@ import { findMissingRights, forgetProbes, probeRights } from './redis-rights.ts'
 
 const probes = 21
 const oldestVersion = 7
-/** What a request waits for Redis at most. */
+/** The longest that a request waits for Redis. */
 const longestMilliseconds = 5
 const copyScript = "return redis.call('GET', KEYS[1])"
 
-/** Checks that a Redis can be reached, is of a version that is supported, takes writes, and answers soon enough. */
+/** Checks that a Redis can be reached, has a supported version, accepts writes, and answers fast enough. */
 export async function checkRedis(url: string, timeoutMilliseconds: number, signal: AbortSignal): Promise<Finding[]> {
   const address = readRedisUrl(url)
   const client = createRedisClient(address, undefined)
   let fault: Error | undefined
-  // a cluster says only that it has no node left, its nodes say why
+  // a cluster reports only that it has no node left; its nodes report why
   const note = (error: Error & { lastNodeError?: Error }): void => {
     fault = error.lastNodeError ?? error
   }
@@ -33,7 +33,7 @@ export async function checkRedis(url: string, timeoutMilliseconds: number, signa
     const connected = client.connect().then(
       () => true,
       (error) => {
-        // it says that there is no connection, and the event before it why
+        // this error says only that there is no connection; the event before it says why
         fault ??= error
       },
     )
@@ -49,20 +49,20 @@ export async function checkRedis(url: string, timeoutMilliseconds: number, signa
   }
 }
 
-/** What a Redis has said of itself, and to what is asked of it when it is used. */
+/** What a Redis reports about itself, and its replies to the commands that the proxy uses. */
 export interface RedisAnswers {
-  /** INFO; undefined where that may not be asked */
+  /** INFO; undefined if the user has no right to it */
   readonly info: string | undefined
   /** to a write, a read and a script, in this order */
   readonly replies: readonly RedisReply[]
-  /** commands that the user has no right to */
+  /** commands that the user has no right to use */
   readonly missing?: readonly string[] | undefined
-  /** of round trips, in the middle */
+  /** median of the round trips */
   readonly milliseconds: number
 }
 
 async function ask(client: RedisClient, database: number): Promise<RedisAnswers> {
-  // the client goes on in database 0 where there is none of that number
+  // the client stays in database 0 if there is no database of that number
   const selected = database > 0 ? await runCommands(client, [{ key: '', name: 'select', args: [database] }]) : []
   if (selected.some((reply) => 'error' in reply)) return { info: undefined, replies: selected, milliseconds: 0 }
   const key = `reprise:doctor:{${randomUUID()}}`
@@ -81,7 +81,7 @@ async function ask(client: RedisClient, database: number): Promise<RedisAnswers>
   return { info, replies, missing, milliseconds: taken.toSorted((a, b) => a - b)[probes >> 1]! }
 }
 
-/** What is to be said of a Redis that answers. */
+/** Judges a Redis that answers. */
 export function judgeRedis({ info, replies, missing = [], milliseconds }: RedisAnswers): Finding[] {
   if (missing.length > 0) return [judgeRights(missing)]
   const field = (name: string): string | undefined => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info ?? '')?.[1]

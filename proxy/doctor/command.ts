@@ -18,7 +18,7 @@ interface DoctorFlags {
   json?: boolean
 }
 
-/** Adds `doctor`; what it needs is loaded when it runs, so that other commands start no slower. */
+/** Adds `doctor`. Its modules are loaded when it runs, so that other commands do not start more slowly. */
 export function addDoctorCommand(program: Command): void {
   program
     .command('doctor')
@@ -51,13 +51,13 @@ async function runCommand({ engine, timeoutSeconds, ...flags }: DoctorFlags): Pr
     timeoutMilliseconds: timeoutSeconds * 1000,
   }
   const report = await runDoctor(options, stopSignal())
-  // a reader that has seen enough is no failure
+  // a reader that closes the pipe early is not a failure
   process.stdout.on('error', () => process.exit(report.fatal > 0 ? 1 : 0))
   const text = flags.json ? `${JSON.stringify(report)}\n` : renderReport(report, process.stdout.columns ?? 120)
   process.stdout.write(text, () => process.exit(report.fatal > 0 ? 1 : 0))
 }
 
-/** Aborts what is under way, so that the engine does not go on computing a probe for nobody. */
+/** Aborts running requests on a signal, so that the engine does not keep computing a probe for nobody. */
 function stopSignal(): AbortSignal {
   const controller = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -76,7 +76,7 @@ function once(read: (text: string) => EngineSettings): (text: string, earlier?: 
   }
 }
 
-/** What `serve` would refuse is refused here too; which kind it is, and what that means for its events, is checked. */
+/** Refuses what `serve` would refuse, except a missing kind: the checks determine it and what it means for events. */
 function readCheckedEngine(text: string): EngineSettings {
   const engine = readEngine(text)
   const [fault] = findEngineFaults({ ...engine, kind: engine.kind ?? 'vllm' })

@@ -1,6 +1,6 @@
 import type { EngineSettings } from '../config/settings.ts'
 
-/** What is to be checked, and with what. */
+/** What to check, and with what. */
 export interface DoctorOptions {
   readonly engine: EngineSettings
   readonly engineKey: string | undefined

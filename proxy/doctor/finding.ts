@@ -1,9 +1,9 @@
-/** How bad it is; `not_checked` is what could not be looked at, with what to give so that it can be. */
+/** Severity. `not_checked`: the check was not possible, and the fix says what to provide so that it is. */
 export type Level = 'ok' | 'not_checked' | 'warning' | 'fatal'
 
 /** What one check found. */
 export interface Finding {
-  /** names the check, for programs */
+  /** name of the check, for programs */
   readonly check: string
   readonly level: Level
   readonly found: string
@@ -11,7 +11,7 @@ export interface Finding {
   readonly fix?: string
 }
 
-/** Everything that was found about one engine. */
+/** All findings about one engine. */
 export interface DoctorReport {
   readonly engine: string
   /** as given */

@@ -3,12 +3,12 @@ import type { PromptMessage, PromptText } from '../prompt/body/prompt.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import type { Finding } from './finding.ts'
 
-/** Only so many are listed; the first one alone ends the shared prefix. */
+/** At most this many are listed: the first one already ends the shared prefix. */
 const mostListed = 5
 
 /**
- * Names the text that differs from request to request in front of the first blocks: in system messages, and in the
- * message that holds them. What stands in other turns was sent before and stays as it is.
+ * Lists text before the first blocks that differs from request to request: in system messages, and in the message with
+ * these blocks. Text in other turns was sent before and does not change.
  */
 export function judgeVolatileText(
   messages: readonly PromptMessage[],

@@ -2,7 +2,7 @@ import type { RedisCommand, RedisReply } from '../redis/connection/redis-command
 
 type Arguments = RedisCommand['args']
 
-/** What is asked of Redis, by the proxy itself and in its scripts, each with arguments that do no harm. */
+/** The Redis commands that the proxy and its scripts use, each with harmless arguments. */
 const commands: Readonly<Record<string, (key: string) => Arguments>> = {
   get: (key) => [key],
   set: (key) => [`${key}:text`, 'x', 'EX', 60],
@@ -30,20 +30,20 @@ function keysBeside(key: string): string[] {
   return ['text', 'hash', 'set', 'feed'].map((name) => `${key}:${name}`)
 }
 
-/** The commands that a user of Redis' own needs on the keys of reprise. */
+/** The commands that the Redis user needs on the keys of reprise. */
 export const neededCommands: readonly string[] = Object.keys(commands)
 
-/** All of them, on keys of one slot that are gone afterwards. */
+/** All these commands, on keys of one slot that `forgetProbes` removes. */
 export function probeRights(key: string): RedisCommand[] {
   return Object.entries(commands).map(([name, toArguments]) => ({ key, name, args: toArguments(key) }))
 }
 
-/** Removes what is left, by whichever command the user has a right to. */
+/** Removes the remaining keys, with whichever command the user has the right to. */
 export function forgetProbes(key: string): RedisCommand[] {
   return ['unlink', 'del'].map((name) => ({ key, name, args: [key, ...keysBeside(key)] }))
 }
 
-/** Those that were refused for want of rights, by the replies to `probeRights`. */
+/** The commands that were refused for lack of rights, according to the replies to `probeRights`. */
 export function findMissingRights(replies: readonly RedisReply[]): string[] {
   return neededCommands.filter((_, i) => {
     const reply = replies[i]

@@ -5,12 +5,12 @@ const words: Record<Level, string> = { ok: 'ok', not_checked: 'not checked', war
 
 const levelWidth = 13
 const checkWidth = 17
-/** borders and the space beside them are part of a column's width */
+/** a column's width includes borders and the space next to them */
 const borders = 4
 /** of a cell's width */
 const cellPadding = 2
 
-/** The report for people: a table as wide as `columns`, and below it every fix as one line that can be copied. */
+/** Renders the report for people: a table as wide as `columns`, and below it every fix as a line that can be copied. */
 export function renderReport({ engine, fatal, warnings, findings }: DoctorReport, columns: number): string {
   const width = Math.max(40, columns - levelWidth - checkWidth - borders)
   const table = new Table({
@@ -30,7 +30,7 @@ function nameOf(check: string): string {
   return check.replaceAll('_', ' ')
 }
 
-/** The table cuts a word that fills more than a line. */
+/** Breaks words longer than a line, which the table would cut off. */
 function breakWords(text: string, width: number): string {
   return text.replace(/\S+/g, (word) => word.match(new RegExp(`.{1,${width}}`, 'gu'))!.join('\n'))
 }

@@ -10,12 +10,12 @@ import { EngineConnection } from './engine/engine-connection.ts'
 import type { DoctorReport, Finding } from './finding.ts'
 import { samplePrompt } from './sample-prompt.ts'
 
-/** Checks an engine and everything around it that a user gets wrong. Rejects only when `signal` aborts. */
+/** Checks an engine and everything around it that users often get wrong. Rejects only when `signal` aborts. */
 export async function runDoctor(options: DoctorOptions, signal: AbortSignal): Promise<DoctorReport> {
   const { engine, prompt } = options
   const proxy = openProxy(options, signal)
   try {
-    // what the engine is asked to compute must show in what the proxy hears
+    // read before the probes: what the engine computes must appear in the reports that the proxy receives
     const before = await proxy?.readMirror()
     const checked = await checkEngine(options, signal)
     const findings = [

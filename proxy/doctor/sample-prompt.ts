@@ -1,4 +1,4 @@
-/** A request as applications build it, for when none is given: it shows what is found in one. */
+/** A request as applications build it, used if none is given: it shows what is found in a request. */
 export const samplePrompt: string = JSON.stringify({
   model: 'any',
   messages: [

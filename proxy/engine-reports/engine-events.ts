@@ -197,7 +197,7 @@ export class EngineEvents implements FollowedEvents {
     const hidesSalt = Boolean(tokens?.salt) && names.length > 0 && held === 0 && this.#cache.hidesSalts
     const isHidden = hidesSalt || this.#hidesReuse
     this.#isBlind = !tokens || isHidden
-    // everything the engine holds of it has been reported by now; if that is hidden, keep the belief from sending
+    // all that the engine holds of it has been reported by now; if the reports hide it, keep the belief from sending
     if (!isHidden) mirror.tokens.forget(request)
     if (tokens) mirror.report({ type: 'used', request, promptTokens: tokens.tokens.length })
     if (isHidden) this.#warnings.warn({}, hidesSalt ? hiddenSalt : hiddenReuse)

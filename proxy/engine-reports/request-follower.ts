@@ -55,8 +55,8 @@ export class RequestFollower {
   }
 
   /**
-   * How many of its tokens the engine has cached; undefined while that is not known exactly. `estimated`: the estimate by
-   * characters, which may be higher if requests with unknown tokens are cached.
+   * How many of its tokens the engine has cached; undefined while that is not known exactly. `estimated`: the estimate
+   * by characters, which may be higher if requests with unknown tokens are cached.
    */
   predict(estimated: number): number | undefined {
     const pageTokens = this.#pageTokens

@@ -44,7 +44,7 @@ export function tokenQuestions(
   return { ways, key, salt, scope: JSON.stringify([salt, members.model]) }
 }
 
-/** Returns the tokens of each prompt in an engine's answer; undefined if there are none, or a prompt has more than tokens. */
+/** Returns the tokens of each prompt in an answer; undefined if there are none, or a prompt is more than its tokens. */
 export function readTokens(text: string): Uint32Array[] | undefined {
   const answer = readJson(text)
   const tokens = (answer as { tokens?: unknown } | null | undefined)?.tokens

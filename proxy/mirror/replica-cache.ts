@@ -18,7 +18,7 @@ const mirroredTokens = 32_000_000
 /** The engine reports aborted requests at the end of its step. */
 const doubtMilliseconds = 10_000
 
-/** Searching 50,000 requests for affected ones takes a millisecond; an engine without a cache contradicts every time. */
+/** Searching 50,000 requests takes a millisecond, and an engine that caches nothing contradicts every prediction. */
 const cutMilliseconds = 50
 
 /**

@@ -8,26 +8,29 @@ import { RedisConnection } from './connection/redis-connection.ts'
 import { markRedisKeys } from './redis-keys.ts'
 import { SharedHotBlocks } from './shared-hot-blocks.ts'
 
-/** A Redis that proxies share, and what they keep there under which names. */
+/** A Redis that proxies share, and the settings for what they keep there. */
 export interface SharedRedis {
   readonly connection: RedisConnection
   readonly namespace: string
   readonly ttlSeconds: number
   readonly sharesTokens: boolean
-  /** names this proxy's life, apart from all others */
+  /** unique id of this run of this proxy */
   readonly proxy: string
-  /** how often blocks are asked for, of all proxies together */
+  /** request counts of blocks, over all proxies */
   readonly hot: SharedHotBlocks
-  /** From now on counts, by reason, what requests did not wait for, and faults of what is kept here. */
+  /** Sets the counter, by reason, for late replies, invalid values and failed writes. */
   countFaults(count: CountFault): void
 }
 
 type CountFault = (reason: 'redis_late' | 'redis_value' | 'redis_write') => void
 
-/** Enough that every node of a cluster of some size has one. */
+/** Enough for every node of a fairly large cluster to have one. */
 const clusterMarks = 24
 
-/** Creates the connection to Redis; it connects when told to. Throws a ConfigError when its certificates cannot be used. */
+/**
+ * Creates the connection to Redis, which connects on `connect`. Throws a ConfigError if the URL or the certificates
+ * cannot be used.
+ */
 export function createSharedRedis(config: RedisConfig, log: Log): SharedRedis {
   const { url, namespace, ttlSeconds, sharesTokens = false } = config
   const address = readRedisUrl(url)

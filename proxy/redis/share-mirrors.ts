@@ -9,16 +9,16 @@ import { SharedTokens } from './shared-tokens.ts'
 
 /** The mirrors that proxies share. */
 export interface SharedMirrors {
-  /** Begins to share them; Redis may have been connected to by then. */
+  /** Starts to share them. Redis need not be connected yet. */
   start(): void
-  /** Writes what can be written in so many milliseconds, and no more. */
+  /** Writes what it can within the given time, then stops. */
   close(milliseconds: number): Promise<void>
 }
 
 /**
- * Shares the mirrors of these engines' replicas through Redis. One whose own events are read is left out: every proxy
- * hears those itself, and blocks that are evicted can be tied to no request of another. So is an embedded engine, which is
- * no other process' and not configured.
+ * Shares the mirrors of these engines' replicas through Redis. Omits an engine whose own events are followed: every
+ * proxy receives those itself, and evicted blocks cannot be tied to another proxy's requests. Also omits an embedded
+ * engine, which belongs to no other process and is not configured.
  */
 export function shareMirrors(
   replicas: readonly Replica[],

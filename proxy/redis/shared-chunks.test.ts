@@ -66,7 +66,7 @@ test('a proxy that joins late learns what was told before, as long as it lives',
   expect(b.chunks.size).toBe(2)
   expect(redis.batches.flat().every(({ key }) => key === 'reprise:n:chunks:{chunks}')).toBe(true)
   now += 60_000
-  // told once more, by whoever notices first, and by nobody else
+  // repeated by whichever proxy notices first, and by no other
   await b.shared.share()
   await a.shared.share()
   expect(feed.map(({ proxy }) => proxy)).toEqual(['a', 'b'])

@@ -11,32 +11,32 @@ export interface SharedChunksOptions {
   readonly redis: RedisAccess
   readonly namespace: string
   readonly ttlSeconds: number
-  /** names this proxy's life, apart from all others */
+  /** unique id of this run of this proxy */
   readonly proxy: string
-  /** counts what Redis held and could not be relied on, or did not take */
+  /** counts invalid values in Redis, and writes that it rejected */
   readonly onFault: (reason: 'redis_value' | 'redis_write') => void
   /** milliseconds since 1970 */
   readonly wallClock: () => number
 }
 
 const pollMilliseconds = 100
-/** Entries that are read at a time, and chunks that are written in one. */
+/** Entries per read, and chunks per entry. */
 const readAtOnce = 64
 const chunksPerEntry = 512
-/** What waits to be told beyond it is told of by writing down all that is known. */
+/** If more chunks wait than this, everything known is written instead. */
 const mostWaiting = 100_000
 
 /**
- * Known chunks, shared through Redis: a feed to which each proxy adds what it learns and forgets, and which every proxy
- * reads from its beginning. An entry lives for `ttlSeconds`; before that, the first proxy that notices tells of all it
- * knows once more. Nothing waits for it: requests see what has been heard by then.
+ * Shares known chunks through Redis: a feed to which each proxy adds what it learns and forgets, and which every proxy
+ * reads from the start. An entry lives for `ttlSeconds`; before that, the first proxy to notice writes everything it
+ * knows again. No request waits for it: requests see what has arrived so far.
  */
 export class SharedChunks implements ChunkListener {
   readonly #options: SharedChunksOptions
   readonly #key: string
   #waiting: ChunkEntry[] = []
   #count = 0
-  /** all that is known is to be written */
+  /** everything known has to be written */
   #tellsAll = false
   #toldAt: number
   #seen = '0-0'
@@ -58,13 +58,13 @@ export class SharedChunks implements ChunkListener {
     })
   }
 
-  /** Begins to follow and to write. */
+  /** Starts to follow and to write. */
   start(): void {
     void this.share()
     this.#timer = setInterval(() => void this.share(), pollMilliseconds).unref()
   }
 
-  /** Ends behind what is under way, and behind what can be told in one turn more. */
+  /** Stops after the turn in progress and one more. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
     await this.#turn
@@ -84,7 +84,7 @@ export class SharedChunks implements ChunkListener {
     this.#waiting.push({ kind: 'forgotten', scope, digests })
   }
 
-  /** Hears what is news there, then tells what is news here; one at a time. */
+  /** Reads news from Redis, then writes local news. Concurrent calls share one turn. */
   share(): Promise<void> {
     this.#turn ??= this.#share().finally(() => {
       this.#turn = undefined
@@ -127,7 +127,7 @@ export class SharedChunks implements ChunkListener {
       chunks.adoptForgotten(entry.scope, entry.digests)
       return
     }
-    // somebody else has told of all there is
+    // another proxy has written everything
     if (entry.kind === 'repeated') this.#toldAt = wallClock()
     for (const record of entry.records) chunks.adopt(entry.scope, record)
   }
@@ -143,7 +143,7 @@ export class SharedChunks implements ChunkListener {
   }
 
   async #tellAll(): Promise<void> {
-    // what waits is known, but for what was forgotten
+    // waiting chunks are among the known ones, except the forgotten ones
     this.#waiting = this.#waiting.filter(({ kind }) => kind === 'forgotten')
     this.#count = 0
     await this.#tell()
@@ -166,7 +166,7 @@ export class SharedChunks implements ChunkListener {
     this.#toldAt = this.#options.wallClock()
   }
 
-  /** Whether Redis took it. */
+  /** Writes entries. Returns whether Redis accepted them. */
   async #write(entries: readonly ChunkEntry[]): Promise<boolean> {
     const { redis, proxy, ttlSeconds, wallClock, onFault } = this.#options
     const oldest = Math.max(0, Math.floor(wallClock() - ttlSeconds * 1000))

@@ -11,23 +11,23 @@ export interface SharedHotBlocksOptions {
   readonly redis: RedisAccess
   readonly namespace: string
   readonly ttlSeconds: number
-  /** names this proxy's life, apart from all others */
+  /** unique id of this run of this proxy */
   readonly proxy: string
-  /** counts what Redis held and could not be relied on, or did not take */
+  /** counts invalid values in Redis, and writes that it rejected */
   readonly onFault: (reason: 'redis_value' | 'redis_write') => void
   readonly capacity?: number
   readonly pollMilliseconds?: number
 }
 
 const defaultPollMilliseconds = 1_000
-/** What has not changed is written again with every so many exchanges: Redis may have lost it, and told nobody. */
+/** Unchanged counts are written again after this many exchanges: Redis may have lost them unnoticed. */
 const exchangesPerRepeat = 3
-/** Proxies whose counts are added up, those that have ended within the time to live included. */
+/** How many proxies' counts are added up, including those that ended within the time to live. */
 const mostProxies = 64
-/** Sizes are fractions of a score: they stay whole up to a million characters, and counts far beyond what is asked for. */
+/** A size is stored as the fraction of a score: exact up to a million characters, and counts far beyond real demand. */
 const sizeUnit = 2 ** 20
 
-/** A proxy's counts take the place of what it wrote before. */
+/** Replaces the counts that a proxy wrote before. */
 export const writeHotBlocks = `
 redis.call('UNLINK', KEYS[1])
 for at = 2, #ARGV, 2 do redis.call('ZADD', KEYS[1], ARGV[at], ARGV[at + 1]) end
@@ -35,12 +35,12 @@ redis.call('EXPIRE', KEYS[1], ARGV[1])
 `
 
 /**
- * Counts the blocks asked for most of all proxies of a namespace, through Redis: every second each proxy writes how often
- * the hottest were asked for there, and adds up what all have written. A proxy only ever writes its own counts, and all of
- * them: nothing counts twice, whatever is repeated, late or lost on the way. No count is too low by more than a share of
- * 1 / capacity of all that was asked for. What a proxy counted that has ended goes with its key's time to live.
+ * Counts the most requested blocks of all proxies of a namespace, through Redis. Every second each proxy writes the
+ * counts of its hottest blocks, and adds up what all have written. A proxy only ever writes its own counts, and all of
+ * them, so nothing counts twice, whatever is repeated, late or lost on the way. No count is too low by more than
+ * 1 / capacity of all requests for blocks. The counts of a proxy that has ended expire with its key.
  *
- * Keys carry an epoch, how often all was forgotten; who hears of a later one starts anew.
+ * Keys carry an epoch: how often all counts were cleared. A proxy that sees a later epoch starts from zero.
  */
 export class SharedHotBlocks implements HotBlocks {
   readonly #options: SharedHotBlocksOptions
@@ -48,7 +48,7 @@ export class SharedHotBlocks implements HotBlocks {
   readonly #capacity: number
   readonly #closing = new AbortController()
   #others = new Map<BlockId, HotBlock>()
-  /** −1: it has not been heard */
+  /** −1: not known yet */
   #epoch = -1
   #mustClear = false
   #hasChanged = false
@@ -67,7 +67,7 @@ export class SharedHotBlocks implements HotBlocks {
     })
   }
 
-  /** of this proxy's own counts */
+  /** load of this proxy's own counts */
   get load(): number {
     return this.#own.load
   }
@@ -83,19 +83,19 @@ export class SharedHotBlocks implements HotBlocks {
     return [...sum.values()].sort((a, b) => b.count - a.count).slice(0, length)
   }
 
-  /** Starts anew, and has all proxies do so once they hear of it. */
+  /** Clears the counts here at once, and on all other proxies as soon as they see the new epoch. */
   clear(): void {
     this.#forget()
     this.#mustClear = true
     if (this.#options.redis.isUp) void this.exchange()
   }
 
-  /** Begins to exchange counts with Redis. */
+  /** Starts to exchange counts with Redis. */
   start(): void {
     void this.#keepExchanging()
   }
 
-  /** Writes no more after what can be written in so many milliseconds. */
+  /** Writes what it can within the given time, then stops. */
   async close(milliseconds: number): Promise<void> {
     this.#closing.abort()
     const ending = new AbortController()
@@ -104,10 +104,10 @@ export class SharedHotBlocks implements HotBlocks {
     ending.abort()
   }
 
-  /** Writes what is to be written and reads what others wrote; never rejects. */
+  /** Writes pending counts and reads those of other proxies. Never rejects. */
   exchange(): Promise<void> {
     this.#exchanging ??= this.#exchange()
-      // a fault of ours: memory goes on without
+      // a bug of ours: counting continues in memory
       .catch(() => this.#options.onFault('redis_value'))
       .finally(() => {
         this.#exchanging = undefined
@@ -135,7 +135,7 @@ export class SharedHotBlocks implements HotBlocks {
     const args = [proxies, 0, -1, 'WITHSCORES']
     const [reply] = await redis.write([{ key: proxies, name: 'zrange', args }])
     const members = this.#readScores(reply, /^[\w.-]{1,100}$/)
-    // something else stands in its place
+    // the key holds a value of another type
     if (reply && 'error' in reply && reply.error.message.startsWith('WRONGTYPE')) {
       await redis.write([{ key: proxies, name: 'unlink', args: [proxies] }])
     }
@@ -146,14 +146,14 @@ export class SharedHotBlocks implements HotBlocks {
     await this.#read(others.slice(-mostProxies))
   }
 
-  /** Goes on in the latest epoch that any proxy knows of, or begins one. */
+  /** Adopts the latest epoch that any proxy knows, or starts a new one. */
   #follow(latest: number): void {
     if (this.#mustClear) {
       this.#mustClear = false
       this.#epoch = Math.max(latest, this.#epoch) + 1
       this.#hasChanged = true
     } else if (latest > this.#epoch) {
-      // another proxy has been told to forget
+      // another proxy has cleared the counts
       if (this.#epoch >= 0) this.#forget()
       this.#epoch = latest
       this.#hasChanged = true
@@ -194,18 +194,18 @@ export class SharedHotBlocks implements HotBlocks {
     const sum = new Map<BlockId, HotBlock>()
     for (const reply of replies) {
       const scores = this.#readScores(reply, /^~?[\w-]{22}$/)
-      // until it is read again, what was known of all holds
+      // keep the previous sums until the next successful read
       if (!scores) return
       for (const [block, score] of scores) addTo(sum, toHotBlock(block as BlockId, score))
     }
-    // all may have been forgotten meanwhile
+    // everything may have been cleared meanwhile
     if (!this.#mustClear) this.#others = sum
     const ended = proxies.filter((_, i) => 'value' in replies[i]! && (replies[i].value as []).length === 0)
     const { proxies: key } = hotBlocksRedisKeys(namespace)
     if (ended.length > 0) await redis.write([{ key, name: 'zrem', args: [key, ...ended] }])
   }
 
-  /** Members of a sorted set and their scores; undefined without an answer. Leaves out what no proxy has written. */
+  /** Returns the members of a sorted set with their scores; undefined without a reply. Skips invalid members. */
   #readScores(reply: RedisReply | undefined, shape: RegExp): Map<string, number> | undefined {
     if (!reply || 'error' in reply || !Array.isArray(reply.value)) {
       if (reply && !('error' in reply && isToBeRepeated(reply.error))) this.#options.onFault('redis_value')

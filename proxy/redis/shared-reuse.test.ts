@@ -30,7 +30,7 @@ function createProxy(proxy: string) {
   const onFault = (reason: string): void => void faults.push(reason)
   const common = { namespace: 'n', ttlSeconds: 300, now: () => now }
   const shared = new SharedReuse({ ...common, replicaMirror, redis, proxy, onFault })
-  /** Its engine tells it. */
+  /** Delivers a report of its engine. */
   const hear = async (reuse: unknown): Promise<void> => {
     sequence += 1
     const body = { generation: 'g', sequence, requests: [], reuse }

@@ -9,15 +9,15 @@ export interface SharedReuseOptions {
   readonly redis: RedisAccess
   readonly namespace: string
   readonly ttlSeconds: number
-  /** names this proxy's life, apart from all others */
+  /** unique id of this run of this proxy */
   readonly proxy: string
-  /** counts what Redis held and could not be relied on, or did not take */
+  /** counts invalid values in Redis, and writes that it rejected */
   readonly onFault: (reason: 'redis_value' | 'redis_write') => void
   /** milliseconds, monotonic */
   readonly now?: () => number
 }
 
-/** What a proxy has written. */
+/** The value in Redis. */
 interface SharedValue {
   readonly proxy: string
   readonly reuse: ReuseReport | null
@@ -26,9 +26,9 @@ interface SharedValue {
 const pollMilliseconds = 500
 
 /**
- * How the engine of one replica reuses KV at any position, shared through Redis: it tells one proxy, in its snapshots, and
- * all of them route by it and pass on what requests wish. Whoever was told last writes it; nothing is written of engines
- * that never do.
+ * Shares through Redis how the engine of one replica reuses KV at any position. The engine reports this to one proxy,
+ * in its snapshots; all proxies route by it and pass on what requests ask for. The proxy with the latest report writes
+ * it. Nothing is written for engines that never report such reuse.
  */
 export class SharedReuse {
   readonly #options: SharedReuseOptions
@@ -36,9 +36,9 @@ export class SharedReuse {
   readonly #now: () => number
   #timer: NodeJS.Timeout | undefined
   #turn: Promise<void> | undefined
-  /** snapshots of which Redis has been told */
+  /** the number of snapshots that Redis reflects */
   #told = 0
-  /** no other proxy was told later */
+  /** no other proxy has a later report */
   #isSource = false
   #writtenAt = 0
 
@@ -48,19 +48,19 @@ export class SharedReuse {
     this.#now = options.now ?? (() => performance.now())
   }
 
-  /** Begins to follow and to write. */
+  /** Starts to follow and to write. */
   start(): void {
     void this.share()
     this.#timer = setInterval(() => void this.share(), pollMilliseconds).unref()
   }
 
-  /** Ends behind what is under way. */
+  /** Stops after the turn in progress. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
     await this.#turn
   }
 
-  /** Tells Redis what is news here, or learns what is news there; one at a time. */
+  /** Writes local news to Redis, or reads news from it. Concurrent calls share one turn. */
   share(): Promise<void> {
     this.#turn ??= this.#share().finally(() => {
       this.#turn = undefined
@@ -88,7 +88,7 @@ export class SharedReuse {
     this.#options.replicaMirror.adoptReuse(reuse)
   }
 
-  /** What nobody has said before is not denied either. */
+  /** Whether to write. If Redis has no value, there is no need to write that the engine does not reuse. */
   #isDue(known: SharedValue | undefined, isNews: boolean): boolean {
     const { replicaMirror, ttlSeconds } = this.#options
     if (!known) return replicaMirror.reuse !== undefined
@@ -106,7 +106,7 @@ export class SharedReuse {
   }
 }
 
-/** Undefined for anything that cannot be relied on. */
+/** Decodes a value. Returns undefined if it is invalid. */
 function readValue(text: unknown): SharedValue | undefined {
   try {
     const { proxy, reuse } = JSON.parse(String(text)) as Record<string, unknown>

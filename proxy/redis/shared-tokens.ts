@@ -15,20 +15,20 @@ export interface SharedTokensOptions {
   readonly redis: RedisAccess
   readonly namespace: string
   readonly ttlSeconds: number
-  /** counts what Redis held and could not be relied on, or did not take */
+  /** counts invalid values in Redis, and writes that it rejected */
   readonly onFault: (reason: 'redis_value' | 'redis_write') => void
 }
 
 const pollMilliseconds = 100
 const requestsPerRead = 16
-/** Whoever sent a request may not have learned its tokens yet. */
+/** The proxy that sent a request may not have learned its tokens yet. */
 const askAgainMilliseconds = 1_000
 const maxAsked = 1 << 16
 const maxWaiting = 10_000
 
 /**
- * The tokens of prompts, shared through Redis: written behind for what this proxy learned, and read for requests of which
- * the engine holds something and which another proxy sent, or this one before it was started anew.
+ * Shares the tokens of prompts through Redis. Writes behind what this proxy learned. Reads the tokens of cached
+ * requests that another proxy sent, or this one before a restart.
  */
 export class SharedTokens {
   readonly #options: SharedTokensOptions
@@ -64,13 +64,13 @@ export class SharedTokens {
     redis.listen({ onUp: () => this.#writing.wake(), onLost: () => this.#writeAll() })
   }
 
-  /** Begins to read what is missing. */
+  /** Starts to read missing tokens. */
   start(): void {
     this.#timer = setInterval(() => void this.#read(), pollMilliseconds)
     this.#timer.unref()
   }
 
-  /** Writes no more after what can be written in so many milliseconds. */
+  /** Writes what it can within the given time, then stops. */
   async close(milliseconds: number): Promise<void> {
     clearInterval(this.#timer)
     await this.#writing.close(milliseconds, () => performance.now())
@@ -82,7 +82,7 @@ export class SharedTokens {
 
   async #read(): Promise<void> {
     const { redis, replica } = this.#options
-    // in pages of another size they would be taken in twice
+    // without the engine's page size they would have to be restored twice
     if (this.#isReading || !redis.isUp || !replica.cacheConfig) return
     this.#isReading = true
     try {
@@ -92,7 +92,7 @@ export class SharedTokens {
     }
   }
 
-  /** Some of the requests that are to be asked for. */
+  /** Returns some of the requests whose tokens are to be read. */
   #missing(): RequestId[] {
     const missing: RequestId[] = []
     for (const request of this.#options.replica.replicaMirror.tokens.unknown()) {
@@ -123,7 +123,7 @@ export class SharedTokens {
   #restore(request: RequestId, prompt: PromptTokens): void {
     const { replicaMirror, cacheConfig } = this.#options.replica
     const held = replicaMirror.mirror.heldOf(request)
-    // the mirror has it in characters, rounded down
+    // the mirror counts in characters, rounded down
     const cachedTokens = held ? Math.ceil(held.cachedLength * held.tokensPerCharacter - 1e-6) : 0
     replicaMirror.tokens.restore(request, prompt, cachedTokens, cacheConfig!.pageTokens)
   }

@@ -3,17 +3,17 @@ import type { ConversationStore, SentOrder, SentTurn, TurnKey } from '#index/con
 
 const context: SentOrder = { order: [1, 0], annotation: 'x', pointers: [] }
 
-/** A turn that has blocks beside it. */
+/** A turn with explicit blocks. */
 export const explicitTurn = (...blocks: string[]): SentTurn => ({ kind: 'explicit', blocks, context })
 /** A turn whose blocks were ordered. */
 export const orderedTurn = (...order: number[]): SentTurn => ({
   kind: 'ordered',
   contexts: [{ order, annotation: undefined, pointers: [] }],
 })
-/** A name of a turn in a conversation. */
+/** The key of a turn in a conversation. */
 export const turnNamed = (name: string): TurnKey => `conversation.${name}` as TurnKey
 
-/** What every conversation store does; `create` makes one that knows nothing. */
+/** Tests what every conversation store does. `create` returns an empty one. */
 export function describeConversationStore(
   name: string,
   create: () => ConversationStore | Promise<ConversationStore>,

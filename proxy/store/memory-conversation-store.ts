@@ -7,7 +7,7 @@ import {
   type TurnKey,
 } from '#index/conversation-store.ts'
 
-/** A conversation store in memory, bounded by the size of what it keeps; the turns used longest ago go first. */
+/** A conversation store in memory, bounded by total size; the least recently used turns are dropped first. */
 export class MemoryConversationStore implements ConversationStore {
   readonly #turns: LRUCache<TurnKey, SentTurn>
 
@@ -19,12 +19,12 @@ export class MemoryConversationStore implements ConversationStore {
     return this.#turns.get(turn)
   }
 
-  /** Recalls a turn without that counting as a use of it. */
+  /** Recalls a turn without counting as a use of it. */
   peek(turn: TurnKey): SentTurn | undefined {
     return this.#turns.peek(turn)
   }
 
-  /** All turns, those used last first. */
+  /** All turns, most recently used first. */
   keys(): TurnKey[] {
     return [...this.#turns.keys()]
   }
@@ -38,7 +38,7 @@ export class MemoryConversationStore implements ConversationStore {
   }
 }
 
-/** Bytes a turn takes in memory, about: key and entry, 8 a place, 2 a character. */
+/** The approximate bytes of a turn in memory: key and entry, 8 per place, 2 per character. */
 function sizeOf(turn: SentTurn): number {
   const base = 200
   switch (turn.kind) {

@@ -17,36 +17,36 @@ import { readTurnRecord, toTurnRecord } from './turn-record.ts'
 import { forgetTurn, rememberExplicitTurn } from './turn-scripts.ts'
 
 export interface SharedConversationStoreOptions {
-  /** what requests see: turns that Redis has are put into it before they are asked for */
+  /** what requests see: turns from Redis are put into it before they are needed */
   readonly memory: MemoryConversationStore
   readonly redis: RedisAccess
   readonly namespace: string
   readonly ttlSeconds: number
-  /** names this proxy's life, apart from all others */
+  /** unique id of this run of this proxy */
   readonly proxy: string
   /** milliseconds, monotonic */
   readonly now: () => number
-  /** counts what Redis held and could not be relied on, or did not take */
+  /** counts invalid values in Redis, and writes that it rejected */
   readonly onFault: (reason: 'redis_value' | 'redis_write') => void
 }
 
-/** What is to be done in Redis: `set` what memory holds, `restore` it where Redis has none, or take back a record. */
+/** A change to make in Redis: `set` the turn in memory, `restore` it if Redis has none, or take back a record. */
 type Change = 'set' | 'restore' | { readonly takeBack: string }
 
-/** What was written last for a turn: `digest` of the turn, `head` of its record. */
+/** The last write for a turn: `digest` of the turn, `head` of its record. */
 interface Written {
   digest: string
   readonly head: string
   readonly at: number
 }
 
-/** More than fit into memory. */
+/** More than fit into the memory store. */
 const maxWaiting = 1 << 20
 const maxWritten = 1 << 17
-/** A request asks for the turns of its history at most so many at a time; they are far apart in a history of that length. */
+/** How many turns of its history are fetched for a request at most. In a longer history, the oldest are left out. */
 const maxFetched = 4_096
 
-/** A conversation store in memory that proxies share through Redis: written behind, and read ahead by `fetch`. */
+/** A conversation store in memory that proxies share through Redis. It writes behind, and reads ahead with `fetch`. */
 export class SharedConversationStore implements ConversationStore, SharedTurns {
   readonly #options: SharedConversationStoreOptions
   readonly #memory: MemoryConversationStore
@@ -70,7 +70,7 @@ export class SharedConversationStore implements ConversationStore, SharedTurns {
     return this.#options.redis.isUp
   }
 
-  /** Turns that are still to be written. */
+  /** The number of turns still to be written. */
   get waiting(): number {
     return this.#writes.size
   }
@@ -103,15 +103,15 @@ export class SharedConversationStore implements ConversationStore, SharedTurns {
     if (replies) adopt(replies)
   }
 
-  /** Writes what is still to be written, as far as that can be done in time. */
+  /** Writes what it can within the given time, then stops. */
   close(milliseconds: number): Promise<void> {
     return this.#writes.close(milliseconds, this.#options.now)
   }
 
-  /** What this proxy has sent itself meanwhile goes before. */
+  /** Puts a turn from Redis into memory. A turn that this proxy has sent meanwhile takes precedence. */
   #adopt(turn: TurnKey, reply: RedisReply): void {
     if ('error' in reply || typeof reply.value !== 'string' || this.#memory.peek(turn)) return
-    // it was taken back, and Redis has not heard of it yet
+    // it was taken back, and Redis does not know yet
     if (this.#writes.peek(turn) !== undefined) return
     const sent = readTurnRecord(turn, reply.value)
     if (sent) this.#memory.remember(turn, sent)
@@ -131,7 +131,7 @@ export class SharedConversationStore implements ConversationStore, SharedTurns {
     const { ttlSeconds, now } = this.#options
     const digest = digestOf(JSON.stringify(sent))
     const written = this.#written.get(turn)
-    // it lives on for a good while: every request repeats its history
+    // the record has most of its time to live left; without this, every request would rewrite its whole history
     if (written?.digest === digest && now() - written.at < (ttlSeconds * 1000) / 4) return undefined
     const record = toTurnRecord(turn, sent, this.#nextNonce())
     if (!record) return undefined
@@ -147,12 +147,12 @@ export class SharedConversationStore implements ConversationStore, SharedTurns {
       this.#disbelieve(turn)
       if (!isRepeated) this.#options.onFault('redis_write')
     } else if (typeof change === 'string' && reply.value === 1) {
-      // another proxy has sent the very same words with other blocks beside them
+      // another proxy has sent the same words with other explicit blocks
       this.#memory.remember(turn, { kind: 'ambiguous' })
     }
   }
 
-  /** Whether Redis holds what was written is not known; what is there may still be taken back. */
+  /** Notes that Redis may not hold what was written. The record can still be taken back. */
   #disbelieve(turn: TurnKey): void {
     const written = this.#written.peek(turn)
     if (written) written.digest = ''

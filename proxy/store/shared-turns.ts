@@ -1,9 +1,9 @@
 import type { TurnKey } from '#index/conversation-store.ts'
 
-/** Turns that another proxy, or this one before it was started anew, may have sent. */
+/** Turns that another proxy may have sent, or this one before a restart. */
 export interface SharedTurns {
-  /** whether it is worth to ask */
+  /** whether fetching is worthwhile */
   readonly isUp: boolean
-  /** Puts what it finds of them into the store; never rejects, and never takes more than 5 ms. */
+  /** Puts those it finds into the store. Never rejects, and never takes more than 5 ms. */
   fetch(turns: ReadonlySet<TurnKey>): Promise<void>
 }

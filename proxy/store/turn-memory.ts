@@ -8,20 +8,20 @@ import {
 } from '#index/conversation-store.ts'
 import type { RequestOptions } from '../request/call/request-options.ts'
 
-/** Blocks that were given beside a past message, and how they were sent, if that is to be repeated. */
+/** Explicit blocks of a past message, and how they were sent, if that is to be repeated. */
 export interface RestoredBlocks {
   readonly blocks: readonly string[]
   readonly context: SentOrder | undefined
 }
 
 /**
- * The turns of a store as a request with options sees them. A turn that is asked again goes as it went under the same
- * options, else it is decided anew; a turn of the past goes as it went, under the same options if it did. What a
- * request with something switched off leaves behind changes no turn that was sent without.
+ * The turns of a store as seen by a request with options. A repeated turn is sent as before under the same options;
+ * otherwise it is decided again. A past turn is sent as before, preferably as under the same options. A request with
+ * something switched off does not change turns that were sent with nothing switched off.
  */
 export class TurnMemory {
   readonly #store: ConversationStore
-  /** what is switched off; '' for nothing */
+  /** the options that are switched off; '' if none */
   readonly #variant: string
 
   constructor(store: ConversationStore, { reorder, dedup, annotate }: RequestOptions) {
@@ -32,13 +32,13 @@ export class TurnMemory {
       .join()
   }
 
-  /** How the contexts of a message were sent, by any of its names; the first that is known counts. */
+  /** Returns how the contexts of a message were sent, by the first of its names that is known. */
   recallOrdered(names: readonly TurnKey[], isPast: boolean): readonly SentOrder[] {
     const sent = this.recallTurn(names, isPast)
     return sent?.kind === 'ordered' ? sent.contexts : []
   }
 
-  /** How a message was sent, by any of its names; the first that is known counts. */
+  /** Returns how a message was sent, by the first of its names that is known. */
   recallTurn(names: readonly TurnKey[], isPast: boolean): SentTurn | undefined {
     for (const name of names) {
       const sent = this.#recallOwn(name) ?? (isPast ? this.#recallAny(name) : undefined)
@@ -47,18 +47,18 @@ export class TurnMemory {
     return undefined
   }
 
-  /** Under what a message is to be remembered that had no blocks beside it. */
+  /** Returns the keys under which to remember a message without explicit blocks. */
   keysOfOrdered(names: readonly TurnKey[]): TurnKey[] {
     return this.#variant === '' ? [...names] : names.flatMap((name) => [this.#own(name), inAnyWay(name)])
   }
 
-  /** How the blocks beside a message were sent; `name` names them too. */
+  /** Returns how the explicit blocks of a message were sent. `name` covers the blocks, too. */
   recallPlaced(name: TurnKey): readonly SentOrder[] {
     const sent = this.#recallOwn(name)
     return sent?.kind === 'explicit' ? [sent.context] : []
   }
 
-  /** The blocks that a message had beside it. */
+  /** Returns the explicit blocks of a message. */
   recallExplicit(names: readonly TurnKey[], isPast: boolean): RestoredBlocks | 'ambiguous' | undefined {
     for (const name of names) {
       const sent = this.#store.recall(name)
@@ -71,11 +71,14 @@ export class TurnMemory {
     return undefined
   }
 
-  /** Under what a message is to be remembered that had blocks beside it; `withBlocks` names it together with them. */
+  /**
+   * Returns the keys under which to remember a message with explicit blocks. `withBlocks` is its name together with the
+   * blocks.
+   */
   keysOfExplicit(names: readonly TurnKey[], blocks: readonly string[], withBlocks?: TurnKey): TurnKey[] {
     const own = withBlocks === undefined ? names : [withBlocks, ...names]
     if (this.#variant === '') return [...own]
-    // whose blocks these were has to be known in any case; how they were sent is known already, if they are
+    // the plain names must always lead to the blocks; if they do already, the order sent there must stay
     const unknown = names.filter((name) => {
       const sent = this.#store.recall(name)
       return sent?.kind !== 'explicit' || !haveSameBlocks(sent.blocks, blocks)
@@ -96,7 +99,7 @@ export class TurnMemory {
   }
 }
 
-/** Where a turn is found that was only ever sent with something switched off. */
+/** Returns the key for a turn that was only ever sent with something switched off. */
 function inAnyWay(name: TurnKey): TurnKey {
   return toVariantKey(name, 'any')
 }

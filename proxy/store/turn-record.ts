@@ -3,16 +3,16 @@ import { digestOf } from '#index/context-block.ts'
 import type { SentOrder, SentTurn, TurnKey } from '#index/conversation-store.ts'
 import { ownSchemas } from '../http/own-schemas.ts'
 
-/** A turn as it is written down for other proxies. */
+/** A turn as stored for other proxies. */
 export interface TurnRecord {
-  /** equal for turns that are one and the same; what other blocks are given beside has another */
+  /** equal for records of the same turn; different if the explicit blocks differ */
   readonly kind: string
-  /** tells what was written once from everything else */
+  /** unique start of this record */
   readonly head: string
   readonly text: string
 }
 
-/** What is longer is not shared, and not read. */
+/** Longer records are neither shared nor read. */
 export const maxRecordCharacters: number = 1 << 20
 
 const index = { type: 'integer', minimum: 0, maximum: 2 ** 31 }
@@ -72,7 +72,7 @@ const isRecord = new Ajv(ownSchemas).compile<{ turn: TurnKey; sent: SentTurn }>(
   },
 })
 
-/** Writes a turn down; `nonce` is never used again. Undefined when it is too long to be shared. */
+/** Encodes a turn. `nonce` must never be reused. Returns undefined if the turn is too long to be shared. */
 export function toTurnRecord(turn: TurnKey, sent: SentTurn, nonce: string): TurnRecord | undefined {
   const json = JSON.stringify({ turn, sent })
   if (json.length > maxRecordCharacters) return undefined
@@ -81,17 +81,17 @@ export function toTurnRecord(turn: TurnKey, sent: SentTurn, nonce: string): Turn
   return { kind, head, text: head + json }
 }
 
-/** Understands what was written under the name of a turn; undefined for anything that cannot be relied on. */
+/** Decodes the record of a turn. Returns undefined if it is invalid. */
 export function readTurnRecord(turn: TurnKey, text: string): SentTurn | undefined {
   const end = text.indexOf('\n')
   if (end < 0 || text.length > maxRecordCharacters + end + 1) return undefined
   const record = parse(text.slice(end + 1))
-  // what was copied from another turn, another tenant's perhaps, does not count
+  // rejects a record copied from another turn, perhaps of another tenant
   if (!isRecord(record) || record.turn !== turn) return undefined
   return ordersOf(record.sent).every(isSound) ? withAbsent(record.sent) : undefined
 }
 
-/** Which words a turn's record begins with. */
+/** Returns the words with which a turn's record starts. */
 function kindOf(sent: SentTurn): string {
   if (sent.kind !== 'explicit') return sent.kind
   return `explicit:${digestOf(JSON.stringify(sent.blocks.toSorted()))}`
@@ -110,7 +110,7 @@ function isSound({ order, pointers }: SentOrder): boolean {
   )
 }
 
-/** JSON leaves out what is undefined. */
+/** Restores undefined members, which JSON omits. */
 function withAbsent(sent: SentTurn): SentTurn {
   const restore = ({ order, annotation, isCut, pointers }: SentOrder): SentOrder => {
     const sent = {

@@ -1,6 +1,7 @@
 /**
- * Keeps a turn that has blocks beside it, in one step: where the same words were sent with others, which belong to them
- * cannot be told, and 1 is answered. Arguments: how records of the same blocks begin, record, ambiguous record, seconds.
+ * Stores a turn with explicit blocks in one step. If the same words were sent with other blocks before, it is unclear
+ * which blocks belong to them: stores the ambiguous record and returns 1. Arguments: start of records with the same
+ * blocks, record, ambiguous record, time to live in seconds.
  */
 export const rememberExplicitTurn: string = `
 local known = redis.call('GET', KEYS[1])
@@ -9,7 +10,7 @@ redis.call('SET', KEYS[1], ARGV[isSame and 2 or 3], 'EX', ARGV[4])
 return isSame and 0 or 1
 `
 
-/** Takes back a record, if it is still that very one. Argument: its head. */
+/** Deletes a record if it is still the given one. Argument: its head. */
 export const forgetTurn: string = `
 local known = redis.call('GET', KEYS[1])
 if known and string.sub(known, 1, #ARGV[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end

@@ -3,20 +3,20 @@ import type { PageUsage } from '#engine-adapters/page-usage.ts'
 import { tenantName } from '../access/tenant.ts'
 import type { UnreadRequest } from '../http/answer-unread.ts'
 
-/** What is known of a request when it has ended. Times are in milliseconds; what never happened is undefined. */
+/** What is known about a request when it has ended. Times are in milliseconds; undefined for what never happened. */
 export interface RequestRecord {
   readonly requestId: string | undefined
   readonly route: string
-  /** of a request that passes through; the path without its query */
+  /** of a passed-through request; the path without its query */
   readonly method?: string | undefined
   readonly path?: string | undefined
-  /** the address that it came from */
+  /** the client's address */
   readonly client?: string | undefined
   readonly tenant: string | undefined
   /** the name of the API key */
   readonly key?: string | undefined
   readonly replica: string | undefined
-  /** of the answer's head; undefined when there was none */
+  /** of the answer's head; undefined if there was none */
   readonly status: number | undefined
   readonly outcome: string
   readonly model: string | undefined
@@ -28,17 +28,17 @@ export interface RequestRecord {
   readonly deduplicated: number
   readonly skipped: string | undefined
   readonly predictedCachedTokens: number | undefined
-  /** had nothing ever been rewritten; in shadow mode: had all been; sent before by the tenant, anywhere */
+  /** tokens cached had nothing ever been rewritten; had all been (shadow mode); tokens sent before by the tenant */
   readonly baselineCachedTokens?: number | undefined
   readonly shadowCachedTokens?: number | undefined
   readonly seenTokens?: number | undefined
-  /** exact ones */
+  /** exact prefix hits */
   readonly cachedTokens: number | undefined
-  /** of an engine that reuses at any position: what it took as it was, what of it it computed again, and all else */
+  /** of an engine that reuses KV at any position: tokens reused unchanged, tokens recomputed, and all others */
   readonly reusedTokens: number | undefined
   readonly recomputedTokens: number | undefined
   readonly coldTokens: number | undefined
-  /** of an engine that was asked to read fewer pages while decoding, and told which it read */
+  /** of an engine that was asked to read fewer pages while decoding, and reported what it read */
   readonly pages?: PageUsage | undefined
   readonly promptTokens: number | undefined
   readonly completionTokens: number | undefined
@@ -48,10 +48,10 @@ export interface RequestRecord {
   readonly milliseconds: number
 }
 
-/** A longer prompt is cut here when prompts are logged at all. */
+/** Longer prompts are cut off here, if prompts are logged at all. */
 const longestPrompt = 16 * 1024
 
-/** One line for a request that has ended, without any text of its own. */
+/** Logs one line for a request that has ended, without any of its text. */
 export function logRequest(log: Logger, record: RequestRecord): void {
   if (!log.isLevelEnabled('info')) return
   log.info(
@@ -93,12 +93,12 @@ export function logRequest(log: Logger, record: RequestRecord): void {
   )
 }
 
-/** One line for what was refused before it was a request: it has no route, no id and no tenant. */
+/** Logs one line for input that was refused before it became a request: it has no route, id or tenant. */
 export function logUnread(log: Logger, { client, status, reason }: UnreadRequest): void {
   log.info({ client, status, outcome: 'unreadable_request', reason }, 'request')
 }
 
-/** A request's body as it came, up to 16 KiB: only for those who asked for prompts in their logs. */
+/** Logs a request's body as received, up to 16 KiB. Only for operators who enabled prompts in their logs. */
 export function logPrompt(log: Logger, requestId: string, body: Buffer): void {
   if (!log.isLevelEnabled('info')) return
   const prompt = body.toString('utf8', 0, longestPrompt)

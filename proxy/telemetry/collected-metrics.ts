@@ -6,26 +6,26 @@ export interface MirrorStatus {
   readonly mode: 'exact' | 'degraded' | 'fallback'
 }
 
-/** What is read when Prometheus asks; a source that is not there has no metric. */
+/** Values that are read when Prometheus scrapes. Without `replicaStates` or `redisUp`, their metric is left out. */
 export interface MetricSources {
   queueDepth(): number
   indexNodes(): number
-  /** estimated */
+  /** an estimate */
   indexBytes(): number
-  /** how full the filter is that counts hot blocks, from 0 to 1 */
+  /** how full the filter for hot blocks is, from 0 to 1 */
   hotnessFilterLoad(): number
   /** chunks whose borders are known */
   knownChunks?: (() => number) | undefined
   /** one for each replica */
   mirrors(): readonly MirrorStatus[]
-  /** events from the engines that were applied, by type */
+  /** applied events from the engines, by type */
   mirrorEvents(): Readonly<Record<string, number>>
-  /** tokens that engines found at another position and computed again */
+  /** tokens that engines found at another position and recomputed */
   recomputedTokens?: (() => number) | undefined
-  /** what each replica is at present, in a word of ours */
+  /** the current state of each replica */
   replicaStates?: (() => ReadonlyMap<string, string>) | undefined
   redisUp?: (() => boolean) | undefined
-  /** of the product */
+  /** the product's version */
   readonly version?: string | undefined
 }
 
@@ -46,7 +46,7 @@ type AddCollected<Metric> = (
   collect: (metric: Metric) => void,
 ) => void
 
-/** Returns what adds metrics of one kind that are read anew whenever Prometheus asks. */
+/** Returns a function that adds metrics of one kind, which are read whenever Prometheus scrapes. */
 function collectedBy<Metric extends Gauge | Counter>(
   Kind: new (options: CollectedOptions<Metric>) => Metric,
   registry: Registry,
@@ -66,7 +66,7 @@ function collectedBy<Metric extends Gauge | Counter>(
   }
 }
 
-/** Adds the metrics whose values are read from elsewhere when Prometheus asks. */
+/** Adds the metrics whose values are read from `sources` when Prometheus scrapes. */
 export function addCollectedMetrics(registry: Registry, sources: MetricSources): void {
   const { replicaStates, redisUp, version } = sources
   const gauge = collectedBy(Gauge<string>, registry)

@@ -9,7 +9,7 @@ export interface DescribedError {
 
 const deepestCause = 4
 
-/** An error for the log. Syntax errors quote what they could not read, so their message stays out. */
+/** Describes an error for the log. Omits the message of a syntax error, which quotes the text it could not parse. */
 export function describeError(error: unknown, depth = 0): DescribedError {
   if (!(error instanceof Error)) return { type: typeof error, at: [] }
   const { code, cause } = error as { code?: unknown; cause?: unknown }
@@ -22,7 +22,7 @@ export function describeError(error: unknown, depth = 0): DescribedError {
   }
 }
 
-/** The frames alone: a stack begins with the message, which may have several lines. */
+/** Returns only the frames: a stack starts with the message, which may have several lines. */
 function stackOf({ stack = '' }: Error): string[] {
   return stack
     .split('\n')

@@ -1,29 +1,32 @@
-/** The latest requests weigh most; one counts for this share. */
+/** The weight of the latest request in the running means. */
 const share = 1 / 32
 
-/** Tokens by which predictions of what is cached are off, without sign, and what is to blame. */
+/** The absolute error of cache predictions in tokens, and its causes. */
 export interface DivergentTokens {
-  /** predicted less reported */
+  /** predicted minus reported */
   readonly total: number
-  /** of what was predicted in the engine's own tokens: the mirror believed something else than the engine held */
+  /** for predictions in the engine's own tokens: the mirror differed from what the engine held */
   readonly staleIndex: number
-  /** held by another replica than the one that was chosen */
+  /** held by another replica than the chosen one */
   readonly routing: number
-  /** estimated from characters in place of the engine's own tokens */
+  /** estimated from characters instead of the engine's own tokens */
   readonly tokenisation: number
 }
 
 /** What was predicted for a request, and what the engine reported. */
 export interface PredictedRequest {
   readonly estimated: number
-  /** in the engine's own tokens; undefined: these were not known */
+  /** in the engine's own tokens; undefined if these were unknown */
   readonly exact: number | undefined
-  /** estimated for the replica that holds most of it */
+  /** estimated for the replica that holds the most of it */
   readonly mostEstimated: number
   readonly reported: number
 }
 
-/** What a prediction is off by. What was only estimated cannot be told from a stale index: it counts as tokenisation. */
+/**
+ * Returns the error of a prediction. With only an estimate, a stale index cannot be distinguished: the error counts as
+ * tokenisation.
+ */
 export function divergentTokens({ estimated, exact, mostEstimated, reported }: PredictedRequest): DivergentTokens {
   return {
     total: Math.abs((exact ?? estimated) - reported),
@@ -33,11 +36,11 @@ export function divergentTokens({ estimated, exact, mostEstimated, reported }: P
   }
 }
 
-/** How far the mirrors' predictions are from what the engines report, by replica: running means. */
+/** Running means, by replica, of how far the mirrors' predictions are from what the engines report. */
 export class Divergence {
   readonly #tokens = new Map<string, DivergentTokens>()
 
-  /** A prediction for this replica was off by so much. */
+  /** Notes the error of a prediction for a replica. */
   note(replica: string, off: DivergentTokens): void {
     const before = this.#tokens.get(replica) ?? off
     const mean = (of: keyof DivergentTokens): number => before[of] + (off[of] - before[of]) * share
@@ -49,7 +52,7 @@ export class Divergence {
     })
   }
 
-  /** What predictions are off by on average; undefined before the first report. */
+  /** Returns the mean error of predictions for a replica; undefined before the first report. */
   of(replica: string): DivergentTokens | undefined {
     return this.#tokens.get(replica)
   }

@@ -12,7 +12,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-/** A pipe with a reader that does not read. */
+/** Creates a pipe with a reader that does not read. */
 function fullPipe(within: string): { path: string; reader: number } {
   const path = join(within, 'pipe')
   execFileSync('mkfifo', [path])
@@ -39,7 +39,7 @@ test('what still waits when the process ends is written', async () => {
   const lines = linesOf(100)
   for (const line of lines) writer.write(line)
   writer.flush()
-  // the first line is on its way already
+  // the first line is already being written
   while (readFileSync(path).length < 1_100) await delay(5)
   expect(readFileSync(path, 'utf8').split('\n').sort()).toEqual([...lines.map((line) => line.trim()), ''].sort())
 })
@@ -68,7 +68,7 @@ test.skipIf(!existsSync('/dev/full'))('a full disk costs lines, neither time nor
 })
 
 test.skipIf(process.platform === 'win32')('a clock that jumps does not change how long the end may take', () => {
-  // a pipe that nobody reads is full at some time, and stays so
+  // a pipe that nobody reads fills up, and stays full
   const { path, reader } = fullPipe(folder)
   const writer = new LineWriter(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK))
   for (const line of linesOf(2_000, 1_000)) writer.write(line)
@@ -80,7 +80,7 @@ test.skipIf(process.platform === 'win32')('a clock that jumps does not change ho
   clock.mockRestore()
   waits.mockRestore()
   closeSync(reader)
-  // each waits for 10 ms at least, of 250 in all
+  // each waits for at least 10 ms, out of 250 in total
   expect(tried).toBeGreaterThan(0)
   expect(tried).toBeLessThanOrEqual(26)
 })

@@ -1,21 +1,22 @@
 import { write, writeSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** What waits to be written while nobody reads; lines beyond it are dropped. */
+/** How much may wait to be written while nobody reads; further lines are dropped. */
 const maxWaitingBytes = 4 * 1024 * 1024
-/** About as much as a pipe holds goes out at once. */
+/** About the capacity of a pipe, written at once. */
 const chunkBytes = 64 * 1024
-/** No more often is written: each write costs more than all else about a line. */
+/** The minimum time between writes: a write costs more than everything else about a line. */
 const gatherMilliseconds = 20
 const retryMilliseconds = 50
-/** How long the last lines are tried to be written when the process ends. */
+/** How long to try writing the last lines when the process ends. */
 const exitMilliseconds = 250
-/** How long is waited before that for lines under way. */
+/** How long to wait before that for pending lines. */
 const endMilliseconds = 2_000
 
 /**
- * Writes lines to a file descriptor, in order and off the event loop. One that cannot be written to (full, closed, read
- * by nobody) costs lines and nothing else. pino's own destination tries for ever when the disk is full at the end.
+ * Writes lines to a file descriptor, in order and off the event loop. If it cannot be written to (disk full, closed, no
+ * reader), lines are lost, but nothing else happens. pino's own destination retries for ever if the disk is full at
+ * exit.
  */
 export class LineWriter {
   readonly #fd: number
@@ -28,7 +29,7 @@ export class LineWriter {
     this.#fd = fd
   }
 
-  /** Takes a line with its line break. */
+  /** Queues a line, which includes its line break. */
   write(line: string): void {
     const bytes = Buffer.from(line)
     if (this.#waitingBytes + bytes.length > maxWaitingBytes) return
@@ -41,13 +42,13 @@ export class LineWriter {
     else setTimeout(() => this.#writeNext(), wait).unref()
   }
 
-  /** Resolves when all lines are written, or after two seconds: what is under way at the end may come behind the rest. */
+  /** Resolves when all lines are written, or after two seconds. Without it, a pending write may land after `flush`. */
   async written(): Promise<void> {
     const until = performance.now() + endMilliseconds
     while (this.#isWriting && performance.now() < until) await delay(1)
   }
 
-  /** Writes what waits, as far as it can be written within a quarter of a second; for the end of the process. */
+  /** Writes the waiting lines synchronously, for at most a quarter of a second. For the end of the process. */
   flush(): void {
     const until = performance.now() + exitMilliseconds
     let rest = this.#take(Number.POSITIVE_INFINITY)
@@ -71,13 +72,13 @@ export class LineWriter {
     this.#lastWrite = performance.now()
     write(this.#fd, chunk, (error, written) => {
       if (error && isBusy(error)) setTimeout(() => this.#writeChunk(chunk), retryMilliseconds).unref()
-      // what failed is lost: the next lines may find room again
+      // a failed chunk is lost; there may be room again for the next lines
       else if (error || written === chunk.length) this.#writeNext()
       else this.#writeChunk(chunk.subarray(written))
     })
   }
 
-  /** Takes whole lines of about so many bytes from those that wait. */
+  /** Removes whole lines of about the given number of bytes from the queue, and returns them. */
   #take(bytes: number): Buffer {
     let count = 0
     let size = 0

@@ -1,7 +1,7 @@
 import type { Counter } from 'prom-client'
 import type { PageUsage } from '#engine-adapters/page-usage.ts'
 
-/** What decode steps read of the pages of their contexts, of requests that asked for fewer than all. */
+/** Metrics of the pages read by decode steps, for requests that asked for fewer than all pages. */
 export interface PageMetrics {
   readonly listed: Counter
   readonly all: Counter
@@ -18,7 +18,7 @@ export function createPageMetrics(count: (name: string, help: string) => Counter
   }
 }
 
-/** Counts what an engine told of one request; nothing where it told nothing. */
+/** Counts what an engine reported for one request, if it reported anything. */
 export function countPages(metrics: PageMetrics, pages: PageUsage | undefined): void {
   if (!pages) return
   metrics.listed.inc(pages.listed)

@@ -81,7 +81,7 @@ test('no word of a prompt is kept, not even a role that a client has made up', (
   expect(JSON.stringify(recent.shapes)).not.toContain('secret')
 })
 
-/** A text of so many characters, of which no more than its beginning is read. */
+/** A fake text of the given length, of which only the beginning can be read. */
 function textOf(length: number): string {
   return { length, slice: (_: number, to: number) => 'a'.repeat(Math.min(to, 8_192)) } as string
 }

@@ -5,28 +5,28 @@ import { differingRemedy, remedyFor } from '../prompt/judge/explain-refusal.ts'
 import { findUnknownForm } from '../prompt/judge/find-unknown-form.ts'
 import type { PromptSet } from '../prompt/prompt-body.ts'
 
-/** What is known of a prompt when it was decided upon. */
+/** What is known about a prompt after the decision. */
 export interface NotedPrompt {
   readonly api: string
   readonly set: Pick<PromptSet, 'texts' | 'prompts'>
   readonly skipped: string | undefined
   readonly refusals: readonly PlacedRefusal[]
-  /** known chunks in it, and why those side by side are no list */
+  /** known chunks in it, and why adjacent ones are not a list */
   readonly chunks: { readonly matched: number; readonly refused: Readonly<Partial<Record<ChunkRefusal, number>>> }
-  /** equal blocks of it differ by fields that only rank them */
+  /** otherwise equal blocks differ in fields that only rank them */
   readonly differs: boolean
 }
 
-/** A kind of prompt in which nothing was found, or nothing could be reused, as the control plane tells it: no text. */
+/** A kind of prompt in which nothing was found or reusable, as reported by the control plane. Contains no text. */
 export interface RecentShape {
   readonly api: string
-  /** whose text it is about */
+  /** the role of the text concerned */
   readonly role: string
-  /** of that text: the power of two that it reaches; 0: fewer than 1,024 */
+  /** length of that text, rounded down to a power of two; 0: below 1,024 */
   readonly characters: number
   /** the word of `x-reprise-skipped` */
   readonly skipped: string
-  /** why what looks like a list was left alone; null: nothing looks like one */
+  /** why something that looks like a list was left alone; null: nothing looks like one */
   readonly reason: string | null
   readonly remedy: string
   readonly count: number
@@ -35,13 +35,13 @@ export interface RecentShape {
 
 type Shape = Omit<RecentShape, 'count' | 'last_seen_seconds_ago'>
 
-/** So many shapes are kept; those seen the longest time ago go first. */
+/** How many shapes are kept; the least recently seen are dropped first. */
 export const mostShapes = 50
 
-// shorter texts hold no documents that would be worth it
+// shorter texts hold no documents worth reusing
 const shortestProse = 1_024
 
-// marks of documents show in the beginning of a text; a prompt is waited for, and no more of it is read
+// marks of documents show at the start of a text; no more is read, since a client waits for the prompt
 const mostOfMarks = 8_192
 
 const chunkRemedies: Readonly<Record<ChunkRefusal, string>> = {
@@ -52,7 +52,7 @@ const chunkRemedies: Readonly<Record<ChunkRefusal, string>> = {
   in_data: 'none: JSON stays as it is; put documents that are known chunks into a text',
 }
 
-/** The latest prompts in which nothing was found, by their shape, and when known chunks were found last. */
+/** The latest prompts in which nothing was found, by shape, and when known chunks were last found. */
 export class RecentPrompts {
   readonly #now: () => number
   readonly #shapes = new LRUCache<string, { readonly shape: Shape; count: number; at: number }>({ max: mostShapes })
@@ -74,14 +74,14 @@ export class RecentPrompts {
     else this.#shapes.set(name, { shape, count: 1, at })
   }
 
-  /** Latest first. */
+  /** The shapes, latest first. */
   get shapes(): RecentShape[] {
     return [...this.#shapes.values()].map(({ shape, count, at }) => {
       return { ...shape, count, last_seen_seconds_ago: this.#secondsSince(at) }
     })
   }
 
-  /** How long ago a prompt held known chunks; null: none did. */
+  /** Seconds since a prompt last held known chunks; null: never. */
   get secondsSinceChunks(): number | null {
     return this.#lastHit === undefined ? null : this.#secondsSince(this.#lastHit)
   }
@@ -91,7 +91,7 @@ export class RecentPrompts {
   }
 }
 
-/** The shape of a prompt in which nothing was found; undefined where something was. */
+/** Returns the shape of a prompt in which nothing was found; undefined if something was. */
 function toShape({ api, set, skipped, refusals, chunks, differs }: NotedPrompt): Shape | undefined {
   const [refusal] = refusals
   if (skipped === 'nothing_to_gain' && differs) {
@@ -124,7 +124,7 @@ function longestText(set: NotedPrompt['set']): Pick<Shape, 'role' | 'characters'
   return { role: roleOf(set, longest), characters: powerOfTwo(set.texts[longest]!.text.length) }
 }
 
-/** The longest text but what the assistant said; -1: there is none. */
+/** Returns the longest text that is not the assistant's; -1 if there is none. */
 function longestOf(set: NotedPrompt['set']): number {
   let longest = -1
   for (const { messages } of set.prompts) {
@@ -140,7 +140,7 @@ function longestOf(set: NotedPrompt['set']): number {
 
 const roles = new Set(['system', 'developer', 'user', 'tool', 'function', 'documents'])
 
-/** A role that a client has made up may say anything. */
+/** Returns the role of a text. Unknown roles become `other`, since a client may put anything there. */
 function roleOf({ prompts }: NotedPrompt['set'], text: number): string {
   const message = prompts.flatMap(({ messages }) => messages).find(({ texts }) => texts.includes(text))
   if (message?.isRendered) return 'prompt'

@@ -43,7 +43,7 @@ const begin = (route = 'chat_completions'): RequestTelemetry => new RequestTelem
 const answered = { headersSent: true, statusCode: 200 }
 const unanswered = { headersSent: false, statusCode: 200 }
 
-/** 100 characters: 20 in front of two blocks of 40. */
+/** A prompt of 100 characters: 20 before two blocks of 40. */
 function promptOf(...blocks: [string, string]): SentPrompt {
   const scope = 'system' as ScopeId
   return {
@@ -71,7 +71,7 @@ async function valuesOf(name: string): Promise<Record<string, number>> {
   return Object.fromEntries(metric.values.map(({ labels, value }) => [Object.values(labels).join(), value]))
 }
 
-/** Those that are not 0. */
+/** Returns the values that are not 0. */
 async function countedOf(name: string): Promise<Record<string, number>> {
   return Object.fromEntries(Object.entries(await valuesOf(name)).filter(([, value]) => value > 0))
 }

@@ -8,38 +8,38 @@ import { countPages } from './page-metrics.ts'
 import type { Telemetry } from './telemetry.ts'
 import type { RequestSpan } from './tracing/tracing.ts'
 
-/** Whose request it is. */
+/** The caller of a request. */
 export interface CallerNames {
   readonly tenant: string
-  /** the API key that was shown, by the name that its entry gives it */
+  /** the API key that was presented, by the name in its configuration entry */
   readonly key: { readonly name: string } | undefined
 }
 
-/** What was decided for a request. */
+/** The decision for a request. */
 export interface DecidedRequest {
   readonly blocks: number
   readonly moved: number
   readonly deduplicated?: number
   readonly skipped: string | undefined
   readonly fault: unknown
-  /** as estimated, for the replica chosen and for the one that holds most */
+  /** estimates, for the chosen replica and for the one that holds the most */
   readonly predictedCachedTokens: number
   readonly mostPredictedCachedTokens: number
   readonly timing: { readonly parse: number; readonly index: number }
-  /** its prompts as they are sent; none when they could not be read */
+  /** its prompts as sent; empty if they could not be read */
   readonly sent: readonly SentPrompt[]
 }
 
-/** What is told of a request by what it asks for. */
+/** The properties of a request that are reported. */
 interface TellingRequest {
   readonly id: string
   readonly tenant: string
   readonly model?: string | undefined
-  /** how many known chunks its prompt holds */
+  /** the number of known chunks in its prompt */
   readonly knownChunks?: number
 }
 
-/** A request that is followed in the other mode too. */
+/** A request that is also followed in the other mode. */
 interface ComparedRequest {
   baselineOf(predictedCachedTokens: number): number | undefined
   used(usage: ReportedUsage, firstTokenSeconds: number | undefined): void
@@ -52,24 +52,24 @@ interface ComparedRequest {
     | undefined
 }
 
-/** What the engine says it did. */
+/** The usage that the engine reports. */
 export interface ReportedUsage {
   readonly promptTokens: number
   readonly cachedTokens: number | undefined
-  /** taken over from another position as they were; undefined where the engine does no such thing */
+  /** reused from another position unchanged; undefined if the engine does no such thing */
   readonly reusedTokens?: number | undefined
-  /** found at another position and computed again, where that is known */
+  /** found at another position and recomputed, if known */
   readonly recomputedTokens?: number | undefined
   readonly completionTokens?: number | undefined
   readonly pages?: PageUsage | undefined
 }
 
 /**
- * What is told about one request on its way: the one place where it becomes metrics, a line of the log and a span.
- * Steps a request never came to are left out; none of them throws.
+ * Records one request on its way. This is the only place where it becomes metrics, a log line and a span. Steps that a
+ * request never reaches are left out. No method throws.
  */
 export class RequestTelemetry {
-  /** trace headers for the engine, in place of the client's; none while tracing is off */
+  /** trace headers for the engine, replacing the client's; none while tracing is off */
   readonly headers: Readonly<Record<string, string>>
   readonly #to: Telemetry
   readonly #route: string
@@ -79,7 +79,7 @@ export class RequestTelemetry {
   readonly #passed: Pick<IncomingMessage, 'method' | 'url'> | undefined
   #caller: CallerNames | undefined
   #request: TellingRequest | undefined
-  /** what its client was told to name it by; undefined: it was not refused by us */
+  /** request id returned in our own error answer; undefined if we did not refuse it */
   #refusedAs: string | undefined
   #decided: DecidedRequest | undefined
   #decidedAt: number | undefined
@@ -89,7 +89,7 @@ export class RequestTelemetry {
   #usage: ReportedUsage | undefined
   #gain: ComparedRequest | undefined
 
-  /** `client`: the address that the request came from; `passed`: what of it is told where its route says nothing of it. */
+  /** `client`: the client's address; `passed`: a passed-through request, whose method and path are logged. */
   constructor(
     to: Telemetry,
     route: string,
@@ -106,12 +106,12 @@ export class RequestTelemetry {
     this.headers = this.#span?.headers ?? {}
   }
 
-  /** It is known whose request it is. */
+  /** Sets the caller. */
   calledBy({ tenant, key }: CallerNames): void {
     this.#caller = { tenant, key }
   }
 
-  /** The request was read and decided upon, and counts as sent from now on. */
+  /** The request was read and the decision made; its blocks count as requested from now on. */
   decided(request: TellingRequest, decided: DecidedRequest): void {
     const { metrics, hot, now } = this.#to
     this.#request = request
@@ -137,17 +137,17 @@ export class RequestTelemetry {
     }
   }
 
-  /** What it would be in the other mode is followed from now on; at another replica, anew. */
+  /** Follows the request in the other mode, too. Called again if it goes to another replica. */
   compare(gain: ComparedRequest): void {
     this.#gain = gain
   }
 
-  /** What the engine would have cached had nothing ever been rewritten; undefined: not known by now. */
+  /** Tokens the engine would have cached if nothing had ever been rewritten; undefined if not known yet. */
   get baselineCachedTokens(): number | undefined {
     return this.#gain?.baselineOf(this.predictedCachedTokens)
   }
 
-  /** The request has waited and goes to an engine; once more for every engine that is tried after it. */
+  /** The request leaves the queue for an engine. Called again for every further engine that is tried. */
   admitted(replica: string, provider: string): void {
     const at = this.#to.now()
     const isFirst = this.#admitted === undefined
@@ -159,17 +159,17 @@ export class RequestTelemetry {
     this.#span?.stage('queue', this.#decidedAt, at)
   }
 
-  /** What the engine is predicted to have cached, in its own tokens; undefined: these are not known. */
+  /** Sets the prediction of cached tokens in the engine's own tokens; undefined if these are unknown. */
   predicted(cachedTokens: number | undefined): void {
     this.#exactlyPredicted = cachedTokens
   }
 
-  /** What the engine is predicted to have cached, as well as is known by now. */
+  /** The best current prediction of cached tokens. */
   get predictedCachedTokens(): number {
     return this.#exactlyPredicted ?? this.#decided?.predictedCachedTokens ?? 0
   }
 
-  /** The engine's answer has begun. */
+  /** The engine's answer has started. */
   firstByte(): void {
     if (this.#firstByteAt !== undefined) return
     this.#firstByteAt = this.#to.now()
@@ -180,7 +180,7 @@ export class RequestTelemetry {
     if (this.#admitted) byReplica.timeToFirstToken.observe({ replica: this.#admitted.replica }, seconds)
   }
 
-  /** The engine said what it did. */
+  /** The engine reported its usage. */
   used(usage: ReportedUsage): void {
     const { metrics, divergence } = this.#to
     const { promptTokens, cachedTokens } = usage
@@ -207,12 +207,12 @@ export class RequestTelemetry {
     divergence.note(this.#admitted.replica, off)
   }
 
-  /** The request is answered with an error of ours, which bears this id. */
+  /** The request is answered with our own error, which carries this id. */
   refused(id: string): void {
     this.#refusedAs = id.slice(0, longestId)
   }
 
-  /** The request has ended, with this answer or without one; called once. */
+  /** The request has ended, with or without an answer. Called once. */
   ended(ending: string, answer: { readonly headersSent: boolean; readonly statusCode: number }): void {
     const { metrics, log, now } = this.#to
     const at = now()
@@ -276,21 +276,21 @@ export class RequestTelemetry {
   }
 }
 
-/** What was computed without having been found anywhere; told of engines that reuse at any position. */
+/** Returns the tokens that were found nowhere; only for engines that reuse KV at any position. */
 function coldTokens(usage: ReportedUsage | undefined): number | undefined {
   if (usage?.reusedTokens === undefined || usage.cachedTokens === undefined) return undefined
   return usage.promptTokens - usage.cachedTokens - usage.reusedTokens - (usage.recomputedTokens ?? 0)
 }
 
-/** A path is cut here. */
+/** Longer paths are cut off here. */
 const longestPath = 200
-/** An id that a client chose is cut here. */
+/** Longer ids, which clients choose, are cut off here. */
 const longestId = 200
 
-/** How a request ended that the engine answered with an error of its own. */
+/** The outcome of a request that the engine answered with an error. */
 const engineError = 'engine_error'
 
-/** Whether documents of a past turn are missing that were given beside it, or it takes too long to rewrite. */
+/** Whether explicit blocks of a past turn are missing, or the request takes too long to rewrite. */
 function isCounted({ skipped }: DecidedRequest): boolean {
   return skipped === 'unknown_turn' || skipped === 'ambiguous_turn' || skipped === tooLarge
 }

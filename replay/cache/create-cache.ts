@@ -15,19 +15,19 @@ export interface CacheOptions {
   readonly kind: CacheKind
   /** may be Infinity */
   readonly capacityTokens: number
-  /** of a paged cache; a radix cache shares token by token */
+  /** page size of a paged cache; a radix cache shares single tokens */
   readonly pageTokens: number
   /** default: lru */
   readonly eviction?: EvictionName | undefined
-  /** of the host behind the cache; default: none */
+  /** capacity of the host memory behind the cache; default: 0, no host */
   readonly hostTokens?: number | undefined
-  /** what was asked for less often does not go to the host; 0 admits all. The paper's 10 by default */
+  /** minimum number of requests for admission to the host; 0 admits everything; default: the paper's 10 */
   readonly admission?: number | undefined
-  /** that can be promoted while a request is decoded */
+  /** how many tokens can be promoted while a request is decoded */
   readonly promotedTokens?: number | undefined
 }
 
-/** Of the cache's size, what another eviction has to have found more than the one that leads. */
+/** Another eviction policy takes the lead if it has found 1/16 of the cache size more than the leader. */
 const regretShare = 16
 
 export function createCache(options: CacheOptions): SimulatedCache {

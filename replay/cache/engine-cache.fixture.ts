@@ -1,7 +1,7 @@
 import type { PrefixCache } from '#engine-adapters/emulator/cache/prefix-cache.ts'
 import type { SimulatedCache } from './simulated-cache.ts'
 
-/** A prefix cache of the engine emulator, which serves one request at a time. */
+/** A prefix cache of the engine emulator, serving one request at a time. */
 export class EngineCache implements Pick<SimulatedCache, 'serve' | 'takeChanges'> {
   readonly #cache: PrefixCache
 
@@ -11,7 +11,7 @@ export class EngineCache implements Pick<SimulatedCache, 'serve' | 'takeChanges'
 
   serve(request: number, salt: string, tokens: Uint32Array): number {
     const sequence = this.#cache.open({ requestId: String(request), salt, tokens, promptTokens: tokens.length })
-    // nothing else runs: what cannot be admitted now never can
+    // nothing else is running, so a prompt that cannot be admitted now never can be
     if (!sequence.acquire()) throw new Error('an engine refuses a prompt that is larger than its cache')
     sequence.computed(tokens.length)
     sequence.release(tokens.length)

@@ -6,12 +6,12 @@ export interface SentPrompt {
   readonly tokens: Uint32Array
 }
 
-/** Tokens that no other seed has. */
+/** Returns `count` tokens, at most 1,000, that no other seed has. */
 export function run(seed: number, count: number): number[] {
   return Array.from({ length: count }, (_, i) => seed * 1_000 + i)
 }
 
-/** Prompts of blocks of many lengths and, as in a replay, a question of their own; so many at most. */
+/** Generates up to `maxLength` prompts of blocks of many lengths, each with its own question, as in a replay. */
 export function historiesOf(maxLength: number): fc.Arbitrary<SentPrompt[]> {
   const request = fc.record({
     salt: fc.constantFrom('red', 'red', 'blue'),

@@ -5,24 +5,24 @@ import type { TreeNode } from './tree-node.ts'
 export interface HostTierOptions {
   readonly capacityTokens: number
   readonly hotness: NodeHotness
-  /** whether nobody else tells `hotness` what is used */
+  /** whether the tier has to record uses in `hotness`, because nobody else does */
   readonly counts: boolean
-  /** what was asked for less often is not kept; 0 admits all */
+  /** minimum number of requests for admission; 0 admits everything */
   readonly leastFrequency: number
-  /** tokens that can be moved up while the requests just served are decoded; 0: no promotion */
+  /** tokens that can be promoted while the requests just served are decoded; 0: no promotion */
   readonly promotedTokens: number
 }
 
-/** What promotion needs of the cache on the device. */
+/** The part of the device cache that promotion needs. */
 export interface Device {
   readonly freeTokens: number
-  /** A node comes up from the host. */
+  /** Moves a node from the host to the device. */
   promote(node: TreeNode): void
-  /** A leaf goes, and not to the host. */
+  /** Evicts a leaf without moving it to the host. */
   discard(leaf: TreeNode): void
 }
 
-/** What has been moved between the device and the host, and what was found on it, in tokens. */
+/** Tokens moved between the device and the host, and tokens found on the host. */
 export interface HostFigures {
   found: number
   offloaded: number
@@ -30,28 +30,28 @@ export interface HostFigures {
   promoted: number
 }
 
-/** What has been moved since figures were as they were. */
+/** Returns the difference between two states of the figures. */
 export function movedSince(before: Partial<HostFigures>, now: HostFigures | undefined): HostFigures {
   const of = (name: keyof HostFigures): number => (now?.[name] ?? 0) - (before[name] ?? 0)
   return { found: of('found'), offloaded: of('offloaded'), loaded: of('loaded'), promoted: of('promoted') }
 }
 
-/** So many nodes are looked at that cannot be promoted before their parents. */
+/** Promotion stops after skipping this many nodes that cannot be promoted now. */
 const mostSkipped = 16
 
 /** Host memory behind a device: selective admission (HotPrefix §3.3.2) and promotion (Algorithm 2). */
 export class HostTier {
   readonly #options: HostTierOptions
   readonly figures: HostFigures = { found: 0, offloaded: 0, loaded: 0, promoted: 0 }
-  /** what nothing hangs on, coldest first */
+  /** leaves on the host, coldest first */
   readonly #leaves = new LeafHeap<TreeNode>()
-  /** all that is on the host, hottest first */
+  /** all nodes on the host, hottest first */
   readonly #nodes = new LeafHeap<TreeNode>()
   /** leaves of the device, coldest first */
   readonly #device = new LeafHeap<TreeNode>()
   #usedTokens = 0
   #age = 0
-  /** drops what the host gives up */
+  /** removes a node that the host drops */
   drop: (node: TreeNode) => void = () => undefined
 
   constructor(options: HostTierOptions) {
@@ -62,7 +62,7 @@ export class HostTier {
     return this.#usedTokens
   }
 
-  /** Whether a leaf of the device is to come here; there is room for it then. */
+  /** Returns whether to admit a leaf of the device, after making room for it. */
   admits(node: TreeNode): boolean {
     const tokens = node.tokens.length
     const { hotness, leastFrequency, capacityTokens } = this.#options
@@ -70,7 +70,7 @@ export class HostTier {
     const own = hotness.hotnessOf(node)
     while (this.#usedTokens + tokens > capacityTokens) {
       const coldest = this.#leaves.min
-      // without a threshold everything comes in, in the place of what is coldest
+      // without a threshold everything is admitted and replaces the coldest leaves
       if (!coldest || isBehind(coldest, node)) return false
       if (leastFrequency > 0 && hotness.hotnessOf(coldest) >= own) return false
       this.drop(coldest)
@@ -84,7 +84,7 @@ export class HostTier {
     this.#put(node)
   }
 
-  /** A node leaves the host, or is needed by the request that is served. */
+  /** Removes a node that leaves the host or is needed by the running request. */
   take(node: TreeNode): void {
     if (!this.#nodes.has(node)) return
     this.#usedTokens -= node.tokens.length
@@ -92,7 +92,7 @@ export class HostTier {
     this.#leaves.remove(node)
   }
 
-  /** A node of the host has nothing hanging on it any more. */
+  /** A node on the host has no children any more. */
   offer(node: TreeNode): void {
     if (this.#nodes.has(node)) this.#leaves.put(node, this.#options.hotness.hotnessOf(node), node.lastUse)
   }
@@ -116,7 +116,7 @@ export class HostTier {
     this.#device.remove(node)
   }
 
-  /** A prompt found `cached` tokens on the device, and what follows up to `end` here: that has been loaded. */
+  /** A prompt found `cached` tokens on the device. The rest up to `end` was found on the host and has been loaded. */
   found(cached: number, end: number): void {
     this.figures.found += Math.max(0, end - cached)
     this.figures.loaded += Math.max(0, end - cached)
@@ -134,7 +134,7 @@ export class HostTier {
     this.#promote(device)
   }
 
-  /** Algorithm 2: the hottest nodes here behind nodes of the device take the place of its coldest leaves. */
+  /** Algorithm 2: the hottest host nodes whose parents are on the device replace the device's coldest leaves. */
   #promote(device: Device): void {
     let budget = this.#options.promotedTokens
     const skipped: TreeNode[] = []
@@ -147,7 +147,7 @@ export class HostTier {
         budget -= size
         this.figures.promoted += size
       } else {
-        // its own promotion, or that of its parent, comes with a later batch; it may be dropped before
+        // the node, or its parent, may be promoted in a later batch; it may be dropped before that
         this.#nodes.put(node, Number.POSITIVE_INFINITY, 0)
         skipped.push(node)
       }
@@ -155,7 +155,7 @@ export class HostTier {
     for (const node of skipped) if (this.#nodes.has(node)) this.#put(node)
   }
 
-  /** Whether leaves that are colder than a node make room for it: all of them go, or none. Its parent stays. */
+  /** Makes room for a node by evicting colder leaves other than its parent. If that is not enough, evicts none. */
   #makeRoom(device: Device, node: TreeNode): boolean {
     const { hotness } = this.#options
     const own = hotness.hotnessOf(node)
@@ -181,7 +181,7 @@ export class HostTier {
   }
 }
 
-/** Whether a node is the other one or stands behind it. */
+/** Returns whether `node` is `other` or a descendant of it. */
 function isBehind(node: TreeNode, other: TreeNode): boolean {
   for (let at: TreeNode | undefined = node; at; at = at.parent) if (at === other) return true
   return false

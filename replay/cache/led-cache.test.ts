@@ -11,7 +11,7 @@ const play = (cache: SimulatedCache, prompts: readonly Uint32Array[]): number[] 
   prompts.map((tokens, number) => cache.serve(number, '', tokens))
 const sum = (found: readonly number[]): number => found.reduce((all, one) => all + one, 0)
 
-/** A prefix that every fourth prompt has, with a question of its own; all others are asked for once. */
+/** Every fourth prompt has a shared prefix and its own question; all others occur once. */
 const mixed = Array.from({ length: 400 }, (_, i) =>
   Uint32Array.from(i % 4 === 0 ? [...run(1, 200), ...run(1_000 + i, 8)] : run(2_000 + i, 200)),
 )

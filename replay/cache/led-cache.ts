@@ -4,16 +4,16 @@ import type { SimulatedCache } from './simulated-cache.ts'
 import type { TieredCache } from './tiered-cache.ts'
 
 /**
- * A cache that evicts as that of several evictions does which would have found the most: each of them also runs a cache
- * of its own, without its contents. Another one leads once it has found more than the leader, since that was ahead of it,
- * by a share of the cache: so much may be lost by what the leader has kept and the other one would not have.
+ * A cache that follows the eviction policy that would have found the most. Each policy also runs its own shadow cache
+ * without contents. Another policy takes the lead if, since it was last behind, it has found more than the leader by a
+ * share of the cache size. That much may be lost at a switch, because the cache holds what the leader chose to keep.
  */
 export class LedCache implements SimulatedCache {
   readonly #cache: TieredCache
   readonly #eviction: LedEviction
   readonly #shadows: readonly SimulatedCache[]
   readonly #mostRegret: number
-  /** by shadow: tokens that it found and the leader did not, 0 when the leader was last ahead */
+  /** by shadow: by how many tokens it is ahead of the leader; never below 0, so a lag is forgotten */
   readonly #regrets: number[]
 
   constructor(cache: TieredCache, eviction: LedEviction, shadows: readonly SimulatedCache[], mostRegret: number) {

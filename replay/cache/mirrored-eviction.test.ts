@@ -20,7 +20,7 @@ const request = fc.record({
 })
 type Asked = { readonly blocks: readonly number[]; readonly question: number }
 
-/** A token is a character. */
+/** Builds a prompt in which a token is one character. */
 function promptOf({ blocks, question }: Asked): SentPrompt {
   const ends: number[] = []
   for (const block of blocks) ends.push((ends.at(-1) ?? 0) + lengths[block]!)
@@ -42,7 +42,7 @@ function createMirror(): CacheMirror {
   return new CacheMirror(bounds, () => new PaperOrdering(), average)
 }
 
-/** A block is cut for two requests that end in it: what is left of it counts once. */
+/** A block is cut that two requests end in: the rest of it must count once. */
 const blocksOfTwo = [[2, 2], [4], [3], [0, 0], [1], [0, 2, 1], [0, 1, 3], [4, 2], [2, 2]]
 const cutForTwo: Asked[] = blocksOfTwo.map((blocks, i) => ({ blocks, question: [1, 1, 1, 2, 1, 3, 6, 1, 1][i]! }))
 

@@ -4,13 +4,13 @@ import { nameOf } from './node-name.ts'
 import type { TreeNode } from './tree-node.ts'
 
 /**
- * How hot the nodes of a prefix tree are, by their names, in a filter that knows those that have been evicted, too.
+ * How hot the nodes of a prefix tree are, by name, in a filter that remembers evicted nodes too.
  */
 export class NodeHotness {
   readonly #filter: HotnessFilter
   readonly #pageTokens: number
   readonly #hotness: HotnessFormula
-  /** rises when all clocks fall */
+  /** increases by one whenever all clocks fall */
   age = 0
 
   constructor(pageTokens: number, options: HotnessFilterOptions = {}, hotness: string = admissionHotness) {
@@ -23,7 +23,7 @@ export class NodeHotness {
     this.#filter.note(nameOf(node, this.#pageTokens), node.depth)
   }
 
-  /** What was known of both is known of the front. Of the tail only that is sure which was since both were computed. */
+  /** The front keeps the record of the whole node. The tail gets a copy, but only the uses since it was computed. */
   split(front: TreeNode, tail: TreeNode): void {
     const record = this.recordOf(front)
     if (record)
@@ -34,12 +34,12 @@ export class NodeHotness {
     if (this.#filter.passRequest()) this.age += 1
   }
 
-  /** Undefined if it was never used. */
+  /** Returns the record of a node; undefined if it was never used. */
   recordOf(node: TreeNode): HotnessRecord | undefined {
     return this.#filter.recordOf(nameOf(node, this.#pageTokens))
   }
 
-  /** How many requests ago a clock was started: at least, and less than. A clock of 0 may have been there for long. */
+  /** Returns how many requests ago a clock was reset: at least `least`, less than `most`. For 0, `most` is a guess. */
   agesOf(clock: number): readonly [least: number, most: number] {
     const { maxAge, requestsPerAge } = this.#filter
     const least = Math.max(0, maxAge - clock - 1) * requestsPerAge
@@ -50,7 +50,7 @@ export class NodeHotness {
     return this.#filter.frequencyOf(nameOf(node, this.#pageTokens))
   }
 
-  /** Of Equation 6, or as configured. */
+  /** Returns the hotness of a node by Equation 6, or as configured. */
   hotnessOf(node: TreeNode): number {
     return this.evaluate(this.#hotness, node)
   }

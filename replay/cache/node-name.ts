@@ -2,8 +2,9 @@ import { finishHash, hashOn } from '#index/hotness/murmur-hash.ts'
 import type { TreeNode } from './tree-node.ts'
 
 /**
- * A node's name beyond its life: MurmurHash3 of all tokens up to the end of its first page (Equation 2 of HotPrefix hashes
- * all up to its own end). So it stays when the node is cut shorter, and its front keeps it when it is split.
+ * Returns a name that identifies a node even after its eviction: the MurmurHash3 of all tokens up to the end of its
+ * first page. (Equation 2 of HotPrefix hashes up to the end of the node.) So the name stays the same when the node is
+ * shortened, and the front keeps it when the node is split.
  */
 export function nameOf(node: TreeNode, pageTokens: number): number {
   if (node.name < 0) {

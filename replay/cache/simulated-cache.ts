@@ -1,16 +1,16 @@
 import type { HostFigures } from './host-tier.ts'
 
-/** An engine's prefix cache as a replay needs it: one request after the other, prompts only. */
+/** An engine's prefix cache, as a replay needs it: it serves one request at a time. */
 export interface SimulatedCache {
   /**
-   * Runs a request; returns its cached tokens. Of a prompt that is larger than the cache, the front stays. The prompt is
-   * the first `promptTokens` of the tokens, the rest its answer, which is kept, too.
+   * Runs a request and returns its number of cached tokens. If a prompt is larger than the cache, its front stays
+   * cached. The first `promptTokens` tokens are the prompt; the rest is the answer, which is cached too.
    */
   serve(request: number, salt: string, tokens: Uint32Array, promptTokens?: number): number
-  /** Whether a prompt of so many tokens can be cached as a whole. */
+  /** Returns whether a prompt of `promptTokens` tokens can be cached as a whole. */
   holds(promptTokens: number): boolean
-  /** The requests whose longest cached prefix has changed since the last call, and its length now. */
+  /** Returns the requests whose longest cached prefix has changed since the last call, with its current length. */
   takeChanges(): ReadonlyMap<number, number>
-  /** What was moved between the device and its host so far; undefined without a host. */
+  /** Transfers between the device and its host so far; undefined without a host. */
   readonly hostFigures?: HostFigures | undefined
 }

@@ -14,19 +14,19 @@ import type { TreeNode } from './tree-node.ts'
 const capacities = fc.constantFrom(8, 20, 33, 50, 90, 400)
 const pages = fc.constantFrom(1, 4)
 
-/** What each request found, and what became of all requests because of it. */
+/** Returns what each request found, and the changes it caused to all requests. */
 function play(cache: Pick<TieredCache, 'serve' | 'takeChanges'>, history: readonly SentPrompt[]): unknown[] {
   return history.map(({ salt, tokens }, number) => [cache.serve(number, salt, tokens), ...cache.takeChanges()])
 }
 
-/** The same, where changes come in another order. */
+/** Sorts the changes, for caches that report them in different orders. */
 const sorted = (played: unknown[]): unknown[] =>
   played.map((step) => {
     const [cached, ...changes] = step as [number, ...[number, number][]]
     return [cached, ...changes.sort(([a], [b]) => a - b)]
   })
 
-/** Algorithm 1 as printed: at each eviction the priorities of all leaves are computed, and the lowest is taken. */
+/** Algorithm 1 as printed: at each eviction, computes the priorities of all leaves and takes the lowest. */
 class BruteForceEviction implements Eviction {
   readonly #leaves = new Set<TreeNode>()
   readonly #formula = parseFormula(evictionPriority)
@@ -159,7 +159,7 @@ describe('TieredCache with a host', () => {
           const seen = history.reduce((sum, { salt, tokens }, number) => sum + all.serve(number, salt, tokens), 0)
           const { found, offloaded, loaded, promoted: moved } = host.figures
           expect(cached.reduce((sum, tokens) => sum + tokens, 0) + found).toBeLessThanOrEqual(seen)
-          // a token leaves the host once each time it came
+          // a token can leave the host only as often as it came
           expect(loaded + moved).toBeLessThanOrEqual(offloaded)
           if (promoted === 0) expect(moved).toBe(0)
         },
@@ -168,7 +168,7 @@ describe('TieredCache with a host', () => {
     )
   })
 
-  // a node that is passed over may be dropped with a leaf that makes room for the next one
+  // a skipped node may be dropped together with a leaf that makes room for the next one
   test('keeps its account of the host however often the same prefixes go there and come back', () => {
     const requests = fc.array(fc.record({ task: fc.nat(5), question: fc.integer({ min: 3, max: 11 }) }), {
       minLength: 200,

@@ -5,9 +5,9 @@ import type { SimulatedCache } from './simulated-cache.ts'
 import { TreeNode } from './tree-node.ts'
 
 /**
- * A prefix cache as a radix tree of runs of whole pages, of which an eviction policy chooses the leaves that go: as many
- * pages from the end of the first one as are needed, then the next (Algorithm 1 of HotPrefix, with its policy). With a
- * host behind it, what is evicted may go there, and comes back when it is asked for or promoted.
+ * A prefix cache as a radix tree of runs of whole pages. An eviction policy chooses the leaf to evict: as many pages as
+ * necessary from its end, then the next leaf (Algorithm 1 of HotPrefix, with its policy). If there is a host behind the
+ * cache, evicted content may move there, and comes back when it is requested or promoted.
  */
 export class TieredCache implements SimulatedCache {
   readonly #capacityTokens: number
@@ -18,7 +18,7 @@ export class TieredCache implements SimulatedCache {
   #changes = new Map<number, number>()
   #usedTokens = 0
   #uses = 0
-  /** the path of the request that is served */
+  /** the path of the running request */
   #running: ReadonlySet<TreeNode> = new Set()
 
   constructor(capacityTokens: number, pageTokens: number, eviction: Eviction, host?: HostTier) {
@@ -58,7 +58,7 @@ export class TieredCache implements SimulatedCache {
     return changes
   }
 
-  /** What was moved between the device and its host; undefined without a host. */
+  /** Transfers between the device and its host; undefined without a host. */
   get hostFigures(): HostFigures | undefined {
     return this.#host?.figures
   }
@@ -67,13 +67,13 @@ export class TieredCache implements SimulatedCache {
     return this.#capacityTokens - this.#usedTokens
   }
 
-  /** A leaf goes, and with it what of the host hangs on it. */
+  /** Evicts a leaf, and its descendants on the host. */
   discard(leaf: TreeNode): void {
     this.#leave(leaf)
     this.#drop(leaf)
   }
 
-  /** A node of the host behind one of the device is there from now on. */
+  /** Moves a host node whose parent is on the device to the device. */
   promote(node: TreeNode): void {
     this.#usedTokens += node.tokens.length
     this.#host!.take(node)
@@ -94,7 +94,9 @@ export class TieredCache implements SimulatedCache {
     return root
   }
 
-  /** The node behind `from` that ends with the longest cached part of the first `limit` tokens. */
+  /**
+   * Finds the longest cached part of the first `limit` tokens, starting at `from`. Returns the node that ends there.
+   */
   #find(from: TreeNode, tokens: Uint32Array, limit: number): TreeNode {
     const { node, shared } = from.walk(tokens, this.#wholePages(limit), this.#pageTokens)
     return shared === node.tokens.length ? node : this.#split(node, shared)
@@ -104,7 +106,7 @@ export class TieredCache implements SimulatedCache {
     const front = node.split(shared)
     front.hashState = node.hashState
     node.hashState = hashOn(front.hashState, front.tokens, 0, shared)
-    // both begin as it did: only the tail has another name
+    // the front begins where the node did and keeps its name, so only the tail needs a new one
     front.name = node.name
     node.name = -1
     Object.assign(front, { uses: node.uses, lastUse: node.lastUse, created: node.created, isOnHost: node.isOnHost })
@@ -119,7 +121,7 @@ export class TieredCache implements SimulatedCache {
       const missing = this.#usedTokens + tokens - this.#capacityTokens
       if (missing <= 0) return
       const leaf = this.#eviction.victim()!
-      // what is cut off is a node of its own, and known by its name when it is computed again
+      // the part cut off becomes a node, so that its name is recognised when it is computed again
       if (missing < leaf.tokens.length) this.#split(leaf, leaf.tokens.length - missing)
       if (this.#host?.admits(leaf)) this.#offload(leaf)
       else this.discard(leaf)
@@ -133,7 +135,7 @@ export class TieredCache implements SimulatedCache {
     this.#host!.admit(leaf)
   }
 
-  /** A leaf leaves the device; its parent may be the next. */
+  /** Removes a leaf from the device; its parent may become a candidate. */
   #leave(leaf: TreeNode): void {
     this.#withdraw(leaf)
     this.#usedTokens -= leaf.tokens.length
@@ -143,7 +145,7 @@ export class TieredCache implements SimulatedCache {
     if (parent.deviceChildren === 0 && parent.parent && !this.#running.has(parent)) this.#offer(parent)
   }
 
-  /** Removes a node from the tree, and what of the host hangs on it. */
+  /** Removes a node and its descendants on the host from the tree. */
   #drop(node: TreeNode): void {
     for (const child of [...node.children()]) this.#drop(child)
     if (node.isOnHost) this.#host!.take(node)
@@ -153,7 +155,7 @@ export class TieredCache implements SimulatedCache {
     if (parent?.isOnHost && parent.isLeaf) this.#host!.offer(parent)
   }
 
-  /** Adds what is not cached yet behind `found`, up to `end`; of a prompt that was there as a whole that may be nothing. */
+  /** Adds what is not cached yet after `found`, up to `end`. It may be nothing if the whole prompt was cached. */
   #add(found: TreeNode, tokens: Uint32Array, end: number): TreeNode {
     const known = this.#find(found, tokens, end)
     if (known !== found) {
@@ -170,7 +172,7 @@ export class TieredCache implements SimulatedCache {
     return last
   }
 
-  /** A request has run along a path: all of it is on the device now. */
+  /** Records that a request has run along a path, all of which is on the device now. */
   #run(end: TreeNode): void {
     for (const node of end.path()) {
       this.#uses += 1
@@ -191,7 +193,7 @@ export class TieredCache implements SimulatedCache {
     if (end.parent && end.deviceChildren === 0) this.#offer(end)
   }
 
-  /** Nothing runs through it, and all behind it is gone from the device. */
+  /** Makes a node a candidate. No request runs through it, and it has no descendants on the device. */
   #offer(node: TreeNode): void {
     this.#eviction.offer(node)
     this.#host?.offerDevice(node)
@@ -205,7 +207,7 @@ export class TieredCache implements SimulatedCache {
     }
   }
 
-  /** Tokens of the pages that a prompt takes while it runs. */
+  /** Returns the tokens in the pages that a prompt takes while it runs. */
   #pagesOf(promptTokens: number): number {
     return this.#wholePages(promptTokens + this.#pageTokens - 1)
   }
@@ -215,7 +217,7 @@ export class TieredCache implements SimulatedCache {
   }
 }
 
-/** The requests whose longest prefix ends at a node or behind it. */
+/** Yields the requests whose longest cached prefix ends at a node or below it. */
 function* requestsBehind(node: TreeNode): Generator<number> {
   yield* node.requests
   for (const child of node.children()) yield* requestsBehind(child)

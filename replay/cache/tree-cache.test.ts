@@ -11,7 +11,7 @@ type PlayedCache = Pick<SimulatedCache, 'serve' | 'takeChanges'>
 
 const capacities = fc.constantFrom(8, 20, 33, 50, 90, Number.POSITIVE_INFINITY)
 
-/** What each request found, and what became of all requests because of it. */
+/** Returns what each request found, and the changes it caused to all requests. */
 function play(cache: PlayedCache, history: readonly SentPrompt[]): unknown[] {
   const held = new Map<number, number>()
   return history.map(({ salt, tokens }, number) => {
@@ -69,7 +69,7 @@ describe('TreeCache', () => {
   })
 
   it('keeps one copy of a page that is computed again; the paged cache keeps two, in the place of something else', () => {
-    // the same prompt of whole pages a second time: its last page is computed again
+    // a repeated prompt of whole pages computes its last page again
     const history = [run(3, 4), run(1, 8), run(1, 8), run(2, 4), run(3, 5)].map((tokens) => ({
       salt: '',
       tokens: Uint32Array.from(tokens),
@@ -85,12 +85,12 @@ describe('TreeCache', () => {
     expect([small, large, large, small].map((tokens, n) => cache.serve(n, '', tokens!))).toEqual([0, 12, 20, 8])
     expect([...cache.takeChanges()]).toEqual([
       [0, 12],
-      // a prompt that is there as a whole computes its last page again, in a page of its own
+      // a fully cached prompt computes its last page again, in a new page
       [1, 16],
       [2, 16],
       [3, 12],
     ])
-    // another tenant's prompt of the same tokens takes all there is
+    // another tenant's prompt with the same tokens takes the whole cache
     expect(cache.serve(4, 'other', large!)).toBe(0)
     expect([...cache.takeChanges()]).toEqual([
       [1, 0],
@@ -159,7 +159,7 @@ describe('TreeCache', () => {
   )
 })
 
-/** Tokens as characters, so that prefixes are easily compared. */
+/** Converts tokens to characters, so that prefixes are easy to compare. */
 function textOf(tokens: Uint32Array): string {
   return String.fromCharCode(...tokens.map((token) => token % 90_000))
 }
@@ -170,7 +170,7 @@ function sharedLength(a: string, b: string): number {
   return length
 }
 
-/** The tokens of a tree of these prefixes. */
+/** Returns the number of tokens in a tree of these prefixes. */
 function countTokens(prefixes: readonly string[]): number {
   return prefixes
     .toSorted()

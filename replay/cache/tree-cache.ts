@@ -3,11 +3,12 @@ import type { SimulatedCache } from './simulated-cache.ts'
 import { TreeNode } from './tree-node.ts'
 
 /**
- * A prefix cache as a radix tree of runs of whole pages, of which the least recently used path loses as many pages from
- * its end as are needed. That makes it vLLM's paged cache, request for request, at a twentieth of the time: no page is
- * hashed (144 M tokens take 1.5 s, the emulator's PageCache 38 s). With pages of one token it is a radix cache that
- * frees no more than it must; SGLang's tree, and the emulator's after it, gives up whole leaves. Engines refuse a prompt
- * that is larger than all of their cache; here it is run, and its front stays, as the rest of it would go first.
+ * A prefix cache as a radix tree of runs of whole pages. It evicts as many pages as necessary from the end of the least
+ * recently used path. Request for request, that equals vLLM's paged cache in a twentieth of the time, because no page
+ * is hashed (144 M tokens take 1.5 s; the emulator's PageCache takes 38 s). With one-token pages it is a radix cache
+ * that frees no more than necessary; SGLang's tree, and the emulator's copy of it, evict whole leaves. Engines refuse a
+ * prompt that is larger than their whole cache. Here it runs, and its front stays, because the rest would be evicted
+ * first.
  */
 export class TreeCache implements SimulatedCache {
   readonly #capacityTokens: number
@@ -23,7 +24,7 @@ export class TreeCache implements SimulatedCache {
     this.#capacityTokens = this.#wholePages(capacityTokens)
   }
 
-  /** Without a request nothing is noted of what becomes of it, and nothing is kept. */
+  /** Like `SimulatedCache.serve`. If `request` is undefined, its later evictions are not tracked. */
   serve(request: number | undefined, salt: string, tokens: Uint32Array, promptTokens: number = tokens.length): number {
     const heldTokens = Math.min(this.#pagesOf(tokens.length), this.#capacityTokens)
     // the last token of a prompt is computed even when it is cached
@@ -40,15 +41,17 @@ export class TreeCache implements SimulatedCache {
     return cachedTokens
   }
 
-  /** A prompt that was served has got an answer: one that goes on behind both finds both. What the answer says is not known. */
+  /**
+   * Records that a served prompt got an answer with unknown tokens. A prompt that continues both will find both cached.
+   */
   answered(salt: string, tokens: Uint32Array, answerTokens: number): void {
     const { node, shared } = this.#rootOf(salt).walk(tokens, this.#wholePages(tokens.length), this.#pageTokens)
     if (shared < node.tokens.length || node.end < this.#wholePages(tokens.length)) return
-    // an engine does not compute the last token that it says
+    // an engine does not compute the last token that it generates
     node.answer = { front: tokens.slice(node.end), tokens: answerTokens - 1 }
   }
 
-  /** What a prompt finds that goes on behind the answer to the one in front of it. */
+  /** Returns the cached tokens of a prompt that may continue the answer to the prompt that ends at the node. */
   #withAnswer({ end, answer }: TreeNode, tokens: Uint32Array, promptTokens: number): number {
     if (!answer?.front.every((token, i) => tokens[end + i] === token)) return end
     return this.#wholePages(Math.min(end + answer.front.length + answer.tokens, promptTokens - 1))
@@ -70,7 +73,9 @@ export class TreeCache implements SimulatedCache {
     return root
   }
 
-  /** The node behind `from` that ends with the longest cached part of the first `limit` tokens. */
+  /**
+   * Finds the longest cached part of the first `limit` tokens, starting at `from`. Returns the node that ends there.
+   */
   #find(from: TreeNode, tokens: Uint32Array, limit: number): TreeNode {
     const { node, shared } = from.walk(tokens, this.#wholePages(limit), this.#pageTokens)
     if (shared === node.tokens.length) return node
@@ -92,7 +97,7 @@ export class TreeCache implements SimulatedCache {
     }
   }
 
-  /** Adds what is not cached yet behind `found`, up to `end`; of a prompt that was there as a whole that may be nothing. */
+  /** Adds what is not cached yet after `found`, up to `end`. It may be nothing if the whole prompt was cached. */
   #add(found: TreeNode, tokens: Uint32Array, end: number): TreeNode {
     const known = this.#find(found, tokens, end)
     if (known !== found) this.#idle.remove(known)
@@ -100,7 +105,7 @@ export class TreeCache implements SimulatedCache {
     return known.end < end ? known.extend(tokens, end) : known
   }
 
-  /** Tokens of the pages that a prompt takes while it runs. */
+  /** Returns the tokens in the pages that a prompt takes while it runs. */
   #pagesOf(promptTokens: number): number {
     return this.#wholePages(promptTokens + this.#pageTokens - 1)
   }

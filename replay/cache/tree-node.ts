@@ -6,20 +6,22 @@ export class TreeNode implements LruItem<TreeNode> {
   tokens: Uint32Array
   /** length of the prefix that ends with this node */
   end: number
-  /** by first token: few siblings share one, and those are compared */
+  /** by first token; the few siblings that share one are compared */
   readonly #children = new Map<number, TreeNode[]>()
   /** the requests whose longest cached prefix ends here */
   requests: number[] = []
-  /** of the prompt that ended here: its last tokens, which fill no page, and how many the engine computed behind them */
+  /**
+   * for a prompt that ended here: its last tokens, short of a page, and the number of answer tokens computed after them
+   */
   answer: { readonly front: Uint32Array; readonly tokens: number } | undefined
-  /** children that are not on the host */
+  /** number of children that are not on the host */
   deviceChildren = 0
   isOnHost = false
-  /** of all that stands in front of it: the state of a hash (`hashOn`) */
+  /** hash state (`hashOn`) of everything before it */
   hashState = 0
-  /** a hash of all up to the end of its first page (`nameOf`); −1: not known yet */
+  /** hash of everything up to the end of its first page (`nameOf`); −1 until computed */
   name = -1
-  /** how often requests ran through it since it was computed, and when they last did */
+  /** how often requests have used it since it was computed, and the last use */
   uses = 0
   lastUse = 0
   created = 0
@@ -32,7 +34,7 @@ export class TreeNode implements LruItem<TreeNode> {
     this.end = end
   }
 
-  /** The nodes from this one up to the root, without the root. */
+  /** Returns the nodes from this one up to the root, without the root. */
   path(): TreeNode[] {
     const path: TreeNode[] = []
     for (let node: TreeNode = this; node.parent; node = node.parent) path.push(node)
@@ -47,7 +49,7 @@ export class TreeNode implements LruItem<TreeNode> {
     return this.#children.size === 0
   }
 
-  /** How many nodes there are from the root to this one. */
+  /** Number of nodes below the root on the path to this one, including it. */
   get depth(): number {
     let depth = 0
     for (let node: TreeNode = this; node.parent; node = node.parent) depth += 1
@@ -58,7 +60,10 @@ export class TreeNode implements LruItem<TreeNode> {
     for (const siblings of this.#children.values()) yield* siblings
   }
 
-  /** Follows the first `limit` tokens, whole pages, from this node's end on; `shared` tokens of `node` are on the way. */
+  /**
+   * Follows whole pages of the first `limit` tokens from this node's end. Returns the last matching node, and how many
+   * of its tokens match.
+   */
   walk(tokens: Uint32Array, limit: number, pageTokens: number): { node: TreeNode; shared: number } {
     let node: TreeNode = this
     while (node.end < limit) {
@@ -78,7 +83,7 @@ export class TreeNode implements LruItem<TreeNode> {
     return child
   }
 
-  /** Puts a node with the first `shared` tokens in front of this one; requests stay at the end. */
+  /** Moves the first `shared` tokens to a new parent and returns it. This node keeps the rest and the requests. */
   split(shared: number): TreeNode {
     const parent = this.parent!
     const front = new TreeNode(parent, this.tokens.slice(0, shared), this.end - this.tokens.length + shared)
@@ -90,7 +95,9 @@ export class TreeNode implements LruItem<TreeNode> {
     return front
   }
 
-  /** Takes the last `count` tokens off this leaf, or all of it out of the tree; its requests then stand at the parent. */
+  /**
+   * Removes the last `count` tokens of this leaf. If none are left, removes the leaf; its requests move to the parent.
+   */
   shorten(count: number): void {
     this.end -= count
     this.answer = undefined

@@ -1,4 +1,4 @@
-/** Moves labels down, as little as goes from top to bottom, until they stand `gap` apart. */
+/** Moves labels down, from top to bottom and as little as possible, until they are `gap` apart. */
 export function placeLabels(wanted: readonly number[], gap: number): number[] {
   const placed = [...wanted]
   let least = Number.NEGATIVE_INFINITY

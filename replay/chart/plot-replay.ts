@@ -6,7 +6,7 @@ import { toRatio } from '../report/replay-report.ts'
 import { replayTrace } from '../run/replay-trace.ts'
 import { renderChart } from './render-chart.ts'
 
-/** A place on the horizontal axis: its label, and the settings it stands for. */
+/** A position on the horizontal axis: its label and its settings. */
 export interface PlotPoint {
   readonly label: string
   readonly settings: Partial<ReplaySettings>
@@ -26,7 +26,7 @@ export function plotPoints({ plotAgainst }: Pick<ReplayOptions, 'plotAgainst'>):
   return plotAgainst === 'window' ? windows : capacities
 }
 
-/** What a plot is drawn from. */
+/** The input of a plot. */
 export interface PlotInput {
   readonly trace: string
   readonly requests: readonly ReplayRequest[]
@@ -36,7 +36,7 @@ export interface PlotInput {
   readonly progress: ReplayProgress
 }
 
-/** Hit ratio against cache size or window length, a curve for every policy, as an SVG. */
+/** Plots the hit ratio against cache size or window length as an SVG, with a curve for every policy. */
 export function plotReplay({ trace, requests, names, bound, options, progress }: PlotInput): string {
   const points = plotPoints(options)
   const curves = names.map((name) => ({

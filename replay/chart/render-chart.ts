@@ -2,7 +2,7 @@ import { type ScaleLinear, type ScalePoint, scaleLinear, scalePoint } from 'd3-s
 import { line, symbol, symbolCircle, symbolDiamond, symbolSquare, symbolTriangle } from 'd3-shape'
 import { placeLabels } from './place-labels.ts'
 
-/** Curves over labelled places, and the bound none of them can cross. */
+/** Curves over labelled positions, and the bound that none of them can exceed. */
 export interface Chart {
   readonly title: string
   readonly xTitle: string
@@ -20,11 +20,11 @@ interface Scales {
 const width = 720
 const height = 440
 const plot = { left: 64, right: 592, top: 48, bottom: 376 }
-/** Okabe and Ito's colours that are clear of both white and black; each curve has a mark of its own besides. */
+/** Colours of Okabe and Ito with contrast to both white and black. Each curve also has its own marker shape. */
 const colours = ['#d55e00', '#0083c4', '#009e73', '#cc79a7'] as const
 const symbols = [symbolCircle, symbolSquare, symbolTriangle, symbolDiamond] as const
 
-/** A standalone SVG; its greys can be read on white and on black. */
+/** Renders a standalone SVG whose greys are readable on white and on black. */
 export function renderChart(chart: Chart): string {
   const highest = Math.max(chart.bound, 0.01, ...chart.curves.flatMap(({ values }) => values))
   const scales: Scales = {
@@ -80,7 +80,7 @@ function renderCurve(chart: Chart, { name, values }: Chart['curves'][number], at
   ]
 }
 
-/** Names stand where their curves end, so that no eye has to travel. */
+/** Renders the names at the ends of their curves, so that readers need not look elsewhere. */
 function renderLegend({ curves, bound }: Chart, { y }: Scales): string[] {
   const entries = [
     ...curves.map(({ name, values }, at) => ({ name, colour: colourOf(at), mark: at, y: y(values.at(-1)!) })),

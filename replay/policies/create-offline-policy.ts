@@ -33,7 +33,7 @@ function keepArrivals(
   })
 }
 
-/** Tenants share nothing: their batches are planned apart and run one after the other. */
+/** Plans the batch of each tenant separately, because tenants share nothing. The batches run one after the other. */
 function planTenants(requests: readonly ReplayRequest[], plan: Plan): PlannedRequest[] {
   const batches = new Map<string, ReplayRequest[]>()
   for (const request of requests) {

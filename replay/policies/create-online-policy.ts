@@ -7,9 +7,9 @@ import { TrieOrdering } from './rivals/trie-ordering.ts'
 import { rankOrder, sortedOrder } from './static-orders.ts'
 import { StaticPolicy } from './static-policy.ts'
 
-/** What policies can be told. */
+/** Settings of policies. */
 export interface PolicySettings {
-  /** the furthest `reprise` may place a block from its rank; default: anywhere */
+  /** maximum distance at which `reprise` may place a block from its rank; default: unlimited */
   readonly maxDisplacement?: number
 }
 
@@ -22,7 +22,7 @@ const creators: Readonly<Record<OnlineName, (settings: PolicySettings) => Online
     new IndexPolicy(() => new PrefixOrdering({ maxDisplacement })),
 }
 
-/** A policy that has seen nothing yet: one for every run. */
+/** Creates a policy without any history. Every run needs its own. */
 export function createOnlinePolicy(name: OnlineName, settings: PolicySettings = {}): OnlinePolicy {
   return creators[name](settings)
 }

@@ -9,7 +9,7 @@ interface Held {
   readonly sizes: readonly number[]
 }
 
-/** Orders by an index of what the cache holds, one for each text that stands in front of blocks. */
+/** Orders requests by indexes of what the cache holds, one index for each text before the blocks. */
 export class IndexPolicy implements OnlinePolicy {
   readonly #createIndex: () => OrderingIndex
   readonly #indexes = new Map<string, OrderingIndex>()

@@ -1,13 +1,13 @@
 import type { ReplayRequest } from '../replay-request.ts'
 
-/** Orders requests one by one as they arrive, and learns what was sent and what of it is still cached. */
+/** Orders requests one by one as they arrive. It is notified of what was sent and how much of it is still cached. */
 export interface OnlinePolicy {
-  /** The places of the request's blocks in the order to send them: a permutation. */
+  /** Returns the positions of the request's blocks in the order to send them: a permutation. */
   order(request: ReplayRequest): readonly number[]
-  /** The request goes to the engine in this order. */
+  /** The request is sent to the engine in this order. */
   sent(request: ReplayRequest, order: readonly number[]): void
-  /** Of the blocks of a request that was sent, only the first `keptBlocks` are cached. */
+  /** Only the first `keptBlocks` blocks of a sent request are cached. */
   cut(request: ReplayRequest, keptBlocks: number): void
-  /** The search path of a request that was sent, for scheduling; empty when it shares nothing. */
+  /** Returns the search path of a sent request, for scheduling; empty if it shares nothing. */
   pathOf(request: ReplayRequest): readonly number[]
 }

@@ -6,8 +6,8 @@ import type { PlannedRequest } from './offline-policy.ts'
 import { scheduleBatch } from './schedule-batch.ts'
 
 /**
- * Offline mode as ContextPilot has it (§7.1): the index is built over the batch (Algorithm 4), every context is aligned
- * to its leaf, which begins with its ancestors' blocks (Algorithm 2), and the batch is scheduled (Algorithm 5).
+ * Offline mode as in ContextPilot (§7.1): builds the index over the batch (Algorithm 4), aligns every context to its
+ * leaf, which begins with its ancestors' blocks (Algorithm 2), and schedules the batch (Algorithm 5).
  */
 export function planByPaper(requests: readonly ReplayRequest[]): PlannedRequest[] {
   const batch = new Map<RequestId, Context>()

@@ -5,7 +5,7 @@ import type { PlannedRequest } from './offline-policy.ts'
 import { scheduleBatch } from './schedule-batch.ts'
 import { rankOrder } from './static-orders.ts'
 
-/** Prompts whose order is fixed can still be scheduled: by the tree of their prefixes. */
+/** Schedules prompts whose order is fixed, by the tree of their prefixes. */
 export function planFixed(requests: readonly ReplayRequest[]): PlannedRequest[] {
   const index = new IndexPolicy(() => new PrefixOrdering())
   const orders = requests.map(rankOrder)

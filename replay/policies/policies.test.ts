@@ -21,7 +21,7 @@ const runs = [
 ]
 
 describe.each(runs)('the policy $name, $mode', ({ name, mode }) => {
-  // replayTrace throws for an order that is no permutation, and for a plan that leaves a request out
+  // replayTrace throws if an order is not a permutation or a plan leaves out a request
   it('sends every block of every request once', () => {
     fc.assert(
       fc.property(anyRequests, capacities, fc.integer({ min: 1, max: 5 }), (requests, capacityTokens, window) => {

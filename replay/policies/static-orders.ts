@@ -1,11 +1,11 @@
 import type { ReplayRequest } from '../replay-request.ts'
 
-/** The order as received: best first. */
+/** Returns the order as received: best first. */
 export function rankOrder({ context }: ReplayRequest): number[] {
   return context.map((_, place) => place)
 }
 
-/** By id, so that equal sets of blocks are equal prompts: numbers first, texts by code unit. */
+/** Sorts by id, so that equal sets of blocks give equal prompts: numbers first, then strings by code unit. */
 export function sortedOrder({ trace, context }: ReplayRequest): number[] {
   const ids = trace.blocks.map(({ id }) => id)
   return context.map((_, place) => place).sort((a, b) => compareIds(ids[a]!, ids[b]!) || a - b)

@@ -1,6 +1,6 @@
 import type { ReplayRun } from '../run/replay-run.ts'
 
-/** One line for each request of a run, in execution order, with its block ids as they were placed. */
+/** Yields a line for each request of a run, in execution order, with its block ids in the order sent. */
 export function* renderOrders({ policy, sent }: ReplayRun): Generator<string> {
   for (const { request, order } of sent) {
     const blocks = order.map((place) => request.trace.blocks[place]!.id)

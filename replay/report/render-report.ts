@@ -1,7 +1,7 @@
 import Table from 'cli-table3'
 import type { PolicyReport, ReplayReport } from './replay-report.ts'
 
-/** The report for people. */
+/** Renders the report as text for people. */
 export function renderReport({ trace, requests, mode, capacity_tokens, bound, policies }: ReplayReport): string {
   const table = new Table({
     head: ['policy', 'hit ratio', 'ratio to rank', 'cached tokens', 'prompt tokens', 'p50', 'p99', 'seconds'],
@@ -26,7 +26,7 @@ function toRow(report: PolicyReport, rank: PolicyReport | undefined): string[] {
   return [policy, ...counts, toDuration(p50_us), toDuration(p99_us), seconds.toFixed(2)]
 }
 
-/** What evictions and a host bring. */
+/** Renders the table of eviction policies and host hits. */
 function renderEvictions(policies: readonly PolicyReport[]): string {
   const table = new Table({
     head: ['policy', 'eviction', 'GPU hits', 'host hits', 'moved', 'modelled wait'],

@@ -1,6 +1,6 @@
 import { SingleBar } from 'cli-progress'
 
-/** Shows how far a replay is. */
+/** Shows the progress of a replay. */
 export interface ReplayProgress {
   begin(label: string): void
   advance(): void
@@ -9,7 +9,7 @@ export interface ReplayProgress {
 
 const silent: ReplayProgress = { begin: () => undefined, advance: () => undefined, stop: () => undefined }
 
-/** A bar on stderr, where a person sees it; nothing where a program reads. */
+/** Shows a progress bar on stderr if that is a terminal; otherwise nothing. */
 export function createProgress(total: number): ReplayProgress {
   if (!process.stderr.isTTY) return silent
   const format = '{label} {bar} {value}/{total} | {duration_formatted} | ETA {eta_formatted}'

@@ -6,7 +6,7 @@ import { bytesPerToken } from '../run/latency-model.ts'
 import type { ReplayRun } from '../run/replay-run.ts'
 import { percentile } from './percentile.ts'
 
-/** The figures of one policy. */
+/** The results of one policy. */
 export interface PolicyReport {
   readonly policy: PolicyName
   readonly hit_ratio: number
@@ -15,15 +15,17 @@ export interface PolicyReport {
   readonly p50_us: number
   readonly p99_us: number
   readonly seconds: number
-  /** where it was asked for */
+  /** present if evictions were requested */
   readonly eviction?: EvictionName
-  /** where evictions were asked for: what a request waits for, modelled, on average */
+  /** present if evictions were requested: modelled mean wait per request */
   readonly wait_ms?: number
-  /** where there is a host behind the cache: tokens found there, and moved there, from there for a request, or beforehand */
+  /** present if there is a host behind the cache */
   readonly host?: HostReport
 }
 
-/** What was found on the host and moved, in tokens, and bytes in all. */
+/**
+ * Tokens found on the host, moved to it, loaded from it for a request or promoted in advance, and total bytes moved.
+ */
 export interface HostReport {
   readonly found_tokens: number
   readonly offloaded_tokens: number
@@ -43,7 +45,7 @@ export interface ReplayReport {
   readonly policies: readonly PolicyReport[]
 }
 
-/** The figures of a run. */
+/** Builds the report of a run. */
 export function toPolicyReport(run: ReplayRun, eviction?: EvictionName): PolicyReport {
   return {
     policy: run.policy,
@@ -68,7 +70,7 @@ function toHostReport({ found, offloaded, loaded, promoted }: HostFigures): Host
   }
 }
 
-/** The bound in a policy's place: it orders nothing, and that takes no time. */
+/** Builds the row for the bound. It orders nothing, so its times are 0. */
 export function toBoundReport(seenTokens: number, promptTokens: number): PolicyReport {
   return {
     policy: 'bound',

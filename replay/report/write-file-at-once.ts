@@ -2,12 +2,12 @@ import { accessSync, constants, existsSync, realpathSync, renameSync, rmSync, st
 import { basename, dirname, join } from 'node:path'
 import { ReplayError } from '../replay-error.ts'
 
-/** What a trace is read from. */
+/** File names that a trace is read from. */
 const inputName = /^(queries|turns|questions|blocks|conversation_trace|calls)\.jsonl(\.gz)?$/
 
 /**
- * Refuses files that cannot be written, before the work that would be lost with it; that would take the place of the
- * trace they come from; or of each other.
+ * Throws a `ReplayError` for output files that cannot be written, that would overwrite the trace, or that are the same
+ * file. This happens before the replay, so that no work is lost.
  */
 export function checkOutputs(files: readonly string[], trace: string): void {
   const inputs = realPathOf(trace)
@@ -24,7 +24,7 @@ export function checkOutputs(files: readonly string[], trace: string): void {
   }
 }
 
-/** The path without links, as far as it exists. */
+/** Resolves links in a path, as far as it exists. */
 function realPathOf(file: string): string {
   if (existsSync(file)) return realpathSync(file)
   const folder = dirname(file)
@@ -44,9 +44,11 @@ function checkWritable(file: string): void {
   }
 }
 
-/** Writes a file that is either there as a whole or not at all; what was there before stays until then. */
+/**
+ * Writes a file atomically: it replaces an existing file only once it is complete. Throws a `ReplayError` on failure.
+ */
 export function writeFileAtOnce(file: string, parts: Iterable<string>): void {
-  // pipes and devices cannot be renamed over
+  // a pipe or device cannot be replaced by renaming
   const isPlain = statSync(file, { throwIfNoEntry: false })?.isFile() ?? true
   const place = isPlain ? realPathOf(file) : file
   const target = isPlain ? `${place}.${process.pid}.tmp` : file

@@ -1,7 +1,7 @@
 import { ReplayError } from '../replay-error.ts'
 import type { ReplayRequest } from '../replay-request.ts'
 
-/** Holds every policy to the first rule: each block is sent, once. */
+/** Throws a `ReplayError` unless the order sends each block exactly once. */
 export function checkOrder(policy: string, request: ReplayRequest, order: readonly number[]): void {
   const seen = new Set(order)
   const count = request.context.length

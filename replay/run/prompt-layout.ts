@@ -3,22 +3,22 @@ import { ReplayError } from '../replay-error.ts'
 import type { ReplayRequest } from '../replay-request.ts'
 import type { TraceBlock } from '../trace/trace-block.ts'
 
-/** What stands around the blocks of a prompt. */
+/** Lengths of what is around the blocks of a prompt. */
 export interface PromptFrame {
   readonly systemTokens: number
   readonly questionTokens: number
-  /** of the answer, which no later prompt repeats */
+  /** length of the answer, which no later prompt repeats */
   readonly answerTokens?: number
 }
 
 const tokenIds = 2 ** 32
-/** Prompts are laid out token by token: 256 MB for the largest. */
+/** Prompts are laid out token by token, so the largest takes 256 MB. */
 const mostPromptTokens = 2 ** 26
 
 /**
- * The prompts of a trace as token ids, which are made up: the system prompt, every block and every question have a
- * range of ids of their own, so that texts are equal exactly where their ids are. Prompts whose order is fixed are
- * their blocks and nothing else. Where a trace tells what stands around the blocks, that stands there.
+ * The prompts of a trace as made-up token ids. The system prompt, every block and every question have their own ranges
+ * of ids, so that ids are equal exactly if the texts are. Prompts with a fixed order consist of their blocks only. If a
+ * trace specifies the text around the blocks, that is used instead of the system prompt and question.
  */
 export class PromptLayout {
   readonly #frame: PromptFrame
@@ -45,12 +45,12 @@ export class PromptLayout {
     })
   }
 
-  /** Tokens of a request's prompt, in whichever order its blocks stand. */
+  /** Returns the length of a request's prompt in tokens, which does not depend on the order of its blocks. */
   lengthOf(request: ReplayRequest): number {
     return this.#frontOf(request) + this.#restOf(request) + request.sizes.reduce((sum, size) => sum + size, 0)
   }
 
-  /** The prompt with the blocks in this order, and its answer. */
+  /** Returns the tokens of the prompt with the blocks in this order, followed by its answer. */
   tokensOf(request: ReplayRequest, order: readonly number[]): Uint32Array {
     const { systemTokens, questionTokens, answerTokens = 0 } = this.#frame
     const behind = isFramed(request) ? answerTokens : 0
@@ -68,7 +68,7 @@ export class PromptLayout {
     return tokens
   }
 
-  /** How many of the blocks, in this order, lie wholly within the prompt's first `tokens` tokens. */
+  /** Returns how many blocks, in this order, are entirely within the prompt's first `tokens` tokens. */
   blocksWithin(request: ReplayRequest, order: readonly number[], tokens: number): number {
     let end = this.#frontOf(request)
     let blocks = 0
@@ -106,7 +106,7 @@ function sumOf(pieces: readonly TraceBlock[]): number {
   return pieces.reduce((sum, { tokens }) => sum + tokens, 0)
 }
 
-/** Whether a system prompt and a question stand around its blocks whose lengths alone are known. */
+/** Returns whether the prompt gets a system prompt and a question, of which only the lengths are known. */
 function isFramed({ fixed, trace: { around } }: ReplayRequest): boolean {
   return !fixed && !around
 }

@@ -4,10 +4,10 @@ import type { LatencyModel } from './latency-model.ts'
 import type { PromptLayout } from './prompt-layout.ts'
 import type { SentRequest } from './replay-run.ts'
 
-/** Told of a request, in the order it was sent in, of which only the first `keptBlocks` blocks are cached now. */
+/** Called when only the first `keptBlocks` blocks of a request, in the order sent, are cached. */
 export type CutListener = (sent: SentRequest, keptBlocks: number) => void
 
-/** The engine of a replay: serves prompts from a simulated cache and counts what was found there. */
+/** The engine of a replay: serves prompts from a simulated cache and counts the cached tokens. */
 export class ReplayEngine {
   readonly #cache: SimulatedCache
   readonly #layout: PromptLayout
@@ -16,7 +16,7 @@ export class ReplayEngine {
   readonly #sentByNumber = new Map<number, SentRequest>()
   cachedTokens = 0
   promptTokens = 0
-  /** modelled, of all requests together */
+  /** modelled total wait of all requests */
   waitSeconds = 0
   readonly #latency: LatencyModel
 

@@ -10,7 +10,7 @@ import { ReplayEngine } from './replay-engine.ts'
 import type { ReplayRun } from './replay-run.ts'
 import { rescheduleBatch, type ScheduleName } from './schedule-window.ts'
 
-/** What an offline run needs. */
+/** The input of an offline run. */
 export interface OfflineRun {
   readonly requests: readonly ReplayRequest[]
   readonly name: OrderingName
@@ -18,12 +18,12 @@ export interface OfflineRun {
   readonly cache: SimulatedCache
   readonly layout: PromptLayout
   readonly latency: LatencyModel
-  /** undefined: the plan's own */
+  /** undefined: the plan's own schedule */
   readonly schedule: ScheduleName | undefined
   readonly onServed?: (() => void) | undefined
 }
 
-/** Plans the whole trace as one batch and runs it; every request is charged an equal share of the planning. */
+/** Plans the whole trace as one batch and runs it. Every request is charged an equal share of the planning time. */
 export function replayOffline(run: OfflineRun): ReplayRun {
   const { requests, name, policy, cache, layout, schedule, onServed } = run
   const begin = process.hrtime.bigint()

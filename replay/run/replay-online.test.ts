@@ -19,7 +19,7 @@ const a: Sized = ['a', 16]
 const b: Sized = ['b', 16]
 const c: Sized = ['c', 16]
 
-/** Keeps the rank order and records what it is told. */
+/** Keeps the rank order and records the cuts. */
 class Recorder implements OnlinePolicy {
   readonly cuts: [request: number, keptBlocks: number][] = []
   readonly #path: (request: ReplayRequest) => readonly number[]
@@ -75,7 +75,7 @@ test('tenants share nothing', () => {
 
 test('the policy learns how many blocks of a request are still cached', () => {
   const policy = new Recorder()
-  // the second prompt takes a page of b from the first, the third takes all of both but the system prompt
+  // the second prompt evicts a page of b; the third evicts everything except the system prompt
   play(requestsOf([[a, b], [c], [['d', 32]]]), policy, 64)
   expect(policy.cuts).toEqual([
     [0, 2],
@@ -95,7 +95,7 @@ test('of a prompt that is larger than the cache, the policy learns which blocks 
     [0, 1],
     [0, 1],
     [1, 1],
-    // the end of its front goes for the third prompt's question
+    // the third prompt's question evicts the end of its front
     [1, 1],
     [2, 1],
   ])
@@ -126,7 +126,7 @@ test('no policy finds more in a cache than was seen before', () => {
   )
   fc.assert(
     fc.property(anyRequests, ordering, (requests, { name, mode }) => {
-      // a block that a context has twice is seen only once by a prefix
+      // a block that occurs twice in a context is in a shared prefix only once
       const once = requests.filter(({ context }) => new Set(context).size === context.length)
       const numbered = once.map((request, number) => ({ ...request, number }))
       const cache = { cache: 'radix' as const, capacityTokens: Number.POSITIVE_INFINITY, pageTokens: 1, window: 1 }

@@ -10,7 +10,7 @@ import { ReplayEngine } from './replay-engine.ts'
 import type { ReplayRun, SentRequest } from './replay-run.ts'
 import { type ScheduleName, scheduleWindow } from './schedule-window.ts'
 
-/** What an online run needs. */
+/** The input of an online run. */
 export interface OnlineRun {
   readonly requests: readonly ReplayRequest[]
   readonly name: OrderingName
@@ -18,13 +18,13 @@ export interface OnlineRun {
   readonly cache: SimulatedCache
   readonly layout: PromptLayout
   readonly latency: LatencyModel
-  /** so many arrivals are ordered one by one, and then run grouped */
+  /** number of arrivals that are ordered one by one and then scheduled together */
   readonly window: number
   readonly schedule: ScheduleName
   readonly onServed?: (() => void) | undefined
 }
 
-/** Runs requests as they arrive; the policy knows what was sent before and what the cache has evicted since. */
+/** Runs requests as they arrive. The policy knows what was sent before and what the cache has evicted since. */
 export function replayOnline(run: OnlineRun): ReplayRun {
   const { requests, name, policy, window } = run
   const begin = process.hrtime.bigint()

@@ -11,7 +11,7 @@ import { replayOnline } from './replay-online.ts'
 import type { ReplayRun } from './replay-run.ts'
 import { defaultSchedule } from './schedule-window.ts'
 
-/** Runs requests under one policy, from an empty cache on. */
+/** Runs requests under one policy, starting with an empty cache. */
 export function replayTrace(
   requests: readonly ReplayRequest[],
   name: OrderingName,

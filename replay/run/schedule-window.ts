@@ -11,12 +11,12 @@ export type ScheduleName = (typeof schedules)[number]
 
 const schedulers = { groups: scheduleContexts, 'depth-first': scheduleDepthFirst } as const
 
-/** How the requests of a window run if nothing else is asked for: as the paper has it, or as the product does. */
+/** Returns the default schedule for a window: as in the paper for its policy, otherwise as in the product. */
 export function defaultSchedule(name: OrderingName): ScheduleName {
   return name === 'paper' ? 'groups' : 'depth-first'
 }
 
-/** The order in which requests that wait together run: by search path, never across tenants. */
+/** Orders requests that wait together by search path, without grouping across tenants. */
 export function scheduleWindow(
   waiting: readonly SentRequest[],
   policy: OnlinePolicy,
@@ -27,7 +27,7 @@ export function scheduleWindow(
   return schedulers[schedule](waiting, (sent) => paths.get(sent)!)
 }
 
-/** A batch whose orders are decided, in another order of execution. */
+/** Changes the execution order of a planned batch; the orders of blocks stay. */
 export function rescheduleBatch(planned: readonly PlannedRequest[], schedule: ScheduleName): PlannedRequest[] {
   const paths = new Map(planned.map((one) => [one, withTenant(one.request.tenant, one.searchPath)]))
   return schedulers[schedule](planned, (one) => paths.get(one)!)

@@ -3,8 +3,8 @@ import type { ReplayRequest } from '../replay-request.ts'
 import type { PromptFrame } from './prompt-layout.ts'
 
 /**
- * The bound of every order: prompt tokens whose block, or the system prompt, an earlier request of the tenant had at
- * any place. No cache of prefixes can share more, and none that is whole pages quite as much.
+ * Returns the upper bound for any order: the prompt tokens in blocks, or in the system prompt, that an earlier request
+ * of the tenant had at any position. No prefix cache can share more, and one of whole pages shares slightly less.
  */
 export function countSeenBefore(requests: readonly ReplayRequest[], { systemTokens }: PromptFrame): number {
   const seenBy = new Map<string, Set<BlockId>>()
@@ -24,7 +24,7 @@ function countSeen(request: ReplayRequest, seen: ReadonlySet<BlockId>, systemTok
   return piecesOf(request).reduce((sum, { key, size }) => sum + (seen.has(key) ? size : 0), system)
 }
 
-/** All that a prompt is made of and that is known by a name. */
+/** Returns all pieces of a prompt that have a key. */
 function piecesOf({ context, sizes, trace }: ReplayRequest): { readonly key: BlockId; readonly size: number }[] {
   const { front = [], rest = [] } = trace.around ?? {}
   const around = [...front, ...rest].map(({ key, tokens }) => ({ key, size: tokens }))

@@ -6,13 +6,13 @@ const requestFiles = ['queries.jsonl', 'turns.jsonl', 'questions.jsonl']
 const prefixFile = 'conversation_trace.jsonl'
 const callsFile = 'calls.jsonl'
 
-/** What kind of trace lies where. */
+/** The kind and the files of a trace. */
 export type FoundTrace =
   | { readonly kind: 'contexts'; readonly requests: string; readonly blocks: string | undefined }
   | { readonly kind: 'prefixes'; readonly requests: string }
   | { readonly kind: 'calls'; readonly requests: string }
 
-/** Finds the files of a trace, which is given as its folder or as its file of requests. */
+/** Finds the files of a trace, given as its folder or its file of requests. Throws a `ReplayError` if there is none. */
 export function findTrace(path: string): FoundTrace {
   if (!existsSync(path)) throw new ReplayError(`the trace ${path} does not exist`, 2)
   const requests = statSync(path).isDirectory() ? findRequests(path) : path

@@ -4,7 +4,7 @@ import { readCount, readName, readText } from './read-fields.ts'
 import type { Line } from './read-json-lines.ts'
 import { TraceBlock } from './trace-block.ts'
 
-/** Reads the lines of a blocks file; when not strict, a block without text and tokens counts one token. */
+/** Reads the lines of a blocks file. Unless `isStrict`, a block with neither text nor tokens counts as one token. */
 export function readBlocks(lines: readonly Line[], isStrict: boolean): Map<BlockId, TraceBlock> {
   const blocks = new Map<BlockId, TraceBlock>()
   for (const line of lines) {

@@ -8,14 +8,15 @@ import { defaultTenant, type TraceRequest } from './trace.ts'
 /** A piece of a prompt, tokenised on its own. */
 interface Segment {
   readonly text: string
-  /** in code points, as traces count */
+  /** in code points, as in traces */
   readonly characters: number
   readonly tokens: Uint32Array
 }
 
 /**
- * Reads the lines of a trace of agents' calls: a prompt is the session's previous one, cut to `lcp_prev_chars`
- * characters, and `suffix`. Its blocks are the longest pieces that calls share as prefixes or not at all.
+ * Reads the lines of a trace of agent calls. A prompt is the session's previous one, cut to `lcp_prev_chars`
+ * characters, followed by `suffix`. Its blocks are the longest pieces that no two calls share in part; they are shared
+ * as prefixes.
  */
 export function readCalls(lines: readonly Line[]): TraceRequest[] {
   const sessions = new Map<string | number, Segment[]>()

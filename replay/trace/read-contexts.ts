@@ -5,7 +5,7 @@ import type { Line } from './read-json-lines.ts'
 import { defaultTenant, type Trace, type TraceRequest } from './trace.ts'
 import { keyOf, TraceBlock } from './trace-block.ts'
 
-/** Reads request lines, in the order of their arrival; when not strict, a block that is not known counts one token. */
+/** Reads request lines and sorts them by arrival. Unless `isStrict`, an unknown block counts as one token. */
 export function readContexts(
   lines: readonly Line[],
   blocks: Map<BlockId, TraceBlock>,
@@ -47,7 +47,7 @@ function readRequest(line: Line, find: (id: string | number) => TraceBlock): Tra
   }
 }
 
-/** An id that stays the same from run to run. */
+/** Derives an id that is the same in every run. */
 function deriveId(line: Line, conversation: string | number | undefined): string {
   const turn = readName(line, 'turn') ?? readName(line, 'q')
   return conversation === undefined || turn === undefined ? `line ${line.number}` : `${conversation}/${turn}`

@@ -3,28 +3,28 @@ import type { Line } from './read-json-lines.ts'
 
 const notAName = 'is neither a string nor a number'
 
-/** A text, or undefined where the field is missing or null. */
+/** Reads a string; undefined if the field is missing or null. */
 export function readText({ where, fields }: Line, name: string): string | undefined {
   const value = fields[name]
   if (value === undefined || value === null || typeof value === 'string') return value ?? undefined
   throw new ReplayError(`${where}: "${name}" is not a string`)
 }
 
-/** A finite number, or undefined where the field is missing or null. */
+/** Reads a number; undefined if the field is missing or null. */
 export function readNumber({ where, fields }: Line, name: string): number | undefined {
   const value = fields[name]
   if (value === undefined || value === null || typeof value === 'number') return value ?? undefined
   throw new ReplayError(`${where}: "${name}" is not a number`)
 }
 
-/** A number of tokens or characters, which must be there. */
+/** Reads a required number of tokens or characters. */
 export function readCount({ where, fields }: Line, name: string): number {
   const value = fields[name]
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
   throw new ReplayError(`${where}: "${name}" is not a whole number of at least 0`)
 }
 
-/** A text or a number, as written, or undefined where the field is missing or null. */
+/** Reads a string or number as written; undefined if the field is missing or null. */
 export function readName({ where, fields }: Line, name: string): string | number | undefined {
   const value = fields[name]
   if (value === undefined || value === null) return undefined
@@ -32,7 +32,7 @@ export function readName({ where, fields }: Line, name: string): string | number
   return value
 }
 
-/** The ids of a list, as written. */
+/** Reads a required list of ids, as written. */
 export function readNames({ where, fields }: Line, name: string): (string | number)[] {
   const value = fields[name]
   if (!Array.isArray(value)) throw new ReplayError(`${where}: "${name}", a list of block ids, is missing`)
@@ -45,7 +45,7 @@ export function readNames({ where, fields }: Line, name: string): (string | numb
   return value
 }
 
-/** Integers beyond 2^53 are none: JSON has already merged them with their neighbours. */
+/** Integers beyond 2^53 are not names, because JSON parsing has already merged them with their neighbours. */
 function isName(value: unknown): value is string | number {
   if (typeof value === 'string') return true
   return (

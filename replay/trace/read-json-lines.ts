@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { ReplayError } from '../replay-error.ts'
 
-/** One line of a JSONL file, and where it stands, for messages. */
+/** A line of a JSONL file, with its location for messages. */
 export interface Line {
   readonly where: string
   /** its number in the file, from 1 */
@@ -11,7 +11,7 @@ export interface Line {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-/** Reads a file of JSON objects, one a line, packed by gzip if its name says so; blank lines are left out. */
+/** Reads a file with a JSON object per line, gzipped if its name ends in `.gz`. Skips blank lines. */
 export async function readJsonLines(file: string): Promise<Line[]> {
   const text = await readText(file)
   const lines: Line[] = []
@@ -25,7 +25,7 @@ async function readText(file: string): Promise<string> {
   const bytes = await readFile(file).catch((cause: Error) => {
     throw new ReplayError(`cannot read ${file}: ${cause.message}`)
   })
-  // which drops a byte order mark
+  // it also drops a byte order mark
   const decoder = new TextDecoder()
   if (!file.endsWith('.gz')) return decoder.decode(bytes)
   const unpacked = await promisify(gunzip)(bytes).catch((cause: Error) => {

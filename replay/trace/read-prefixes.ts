@@ -7,8 +7,8 @@ import { TraceBlock } from './trace-block.ts'
 const blockTokens = 512
 
 /**
- * Reads the lines of a trace of prefix blocks (`hash_ids`; equal ids are equal prefixes): every block has 512 tokens,
- * the last one what remains of the prompt's `input_length`.
+ * Reads the lines of a trace of prefix blocks (`hash_ids`; equal ids mean equal prefixes). Every block has 512 tokens,
+ * except that the last one has the rest of the prompt's `input_length`.
  */
 export function readPrefixes(lines: readonly Line[]): TraceRequest[] {
   const blocks = new Map<string | number, TraceBlock>()

@@ -103,7 +103,7 @@ describe('readTrace', () => {
       suffix,
     })
     const folder = await writeTraceFolder({
-      // the characters of a trace are code points
+      // traces count characters as code points
       'calls.jsonl': [
         call('s', 0, '😀 one two three'),
         call('s', 5, ' four'),

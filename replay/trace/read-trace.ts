@@ -8,13 +8,13 @@ import { readJsonLines } from './read-json-lines.ts'
 import { readPrefixes } from './read-prefixes.ts'
 import type { Trace } from './trace.ts'
 
-/** How a trace is read. */
+/** Options for reading a trace. */
 export interface ReadOptions {
-  /** Blocks of unknown size count one token each, instead of being an error. */
+  /** Count blocks of unknown size as one token each instead of throwing. */
   readonly unknownSizes?: boolean
 }
 
-/** Reads a trace: its folder, or its file of requests with the file of blocks beside it. */
+/** Reads a trace, given as its folder or its file of requests; the file of blocks must be in the same folder. */
 export async function readTrace(path: string, options: ReadOptions = {}): Promise<Trace> {
   const found = findTrace(path)
   const name = basename(dirname(resolve(found.requests)))

@@ -1,7 +1,7 @@
 import { type RadixNode, RadixTree } from '#engine-adapters/emulator/cache/radix-tree.ts'
 import { TraceBlock } from './trace-block.ts'
 
-/** Splits prompts wherever two of them part: equal blocks are then equal prefixes, and nothing longer is shared. */
+/** Splits prompts wherever two of them diverge. Equal blocks then mean equal prefixes, and nothing longer is shared. */
 export function splitAtPrefixes(prompts: readonly Uint32Array[]): TraceBlock[][] {
   const tree = new RadixTree(1)
   const ends = prompts.map((tokens) => addPrompt(tree, tokens))
@@ -17,7 +17,7 @@ export function splitAtPrefixes(prompts: readonly Uint32Array[]): TraceBlock[][]
   })
 }
 
-/** The node where the prompt ends; splits that come later put their nodes in front of it. */
+/** Returns the node where the prompt ends. It stays valid, because later splits insert their nodes before it. */
 function addPrompt(tree: RadixTree, tokens: Uint32Array): RadixNode {
   const { node, shared } = tree.walk('', tokens, tokens.length)
   const found = shared < node.key.length ? tree.split(node, shared) : node

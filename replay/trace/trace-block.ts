@@ -1,7 +1,7 @@
 import type { BlockId } from '#index/context-block.ts'
 import { countTokens } from './count-tokens.ts'
 
-/** A context block as a trace has it. */
+/** A context block of a trace. */
 export class TraceBlock {
   readonly id: string | number
   /** The string "1" and the number 1 are different blocks. */
@@ -16,14 +16,14 @@ export class TraceBlock {
     this.#tokens = content.tokens
   }
 
-  /** Counted when first asked for: not everybody who reads a trace needs it. */
+  /** Number of tokens, counted on first use because not every reader of a trace needs it. */
   get tokens(): number {
     this.#tokens ??= countTokens(this.text!)
     return this.#tokens
   }
 }
 
-/** The identity of a block in the index. */
+/** Returns the identity of a block in the index. */
 export function keyOf(id: string | number): BlockId {
   return JSON.stringify(id) as BlockId
 }

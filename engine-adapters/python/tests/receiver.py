@@ -1,4 +1,4 @@
-"""A receiver of eviction callbacks that keeps the protocol, over real sockets."""
+"""A receiver of eviction callbacks that follows the protocol, over real sockets."""
 
 import contextlib
 import json
@@ -11,7 +11,7 @@ from typing import Any
 
 
 class Receiver:
-    """Believes what it is told as reprise does: generations, sequences, repeats, gaps and snapshots."""
+    """Applies reports as reprise does: generations, sequences, repeats, gaps and snapshots."""
 
     def __init__(self, port: int = 0) -> None:
         self.generation: str | None = None
@@ -37,7 +37,7 @@ class Receiver:
     def stop(self) -> None:
         self._server.shutdown()
         self._server.server_close()
-        # a process that ends closes what it had open, a server that is shut down does not
+        # a process that exits closes its connections, but a server that is shut down does not
         for connection in list(self._connections):
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)

@@ -1,4 +1,4 @@
-"""The sender against a receiver that keeps the protocol, over real sockets."""
+"""Tests the sender against a receiver that follows the protocol, over real sockets."""
 
 import random
 import socket
@@ -132,7 +132,7 @@ def test_a_receiver_that_falls_behind_gets_one_cleared_and_a_snapshot(receiver: 
 
 
 class Slow:
-    """A translator that reads slowly, so that reports overtake it."""
+    """A translator that reads slowly, so that reports pile up."""
 
     def __init__(self) -> None:
         self.gate = threading.Event()

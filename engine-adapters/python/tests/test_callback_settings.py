@@ -1,4 +1,4 @@
-"""What of a URL and a token is put right, what is refused in one line, and that no token is ever repeated."""
+"""Which URLs and tokens are cleaned up, which are refused in one line, and that no token is ever repeated."""
 
 import pytest
 from hypothesis import given
@@ -36,7 +36,7 @@ def test_a_token_that_is_no_header_is_refused_in_one_line_that_does_not_repeat_i
     assert "REPRISE_CALLBACK_TOKEN" in str(refused.value)
     assert "sesame" not in str(refused.value)
     assert "\n" not in str(refused.value)
-    # a traceback must not tell it either
+    # a traceback must not show it either
     assert refused.value.__context__ is None
 
 

@@ -1,4 +1,4 @@
-"""What an operator says in one place is read, or refused in that place's words."""
+"""An operator's settings are read, or refused by the names that the operator used."""
 
 from dataclasses import dataclass
 

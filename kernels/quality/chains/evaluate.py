@@ -1,7 +1,7 @@
 """
 Measures every method over every kind of stored rows: `python -m quality.chains.evaluate`, from the folder `kernels`.
 
-Writes a folder of results and goes on where it was stopped: what stands in its tables is not measured again.
+Writes a folder of results and continues where it was stopped: it does not measure again what is in its tables.
 """
 
 import argparse
@@ -30,7 +30,7 @@ _STRANGERS = 128
 
 
 def cases(seed: int, task: str, kind: str, samples: int) -> Iterator[tuple[Case, torch.Tensor]]:
-    """Prompts and their answers, the same for every kind and every seed of the model, in parts."""
+    """Yields prompts and their answers in parts, the same for every kind and every seed of the model."""
     model, layout = load(seed)
     random = np.random.default_rng([TASKS.index(task), 2])
     pool = chain_texts(random, _POOL, max(CHAINS), layout).context.reshape(-1, layout.tokens)
@@ -42,7 +42,7 @@ def cases(seed: int, task: str, kind: str, samples: int) -> Iterator[tuple[Case,
 
 
 def strangers(random: np.random.Generator, pool: np.ndarray, batch: int, layout: Layout) -> Strangers:
-    """Random contexts out of chunks of other texts; pool [chunks, tokens]."""
+    """Returns random contexts made of chunks of other texts; pool [chunks, tokens]."""
     chunks = pool[random.integers(len(pool), size=(_STRANGERS, PREDECESSORS))].reshape(_STRANGERS, -1)
     tokens = np.concatenate((np.full((_STRANGERS, 1), BOS), chunks), 1)
     picked = random.integers(_STRANGERS, size=(CONTEXTS, batch * layout.chunks))
@@ -51,7 +51,7 @@ def strangers(random: np.random.Generator, pool: np.ndarray, batch: int, layout:
 
 @torch.inference_mode()
 def measure(seed: int, task: str, kind: str, samples: int) -> tuple[list[tuple], list[tuple]]:
-    """Rows of both tables for one model, task and kind."""
+    """Returns the rows of both tables for one model, task and kind."""
     right: dict[tuple[str, float], int] = {}
     moved, size = 0, 0
     for case, answers in cases(seed, task, kind, samples):
@@ -59,7 +59,7 @@ def measure(seed: int, task: str, kind: str, samples: int) -> tuple[list[tuple],
         for method in METHODS:
             scores = case.scores(method)
             for ratio in RATIOS:
-                # with everything chosen the score no longer matters
+                # if all tokens are chosen, the score does not matter
                 found = {0.0: case.naive.answers, 1.0: everything}.get(ratio)
                 found = case.repaired(scores, ratio) if found is None else found
                 right[method, ratio] = right.get((method, ratio), 0) + int((found == answers).sum())
@@ -74,7 +74,7 @@ def measure(seed: int, task: str, kind: str, samples: int) -> tuple[list[tuple],
 
 
 def wilson(right: int, samples: int) -> tuple[float, float]:
-    """Interval of 95 % for a share."""
+    """Returns the 95 % interval of a share."""
     z, share = 1.96, right / samples
     middle = share + z * z / (2 * samples)
     reach = z * math.sqrt(share * (1 - share) / samples + z * z / (4 * samples * samples))
@@ -82,7 +82,7 @@ def wilson(right: int, samples: int) -> tuple[float, float]:
 
 
 def append(path: Path, header: tuple[str, ...], rows: list[tuple]) -> None:
-    """Adds rows to a table, whole or not at all as far as later runs see."""
+    """Appends rows to a table atomically: later runs see all of them or none."""
     held = path.read_text() if path.exists() else ",".join(header) + "\n"
     draft = path.with_suffix(".part")
     draft.write_text(held + "".join(",".join(map(str, row)) + "\n" for row in rows))
@@ -90,7 +90,7 @@ def append(path: Path, header: tuple[str, ...], rows: list[tuple]) -> None:
 
 
 def done(path: Path) -> set[tuple[str, str, str]]:
-    """What a table already holds."""
+    """Returns the cases that a table already contains."""
     if not path.exists():
         return set()
     with path.open() as file:

@@ -1,7 +1,7 @@
 """
-A start from which chains are learnt within minutes: attention that finds what followed an earlier token.
+An initialisation from which chains are learnt within minutes: attention that finds what followed an earlier token.
 
-From a plain random start such a model guesses among the values of the text for a long time. All weights are trained on.
+From a plain random start, such a model long guesses among the values in the text. All weights are trained further.
 """
 
 import math
@@ -17,7 +17,7 @@ _MATCH_GAIN = 3.0
 
 @torch.no_grad()
 def initialise(model: ChainModel, seed: int) -> None:
-    """Random weights; the first KV head of layer 0 looks one token back, those above match what it found."""
+    """Sets random weights. The first KV head of layer 0 looks one token back; those above match what it found."""
     generator = torch.Generator().manual_seed(seed)
     c = model.config
     for name, parameter in model.named_parameters():
@@ -36,7 +36,7 @@ def initialise(model: ChainModel, seed: int) -> None:
 
 
 def _look_back(layer: Layer, c: ModelConfig, read: torch.Tensor, write: torch.Tensor) -> None:
-    """Attention by position alone, through the biases: the key's is the query's, turned by one position."""
+    """Attention by position alone, through the biases: the key's bias is the query's, turned by one position."""
     half, group = c.rotary // 2, c.query_heads // c.kv_heads
     angle = frequencies(c).float()
     strength = _PREVIOUS_GAIN / math.sqrt(half) * math.sqrt(math.sqrt(c.head_size))

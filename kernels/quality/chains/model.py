@@ -1,4 +1,4 @@
-"""A decoder as served ones are built, small enough to train here, whose keys and values can be put in and taken out."""
+"""A decoder like those in production, small enough to train here, with access to its keys and values."""
 
 import math
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from reprise_reuse.rotation import KeyRotation
 
 @dataclass(frozen=True, slots=True)
 class ModelConfig:
-    """Sizes; half of each head's dimensions carry the rotary embedding."""
+    """Model sizes. Half of each head's dimensions carry the rotary embedding."""
 
     vocabulary: int
     width: int = 64
@@ -32,7 +32,7 @@ class ModelConfig:
 
 
 class Cache(NamedTuple):
-    """Keys, turned for the position they stand at, and values of all layers; slot `s` is position `s`."""
+    """Keys, turned for their position, and values of all layers; slot `s` is position `s`."""
 
     keys: torch.Tensor
     """[layers, batch, positions, kv heads, head size]"""
@@ -40,14 +40,14 @@ class Cache(NamedTuple):
 
 
 class Forward(NamedTuple):
-    """What a forward of some rows gives."""
+    """The result of a forward pass over some rows."""
 
     hidden: torch.Tensor
     """[batch, rows, width], normalised, ready for `head`"""
     cache: Cache
-    """the one that was given, or the rows' own keys and values"""
+    """the given cache, or the rows' own keys and values"""
     attention: torch.Tensor | None
-    """[layers, batch, positions]: softmax weights, summed over heads and rows; only where asked for"""
+    """[layers, batch, positions]: softmax weights, summed over heads and rows; only on request"""
 
 
 class Layer(nn.Module):
@@ -73,7 +73,7 @@ class Layer(nn.Module):
 
 
 class ChainModel(nn.Module):
-    """The transformer. Rows may be any positions: those not given are read from the cache as they are."""
+    """The transformer. Rows may be at any positions: others are read from the cache as they are."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -86,7 +86,7 @@ class ChainModel(nn.Module):
         self.register_buffer("cos_sin", torch.cat((angles.cos(), angles.sin()), -1).float(), persistent=False)
 
     def rotation(self) -> KeyRotation:
-        """Turns this model's keys to other positions."""
+        """Returns the rotation that turns this model's keys to other positions."""
         return KeyRotation(self.cos_sin, is_neox=True)
 
     def forward(
@@ -100,10 +100,10 @@ class ChainModel(nn.Module):
     ) -> Forward:
         """
         tokens      int64 [batch, rows]
-        positions   int64 [batch, rows], or [rows] where all of the batch have the same
-        cache       what the rows are written into and see, each the positions up to its own. Without it the rows see
-                    each other
-        visible     bool [rows, rows], instead of "up to its own", where rows see each other
+        positions   int64 [batch, rows], or [rows] if the same for the whole batch
+        cache       written by the rows and visible to them, up to each row's own position. Without it the rows see each
+                    other
+        visible     bool [rows, rows], replaces "up to its own position" if rows see each other
         """
         c = self.config
         positions = positions.expand(tokens.shape)
@@ -133,7 +133,7 @@ class ChainModel(nn.Module):
 
 
 def frequencies(config: ModelConfig) -> torch.Tensor:
-    """Radians a position of each turned pair; float64 [rotary / 2]."""
+    """Radians per position for each turned pair; float64 [rotary / 2]."""
     pairs = config.rotary // 2
     return config.rope_base ** (-torch.arange(pairs, dtype=torch.float64) / pairs)
 
@@ -147,18 +147,18 @@ def turn(x: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
 
 
 def put(held: torch.Tensor, positions: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-    """Writes rows at their positions [batch, rows] into `held` [batch, positions, heads, head size]; returns that."""
+    """Writes rows at positions [batch, rows] into `held` [batch, positions, heads, head size]. Returns `held`."""
     return held.scatter_(1, positions[..., None, None].expand_as(rows), rows)
 
 
 def attend(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, visible: torch.Tensor, *, with_attention: bool
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """Grouped-query attention; returns [batch, rows, query heads * head size] and what each position was paid."""
+    """Grouped-query attention. Returns [batch, rows, query heads * head size] and the attention to each position."""
     batch, rows, heads, size = query.shape
     query, key, value = query.transpose(1, 2), key.transpose(1, 2), value.transpose(1, 2)
     is_trained = query.requires_grad
-    # the grouped backward adds in another order than the one that the committed weights come from
+    # the grouped backward sums in a different order than the one that produced the committed weights
     if is_trained or with_attention:
         key, value = (rows.repeat_interleave(heads // rows.shape[1], 1) for rows in (key, value))
     if not with_attention:

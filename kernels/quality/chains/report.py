@@ -1,4 +1,4 @@
-"""Tables and curves of a folder of results: `python -m quality.chains.report FOLDER`, from the folder `kernels`."""
+"""Tables and curves for a folder of results: `python -m quality.chains.report FOLDER`, from the folder `kernels`."""
 
 import csv
 import sys
@@ -23,13 +23,13 @@ _COLOURS = dict(
 
 
 class Point(NamedTuple):
-    """All seeds together."""
+    """A result over all seeds together."""
 
     mean: float
     low: float
     high: float
     by_seed: list[float]
-    """in the order of the seeds"""
+    """in order of the seeds"""
 
 
 Points = dict[tuple[str, str, str, float], Point]
@@ -37,7 +37,7 @@ Points = dict[tuple[str, str, str, float], Point]
 
 
 def read(folder: Path) -> Points:
-    """The points of `accuracy.csv`; the interval is Wilson's over the questions of all seeds."""
+    """Returns the points in `accuracy.csv`; the interval is Wilson's over the questions of all seeds."""
     counted: dict[tuple[str, str, str, float], dict[int, tuple[int, int]]] = defaultdict(dict)
     with (folder / "accuracy.csv").open() as file:
         for row in csv.DictReader(file):
@@ -52,7 +52,7 @@ def read(folder: Path) -> Points:
 
 
 def tables(points: Points, folder: Path) -> str:
-    """Markdown: for each task accuracy by kind, method and ratio, and how far stored values are from exact ones."""
+    """Returns Markdown: each task's accuracy by kind, method and ratio, and the error of stored values."""
     lines = ["# Accuracy against the share of tokens computed again", ""]
     lines += ["Percent, all seeds together; 95 % intervals are at most ± the last column. By `report.py`.", ""]
     for task in _held(points, 0, TASKS):
@@ -76,7 +76,7 @@ def tables(points: Points, folder: Path) -> str:
 
 
 def deviation(folder: Path) -> list[str]:
-    """Markdown: relative distance of stored values from those of full attention, by layer, mean over the seeds."""
+    """Returns Markdown: relative distance of stored values from those of full attention, by layer, mean over seeds."""
     held: dict[tuple[str, str], dict[int, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
     with (folder / "deviation.csv").open() as file:
         for row in csv.DictReader(file):
@@ -91,7 +91,7 @@ def deviation(folder: Path) -> list[str]:
 
 
 def table(rows: list[list[str]]) -> list[str]:
-    """Markdown lines, the first row above the rule, columns of one width."""
+    """Returns Markdown lines with aligned columns; the first row is the header."""
     widths = [max(3, *map(len, column)) for column in zip(*rows, strict=True)]
     lines = [
         "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in rows
@@ -100,7 +100,7 @@ def table(rows: list[list[str]]) -> list[str]:
 
 
 def curves(points: Points) -> plt.Figure:
-    """One row a task, one column a kind; bands are 95 % intervals."""
+    """One row per task, one column per kind; bands are 95 % intervals."""
     tasks, kinds = _held(points, 0, TASKS), _held(points, 1, KINDS)
     figure, grid = plt.subplots(
         len(tasks), len(kinds), figsize=(3.6 * len(kinds), 2.7 * len(tasks)), sharex=True, sharey=True, squeeze=False
@@ -126,7 +126,7 @@ def _draw(axes: Axes, points: Points, task: str, kind: str) -> None:
         axes.plot(RATIOS, [one.mean for one in row], style, color=colour, marker=".", lw=1.4, label=method)
         axes.fill_between(RATIOS, [one.low for one in row], [one.high for one in row], color=colour, alpha=0.12, lw=0)
     axes.set_title(f"{task}, chunks {kind}", fontsize=10)
-    # at 1 all are full attention
+    # at 1 all methods equal full attention
     axes.set_xlim(-0.01, 0.52)
     axes.set_ylim(0, 1.02)
     axes.grid(alpha=0.25)
@@ -146,7 +146,7 @@ def _percent(shares: list[float]) -> str:
 
 
 def write(folder: Path) -> None:
-    """Writes `accuracy.md`, `accuracy.png` and `accuracy.svg` beside the tables."""
+    """Writes `accuracy.md`, `accuracy.png` and `accuracy.svg` next to the tables."""
     points = read(folder)
     (folder / "accuracy.md").write_text(tables(points, folder))
     mpl.rcParams["svg.hashsalt"] = "chains"

@@ -1,4 +1,4 @@
-"""A prompt put together from chunks encoded elsewhere, the rows computed again, and what a choice looks at."""
+"""A prompt assembled from chunks encoded elsewhere, the rows to recompute, and the evidence for choosing them."""
 
 from functools import cached_property
 from typing import NamedTuple
@@ -12,17 +12,17 @@ from reprise_reuse.methods import METHODS, Evidence, choose
 
 KINDS = ("alone", "averaged", "similar")
 """
-alone      each chunk behind BOS
+alone      each chunk after BOS
 averaged   mean over CONTEXTS random contexts, each BOS and PREDECESSORS chunks of other texts; keys at one position
-similar    behind the rows of the NEIGHBOURS chunks of this prompt that share most names with it (FusionRAG, 3.1)
+similar    after the rows of the NEIGHBOURS chunks of this prompt that share most names with it (FusionRAG, 3.1)
 """
 CONTEXTS, PREDECESSORS, NEIGHBOURS = 4, 2, 2
 ASKED = 2
-"""tokens of a question"""
+"""tokens per question"""
 
 
 class Stored(NamedTuple):
-    """What is held before a question comes: slot 0 is BOS, then the context, then empty slots for the question."""
+    """What is stored before a question arrives: slot 0 is BOS, then the context, then empty slots for the question."""
 
     cache: Cache
     spread: torch.Tensor
@@ -30,7 +30,7 @@ class Stored(NamedTuple):
 
 
 class Prompts(NamedTuple):
-    """A batch with one question each."""
+    """A batch of contexts with one question each."""
 
     tokens: torch.Tensor
     """int64 [batch, 1 + context]: BOS and the context"""
@@ -39,33 +39,33 @@ class Prompts(NamedTuple):
 
 
 class Strangers(NamedTuple):
-    """Contexts of other texts, for chunks to be encoded behind."""
+    """Contexts from other texts, after which chunks are encoded."""
 
     tokens: torch.Tensor
     """int64 [m, 1 + PREDECESSORS * chunk tokens], BOS first"""
     picked: torch.Tensor
-    """int64 [CONTEXTS, batch * chunks]: which of them stand before each chunk"""
+    """int64 [CONTEXTS, batch * chunks]: which of them precedes each chunk"""
 
 
 class Answered(NamedTuple):
-    """What a question finds."""
+    """The answers to the questions, and their attention."""
 
     answers: torch.Tensor
     """int64 [batch]"""
     attention: torch.Tensor
-    """float32 [layers, batch, context]: what it pays each token of the context"""
+    """float32 [layers, batch, context]: the question's attention to each token of the context"""
 
 
 def full(model: ChainModel, prompts: Prompts) -> Cache:
-    """Rows of full attention."""
+    """Returns the rows of full attention."""
     return _with_room(model(prompts.tokens, torch.arange(prompts.tokens.shape[1])).cache, ASKED)
 
 
 def stored(model: ChainModel, kind: str, tokens: torch.Tensor, layout: Layout, strangers: Strangers) -> Stored:
     """
-    Rows of every chunk, encoded as `kind` says and turned to where the chunk stands.
+    Returns the rows of every chunk, encoded as `kind` says and turned to the chunk's position.
 
-    The first chunk stands where it would stand alone: all kinds keep its exact rows.
+    The first chunk is where it would be on its own, so all kinds keep its exact rows.
 
     tokens   int64 [batch, 1 + context]
     """
@@ -90,11 +90,11 @@ def stored(model: ChainModel, kind: str, tokens: torch.Tensor, layout: Layout, s
 
 def recompute(model: ChainModel, cache: Cache, tokens: torch.Tensor, chosen: torch.Tensor, slices: int = 1) -> Cache:
     """
-    Computes the chosen tokens of the context again, at their true positions, over what is stored of the others.
+    Recomputes the chosen tokens of the context at their true positions, over the stored rows of the others.
 
-    Rows go in ascending order, so each sees those before it as they have become; in one go or in slices is the same.
+    Rows are computed in ascending order, so each sees the new rows before it. One pass and slices give the same result.
 
-    chosen   bool [batch, context], the same number in each of the batch
+    chosen   bool [batch, context], the same number in each prompt of the batch
     """
     positions, cache = _positions(chosen), Cache(cache.keys.clone(), cache.values.clone())
     for part in positions.tensor_split(slices, 1) if positions.shape[1] else ():
@@ -103,14 +103,14 @@ def recompute(model: ChainModel, cache: Cache, tokens: torch.Tensor, chosen: tor
 
 
 def ask(model: ChainModel, cache: Cache, prompts: Prompts) -> Answered:
-    """Computes the question's tokens over what is stored."""
+    """Computes the question's tokens over the stored rows."""
     context = prompts.tokens.shape[1]
     done = model(prompts.questions, context + torch.arange(ASKED), cache=cache, with_attention=True)
     return Answered(model.head(done.hidden[:, -1]).argmax(-1), done.attention[:, :, 1:context])
 
 
 def repair_and_ask(model: ChainModel, cache: Cache, prompts: Prompts, chosen: torch.Tensor) -> torch.Tensor:
-    """`recompute` and `ask` in one forward, as an engine does both; returns the answers [batch], leaves the cache."""
+    """`recompute` and `ask` in one forward, as in an engine. Returns answers [batch]; the cache stays unchanged."""
     batch, context = prompts.tokens.shape
     again, last = _positions(chosen), (context + torch.arange(ASKED)).expand(batch, -1)
     tokens = torch.cat((prompts.tokens.gather(1, again), prompts.questions), 1)
@@ -123,7 +123,7 @@ def repair_and_ask(model: ChainModel, cache: Cache, prompts: Prompts, chosen: to
 
 
 class Case:
-    """A batch of prompts over one kind of stored rows: what was found at first, and what recompute repairs."""
+    """A batch of prompts over one kind of stored rows: the answers without recomputation, and those after it."""
 
     def __init__(
         self, model: ChainModel, prompts: Prompts, layout: Layout, kind: str, strangers: Strangers, first_seed: int = 0
@@ -137,7 +137,7 @@ class Case:
         self.deviation = (self.held.cache.values - self.exact.values)[:, :, 1:context].flatten(3).norm(dim=-1)
         self.size = self.exact.values[:, :, 1:context].flatten(3).norm(dim=-1)
         self._offset = (torch.arange(layout.context) % layout.tokens).float()
-        # the first chunk's rows are exact: no method spends on them
+        # the first chunk's rows are exact, so no method spends budget on them
         self._candidates = torch.arange(layout.context) >= layout.tokens
         self._first_seed = first_seed
 
@@ -148,7 +148,7 @@ class Case:
         return paid[:, :, 1 : self.prompts.tokens.shape[1]]
 
     def evidence(self, index: int, *, is_reference: bool) -> Evidence:
-        """What a method may look at for one prompt of the batch; a whole prefill only if it is for reference."""
+        """The evidence for one prompt of the batch; includes a full prefill only if it is for reference."""
         return Evidence(
             attention=self.naive.attention[:, index],
             spread=self.held.spread[index],
@@ -165,19 +165,19 @@ class Case:
         return torch.stack([chosen.score(self.evidence(i, is_reference=chosen.is_reference)) for i in batch])
 
     def repaired(self, scores: torch.Tensor, ratio: float) -> torch.Tensor:
-        """The answers [batch] once that share of the context's tokens, those of highest score, is computed again."""
+        """Returns the answers [batch] after recomputing the `ratio` of context tokens with the highest scores."""
         budget = round(ratio * scores.shape[1])
         chosen = torch.stack([choose(score, self._candidates, budget) for score in scores])
         return repair_and_ask(self.model, self.held.cache, self.prompts, chosen)
 
 
 def _positions(chosen: torch.Tensor) -> torch.Tensor:
-    """Where the chosen tokens of the context [batch, context] stand, BOS counted; int64 [batch, chosen], ascending."""
+    """Positions, counting BOS, of the context's chosen tokens [batch, context]; int64 [batch, chosen], ascending."""
     return chosen.nonzero()[:, 1].view(len(chosen), -1) + 1
 
 
 def _with_room(cache: Cache, slots: int) -> Cache:
-    """Empty slots behind what is held."""
+    """Appends empty slots to a cache."""
     return Cache(*(functional.pad(rows, (0, 0, 0, 0, 0, slots)) for rows in cache))
 
 
@@ -191,7 +191,7 @@ def _turned(model: ChainModel, rows: Cache, distances: torch.Tensor) -> Cache:
 
 
 def _behind(model: ChainModel, before: Cache, chunks: torch.Tensor) -> Cache:
-    """Rows of chunks [n, tokens], each encoded behind its own of `before`, turned to where it would stand alone."""
+    """Rows of chunks [n, tokens], each encoded after its own entry of `before`, turned to its position on its own."""
     begin, size = before.keys.shape[2], chunks.shape[1]
     cache = model(chunks, begin + torch.arange(size), cache=_with_room(before, size)).cache
     own = Cache(cache.keys[:, :, begin:], cache.values[:, :, begin:])
@@ -199,7 +199,7 @@ def _behind(model: ChainModel, before: Cache, chunks: torch.Tensor) -> Cache:
 
 
 def _averaged(model: ChainModel, chunks: torch.Tensor, strangers: Strangers) -> tuple[Cache, torch.Tensor]:
-    """The mean over contexts, and the root of the summed variance of each token's values."""
+    """Returns the mean over contexts, and the root of the summed variance of each token's values."""
     before = model(strangers.tokens, torch.arange(strangers.tokens.shape[1])).cache
     contexts = [_behind(model, _picked(before, which), chunks) for which in strangers.picked]
     keys, values = (torch.stack(of_all) for of_all in zip(*contexts, strict=True))
@@ -207,7 +207,7 @@ def _averaged(model: ChainModel, chunks: torch.Tensor, strangers: Strangers) -> 
 
 
 def _neighbours_rows(model: ChainModel, start: Cache, alone: Cache, chunks: torch.Tensor, layout: Layout) -> Cache:
-    """BOS and the rows that are kept of each chunk's neighbours, the most similar first."""
+    """Returns BOS and the stored rows of each chunk's neighbours, most similar first."""
     nearest = neighbours(chunks.view(-1, layout.chunks, layout.tokens))
     count, size = len(chunks), layout.tokens
     picked = nearest + torch.arange(0, count, layout.chunks)[:, None, None]
@@ -219,7 +219,7 @@ def _neighbours_rows(model: ChainModel, start: Cache, alone: Cache, chunks: torc
 
 
 def neighbours(chunks: torch.Tensor) -> torch.Tensor:
-    """The chunks [batch, chunks, tokens] of the same prompt that share the most names; [batch, chunks, NEIGHBOURS]."""
+    """The chunks of the same prompt [batch, chunks, tokens] that share most names; [batch, chunks, NEIGHBOURS]."""
     names = torch.stack([(chunks == name).any(-1) for name in NAMES], -1).float()
     shared = names @ names.transpose(1, 2)
     shared.diagonal(dim1=1, dim2=2).fill_(-1)

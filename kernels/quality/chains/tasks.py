@@ -14,7 +14,7 @@ VOCABULARY = 80
 STATEMENTS = 16
 """in each text: `SET name value` for the root of a chain, `SET name earlier-name` for each alias"""
 CHAINS = {0: [1] * 16, 1: [2] * 8, 2: [3, 3, 3, 3, 2, 2]}
-"""statements of each chain of a text whose longest needs that many hops"""
+"""by the number of hops of a text's longest chain: the statements in each of its chains"""
 _SIZE = 3
 
 
@@ -27,7 +27,7 @@ class Layout:
 
     @property
     def context(self) -> int:
-        """Tokens of all chunks; they stand behind BOS."""
+        """Tokens of all chunks; they follow BOS."""
         return self.chunks * self.tokens
 
 
@@ -35,7 +35,7 @@ class Texts(NamedTuple):
     """A batch of contexts with all questions that they answer; q is the number of names."""
 
     context: np.ndarray
-    """int64 [batch, chunks * tokens]: what stands behind BOS"""
+    """int64 [batch, chunks * tokens]: everything after BOS"""
     questions: np.ndarray
     """int64 [batch, q, 2]: ASK and a name"""
     answers: np.ndarray
@@ -43,23 +43,23 @@ class Texts(NamedTuple):
     hops: np.ndarray
     """int64 [batch, q]: aliases between the name and its value"""
     bound: np.ndarray
-    """int64 [batch, q]: where in the context the name's right-hand side stands"""
+    """int64 [batch, q]: position in the context of the name's right-hand side"""
 
 
 def training_texts(random: np.random.Generator, batch: int, hops: int, layout: Layout) -> Texts:
-    """Texts without chunks: statements lie anywhere, those of a chain in order."""
+    """Texts without chunks: statements are anywhere, those of a chain in order."""
     items = layout.context - (_SIZE - 1) * STATEMENTS
     places = np.sort(random.permuted(np.tile(np.arange(items), (batch, 1)), axis=1)[:, :STATEMENTS], axis=1)
     starts = places + (_SIZE - 1) * np.arange(STATEMENTS)
     chain = np.repeat(np.arange(len(CHAINS[hops])), CHAINS[hops])
     order = random.permuted(np.tile(chain, (batch, 1)), axis=1)
-    # the n-th statement of a chain is the n-th of its places
+    # the n-th statement of a chain goes to the n-th of its places
     by_chain = np.take_along_axis(starts, np.argsort(order, axis=1, kind="stable"), axis=1)
     return _write(random, by_chain, hops, layout)
 
 
 def chain_texts(random: np.random.Generator, batch: int, hops: int, layout: Layout) -> Texts:
-    """Texts of whole statements within chunks; those of a chain lie in different chunks."""
+    """Texts of whole statements within chunks; those of a chain are in different chunks."""
     starts = np.empty((batch, STATEMENTS), np.int64)
     for row in starts:
         chunks = np.concatenate(
@@ -74,7 +74,7 @@ def chain_texts(random: np.random.Generator, batch: int, hops: int, layout: Layo
 
 
 def coreference_texts(random: np.random.Generator, batch: int, layout: Layout) -> Texts:
-    """Texts of values alone, most of which begin a chunk and belong to the name that ends the chunk before."""
+    """Texts of values only; most of them begin a chunk and belong to the name that ends the chunk before."""
     starts = np.empty((batch, STATEMENTS), np.int64)
     borders = layout.tokens * np.arange(1, layout.chunks) - (_SIZE - 1)
     half = layout.tokens // 2
@@ -98,16 +98,16 @@ class Asked(NamedTuple):
 
 TASKS = ("two-hop", "coreference", "direct", "one-hop")
 """
-two-hop      the value of an alias of an alias, each statement in another chunk: the headline
-coreference  a value that begins a chunk, of the name that ends the chunk before
-direct       the value of a name, in one statement within a chunk: a control, nothing is lost by reuse
+two-hop      the value of an alias of an alias, each statement in another chunk: the headline task
+coreference  a value at the start of a chunk, for the name that ends the chunk before
+direct       the value of a name, in one statement within a chunk: a control, reuse loses nothing
 one-hop      the value of an alias
 """
 _HOPS = {"two-hop": 2, "one-hop": 1, "direct": 0}
 
 
 def draw(task: str, random: np.random.Generator, batch: int, layout: Layout) -> Asked:
-    """Contexts of a task with one of its questions each."""
+    """Returns contexts of a task with one of its questions each."""
     if task == "coreference":
         texts = coreference_texts(random, batch, layout)
         fitting = np.arange(STATEMENTS) < np.full((batch, 1), layout.chunks - 1)

@@ -1,8 +1,8 @@
 """
 Trains one seed of the model on one thread: `python -m quality.chains.train --seed 0`, from the folder `kernels`.
 
-Texts are always seen whole; nothing masks chunks from each other, so chunks encoded alone are as foreign to the model
-as they are to one that is served.
+The model always sees whole texts. Nothing masks chunks from each other, so chunks encoded alone are as unfamiliar to it
+as they are to a model in production.
 """
 
 import argparse
@@ -28,22 +28,22 @@ _IGNORED = -100
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How long and with what."""
+    """How long to train, and with what."""
 
     steps: int = 500
     batch: int = 32
     rate: float = 3e-3
     warm_up: int = 20
     decay: float = 0.4
-    """share of the steps, at the end, over which the rate falls to a hundredth"""
+    """share of the steps, at the end, over which the learning rate falls to a hundredth"""
     weight_decay: float = 0.01
     last_hops: int = 2
     mastered: float = 0.95
-    """running accuracy from which texts need a hop more"""
+    """running accuracy at which texts get one more hop"""
 
 
 class Packed:
-    """Contexts, each followed by all its questions, which see the context and not each other."""
+    """Contexts, each followed by all its questions, which see the context but not each other."""
 
     def __init__(self, layout: Layout) -> None:
         context = 1 + layout.context
@@ -62,7 +62,7 @@ class Packed:
         return torch.from_numpy(np.concatenate(parts, 1))
 
     def targets(self, texts: Texts) -> torch.Tensor:
-        """int64 like tokens: the answer at each question's name and where each name's right-hand side stands."""
+        """int64 like tokens: the answer at each question's name and at each name's right-hand side."""
         targets = np.full((len(texts.context), len(self.positions)), _IGNORED)
         targets[:, self.context + 1 :: 2] = texts.answers
         np.put_along_axis(targets, texts.bound + 1, texts.answers, 1)
@@ -71,10 +71,10 @@ class Packed:
 
 def step_loss(model: ChainModel, packed: Packed, texts: Texts) -> tuple[torch.Tensor, float]:
     """
-    Loss and the share of the questions of most hops answered.
+    Returns the loss, and the share of correct answers to the questions with the most hops.
 
-    The loss at right-hand sides asks each alias for its value, so that the context's own keys and values carry what
-    stands in other chunks; without it a model may leave all work to the question.
+    The loss at right-hand sides asks each alias for its value. This makes the context's own keys and values carry
+    information from other chunks; without it a model may leave all work to the question.
     """
     tokens, targets = packed.tokens(texts), packed.targets(texts)
     hidden = model(tokens, packed.positions, visible=packed.visible).hidden
@@ -88,7 +88,7 @@ def step_loss(model: ChainModel, packed: Packed, texts: Texts) -> tuple[torch.Te
 def train(
     seed: int, plan: Plan, layout: Layout, say: Callable[[str], None] = print, stop_after: int | None = None
 ) -> tuple[ChainModel, dict]:
-    """Returns the trained model and what there is to say of it; the same for the same seed on the same machine."""
+    """Returns the trained model and facts about it; the same for the same seed on the same machine."""
     torch.set_num_threads(1)
     random = np.random.default_rng(seed)
     model = ChainModel(ModelConfig(VOCABULARY))
@@ -125,13 +125,13 @@ def train(
 
 
 def rate_at(step: int, plan: Plan) -> float:
-    """Factor on the learning rate."""
+    """Returns the factor on the learning rate."""
     left = (plan.steps - step) / (plan.decay * plan.steps)
     return min(1.0, (step + 1) / plan.warm_up) * (1 if left >= 1 else 0.01 + 0.99 * (1 - math.cos(math.pi * left)) / 2)
 
 
 def save(model: ChainModel, about: dict, folder: Path) -> None:
-    """Writes the weights in float16, and beside them what they are."""
+    """Writes the weights in float16, and a description next to them."""
     folder.mkdir(parents=True, exist_ok=True)
     name = f"seed-{about['seed']}"
     save_file({key: value.half() for key, value in model.state_dict().items()}, folder / f"{name}.safetensors")
@@ -139,7 +139,7 @@ def save(model: ChainModel, about: dict, folder: Path) -> None:
 
 
 def load(seed: int, folder: Path = WEIGHTS) -> tuple[ChainModel, Layout]:
-    """A committed model, in float32."""
+    """Returns a committed model, in float32."""
     about = json.loads((folder / f"seed-{seed}.json").read_text())
     model = ChainModel(ModelConfig(**about["model"]))
     weights = load_file(folder / f"seed-{seed}.safetensors")
@@ -149,14 +149,14 @@ def load(seed: int, folder: Path = WEIGHTS) -> tuple[ChainModel, Layout]:
 
 @torch.no_grad()
 def accuracy(model: ChainModel, layout: Layout, hops: int, seed: int, batches: int = 16) -> float:
-    """Share of the questions of that many hops answered, over fresh texts like those of the training."""
+    """Returns the share of correct answers to questions with this many hops, over fresh texts like the training's."""
     random, packed = np.random.default_rng([seed, 1]), Packed(layout)
     texts = (training_texts(random, 32, hops, layout) for _ in range(batches))
     return float(np.mean([step_loss(model, packed, one)[1] for one in texts]))
 
 
 def main() -> None:
-    """Trains, saves, and says how well the weights answer as they are saved."""
+    """Trains, saves, and reports the accuracy of the saved weights."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--steps", type=int, default=Plan().steps)

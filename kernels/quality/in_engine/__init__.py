@@ -1,1 +1,1 @@
-"""Quality of reuse inside a real engine: a real model's answers under reuse beside those of full attention."""
+"""Quality of reuse inside a real engine: a real model's answers under reuse against those of full attention."""

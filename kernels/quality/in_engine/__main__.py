@@ -1,4 +1,4 @@
-"""`python -m quality.in_engine`: measures answers under reuse beside full attention, and writes tables and plots."""
+"""`python -m quality.in_engine`: compares answers under reuse with full attention; writes tables and plots."""
 
 import argparse
 from pathlib import Path

@@ -1,8 +1,8 @@
-"""`python -m quality.in_engine.decodes`: how long running decodes wait while a long prompt is reused beside them.
+"""`python -m quality.in_engine.decodes`: how long running decodes wait while a long prompt is reused.
 
-Four answers are being written when a long prompt arrives. Each step's CPU time of one thread is what all of them wait
-for their next token. Compared are the steps of a cold prompt, which vLLM prefills in chunks, with those of the same
-prompt under reuse, whose rows are computed in slices of as many rows.
+Four answers are being generated when a long prompt arrives. The CPU time of one thread per step is how long all of them
+wait for their next token. The benchmark compares the steps of a cold prompt, which vLLM prefills in chunks, with those
+of the same prompt under reuse, whose rows are computed in slices of the same size.
 """
 
 import argparse
@@ -20,7 +20,7 @@ CASES: dict[str, dict[str, object]] = {"cold": {"reuse": "off"}, **{f"reuse {r:g
 
 
 def main() -> None:
-    """Measures each case on several prompts; prints the slowest step of each, and its middle step."""
+    """Measures each case on several prompts. Prints the slowest step of each, and its median step."""
     options = _read_options()
     engine = Engine(options.model, rows_per_step=options.rows, batched_tokens=options.rows)
     trace = Trace(options.trace, engine.tokenizer, 1 << 20, options.seed)
@@ -38,7 +38,7 @@ def main() -> None:
 
 
 def _steps(engine: Engine, trace: Trace, asked: Asked, name: str, wish: dict[str, object]) -> list[float]:
-    """Milliseconds of each step from a prompt's arrival to its first token, with answers being written beside it."""
+    """Returns milliseconds per step from a prompt's arrival to its first token, while other answers are generated."""
     salt = f"{name} {asked.name}"
     if wish["reuse"] != "off":
         engine.answer(trace.prompt(asked, asked.documents[::-1], "What is this about?"), salt, {"reuse": "off"})

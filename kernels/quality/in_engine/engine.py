@@ -9,7 +9,7 @@ import torch
 
 from quality.in_engine.forced_answers import ForcedAnswers
 
-# before vLLM is imported: one process, so that the model and the connector can be reached
+# set before vLLM is imported: one process, so that the model and the connector can be reached
 os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("VLLM_CPU_OMP_THREADS_BIND", "nobind")
@@ -21,7 +21,7 @@ torch.set_num_threads(1)
 
 
 LONGEST = 8192
-"""tokens of a prompt and its answer"""
+"""tokens of a prompt plus its answer"""
 
 
 class Engine:
@@ -65,14 +65,14 @@ class Engine:
         self, prompt: list[int], salt: str, wish: dict[str, Any], tokens: int = 1, forced: list[int] | None = None,
         *, goes_on: bool = False,
     ) -> tuple[list[int], torch.Tensor]:  # fmt: skip
-        """Returns the answer's tokens, greedy or as forced, and each one's log-probabilities [tokens, vocabulary].
+        """Returns the answer's tokens, greedy or as forced, and each token's log-probabilities [tokens, vocabulary].
 
-        goes_on  the prompt may go on from the approximate rows of the one before, as a conversation's next turn does
+        goes_on  the prompt may continue from the approximate rows of the one before, like a conversation's next turn
         """
         from vllm import SamplingParams
 
         if not goes_on:
-            # the same prompt again would go on from the rows of the case before
+            # otherwise the same prompt would continue from the rows of the previous case
             self._reuse._continuations.clear()
         self._answers.begin(forced)
         sampling = SamplingParams(
@@ -84,14 +84,14 @@ class Engine:
         return list(output.outputs[0].token_ids), self._answers.log_probabilities()
 
     def choose_by(self, method: str) -> None:
-        """Rows are chosen by this method from now on."""
+        """Uses this method to choose rows from now on."""
         self._reuse._settings = replace(self._reuse._settings, method=method)
 
     def take_counts(self) -> dict[str, int]:
-        """Prompt tokens by kind since this was last asked."""
+        """Returns prompt tokens by kind since the last call."""
         fresh, self._counted = self._reuse.counts - self._counted, self._reuse.counts.copy()
         return {kind: count for (what, kind), count in fresh.items() if what == "tokens"}
 
     def forget(self) -> None:
-        """Nothing is stored any more."""
+        """Discards everything stored."""
         self._reuse.reset()

@@ -1,4 +1,4 @@
-"""Reads the distribution of each answer token from a model, and forces the token itself."""
+"""Reads a model's distribution of each answer token, and forces the token itself."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import torch
 
 
 class ForcedAnswers:
-    """Watches a model's logits: one prompt at a time, with greedy sampling."""
+    """Intercepts a model's logits: one prompt at a time, with greedy sampling."""
 
     def __init__(self, model: Any) -> None:
         self._compute = model.compute_logits
@@ -15,11 +15,11 @@ class ForcedAnswers:
         model.compute_logits = self._compute_logits
 
     def begin(self, forced: list[int] | None) -> None:
-        """An answer begins. `forced`: its tokens, as far as they are not the model's own."""
+        """Starts an answer. `forced`: its tokens; None or past its end, the model chooses."""
         self._forced, self._seen = forced, []
 
     def log_probabilities(self) -> torch.Tensor:
-        """Returns those of the answer since `begin`, [tokens, vocabulary]."""
+        """Returns the log-probabilities of the answer since `begin`, [tokens, vocabulary]."""
         return torch.cat(self._seen)
 
     def _compute_logits(self, *arguments: Any, **named: Any) -> torch.Tensor:

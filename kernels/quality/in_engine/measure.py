@@ -1,4 +1,4 @@
-"""Measures every wanted case of a prompt once; what is measured is kept, so that a run can go on where one ended."""
+"""Measures every requested case of a prompt once and keeps the results, so that a later run can continue."""
 
 import json
 import random
@@ -21,15 +21,15 @@ GROUP = 8
 """
 Prompts whose documents are stored together, in one of three ways:
 
-alone     each document computed behind the system prompt only
+alone     each document computed after the system prompt only
 live      computed in an earlier prompt of the same documents in another order
-averaged  the mean over four contexts: behind the system prompt and documents of other prompts
+averaged  the mean over four contexts: after the system prompt and documents of other prompts
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What is stored, and how much of it is computed again by which choice."""
+    """How documents are stored, and how many tokens are recomputed by which choice."""
 
     stored: str
     method: str
@@ -40,7 +40,7 @@ class Case:
 
 
 class Measurements:
-    """Lines of JSON, one a prompt and case."""
+    """Lines of JSON, one per prompt and case."""
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -52,11 +52,11 @@ class Measurements:
                 self._done.add((row["trace"], row["prompt"], row["case"]))
 
     def open_cases(self, trace: str, prompt: str, cases: list[Case]) -> list[Case]:
-        """Those that are not measured yet."""
+        """Returns the cases that are not measured yet."""
         return [case for case in cases if (trace, prompt, str(case)) not in self._done]
 
     def add(self, row: dict[str, Any]) -> None:
-        """Keeps a measurement."""
+        """Stores a measurement."""
         with self._path.open("a") as lines:
             lines.write(json.dumps(row) + "\n")
         self._done.add((row["trace"], row["prompt"], row["case"]))
@@ -65,7 +65,7 @@ class Measurements:
 def measure(
     engine: Engine, trace: Trace, prompts: int, cases: list[Case], kept: Measurements, seconds: float
 ) -> Iterator[str]:
-    """Measures cases of the first prompts of a trace until time is up; yields what to say of each."""
+    """Measures cases of the first prompts of a trace until time is up. Yields a progress line for each."""
     until = time.monotonic() + seconds
     for first in range(0, prompts, GROUP):
         group = trace.asked[first : min(first + GROUP, prompts)]
@@ -94,7 +94,7 @@ def _measure_prompt(
         engine.choose_by(case.method)
         salt, wish = f"{case.stored} {group}", {"reuse": case.ratio}
         if case == cases[0] or case.stored != cases[cases.index(case) - 1].stored:
-            # what is exact in the prompt is what an engine would find: the system prompt and the first document
+            # the exact part of the prompt is what an engine would find: the system prompt and the first document
             engine.answer(trace.prompt(asked, asked.documents[:1]), salt, {"reuse": "off"})
         engine.take_counts()
         _, log = engine.answer(prompt, salt, wish, ANSWER_TOKENS, reference)
@@ -107,7 +107,7 @@ def _measure_prompt(
 
 
 def store(engine: Engine, trace: Trace, group: list[Asked], stored: str, salt: str) -> None:
-    """Has the documents of a group of prompts stored in one way."""
+    """Stores the documents of a group of prompts in one way."""
     random_order = random.Random(salt)
     kind = stored.split(",")[0]
     if kind == "alone":
@@ -115,7 +115,7 @@ def store(engine: Engine, trace: Trace, group: list[Asked], stored: str, salt: s
     elif kind == "live":
         windows = [random_order.sample(asked.documents, len(asked.documents)) for asked in group]
     else:
-        # no document is averaged over contexts in which those of its own prompt stand
+        # a document must not be averaged over contexts with other documents of its own prompt
         windows = [
             [document for document in window if document is not None]
             for _ in range(CONTEXTS + 1)
@@ -126,19 +126,19 @@ def store(engine: Engine, trace: Trace, group: list[Asked], stored: str, salt: s
 
 
 def _shuffled(group: list[Asked], order: random.Random) -> list[list[str]]:
-    """Each prompt's documents in an order of their own, the prompts in any order."""
+    """Shuffles the documents of each prompt, and the prompts."""
     rows = [order.sample(asked.documents, len(asked.documents)) for asked in group]
     order.shuffle(rows)
     return rows
 
 
 def row_of(trace: Trace, asked: Asked, case: Case, full: torch.Tensor, log: torch.Tensor) -> dict[str, Any]:
-    """The figures of an answer forced to full attention's; both log-probabilities are [tokens, vocabulary]."""
+    """Returns the figures of an answer forced to full attention's; both log-probabilities are [tokens, vocabulary]."""
     divergence = (full.exp() * (full - log)).sum(-1)
     same = log.argmax(-1) == full.argmax(-1)
     return {
         "trace": trace.name, "prompt": asked.name, "case": str(case), "stored": case.stored, "method": case.method,
         "ratio": case.ratio, "kl": float(divergence.mean()), "first_kl": float(divergence[0]),
-        # along the same path, each most likely token is the same just when greedy answers are
+        # along the same path, all most likely tokens agree exactly if greedy answers do
         "top1": float(same.float().mean()), "same_greedy": bool(same.all()),
     }  # fmt: skip

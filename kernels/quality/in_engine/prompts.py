@@ -1,4 +1,4 @@
-"""Prompts of documents and a question, from traces of retrieval."""
+"""Prompts made of documents and a question, from retrieval traces."""
 
 import gzip
 import json
@@ -20,7 +20,7 @@ class Tokenizer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question and the documents that were retrieved for it, best first."""
+    """A question and the documents retrieved for it, best first."""
 
     name: str
     question: str
@@ -36,7 +36,7 @@ def _open(folder: Path, stem: str) -> Iterator[dict[str, Any]]:
 
 
 class Trace:
-    """A folder with `queries.jsonl` and `blocks.jsonl`, in an order of its own for each seed."""
+    """A folder with `queries.jsonl` and `blocks.jsonl`, in an order that depends on the seed."""
 
     def __init__(
         self, folder: Path, tokenizer: Tokenizer, documents: int, seed: int, longest: int | None = None
@@ -58,7 +58,7 @@ class Trace:
         self.asked = [one for one in asked if longest is None or len(self.prompt(one)) <= longest]
 
     def windows(self, asked: Asked, documents: Sequence[str]) -> Iterator[Sequence[str]]:
-        """Documents in as few prompts as they fit into, in order."""
+        """Splits documents, in order, into as few prompts as possible."""
         begin = 0
         for end in range(1, len(documents) + 1):
             fits = self._longest is None or len(self.prompt(asked, documents[begin:end])) <= self._longest
@@ -68,14 +68,14 @@ class Trace:
         yield documents[begin:]
 
     def prompt(self, asked: Asked, documents: Sequence[str] | None = None, question: str | None = None) -> list[int]:
-        """The tokens of a prompt; each document is tokenised alone, as known chunks are."""
+        """Returns the tokens of a prompt; each document is tokenised separately, as known chunks are."""
         tokens = self._encode(SYSTEM)
         for document in asked.documents if documents is None else documents:
             tokens += self._encode(DOCUMENT.format(document))
         return tokens + self._encode(QUESTION.format(question or asked.question))
 
     def next_turn(self, so_far: list[int], answer: list[int], asked: Asked) -> list[int]:
-        """The tokens of a conversation's next prompt: what was said so far, its answer, other documents, a question."""
+        """Tokens of a conversation's next prompt: everything so far, its answer, other documents, a question."""
         return so_far + answer + self._encode(TURN) + self.prompt(asked)[len(self._encode(SYSTEM)) :]
 
     def _encode(self, text: str) -> list[int]:

@@ -1,4 +1,4 @@
-"""Tables, CSV and plots of what has been measured."""
+"""Tables, CSV and plots of the measurements."""
 
 import json
 from collections import defaultdict
@@ -11,7 +11,7 @@ _FIGURES = ("kl", "first_kl", "top1", "same_greedy", "f1", "full_f1")
 
 
 def write_report(folder: Path) -> str:
-    """Writes `figures.csv`, `figures.md` and a plot a trace; returns the Markdown."""
+    """Writes `figures.csv`, `figures.md` and one plot per trace. Returns the Markdown."""
     groups = _grouped(folder / "measured.jsonl")
     figures = [_figure(key, rows) for key, rows in sorted(groups.items())]
     text = "\n\n".join(_table(trace, figures) for trace in dict.fromkeys(one["trace"] for one in figures)) + "\n"

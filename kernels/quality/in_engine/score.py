@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 
 def f1(answer: str, gold: Sequence[str]) -> float:
-    """The best overlap of words with a gold answer, as SQuAD counts it."""
+    """Returns the best word overlap with a gold answer, counted as in SQuAD."""
     return max(_overlap(_words(answer), _words(one)) for one in gold)
 
 

@@ -1,8 +1,8 @@
-"""`python -m quality.in_engine.shift`: whether a table learnt once a model mends rows computed in other contexts.
+"""`python -m quality.in_engine.shift`: whether a table learnt once per model corrects rows from other contexts.
 
-Keys and values of a document behind the system prompt alone differ from those in a full prompt in a way that is partly
-the same for all documents: it depends on the layer, the head, and how far a token is from where its prompt begins to
-differ. The mean difference over some prompts is added to the rows of others when they are loaded.
+Keys and values of a document after the system prompt alone differ from those in a full prompt. Part of the difference
+is the same for all documents: it depends on the layer, the head, and a token's distance from where its prompt begins to
+differ. The mean difference over some prompts is added to the rows of other prompts when they are loaded.
 """
 
 import argparse
@@ -18,13 +18,13 @@ from quality.in_engine.prompts import SYSTEM, Asked, Trace
 from quality.in_engine.report import write_report
 
 _BUCKETS = torch.tensor([1, 2, 3, 4, 8, 16, 32, 64])
-"""how many tokens stood between a token and its system prompt, in nine steps: 0, 1, 2, 3, 4 to 7, …, 64 and more"""
+"""number of tokens between a token and its system prompt, in nine buckets: 0, 1, 2, 3, 4 to 7, …, 64 and more"""
 RATIOS = (0.0, 0.15)
 SHIFTED = ", shifted"
 
 
 class ShiftTable:
-    """Mean differences [layers, buckets, heads, size] of exact rows to stored ones, keys as at position 0."""
+    """Mean differences [layers, buckets, heads, size] between exact and stored rows, keys as at position 0."""
 
     def __init__(self, worker: Any, system_tokens: int) -> None:
         self._worker = worker
@@ -38,7 +38,7 @@ class ShiftTable:
         self._compute, worker.forward.compute = worker.forward.compute, self._computing
 
     def forget(self) -> None:
-        """Nothing is learnt any more."""
+        """Forgets everything learnt."""
         for tensor in (self._keys, self._values, self._count):
             tensor.zero_()
 
@@ -88,7 +88,7 @@ class ShiftTable:
 
 
 def main() -> None:
-    """Learns on the first prompts of a trace, measures the next ones with and without the table, and reports."""
+    """Learns from the first prompts of a trace, measures the next ones with and without the table, and reports."""
     options = _read_options()
     engine = Engine(options.model)
     table = ShiftTable(_worker(), len(engine.tokenizer.encode(SYSTEM, add_special_tokens=False)))

@@ -1,6 +1,6 @@
-"""`python -m quality.in_engine.timing`: time to the first token under reuse, as a part of a cold prefill's.
+"""`python -m quality.in_engine.timing`: time to the first token under reuse, as a fraction of a cold prefill.
 
-CPU time of one thread: on a shared machine wall-clock time of two threads says more about the neighbours.
+Measures CPU time of one thread: on a shared machine, wall-clock time of two threads says more about other load.
 """
 
 import argparse
@@ -16,7 +16,7 @@ RATIOS = (0.0, 0.15, 0.2)
 
 
 def main() -> None:
-    """Measures prompts of about so many tokens, each cold, as an exact hit, and under reuse; prints medians."""
+    """Measures prompts of roughly the given length, each cold, as an exact hit, and under reuse; prints medians."""
     options = _read_options()
     engine = Engine(options.model, host_dtype=options.host_dtype)
     trace = Trace(options.trace, engine.tokenizer, 1 << 20, options.seed)
@@ -33,7 +33,7 @@ def main() -> None:
 
 def _measure(engine: Engine, trace: Trace, asked: Asked) -> dict[str, float]:
     off, salt = {"reuse": "off"}, f"reuse {asked.name}"
-    # seen before: the same documents the other way round
+    # seen before: the same documents in reverse order
     engine.answer(trace.prompt(asked, asked.documents[::-1], "What is this about?"), salt, off)
     cold = _seconds(engine, trace.prompt(asked), f"cold {asked.name}", off)
     parts = {"exact hit": _seconds(engine, trace.prompt(asked, None, "Who was it?"), f"cold {asked.name}", off) / cold}
@@ -50,7 +50,7 @@ def _seconds(engine: Engine, prompt: list[int], salt: str, wish: dict[str, objec
 
 
 def prompts_of(trace: Trace, tokens: int, count: int) -> list[Asked]:
-    """Questions with as many documents, their own and those of the next questions, as make so many tokens."""
+    """Questions with enough documents, their own and those of the next questions, for this many tokens."""
     made = []
     for first in range(count):
         documents: list[str] = []

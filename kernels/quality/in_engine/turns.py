@@ -1,6 +1,6 @@
-"""`python -m quality.in_engine.turns`: measures conversations, each of whose turns brings documents and a question.
+"""`python -m quality.in_engine.turns`: measures conversations in which each turn adds documents and a question.
 
-A turn under reuse goes on from the approximate rows of those before it. Full attention answers the same conversation.
+A turn under reuse continues from the approximate rows of earlier turns. Full attention answers the same conversation.
 """
 
 import argparse
@@ -31,7 +31,7 @@ def main() -> None:
 def measure(
     engine: Engine, trace: Trace, conversations: int, kinds: Sequence[tuple[str, float]], kept: Measurements
 ) -> Iterator[str]:
-    """Measures the first conversations of a trace that are not measured yet; yields what to say of each."""
+    """Measures the first conversations of a trace that are not measured yet. Yields a progress line for each."""
     for number in range(conversations):
         turns = trace.asked[number * TURNS : (number + 1) * TURNS]
         last = turns[-1].name
@@ -40,7 +40,7 @@ def measure(
             continue
         engine.forget()
         salt = f"turns {number}"
-        # behind documents of other questions, too
+        # store after documents of other questions, too
         store(engine, trace, [*turns, *trace.asked[TURNS - GROUP :]], "averaged", salt)
         prompts, answers, full = _by_full_attention(engine, trace, turns, number)
         for kind in open_kinds:
@@ -54,7 +54,7 @@ def measure(
 
 
 def _by_full_attention(engine: Engine, trace: Trace, turns: Sequence[Asked], number: int) -> tuple[list, list, list]:
-    """The prompts of a conversation's turns, full attention's greedy answers, and their log-probabilities."""
+    """Returns the prompts of a conversation's turns, full attention's greedy answers, and their log-probabilities."""
     prompts, answers, full = [trace.prompt(turns[0])], [], []
     for turn in range(len(turns)):
         if turn:

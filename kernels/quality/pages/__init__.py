@@ -1,1 +1,1 @@
-"""What reading fewer pages costs in answers, and what it saves in time, in a real engine."""
+"""What reading fewer pages costs in answer quality and saves in time, in a real engine."""

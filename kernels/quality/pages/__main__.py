@@ -1,4 +1,4 @@
-"""`python -m quality.pages`: measures answers from fewer pages beside full attention, and writes tables and plots."""
+"""`python -m quality.pages`: compares answers from fewer pages with full attention; writes tables and plots."""
 
 import argparse
 from pathlib import Path

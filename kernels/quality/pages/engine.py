@@ -1,6 +1,6 @@
 """vLLM with page selection in this process, so that each answer token's distribution can be read and forced."""
 
-# it sets the engine's environment, before vLLM is imported
+# sets the engine's environment before vLLM is imported
 from quality.in_engine.engine import LONGEST  # isort: skip
 
 from dataclasses import replace
@@ -16,10 +16,10 @@ PROCESSOR = "reprise_vllm.select_pages.processor:PageProcessor"
 
 
 class Engine:
-    """An engine that answers one prompt at a time, by any selector."""
+    """An engine that answers one prompt at a time, with any selector."""
 
     def __init__(self, model: str, least_tokens: int = 1, requests: int = 1, **options: Any) -> None:
-        """least_tokens: shorter contexts stay dense; requests: so many may be sparse at once."""
+        """least_tokens: shorter contexts stay dense; requests: how many may be sparse at once."""
         import reprise_vllm
         from vllm import LLM
 
@@ -53,8 +53,8 @@ class Engine:
             raise RuntimeError(f"this engine selects no pages: {self.selection.refusal}")
 
     def choose_by(self, selector: str, every: int) -> None:
-        """Pages are chosen by this selector from now on, every so many steps (0: when a page has filled)."""
-        # the runner says that a request is gone with its next batch
+        """Uses this selector from now on, choosing again every `every` steps (0: whenever a page has filled)."""
+        # the runner reports that a request is gone with its next batch
         self.answer([5, 6, 7], 2)
         kinds = {**SELECTORS, "oracle": TrueMass}
         made = kinds[selector](self._rotation()) if selector == "chess-unrotated" else kinds[selector]()
@@ -63,7 +63,7 @@ class Engine:
     def answer(
         self, prompt: list[int], tokens: int, ratio: float | None = None, forced: list[int] | None = None
     ) -> tuple[list[int], torch.Tensor]:
-        """Returns the answer's tokens, greedy or as forced, and each one's log-probabilities [tokens, vocabulary]."""
+        """Returns the answer's tokens, greedy or as forced, and each token's log-probabilities [tokens, vocabulary]."""
         from vllm import SamplingParams
 
         self._answers.begin(forced)
@@ -75,11 +75,11 @@ class Engine:
         return list(output.outputs[0].token_ids), self._answers.log_probabilities()
 
     def begin_free(self) -> None:
-        """What is answered next is the model's own, of as many prompts as there are."""
+        """Lets the model choose the next answers itself, for any number of prompts."""
         self._answers.begin(None)
 
     def take_share(self) -> float:
-        """Pages listed of all there were, since this was last asked."""
+        """Returns listed pages as a share of all pages, since the last call."""
         counts = self.worker.rows.counts
         listed, all_pages = counts.pop(("pages_read", "listed"), 0), counts.pop(("pages_read", "all"), 0)
         return listed / all_pages if all_pages else 1.0

@@ -1,4 +1,4 @@
-"""Forty prompts of up to 2,048, 3,072, 4,096, 6,144 and 7,900 tokens, one of each length for each kind of trace."""
+"""Forty prompts of up to 2,048, 3,072, 4,096, 6,144 and 7,900 tokens, one per length for each kind of trace."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ LENGTHS = (2048, 3072, 4096, 6144, 7900)
 
 
 def forty(data: Path, tokenizer: Any, answer: int) -> list[Long]:
-    """Each kind in turn, so that what is measured first is of all kinds and lengths."""
+    """Returns the prompts, kinds in turn, so that the first measurements cover all kinds and lengths."""
     kinds = [*RETRIEVALS, DIALOGUE, AGENT]
     made = {kind: _of_kind(data, kind, tokenizer, answer) for kind in kinds}
     turns = range(len(LENGTHS))
@@ -21,7 +21,7 @@ def forty(data: Path, tokenizer: Any, answer: int) -> list[Long]:
 
 
 def _of_kind(data: Path, kind: str, tokenizer: Any, answer: int) -> list[Long]:
-    """One prompt of each length, each of another question, dialogue or call."""
+    """Returns one prompt of each length, each from a different question, dialogue or call."""
     if kind == DIALOGUE:
         return [prompts_of(data, kind, tokenizer, length, at + 1, answer)[at] for at, length in enumerate(LENGTHS)]
     if kind == AGENT:
@@ -30,7 +30,7 @@ def _of_kind(data: Path, kind: str, tokenizer: Any, answer: int) -> list[Long]:
 
 
 def _conversations(folder: Path, tokenizer: Any) -> Iterator[Long]:
-    """A question behind its documents, and in front of these the documents of questions asked before, as they fit."""
+    """A question after its documents, preceded by as many documents of earlier questions as fit."""
     blocks = {block["id"]: block["text"] for block in _open(folder, "blocks") if "text" in block}
     sizes = {name: len(tokenizer.encode(text)) + 8 for name, text in blocks.items()}
     queries = iter(sorted(_open(folder, "queries"), key=lambda one: one.get("arrival", 0)))
@@ -51,7 +51,7 @@ def _conversations(folder: Path, tokenizer: Any) -> Iterator[Long]:
 
 
 def _agents(folder: Path, tokenizer: Any, answer: int) -> Iterator[Long]:
-    """What an agent sent: it goes on as it went on."""
+    """What an agent sent, continued as in the trace."""
     sessions = iter(_sessions(folder))
     for length in LENGTHS:
         for session, text in sessions:
@@ -62,7 +62,7 @@ def _agents(folder: Path, tokenizer: Any, answer: int) -> Iterator[Long]:
 
 
 def _sessions(folder: Path) -> Iterator[tuple[str, str]]:
-    """Each session's longest prompt: its previous one, cut to what both share, and what is new."""
+    """Yields each session's longest prompt: the part shared with its previous prompt, plus what is new."""
     prompts: dict[str, str] = {}
     longest: dict[str, str] = defaultdict(str)
     for call in _open(folder, "calls"):

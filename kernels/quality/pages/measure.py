@@ -1,4 +1,4 @@
-"""Measures every wanted case of a prompt once; what is measured is kept, so that a run can go on where one ended."""
+"""Measures every requested case of a prompt once and keeps the results, so that a later run can continue."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ from quality.pages.report import WINDOW
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Which pages are read, how many, and how often they are chosen anew."""
+    """Which pages are read, how many, and how often they are chosen again."""
 
     selector: str
     every: int
@@ -30,16 +30,16 @@ def measure(
     named: str | None = None,
 ) -> Iterator[str]:  # fmt: skip
     """
-    Measures cases of prompts, `tokens` of each one's answer, until time is up; yields what to say of each.
+    Measures cases of prompts, `tokens` of each one's answer, until time is up. Yields a progress line for each.
 
-    named: what the report calls the set of these prompts
+    named: the report's name for this set of prompts
     """
     until = time.monotonic() + seconds
     for number, prompt in enumerate(prompts, 1):
         wanted = kept.open_cases(prompt.kind, prompt.name, list(cases))
         if not wanted:
             continue
-        # what is not forced is greedy
+        # unforced answers are greedy
         forced, full = engine.answer(prompt.tokens, tokens, forced=prompt.truth and prompt.truth[:tokens])
         for case in wanted:
             if time.monotonic() > until:
@@ -54,7 +54,7 @@ def measure(
 
 
 def _row(prompt: Long, case: Case, forced: Sequence[int], full: torch.Tensor, log: torch.Tensor) -> dict[str, Any]:
-    """The figures of decode steps; log-probabilities are [tokens, vocabulary], the first ones the prefill's."""
+    """The figures of decode steps; log-probabilities are [tokens, vocabulary], the first ones from the prefill."""
     full, log, token = full[1:], log[1:], torch.tensor(forced[1:])[:, None]
     steps = (full.exp() * (full - log)).sum(-1)
     return {

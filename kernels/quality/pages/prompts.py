@@ -1,4 +1,4 @@
-"""Long prompts of real text, each with the tokens that its decode steps are forced to, where the text goes on."""
+"""Long prompts of real text, with the tokens that decode steps are forced to if the text continues."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ DIALOGUE = "memory_locomo"
 
 @dataclass(frozen=True, slots=True)
 class Long:
-    """A prompt, and what follows it (None: the model's own greedy answer)."""
+    """A prompt, and its continuation (None: the model's own greedy answer)."""
 
     kind: str
     name: str
@@ -26,14 +26,14 @@ class Long:
 
 
 def prompts_of(data: Path, kind: str, tokenizer: Any, tokens: int, count: int, answer: int) -> list[Long]:
-    """The first `count` prompts of a trace, of `tokens` tokens at most and of at least six tenths of them."""
+    """Returns the first `count` prompts of a trace with at most `tokens` tokens and at least six tenths of that."""
     if kind == DIALOGUE:
         return list(_dialogues(data / kind, tokenizer, tokens, count, answer))
     return list(_retrievals(data / kind, tokenizer, tokens, count))
 
 
 def first_five(data: Path, tokenizer: Any, answer: int) -> list[Long]:
-    """Two questions of many hops, a dialogue and two of documentation, of 2,127 to 3,500 tokens."""
+    """Returns two multi-hop questions, a dialogue and two documentation questions, of 2,127 to 3,500 tokens."""
     wanted = (("rag_hotpot", 2200, 1), ("rag_musique", 2200, 1), (DIALOGUE, 3500, 1), ("rag_cookbook_docs", 2700, 2))
     return [one for kind, tokens, count in wanted for one in prompts_of(data, kind, tokenizer, tokens, count, answer)]
 
@@ -59,7 +59,7 @@ def _retrievals(folder: Path, tokenizer: Any, tokens: int, count: int) -> Iterat
 
 
 def _asked(tokenizer: Any, texts: list[str], question: str) -> list[int]:
-    # as retrieved, best first: what matters does not stand at the end
+    # in retrieval order, best first: the relevant text is not at the end
     body = "\n\n".join(f"[{number}] {text}" for number, text in enumerate(texts, 1))
     messages = [{"role": "user", "content": f"{body}\n\n{ASK.format(question)}"}]
     return tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=True, return_dict=False)

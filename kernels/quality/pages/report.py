@@ -1,4 +1,4 @@
-"""Tables, CSV and plots of what has been measured."""
+"""Tables, CSV and plots of the measurements."""
 
 import json
 from collections import Counter, defaultdict
@@ -13,7 +13,7 @@ _FIGURES = ("kl", "late_kl", "top1", "nll", "full_nll", "share")
 
 
 def write_report(folder: Path) -> str:
-    """Writes `figures.csv`, `figures.md` and a plot; returns the Markdown."""
+    """Writes `figures.csv`, `figures.md` and a plot. Returns the Markdown."""
     rows = [json.loads(line) for line in (folder / "measured.jsonl").read_text().splitlines()]
     unnamed = [one for one in rows if "set" not in one]
     first = _first_five(unnamed)
@@ -30,14 +30,14 @@ def write_report(folder: Path) -> str:
 
 
 def _common(rows: Rows) -> Rows:
-    """Of a run that was ended, the prompts of which every case is measured: means of others cannot be compared."""
+    """Keeps the prompts of an interrupted run for which every case is measured: only their means can be compared."""
     cases = {row["case"] for row in rows}
     counts = Counter(map(_key, rows))
     return [row for row in rows if counts[_key(row)] == len(cases)]
 
 
 def _drift(rows: Rows) -> str:
-    """The mean KL of each stretch of long answers; empty where there is none."""
+    """Returns the mean KL of each window of long answers; empty if there is none."""
     long = [row for row in rows if len(row.get("kl_by", ())) > 2]
     if not long:
         return ""
@@ -59,7 +59,7 @@ def _key(row: dict[str, Any]) -> tuple[str, str]:
 
 
 def _first_five(rows: Rows) -> set[tuple[str, str]]:
-    """The prompts that were measured first: `first_five` comes before all others."""
+    """Returns the prompts that were measured first: `first_five` comes before all others."""
     return set(list(dict.fromkeys(map(_key, rows)))[:5])
 
 

@@ -1,8 +1,8 @@
-"""`python -m quality.pages.timing`: a decode step from fewer pages, as a part of a stock one's, and what choosing
-costs of it.
+"""`python -m quality.pages.timing`: the time of a decode step with fewer pages, as a fraction of a stock step, and the
+cost of choosing.
 
-CPU time of one thread: on a shared machine wall-clock time of two threads says more about the neighbours. Modes take
-turns in one process, so that what the neighbours do to memory is done to all of them.
+Measures CPU time of one thread: on a shared machine, wall-clock time of two threads says more about other load. Modes
+take turns in one process, so that other load on the memory affects all of them.
 """
 
 import argparse
@@ -17,19 +17,19 @@ from typing import Any
 from quality.pages.engine import Engine
 from quality.pages.prompts import DIALOGUE, prompts_of
 
-# the prefill's, and the one in which all pages are summarised
+# the prefill's step, and the step that summarises all pages
 _FIRST_STEPS = 2
 
 
 def main() -> None:
-    """Measures each mode at each context; prints medians over rounds with their range."""
+    """Measures each mode at each context length. Prints medians over rounds with their range."""
     options = _read_options()
     most = max(options.batches)
     engine = Engine(options.model, least_tokens=options.least_tokens, requests=most)
     spent = _Spent(engine)
     for context, batch in product(options.contexts, options.batches):
         prompts = _prompts(options.data, engine, context, batch)
-        # the prefill: later ones find it in the cache
+        # prefill now: later runs find it in the cache
         for prompt in prompts:
             engine.answer(prompt, 1)
         parts: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def _prompts(data: Path, engine: Engine, context: int, batch: int) -> list[list[int]]:
-    """As many prompts of so many tokens each: parts of dialogues, none the beginning of another."""
+    """Returns `batch` prompts of `context` tokens each: parts of dialogues, none a prefix of another."""
     stream: list[int] = []
     for at in range(10):
         if len(stream) < context + 512 * batch:
@@ -64,7 +64,7 @@ def _prompts(data: Path, engine: Engine, context: int, batch: int) -> list[list[
 def _median_step(
     engine: Engine, spent: "_Spent", prompts: list[list[int]], steps: int, ratio: float | None
 ) -> tuple[float, float, float]:
-    """Seconds of CPU time: of a step in which all decode, of choosing in a step, and of the first sparse step."""
+    """CPU seconds: of a step in which all requests decode, of choosing within a step, and of the first sparse step."""
     from vllm import SamplingParams
 
     extra = {} if ratio is None else {"extra_args": {"reprise_pages": ratio}}

@@ -17,12 +17,12 @@ from reprise_kernels.cuda_kernel import LANES, PACKAGE, Argument, CudaKernel, La
 HERE = Path(__file__).resolve().parent
 MESSAGE_BYTES = 200
 COMPILER = shutil.which("g++")
-# of its own, since hypothesis gives every example the same random numbers
+# a separate generator, because hypothesis gives every example the same random numbers
 _orders = random.Random(1)
 
 
 def launch_on_cpu(kernel: CudaKernel, how: Launch, device: torch.device, arguments: Sequence[Argument]) -> None:
-    """In place of CudaKernel.launch; fails where threads wait for each other for ever, or write past shared memory."""
+    """Replaces CudaKernel.launch. Fails if threads wait for each other forever, or write past shared memory."""
     if COMPILER is None:
         pytest.skip("g++ is not installed: kernels in CUDA cannot be run without a GPU")
     assert device.type == "cpu"
@@ -38,7 +38,7 @@ def launch_on_cpu(kernel: CudaKernel, how: Launch, device: torch.device, argumen
 @cache
 def _compile(kernel: CudaKernel, cluster: int) -> ctypes.CDLL:
     with tempfile.TemporaryDirectory() as folder:
-        # the sources as they are, but for the one header that speaks to the hardware
+        # the original sources, except for the one header that accesses the hardware
         shutil.copytree(PACKAGE / "cuda", Path(folder, "cuda"))
         shutil.copy(HERE / "cluster.cuh", Path(folder, "cuda"))
         shutil.copytree(kernel.source.parent, Path(folder, kernel.name))

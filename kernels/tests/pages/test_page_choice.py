@@ -1,4 +1,4 @@
-"""Which pages are listed: as many as the budget says, the safe ones always, and the best of the others."""
+"""Which pages are listed: as many as the budget allows, always the safe ones, and the best of the others."""
 
 import numpy as np
 import pytest
@@ -99,7 +99,7 @@ def test_affinity_is_the_product_with_the_recent_windows_mean():
     vectors = keys_of(4, 6).mean(1).flatten(1)
     expected = vectors @ vectors[4:].sum(0)
     grouped = scores[0] - expected
-    # what is not raised is the product itself
+    # scores that are not raised equal the product itself
     raised = grouped > 1e-3
     torch.testing.assert_close(scores[0][~raised], expected[~raised])
     assert 0 < int(raised.sum()) <= 4

@@ -1,4 +1,4 @@
-"""The trained instrument: what its numbers rest on, and that its committed weights still show what they are for."""
+"""The trained model: what its numbers depend on, and that its committed weights still show the intended effects."""
 
 from functools import cache
 
@@ -144,7 +144,7 @@ def test_training_is_the_same_for_the_same_seed():
 @cache
 @torch.inference_mode()
 def right(kind: str, samples: int) -> dict[str, np.ndarray]:
-    """Share of right answers of each seed: of full attention, of plain reuse, and at 15 % of some methods."""
+    """Returns each seed's share of correct answers: full attention, plain reuse, and some methods at 15 %."""
     shares: dict[str, list[float]] = {}
     for seed in SEEDS:
         found: dict[str, list[torch.Tensor]] = {}

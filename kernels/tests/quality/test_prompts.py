@@ -1,4 +1,4 @@
-"""Prompts of a trace fit into the model, and no document is lost where they are split."""
+"""Prompts of a trace fit the model, and splitting them loses no document."""
 
 import json
 from itertools import pairwise

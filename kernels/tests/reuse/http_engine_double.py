@@ -1,4 +1,4 @@
-"""A double of an engine's HTTP server: it computes nothing, and keeps what it is asked."""
+"""A double of an engine's HTTP server: computes nothing, and records its requests."""
 
 import json
 import threading
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass
 class Answer:
-    """What the double says at one path."""
+    """The double's answer at one path."""
 
     body: str
     status: int = 200
@@ -26,7 +26,7 @@ class HttpEngineDouble:
         }
     )
     running: list[int] = field(default_factory=list)
-    """how many requests `/metrics` tells, one a scrape; none at the end"""
+    """the number of running requests that `/metrics` reports, one per scrape; zero after the last"""
     asked: list[tuple[str, Any, dict[str, str]]] = field(default_factory=list)
     """path, body and headers, in order"""
 
@@ -66,11 +66,11 @@ class HttpEngineDouble:
 
     @property
     def prompts(self) -> list[str]:
-        """That were to be computed."""
+        """The prompts that were sent to be computed."""
         return [body["prompt"] for path, body, _ in self.asked if path == "/v1/completions"]
 
     def metrics(self) -> Answer:
-        """As vLLM tells them."""
+        """Metrics in vLLM's format."""
         if "/metrics" in self.answers:
             return self.answers["/metrics"]
         running = self.running.pop(0) if self.running else 0

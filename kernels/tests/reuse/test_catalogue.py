@@ -1,4 +1,4 @@
-"""The scheduler's book of segments: who finds what, what counts as exact, and what leaves when room is needed."""
+"""The scheduler's record of segments: who finds what, what counts as exact, and what is evicted for room."""
 
 import numpy as np
 import pytest
@@ -94,7 +94,7 @@ def test_what_was_never_repeated_leaves_before_what_was_while_it_holds_more_than
     catalogue = Catalogue(400)
     first, second = (enter(catalogue, tokens(seed), 0, 80) for seed in range(2))
     catalogue.use([first, second])
-    # a flood of texts that nobody repeats
+    # many texts that nobody repeats
     flood = [enter(catalogue, tokens(10 + seed), 0, 80) for seed in range(9)]
     assert [catalogue.get(one.name) is not None for one in (first, second)] == [True, True]
     assert [one for one in flood if catalogue.get(one.name)] == flood[-3:]

@@ -1,4 +1,4 @@
-"""Rows come back as they went in, turned as the model turns them, and averaged as the mean of what they would be."""
+"""Rows come back as they went in, turned as the model turns them, and averaged to the mean of what they would be."""
 
 import pytest
 import torch
@@ -52,7 +52,7 @@ def make_store(slots: int = 20, dtype: torch.dtype = torch.float32, host_format:
 
 
 def all_layers(store: HostStore, slots: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Keys and values [layers, n, heads, head size]."""
+    """Returns keys and values [layers, n, heads, head size]."""
     keys, values = zip(*(store.get(layer, slots) for layer in range(LAYERS)), strict=True)
     return torch.stack(keys), torch.stack(values)
 
@@ -130,7 +130,7 @@ def test_few_bits_are_off_by_half_a_step_of_their_group_at_most(magnitudes, dtyp
         assert held.dtype == dtype and held.isfinite().all()
         groups = expected.float().unflatten(-1, (-1, 32 if bits == 4 else DIM))
         off = (held.float() - expected.float()).unflatten(-1, (groups.shape[-2], -1)).abs()
-        # and half a step of the type that they come back in
+        # plus half a step of the data type that they come back in
         most = groups.abs().amax(-1, keepdim=True) * (CodedRows.error_of(bits) + torch.finfo(dtype).eps / 2) + 1e-37
         assert (off <= most).all()
 
@@ -155,7 +155,7 @@ def test_a_budget_of_bytes_is_what_is_taken(host_format, head_size):
     shape = RowShape(3, 2, head_size, torch.bfloat16, host_format)
     store = HostStore(10, shape, KeyRotation(cos_sin(300, head_size), is_neox=True))
     state = store.state(torch.arange(10))
-    # beside keys and values: token, owner, position, contexts, squares
+    # in addition to keys and values: token, owner, position, contexts, squares
     rows = sum(t.nbytes for name, t in state.items() if name.startswith(("keys", "values")))
     assert shape.bytes * 10 == rows + 20 * 10
 

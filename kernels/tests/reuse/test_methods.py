@@ -43,7 +43,7 @@ def test_ours_weighs_attention_by_spread_and_by_the_distance_to_the_start_where_
     depend = dependence(given)
     torch.testing.assert_close(scores, favour_runs(given.attention.sum(0) * depend))
     torch.testing.assert_close(depend[known], (given.spread * (given.offset + 1) ** -0.25)[known])
-    # of one context, by the distance alone
+    # tokens with one context: by the offset alone
     assert depend[0] > depend[2] > 0 and depend[0] == depend[4]
     torch.testing.assert_close(dependence(evidence()), 1 + 2 * torch.exp(-evidence().offset / 8))
 

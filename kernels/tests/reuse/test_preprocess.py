@@ -1,4 +1,4 @@
-"""Preprocessing: each document behind others as often as wanted, once each, going on where it ended."""
+"""Preprocessing: each document follows others as often as requested, each prompt once, and runs can be continued."""
 
 import gzip
 import json

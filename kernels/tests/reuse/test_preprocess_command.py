@@ -1,4 +1,4 @@
-"""`python -m reprise_reuse preprocess` against a double of an engine's server: what is asked, and what is said."""
+"""`python -m reprise_reuse preprocess` against a double of an engine's server: its requests and its output."""
 
 import builtins
 import json
@@ -29,14 +29,14 @@ def corpus(tmp_path: Path) -> Path:
 
 
 class Run:
-    """Runs the command for a corpus and an engine."""
+    """Runs the command on a corpus and an engine."""
 
     def __init__(self, corpus: Path, double: HttpEngineDouble, capsys: Any) -> None:
         self._corpus, self._double, self._capsys = corpus, double, capsys
         self.state = corpus.parent / "state"
 
     def __call__(self, *options: str, engine: str | None = None) -> tuple[int, str, str]:
-        """Exit code, output and errors."""
+        """Returns exit code, output and errors."""
         given = ["--engine", engine or self._double.url, "--state", str(self.state), *options]
         code = main(["preprocess", str(self._corpus), *given])
         said = self._capsys.readouterr()
@@ -67,7 +67,7 @@ def test_with_idle_nothing_is_computed_while_the_engine_has_other_work(run, doub
     assert run("--idle")[0] == 0
     paths = [path for path, _, _ in double.asked]
     assert paths[0] == "/v1/models"
-    # the first scrape asks whether the engine tells it at all
+    # the first scrape checks whether the engine reports the metric at all
     assert paths[1:8] == [*["/metrics"] * 3, "/v1/completions", *["/metrics"] * 2, "/v1/completions"]
 
 
@@ -97,7 +97,7 @@ def test_what_one_engine_model_or_salt_has_is_not_there_for_another(run, double,
         }
         options, engine = given[other]
         assert f" {computed} prompts computed" in run(*options, engine=engine)[1]
-    # of the first all is done
+    # everything from the first run is done
     assert " 0 prompts computed" in run("--model", "double", engine=double.url + "/v1/")[1]
     assert "tenant" not in run.state.read_text()
 

@@ -1,4 +1,4 @@
-"""Stored runs are found wherever they stand, and only where they really stand."""
+"""Stored runs are found wherever they are, and only where they really are."""
 
 import numpy as np
 from hypothesis import given
@@ -44,7 +44,7 @@ def test_a_run_within_a_segment_is_found_from_its_first_token_to_its_last(seed, 
     begin=st.integers(0, 80),
 )
 def test_what_is_found_is_there_ascends_and_never_overlaps(seed, vocabulary, segments, begin):
-    # few symbols: grams repeat within and between segments
+    # few symbols, so that grams repeat within and between segments
     stored = [draw(seed + i, length, vocabulary) for i, length in enumerate(segments)]
     index = SegmentIndex()
     for name, tokens in enumerate(stored):
@@ -61,7 +61,7 @@ def test_what_is_found_is_there_ascends_and_never_overlaps(seed, vocabulary, seg
 
 
 def stored_in_pieces(*lengths: int) -> tuple[np.ndarray, SegmentIndex]:
-    """A text, and an index that holds it in pieces of these lengths, named from 0 on."""
+    """Returns a text, and an index that holds it in pieces of these lengths, named from 0 on."""
     text, index, at = draw(5, sum(lengths)), SegmentIndex(), 0
     for name, length in enumerate(lengths):
         index.add(name, text[at : at + length])
@@ -88,7 +88,7 @@ def test_prompts_that_begin_alike_share_their_beginning_however_short_it_is():
     index.add(0, np.concatenate([system, one]))
     index.add(1, other)
     assert index.find(np.concatenate([system, other])) == [(0, 12, 0, 0), (12, 90, 1, 0)]
-    # but alone it is not worth it, and elsewhere it is no beginning
+    # but it is too short on its own, and elsewhere it is no beginning
     assert index.find(system) == []
     assert index.find(np.concatenate([[-1], system, other])) == [(13, 90, 1, 0)]
 
@@ -97,7 +97,7 @@ def test_what_stands_between_two_runs_is_no_part_of_either_if_it_is_other_text()
     text, index = stored_in_pieces(80, 70)
     prompt = np.concatenate([text[:80], draw(9, 20), text[80:]])
     assert [match.segment for match in index.find(prompt)] == [0, 1]
-    # within a segment nothing goes on: the prompt differs there
+    # no continuation from within a segment: the prompt differs there
     assert index.find(np.concatenate([text[:60], text[80:100]])) == [(0, 60, 0, 0)]
 
 

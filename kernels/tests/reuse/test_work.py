@@ -20,7 +20,7 @@ def test_rows_that_are_affordable_cost_no_more_than_their_share_wherever_they_st
     assert 0 <= count <= len(positions)
     allowed = share * costs.sum() * (1 + 1e-6)
     assert costs[len(costs) - count :].sum() <= allowed
-    # one more at the end would be too much
+    # one more row at the end would exceed it
     assert count == len(positions) or costs[len(costs) - count - 1 :].sum() > allowed * (1 - 1e-5)
 
 

@@ -3,7 +3,7 @@ import { ownSchemas } from '../../http/own-schemas.ts'
 import type { SettingSchema } from '../schema/setting-schema.ts'
 import { findNearestName } from './find-nearest-name.ts'
 
-/** The way to a setting, as in `['engines', 1, 'kind']`. */
+/** The path to a setting, as in `['engines', 1, 'kind']`. */
 export type SettingPath = readonly (string | number)[]
 
 /** What is wrong with one setting. */
@@ -12,14 +12,14 @@ export interface SettingFault {
   readonly reason: string
 }
 
-// what runs once is not worth optimising
+// code that runs once is not worth optimising
 const code = { optimize: false }
 const options = { ...ownSchemas, code, allErrors: true, verbose: true, formats: { 'file-path': true } } as const
 const ajv = new Ajv(options)
 const fillingAjv = new Ajv({ ...options, useDefaults: true })
 const compiled = new Map<SettingSchema, ValidateFunction>()
 
-/** Finds everything that contradicts the schema; changes nothing. */
+/** Finds all violations of the schema; changes nothing. */
 export function checkSettings(schema: SettingSchema, settings: unknown): SettingFault[] {
   const validate = compiled.get(schema) ?? ajv.compile(schema)
   compiled.set(schema, validate)
@@ -27,7 +27,7 @@ export function checkSettings(schema: SettingSchema, settings: unknown): Setting
   return (validate.errors ?? []).map(toFault)
 }
 
-/** Gives every setting that is missing its default. */
+/** Returns a copy with the default of every missing setting. */
 export function fillDefaults<T>(schema: SettingSchema, settings: object): T {
   const filled = structuredClone(settings)
   fillingAjv.validate(schema, filled)

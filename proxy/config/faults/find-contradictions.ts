@@ -7,7 +7,7 @@ import type { EngineSettings, Settings } from '../settings.ts'
 import type { SettingFault, SettingPath } from './check-settings.ts'
 import { findEngineFaults } from './find-engine-faults.ts'
 
-/** Finds what no schema can say: settings that do not go together, and texts that cannot be read. */
+/** Finds what no schema can express: settings that contradict each other, and texts that cannot be parsed. */
 export function findContradictions(settings: Settings): SettingFault[] {
   const faults: SettingFault[] = []
   const add = (path: SettingPath, reason: string): unknown => faults.push({ path, reason })

@@ -2,11 +2,11 @@ import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import { isHttpUrl } from '../read-arguments.ts'
 import type { EngineSettings } from '../settings.ts'
 
-/** What an engine listens at, and nobody can connect to from elsewhere. */
+/** Addresses that an engine can listen on, but that nobody can connect to from elsewhere. */
 const anywhere = ['*', '0.0.0.0', '[::]']
 const hostPattern = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9][\w.-]*)$/
 
-/** Finds what of an engine's places and kind cannot be used, each with the setting that is at fault. */
+/** Finds what cannot be used in an engine's addresses and kind, each with the setting at fault. */
 export function findEngineFaults(engine: EngineSettings): [key: string, reason: string][] {
   const { url, kind = 'openai', events, replay, tls } = engine
   const faults: [string, string][] = []
@@ -25,7 +25,7 @@ export function findEngineFaults(engine: EngineSettings): [key: string, reason: 
   return faults
 }
 
-/** ZeroMQ throws at some of these, and never connects to the others. */
+/** Finds what is wrong with an address: ZeroMQ throws for some of these, and never connects to the others. */
 function placeFault(place: string, engineUrl: string): string | undefined {
   const [, host = '', port = ''] = /^tcp:\/\/(.*):(\d+)$/.exec(place) ?? []
   const name = isHttpUrl(engineUrl) ? new URL(engineUrl).hostname : 'HOST'

@@ -1,7 +1,7 @@
-/** A name that differs in more than this share of its letters was not what was meant. */
+/** A name that differs in more than this share of its letters is not suggested. */
 const furthestShare = 0.4
 
-/** Returns the known name that is written most like this one, or that goes on where it ends; undefined if none is alike. */
+/** Returns the known name with the fewest edits from this one; undefined if none is similar enough. */
 export function findNearestName(name: string, known: Iterable<string>): string | undefined {
   let nearest: string | undefined
   let least = Math.ceil(name.length * furthestShare)
@@ -12,7 +12,7 @@ export function findNearestName(name: string, known: Iterable<string>): string |
   return nearest
 }
 
-/** How many letters have to be put in, left out or replaced (Levenshtein). */
+/** Counts the letters to insert, delete or replace (Levenshtein). */
 function countEdits(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, i) => i)
   for (let i = 1; i <= from.length; i++) {

@@ -34,7 +34,7 @@ export const keysFileSchema: SettingSchema = {
   properties: { keys: { type: 'array', minItems: 1, items: keySchema } },
 }
 
-/** Describes who may come, and as whom. */
+/** Describes who may send requests, and as which tenant. */
 export const accessSchemas: Record<string, SettingSchema> = {
   keys: group('API keys that clients have to show. With neither a file nor entries, anyone may come.', {
     file: file('YAML or JSON file: `keys:` with a list as in `entries`. Read again when it changes.'),

@@ -66,7 +66,7 @@ export const reuseSchemas: Record<string, SettingSchema> = {
   explicit: group('Blocks of the `reprise` field.', {
     template: matching(
       'How one is written; `{k}` becomes its place, `{text}` its text.',
-      // a second number would not count up with the first, and a second text would be sent
+      // a second number would not be counted up with the first, and a second text would be sent
       '^(?=[\\s\\S]*\\{k\\})(?=[\\s\\S]*\\{text\\})(?![\\s\\S]*(\\{k\\}|\\{text\\})[\\s\\S]*\\1)',
       'has to contain {k} and {text}, each once',
       defaultWording.block,

@@ -1,4 +1,4 @@
-/** As much of JSON Schema as the configuration is described with. */
+/** The part of JSON Schema that describes the configuration. */
 export interface SettingSchema {
   readonly type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean'
   readonly description?: string
@@ -9,7 +9,7 @@ export interface SettingSchema {
   readonly items?: SettingSchema
   readonly enum?: readonly unknown[]
   readonly pattern?: string
-  /** says in words what `pattern` asks for */
+  /** says in words what `pattern` requires */
   readonly $comment?: string
   readonly format?: 'file-path'
   readonly minimum?: number
@@ -29,7 +29,7 @@ export function whole(description: string, minimum: number, standard?: number): 
   return { type: 'integer', description, minimum, ...(standard === undefined ? {} : { default: standard }) }
 }
 
-/** What no timer of Node's exceeds: it would be over at once. */
+/** The longest timer in Node, in milliseconds; a longer one would fire at once. */
 const longestTimer = 2 ** 31 - 1
 
 /** A time in seconds, of 24 days at most. */
@@ -47,7 +47,7 @@ export function text(description: string, standard?: string): SettingSchema {
   return { type: 'string', description, minLength: 1, ...(standard === undefined ? {} : { default: standard }) }
 }
 
-/** A text that has to match; `reason` says so in words. */
+/** A text that must match `pattern`; `reason` says so in words. */
 export function matching(description: string, pattern: string, reason: string, standard?: string): SettingSchema {
   return { ...text(description, standard), pattern, $comment: reason }
 }
@@ -57,12 +57,12 @@ export function file(description: string): SettingSchema {
   return { ...text(description), format: 'file-path' }
 }
 
-/** Something that is so or not. */
+/** A setting that is true or false. */
 export function flag(description: string, standard: boolean): SettingSchema {
   return { type: 'boolean', description, default: standard }
 }
 
-/** Something that is on or off; what YAML 1.1 makes of a bare `on` is understood too. */
+/** A setting that is on or off; also accepts the booleans that YAML 1.1 makes of a bare `on` or `off`. */
 export function onOff(description: string): SettingSchema {
   return { description, enum: ['on', 'off', true, false], default: 'on' }
 }

@@ -10,7 +10,7 @@ import { toConfig } from '../to-config.ts'
 import { readEnvironment } from './read-environment.ts'
 import { readSettingsFile, type SettingsLayer } from './read-settings-file.ts'
 
-/** A configuration that was read and found good. */
+/** A configuration that was read and checked. */
 export interface LoadedConfig {
   readonly settings: Settings
 }
@@ -28,7 +28,7 @@ export interface ConfigSourceOptions {
   readonly flags: SettingsLayer
 }
 
-/** A source in which a flag goes before the environment, that before the file, and the file before the defaults. */
+/** Creates a source in which flags override the environment, that overrides the file, and the file the defaults. */
 export function createConfigSource({ file, environment, flags }: ConfigSourceOptions): ConfigSource {
   return {
     load: () => {
@@ -39,12 +39,12 @@ export function createConfigSource({ file, environment, flags }: ConfigSourceOpt
   }
 }
 
-/** What the proxy runs with when nothing is configured. */
+/** The configuration of a proxy if nothing is set. */
 export function defaultConfig(): Config {
   return toConfig(combine([]))
 }
 
-/** `layers`: the strongest first. */
+/** `layers`: highest precedence first. */
 function combine(layers: readonly SettingsLayer[]): Settings {
   const merged = layers.reduceRight<Record<string, unknown>>(
     (under, { settings }) => mergeSettings(under, settings),
@@ -58,7 +58,7 @@ function combine(layers: readonly SettingsLayer[]): Settings {
   return settings
 }
 
-/** Names for every fault the place that it was set in; only flags at fault: wrong usage. */
+/** Names where each faulty setting was set. If only flags are at fault, the exit code says wrong usage. */
 function toError(faults: readonly SettingFault[], layers: readonly SettingsLayer[]): ConfigError {
   const placed = faults.map((fault) => ({ fault, layer: layerOf(fault.path, layers) }))
   const lines = placed.map(({ fault, layer }) => writeFault(fault, layer?.locate(fault.path)))

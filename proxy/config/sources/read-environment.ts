@@ -8,15 +8,15 @@ import type { SettingsLayer } from './read-settings-file.ts'
 import { readYaml } from './read-yaml.ts'
 
 const prefix = 'REPRISE_'
-/** Variables of ours that are no settings. */
+/** Our variables that are not settings. */
 const otherVariables = new Set(['REPRISE_CONFIG', 'REPRISE_CALLBACK_URL', 'REPRISE_CALLBACK_TOKEN'])
-/** What Kubernetes sets for every service whose name begins with ours. */
+/** Variables that Kubernetes sets for every service whose name begins with ours. */
 const serviceVariable = /^REPRISE_(\w+_)?(SERVICE_(HOST|PORT\w*)|PORT(_\d+_\w+)?)$/
 
 /**
  * Reads `REPRISE_…`: the path of a setting in capitals, joined by underscores. Lists and groups are written as YAML or
- * JSON; an empty variable counts as none. Throws a ConfigError with a line for each fault; a variable of ours that is no
- * setting is wrong usage.
+ * JSON; an empty variable counts as missing. Throws a ConfigError with a line for each fault; an unknown variable with
+ * our prefix is wrong usage.
  */
 export function readEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
@@ -51,7 +51,7 @@ function variableOf(path: readonly string[]): string {
   return prefix + path.join('_').toUpperCase()
 }
 
-/** What is wrong with variables that look like ours and are not. */
+/** Describes variables that have our prefix but are unknown. */
 function findUnknown(environment: Readonly<Record<string, unknown>>, known: ReadonlySet<string>): string[] {
   return Object.keys(environment)
     .filter(
@@ -65,7 +65,7 @@ function findUnknown(environment: Readonly<Record<string, unknown>>, known: Read
     })
 }
 
-/** Groups before what is in them, so that the variable of a single setting wins. */
+/** Lists each group before its members, so that the variable of a single setting wins. */
 function* listSettings(schema: SettingSchema, path: string[] = []): Generator<[string[], SettingSchema]> {
   for (const [key, setting] of Object.entries(schema.properties ?? {})) {
     yield [[...path, key], setting]

@@ -6,7 +6,7 @@ import { oneLine, writeFault } from '../faults/write-fault.ts'
 import type { SettingSchema } from '../schema/setting-schema.ts'
 import { readYaml } from './read-yaml.ts'
 
-/** Settings from one place, and how to name that place. */
+/** Settings from one source, and how to name the place of each. */
 export interface SettingsLayer {
   readonly settings: Readonly<Record<string, unknown>>
   locate(path: SettingPath): string
@@ -17,7 +17,7 @@ export interface SettingsLayer {
 const maxFileBytes = 4 * 1024 * 1024
 
 /**
- * Reads a YAML or JSON file that follows the schema; relative paths in it come out absolute. Throws a ConfigError with
+ * Reads a YAML or JSON file that follows the schema, and makes relative paths in it absolute. Throws a ConfigError with
  * a line for each fault.
  */
 export function readSettingsFile(name: string, schema: SettingSchema): SettingsLayer {

@@ -6,14 +6,14 @@ import { oneLine } from '../faults/write-fault.ts'
 /** A YAML or JSON document that was read. */
 export interface YamlDocument {
   readonly value: unknown
-  /** `NAME:LINE` of what stands at a path, or as near to it as there is anything */
+  /** `NAME:LINE` of the value at a path, or of its nearest existing parent */
   locate(path: SettingPath): string
 }
 
-/** More uses of anchors than this are taken for an attempt to fill the memory. */
+/** More aliases than this are considered an attempt to exhaust memory. */
 const maxAliases = 1_000
 
-/** Reads YAML, of which JSON is a part; throws a ConfigError with a line for each fault, `NAME:LINE:COLUMN: …`. */
+/** Reads YAML, which includes JSON. Throws a ConfigError with a line for each fault, `NAME:LINE:COLUMN: …`. */
 export function readYaml(name: string, text: string): YamlDocument {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true })
@@ -41,7 +41,7 @@ export function readYaml(name: string, text: string): YamlDocument {
   }
 }
 
-/** Where the text begins whose closing quote is missed at an offset: that may be many lines behind. */
+/** The start of the quoted text that lacks its closing quote at an offset; it may be many lines earlier. */
 function startOfQuote(document: Document, offset: number): number {
   let start = offset
   visit(document, {
@@ -52,7 +52,7 @@ function startOfQuote(document: Document, offset: number): number {
   return start
 }
 
-/** Whether a value holds itself. */
+/** Whether a value contains itself. */
 function isEndless(value: unknown, around: readonly unknown[] = []): boolean {
   if (typeof value !== 'object' || value === null) return false
   return around.includes(value) || Object.values(value).some((part) => isEndless(part, [...around, value]))

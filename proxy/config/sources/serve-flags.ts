@@ -8,16 +8,16 @@ import { setAt, valueAt } from '../setting-values.ts'
 import type { EngineSettings } from '../settings.ts'
 import type { SettingsLayer } from './read-settings-file.ts'
 
-/** The flags of `reprise serve` as they were given; the defaults are the schema's. */
+/** The flags of `reprise serve` as given; the defaults come from the schema. */
 export interface ServeFlags {
   config?: string
   engine?: EngineSettings[]
-  /** canned text in place of an engine */
+  /** canned text instead of an engine */
   emulate?: boolean
   [flag: string]: unknown
 }
 
-/** Which setting a flag stands for, by the name that commander gives it. */
+/** The setting of each flag, by commander's name for the flag. */
 const settingOf: Readonly<Record<string, { flag: string; path: readonly string[] }>> = {
   engine: { flag: '--engine', path: ['engines'] },
   listen: { flag: '--listen', path: ['listen'] },

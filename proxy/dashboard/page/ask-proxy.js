@@ -2,7 +2,7 @@ import { find } from './page-elements.js'
 
 let asked = Promise.resolve()
 
-/** Asks for the admin token, once however many wait for it. */
+/** Asks the user for the admin token, only once for all requests that wait for it. */
 function askForToken() {
   const dialog = find('login')
   if (dialog.open) return asked
@@ -17,7 +17,7 @@ function askForToken() {
   return asked
 }
 
-/** Asks this proxy's control plane; asks the person for the token when it wants one. */
+/** Sends a request to this proxy's control plane; asks the user for the token if one is required. */
 export async function ask(path, init = {}) {
   const token = sessionStorage.getItem('reprise-token')
   const headers = { ...init.headers, ...(token ? { authorization: `Bearer ${token}` } : {}) }

@@ -1,7 +1,7 @@
-/** Longer texts are shown as replaced altogether: the table of their common lines would not fit. */
+/** Texts with more pairs of lines are shown as entirely replaced: the table of common lines would be too large. */
 const mostPairs = 4_000_000
 
-/** A JSON value as lines, one for every line of its texts, so that a block that moved shows as lines that moved. */
+/** A JSON value as lines, one for every line of its texts, so that a moved block shows as moved lines. */
 export function linesOf(value, path = '') {
   if (typeof value === 'string' && value.includes('\n')) {
     return [{ text: `${path}:`, isPath: true }, ...value.split('\n').map((text) => ({ text }))]
@@ -13,7 +13,7 @@ export function linesOf(value, path = '') {
   )
 }
 
-/** All lines of both in order, each with its kind: `add`, `del`, or nothing when it stands in both. */
+/** All lines of both in order, each with its kind: `add`, `del`, or empty if the line is in both. */
 export function diffLines(before, after) {
   const start = countEqual(before, after, (lines, i) => lines[i])
   const [restBefore, restAfter] = [before.slice(start), after.slice(start)]
@@ -46,7 +46,7 @@ function diffMiddle(a, b) {
   return [...lines, ...a.slice(i).map(markAs('del')), ...b.slice(j).map(markAs('add'))]
 }
 
-/** By place in both: how many lines both have in common from there on, in order. */
+/** For each pair of positions: how many lines both have in common from there on, in order. */
 function commonLengths(a, b) {
   const lengths = Array.from({ length: a.length + 1 }, () => new Uint32Array(b.length + 1))
   for (let i = a.length - 1; i >= 0; i--) {

@@ -5,8 +5,8 @@ const height = 232
 const edge = { left: 42, right: 8, top: 10, bottom: 24 }
 
 /**
- * Draws lines over time into a box. A line has a name, the value of a bucket (undefined: none), color, width and
- * perhaps dash and wash; `format` writes a value, exactly or for the axis.
+ * Draws lines over time into a box. A line has a name, a function for the value of a bucket (undefined: none), a color,
+ * a width, and optionally dash and wash. `format` writes a value, exactly or for the axis.
  */
 export function drawChart(box, { buckets, lines, top, format, label, seconds }) {
   const width = Math.max(260, box.clientWidth || 600)
@@ -33,7 +33,7 @@ export function niceTop(most) {
   return [1, 2, 4, 8, 10].map((n) => n * unit).find((top) => top >= most)
 }
 
-/** A value beside an axis: of small ones the digits that tell them apart. */
+/** A value next to an axis, with enough digits to distinguish small values. */
 export function onAxis(value) {
   return value > 0 && value < 1 ? String(Number(value.toPrecision(2))) : short(value)
 }
@@ -55,7 +55,7 @@ function drawAxes(svg, { width, top, y, format, seconds }) {
   }
 }
 
-/** Stretches without a gap in which a line has values. */
+/** Runs of buckets without a gap for which a line has values. */
 function runsOf(buckets, value, longestGap) {
   const runs = []
   let last
@@ -87,7 +87,7 @@ function drawRun(svg, run, { value, color, width, dash, wash }, { x, y }) {
   svg.append(drawn('path', { d: `M${points}`, fill: 'none', ...stroke }))
 }
 
-/** What the lines are at the place that is pointed to. */
+/** Adds a tip with the values of the lines at the pointer. */
 function addTip(svg, { shown, lines, x, width, format }) {
   const cross = drawn('line', { class: 'grid', y1: edge.top, y2: height - edge.bottom, visibility: 'hidden' })
   const tip = element('div', { class: 'tip', hidden: '' })

@@ -8,7 +8,7 @@ const mostBlocks = 60
 const mostLetters = 20
 const hues = [174, 262, 32, 214, 340, 96, 290, 190, 14, 52]
 
-/** Makes the form work that shows what would be sent for a request. */
+/** Activates the form that shows what would be sent for a request. */
 export function watchExplainForm() {
   find('explain').addEventListener('submit', (event) => {
     event.preventDefault()
@@ -35,7 +35,7 @@ async function explain(body) {
       throw new Error('The requests sent before it are no JSON array: put […] around them.')
     }
     const query = new URLSearchParams({ ...(api === '' ? {} : { api }), ...(before === '' ? {} : { earlier: '' }) })
-    // put together as texts: numbers are not rounded
+    // joined as text, so that numbers are not rounded
     const sent = before === '' ? body : `{"earlier":${before},"request":${body}}`
     showExplanation(await ask(`v1/explain?${query}`, { method: 'POST', headers, body: sent }), received)
   } catch (fault) {
@@ -65,7 +65,7 @@ function showExplanation(explained, received) {
   find('explained').hidden = false
 }
 
-/** What is left alone and by what equal blocks differ, with what would help. */
+/** What is left alone and how equal blocks differ, with remedies. */
 function drawRemedies({ lists, left_alone: leftAlone }) {
   const differing = lists
     .filter(({ differs_by: by }) => by)
@@ -77,7 +77,7 @@ function drawRemedies({ lists, left_alone: leftAlone }) {
   return items.length > 0 ? [element('h3', {}, 'Left alone, and what would help'), element('ul', {}, ...items)] : []
 }
 
-/** The blocks as received and as sent, each joined with itself. */
+/** The blocks as received and as sent, with a line from each block to itself. */
 function drawMoves(blocks, words, order) {
   if (blocks.length === 0) return [element('p', { class: 'none' }, 'No context blocks were found.')]
   const shown = order.slice(0, mostBlocks)
@@ -109,7 +109,7 @@ function drawMoves(blocks, words, order) {
   return more > 0 ? [svg, element('p', { class: 'none' }, `and ${more} more`)] : [svg]
 }
 
-/** A block by its first words, so many as there is room for. */
+/** A block's first words, as many as there is room for. */
 function shortNameOf(words, id) {
   const name = words === '' ? id : words
   return name.length > mostLetters ? `${name.slice(0, mostLetters - 1)}…` : name
@@ -127,7 +127,7 @@ function showDiff(before, after) {
   find('diff').replaceChildren(...rows)
 }
 
-/** Lines that changed with three on either side, and those that say where they stand. */
+/** Changed lines with three lines on either side, and the lines that show their path. */
 function withoutFarLines(lines) {
   const kept = []
   lines.forEach((line, i) => {
@@ -138,7 +138,7 @@ function withoutFarLines(lines) {
   return kept
 }
 
-/** A request, and one that another user sent before it: two of their documents are the same. */
+/** A request, and an earlier one of another user: they share two documents. */
 function exampleRequests() {
   const seine =
     'The Seine rises near Dijon and flows through Troyes, Paris and Rouen to the English Channel at Le Havre. It is 777 kilometres long, and ships reach Paris on it. Its largest tributaries are the Marne, the Oise and the Yonne; locks keep it deep enough in dry summers.'

@@ -4,7 +4,7 @@ import { clock, find } from './page-elements.js'
 import { showFigures } from './show-figures.js'
 import { showIndex } from './show-lists.js'
 
-/** Asking for the index walks through all of it, so it is asked for less often. */
+/** A request for the index walks through all of it, so it is sent less often. */
 const roundsPerIndex = 6
 let range = 600
 let latest

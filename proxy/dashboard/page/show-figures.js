@@ -22,7 +22,7 @@ const ratioLines = [
 
 const sumOf = (bucket, keys) => keys.reduce((sum, key) => sum + bucket[key], 0)
 
-/** Shows what the proxy says of itself, for the last `range` seconds. */
+/** Shows what the proxy reports about itself, for the last `range` seconds. */
 export function showFigures(stats, range) {
   const buckets = bucketsOf(stats.samples, range)
   const total = totalOf(buckets)
@@ -76,14 +76,14 @@ function showTiles(stats, total, { ratios, isReusing, range }) {
   say('queue-note', `${whole(stats.queue_depth)} waiting`)
 }
 
-/** What decode steps read of their contexts, of requests that asked for less than all; nothing until one has. */
+/** Shows which share of their pages decode steps read, for requests that asked for less than all; hidden until then. */
 function showPages({ listed_pages: listed, all_pages: all, page_choices: choices, page_backtracks: backtracks }) {
   find('pages-tile').hidden = all === 0
   say('pages', percent(ratioOf(listed, all)))
   say('pages-note', `${whole(listed)} of ${whole(all)}; chosen ${whole(choices)} times, ${whole(backtracks)} in doubt`)
 }
 
-/** A mean with the median and the 99th percentile beside it, which are estimated from buckets. */
+/** Shows a mean next to the median and the 99th percentile, which are estimated from buckets. */
 function sayTimes(id, seconds, count, percentiles) {
   const milliseconds = (value) => whole(Number(value.toPrecision(2)))
   const mean = count > 0 ? (1000 * seconds) / count : undefined
@@ -94,7 +94,7 @@ function sayTimes(id, seconds, count, percentiles) {
   say(`${id}-note`, `mean${others}`)
 }
 
-/** What reprise brings, in one sentence; nothing until an engine has counted. */
+/** Shows what reprise gains, in one sentence; hidden until an engine has counted tokens. */
 function showGain({ mode, gain }) {
   const { prompt_tokens: all, with_tokens, without_tokens, possible_tokens, saved } = gain
   find('gain').hidden = all === 0
@@ -113,7 +113,7 @@ function showGain({ mode, gain }) {
     `${saved.tokens < 0 ? 'More to compute' : 'Saved'}: ${whole(Math.abs(saved.tokens))} tokens${time}.`
 }
 
-/** What became of the tokens that were not found at their own place. */
+/** What happened to the tokens that were not found at their own position. */
 function fatesOf({ prompt_tokens, cached_tokens, reused_tokens, recomputed_tokens }) {
   const cold = Math.max(0, prompt_tokens - cached_tokens - reused_tokens - recomputed_tokens)
   return ` exact; ${whole(reused_tokens)} reused, ${whole(recomputed_tokens)} computed again, ${whole(cold)} cold`

@@ -2,7 +2,7 @@ import { element, find, short, whole } from './page-elements.js'
 
 const mostShapes = 12
 
-/** The latest prompts in which nothing was found, by their shape. */
+/** Shows the latest prompts in which nothing was found, by their shape. */
 export function showShapes(shapes) {
   const rows = shapes.slice(0, mostShapes).map(({ api, role, characters, reason, skipped, remedy, count }) => {
     const size = characters === 0 ? 'short' : `from ${short(characters)} characters`
@@ -19,7 +19,7 @@ export function showShapes(shapes) {
   find('shapes').replaceChildren(...(rows.length > 0 ? rows : [none]))
 }
 
-/** How many chunks are known, from where, and when a prompt held some last. */
+/** Shows how many chunks are known, their sources, and when one was last found in a prompt. */
 export function showChunks({ known, registered, by_source: sources, matched, lists, last_match_seconds_ago: last }) {
   const figures = {
     known: whole(known),

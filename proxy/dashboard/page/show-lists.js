@@ -40,13 +40,13 @@ const fates = [
 const mirrorKinds = { exact: 'good', degraded: 'warn', fallback: '' }
 const stateKinds = { draining: 'warn', unhealthy: 'bad', open: 'bad' }
 
-/** Requests by how they ended. */
+/** Shows requests by how they ended. */
 export function showOutcomes(counts) {
   const colors = { finished: 'var(--good)', client_left: 'var(--bound)' }
   showBars(find('outcomes'), counts, endings, (name) => colors[name] ?? 'var(--bad)')
 }
 
-/** Requests that were left alone, by why. */
+/** Shows requests that were left alone, by reason. */
 export function showSkipped(counts) {
   showBars(find('skipped'), counts, reasons, (name) => (name === 'internal_error' ? 'var(--bad)' : 'var(--bound)'))
 }
@@ -65,7 +65,7 @@ function showBars(list, counts, words, colorOf) {
   list.replaceChildren(...(rows.length > 0 ? rows : [element('li', { class: 'none' }, 'None so far.')]))
 }
 
-/** What was done with the blocks. */
+/** Shows what was done with the blocks. */
 export function showBlocks(counts) {
   const total = fates.reduce((sum, [fate]) => sum + (counts[fate] ?? 0), 0)
   const colored = (color) => {
@@ -97,7 +97,7 @@ export function showBlocks(counts) {
   )
 }
 
-/** The mirror of every replica. */
+/** Shows the mirror of every replica. */
 export function showReplicas(replicas) {
   const number = (value, unit = '') => element('td', { class: 'n' }, value === null ? '–' : `${whole(value)}${unit}`)
   const generation = (name) => element('code', { title: name }, name.slice(0, 8))
@@ -124,14 +124,14 @@ export function showReplicas(replicas) {
   )
 }
 
-/** Whether it reuses KV at any position, and how much of it it computes again. */
+/** Whether a replica reuses KV at any position, and which share of it is recomputed. */
 function reuseOf({ reuse }) {
   if (!reuse) return []
   const title = `reuses KV at any position, computing ${percent(reuse.ratio, 0)} of it again`
   return [' ', element('span', { class: 'pill', title }, `reuse ${percent(reuse.ratio, 0)}`)]
 }
 
-/** What all mirrors hold together. */
+/** Shows totals over all mirrors. */
 export function showIndex({ size, nodes, height, memory }) {
   const bytes = memory < 1e6 ? `${(memory / 1e3).toFixed(1)} kB` : `${(memory / 1e6).toFixed(1)} MB`
   const figures = { contexts: whole(size), nodes: whole(nodes), height: whole(height), memory: bytes }
@@ -142,14 +142,14 @@ export function showIndex({ size, nodes, height, memory }) {
   )
 }
 
-/** A block by its first words, where these may be shown. */
+/** A block by its first words if they may be shown, otherwise by its id. */
 function nameOf(id, words) {
   return words
     ? element('span', { title: `${words} (${id})` }, words)
     : element('code', { title: id }, `${id.slice(0, 10)}…`)
 }
 
-/** The blocks asked for most. */
+/** Shows the most requested blocks. */
 export function showHotBlocks(blocks) {
   const most = Math.max(1, ...blocks.map(({ count }) => count))
   if (blocks.some(({ words }) => words)) {

@@ -1,4 +1,4 @@
-/** Members of a sample that only ever grow. */
+/** Members of a sample that only grow. */
 const growing = [
   'requests',
   'prompt_tokens',
@@ -19,12 +19,12 @@ const growing = [
   'answered',
 ]
 
-/** How wide a bucket is for a range of so many seconds, in milliseconds. */
+/** The width of a bucket in milliseconds, for a range of `seconds`. */
 export function bucketWidth(seconds) {
   return seconds > 600 ? 60_000 : 10_000
 }
 
-/** What happened in each stretch of the last seconds, oldest first. */
+/** Sums what happened in each bucket of the last `seconds`, oldest first. */
 export function bucketsOf(samples, seconds) {
   const now = samples.at(-1).at
   const buckets = new Map()
@@ -48,7 +48,7 @@ export function totalOf(buckets) {
   return { ...Object.fromEntries(sums), seconds }
 }
 
-/** A share; undefined of nothing. */
+/** The share of `part` in `all`; undefined if `all` is 0. */
 export function ratioOf(part, all) {
   return all > 0 ? Math.min(1, part / all) : undefined
 }

@@ -3,25 +3,25 @@ import type { Finding } from '../finding.ts'
 import { type EventPublisher, writeEvents } from './engine-facts.ts'
 import type { HeardEvents } from './event-watch.ts'
 
-/** Where an engine's events were looked for, and what came of it. */
+/** Where we listened for an engine's events, and what arrived. */
 export interface EventEvidence {
   readonly kind: 'vllm' | 'sglang' | undefined
   readonly eventsUrl: string
   readonly replayUrl: string | undefined
-  /** where the engine says that it publishes */
+  /** where the engine reports that it publishes */
   readonly publisher: EventPublisher | undefined
   readonly heard: HeardEvents
-  /** the engine reuses KV at any position */
+  /** whether the engine reuses KV at any position */
   readonly reusesAnywhere?: boolean | undefined
   /** undefined: not asked */
   readonly answersReplays: boolean | undefined
-  /** the engine computed new prompts meanwhile */
+  /** whether the engine computed new prompts meanwhile */
   readonly hasComputed: boolean
-  /** what it computed was cached, as far as is known */
+  /** whether it cached what it computed, as far as is known */
   readonly isCaching: boolean
 }
 
-/** Judges whether an engine's own cache events arrive, and whether missed ones can be had again. */
+/** Judges whether an engine's own cache events arrive, and whether missed events can be replayed. */
 export function judgeEvents(evidence: EventEvidence): Finding[] {
   const events = judgeArrival(evidence)
   if (events.level !== 'ok') return [events]
@@ -57,7 +57,7 @@ function judgeArrival(evidence: EventEvidence): Finding {
   return { check: 'events', level: 'ok', found }
 }
 
-/** What is reused has the tokens of exact blocks, and hashes of its own: these tell it apart where they are known. */
+/** Reused blocks have the tokens of exact blocks, but other hashes: only known hashes can distinguish them. */
 function judgeReuse({ eventsUrl, heard, reusesAnywhere }: EventEvidence): Finding | undefined {
   if (!reusesAnywhere || !heard.isByContent) return undefined
   const found = `${eventsUrl}: arrive, but the engine reuses KV at any position and has hashes that cannot be computed here: nothing tells what is exact`
@@ -78,18 +78,18 @@ function judgeReplay({ kind, eventsUrl, replayUrl, answersReplays }: EventEviden
   return { ...finding, level: 'warning', found, fix: startWith(kind, eventsUrl, replayUrl) }
 }
 
-/** Where the engine publishes elsewhere, that is where to listen; else it has to be told to publish. */
+/** If the engine publishes elsewhere, advises to listen there; otherwise to configure the engine to publish. */
 function fixFor({ kind, eventsUrl, replayUrl, publisher }: EventEvidence): string {
   if (!publisher || String(publisher.port) === portOf(eventsUrl)) return startWith(kind, eventsUrl, replayUrl)
   return `write ${writeEvents(publisher)}, where the engine says that it publishes`
 }
 
-/** The flag as it has to be written, with the ports that were given here. */
+/** Writes the engine's flag with the ports given here. */
 function startWith(kind: EventEvidence['kind'], eventsUrl: string, replayUrl: string | undefined): string {
   const config = {
     ...(kind === 'sglang' ? {} : { enable_kv_cache_events: true }),
     publisher: 'zmq',
-    // with a host's name both engines would connect there instead of listening
+    // with a host name, both engines would connect there instead of listening
     endpoint: `tcp://*:${portOf(eventsUrl)}`,
     replay_endpoint: `tcp://*:${portOf(replayUrl ?? besideOf(eventsUrl))}`,
   }
@@ -97,7 +97,7 @@ function startWith(kind: EventEvidence['kind'], eventsUrl: string, replayUrl: st
   return `start ${engine} with --kv-events-config '${JSON.stringify(config)}'`
 }
 
-/** The next port, which is free by custom. */
+/** The same address with the next port, which is free by convention. */
 function besideOf(eventsUrl: string): string {
   return eventsUrl.replace(/\d+$/, (port) => String(Number(port) + 1))
 }
@@ -106,7 +106,7 @@ function portOf(url: string): string {
   return /\d+$/.exec(url)?.[0] ?? '5557'
 }
 
-/** Whether the settings name a place for events. */
+/** Whether the settings name an address for events. */
 export function hasEvents<T extends Pick<EngineSettings, 'events'>>(engine: T): engine is T & { events: string } {
   return engine.events !== undefined
 }

@@ -7,15 +7,15 @@ import { type EngineConnection, isGood, type Reply } from './engine-connection.t
 export interface MirroredReplica {
   readonly replica: string
   readonly mode: string
-  /** where the proxy reaches its engine; undefined where it does not say */
+  /** where the proxy reaches its engine; undefined if it does not say */
   readonly url?: string | undefined
-  /** that of the last report */
+  /** sequence of the last report */
   readonly sequence?: number | undefined
-  /** of the engine's life */
+  /** changes with each restart of the engine */
   readonly generation?: string | null | undefined
 }
 
-/** What a running proxy knew before the engine was checked, or why it cannot be asked. */
+/** What a running proxy knew before the engine was checked, or a finding that says why it cannot be asked. */
 export type MirrorAtStart =
   | { readonly replicas: readonly MirroredReplica[]; readonly isByBearer: boolean }
   | { readonly finding: Finding }
@@ -24,7 +24,7 @@ export type MirrorAtStart =
 const settleMilliseconds = 3_000
 const pollMilliseconds = 100
 
-/** Asks a running proxy what it has heard of its engines so far. */
+/** Asks a running proxy what its engines have reported so far. */
 export async function readMirror(connection: EngineConnection, adminUrl: string): Promise<MirrorAtStart> {
   const finding = { check: 'mirror' }
   const reply = await connection.get('/v1/mirror')
@@ -35,7 +35,7 @@ export async function readMirror(connection: EngineConnection, adminUrl: string)
   return { finding: { ...finding, level: 'fatal', found: `${adminUrl} is no admin listener of reprise`, fix } }
 }
 
-/** Whether its tenants are whatever bearers are shown. */
+/** Whether every presented bearer is a tenant of the proxy. */
 function isByBearer(json: unknown): boolean {
   const { tenants } = json as { tenants?: { from?: unknown; keys?: unknown } }
   return tenants?.from === 'key' && tenants.keys === false
@@ -50,23 +50,23 @@ function faultOf(reply: Reply, adminUrl: string): { found: string; fix: string }
   return { found: `${adminUrl}: ${why}`, fix }
 }
 
-/** What is known of the engine that was checked meanwhile. */
+/** What is known about the engine that was checked meanwhile. */
 export interface CheckedEngine {
   readonly kind: EngineKind
-  /** it computed prompts that were new to it, which its reports must tell of */
+  /** whether it computed prompts that were new to it, which must appear in its reports */
   readonly hasComputed: boolean
 }
 
-/** By what a proxy knows an engine. */
+/** How a proxy identifies an engine. */
 export interface KnownEngine {
   readonly url: string
-  /** its name in the proxy, where that was given */
+  /** its name in the proxy, if given */
   readonly id?: string | undefined
 }
 
 /**
- * Asks a running proxy whether it has heard from this engine since, and judges what it knows of it. Of other engines it
- * is only said where their mirrors are not exact.
+ * Asks a running proxy whether this engine has reported since, and judges what the proxy knows about it. Lists other
+ * engines only if their mirrors are not exact.
  */
 export async function checkMirror(
   connection: EngineConnection,
@@ -91,7 +91,7 @@ export async function checkMirror(
   }
 }
 
-/** By the name that was given, else by the URL; the only replica of a proxy that tells no URLs is taken for it. */
+/** Finds the engine by the given name, else by URL; a proxy's only replica matches if the proxy reports no URLs. */
 function findOwn(replicas: readonly MirroredReplica[], { url, id }: KnownEngine): MirroredReplica | undefined {
   if (id !== undefined) return replicas.find(({ replica }) => replica === id)
   const [only, ...others] = replicas
@@ -99,7 +99,7 @@ function findOwn(replicas: readonly MirroredReplica[], { url, id }: KnownEngine)
   return replicas.find((replica) => replica.url !== undefined && placeOf(replica.url) === placeOf(url))
 }
 
-/** Two URLs of one engine are written alike; all names of this machine are one. */
+/** Normalises an engine's URL, so that equivalent URLs are equal; all names of this machine become one. */
 function placeOf(text: string): string {
   if (!URL.canParse(text)) return text
   const { protocol, hostname, port, pathname } = new URL(text)
@@ -138,7 +138,7 @@ async function waitForReports(
   for (;;) {
     const reply = await connection.get('/v1/mirror')
     const replicas = (isGood(reply) ? replicasOf(reply.json) : undefined) ?? before
-    // a replica that is not exact does not become so by waiting
+    // waiting does not make a replica exact
     const isWaiting = replicas.some((one) => one.replica === own && !isInexact(one) && !isNews(one, before))
     if (!isWaiting || performance.now() >= end) return replicas
     await pause(pollMilliseconds)

@@ -20,12 +20,12 @@ export function selectModel(
   return { finding: { ...finding, found: `'${named}' is not served`, fix }, model }
 }
 
-/** Tokens that prompt and answer may have together; undefined when the engine does not say. */
+/** Maximum tokens of prompt and answer together; undefined if the engine does not say. */
 export function contextLengthOf({ max_model_len }: ServedModel): number | undefined {
   return typeof max_model_len === 'number' && max_model_len > 0 ? max_model_len : undefined
 }
 
-/** Below this a few retrieved documents do not fit. */
+/** With fewer tokens than this, a few retrieved documents do not fit. */
 const shortContext = 4096
 
 /** Judges whether a context of several documents can be sent at all. */

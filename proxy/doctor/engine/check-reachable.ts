@@ -8,13 +8,13 @@ export interface ServedModel {
   readonly max_model_len?: unknown
 }
 
-/** What was found at the first contact; without models nothing else about the engine can be checked. */
+/** The result of the first contact; without models nothing else about the engine can be checked. */
 export interface FirstContact {
   readonly finding: Finding
   readonly models: readonly ServedModel[]
 }
 
-/** Asks for the models: an answer of the right shape says that there is an engine, and that it has something to serve. */
+/** Asks for the models: an answer of the right shape shows that there is an engine, and what it serves. */
 export async function checkReachable(
   connection: EngineConnection,
   { url, hasKey }: { url: string; hasKey: boolean },

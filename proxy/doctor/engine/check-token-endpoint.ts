@@ -6,7 +6,7 @@ import { type EngineConnection, isGood } from './engine-connection.ts'
 const path = '/v1/chat/completions'
 
 /**
- * Asks for the tokens of a small chat as the proxy would: without them an engine's events cannot be tied to requests.
+ * Asks for the tokens of a small chat as the proxy would: without them, an engine's events cannot be tied to requests.
  */
 export async function checkTokenEndpoint(
   connection: EngineConnection,

@@ -5,7 +5,7 @@ export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly text: string
-  /** undefined when the body is no JSON */
+  /** undefined if the body is not JSON */
   readonly json: unknown
   readonly milliseconds: number
 }
@@ -18,17 +18,17 @@ export interface NoAnswer {
 
 export type Reply = Answer | NoAnswer
 
-/** How long a request may take, and what ends all of them. */
+/** The key and the timeout of each request, and the signal that aborts all of them. */
 export interface ConnectionOptions {
   readonly token: string | undefined
   readonly timeoutMilliseconds: number
   readonly signal: AbortSignal
 }
 
-/** More than any answer to a check; the rest of a longer one is not read. */
+/** Larger than any answer to a check; the rest of a longer answer is not read. */
 const longestBody = 8 * 1024 * 1024
 
-/** Asks an HTTP server one thing at a time, and never for longer than the timeout. */
+/** A connection to an HTTP server; no request takes longer than the timeout. */
 export class EngineConnection {
   readonly #base: string
   readonly #options: ConnectionOptions
@@ -55,7 +55,7 @@ export class EngineConnection {
     return this.#agent.destroy()
   }
 
-  /** Rejects only when it is told to stop. */
+  /** Rejects only when the signal aborts. */
   async #send(method: 'GET' | 'POST', path: string, body?: string): Promise<Reply> {
     const { token, timeoutMilliseconds, signal } = this.#options
     const started = performance.now()
@@ -81,7 +81,7 @@ export class EngineConnection {
   }
 }
 
-/** Whether a reply is an answer with a body that could be used. */
+/** Whether a reply is an answer with a success status. */
 export function isGood(reply: Reply): reply is Answer {
   return 'status' in reply && reply.status >= 200 && reply.status < 300
 }
@@ -101,7 +101,7 @@ function readJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // what is no JSON is judged by who asked
+    // the caller judges an answer that is not JSON
     return undefined
   }
 }
@@ -113,7 +113,7 @@ const tlsCode = /CERT|TLS|SSL|EPROTO|UNABLE_TO_(?:VERIFY|GET)/
 
 function toNoAnswer(error: Error & { code?: string }, timeoutMilliseconds: number): NoAnswer {
   const code = error.code ?? ''
-  // several addresses of one name: each has an error of its own
+  // one name with several addresses: each has its own error
   const inner = error instanceof AggregateError ? (error.errors[0] as Error | undefined) : undefined
   const message = (error.message || inner?.message || code).split('\n', 1)[0]!.trim()
   if (error.name === 'TimeoutError' || timedOut.has(code)) {

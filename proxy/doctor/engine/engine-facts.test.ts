@@ -69,7 +69,7 @@ test('events that are read and not published are not said to be reports beside t
   })
   const publishing = { radix_cache_backend: 'reprise', kv_events: { endpoint_port_base: 5557 } }
   expect(reportsOf(publishing, events)?.found).toContain('and by its events as well')
-  // what is off in the engine is off for its events as well
+  // a disabled cache has no events either
   expect(
     reportsOf({ radix_cache_backend: null, disable_radix_cache: true, kv_events: publishing.kv_events }, events),
   ).toEqual({

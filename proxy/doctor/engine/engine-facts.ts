@@ -2,7 +2,7 @@ import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { EngineSettings } from '../../config/settings.ts'
 import type { Finding } from '../finding.ts'
 
-/** What an engine says of how it was started, besides its cache; undefined is what it does not say. */
+/** What an engine reports about how it was started, except its cache; undefined: not reported. */
 export interface EngineFacts {
   /** caches behind this URL, one for each data-parallel rank */
   readonly caches?: number | undefined
@@ -12,9 +12,9 @@ export interface EngineFacts {
   readonly silencing?: readonly string[] | undefined
   /** where SGLang publishes its events; undefined: nowhere */
   readonly publisher?: EventPublisher | undefined
-  /** what keeps, or takes over, blocks beside the GPU's cache */
+  /** flags of tiers that keep or take over blocks outside the GPU's cache */
   readonly otherTiers?: readonly string[] | undefined
-  /** vLLM's plugin has counted what it reuses at any position, or does not */
+  /** true if vLLM's plugin has counted prompt tokens that it reuses at any position */
   readonly reusesAnywhere?: boolean | undefined
 }
 
@@ -24,7 +24,7 @@ export interface EventPublisher {
   readonly replayPort: number | undefined
 }
 
-/** vLLM tells of the cache of every rank, one line each, and of reuse once it has served a request with it. */
+/** Reads vLLM's metrics: one line for the cache of every rank, and counts of reuse once a request has used it. */
 export function readVllmFacts(metrics: string): EngineFacts {
   const ranks = [...metrics.matchAll(/^vllm:cache_config_info\{[^\n]{0,16384}?\bengine="(\d{1,6})"/gm)]
   return {
@@ -54,7 +54,7 @@ export function readSglangFacts(info: Readonly<Record<string, unknown>> | undefi
 
 const cacheOff = '--disable-radix-cache'
 
-/** There is no cache, there are several, or it is another one than the plugin observes. */
+/** Flags with which there is no cache, there are several, or it is not the one that the plugin observes. */
 function silencingFlags(info: Readonly<Record<string, unknown>>): string[] {
   const { dp_size: ranks, disable_radix_cache: isOff } = info
   return [
@@ -72,12 +72,12 @@ function publisherOf(events: unknown): EventPublisher | undefined {
   return { port, replayPort: typeof replay === 'number' ? replay : undefined }
 }
 
-/** How to name a publisher's place in `--engine`. */
+/** How to write a publisher's addresses in `--engine`. */
 export function writeEvents({ port, replayPort }: EventPublisher): string {
   return `events=tcp://HOST:${port}${replayPort === undefined ? '' : `,replay=tcp://HOST:${replayPort}`}`
 }
 
-/** Judges how the engine was started: what of it keeps its reports from being true of one replica. */
+/** Judges how the engine was started: whether something prevents reports that are exact for one replica. */
 export function judgeFacts(
   kind: EngineKind,
   facts: EngineFacts,
@@ -103,7 +103,7 @@ function judgeTiers({ otherTiers = [] }: EngineFacts): Finding | undefined {
   return { check: 'tiers', level: 'ok', found }
 }
 
-/** By SGLang's word: where nobody reports, what it holds is guessed. */
+/** Judges what SGLang says about its reports: without any, what it holds is guessed. */
 function judgeReports(
   { cacheBackend, silencing = [], publisher }: EngineFacts,
   events: string | undefined,
@@ -121,7 +121,7 @@ function judgeReports(
   )
 }
 
-/** Whether the plugin was also told where to report is seen in the proxy's mirror. */
+/** Judges the plugin; only the proxy's mirror shows whether it was also configured where to report. */
 function judgePlugin(
   silencing: readonly string[],
   publisher: EventPublisher | undefined,

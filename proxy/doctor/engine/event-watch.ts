@@ -5,14 +5,14 @@ import { ContentNaming } from '#engine-adapters/kv-events/content-naming.ts'
 import { decodeBatch } from '#engine-adapters/kv-events/decode-batch.ts'
 import { askReplay, readSequence } from '#engine-adapters/kv-events/replay-client.ts'
 
-/** What was heard of an engine's cache events while it computed prompts. */
+/** The cache events received from an engine while it computed prompts. */
 export interface HeardEvents {
-  /** somebody publishes there */
+  /** whether a publisher answered at the address */
   readonly isConnected: boolean
   readonly batches: number
-  /** blocks that were said to be stored */
+  /** blocks that were reported as stored */
   readonly blocks: number
-  /** the hashes of blocks cannot be computed here, so that these are named by content */
+  /** whether blocks are named by content, because their hashes cannot be computed here */
   readonly isByContent: boolean
   /** events of kinds that are not known */
   readonly unknown: number
@@ -20,13 +20,13 @@ export interface HeardEvents {
   readonly fault: string | undefined
 }
 
-/** The publisher's greeting takes no longer, where there is one. */
+/** If there is a publisher, its handshake takes no longer than this. */
 const connectMilliseconds = 2_000
-/** An engine publishes behind the answer. */
+/** An engine publishes after its answer. */
 const settleMilliseconds = 3_000
 const pollMilliseconds = 20
 
-/** Listens to an engine's cache events for as long as it is checked. */
+/** Listens to an engine's cache events while it is checked. */
 export class EventWatch {
   readonly #socket: Subscriber
   readonly #reading: Promise<void>
@@ -39,16 +39,16 @@ export class EventWatch {
     })
     this.#socket.connect(eventsUrl)
     this.#socket.subscribe()
-    // closing it ends the reading
+    // closing the socket ends the reading
     this.#reading = this.#read().catch(() => {})
   }
 
-  /** Waits until the publisher has greeted: what was published before is not heard. */
+  /** Waits for the publisher's handshake: what was published before it is not received. */
   async connect(signal: AbortSignal): Promise<void> {
     await this.#wait(({ isConnected }) => isConnected, connectMilliseconds, signal)
   }
 
-  /** What has been heard, once blocks were, or it is clear that none will be. */
+  /** Returns what was received, once there are stored blocks or it is clear that none will come. */
   async settle(signal: AbortSignal): Promise<HeardEvents> {
     await this.#wait(
       ({ isConnected, blocks, fault }) => !isConnected || blocks > 0 || fault !== undefined,
@@ -94,12 +94,12 @@ export class EventWatch {
   }
 }
 
-/** Whether an engine answers there with what it has published before. */
+/** Whether an engine answers a replay request at this address. */
 export async function answersReplays(replayUrl: string, signal: AbortSignal): Promise<boolean> {
   try {
     return await askReplay(replayUrl, 0, () => {}, { timeoutMilliseconds: connectMilliseconds, signal })
   } catch {
-    // whatever is there, it is no engine's replay
+    // whatever is there, it is not an engine's replay socket
     return false
   }
 }

@@ -5,7 +5,7 @@ import type { ServedModel } from './check-reachable.ts'
 import { type EngineConnection, isGood, type Reply } from './engine-connection.ts'
 import { type EngineFacts, readSglangFacts, readVllmFacts } from './engine-facts.ts'
 
-/** What stands behind a URL. */
+/** What kind of engine is at a URL. */
 export interface EngineIdentity {
   /** undefined: some other engine */
   readonly kind: 'vllm' | 'sglang' | undefined
@@ -14,7 +14,7 @@ export interface EngineIdentity {
   readonly facts: EngineFacts
 }
 
-/** Finds out what an engine is from what only it answers, and what it says of its cache. */
+/** Identifies an engine by what only its kind answers, and reads what it reports about its cache. */
 export async function identifyEngine(
   connection: EngineConnection,
   models: readonly ServedModel[],
@@ -37,7 +37,7 @@ export async function identifyEngine(
   return { kind: undefined, name: 'an OpenAI-compatible engine', cache: {}, facts: {} }
 }
 
-/** Holds the kind that was given against what the engine is. */
+/** Compares the given kind with what the engine is. */
 export function judgeKind(given: EngineKind | undefined, { kind, name }: EngineIdentity): Finding {
   const finding = { check: 'kind', found: name }
   if (kind === given || (kind === undefined && (given ?? 'openai') === 'openai')) return { ...finding, level: 'ok' }

@@ -8,7 +8,7 @@ import type { Finding } from '../finding.ts'
 import { judgePrefixCache } from './judge-prefix-cache.ts'
 import { probePrefixCache } from './probe-prefix-cache.ts'
 
-/** An engine whose cache is to be tried. */
+/** An engine whose cache is tested. */
 export interface ProbedEngine {
   readonly kind: EngineKind
   /** whether requests are sent with a cache_salt */
@@ -17,15 +17,15 @@ export interface ProbedEngine {
   readonly cache: CacheConfig
 }
 
-/** About as many tokens; the caches of providers begin at 1,024. */
+/** Words of a probe, about as many tokens; the caches of providers begin at 1,024 tokens. */
 const probeWords: Record<EngineKind, number> = { vllm: 450, sglang: 450, openai: 1200 }
 
-/** Sends a new prompt several times and judges what the engine says of it. */
+/** Sends a new prompt several times and judges what the engine reports about it. */
 export async function checkPrefixCache(
   connection: EngineConnection,
   { kind, isSalted, model, cache }: ProbedEngine,
 ): Promise<Finding[]> {
-  // a few pages, and no more than a third of what the model can read
+  // a few pages, but at most a third of the model's context length
   const wanted = Math.max(probeWords[kind], 3 * (cache.pageTokens ?? 0))
   const words = Math.min(wanted, Math.floor((contextLengthOf(model) ?? 131_072) / 3))
   const run = await probePrefixCache(connection, { model: model.id, words, isSalted })

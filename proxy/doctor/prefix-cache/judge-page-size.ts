@@ -2,10 +2,10 @@ import type { CacheConfig } from '#engine-adapters/cache-config.ts'
 import type { Finding } from '../finding.ts'
 import type { Probe, ProbeRun } from './probe-prefix-cache.ts'
 
-/** From here on much of a context may hang over the last full page. */
+/** With larger pages than this, much of a context may be after the last full page. */
 const largePage = 256
 
-/** Says how large a page is, by the engine's word or by what was cached; undefined when neither tells. */
+/** Reports the page size, as the engine states it or inferred from what was cached; undefined if neither shows it. */
 export function judgePageSize(cache: CacheConfig, run: ProbeRun): Finding | undefined {
   const hit = [...run.repeats].reverse().find(({ cachedTokens }) => cachedTokens)
   const most = hit && largestPage(hit)
@@ -18,7 +18,7 @@ export function judgePageSize(cache: CacheConfig, run: ProbeRun): Finding | unde
   return { check: 'page_size', level: 'warning', found, fix }
 }
 
-/** The largest page, a power of two, that explains a count: all full pages but that of the last token. */
+/** The largest page size, a power of two, that explains a count: all full pages before the last token. */
 function largestPage({ promptTokens, cachedTokens = 0 }: Probe): number | undefined {
   for (let size = 4096; size >= 1; size /= 2) {
     if (Math.floor((promptTokens - 1) / size) * size === cachedTokens) return size

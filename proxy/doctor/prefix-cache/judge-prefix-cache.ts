@@ -4,10 +4,10 @@ import type { Finding } from '../finding.ts'
 import { judgePageSize } from './judge-page-size.ts'
 import type { ProbeRun } from './probe-prefix-cache.ts'
 
-/** What probes are judged by. */
+/** The evidence for judging a prefix cache. */
 export interface CacheEvidence {
   readonly kind: EngineKind
-  /** what the engine says of itself */
+  /** what the engine reports about its cache */
   readonly cache: CacheConfig
   readonly run: ProbeRun
 }
@@ -43,10 +43,10 @@ function judgeReporting({ kind, cache, run }: CacheEvidence): Finding {
   return { ...finding, level: 'warning', found, fix: reportFlags[kind] }
 }
 
-/** Cached tokens of first and repeats; undefined when they are not reported. */
+/** Cached tokens of the first probe and its repeats; undefined if they are not reported. */
 function countsOf({ kind, cache, run }: CacheEvidence): number[] | undefined {
   const counts = [run.first, ...run.repeats].map(({ cachedTokens }) => cachedTokens)
-  // SGLang with --enable-cache-report leaves out a count of 0
+  // SGLang with --enable-cache-report omits a count of 0
   const isSilentZero = kind === 'sglang' && cache.reportsCachedTokens === true
   if (!isSilentZero && counts.every((count) => count === undefined)) return undefined
   return counts.map((count) => count ?? 0)
@@ -121,7 +121,7 @@ function judgeSalt(evidence: CacheEvidence): Finding | undefined {
   if (best === 0) return undefined
   const foreign = run.otherSalt.cachedTokens ?? 0
   const finding = { check: 'cache_salt' }
-  // a chat template's own text in front may be shared by all
+  // the chat template's own text at the start may be shared by all
   if (foreign <= Math.max(counts[0]!, best / 2)) {
     return { ...finding, level: 'ok', found: 'honoured: tenants share no cache' }
   }

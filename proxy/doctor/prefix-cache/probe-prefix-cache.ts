@@ -3,7 +3,7 @@ import type { Answer, EngineConnection, Reply } from '../engine/engine-connectio
 import { isGood } from '../engine/engine-connection.ts'
 import { toProbeText } from './probe-prompt.ts'
 
-/** What the engine says of one probe. */
+/** What the engine reports about one probe. */
 export interface Probe {
   readonly promptTokens: number
   /** undefined: not reported */
@@ -11,34 +11,34 @@ export interface Probe {
   readonly milliseconds: number
 }
 
-/** The same prompt, new to the engine, sent again and again. */
+/** Probes of the same prompt, which was new to the engine. */
 export interface ProbeRun {
   readonly first: Probe
-  /** until one came from the cache */
+  /** sent until one was served from the cache */
   readonly repeats: readonly Probe[]
-  /** with another cache_salt; undefined where none is sent */
+  /** with another cache_salt; undefined if no salt is sent */
   readonly otherSalt: Probe | undefined
-  /** the answers came through a reprise proxy */
+  /** whether the answers came through a reprise proxy */
   readonly isProxied: boolean
 }
 
 export interface ProbeOptions {
   readonly model: string
-  /** words of the prompt, about as many as its tokens */
+  /** words of the prompt, about equal to its tokens */
   readonly words: number
-  /** whether this kind of engine is sent a cache_salt */
+  /** whether a cache_salt is sent to this kind of engine */
   readonly isSalted: boolean
 }
 
-/** Behind a balancer of two or three replicas one of these meets the first one's. */
+/** With two or three replicas behind a load balancer, one of these reaches the replica of the first probe. */
 const mostRepeats = 3
 
-/** A prompt of fewer words would fill no page. */
+/** A prompt of fewer words would not fill a page. */
 const fewestWords = 16
 
 /**
- * Sends the probes; what the engine refused is returned as its reply. A prompt that is too long for it, since its
- * tokenizer takes many tokens for a word, is sent again with half of its words.
+ * Sends the probes. If the engine refuses one, returns its reply. A prompt that is too long for the engine, because its
+ * tokenizer needs many tokens per word, is sent again with half of its words.
  */
 export async function probePrefixCache(connection: EngineConnection, options: ProbeOptions): Promise<ProbeRun | Reply> {
   const run = await probeOnce(connection, options)
@@ -47,7 +47,7 @@ export async function probePrefixCache(connection: EngineConnection, options: Pr
   return probePrefixCache(connection, { ...options, words })
 }
 
-/** As vLLM and SGLang put it, and OpenAI. */
+/** Whether the reply says that the prompt is too long, in the words of vLLM, SGLang or OpenAI. */
 function isTooLong(reply: Reply): boolean {
   return 'status' in reply && reply.status === 400 && /context length|context_length/i.test(reply.text)
 }
@@ -65,7 +65,7 @@ async function probeOnce(connection: EngineConnection, options: ProbeOptions): P
     const probe = readProbe(repeated)
     if (!probe) return repeated
     repeats.push(probe)
-    // more of what is not reported says nothing new
+    // if counts are not reported, more repeats show nothing new
     if (repeats.length === 2 && [first, ...repeats].every(({ cachedTokens }) => cachedTokens === undefined)) break
   }
   const otherSalt = options.isSalted ? readProbe(await send(`probe-${randomUUID()}`)) : undefined
@@ -74,7 +74,7 @@ async function probeOnce(connection: EngineConnection, options: ProbeOptions): P
 
 type Send = (salt: string | undefined) => Promise<Reply>
 
-/** Speaks of chats, or of completions to an engine whose model has no chat template. */
+/** Sends chats, or completions if the engine's model has no chat template. */
 async function createSender(connection: EngineConnection, { model }: ProbeOptions, text: string): Promise<Send> {
   const withSalt = (salt: string | undefined): object => (salt === undefined ? {} : { cache_salt: salt })
   const common = { model, max_tokens: 1, temperature: 0 }

@@ -3,7 +3,7 @@ const words =
     ' ',
   )
 
-/** A text of about as many tokens as `tokens` that nobody has sent before: `seed` is one byte a word. */
+/** A text that nobody has sent before, of about one token per byte of `seed`: each byte chooses a word. */
 export function toProbeText(name: string, seed: Uint8Array): string {
   return `Probe ${name}. ${[...seed].map((byte) => words[byte % words.length]).join(' ')}. Answer with one word.`
 }

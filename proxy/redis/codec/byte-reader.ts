@@ -3,24 +3,24 @@ import { Digests } from '#index/digests.ts'
 
 const digestBytes = 16
 
-/** Reads what a ByteWriter wrote; from the first thing on that cannot be so, everything is 0 or empty and `isWhole` false. */
+/** Reads what a ByteWriter wrote. After the first invalid value everything is 0 or empty, and `isWhole` is false. */
 export class ByteReader {
   readonly #bytes: Buffer
   #at: number
   #isBroken = false
 
-  /** From the byte at `start` on. */
+  /** Reads from the byte at `start` on. */
   constructor(bytes: Buffer, start = 0) {
     this.#bytes = bytes
     this.#at = start
   }
 
-  /** Whether all of it was understood, to the last byte. */
+  /** Whether everything was valid and read to the last byte. */
   get isWhole(): boolean {
     return !this.#isBroken && this.#at === this.#bytes.length
   }
 
-  /** A whole number up to `most`. */
+  /** Reads an integer up to `most`. */
   number(most: number): number {
     let value = 0
     for (let factor = 1; factor <= 128 ** 4; factor *= 128) {
@@ -32,7 +32,7 @@ export class ByteReader {
     return this.#break(0)
   }
 
-  /** So many numbers up to `most`. */
+  /** Reads the given number of integers, each up to `most`. */
   numbers(count: number, most: number): number[] {
     if (!this.#mayHave(count)) return []
     const numbers: number[] = []
@@ -40,7 +40,7 @@ export class ByteReader {
     return numbers
   }
 
-  /** So many numbers up to `most`, none smaller than the one before. */
+  /** Reads the given number of integers in ascending order, each up to `most`. */
   ascending(count: number, most: number): number[] {
     if (!this.#mayHave(count)) return []
     const numbers: number[] = []
@@ -52,7 +52,7 @@ export class ByteReader {
     return numbers
   }
 
-  /** So many whole numbers of 32 bits with a sign. */
+  /** Reads the given number of signed 32-bit integers. */
   words(count: number): number[] {
     if (!this.#mayHave(4 * count)) return []
     const words: number[] = []
@@ -61,7 +61,7 @@ export class ByteReader {
     return words
   }
 
-  /** A text. */
+  /** Reads a text. */
   text(): string {
     const tag = this.number(this.#bytes.length + 1)
     const length = tag === 0 ? digestBytes : tag - 1
@@ -72,7 +72,7 @@ export class ByteReader {
     return text
   }
 
-  /** So many texts that name blocks; where all are digests, as these. */
+  /** Reads the given number of block ids; returns `Digests` if all of them are digests. */
   blocks(count: number): readonly BlockId[] | Digests {
     const distance = 1 + digestBytes
     const end = this.#at + count * distance
@@ -84,7 +84,7 @@ export class ByteReader {
     return digests
   }
 
-  /** So many of something; each takes a byte at least, so no more are made room for than can be there. */
+  /** Reads the given number of items. Each takes at least a byte, so a count that cannot fit is rejected first. */
   many<T>(count: number, read: () => T): T[] {
     if (!this.#mayHave(count)) return []
     const items: T[] = []
@@ -92,7 +92,7 @@ export class ByteReader {
     return items
   }
 
-  /** Whether there are so many bytes still. */
+  /** Whether the given number of bytes is left; marks the input as broken if not. */
   #mayHave(bytes: number): boolean {
     if (bytes > this.#bytes.length - this.#at) this.#isBroken = true
     return !this.#isBroken

@@ -1,4 +1,4 @@
-/** Writes numbers and texts as few bytes; digests, which most texts are, as the 16 bytes that they stand for. */
+/** Writes numbers and texts compactly. Digests, which most texts are, are written as their 16 bytes. */
 export class ByteWriter {
   #bytes = Buffer.allocUnsafe(1_024)
   #length = 0
@@ -7,12 +7,12 @@ export class ByteWriter {
     return this.#length
   }
 
-  /** What was written. */
+  /** Returns a copy of what was written. */
   bytes(): Buffer {
     return Buffer.from(this.#bytes.subarray(0, this.#length))
   }
 
-  /** A whole number from 0 to 2³² − 1: seven bits a byte. */
+  /** Writes an integer from 0 to 2³² − 1, seven bits per byte. */
   number(value: number): void {
     this.#reserve(5)
     let rest = value
@@ -23,13 +23,13 @@ export class ByteWriter {
     this.#bytes[this.#length++] = rest
   }
 
-  /** A whole number of 32 bits with a sign. */
+  /** Writes a signed 32-bit integer. */
   word(value: number): void {
     this.#reserve(4)
     this.#length = this.#bytes.writeInt32BE(value, this.#length)
   }
 
-  /** Numbers none of which is smaller than the one before. */
+  /** Writes numbers in ascending order. */
   ascending(values: readonly number[]): void {
     let last = 0
     for (const value of values) {
@@ -38,7 +38,7 @@ export class ByteWriter {
     }
   }
 
-  /** A text: 0 and 16 bytes for a digest, else one more than its length and UTF-8. */
+  /** Writes a text: 0 and 16 bytes for a digest, otherwise its length plus one and UTF-8. */
   text(text: string): void {
     const bytes = text.length === 22 ? Buffer.from(text, 'base64url') : undefined
     if (bytes?.length === 16 && bytes.toString('base64url') === text) {

@@ -3,17 +3,17 @@ import { anchorLength } from '../../chunks/table/folded-text.ts'
 import { ByteReader } from './byte-reader.ts'
 import { ByteWriter } from './byte-writer.ts'
 
-/** What one proxy tells of the chunks of one scope. */
+/** A report of one proxy about the chunks of one scope. */
 export type ChunkEntry =
   | { readonly kind: 'learned' | 'repeated'; readonly scope: string; readonly records: readonly ChunkRecord[] }
-  /** undefined: all of the scope */
+  /** `digests` undefined: all chunks of the scope */
   | { readonly kind: 'forgotten'; readonly scope: string; readonly digests: readonly Int32Array[] | undefined }
 
-/** An entry as it stands in the feed. */
+/** An entry of the feed. */
 export interface FedEntry {
   readonly id: string
   readonly proxy: string
-  /** undefined: it cannot be relied on */
+  /** undefined: invalid */
   readonly entry: ChunkEntry | undefined
 }
 
@@ -22,7 +22,7 @@ const most = 2 ** 32 - 1
 const [sure, unsureOrder, first, last] = [1, 2, 4, 8]
 const SCOPE = /^(?:\*|[=@][\s\S]{1,512})$/
 
-/** Writes an entry down. */
+/** Encodes an entry. */
 export function writeChunkEntry(entry: ChunkEntry): Buffer {
   const writer = new ByteWriter()
   writer.number(version)
@@ -38,7 +38,7 @@ export function writeChunkEntry(entry: ChunkEntry): Buffer {
   return writer.bytes()
 }
 
-/** Understands a reply to XREAD. */
+/** Decodes a reply to XREAD. */
 export function readChunkFeed(reply: unknown): FedEntry[] {
   const entries = Array.isArray(reply) ? (reply[0]?.[1] as unknown) : undefined
   return Array.isArray(entries) ? entries.flatMap(readFed) : []
@@ -53,7 +53,7 @@ function readFed(value: unknown): FedEntry[] {
   return [{ id: id.toString(), proxy: proxy.toString(), entry: readChunkEntry(data) }]
 }
 
-/** Understands an entry; undefined for anything that cannot be relied on. */
+/** Decodes an entry. Returns undefined if it is invalid. */
 export function readChunkEntry(data: Buffer): ChunkEntry | undefined {
   const reader = new ByteReader(data)
   if (reader.number(most) !== version) return undefined

@@ -3,33 +3,33 @@ import type { RequestId, ScopeId } from '#index/context-block.ts'
 import { ByteReader } from './byte-reader.ts'
 import { ByteWriter } from './byte-writer.ts'
 
-/** What is believed of a request, and as of when: a later stamp is closer to the engine. */
+/** What is believed about a request, and as of when: a later stamp (epoch, sequence) is closer to the engine. */
 export interface RecordHead {
-  /** how often the replica had begun anew */
+  /** how often the replica had been reset */
   readonly epoch: number
-  /** up to where the engine's reports were taken in */
+  /** the sequence up to which the engine's reports had been applied */
   readonly sequence: number
-  /** characters of the prompt */
+  /** characters of the prompt that are cached */
   readonly heldLength: number
   /** undefined until the engine has counted */
   readonly tokensPerCharacter: number | undefined
-  /** tokens the engine said it holds; undefined: it has not said so yet */
+  /** tokens that the engine reported as cached; undefined if it has not reported yet */
   readonly reportedTokens: number | undefined
 }
 
-/** Bytes of a head; the scripts know how they lie. */
+/** Bytes of a head. The scripts depend on its layout. */
 export const recordHeadBytes = 29
 
 const version = 2
-/** What is longer is not shared, and not read. */
+/** Longer records are neither shared nor read. */
 export const maxRecordBytes: number = 1 << 20
 const maxLength = 2 ** 31 - 1
-/** A chat's template may be a thousand times as long as what is said. */
+/** A chat template may be a thousand times as long as the message. */
 const mostDensity = 1e6
-/** More blocks than a text may have and still be ordered. */
+/** More blocks than a text that is still ordered may have. */
 const maxBlocks = 1 << 16
 
-/** Writes a head: version, epoch, sequence, held length, density (0: not known), tokens reported and one (0: none were). */
+/** Encodes a head: version, epoch, sequence, held length, density (0: unknown), reported tokens plus one (0: none). */
 export function writeRecordHead(head: RecordHead): Buffer {
   const { epoch, sequence, heldLength, tokensPerCharacter = 0, reportedTokens = -1 } = head
   const bytes = Buffer.allocUnsafe(recordHeadBytes)
@@ -42,7 +42,7 @@ export function writeRecordHead(head: RecordHead): Buffer {
   return bytes
 }
 
-/** Understands a head; undefined for anything that cannot be relied on. */
+/** Decodes a head. Returns undefined if it is invalid. */
 export function readRecordHead(bytes: Buffer): RecordHead | undefined {
   if (bytes.length < recordHeadBytes || bytes[0] !== version) return undefined
   const sequence = bytes.readDoubleBE(5)
@@ -58,7 +58,7 @@ export function readRecordHead(bytes: Buffer): RecordHead | undefined {
   }
 }
 
-/** Writes a prompt of a request down; undefined when it is too long to be shared. */
+/** Encodes a request's prompt. Returns undefined if it is too long to be shared. */
 export function writePrompt(request: string, { contexts, symbols, ends, length }: MirroredPrompt): Buffer | undefined {
   const writer = new ByteWriter()
   writer.text(request)
@@ -77,7 +77,7 @@ export function writePrompt(request: string, { contexts, symbols, ends, length }
   return writer.length > maxRecordBytes ? undefined : writer.bytes()
 }
 
-/** Understands what was written of a request's prompt, from `start` on; undefined for anything that cannot be relied on. */
+/** Decodes a request's prompt from `start` on. Returns undefined if it is invalid. */
 export function readPrompt(
   bytes: Buffer,
   start = 0,

@@ -3,10 +3,10 @@ import type { PromptTokens } from '#index/mirror/token-mirror.ts'
 const version = 1
 const headBytes = 3
 const bytesPerToken = 4
-/** More than any model reads. */
+/** More than any model's context. */
 const maxTokens = 1 << 22
 
-/** Writes tokens down: version, bytes of the scope, the scope, 4 bytes a token; undefined when they are too many. */
+/** Encodes tokens: version, length of the scope, scope, 4 bytes per token. Returns undefined if it is too long. */
 export function writeTokens({ tokens, scope }: PromptTokens): Buffer | undefined {
   const name = Buffer.from(scope)
   if (tokens.length > maxTokens || name.length > 0xffff) return undefined
@@ -19,7 +19,7 @@ export function writeTokens({ tokens, scope }: PromptTokens): Buffer | undefined
   return bytes
 }
 
-/** Understands tokens that were written down; undefined for anything that cannot be relied on. */
+/** Decodes tokens. Returns undefined if the record is invalid. */
 export function readTokensRecord(bytes: unknown): PromptTokens | undefined {
   if (!Buffer.isBuffer(bytes) || bytes.length < headBytes || bytes[0] !== version) return undefined
   const start = headBytes + bytes.readUInt16BE(1)

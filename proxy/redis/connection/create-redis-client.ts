@@ -2,15 +2,15 @@ import type { EngineTls } from '#engine-adapters/engine-client.ts'
 import { Cluster, Redis, type RedisOptions } from './ioredis.ts'
 import type { RedisAddress } from './read-redis-url.ts'
 
-/** A connection to a Redis, of whatever kind; it connects when told to. */
+/** A client of a Redis of any kind. It connects on `connect`. */
 export type RedisClient = Redis | Cluster
 
 const connectMilliseconds = 2_000
-/** A connection over which no answer has come for so long is given up for another. */
+/** Reconnect after this long without a reply. */
 const silentMilliseconds = 3_000
 const longestRetryMilliseconds = 500
 
-/** Creates a client that fails at once while it has no connection, and goes on connecting for ever. */
+/** Creates a client that fails commands at once while it has no connection, and keeps reconnecting for ever. */
 export function createRedisClient(address: RedisAddress, tls: EngineTls | undefined): RedisClient {
   const { kind, nodes, master, username, password, database } = address
   const common = {
@@ -20,10 +20,10 @@ export function createRedisClient(address: RedisAddress, tls: EngineTls | undefi
     db: database,
     connectTimeout: connectMilliseconds,
     socketTimeout: silentMilliseconds,
-    // what was not answered before a connection broke is sent again by those who wrote it, if it still counts
+    // commands unanswered when a connection broke are sent again by their writers, if they still matter
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
-    // all that is said is understood by servers of either protocol, and by what stands in front of them
+    // servers of either protocol, and proxies in front of them, understand this
     protocol: 2,
     disableClientInfo: true,
   } as const satisfies RedisOptions
@@ -34,7 +34,7 @@ export function createRedisClient(address: RedisAddress, tls: EngineTls | undefi
       enableOfflineQueue: false,
       clusterRetryStrategy: retryAfter,
       slotsRefreshInterval: 5_000,
-      // a certificate is made out for a name, which a resolved address is not
+      // certificates are issued for names, not for resolved addresses
       ...(address.isTls ? { dnsLookup: (host, callback) => callback(null, host) } : {}),
     })
   }
@@ -46,7 +46,7 @@ export function createRedisClient(address: RedisAddress, tls: EngineTls | undefi
     name: master!,
     sentinelRetryStrategy: retryAfter,
     ...(address.isTls ? { sentinelTLS: toTlsOptions(tls), enableTLSForSentinelMode: true } : {}),
-    // a master that was replaced and came back as a replica refuses writes
+    // a former master that came back as a replica refuses writes
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   })
 }

@@ -1,10 +1,10 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
 
 /*
- * ioredis as all of reprise imports it. It declares a subclass of String, at which V8 turns String.prototype into an object
- * of slow properties: from then on every call of a string's method takes some ten nanoseconds more, and a loop over the
- * characters of a prompt five times as long, Redis or not. V8 makes a prototype fast again once methods of an object
- * that has it are read often.
+ * All of reprise imports ioredis from here. ioredis declares a subclass of String, which makes V8 turn String.prototype
+ * into an object with slow properties. From then on every call of a string method takes some ten nanoseconds more, and
+ * a loop over the characters of a prompt takes five times as long, whether Redis is used or not. V8 makes a prototype
+ * fast again once methods of an object that inherits from it have been read often.
  */
 
 export { Cluster, Redis, type RedisOptions }

@@ -6,13 +6,13 @@ export interface RedisNode {
   readonly port: number
 }
 
-/** A Redis as its URL names it. */
+/** The parts of a Redis URL. */
 export interface RedisAddress {
   readonly kind: 'single' | 'sentinel' | 'cluster'
   readonly isTls: boolean
   /** one for a single server; the sentinels, or some nodes of the cluster */
   readonly nodes: readonly RedisNode[]
-  /** what the sentinels call the master */
+  /** the sentinels' name for the master */
   readonly master: string | undefined
   readonly username: string | undefined
   readonly password: string | undefined
@@ -26,7 +26,10 @@ const redisUrl = /^(redis|rediss)(?:\+(sentinel|cluster))?:\/\/(?:([^@/]*)@)?([^
 const redisPort = 6379
 const sentinelPort = 26379
 
-/** Reads the URL of a Redis server, of sentinels or of a cluster. Its errors never repeat the URL: it may hold a password. */
+/**
+ * Parses the URL of a Redis server, of sentinels or of a cluster. Throws a `ConfigError` if it is invalid. Errors never
+ * repeat the URL, since it may hold a password.
+ */
 export function readRedisUrl(url: string): RedisAddress {
   const [, scheme, kind = 'single', login = '', hosts, path = ''] = redisUrl.exec(url) ?? []
   if (scheme === undefined) throw new ConfigError(`is not the URL of a Redis: ${shapes}`)
@@ -54,7 +57,7 @@ function readNode(text: string, standardPort: number): RedisNode {
   return { host: host.replace(/^\[(.*)\]$/, '$1'), port: Number(port) }
 }
 
-/** `USER:PASSWORD`; a word alone is a user, as in other URLs, and before a colon there may be none. */
+/** Parses `USER:PASSWORD`. Without a colon it is a user, as in other URLs; the user before a colon may be empty. */
 function readLogin(login: string): [username: string | undefined, password: string | undefined] {
   const [, username = '', password = ''] = /^([^:]*):?(.*)$/s.exec(login) ?? []
   return [decode(username) || undefined, decode(password) || undefined]

@@ -4,21 +4,21 @@ import type { RedisClient } from './create-redis-client.ts'
 type Result = [error: Error | null, value: unknown]
 type Command = readonly [name: string, ...args: unknown[]]
 
-/** An answer of Redis that is an error. */
+/** An error reply of Redis. */
 export function refusal(message: string): Error {
   return Object.assign(new Error(message), { name: 'ReplyError' })
 }
 
-/** Stands in for a client of one Redis that knows SET alone, where a test chooses what is done to a command. */
+/** A fake client of a Redis that implements only SET. Tests can intercept each command. */
 export class RedisClientDouble extends EventEmitter {
   status: 'wait' | 'ready' | 'reconnecting' | 'end' = 'wait'
-  /** what it holds */
+  /** the stored values */
   readonly held: Map<string, unknown> = new Map()
   readonly commands: Command[] = []
-  /** what to answer instead of doing it; a promise: it is answered late; undefined: it is done */
+  /** intercepts a command: an error is the answer, a promise delays the command; undefined: run it normally */
   meddle: (command: Command) => Error | Promise<void> | undefined = () => undefined
 
-  /** as the connection is given it */
+  /** itself, typed as the client for a connection */
   get client(): RedisClient {
     return this as unknown as RedisClient
   }
@@ -27,13 +27,13 @@ export class RedisClientDouble extends EventEmitter {
     this.open()
   }
 
-  /** It has a connection. */
+  /** Simulates a new connection. */
   open(): void {
     this.status = 'ready'
     this.emit('ready')
   }
 
-  /** It has lost its connection. */
+  /** Simulates a lost connection. */
   lose(): void {
     this.status = 'reconnecting'
     this.emit('close')

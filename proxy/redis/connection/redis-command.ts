@@ -2,29 +2,29 @@
 export interface RedisCommand {
   readonly key: string
   readonly name: string
-  /** what follows the name, the key included */
+  /** everything after the name, including the key */
   readonly args: readonly (string | number | Buffer)[]
 }
 
-/** What a command was answered with, or why it was not. */
+/** The reply to a command, or the error. */
 export type RedisReply = { readonly value: unknown } | { readonly error: Error }
 
-/** Reads a text. */
+/** Reads a string. */
 export function getCommand(key: string): RedisCommand {
   return { key, name: 'get', args: [key] }
 }
 
-/** Sets a text that lives for so many seconds; with `NX` only where there is none, with `XX` where there is one. */
+/** Sets a string that expires after `seconds`; with `NX` only if the key is absent, with `XX` only if it exists. */
 export function setCommand(key: string, value: string, seconds: number, ...flags: ('NX' | 'XX')[]): RedisCommand {
   return { key, name: 'set', args: [key, value, 'EX', seconds, ...flags] }
 }
 
-/** Runs a script on a key: where reading and writing have to be one step. */
+/** Runs a script on a key, for reading and writing in one step. */
 export function evalCommand(script: string, key: string, ...args: (string | number)[]): RedisCommand {
   return { key, name: 'eval', args: [script, 1, key, ...args] }
 }
 
-/** Runs a script on keys of one slot; texts in its reply are bytes. */
+/** Runs a script on keys of one slot. Strings in its reply are buffers. */
 export function evalBytesCommand(
   script: string,
   keys: readonly string[],

@@ -8,7 +8,7 @@ let connection: RedisConnection
 
 afterEach(() => connection.close())
 
-/** A connection whose clock runs a hundred times as fast as ours. */
+/** Creates a connection whose clock runs a hundred times as fast as real time. */
 async function connect({
   meddle = () => undefined,
   ...options
@@ -29,7 +29,7 @@ async function connect({
   })
   const onLost = vi.fn()
   connection.listen({ onUp: () => {}, onLost })
-  // by our clock some 40 ms
+  // some 40 ms of real time
   await connection.connect(4_000)
   onLost.mockClear()
   const texts = (): string[] => lines.map(({ msg }) => msg)

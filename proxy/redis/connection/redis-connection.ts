@@ -7,50 +7,50 @@ import { RedisMarks } from './redis-marks.ts'
 import { RefusedWrites } from './refused-writes.ts'
 import { runCommands } from './run-commands.ts'
 
-/** What the connection tells those who keep state in Redis. */
+/** Callbacks for parts of the proxy that keep state in Redis. */
 export interface RedisListener {
-  /** Redis answers again; what is still to be written can be. */
+  /** Redis answers again: pending writes can continue. */
   onUp(): void
-  /** Redis may hold nothing, or not all, of what was written: it was away, was flushed, or is another one. */
+  /** Redis may have lost some or all of what was written: it was away, was flushed, or is another server. */
   onLost(): void
 }
 
-/** Redis as the parts of the proxy use it: nothing of it rejects, and nothing holds up a request. */
+/** Redis as the parts of the proxy use it. Nothing rejects, and nothing holds up a request. */
 export interface RedisAccess {
   readonly isUp: boolean
-  /** The replies, if they come in time for a request; undefined if not. Late ones go to `onLate`. */
+  /** Returns the replies if they arrive in time for a request, otherwise undefined. Late ones go to `onLate`. */
   read(commands: readonly RedisCommand[], onLate?: (replies: RedisReply[]) => void): Promise<RedisReply[] | undefined>
-  /** The replies, whenever they come. */
+  /** Returns the replies, however late. */
   write(commands: readonly RedisCommand[]): Promise<RedisReply[]>
   listen(listener: RedisListener): void
 }
 
 export interface RedisConnectionOptions {
-  /** keys of this proxy's own, which say that Redis still holds what it was given: one to a node at least */
+  /** keys owned by this proxy, which show that Redis still holds its data: at least one per node */
   readonly marks: readonly string[]
   readonly markSeconds: number
-  /** of a server, which may not have it; 0 unless said otherwise */
+  /** database number, which the server may not have; default 0 */
   readonly database?: number
   readonly log: Log
   /** milliseconds */
   readonly now: () => number
-  /** counts an answer that a request did not wait for */
+  /** counts a reply that came too late for its request */
   readonly onLateRead: () => void
-  /** counts a batch of writes of which Redis refused something that is tried again */
+  /** counts a batch with writes that Redis refused and that will be retried */
   readonly onRefused?: () => void
   readonly readMilliseconds?: number | undefined
   readonly probeMilliseconds?: number
   readonly answerMilliseconds?: number
 }
 
-/** A request waits 5 ms at most; timers come late. */
+/** A request waits 5 ms at most; timers fire late. */
 const readMilliseconds = 4
 const defaultProbeMilliseconds = 300
 const defaultAnswerMilliseconds = 1_000
-/** Marks that are lost again and again are evicted, not flushed. */
+/** If marks are lost again and again, Redis evicts them rather than being flushed: rewrite ever more rarely. */
 const [shortestRewrite, longestRewrite] = [1_000, 60_000]
 
-/** A connection that is kept up, and knows whether Redis answers and still holds what it was given. */
+/** Keeps a connection to Redis up, and tracks whether Redis answers and still holds what was written. */
 export class RedisConnection implements RedisAccess {
   readonly #client: RedisClient
   readonly #options: RedisConnectionOptions
@@ -59,18 +59,18 @@ export class RedisConnection implements RedisAccess {
   readonly #refused: RefusedWrites
   readonly #closing = new AbortController()
   #isUp = false
-  /** an answer did not come in time: requests do not ask before one did */
+  /** a reply was late: requests do not ask again until one arrives in time */
   #isSlow = false
   #wasAway = true
-  /** this connection is to the database that was asked for */
+  /** the connection has selected the configured database */
   #hasDatabase = false
-  /** it has been seen to hold less than it was given, and nobody has been told yet */
+  /** Redis was found to have lost data, and the listeners do not know yet */
   #hasLost = false
   #probing: Promise<void> | undefined
   #lostAt = Number.NEGATIVE_INFINITY
   #rewriteMilliseconds = shortestRewrite
   #fault = 'it has not answered yet'
-  /** kinds of faults that the log has had of this outage; undefined while it is too early to say that it is one */
+  /** kinds of faults logged for this outage; undefined while it is too early to call it an outage */
   #told: Set<string> | undefined
 
   constructor(client: RedisClient, options: RedisConnectionOptions) {
@@ -78,7 +78,7 @@ export class RedisConnection implements RedisAccess {
     this.#options = options
     this.#marks = new RedisMarks(options.marks, options.markSeconds)
     this.#refused = new RefusedWrites(options)
-    // a cluster says only that it has no node left, its nodes say why
+    // a cluster only reports that no node is left; its nodes say why
     client.on('error', ({ message, lastNodeError }: Error & { lastNodeError?: Error }) => {
       this.#fault = lastNodeError ? `${message} (${lastNodeError.message})` : message
       if (!this.#isUp) this.#tellFault()
@@ -99,9 +99,9 @@ export class RedisConnection implements RedisAccess {
     this.#listeners.push(listener)
   }
 
-  /** Connects, and goes on trying; resolves when Redis answers, or when the start should no longer wait for it. */
+  /** Connects, and keeps trying. Resolves when Redis answers, or after `longestMilliseconds`. */
   async connect(longestMilliseconds: number): Promise<void> {
-    // its faults are events, too
+    // its errors are emitted as events, too
     this.#client.connect().catch(() => {})
     const until = this.#options.now() + longestMilliseconds
     void this.#keepProbing()
@@ -117,7 +117,7 @@ export class RedisConnection implements RedisAccess {
     if (!this.#isUp || this.#isSlow) return undefined
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<undefined>((resolve) => {
-      // when we were busy ourselves, the answer may be there and not have been looked at
+      // if this process was busy, the reply may have arrived unread
       timer = setTimeout(() => setImmediate(resolve, undefined), this.#options.readMilliseconds ?? readMilliseconds)
     })
     const replies = runCommands(this.#client, commands)
@@ -158,7 +158,7 @@ export class RedisConnection implements RedisAccess {
     return this.#probing
   }
 
-  /** Asks whether the marks are still there, and makes those anew that are not. */
+  /** Checks whether the marks still exist, and creates the missing ones. */
   async #ask(): Promise<void> {
     let fault = await this.#askOnce()
     if (fault === undefined && this.#marks.isIncomplete) fault = await this.#askOnce()
@@ -168,7 +168,7 @@ export class RedisConnection implements RedisAccess {
     this.#up()
   }
 
-  /** Why Redis does not answer; undefined when it does. */
+  /** Returns why Redis does not answer; undefined if it does. */
   async #askOnce(): Promise<string | undefined> {
     if (this.#client.status !== 'ready') return this.#fault
     const missing = await this.#askForDatabase()
@@ -176,7 +176,7 @@ export class RedisConnection implements RedisAccess {
     const { commands, read } = this.#marks.ask()
     const replies = await this.#answersTo(commands)
     if (typeof replies === 'string') return replies
-    // what was made anew had been lost, and will not be seen again
+    // a mark that was created had been lost, and this is the only time we see it
     if (read(replies)) this.#hasLost = true
     const silent = replies.find((reply) => 'error' in reply && isNoAnswer(reply.error))
     if (silent && 'error' in silent) return silent.error.message
@@ -184,7 +184,7 @@ export class RedisConnection implements RedisAccess {
     return undefined
   }
 
-  /** A client goes on in database 0 where there is none of the number that it was told. */
+  /** Checks that the database exists: a client silently stays in database 0 if its own does not. */
   async #askForDatabase(): Promise<string | undefined> {
     const { database = 0 } = this.#options
     if (database === 0 || this.#hasDatabase) return undefined
@@ -196,7 +196,7 @@ export class RedisConnection implements RedisAccess {
     return undefined
   }
 
-  /** What Redis answers, or that it does not. */
+  /** Returns the replies of Redis, or a text that says it has not answered. */
   async #answersTo(commands: readonly RedisCommand[]): Promise<RedisReply[] | string> {
     const { answerMilliseconds = defaultAnswerMilliseconds, now } = this.#options
     const asked = now()
@@ -215,7 +215,7 @@ export class RedisConnection implements RedisAccess {
       log.info('Redis answers')
       this.#isUp = true
       this.#told = new Set()
-      // what was wrong before is not what will be wrong next
+      // the next outage needs its own reason
       this.#fault = 'the connection was closed'
       for (const listener of this.#listeners) listener.onUp()
     }
@@ -241,7 +241,7 @@ export class RedisConnection implements RedisAccess {
     this.#tellFault()
   }
 
-  /** An outage has one line, and another one when Redis begins to say that it refuses us, or what it is asked for. */
+  /** Logs an outage once, and again if Redis starts to refuse our login, our permissions or the database. */
   #tellFault(): void {
     const kind = /NOAUTH|WRONGPASS|NOPERM|^database/.exec(this.#fault)?.[0] ?? ''
     if (!this.#told || this.#told.has(kind) || this.#closing.signal.aborted) return

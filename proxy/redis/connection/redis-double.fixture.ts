@@ -1,14 +1,14 @@
 import type { RedisCommand, RedisReply } from './redis-command.ts'
 import type { RedisAccess, RedisListener } from './redis-connection.ts'
 
-/** Stands in for Redis where a test chooses what it says, and when. */
+/** A fake Redis. Tests choose what it replies, and when. */
 export class RedisDouble implements RedisAccess {
   isUp = true
   readonly batches: (readonly RedisCommand[])[] = []
   readonly listeners: RedisListener[] = []
-  /** says what a command is answered with */
+  /** returns the reply to a command */
   answer: (command: RedisCommand) => RedisReply = () => ({ value: 'OK' })
-  /** resolves when a batch may be answered */
+  /** delays replies until it resolves */
   gate: Promise<void> = Promise.resolve()
 
   read(commands: readonly RedisCommand[]): Promise<RedisReply[] | undefined> {

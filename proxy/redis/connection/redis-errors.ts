@@ -1,19 +1,19 @@
-/** Whether an error says that nothing was answered, rather than that something was refused. */
+/** Whether an error means that Redis did not answer, rather than that it refused something. */
 export function isNoAnswer({ name, message }: Error): boolean {
   return name !== 'ReplyError' || /^(LOADING|MASTERDOWN|CLUSTERDOWN)/.test(message)
 }
 
-/** Whether what Redis did not take is worth to be written again. */
+/** Whether a failed write is worth retrying. */
 export function isToBeRepeated(error: Error): boolean {
   return isNoAnswer(error) || isPassing(error) || /^(OOM|READONLY|MISCONF|NOREPLICAS|NOPERM|NOAUTH)/.test(error.message)
 }
 
-/** Whether Redis has refused something, which it will go on to do until somebody sees to it. */
+/** Whether Redis refused something, and will keep refusing it until somebody intervenes. */
 export function isRefusal(error: Error): boolean {
   return !isNoAnswer(error) && !isPassing(error)
 }
 
-/** A cluster is moving a slot just now. */
+/** Whether a cluster is moving the slot just now. */
 function isPassing({ message }: Error): boolean {
   return /^(TRYAGAIN|MOVED|ASK) /.test(message)
 }

@@ -1,9 +1,9 @@
 import { type RedisCommand, type RedisReply, setCommand } from './redis-command.ts'
 
 /**
- * Keys of this proxy's own by which it knows that Redis still holds what it was given. A mark that is known to be there is
- * only kept alive, never made: however late a command takes effect, and whatever becomes of its answer, a mark that was
- * lost stays so until that has been seen.
+ * Keys owned by this proxy that show whether Redis still holds what was written. A mark known to exist is only
+ * refreshed, never created. So a lost mark stays lost until we see it, however late a command takes effect and whatever
+ * becomes of its reply.
  */
 export class RedisMarks {
   readonly #keys: readonly string[]
@@ -15,12 +15,12 @@ export class RedisMarks {
     this.#seconds = seconds
   }
 
-  /** Whether a mark is still to be made. */
+  /** Whether a mark still has to be created. */
   get isIncomplete(): boolean {
     return this.#known.size < this.#keys.length
   }
 
-  /** Keeps the marks alive that are known, and makes the others; `read` says whether some were made, once. */
+  /** Refreshes the known marks and creates the others. `read` returns whether this reply created any. */
   ask(): { readonly commands: RedisCommand[]; read(replies: readonly RedisReply[]): boolean } {
     const kept = this.#keys.map((key) => this.#known.has(key))
     return {

@@ -6,14 +6,14 @@ export interface RefusedWritesOptions {
   readonly log: Log
   /** milliseconds, monotonic */
   readonly now: () => number
-  /** counts a batch of writes of which something was refused that is tried again */
+  /** counts a batch with refused writes that will be retried */
   readonly onRefused?: () => void
 }
 
-/** What is refused is tried again sooner: after so much quiet it is refused no longer. */
+/** Refused writes are retried sooner than this, so after this long without a refusal Redis accepts writes again. */
 const quietMilliseconds = 3_000
 
-/** Tells, once each, that a Redis that answers refuses what is written to it, and that it does so no longer. */
+/** Logs once when a reachable Redis starts rejecting writes, and once when it accepts them again. */
 export class RefusedWrites {
   readonly #options: RefusedWritesOptions
   /** undefined: nothing is refused */
@@ -23,16 +23,16 @@ export class RefusedWrites {
     this.#options = options
   }
 
-  /** What Redis said to a batch. */
+  /** Checks the replies to a batch of writes. */
   heard(replies: readonly RedisReply[]): void {
     const errors = replies.flatMap((reply) => ('error' in reply && isRefusal(reply.error) ? [reply.error] : []))
     if (errors.length === 0) return
     this.#begin(errors[0]!)
-    // what is not tried again is counted by who wrote it
+    // writes that are not retried are counted by their writer
     if (errors.some(isToBeRepeated)) this.#options.onRefused?.()
   }
 
-  /** What Redis, which answers, said to what is written all the time. */
+  /** Checks the replies to the regular probe, which writes the marks. */
   probed(replies: readonly RedisReply[]): void {
     const refusal = replies.find((reply) => 'error' in reply && isRefusal(reply.error))
     if (refusal && 'error' in refusal) this.#begin(refusal.error)

@@ -2,10 +2,10 @@ import type { RedisClient } from './create-redis-client.ts'
 import { Cluster } from './ioredis.ts'
 import type { RedisCommand, RedisReply } from './redis-command.ts'
 
-/** Runs commands in one round trip, or in one to each node of a cluster at a time. Never rejects: each has its reply. */
+/** Runs commands in one pipeline, or in a cluster in one per hash tag, in parallel. Never rejects: each has a reply. */
 export async function runCommands(client: RedisClient, commands: readonly RedisCommand[]): Promise<RedisReply[]> {
   if (!(client instanceof Cluster)) return runPipeline(client, commands)
-  // a pipeline of a cluster goes to one slot: keys with one hash tag
+  // in a cluster, a pipeline goes to one slot: keys with the same hash tag
   const places = groupByTag(commands)
   const replies = new Array<RedisReply>(commands.length)
   await Promise.all(

@@ -98,6 +98,6 @@ test('the end waits for what can be written, and no longer than it may', async (
   const { redis: stuck, writes: waiting } = create()
   stuck.gate = new Promise(() => {})
   waiting.put('a', '1')
-  // it would wait for ever
+  // without the limit it would wait for ever
   await waiting.close(50, () => performance.now())
 })

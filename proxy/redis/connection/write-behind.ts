@@ -4,11 +4,11 @@ import type { RedisAccess } from './redis-connection.ts'
 import { isToBeRepeated } from './redis-errors.ts'
 
 export interface WriteBehindOptions<Key, Change> {
-  /** Keys that may wait; beyond it the oldest are given up, and told of by `onGivenUp` once there is room again. */
+  /** How many keys may wait. Beyond that the oldest are dropped; `onGivenUp` is called once the queue is empty. */
   readonly maxKeys: number
-  /** Writes a change down when its turn has come; undefined when there is nothing left to write. */
+  /** Encodes a change when its turn comes. Returns undefined if there is nothing left to write. */
   toCommand(key: Key, change: Change): RedisCommand | undefined
-  /** Hears what Redis said to it, and whether it is tried again. */
+  /** Called with the reply to a change, and whether the change will be retried. */
   onReply(key: Key, change: Change, reply: RedisReply, isRepeated: boolean): void
   onGivenUp(): void
 }
@@ -18,8 +18,8 @@ const batchCharacters = 1 << 20
 const pauseMilliseconds = 250
 
 /**
- * What is still to be written to Redis, off the path of requests: the last change of each key, in pipelines, one at a
- * time. What could not be written stays, until Redis takes it.
+ * Writes to Redis off the request path: the latest change of each key, in pipelines, one at a time. Failed writes stay
+ * in the queue until Redis accepts them.
  */
 export class WriteBehind<Key, Change> {
   readonly #redis: RedisAccess
@@ -34,17 +34,17 @@ export class WriteBehind<Key, Change> {
     this.#options = options
   }
 
-  /** Keys whose change has not been written yet. */
+  /** The number of keys with a waiting change. */
   get size(): number {
     return this.#waiting.size
   }
 
-  /** What is waiting for a key. */
+  /** Returns the waiting change of a key. */
   peek(key: Key): Change | undefined {
     return this.#waiting.get(key)
   }
 
-  /** Has a change written, in place of one of the same key that still waits. */
+  /** Queues a change; it replaces a waiting one of the same key. */
   put(key: Key, change: Change): void {
     this.#waiting.delete(key)
     this.#waiting.set(key, change)
@@ -56,12 +56,12 @@ export class WriteBehind<Key, Change> {
     this.wake()
   }
 
-  /** What waits for a key is not to be written any more. */
+  /** Drops the waiting change of a key. */
   delete(key: Key): void {
     this.#waiting.delete(key)
   }
 
-  /** Goes on writing, if it had stopped. */
+  /** Resumes writing if it had stopped. */
   wake(): void {
     if (this.#isWriting || this.#isClosed || this.#waiting.size === 0) return
     this.#isWriting = true
@@ -70,7 +70,7 @@ export class WriteBehind<Key, Change> {
     })
   }
 
-  /** Writes no more after what is under way, and what can be written until then. */
+  /** Writes what it can within the given time, then stops. */
   async close(milliseconds: number, now: () => number): Promise<void> {
     const until = now() + milliseconds
     while (this.#redis.isUp && (this.#isWriting || this.#waiting.size > 0) && now() < until) {
@@ -82,7 +82,7 @@ export class WriteBehind<Key, Change> {
 
   async #writeAll(): Promise<void> {
     while (this.#waiting.size > 0 && !this.#isClosed) {
-      // whatever is under way, requests first of all, goes before
+      // other pending work goes first, above all requests
       await afterIo()
       if (!this.#redis.isUp) return
       if (await this.#writeBatch()) continue
@@ -94,7 +94,7 @@ export class WriteBehind<Key, Change> {
     setTimeout(() => this.#options.onGivenUp(), pauseMilliseconds).unref()
   }
 
-  /** Whether all of it was taken. */
+  /** Writes a batch. Returns whether none of it has to be retried. */
   async #writeBatch(): Promise<boolean> {
     const batch: [Key, Change][] = []
     const commands: RedisCommand[] = []
@@ -117,7 +117,7 @@ export class WriteBehind<Key, Change> {
       this.#options.onReply(key, change, reply, isRepeated)
       if (!isRepeated) continue
       isTaken = false
-      // what has changed since goes before
+      // a newer change takes precedence
       if (!this.#waiting.has(key)) this.#waiting.set(key, change)
     }
     return isTaken

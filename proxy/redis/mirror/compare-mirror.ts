@@ -4,7 +4,7 @@ import { TimeSlices } from '../../bounds/time-slices.ts'
 import type { MirrorChanges } from './mirror-changes.ts'
 import type { MirrorFollower } from './mirror-follower.ts'
 
-/** All requests of a mirror, gathered in slices. */
+/** Returns all requests of a mirror, collected in slices. */
 export async function requestsOf(mirror: CacheMirror): Promise<Set<RequestId>> {
   const slices = new TimeSlices()
   const requests = new Set<RequestId>()
@@ -15,7 +15,7 @@ export async function requestsOf(mirror: CacheMirror): Promise<Set<RequestId>> {
   return requests
 }
 
-/** Has everything written that memory has: Redis may have lost it. */
+/** Queues everything in memory for writing: Redis may have lost it. */
 export async function writeAllAgain(mirror: CacheMirror, changes: MirrorChanges): Promise<void> {
   const slices = new TimeSlices()
   for (const request of mirror.requestIds()) {
@@ -24,7 +24,7 @@ export async function writeAllAgain(mirror: CacheMirror, changes: MirrorChanges)
   }
 }
 
-/** Forgets requests that memory has and Redis has not: others have said that they are gone. */
+/** Forgets requests that are in memory but not in Redis: other proxies have removed them. */
 export async function forgetUnseen(
   unseen: ReadonlySet<RequestId>,
   changes: MirrorChanges,

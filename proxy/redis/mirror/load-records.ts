@@ -11,8 +11,8 @@ const bucketsPerRead = 4
 const remembered = 1 << 17
 
 /**
- * Hands over every record of a mirror (about `count`), the oldest first, and lets others go on in between; undefined for one
- * that cannot be read. Returns false if Redis' reply was incomplete.
+ * Passes every record of a mirror (about `count`) to `take`, oldest first, yielding to other work in between; undefined
+ * stands for an unreadable record. Returns false if Redis' reply was incomplete.
  */
 export async function loadRecords(
   redis: RedisAccess,
@@ -36,7 +36,7 @@ export async function loadRecords(
   return true
 }
 
-/** What lies in each bucket, some of them ahead of being asked for; without values where Redis did not tell. */
+/** Yields the contents of each bucket, reading ahead. `values` is undefined if Redis did not return them. */
 async function* readBuckets(
   redis: RedisAccess,
   keys: MirrorKeys,

@@ -7,7 +7,7 @@ import type { Stamp } from './mirror-follower.ts'
 import type { MirrorKeys } from './mirror-keys.ts'
 import { writeMirror } from './mirror-scripts.ts'
 
-/** What is written in one step. */
+/** Changes that are written in one step. */
 export interface MirrorBatch {
   readonly command: RedisCommand
   readonly changes: readonly (readonly [RequestId, MirrorChange])[]
@@ -21,17 +21,17 @@ export interface BatchOptions {
   readonly ttlSeconds: number
 }
 
-/** What is believed of a replica. */
+/** The models of a replica's cache. */
 type Believed = Pick<ReplicaMirror, 'mirror' | 'tokens'>
 
 const mostChanges = 256
-/** A prompt costs as much to write down as so many heads. */
+/** Encoding a prompt costs as much as this many heads. */
 const headsPerPrompt = 8
 const mostBytes = 1 << 18
-/** Some twenty seconds of a busy proxy, within which others have to read it. */
+/** Some twenty seconds' worth for a busy proxy; the others have to read it within that time. */
 const feedEntries = 2_048
 
-/** Takes what waits out of `changes`, as much as is written in a millisecond or so. */
+/** Takes waiting changes out of `changes`, as many as can be written in about a millisecond. */
 export function takeBatch(
   changes: MirrorChanges,
   replica: Believed,
@@ -42,7 +42,7 @@ export function takeBatch(
   const places = new Map<number, number>()
   const args: (string | number | Buffer)[] = []
   let [cost, bytes] = [0, 0]
-  // what is believed anew can be said once it is known as of when
+  // after a reset, records can be written only once their stamp is known
   for (const [request, change] of reset ? [] : changes.take()) {
     const written = writeChange(request, change, replica, stamp)
     if (!written) continue
@@ -58,7 +58,7 @@ export function takeBatch(
     bytes += prompt.length
     if (cost >= mostChanges || bytes >= mostBytes) break
   }
-  // reports count as taken in once all that they changed is there
+  // reports count as applied once all their changes are in Redis
   const isWhole = changes.size === 0 && !reset ? 1 : 0
   const { epoch, life, generation, born } = fence
   const fixed = [ttlSeconds, feedEntries, proxy, epoch, life, generation, born, stamp.sequence, isWhole, reset ?? '']

@@ -1,29 +1,32 @@
 import type { RequestId } from '#index/context-block.ts'
 import type { RecordKind } from './mirror-feed.ts'
 
-/** All has begun anew: nothing is held but what is told of next; `cleared`: no request is known any more, either. */
+/**
+ * The replica's state was reset. `replaced`: nothing counts as cached until reported again. `cleared`: forget the
+ * requests too.
+ */
 export type Reset = 'replaced' | 'cleared'
 
-/** What is to be written of a request; `bucket` is known of one that is gone. */
+/** The change to write for a request. `bucket` is set only for a request that is gone. */
 export interface MirrorChange {
   readonly kind: RecordKind
   readonly bucket: number
 }
 
-/** More are not waited with: then everything is written anew, once it can be. */
+/** At most this many changes wait. Beyond that everything is written again, once that is possible. */
 const maxWaiting = 1 << 20
 
-/** What has changed in a mirror and is not in Redis yet: of each request the last. */
+/** The changes of a mirror that are not in Redis yet: the latest one of each request. */
 export class MirrorChanges {
   readonly #waiting = new Map<RequestId, MirrorChange>()
   #hasOverflowed = false
 
-  /** Requests with a change. */
+  /** The number of requests with a change. */
   get size(): number {
     return this.#waiting.size
   }
 
-  /** Whether there were more than could wait; asking makes it no longer so. */
+  /** Returns whether more changes came than can wait, and resets that flag. */
   takeOverflow(): boolean {
     const had = this.#hasOverflowed
     this.#hasOverflowed = false
@@ -34,7 +37,7 @@ export class MirrorChanges {
     return this.#waiting.get(request)
   }
 
-  /** A change; of one that is still to be written as a whole, a change of its head needs no mention. */
+  /** Queues a change. A change of the head is dropped if the whole record is still to be written. */
   put(request: RequestId, kind: RecordKind, bucket = 0): void {
     const before = this.#waiting.get(request)
     if (before && !isMore(kind, before.kind)) return
@@ -49,8 +52,8 @@ export class MirrorChanges {
   }
 
   /**
-   * All has begun anew: what was believed to be held of requests no longer counts, but what their tokens were counted to
-   * be does; `cleared`: they are gone, too.
+   * Applies a reset: what was held of requests no longer counts, but their token counts still do. `cleared`: the
+   * requests are gone, too.
    */
   reset(type: Reset): void {
     if (type === 'cleared') this.#waiting.clear()
@@ -59,7 +62,7 @@ export class MirrorChanges {
     }
   }
 
-  /** Takes changes out, oldest first, one at a time. */
+  /** Removes and yields the changes, oldest first. */
   *take(): Generator<[RequestId, MirrorChange]> {
     for (const [request, change] of this.#waiting) {
       this.#waiting.delete(request)
@@ -67,7 +70,7 @@ export class MirrorChanges {
     }
   }
 
-  /** Puts back what could not be written, unless it has changed since; a new one may be there by now. */
+  /** Puts back a change that could not be written, unless a newer one says more. A new record may have been written. */
   putBack(request: RequestId, { kind, bucket }: MirrorChange): void {
     const since = this.#waiting.get(request)
     const again = { kind: kind === 'w' ? ('r' as const) : kind, bucket }
@@ -77,7 +80,7 @@ export class MirrorChanges {
 
 const rank = { u: 0, p: 1, r: 2, w: 3, g: 3 } as const
 
-/** Whether what is to be written now says more than what was to be written before. */
+/** Whether a change says more than the one that waits. */
 function isMore(kind: RecordKind, before: RecordKind): boolean {
   return rank[kind] > rank[before] || (rank[kind] === 3 && kind !== before)
 }

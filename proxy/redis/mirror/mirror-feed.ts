@@ -2,22 +2,22 @@ import type { SharedPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
 import { type RecordHead, readPrompt, readRecordHead, recordHeadBytes } from '../codec/mirror-record.ts'
 
-/** Why a record is written: it is new, is there again, its tokens were counted, its held part changed, or it is gone. */
+/** Why a record is written: new (w), written again (r), tokens counted (u), held part changed (p), gone (g). */
 export type RecordKind = 'w' | 'r' | 'u' | 'p' | 'g'
 
-/** What was written of one request. */
+/** The record written for one request. */
 export interface FedRecord {
   readonly kind: RecordKind
   readonly bucket: number
   readonly request: RequestId
   readonly head: RecordHead
-  /** many have been sent since */
+  /** many requests have been sent since */
   readonly isLongPast?: boolean
-  /** Reads the prompt, where there is one that can be relied on. */
+  /** Returns the prompt if there is a valid one. */
   prompt(): SharedPrompt | undefined
 }
 
-/** What one proxy wrote in one step. */
+/** What one proxy wrote in one batch. */
 export interface FeedEntry {
   readonly id: string
   readonly count: number
@@ -33,7 +33,7 @@ export interface FeedEntry {
 
 const fixedBytes = 4 + 2 + 4 + 1 + recordHeadBytes
 
-/** Understands a reply to XREAD: entries up to the first that cannot be relied on, which is undefined. */
+/** Decodes a reply to XREAD. Invalid entries are undefined. */
 export function readFeed(reply: unknown): (FeedEntry | undefined)[] {
   const entries = Array.isArray(reply) ? (reply[0]?.[1] as unknown) : undefined
   return Array.isArray(entries) ? entries.map(readEntry) : []
@@ -85,7 +85,7 @@ function readRecords(data: Buffer): FedRecord[] | undefined {
   return records
 }
 
-/** What was copied from another request does not count. */
+/** Rejects a prompt that belongs to another request. */
 function promptOf(request: RequestId, bytes: Buffer): SharedPrompt | undefined {
   const read = bytes.length > 0 ? readPrompt(bytes) : undefined
   return read?.request === request ? read.prompt : undefined

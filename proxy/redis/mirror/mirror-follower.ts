@@ -8,20 +8,20 @@ import type { ReplicaMirror } from '../../mirror/replica-mirror.ts'
 import type { MirrorChanges, Reset } from './mirror-changes.ts'
 import type { FedRecord } from './mirror-feed.ts'
 
-/** How often a replica has begun anew, and up to where its reports are taken in. */
+/** How often a replica has been reset, and the sequence up to which its reports have been applied. */
 export interface Stamp {
   readonly epoch: number
   readonly sequence: number
 }
 
-/** Requests that are gone here, in case a proxy that has not heard of it writes them again. */
+/** How many forgotten requests to remember, in case a proxy that does not know writes them again. */
 const maxGone = 1 << 16
-/** Reports of requests that another proxy has sent, and has not told of yet. */
+/** How many reports to keep about requests of other proxies that have not shared them yet. */
 const maxParked = 1 << 16
 
 const kindOf = { sent: 'w', counted: 'u', held: 'p' } as const
 
-/** Between a mirror and what is shared of it: hears of its own changes, and brings in those of others. */
+/** Connects a mirror with its shared copy: notes its own changes, and applies those of other proxies. */
 export class MirrorFollower implements MirrorListener {
   readonly #mirror: CacheMirror
   readonly #tokens: TokenMirror
@@ -32,10 +32,13 @@ export class MirrorFollower implements MirrorListener {
   readonly #onReset: (type: Reset) => void
   readonly #gone = new LRUCache<RequestId, Stamp>({ max: maxGone })
   readonly #parked = new LRUCache<RequestId, number>({ max: maxParked })
-  /** what happens now others have told of */
+  /** the change being applied comes from another proxy */
   #isMuted = false
 
-  /** `stamp`: of what is believed now; `isPast`: all has begun anew since; `onReset`: the engine has begun anew, as this proxy heard from it. */
+  /**
+   * `stamp`: the current stamp; `isPast`: the replica was reset after a stamp; `onReset`: called when this proxy heard
+   * from the engine that it was reset.
+   */
   constructor(
     { mirror, tokens }: Pick<ReplicaMirror, 'mirror' | 'tokens'>,
     changes: MirrorChanges,
@@ -79,26 +82,26 @@ export class MirrorFollower implements MirrorListener {
     this.#gone.clear()
     this.#parked.clear()
     this.#changes.reset(type)
-    // what is mirrored still is believed anew
+    // requests that are still mirrored must be written as new
     if (type === 'cleared') for (const request of this.#mirror.requestIds()) this.#changes.put(request, 'w')
     if (!this.#isMuted) this.#onReset(type)
   }
 
-  /** The engine has begun anew, as another proxy heard from it. */
+  /** Applies a reset that another proxy heard of from the engine. */
   begin(type: Reset): void {
     this.#mute(() => (type === 'cleared' ? this.#mirror.apply({ type }) : this.#mirror.applySnapshot(new Map())))
-    // of what is told next tokens are known still
+    // tokens stay known for the requests reported next
     this.#tokens.clear()
   }
 
-  /** A request that no proxy has any more. */
+  /** Forgets a request that no proxy has any more. */
   forget(request: RequestId): void {
     this.#changes.delete(request)
     this.#mute(() => this.#mirror.apply({ type: 'failed', request }))
     this.#tokens.forget(request)
   }
 
-  /** Brings in a record as it came out; false when it cannot be relied on. */
+  /** Applies a record as it is in Redis. Returns false if it is invalid. */
   take(record: FedRecord, isOwn: boolean): boolean {
     const { kind, request, bucket, head } = record
     const waiting = this.#changes.peek(request)
@@ -108,7 +111,7 @@ export class MirrorFollower implements MirrorListener {
       this.#gone.set(request, head)
       return true
     }
-    // what waits here is later, and comes back as all proxies will have it
+    // the change that waits here is later, and will come back through the feed as for all proxies
     if (waiting) return true
     const isPast = this.#isPast(head)
     const isKnown = this.#mirror.has(request)
@@ -131,12 +134,12 @@ export class MirrorFollower implements MirrorListener {
     this.#mute(() => this.#mirror.apply({ type: 'shared', ...shared }))
   }
 
-  /** What the engine told another proxy it holds of a request counts in tokens, too: characters do not tell of them. */
+  /** Applies the token count that the engine reported to another proxy: it cannot be derived from characters. */
   #shareTokens({ request, head }: FedRecord, isOwn: boolean): void {
     const reported = head.heldLength === 0 ? 0 : head.reportedTokens
     if (reported !== undefined) this.#tokens.report(request, reported)
     else if (!isOwn) this.#tokens.inherit(request)
-    // what the engine told of it here before it was known
+    // what the engine reported here before we knew the request
     const parked = this.#parked.get(request)
     if (parked === undefined) return
     this.#parked.delete(request)

@@ -1,22 +1,23 @@
 /*
  * A replica's mirror in Redis:
- * - head, a hash: `epoch` (how often the replica began anew), `life` (of this head: another one means that Redis has lost
- *   it), `generation` and `born` (of the engine's life, and when a proxy first heard of it), `sequence` (up to which its
- *   reports are in the records), `seen` (the latest that any proxy had heard of), `count` (entries of the feed so far)
+ * - head, a hash: `epoch` (how often the replica was reset), `life` (id of this head: if it changes, Redis has lost the
+ *   head), `generation` and `born` (the engine's generation, and when a proxy first heard of it), `sequence` (up to
+ *   which its reports are in the records), `seen` (the latest sequence any proxy had heard of), `count` (entries of the
+ *   feed so far)
  * - buckets, hashes: request → record (mirror-record.ts)
- * - feed, a stream: what was written, as it came out
+ * - feed, a stream: what was written, in its merged form
  */
 
 /**
- * Writes a batch, in one step. Refused, with nothing done, when the replica has begun anew and the writer has not heard
- * of it, or when the writer's own news are older than what is there. Of each record the later report stays, whoever
- * writes last.
+ * Writes a batch in one step. Refuses it without any effect if the replica was reset and the writer does not know, or
+ * if the writer's own reset is older than the state in Redis. For each record the later report wins, whoever writes
+ * last.
  *
- * KEYS: head, feed, buckets, then the buckets of the batch. ARGV: seconds, entries of the feed, proxy, epoch, life for a
- * head that is not there, generation, born, sequence, 1 when nothing up to it is still to come, 'replaced' or 'cleared' when
- * all has begun anew, then for each record: place of its bucket in KEYS, bucket, request, kind (w: written, r: written
- * again, u: density alone, p: head alone, g: gone), head, prompt. Answers: '' or 'refused', epoch, life, generation, born, sequence, count,
- * id of the feed's entry, places of records that are not there.
+ * KEYS: head, feed, buckets, then the buckets of the batch. ARGV: time to live in seconds, maximum entries of the feed,
+ * proxy, epoch, life for a missing head, generation, born, sequence, 1 if nothing up to it is still to come, 'replaced'
+ * or 'cleared' for a reset (otherwise ''), then for each record: index of its bucket in KEYS, bucket, request, kind (w:
+ * written, r: written again, u: density only, p: head only, g: gone), head, prompt. Returns: '' or 'refused', epoch,
+ * life, generation, born, sequence, count, id of the feed's entry, indices of missing records.
  */
 export const writeMirror: string = `
 local ttl, isWhole, anew = ARGV[1], ARGV[9] == '1', ARGV[10]
@@ -94,8 +95,8 @@ return answer('', id, table.concat(missing, ' '))
 `
 
 /**
- * Where a mirror stands. KEYS: head, feed, buckets. Answers: epoch, life, generation, born, sequence, count, the id of
- * the last entry of the feed, how many records there are.
+ * Reads the state of a mirror. KEYS: head, feed, buckets. Returns: epoch, life, generation, born, sequence, count, id
+ * of the last entry of the feed, number of records.
  */
 export const readMirrorStand: string = `
 local head = redis.call('HMGET', KEYS[1], 'epoch', 'life', 'generation', 'born', 'sequence', 'count')

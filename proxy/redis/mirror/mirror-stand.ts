@@ -1,6 +1,6 @@
 import type { RedisReply } from '../connection/redis-command.ts'
 
-/** What Redis has of a replica as a whole. */
+/** The head of a replica's mirror in Redis (mirror-scripts.ts). */
 export interface MirrorHead {
   readonly epoch: number
   readonly life: string
@@ -9,9 +9,9 @@ export interface MirrorHead {
   readonly sequence: number
 }
 
-/** Where a mirror in Redis stands. */
+/** The state of a mirror in Redis. */
 export interface MirrorStand {
-  /** undefined where Redis has none */
+  /** undefined if Redis has none */
   readonly head: MirrorHead | undefined
   /** entries of the feed so far */
   readonly count: number
@@ -19,18 +19,18 @@ export interface MirrorStand {
   readonly records: number
 }
 
-/** What became of a batch. */
+/** The result of writing a batch. */
 export interface WriteResult {
   readonly isRefused: boolean
   readonly head: MirrorHead
-  /** entries of the feed by then, and the id of the one for this batch */
+  /** entries of the feed including this batch's, and the id of that entry */
   readonly count: number
   readonly id: string
-  /** places of records that were to be changed and are not there */
+  /** indices of records that should have been changed but are missing */
   readonly missing: readonly number[]
 }
 
-/** Understands the answer to `readMirrorStand`; undefined for anything that cannot be relied on. */
+/** Decodes the reply to `readMirrorStand`. Returns undefined if it is invalid. */
 export function readStand(reply: RedisReply | undefined): MirrorStand | undefined {
   const values = textsOf(reply, 8)
   if (!values) return undefined
@@ -41,7 +41,7 @@ export function readStand(reply: RedisReply | undefined): MirrorStand | undefine
   return { head, count: Number(count), lastId, records: Number(records) }
 }
 
-/** Understands the answer to `writeMirror`; undefined for anything that cannot be relied on. */
+/** Decodes the reply to `writeMirror`. Returns undefined if it is invalid. */
 export function readWriteResult(reply: RedisReply | undefined): WriteResult | undefined {
   const values = textsOf(reply, 9)
   const head = values && readHead(values.slice(1))

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 export interface RepeatedTurnsOptions {
   /** Returns whether everything was done. */
   readonly turn: () => Promise<boolean>
-  /** A turn is left out while this returns false. */
+  /** Turns are skipped while this returns false. */
   readonly canTake: () => boolean
   /** Called with what a turn threw. */
   readonly onError: (error: unknown) => void
@@ -17,7 +17,7 @@ const retryMilliseconds = 250
 /** A turn that throws may throw each time, and each may have loaded a whole mirror. */
 const defaultFaultMilliseconds = 5_000
 
-/** Takes one turn after the other until it is stopped. A turn that throws does not end it. */
+/** Runs one turn after another until it is stopped. A turn that throws does not end it. */
 export class RepeatedTurns {
   readonly #options: RepeatedTurnsOptions
   readonly #closing = new AbortController()
@@ -31,14 +31,14 @@ export class RepeatedTurns {
     return this.#running !== undefined
   }
 
-  /** Begins at once. Returns a promise that resolves after the first turn; it never rejects. */
+  /** Starts at once. Returns a promise that resolves after the first turn; it never rejects. */
   start(): Promise<void> {
     const first = this.#options.canTake() ? this.#take() : Promise.resolve(0)
     this.#running = first.then((wait) => this.#run(wait))
     return first.then(() => {})
   }
 
-  /** Resolves after the turn that is under way. */
+  /** Stops. Resolves after the turn in progress. */
   async stop(): Promise<void> {
     this.#closing.abort()
     await this.#running

@@ -22,27 +22,27 @@ export interface SharedMirrorOptions {
   readonly redis: RedisAccess
   readonly namespace: string
   readonly ttlSeconds: number
-  /** names this proxy's life, apart from all others */
+  /** unique id of this run of this proxy */
   readonly proxy: string
-  /** milliseconds since 1970: proxies compare theirs */
+  /** milliseconds since 1970, since proxies compare them */
   readonly wallClock: () => number
-  /** counts what Redis held and could not be relied on, or did not take */
+  /** counts invalid values in Redis, and writes that it rejected */
   readonly onFault: (reason: 'redis_value' | 'redis_write') => void
-  /** Called with what a turn threw: a fault of this program. Sharing goes on by loading all of it again. */
+  /** Called with what a turn threw: a bug in this program. Sharing then continues by loading everything again. */
   readonly onError: (error: unknown) => void
   readonly pollMilliseconds?: number
-  /** how long sharing pauses behind such a fault */
+  /** how long sharing pauses after such a fault */
   readonly faultMilliseconds?: number
 }
 
-/** Requests sent within so long lie together. */
+/** Requests sent within this time share a bucket. */
 const bucketMilliseconds = 4_000
 const entriesPerRead = 32
 
 /**
- * A replica's mirror that proxies share through Redis: what changes here is written behind, what changes elsewhere comes
- * in by a feed, and all of it is loaded at the start or when the feed is lost. Redis decides which of two beliefs is the
- * later one (mirror-scripts.ts); every proxy takes in what came out, in one order.
+ * A replica's mirror that proxies share through Redis. Local changes are written behind, other proxies' changes arrive
+ * through a feed, and everything is loaded at the start or when the feed is lost. Redis decides which of two beliefs is
+ * later (mirror-scripts.ts). Every proxy applies the results in the same order.
  */
 export class SharedMirror {
   readonly #options: SharedMirrorOptions
@@ -51,7 +51,7 @@ export class SharedMirror {
   readonly #follower: MirrorFollower
   readonly #turns: RepeatedTurns
   readonly #position: SharedPosition
-  /** Redis may have lost something, the feed has a gap, or a turn of ours failed halfway */
+  /** why to load: at the start, Redis may have lost data, the feed has a gap, or a turn failed halfway */
   #mustLoad: 'start' | 'lost' | 'gap' | 'fault' | undefined = 'start'
   #inFlight = 0
   #isLoaded = false
@@ -83,7 +83,7 @@ export class SharedMirror {
     })
   }
 
-  /** Changes that Redis has not heard of. */
+  /** The number of changes that are not in Redis yet. */
   get waiting(): number {
     return this.#inFlight + this.#toWrite
   }
@@ -92,17 +92,17 @@ export class SharedMirror {
     return this.#changes.size + (this.#position.reset ? 1 : 0)
   }
 
-  /** Whether what Redis had has been loaded. */
+  /** Whether the mirror in Redis has been loaded. */
   get isLoaded(): boolean {
     return this.#isLoaded
   }
 
-  /** Begins to load, to follow and to write; what engines report waits until what Redis has is loaded. */
+  /** Starts to load, follow and write. The engine's reports wait for the first load. */
   start(): void {
     this.#options.replicaMirror.hold(this.#turns.start())
   }
 
-  /** Writes no more after what can be written in so many milliseconds. */
+  /** Writes what it can within the given time, then stops. */
   async close(milliseconds: number): Promise<void> {
     const until = performance.now() + milliseconds
     while (this.#turns.isRunning && this.#options.redis.isUp && this.waiting > 0 && performance.now() < until)
@@ -116,16 +116,16 @@ export class SharedMirror {
     this.#options.onError(error)
   }
 
-  /** Whether Redis took and told everything. */
+  /** Runs one turn. Returns whether Redis answered everything. */
   async #turn(): Promise<boolean> {
     if (this.#mustLoad && !(await this.#load())) return false
-    // what is news here goes first: what others wrote before counts no longer
+    // our own reset goes first: what others wrote before it no longer counts
     if (!this.#position.reset && !(await this.#follow())) return false
     if (this.#changes.takeOverflow()) await writeAllAgain(this.#options.replicaMirror.mirror, this.#changes)
     return this.#write()
   }
 
-  /** Takes in what proxies wrote, up to its end. */
+  /** Applies the feed up to its end. Returns false if that failed. */
   async #follow(): Promise<boolean> {
     const slices = new TimeSlices()
     for (;;) {
@@ -134,7 +134,7 @@ export class SharedMirror {
       if (!reply || 'error' in reply) return false
       const entries = readFeed(reply.value)
       for (const entry of entries) {
-        // it was heard meanwhile that the replica has begun anew
+        // meanwhile this proxy heard that the replica was reset
         if (this.#position.reset) return true
         if (!(await this.#takeEntry(entry, slices))) return false
       }
@@ -142,7 +142,7 @@ export class SharedMirror {
     }
   }
 
-  /** Whether it is the next one, and can be relied on. */
+  /** Applies an entry. Returns false if it is invalid or not the next one. */
   async #takeEntry(entry: FeedEntry | undefined, slices: TimeSlices): Promise<boolean> {
     const position = this.#position
     if (!entry) this.#options.onFault('redis_value')
@@ -159,14 +159,14 @@ export class SharedMirror {
       if (!this.#follower.take(record, isOwn)) this.#options.onFault('redis_value')
       if (slices.isOver) await slices.pass()
     }
-    // only now is all of it known up to there
+    // only now has everything up to this entry been applied
     position.took(entry)
     return true
   }
 
   async #write(): Promise<boolean> {
     while ((this.#toWrite > 0 || this.#position.hasNews) && !this.#mustLoad) {
-      // whatever is under way, requests first of all, goes before
+      // other pending work goes first, above all requests
       await afterIo()
       if (!this.#options.redis.isUp) return false
       if (!(await this.#writeBatch())) return false
@@ -174,7 +174,7 @@ export class SharedMirror {
     return true
   }
 
-  /** Whether it was answered. */
+  /** Writes a batch. Returns whether Redis answered. */
   async #writeBatch(): Promise<boolean> {
     const position = this.#position
     const { reset } = position
@@ -222,14 +222,14 @@ export class SharedMirror {
     if (!isHopeless) for (const [request, change] of changes) this.#changes.putBack(request, change)
   }
 
-  /** The replica has begun anew, as others know better: what is there counts. */
+  /** Handles a refusal: other proxies know of a later reset, so the state in Redis counts. */
   async #refused(batch: MirrorBatch, reset: Reset | undefined, head: MirrorHead): Promise<void> {
     this.#giveBack(batch, undefined, undefined)
     if (reset) this.#follower.begin('replaced')
     if (reset || !(await this.#follow()) || this.#position.epoch < head.epoch) this.#mustLoad ??= 'gap'
   }
 
-  /** Redis had no head, or another one: it has lost what it had. */
+  /** Redis had no head, or another one: it has lost its data. */
   async #lost({ head, count, id }: WriteResult): Promise<void> {
     if (this.#position.isOwnLife(head)) {
       const hadOne = this.#position.known!.life !== ''
@@ -239,13 +239,13 @@ export class SharedMirror {
     } else this.#mustLoad = 'lost'
   }
 
-  /** What Redis has no longer, unless others have said that it is gone. */
+  /** Writes records again that Redis no longer has, unless other proxies have removed them. */
   async #writeAgain(requests: readonly RequestId[]): Promise<void> {
     for (const request of requests) if (this.#options.replicaMirror.mirror.has(request)) this.#changes.put(request, 'r')
     if (!this.#mustLoad) await this.#follow()
   }
 
-  /** Loads what Redis has, and finds out what it has lost. */
+  /** Loads the mirror from Redis, and queues what Redis may have lost. Returns false if that failed. */
   async #load(): Promise<boolean> {
     const why = this.#mustLoad
     const { head: headKey, feed, buckets } = this.#keys
@@ -256,7 +256,7 @@ export class SharedMirror {
     const isSame = stand.head?.life === known?.life && stand.count >= (known?.count ?? 0)
     if (why === 'lost' && known && isSame && this.#isWhole(stand)) return true
     this.#goOnFrom(stand)
-    // what memory has is as new as what Redis has left: it is written again, and Redis keeps the later of both
+    // memory is as recent as what Redis has left: write it again, and Redis keeps the later of both
     const isLost = known && (!isSame || why === 'lost' || why === 'fault')
     if (isLost) await writeAllAgain(this.#options.replicaMirror.mirror, this.#changes)
     const before = await requestsOf(this.#options.replicaMirror.mirror)
@@ -278,7 +278,7 @@ export class SharedMirror {
     const isFirst = position.known === undefined
     position.known = { life: head?.life ?? '', count, lastId }
     if (!head || head.epoch < position.epoch) return
-    // what this proxy heard itself, and Redis has not heard of yet, stays
+    // keep what this proxy heard from the engine and Redis does not know yet
     if (!isFirst && head.epoch > position.epoch && !position.reset) this.#follower.begin('replaced')
     position.epoch = head.epoch
     position.adopt(head, 'degraded')

@@ -5,20 +5,20 @@ import type { FeedEntry } from './mirror-feed.ts'
 import type { Stamp } from './mirror-follower.ts'
 import type { MirrorHead, WriteResult } from './mirror-stand.ts'
 
-/** What is known of the mirror in Redis. */
+/** The known state of the mirror in Redis. */
 interface Known {
   readonly life: string
   readonly count: number
   readonly lastId: string
 }
 
-/** Where a proxy stands with a mirror that it shares: which life of the engine, and up to which entry of the feed. */
+/** A proxy's position in a shared mirror: the engine's generation, the epoch and the last applied entry of the feed. */
 export class SharedPosition {
-  /** undefined until something was loaded */
+  /** undefined until something has been loaded */
   known: Known | undefined
-  /** outlives what Redis has */
+  /** kept even if Redis loses its data */
   epoch = 1
-  /** the engine has begun anew, and Redis has not heard of it */
+  /** a reset of the engine that Redis does not know of yet */
   reset: Reset | undefined
   readonly #replica: Pick<ReplicaMirror, 'state' | 'adopt'>
   readonly #proxy: string
@@ -26,39 +26,39 @@ export class SharedPosition {
   #generation = ''
   #born = 0
   #lives = 0
-  /** up to which Redis knows that the engine's reports were taken in */
+  /** the sequence up to which Redis knows the engine's reports to be applied */
   #toldSequence = 0
 
-  /** `proxy`: names this proxy's life; `wallClock`: milliseconds since 1970. */
+  /** `proxy`: unique id of this run of this proxy; `wallClock`: milliseconds since 1970. */
   constructor(replica: Pick<ReplicaMirror, 'state' | 'adopt'>, proxy: string, wallClock: () => number) {
     this.#replica = replica
     this.#proxy = proxy
     this.#wallClock = wallClock
   }
 
-  /** As of when something is believed now. */
+  /** The stamp of what is believed now. */
   get stamp(): Stamp {
     const { generation = '', sequence } = this.#replica.state
-    // until a reset is in Redis its epoch is the next one
+    // until a reset is in Redis, its epoch is the next one
     return { epoch: this.epoch + (this.reset ? 1 : 0), sequence: generation === this.#generation ? sequence : 0 }
   }
 
-  /** What a batch has to meet in Redis to be taken; the life is one that it makes where there is none. */
+  /** What Redis compares to accept a batch. `life` is for the head that the batch creates if there is none. */
   get fence(): BatchOptions['fence'] {
     return { epoch: this.epoch, life: this.#life, generation: this.#generation, born: this.#born }
   }
 
-  /** Whether reports were taken in that Redis does not know of. */
+  /** Whether reports were applied that Redis does not know of. */
   get hasNews(): boolean {
     return this.stamp.sequence !== this.#toldSequence
   }
 
-  /** Whether the replica has begun anew since: until a reset is in Redis nobody knows its epoch, and it is the latest. */
+  /** Whether the replica was reset after a stamp. A reset that is not in Redis yet is later than any epoch. */
   isPast({ epoch }: Stamp): boolean {
     return this.reset !== undefined || epoch < this.epoch
   }
 
-  /** The engine has begun anew, as this proxy heard from it. */
+  /** Notes a reset that this proxy heard of from the engine. */
   noteReset(type: Reset): void {
     const { generation = '' } = this.#replica.state
     if (generation !== this.#generation) {
@@ -68,7 +68,7 @@ export class SharedPosition {
     this.reset = this.reset === 'cleared' ? 'cleared' : type
   }
 
-  /** Goes on where another proxy has got to with the engine's reports. */
+  /** Continues from the state that another proxy has reached with the engine's reports. */
   adopt({ generation, born, sequence }: Pick<MirrorHead, 'generation' | 'born' | 'sequence'>, mode: MirrorMode): void {
     const { state } = this.#replica
     if (generation === '' || this.reset) return
@@ -79,24 +79,24 @@ export class SharedPosition {
     this.#replica.adopt({ mode, generation, sequence })
   }
 
-  /** All of an entry of the feed has been taken in. */
+  /** An entry of the feed has been applied completely. */
   took(entry: FeedEntry): void {
     if (entry.epoch === this.epoch) this.adopt(entry, 'exact')
     this.known = { ...this.known, life: entry.life, count: entry.count, lastId: entry.id }
   }
 
-  /** A batch is about to be written: if Redis has lost its head, it makes a life of its own. */
+  /** A batch is about to be written. If Redis has lost the head, the batch creates one with a new life. */
   beginBatch(): void {
     this.#lives += 1
   }
 
-  /** Redis has taken a batch; `toldSequence`: up to which it knows of reports now, undefined where that has not changed. */
+  /** Redis has accepted a batch. `toldSequence`: the sequence that Redis knows now; undefined if unchanged. */
   wrote({ head }: WriteResult, toldSequence: number | undefined): void {
     this.epoch = Math.max(this.epoch, head.epoch)
     if (toldSequence !== undefined) this.#toldSequence = toldSequence
   }
 
-  /** Whether the batch under way has made the head that is there now. */
+  /** Whether the current batch created the given head. */
   isOwnLife(head: MirrorHead): boolean {
     return head.life === this.#life
   }

@@ -2,17 +2,17 @@ import { LRUCache } from 'lru-cache'
 import type { BlockId } from '#index/context-block.ts'
 import type { ReusedContext } from '../../reuse/reused-prompt.ts'
 
-/** So many blocks have their words kept: more than are ever listed. */
+/** How many blocks' words to keep: more than are ever listed. */
 const mostBlocks = 4_096
 const longest = 56
-/** A block may begin with blanks. */
+/** More than `longest`, since a block may start with white space. */
 const lookedAt = 4 * longest
 
-/** The first words of blocks, by which people know them. Holds what users wrote: filled only where they allow it. */
+/** The first words of blocks, by which people recognise them. Holds user text, so it is filled only if allowed. */
 export class BlockWords {
   readonly #words = new LRUCache<BlockId, string>({ max: mostBlocks })
 
-  /** `texts`: those in which the blocks of the contexts were found. */
+  /** Notes the words of the blocks in contexts. `texts`: the texts in which these blocks were found. */
   note(contexts: readonly Pick<ReusedContext, 'found'>[], texts: readonly string[]): void {
     for (const { found } of contexts) {
       const words = wordsOf(found, texts)
@@ -20,7 +20,7 @@ export class BlockWords {
     }
   }
 
-  /** undefined: they are not known. */
+  /** Returns the words of a block; undefined if unknown. */
   of(block: BlockId): string | undefined {
     return this.#words.get(block)
   }
@@ -30,7 +30,7 @@ export class BlockWords {
   }
 }
 
-/** The first words of each block of a context, in one line. */
+/** Returns the first words of each block of a context, in one line. */
 export function wordsOf({ slots }: Pick<ReusedContext['found'], 'slots'>, texts: readonly string[]): string[] {
   return slots.map(({ text, content: { start, end } }) => {
     const begins = (texts[text] ?? '').slice(start, Math.min(end, start + lookedAt))

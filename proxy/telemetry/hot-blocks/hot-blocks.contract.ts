@@ -3,23 +3,23 @@ import { expect, test } from 'vitest'
 import { type BlockId, toBlockId } from '#index/context-block.ts'
 import type { HotBlocks } from './hot-blocks.ts'
 
-/** Blocks by the names of their contents. */
+/** Returns block ids for the names of their contents. */
 export const blocksNamed = (...names: readonly string[]): BlockId[] => names.map(toBlockId)
 
-/** Names of blocks as they are asked for, some far oftener than others. */
+/** Names of requested blocks, some far more frequent than others. */
 export const askedFor: fc.Arbitrary<string[]> = fc.array(
   fc.nat({ max: 30 }).map((n) => String(Math.floor(n ** 2 / 30))),
   { maxLength: 300 },
 )
 
-/** How often each was asked for. */
+/** Returns how often each name occurs. */
 export function countNames(names: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
   return counts
 }
 
-/** No count is higher than the truth, and none lower by more than this. */
+/** Expects that no count is too high, and none too low by more than `lower`. */
 export function expectBounds(hot: HotBlocks, names: readonly string[], lower: number): void {
   const top = new Map(hot.top(10_000).map(({ block, count }) => [block, count]))
   for (const [name, count] of countNames(names)) {
@@ -31,7 +31,7 @@ export function expectBounds(hot: HotBlocks, names: readonly string[], lower: nu
   expect([...top]).toEqual([])
 }
 
-/** What everything does that counts hot blocks; `create` makes one that has counted nothing. */
+/** Tests what every counter of hot blocks does. `create` returns an empty one. */
 export function describeHotBlocks(name: string, create: (capacity?: number) => HotBlocks | Promise<HotBlocks>): void {
   const [a, b, c] = blocksNamed('a', 'b', 'c') as [BlockId, BlockId, BlockId]
 

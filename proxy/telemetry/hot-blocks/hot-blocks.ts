@@ -1,25 +1,25 @@
 import type { BlockId, Context } from '#index/context-block.ts'
 
-/** A block that is asked for often. */
+/** A frequently requested block. */
 export interface HotBlock {
   readonly block: BlockId
-  /** how often it was asked for */
+  /** how often it was requested */
   readonly count: number
-  /** characters, about */
+  /** approximate number of characters */
   readonly size: number
 }
 
-/** Counts the blocks asked for most, in bounded memory. */
+/** Counts the most requested blocks in bounded memory. */
 export interface HotBlocks {
-  /** The blocks of a context were asked for. */
+  /** Notes that the blocks of a context were requested. */
   note(blocks: Context, sizes: readonly number[]): void
-  /** The hottest blocks, hottest first. */
+  /** Returns the hottest blocks, hottest first. */
   top(length: number): HotBlock[]
-  /** How full the filter is that counts them, from 0 to 1. */
+  /** How full the counting filter is, from 0 to 1. */
   readonly load: number
-  /** Starts anew. */
+  /** Forgets all counts. */
   clear(): void
 }
 
-/** How many blocks are listed, and told to other proxies. */
+/** How many blocks are listed, and shared with other proxies. */
 export const hotBlocksCapacity = 512

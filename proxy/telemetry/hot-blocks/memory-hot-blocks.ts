@@ -8,21 +8,21 @@ interface Listed {
   readonly size: number
 }
 
-/** A count of 16 bits: a block whose count stops there is on the list, which goes on counting. */
+/** Counts of 16 bits. A block whose count saturates is on the list, which continues counting. */
 const bits = { fingerprint: 8, clock: 4, frequency: 16, depth: 4 }
-/** Seven bytes each, at most. Beyond it the coldest blocks are forgotten. */
+/** At most seven bytes each. Beyond this number the coldest blocks are forgotten. */
 const mostBlocks = 1 << 20
 
 /**
- * Counts in a hotness filter how often blocks are asked for, and lists those asked for most. No count is too high, but
- * for the few in ten thousand that the filter takes for another block. Of up to a million blocks those that are not
- * listed were asked for no oftener than a share of 1 / capacity of all that was.
+ * Counts in a hotness filter how often blocks are requested, and lists the most requested ones. No count is too high,
+ * except for the few in ten thousand blocks that the filter mistakes for others. Of up to a million blocks, an unlisted
+ * one has at most 1 / capacity of all requests.
  */
 export class MemoryHotBlocks implements HotBlocks {
   readonly #capacity: number
   readonly #filter = new HotnessFilter({ bits, maxCapacity: mostBlocks })
   readonly #listed = new Map<BlockId, Listed>()
-  /** who is asked for oftener is listed */
+  /** blocks requested more often than this are listed */
   #floor = 0
 
   constructor(capacity: number = hotBlocksCapacity) {
@@ -62,7 +62,7 @@ export class MemoryHotBlocks implements HotBlocks {
     const count = this.#filter.frequencyOf(hash)
     if (count <= this.#floor) return
     this.#listed.set(block, { count, size })
-    // twice as many are let in before the list is cut, so that sorting costs little per block
+    // the list grows to twice the capacity before it is cut, so that sorting costs little per block
     if (this.#listed.size > 2 * this.#capacity) this.#cut()
   }
 

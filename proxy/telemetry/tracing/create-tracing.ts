@@ -1,8 +1,9 @@
 import type { Tracing } from './tracing.ts'
 
 /**
- * Tracing as the standard OTEL_* variables ask for it; undefined when they name no endpoint or switch it off. The
- * OpenTelemetry packages are loaded only if they do. `warn` is told of spans that could not be sent.
+ * Creates tracing from the standard OTEL_* variables. Returns undefined if they name no endpoint, are unusable or
+ * switch it off. The OpenTelemetry packages are loaded only if tracing is on. `warn` receives configuration problems
+ * and failures to send spans.
  */
 export async function createTracing(
   env: NodeJS.ProcessEnv,

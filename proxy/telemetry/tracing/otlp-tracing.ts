@@ -20,10 +20,10 @@ import { isCutShort, operationOf, spanAttributes } from './span-attributes.ts'
 import type { RequestSpan, Tracing } from './tracing.ts'
 
 const propagator = new W3CTraceContextPropagator()
-/** A collector that does not answer holds up the end of the process no longer than this. */
+/** The longest time that an unresponsive collector may delay the end of the process. */
 const closeMilliseconds = 2_000
 
-/** Spans in batches to a collector, over OTLP/HTTP; endpoint, headers, sampling and names come from OTEL_* variables. */
+/** Sends spans in batches to a collector over OTLP/HTTP. OTEL_* variables set endpoint, headers, sampling and names. */
 export class OtlpTracing implements Tracing {
   readonly #provider: BasicTracerProvider
   readonly #tracer: Tracer
@@ -40,7 +40,7 @@ export class OtlpTracing implements Tracing {
 
   begin(headers: IncomingHttpHeaders, route: string): RequestSpan {
     const parent = propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter)
-    // the clocks of all spans of one request agree, however the wall clock jumps meanwhile
+    // all spans of one request use one clock, even if the wall clock jumps meanwhile
     const epoch = Date.now() - performance.now()
     const attributes = { 'gen_ai.operation.name': operationOf(route), 'reprise.route': route }
     const span = this.#tracer.startSpan(route, { kind: SpanKind.SERVER, attributes, startTime: Date.now() }, parent)
@@ -73,7 +73,7 @@ class OtlpRequestSpan implements RequestSpan {
     this.#epoch = epoch
     const headers: Record<string, string> = {}
     propagator.inject(context, headers, defaultTextMapSetter)
-    // the state of a trace that was not continued must not go on with another's parent (W3C Trace Context §3.3)
+    // the tracestate of a trace that was not continued must not be sent with another parent (W3C Trace Context §3.3)
     if (received.tracestate !== undefined) headers.tracestate ??= ''
     this.headers = headers
   }

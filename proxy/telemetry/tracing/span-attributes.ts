@@ -1,21 +1,21 @@
 import type { Attributes } from '@opentelemetry/api'
 import type { RequestRecord } from '../access-log.ts'
 
-/** A name that a client chose is cut here. */
+/** Longer names, which clients choose, are cut off here. */
 const longestName = 200
 
-/** The operation of OpenTelemetry's conventions for generative AI that a route stands for; of others it is not known. */
+/** Returns a route's operation in OpenTelemetry's conventions for generative AI; undefined if it is passed through. */
 export function operationOf(route: string): string | undefined {
   if (route === 'completions' || route === 'generate') return 'text_completion'
   return route === 'pass_through' ? undefined : 'chat'
 }
 
-/** Whether there was no whole answer of the engine; one that is an error tells so by its status. */
+/** Whether the engine gave no complete answer. Its error answers are complete: their status shows the error. */
 export function isCutShort({ outcome }: RequestRecord): boolean {
   return outcome !== 'finished' && outcome !== 'engine_error'
 }
 
-/** A request's attributes by OpenTelemetry's conventions for generative AI and HTTP, and ours; no text of a prompt. */
+/** Returns a request's attributes by OpenTelemetry's conventions for generative AI and HTTP, and ours; no text. */
 export function spanAttributes(record: RequestRecord): Attributes {
   const failed = isCutShort(record)
   const attributes: Record<string, string | number | undefined> = {

@@ -1,17 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { RequestRecord } from '../access-log.ts'
 
-/** Traces of requests, to an OpenTelemetry collector. */
+/** Traces requests for an OpenTelemetry collector. */
 export interface Tracing {
-  /** A request came in; its span continues the trace that its `traceparent` names. */
+  /** Starts the span of a request, which continues the trace named by its `traceparent`. */
   begin(headers: IncomingHttpHeaders, route: string): RequestSpan
-  /** Sends what is left, within two seconds. */
+  /** Sends the remaining spans, within two seconds. */
   close(): Promise<void>
 }
 
 /** The span of one request. Its times are those of `performance.now()`. */
 export interface RequestSpan {
-  /** for the engine, in place of the client's: this span is the parent of the engine's */
+  /** for the engine, replacing the client's: this span is the parent of the engine's */
   readonly headers: Readonly<Record<string, string>>
   /** A stage of the request has ended. */
   stage(name: 'parse' | 'index' | 'queue' | 'engine', start: number, end: number): void

@@ -1,4 +1,4 @@
-/** Names of what was evicted lately, up to so many tokens, oldest first out. */
+/** Names of recently evicted nodes, up to `capacity` tokens in total. The oldest are dropped first. */
 export class Ghosts {
   readonly #capacity: number
   readonly #sizes = new Map<number, number>()
@@ -18,7 +18,7 @@ export class Ghosts {
     }
   }
 
-  /** Whether it was there; it is no longer. */
+  /** Removes a name. Returns whether it was there. */
   take(name: number): boolean {
     const tokens = this.#sizes.get(name)
     if (tokens === undefined) return false

@@ -6,15 +6,16 @@ import { ReuseStatistics } from './reuse-statistics.ts'
 const requestsPerSettling = 16
 
 /**
- * HotPrefix with Equation 5 replaced: the leaf goes that is worth least by what was learned of its frequency and age
- * (`ReuseStatistics`). Runs end at every 64 tokens, so that what is computed again has the name that it had, wherever it
- * was cut; without that the filter takes it for new, and junk behind it for hot. Why: docs/benchmarks.md.
+ * HotPrefix with Equation 5 replaced: evicts the leaf with the lowest value, which is learned by frequency and age
+ * (`ReuseStatistics`). Runs end at multiples of 64 tokens, so that a recomputed run has the same name as before,
+ * wherever it was cut. Otherwise the filter would take it for new, and junk after it for hot. Reasons:
+ * docs/benchmarks.md.
  */
 export class HotPrefixPlusEviction extends KeyedEviction {
   readonly runTokens: number = 64
   readonly #hotness: NodeHotness
   readonly #statistics: ReuseStatistics
-  /** of the node's last use, in requests */
+  /** time of a node's last use, in requests */
   readonly #usedAt = new WeakMap<TreeNode, number>()
   readonly #now: { requests: number }
 
@@ -35,7 +36,7 @@ export class HotPrefixPlusEviction extends KeyedEviction {
     const known = this.#hotness.recordOf(node)
     if (known) {
       const age = requests - (this.#usedAt.get(node) ?? 0)
-      // of what was evicted only the clock is known
+      // for an evicted node only the clock is known
       const [least, most] = isNew ? this.#hotness.agesOf(known.clock) : [age, age + 1]
       this.#statistics.reused(known.frequency, least, most, tokens)
     }

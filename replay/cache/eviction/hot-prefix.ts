@@ -4,8 +4,8 @@ import type { TreeNode } from '../tree-node.ts'
 import { KeyedEviction } from './keyed-eviction.ts'
 
 /**
- * Algorithm 1 of HotPrefix: the leaf of the lowest priority (Equation 5, or as configured) goes. Keys are computed anew
- * when all clocks fall, which is not at evictions: those take O(log n).
+ * Algorithm 1 of HotPrefix: evicts the leaf with the lowest priority (Equation 5, or as configured). Keys are
+ * recomputed only when all clocks fall, not at evictions, so an eviction takes O(log n).
  */
 export class HotPrefixEviction extends KeyedEviction {
   readonly #hotness: NodeHotness
@@ -23,7 +23,7 @@ export class HotPrefixEviction extends KeyedEviction {
 
   override split(front: TreeNode, tail: TreeNode): void {
     this.#hotness.split(front, tail)
-    // it has become shorter
+    // its priority changes because it has become shorter
     if (this.leaves.has(tail)) this.offer(tail)
   }
 

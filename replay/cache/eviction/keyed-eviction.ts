@@ -2,7 +2,7 @@ import { LeafHeap } from '#index/hotness/leaf-heap.ts'
 import type { TreeNode } from '../tree-node.ts'
 import type { Eviction } from './eviction.ts'
 
-/** Of which leaf a number is lowest goes, of equals the least recently used. O(log n). */
+/** Evicts the leaf with the lowest key; of equals, the least recently used. O(log n). */
 export class KeyedEviction implements Eviction {
   protected readonly leaves: LeafHeap<TreeNode> = new LeafHeap()
   protected readonly keyOf: (node: TreeNode) => number

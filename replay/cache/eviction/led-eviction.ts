@@ -1,11 +1,11 @@
 import type { TreeNode } from '../tree-node.ts'
 import type { Eviction } from './eviction.ts'
 
-/** Several evictions that follow one cache, of which one leads: its victims go. */
+/** Several eviction policies that track the same cache. The leader chooses the victims. */
 export class LedEviction implements Eviction {
   readonly runTokens: number
   readonly #followers: readonly Eviction[]
-  /** which of them leads */
+  /** index of the leader */
   leader = 0
 
   constructor(followers: readonly Eviction[], runTokens: number) {

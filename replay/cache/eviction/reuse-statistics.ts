@@ -1,31 +1,31 @@
-/** Ages, in requests: bucket 0 is age 0, from there on each is longer than the one before by half. */
+/** Age buckets, in requests: bucket 0 is age 0; from there on, each is about 1.5 times as long as the one before. */
 const buckets = 30
 const starts = Float64Array.from({ length: buckets + 1 }, (_, b) => (b === 0 ? 0 : Math.ceil(1.5 ** (b - 1))))
-/** Frequencies that are judged alike. */
+/** Upper ends of the frequency classes; frequencies in a class are treated alike. */
 const classEnds = [1, 2, 3, 5, 8, 16, 64, Number.POSITIVE_INFINITY]
-/** As if so many tokens of each class had been seen, reused the sooner the more often they were before. */
+/** Prior: as if this many tokens of each class had been seen, with sooner reuse in higher classes. */
 const priorTokens = 2_000
 const priorHazard = 0.02
-/** What was seen counts half after so many requests. */
+/** Observations count half after this many requests. */
 const halfLife = 8_192
 
 /**
- * How soon what has been asked for so often is asked for again: of each class of frequency, how many tokens were reused
- * at which age, those that had been evicted meanwhile included. From it comes what a token is worth that is kept.
+ * How soon tokens are requested again, by how often they were requested before: for each frequency class, how many
+ * tokens were reused at which age, including evicted ones. The value of keeping a token follows from it.
  */
 export class ReuseStatistics {
-  /** by class: tokens whose wait began; by class and bucket: tokens whose wait ended there */
+  /** `#begun`, by class: tokens whose wait began; `#ended`, by class and bucket: tokens whose wait ended there */
   readonly #begun: Float64Array = new Float64Array(classEnds.length)
   readonly #ended: Float64Array = new Float64Array(classEnds.length * buckets)
   readonly #values: Float64Array = new Float64Array(classEnds.length * buckets)
-  /** what a token seen now counts: it rises, which is cheaper than to lower all that was seen */
+  /** weight of a token seen now; raising it is cheaper than lowering all older counts */
   #weight = 1
 
   constructor() {
     this.settle()
   }
 
-  /** Tokens that had been asked for so often are asked for again, from `least` up to less than `most` requests later. */
+  /** Records tokens requested again after an age in [`least`, `most`), which had been requested `frequency` times. */
   reused(frequency: number, least: number, most: number, tokens: number): void {
     const row = classOf(frequency) * buckets
     for (let b = bucketOf(least); b < buckets; b++) {
@@ -36,7 +36,7 @@ export class ReuseStatistics {
     }
   }
 
-  /** Tokens have been asked for so often by now. */
+  /** Records tokens that have now been requested `frequency` times. */
   used(frequency: number, tokens: number): void {
     this.#begun[classOf(frequency)]! += tokens * this.#weight
   }
@@ -45,20 +45,21 @@ export class ReuseStatistics {
     this.#weight *= 2 ** (1 / halfLife)
   }
 
-  /** Hits that a token brings for each request that it is kept, if it is kept as long as that is best. Of the last `settle`. */
+  /** Returns the expected hits per request of keeping a token for the optimal time, as of the last `settle`. */
   valueOf(frequency: number, age: number): number {
     return this.#values[classOf(frequency) * buckets + bucketOf(age)]!
   }
 
-  /** Values anew: 7,000 steps. */
+  /** Recomputes all values. About 7,000 steps at most. */
   settle(): void {
     if (this.#weight > 2 ** 20) this.#scale()
     for (let at = 0; at < classEnds.length; at++) this.#settleClass(at)
   }
 
   /**
-   * The Gittins index of going on to wait: over all ages to stop at, the most hits for the time that is waited. What has
-   * waited longer than any that was reused is worth least, and a wait that has not ended yet counts as one that never does.
+   * Computes the Gittins index of continuing to wait: the highest ratio of hits to waiting time over all stopping ages.
+   * A token that has waited longer than any reused one is worth least. A wait that has not ended counts as never
+   * ending.
    */
   #settleClass(at: number): void {
     const prior = priorTokens * this.#weight
@@ -73,7 +74,7 @@ export class ReuseStatistics {
       let [sum, time, best] = [0, 0, 0]
       for (let b = from; b < buckets; b++) {
         sum += hits(b)
-        // what is reused has waited half a bucket at least
+        // reused tokens have waited at least half a bucket
         time += (Math.max(waiting[b]! + waiting[b + 1]!, hits(b)) / 2) * (starts[b + 1]! - starts[b]!)
         best = Math.max(best, sum / time)
       }

@@ -4,7 +4,7 @@ import type { TreeNode } from '../tree-node.ts'
 import type { Eviction } from './eviction.ts'
 import { Ghosts } from './ghosts.ts'
 
-/** Leaves in two queues, of which one takes what is new. */
+/** Leaves in two queues, one of which takes new leaves. */
 export abstract class TwoQueues implements Eviction {
   protected readonly young: LeafHeap<TreeNode> = new LeafHeap()
   protected readonly old: LeafHeap<TreeNode> = new LeafHeap()
@@ -14,7 +14,9 @@ export abstract class TwoQueues implements Eviction {
   readonly #youngTokens: number
   #tokens = 0
 
-  /** Of all tokens, so many are for what is young before it goes first; so many more are remembered by name. */
+  /**
+   * Above `youngTokens`, young leaves are evicted first. `ghostTokens` of evicted young leaves are remembered by name.
+   */
   constructor(pageTokens: number, youngTokens: number, ghostTokens: number) {
     this.#pageTokens = pageTokens
     this.#youngTokens = youngTokens
@@ -49,7 +51,7 @@ export abstract class TwoQueues implements Eviction {
   passRequest(): void {}
 
   abstract victim(): TreeNode | undefined
-  /** A node that is there is asked for again. */
+  /** A cached node is requested again. */
   protected abstract reuse(node: TreeNode): void
   protected abstract keyOfOld(node: TreeNode): number
 
@@ -57,7 +59,7 @@ export abstract class TwoQueues implements Eviction {
     return this.#tokens > this.#youngTokens
   }
 
-  /** From now on it counts as old. */
+  /** Makes a node count as old from now on. */
   protected prove(node: TreeNode): void {
     if (this.proven.has(node)) return
     this.proven.add(node)
@@ -70,7 +72,10 @@ export abstract class TwoQueues implements Eviction {
   }
 }
 
-/** 2Q (Johnson and Shasha 1994): new leaves go first in, first out, unless they are asked for again after that. */
+/**
+ * 2Q (Johnson and Shasha 1994): new leaves are evicted FIFO. One requested again after its eviction is old from then
+ * on.
+ */
 export class TwoQEviction extends TwoQueues {
   constructor(capacityTokens: number, pageTokens: number) {
     super(pageTokens, capacityTokens / 4, capacityTokens / 2)
@@ -88,8 +93,8 @@ export class TwoQEviction extends TwoQueues {
 }
 
 /**
- * S3-FIFO (Yang et al. 2023): a small queue of a tenth for what is new, of which what was asked for again goes on to the
- * main one, and there another round for each time it was asked for, three at most.
+ * S3-FIFO (Yang et al. 2023): new leaves enter a small queue with a tenth of the capacity. Those requested again move
+ * to the main queue. There, a leaf gets another round for each further request, at most three.
  */
 export class S3FifoEviction extends TwoQueues {
   readonly #chances = new Map<TreeNode, number>()
@@ -135,7 +140,7 @@ export class S3FifoEviction extends TwoQueues {
 
   #queue(node: TreeNode): void {
     this.#time += 1
-    // behind all that was computed so far
+    // after everything computed so far
     this.#entered.set(node, node.lastUse + this.#time)
     this.offer(node)
   }

@@ -1,9 +1,9 @@
 import type { BlockId } from '#index/context-block.ts'
 
-/** What a block costs to prefill. */
+/** Prefill cost of each block. */
 export type Sizes = ReadonlyMap<BlockId, number>
 
-/** A node of a tree of sets: what all below it share beyond its parent's, in any order. A leaf is a request. */
+/** A node in a tree of sets: the blocks that everything below it shares and its parent lacks. A leaf is a request. */
 export class BlockNode {
   blocks: Set<BlockId>
   parent: BlockNode | undefined
@@ -21,7 +21,7 @@ export class BlockNode {
     this.children.add(child)
   }
 
-  /** The blocks from the root to here. */
+  /** Returns the blocks from the root to here. */
   path(): BlockId[] {
     return [...(this.parent?.path() ?? []), ...this.blocks]
   }
@@ -34,7 +34,7 @@ export class BlockNode {
   }
 }
 
-/** Takes a node with all below it from where it hangs and hangs it where it shares most. */
+/** Moves a node with its subtree to where it shares most. */
 export function regraft(root: BlockNode, node: BlockNode, sizes: Sizes): void {
   const content = new Set(node.path())
   const { parent } = node
@@ -48,7 +48,9 @@ export function regraft(root: BlockNode, node: BlockNode, sizes: Sizes): void {
   if (left) hoist(left)
 }
 
-/** Where most of `content` is shared already; a node that shares only a part of its own is parted in two. */
+/**
+ * Finds the node that shares most of `content`. Splits it if it is a leaf or only some of its own blocks are shared.
+ */
 function findHost(root: BlockNode, content: ReadonlySet<BlockId>, sizes: Sizes): BlockNode {
   let best = root
   let most = 0
@@ -73,7 +75,7 @@ function findHost(root: BlockNode, content: ReadonlySet<BlockId>, sizes: Sizes):
   return front
 }
 
-/** Takes out a node at which nothing parts any more, and what is empty above it; returns what is left there. */
+/** Removes a node with fewer than two children, and its ancestors if they become so. Returns the node left there. */
 function prune(node: BlockNode): BlockNode | undefined {
   const { parent } = node
   if (!parent || node.children.size > 1) return node
@@ -85,7 +87,7 @@ function prune(node: BlockNode): BlockNode | undefined {
   return child
 }
 
-/** Moves what all children of a node share into the node, and so on up to the root. */
+/** Moves the blocks that all children of a node share into the node, repeatedly up to the root. */
 function hoist(node: BlockNode): void {
   for (let at: BlockNode | undefined = node; at?.parent; at = at.parent) {
     const [first, ...others] = at.children

@@ -14,7 +14,7 @@ function plan(...contexts: string[]): [order: string, group: number, searchPath:
 }
 
 test('the block that saves most stands in front of all that hold it, and they run one after the other', () => {
-  // b saves 2 × 4, a 10; of those with a, c saves 3; of the others b saves 4
+  // b saves 2 × 4 and a saves 10; among those with a, c saves 3; among the others, b saves 4
   expect(plan('zbx', 'bca', 'yb', 'cda', '')).toEqual([
     ['acb', 0, [0, 0]],
     ['acd', 0, [0, 0]],

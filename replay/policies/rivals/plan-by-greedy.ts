@@ -3,15 +3,15 @@ import { alignContext } from '#index/plan/align-context.ts'
 import type { ReplayRequest } from '../../replay-request.ts'
 import type { PlannedRequest } from '../offline-policy.ts'
 
-/** A request that is not placed yet: its blocks that do not stand in front of it already, and their sizes. */
+/** A request not placed yet, with the sizes of those of its blocks that are not in the prefix yet. */
 interface OpenRequest {
   readonly request: ReplayRequest
   readonly left: Map<BlockId, number>
 }
 
 /**
- * What one would write first, to compare with: takes the block that saves most, (requests that hold it − 1) × its
- * tokens, in front of all that hold it, divides these among themselves in the same way, and goes on with the others.
+ * The obvious algorithm, for comparison: takes the block that saves most, (requests with it − 1) × its tokens, and puts
+ * it first in all requests with it. It partitions those recursively in the same way, then continues with the rest.
  */
 export function planByGreedy(requests: readonly ReplayRequest[]): PlannedRequest[] {
   const planned: PlannedRequest[] = []
@@ -40,7 +40,7 @@ function toOpenRequest(request: ReplayRequest): OpenRequest {
   return { request, left: new Map(request.context.map((block, at) => [block, request.sizes[at]!])) }
 }
 
-/** Of all blocks that two requests hold the one that saves most, of equals the first; undefined if none is shared. */
+/** Returns the shared block that saves most; of equals, the first. Returns undefined if none is shared. */
 function findDearest(group: readonly OpenRequest[]): BlockId | undefined {
   const savings = new Map<BlockId, number>()
   let dearest: BlockId | undefined

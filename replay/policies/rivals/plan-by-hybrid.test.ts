@@ -5,7 +5,7 @@ import type { PlannedRequest } from '../offline-policy.ts'
 import { planByGreedy } from './plan-by-greedy.ts'
 import { planByHybrid } from './plan-by-hybrid.ts'
 
-/** Tokens that a cache that forgets nothing finds. */
+/** Returns the tokens that an unlimited cache finds. */
 function savedBy(planned: readonly PlannedRequest[]): number {
   const seen = new Set<string>()
   let saved = 0
@@ -21,7 +21,7 @@ function savedBy(planned: readonly PlannedRequest[]): number {
 }
 
 test('a request moves to where it shares more than the partition saw', () => {
-  // the partition takes b first, as four hold it, and tears a, c apart from the others with a, c
+  // the partition takes b first, as four requests have it, and so separates bac from the others with a and c
   const sized = (blocks: string): Sized[] =>
     [...blocks].map((id) => [id, ({ a: 10, b: 12, c: 10 } as Record<string, number>)[id] ?? 1])
   const requests = requestsOf(['bx', 'by', 'bz', 'bac', 'acp', 'acq'].map(sized))
@@ -32,7 +32,7 @@ test('a request moves to where it shares more than the partition saw', () => {
 test('it saves no less than the partition it begins with', () => {
   fc.assert(
     fc.property(anyRequests, (any) => {
-      // blocks that occur twice are not planned
+      // repeated blocks are not planned
       const requests = any.filter(({ context }) => new Set(context).size === context.length)
       expect(savedBy(planByHybrid(requests))).toBeGreaterThanOrEqual(savedBy(planByGreedy(requests)))
     }),

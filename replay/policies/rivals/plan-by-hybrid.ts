@@ -7,8 +7,8 @@ import { planByGreedy } from './plan-by-greedy.ts'
 const mostPasses = 20
 
 /**
- * The greedy partition with local improvement, to compare with: every request, and every subtree as a whole, is taken
- * out of the tree and hung where it shares most, until a pass over all saves nothing more. O(n²) a pass.
+ * The greedy partition with local improvement, for comparison: moves every request, and every subtree as a whole, to
+ * where it shares most, until a pass saves nothing more, for at most 20 passes. O(n²) per pass.
  */
 export function planByHybrid(requests: readonly ReplayRequest[]): PlannedRequest[] {
   const sizes = new Map(requests.flatMap(({ context, sizes }) => context.map((block, i) => [block, sizes[i]!])))
@@ -25,7 +25,7 @@ export function planByHybrid(requests: readonly ReplayRequest[]): PlannedRequest
   return runDepthFirst(root, new Map(requests.map((request) => [request.number, request])))
 }
 
-/** The tree of a plan: a node for every prefix that two requests share, a leaf for every request. */
+/** Builds the tree of a plan, with a node for every shared prefix and a leaf for every request. Returns the leaves. */
 function hangAll(root: BlockNode, planned: readonly PlannedRequest[]): BlockNode[] {
   const nodes = new Map<string, BlockNode>([['', root]])
   return planned.map(({ request, order, searchPath }) => {

@@ -23,7 +23,7 @@ test('the cached sequence with most tokens goes first, however many blocks it ha
   send(trie, ['abc', [1, 1, 1]], ['xy', [9, 9]])
   expect(order(trie, 'cbax')).toBe('xcba')
   expect(order(trie, 'cba')).toBe('abc')
-  // the whole of it is not in the request, its beginning is
+  // only the beginning of the sequence is in the request
   expect(order(trie, 'cb')).toBe('cb')
   expect(order(trie, 'zba')).toBe('abz')
 })

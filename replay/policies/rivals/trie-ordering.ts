@@ -1,7 +1,7 @@
 import type { BlockId, Context, RequestId } from '#index/context-block.ts'
 import type { Ordering, OrderingIndex } from '#index/ordering/ordering-index.ts'
 
-/** A block behind the blocks that lead to it. */
+/** A block after the blocks on its path. */
 interface TrieNode {
   readonly block: BlockId
   readonly size: number
@@ -9,18 +9,18 @@ interface TrieNode {
   readonly slot: number
   readonly children: Map<BlockId, TrieNode>
   nextSlot: number
-  /** requests that run through this node or end here */
+  /** number of requests that pass through this node or end here */
   holders: number
 }
 
 /**
- * What one would write first, to compare with: a trie of the block sequences that are cached. The sequence with most
- * to save whose blocks are all in the request goes first; the rest follows by how many requests have held the block.
+ * The obvious algorithm, for comparison: a trie of the cached block sequences. Of the sequences whose blocks are all in
+ * the request, the one that saves most goes first. The other blocks follow by how many requests have had them.
  */
 export class TrieOrdering implements OrderingIndex {
   readonly #root = createNode('' as BlockId, 0, undefined)
   readonly #ends = new Map<RequestId, TrieNode>()
-  /** how many requests so far have held a block, whether or not they are still cached */
+  /** how many requests so far have had a block, whether or not they are still cached */
   readonly #popularity = new Map<BlockId, number>()
   nodes = 0
 
@@ -91,7 +91,9 @@ export class TrieOrdering implements OrderingIndex {
   }
 }
 
-/** The node with the largest prefix among those whose blocks are all among the places left; of equals the first. */
+/**
+ * Returns the node with the largest prefix whose blocks all have positions left in the request; of equals the first.
+ */
 function findLargest(
   node: TrieNode,
   size: number,
@@ -109,7 +111,7 @@ function findLargest(
   return largest
 }
 
-/** The nodes from below the root to `node`. */
+/** Returns the nodes from below the root to `node`. */
 function pathTo(node: TrieNode | undefined): TrieNode[] {
   const path: TrieNode[] = []
   for (let at = node; at?.parent; at = at.parent) path.push(at)

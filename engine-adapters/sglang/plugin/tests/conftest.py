@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 _TESTS = Path(__file__).parent
-# the packages of this checkout, whatever is installed
+# the packages of this checkout, even if others are installed
 sys.path[:0] = [
     str(_TESTS),
     str(_TESTS / "server"),
@@ -21,12 +21,12 @@ from sglang.srt.server_args import ServerArgs
 
 @pytest.fixture(scope="session", autouse=True)
 def published_configuration() -> None:
-    """What SGLang's parts read of the server they run in: one rank, on a CPU."""
+    """Publishes the server configuration that SGLang's parts read: one rank, on a CPU."""
     arguments = ServerArgs(model_path="none", device="cpu", radix_cache_backend="reprise")
     runtime_context.publish(arguments, role="scheduler", ranks=runtime_context.SpawnRanks(world_rank=0))
 
 
 @pytest.fixture(params=["rust", "python"])
 def core(request: pytest.FixtureRequest) -> str:
-    """Both of SGLang's tree cores."""
+    """Each of SGLang's tree cores."""
     return request.param

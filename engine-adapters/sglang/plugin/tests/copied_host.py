@@ -17,7 +17,7 @@ from reprise_sglang.create_cache import create_cache
 
 
 class Event:
-    """Of a stream; done unless a copy is on its way that records it."""
+    """A stream event; done unless a pending copy records it."""
 
     def __init__(self, **_: object) -> None:
         self.is_done = True
@@ -33,11 +33,11 @@ class Event:
 
 
 class Link:
-    """In the place of SGLang's transfer engine: copies up begin when they are submitted, and end when it is said."""
+    """Replaces SGLang's transfer engine: copies to the GPU begin when submitted, and end when `finish` is called."""
 
     def __init__(self, io_backend: str) -> None:
         self.submitted: list[int] = []
-        """tokens of each operation that came up"""
+        """number of tokens of each submitted copy to the GPU"""
         self._pending: list[tuple[list[L2Transfer], int, Any, Event]] = []
 
     def submit_device_to_host(self, transfers: list[L2Transfer]) -> TransferCompletion:
@@ -58,7 +58,7 @@ class Link:
         return TransferCompletion(Event(), finish, False)
 
     def finish(self) -> None:
-        """All that was submitted arrives, in order."""
+        """Completes all submitted copies, in order."""
         for transfers, layers, on_layer_done, finish in self._pending:
             for layer in range(layers):
                 for each in transfers:
@@ -82,24 +82,24 @@ class Link:
 
 
 class HostedCache(ScheduledCache):
-    """A cache with a host behind it, and the steps of the scheduler that concern it."""
+    """A cache with a host tier, and the scheduler steps that concern it."""
 
     @property
     def link(self) -> Link:
         return self.cache.cache_controller.l2_transfer_engine
 
     def step(self) -> None:
-        """What the scheduler does at the start of each step."""
+        """Does what the scheduler does at the start of each step."""
         self.cache.check_hicache_events()
 
     def on_host(self) -> set[int]:
-        """Nodes that the host alone has."""
+        """Returns the nodes that are only on the host."""
         return {node.id for node in self.cache.tree_core._node_arena.values() if node.evicted and node.backuped}
 
 
 @contextmanager
 def hosted_caches(monkeypatch: pytest.MonkeyPatch, policy: str = "write_back") -> Iterator[Any]:
-    """Gives a function that builds a cache as SGLang does with `--enable-hierarchical-cache`."""
+    """Yields a function that builds a cache as SGLang does with `--enable-hierarchical-cache`."""
     monkeypatch.setattr(common, "_cuda_host_register", lambda *_: None)
     monkeypatch.setattr(cache_controller, "L2TransferEngine", Link)
     device = SimpleNamespace(Event=Event, current_stream=lambda: SimpleNamespace(wait_event=lambda event: None))

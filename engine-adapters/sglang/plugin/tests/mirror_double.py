@@ -1,4 +1,4 @@
-"""What reprise would believe, without the thread and the sockets between."""
+"""What reprise would believe, without the thread and the sockets in between."""
 
 from collections.abc import Iterable
 
@@ -8,7 +8,7 @@ from reprise_sglang.request_places import RequestPlaces
 
 
 class MirrorDouble:
-    """Takes the place of the sender: reads every report at once, as the sender's thread and reprise do together."""
+    """Replaces the sender: handles every report at once, as the sender's thread and reprise do together."""
 
     def __init__(self) -> None:
         self.places = RequestPlaces()

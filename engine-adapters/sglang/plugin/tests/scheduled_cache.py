@@ -1,4 +1,4 @@
-"""SGLang's cache, driven as its scheduler drives it: its requests, pools, allocator and batches, on CPU tensors."""
+"""SGLang's cache, driven like its scheduler does: with its requests, pools, allocator and batches, on CPU tensors."""
 
 from array import array
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _MODEL = SimpleNamespace(vocab_size=1 << 20, is_encoder_decoder=False)
 
 
 def build_context(core: str, pool_tokens: int = 64, page_size: int = 4, **overrides: object) -> TreeCacheBuildContext:
-    """What the scheduler hands to a radix cache backend, for a model of one small layer."""
+    """Builds what the scheduler passes to a radix cache backend, for a model with one small layer."""
     pool = {"device": "cpu", "enable_memory_saver": False}
     kv = MHATokenToKVPool(
         size=pool_tokens, page_size=page_size, dtype=torch.float32, head_num=1, head_dim=2, layer_num=1, **pool
@@ -65,14 +65,14 @@ class Running:
 
 
 class ScheduledCache:
-    """What the scheduler does with its cache for one request, step by step."""
+    """The scheduler's calls to its cache for one request, step by step."""
 
     def __init__(self, cache: UnifiedRadixCache) -> None:
         self.cache = cache
 
     @property
     def free_tokens(self) -> int:
-        """What a new request may take: what is free and what can be evicted for it."""
+        """How many tokens a new request may take: free ones, and those that can be evicted for it."""
         return self.cache.token_to_kv_pool_allocator.available_size() + self.cache.full_evictable_size()
 
     def start(
@@ -84,7 +84,7 @@ class ScheduledCache:
         extra_key: str | None = None,
         chunk: int | None = None,
     ) -> Running:
-        """Matches, locks, allocates (evicting what must go) and computes a prompt, or its first chunk."""
+        """Matches, locks, allocates (evicting if needed) and computes a prompt, or its first chunk."""
         req = self._create(rid, prompt, salt, extra_key)
         running = Running(req, self._batch_of(req))
         self._extend(running, chunk)
@@ -94,7 +94,7 @@ class ScheduledCache:
         self._extend(running, chunk)
 
     def first_token(self, running: Running, token: int) -> None:
-        """The prompt is computed: what was computed goes into the tree."""
+        """The prompt is done: what was computed enters the tree."""
         running.req.output_ids.append(token)
         checkpoint_kv_cache(running.req, self.cache)
 
@@ -114,16 +114,16 @@ class ScheduledCache:
         release_kv_cache(running.req, self.cache, checkpoint=False)
 
     def retract(self, running: Running) -> None:
-        """Memory is short: what was computed is given up, and the request waits to run again."""
+        """Memory is short: drops what was computed; the request waits to run again."""
         release_kv_cache(running.req, self.cache, checkpoint=False)
         running.req.reset_for_retract()
 
     def resume(self, running: Running) -> None:
-        """A retracted request computes its prompt, and what it had said, once more."""
+        """A retracted request recomputes its prompt and its earlier output."""
         self._extend(running, None)
 
     def serve(self, rid: str, prompt: Sequence[int], output: Sequence[int] = (9001,), **options: str) -> Req:
-        """A whole request."""
+        """Serves a whole request."""
         running = self.start(rid, prompt, **options)
         self.first_token(running, output[0])
         for token in output[1:]:
@@ -132,24 +132,24 @@ class ScheduledCache:
         return running.req
 
     def match(self, prompt: Sequence[int], *, salt: str | None = None) -> None:
-        """Of a request that waits in the queue."""
+        """Matches the prompt of a request that waits in the queue."""
         self._create("waiting", prompt, salt, None).init_next_round_input(self.cache)
 
     def flush(self) -> None:
-        """All that `/flush_cache` does to the caches of an idle engine."""
+        """Does everything that `/flush_cache` does to the caches of an idle engine."""
         self.cache.reset()
         self.cache.req_to_token_pool.clear()
         self.cache.token_to_kv_pool_allocator.clear()
 
     def cached_length(self, tokens: Sequence[int], *, salt: str | None = None, extra_key: str | None = None) -> int:
-        """How much of so many tokens is in the tree, asked without touching it."""
+        """Returns how many of these tokens are in the tree, without touching it."""
         key = RadixKey(array("q", tokens), extra_key, cache_salt=salt)
         return self.cache.tree_core.match_full_device_prefix(key)[0]
 
     def _extend(self, running: Running, chunk: int | None) -> None:
         req, batch = running.req, running.batch
         if req.kv.holds_kv:
-            # an earlier chunk is in the tree by now, and this one goes on behind it
+            # an earlier chunk is in the tree already, and this one continues after it
             checkpoint_kv_cache(req, self.cache)
             req.init_next_round_input()
         else:

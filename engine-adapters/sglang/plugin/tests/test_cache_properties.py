@@ -1,4 +1,4 @@
-"""Whatever is served, evicted, aborted and split: what is believed is what the tree holds, and the tree is SGLang's."""
+"""Whatever is served, evicted, aborted and split: belief matches the tree, and the tree stays SGLang's."""
 
 from dataclasses import dataclass, field
 
@@ -25,7 +25,7 @@ from reprise_sglang.reporting_radix_cache import ReportingRadixCache
 PAGE = 4
 MOST_RUNNING = 3
 
-# few pages in many orders, so that requests share prefixes, split each other's nodes and end within them
+# few different pages in many orders, so that requests share prefixes, split each other's nodes and end within them
 prompts = st.lists(st.integers(0, 2), min_size=1, max_size=7).flatmap(
     lambda firsts: st.integers(0, PAGE - 1).map(
         lambda tail: [10 * first + i for first in firsts for i in range(PAGE)] + [500 + i for i in range(tail)]
@@ -37,7 +37,7 @@ chunks = st.sampled_from([None, None, PAGE, 2 * PAGE])
 
 @dataclass
 class Served:
-    """A request, alive or not, and the tokens it has KV of."""
+    """A request, alive or not, and the tokens it has KV for."""
 
     salt: str | None
     tokens: list[int]
@@ -51,7 +51,7 @@ class Served:
 
 
 class CacheMachine(RuleBasedStateMachine):
-    """The scheduler's moves, made on a reporting cache and on SGLang's own beside it."""
+    """The scheduler's moves, made on a reporting cache and on SGLang's own in parallel."""
 
     core = "python"
 
@@ -79,7 +79,7 @@ class CacheMachine(RuleBasedStateMachine):
 
     @rule(prompt=prompts, salt=salts)
     def match_in_the_queue(self, prompt: list[int], salt: str | None) -> None:
-        """A request that waits is matched again and again, and may split nodes by it."""
+        """A waiting request is matched repeatedly, which may split nodes."""
         for each in self.scheduled:
             each.match(prompt, salt=salt)
 
@@ -177,7 +177,7 @@ class CacheMachine(RuleBasedStateMachine):
         return self.scheduled[0].cached_length(served.tokens, salt=served.salt)
 
     def _believed_prefix(self, rid: str) -> int:
-        """As reprise sees it: the longest prefix that some request is believed to hold."""
+        """Returns the prefix length that reprise sees: the longest that any request is believed to hold."""
         served = self.served[rid]
         return max(
             (

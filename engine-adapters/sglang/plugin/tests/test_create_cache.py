@@ -1,4 +1,4 @@
-"""Which cache SGLang gets for `--radix-cache-backend reprise`, and what the log says of it."""
+"""Which cache SGLang gets for `--radix-cache-backend reprise`, and what is logged about it."""
 
 import contextlib
 import inspect
@@ -31,7 +31,7 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def senders(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, object]]]:
-    """What senders were created with; none of them speaks."""
+    """The arguments that senders were created with; none of them sends anything."""
     created: list[dict[str, object]] = []
 
     class SilentSender:
@@ -56,7 +56,7 @@ def senders(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, object]]
 
 
 def create(core: str = "python", **overrides: object) -> UnifiedRadixCache:
-    """As SGLang does, by the name on its command line."""
+    """Creates a cache as SGLang does, by the name on its command line."""
     with get_memory().override(radix_cache_backend=reprise_sglang.BACKEND):
         return registry.create_tree_cache(build_context(core, **overrides))
 
@@ -100,7 +100,7 @@ def test_without_a_url_it_is_sglangs_own_and_says_so(
 
 @contextlib.contextmanager
 def launched_with(rank: int = 0, dp_rank: int | None = None, **arguments: int) -> Iterator[None]:
-    """As SGLang's launcher has it for one of its processes, of a server with these arguments."""
+    """The context that SGLang's launcher creates for a process of a server with these arguments."""
     server = ServerArgs(model_path="none", device="cpu", radix_cache_backend="reprise", **arguments)
     ranks = runtime_context.SpawnRanks(world_rank=rank, dp_rank=dp_rank)
     with runtime_context.use_context(runtime_context.create_context(server, role="scheduler", ranks=ranks)):
@@ -127,7 +127,7 @@ SEAMS = ["checkpoint", "on_release", "evict_for_alloc", "_evict_device_leaf", "_
 def test_a_name_that_is_gone_leaves_sglangs_own_cache_and_a_loud_line(
     senders: list[dict[str, object]], name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    # the base class has abstract ones of the same name, which are no seam
+    # the base class has abstract methods of the same names, which do not count
     monkeypatch.setattr(UnifiedRadixCache, name, None)
     assert type(create()) is UnifiedRadixCache
     assert senders == []
@@ -171,7 +171,7 @@ def test_where_reports_could_not_be_exact_there_are_none(
     monkeypatch.setattr(registry, "default_radix_cache_factory", chosen.append)
     context = build_context("python", **overrides)
     factory.create_cache(context)
-    # whatever SGLang would have chosen, with the very same context
+    # SGLang chose by itself, with the very same context
     assert chosen == [context]
     assert senders == []
     assert said in caplog.text

@@ -1,4 +1,4 @@
-"""Our faults, and an engine that moved unnoticed: the engine serves on, and nothing false is believed."""
+"""Our own faults, and an unnoticed engine change: the engine keeps serving, and reprise believes nothing false."""
 
 import logging
 import threading
@@ -30,7 +30,7 @@ def scheduled(core: str, mirror: MirrorDouble) -> ScheduledCache:
 
 
 def serve_and_evict(scheduled: ScheduledCache) -> None:
-    """Everything that is observed, and that it did what it should."""
+    """Exercises everything that is observed, and checks that it worked."""
     scheduled.serve("r-1", PROMPT)
     scheduled.serve("r-2", [*PROMPT[:8], *range(100, 108)])
     scheduled.abort(scheduled.start("r-3", PROMPT))
@@ -99,7 +99,7 @@ def test_evictions_that_go_past_what_is_observed_end_the_reports(
     scheduled: ScheduledCache, mirror: MirrorDouble, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     scheduled.serve("r-1", PROMPT)
-    # the method is still there, but this SGLang evicts through another
+    # the method still exists, but this SGLang evicts through another one
     monkeypatch.setattr(ReportingRadixCache, "_evict_device_leaf", UnifiedRadixCache._evict_device_leaf)
     scheduled.cache.evict(EvictParams(num_tokens=16))
     assert mirror.lengths == {}

@@ -1,4 +1,4 @@
-"""With a host tier (HiCache) leaves leave the GPU by other doors; the copies themselves need a GPU and are left out."""
+"""With a host tier (HiCache), leaves leave the GPU in other ways. The copies need a GPU and are left out."""
 
 import pytest
 import torch
@@ -16,7 +16,7 @@ ALL = EvictParams(num_tokens=1 << 20)
 
 
 class TieredCache:
-    """A reporting cache whose tree takes host copies, without the pool they would be in."""
+    """A reporting cache whose tree accepts host copies, without a host pool for them."""
 
     def __init__(self, core: str) -> None:
         self.cache = create_unified_radix_cache(build_context(core), cache_class=ReportingRadixCache)
@@ -41,7 +41,7 @@ class TieredCache:
         return self.cache.tree_core.collect_path_info([node])[0]
 
     def assert_cut_one_by_one(self) -> None:
-        """Each leaf of its own, then what they share."""
+        """Each leaf is evicted separately, then the shared part."""
         assert self.mirror.take_told()[:2] == [("evicted", "r-1", 4), ("evicted", "r-2", 4)]
         assert self.mirror.lengths == {}
         assert self.scheduled.cached_length(FIRST) == self.scheduled.cached_length(SECOND) == 0
@@ -55,7 +55,7 @@ def tiered(core: str) -> TieredCache:
 def test_a_node_that_only_the_host_still_has_is_evicted(tiered: TieredCache) -> None:
     tiered.back_up_everything()
     tiered.cache.evict(ALL)
-    # the tree keeps the nodes, for their host copies
+    # the tree keeps the nodes for their host copies
     assert all(tiered.cache.tree_core.is_backuped(req.last_node) for req in tiered.requests)
     tiered.assert_cut_one_by_one()
 

@@ -1,4 +1,4 @@
-"""Eviction and admission by hotness, in SGLang's own tree: what is asked for often stays, or goes to the host."""
+"""Eviction and admission by hotness, in SGLang's own tree: prefixes in frequent use stay, or go to the host."""
 
 import random
 from collections.abc import Callable
@@ -30,7 +30,7 @@ def build(monkeypatch: pytest.MonkeyPatch) -> Callable[..., ScheduledCache]:
 
 
 def prompt(task: int, question: int, shared: int = 16, own: int = 4) -> list[int]:
-    """A few-shot prompt: what all prompts of a task share, and a question of its own."""
+    """A few-shot prompt: the part shared by all prompts of a task, and its own question."""
     return [*(1000 * task + i for i in range(shared)), *(10**6 + 100 * question + i for i in range(own))]
 
 
@@ -57,7 +57,7 @@ def test_what_is_asked_for_often_outlives_what_was_asked_for_last(build):
     for i in range(12):
         served.serve(f"once-{i}", prompt(10 + i, 100 + i))
     assert served.cached_length(prompt(1, 0)) >= 16
-    # where the last one used stays, the task of twelve requests ago is gone
+    # with LRU, the task from twelve requests ago is gone
     stock = build("stock", pool_tokens=64)
     for question in range(4):
         stock.serve(f"often-{question}", prompt(1, question))
@@ -72,7 +72,7 @@ def test_a_prefix_that_was_evicted_is_as_hot_when_it_comes_back(build):
         served.serve(f"a-{question}", prompt(1, question))
     served.cache.evict(EvictParams(num_tokens=1 << 20))
     assert served.cached_length(prompt(1, 0)) == 0
-    # what two share is a node of its own again, and has its old name
+    # the shared part becomes a node again, and is known from before
     served.serve("back", prompt(1, 8))
     served.serve("again", prompt(1, 9))
     for i in range(12):
@@ -83,7 +83,7 @@ def test_a_prefix_that_was_evicted_is_as_hot_when_it_comes_back(build):
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_victims_are_those_of_a_search_through_all_leaves(seed):
-    """Algorithm 1: of the leaves that may go, the one of the lowest priority."""
+    """Algorithm 1: evicts the evictable leaf with the lowest priority."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("REPRISE_EVICTION", "hotprefix")
         served = ScheduledCache(create_cache(build_context("python", pool_tokens=96)))
@@ -168,7 +168,7 @@ def test_only_what_was_asked_for_often_goes_to_the_host(monkeypatch, threshold):
     shared = cache.tree_core.node_by_id(first.last_node).parent.id
     assert shared == cache.tree_core.node_by_id(second.last_node).parent.id
     cache.evict(EvictParams(num_tokens=1 << 20))
-    # two requests asked for what they share, one for each of its tails
+    # two requests used the shared part, one used each tail
     assert written == ([shared] if threshold == 2 else [])
     assert (cache.admitted_tokens, cache.rejected_tokens) == ((4, 8) if threshold == 2 else (0, 12))
     cache.sanity_check()
@@ -218,7 +218,7 @@ def test_what_is_no_formula_ends_the_start(text):
 
 
 def test_the_operators_formula_decides_who_is_evicted(build, monkeypatch):
-    # the one asked for longest ago goes, however often it was asked for
+    # the prefix unused for longest is evicted, however often it was used
     monkeypatch.setenv("REPRISE_EVICTION_PRIORITY", "clock + clock")
     monkeypatch.setattr("reprise_sglang.hotness.tracker.REQUESTS_PER_AGE", 1)
     served = build(pool_tokens=64)

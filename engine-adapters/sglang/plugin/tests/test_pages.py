@@ -1,4 +1,4 @@
-"""Selection of pages with SGLang's own attention and pools: all pages are stock, fewer are masked attention."""
+"""Page selection with SGLang's own attention and pools: all pages equal stock, fewer pages equal masked attention."""
 
 from dataclasses import MISSING, fields, replace
 from types import SimpleNamespace
@@ -35,7 +35,7 @@ def hooks() -> None:
 
 
 class Decoding:
-    """A batch whose contexts lie scattered over the pool, and the runner that decodes it, with keys of any kind."""
+    """A batch with contexts scattered over the pool, and the runner that decodes it, with arbitrary keys."""
 
     def __init__(self, lengths: list[int], ratios: list[float | None], seed: int = 0, **options: Any) -> None:
         self.random = torch.Generator().manual_seed(seed)
@@ -68,7 +68,7 @@ class Decoding:
         return slots
 
     def step(self) -> list[tuple[torch.Tensor, torch.Tensor, list[set[int]]]]:
-        """One more token for each; of each layer stock's output, ours, and the tokens that ours read of each row."""
+        """Decodes one token per request. Returns per layer stock's output, ours, and the tokens ours read per row."""
         self.lengths = [length + 1 for length in self.lengths]
         places = torch.cat([self._write(row, [length - 1]) for row, length in enumerate(self.lengths)])
         lengths = torch.tensor(self.lengths)
@@ -104,7 +104,7 @@ class Decoding:
         return stock, ours, read
 
     def _expect_masked(self, index: int, query: torch.Tensor, ours: torch.Tensor, read: list[set[int]]) -> None:
-        """What is given is dense float64 attention over the tokens that are read, whatever their order."""
+        """The output equals dense float64 attention over the tokens that were read, in any order."""
         for row, slots in enumerate(read):
             at = torch.tensor(sorted(slots))
             keys = self.runner.token_to_kv_pool.get_key_buffer(index)[at].double()
@@ -126,7 +126,7 @@ def test_sparse_rows_are_masked_attention_beside_dense_ones(selector):
     assert all(torch.equal(stock, ours) for stock, ours, _ in proving)
     for _ in range(20):
         for stock, ours, read in decoding.step():
-            # dense rows are stock to the bit
+            # dense rows equal stock exactly
             assert torch.equal(stock[1], ours[1]) and len(read[1]) == decoding.lengths[1]
             for row, ratio in ((0, 0.25), (2, 0.5), (3, 0.1)):
                 length = decoding.lengths[row]
@@ -141,12 +141,12 @@ def test_sparse_rows_are_masked_attention_beside_dense_ones(selector):
 
 
 def test_the_pages_that_matter_are_read():
-    """One page has keys that the queries look for: it is in the list, and recency would have left it out."""
+    """The queries match the keys of one page: it is listed, although recency would have left it out."""
     decoding = Decoding([300], [0.1])
     decoding.step()
     hidden = sorted(decoding.tokens(0, 10 * PAGE, 11 * PAGE))
     for layer in range(LAYERS):
-        # far beyond what random keys give, in any direction
+        # far larger than random keys, in any direction
         decoding.runner.token_to_kv_pool.get_key_buffer(layer)[hidden] *= 20
     decoding.paged.selection.held.summed[:] = 0
     assert all(set(hidden) <= read[0] for _, _, read in decoding.step())
@@ -201,7 +201,7 @@ def test_the_self_test_finds_a_wrong_table_and_no_answer_is_touched(monkeypatch)
 @settings(deadline=None)
 @given(st.lists(st.lists(st.integers(0, 6), max_size=5, unique=True), max_size=20))
 def test_slots_are_held_by_those_that_run_without_a_break(batches):
-    """A name asks unless it is a multiple of three; four slots."""
+    """A name asks for selection unless it is a multiple of three; there are four slots."""
     held, before, length = HeldRequests(4), {}, dict.fromkeys(range(7), 50)
     for batch in batches:
         lengths = []
@@ -214,7 +214,7 @@ def test_slots_are_held_by_those_that_run_without_a_break(batches):
         assert len(set(now.values())) == len(now) and set(now) == {one for one in batch if one % 3}
         for one, slot in now.items():
             assert held.ratio[slot] == one / 10
-            # what was known of it is known, if it was in the step before; else it begins
+            # its state is kept if it was in the previous step; otherwise it starts over
             assert held.listed[slot] == (one + 1 if before.get(one) == slot else 0)
             held.listed[slot] = one + 1
         before = now
@@ -234,7 +234,7 @@ def test_hooks_read_wishes_and_keep_answers_out_of_the_cache():
     asking, silent, turn = request({"reprise_pages": 0.25}), request(None), request({"reprise_pages": 0.25}, "s")
     batch = SimpleNamespace(reqs=[asking, silent, turn])
     made = with_ratios(batch_of, ForwardBatch, batch, ["a", "b", "c"])
-    # as SGLang's runners do before they ask a backend
+    # SGLang's runners do this before they call a backend
     made = replace(made)
     assert made.rids == ["a", "b", "c"] and made.rids.ratios == [0.25, None, None]
     kept = [prompt_alone(lambda cache, req, up_to: up_to, None, one, up_to=30) for one in (asking, silent, turn)]
@@ -252,7 +252,7 @@ def test_of_a_sparse_answer_the_cache_keeps_the_prompt(core, params, kept):
     for token in answer[1:]:
         scheduled.decode(running, token)
     scheduled.finish(running)
-    # the last token is not written, and pages have four
+    # the last token is not written, and pages have four tokens
     assert scheduled.cached_length(prompt + answer) == kept
     # what is not kept is free again
     assert scheduled.free_tokens == free

@@ -1,4 +1,4 @@
-"""What is hot on the host takes the place of what is cold on the GPU, and the next prefill waits for it."""
+"""Hot nodes on the host replace cold ones on the GPU, and the next prefill waits for the copies."""
 
 import random
 from array import array
@@ -35,14 +35,14 @@ def prompt(task: int, question: int, shared: int = 16, own: int = 4) -> list[int
 
 
 def rows(served: HostedCache, tokens: list[int]) -> torch.Tensor:
-    """What the GPU holds of the cached front of a prompt."""
+    """Returns the GPU's rows for the cached prefix of a prompt."""
     length, node, *_ = served.cache.tree_core.match_full_device_prefix(RadixKey(array("q", tokens), None))
     pool = served.cache.token_to_kv_pool_allocator.get_kvcache()
     return pool.k_buffer[0][served.cache.path_device_indices(node)[:length].long()].clone()
 
 
 def common_length(asked: list[int], held: list[int], length: int) -> int:
-    """How much of a prompt a request has that holds so much, in whole pages."""
+    """Returns how much of a prompt is shared with a request that holds `length` tokens, in whole pages."""
     same = next(
         (i for i, (a, b) in enumerate(zip(asked, held[:length], strict=False)) if a != b), min(len(asked), length)
     )
@@ -50,7 +50,7 @@ def common_length(asked: list[int], held: list[int], length: int) -> int:
 
 
 def demote_hot_task(served: HostedCache) -> torch.Tensor:
-    """A task that was asked for four times is on the host alone; returns its rows."""
+    """Leaves a task that was requested four times only on the host. Returns its rows."""
     for question in range(4):
         served.serve(f"hot-{question}", prompt(1, question))
     pool = served.cache.token_to_kv_pool_allocator.get_kvcache()
@@ -74,7 +74,7 @@ def test_what_is_hot_on_the_host_comes_up_after_a_prefill(build):
     assert torch.equal(rows(served, prompt(1, 0)), kept)
     served.step()
     served.cache.sanity_check()
-    # nothing was prefilled since
+    # no prefill since then
     served.step()
     assert served.link.submitted == [16]
 
@@ -97,7 +97,7 @@ def test_the_next_prefill_waits_for_it(build):
     served.step()
     slot = served.cache.ready_to_load_host_cache()
     assert slot >= 0 and not served.cache.is_load_back_event_done(slot)
-    # the same for all until SGLang has seen that the copies are done, on all ranks together
+    # the same for all prefills until SGLang has seen, on all ranks together, that the copies are done
     served.link.finish()
     assert served.cache.ready_to_load_host_cache() == slot
     served.step()
@@ -129,7 +129,7 @@ def test_one_promotion_at_a_time(build):
     served.step()
     for question in range(3):
         served.serve(f"more-{question}", prompt(4, 60 + question))
-    # its copies are not done: what was prefilled waits for its turn
+    # its copies are not done: promotion of what was prefilled has to wait
     served.step()
     assert len(served.link.submitted) == 1
 
@@ -142,7 +142,7 @@ def test_all_of_a_plan_is_one_operation(build):
     served.cache.evict(EvictParams(num_tokens=1 << 20))
     served.serve("once", prompt(5, 50))
     served.step()
-    # at most half of what can be evicted is bound by copies
+    # copies bind at most half of what can be evicted
     served.link.finish()
     served.step()
     for i in range(4):
@@ -162,7 +162,7 @@ def test_what_comes_up_takes_the_place_of_what_is_colder(build):
     assert before < 16
     served.step()
     assert served.link.submitted == [16]
-    # two cold prompts of 20 tokens each have gone for 16, and not to the host
+    # two cold prompts of 20 tokens each were evicted for 16, and not to the host
     assert sum(served.cached_length(prompt(2 + i, 50 + i)) > 0 for i in range(3)) == 2
     served.link.finish()
     served.step()
@@ -203,7 +203,7 @@ def test_the_server_does_not_start_where_it_cannot_be(monkeypatch, build):
 
 @dataclass(eq=False)
 class Node:
-    """What of SGLang's nodes a plan looks at."""
+    """The part of SGLang's nodes that a plan looks at."""
 
     id: int
     hotness: int
@@ -218,7 +218,7 @@ class Node:
 
 
 class Sorted:
-    """Both sides of a plan, by a search through all."""
+    """Both sides of a plan, by exhaustive search."""
 
     def __init__(self, nodes: list[Node], sign: int) -> None:
         self.nodes, self._sign = list(nodes), sign
@@ -238,7 +238,7 @@ class Sorted:
 
 
 def algorithm_2(host: list[Node], device: list[Node], limits: Limits) -> list[tuple[int, list[int]]]:
-    """As the paper has it, with the budget."""
+    """The paper's algorithm, with the budget."""
     plan: list[tuple[int, list[int]]] = []
     budget, free = limits.most, limits.free
     gone: set[int] = set()
@@ -277,14 +277,14 @@ def test_a_plan_is_that_of_algorithm_2(seed, size):
     plan = plan_promotions(up, down, lambda node: node.hotness, limits)
     assert [(each.node.id, [leaf.id for leaf in each.leaves]) for each in plan] == algorithm_2(host, device, limits)
     planned = {each.node.id for each in plan} | {leaf.id for each in plan for leaf in each.leaves}
-    # what is not planned is there for the next plan
+    # what is not planned stays for the next plan
     assert {node.id for node in [*up.nodes, *down.nodes]} == {node.id for node in [*host, *device]} - planned
 
 
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10**6), policy=st.sampled_from(["write_back", "write_through"]))
 def test_whatever_is_promoted_the_tree_is_sound_and_holds_its_own_rows(seed, policy):
-    """Every cached token has the row that was computed for it, wherever it was meanwhile."""
+    """Every cached token has the row computed for it, wherever it was in the meantime."""
     with pytest.MonkeyPatch.context() as patch, hosted_caches(patch, policy) as build:
         served = build(pool_tokens=96, **ON)
         mirror = MirrorDouble()
@@ -294,7 +294,7 @@ def test_whatever_is_promoted_the_tree_is_sound_and_holds_its_own_rows(seed, pol
         random_ = random.Random(seed)
         for i in range(60):
             tokens = prompt(random_.choice([1, 1, 1, 2, 2, 3, 4, 5]), random_.randrange(30))
-            # the scheduler lets a request wait while copies bind what it needs: two steps are enough
+            # the scheduler makes a request wait while copies bind what it needs: two steps are enough
             for _ in range(2):
                 if served.free_tokens < len(tokens) + 8:
                     served.link.finish()

@@ -1,4 +1,4 @@
-"""What is told of the real cache, step by step."""
+"""What is reported about the real cache, step by step."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ PAGE = 4
 
 
 class Reported:
-    """A reporting cache under the scheduler's hand, and what is believed of it."""
+    """A reporting cache, driven like the scheduler does, and what is believed about it."""
 
     def __init__(self, core: str, **context: object) -> None:
         cache = create_unified_radix_cache(build_context(core, **context), cache_class=ReportingRadixCache)
@@ -31,7 +31,7 @@ def reported(core: str) -> Reported:
 
 
 def pages(*firsts: int) -> list[int]:
-    """A page of tokens for each number."""
+    """Returns a page of tokens for each number."""
     return [first * 100 + i for first in firsts for i in range(PAGE)]
 
 
@@ -98,7 +98,7 @@ def test_a_split_by_a_match_alone_is_followed(reported: Reported) -> None:
     reported.scheduled.serve("whole", pages(1, 2, 3, 4))
     aborted = reported.scheduled.start("aborted", pages(1, 9))
     reported.scheduled.abort(aborted)
-    # it was never computed; of it is cached what it matched
+    # it was never computed; only what it matched is cached
     assert reported.mirror.take_told()[-1] == ("stored", "aborted", 4)
     reported.cache.evict(EvictParams(num_tokens=1))
     assert reported.mirror.take_told() == [("evicted", "whole", 4)]
@@ -210,7 +210,7 @@ def test_of_nodes_of_one_chain_that_go_at_once_the_first_counts(reported: Report
     for rid, length in (("r-1", 8), ("r-2", 16), ("r-3", 24)):
         reported.scheduled.serve(rid, chain[:length])
     reported.mirror.take_told()
-    # two of the chain's three nodes in one eviction, which is one report
+    # one eviction, hence one report, removes two of the chain's three nodes
     reported.cache.evict(EvictParams(num_tokens=9))
     assert reported.scheduled.cached_length(chain) == 8
     assert reported.mirror.lengths == {"r-1": 8, "r-2": 8, "r-3": 8}

@@ -1,4 +1,4 @@
-"""Which ids SGLang's own code gives to requests: what of them reprise can know."""
+"""Which ids SGLang's own code gives to requests, and which of them reprise can know."""
 
 from sglang.srt.entrypoints.openai.protocol import ResponsesRequest
 from sglang.srt.managers.io_struct import GenerateReqInput

@@ -1,4 +1,4 @@
-"""Where requests stand, by facts alone."""
+"""Where requests are in the tree, from facts alone."""
 
 from reprise_callbacks import Cleared
 from reprise_sglang.cache_facts import ROOT, Anchored, Evicted
@@ -38,7 +38,7 @@ def test_a_forgotten_request_is_not_told_of() -> None:
 
 def test_nodes_of_a_cleared_tree_mean_nothing_to_the_next() -> None:
     places = RequestPlaces()
-    # a tree that begins anew may give a node a name that was used before
+    # after a reset, a tree may reuse the name of an earlier node
     assert tell(places, Anchored("r-1", 5, 32), Cleared(), Evicted(5, ROOT, ROOT)) == [("stored", "r-1", 32)]
     assert tell(places, Anchored("r-2", 5, 16), Evicted(5, ROOT, ROOT)) == [
         ("stored", "r-2", 16),

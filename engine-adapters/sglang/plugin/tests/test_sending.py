@@ -21,7 +21,7 @@ PROMPT = list(range(16))
 
 
 def load_receiver() -> ModuleType:
-    """The shared package's own receiver; its folder cannot be on the path, it has tests of the same names."""
+    """Loads the shared package's receiver by file: its folder has tests of the same names, so it stays off the path."""
     file = Path(__file__).parents[3] / "python" / "tests" / "receiver.py"
     spec = importlib.util.spec_from_file_location("callback_receiver", file)
     assert spec and spec.loader
@@ -39,7 +39,7 @@ def receiver() -> Iterator[object]:
 
 @pytest.fixture
 def scheduled(receiver: object, core: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[ScheduledCache]:
-    """Everything as a server has it: by its command line and its environment."""
+    """A cache set up as in a server: by command line and environment."""
     monkeypatch.setenv("REPRISE_CALLBACK_URL", receiver.url)
     monkeypatch.setenv("REPRISE_CALLBACK_TOKEN", "secret")
     senders: list[CallbackSender] = []
@@ -48,7 +48,7 @@ def scheduled(receiver: object, core: str, monkeypatch: pytest.MonkeyPatch) -> I
         senders.append(CallbackSender(*arguments, **options))
         return senders[-1]
 
-    # for nothing but to end its thread
+    # only to end its thread
     monkeypatch.setattr(create_cache, "CallbackSender", create_sender)
     reprise_sglang.register()
     with get_memory().override(radix_cache_backend="reprise"):
@@ -82,7 +82,7 @@ def test_a_receiver_that_is_away_costs_the_scheduler_nothing(scheduled: Schedule
     answered = receiver.answered
     for i in range(50):
         scheduled.serve(f"r-{i}", [1000 * i + token for token in range(16)])
-    # all of it went by while the receiver answered nothing
+    # all of this happened while the receiver did not answer
     assert receiver.answered == answered
     receiver.answers.set()
     held = {f"r-{i}" for i in range(50) if scheduled.cached_length([1000 * i + token for token in range(16)])}

@@ -11,7 +11,7 @@ sys.path[:0] = [str(one) for one in (TESTS, TESTS.parent, SHARED, SHARED / "test
 
 pytest.importorskip("vllm", reason="the plugin is tested in an environment that has vLLM")
 
-# they lie where the path has just been set
+# these modules are on the path that was just set
 from engine import Engine  # noqa: E402
 from engine_config import make_config  # noqa: E402
 from receiver import Receiver  # noqa: E402
@@ -21,7 +21,7 @@ from vllm.v1.core.sched.scheduler import Scheduler  # noqa: E402
 
 @pytest.fixture
 def receiver(monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
-    """A receiver that the engine's plugin is told to report to."""
+    """A receiver that the engine's plugin is configured to report to."""
     receiver = Receiver()
     monkeypatch.setenv("REPRISE_CALLBACK_URL", receiver.url)
     yield receiver
@@ -30,13 +30,13 @@ def receiver(monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where descriptions of models lie."""
+    """The folder for model descriptions."""
     return tmp_path_factory.mktemp("models")
 
 
 @pytest.fixture(params=[Scheduler, AsyncScheduler], ids=["scheduler", "async scheduler"])
 def engine(request: pytest.FixtureRequest, receiver: Receiver, folder: Path) -> Iterator[Engine]:
-    """An engine with room for 20 blocks, that has begun to report."""
+    """An engine with room for 20 blocks that has started to report."""
     engine = Engine(make_config(folder), blocks=21, scheduler=request.param)
     receiver.wait_until(lambda: receiver.snapshots == 1)
     yield engine

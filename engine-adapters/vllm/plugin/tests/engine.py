@@ -1,4 +1,4 @@
-"""vLLM's real scheduler, cache manager and block pool, driven as its engine core drives them, without a model."""
+"""vLLM's real scheduler, cache manager and block pool without a model, driven as its engine core does."""
 
 import random
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from vllm.v1.structured_output import StructuredOutputManager
 
 
 class Engine:
-    """An engine whose model answers at once with tokens that are never the end."""
+    """An engine whose model answers immediately, and never with the end token."""
 
     def __init__(
         self,
@@ -46,10 +46,10 @@ class Engine:
         self._fresh = 10_000
         self.hits: dict[str, int] = {}
         self.evictions_seen = 0
-        """by vLLM's own metrics, where they are on"""
+        """by vLLM's own metrics, if they are on"""
 
     def add(self, request_id: str, prompt: Sequence[int], max_tokens: int = 1, **options: Any) -> Request:
-        """A request as the engine core receives it; `request_id` is the API's, as a header of reprise's makes it."""
+        """Adds a request as the engine core receives it. `request_id` is the id that reprise sent in its header."""
         request = Request(
             request_id=f"chatcmpl-{request_id}-{self._tokens.randbytes(4).hex()}",
             prompt_token_ids=list(prompt),
@@ -62,7 +62,7 @@ class Engine:
         return request
 
     def step(self) -> SchedulerOutput:
-        """One step: schedule, run, update."""
+        """Runs one step: schedule, run the model, update."""
         output = self.scheduler.schedule()
         for new in output.scheduled_new_reqs:
             self.hits.setdefault(new.req_id, new.num_computed_tokens)
@@ -73,7 +73,7 @@ class Engine:
         return output
 
     def run(self, steps: int = 10_000) -> None:
-        """Steps until every request is finished."""
+        """Runs steps until every request has finished."""
         while self.scheduler.has_unfinished_requests():
             steps -= 1
             assert steps > 0, "the requests do not finish"
@@ -83,21 +83,21 @@ class Engine:
         self.scheduler.finish_requests(request.request_id, RequestStatus.FINISHED_ABORTED)
 
     def cached_tokens(self, tokens: Sequence[int]) -> int:
-        """The engine's own answer: how much of these tokens it would find, were a request for them and more to come."""
+        """Returns how many of these tokens the engine would find cached, for a longer request with this prefix."""
         _, found, *_ = self.scheduler.kv_cache_manager.get_computed_blocks(self._probe([*tokens, 0]))
         return found
 
     def copies(self, tokens: Sequence[int]) -> int:
-        """How many physical blocks hold the last full block of these tokens."""
+        """Returns how many physical blocks hold the last full block of these tokens."""
         key = self._probe(tokens).block_hashes[-1] + bytes(4)
         return sum(block.block_hash == key for block in self.pool.blocks)
 
     def block_of(self, tokens: Sequence[int]) -> KVCacheBlock:
-        """A physical block that holds the last full block of these tokens."""
+        """Returns a physical block that holds the last full block of these tokens."""
         return self.pool.get_cached_block(self._probe(tokens).block_hashes[-1], [0])[0]
 
     def fresh(self) -> int:
-        """The first of a thousand tokens that no prompt has had."""
+        """Returns the first of a thousand consecutive tokens that no prompt has used."""
         self._fresh += 1000
         return self._fresh
 
@@ -114,7 +114,7 @@ class Engine:
         self.scheduler.shutdown()
 
     def run_model(self, output: SchedulerOutput) -> ModelRunnerOutput:
-        """What a forward would return."""
+        """Returns what a forward would return."""
         ids = list(output.num_scheduled_tokens)
         sampled = []
         for request_id in ids:
@@ -132,5 +132,5 @@ class Engine:
 
 
 def tokens(first: int, count: int) -> list[int]:
-    """A prompt of consecutive tokens."""
+    """Returns a prompt of consecutive tokens."""
     return list(range(first, first + count))

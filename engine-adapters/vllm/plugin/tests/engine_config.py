@@ -1,4 +1,4 @@
-"""Configurations as `vllm serve` makes them, of a model that is described and not loaded."""
+"""Configurations as `vllm serve` makes them, for a model that is described but not loaded."""
 
 import json
 from pathlib import Path
@@ -35,7 +35,7 @@ REPRISE = {
 
 
 def make_config(folder: Path, connector: dict[str, Any] | None = REPRISE, **options: Any) -> VllmConfig:
-    """A configuration as `vllm serve` makes it; the model is a description without weights."""
+    """Returns a configuration as `vllm serve` makes it. The model is a description without weights."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text(json.dumps(LLAMA))
     defaults = {"max_num_batched_tokens": 512, "max_num_seqs": 16, "max_model_len": 8192, "block_size": BLOCK}
@@ -55,7 +55,7 @@ def full_attention(block_size: int = BLOCK) -> KVCacheSpec:
 
 
 def make_connector(folder: Path) -> KVConnectorBase_V1:
-    """The connector as the scheduler makes it, bound to nothing."""
+    """Returns the connector as the scheduler makes it, not bound to a pool."""
     group = KVCacheGroupSpec(["layer.0"], full_attention())
     cache = KVCacheConfig(num_blocks=21, kv_cache_tensors=[], kv_cache_groups=[group])
     return KVConnectorFactory.create_connector(make_config(folder), KVConnectorRole.SCHEDULER, cache)

@@ -1,4 +1,4 @@
-"""vLLM's loggers do not propagate to where pytest listens."""
+"""Captures the plugin's log lines: vLLM's loggers do not propagate to pytest's handler."""
 
 import logging
 from collections.abc import Iterator
@@ -11,8 +11,8 @@ from vllm.logger import configure_logging
 
 @contextmanager
 def listening(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """What the plugin says meanwhile is in `caplog`."""
-    # the first configuration that an engine makes takes all handlers away
+    """Captures in `caplog` what the plugin logs inside the block."""
+    # the first configuration that an engine makes removes all handlers
     configure_logging(LoggingConfig())
     logger = logging.getLogger("vllm.reprise")
     logger.addHandler(caplog.handler)

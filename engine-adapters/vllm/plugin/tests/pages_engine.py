@@ -1,4 +1,4 @@
-"""A real engine that selects pages, with a small model of random weights, in this process."""
+"""A real engine that selects pages, in this process, with a small model of random weights."""
 
 import os
 from collections import Counter
@@ -19,7 +19,7 @@ class PagesEngine:
         self, model: Path, pages: dict[str, Any] | None, extra: dict[str, Any] | None = None, **options: Any
     ) -> None:
         """
-        pages: the operator's settings; None: the plugin is installed, and nothing is said of pages.
+        pages: the operator's settings; None: the plugin is installed, but pages are not configured.
 
         extra: other settings of the connector.
         """
@@ -29,7 +29,7 @@ class PagesEngine:
         import reprise_vllm
 
         reprise_vllm.register()
-        # an engine that was in this process before has looked the backend up when nothing was registered
+        # an earlier engine in this process may have cached the backend before ours was registered
         selector._cached_get_attn_backend.cache_clear()
         connector = {
             "kv_connector": "RepriseConnector",
@@ -59,7 +59,7 @@ class PagesEngine:
         return next(iter(self.worker.selections.values()))
 
     def ask(self, prompts: list[list[int]], ratios: Any = None, tokens: int = 40, **options: Any) -> list[Any]:
-        """The answers, in order; prompts of one call run together. ratios: one for all, or one each."""
+        """Returns the answers in order. Prompts of one call run together. ratios: one for all, or one each."""
         each = ratios if isinstance(ratios, list) else [ratios] * len(prompts)
         outputs = self.llm.generate(
             [{"prompt_token_ids": prompt} for prompt in prompts],
@@ -77,13 +77,13 @@ class PagesEngine:
         )
 
     def counts(self) -> Counter[tuple[str, str]]:
-        """What was counted since this was last asked."""
+        """Returns what was counted since the last call."""
         fresh = self.worker.rows.counts - self._counted
         self._counted = self.worker.rows.counts.copy()
         return fresh
 
     def forget(self) -> None:
-        """vLLM's prefix cache is empty."""
+        """Empties vLLM's prefix cache."""
         assert self.llm.reset_prefix_cache()
 
     def close(self) -> None:
@@ -91,18 +91,18 @@ class PagesEngine:
 
 
 def prompt(seed: int, count: int) -> list[int]:
-    """Random tokens, the same for the same seed."""
+    """Returns random tokens, the same for the same seed."""
     generator = torch.Generator().manual_seed(seed)
     return torch.randint(3, reuse_model.VOCABULARY, (count,), generator=generator).tolist()
 
 
 def said(answer: Any) -> list[int]:
-    """The tokens of an answer."""
+    """Returns the tokens of an answer."""
     return list(answer.token_ids)
 
 
 def first_logprobs(answer: Any, place: int) -> dict[int, float]:
-    """The best tokens' log-probabilities at a place of an answer."""
+    """Returns the top tokens' log probabilities at one place of an answer."""
     return {token: one.logprob for token, one in answer.logprobs[place].items()}
 
 

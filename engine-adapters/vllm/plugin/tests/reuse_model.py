@@ -1,4 +1,4 @@
-"""A real engine with a small model of random weights, in this process, so that its parts can be reached."""
+"""A real engine with a small model of random weights, in this process, so that tests can reach its parts."""
 
 import os
 from collections import Counter
@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-# before vLLM's engine starts: its core in this process, on one thread
+# set before vLLM's engine starts: run its core in this process, on one thread
 os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
 os.environ["VLLM_CPU_OMP_THREADS_BIND"] = "nobind"
 os.environ["VLLM_CPU_KVCACHE_SPACE"] = "1"
@@ -18,9 +18,9 @@ BLOCK = 32
 
 
 def make_model(folder: Path, layers: int = 3) -> Path:
-    """Weights so large that what stands before a token changes its keys and values by much.
+    """Makes a model with weights so large that a token's keys and values depend strongly on the tokens before it.
 
-    In one layer they do not depend on it: there, reuse differs from full attention only if rows are mixed up.
+    With one layer they do not depend on them: reuse then differs from full attention only if rows are mixed up.
     """
     from transformers import LlamaConfig, LlamaForCausalLM
 
@@ -66,7 +66,7 @@ class ReusingEngine:
         return get_kv_transfer_group()._on_worker._worker
 
     def ask(self, prompts: list[list[int]], wish: Any = None, salt: str = "t", tokens: int = 4) -> list[Any]:
-        """The answers, in order; prompts of one call run together."""
+        """Returns the answers in order. Prompts of one call run together."""
         outputs = self.llm.generate(
             [{"prompt_token_ids": prompt, "cache_salt": salt} for prompt in prompts],
             [self.sampling(wish, tokens)] * len(prompts),
@@ -83,17 +83,17 @@ class ReusingEngine:
         )
 
     def tokens_by_kind(self) -> Counter[str]:
-        """Prompt tokens counted since this was last asked."""
+        """Returns the prompt tokens counted since the last call."""
         return Counter({kind: count for (what, kind), count in self.counts().items() if what == "tokens"})
 
     def counts(self) -> Counter[tuple[str, str]]:
-        """All that was counted since this was last asked."""
+        """Returns everything counted since the last call."""
         fresh = self.reuse.counts - self._counted
         self._counted = self.reuse.counts.copy()
         return fresh
 
     def reset(self) -> None:
-        """Neither vLLM nor the plugin holds anything."""
+        """Empties the caches of vLLM and the plugin."""
         assert self.llm.reset_prefix_cache()
         self.reuse.reset()
         self.counts()

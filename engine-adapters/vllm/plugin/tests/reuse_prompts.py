@@ -1,4 +1,4 @@
-"""Prompts of a system prompt, documents in some order and a question, and how answers to them compare."""
+"""Prompts made of a system prompt, documents in some order and a question, and ways to compare their answers."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def said(answer: Any) -> list[int]:
 
 
 def difference(a: Any, b: Any) -> float:
-    """Of the log-probabilities of the first answer token."""
+    """Returns the largest difference in the log probabilities of the first answer token."""
     common = set(a.logprobs[0]) & set(b.logprobs[0])
     return max(abs(a.logprobs[0][token].logprob - b.logprobs[0][token].logprob) for token in common)
 

@@ -1,4 +1,4 @@
-"""Calibration records what serving would judge, goes on where it ended, and its thresholds are read."""
+"""Calibration records what serving would judge, resumes where it ended, and serving reads its thresholds."""
 
 import json
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The command's engine ends with the test."""
+    """Shuts the command's engine down after the test."""
     import vllm
     from vllm.v1.attention import selector
 
@@ -58,7 +58,7 @@ def calibrate(model: Path, folder: Path, prompts: list[list[int]], *more: str) -
 
 
 def true_pages(model: Path) -> list[list[tuple[float, float]]]:
-    """Of the same answers, by all log-probabilities that vLLM gives out."""
+    """Returns the pages of the same answers, computed from all log probabilities that vLLM returns."""
     from vllm import LLM, SamplingParams
 
     llm = LLM(model=str(model), **ENGINE)
@@ -66,7 +66,7 @@ def true_pages(model: Path) -> list[list[tuple[float, float]]]:
     outputs = llm.generate([{"prompt_token_ids": one} for one in PROMPTS], sampling, use_tqdm=False)
     pages = []
     for output in outputs:
-        # the first token is the prefill's
+        # the first token comes from the prefill
         logs = [np.array([one.logprob for one in step.values()]) for step in output.outputs[0].logprobs[1:]]
         entropies = np.array([-(np.exp(log) * log).sum() for log in logs])
         full = entropies[: len(entropies) // BLOCK * BLOCK].reshape(-1, BLOCK)
@@ -79,7 +79,7 @@ def test_entropies_are_those_of_all_log_probabilities_page_by_page(model, tmp_pa
     assert calibrate(model, tmp_path, PROMPTS) == 0
     lines = [json.loads(line) for line in (tmp_path / "recorded.jsonl").read_text().splitlines()[1:]]
     expected = true_pages(model)
-    # more prompts than seats, prefilled in parts: rows move, and each has its own figures
+    # more prompts than batch rows, prefilled in chunks: rows move, and each has its own figures
     for line, pages in zip(lines, expected, strict=True):
         assert np.allclose(line["pages"], pages, rtol=1e-3, atol=1e-4)
     found = json.loads((tmp_path / "thresholds.json").read_text())
@@ -94,7 +94,7 @@ def test_a_run_goes_on_where_one_ended(model, tmp_path, capsys):
     recorded = tmp_path / "recorded.jsonl"
     before = recorded.read_text()
     recorded.write_text(before + '{"prompt": "half a li')
-    # one of them stands twice
+    # one of them appears twice
     assert calibrate(model, tmp_path, [*PROMPTS[:4], PROMPTS[3]], "--batch", "1") == 0
     assert "2 of 2 prompts" in capsys.readouterr().err
     assert recorded.read_text().startswith(before) and len(recorded.read_text().splitlines()) == 5

@@ -1,4 +1,4 @@
-"""What of a prompt is claimed, and whose attention chooses the rows that are computed again."""
+"""Which rows of a prompt are claimed, and which tokens' attention chooses the rows to recompute."""
 
 import math
 
@@ -51,7 +51,7 @@ def test_every_row_of_a_claim_is_cached_exact_reused_recomputed_or_a_gap(
     assert 0 <= claim.budget <= ratio * claim.approximate + 1e-6
     if even_keys == math.inf:
         assert claim.budget > ratio * claim.approximate - 1
-    # what asks is new or at the end, in order, and not too much
+    # the question is new or at the end, in order, and not too long
     assert list(claim.question) == sorted(set(claim.question)) and len(claim.question) <= QUESTION_TOKENS
     assert claim.question[-1] == length - 1
 
@@ -76,9 +76,9 @@ def test_little_is_not_worth_a_claim():
     assert make_claim([], 0, 500, 0.1, 64) is None
     assert make_claim([found(0, 63)], 0, 500, 0, 64) is None
     assert make_claim([found(0, 64)], 0, 500, 0, 64) is not None
-    # choosing rows would cost more than it saves
+    # choosing rows would cost more than reuse saves
     assert make_claim([found(0, 64)], 0, 500, 0.1, 64) is None
-    # of a repeated prompt the end is computed all the same
+    # the end of a repeated prompt is computed anyway
     assert make_claim([found(0, 90)], 0, 90, 0.1, 64) is None
 
 
@@ -96,7 +96,7 @@ def test_the_question_is_what_stands_behind_the_last_segment():
 
 
 def test_a_question_in_front_of_the_documents_is_what_is_new():
-    # behind the documents only a chat template's five tokens
+    # after the documents, there are only a chat template's five tokens
     claim = make_claim([found(30, 200), found(240, 160)], 0, 405, 0.1, 64)
     assert claim.end == 405 - LAST_TOKENS
     tail = list(range(claim.end, 405))

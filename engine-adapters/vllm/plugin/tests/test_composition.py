@@ -1,4 +1,4 @@
-"""The connector leaves vLLM as it is: beside other connectors, metrics and faults of its own."""
+"""The connector does not disturb vLLM: with other connectors, with metrics, and after its own faults."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -47,7 +47,7 @@ def test_an_engine_steps_on_while_nobody_listens(monkeypatch: pytest.MonkeyPatch
     engine = Engine(make_config(folder), blocks=21)
     for i in range(20):
         engine.add(f"r-{i}", tokens(400 * i, 300))
-    # each request ends, although none of what is told arrives
+    # each request ends, although no report arrives
     engine.run()
     engine.close()
 

@@ -1,4 +1,4 @@
-"""Which approximate turn a prompt goes on from."""
+"""Which approximate turn a prompt continues from."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +7,7 @@ from reprise_vllm.reuse.continuations import Continuations, Turn
 
 
 def public(text: str) -> list[bytes]:
-    """Hashes that are chained as vLLM's are: each says all that stands before it."""
+    """Returns hashes that are chained like vLLM's: each covers everything before it."""
     return [text[: end + 1].encode() for end in range(len(text))]
 
 

@@ -1,4 +1,4 @@
-"""Segments on disk: what comes back is what was written, and nothing else is ever believed."""
+"""Segments on disk: what is read is what was written, and anything else is refused."""
 
 import errno
 import logging
@@ -124,7 +124,7 @@ DAMAGED = _written_once()
 
 
 class EndsWhenAskedTwice(Future):
-    """A read that ends between the first and the second time somebody asks whether it has."""
+    """A read that finishes between the first and the second call of `done`."""
 
     asked = 0
 
@@ -174,7 +174,7 @@ def test_a_damaged_file_is_named_and_never_used(tmp_path, damage, caplog):
     (path,) = tmp_path.glob("*.safetensors")
     damage(path)
     with listening(caplog):
-        # whether its rows are whole is seen when they are read
+        # damaged rows are detected only when they are read
         assert {file.name for file, _ in tier(tmp_path).restore()} <= {5}
         assert read(disk, 5) is None
     assert path.name in caplog.text
@@ -218,7 +218,7 @@ def test_whichever_bit_of_a_file_is_flipped_it_says_what_was_written_or_nothing(
 
 
 def test_a_process_killed_while_it_writes_leaves_whole_files_or_none(tmp_path):
-    """The real thing: SIGKILL at any moment, several lives after one another in one folder."""
+    """Uses a real SIGKILL, after different delays, several times in a row in one folder."""
     for life in range(6):
         writing = subprocess.Popen(
             [sys.executable, __file__, str(tmp_path), str(life * 1000)], stdout=subprocess.PIPE, text=True,
@@ -239,7 +239,7 @@ def test_a_process_killed_while_it_writes_leaves_whole_files_or_none(tmp_path):
 
 
 def write_until_killed(folder: Path, first: int) -> None:
-    """What the process that is killed does."""
+    """Runs in the process that is killed."""
     disk = tier(folder)
     print("writing", flush=True)
     for name in range(first, first + 1000):
@@ -356,7 +356,7 @@ def test_the_writer_outlives_a_segment_that_cannot_be_written(tmp_path, caplog):
     disk = tier(tmp_path)
     shared = state_of(1)["keys"]
     with listening(caplog):
-        # safetensors refuses tensors that share memory, by a RuntimeError
+        # safetensors refuses tensors that share memory, with a RuntimeError
         disk.write(file_of(1), {**state_of(1), "keys": shared, "again": shared})
         write(disk, 2)
     assert "segments cannot be written to" in caplog.text

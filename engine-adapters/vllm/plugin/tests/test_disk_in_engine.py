@@ -1,4 +1,4 @@
-"""Faults of the disk under a real engine: every request is answered, whatever becomes of the files."""
+"""Disk faults under a real engine: every request is answered, whatever happens to the files."""
 
 import errno
 import shutil
@@ -42,10 +42,10 @@ def engine(folder: Path) -> Iterator[ReusingEngine]:
 
 @contextmanager
 def within(seconds: int) -> Iterator[None]:
-    """A request that nobody answers ends the test, not the whole run."""
+    """Fails the test if its block takes too long, so that an unanswered request does not hang the whole run."""
 
     def stop(*_: object) -> None:
-        # not an Exception: the plugin would catch it
+        # `fail` raises no `Exception`, which the plugin would catch
         pytest.fail("nobody answers")
 
     before = signal.signal(signal.SIGALRM, stop)
@@ -58,7 +58,7 @@ def within(seconds: int) -> Iterator[None]:
 
 
 def fill(engine: ReusingEngine) -> list[Segment]:
-    """Has all documents computed; returns the segments that are on disk alone by then."""
+    """Has all documents computed. Returns the segments that are only on disk afterwards."""
     engine.reset()
     for document in DOCUMENTS:
         engine.ask([[*tokens(0, SYSTEM), *document, *tokens(1, QUESTION)]])
@@ -79,7 +79,7 @@ def is_held(engine: ReusingEngine, segment: Segment) -> bool:
 
 
 def ask_for(engine: ReusingEngine, segment: Segment) -> None:
-    """Asks a prompt that holds the segment elsewhere; it must be answered, and rightly."""
+    """Sends a prompt that has the segment at another position. It must be answered correctly."""
     moved = [*tokens(0, SYSTEM), *tokens(8, 77), *segment.tokens.tolist(), *tokens(2, QUESTION)]
     with within(60):
         answer = engine.ask([moved], {"reuse": 1.0})[0]
@@ -87,7 +87,7 @@ def ask_for(engine: ReusingEngine, segment: Segment) -> None:
 
 
 def models_of_files(engine: ReusingEngine, folder: Path) -> set[str]:
-    """Whose rows the files hold, once all that waited has been written or removed."""
+    """Returns the fingerprints of the models whose rows the files hold, after all queued writes and removals."""
     disk = folder / "disk"
     until = time.monotonic() + 20
     while {path.name for path in disk.iterdir()} != {ODD, *names_on_disk(engine)}:
@@ -180,7 +180,7 @@ def test_rows_that_do_not_fit_cost_their_segment_and_no_other(engine, monkeypatc
 
 
 def test_a_disk_that_is_given_up_leaves_no_request_waiting_and_its_segments_are_forgotten(engine, monkeypatch, caplog):
-    """The last test with this engine: its disk stays given up."""
+    """Must be the last test with this engine, whose disk stays given up."""
     *_, earlier, one, other = fill(engine)
     assert not np.array_equal(one.tokens, other.tokens)
 

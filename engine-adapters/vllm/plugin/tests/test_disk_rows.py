@@ -1,4 +1,4 @@
-"""A worker's rows on disk: each fetch is answered, and a fault costs the file that it is about."""
+"""A worker's rows on disk: each fetch is answered, and a fault affects only its own file."""
 
 import logging
 import threading
@@ -40,7 +40,7 @@ def tier(tmp_path: Path) -> DiskTier:
 
 @pytest.fixture
 def rows(tier: DiskTier, store: HostStore) -> DiskRows:
-    """Segments 1, 2 and 3 are on disk alone."""
+    """Rows whose segments 1, 2 and 3 are only on disk."""
     rows = DiskRows(tier, store, LOGGER)
     for name in (1, 2, 3):
         rows.write(file_of(name))
@@ -66,7 +66,7 @@ def until(condition: Callable[[], object]) -> None:
 
 
 def fetch(rows: DiskRows, *names: int, dropped: int | None = None) -> WorkerReport:
-    """What is reported once all are answered."""
+    """Fetches segments. Returns the report once all fetches are answered."""
     report = WorkerReport()
     rows.tend(ReuseStep(fetches=[file_of(name) for name in names], dropped_files=[dropped] if dropped else []), report)
 

@@ -1,4 +1,4 @@
-"""Whatever the scheduler does, what was reported predicts every hit: no prefix too long, and none too short."""
+"""Whatever the scheduler does, the reports predict every hit exactly: no prefix is too long or too short."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ from vllm.v1.core.sched.async_scheduler import AsyncScheduler
 from vllm.v1.core.sched.scheduler import Scheduler
 from vllm.v1.request import Request
 
-# documents of a block and a half, so that blocks span them
+# documents of one and a half blocks, so that blocks span documents
 _document = BLOCK * 3 // 2
 _add = st.tuples(
     st.just("add"),
@@ -84,7 +84,7 @@ def _apply(engine: Engine, requests: dict[str, Request], operation: tuple) -> No
 
 
 def _predict(receiver: Receiver, requests: dict[str, Request], tokens: Sequence[int]) -> int:
-    """The longest prefix that some request has in common with these tokens, as far as it is reported to be cached."""
+    """Returns the longest prefix that any request shares with these tokens, as far as it is reported as cached."""
     return (
         max(
             (min(length, _common(requests[name].all_token_ids, tokens)) for name, length in receiver.lengths.items()),

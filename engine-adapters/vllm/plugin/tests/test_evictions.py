@@ -1,4 +1,4 @@
-"""What is reported of evictions, by the connector over vLLM's real block pool."""
+"""What the connector reports about evictions, over vLLM's real block pool."""
 
 from engine import Engine, tokens
 from engine_config import BLOCK
@@ -37,7 +37,7 @@ def test_requests_that_share_a_block_lose_it_together(engine: Engine, receiver: 
 
 
 def test_a_block_is_lost_with_its_last_copy_only(engine: Engine, receiver: Receiver) -> None:
-    # a prompt of whole blocks computes its last block again: two physical blocks have one hash
+    # a prompt of whole blocks computes its last block again, so two physical blocks have the same hash
     prompt = tokens(0, 4 * BLOCK)
     engine.add("r-1", prompt)
     engine.run()
@@ -91,6 +91,6 @@ def test_blocks_whose_load_failed_are_reported(engine: Engine, receiver: Receive
     receiver.wait_until(lambda: receiver.lengths == {"r-1": 64, "r-2": 32})
     engine.add("r-3", tokens(0, 100))
     engine.run()
-    # what stands behind the block that came back was cached all the time
+    # the blocks after the one that came back were cached all the time
     assert engine.cached_tokens(tokens(0, 320)) == 320
     receiver.wait_until(lambda: receiver.lengths == {"r-1": 64, "r-2": 32, "r-3": 96})

@@ -1,4 +1,4 @@
-"""Eviction by hotness, in vLLM's real scheduler: what is asked for often stays, and vLLM's counts hold."""
+"""Eviction by hotness, in vLLM's real scheduler: frequently requested blocks stay, and vLLM's counts hold."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -37,7 +37,7 @@ def build(folder: Path) -> Iterator[Callable[..., Engine]]:
 
 
 def ask_often_then_flood(engine: Engine) -> list[int]:
-    """A prefix of four blocks that five requests share, then twice as many blocks as there are."""
+    """Runs five requests that share a prefix of four blocks, then requests for twice as many blocks as there are."""
     shared = tokens(0, 4 * BLOCK)
     for i in range(5):
         engine.add(f"often-{i}", shared + tokens(1000 * (i + 1), 40))
@@ -118,7 +118,7 @@ def test_of_what_nobody_asks_for_any_more_a_bounded_number_is_known():
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 10**9))
 def test_the_order_is_by_uses_then_by_recency(seed):
-    """Against a list that is sorted anew at every step."""
+    """Compares with a list that is sorted again at every step."""
     chance = random.Random(seed)
     blocks = [KVCacheBlock(i) for i in range(24)]
     levels = [0] * 24
@@ -156,7 +156,7 @@ def test_the_order_is_by_uses_then_by_recency(seed):
 @settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_whatever_is_served_vllms_blocks_are_all_there(seed, folder):
-    """Free and used blocks are all blocks, and when all has ended every block is free."""
+    """Free and used blocks together are all blocks, and once every request has ended, every block is free."""
     engine = Engine(make_config(folder, HOT), blocks=21)
     try:
         chance = random.Random(seed)

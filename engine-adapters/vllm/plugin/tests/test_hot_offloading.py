@@ -1,4 +1,4 @@
-"""Selective admission to the host, in vLLM's own manager of offloaded chunks and by its own factory."""
+"""Selective admission to the host, in vLLM's own manager of offloaded chunks, created by its own factory."""
 
 import random
 
@@ -21,14 +21,14 @@ def key(number: int) -> OffloadKey:
 
 
 class Host:
-    """A manager, and requests that offer their chunks to it as vLLM's connector does."""
+    """A manager, with requests that offer chunks to it as vLLM's connector does."""
 
     def __init__(self, manager: CPUOffloadingManager) -> None:
         self.manager = manager
         self._requests = 0
 
     def serve(self, *numbers: int) -> list[int] | None:
-        """Returns which chunks are copied to the host; None where there is no room."""
+        """Returns which chunks are copied to the host, or None if there is no room."""
         self._requests += 1
         context = ReqContext(req_id=f"r-{self._requests}")
         self.manager.on_new_request(context)
@@ -66,7 +66,7 @@ def test_where_there_is_no_room_it_has_to_be_hotter_than_the_coldest():
     for number in (1, 1, 1, 1, 2, 2, 2):
         host.serve(number)
     host.serve(3)
-    # as often as the threshold, and colder than both
+    # requested as often as the threshold demands, but colder than both
     assert host.serve(3) == []
     assert host.holds(1, 2, 3) == [True, True, False]
     host.serve(3)

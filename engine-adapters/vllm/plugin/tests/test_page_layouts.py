@@ -1,4 +1,4 @@
-"""Rows are read from pages in whichever layout a backend keeps them, and keys turned as the model turns them."""
+"""Rows are read from pages in any backend's layout, and keys are rotated as the model rotates them."""
 
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -19,7 +19,7 @@ BLOCKS, SIZE, HEADS, DIM, PACK = 7, 4, 2, 8, 4
 
 @dataclass
 class Layout:
-    """A backend's cache, and how it is written: what `do_kv_cache_update` does."""
+    """A backend's cache layout, and how it is written, as by `do_kv_cache_update`."""
 
     shape: tuple[int, ...]
     keys_first: bool
@@ -28,7 +28,7 @@ class Layout:
     packs_keys: bool = False
 
     def halves(self, cache: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Views of keys and values [blocks, token, head, dimension]."""
+        """Returns views of keys and values [blocks, token, head, dimension]."""
         by_block = cache.movedim(1, 0) if self.keys_first else cache
         keys, values = (
             by_block[:, half].permute(0, *(self.order.index(dim) + 1 for dim in range(3))) for half in (0, 1)
@@ -111,7 +111,7 @@ def test_the_engines_operation_turns_keys_as_torch_does(dtype, is_neox, rotary):
     cos_sin = torch.cat((angles.cos(), angles.sin()), -1)
     plain, engines = (kind(cos_sin, is_neox=is_neox) for kind in (KeyRotation, EngineRotation))
     distances = torch.tensor([0, 3, -250, 17, 299])
-    # a view, as pages give it, and not to be written to
+    # a view, as pages return it, which must not be written to
     keys = torch.randn(HEADS, 5, DIM, generator=torch.Generator().manual_seed(1)).to(dtype).transpose(0, 1)
     before = keys.clone()
     turned = engines.turn(keys, engines.tables(distances))

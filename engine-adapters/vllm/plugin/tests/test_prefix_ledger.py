@@ -1,4 +1,4 @@
-"""The ledger against the plainest model of it: each request's blocks, cut at the first lost one."""
+"""Tests the ledger against the simplest model of it: each request's blocks, cut at the first lost one."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""What is reported of requests, by the connector in vLLM's real scheduler."""
+"""What the connector reports about requests, in vLLM's real scheduler."""
 
 import time
 
@@ -62,7 +62,7 @@ def test_a_preempted_request_loses_its_blocks_and_is_reported_again_when_it_is_r
     preempted = engine.add("r-2", tokens(1000, 256), max_tokens=40)
     while not longer.is_finished() or preempted.status != RequestStatus.RUNNING:
         engine.step()
-        # slowly, so that what it loses is told before it is computed again
+        # slowly, so that a loss is reported before it is computed again
         time.sleep(0.005)
     assert preempted.num_preemptions > 0
     receiver.wait_until(lambda: receiver.lengths.get("r-2") == engine.cached_tokens(preempted.all_token_ids))

@@ -1,4 +1,4 @@
-"""What vLLM calls the requests of its Responses API, which takes no id from reprise: its own code says it."""
+"""How vLLM names the requests of its Responses API, which ignores reprise's id, checked against vLLM's own code."""
 
 from vllm.entrypoints.openai.responses.protocol import ResponsesRequest
 
@@ -8,7 +8,7 @@ from reprise_vllm.request_ids import reported_id
 def test_a_response_has_an_id_of_vllms_own_and_its_turns_are_numbered() -> None:
     request = ResponsesRequest(model="m", input="x")
     assert request.request_id.startswith("resp_")
-    # as `serving.py` names the first turn for the engine, which adds eight digits
+    # the name that `serving.py` gives the first turn, plus the engine's eight digits
     assert reported_id(f"{request.request_id}_0-0a1b2c3d") == f"{request.request_id}_0"
 
 

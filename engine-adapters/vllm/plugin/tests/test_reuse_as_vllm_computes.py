@@ -1,4 +1,4 @@
-"""Forwards of ours are held against vLLM's own, in an engine that compiles its model as by default."""
+"""Compares our forwards with vLLM's own, in an engine that compiles its model as by default."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Reuse beside other connectors, on several ranks, and in engines that cannot have it."""
+"""Reuse with other connectors, on several ranks, and in engines that do not support it."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -53,7 +53,7 @@ def test_what_another_connector_loads_stays_public(folder: Path) -> None:
     public = list(request.block_hashes)
     claimed, _ = side.claim(request, 0)
     assert claimed > 256 and request.block_hashes != public
-    # vLLM has chosen another connector's tokens
+    # vLLM chose another connector's tokens
     side.allocated(request, SimpleNamespace(get_block_ids=lambda: ([],)), 0)
     assert request.block_hashes == public and side.reuse_of(request) is None
     engine.close()
@@ -97,7 +97,7 @@ def test_requests_of_an_engine_that_cannot_reuse_are_counted_as_such(folder: Pat
     assert "nothing is reused: overlapping of two batches is not supported" in caplog.text
     for name in ("one", "two"):
         engine.add(name, tokens(0, 100))
-    # before a step takes them
+    # before a step collects them
     assert engine.scheduler.connector.get_kv_connector_stats().data == {"stock/unsupported": 2}
     assert engine.scheduler.connector.get_kv_connector_stats() is None
     engine.close()

@@ -1,4 +1,4 @@
-"""Segments that stay in the engine's own pages until these are handed out, and go to host memory then."""
+"""Segments that stay in the engine's own pages until these are handed out, and then go to host memory."""
 
 import random
 from collections.abc import Iterator
@@ -13,12 +13,12 @@ from reprise_vllm.reuse.messages import Load, Move, Piece, ReuseStep, Save
 
 PAGES = 100 * BLOCK
 ROW = 2 * 2 * 32 * 4 + 20
-"""bytes of a token of one layer in host memory"""
+"""bytes of one token of one layer in host memory"""
 
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReusingEngine]:
-    """Its model has one layer, so that wrong rows show in every answer; its host memory holds less than its pages."""
+    """An engine with less host memory than pages. Its model has one layer, so that wrong rows show in every answer."""
     model = make_model(tmp_path_factory.mktemp("one-layer"), layers=1)
     engine = ReusingEngine(model, {"host_bytes": 2000 * ROW, "rows_per_step": 96}, num_gpu_blocks_override=100)
     yield engine
@@ -35,7 +35,7 @@ def host_tokens(engine: ReusingEngine) -> int:
 
 
 def flood(engine: ReusingEngine, seed: int, count: int) -> None:
-    """Has so many tokens computed that nobody repeats."""
+    """Has about `count` tokens computed that no prompt repeats."""
     for number in range(count // 400):
         engine.ask([tokens(seed + number, 400)], salt=f"flood {seed}", tokens=1)
 
@@ -44,7 +44,7 @@ def test_nothing_is_copied_while_the_pages_hold_it(engine):
     engine.ask([FIRST])
     engine.tokens_by_kind()
     answer = engine.ask([OTHER], {"reuse": 0})[0]
-    # but for what stands in blocks that are not full, which are handed out first
+    # except for rows in blocks that are not full, which are handed out first
     assert engine.tokens_by_kind()["reused"] > 400 and host_tokens(engine) < 2 * BLOCK
     expected = full_attention(engine, OTHER)
     assert said(answer) == said(expected) and difference(answer, expected) < 1e-3
@@ -103,7 +103,7 @@ def test_a_mean_over_contexts_lies_in_host_memory(engine):
 
 @pytest.mark.parametrize("seed", range(2))
 def test_no_answer_ever_has_rows_of_another_text(engine, seed):
-    """Prompts of few documents run together, are preempted, and push one another out of pages and host memory."""
+    """Prompts of a few documents run together, are preempted, and evict each other from pages and host memory."""
     chance = random.Random(seed)
     documents = [tokens(700 + number, chance.randint(40, 260)) for number in range(14)]
     for batch in range(10):
@@ -124,7 +124,7 @@ def test_no_answer_ever_has_rows_of_another_text(engine, seed):
 
 @pytest.mark.parametrize("at_once", [True, False])
 def test_of_two_segments_that_go_to_one_slot_in_a_step_the_later_one_is_held(engine, at_once):
-    """Where host memory is short, what has just left the pages leaves for what leaves them behind it."""
+    """If host memory is short, a segment that just left the pages is evicted for the next one that leaves them."""
     stored, store = engine.worker.stored, engine.worker.store
     earlier = Move(np.array([1, 2], np.int32), np.array([10, 11]), np.array([7, 8]), 0, 501)
     later = Move(np.array([3, 4], np.int32), np.array([40, 41]), np.array([8, 9]), 5, 502)

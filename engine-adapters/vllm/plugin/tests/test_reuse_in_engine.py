@@ -1,4 +1,4 @@
-"""Reuse in a real engine: the same answers where everything is computed again, and never a wrong row."""
+"""Reuse in a real engine: the same answers if everything is recomputed, and never a wrong row."""
 
 import os
 from collections.abc import Iterator
@@ -88,7 +88,7 @@ def test_the_proxy_is_told_what_is_exact_and_what_was_reused(engine):
     assert event["type"] == "stored"
     assert event["cached_tokens"] == SYSTEM
     assert (event["reused_tokens"], event["recomputed_tokens"]) == (counts["reused"], counts["recomputed"])
-    # and no more is told of it when it ends; what is told late of the request before is of that
+    # no longer prefix is reported when it ends; late reports about the previous request are filtered out
     of_it = [one for one in engine.receiver.events[asked:] if one.get("request_id") == event["request_id"]]
     assert all(one["cached_tokens"] <= SYSTEM for one in of_it)
 
@@ -98,7 +98,7 @@ def test_the_default_ratio_holds_where_a_request_says_nothing(engine):
     engine.tokens_by_kind()
     engine.ask([OTHER])
     counts = engine.tokens_by_kind()
-    # of the work of computing what is reused, so somewhat less of the tokens
+    # the ratio is a share of the compute cost, so the share of tokens is somewhat lower
     assert 0.1 < counts["recomputed"] / (counts["reused"] + counts["recomputed"]) <= 0.15
 
 
@@ -276,7 +276,7 @@ def test_what_became_less_exact_while_a_request_was_preempted_is_private_from_th
     engine.reuse.begin(request)
     tokens_claimed, _ = engine.reuse.claim(request, 0)
     assert request.block_hashes == public and tokens_claimed > 600
-    # the first document is averaged meanwhile, so nothing behind the system prompt is exact any more
+    # meanwhile the first document is averaged, so nothing after the system prompt is exact any more
     engine.ask([prompt([2, 0, 4])], {"reuse": "off"})
     engine.reuse.claim(request, 0)
     same = [ours == theirs for ours, theirs in zip(request.block_hashes, public, strict=True)]
@@ -293,7 +293,7 @@ def hasher() -> Any:
 
 
 def after_reused_turn(engine: ReusingEngine) -> list[int]:
-    """Has a prompt answered whose documents were reused; returns the next turn of its conversation."""
+    """Has a prompt with reused documents answered. Returns the next turn of its conversation."""
     engine.ask([FIRST])
     answer = engine.ask([OTHER], {"reuse": 0.2}, tokens=40)[0]
     return [*OTHER, *said(answer), *tokens(77, QUESTION)]
@@ -305,9 +305,9 @@ def test_a_conversation_goes_on_from_its_approximate_rows_without_computing_them
     engine.ask([after], {"reuse": 0.2})
     counts = engine.tokens_by_kind()
     assert counts["recomputed"] == 0 and counts["cold"] <= QUESTION + 2 * BLOCK
-    # what stood behind the system prompt is not called exact
+    # nothing after the system prompt counts as exact
     assert counts["exact"] == SYSTEM and sum(counts.values()) == len(after)
-    # and the turn behind that one goes on from it as well
+    # the turn after that one continues from it as well
     answer = engine.ask([after], {"reuse": 0.2}, tokens=40)[0]
     third = [*after, *said(answer), *tokens(78, QUESTION)]
     engine.tokens_by_kind()
@@ -337,7 +337,7 @@ def test_another_question_about_the_same_documents_has_its_own_rows_chosen(engin
 
 
 def test_a_question_that_fills_no_block_is_another_question(engine):
-    # its first turn ends a few tokens behind a block
+    # its first turn ends a few tokens after a block
     first = OTHER[: len(OTHER) - len(OTHER) % BLOCK - BLOCK + 5]
     engine.ask([FIRST])
     engine.ask([first], {"reuse": 0.2}, tokens=1)

@@ -1,4 +1,4 @@
-"""Segments that host memory keeps in fewer bits: more of them, close to what they were, and never called exact."""
+"""Segments that host memory stores in fewer bits: more of them fit, they stay close, and never count as exact."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from reuse_prompts import FIRST, OTHER, difference, full_attention, prompt, said
 
 ROOM = 2 << 20
 CLOSE = {"int8": 0.2, "k8v4": 0.5}
-"""difference of log-probabilities in a random model, where stock and full attention differ by less than 0.001"""
+"""difference of log probabilities in a random model; stock and full attention differ by less than 0.001 there"""
 
 
 @pytest.fixture(scope="module", params=["int8", "k8v4"])
@@ -51,6 +51,6 @@ def test_a_prefix_that_left_the_pages_comes_back_close_is_not_computed_again_and
     assert sum(counts.values()) == len(asked)
     expected = full_attention(engine, asked)
     assert 0 < difference(answer, expected) < CLOSE[engine.reuse._settings.host_dtype]
-    # and what is close is not found by those who want it exact
+    # requests that want exact rows do not find approximate ones
     again = engine.ask([asked], {"reuse": "off"})[0]
     assert said(again) == said(expected) and difference(again, expected) < 1e-3

@@ -1,4 +1,4 @@
-"""What operators and requests ask of reuse, and what they are told where it cannot be had."""
+"""What operators and requests can ask of reuse, and what is reported if it is not possible."""
 
 import builtins
 import logging

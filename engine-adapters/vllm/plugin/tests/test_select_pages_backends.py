@@ -1,4 +1,4 @@
-"""Our builders stand around the platform's backends, and these stay what they were."""
+"""Our builders wrap the platform's backends, which otherwise stay unchanged."""
 
 import pytest
 from vllm.utils.import_utils import resolve_obj_by_qualname
@@ -27,7 +27,7 @@ def test_each_backend_is_the_stock_one_with_another_builder(name):
     ours = AttentionBackendEnum[name].get_class()
     assert issubclass(ours, base) and ours.get_name() == base.get_name()
     assert issubclass(ours.get_builder_cls(), base.get_builder_cls())
-    # another group of layers would be given our lengths with a table of its own
+    # otherwise another layer group would get our lengths with its own table
     assert ours.get_builder_cls().supports_update_block_table is False
     # CUDA's platform turns the class into a path, and the path into a class
     assert resolve_obj_by_qualname(f"{ours.__module__}.{ours.__qualname__}") is ours

@@ -1,4 +1,4 @@
-"""Whatever fails, selection ends for good, says why, and the engine goes on as stock."""
+"""Whatever fails, selection ends for good and logs why, and the engine continues as stock."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -47,7 +47,7 @@ def test_a_fault_while_serving_ends_selection_for_good(engine, monkeypatch, wher
         answers = engine.ask(PROMPTS, 0.25)
     assert [said(one) for one in answers] == engine.stock
     assert engine.selection.refusal == "fault" and engine.counts()["pages_refused", "fault"] == 1
-    # what is wrong has gone, and selection stays off
+    # the fault is gone, but selection stays off
     engine.forget()
     assert [said(one) for one in engine.ask(PROMPTS, 0.25)] == engine.stock
     assert engine.counts()["pages_stock", "fault"] == len(PROMPTS)

@@ -1,4 +1,4 @@
-"""Selection of pages in a real engine: all pages are stock, fewer are masked attention, nothing sparse is shared."""
+"""Page selection in a real engine: all pages equal stock, fewer equal masked attention, nothing sparse is shared."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -29,12 +29,12 @@ def nothing_is_cached(engine: PagesEngine) -> None:
 
 
 def test_all_pages_are_stock_and_dense_rows_beside_sparse_ones_too(engine):
-    # prompts are prefilled in chunks of 256, beside running rows
+    # prompts are prefilled in chunks of 256, next to decoding rows
     stock = [said(answer) for answer in engine.ask(PROMPTS, tokens=24)]
     engine.forget()
     mixed = engine.ask(PROMPTS, [(1.0, 0.25, None)[i % 3] for i in range(len(PROMPTS))], tokens=24)
     counts = engine.counts()
-    # those that are preempted are counted again
+    # preempted requests are counted again
     assert counts["pages_requests", "sparse"] + counts["pages_stock", "too_many"] >= 17
     assert counts["pages_read", "listed"] < counts["pages_read", "all"]
     dense = [i for i in range(len(PROMPTS)) if i % 3 != 1]
@@ -62,7 +62,7 @@ def test_a_sparse_request_is_the_same_in_a_batch_as_alone(engine):
     together = engine.ask([*asked, *PROMPTS[20:26]], [*ratios, *[None] * 6])[: len(asked)]
     assert [said(answer) for answer in together] == [said(answer) for answer in alone]
     for ours, theirs in zip(together, alone, strict=True):
-        # of the sampled tokens: the batch's order of sums differs
+        # only of sampled tokens, with a tolerance: the order of summation differs in a batch
         for place in (1, 20, 39):
             token = ours.token_ids[place]
             assert first_logprobs(ours, place)[token] == pytest.approx(first_logprobs(theirs, place)[token], abs=1e-3)
@@ -102,7 +102,7 @@ def test_what_the_kernel_gives_is_dense_attention_over_the_listed_pages(engine, 
 def masked_attention(
     selection: Any, index: int, step: Any, query: torch.Tensor, place: int, table: torch.Tensor
 ) -> torch.Tensor:
-    """Dense float64 attention over the whole context with all pages masked that are not in the table."""
+    """Returns dense float64 attention over the whole context, with all pages masked that are not in the table."""
     shape = selection.shape
     row = int(step.rows[place])
     length = int(step.stock.seq_lens_cpu_upper_bound[row])
@@ -130,12 +130,12 @@ def test_what_is_generated_under_selection_is_found_by_nobody(engine):
                 # a stock answer is shared
                 assert cached > len(PROMPTS[5]) + 64
             elif ratio is not None:
-                # what full attention computed of the prompt is shared, and no token behind it
+                # the part of the prompt that full attention computed is shared, but no token after it
                 assert len(PROMPTS[5]) - 2 * BLOCK < cached <= len(PROMPTS[5])
 
 
 def cached_tokens(engine: PagesEngine, tokens: list[int], ratio: float | None) -> int:
-    """How many of a prompt's tokens the prefix cache has, looked up without leaving anything there."""
+    """Returns how many of a prompt's tokens the prefix cache has, without changing the cache."""
     from vllm.utils.hashing import sha256
     from vllm.v1.core.kv_cache_utils import get_request_block_hasher
     from vllm.v1.request import Request
@@ -197,6 +197,6 @@ def test_preempted_requests_go_on(engine, monkeypatch):
     assert preempted > 0
     assert [len(said(answer)) for answer in answers] == [100] * 7
     assert [said(answer) for answer in answers[1::2]] == expected
-    # the runner says that a request is gone with its next batch
+    # the runner reports finished requests only with its next batch
     engine.ask([prompt(1, 40)], tokens=2)
     assert len(engine.worker.rows) == 0

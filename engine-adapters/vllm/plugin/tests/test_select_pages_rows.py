@@ -1,4 +1,4 @@
-"""Who sits where: the book of sparse rows against a plain one, whatever the runner does to its batch."""
+"""Tests `SparseRows` against a plain dict, whatever the runner does to its batch."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def test_requests_keep_their_slots_wherever_they_are_moved(done):
         if what == "add":
             plain.pop(row, None)
             slot = rows.add(row, with_)
-            # there is room as long as fewer are sparse
+            # there is a slot as long as fewer requests are sparse
             assert (slot is None) == (with_ is None or len(plain) == SLOTS)
             if slot is not None:
                 name += 1

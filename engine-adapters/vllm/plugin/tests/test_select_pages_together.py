@@ -1,4 +1,4 @@
-"""Selection of pages with other settings of a real engine: off, by uncertainty, for the whole model, beside reuse."""
+"""Page selection with other settings of a real engine: off, by uncertainty, for the whole model, and with reuse."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -43,7 +43,7 @@ def test_without_the_operators_word_nothing_is_ours_but_a_class(model):
 def test_pages_are_chosen_anew_behind_pages_of_uncertain_tokens_alone(model, most, choices):
     settings = {"every": 0, "max_entropy": most, "max_varentropy": 0.0 if most == 0 else most}
     with running(model, settings) as engine:
-        # four pages fill; the first of them before 32 tokens were seen
+        # four pages fill, but the first one before 32 generated tokens were seen
         tell_reused_tokens()
         output = engine.llm.generate({"prompt_token_ids": PROMPT}, engine.sampling(0.25, 130), use_tqdm=False)[0]
         counts, told = engine.counts(), output.num_cached_tokens.told
@@ -57,7 +57,7 @@ def test_other_selectors_list_as_many_pages(model, selector):
         engine.ask([PROMPT, prompt(4, 700)], 0.25, tokens=40)
         counts = engine.counts()
         assert engine.selection.refusal is None
-        # a quarter, and what has filled since the last choice
+        # a quarter, plus the pages filled since the last choice
         assert 0.25 < counts["pages_read", "listed"] / counts["pages_read", "all"] < 0.34
 
 
@@ -71,7 +71,7 @@ def test_reuse_at_any_position_and_selection_stay_out_of_each_others_way(model):
         assert state.is_ready and state.refusal is None
         both = {"kv_transfer_params": {"reprise": {"reuse": 1.0}}, "reprise_pages": 0.25}
         before = state.counts["tokens", "recomputed"]
-        # rows are computed again by our builder, beside a sparse request that decodes
+        # rows are recomputed through our builder, next to a sparse request that decodes
         answers = engine.llm.generate(
             [{"prompt_token_ids": one} for one in (PROMPT, [*other, *prompt(2, 40)])],
             [engine.sampling(0.25, 60), engine.sampling(None, 40)],

@@ -1,4 +1,4 @@
-"""What was read for each request is told with its usage: in a batch, beside dense rows, in streams."""
+"""Pages read for each request are reported with its usage: in a batch, next to dense rows, and in streams."""
 
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -25,7 +25,7 @@ def request(name: str, **asked: Any) -> Any:
 actions = st.lists(
     st.one_of(
         st.tuples(st.just("add"), st.integers(0, NAMES - 1)),
-        # the last one is the end: what is behind it is a preemption
+        # only "end" finishes a request; a request added again after "preempt" continues
         st.tuples(st.sampled_from(["preempt", "end"]), st.integers(0, NAMES - 1)),
         st.tuples(st.just("step"), st.integers(0, 9)),
     ),
@@ -36,7 +36,7 @@ actions = st.lists(
 @settings(deadline=None)
 @given(actions)
 def test_figures_are_added_up_over_all_stays_of_a_request(done):
-    """A name is a place of the batch, too; a request that ends is told with the report of its own last step."""
+    """Each name stands for a batch row. A request that ends gets its figures from the report of its own last step."""
     rows, book = SparseRows(SLOTS, NAMES), PageBook()
     ended, counted, number = [], {}, dict.fromkeys(range(NAMES), 0)
 
@@ -62,7 +62,7 @@ def test_figures_are_added_up_over_all_stays_of_a_request(done):
             count(value)
             book.heard(rows.report())
         elif what == "end" and name(value) in counted:
-            # its last step: vLLM ends the request first, and hands over the report then
+            # its last step: vLLM ends the request first, and then delivers the report
             count(1)
             told = book.finished(request(name(value)))[TOLD]
             book.heard(rows.report())
@@ -141,7 +141,7 @@ def test_a_batch_is_told_request_by_request(engine):
     assert sum(one["all_pages"] for one in sparse) == counts["pages_read", "all"]
     assert sum(one["page_choices"] for one in sparse) == counts["pages_choices", "made"]
     for one, length, ratio in zip(sparse, (400, 1000, 700), (0.25, 0.5, 0.1), strict=True):
-        # the first token is the prefill's
+        # the first token comes from the prefill
         steps = range(length + 1, length + tokens)
         assert one["all_pages"] == sum(-(-step // BLOCK) for step in steps)
         assert one["page_choices"] == -(-len(steps) // 2) and one["page_backtracks"] == 0
@@ -151,7 +151,7 @@ def test_a_batch_is_told_request_by_request(engine):
 
 
 def test_dense_steps_of_a_request_count_as_read(engine):
-    # it becomes long enough in the middle of its answer
+    # it becomes long enough to be sparse in the middle of its answer
     (told,) = ask(engine, [prompt(5, 130)], [0.05], 40)
     dense = sum(-(-step // BLOCK) for step in range(131, 150))
     assert told["all_pages"] == dense + sum(-(-step // BLOCK) for step in range(150, 170))
@@ -165,7 +165,7 @@ def test_requests_that_had_to_be_dense_tell_nothing(engine):
 
 
 def test_streams_and_samples_of_one_prompt(engine):
-    """A stream gives out the number of cached tokens with its first output; of `n` samples none is told."""
+    """A stream takes its cached tokens from the first output. For `n` samples, no pages are reported."""
     from vllm import SamplingParams
     from vllm.sampling_params import RequestOutputKind
 

@@ -1,4 +1,4 @@
-"""Where the plugin reports, and where it leaves the engine alone and says so."""
+"""When the plugin reports, and when it leaves the engine alone and logs why."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -118,7 +118,7 @@ def test_a_setting_that_cannot_be_used_is_one_line_without_a_traceback(
         engine.add("r-1", tokens(0, 200))
         engine.run()
     engine.close()
-    # a record is seen twice where vLLM's loggers propagate after all
+    # a record is captured twice if vLLM's loggers do propagate
     lines = {id(record): record for record in caplog.records if "reprise:" in record.getMessage()}.values()
     assert [said in record.getMessage() for record in lines] == [True]
     assert [record.exc_info for record in lines] == [None]

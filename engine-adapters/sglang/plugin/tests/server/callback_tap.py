@@ -1,4 +1,4 @@
-"""Stands between the plugin and reprise: passes every post on, and keeps what reprise has accepted."""
+"""Sits between the plugin and reprise: forwards every post, and records what reprise accepted."""
 
 import json
 import threading
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class _QuietServer(ThreadingHTTPServer):
-    """Says nothing of an engine that ends in the middle of a post."""
+    """Stays silent if an engine ends in the middle of a post."""
 
     daemon_threads = True
 
@@ -18,7 +18,7 @@ class _QuietServer(ThreadingHTTPServer):
 
 
 class CallbackTap:
-    """What the plugin has told so far, as reprise took it."""
+    """What the plugin has reported so far, as accepted by reprise."""
 
     def __init__(self, target: str) -> None:
         self.lengths: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""SGLang and reprise as processes of their own."""
+"""Runs SGLang and reprise as separate processes."""
 
 import contextlib
 import json
@@ -17,7 +17,7 @@ _ENGINE = Path(__file__).parents[1] / "engine"
 CHECKOUT = Path(__file__).resolve().parents[5]
 _PATIENCE = 600
 
-# the generic code path, which needs no kernels of SGLang's own
+# the generic code path, which needs none of SGLang's kernels
 _FLAGS = [
     *("--device", "cpu"),
     *("--attention-backend", "torch_native"),
@@ -30,7 +30,7 @@ _FLAGS = [
 
 
 def install_plugin(target: Path) -> None:
-    """As users do, from a copy: a build leaves folders beside its sources."""
+    """Installs like users do, but from a copy, because a build leaves folders next to its sources."""
     adapters = target / "engine-adapters"
     for part in ("python", "sglang/plugin"):
         ignored = shutil.ignore_patterns("tests", "build", "*.egg-info", "__pycache__", ".*")
@@ -47,7 +47,7 @@ def find_free_port() -> int:
 
 @contextlib.contextmanager
 def running_sglang(log: Path, site: Path, callback_url: str, port: int, flags: list[str]) -> Iterator[str]:
-    """A server with the plugin that is installed in `site`; ready when it is entered."""
+    """Runs a server with the plugin installed in `site`; it is ready on entry."""
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(map(str, [site / "site", _ENGINE / "cpu_shim", CHECKOUT / "kernels"])),
@@ -80,7 +80,7 @@ def _running(
     command: list[str], log: Path, environment: dict[str, str], stdout: int | None = None
 ) -> Iterator[subprocess.Popen[bytes]]:
     with log.open("wb") as file:
-        # a group of its own: SGLang's processes end with it
+        # a process group, so that SGLang's processes end with it
         process = subprocess.Popen(
             ["nice", *command],
             cwd=CHECKOUT,

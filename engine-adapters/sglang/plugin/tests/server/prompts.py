@@ -1,4 +1,4 @@
-"""Requests as a retrieval pipeline sends them: many questions, each with its passages."""
+"""Requests like those of a retrieval pipeline: many questions, each with its passages."""
 
 import gzip
 import json
@@ -14,14 +14,14 @@ TRACE = "REPRISE_TEST_TRACE"
 
 
 def trace_requests(folder: Path, limit: int) -> list[dict[str, Any]]:
-    """The first requests of a trace folder (`queries.jsonl.gz`, `blocks.jsonl.gz`), blocks in rank order."""
+    """Returns the first requests of a trace folder (`queries.jsonl.gz`, `blocks.jsonl.gz`), blocks in rank order."""
     blocks = {block["id"]: block["text"] for block in _read_lines(folder / "blocks.jsonl.gz")}
     queries = _read_lines(folder / "queries.jsonl.gz")[:limit]
     return [_to_request(query["query"], [blocks[name] for name in query["blocks"]]) for query in queries]
 
 
 def checkout_requests(count: int) -> list[dict[str, Any]]:
-    """Sections of this checkout's own documents, popular ones more often, in the order of a made-up ranking."""
+    """Returns sections of this checkout's own documents, popular ones more often, in the order of a made-up ranking."""
     draw = random.Random(6)
     documents = sorted(path for path in CHECKOUT.rglob("*.md") if "node_modules" not in path.parts)
     texts = [re.split(r"\n(?=#)", path.read_text(errors="ignore")) for path in documents]

@@ -1,4 +1,4 @@
-"""Selection of pages in a real SGLang server: all pages are stock, fewer leave nothing behind."""
+"""Page selection in a real SGLang server: all pages equal stock, fewer pages leave nothing behind."""
 
 import json
 import random
@@ -21,12 +21,12 @@ class Server:
         self.url, self.log = url, log
 
     def ask(self, prompt: list[int], pages: float | None = None) -> tuple[list[int], int]:
-        """The answer's tokens, greedy, and how many of the prompt were cached."""
+        """Returns the answer's tokens, greedy, and how many tokens of the prompt were cached."""
         answer = self._generate(prompt, pages)
         return answer["output_ids"], answer["meta_info"]["cached_tokens"]
 
     def logprobs(self, prompt: list[int], pages: float | None = None) -> list[float]:
-        """Of the answer's tokens."""
+        """Returns the log-probabilities of the answer's tokens."""
         return [logprob for logprob, *_ in self._generate(prompt, pages)["meta_info"]["output_token_logprobs"]]
 
     def _generate(self, prompt: list[int], pages: float | None) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def test_fewer_pages_are_read_and_leave_nothing_behind(server: Server) -> None:
-    # a later request finds more in the cache, and batches the rest otherwise
+    # a later request finds more in the cache, and batches the rest differently
     server.ask(PROMPT)
     stock = server.logprobs(PROMPT)
     assert server.logprobs(PROMPT, 1) == pytest.approx(stock, abs=1e-5)
@@ -60,11 +60,11 @@ def test_fewer_pages_are_read_and_leave_nothing_behind(server: Server) -> None:
     server.ask(PROMPT, 0.05)
     sparse = server.logprobs(PROMPT, 0.05)
     assert sparse == pytest.approx(server.logprobs(PROMPT, 0.05), abs=1e-5)
-    # the first token is the prefill's
+    # the first token comes from the prefill
     assert sparse[0] == pytest.approx(stock[0], abs=1e-5)
     again = server.logprobs(PROMPT)
     assert again == pytest.approx(stock, abs=1e-5)
-    # a model of random weights looks at everything alike, so less makes little difference
+    # a model with random weights attends to everything equally, so reading less makes little difference
     assert apart(sparse, stock) > 10 * apart(again, stock)
     log = server.log.read_text()
     assert "reprise: selecting pages by attention-mass" in log and "the self-test has passed" in log

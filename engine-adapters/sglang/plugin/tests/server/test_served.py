@@ -1,4 +1,4 @@
-"""A real SGLang server with the plugin, behind a real reprise: what is told is what the engine hits."""
+"""A real SGLang server with the plugin, and a real reprise: the engine hits exactly what was reported."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from prompts import requests
 pytestmark = pytest.mark.server
 
 PAGE = 16
-# about five prompts: evictions are the rule
+# about five prompts, so evictions are the rule
 POOL_TOKENS = 12_000
 QUIET = 0.15
 COUNT = int(os.environ.get("REPRISE_TEST_REQUESTS", "60"))
@@ -36,7 +36,7 @@ class Answer:
 
 @dataclass
 class Served:
-    """One engine behind one proxy, and everything that was asked of it."""
+    """One engine behind one proxy, and every prompt sent to it."""
 
     start_proxy: Callable[[], AbstractContextManager[str]]
     engine: str
@@ -48,7 +48,7 @@ class Served:
 
     @contextmanager
     def behind_reprise(self) -> Iterator[None]:
-        """Behind a reprise that has just begun, once it was told what is cached."""
+        """Starts a fresh reprise in front of the engine, and waits until it knows what is cached."""
         with self.start_proxy() as self.proxy:
             wait_until(lambda: self.mirror()["mode"] == "exact")
             yield
@@ -57,7 +57,7 @@ class Served:
         believed = dict(self.tap.lengths)
         answer, headers = post(f"{self.proxy}/v1/chat/completions", body)
         prompt = answer["choices"][0]["prompt_token_ids"]
-        # SGLang leaves the member out where nothing was cached
+        # SGLang omits the member if nothing was cached
         details = answer["usage"].get("prompt_tokens_details") or {}
         before = self.believed_prefix(prompt, believed)
         self.prompts[answer["id"]] = prompt
@@ -65,14 +65,14 @@ class Served:
         return Answer(answer["id"], prompt, details.get("cached_tokens", 0), predicted, before)
 
     def believed_prefix(self, prompt: list[int], lengths: dict[str, int]) -> int:
-        """What the engine will take from its cache, if what was told is true; the last token is always computed."""
+        """What the engine should take from its cache if the reports are right; the last token is always computed."""
         held = [
             min(length, shared(self.prompts[rid], prompt)) for rid, length in lengths.items() if rid in self.prompts
         ]
         return min(max(held, default=0), len(prompt) - 1) // PAGE * PAGE
 
     def settle(self) -> None:
-        """Until nothing has been told for a while."""
+        """Waits until nothing has been reported for a while."""
         seen = -1
         while seen != len(self.tap.events):
             seen = len(self.tap.events)
@@ -121,7 +121,7 @@ def test_one_by_one_the_engine_hits_what_was_told(proxied: Served) -> None:
     assert proxied.tap.evictions() > 0
     assert sum(answer.cached for answer in answers) > 0
     assert [answer.cached for answer in answers] == [answer.believed_before for answer in answers]
-    # every answer's id is one that was told of
+    # every answer's id was reported
     told = {event["request_id"] for event in proxied.tap.events if event["type"] == "stored"}
     assert {answer.rid for answer in answers} <= told
 
@@ -132,7 +132,7 @@ def test_four_at_a_time_leave_nothing_believed_that_is_lost(proxied: Served) -> 
         list(pool.map(proxied.ask, bodies))
     proxied.settle()
     probes = []
-    # the newest first: they are the ones that are still there
+    # the newest first: these are still cached
     for body in reversed(bodies[-12:]):
         probes.append(proxied.ask({**body, "max_tokens": 1}))
         proxied.settle()
@@ -143,7 +143,7 @@ def test_four_at_a_time_leave_nothing_believed_that_is_lost(proxied: Served) -> 
     assert mirror["mode"] == "exact"
     assert mirror["generation"] in proxied.tap.generations
     assert 0 < mirror["requests"] <= len(proxied.tap.lengths)
-    # away, or begun anew; never a body that reprise does not take
+    # down, or restarted; never a body that reprise rejects
     assert {status for status, _ in proxied.tap.refused} <= {409, 502}
 
 
@@ -198,7 +198,7 @@ def shared(a: list[int], b: list[int]) -> int:
 
 
 def report(answers: list[Answer]) -> None:
-    """Seen with `pytest -s`: what reprise predicted is its own affair here."""
+    """Shown with `pytest -s`. What reprise predicted does not matter here."""
     prompt, cached = (sum(values) for values in zip(*((len(a.prompt), a.cached) for a in answers), strict=True))
     off = [abs(answer.predicted - answer.cached) for answer in answers]
     print(

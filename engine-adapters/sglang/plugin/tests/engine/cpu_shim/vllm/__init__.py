@@ -1,1 +1,1 @@
-"""Stands in for the one function of vLLM that SGLang's generic code path imports where there is no accelerator."""
+"""Stands in for the one function of vLLM that SGLang's generic code path imports if there is no accelerator."""
