@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { engineKinds } from '#engine-adapters/engine-adapter.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -163,9 +164,10 @@ test('only the one door to a replica’s cache and what other proxies tell chang
 test('the proxy asks an engine’s adapter, and compares no kinds of engines', () => {
   // exceptions: the command line selects the engine to emulate, and doctor reports on each kind of engine
   const may = ['proxy/cli.ts', 'proxy/doctor/']
+  const comparesKinds = new RegExp(`[!=]== '(${engineKinds.join('|')})'`)
   const comparing = sourcesOf('proxy')
     .filter(({ path }) => !/\.(test|fixture)\.ts$/.test(path) && !may.some((start) => path.startsWith(start)))
-    .filter(({ text }) => /[!=]== '(vllm|sglang|openai)'/.test(text))
+    .filter(({ text }) => comparesKinds.test(text))
   expect(comparing.map(({ path }) => path)).toEqual([])
 })
 

@@ -37,6 +37,18 @@ export interface CacheSource {
   readonly read: (text: string) => CacheConfig | undefined
 }
 
+/** How `reprise doctor` names an engine, and what it tells the operator to change in how the engine is started. */
+export interface EngineAdvice {
+  readonly name: string
+  /** makes the engine report cached tokens in `usage` */
+  readonly reportCachedTokens: string
+  readonly switchOnCache: string
+  /** flags that load our plugin; undefined: there is none */
+  readonly pluginFlags: string | undefined
+  /** gives each data-parallel rank a URL of its own */
+  readonly separateRanks: string
+}
+
 /** Everything that depends on the kind of engine. */
 export interface EngineAdapter {
   readonly kind: EngineKind
@@ -44,6 +56,11 @@ export interface EngineAdapter {
   readonly countsCachedOfAll: boolean
   /** whether a prefix is evicted as a whole node, not page by page */
   readonly evictsInWhole: boolean
+  /** whether `usage` omits a count of 0 cached tokens, although the engine reports cached tokens */
+  readonly omitsZeroCached: boolean
+  /** about how many tokens a prompt needs to be cached at all */
+  readonly probeTokens: number
+  readonly advice: EngineAdvice
   /** whether its cache can be followed through KV events, and it answers questions for the tokens of prompts */
   readonly publishesEvents: boolean
   /** whether its plugin can reuse KV at any position, and reports how */

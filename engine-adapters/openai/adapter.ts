@@ -9,6 +9,17 @@ export const openaiAdapter: EngineAdapter = {
   kind: 'openai',
   countsCachedOfAll: true,
   evictsInWhole: false,
+  omitsZeroCached: false,
+  // providers cache prompts of 1,024 tokens or more
+  probeTokens: 1200,
+  advice: {
+    name: 'the engine',
+    reportCachedTokens:
+      'switch on usage.prompt_tokens_details in the engine (vLLM: --enable-prompt-tokens-details, SGLang: --enable-cache-report)',
+    switchOnCache: 'switch on prefix caching in the engine',
+    pluginFlags: undefined,
+    separateRanks: 'give each rank as an --engine of its own',
+  },
   publishesEvents: false,
   canReuseAnywhere: false,
   pagesMember: () => undefined,

@@ -27,6 +27,16 @@ export const sglangAdapter: EngineAdapter = {
   kind: 'sglang',
   countsCachedOfAll: true,
   evictsInWhole: true,
+  // with --enable-cache-report
+  omitsZeroCached: true,
+  probeTokens: 450,
+  advice: {
+    name: 'SGLang',
+    reportCachedTokens: 'start SGLang with --enable-cache-report',
+    switchOnCache: 'start SGLang without --disable-radix-cache',
+    pluginFlags: '--radix-cache-backend reprise',
+    separateRanks: 'start one SGLang a replica, with --dp-size 1, and give each as an --engine of its own',
+  },
   publishesEvents: true,
   canReuseAnywhere: false,
   // `/generate` takes it among its sampling parameters; the other APIs have no such member

@@ -31,6 +31,16 @@ export const vllmAdapter: EngineAdapter = {
   kind: 'vllm',
   countsCachedOfAll: false,
   evictsInWhole: false,
+  omitsZeroCached: false,
+  probeTokens: 450,
+  advice: {
+    name: 'vLLM',
+    reportCachedTokens: 'start vLLM with --enable-prompt-tokens-details',
+    switchOnCache: 'start vLLM without --no-enable-prefix-caching',
+    pluginFlags: `--kv-transfer-config '{"kv_connector":"RepriseConnector","kv_connector_module_path":"reprise_vllm.connector","kv_role":"kv_producer"}'`,
+    separateRanks:
+      'give each rank an address of its own (--data-parallel-external-lb), and each address as an --engine of its own',
+  },
   publishesEvents: true,
   canReuseAnywhere: true,
   pagesMember: () => 'vllm_xargs',

@@ -193,10 +193,7 @@ class PromptReuse {
     return this.#state.budget?.isSpent ?? false
   }
 
-  /**
-   * Orders the blocks. Those that become pointers take no part: they stay in place if nothing else moves, and come last
-   * otherwise.
-   */
+  /** Orders the blocks. Those that become pointers stay in place if nothing else moves, and come last otherwise. */
   #order(
     found: PromptContext,
     scope: ScopeId,

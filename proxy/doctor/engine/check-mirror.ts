@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { Finding } from '../finding.ts'
 import { type EngineConnection, isGood, type Reply } from './engine-connection.ts'
@@ -157,15 +158,12 @@ function judgeInexact(replica: MirroredReplica, adminUrl: string, kind: EngineKi
       "see the log of the engine's plugin: reports are late or lost, a snapshot repairs them; with events=, give replay= as well"
     return { level: 'warning', found: `${replica.replica}: degraded, reports are missing`, fix }
   }
-  const flags = {
-    vllm: ` and --kv-transfer-config '{"kv_connector":"RepriseConnector","kv_connector_module_path":"reprise_vllm.connector","kv_role":"kv_producer"}'`,
-    sglang: ' and --radix-cache-backend reprise',
-    openai: '',
-  }
+  const { pluginFlags } = adapterFor(kind).advice
+  const flags = pluginFlags === undefined ? '' : ` and ${pluginFlags}`
   return {
     level: 'warning',
     found: `${replica.replica}: ${mode}, the engine has reported nothing: what it holds is guessed`,
-    fix: `install the engine's plugin and start the engine with REPRISE_CALLBACK_URL=${callbackUrl(replica, adminUrl)}${flags[kind]}`,
+    fix: `install the engine's plugin and start the engine with REPRISE_CALLBACK_URL=${callbackUrl(replica, adminUrl)}${flags}`,
   }
 }
 

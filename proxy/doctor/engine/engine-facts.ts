@@ -1,3 +1,4 @@
+import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { EngineSettings } from '../../config/settings.ts'
 import type { Finding } from '../finding.ts'
@@ -90,11 +91,7 @@ export function judgeFacts(
 function judgeRanks(kind: EngineKind, { caches = 1 }: EngineFacts): Finding | undefined {
   if (caches <= 1) return undefined
   const found = `${caches} data-parallel ranks with a cache each answer at this URL: which one gets a request is not ours to choose, and no plugin reports them`
-  const fix =
-    kind === 'vllm'
-      ? 'give each rank an address of its own (--data-parallel-external-lb), and each address as an --engine of its own'
-      : 'start one SGLang a replica, with --dp-size 1, and give each as an --engine of its own'
-  return { check: 'replicas', level: 'warning', found, fix }
+  return { check: 'replicas', level: 'warning', found, fix: adapterFor(kind).advice.separateRanks }
 }
 
 function judgeTiers({ otherTiers = [] }: EngineFacts): Finding | undefined {

@@ -1,3 +1,4 @@
+import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { CacheConfig } from '#engine-adapters/cache-config.ts'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import { readEngineError } from '#engine-adapters/read-error.ts'
@@ -17,20 +18,18 @@ export interface ProbedEngine {
   readonly cache: CacheConfig
 }
 
-/** Words of a probe, about as many tokens; the caches of providers begin at 1,024 tokens. */
-const probeWords: Record<EngineKind, number> = { vllm: 450, sglang: 450, openai: 1200 }
-
 /** Sends a new prompt several times and judges what the engine reports about it. */
 export async function checkPrefixCache(
   connection: EngineConnection,
   { kind, isSalted, model, cache }: ProbedEngine,
 ): Promise<Finding[]> {
+  const engine = adapterFor(kind)
   // a few pages, but at most a third of the model's context length
-  const wanted = Math.max(probeWords[kind], 3 * (cache.pageTokens ?? 0))
+  const wanted = Math.max(engine.probeTokens, 3 * (cache.pageTokens ?? 0))
   const words = Math.min(wanted, Math.floor((contextLengthOf(model) ?? 131_072) / 3))
   const run = await probePrefixCache(connection, { model: model.id, words, isSalted })
   if (!('first' in run)) return [judgeRefusal(run, isSalted)]
-  const findings = judgePrefixCache({ kind, cache, run })
+  const findings = judgePrefixCache({ engine, cache, run })
   if (!run.isProxied) return findings
   const found = 'the URL is that of a reprise proxy: what is found here is true of what it sends'
   return [{ check: 'engine', level: 'warning', found, fix: "give the engine's own URL" }, ...findings]

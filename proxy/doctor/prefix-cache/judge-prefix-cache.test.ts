@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { adapterFor } from '#engine-adapters/adapter-for.ts'
+import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import { type CacheEvidence, judgePrefixCache } from './judge-prefix-cache.ts'
 import type { Probe } from './probe-prefix-cache.ts'
 
@@ -8,7 +10,8 @@ const probe = (cachedTokens: number | undefined, promptTokens = 600): Probe => (
   milliseconds: 10,
 })
 
-interface Case extends Partial<Omit<CacheEvidence, 'run'>> {
+interface Case extends Partial<Pick<CacheEvidence, 'cache'>> {
+  kind?: EngineKind
   first?: number | undefined
   repeats?: (number | undefined)[]
   otherSalt?: number | undefined
@@ -17,7 +20,7 @@ interface Case extends Partial<Omit<CacheEvidence, 'run'>> {
 function judge({ first, repeats = [first], kind = 'vllm', cache = {}, ...rest }: Case): Record<string, unknown> {
   const otherSalt = 'otherSalt' in rest ? probe(rest.otherSalt) : undefined
   const run = { first: probe(first), repeats: repeats.map((count) => probe(count)), otherSalt, isProxied: false }
-  const findings = judgePrefixCache({ kind, cache, run })
+  const findings = judgePrefixCache({ engine: adapterFor(kind), cache, run })
   return Object.fromEntries(findings.map(({ check, level, found, fix }) => [check, [level, `${found} → ${fix}`]]))
 }
 

@@ -1,12 +1,12 @@
 import type { CacheConfig } from '#engine-adapters/cache-config.ts'
-import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
+import type { EngineAdapter } from '#engine-adapters/engine-adapter.ts'
 import type { Finding } from '../finding.ts'
 import { judgePageSize } from './judge-page-size.ts'
 import type { ProbeRun } from './probe-prefix-cache.ts'
 
 /** The evidence for judging a prefix cache. */
 export interface CacheEvidence {
-  readonly kind: EngineKind
+  readonly engine: EngineAdapter
   /** what the engine reports about its cache */
   readonly cache: CacheConfig
   readonly run: ProbeRun
@@ -23,42 +23,29 @@ export function judgePrefixCache(evidence: CacheEvidence): Finding[] {
   return findings.filter((finding) => finding !== undefined)
 }
 
-const reportFlags: Record<EngineKind, string> = {
-  vllm: 'start vLLM with --enable-prompt-tokens-details',
-  sglang: 'start SGLang with --enable-cache-report',
-  openai:
-    'switch on usage.prompt_tokens_details in the engine (vLLM: --enable-prompt-tokens-details, SGLang: --enable-cache-report)',
-}
-
-const cacheFlags: Record<EngineKind, string> = {
-  vllm: 'start vLLM without --no-enable-prefix-caching',
-  sglang: 'start SGLang without --disable-radix-cache',
-  openai: 'switch on prefix caching in the engine',
-}
-
-function judgeReporting({ kind, cache, run }: CacheEvidence): Finding {
+function judgeReporting(evidence: CacheEvidence): Finding {
   const finding = { check: 'cached_tokens' }
-  if (countsOf({ kind, cache, run }) !== undefined) return { ...finding, level: 'ok', found: 'reported in usage' }
+  if (countsOf(evidence) !== undefined) return { ...finding, level: 'ok', found: 'reported in usage' }
   const found = 'not reported in usage: predictions cannot be corrected, and hit ratios are unknown'
-  return { ...finding, level: 'warning', found, fix: reportFlags[kind] }
+  return { ...finding, level: 'warning', found, fix: evidence.engine.advice.reportCachedTokens }
 }
 
 /** Cached tokens of the first probe and its repeats; undefined if they are not reported. */
-function countsOf({ kind, cache, run }: CacheEvidence): number[] | undefined {
+function countsOf({ engine, cache, run }: CacheEvidence): number[] | undefined {
   const counts = [run.first, ...run.repeats].map(({ cachedTokens }) => cachedTokens)
-  // SGLang with --enable-cache-report omits a count of 0
-  const isSilentZero = kind === 'sglang' && cache.reportsCachedTokens === true
+  const isSilentZero = engine.omitsZeroCached && cache.reportsCachedTokens === true
   if (!isSilentZero && counts.every((count) => count === undefined)) return undefined
   return counts.map((count) => count ?? 0)
 }
 
 function judgeCaching(evidence: CacheEvidence): Finding {
-  const { kind, cache, run } = evidence
+  const { cache, run } = evidence
+  const { switchOnCache, reportCachedTokens } = evidence.engine.advice
   const finding = { check: 'prefix_caching' }
   const counts = countsOf(evidence)
   const times = timesOf(run)
   if (cache.isEnabled === false)
-    return { ...finding, level: 'fatal', found: 'is off, the engine says', fix: cacheFlags[kind] }
+    return { ...finding, level: 'fatal', found: 'is off, the engine says', fix: switchOnCache }
   if (counts === undefined) {
     return cache.isEnabled
       ? {
@@ -70,7 +57,7 @@ function judgeCaching(evidence: CacheEvidence): Finding {
           ...finding,
           level: 'warning',
           found: `cannot be measured: cached tokens are not reported (${times})`,
-          fix: reportFlags[kind],
+          fix: reportCachedTokens,
         }
   }
   const [first = 0, ...repeats] = counts
@@ -95,10 +82,10 @@ function judgeCaching(evidence: CacheEvidence): Finding {
   }
 }
 
-function judgeNoHit({ kind, cache, run }: CacheEvidence): Omit<Finding, 'check'> {
+function judgeNoHit({ engine, cache, run }: CacheEvidence): Omit<Finding, 'check'> {
   const found = `nothing of a repeated prompt of ${run.first.promptTokens} tokens was cached (${timesOf(run)})`
-  if (kind === 'openai') {
-    const fix = `${cacheFlags.openai}; a provider may cache only longer prompts, or only for some models`
+  if (engine.kind === 'openai') {
+    const fix = `${engine.advice.switchOnCache}; a provider may cache only longer prompts, or only for some models`
     return { level: 'warning', found, fix }
   }
   if (cache.pageTokens && cache.pageTokens >= run.first.promptTokens) {
@@ -108,13 +95,13 @@ function judgeNoHit({ kind, cache, run }: CacheEvidence): Omit<Finding, 'check'>
       fix: 'choose a smaller page size',
     }
   }
-  if (!cache.isEnabled) return { level: 'fatal', found, fix: cacheFlags[kind] }
+  if (!cache.isEnabled) return { level: 'fatal', found, fix: engine.advice.switchOnCache }
   const fix = 'give every replica as an --engine of its own, and the engine more memory for its cache'
   return { level: 'fatal', found: `${found}, though the engine says that caching is on`, fix }
 }
 
 function judgeSalt(evidence: CacheEvidence): Finding | undefined {
-  const { kind, run } = evidence
+  const { engine, run } = evidence
   const counts = countsOf(evidence)
   if (!run.otherSalt || counts === undefined) return undefined
   const best = Math.max(...counts)
@@ -129,7 +116,7 @@ function judgeSalt(evidence: CacheEvidence): Finding | undefined {
     ...finding,
     level: 'warning',
     found: `ignored: ${foreign} tokens were cached under another salt, so tenants can see by the time what others sent`,
-    fix: `upgrade to a ${kind === 'vllm' ? 'vLLM' : 'SGLang'} that knows cache_salt, or serve one tenant`,
+    fix: `upgrade to a version of ${engine.advice.name} that knows cache_salt, or serve one tenant`,
   }
 }
 

@@ -277,10 +277,7 @@ export function callsByPlace(text: string): boolean {
   return false
 }
 
-/**
- * Yields where a lower-case text refers to each of several texts or to one after the other, in any language but
- * English.
- */
+/** Yields where a lower-case text refers to each of several texts or to one after the other, except in English. */
 export function* findEachOne(text: string): Generator<number> {
   if (UNSPACED.test(text)) for (const { index } of text.matchAll(unspacedEachOne)) yield index
   for (const { index } of text.matchAll(inTurns)) yield index
