@@ -10,10 +10,12 @@ export function readText({ where, fields }: Line, name: string): string | undefi
   throw new ReplayError(`${where}: "${name}" is not a string`)
 }
 
-/** Reads a number; undefined if the field is missing or null. */
+/** Reads a finite number; undefined if the field is missing or null. */
 export function readNumber({ where, fields }: Line, name: string): number | undefined {
   const value = fields[name]
-  if (value === undefined || value === null || typeof value === 'number') return value ?? undefined
+  if (value === undefined || value === null) return undefined
+  // JSON parsing makes infinity of 1e999
+  if (typeof value === 'number' && Number.isFinite(value)) return value
   throw new ReplayError(`${where}: "${name}" is not a number`)
 }
 

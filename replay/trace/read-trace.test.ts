@@ -140,6 +140,7 @@ describe('readTrace', () => {
     ['an unknown block', { blocks: ['a', 'zz'] }, /queries\.jsonl:2: block "zz" is not in the trace's blocks file$/],
     ['a number for a text', { blocks: [], query: 3 }, /queries\.jsonl:2: "query" is not a string$/],
     ['a wrong arrival', { blocks: [], arrival: 'x' }, /queries\.jsonl:2: "arrival" is not a number$/],
+    ['an arrival JSON cannot hold', '{"blocks":[],"arrival":1e999}', /queries\.jsonl:2: "arrival" is not a number$/],
     ['a wrong id', { blocks: [], query_id: [] }, /queries\.jsonl:2: "query_id" is neither a string nor a number$/],
   ])('names file and line of %s', async (_, line, message) => {
     const folder = await writeTraceFolder({ 'blocks.jsonl': blocks, 'queries.jsonl': [{ blocks: ['a'] }, line] })
