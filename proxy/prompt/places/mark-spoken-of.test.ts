@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { RequestOptions } from '../../request/call/request-options.ts'
 import { assistantMessage as assistant, type Message, Sender } from '../../reuse/sender.fixture.ts'
 import { findContexts } from '../find-contexts.ts'
+import { nouns } from '../scan/words/nouns.ts'
 import { markSpokenOf } from './mark-spoken-of.ts'
 
 const peru = 'The Amazon rises in the mountains of Peru.'
@@ -26,6 +27,52 @@ function isMoved(write: (...blocks: string[]) => Message[], first = peru, second
   const messages = write(second, first)
   return JSON.stringify(sender.send(messages)) !== JSON.stringify(messages)
 }
+
+describe('a list stays as received when it is spoken of by the word that its own marks use:', () => {
+  const english = nouns.filter(({ language, label, tag }) => language === 'en' && (label || tag))
+  const clippings = { singular: 'clipping', plural: 'clippings', label: 'strong' as const, tag: undefined }
+  const labelled = ({ singular }: { singular: string }, blocks: string[]): string => {
+    const head = singular.replace(/^./, (letter) => letter.toUpperCase())
+    return `Use these documents:\n\n${blocks.map((text, i) => `${head} ${i + 1}: ${text}`).join('\n\n')}`
+  }
+  const tagged = ({ singular }: { singular: string }, blocks: string[]): string => {
+    const name = singular.replaceAll(' ', '_')
+    const elements = blocks.map((text, i) => `<${name} index="${i + 1}">${text}</${name}>`)
+    return `<documents>\n${elements.join('\n')}\n</documents>`
+  }
+  const moves = (list: (blocks: string[]) => string, question: string): boolean =>
+    isMoved((...blocks) => [user(`${list(blocks)}\n\nQuestion: ${question}`)])
+
+  it.each([...english, clippings])('$singular', (noun) => {
+    for (const write of [labelled, tagged]) {
+      const list = (blocks: string[]): string => write(noun, blocks)
+      // of a form that is not found, nothing can be moved
+      if (!moves(list, 'Which river is longer?')) continue
+      for (const words of [
+        `What does the second ${noun.singular} say?`,
+        `How do the first two ${noun.plural} differ?`,
+        `Is ${noun.singular} two right?`,
+        `Does the last ${noun.singular} agree with the previous ${noun.singular}?`,
+      ]) {
+        expect([words, moves(list, words)]).toEqual([words, false])
+      }
+    }
+  })
+
+  it.each([
+    ['Use the following memories to answer.\n\n', 'Which river is longer? Give your final answer.'],
+    ['Answer from these memories:\n\n', 'Which is the first answer you would give?'],
+  ])('and is moved where %o announces it', (line, question) => {
+    const list = (blocks: string[]): string =>
+      `${line}${blocks.map((text, i) => `[Memory ${i + 1}] ${text}`).join('\n')}`
+    expect(moves(list, question)).toBe(true)
+  })
+
+  it('and is moved where another word is counted', () => {
+    const list = (blocks: string[]): string => labelled({ singular: 'memory' }, blocks)
+    expect(moves(list, 'Who was the first president, and what is the second step?')).toBe(true)
+  })
+})
 
 describe.each(forms)('a list of %s stays where the answer is to be its number alone', (_, list) => {
   it.each([

@@ -2,6 +2,7 @@ import type { PromptMessage } from '../body/prompt.ts'
 import { type PromptContext, placeLabels, slotsByText } from '../body/prompt-context.ts'
 import { findEndBehindClosing } from '../borders/find-numbered-closings.ts'
 import { asksForNumber } from './asks-for-number.ts'
+import { ownWords } from './counted-words.ts'
 import { findParallelLists } from './find-parallel-lists.ts'
 import { namesItself } from './names-itself.ts'
 import { saysInOrder } from './order-words.ts'
@@ -39,6 +40,8 @@ export function markSpokenOf<Message extends Found>(
     bracketed: new Set<string>(),
     worded: new Set<string>(),
     isCounted: false,
+    countedWords: new Set<string>(),
+    numberedWords: new Set<string>(),
     isPartCounted: false,
     // words about an order refer to their own message
     isOrdered: false,
@@ -95,13 +98,15 @@ class AskedRemarks {
     const known = this.#read.get(asking) ?? readRemarks(wordsOutside(this.#messages[asking]!, this.#texts))
     this.#read.set(asking, known)
     // numbers mentioned before a list belong to another list
-    return [front ? { ...known, bracketed: new Set(), worded: new Set() } : known]
+    return [front ? { ...known, bracketed: new Set(), worded: new Set(), numberedWords: new Set() } : known]
   }
 }
 
 interface LaterRemarks extends Remarks {
   readonly bracketed: Set<string>
   readonly worded: Set<string>
+  readonly countedWords: Set<string>
+  readonly numberedWords: Set<string>
   isCounted: boolean
   isPartCounted: boolean
 }
@@ -109,6 +114,8 @@ interface LaterRemarks extends Remarks {
 function addRemarks(later: LaterRemarks, own: Remarks): void {
   for (const name of own.bracketed) later.bracketed.add(name)
   for (const name of own.worded) later.worded.add(name)
+  for (const word of own.countedWords) later.countedWords.add(word)
+  for (const word of own.numberedWords) later.numberedWords.add(word)
   later.isCounted ||= own.isCounted
   later.isPartCounted ||= own.isPartCounted
 }
@@ -194,5 +201,19 @@ function speaksOf(remarks: Remarks, context: PromptContext, texts: readonly stri
   const labels = placeLabels(context, texts)
   const isLabelled = context.slots.some(({ label }) => label)
   if (remarks.isPartCounted && !isLabelled) return true
+  if (isNamedByOwnWord(remarks, labels, context, texts)) return true
   return labels.some((label) => remarks.worded.has(label) || (isLabelled && remarks.bracketed.has(label)))
+}
+
+/** Returns whether a block is counted or numbered with a word that the prompt itself uses for the context's blocks. */
+function isNamedByOwnWord(
+  { countedWords, numberedWords }: Remarks,
+  labels: readonly string[],
+  context: PromptContext,
+  texts: readonly string[],
+): boolean {
+  if (countedWords.size + numberedWords.size === 0) return false
+  return [...ownWords(context, texts)].some((word) => {
+    return countedWords.has(word) || labels.some((label) => numberedWords.has(`${word} ${label}`))
+  })
 }

@@ -1,3 +1,4 @@
+import { NUMERAL, PLACE, readCountedWords, readNumberedWords } from './counted-words.ts'
 import { asksInOrder, readEnds } from './order-words.ts'
 import { callsByPlace, findNumbered } from './place-words.ts'
 
@@ -9,6 +10,10 @@ export interface Remarks {
   readonly worded: ReadonlySet<string>
   /** such as `the second document` */
   readonly isCounted: boolean
+  /** words that are counted, in the singular: `clipping` for `the second clipping` */
+  readonly countedWords: ReadonlySet<string>
+  /** words with a number: `clipping 2` */
+  readonly numberedWords: ReadonlySet<string>
   /** such as `the second paragraph`, which may be a block if none has a label */
   readonly isPartCounted: boolean
   /** such as `in this order` */
@@ -31,9 +36,6 @@ const WORDED = new RegExp(
   ].join('|'),
   'giu',
 )
-const PLACE =
-  '(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last|final|penultimate|next[- ]to[- ]last|(?:second|2nd|third|3rd)[- ](?:to[- ])?last|bottom|topmost|\\d{1,2}(?:st|nd|rd|th))'
-const NUMERAL = '(?:one|two|three|four|five|six|seven|eight|nine|ten)'
 const COUNTED = new RegExp(
   [
     // `limited to first 20 files` is an amount
@@ -67,10 +69,13 @@ const MOST_NAMES = 1_000
 
 /** Reads what a text says about blocks by number or position, ignoring instructions on how to cite. */
 export function readRemarks(text: string): Remarks {
+  const ends = readEnds(text)
   return {
     bracketed: namesIn(text, BRACKETED, isExample),
     worded: new Set([...namesIn(text, WORDED, isExample), ...numbersIn(text)]),
-    isCounted: COUNTED.test(text) || callsByPlace(readEnds(text).toLowerCase()),
+    isCounted: COUNTED.test(text) || callsByPlace(ends.toLowerCase()),
+    countedWords: readCountedWords(ends),
+    numberedWords: readNumberedWords(ends, (start, end) => isExample(ends, start, end)),
     isPartCounted: PART_COUNTED.test(text),
     isOrdered: asksInOrder(text),
   }
@@ -83,6 +88,8 @@ export function readCitations(text: string): Remarks {
     bracketed: namesIn(text, BRACKETED, isNone),
     worded: namesIn(text, WORDED, isNone),
     isCounted: false,
+    countedWords: new Set(),
+    numberedWords: readNumberedWords(readEnds(text), isNone),
     isPartCounted: false,
     isOrdered: false,
   }

@@ -1,0 +1,72 @@
+import type { PromptContext } from '../body/prompt-context.ts'
+import { nouns } from '../scan/words/nouns.ts'
+
+/** Ordinals and other words for a place in a row. */
+export const PLACE =
+  '(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last|final|penultimate|next[- ]to[- ]last|(?:second|2nd|third|3rd)[- ](?:to[- ])?last|bottom|topmost|\\d{1,2}(?:st|nd|rd|th))'
+export const NUMERAL = '(?:one|two|three|four|five|six|seven|eight|nine|ten)'
+
+const WORD = '(\\p{L}{3,30})'
+const COUNTED = new RegExp(
+  [
+    `${PLACE}(?: (?:and|or|to|the|of|two|three|four|five|few|\\d{1,2}|${PLACE})){0,4}[ -]${WORD}(?:[ -]${WORD})?`,
+    `(?:the|that) (?:previous|preceding) ${WORD}(?:[ -]${WORD})?`,
+    `${WORD}(?: number| no\\.)? ${NUMERAL}(?!\\p{L})`,
+    `${WORD} (?:is|are|was|were|comes?|came|stands?|appears?) (?:the )?${PLACE}(?!\\p{L})`,
+  ]
+    .map((pattern) => `(?<!\\p{L})${pattern}`)
+    .join('|'),
+  'giu',
+)
+const NUMBERED = new RegExp(`(?<!\\p{L})${WORD} ?(?:[_#.:(\\[-]|no\\.?|numbers?)? ?(\\d{1,4})(?![\\d%]|[.,]\\d)`, 'giu')
+// a text with more of them is not a question about blocks, and each takes time
+const MOST_WORDS = 1_000
+// the words that announce a list are in the line before it
+const LONGEST_LINE = 120
+// the line before a list may also say `answer` or `question`
+const known = new Set(nouns.flatMap(({ singular, plural }) => [...wordsOf(singular), ...wordsOf(plural)]))
+
+/** Reads the words that a text counts by place, such as `memory` in `the second memory`, in the singular. */
+export function readCountedWords(text: string): Set<string> {
+  const words = new Set<string>()
+  let count = 0
+  for (const match of text.matchAll(COUNTED)) {
+    if (++count > MOST_WORDS) break
+    for (const word of match.slice(1)) if (word !== undefined) words.add(toSingular(word))
+  }
+  return words
+}
+
+/** Reads the words with a number, such as `memory 2`. Leaves out those for which `isNothing` returns true. */
+export function readNumberedWords(text: string, isNothing: (start: number, end: number) => boolean): Set<string> {
+  const words = new Set<string>()
+  let count = 0
+  for (const { 0: whole, 1: word, 2: number, index } of text.matchAll(NUMBERED)) {
+    if (++count > MOST_WORDS) break
+    const named = `${toSingular(word!)} ${number}`
+    if (!words.has(named) && !isNothing(index, index + whole.length)) words.add(named)
+  }
+  return words
+}
+
+/**
+ * Returns the words by which a prompt itself calls the blocks of a context, in the singular: those in the marks of its
+ * first two blocks (`memory` in `<memory id="1">`), and nouns for retrieved texts in the line before it (`Memories:`).
+ */
+export function ownWords({ slots }: PromptContext, texts: readonly string[]): Set<string> {
+  const [first, second] = slots.map(({ text, start, content }) => wordsOf(texts[text]!.slice(start, content.start)))
+  // a word in only one of them is a title's
+  const marks = new Set(first!.filter((word) => second!.includes(word)))
+  const { text, start } = slots[0]!
+  const line = /[^\n]*\n?\s*$/.exec(texts[text]!.slice(Math.max(start - LONGEST_LINE, 0), start))![0]
+  return new Set([...marks, ...wordsOf(line).filter((word) => known.has(word))])
+}
+
+function wordsOf(text: string): string[] {
+  return [...text.matchAll(/\p{L}{3,30}/gu)].map(([word]) => toSingular(word))
+}
+
+function toSingular(word: string): string {
+  const lower = word.toLowerCase()
+  return lower.endsWith('ies') ? `${lower.slice(0, -3)}y` : lower.replace(/(?<=[^s])s$/, '')
+}
