@@ -19,7 +19,7 @@ test('the documented configuration can be used', () => {
 })
 
 test('what waits for a restart is documented', () => {
-  const listed = /next start is named in a log line:\s(.*?)\. A file/s.exec(text)![1]!
+  const listed = /only at the next start: (.*?)\.\s/s.exec(text)![1]!
   const settings = Object.keys(configSchema.properties!).flatMap((name) =>
     name === 'admin' ? ['admin.listen'] : [name],
   )
