@@ -113,7 +113,7 @@ test('the page of troubles names every reason and every finding of the doctor', 
       /export type (?:UnresolvedTurn|Reason) =([^\n]*(?:\n +[^\n]+)*)/g,
       /\breason: ('\w+'(?: \| '\w+')+)/g,
     ),
-    ...written('proxy/telemetry', /const failOpenReasons = \[([^\]]+)\]/g),
+    ...written('proxy', /const failOpenReasons = \[([^\]]+)\]/g),
   ].filter((reason) => !['refused', 'unknown_host', 'tls', 'timeout', 'broken'].includes(reason))
   const checks = written('proxy/doctor', /\bcheck: ('[a-z_]+')/g)
   expect([...reasons, ...checks].filter((word) => !page.includes(`\`${word}\``))).toEqual([])
