@@ -23,6 +23,8 @@ const NUMBERED = new RegExp(`(?<!\\p{L})${WORD} ?(?:[_#.:(\\[-]|no\\.?|numbers?)
 const MOST_WORDS = 1_000
 // the words that announce a list are in the line before it
 const LONGEST_LINE = 120
+// `index=` and `Title:` name what a block has, not what it is
+const FIELD = /\p{L}{3,30}["']?\s?[=:]/gu
 // the line before a list may also say `answer` or `question`
 const known = new Set(nouns.flatMap(({ singular, plural }) => [...wordsOf(singular), ...wordsOf(plural)]))
 
@@ -54,7 +56,9 @@ export function readNumberedWords(text: string, isNothing: (start: number, end: 
  * first two blocks (`memory` in `<memory id="1">`), and nouns for retrieved texts in the line before it (`Memories:`).
  */
 export function ownWords({ slots }: PromptContext, texts: readonly string[]): Set<string> {
-  const [first, second] = slots.map(({ text, start, content }) => wordsOf(texts[text]!.slice(start, content.start)))
+  const [first, second] = slots.map(({ text, start, content }) =>
+    wordsOf(texts[text]!.slice(start, content.start).replaceAll(FIELD, ' ')),
+  )
   // a word in only one of them is a title's
   const marks = new Set(first!.filter((word) => second!.includes(word)))
   const { text, start } = slots[0]!

@@ -68,6 +68,12 @@ describe('a list stays as received when it is spoken of by the word that its own
     expect(moves(list, question)).toBe(true)
   })
 
+  it('and is moved where a field of theirs is counted', () => {
+    const list = (blocks: string[]): string => tagged({ singular: 'extract' }, blocks)
+    expect(moves(list, 'What is the last index of the river?')).toBe(true)
+    expect(moves(list, 'What is the last extract about?')).toBe(false)
+  })
+
   it('and is moved where another word is counted', () => {
     const list = (blocks: string[]): string => labelled({ singular: 'memory' }, blocks)
     expect(moves(list, 'Who was the first president, and what is the second step?')).toBe(true)
