@@ -7,17 +7,13 @@ export const PLACE =
 export const NUMERAL = '(?:one|two|three|four|five|six|seven|eight|nine|ten)'
 
 const WORD = '(\\p{L}{3,30})'
-const COUNTED = new RegExp(
-  [
-    `${PLACE}(?: (?:and|or|to|the|of|two|three|four|five|few|\\d{1,2}|${PLACE})){0,4}[ -]${WORD}(?:[ -]${WORD})?`,
-    `(?:the|that) (?:previous|preceding) ${WORD}(?:[ -]${WORD})?`,
-    `${WORD}(?: number| no\\.)? ${NUMERAL}(?!\\p{L})`,
-    `${WORD} (?:is|are|was|were|comes?|came|stands?|appears?) (?:the )?${PLACE}(?!\\p{L})`,
-  ]
-    .map((pattern) => `(?<!\\p{L})${pattern}`)
-    .join('|'),
-  'giu',
-)
+// each is tried by itself: `what is the last` must not hide `the last memory`
+const COUNTED = [
+  `${PLACE}(?: (?:and|or|to|the|of|two|three|four|five|few|\\d{1,2}|${PLACE})){0,4}[ -]${WORD}(?:[ -]${WORD})?`,
+  `(?:the|that) (?:previous|preceding) ${WORD}(?:[ -]${WORD})?`,
+  `${WORD}(?: number| no\\.)? ${NUMERAL}(?!\\p{L})`,
+  `${WORD} (?:is|are|was|were|comes?|came|stands?|appears?) (?:the )?${PLACE}(?!\\p{L})`,
+].map((pattern) => new RegExp(`(?<!\\p{L})${pattern}`, 'giu'))
 const NUMBERED = new RegExp(`(?<!\\p{L})${WORD} ?(?:[_#.:(\\[-]|no\\.?|numbers?)? ?(\\d{1,4})(?![\\d%]|[.,]\\d)`, 'giu')
 // a text with more of them is not a question about blocks, and each takes time
 const MOST_WORDS = 1_000
@@ -31,10 +27,12 @@ const known = new Set(nouns.flatMap(({ singular, plural }) => [...wordsOf(singul
 /** Reads the words that a text counts by place, such as `memory` in `the second memory`, in the singular. */
 export function readCountedWords(text: string): Set<string> {
   const words = new Set<string>()
-  let count = 0
-  for (const match of text.matchAll(COUNTED)) {
-    if (++count > MOST_WORDS) break
-    for (const word of match.slice(1)) if (word !== undefined) words.add(toSingular(word))
+  for (const pattern of COUNTED) {
+    let count = 0
+    for (const match of text.matchAll(pattern)) {
+      if (++count > MOST_WORDS) break
+      for (const word of match.slice(1)) if (word !== undefined) words.add(toSingular(word))
+    }
   }
   return words
 }

@@ -52,6 +52,7 @@ describe('a list stays as received when it is spoken of by the word that its own
         `What does the second ${noun.singular} say?`,
         `How do the first two ${noun.plural} differ?`,
         `Is ${noun.singular} two right?`,
+        `What is the last ${noun.singular} about?`,
         `Does the last ${noun.singular} agree with the previous ${noun.singular}?`,
       ]) {
         expect([words, moves(list, words)]).toEqual([words, false])
