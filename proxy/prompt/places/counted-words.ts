@@ -3,22 +3,28 @@ import { nouns } from '../scan/words/nouns.ts'
 
 /** Ordinals and other words for a place in a row. */
 export const PLACE =
-  '(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last|final|penultimate|next[- ]to[- ]last|(?:second|2nd|third|3rd)[- ](?:to[- ])?last|bottom|topmost|\\d{1,2}(?:st|nd|rd|th))'
+  '(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|last|final|penultimate|next[- ]to[- ]last|(?:second|2nd|third|3rd)[- ](?:to[- ])?last|bottom|topmost|\\d{1,2}(?:st|nd|rd|th))'
 export const NUMERAL = '(?:one|two|three|four|five|six|seven|eight|nine|ten)'
 
 const WORD = '(\\p{L}{3,30})'
 // each is tried by itself: `what is the last` must not hide `the last memory`
 const COUNTED = [
-  `${PLACE}(?: (?:and|or|to|the|of|two|three|four|five|few|\\d{1,2}|${PLACE})){0,4}[ -]${WORD}(?:[ -]${WORD})?`,
-  `(?:the|that) (?:previous|preceding) ${WORD}(?:[ -]${WORD})?`,
+  `${PLACE}(?: (?:and|or|to|the|of|two|three|four|five|few|\\d{1,2}|${PLACE})){0,4}[ -]${WORD}(?:[ -]${WORD})?(?:[ -]${WORD})?`,
+  `(?:the|that) (?:previous|preceding|next|middle|top|bottom|opening|initial) ${WORD}(?:[ -]${WORD})?`,
   `${WORD}(?: number| no\\.)? ${NUMERAL}(?!\\p{L})`,
   `${WORD} (?:is|are|was|were|comes?|came|stands?|appears?) (?:the )?${PLACE}(?!\\p{L})`,
 ].map((pattern) => new RegExp(`(?<!\\p{L})${pattern}`, 'giu'))
-const NUMBERED = new RegExp(`(?<!\\p{L})${WORD} ?(?:[_#.:(\\[-]|no\\.?|numbers?)? ?(\\d{1,4})(?![\\d%]|[.,]\\d)`, 'giu')
+const NUMBERED = new RegExp(
+  `(?<!\\p{L})${WORD} ?(?:[_#.:(\\[*№-]{1,2}|n[o°]\\.?:?|numbers?:?|numbered|labell?ed)? ?(\\d{1,4})(?![\\d%]|[.,]\\d)`,
+  'giu',
+)
 // a text with more of them is not a question about blocks, and each takes time
 const MOST_WORDS = 1_000
 // the words that announce a list are in the line before it
-const LONGEST_LINE = 120
+const LONGEST_LINE = 300
+// members of a JSON object are named within so many characters
+const LONGEST_NAMES = 400
+const MEMBER = /"(\p{L}{3,30})"\s?:/gu
 // `index=` and `Title:` name what a block has, not what it is
 const FIELD = /\p{L}{3,30}["']?\s?[=:]/gu
 // the line before a list may also say `answer` or `question`
@@ -51,7 +57,8 @@ export function readNumberedWords(text: string, isNothing: (start: number, end: 
 
 /**
  * Returns the words by which a prompt itself calls the blocks of a context, in the singular: those in the marks of its
- * first two blocks (`memory` in `<memory id="1">`), and nouns for retrieved texts in the line before it (`Memories:`).
+ * first two blocks (`memory` in `<memory id="1">`), and nouns for retrieved texts in the line before it (`Memories:`) or
+ * among the members of a JSON object (`{"memory": …}`).
  */
 export function ownWords({ slots }: PromptContext, texts: readonly string[]): Set<string> {
   const [first, second] = slots.map(({ text, start, content }) =>
@@ -59,9 +66,11 @@ export function ownWords({ slots }: PromptContext, texts: readonly string[]): Se
   )
   // a word in only one of them is a title's
   const marks = new Set(first!.filter((word) => second!.includes(word)))
-  const { text, start } = slots[0]!
+  const { text, start, content } = slots[0]!
   const line = /[^\n]*\n?\s*$/.exec(texts[text]!.slice(Math.max(start - LONGEST_LINE, 0), start))![0]
-  return new Set([...marks, ...wordsOf(line).filter((word) => known.has(word))])
+  const block = texts[text]!.slice(content.start, content.start + LONGEST_NAMES)
+  const members = block.startsWith('{') ? [...block.matchAll(MEMBER)].map(([, name]) => toSingular(name!)) : []
+  return new Set([...marks, ...[...wordsOf(line), ...members].filter((word) => known.has(word))])
 }
 
 function wordsOf(text: string): string[] {

@@ -69,6 +69,46 @@ describe('a list stays as received when it is spoken of by the word that its own
     expect(moves(list, question)).toBe(true)
   })
 
+  it.each([
+    'Use the third bullet point.',
+    'What does the second email say?',
+    'What do the first two say?',
+    'Ignore the first and answer: which is longer?',
+    'Please quote extract 2.',
+    'What does the extract in second place, the middle extract, say?',
+    'What does the extract numbered 2 say?',
+  ])('%s', (question) => {
+    expect(moves((blocks) => tagged({ singular: 'extract' }, blocks), question)).toBe(false)
+  })
+
+  it('of members of JSON', () => {
+    const asked = (question: string): boolean =>
+      isMoved((...blocks) => {
+        const call = { id: 'c', type: 'function', function: { name: 'search_memories', arguments: '{}' } }
+        const results = blocks.map((memory) => ({ id: `m${memory.length}`, memory, score: 0.5 }))
+        return [
+          user(question),
+          { role: 'assistant', content: null, tool_calls: [call] } as unknown as Message,
+          { role: 'tool', tool_call_id: 'c', content: JSON.stringify({ results }) } as unknown as Message,
+        ]
+      })
+    expect(asked('Which river is longer?')).toBe(true)
+    expect(asked('What does the second memory say?')).toBe(false)
+  })
+
+  it.each([
+    ['The first document is the official policy, the others are comments.', false],
+    ['Answer from extract 1 alone.', false],
+    ['Answer from the documents, cite them as [1] or [2].', true],
+  ])('by the system: %s', (system, isFree) => {
+    const list = (blocks: string[]): string => tagged({ singular: 'extract' }, blocks)
+    const write = (...blocks: string[]): Message[] => [
+      { role: 'system', content: system },
+      user(`${list(blocks)}\n\nQuestion: Which river is longer?`),
+    ]
+    expect(isMoved(write)).toBe(isFree)
+  })
+
   it('and is moved where a field of theirs is counted', () => {
     const list = (blocks: string[]): string => tagged({ singular: 'extract' }, blocks)
     expect(moves(list, 'What is the last index of the river?')).toBe(true)

@@ -49,6 +49,8 @@ export function markSpokenOf<Message extends Found>(
   const ofSystem = messages.filter(isOfSystem).map((message) => wordsOutside(message, texts))
   const isByTime = ofSystem.some(saysInOrder)
   const isByNumber = ofSystem.some(asksForNumber)
+  // numbers in brackets are mostly how to cite, and an order is that of the steps to take
+  const rules = ofSystem.map((words) => ({ ...readRemarks(words), bracketed: new Set<string>(), isOrdered: false }))
   const asked = new AskedRemarks(messages, texts)
   for (let place = messages.length - 1; place >= first; place--) {
     const message = messages[place]!
@@ -60,7 +62,7 @@ export function markSpokenOf<Message extends Found>(
     if (isOwn) {
       const said = {
         words,
-        remarks: [own, later, ...asked.of(place)],
+        remarks: [own, later, ...rules, ...asked.of(place)],
         isByTime,
         isByNumber: isByNumber || asksForNumber(words),
       }

@@ -21,7 +21,7 @@ export interface Remarks {
 }
 
 const KIN =
-  'documents?|docs?|sources?|passages?|contexts?|chunks?|references?|files?|results?|snippets?|excerpts?|articles?'
+  'documents?|docs?|sources?|passages?|contexts?|chunks?|references?|files?|results?|snippets?|excerpts?|articles?|e-?mails?|papers?|pdfs?|tickets?|hits?|bullets?(?: points?)?'
 const NUMBERED = `${KIN}|texts?|items?|entry|entries|memory|memories|dokumente?|quellen?|abschnitte?|texte?|datei(?:en)?`
 const BRACKETED = /\[ ?(\d{1,4}(?: ?[,;–-] ?\d{1,4}){0,16}) ?\]/g
 // `between 1 and 5 words` is the length of an answer
@@ -42,6 +42,7 @@ const COUNTED = new RegExp(
     `(?<!\\p{L})(?!(?<!\\bthe )(?:first|last) \\d{1,4} )${PLACE}(?: (?:and|or|to|the|of|two|three|four|five|few|\\d{1,2}|${PLACE})){0,4}[ -](?:${KIN})(?!\\p{L})`,
     `(?<!\\p{L})(?:${KIN}) (?:is|are|was|were|comes?|came|stands?|appears?) (?:the )?${PLACE}(?!\\p{L})`,
     `(?<!\\p{L})the (?:first|second|third|last)(?: one| two| three)?(?=[.,;!?]|\\s{0,4}$)`,
+    `(?<!\\p{L})(?:(?:which|any|both|one|either) of the (?:first|last) (?:two|three|few)|(?:do|does|did|are|is) the (?:first|last) (?:two|three|few) (?:say|agree|differ|disagree|contradict|mention|true|right)|(?:ignore|skip|drop|remove|delete|summari[sz]e|compare|use) the (?:first|second|third|last)(?: two| three)? (?:and|or)|the (?:first|second|third|last)(?: one)? (?:says|claims|contradicts|is wrong|is right))(?!\\p{L})`,
     `(?<!\\p{L})the (?:${PLACE}|middle) one(?!\\p{L})|(?<!\\p{L})the one (?:before|after) the (?:last|first|${PLACE})(?!\\p{L})`,
     `(?<!\\p{L})(?:the|that) (?:previous|preceding) (?:document|source|passage|chunk|excerpt|snippet|article|result)(?!\\p{L})|(?<!\\p{L})(?:top|bottom) (?:one|two|few|half)(?: of the)? (?:${KIN})(?!\\p{L})`,
     `(?<!\\p{L})(?:listed|ranked|placed|ranks?) (?:first|last|highest|lowest|top|bottom|second|third|above|below|higher|lower)(?!\\p{L})|(?<!\\p{L})(?:at|in|on) (?:which|what) (?:position|rank|place)(?!\\p{L})|(?<!\\p{L})the top (?:hit|match)(?!\\p{L})|(?<!\\p{L})at (?:position|place|rank) \\d|(?<!\\p{L})(?:start|begin)(?:ning)? (?:with|from|at) the (?:first|last)(?!\\p{L})`,
@@ -59,6 +60,8 @@ const PART_COUNTED = new RegExp(
 const CITING =
   /\bcit(?:e|es|ed|ing|ations?)\b|\bquot(?:e|es|ed|ing|ations?)\b|e\.g\.|\bexamples?\b|\bfor instance\b|\bsuch as\b|\blike (?:this|so|\[|["'“‘])|\bbrackets?\b|\bformat(?:ted)?\b|\bnotation\b|\bmarkers?\b|\bzitier|\bklammern?\b|\bz\. ?b\.|\bbeispiel|引用|例如|格式|标注/i
 const EXAMPLE = /\bfor example\b|\be\.g\.|\bfor instance\b|\bexamples?\b[^\n]{0,40}:|\bzum beispiel\b|\bz\. ?b\.|例如/i
+// `quote document 2` asks for it, `cite it as [2]` does not
+const ASKED_FOR = /(?:^|[.!?\n]\s{0,4}|\bplease )(?:quote|cite)(?: from| what| the){0,2} $/i
 const QUOTED = /^[^"“”`\n]{0,300}["”`]/
 const OPEN_QUOTE = /["“`][^"“”`\n]{0,300}$/
 
@@ -120,6 +123,7 @@ function namesIn(
 /** Returns whether a block is named in a citation instruction, an example or quotes. A question is never an example. */
 function isExample(text: string, start: number, end: number): boolean {
   const front = text.slice(Math.max(start - LONGEST_PARAGRAPH, 0), start)
+  if (ASKED_FOR.test(front)) return false
   const paragraph = front.slice(lastEnd(front, /\n[ \t\r]*\n/g))
   const behind = text.slice(end, end + LONGEST_SENTENCE)
   if (OPEN_QUOTE.test(paragraph.slice(-LONGEST_SENTENCE)) && QUOTED.test(behind)) return true
