@@ -58,7 +58,7 @@ export interface EngineAdapter {
   readonly evictsInWhole: boolean
   /** whether `usage` omits a count of 0 cached tokens, although the engine reports cached tokens */
   readonly omitsZeroCached: boolean
-  /** about how many tokens a prompt needs to be cached at all */
+  /** about how many tokens doctor's test prompts have: enough to be cached */
   readonly probeTokens: number
   readonly advice: EngineAdvice
   /** whether its cache can be followed through KV events, and it answers questions for the tokens of prompts */

@@ -61,9 +61,9 @@ export function readNumberedWords(text: string, isNothing: (start: number, end: 
  * among the members of a JSON object (`{"memory": …}`).
  */
 export function ownWords({ slots }: PromptContext, texts: readonly string[]): Set<string> {
-  const [first, second] = slots.map(({ text, start, content }) =>
-    wordsOf(texts[text]!.slice(start, content.start).replaceAll(FIELD, ' ')),
-  )
+  const [first, second] = slots
+    .slice(0, 2)
+    .map(({ text, start, content }) => wordsOf(texts[text]!.slice(start, content.start).replaceAll(FIELD, ' ')))
   // a word in only one of them is a title's
   const marks = new Set(first!.filter((word) => second!.includes(word)))
   const { text, start, content } = slots[0]!

@@ -24,9 +24,9 @@ export interface UnmappedNames {
 }
 
 /**
- * Marks contexts whose blocks are mentioned by position: in the text around them, in later user or assistant messages,
- * in the blocks themselves, or in data that the model may write. None of these words are rewritten, so the blocks they
- * refer to must stay in place.
+ * Marks contexts whose blocks are mentioned by position: in the text around them, in system messages, in later user or
+ * assistant messages, in the blocks themselves, or in data that the model may write. None of these words are rewritten,
+ * so the blocks they refer to must stay in place.
  */
 export function markSpokenOf<Message extends Found>(
   messages: readonly Message[],
@@ -142,6 +142,7 @@ function mark(context: PromptContext, said: Said, texts: readonly string[], unma
     isInOrder(context, said) ||
     (said.isByNumber && context.positional) ||
     said.remarks.some((remarks) => speaksOf(remarks, context, texts)) ||
+    isNamedByOwnWord(said.remarks, context, texts) ||
     namesItself(context, texts) ||
     isBound(context, unmapped)
   return isStaying ? { ...context, isSpokenOf: true } : context
@@ -157,7 +158,7 @@ function isInOrder({ slots }: PromptContext, { words, remarks, isByTime }: Said)
   )
 }
 
-/** Returns whether a message is from the system. What it says about time order applies to all later messages. */
+/** Returns whether a message is from the system. What it says about blocks applies to the lists of all messages. */
 export function isOfSystem({ message: { role } }: Found): boolean {
   return role === 'system' || role === 'developer'
 }
@@ -203,19 +204,15 @@ function speaksOf(remarks: Remarks, context: PromptContext, texts: readonly stri
   const labels = placeLabels(context, texts)
   const isLabelled = context.slots.some(({ label }) => label)
   if (remarks.isPartCounted && !isLabelled) return true
-  if (isNamedByOwnWord(remarks, labels, context, texts)) return true
   return labels.some((label) => remarks.worded.has(label) || (isLabelled && remarks.bracketed.has(label)))
 }
 
 /** Returns whether a block is counted or numbered with a word that the prompt itself uses for the context's blocks. */
-function isNamedByOwnWord(
-  { countedWords, numberedWords }: Remarks,
-  labels: readonly string[],
-  context: PromptContext,
-  texts: readonly string[],
-): boolean {
-  if (countedWords.size + numberedWords.size === 0) return false
-  return [...ownWords(context, texts)].some((word) => {
-    return countedWords.has(word) || labels.some((label) => numberedWords.has(`${word} ${label}`))
-  })
+function isNamedByOwnWord(remarks: readonly Remarks[], context: PromptContext, texts: readonly string[]): boolean {
+  if (remarks.every(({ countedWords, numberedWords }) => countedWords.size + numberedWords.size === 0)) return false
+  const labels = placeLabels(context, texts)
+  const own = [...ownWords(context, texts)]
+  return remarks.some(({ countedWords, numberedWords }) =>
+    own.some((word) => countedWords.has(word) || labels.some((label) => numberedWords.has(`${word} ${label}`))),
+  )
 }
