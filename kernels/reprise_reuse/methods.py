@@ -125,6 +125,9 @@ kvshare           KVShare: the same, weighted by the attention of all tokens
 oracle            ProphetKV, equation 5, with the true deviation of every layer
 """
 
+WITHOUT_QUESTION = "epic"
+"""the method in place of one that reads the question, where that would cost more than reuse saves"""
+
 
 def choose(score: torch.Tensor, candidates: torch.Tensor, budget: int) -> torch.Tensor:
     """Returns a mask of the `budget` candidates with the highest scores; ties go to the earlier token; bool [n].

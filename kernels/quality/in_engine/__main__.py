@@ -42,6 +42,7 @@ def _cases(options: argparse.Namespace) -> list:
 def _read_options() -> argparse.Namespace:
     from reprise_vllm.reuse.settings import HOST_DTYPES
 
+    from quality.in_engine.measure import STORED
     from reprise_reuse.methods import METHODS
 
     parser = argparse.ArgumentParser(prog="quality.in_engine", description=main.__doc__)
@@ -52,9 +53,7 @@ def _read_options() -> argparse.Namespace:
     parser.add_argument("--documents", type=int, default=8, help="a prompt")
     parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=list(METHODS))
     parser.add_argument("--ratios", nargs="+", type=float, default=RATIOS)
-    parser.add_argument(
-        "--stored", nargs="+", choices=["alone", "live", "averaged"], default=["alone", "live", "averaged"]
-    )
+    parser.add_argument("--stored", nargs="+", choices=STORED, default=STORED)
     parser.add_argument("--host-dtype", choices=HOST_DTYPES, default="model", help="as what rows are stored")
     parser.add_argument("--seed", type=int, default=11, help="of the order of prompts")
     parser.add_argument("--minutes", type=float, default=600, help="a trace; what is left is measured the next time")

@@ -14,17 +14,21 @@ import torch
 from quality.in_engine.engine import Engine
 from quality.in_engine.prompts import Asked, Trace
 from quality.in_engine.score import f1
+from reprise_reuse.preprocess.windows import bm25, similar_windows
 
 ANSWER_TOKENS = 12
 CONTEXTS = 4
 GROUP = 8
 """
-Prompts whose documents are stored together, in one of three ways:
+Prompts whose documents are stored together, in one of four ways:
 
 alone     each document computed after the system prompt only
 live      computed in an earlier prompt of the same documents in another order
 averaged  the mean over four contexts: after the system prompt and documents of other prompts
+similar   each after the two documents of the trace most similar to it (FusionRAG §3.1)
 """
+STORED = ("alone", "live", "averaged", "similar")
+_NEIGHBOURS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +118,9 @@ def store(engine: Engine, trace: Trace, group: list[Asked], stored: str, salt: s
         windows = [[document] for asked in group for document in asked.documents]
     elif kind == "live":
         windows = [random_order.sample(asked.documents, len(asked.documents)) for asked in group]
+    elif kind == "similar":
+        documents = dict.fromkeys(document for asked in group for document in asked.documents)
+        windows = similar_windows(list(documents), _NEIGHBOURS, bm25(trace.corpus))
     else:
         # a document must not be averaged over contexts with other documents of its own prompt
         windows = [

@@ -46,6 +46,7 @@ class Trace:
         self._tokenizer = tokenizer
         self._longest = longest
         blocks = {block["id"]: block["text"] for block in _open(folder, "blocks") if "text" in block}
+        self.corpus = list(dict.fromkeys(blocks.values()))
         queries = [query for query in _open(folder, "queries") if all(one in blocks for one in query["blocks"])]
         random.Random(seed).shuffle(queries)
         asked = [

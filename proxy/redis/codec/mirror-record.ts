@@ -17,10 +17,13 @@ export interface RecordHead {
   readonly reportedTokens: number | undefined
 }
 
-/** Bytes of a head. The scripts depend on its layout. */
+/** The first byte of a record. */
+export const recordVersion = 2
+/** Bytes of a head. */
 export const recordHeadBytes = 29
+/** What follows the version in a head, as Redis scripts unpack it; `writeRecordHead` names the fields. */
+export const recordHeadFormat = '>I4dI4dI4'
 
-const version = 2
 /** Longer records are neither shared nor read. */
 export const maxRecordBytes: number = 1 << 20
 const maxLength = 2 ** 31 - 1
@@ -33,7 +36,7 @@ const maxBlocks = 1 << 16
 export function writeRecordHead(head: RecordHead): Buffer {
   const { epoch, sequence, heldLength, tokensPerCharacter = 0, reportedTokens = -1 } = head
   const bytes = Buffer.allocUnsafe(recordHeadBytes)
-  bytes.writeUInt8(version, 0)
+  bytes.writeUInt8(recordVersion, 0)
   bytes.writeUInt32BE(epoch, 1)
   bytes.writeDoubleBE(sequence, 5)
   bytes.writeUInt32BE(heldLength, 13)
@@ -44,7 +47,7 @@ export function writeRecordHead(head: RecordHead): Buffer {
 
 /** Decodes a head. Returns undefined if it is invalid. */
 export function readRecordHead(bytes: Buffer): RecordHead | undefined {
-  if (bytes.length < recordHeadBytes || bytes[0] !== version) return undefined
+  if (bytes.length < recordHeadBytes || bytes[0] !== recordVersion) return undefined
   const sequence = bytes.readDoubleBE(5)
   const density = bytes.readDoubleBE(17)
   const reported = bytes.readUInt32BE(25)

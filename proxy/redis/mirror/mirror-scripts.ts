@@ -1,3 +1,5 @@
+import { recordHeadBytes, recordHeadFormat, recordVersion } from '../codec/mirror-record.ts'
+
 /*
  * A replica's mirror in Redis:
  * - head, a hash: `epoch` (how often the replica was reset), `life` (id of this head: if it changes, Redis has lost the
@@ -6,6 +8,8 @@
  *   feed so far)
  * - buckets, hashes: request → record (mirror-record.ts)
  * - feed, a stream: what was written, in its merged form
+ *
+ * All keys of a mirror have one hash tag, so they lie on one node of a cluster, those too that a script builds.
  */
 
 /**
@@ -72,15 +76,15 @@ for at = 11, #ARGV, 6 do
   elseif (kind == 'p' or kind == 'u') and not old then
     missing[#missing + 1] = tostring((at - 11) / 6)
   else
-    if old and kind ~= 'w' and #old >= 29 and string.byte(old) == 2 then
-      local e, s, held, density, reported = struct.unpack('>I4dI4dI4', old, 2)
-      local newE, newS, newHeld, newDensity, newReported = struct.unpack('>I4dI4dI4', head, 2)
+    if old and kind ~= 'w' and #old >= ${recordHeadBytes} and string.byte(old) == ${recordVersion} then
+      local e, s, held, density, reported = struct.unpack('${recordHeadFormat}', old, 2)
+      local newE, newS, newHeld, newDensity, newReported = struct.unpack('${recordHeadFormat}', head, 2)
       if newDensity == 0 then newDensity = density end
       local isLater = s > newS or kind == 'u' or (kind == 'r' and s == newS)
       if e > newE or (e == newE and isLater) then newE, newS, newHeld, newReported = e, s, held, reported end
-      head = string.char(2) .. struct.pack('>I4dI4dI4', newE, newS, newHeld, newDensity, newReported)
+      head = string.char(${recordVersion}) .. struct.pack('${recordHeadFormat}', newE, newS, newHeld, newDensity, newReported)
     end
-    redis.call('HSET', key, request, head .. (#prompt == 0 and string.sub(old, 30) or prompt))
+    redis.call('HSET', key, request, head .. (#prompt == 0 and string.sub(old, ${recordHeadBytes} + 1) or prompt))
     redis.call('EXPIRE', key, ttl)
     redis.call('ZADD', KEYS[3], bucket, bucket)
     tell(bucket, request, kind, head, prompt)

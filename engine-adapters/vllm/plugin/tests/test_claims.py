@@ -15,8 +15,10 @@ from reprise_vllm.reuse.claims import LAST_TOKENS, QUESTION_TOKENS, Claim
 ALIKE = RowWork()
 
 
-def make_claim(*given, work: RowWork = ALIKE, is_lossless: bool = True) -> Claim | None:
-    return claims.make_claim(*given, work, is_lossless=is_lossless)
+def make_claim(
+    *given, work: RowWork = ALIKE, method: str = "attention-spread", is_lossless: bool = True
+) -> Claim | None:
+    return claims.make_claim(*given, work, method, is_lossless=is_lossless)
 
 
 def found(start: int, length: int, is_exact: bool = False) -> Found:
@@ -46,8 +48,10 @@ def test_every_row_of_a_claim_is_cached_exact_reused_recomputed_or_a_gap(
     assert begin <= claim.exact_end <= claim.end <= length - LAST_TOKENS
     behind_the_same = sum(one.match.length for one in claim.found if one.is_exact)
     assert claim.exact == (behind_the_same if is_lossless else 0)
-    assert is_lossless or claim.exact_end == begin
+    inexact = [one.match.start for one in claim.found if not (is_lossless and one.is_exact)]
+    assert claim.exact_end == min([*inexact, claim.end])
     assert claim.exact + claim.reused + claim.budget + claim.gaps == claim.end - begin
+    assert claim.asking <= claim.reused + claim.exact
     assert 0 <= claim.budget <= ratio * claim.approximate + 1e-6
     if even_keys == math.inf:
         assert claim.budget > ratio * claim.approximate - 1
@@ -56,13 +60,14 @@ def test_every_row_of_a_claim_is_cached_exact_reused_recomputed_or_a_gap(
     assert claim.question[-1] == length - 1
 
 
-def test_the_exact_part_ends_at_the_first_gap_or_approximate_run():
+def test_the_exact_part_ends_at_the_first_approximate_run():
     def exact_end(*runs: Found) -> int:
         return make_claim(runs, 64, 1000, 0.1, 32).exact_end
 
     assert exact_end(found(64, 100, True), found(164, 100, True), found(264, 50)) == 264
-    assert exact_end(found(64, 100, True), found(170, 100, True)) == 164
-    assert exact_end(found(70, 100, True)) == 64
+    # gaps behind exact rows are computed from these
+    assert exact_end(found(64, 100, True), found(170, 100, True)) == 270
+    assert exact_end(found(70, 100)) == 70
 
 
 def test_rows_that_came_back_changed_are_computed_again_where_all_shall_be_as_full_attention_gives_it():
@@ -76,17 +81,25 @@ def test_little_is_not_worth_a_claim():
     assert make_claim([], 0, 500, 0.1, 64) is None
     assert make_claim([found(0, 63)], 0, 500, 0, 64) is None
     assert make_claim([found(0, 64)], 0, 500, 0, 64) is not None
-    # choosing rows would cost more than reuse saves
-    assert make_claim([found(0, 64)], 0, 500, 0.1, 64) is None
     # the end of a repeated prompt is computed anyway
     assert make_claim([found(0, 90)], 0, 90, 0.1, 64) is None
 
 
-def test_a_run_behind_a_long_gap_is_claimed_where_it_saves_more_than_choosing_costs():
+def test_rows_are_chosen_without_the_question_where_asking_it_costs_more_than_reuse_saves():
+    def method(start: int, length: int, ratio: float, method: str = "prophetkv") -> str:
+        return make_claim([found(start, length)], 0, start + 1000, ratio, 64, method=method).method
+
+    assert method(0, 64, 0.1) == method(5000, 164, 0.15) == "epic"
+    assert method(600, 164, 0.15) == method(0, 164, 0.15) == "prophetkv"
+    # where none or all are computed, nothing is asked
+    assert method(5000, 164, 0) == method(5000, 164, 1) == "prophetkv"
+    assert method(5000, 164, 0.15, "random") == "random"
+
+
+def test_a_claim_ends_behind_the_last_run_however_long_the_gap_before_it():
     claim = make_claim([found(0, 200), found(600, 164)], 0, 1000, 0.15, 64)
     assert (claim.end, claim.gaps) == (764, 400)
-    assert make_claim([found(5000, 164)], 0, 6000, 0.15, 64) is None
-    assert make_claim([found(5000, 164)], 0, 6000, 0, 64).end == 5164
+    assert make_claim([found(5000, 164)], 0, 6000, 0.15, 64).end == 5164
 
 
 def test_the_question_is_what_stands_behind_the_last_segment():

@@ -1,10 +1,11 @@
 """Decides what to claim of a prompt: which rows come from segments, and how many are computed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from reprise_reuse.methods import METHODS, WITHOUT_QUESTION
 from reprise_reuse.segments import Found
 from reprise_reuse.work import RowWork
 from reprise_vllm.reuse.messages import Piece
@@ -33,6 +34,8 @@ class Claim:
     budget: int
     """how many reused rows are recomputed"""
     question: Sequence[int]
+    method: str
+    """how they are chosen: a name in `reprise_reuse.methods.METHODS`"""
     is_lossless: bool = True
     """whether rows come back from host memory bit for bit"""
 
@@ -64,7 +67,9 @@ class Claim:
     @property
     def asking(self) -> int:
         """The cost of choosing, in computed rows: the question's own rows, and reading the context."""
-        return len(self.question) + self.end // _READ_AT_THE_COST_OF_ONE if 0 < self.budget < self.approximate else 0
+        if not METHODS[self.method].reads_question or not 0 < self.budget < self.approximate:
+            return 0
+        return len(self.question) + self.end // _READ_AT_THE_COST_OF_ONE
 
     @property
     def _behind_the_same(self) -> int:
@@ -72,14 +77,17 @@ class Claim:
 
 
 def make_claim(
-    found: Sequence[Found], begin: int, length: int, ratio: float, least: int, work: RowWork, *,
+    found: Sequence[Found], begin: int, length: int, ratio: float, least: int, work: RowWork, method: str, *,
     is_lossless: bool = True,
 ) -> Claim | None:  # fmt: skip
     """Returns what to claim of a prompt of `length` tokens whose first `begin` are cached; None if not worth it.
 
+    If asking the question which rows to recompute costs more than reuse saves, they are chosen without it.
+
     found  what segments hold of [begin, length), ascending and disjoint
     ratio  share of the cost of computing the approximate rows that may be spent on recomputing some of them
     least  the fewest reused rows worth a claim
+    method  how recomputed rows are chosen: a name in `reprise_reuse.methods.METHODS`
     is_lossless  whether rows come back from host memory bit for bit; if not, none of them is exact
     """
     if not is_lossless and ratio >= 1:
@@ -90,16 +98,14 @@ def make_claim(
     if sum(one.match.length for one in found) < least:
         return None
     end = found[-1].match.end
-    exact_end = begin
-    for one in found:
-        if not is_lossless or not one.is_exact or one.match.start != exact_end:
-            break
-        exact_end = one.match.end
+    # rows that are computed behind exact ones are exact
+    inexact = (one.match.start for one in found if not (is_lossless and one.is_exact))
+    exact_end = next(inexact, end)
     approximate = [np.arange(one.match.start, one.match.end) for one in found if not one.is_exact]
     budget = work.affordable(np.concatenate(approximate), ratio) if approximate else 0
     question = _question(found, begin, length, new_tail)
-    claim = Claim(begin, end, found, exact_end, budget, question, is_lossless)
-    return claim if claim.reused + claim.exact >= claim.asking else None
+    claim = Claim(begin, end, found, exact_end, budget, question, method, is_lossless)
+    return claim if claim.reused + claim.exact >= claim.asking else replace(claim, method=WITHOUT_QUESTION)
 
 
 def piece_of(found: Found) -> Piece:

@@ -103,7 +103,7 @@ class ReuseScheduler:
         found = [one for one in found if one.segment.is_at_hand]
         claim = make_claim(
             found, cached, len(prompt), asked.wish.ratio, self._settings.least_tokens, self._limits.work,
-            is_lossless=not self._settings.is_lossy,
+            self._settings.method, is_lossless=not self._settings.is_lossy,
         )  # fmt: skip
         if claim is None:
             return 0, False
@@ -248,7 +248,7 @@ class ReuseScheduler:
         self._step.loads.append(
             Load(
                 request.request_id, prompt_of(request), list(blocks), claim.begin, claim.end, asked.pieces,
-                claim.question, claim.budget, self._settings.method, asked.is_late, claim.asking,
+                claim.question, claim.budget, claim.method, asked.is_late, claim.asking,
             )
         )  # fmt: skip
         if not asked.is_late:
