@@ -4,7 +4,7 @@ import { emulatorDefaults } from '#engine-adapters/emulator/emulator-defaults.ts
 import { addReplayCommands } from '#replay/commands.ts'
 import { ReplayError } from '#replay/replay-error.ts'
 import { hashKey } from './access/hash-key.ts'
-import { addChunksCommand } from './chunks/command.ts'
+import { addChunksCommand } from './chunks/register/command.ts'
 import { argument, atLeast } from './command-arguments.ts'
 import { addCompareCommand } from './compare/command.ts'
 import { checkConfig } from './config/check-config.ts'

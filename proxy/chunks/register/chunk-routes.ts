@@ -1,12 +1,12 @@
 import type { Hono } from 'hono'
-import { ProxyError } from '../errors.ts'
-import type { ServerEnv } from '../http/app.ts'
-import { readBody } from '../http/read-body.ts'
-import { parseJson } from '../json/parse-json.ts'
-import { isObject } from '../prompt/body/prompt-builder.ts'
-import type { Pipeline } from '../request/pipeline.ts'
+import { ProxyError } from '../../errors.ts'
+import type { ServerEnv } from '../../http/app.ts'
+import { readBody } from '../../http/read-body.ts'
+import { parseJson } from '../../json/parse-json.ts'
+import { isObject } from '../../prompt/body/prompt-builder.ts'
+import type { Pipeline } from '../../request/pipeline.ts'
+import { bytesPerChunk } from '../table/chunk-table.ts'
 import { readChunks } from './read-chunks.ts'
-import { bytesPerChunk } from './table/chunk-table.ts'
 
 /** Adds the routes by which an operator registers and forgets chunks (CONTRACT §4). */
 export function addChunkRoutes(

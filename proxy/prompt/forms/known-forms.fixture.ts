@@ -1,5 +1,5 @@
-import { ask, type Form, rain, sun } from './form.ts'
-import { labelForm } from './label-form.ts'
+import { ask, type Form, rain, sun } from './form.fixture.ts'
+import { labelForm } from './label-form.fixture.ts'
 
 /** All known forms. Lists of any other form are left alone, unless a user's pattern finds them. */
 export const forms: readonly Form[] = [

@@ -1,5 +1,5 @@
-import { ProxyError } from '../errors.ts'
-import type { GivenChunk } from './known-chunks.ts'
+import { ProxyError } from '../../errors.ts'
+import type { GivenChunk } from '../known-chunks.ts'
 
 /** Chunks that an operator registers, and for whom. */
 export interface GivenChunks {

@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { nouns } from '../scan/words/nouns.ts'
 import { isWeakLabel } from '../scan/words/read-noun.ts'
 import { findContextLists, findSureLists } from './find-context-lists.ts'
-import { forms } from './registry.ts'
-
-const [rain, sun] = ['It rained in Oslo all day.', 'The sun shone in Rome again.']
+import { rain, sun } from './form.fixture.ts'
+import { forms } from './known-forms.fixture.ts'
 
 /** Returns the number of blocks in a text's only list, or 0 unless there is exactly one. */
 function countBlocks(text: string): number {

@@ -1,4 +1,4 @@
-import { ask, type Form, rain, sun } from './form.ts'
+import { ask, type Form, rain, sun } from './form.fixture.ts'
 
 /** Labels before blocks, with any decoration. */
 export const labelForm: Form = {
