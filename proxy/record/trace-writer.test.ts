@@ -87,3 +87,33 @@ test('a disk that fails is told of once, and what is lost is counted; it goes on
   expect(read(part!, 'blocks.jsonl.gz').map(({ id }) => id)).toEqual(['a'])
   expect(read(part!, 'queries.jsonl.gz').map(({ query_id }) => query_id)).toEqual([3])
 })
+
+test('a folder in which none can be made is refused', () => {
+  open()
+  const at = (place: string): TraceWriter =>
+    new TraceWriter({ folder: place, partBytes: 1, maxBytes: 1, now: () => 0, onFault: () => undefined })
+  writeFileSync(join(folder, 'file'), '')
+  expect(() => at(join(folder, 'file', 'traces'))).toThrow('ENOTDIR')
+  // Node's own recursive mkdir hangs here
+  if (existsSync('/proc/self')) expect(() => at('/proc/traces')).toThrow('ENOENT')
+})
+
+test('a part that cannot be begun is told once, and what it would have held is lost', async () => {
+  open(1)
+  write(1, ['a'])
+  await writer.flush()
+  rmSync(folder, { recursive: true })
+  writeFileSync(folder, '')
+  for (const number of [2, 3]) {
+    write(number, ['a'])
+    await writer.flush()
+  }
+  expect(faults).toHaveLength(1)
+  expect(writer.lost).toBe(2)
+  rmSync(folder)
+  write(4, ['a'])
+  await writer.flush()
+  write(5, ['a'])
+  await writer.flush()
+  expect(parts().flatMap((part) => read(part, 'queries.jsonl.gz').map(({ query_id }) => query_id))).toContain(5)
+})

@@ -1,6 +1,6 @@
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { appendFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 
@@ -48,7 +48,6 @@ export class TraceWriter {
   /** Throws if the folder is not writable. */
   constructor(options: TraceWriterOptions) {
     this.#options = options
-    mkdirSync(options.folder, { recursive: true, mode: 0o700 })
     this.#begin()
     this.#timer = setInterval(() => this.flush(), flushMilliseconds).unref()
   }
@@ -93,8 +92,8 @@ export class TraceWriter {
     const part = this.#part!
     // if this part is full, what arrives while it is written belongs to the next one
     const isFull = this.#partSize >= this.#options.partBytes
-    if (isFull) this.#begin()
     try {
+      if (isFull) this.#begin()
       for (const [name, text] of [
         [blocksFile, blocks],
         [requestsFile, requests],
@@ -128,12 +127,20 @@ export class TraceWriter {
     const { folder, maxBytes, now } = this.#options
     const stamp = new Date(now()).toISOString().replaceAll(/[-:.]/g, '')
     this.#parts += 1
-    this.#part = join(folder, `${stamp}-${this.#parts}`)
-    mkdirSync(this.#part, { recursive: true, mode: 0o700 })
+    const part = join(folder, `${stamp}-${this.#parts}`)
+    makeFolder(resolve(part))
+    this.#part = part
     this.#partSize = 0
     this.#known = new Set()
-    dropOldest(folder, maxBytes, this.#part)
+    dropOldest(folder, maxBytes, part)
   }
+}
+
+/** Makes a folder, and those that it lies in. Node's own `recursive` never returns where a file system takes none. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return
+  makeFolder(dirname(path))
+  mkdirSync(path, { mode: 0o700 })
 }
 
 /** Deletes the oldest parts, and only our own, until the rest is small enough. */
