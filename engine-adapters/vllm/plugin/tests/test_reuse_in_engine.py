@@ -122,6 +122,19 @@ def test_an_exact_prefix_that_left_the_pages_comes_back_exact(engine):
     assert said(answer) == said(expected) and difference(answer, expected) < 1e-3
 
 
+@pytest.mark.parametrize("rows_per_step", [4096, 96], ids=["in one step", "in slices over several steps"])
+def test_what_is_computed_before_approximate_rows_is_exact_for_others(engine, monkeypatch, rows_per_step):
+    monkeypatch.setattr(engine.reuse, "_limits", engine.reuse._limits._replace(rows_per_step=rows_per_step))
+    engine.ask([FIRST])
+    fresh = [*tokens(0, SYSTEM), *tokens(900, 160)]
+    engine.ask([[*fresh, *OTHER[SYSTEM:]]], {"reuse": 0})
+    engine.tokens_by_kind()
+    behind = [*fresh, *tokens(901, 200)]
+    answer = engine.ask([behind], {"reuse": "off"})[0]
+    assert engine.tokens_by_kind()["exact"] == len(fresh) // BLOCK * BLOCK
+    assert difference(answer, full_attention(engine, behind)) < 1e-3
+
+
 def test_tenants_share_nothing(engine):
     engine.ask([FIRST], salt="a")
     engine.tokens_by_kind()
