@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 import { applySplices } from '../json/json-spans.ts'
+import { tryJson } from '../json/try-json.ts'
 import type { AnswerRewriter } from './answer-rewriter.ts'
 import type { CitationLabels } from './citations/citation-labels.ts'
 import { CitationMapper } from './citations/map-citations.ts'
 import { GatheredBytes } from './events/gathered-bytes.ts'
 import { type AnswerApi, findAnswerTexts } from './find-answer-texts.ts'
-import { parseAnswer } from './json-value.ts'
 import { spliceString } from './splice-string.ts'
 
 const defaultLongestBody = 16 * 1024 * 1024
@@ -60,7 +60,7 @@ export class BodyRewriter implements AnswerRewriter {
     if (!isUtf8(body)) return body
     const json = body.toString()
     let remapped = 0
-    const splices = findAnswerTexts(this.#api, parseAnswer(json)).flatMap(({ path, text }) => {
+    const splices = findAnswerTexts(this.#api, tryJson(json)).flatMap(({ path, text }) => {
       const { changes } = new CitationMapper(this.#labels).advance(text, true)
       remapped += changes.length
       return changes.length > 0 ? spliceString(json, path, changes) : []

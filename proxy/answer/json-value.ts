@@ -10,13 +10,3 @@ export function toObject(value: unknown): Readonly<Record<string, unknown>> {
 export function toArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
-
-/** Returns the value of a JSON text; undefined if it is not JSON. */
-export function parseAnswer(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // whatever the engine sends is passed on
-    return undefined
-  }
-}

@@ -1,3 +1,4 @@
+import { tryJson } from '../json/try-json.ts'
 import type { AnswerRewriter } from './answer-rewriter.ts'
 import type { CitationLabels } from './citations/citation-labels.ts'
 import { CitationMapper } from './citations/map-citations.ts'
@@ -6,7 +7,6 @@ import { findEventTexts } from './events/find-event-texts.ts'
 import { HeldEvent } from './events/held-event.ts'
 import type { AnswerApi } from './find-answer-texts.ts'
 import { FollowedText } from './followed-text.ts'
-import { parseAnswer } from './json-value.ts'
 
 const defaultLongestEvent = 1024 * 1024
 /** a citation split over more events than this is decided as it is */
@@ -87,7 +87,7 @@ export class StreamRewriter implements AnswerRewriter {
       this.#endTexts('all')
       return
     }
-    const { texts, ended } = findEventTexts(this.#api, parseAnswer(event.data))
+    const { texts, ended } = findEventTexts(this.#api, tryJson(event.data))
     for (const text of texts) {
       if (text.of !== undefined) this.#follow(text.of).add(event, text)
       else event.change(text.path, new CitationMapper(this.#labels).advance(text.text, true).changes)

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { EngineAdapter } from '#engine-adapters/engine-adapter.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
+import { tryJson } from '../json/try-json.ts'
 
 /** A request as it was sent to the engine. */
 export interface SentBody {
@@ -46,7 +47,7 @@ export function tokenQuestions(
 
 /** Returns the tokens of each prompt in an answer; undefined if there are none, or a prompt is more than its tokens. */
 export function readTokens(text: string): Uint32Array[] | undefined {
-  const answer = readJson(text)
+  const answer = tryJson(text)
   const tokens = (answer as { tokens?: unknown } | null | undefined)?.tokens
   if (isTokens(tokens)) return [Uint32Array.from(tokens)]
   if (Array.isArray(tokens)) {
@@ -64,17 +65,8 @@ export function readTokens(text: string): Uint32Array[] | undefined {
 }
 
 function readObject(body: Buffer): Json | undefined {
-  const value = readJson(body.toString())
+  const value = tryJson(body.toString())
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined
-}
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // invalid JSON has no prompt
-    return undefined
-  }
 }
 
 /** Block hashes are computed from 32-bit tokens. */

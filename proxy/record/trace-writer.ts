@@ -136,7 +136,7 @@ export class TraceWriter {
   }
 }
 
-/** Makes a folder, and those that it lies in. Node's own `recursive` never returns where a file system takes none. */
+/** Makes a folder and its missing parents. Node's own `recursive` never returns if the parent, as `/proc`, takes none. */
 function makeFolder(path: string): void {
   if (existsSync(path)) return
   makeFolder(dirname(path))

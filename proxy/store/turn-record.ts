@@ -2,6 +2,7 @@ import { Ajv } from 'ajv'
 import { digestOf } from '#index/context-block.ts'
 import type { SentOrder, SentTurn, TurnKey } from '#index/conversation-store.ts'
 import { ownSchemas } from '../http/own-schemas.ts'
+import { tryJson } from '../json/try-json.ts'
 
 /** A turn as stored for other proxies. */
 export interface TurnRecord {
@@ -85,7 +86,7 @@ export function toTurnRecord(turn: TurnKey, sent: SentTurn, nonce: string): Turn
 export function readTurnRecord(turn: TurnKey, text: string): SentTurn | undefined {
   const end = text.indexOf('\n')
   if (end < 0 || text.length > maxRecordCharacters + end + 1) return undefined
-  const record = parse(text.slice(end + 1))
+  const record = tryJson(text.slice(end + 1))
   // rejects a record copied from another turn, perhaps of another tenant
   if (!isRecord(record) || record.turn !== turn) return undefined
   return ordersOf(record.sent).every(isSound) ? withAbsent(record.sent) : undefined
@@ -128,12 +129,4 @@ function withAbsent(sent: SentTurn): SentTurn {
     return sent.spans ? { kind: 'ordered', contexts, spans: sent.spans } : { kind: 'ordered', contexts }
   }
   return sent.kind === 'explicit' ? { ...sent, context: restore(sent.context) } : sent
-}
-
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
-  }
 }

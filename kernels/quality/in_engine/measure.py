@@ -14,7 +14,7 @@ import torch
 from quality.in_engine.engine import Engine
 from quality.in_engine.prompts import Asked, Trace
 from quality.in_engine.score import f1
-from reprise_reuse.preprocess.windows import bm25, similar_windows
+from reprise_reuse.preprocess.windows import similar_windows
 
 ANSWER_TOKENS = 12
 CONTEXTS = 4
@@ -120,7 +120,7 @@ def store(engine: Engine, trace: Trace, group: list[Asked], stored: str, salt: s
         windows = [random_order.sample(asked.documents, len(asked.documents)) for asked in group]
     elif kind == "similar":
         documents = dict.fromkeys(document for asked in group for document in asked.documents)
-        windows = similar_windows(list(documents), _NEIGHBOURS, bm25(trace.corpus))
+        windows = similar_windows(list(documents), _NEIGHBOURS, trace.similar)
     else:
         # a document must not be averaged over contexts with other documents of its own prompt
         windows = [

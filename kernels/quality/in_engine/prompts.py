@@ -5,8 +5,11 @@ import json
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
+
+from reprise_reuse.preprocess.windows import Similar, bm25
 
 SYSTEM = "<|im_start|>system\nAnswer the question from the documents.<|im_end|>\n<|im_start|>user\n"
 TURN = "<|im_end|>\n<|im_start|>user\n"
@@ -46,7 +49,7 @@ class Trace:
         self._tokenizer = tokenizer
         self._longest = longest
         blocks = {block["id"]: block["text"] for block in _open(folder, "blocks") if "text" in block}
-        self.corpus = list(dict.fromkeys(blocks.values()))
+        self._corpus = list(dict.fromkeys(blocks.values()))
         queries = [query for query in _open(folder, "queries") if all(one in blocks for one in query["blocks"])]
         random.Random(seed).shuffle(queries)
         asked = [
@@ -57,6 +60,11 @@ class Trace:
             for query in queries
         ]  # fmt: skip
         self.asked = [one for one in asked if longest is None or len(self.prompt(one)) <= longest]
+
+    @cached_property
+    def similar(self) -> Similar:
+        """Finds the documents of the trace that are most similar to one, with BM25."""
+        return bm25(self._corpus)
 
     def windows(self, asked: Asked, documents: Sequence[str]) -> Iterator[Sequence[str]]:
         """Splits documents, in order, into as few prompts as possible."""

@@ -1,4 +1,5 @@
 import { ProxyError } from '../../errors.ts'
+import { tryJson } from '../../json/try-json.ts'
 import type { GivenChunk } from '../known-chunks.ts'
 
 /** Chunks that an operator registers, and for whom. */
@@ -59,14 +60,6 @@ export function readChunkLine(line: string, place: string): GivenChunk | undefin
 
 function readLines(body: string): GivenChunk[] {
   return body.split('\n').flatMap((line, i) => readChunkLine(line, `line ${i + 1}`) ?? [])
-}
-
-function tryJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function invalid(message: string): ProxyError {

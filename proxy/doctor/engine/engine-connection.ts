@@ -1,4 +1,5 @@
 import { Agent, request } from 'undici'
+import { tryJson } from '../../json/try-json.ts'
 
 /** What an engine answered. */
 export interface Answer {
@@ -73,7 +74,7 @@ export class EngineConnection {
       })
       const text = await readText(response.body)
       const milliseconds = performance.now() - started
-      return { status: response.statusCode, headers: response.headers, text, json: readJson(text), milliseconds }
+      return { status: response.statusCode, headers: response.headers, text, json: tryJson(text), milliseconds }
     } catch (error) {
       signal.throwIfAborted()
       return toNoAnswer(error as Error, timeoutMilliseconds)
@@ -95,15 +96,6 @@ async function readText(body: AsyncIterable<Buffer>): Promise<string> {
     if (bytes > longestBody) break
   }
   return Buffer.concat(chunks).toString()
-}
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // the caller judges an answer that is not JSON
-    return undefined
-  }
 }
 
 const unreachable = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'EADDRNOTAVAIL'])

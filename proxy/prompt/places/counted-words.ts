@@ -1,5 +1,6 @@
 import type { PromptContext } from '../body/prompt-context.ts'
 import { nouns } from '../scan/words/nouns.ts'
+import { firstMatches } from './first-matches.ts'
 
 /** Ordinals and other words for a place in a row. */
 export const PLACE =
@@ -18,8 +19,6 @@ const NUMBERED = new RegExp(
   `(?<!\\p{L})${WORD} ?(?:[_#.:(\\[*№-]{1,2}|n[o°]\\.?:?|numbers?:?|numbered|labell?ed)? ?(\\d{1,4})(?![\\d%]|[.,]\\d)`,
   'giu',
 )
-// a text with more of them is not a question about blocks, and each takes time
-const MOST_WORDS = 1_000
 // the words that announce a list are in the line before it
 const LONGEST_LINE = 300
 // members of a JSON object are named within so many characters
@@ -34,9 +33,7 @@ const known = new Set(nouns.flatMap(({ singular, plural }) => [...wordsOf(singul
 export function readCountedWords(text: string): Set<string> {
   const words = new Set<string>()
   for (const pattern of COUNTED) {
-    let count = 0
-    for (const match of text.matchAll(pattern)) {
-      if (++count > MOST_WORDS) break
+    for (const match of firstMatches(text, pattern)) {
       for (const word of match.slice(1)) if (word !== undefined) words.add(toSingular(word))
     }
   }
@@ -46,9 +43,7 @@ export function readCountedWords(text: string): Set<string> {
 /** Reads the words with a number, such as `memory 2`. Leaves out those for which `isNothing` returns true. */
 export function readNumberedWords(text: string, isNothing: (start: number, end: number) => boolean): Set<string> {
   const words = new Set<string>()
-  let count = 0
-  for (const { 0: whole, 1: word, 2: number, index } of text.matchAll(NUMBERED)) {
-    if (++count > MOST_WORDS) break
+  for (const { 0: whole, 1: word, 2: number, index } of firstMatches(text, NUMBERED)) {
     const named = `${toSingular(word!)} ${number}`
     if (!words.has(named) && !isNothing(index, index + whole.length)) words.add(named)
   }

@@ -1,4 +1,5 @@
 import { NUMERAL, PLACE, readCountedWords, readNumberedWords } from './counted-words.ts'
+import { firstMatches } from './first-matches.ts'
 import { asksInOrder, readEnds } from './order-words.ts'
 import { callsByPlace, findNumbered } from './place-words.ts'
 
@@ -67,8 +68,6 @@ const OPEN_QUOTE = /["“`][^"“”`\n]{0,300}$/
 
 const LONGEST_SENTENCE = 400
 const LONGEST_PARAGRAPH = 1_500
-// a text with more numbers is not a question about documents, and each number takes time
-const MOST_NAMES = 1_000
 
 /** Reads what a text says about blocks by number or position, ignoring instructions on how to cite. */
 export function readRemarks(text: string): Remarks {
@@ -111,9 +110,7 @@ function namesIn(
   isNothing: (text: string, start: number, end: number) => boolean,
 ): Set<string> {
   const names = new Set<string>()
-  let count = 0
-  for (const match of text.matchAll(pattern)) {
-    if (++count > MOST_NAMES) break
+  for (const match of firstMatches(text, pattern)) {
     if (isNothing(text, match.index, match.index + match[0].length)) continue
     for (const number of (match.slice(1).find((number) => number !== undefined) ?? '').split(/\D+/)) names.add(number)
   }

@@ -9,7 +9,7 @@ import { recordHeadBytes, recordHeadFormat, recordVersion } from '../codec/mirro
  * - buckets, hashes: request → record (mirror-record.ts)
  * - feed, a stream: what was written, in its merged form
  *
- * All keys of a mirror have one hash tag, so they lie on one node of a cluster, those too that a script builds.
+ * All keys of a mirror have one hash tag, so they lie on one node of a cluster. The keys that scripts build do, too.
  */
 
 /**
