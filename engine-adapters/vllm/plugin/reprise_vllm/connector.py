@@ -1,9 +1,10 @@
 """The KV connector: vLLM reports requests and blocks to it, and it fills the blocks that are reused."""
 
 from collections.abc import Callable
-from functools import wraps
+from functools import reduce, wraps
 from typing import TYPE_CHECKING, Any
 
+from vllm.distributed.kv_transfer import get_kv_transfer_group
 from vllm.distributed.kv_transfer.kv_connector.v1.base import (
     KVConnectorBase_V1,
     KVConnectorMetadata,
@@ -16,7 +17,7 @@ from reprise_vllm.cache_watcher import Reuse
 from reprise_vllm.hotness.eviction import REPORT, HotEviction, start_eviction, wants_hotness
 from reprise_vllm.known_settings import warn_of_unknown
 from reprise_vllm.reuse.engine_parts import remember_runner
-from reprise_vllm.reuse.messages import RepriseMetadata, WorkerReport
+from reprise_vllm.reuse.messages import RepriseMetadata, StartReport, WorkerReport
 from reprise_vllm.reuse.side import SchedulerSide, WorkerSide, read_settings
 from reprise_vllm.reuse.start import start_scheduler
 from reprise_vllm.reuse.stats import ReuseMetrics, ReuseStats
@@ -30,7 +31,10 @@ from reprise_vllm.start_reporting import Reporting, start_reporting
 if TYPE_CHECKING:
     import torch
     from vllm.config import VllmConfig
-    from vllm.distributed.kv_transfer.kv_connector.v1.base import KVConnectorWorkerMetadata
+    from vllm.distributed.kv_transfer.kv_connector.v1.base import (
+        KVConnectorHandshakeMetadata,
+        KVConnectorWorkerMetadata,
+    )
     from vllm.distributed.kv_transfer.kv_connector.v1.metrics import KVConnectorPromMetrics, KVConnectorStats
     from vllm.forward_context import ForwardContext
     from vllm.v1.attention.backend import AttentionMetadata
@@ -145,8 +149,7 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
         report = connector_output.kv_connector_worker_meta
         if self._pages is not None:
             self._pages.heard(report.pages if isinstance(report, WorkerReport) else None)
-        if self._on_scheduler.heard(report):
-            self._describe({"reuse": self._on_scheduler.offer})
+        self._hear(report)
 
     def take_events(self) -> tuple[()]:
         # called after a step's output has been processed, which evicts blocks whose load failed
@@ -195,10 +198,23 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
         if self._on_worker is not None:
             self._on_worker.register(kv_caches)
 
-    def get_handshake_metadata(self) -> None:
+    def get_handshake_metadata(self) -> "KVConnectorHandshakeMetadata | None":
         # vLLM calls this once the model is loaded and warmed up: a good time for the self-test
-        if self._on_worker is not None:
-            self._on_worker.prove()
+        if self._on_worker is None:
+            return None
+        self._on_worker.prove()
+        if get_kv_transfer_group() is not self:
+            # beside other connectors, vLLM would give these our report, and would not ask them for theirs
+            return None
+        report = self._on_worker.take_report()
+        return None if report is None else StartReport(report)
+
+    def set_xfer_handshake_metadata_pp_aware(
+        self, metadata: "dict[tuple[int, int], KVConnectorHandshakeMetadata]"
+    ) -> None:
+        reports = [one.report for one in metadata.values() if isinstance(one, StartReport)]
+        if reports:
+            self._hear(reduce(WorkerReport.aggregate, reports))
 
     def handle_preemptions(self, kv_connector_metadata: KVConnectorMetadata) -> None:
         # called in every step, while reallocated blocks still hold their old contents
@@ -236,6 +252,10 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
     def wait_for_save(self) -> None:
         if self._on_worker is not None:
             self._on_worker.save(self._get_connector_metadata().reuse)
+
+    def _hear(self, report: Any) -> None:
+        if self._on_scheduler.heard(report):
+            self._describe({"reuse": self._on_scheduler.offer})
 
     @_never_throws
     def _describe(self, facts: dict[str, Any]) -> None:

@@ -53,7 +53,6 @@ class ReusingEngine:
         self.core = self.llm.llm_engine.engine_core.engine_core
         self.side = self.core.scheduler.connector._on_scheduler
         self._counted: Counter[tuple[str, str]] = Counter()
-        self.ask([[1, 2, 3]])
 
     @property
     def reuse(self) -> Any:

@@ -301,6 +301,18 @@ def test_a_full_disk_is_said_once_and_leaves_no_part_of_a_file(tmp_path, monkeyp
     assert read(again, 4) is not None
 
 
+def test_a_folder_that_was_removed_is_made_again_and_said(tmp_path, caplog):
+    folder = tmp_path / "disk"
+    disk = tier(folder)
+    shutil.rmtree(folder)
+    with listening(caplog):
+        write(disk, 1)
+    assert "was removed, it is made again" in caplog.text
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert read(disk, 1) is not None
+    disk.close()
+
+
 def test_a_dropped_segment_is_gone_even_if_its_write_was_under_way(tmp_path):
     disk = tier(tmp_path)
     write(disk, 1)
@@ -347,7 +359,7 @@ def test_a_read_that_fails_in_an_unforeseen_way_costs_its_file(tmp_path, monkeyp
     with monkeypatch.context() as patch, listening(caplog):
         patch.setattr(segment_file, "_checksum", lambda *_: 1 / 0)
         assert read(disk, 1) is None
-    assert "cannot be read and is not used: division by zero" in caplog.text
+    assert "cannot be read (division by zero) and is not used" in caplog.text
     assert read(disk, 1) is not None
     disk.close()
 

@@ -91,6 +91,13 @@ def test_a_damaged_file_is_fetched_and_lost_and_the_next_is_read(rows, store, tm
     next(tmp_path.glob("*1.0.safetensors")).write_bytes(b"damaged")
     assert fetch(rows, 1, 2).lost == {1}
     assert not is_there(store, 1) and is_there(store, 2)
+    assert (rows.take_refused(), rows.take_refused()) == (1, 0)
+
+
+def test_files_refused_at_the_start_are_counted(rows, tmp_path):
+    next(tmp_path.glob("*1.0.safetensors")).write_bytes(b"damaged")
+    assert sorted(file.name for file, _ in rows.restore()) == [2, 3]
+    assert rows.take_refused() == 1
 
 
 def test_rows_that_do_not_fit_are_fetched_and_lost(rows, store, monkeypatch, caplog):

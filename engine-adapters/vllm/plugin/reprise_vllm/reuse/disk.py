@@ -49,6 +49,7 @@ class DiskTier:
         self._clear_away_partials()
         self._waiting: queue.Queue[tuple[SegmentFiles, DiskFile, State] | None] = queue.Queue(_MOST_WAITING)
         self._written: Counter[int] = Counter()
+        self._refused = 0
         self._pending: Counter[int] = Counter()
         self._dropped: set[int] = set()
         self._lock = threading.Lock()
@@ -85,6 +86,12 @@ class DiskTier:
         with self._lock:
             written, self._written = self._written, Counter()
         return written
+
+    def take_refused(self) -> int:
+        """Returns how many files were refused or could not be read since the last call."""
+        with self._lock:
+            refused, self._refused = self._refused, 0
+        return refused
 
     def start_read(self, file: DiskFile) -> None:
         """Starts to read a segment; `take_read` returns it."""
@@ -161,6 +168,9 @@ class DiskTier:
         path = self._path(file.name)
         partial = path.with_suffix(_PARTIAL)
         try:
+            if not self._folder.exists():
+                self._logger.warning("reprise: %s was removed, it is made again", self._folder)
+                self._make_folder()
             files.write(partial, file, state)
             with self._lock:
                 if file.name in self._dropped:
@@ -183,13 +193,14 @@ class DiskTier:
 
     @contextlib.contextmanager
     def _or_refuse(self, path: Path) -> Iterator[None]:
-        """Logs which file is not used, and why."""
+        """Logs which file is not used, and why, and counts it."""
         try:
             yield
-        except RefusedError as error:
-            self._logger.warning("reprise: %s %s and is not used", path, error)
         except Exception as error:
-            self._logger.warning("reprise: %s cannot be read and is not used: %s", path, error)
+            why = str(error) if isinstance(error, RefusedError) else f"cannot be read ({error})"
+            self._logger.warning("reprise: %s %s and is not used", path, why)
+            with self._lock:
+                self._refused += 1
 
     @contextlib.contextmanager
     def _or_say_once(self, doing: str) -> Iterator[None]:

@@ -60,6 +60,10 @@ class DiskRows:
         """Returns the names of the segments written since the last call."""
         return self._tier.take_written()
 
+    def take_refused(self) -> int:
+        """Returns how many files were refused since the last call."""
+        return self._tier.take_refused()
+
     def close(self) -> None:
         """Finishes queued writes."""
         self._tier.close()

@@ -6,7 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from vllm.distributed.kv_transfer.kv_connector.v1.base import KVConnectorMetadata, KVConnectorWorkerMetadata
+from vllm.distributed.kv_transfer.kv_connector.v1.base import (
+    KVConnectorHandshakeMetadata,
+    KVConnectorMetadata,
+    KVConnectorWorkerMetadata,
+)
 
 from reprise_vllm.select_pages.told import PageReport
 
@@ -141,6 +145,8 @@ class WorkerReport(KVConnectorWorkerMetadata):
     """how many ranks have written each of these segments to disk"""
     restored: list[tuple[DiskFile, np.ndarray]] = field(default_factory=list)
     """segments, with their tokens, that an earlier run of the engine left on a rank's disk"""
+    refused: int = 0
+    """files on ranks' disks that could not be used"""
     lost: set[int] = field(default_factory=set)
     """segments whose rows are missing on some rank"""
     pages: PageReport | None = None
@@ -148,7 +154,8 @@ class WorkerReport(KVConnectorWorkerMetadata):
 
     @property
     def is_empty(self) -> bool:
-        return not any((self.ready, self.refusals, self.fetched, self.written, self.restored, self.lost, self.pages))
+        of_files = (self.fetched, self.written, self.restored, self.refused)
+        return not any((self.ready, self.refusals, *of_files, self.lost, self.pages))
 
     def restored_on_all(self, ranks: int) -> list[tuple[DiskFile, np.ndarray]]:
         """Returns the segments that every rank has restored."""
@@ -164,6 +171,14 @@ class WorkerReport(KVConnectorWorkerMetadata):
             self.fetched + other.fetched,
             self.written + other.written,
             self.restored + other.restored,
+            self.refused + other.refused,
             self.lost | other.lost,
             self.pages or other.pages,
         )
+
+
+@dataclass
+class StartReport(KVConnectorHandshakeMetadata):
+    """A rank's first report, which vLLM hands over at the start, before any request."""
+
+    report: WorkerReport

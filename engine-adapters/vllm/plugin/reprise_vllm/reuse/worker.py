@@ -190,6 +190,7 @@ class ReuseWorker:
         """Returns the report since the last call, or None if there is nothing to report."""
         if self._disk is not None:
             self.report.written.update(self._disk.take_written())
+            self.report.refused += self._disk.take_refused()
         if self.report.is_empty:
             return None
         report, self.report = self.report, WorkerReport()
