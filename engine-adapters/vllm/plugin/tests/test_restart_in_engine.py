@@ -1,0 +1,26 @@
+"""A restarted engine: its first request is reused as the last one of its predecessor would have been."""
+
+from pathlib import Path
+
+from reuse_model import ReusingEngine, make_model
+from reuse_prompts import QUESTION, SYSTEM, full_attention, said, tokens
+
+DOCUMENT = tokens(5000, 300)
+
+
+def test_the_first_request_finds_what_lies_on_disk(tmp_path: Path):
+    model = make_model(tmp_path / "model")
+    reuse = {"host_bytes": 8 << 20, "disk": str(tmp_path / "disk"), "disk_bytes": 16 << 20}
+    before = ReusingEngine(model, reuse)
+    before.ask([[*tokens(0, SYSTEM), *DOCUMENT, *tokens(1, QUESTION)]])
+    before.core.shutdown()
+    assert list((tmp_path / "disk").iterdir())
+
+    after = ReusingEngine(model, reuse)
+    try:
+        moved = [*tokens(0, SYSTEM), *tokens(8, 77), *DOCUMENT, *tokens(2, QUESTION)]
+        answer = after.ask([moved], {"reuse": 1.0})[0]
+        assert after.tokens_by_kind()["recomputed"] >= 250
+        assert said(answer) == said(full_attention(after, moved))
+    finally:
+        after.core.shutdown()
