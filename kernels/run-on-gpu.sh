@@ -114,12 +114,13 @@ reuse() {
     return 1
   }
   run reuse-test 500 "$python" -m pytest -q -p no:cacheprovider -rs \
-    "$plugin"/tests/test_reuse_*.py "$plugin/tests/test_page_layouts.py" "$plugin/tests/test_disk.py" || return
+    "$plugin"/tests/test_reuse_*.py "$plugin"/tests/test_{choose_kernels,page_layouts,disk,restart_in_engine}.py || return
   if [ -z "${MODEL:-}" ] || [ -z "${TRACE:-}" ]; then
     say "reuse is not timed: MODEL and TRACE are not both given"
     return
   fi
-  PYTHONPATH="$PWD:$plugin:../engine-adapters/python" \
+  # the log says which kernels were faster than torch
+  PYTHONPATH="$PWD:$plugin:../engine-adapters/python" VLLM_LOGGING_LEVEL=INFO \
     run reuse-timing 200 "$python" -m quality.in_engine.timing "$TRACE" --model "$MODEL" --tokens 4000
 }
 

@@ -26,9 +26,14 @@ class Layout:
     order: tuple[int, ...]
     """of (token, head, dimension) in a block"""
     packs_keys: bool = False
+    is_beside: bool = False
+    """values follow their keys, as in vLLM's FlashAttention"""
 
     def halves(self, cache: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Returns views of keys and values [blocks, token, head, dimension]."""
+        if self.is_beside:
+            keys, values = cache.transpose(1, 2).split(DIM, -1)
+            return keys, values
         by_block = cache.movedim(1, 0) if self.keys_first else cache
         keys, values = (
             by_block[:, half].permute(0, *(self.order.index(dim) + 1 for dim in range(3))) for half in (0, 1)
@@ -56,6 +61,7 @@ LAYOUTS = {
     "halves outside, heads first": Layout((2, BLOCKS, HEADS, SIZE, DIM), True, (1, 0, 2)),
     "blocks outside, tokens first": Layout((BLOCKS, 2, SIZE, HEADS, DIM), False, (0, 1, 2)),
     "blocks outside, dimensions before tokens": Layout((BLOCKS, 2, HEADS, DIM, SIZE), False, (1, 2, 0)),
+    "keys beside values, heads first": Layout((BLOCKS, HEADS, SIZE, 2 * DIM), False, (1, 0, 2), is_beside=True),
     "packed keys": Layout((2, BLOCKS, HEADS, SIZE, DIM), True, (1, 0, 2), packs_keys=True),
 }
 
@@ -103,6 +109,30 @@ def test_rows_of_a_request_are_those_of_its_blocks_in_order(name, blocks, cut):
     assert torch.equal(pages.keys_of(cache, at).flatten(0, 1), keys)
 
 
+@pytest.mark.parametrize("name", LAYOUTS)
+@settings(deadline=None)
+@given(
+    blocks=st.lists(st.integers(0, BLOCKS - 1), min_size=1, max_size=BLOCKS, unique=True),
+    picks=st.lists(st.integers(0, SIZE - 1), max_size=SIZE, unique=True),
+)
+def test_kernels_find_rows_where_they_are_if_these_are_evenly_spaced(name, blocks, picks):
+    layout = LAYOUTS[name]
+    cache = torch.zeros(layout.shape)
+    pages = PageLayout(layer_of(layout), cache, BLOCKS, SIZE)
+    at, rows = torch.tensor(blocks), torch.tensor(picks, dtype=torch.int64)
+    slots = (at[:, None] * SIZE + torch.arange(SIZE)).flatten()
+    keys, values = torch.randn(2, len(slots), HEADS, DIM, generator=torch.Generator().manual_seed(1))
+    layout.write(cache, slots, keys, values)
+    if layout.packs_keys or layout.order == (1, 2, 0):
+        with pytest.raises(ValueError, match="not evenly spaced"):
+            pages.in_place(cache, at, rows)
+        return
+    found = pages.in_place(cache, at, rows)
+    assert found.keys.stride() == found.values.stride() and found.slots.dtype == torch.int32
+    assert torch.equal(found.keys[0, found.slots.long()], keys[rows])
+    assert torch.equal(found.values[0, found.slots.long()], values[rows])
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("is_neox", [True, False], ids=["halves", "interleaved"])
 @pytest.mark.parametrize("rotary", [DIM, DIM // 2], ids=["whole", "partial"])
@@ -119,6 +149,7 @@ def test_the_engines_operation_turns_keys_as_torch_does(dtype, is_neox, rotary):
     torch.testing.assert_close(turned, plain.turn(keys, plain.tables(distances)))
 
 
+@settings(deadline=None)
 @given(
     heads=st.integers(1, 3), rows=st.integers(1, 20), inner=st.integers(1, 40), columns=st.integers(1, 40),
     are_views=st.booleans(),

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 import torch
 
+from reprise_reuse.question_attention import attend_in_pages
 from reprise_vllm.reuse.messages import Load
 from reprise_vllm.reuse.multiply import multiply
-from reprise_vllm.reuse.nested_forward import NestedForward
-from reprise_vllm.reuse.pages import PageLayout
+from reprise_vllm.reuse.nested_forward import Attend, NestedForward
+from reprise_vllm.reuse.pages import InPlace, PageLayout
 
 
 class PromptPages:
@@ -26,6 +27,8 @@ class PromptPages:
         self._caches = caches
         self.ranks = ranks
         """tensor-parallel ranks"""
+        self.reads_in_place = False
+        """whether the question's attention is computed by kernels that read the pages where they are"""
 
     @property
     def layers(self) -> int:
@@ -35,6 +38,10 @@ class PromptPages:
     def rows_of(self, layer: int, blocks: torch.Tensor, begin: int, end: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Reads keys and values [end - begin, heads, head size] of a request's rows from the pages of its blocks."""
         return self._layout.read(self._caches[layer], blocks, begin, end)
+
+    def in_place(self, layer: int, blocks: torch.Tensor, rows: torch.Tensor) -> InPlace:
+        """Returns a request's rows (int64 [n]) where they are in the pages of its blocks, for kernels to read."""
+        return self._layout.in_place(self._caches[layer], blocks, rows)
 
     def sum_over_ranks(self, scores: torch.Tensor) -> torch.Tensor:
         """Sums scores over tensor-parallel ranks: each sees only its own heads, but all must choose the same rows."""
@@ -54,20 +61,49 @@ def attention_of_question(
     """
     question = torch.tensor(load.question, dtype=torch.int64, device=tokens.device)
     scores = torch.zeros(prompt.layers, load.end, device=tokens.device)
-    sees = torch.ones(len(question), len(question), dtype=torch.bool, device=tokens.device).tril()
+    way = attend_in_place if prompt.reads_in_place else attend_to_copies
+    attend = way(prompt, blocks, known, len(question), scores)
+    prompt.forward.ask(tokens[question], _asked_at(load, prompt.positions, tokens.device), attend)
+    return prompt.sum_over_ranks(scores)
+
+
+def attend_to_copies(
+    prompt: PromptPages, blocks: torch.Tensor, known: torch.Tensor, count: int, scores: torch.Tensor
+) -> Attend:
+    """Returns the attention of `count` tokens to the known rows, in torch; writes scores [layers, end]."""
+    end = len(known)
+    sees = torch.ones(count, count, dtype=torch.bool, device=known.device).tril()
     if not bool(known.all()):
-        sees = torch.cat((known.expand(len(question), -1), sees), 1)
+        sees = torch.cat((known.expand(count, -1), sees), 1)
 
     def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-        keys, values = prompt.rows_of(layer, blocks, 0, load.end)
+        keys, values = prompt.rows_of(layer, blocks, 0, end)
         keys = torch.cat((keys.permute(1, 2, 0), as_rows(k, keys).permute(1, 2, 0)), 2)
         values = torch.cat((values.transpose(0, 1), as_rows(v, values).transpose(0, 1)), 1)
         weights, output = attend_over(q, keys, values, scale=prompt.scale, sees=sees)
-        scores[layer] = weights[..., : load.end].sum((0, 1))
+        scores[layer] = weights[..., :end].sum((0, 1))
         return output
 
-    prompt.forward.ask(tokens[question], _asked_at(load, prompt.positions, tokens.device), attend)
-    return prompt.sum_over_ranks(scores)
+    return attend
+
+
+def attend_in_place(
+    prompt: PromptPages, blocks: torch.Tensor, known: torch.Tensor, _count: int, scores: torch.Tensor
+) -> Attend:
+    """Returns the same as `attend_to_copies`, by kernels that read the pages where they are."""
+    rows = known.nonzero()[:, 0]
+
+    def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        keys, values, slots = prompt.in_place(layer, blocks, rows)
+        of_known = torch.zeros(len(rows), device=scores.device)
+        q = q.view(len(q), -1, keys.shape[3])
+        output = attend_in_pages(
+            q, as_rows(k, keys[0]), as_rows(v, keys[0]), keys, values, slots, prompt.scale, of_known
+        )
+        scores[layer, rows] = of_known
+        return output
+
+    return attend
 
 
 def evidence_of_prefill(

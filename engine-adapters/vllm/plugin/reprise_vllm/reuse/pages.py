@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -64,6 +64,14 @@ class PageLayout:
         at = slots // self.block_size, slots % self.block_size
         return self._keys.of_slots(by_block, *at), self._values.of_slots(by_block, *at)
 
+    def in_place(self, cache: torch.Tensor, blocks: torch.Tensor, rows: torch.Tensor) -> "InPlace":
+        """Returns a request's rows (int64 [n]) where they are, given its blocks (int64 [m]).
+
+        Raises ValueError if the cache's rows are not evenly spaced.
+        """
+        by_block = cache.movedim(self._block_dim, 0)
+        return self._keys.beside(self._values, by_block, blocks, rows, self.block_size)
+
     def _written(self, layer: Any, cache: torch.Tensor, keys: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
         shape = list(cache.shape)
         shape[self._block_dim] = 2
@@ -71,6 +79,16 @@ class PageLayout:
         slots = torch.arange(self.block_size, device=cache.device) + self.block_size
         layer.impl.do_kv_cache_update(layer, keys.contiguous(), values.contiguous(), scratch, slots)
         return scratch.movedim(self._block_dim, 0)[1].flatten().long()
+
+
+class InPlace(NamedTuple):
+    """Rows of an engine's cache, as kernels read them: views of all rows, and the places of the requested ones."""
+
+    keys: torch.Tensor
+    """[1, rows, heads, head size]; `values` has the same shape and strides"""
+    values: torch.Tensor
+    slots: torch.Tensor
+    """int32 [n]"""
 
 
 class _Half:
@@ -108,6 +126,23 @@ class _Half:
         if self._is_regular:
             return self._view(cache)[blocks, offsets]
         return _flat(cache)[(blocks * cache.stride(0))[:, None, None] + self._at[offsets]]
+
+    def beside(
+        self, values: "_Half", cache: torch.Tensor, blocks: torch.Tensor, rows: torch.Tensor, block_size: int
+    ) -> InPlace:
+        """Implements `PageLayout.in_place` for the half that holds keys."""
+        step = self._strides[0]
+        is_even = self._is_regular and values._is_regular and self._strides == values._strides
+        if not is_even or self._strides[2] != 1 or step == 0 or cache.stride(0) % step:
+            raise ValueError("its rows are not evenly spaced in the pages")
+        span = cache.stride(0) // step
+        shape = (1, (len(cache) - 1) * span + block_size, *self._at.shape[1:])
+        strides = (shape[1] * step, *self._strides)
+        keys, values = (
+            cache.as_strided(shape, strides, cache.storage_offset() + half._offset) for half in (self, values)
+        )
+        slots = blocks[rows // block_size] * span + rows % block_size
+        return InPlace(keys, values, slots.int())
 
     def _view(self, cache: torch.Tensor) -> torch.Tensor:
         """Returns a view of this half [blocks, block size, heads, head size]."""

@@ -152,6 +152,7 @@ class WorkerSide:
 
     def prove(self) -> None:
         """Starts to reuse if the self-test passes. Otherwise reports why, and the engine runs as without reuse."""
+        from reprise_vllm.reuse.choose_kernels import choose_kernels
         from reprise_vllm.reuse.engine_parts import NotSupportedError
         from reprise_vllm.reuse.prove_reuse import prove_reuse
         from reprise_vllm.reuse.start import start_worker
@@ -161,8 +162,9 @@ class WorkerSide:
         config, cache_config = self._config, self._cache_config
         try:
             worker = start_worker(config, cache_config, self._caches, self._settings, self._logger)
-            spec = cache_config.kv_cache_groups[0].kv_cache_spec
-            prove_reuse(worker, config.model_config.get_vocab_size(), spec.block_size, cache_config.num_blocks)
+            spec, blocks = cache_config.kv_cache_groups[0].kv_cache_spec, cache_config.num_blocks
+            choose_kernels(worker, blocks, spec.block_size, self._logger)
+            prove_reuse(worker, config.model_config.get_vocab_size(), spec.block_size, blocks)
         except NotSupportedError as error:
             self._report.refusals.append(str(error))
         except Exception as error:

@@ -31,7 +31,8 @@ class StoredRows:
         self._layout = layout
         self._block_size = layout.block_size
         self._device = caches[0].device
-        self._rotation = rotation
+        self.rotation = rotation
+        """what turns keys to other positions"""
         self._store = store
         self._stored_keys = torch.zeros(blocks * layout.block_size, dtype=torch.int64, device=self._device)
 
@@ -64,7 +65,7 @@ class StoredRows:
         computed_at = [torch.arange(piece.position, piece.position + len(piece.pages)) for piece in in_pages]
         distances = rows - torch.cat([self._store.positions[slots], *computed_at])
         moves = bool(distances.any())
-        tables = self._rotation.tables(distances.to(self._device)) if moves else None
+        tables = self.rotation.tables(distances.to(self._device)) if moves else None
         at = slots_of(blocks, rows.to(self._device), self._block_size)
         for index, (layer, cache) in enumerate(zip(self._layers, self._caches, strict=True)):
             parts = []
@@ -74,8 +75,14 @@ class StoredRows:
                 parts.append(self._layout.read_slots(cache, pages))
             keys, values = parts[0] if len(parts) == 1 else map(torch.cat, zip(*parts, strict=True))
             if tables is not None:
-                keys = self._rotation.turn(keys, tables)
+                keys = self.rotation.turn(keys, tables)
             layer.impl.do_kv_cache_update(layer, keys, values, cache, at)
+
+    def fill_pages(self, index: int, blocks: torch.Tensor, keys: torch.Tensor, values: torch.Tensor) -> None:
+        """Writes rows [n, heads, head size] to one layer's pages of these blocks (int64 [m]), from the first on."""
+        layer, cache = self._layers[index], self._caches[index]
+        at = slots_of(blocks, torch.arange(len(keys), device=self._device), self._block_size)
+        layer.impl.do_kv_cache_update(layer, keys, values, cache, at)
 
     def move(self, moves: Sequence[Move]) -> None:
         """Copies segments' rows from pages to host memory. If several moves target a slot, the last one wins.

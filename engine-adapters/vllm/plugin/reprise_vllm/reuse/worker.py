@@ -64,11 +64,14 @@ class ReuseWorker:
         logger: Logger,
     ) -> None:
         layers, caches = list(parts.layers.values()), [caches[name] for name in parts.layers]
-        first = layers[0]
+        self.layer = first = layers[0]
+        """an attention layer; all have the same shape"""
         self.device = caches[0].device
         self._block_size = spec.block_size
         layout = PageLayout(first, caches[0], blocks, spec.block_size)
-        rotation = EngineRotation(parts.rotary.cos_sin.to(self.device), is_neox=parts.rotary.is_neox)
+        self.rotary = parts.rotary.cos_sin.to(self.device), parts.rotary.is_neox
+        """the rotary embedding's tables, and which pairs it turns, as `KeyRotation` takes them"""
+        rotation = EngineRotation(self.rotary[0], is_neox=self.rotary[1])
         self.forward = NestedForward(config, parts.model, spec, parts.layers)
         self.pages = PromptPages(
             self.forward, layout, caches, float(first.impl.scale), rotation.positions,
