@@ -1,5 +1,6 @@
 import { vi } from 'vitest'
 import { startEmulator } from '#engine-adapters/emulator/emulator.ts'
+import type { ReplicaDescription } from '#proxy/dashboard/describe-replicas.ts'
 import type { GainReport } from '#proxy/gain/gain.ts'
 import type { Mode } from '#proxy/reuse/decision.ts'
 import { findFreePort } from './demo/find-free-port.ts'
@@ -35,28 +36,42 @@ export async function runThrough(
     mode,
     isReported,
     prefillTokensPerSecond = 1e9,
-  }: { readonly mode: Mode; readonly isReported: boolean; readonly prefillTokensPerSecond?: number },
+    more = async () => {},
+  }: {
+    readonly mode: Mode
+    readonly isReported: boolean
+    readonly prefillTokensPerSecond?: number
+    /** sends further requests to the proxy's address */
+    readonly more?: (url: string) => Promise<void>
+  },
 ): Promise<{ answers: Answered[]; gain: GainReport; metrics: string }> {
   const port = await findFreePort()
+  const engine = { host, port, kind: 'vllm', capacityTokens, prefillTokensPerSecond } as const
+  // an engine that reports needs the proxy's address; one that does not is asked for its size when the proxy starts
+  const silent = isReported ? undefined : await startEmulator(engine)
   const proxy = await startTestProxy({ url: `http://${host}:${port}`, kind: 'vllm', id: 'gpu-0' }, { mode })
-  const callbackUrl = isReported ? { callbackUrl: `${proxy.adminUrl}/v1/replicas/gpu-0` } : {}
-  const emulator = await startEmulator({
-    host,
-    port,
-    kind: 'vllm',
-    capacityTokens,
-    prefillTokensPerSecond,
-    ...callbackUrl,
-  })
+  const emulator = silent ?? (await startEmulator({ ...engine, callbackUrl: `${proxy.adminUrl}/v1/replicas/gpu-0` }))
   try {
-    if (isReported) await untilExact(proxy)
+    await (isReported ? untilExact(proxy) : untilSizeIsKnown(proxy))
     const answers = await sendAll(proxy.url, bodies)
+    await more(proxy.url)
     const read = async (path: string): Promise<string> => (await fetch(proxy.adminUrl + path)).text()
     return { answers, gain: JSON.parse(await read('/v1/gain')) as GainReport, metrics: await read('/metrics') }
   } finally {
     await proxy.close()
     await emulator.close()
   }
+}
+
+/** Waits until the size of the engine's cache is known. */
+async function untilSizeIsKnown({ adminUrl }: { readonly adminUrl: string }): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      const mirror = (await (await fetch(`${adminUrl}/v1/mirror`)).json()) as { replicas: ReplicaDescription[] }
+      if (!mirror.replicas[0]?.capacity_tokens) throw new Error('the engine has not said how large its cache is')
+    },
+    { timeout: 10_000, interval: 50 },
+  )
 }
 
 /** Sends requests until one is followed by its tokens: the engine reports, and its cache and page sizes are known. */

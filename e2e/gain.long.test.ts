@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { SYSTEM_MESSAGE, toUserMessage } from './demo/prompt.ts'
 import { readTrace } from './demo/trace.ts'
 import { cachedOf, documents, runDirect, runThrough, smallTrace, toBody } from './gain-worlds.ts'
+import { postJson } from './start-test-proxy.ts'
 
 /** Returns the difference relative to the larger of the two; 0 if both are 0. */
 function off(a: number, b: number): number {
@@ -75,6 +76,46 @@ describe('where the engine reports nothing', () => {
     const { answers, gain } = await runThrough(bodies, 100_000, { mode: 'on', isReported: false })
     expect(gain.total).toMatchObject({ requests: 8, exact_requests: 0, without_tokens: cachedOf(answers) })
     expect(gain.total.with_tokens).toBe(cachedOf(answers))
+  })
+
+  test('the size that the engine states bounds what shadow mode promises', async () => {
+    // three times as many documents as fit
+    const texts = documents(60)
+    const bodies = Array.from({ length: 120 }, (_, i) => {
+      const chosen = [...new Set(Array.from({ length: 5 }, (_, k) => (i * 7 + k * (3 + (i % 5))) % 60))]
+      return toBody({ question: `And case ${i}?`, blocks: chosen.map((at) => ({ id: `d${at}`, text: texts[at]! })) })
+    })
+    const on = await runThrough(bodies, 3_000, { mode: 'on', isReported: false })
+    const shadow = await runThrough(bodies, 3_000, { mode: 'shadow', isReported: false })
+    expect(shadow.gain.total.with_tokens).toBeLessThan(1.5 * cachedOf(on.answers))
+  })
+
+  test('what cannot be read counts the same with and without reprise, and a stream without usage is left out', async () => {
+    const ids = Array.from({ length: 512 }, (_, i) => 1_000 + i)
+    const { gain, metrics } = await runThrough([], 100_000, {
+      mode: 'on',
+      isReported: false,
+      more: async (url) => {
+        for (let i = 0; i < 3; i++) await (await postJson(`${url}/v1/completions`, { model: 'm', prompt: ids })).text()
+        const chat = { model: 'm', stream: true, messages: [{ role: 'user', content: 'hello' }] }
+        await (await postJson(`${url}/v1/chat/completions`, chat)).text()
+      },
+    })
+    const [, cached] = /^reprise_cached_tokens_total\{[^}]*source="engine"[^}]*\} (\d+)$/m.exec(metrics)!
+    expect(Number(cached)).toBeGreaterThan(900)
+    expect(gain.total).toMatchObject({
+      requests: 3,
+      cached_tokens: Number(cached),
+      with_tokens: Number(cached),
+      without_tokens: Number(cached),
+      model_error_tokens: 0,
+      uncounted_requests: 1,
+    })
+  })
+
+  test('mode off compares nothing, and counts all', async () => {
+    const { answers, gain } = await runThrough(smallTrace(8), 100_000, { mode: 'off', isReported: false })
+    expect(gain.total).toMatchObject({ requests: 8, with_tokens: cachedOf(answers), without_tokens: cachedOf(answers) })
   })
 
   test('it is estimated by characters', async () => {

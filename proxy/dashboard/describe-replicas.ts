@@ -17,6 +17,8 @@ export interface ReplicaDescription {
   readonly requests: number
   readonly cached_tokens: number
   readonly unknown_requests: number
+  /** room in the engine's cache as it states it; null if it does not */
+  readonly capacity_tokens: number | null
   /** average error of recent predictions, in tokens; null before the first answer */
   readonly divergence: number | null
   /** the same, by cause */
@@ -34,13 +36,13 @@ export interface ReplicaDescription {
 
 /** Describes every replica: what its mirror believes, and how it is doing. */
 export async function describeReplicas(
-  replicas: readonly Pick<Replica, 'replicaMirror' | 'engine' | 'reuse'>[],
+  replicas: readonly Pick<Replica, 'replicaMirror' | 'engine' | 'reuse' | 'statedCache'>[],
   divergence: Divergence,
   registry: Registry,
 ): Promise<ReplicaDescription[]> {
   const states = await readValues(registry, 'replica_state')
   const inFlight = await readValues(registry, 'in_flight')
-  return replicas.map(({ replicaMirror, engine, reuse }) => {
+  return replicas.map(({ replicaMirror, engine, reuse, statedCache }) => {
     const { replica, mirror, state } = replicaMirror
     const { mode, generation, sequence } = state
     const { requests, cachedTokens, unknownRequests } = mirror.statistics
@@ -54,6 +56,7 @@ export async function describeReplicas(
       requests,
       cached_tokens: cachedTokens,
       unknown_requests: unknownRequests,
+      capacity_tokens: statedCache?.capacityTokens ?? null,
       divergence: off === undefined ? null : Math.round(off.total),
       divergence_by: off === undefined ? null : byCause(off),
       state:

@@ -28,6 +28,7 @@ export interface RequestGain {
   readonly seenTokens: number
 }
 
+const noHit: ComparedHit = { sent: 0, other: 0 }
 /** Longer prompts are not followed: they would hold up other requests. In UTF-16 units. */
 const longestPrompt = 1024 * 1024
 /** vLLM's default, which is also assumed for other engines; the default of SGLang is a page of one token. */
@@ -51,6 +52,7 @@ export class GainFollower {
   /** nothing else ran at its engine when it arrived there */
   #wasAlone = false
   #planned: readonly RequestId[] = []
+  #isCounted = false
   #figures: RequestGain | undefined
 
   constructor(gain: Gain, routed: RoutedCall, call: Call) {
@@ -117,11 +119,14 @@ export class GainFollower {
     if (this.#wasAlone && this.#isStream && cachedTokens !== undefined && firstByteSeconds !== undefined) {
       this.#worlds.rate.note(promptTokens - cachedTokens, firstByteSeconds)
     }
-    void this.#served.then((hit) => hit && this.#settle(usage, hit))
+    // of a prompt that cannot be read nothing is rewritten
+    if (!this.#routed.decision.worlds) this.#settle(usage, noHit)
+    else void this.#served.then((hit) => hit && this.#settle(usage, hit))
   }
 
-  /** Call when the request is over, whether it succeeded or not. */
-  ended(): void {
+  /** Call when the request is over. `wasRun`: the engine has seen it. */
+  ended(wasRun: boolean): void {
+    if (wasRun) void this.#served.then(() => this.#isCounted || this.#gain.ledger.leaveOut())
     if (this.#planned.length > 0) this.#gain.plannedOf(this.#routed.replica.id).ended(this.#planned)
   }
 
@@ -137,8 +142,9 @@ export class GainFollower {
       this.#gain.metrics.seenTokens.inc(seen)
       return
     }
+    this.#isCounted = true
     const { isShadow = false } = this.#routed.decision.worlds ?? {}
-    const other = this.#otherOf(cachedTokens, hit, promptTokens)
+    const other = this.#routed.decision.worlds ? this.#otherOf(cachedTokens, hit, promptTokens) : cachedTokens
     const possible = Math.max(seen, cachedTokens, other)
     this.#figures = {
       baselineCachedTokens: isShadow ? cachedTokens : other,
@@ -157,7 +163,7 @@ export class GainFollower {
       withoutTokens: isShadow ? cachedTokens : other,
       withTokens: isShadow ? other : cachedTokens,
       possibleTokens: possible,
-      modelTokens: Math.round(hit.sent * this.#scale(promptTokens)),
+      modelTokens: this.#routed.decision.worlds ? Math.round(hit.sent * this.#scale(promptTokens)) : cachedTokens,
       isExact: this.#isExact,
     })
   }
@@ -190,8 +196,8 @@ export class GainFollower {
   }
 
   get #shape(): { capacityTokens: number | undefined; pageTokens: number } {
-    const { cacheConfig, adapter } = this.#routed.replica
-    const { capacityTokens, pageTokens = usualPageTokens[adapter.kind] } = cacheConfig ?? {}
+    const { statedCache, adapter } = this.#routed.replica
+    const { capacityTokens, pageTokens = usualPageTokens[adapter.kind] } = statedCache ?? {}
     return { capacityTokens, pageTokens }
   }
 
@@ -200,7 +206,7 @@ export class GainFollower {
     if (!worlds.isShadow) return
     const planned = this.#gain.plannedOf(this.#routed.replica.id)
     planned.tick({
-      capacityTokens: this.#routed.replica.cacheConfig?.capacityTokens,
+      capacityTokens: this.#shape.capacityTokens,
       evictsInWhole: this.#routed.replica.adapter.evictsInWhole,
     })
     this.#planned = ids

@@ -45,9 +45,16 @@ type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
 /** How many routes, tenants and shapes have separate sums; the least recently seen go first. */
 const mostNames = 50
 
+/** The sums of all requests, and how many are not among them. */
+export interface GainTotal extends GainSums {
+  /** whose cached tokens the engine did not tell, or that were too long or too many to follow */
+  readonly uncounted_requests: number
+}
+
 /** Sums up what requests found cached, would have found, and could have found. Bounded. */
 export class GainLedger {
   readonly #total = noSums()
+  #leftOut = 0
   readonly #by = {
     replicas: new LRUCache<string, Writable<GainSums>>({ max: 1_000 }),
     routes: new LRUCache<string, Writable<GainSums>>({ max: mostNames }),
@@ -64,8 +71,13 @@ export class GainLedger {
     add(sumsOf(this.#by.shapes, labels.shape), request)
   }
 
-  get total(): GainSums {
-    return { ...this.#total }
+  /** Notes that an engine ran a request of which no figures are known. */
+  leaveOut(): void {
+    this.#leftOut += 1
+  }
+
+  get total(): GainTotal {
+    return { ...this.#total, uncounted_requests: this.#leftOut }
   }
 
   /** Returns the sums by one kind of label, most recently seen first. */

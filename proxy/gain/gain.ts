@@ -5,7 +5,7 @@ import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import type { Metrics } from '../metrics.ts'
 import { ReplicaCache } from '../mirror/replica-cache.ts'
 import { MemoryConversationStore } from '../store/memory-conversation-store.ts'
-import { GainLedger, type GainSums } from './gain-ledger.ts'
+import { GainLedger, type GainSums, type GainTotal } from './gain-ledger.ts'
 import { ReplicaWorlds } from './replica-worlds.ts'
 import { SeenSpans } from './seen-spans.ts'
 
@@ -21,7 +21,7 @@ export interface Savings {
 export interface GainReport {
   readonly mode: string
   readonly since: string
-  readonly total: GainSums & { readonly saved: Savings }
+  readonly total: GainTotal & { readonly saved: Savings }
   readonly replicas: readonly ({
     readonly name: string
     readonly prefill_tokens_per_second: number | null

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { SeenSpans } from './seen-spans.ts'
 
-// without a bias towards equal words: what a text repeats was seen earlier in it
+// without a bias towards equal words: paragraphs of equal words have no anchors
 const paragraph = fc.noBias(
   fc.array(fc.stringMatching(/^[a-z]{4,12}$/), { minLength: 300, maxLength: 400 }).map((words) => words.join(' ')),
 )
@@ -36,6 +36,13 @@ test('a prompt is known in whole the second time, and to no other tenant', () =>
     }),
     { numRuns: 50 },
   )
+})
+
+test('what a request repeats itself is not what was sent before', () => {
+  const seen = new SeenSpans(7)
+  const line = 'the same line again and again, from the first to the last\n'
+  expect(seen.note('t', [line.repeat(20), line.repeat(20)])).toEqual({ seen: 0, all: 40 * line.length })
+  expect(seen.note('t', [line.repeat(3)]).seen).toBe(3 * line.length)
 })
 
 test('what was not seen for longest is forgotten', () => {

@@ -28,30 +28,34 @@ export class SeenSpans {
     this.#older = new DigestSet(capacity)
   }
 
-  /** Counts what a tenant sent before, in an earlier prompt or earlier in this one, and remembers the rest. */
+  /** Counts what a tenant sent in earlier requests, and remembers the rest. What a request repeats itself is new. */
   note(tenant: string, texts: readonly string[]): SeenCharacters {
     const seed = hashOf(tenant, this.#secret)
+    // in pairs of halves; remembered only at the end, so that this request does not find itself
+    const fresh: number[] = []
     let [seen, all] = [0, 0]
     for (const text of texts) {
-      seen += this.#noteText(text, seed)
+      seen += this.#countSeen(text, seed, fresh)
       all += text.length
     }
+    for (let i = 0; i < fresh.length; i += 2) this.#remember(fresh[i]!, fresh[i + 1]!)
     return { seen, all }
   }
 
-  #noteText(text: string, seed: number): number {
+  /** Returns how many characters of a text were seen; adds the digests of the spans to remember to `fresh`. */
+  #countSeen(text: string, seed: number, fresh: number[]): number {
     // every span begins at a number of one of the two
     const words = [wordsOf(text, 0), wordsOf(text, 1)] as const
     let [seen, start] = [0, 0]
     for (const end of findSpanEnds(text)) {
-      if (this.#noteSpan(words[(start & 1) as 0 | 1], text, start, end, seed)) seen += end - start
+      if (this.#isSeen(words[(start & 1) as 0 | 1], text, start, end, seed, fresh)) seen += end - start
       start = end
     }
     return seen
   }
 
   /** Returns whether the characters from `start` to `end` were seen before. */
-  #noteSpan(words: Int32Array, text: string, start: number, end: number, seed: number): boolean {
+  #isSeen(words: Int32Array, text: string, start: number, end: number, seed: number, fresh: number[]): boolean {
     const first = (start + 1) >> 1
     const behind = first + ((end - start) >> 1)
     let [high, low] = [seed, ~seed]
@@ -65,12 +69,15 @@ export class SeenSpans {
       low = Math.imul(low + high, 0x85ebca6b)
     }
     // the set looks at the lowest bits first
-    return this.#note(high ^ (high >>> 15), low ^ (low >>> 11))
+    high ^= high >>> 15
+    low ^= low >>> 11
+    if (this.#recent.has(high, low)) return true
+    fresh.push(high, low)
+    return this.#older.has(high, low)
   }
 
-  #note(high: number, low: number): boolean {
-    if (this.#recent.has(high, low)) return true
-    const isKnown = this.#older.has(high, low)
+  #remember(high: number, low: number): void {
+    if (this.#recent.has(high, low)) return
     if (this.#recent.isFull) {
       const forgotten = this.#older
       this.#older = this.#recent
@@ -78,7 +85,6 @@ export class SeenSpans {
       this.#recent.clear()
     }
     this.#recent.add(high, low)
-    return isKnown
   }
 }
 

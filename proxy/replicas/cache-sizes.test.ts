@@ -12,6 +12,7 @@ class TargetDouble {
   readonly events = undefined
   state: ReplicaState = 'ready'
   cacheConfig: CacheSize | undefined
+  statedCache: CacheSize | undefined
 
   constructor(kind: 'vllm' | 'openai' = 'vllm') {
     this.adapter = adapterFor(kind)
@@ -52,14 +53,14 @@ beforeEach(() => {
   sizes = create(replica)
 })
 
-test('an engine that tells nothing of its cache is not asked, until it does', async () => {
-  answers = [small]
+test('an engine that tells nothing of its cache is asked for estimates alone, until it does', async () => {
+  answers = [undefined, small, large]
   replica.replicaMirror.state.generation = undefined
-  await tick(0)
-  expect(asked).toBe(0)
+  for (let now = 0; now < 60_000; now += 500) await tick(now)
+  expect([replica.statedCache, replica.cacheConfig, asked, unknown]).toEqual([small, undefined, 2, 0])
   replica.replicaMirror.state.generation = 'g'
-  await tick(500)
-  expect(replica.cacheConfig).toEqual(small)
+  await tick(60_000)
+  expect([replica.statedCache, replica.cacheConfig]).toEqual([large, large])
 })
 
 test('an engine is asked at the start, and not again while nothing happens', async () => {

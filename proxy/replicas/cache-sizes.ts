@@ -2,7 +2,7 @@ import type { CacheSize } from '#engine-adapters/cache-config.ts'
 import type { Replica } from './replica.ts'
 
 /** A replica whose cache size is queried. */
-export type CacheSizeTarget = Pick<Replica, 'id' | 'adapter' | 'state' | 'events' | 'cacheConfig'> & {
+export type CacheSizeTarget = Pick<Replica, 'id' | 'adapter' | 'state' | 'events' | 'cacheConfig' | 'statedCache'> & {
   readonly replicaMirror: { readonly state: { readonly generation: string | undefined } }
 }
 
@@ -10,12 +10,14 @@ export type CacheSizeTarget = Pick<Replica, 'id' | 'adapter' | 'state' | 'events
 export interface CacheSizesOptions<T> {
   /** Asks a replica for its cache size. Never rejects. */
   readonly ask: (target: T) => Promise<CacheSize | undefined>
-  /** Called once for each replica that does not say how large its cache is. */
+  /** Called once for each replica that reports what it caches and does not say how large its cache is. */
   readonly onUnknown: (target: T) => void
 }
 
 /** An engine that did not answer may still be starting. */
 const askAgainMilliseconds = 2_000
+/** Of an engine that reports nothing, only estimates wait for the size. */
+const seldomMilliseconds = 10_000
 /** Without reports we do not learn that an engine was restarted with another cache. */
 const refreshMilliseconds = 120_000
 
@@ -30,8 +32,9 @@ interface Asked {
 }
 
 /**
- * Keeps `cacheConfig` up to date for every replica whose engine reports what it caches. Asks the engine when it starts
- * to report, restarts or becomes reachable again, and periodically. Its last answer is valid until the next.
+ * Keeps `statedCache` up to date for every replica, and `cacheConfig` for those whose engine reports what it caches.
+ * Asks an engine when it starts to report, restarts or becomes reachable again, and periodically. Its last answer is
+ * valid until the next.
  */
 export class CacheSizes<T extends CacheSizeTarget> {
   readonly #asked: ReadonlyMap<T, Asked>
@@ -51,9 +54,9 @@ export class CacheSizes<T extends CacheSizeTarget> {
       const life = lifeOf(replica)
       asked.isDue ||= life !== asked.life
       asked.life = life
-      const isOld = now - asked.at >= (replica.cacheConfig ? refreshMilliseconds : askAgainMilliseconds)
-      // an engine without reports is not asked; an unreachable one is asked as soon as it is back
-      if (!isTelling(replica) || asked.isPending || !isReachable(replica) || !(asked.isDue || isOld)) continue
+      const isOld = now - asked.at >= pauseOf(replica)
+      // an unreachable engine is asked as soon as it is back
+      if (asked.isPending || !isReachable(replica) || !(asked.isDue || isOld)) continue
       asked.isDue = false
       asked.at = now
       void this.#ask(replica, asked)
@@ -64,8 +67,10 @@ export class CacheSizes<T extends CacheSizeTarget> {
     asked.isPending = true
     const size = await this.#options.ask(replica)
     asked.isPending = false
-    if (size) replica.cacheConfig = size
-    else if (!asked.wasTold) {
+    if (size) {
+      replica.statedCache = size
+      if (isTelling(replica)) replica.cacheConfig = size
+    } else if (isTelling(replica) && !asked.wasTold) {
       asked.wasTold = true
       this.#options.onUnknown(replica)
     }
@@ -75,6 +80,11 @@ export class CacheSizes<T extends CacheSizeTarget> {
 /** A string that changes when the engine is replaced or restarted, or comes back. */
 function lifeOf(replica: CacheSizeTarget): string {
   return `${isReachable(replica)} ${replica.replicaMirror.state.generation}`
+}
+
+function pauseOf(replica: CacheSizeTarget): number {
+  if (replica.statedCache) return refreshMilliseconds
+  return isTelling(replica) ? askAgainMilliseconds : seldomMilliseconds
 }
 
 function isTelling({ events, replicaMirror }: CacheSizeTarget): boolean {

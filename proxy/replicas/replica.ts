@@ -36,8 +36,10 @@ export class Replica implements ReplicaParts {
   readonly breaker: CircuitBreaker
   readonly health: HealthState
   readonly tokens: TokenAsker | undefined
-  /** what the engine says about its cache (vLLM, SGLang); undefined until it does */
+  /** `statedCache` of an engine that reports what it caches: mirrors may rely on it */
   cacheConfig: CacheSize | undefined
+  /** what the engine says of its cache when it is asked (vLLM, SGLang); undefined: nothing yet */
+  statedCache: CacheSize | undefined
   /** it gets no more requests */
   isDraining = false
   /** requests passed through without a prompt that have not ended */

@@ -5,6 +5,7 @@ import type { AnswerRewriter } from '../answer/answer-rewriter.ts'
 import { asksForData } from '../answer/asks-for-data.ts'
 import { createAnswerRewriter } from '../answer/create-answer-rewriter.ts'
 import type { ForwardObserver, ForwardOutcome } from '../http/forward.ts'
+import { hasOnePrompt } from '../reuse/prompt-list.ts'
 import type { Call, RoutedCall } from './call/call.ts'
 import type { Charge } from './call/charge-call.ts'
 import { membersOf } from './call/read-received.ts'
@@ -39,6 +40,8 @@ export class AnswerObserver implements ForwardObserver {
   readonly #decided: number
   /** computed early: the body is released when the answer's head arrives */
   readonly #asksForData: boolean
+  /** the engine's cached tokens are those of the whole request */
+  readonly #countsAll: boolean
   #admitted: number | undefined
   #isSent = false
   /** 0: no head yet */
@@ -53,7 +56,9 @@ export class AnswerObserver implements ForwardObserver {
     this.#routed = routed
     this.#observed = observed
     this.#decided = pipeline.now()
-    this.#asksForData = routed.decision.citations.length > 0 && asksForData(membersOf(call.received))
+    const members = membersOf(call.received)
+    this.#asksForData = routed.decision.citations.length > 0 && asksForData(members)
+    this.#countsAll = routed.replica.adapter.countsCachedOfAll || hasOnePrompt(call.api, members)
   }
 
   /** The request has finished waiting and goes to the engine now. */
@@ -116,6 +121,7 @@ export class AnswerObserver implements ForwardObserver {
     const now = this.#pipeline.now()
     const admitted = this.#admitted ?? now
     const baseline = this.#exchange.telemetry.baselineCachedTokens
+    const isRefused = this.#status !== 0 && !this.#isSuccess
     const stages = { parse: timing.parse, index: timing.index, queue: admitted - this.#decided, engine: now - admitted }
     return {
       'x-request-id': this.#exchange.incoming.headers['x-request-id']?.toString() || this.#observed.request,
@@ -124,7 +130,7 @@ export class AnswerObserver implements ForwardObserver {
       'x-reprise-moved': String(moved),
       'x-reprise-deduplicated': String(deduplicated),
       'x-reprise-predicted-cached-tokens': String(this.#exchange.telemetry.predictedCachedTokens),
-      ...(baseline === undefined ? {} : { 'x-reprise-baseline-cached-tokens': String(baseline) }),
+      ...(baseline === undefined || isRefused ? {} : { 'x-reprise-baseline-cached-tokens': String(baseline) }),
       ...(reused === undefined ? {} : { 'x-reprise-predicted-reused-tokens': String(reused) }),
       ...(skipped === undefined ? {} : { 'x-reprise-skipped': skipped }),
       'server-timing': Object.entries(stages)
@@ -135,8 +141,8 @@ export class AnswerObserver implements ForwardObserver {
 
   #readUsage(): Usage | undefined {
     const usage = this.#usage?.read()
-    const isOfAll = this.#observed.promptIds.length === 1 || this.#routed.replica.adapter.countsCachedOfAll
-    return usage && !isOfAll ? { ...usage, cachedTokens: undefined, reusedTokens: undefined, pages: undefined } : usage
+    if (!usage || this.#countsAll) return usage
+    return { ...usage, cachedTokens: undefined, reusedTokens: undefined, pages: undefined }
   }
 
   /** Reused tokens that the engine recomputed, as far as its reports have arrived. */

@@ -90,7 +90,7 @@ export async function sendCall(
       observer.finish(outcome)
       return outcome
     } finally {
-      gain.ended()
+      gain.ended(wasRun)
       recording?.ended(wasRun)
       admission.leave(turn)
     }

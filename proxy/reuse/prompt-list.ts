@@ -4,6 +4,12 @@ import type { Json } from '../prompt/body/prompt-builder.ts'
 /** The member in which an API takes a list of prompts. */
 const listedIn: Partial<Record<PromptApi, string>> = { completions: 'prompt', generate: 'text' }
 
+/** Whether a body has one prompt, of text or of token ids. */
+export function hasOnePrompt(api: PromptApi, members: Json): boolean {
+  const listed = members[listedIn[api] ?? ''] ?? members.input_ids
+  return !Array.isArray(listed) || listed.length < 2 || listed.every((id) => typeof id === 'number')
+}
+
 /** Whether a body gives its prompts as a list, even a list of one. */
 export function isPromptList(api: PromptApi, members: Json): boolean {
   const key = listedIn[api]

@@ -95,22 +95,43 @@ function sayTimes(id, seconds, count, percentiles) {
 }
 
 /** Shows what reprise gains, in one sentence; hidden until an engine has counted tokens. */
-function showGain({ mode, gain }) {
-  const { prompt_tokens: all, with_tokens, without_tokens, possible_tokens, saved } = gain
-  find('gain').hidden = all === 0
-  say('gained-label', mode === 'shadow' ? 'To be gained with reprise' : 'Gained by reprise')
-  say('gained', all === 0 ? '–' : `${saved.tokens < 0 ? '−' : '+'}${short(Math.abs(saved.tokens))}`, 'tokens')
+function showGain(stats) {
+  const { mode, gain } = stats
+  const { prompt_tokens: all, with_tokens, without_tokens, saved } = gain
+  const isOff = mode === 'off'
+  find('gain').hidden = all === 0 && !isOff
+  find('gain').textContent = isOff ? offSentence : all > 0 ? gainSentence(stats) : ''
+  const labels = { on: 'Gained by reprise', shadow: 'To be gained with reprise', off: 'Not compared in mode off' }
+  say('gained-label', labels[mode])
+  const isKnown = all > 0 && !isOff
+  say('gained', isKnown ? `${saved.tokens < 0 ? '−' : '+'}${short(Math.abs(saved.tokens))}` : '–', 'tokens')
   const points = `${((100 * (with_tokens - without_tokens)) / Math.max(1, all)).toFixed(1)} points of hit ratio`
-  say('gained-note', all === 0 ? 'nothing counted yet' : `since the start; ${points.replace('-', '−')}`)
-  if (all === 0) return
+  say('gained-note', isKnown ? `since the start; ${points.replace('-', '−')}` : 'nothing counted yet')
+}
+
+const offSentence =
+  'In mode off nothing is compared. In mode shadow, which changes no request either, this page says what reprise would bring.'
+
+/** Returns what reprise gained, or would gain, and what may be wrong with the figures. */
+function gainSentence({ mode, gain, replicas }) {
+  const { prompt_tokens: all, with_tokens, without_tokens, possible_tokens, saved } = gain
   const share = (tokens) => percent(Math.min(1, tokens / all), 1)
   const seconds = saved.prefill_seconds
   const time = seconds === null ? '' : `, about ${short(seconds)} s of the engines’ time`
   const would = mode === 'shadow'
-  find('gain').textContent =
+  const changes = would ? ['To be saved', 'More would be computed'] : ['Saved', 'More to compute']
+  const sentences = [
     `Since the start, ${share(with_tokens)} of prompt tokens ${would ? 'would have come' : 'came'} from cache with reprise, ` +
-    `${share(without_tokens)} ${would ? 'came' : 'would have come'} without it; ${share(possible_tokens)} had been sent before. ` +
-    `${saved.tokens < 0 ? 'More to compute' : 'Saved'}: ${whole(Math.abs(saved.tokens))} tokens${time}.`
+      `${share(without_tokens)} ${would ? 'came' : 'would have come'} without it; ${share(possible_tokens)} had been sent before.`,
+    `${changes[saved.tokens < 0 ? 1 : 0]}: ${whole(Math.abs(saved.tokens))} tokens${time}.`,
+  ]
+  if (replicas.some(({ capacity_tokens: capacity }) => capacity === null)) {
+    sentences.push('This is an estimate: an engine does not say how large its cache is, and a large one is assumed.')
+  }
+  if (gain.uncounted_requests > 0) {
+    sentences.push(`${whole(gain.uncounted_requests)} requests are left out: no cached tokens were reported for them.`)
+  }
+  return sentences.join(' ')
 }
 
 /** What happened to the tokens that were not found at their own position. */
