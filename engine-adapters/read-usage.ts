@@ -9,6 +9,8 @@ export interface Usage {
   readonly cachedTokens: number | undefined
   /** reused from another position without being recomputed; undefined if the engine never does that */
   readonly reusedTokens: number | undefined
+  /** found at another position and recomputed; undefined if the engine does not report it */
+  readonly recomputedTokens?: number | undefined
   /** for the answer's steps; undefined if they read their whole context, or the engine does not report it */
   readonly pages?: PageUsage | undefined
   readonly completionTokens: number | undefined
@@ -133,9 +135,16 @@ function readOne(answer: Json | null): Partial<Usage> | undefined {
   const completion = toCount(usage.completion_tokens) ?? toCount(usage.output_tokens)
   // an event that reports the prompt reports everything; any other only adds the completion
   if (prompt !== undefined) {
-    const [reusedTokens, pages] = [toCount(details.reused_tokens), readPageUsage(details)]
-    const told = { promptTokens: prompt, cachedTokens: cached, reusedTokens, completionTokens: completion }
-    return pages ? { ...told, pages } : told
+    const [reusedTokens, recomputedTokens] = [toCount(details.reused_tokens), toCount(details.recomputed_tokens)]
+    const pages = readPageUsage(details)
+    return {
+      promptTokens: prompt,
+      cachedTokens: cached,
+      reusedTokens,
+      completionTokens: completion,
+      ...(recomputedTokens === undefined ? {} : { recomputedTokens }),
+      ...(pages ? { pages } : {}),
+    }
   }
   return completion === undefined ? {} : { completionTokens: completion }
 }
@@ -147,6 +156,7 @@ function sumOf(usages: readonly (Partial<Usage> | undefined)[]): Usage | undefin
     promptTokens: sum.promptTokens + usage.promptTokens,
     cachedTokens: add(sum.cachedTokens, usage.cachedTokens),
     reusedTokens: add(sum.reusedTokens, usage.reusedTokens),
+    recomputedTokens: add(sum.recomputedTokens, usage.recomputedTokens),
     completionTokens: add(sum.completionTokens, usage.completionTokens),
     pages: sum.pages && usage.pages && sumOfPages(sum.pages, usage.pages),
   }))

@@ -26,7 +26,6 @@ export function createReplicaMetrics(
     indexNodes: () => total(({ mirror }) => mirror.statistics.nodes),
     indexBytes: () => total(({ mirror }) => mirror.statistics.bytes),
     mirrors: () => replicas.all.map(({ id, replicaMirror }) => ({ replica: id, mode: replicaMirror.state.mode })),
-    recomputedTokens: () => total(({ replicaMirror }) => replicaMirror.recomputedTokens),
     mirrorEvents: () => {
       const events: Record<string, number> = {}
       for (const { replicaMirror } of replicas.all) {

@@ -13,6 +13,7 @@ export interface Metrics {
   readonly promptTokens: Counter
   readonly cachedTokens: Counter<'source'>
   readonly reusedTokens: Counter
+  readonly recomputedTokens: Counter
   readonly pages: PageMetrics
   readonly predictedCachedTokens: Counter
   readonly predictedOfReported: Counter
@@ -38,6 +39,8 @@ export interface Metrics {
   readonly mirrorGaps: Counter
   readonly mirrorDivergence: Histogram
   readonly divergenceByCause: Counter<'cause'>
+  readonly recordedRequests: Counter
+  readonly recordLostRequests: Counter
 }
 
 const shortSeconds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5]
@@ -125,6 +128,11 @@ export function createMetrics(sources: MetricSources): Metrics {
       'Predicted less reported cached tokens, without sign, by what is to blame; routing: left on another replica',
       'cause',
     ),
+    recordedRequests: count('recorded_requests_total', 'Requests written to the trace; of a list of prompts, each one'),
+    recordLostRequests: count(
+      'record_lost_requests_total',
+      'Requests missing in the trace: the disk failed, or did not keep up',
+    ),
   })
 }
 
@@ -144,6 +152,7 @@ function tokenMetrics(
   | 'promptTokens'
   | 'cachedTokens'
   | 'reusedTokens'
+  | 'recomputedTokens'
   | 'predictedCachedTokens'
   | 'predictedOfReported'
   | 'seenTokens'
@@ -156,6 +165,10 @@ function tokenMetrics(
     reusedTokens: count(
       'reused_tokens_total',
       'Prompt tokens whose KV was taken over from another position and not computed again',
+    ),
+    recomputedTokens: count(
+      'recomputed_tokens_total',
+      'Prompt tokens whose KV was found at another position and computed again',
     ),
     predictedCachedTokens: count(
       'predicted_cached_tokens_total',

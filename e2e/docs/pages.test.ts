@@ -74,7 +74,6 @@ test('the operations page names every metric, and no other', async () => {
     knownChunks: () => 0,
     mirrors: () => [],
     mirrorEvents: () => ({}),
-    recomputedTokens: () => 0,
     replicaStates: () => new Map(),
     redisUp: () => true,
   }

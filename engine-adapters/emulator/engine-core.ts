@@ -27,6 +27,8 @@ export interface OutputToken {
   cachedTokens: number
   /** Prompt tokens whose KV was reused from another position; undefined if the engine does not do that. */
   reusedTokens: number | undefined
+  /** The same, but found there and recomputed. */
+  recomputedTokens?: number | undefined
   /** Pages read for the answer so far; undefined if every step reads its whole context. */
   pages?: PageUsage | undefined
 }
@@ -95,7 +97,8 @@ export class EngineCore {
         // the first token comes from the prefill
         if (index > 0) selection?.step(computed)
         const pages = selection && selection.usage.all > 0 ? selection.usage : undefined
-        yield { index, text: this.#text.text(index), cachedTokens, reusedTokens: reused?.kept, pages }
+        const text = this.#text.text(index)
+        yield { index, text, cachedTokens, reusedTokens: reused?.kept, recomputedTokens: reused?.recomputed, pages }
       }
     } finally {
       this.#release(sequence, computed)

@@ -422,7 +422,7 @@ describe('reuse at any position', () => {
     expect(replica.reuse).toEqual({ ratio: 0.15, minRatio: 0, maxRatio: 1 })
   })
 
-  test('counts what was computed again, and of a request that runs tells it', async () => {
+  test('tells what was computed again of a request that runs', async () => {
     await snapshotWith(0, { ratio: 0.15, max_ratio: 1 })
     replica.cache.sent(id('a'), promptOf(['a']))
     expect(replica.cache.recomputedOf(id('a'))).toBeUndefined()
@@ -430,7 +430,6 @@ describe('reuse at any position', () => {
     await events(1, { ...stored, request_id: 'a', reused_tokens: 85, recomputed_tokens: 15 })
     await events(2, { ...stored, request_id: 'b', reused_tokens: 5, recomputed_tokens: 1 })
     expect([replica.cache.recomputedOf(id('a')), replica.cache.recomputedOf(id('b'))]).toEqual([15, undefined])
-    expect(replica.recomputedTokens).toBe(16)
     expect(lengthOf('a')).toBeLessThan(200)
     replica.cache.ended([id('a')])
     expect(replica.cache.recomputedOf(id('a'))).toBeUndefined()

@@ -35,7 +35,6 @@ export class ReplicaMirror {
   /** resolves when all earlier reports have been applied */
   #turn: Promise<void> = Promise.resolve()
   #reuse: AnyPositionReuse | undefined
-  #recomputedTokens = 0
   readonly #applied = { stored: 0, evicted: 0, cleared: 0, snapshot: 0 }
 
   /**
@@ -70,11 +69,6 @@ export class ReplicaMirror {
   /** How the engine reuses KV at any position; undefined if it has not said that it does. */
   get reuse(): AnyPositionReuse | undefined {
     return this.#reuse
-  }
-
-  /** Tokens that the engine reused at another position and recomputed, over all requests. */
-  get recomputedTokens(): number {
-    return this.#recomputedTokens
   }
 
   /** The state of the protocol. */
@@ -166,7 +160,6 @@ export class ReplicaMirror {
       return
     }
     const recomputed = type === 'stored' ? recomputed_tokens : undefined
-    this.#recomputedTokens += recomputed ?? 0
     this.cache.reported(type, request_id as RequestId, cached_tokens, recomputed)
   }
 

@@ -110,7 +110,7 @@ export class AnswerObserver implements ForwardObserver {
     if (!usage) return
     this.#observed.charge.settle(usage.promptTokens)
     this.#observed.onUsage(usage)
-    this.#exchange.telemetry.used({ recomputedTokens: this.#recomputedTokens, ...usage })
+    this.#exchange.telemetry.used({ ...usage, recomputedTokens: usage.recomputedTokens ?? this.#recomputedTokens })
   }
 
   /** Our response headers; for a request that still waits they describe what is intended. */
@@ -145,7 +145,7 @@ export class AnswerObserver implements ForwardObserver {
     return { ...usage, cachedTokens: undefined, reusedTokens: undefined, pages: undefined }
   }
 
-  /** Reused tokens that the engine recomputed, as far as its reports have arrived. */
+  /** Tokens found elsewhere that the engine recomputed, by its reports: those that have arrived. */
   get #recomputedTokens(): number | undefined {
     const { cache } = this.#routed.replica
     const told = this.#observed.promptIds.flatMap((id) => cache.recomputedOf(id) ?? [])

@@ -20,8 +20,6 @@ export interface MetricSources {
   mirrors(): readonly MirrorStatus[]
   /** applied events from the engines, by type */
   mirrorEvents(): Readonly<Record<string, number>>
-  /** tokens that engines found at another position and recomputed */
-  recomputedTokens?: (() => number) | undefined
   /** the current state of each replica */
   replicaStates?: (() => ReadonlyMap<string, string>) | undefined
   redisUp?: (() => boolean) | undefined
@@ -100,10 +98,4 @@ export function addCollectedMetrics(registry: Registry, sources: MetricSources):
   counter('mirror_events_total', 'Events from the engine that were applied', ['type'], (events) => {
     for (const [type, count] of Object.entries(sources.mirrorEvents())) events.inc({ type }, count)
   })
-  counter(
-    'recomputed_tokens_total',
-    'Prompt tokens whose KV was found at another position and computed again',
-    [],
-    (tokens) => tokens.inc(sources.recomputedTokens?.() ?? 0),
-  )
 }

@@ -160,6 +160,7 @@ describe('a request that was answered', () => {
     const reused = { cached_tokens: 20, reused_tokens: 50, recomputed_tokens: 10, cold_tokens: 20 }
     expect(lines[0]).toMatchObject(reused)
     expect(await valuesOf('reused_tokens_total')).toEqual({ '': 50 })
+    expect(await valuesOf('recomputed_tokens_total')).toEqual({ '': 10 })
     expect(await valuesOf('cached_tokens_total')).toEqual({ engine: 20 })
   })
 

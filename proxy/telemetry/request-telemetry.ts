@@ -193,6 +193,7 @@ export class RequestTelemetry {
     const [first, admitted] = [this.#firstByteAt, this.#admitted]
     this.#gain?.used(usage, first && admitted ? (first - admitted.at) / 1000 : undefined)
     metrics.reusedTokens.inc(usage.reusedTokens ?? 0)
+    metrics.recomputedTokens.inc(usage.recomputedTokens ?? 0)
     countPages(metrics.pages, usage.pages)
     if (cachedTokens === undefined) return
     metrics.cachedTokens.inc({ source: 'engine' }, cachedTokens)

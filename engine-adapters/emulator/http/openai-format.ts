@@ -43,7 +43,11 @@ export interface Usage {
   prompt_tokens: number
   total_tokens: number
   completion_tokens: number
-  prompt_tokens_details: { cached_tokens: number; reused_tokens?: number } & Partial<PageDetails>
+  prompt_tokens_details: {
+    cached_tokens: number
+    reused_tokens?: number
+    recomputed_tokens?: number
+  } & Partial<PageDetails>
 }
 
 /** Token and page counts of prompts and answers. */
@@ -53,16 +57,24 @@ export interface Counts {
   cachedTokens: number
   /** the engine does not report zero */
   reusedTokens?: number | undefined
+  recomputedTokens?: number | undefined
   /** undefined if every decode step reads its whole context */
   pages?: PageUsage | undefined
 }
 
-export function toUsage({ promptTokens, completionTokens, cachedTokens, reusedTokens, pages }: Counts): Usage {
+export function toUsage({ promptTokens, completionTokens, cachedTokens, pages, ...elsewhere }: Counts): Usage {
+  const { reusedTokens, recomputedTokens } = elsewhere
   const reused = reusedTokens ? { reused_tokens: reusedTokens } : {}
+  const recomputed = recomputedTokens ? { recomputed_tokens: recomputedTokens } : {}
   return {
     prompt_tokens: promptTokens,
     total_tokens: promptTokens + completionTokens,
     completion_tokens: completionTokens,
-    prompt_tokens_details: { cached_tokens: cachedTokens, ...reused, ...(pages && toPageDetails(pages)) },
+    prompt_tokens_details: {
+      cached_tokens: cachedTokens,
+      ...reused,
+      ...recomputed,
+      ...(pages && toPageDetails(pages)),
+    },
   }
 }

@@ -125,11 +125,12 @@ function choiceIndexes({ copies }: Job, prompt: number): number[] {
   return Array.from({ length: copies }, (_, copy) => prompt * copies + copy)
 }
 
-type CountedPrompt = Pick<Output, 'cachedTokens' | 'reusedTokens' | 'pages'>
+type CountedPrompt = Omit<Output, 'text'>
 
 function usageOf({ requests, copies }: Job, counted: readonly CountedPrompt[]): Usage {
   const sum = (numbers: number[]): number => numbers.reduce((total, number) => total + number, 0)
   const reused = counted.flatMap(({ reusedTokens = [] }) => reusedTokens)
+  const recomputed = counted.flatMap(({ recomputedTokens = [] }) => recomputedTokens)
   // page counts are not reported for several samples of a prompt
   const read = copies > 1 ? [] : counted.flatMap(({ pages = [] }) => pages)
   return toUsage({
@@ -137,6 +138,7 @@ function usageOf({ requests, copies }: Job, counted: readonly CountedPrompt[]): 
     completionTokens: sum(requests.map((request) => request.outputTokens)) * copies,
     cachedTokens: sum(counted.map(({ cachedTokens }) => cachedTokens)),
     reusedTokens: reused.length > 0 ? sum(reused) : undefined,
+    recomputedTokens: recomputed.length > 0 ? sum(recomputed) : undefined,
     pages: read.length > 0 ? read.reduce(sumOfPages) : undefined,
   })
 }

@@ -24,7 +24,7 @@ from reprise_vllm.reuse.stats import ReuseMetrics, ReuseStats
 from reprise_vllm.reuse.usage import tell_reused_tokens
 from reprise_vllm.select_pages.privacy import PrivateAnswers
 from reprise_vllm.select_pages.settings import settings_of
-from reprise_vllm.select_pages.told import PageBook
+from reprise_vllm.select_pages.told import RECOMPUTED, PageBook
 from reprise_vllm.select_pages.worker import page_worker
 from reprise_vllm.start_reporting import Reporting, start_reporting
 
@@ -272,12 +272,14 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
 
     def _end(self, request: "Request") -> dict[str, Any] | None:
         self._finished(request)
-        self._on_scheduler.finished(request)
+        recomputed = self._on_scheduler.finished(request)
         if self._eviction is not None and not self._eviction.finished(request):
             self._eviction = None
         if self._answers is not None:
             self._answers.finished(request)
-        return None if self._pages is None else self._pages.finished(request)
+        told = {RECOMPUTED: recomputed} if recomputed else {}
+        pages = None if self._pages is None else self._pages.finished(request)
+        return told | (pages or {}) or None
 
     @_never_throws
     def _finished(self, request: "Request") -> None:

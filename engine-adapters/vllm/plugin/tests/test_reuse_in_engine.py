@@ -24,6 +24,7 @@ from reuse_prompts import (
 from vllm.v1.request import Request
 
 from reprise_vllm.reuse import row_choice
+from reprise_vllm.reuse.usage import tell_reused_tokens
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +92,23 @@ def test_the_proxy_is_told_what_is_exact_and_what_was_reused(engine):
     # no longer prefix is reported when it ends; late reports about the previous request are filtered out
     of_it = [one for one in engine.receiver.events[asked:] if one.get("request_id") == event["request_id"]]
     assert all(one["cached_tokens"] <= SYSTEM for one in of_it)
+
+
+@pytest.mark.parametrize("rows_per_step", [4096, 96], ids=["in one step", "in slices over several steps"])
+@pytest.mark.parametrize(("system", "answered"), [(SYSTEM, 4), (5, 1)], ids=["a prefix", "no exact block"])
+def test_an_answers_usage_has_what_was_reused_and_computed_again(engine, monkeypatch, rows_per_step, system, answered):
+    monkeypatch.setattr(engine.reuse, "_limits", engine.reuse._limits._replace(rows_per_step=rows_per_step))
+    tell_reused_tokens()
+    engine.ask([FIRST])
+    engine.tokens_by_kind()
+    asked = {"prompt_token_ids": [*tokens(0, system), *OTHER[SYSTEM:]], "cache_salt": "t"}
+    (output,) = engine.llm.generate([asked], engine.sampling({"reuse": 0.9}, answered), use_tqdm=False)
+    counts = engine.tokens_by_kind()
+    assert counts["recomputed"] > 200
+    figures = ("exact", "reused", "recomputed")
+    assert output.num_cached_tokens.told == dict(
+        zip(("cached_tokens", "reused_tokens", "recomputed_tokens"), (counts[kind] for kind in figures), strict=True)
+    )
 
 
 def test_the_default_ratio_holds_where_a_request_says_nothing(engine):

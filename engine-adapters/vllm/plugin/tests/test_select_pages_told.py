@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pages_engine import BLOCK, PagesEngine, prompt
 from reuse_model import make_model
 
 from reprise_vllm.reuse.usage import CachedTokens, tell_reused_tokens
 from reprise_vllm.select_pages.rows import SparseRows
-from reprise_vllm.select_pages.told import FIGURES, NAMED, TOLD, PageBook, take_told
+from reprise_vllm.select_pages.told import FIGURES, NAMED, RECOMPUTED, TOLD, PageBook, take_told
 
 NAMES, SLOTS = 4, 2
 
@@ -35,6 +35,7 @@ actions = st.lists(
 
 @settings(deadline=None)
 @given(actions)
+@example([("add", 0), ("add", 1), ("end", 0), ("preempt", 1), ("add", 1), ("end", 1)])
 def test_figures_are_added_up_over_all_stays_of_a_request(done):
     """Each name stands for a batch row. A request that ends gets its figures from the report of its own last step."""
     rows, book = SparseRows(SLOTS, NAMES), PageBook()
@@ -98,6 +99,7 @@ def test_what_others_tell_by_the_same_way_goes_on():
     params = {TOLD: [1, 2, 3, 4], "theirs": 5}
     assert take_told(params) == (dict(zip(FIGURES, [1, 2, 3, 4], strict=True)), {"theirs": 5})
     assert take_told({"theirs": 5}) == ({}, {"theirs": 5}) and take_told(None) == ({}, None)
+    assert take_told({RECOMPUTED: 9}) == ({"recomputed_tokens": 9}, None)
 
 
 def test_tokens_that_were_cached_are_a_number_that_can_be_copied():
@@ -105,7 +107,7 @@ def test_tokens_that_were_cached_are_a_number_that_can_be_copied():
     import pickle
 
     cached = CachedTokens(7, 2)
-    cached.pages = {"all_pages": 3}
+    cached.figures = {"all_pages": 3}
     for one in (copy.deepcopy(cached), pickle.loads(pickle.dumps(cached))):
         assert one == 7 and one.told == {"cached_tokens": 7, "reused_tokens": 2, "all_pages": 3}
     assert not CachedTokens(0) and CachedTokens(0).told == {"cached_tokens": 0}
@@ -181,7 +183,7 @@ def test_streams_and_samples_of_one_prompt(engine):
             for output in running.step():
                 firsts.setdefault(name, output.num_cached_tokens)
     assert firsts["one"].told["all_pages"] > 19 * 9
-    assert firsts["two"].pages == {}
+    assert firsts["two"].figures == {}
 
 
 def test_usage_has_what_is_told():
@@ -190,7 +192,7 @@ def test_usage_has_what_is_told():
 
     tell_reused_tokens()
     cached = CachedTokens(0)
-    cached.pages = dict(zip(FIGURES, np.arange(4).tolist(), strict=True))
+    cached.figures = dict(zip(FIGURES, np.arange(4).tolist(), strict=True))
     for details in (
         PromptTokenUsageInfo(cached_tokens=cached),
         InputTokensDetails(cached_tokens=cached, cache_write_tokens=0),

@@ -158,16 +158,20 @@ class ReuseScheduler:
         loads, self._step = self._step.loads, ReuseStep()
         return ReuseStep(loads=loads) if loads else None
 
-    def finished(self, request: "Request") -> None:
-        """Forgets a request that has ended, aborted or not, and remembers its turn if later prompts may continue it."""
+    def finished(self, request: "Request") -> int:
+        """Forgets a request that has ended, aborted or not, and remembers its turn if later prompts may continue it.
+
+        Returns how many of its tokens were found at another position and computed again.
+        """
         asked = self._asked.pop(request.request_id, None)
         if asked is None:
-            return
+            return 0
         if asked.is_late:
             self._step.aborted.append(request.request_id)
         turn = asked.turn(self._limits.block_size)
         if turn is not None:
             self._continuations.remember(public_hashes(request, asked.public, asked.salt), turn)
+        return asked.recomputed
 
     def heard(self, report: WorkerReport) -> None:
         """Processes a report from the workers."""

@@ -85,11 +85,12 @@ class SchedulerSide:
             return self._reuse.end_step(output)
         return self._reuse.abandon_step()
 
-    def finished(self, request: "Request") -> None:
-        """Implements `request_finished`."""
+    def finished(self, request: "Request") -> int:
+        """Implements `request_finished`. Returns how many tokens found at another position were computed again."""
         with self._or_give_up("ending a request"):
             if self._reuse is not None:
-                self._reuse.finished(request)
+                return self._reuse.finished(request)
+        return 0
 
     def heard(self, report: Any) -> bool:
         """Implements `update_connector_output`. Returns whether this changed `offer`."""

@@ -1,9 +1,10 @@
-"""`prompt_tokens_details`: what was reused at another position and not recomputed, and what pages were read.
+"""`prompt_tokens_details`: what was found at another position, reused or computed again, and what pages were read.
 
 With a request's first token, the engine core reports to its front end how long the prompt is, how much of it was cached
 and how much was computed. With reuse the three do not add up: the rest was reused (`ReuseScheduler` ensures this).
-With the last token it reports which pages were read (`PageBook`). Streams take the number of cached tokens from the
-first output but send it with the last. So what is known at the end is added to the object given out at the beginning.
+With the last token it reports how many tokens were computed again, and which pages were read (`told.py`). Streams take
+the number of cached tokens from the first output but send it with the last. So what is known at the end is added to the
+object given out at the beginning.
 """
 
 from collections.abc import Callable
@@ -31,25 +32,25 @@ def prefill_stats(prompt: int, begin: int, exact: int, reused: int) -> PrefillSt
 
 
 class CachedTokens(int):
-    """The number of exactly cached tokens, with the number of reused tokens and, at the end, the pages read."""
+    """The number of exactly cached tokens, with the number of reused tokens and, at the end, all other figures."""
 
     reused: int
-    pages: dict[str, int]
+    figures: dict[str, int]
 
     def __new__(cls, exact: int, reused: int = 0) -> "CachedTokens":
         made = super().__new__(cls, exact)
-        made.reused, made.pages = reused, {}
+        made.reused, made.figures = reused, {}
         return made
 
     def __bool__(self) -> bool:
         # `cached or 0` must yield this object if it has something to report
-        return int(self) > 0 or self.reused > 0 or bool(self.pages)
+        return int(self) > 0 or self.reused > 0 or bool(self.figures)
 
     @property
     def told(self) -> dict[str, int]:
         """The members to add to usage."""
         reused = {"reused_tokens": self.reused} if self.reused > 0 else {}
-        return {"cached_tokens": int(self), **reused, **self.pages}
+        return {"cached_tokens": int(self), **reused, **self.figures}
 
 
 def tell_reused_tokens() -> None:
@@ -72,23 +73,19 @@ def _marking(process: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(process)
     def process_outputs(self: Any, engine_core_outputs: list[Any], *arguments: Any, **named: Any) -> Any:
         for output in engine_core_outputs:
-            stats = output.prefill_stats
+            stats, state = output.prefill_stats, self.request_states.get(output.request_id)
+            cached = None if state is None else state.num_cached_tokens
             if stats is not None:
                 reused = stats.num_prompt_tokens - stats.num_computed_tokens - stats.num_cached_tokens
-                stats.num_cached_tokens = CachedTokens(stats.num_cached_tokens, max(0, reused))
-            pages, output.kv_transfer_params = take_told(output.kv_transfer_params)
-            if pages:
-                _tell_pages(self.request_states.get(output.request_id), pages)
+                cached = stats.num_cached_tokens = CachedTokens(stats.num_cached_tokens, max(0, reused))
+            figures, output.kv_transfer_params = take_told(output.kv_transfer_params)
+            # several samples (`n`) share one usage
+            if figures and isinstance(cached, CachedTokens) and state is not None and state.parent_req is None:
+                cached.figures = figures
         return process(self, engine_core_outputs, *arguments, **named)
 
     process_outputs.is_reprises = True
     return process_outputs
-
-
-def _tell_pages(state: Any, pages: dict[str, int]) -> None:
-    """Adds pages to a request's usage, unless it is one of several samples (`n`): they share one usage."""
-    if state is not None and state.parent_req is None and isinstance(state.num_cached_tokens, CachedTokens):
-        state.num_cached_tokens.pages = pages
 
 
 def _telling(initialize: Callable[..., None]) -> Callable[..., None]:

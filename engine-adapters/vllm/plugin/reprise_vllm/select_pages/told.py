@@ -1,4 +1,4 @@
-"""Carries the counts of pages read per request from the worker to the front end that answers."""
+"""Carries what was counted for a request to the front end that answers: pages read, and tokens computed again."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 NAMED = "reprise_request"
 """key in `extra_args` that tells a worker which request the parameters belong to"""
 TOLD = "reprise_pages"
-"""key in `kv_transfer_params` for what the engine core reports to its front end"""
+"""key in `kv_transfer_params` for the page figures that the engine core reports to its front end"""
+RECOMPUTED = "reprise_recomputed"
+"""key there for how many tokens found at another position were computed again"""
 FIGURES = ("listed_pages", "all_pages", "page_choices", "page_backtracks")
 """
 What is counted over a request's decode steps, by its name in usage: pages read, pages in total, how often pages were
@@ -75,12 +77,13 @@ class PageBook:
         return {TOLD: told}
 
     def _settle(self, report: PageReport) -> None:
-        """Adds up the figures of stays in a slot that have ended."""
+        """Adds up the figures of stays in a slot that have ended, of requests that ended with this step too."""
         if self._last is None or self._last.holders == report.holders:
             return
+        sums = self._before | {name: before for name, before, _ in self._ended}
         for old, new, figures in zip(self._last.holders, report.holders, self._last.figures, strict=True):
-            if old is not None and old != new and old[0] in self._before:
-                self._before[old[0]] += figures
+            if old is not None and old != new and old[0] in sums:
+                sums[old[0]] += figures
 
     def _told(self, name: str, before: np.ndarray) -> list[int]:
         """Returns a request's figures; empty if it never had a slot, or if they are unknown."""
@@ -93,9 +96,12 @@ class PageBook:
 
 
 def take_told(params: Mapping[str, Any] | None) -> tuple[dict[str, int], dict[str, Any] | None]:
-    """Splits an output's `kv_transfer_params` into the page figures, by their names in usage, and the other members."""
-    if not params or TOLD not in params:
+    """Splits an output's `kv_transfer_params` into our figures, by their names in usage, and the other members."""
+    if not params or not {TOLD, RECOMPUTED} & params.keys():
         return {}, params
-    others = {name: value for name, value in params.items() if name != TOLD}
-    told: Sequence[int] = params[TOLD]
-    return dict(zip(FIGURES, told, strict=True)) if told else {}, others or None
+    others = {name: value for name, value in params.items() if name not in (TOLD, RECOMPUTED)}
+    pages: Sequence[int] = params.get(TOLD, ())
+    figures = dict(zip(FIGURES, pages, strict=True)) if pages else {}
+    if RECOMPUTED in params:
+        figures["recomputed_tokens"] = params[RECOMPUTED]
+    return figures, others or None
