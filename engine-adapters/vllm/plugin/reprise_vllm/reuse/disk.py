@@ -1,7 +1,6 @@
 """Segments on disk: checked when read, replaced atomically when written."""
 
 import contextlib
-import hashlib
 import queue
 import re
 import threading
@@ -11,7 +10,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from logging import Logger
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -213,13 +211,3 @@ class DiskTier:
             self._failing.add(doing)
         else:
             self._failing.discard(doing)
-
-
-def fingerprint_of(model: Any, *facts: object) -> str:
-    """Returns a fingerprint of a model: its parameters' names, shapes, dtypes and sampled values, and `facts`."""
-    state = hashlib.blake2b(repr(facts).encode(), digest_size=16)
-    for name, parameter in sorted(model.named_parameters()):
-        flat = parameter.detach().flatten()
-        sample = flat[:: max(1, len(flat) // 64)].float().cpu().numpy().tobytes()
-        state.update(f"{name} {tuple(parameter.shape)} {parameter.dtype}".encode() + sample)
-    return state.hexdigest()

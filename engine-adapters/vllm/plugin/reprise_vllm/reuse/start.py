@@ -71,7 +71,8 @@ def start_worker(
 ) -> "ReuseWorker":
     """Creates a worker's side. Raises `NotSupportedError` if this engine cannot reuse."""
     from reprise_reuse.host_store import slots_in
-    from reprise_vllm.reuse.disk import DiskTier, fingerprint_of
+    from reprise_vllm.reuse.disk import DiskTier
+    from reprise_vllm.reuse.fingerprint import fingerprint_of
     from reprise_vllm.reuse.worker import ReuseWorker
 
     check_config(config)
@@ -87,7 +88,8 @@ def start_worker(
             rank,
             config.parallel_config.tensor_parallel_size,
         )
-        disk = DiskTier(Path(settings.disk), lambda: fingerprint_of(parts.model, *facts), rank, logger)
+        told = config.model_config.hf_config.to_dict()
+        disk = DiskTier(Path(settings.disk), lambda: fingerprint_of(parts.model, told, *facts), rank, logger)
     slots = slots_in(settings.host_bytes, _row_shape(spec, cache_config, settings))
     return ReuseWorker(config, spec, cache_config.num_blocks, caches, parts, settings, slots, disk, logger)
 
