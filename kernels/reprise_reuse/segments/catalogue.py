@@ -180,6 +180,11 @@ class Catalogue:
             self._disk_tokens += len(segment)
         self._bound_disk()
 
+    def give_up_disk(self, tokens: int) -> None:
+        """Something else takes this much of the room on disk."""
+        self._disk_room = max(0, self._disk_room - tokens)
+        self._bound_disk()
+
     def drop(self, segment: Segment) -> None:
         """Forgets a segment on all tiers."""
         if segment.name not in self._segments:

@@ -90,6 +90,18 @@ def test_what_leaves_host_memory_stays_findable_while_it_is_on_disk():
     assert enter(catalogue, tokens(4), 0, 10).name == 10
 
 
+def test_room_on_disk_that_something_else_takes_is_given_up():
+    catalogue = Catalogue(200, disk_tokens=200)
+    first, second = (enter(catalogue, tokens(seed), 0, 80) for seed in range(2))
+    for segment in (first, second):
+        catalogue.written(segment)
+    catalogue.give_up_disk(100)
+    assert catalogue.take_dropped_files() == [first.name]
+    catalogue.give_up_disk(1000)
+    assert catalogue.take_dropped_files() == [second.name]
+    assert first.slots is not None and second.slots is not None
+
+
 def test_what_was_never_repeated_leaves_before_what_was_while_it_holds_more_than_its_share():
     catalogue = Catalogue(400)
     first, second = (enter(catalogue, tokens(seed), 0, 80) for seed in range(2))

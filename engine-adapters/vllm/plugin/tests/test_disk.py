@@ -271,6 +271,17 @@ def test_a_file_of_another_model_or_rank_is_not_used(tmp_path, other, caplog):
             assert read(tier(tmp_path, **other), 5) is None
 
 
+def test_many_files_of_another_model_are_told_in_a_few_lines_with_their_size(tmp_path, caplog):
+    write(tier(tmp_path), *range(1, 9))
+    disk = tier(tmp_path, "another")
+    with listening(caplog):
+        assert list(disk.restore()) == []
+    size = sum(path.stat().st_size for path in tmp_path.iterdir())
+    assert disk.unused_bytes == size and disk.take_refused() == 8
+    assert caplog.text.count("is of another model or set-up") == 5
+    assert f"8 unused files in {tmp_path} take {size} of disk_bytes" in caplog.text
+
+
 def test_a_file_of_rows_that_were_replaced_meanwhile_is_not_used(tmp_path, caplog):
     disk = tier(tmp_path)
     write(disk, 5)

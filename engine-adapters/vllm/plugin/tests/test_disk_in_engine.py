@@ -18,6 +18,7 @@ from safetensors import safe_open
 
 from reprise_reuse.segments import Segment
 from reprise_vllm.reuse.disk import DiskTier
+from reprise_vllm.reuse.messages import WorkerReport
 
 ROW = 2 * 3 * 2 * 32 * 4 + 20
 ODD = "backup-of-5.0.safetensors"
@@ -107,6 +108,13 @@ def names_on_disk(engine: ReusingEngine) -> set[str]:
 
 def path_of(folder: Path, segment: Segment) -> Path:
     return folder / "disk" / f"{segment.name:020d}.0.safetensors"
+
+
+def test_files_of_another_model_take_room_from_this_ones(engine, folder):
+    room = engine.reuse._catalogue._disk_room
+    engine.reuse.heard(WorkerReport(unused_bytes=10 * ROW + 1))
+    assert engine.reuse._catalogue._disk_room == room - 11
+    engine.reuse._catalogue._disk_room = room
 
 
 def test_an_odd_file_in_the_folder_does_not_switch_reuse_off(engine, folder):

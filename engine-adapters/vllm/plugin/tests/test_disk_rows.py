@@ -97,7 +97,7 @@ def test_a_damaged_file_is_fetched_and_lost_and_the_next_is_read(rows, store, tm
 def test_files_refused_at_the_start_are_counted(rows, tmp_path):
     next(tmp_path.glob("*1.0.safetensors")).write_bytes(b"damaged")
     assert sorted(file.name for file, _ in rows.restore()) == [2, 3]
-    assert rows.take_refused() == 1
+    assert (rows.take_refused(), rows.unused_bytes) == (1, len(b"damaged"))
 
 
 def test_rows_that_do_not_fit_are_fetched_and_lost(rows, store, monkeypatch, caplog):

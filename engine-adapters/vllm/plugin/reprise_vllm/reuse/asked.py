@@ -26,6 +26,7 @@ class Limits(NamedTuple):
     block_size: int
     ranks: int
     device_blocks: int
+    row_bytes: int
     work: RowWork = RowWork()
 
 

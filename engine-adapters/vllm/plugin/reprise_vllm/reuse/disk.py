@@ -48,6 +48,8 @@ class DiskTier:
         self._waiting: queue.Queue[tuple[SegmentFiles, DiskFile, State] | None] = queue.Queue(_MOST_WAITING)
         self._written: Counter[int] = Counter()
         self._refused = 0
+        self.unused_bytes = 0
+        """the size of the files that `restore` left alone: they take room from this engine's"""
         self._pending: Counter[int] = Counter()
         self._dropped: set[int] = set()
         self._lock = threading.Lock()
@@ -58,13 +60,21 @@ class DiskTier:
         self._writer.start()
 
     def restore(self) -> Iterator[tuple[DiskFile, np.ndarray]]:
-        """Yields the segments of earlier runs that this engine may use, with their tokens. Logs the other files."""
+        """Yields the segments of earlier runs that this engine may use, with their tokens. Logs the other files.
+
+        Afterwards, `unused_bytes` is the size of the others.
+        """
+        refused: dict[str, list[Path]] = {}
         for name in self._names():
-            path, restored = self._path(name), None
-            with self._or_refuse(path):
+            path = self._path(name)
+            try:
                 restored = self._files.read_head(path, name)
-            if restored is not None:
+            except Exception as error:
+                refused.setdefault(_why(error), []).append(path)
+            else:
                 yield restored
+        for why, paths in refused.items():
+            self._tell_refused(why, paths)
 
     def renew(self) -> None:
         """The model may have got other weights: computes its fingerprint again. Queued writes keep the old one."""
@@ -189,14 +199,26 @@ class DiskTier:
             return files.read(path, file)
         return None
 
+    def _tell_refused(self, why: str, paths: list[Path]) -> None:
+        """Logs and counts files that stay where they are: another engine may need them."""
+        self._refused += len(paths)
+        for path in paths[:_MOST_NAMED]:
+            self._logger.warning("reprise: %s %s and is not used", path, why)
+        size = 0
+        for path in paths:
+            with contextlib.suppress(OSError):
+                size += path.lstat().st_size
+        self.unused_bytes += size
+        told = (len(paths), self._folder, size)
+        self._logger.warning("reprise: %d unused files in %s take %d of disk_bytes: delete what nobody needs", *told)
+
     @contextlib.contextmanager
     def _or_refuse(self, path: Path) -> Iterator[None]:
         """Logs which file is not used, and why, and counts it."""
         try:
             yield
         except Exception as error:
-            why = str(error) if isinstance(error, RefusedError) else f"cannot be read ({error})"
-            self._logger.warning("reprise: %s %s and is not used", path, why)
+            self._logger.warning("reprise: %s %s and is not used", path, _why(error))
             with self._lock:
                 self._refused += 1
 
@@ -211,3 +233,7 @@ class DiskTier:
             self._failing.add(doing)
         else:
             self._failing.discard(doing)
+
+
+def _why(error: Exception) -> str:
+    return str(error) if isinstance(error, RefusedError) else f"cannot be read ({error})"

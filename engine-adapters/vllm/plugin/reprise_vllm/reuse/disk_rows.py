@@ -60,6 +60,11 @@ class DiskRows:
         """Returns the names of the segments written since the last call."""
         return self._tier.take_written()
 
+    @property
+    def unused_bytes(self) -> int:
+        """The size of the files that `restore` left alone."""
+        return self._tier.unused_bytes
+
     def take_refused(self) -> int:
         """Returns how many files were refused since the last call."""
         return self._tier.take_refused()

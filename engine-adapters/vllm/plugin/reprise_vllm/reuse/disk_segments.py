@@ -11,9 +11,11 @@ from reprise_vllm.reuse.messages import DiskFile, ReuseStep, WorkerReport, diges
 class DiskSegments:
     """Has workers read segments, and records their reports in the catalogue once all ranks have reported."""
 
-    def __init__(self, catalogue: Catalogue, ranks: int) -> None:
+    def __init__(self, catalogue: Catalogue, ranks: int, row_bytes: int) -> None:
+        """row_bytes: what a token takes on a rank's disk"""
         self._catalogue = catalogue
         self._ranks = ranks
+        self._row_bytes = row_bytes
         self._fetched: Counter[int] = Counter()
         self._written: Counter[int] = Counter()
 
@@ -33,6 +35,8 @@ class DiskSegments:
 
     def heard(self, report: WorkerReport, step: ReuseStep) -> None:
         """Processes what workers have restored, read and written."""
+        if report.unused_bytes:
+            self._catalogue.give_up_disk(-(-report.unused_bytes // self._row_bytes))
         for file, tokens in report.restored_on_all(self._ranks):
             self._catalogue.restore(
                 Segment(

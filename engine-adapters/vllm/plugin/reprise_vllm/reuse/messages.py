@@ -147,6 +147,8 @@ class WorkerReport(KVConnectorWorkerMetadata):
     """segments, with their tokens, that an earlier run of the engine left on a rank's disk"""
     refused: int = 0
     """files on ranks' disks that could not be used"""
+    unused_bytes: int = 0
+    """size of the files that a rank left alone at its start; of several ranks, the largest"""
     lost: set[int] = field(default_factory=set)
     """segments whose rows are missing on some rank"""
     pages: PageReport | None = None
@@ -172,6 +174,7 @@ class WorkerReport(KVConnectorWorkerMetadata):
             self.written + other.written,
             self.restored + other.restored,
             self.refused + other.refused,
+            max(self.unused_bytes, other.unused_bytes),
             self.lost | other.lost,
             self.pages or other.pages,
         )

@@ -52,7 +52,7 @@ class ReuseScheduler:
         self._step = ReuseStep()
         self._rows_claimed = 0
         self._ready_ranks = 0
-        self._disk = DiskSegments(self._catalogue, limits.ranks)
+        self._disk = DiskSegments(self._catalogue, limits.ranks, limits.row_bytes)
         self.refusal: str | None = None
         """why nothing is reused, or no longer"""
         self.counts: Counter[tuple[str, str]] = Counter()

@@ -53,6 +53,7 @@ def start_scheduler(
         block_size=spec.block_size,
         ranks=config.parallel_config.tensor_parallel_size,
         device_blocks=cache_config.num_blocks,
+        row_bytes=row.bytes,
         work=RowWork(even_keys(config)),
     )
     logger.info(

@@ -173,6 +173,7 @@ class ReuseWorker:
         """Reports the segments that an earlier run of the engine left on disk."""
         if self._disk is not None:
             self.report.restored.extend(self._disk.restore())
+            self.report.unused_bytes = self._disk.unused_bytes
 
     def close(self) -> None:
         """Finishes queued writes to disk."""
