@@ -1,6 +1,7 @@
 """Reports to reprise what a vLLM engine has cached and evicted, and reuses keys and values at any position."""
 
 import sys
+from contextlib import suppress
 
 CONNECTOR = "RepriseConnector"
 # only the vLLM processes that serve HTTP load it
@@ -13,8 +14,6 @@ def register() -> None:
 
     Registers the connector, so that `kv_connector` may name it without its module.
     """
-    from vllm.distributed.kv_transfer.kv_connector.factory import KVConnectorFactory
-
     from reprise_vllm.reuse.engine_parts import recompute_failed_loads
     from reprise_vllm.select_pages.register_backends import register_backends
 
@@ -24,8 +23,13 @@ def register() -> None:
         tell_reused_tokens()
     register_backends()
     recompute_failed_loads()
-    try:
+    register_connector()
+
+
+def register_connector() -> None:
+    """Makes the connector known by its name. May be called twice."""
+    from vllm.distributed.kv_transfer.kv_connector.factory import KVConnectorFactory
+
+    # raises if it is registered already
+    with suppress(ValueError):
         KVConnectorFactory.register_connector(CONNECTOR, "reprise_vllm.connector", CONNECTOR)
-    except ValueError:
-        # already registered: plugins may be loaded more than once
-        return

@@ -1,5 +1,8 @@
 """When the plugin reports, and when it leaves the engine alone and logs why."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -132,3 +135,14 @@ def test_the_general_plugin_names_the_connector_however_often_it_is_loaded() -> 
     reprise_vllm.register()
     reprise_vllm.register()
     assert KVConnectorFactory.get_connector_class_by_name("RepriseConnector").__module__ == "reprise_vllm.connector"
+
+
+def test_the_connectors_module_names_it_too_where_the_entry_point_is_not_loaded() -> None:
+    code = (
+        "import reprise_vllm.connector\n"
+        "from vllm.distributed.kv_transfer.kv_connector.factory import KVConnectorFactory\n"
+        "print(KVConnectorFactory.get_connector_class_by_name('RepriseConnector').__module__)\n"
+    )
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "VLLM_PLUGINS": "none"}
+    ran = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == ["reprise_vllm.connector"]
