@@ -135,15 +135,13 @@ function readOne(answer: Json | null): Partial<Usage> | undefined {
   const completion = toCount(usage.completion_tokens) ?? toCount(usage.output_tokens)
   // an event that reports the prompt reports everything; any other only adds the completion
   if (prompt !== undefined) {
-    const [reusedTokens, recomputedTokens] = [toCount(details.reused_tokens), toCount(details.recomputed_tokens)]
-    const pages = readPageUsage(details)
     return {
       promptTokens: prompt,
       cachedTokens: cached,
-      reusedTokens,
+      reusedTokens: toCount(details.reused_tokens),
+      recomputedTokens: toCount(details.recomputed_tokens),
       completionTokens: completion,
-      ...(recomputedTokens === undefined ? {} : { recomputedTokens }),
-      ...(pages ? { pages } : {}),
+      pages: readPageUsage(details),
     }
   }
   return completion === undefined ? {} : { completionTokens: completion }

@@ -13,7 +13,7 @@ import { Gain } from './gain/gain.ts'
 import type { Log } from './log.ts'
 import type { ReplicaMirror } from './mirror/replica-mirror.ts'
 import { PatternFinder } from './patterns/pattern-finder.ts'
-import { Recorder } from './record/recorder.ts'
+import { Recorder, type RecorderOptions } from './record/recorder.ts'
 import type { SharedRedis } from './redis/create-shared-redis.ts'
 import { shareMirrors } from './redis/share-mirrors.ts'
 import { SharedChunks } from './redis/shared-chunks.ts'
@@ -59,7 +59,7 @@ export function createPipeline(
     telemetry.metrics.bodyBytes.set(bytes)
     release.note(bytes)
   })
-  const recorder = createRecorder(config, log)
+  const recorder = createRecorder(config, replicas, telemetry, log)
   let settings = toSettings(config, keyStore)
   let tenancy = createLiveTenancy(config, keyStore)
   let patterns = createPatterns(config, telemetry, log)
@@ -134,12 +134,25 @@ function setLimits({ all }: Pipeline['replicas'], config: Config): void {
 }
 
 /** Throws a ConfigError if the folder cannot be written to. */
-function createRecorder({ record }: Config, log: Log): Recorder | undefined {
+function createRecorder(
+  { record }: Config,
+  { all }: Pipeline['replicas'],
+  { metrics }: Telemetry,
+  log: Log,
+): Recorder | undefined {
   if (!record) return undefined
-  const onFault = (error: unknown): void =>
-    log.error({ error, folder: record.folder }, 'requests are not recorded: the folder cannot be written to')
+  const options: RecorderOptions = {
+    ...record,
+    now: Date.now,
+    // a replay has one cache, and several engines do not add up to one
+    capacityTokens: () => (all.length === 1 ? all[0]!.statedCache?.capacityTokens : undefined),
+    onWritten: (requests) => metrics.recordedRequests.inc(requests),
+    onLost: (requests) => metrics.recordLostRequests.inc(requests),
+    onFault: (error) =>
+      log.error({ error, folder: record.folder }, 'requests are not recorded: the folder cannot be written to'),
+  }
   try {
-    return new Recorder({ ...record, now: Date.now, onFault })
+    return new Recorder(options)
   } catch (error) {
     const reason = (error as Error).message
     throw new ConfigError(`record.folder: cannot write to ${record.folder} (${reason}): name a folder that can be made`)

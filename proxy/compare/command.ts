@@ -1,8 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { argument, atLeast } from '../command-arguments.ts'
 import { readEngine } from '../config/read-arguments.ts'
 import type { EngineSettings } from '../config/settings.ts'
-import { type PassName, passNames } from './passes.ts'
+import { type PassName, passes, passNames } from './passes.ts'
 
 interface CompareFlags {
   engine: EngineSettings
@@ -33,7 +34,7 @@ export function addCompareCommand(program: Command): void {
     )
     .option('--model <name>', 'the model to ask (default: the first that is served)')
     .option('--limit <n>', 'send the first n requests only', atLeast(1))
-    .option('--top-k <n>', 'of each request only its best n blocks', atLeast(1))
+    .option('--top-k <n>', 'of each request only its best n blocks, unless it was recorded as received', atLeast(1))
     .option('--max-tokens <n>', 'longest answer', atLeast(1), 48)
     .addOption(
       new Option('--passes <names>', `of ${passNames.join(', ')}; received is always among them`)
@@ -45,6 +46,10 @@ export function addCompareCommand(program: Command): void {
     .option('--report <file.md>', 'write a report as Markdown')
     .option('--plot <file.svg>', 'draw changes with their intervals')
     .option('--json', 'a report for programs')
+    .addHelpText(
+      'after',
+      () => `\nPasses:\n${passes.map(({ name, says }) => `  ${name.padEnd(12)}${says}`).join('\n')}`,
+    )
     .action(run)
 }
 
@@ -66,6 +71,7 @@ async function run(trace: string, { logprobs, json, ...flags }: CompareFlags): P
     report: flags.report,
     plot: flags.plot,
     signal: ending.signal,
+    wait: (milliseconds) => delay(milliseconds, undefined, { signal: ending.signal }),
   })
   process.stdout.write(json ? `${JSON.stringify(comparison)}\n` : renderComparison(comparison))
 }

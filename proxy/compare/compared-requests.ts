@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto'
 import type { TraceRequest } from '#replay/trace/trace.ts'
 import { ConfigError } from '../config/config-error.ts'
+import type { ChatBody } from './chat-body.ts'
 
 /** One message of a chat. */
 export interface ChatMessage {
@@ -13,7 +15,10 @@ export interface ComparedRequest {
   readonly conversation: string | undefined
   /** the tenant whose cache it may share */
   readonly tenant: string
-  readonly message: ChatMessage
+  /** whether its blocks are to be left in their order, as its client asked */
+  readonly keepsOrder: boolean
+  /** a message, which follows those of its conversation, or a body as it was received, with all of its messages */
+  readonly chat: { readonly message: ChatMessage } | { readonly received: ChatBody }
   /** right answers; undefined: the trace has none */
   readonly answers: readonly string[] | undefined
 }
@@ -23,27 +28,55 @@ const system: ChatMessage = {
   content: 'Answer the question from the documents, in as few words as possible. Say nothing else.',
 }
 
-/**
- * Returns the chats of a trace. Throws if it has no texts. The blocks are `<document>`s in one message, after what
- * precedes them in the trace.
- */
-export function toComparedRequests(requests: readonly TraceRequest[], topK?: number): ComparedRequest[] {
-  return requests.map(({ queryId, query, conversation, tenant, blocks, around, answers }) => {
-    const documents = blocks.slice(0, topK).map((block, i) => {
-      const text = textOf(block)
-      return `<document index="${i + 1}">\n${text}\n</document>`
-    })
-    const list = documents.length > 0 ? `<documents>\n${documents.join('\n')}\n</documents>` : ''
-    const front = (around?.front ?? []).map(textOf).join('')
-    const rest = around ? around.rest.map(textOf).join('') : `Question: ${query ?? 'What do these documents say?'}`
-    const content = [front, list, rest].filter((part) => part !== '').join('\n\n')
-    return { id: String(queryId), conversation, tenant, message: { role: 'user', content }, answers }
-  })
+const chatPath = '/v1/chat/completions'
+
+/** Whether a request of a trace is a chat: all are, but for those that were recorded on their way to another path. */
+export function isChat({ request }: Pick<TraceRequest, 'request'>): boolean {
+  return request === undefined || request.path.split('?')[0] === chatPath
 }
 
-/** Returns the messages of a request, after those of its conversation. */
-export function toMessages(request: ComparedRequest, history: readonly ChatMessage[]): ChatMessage[] {
-  return [system, ...history, request.message]
+/**
+ * Returns the chats of a trace. What was recorded as received stays so. Of others, the blocks are `<document>`s in one
+ * message, after what precedes them in the trace; throws if these have no texts.
+ */
+export function toComparedRequests(requests: readonly TraceRequest[], topK?: number): ComparedRequest[] {
+  return requests.map((own) => ({
+    id: String(own.queryId),
+    conversation: own.conversation,
+    tenant: own.tenant,
+    keepsOrder: own.reorder === false,
+    answers: own.answers,
+    chat: own.request ? { received: own.request.body as ChatBody } : { message: toMessage(own, topK) },
+  }))
+}
+
+/** Returns the body of a request; `history`: what was said before in its conversation, unless the body has it. */
+export function toBody({ chat }: ComparedRequest, history: readonly ChatMessage[]): ChatBody {
+  return 'received' in chat ? chat.received : { messages: [system, ...history, chat.message] }
+}
+
+/**
+ * Returns a digest of each request, by id, that also depends on all requests before it: they decide what is cached, and
+ * what was said in its conversation.
+ */
+export function digestRequests(requests: readonly ComparedRequest[]): ReadonlyMap<string, string> {
+  const hash = createHash('sha256').update(JSON.stringify(system))
+  return new Map(
+    requests.map(({ id, tenant, conversation, chat }) => {
+      hash.update(JSON.stringify([id, tenant, conversation ?? null, chat]))
+      return [id, hash.copy().digest('base64url').slice(0, 22)]
+    }),
+  )
+}
+
+function toMessage({ query, blocks, around }: TraceRequest, topK: number | undefined): ChatMessage {
+  const documents = blocks.slice(0, topK).map((block, i) => {
+    return `<document index="${i + 1}">\n${textOf(block)}\n</document>`
+  })
+  const list = documents.length > 0 ? `<documents>\n${documents.join('\n')}\n</documents>` : ''
+  const front = (around?.front ?? []).map(textOf).join('')
+  const rest = around ? around.rest.map(textOf).join('') : `Question: ${query ?? 'What do these documents say?'}`
+  return { role: 'user', content: [front, list, rest].filter((part) => part !== '').join('\n\n') }
 }
 
 function textOf({ key, text }: TraceRequest['blocks'][number]): string {

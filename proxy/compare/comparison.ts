@@ -3,6 +3,7 @@ import { type Estimate, estimateMean } from './bootstrap.ts'
 import type { ComparedRequest } from './compared-requests.ts'
 import { type PassName, passes } from './passes.ts'
 import type { Answer } from './send-request.ts'
+import { type Answers, judge } from './verdict.ts'
 
 /** The results of one pass; differences are from the requests as received, over the same requests. */
 export interface PassReport {
@@ -16,30 +17,36 @@ export interface PassReport {
   readonly gold: { readonly exact: Estimate; readonly f1: Estimate; readonly f1_difference: Estimate } | null
   /** difference of the mean log-probability of an answer's tokens; null: the engine does not return them */
   readonly log_probability_difference: Estimate | null
-  readonly prompt_tokens: number
+  /** null: the engine does not say */
+  readonly prompt_tokens: number | null
   /** null: the engine does not say */
   readonly cached_tokens: number | null
   readonly first_token_ms: { readonly mean: Estimate; readonly p50: number; readonly p99: number }
 }
 
-/** All passes, and the verdict that follows from them. */
-export interface Comparison {
+/** What is compared. */
+export interface ComparisonSubject {
   readonly trace: string
   readonly engine: string
   readonly model: string
-  readonly requests: number
   /** the engine keeps the passes' caches apart */
   readonly caches_apart: boolean
+  /** recorded requests that are no chats */
+  readonly left_out: number
+}
+
+/** All passes, and the verdict that follows from them. */
+export interface Comparison extends ComparisonSubject {
+  readonly requests: number
+  /** the engine was asked for log-probabilities, and answers only without */
+  readonly log_probabilities_refused: boolean
   readonly passes: readonly PassReport[]
   readonly verdict: string
 }
 
-/** Returns what a pass answered to a request. */
-export type Answers = (pass: PassName, id: string) => Answer | undefined
-
 /** Compares the passes that were run, over the requests that all of them answered. */
 export function compare(
-  about: Pick<Comparison, 'trace' | 'engine' | 'model' | 'caches_apart'>,
+  about: ComparisonSubject,
   names: readonly PassName[],
   requests: readonly ComparedRequest[],
   answers: Answers,
@@ -48,7 +55,14 @@ export function compare(
   const reports = passes
     .filter(({ name }) => names.includes(name))
     .map(({ name }) => toReport(name, answered, (pass, id) => answers(pass, id)!))
-  return { ...about, requests: answered.length, passes: reports, verdict: judge(answered, answers) }
+  const refused = names.some((name) => answered.some(({ id }) => answers(name, id)!.refusedLogProbabilities))
+  return {
+    ...about,
+    requests: answered.length,
+    log_probabilities_refused: refused,
+    passes: reports,
+    verdict: judge(answered, answers),
+  }
 }
 
 function toReport(
@@ -90,48 +104,10 @@ function toReport(
             ),
           },
     log_probability_difference: estimateMean(differences) ?? null,
-    prompt_tokens: sum(own.map(({ promptTokens }) => promptTokens)) ?? 0,
+    prompt_tokens: sum(own.map(({ promptTokens }) => promptTokens)),
     cached_tokens: sum(own.map(({ cachedTokens }) => cachedTokens)),
     first_token_ms: { mean: mean(times), p50: at(times, 0.5), p99: at(times, 0.99) },
   }
-}
-
-/** Says in one line whether answers to rewritten requests are worse than those of one more run as received. */
-function judge(requests: readonly ComparedRequest[], answers: Answers): string {
-  const of = (pass: PassName, { id }: ComparedRequest): Answer | undefined => answers(pass, id)
-  const judged = requests.filter((request) => (request.answers ?? []).length > 0)
-  if (requests.some((own) => !of('rewritten', own) || !of('again', own))) {
-    return 'no verdict: it takes the passes again and rewritten'
-  }
-  if (requests.length === 0) return 'nothing can be said: no request was answered in all passes'
-  if (judged.length > 0) {
-    const differences = judged.map((request) => {
-      const score = (pass: PassName): number => bestOf(tokenF1, of(pass, request)!.answer, request.answers!)
-      return score('rewritten') - score('received')
-    })
-    return inWords(mean(differences), 'F1 against the right answers', ['better', 'worse'])
-  }
-  const differences = requests.map((request) => {
-    const agreement = (pass: PassName): number => tokenF1(of(pass, request)!.answer, of('received', request)!.answer)
-    return agreement('rewritten') - agreement('again')
-  })
-  const words = ['answers agree more than from one run to the next', 'answers differ beyond noise'] as const
-  return `${inWords(mean(differences), 'agreement with the answers as received', words)}; the trace has no right answers`
-}
-
-function inWords(
-  { mean: difference, low, high, count }: Estimate,
-  what: string,
-  [more, less]: readonly [string, string],
-): string {
-  const interval = `95 % interval of the change of ${what}: ${signed(low)} to ${signed(high)}`
-  if (low > 0) return `${more} by ${signed(difference)} in ${count} requests; ${interval}`
-  if (high < 0) return `${less} by ${signed(difference)} in ${count} requests; ${interval}`
-  return `no difference beyond noise in ${count} requests; ${interval}`
-}
-
-function signed(value: number): string {
-  return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3)}`
 }
 
 /** Estimates a mean; all zeros if there are no values. */

@@ -3,7 +3,7 @@ import type { RequestSwitches } from '../request/call/request-options.ts'
 /** One way in which all requests of a trace are sent. */
 export interface Pass {
   readonly name: PassName
-  /** undefined: straight to the engine, as received */
+  /** undefined: nothing is changed, and requests go straight to the engine if it can read them */
   readonly options: Pick<Required<RequestSwitches>, 'reorder' | 'annotate' | 'dedup'> | undefined
   readonly says: string
 }

@@ -19,21 +19,21 @@ const columns = [
 export function renderComparison(comparison: Comparison): string {
   const table = new Table({ head: columns, style: { head: [], border: [] } })
   for (const report of comparison.passes) table.push(cellsOf(report))
-  return `${titleOf(comparison)}\n${table.toString()}\n${legend()}\n${comparison.verdict}\n`
+  const { trace, verdict } = comparison
+  return [`${trace}: ${subjectOf(comparison)}.`, ...notesOf(comparison), table.toString(), legend(), verdict, ''].join(
+    '\n',
+  )
 }
 
 /** Renders the comparison as Markdown; `plot`: a picture next to it. */
 export function renderMarkdown(comparison: Comparison, plot: string | undefined): string {
   const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
-  const apart = comparison.caches_apart
-    ? 'Each pass had a cache of its own (`cache_salt`).'
-    : 'The engine takes no salts: passes shared its cache, so that cached tokens and times say little.'
   return [
     `# ${comparison.trace}: answers compared`,
     '',
     `**${comparison.verdict}.**`,
     '',
-    `${comparison.requests} requests to ${comparison.model} at ${comparison.engine}, one after the other, at temperature 0. ${apart}`,
+    `${subjectOf(comparison)}, one after the other, at temperature 0. ${notesOf(comparison).join(' ')}`,
     '',
     row(columns),
     row(columns.map(() => '---')),
@@ -45,9 +45,22 @@ export function renderMarkdown(comparison: Comparison, plot: string | undefined)
   ].join('\n')
 }
 
-function titleOf({ trace, requests, model, engine, caches_apart }: Comparison): string {
-  const shared = caches_apart ? '' : ' (passes share its cache: cached tokens and times say little)'
-  return `${trace}: ${requests} requests to ${model} at ${engine}${shared}`
+function subjectOf({ requests, model, engine }: Comparison): string {
+  return `${requests} requests to ${model} at ${engine}`
+}
+
+/** Says what a reader must know to take the figures for what they are. */
+function notesOf({ caches_apart, left_out, log_probabilities_refused, passes }: Comparison): string[] {
+  return [
+    caches_apart
+      ? 'Each pass had a cache of its own (cache_salt).'
+      : 'The engine takes no salts: passes shared its cache, so that cached tokens and times say little.',
+    ...(left_out > 0 ? [`Recorded requests that did not go to /v1/chat/completions were left out: ${left_out}.`] : []),
+    ...(log_probabilities_refused ? ['The engine refuses log-probabilities: it was asked without.'] : []),
+    ...(passes.some(({ prompt_tokens }) => prompt_tokens === null)
+      ? ['The engine does not report usage in its streams: what it had cached is unknown.']
+      : []),
+  ]
 }
 
 function cellsOf(report: PassReport): string[] {
@@ -61,7 +74,7 @@ function cellsOf(report: PassReport): string[] {
     gold === null ? '–' : interval(gold.f1),
     gold === null ? '–' : interval(gold.f1_difference, true),
     log_probability_difference === null ? '–' : interval(log_probability_difference, true),
-    cached_tokens === null || prompt_tokens === 0 ? '–' : `${((100 * cached_tokens) / prompt_tokens).toFixed(1)} %`,
+    cached_tokens === null || !prompt_tokens ? 'unknown' : `${((100 * cached_tokens) / prompt_tokens).toFixed(1)} %`,
     `${Math.round(times.p50)} / ${Math.round(times.p99)} ms`,
   ]
 }

@@ -6,8 +6,8 @@ import { checkOutputs, writeFileAtOnce } from '#replay/report/write-file-at-once
 import { readTrace } from '#replay/trace/read-trace.ts'
 import { ConfigError } from '../config/config-error.ts'
 import type { EngineSettings } from '../config/settings.ts'
-import { type ComparedRequest, toComparedRequests } from './compared-requests.ts'
-import { type Comparison, compare } from './comparison.ts'
+import { type ComparedRequest, digestRequests, isChat, toComparedRequests } from './compared-requests.ts'
+import { type Comparison, type ComparisonSubject, compare } from './comparison.ts'
 import { type Pass, type PassName, passes } from './passes.ts'
 import { plotComparison } from './plot-comparison.ts'
 import { renderMarkdown } from './render-comparison.ts'
@@ -29,6 +29,8 @@ export interface CompareOptions {
   readonly report: string | undefined
   readonly plot: string | undefined
   readonly signal: AbortSignal
+  /** Waits while the engine is busy. Rejects once `signal` is aborted. */
+  readonly wait: (milliseconds: number) => Promise<void>
 }
 
 /** Sends a trace in all requested ways, compares the results, and writes the requested files. */
@@ -37,11 +39,26 @@ export async function runCompare(path: string, options: CompareOptions): Promise
   const outputs = [options.report, options.plot].filter((file) => file !== undefined)
   checkOutputs(outputs, path)
   const trace = await readTrace(path)
-  const requests = uniquely(toComparedRequests(trace.requests.slice(0, limit), topK))
+  const chats = trace.requests.filter(isChat)
+  if (chats.length === 0) {
+    throw new ConfigError(`No request of ${path} went to /v1/chat/completions: compare sends no others.`)
+  }
+  const leftOut = trace.requests.length - chats.length
+  const requests = uniquely(toComparedRequests(chats.slice(0, limit), topK))
   const model = options.model ?? (await findModel(options))
   const wanted = passes.filter(({ name }) => name === 'received' || options.passes.includes(name))
-  const setting = { trace: trace.name, url: engine.url, model, maxTokens, topK: topK ?? null, hasLogProbabilities }
-  const results = new ResultsFile(options.results ?? `reprise-compare-${trace.name}.jsonl`, setting)
+  const kind = engine.kind ?? 'openai'
+  const setting = {
+    trace: trace.name,
+    url: engine.url,
+    kind,
+    model,
+    maxTokens,
+    topK: topK ?? null,
+    hasLogProbabilities,
+  }
+  const file = options.results ?? `reprise-compare-${trace.name}.jsonl`
+  const results = new ResultsFile(file, setting, digestRequests(requests))
   const run = createHash('sha256').update(`${Date.now()} ${process.pid}`).digest('hex').slice(0, 12)
   const progress = createProgress(wanted.length * requests.length)
   try {
@@ -51,18 +68,17 @@ export async function runCompare(path: string, options: CompareOptions): Promise
     throw options.signal.aborted ? interrupted(results) : toFailure(error)
   }
   progress.stop()
-  return finish(trace.name, wanted, requests, model, options, results)
+  const about = { trace: trace.name, engine: engine.url, model, caches_apart: takesSalts(engine), left_out: leftOut }
+  return finish(about, wanted, requests, options, results)
 }
 
 function finish(
-  trace: string,
+  about: ComparisonSubject,
   wanted: readonly Pass[],
   requests: readonly ComparedRequest[],
-  model: string,
-  { engine, report, plot }: CompareOptions,
+  { report, plot }: CompareOptions,
   results: ResultsFile,
 ): Comparison {
-  const about = { trace, engine: engine.url, model, caches_apart: takesSalts(engine) }
   const names = wanted.map(({ name }) => name)
   const comparison = compare(about, names, requests, (pass, id) => results.get(pass, id))
   if (plot !== undefined) writeFileAtOnce(plot, [plotComparison(comparison)])

@@ -3,10 +3,13 @@ import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { EngineSettings } from '../config/settings.ts'
 import { defaultConfig } from '../config/sources/config-source.ts'
 import { startProxy } from '../main.ts'
-import { type ChatMessage, type ComparedRequest, toMessages } from './compared-requests.ts'
+import { type ChatMessage, type ComparedRequest, toBody } from './compared-requests.ts'
 import type { Pass } from './passes.ts'
 import type { ResultsFile } from './results-file.ts'
 import { type SentChat, sendChat } from './send-request.ts'
+
+// a proxy that only puts blocks into their place
+const nothing = { reorder: false, annotate: false, dedup: false }
 
 /** How requests are sent. */
 export interface PassSettings {
@@ -18,6 +21,7 @@ export interface PassSettings {
   readonly run: string
   readonly hasLogProbabilities: boolean
   readonly signal: AbortSignal
+  readonly wait: SentChat['wait']
 }
 
 /** Is notified of progress. */
@@ -62,15 +66,16 @@ async function runPass(
     for (const _ of requests) progress.advance()
     return
   }
-  const proxy = pass.options && (await startOwnProxy(settings, pass.options))
+  const options = pass.options ?? (requests.some(hasOwnField) ? nothing : undefined)
+  const proxy = options && (await startOwnProxy(settings, options))
   try {
     const url = proxy?.url ?? settings.engine.url
     for (const [i, request] of requests.entries()) {
       const known = results.get(pass.name, request.id)
-      const messages = toMessages(request, historyOf(requests, i, results))
       const answer = await sendChat(agent, url, {
         ...toChat(pass, request, settings),
-        messages,
+        body: toBody(request, historyOf(requests, i, results)),
+        hasLogProbabilities: settings.hasLogProbabilities && !results.hasRefusedLogProbabilities,
         ...(known ? { maxTokens: 1 } : {}),
       })
       if (!known) results.add(pass.name, request.id, answer)
@@ -81,13 +86,19 @@ async function runPass(
   }
 }
 
-function toChat(pass: Pass, { tenant }: ComparedRequest, settings: PassSettings): Omit<SentChat, 'messages'> {
-  const { engine, engineKey, model, maxTokens, run, hasLogProbabilities, signal } = settings
+function toChat(
+  pass: Pass,
+  { id, tenant, conversation, keepsOrder, chat }: ComparedRequest,
+  { engine, engineKey, model, maxTokens, run, signal, wait }: PassSettings,
+): Omit<SentChat, 'body' | 'hasLogProbabilities'> {
   return {
+    name: `request ${id} of pass ${pass.name}`,
     model,
     maxTokens,
-    hasLogProbabilities,
     signal,
+    wait,
+    keepsOrder,
+    conversation: 'received' in chat ? conversation : undefined,
     cacheSalt: takesSalts(engine) ? `${run}-${pass.name}-${tenant}` : undefined,
     authorization: engineKey === undefined ? undefined : `Bearer ${engineKey}`,
   }
@@ -98,16 +109,21 @@ export function takesSalts({ kind = 'openai' }: Pick<EngineSettings, 'kind'>): b
   return adapterFor(kind).salts.length > 0
 }
 
+/** Whether a proxy must put the request's blocks into its prompt: no engine knows the `reprise` field. */
+function hasOwnField({ chat }: ComparedRequest): boolean {
+  return 'received' in chat && chat.received.reprise !== undefined
+}
+
 /**
  * Returns what was said before in the request's conversation: in every pass, the engine's answers to the requests as
- * received.
+ * received. Nothing if its body has it.
  */
 function historyOf(requests: readonly ComparedRequest[], at: number, results: ResultsFile): ChatMessage[] {
-  const { conversation } = requests[at]!
-  if (conversation === undefined) return []
+  const { conversation, chat } = requests[at]!
+  if (conversation === undefined || 'received' in chat) return []
   return requests.slice(0, at).flatMap((earlier): ChatMessage[] => {
     const said = earlier.conversation === conversation ? results.get('received', earlier.id) : undefined
-    return said ? [earlier.message, { role: 'assistant', content: said.answer }] : []
+    return said && 'message' in earlier.chat ? [earlier.chat.message, { role: 'assistant', content: said.answer }] : []
   })
 }
 

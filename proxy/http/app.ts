@@ -3,7 +3,7 @@ import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono, type Context as HonoContext } from 'hono'
 import { getPath } from 'hono/utils/url'
-import type { PromptApi } from '#engine-adapters/prompt-api.ts'
+import { type PromptApi, promptPaths } from '#engine-adapters/prompt-api.ts'
 import { ProxyError, toProxyError } from '../errors.ts'
 import { passThrough } from '../request/pass-through.ts'
 import type { Exchange, Pipeline } from '../request/pipeline.ts'
@@ -25,20 +25,11 @@ export interface Drain {
 /** What the Node server hands to Hono. */
 export type ServerEnv = { Bindings: HttpBindings }
 
-/** The path of each API. */
-const paths: Readonly<Record<PromptApi, string>> = {
-  chat_completions: '/v1/chat/completions',
-  completions: '/v1/completions',
-  responses: '/v1/responses',
-  messages: '/v1/messages',
-  generate: '/generate',
-}
-
 /** The data plane: rewrites requests with prompts and passes everything else through. */
 export function createApp(pipeline: Pipeline, drain: Drain): Hono<ServerEnv> {
   // engines treat an escaped slash as a slash; Hono does not
   const app = new Hono<ServerEnv>({ getPath: (request) => getPath(request).replaceAll(/%2f/gi, '/') })
-  for (const [api, path] of Object.entries(paths) as [PromptApi, string][]) {
+  for (const [api, path] of Object.entries(promptPaths) as [PromptApi, string][]) {
     app.post(path, (c) => answer(c, pipeline, drain, api, (exchange) => runPipeline(pipeline, api, exchange)))
   }
   app.all('*', (c) => answer(c, pipeline, drain, undefined, (exchange) => passThrough(pipeline, exchange)))

@@ -1,32 +1,67 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { type FileHandle, open as openFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { TraceWriter } from './trace-writer.ts'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { TraceWriter, type TraceWriterOptions } from './trace-writer.ts'
 
 let folder: string
 let faults: unknown[]
+let counts: { written: number; lost: number }
+let now: number
 let writer: TraceWriter
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'reprise-trace-'))
   faults = []
+  counts = { written: 0, lost: 0 }
+  now = Date.UTC(2026, 0, 1)
 })
 
 afterEach(async () => {
+  vi.restoreAllMocks()
   await writer.close()
   rmSync(folder, { recursive: true, force: true })
 })
 
+function create(options: Partial<TraceWriterOptions> = {}): TraceWriter {
+  return new TraceWriter({
+    folder,
+    partBytes: 2 ** 20,
+    maxBytes: 2 ** 30,
+    now: () => now++,
+    capacityTokens: () => undefined,
+    onWritten: (requests) => {
+      counts.written += requests
+    },
+    onLost: (requests) => {
+      counts.lost += requests
+    },
+    onFault: (fault) => faults.push(fault),
+    ...options,
+  })
+}
+
 function open(partBytes = 2 ** 20, maxBytes = 2 ** 30): void {
-  let now = Date.UTC(2026, 0, 1)
-  writer = new TraceWriter({ folder, partBytes, maxBytes, now: () => now++, onFault: (fault) => faults.push(fault) })
+  writer = create({ partBytes, maxBytes })
 }
 
 /** Writes a request that is random enough to be hard to compress. */
-const write = (number: number, ids: string[]): void =>
-  writer.write({ query_id: number, blocks: ids }, ids, (at) => ({ text: `${ids[at]} ${Math.sin(number + at)}` }))
+const write = (number: number, ids: string[], to = writer): void =>
+  to.write(
+    JSON.stringify({ query_id: number, blocks: ids }),
+    ids.map((id, at) => ({ id, text: `${id} ${Math.sin(number + at)}` })),
+  )
 
 const parts = (): string[] =>
   readdirSync(folder)
@@ -72,48 +107,161 @@ test('every part has all that its requests name, and the oldest parts go', async
   expect(existsSync(join(folder, 'mine', 'notes'))).toBe(true)
 })
 
-test('a disk that fails is told of once, and what is lost is counted; it goes on when it is back', async () => {
+/** Lets the next write to a file put only half of its bytes on a disk that is full from then on, until it is called. */
+async function fillDisk(): Promise<() => void> {
+  const handle = await openFile(folder)
+  const prototype = Object.getPrototypeOf(handle) as FileHandle
+  await handle.close()
+  const { appendFile } = prototype
+  const full = vi.spyOn(prototype, 'appendFile').mockImplementation(async function (this: FileHandle, data) {
+    await appendFile.call(this, data.slice(0, data.length / 2))
+    throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+  })
+  return () => full.mockRestore()
+}
+
+/** Reads everything in the folder. Fails if a request names a block that its part lacks. */
+function readAll(): number[] {
+  const whole = parts().filter((part) => existsSync(join(folder, part, 'queries.jsonl.gz')))
+  return whole.flatMap((part) => {
+    const known = read(part, 'blocks.jsonl.gz').map(({ id }) => id)
+    expect(new Set(known).size).toBe(known.length)
+    return read(part, 'queries.jsonl.gz').map(({ query_id, blocks }) => {
+      for (const id of blocks!) expect(known).toContain(id)
+      return query_id!
+    })
+  })
+}
+
+test('a full disk costs what arrives while it is full: it is told of once, counted, and leaves whole files', async () => {
   open()
-  const [part] = parts()
-  rmSync(join(folder, part!), { recursive: true })
-  for (const number of [1, 2]) {
-    write(number, ['a'])
+  write(1, ['a'])
+  await writer.flush()
+  const empty = await fillDisk()
+  for (const number of [2, 3]) {
+    write(number, ['a', `b${number}`])
     await writer.flush()
   }
-  expect([faults.length, writer.lost]).toEqual([1, 2])
-  mkdirSync(join(folder, part!))
-  write(3, ['a'])
+  empty()
+  write(4, ['a', 'b2'])
   await writer.flush()
-  expect(read(part!, 'blocks.jsonl.gz').map(({ id }) => id)).toEqual(['a'])
-  expect(read(part!, 'queries.jsonl.gz').map(({ query_id }) => query_id)).toEqual([3])
+  expect(readAll()).toEqual([1, 4])
+  expect(parts()).toHaveLength(1)
+  expect([faults.length, counts]).toEqual([1, { written: 2, lost: 2 }])
+})
+
+test('where half a member cannot be taken back, a new part begins', async () => {
+  open()
+  write(1, ['a'])
+  await writer.flush()
+  const [first] = parts()
+  const file = join(folder, first!, 'blocks.jsonl.gz')
+  rmSync(file)
+  // nothing can be written here, nor taken back
+  mkdirSync(file)
+  write(2, ['a', 'b'])
+  await writer.flush()
+  rmSync(join(folder, first!), { recursive: true })
+  expect(readAll()).toEqual([2])
+  expect([faults.length, counts]).toEqual([0, { written: 2, lost: 0 }])
+})
+
+test.each([
+  ['its folder', (part: string) => rmSync(part, { recursive: true })],
+  ['the folder of all', () => rmSync(folder, { recursive: true })],
+  ['one of its files', (part: string) => rmSync(join(part, 'blocks.jsonl.gz'))],
+  ['the content of one', (part: string) => writeFileSync(join(part, 'queries.jsonl.gz'), '')],
+])('a part is begun anew, with all that its requests name, when %s is gone', async (_title, remove) => {
+  open()
+  write(1, ['a', 'b'])
+  await writer.flush()
+  const [first] = parts()
+  remove(join(folder, first!))
+  write(2, ['a', 'c'])
+  await writer.flush()
+  write(3, ['c'])
+  await writer.flush()
+  if (existsSync(join(folder, first!))) rmSync(join(folder, first!), { recursive: true })
+  expect(readAll()).toEqual([2, 3])
+  expect([faults.length, counts.lost]).toEqual([0, 0])
+})
+
+test('two proxies that write to one folder leave each other their parts, and drop only what is written no more', async () => {
+  open(300, 2_000)
+  const slow = create()
+  const dead = create()
+  for (const other of [slow, dead]) {
+    write(1_000, ['x'], other)
+    await other.flush()
+  }
+  const [, slowPart, deadPart] = parts()
+  // a proxy that was killed touches nothing any more
+  vi.spyOn(dead, 'flush').mockResolvedValue()
+  for (let i = 0; i < 30; i++) {
+    now += 60_000
+    write(i, [`a${i}`])
+    await writer.flush()
+    await slow.flush()
+  }
+  expect(parts()).toContain(slowPart)
+  expect(parts()).not.toContain(deadPart)
+  write(1_001, ['x'], slow)
+  await slow.flush()
+  expect(read(slowPart!, 'queries.jsonl.gz').map(({ query_id }) => query_id)).toEqual([1_000, 1_001])
+  await slow.close()
+  expect(existsSync(join(folder, slowPart!, 'live'))).toBe(false)
+})
+
+test('two proxies that begin at the same time have different parts', async () => {
+  writer = create({ now: () => now })
+  const other = create({ now: () => now })
+  expect(parts()).toHaveLength(2)
+  await other.close()
+})
+
+test('each part says how much the engine caches, as soon as that is known', async () => {
+  let tokens: number | undefined
+  writer = create({ capacityTokens: () => tokens })
+  const [part] = parts()
+  for (const [number, known] of [undefined, 5_000, 6_000].entries()) {
+    tokens = known
+    write(number, ['a'])
+    await writer.flush()
+    expect(existsSync(join(folder, part!, 'meta.json'))).toBe(known !== undefined)
+  }
+  expect(JSON.parse(readFileSync(join(folder, part!, 'meta.json'), 'utf8'))).toEqual({ capacity_tokens: 5_000 })
+})
+
+test('what a disk does not take in time is lost, and counted', async () => {
+  open()
+  const long = 'x'.repeat(5 * 1024 * 1024)
+  for (const number of [1, 2, 3]) writer.write(`{"query_id":${number},"blocks":[]}`, [{ id: `${number}`, text: long }])
+  await writer.flush()
+  expect(counts).toEqual({ written: 2, lost: 1 })
 })
 
 test('a folder in which none can be made is refused', () => {
   open()
-  const at = (place: string): TraceWriter =>
-    new TraceWriter({ folder: place, partBytes: 1, maxBytes: 1, now: () => 0, onFault: () => undefined })
+  const at = (place: string): TraceWriter => create({ folder: place })
   writeFileSync(join(folder, 'file'), '')
   expect(() => at(join(folder, 'file', 'traces'))).toThrow('ENOTDIR')
   // Node's own recursive mkdir hangs here
   if (existsSync('/proc/self')) expect(() => at('/proc/traces')).toThrow('ENOENT')
+  symlinkSync(join(folder, 'nowhere', 'either'), join(folder, 'link'))
+  expect(() => at(join(folder, 'link'))).toThrow('EEXIST')
 })
 
 test('a part that cannot be begun is told once, and what it would have held is lost', async () => {
-  open(1)
-  write(1, ['a'])
-  await writer.flush()
+  open()
   rmSync(folder, { recursive: true })
   writeFileSync(folder, '')
   for (const number of [2, 3]) {
     write(number, ['a'])
     await writer.flush()
   }
-  expect(faults).toHaveLength(1)
-  expect(writer.lost).toBe(2)
+  expect([faults.length, counts]).toEqual([1, { written: 0, lost: 2 }])
   rmSync(folder)
   write(4, ['a'])
   await writer.flush()
-  write(5, ['a'])
-  await writer.flush()
-  expect(parts().flatMap((part) => read(part, 'queries.jsonl.gz').map(({ query_id }) => query_id))).toContain(5)
+  expect(readAll()).toEqual([4])
 })

@@ -1,8 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
-import { appendFile } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { dropOldestParts } from './drop-oldest-parts.ts'
+import { TracePart } from './trace-part.ts'
 
 /** How much is written, and where. */
 export interface TraceWriterOptions {
@@ -13,64 +12,55 @@ export interface TraceWriterOptions {
   readonly maxBytes: number
   /** milliseconds since 1970 */
   readonly now: () => number
+  /** how many tokens the engine's cache holds; undefined: not known, or not yet */
+  readonly capacityTokens: () => number | undefined
+  /** called with the number of requests that were written */
+  readonly onWritten: (requests: number) => void
+  /** called with the number of requests that were not, because the disk did not keep up or failed */
+  readonly onLost: (requests: number) => void
   /** called once when something cannot be written, and again only after writing has worked in between */
   readonly onFault: (error: unknown) => void
+}
+
+/** A piece of a prompt, as a line of `blocks.jsonl`. */
+export interface BlockLine {
+  readonly id: string
+  readonly text?: string
+  readonly tokens?: number
 }
 
 const flushMilliseconds = 1_000
 /** How many characters may wait to be written if the disk does not keep up: further requests are lost, and counted. */
 const mostWaiting = 8 * 1024 * 1024
-const partName = /^\d{8}T\d{9}Z-\d+$/
-const blocksFile = 'blocks.jsonl.gz'
-const requestsFile = 'queries.jsonl.gz'
-const pack = promisify(gzip)
 
 /**
  * Writes a trace in parts, each a folder that `reprise replay` reads. Once a second, what has arrived is compressed and
- * appended, so that a crash loses a second at most. Blocks are written before the requests that name them. Nothing
- * waits for it.
+ * appended, so that a crash loses a second at most. Whatever happens to the disk or to a part, only what arrives in the
+ * meantime is lost. Nothing waits for it.
  */
 export class TraceWriter {
   readonly #options: TraceWriterOptions
-  #part: string | undefined
-  #parts = 0
-  #partSize = 0
-  /** blocks that are already in this part */
-  #known = new Set<string>()
-  #blocks: string[] = []
-  #requests: string[] = []
-  #waiting = 0
-  #lost = 0
+  #part: TracePart
+  #batch = new Batch()
   #isFailing = false
-  #flushing: Promise<void> = Promise.resolve()
+  #flushing: Promise<void>
   readonly #timer: NodeJS.Timeout
 
   /** Throws if the folder is not writable. */
   constructor(options: TraceWriterOptions) {
     this.#options = options
-    this.#begin()
+    this.#part = beginPart(options)
+    this.#flushing = this.#dropOldest()
     this.#timer = setInterval(() => this.flush(), flushMilliseconds).unref()
   }
 
-  /** Number of requests that were not written, because the disk did not keep up or failed. */
-  get lost(): number {
-    return this.#lost
-  }
-
-  /**
-   * Adds a request. `ids`: all blocks that it names, which `blockAt` describes; those already in the part are omitted.
-   */
-  write(request: object, ids: readonly string[], blockAt: (at: number) => object): void {
-    if (this.#waiting > mostWaiting) {
-      this.#lost += 1
+  /** Adds a request, given as a line of JSON, with all blocks that it names; those already in the part are omitted. */
+  write(request: string, blocks: readonly BlockLine[]): void {
+    if (this.#batch.size > mostWaiting) {
+      this.#options.onLost(1)
       return
     }
-    for (const [at, id] of ids.entries()) {
-      if (this.#known.has(id)) continue
-      this.#known.add(id)
-      this.#waiting += this.#blocks[this.#blocks.push(JSON.stringify({ id, ...blockAt(at) })) - 1]!.length
-    }
-    this.#waiting += this.#requests[this.#requests.push(JSON.stringify(request)) - 1]!.length
+    this.#batch.add(request, blocks, this.#part)
   }
 
   /** Writes what has arrived; resolves when it is written. */
@@ -83,82 +73,93 @@ export class TraceWriter {
   async close(): Promise<void> {
     clearInterval(this.#timer)
     await this.flush()
+    await this.#part.end()
   }
 
   async #append(): Promise<void> {
-    const count = this.#requests.length
-    const [blocks, requests] = this.#take()
-    if (requests.length === 0) return
-    const part = this.#part!
-    // if this part is full, what arrives while it is written belongs to the next one
-    const isFull = this.#partSize >= this.#options.partBytes
+    const { now, onWritten, onLost, onFault } = this.#options
+    const batch = this.#batch
+    this.#batch = new Batch()
+    await this.#part.touch(now())
+    if (batch.requests.length === 0) return
     try {
-      if (isFull) this.#begin()
-      for (const [name, text] of [
-        [blocksFile, blocks],
-        [requestsFile, requests],
-      ] as const) {
-        if (text.length === 0) continue
-        const packed = await pack(text)
-        await appendFile(join(part, name), packed, { mode: 0o600 })
-        this.#partSize += isFull ? 0 : packed.length
-      }
+      await this.#store(batch)
+      onWritten(batch.requests.length)
       this.#isFailing = false
     } catch (error) {
-      this.#lost += count
-      // write blocks again that were not written
-      this.#known = new Set()
-      if (!this.#isFailing) this.#options.onFault(error)
+      onLost(batch.requests.length)
+      if (!this.#isFailing) onFault(error)
       this.#isFailing = true
     }
   }
 
-  #take(): [string, string] {
-    const lines = (all: readonly string[]): string => (all.length > 0 ? `${all.join('\n')}\n` : '')
-    const taken: [string, string] = [lines(this.#blocks), lines(this.#requests)]
-    this.#blocks = []
-    this.#requests = []
-    this.#waiting = 0
-    return taken
+  async #store(batch: Batch): Promise<void> {
+    const { partBytes, capacityTokens } = this.#options
+    if (!this.#part.isIntact || this.#part.size >= partBytes) await this.#beginNext()
+    try {
+      await this.#part.append(batch.requests, batch.missingIn(this.#part))
+    } catch (error) {
+      // if this part can be continued, it is the disk that takes no more
+      if (this.#part.isIntact) throw error
+      await this.#beginNext()
+      await this.#part.append(batch.requests, batch.missingIn(this.#part))
+    }
+    const tokens = capacityTokens()
+    if (tokens !== undefined) await this.#part.describe(tokens)
   }
 
-  /** Begins a new part: a folder with everything that its requests name. */
-  #begin(): void {
+  async #beginNext(): Promise<void> {
+    const next = beginPart(this.#options)
+    await this.#part.end()
+    this.#part = next
+    await this.#dropOldest()
+  }
+
+  /** Never rejects: a folder that cannot be listed any more fails when it is written to. */
+  #dropOldest(): Promise<void> {
     const { folder, maxBytes, now } = this.#options
-    const stamp = new Date(now()).toISOString().replaceAll(/[-:.]/g, '')
-    this.#parts += 1
-    const part = join(folder, `${stamp}-${this.#parts}`)
-    makeFolder(resolve(part))
-    this.#part = part
-    this.#partSize = 0
-    this.#known = new Set()
-    dropOldest(folder, maxBytes, part)
+    return dropOldestParts(folder, maxBytes, now()).catch(() => undefined)
   }
 }
 
-/** Makes a folder and its missing parents. Node's own `recursive` never returns if the parent, as `/proc`, takes none. */
-function makeFolder(path: string): void {
-  if (existsSync(path)) return
-  makeFolder(dirname(path))
-  mkdirSync(path, { mode: 0o700 })
-}
+/** Requests that wait to be written, with everything that they name. */
+class Batch {
+  readonly requests: string[] = []
+  /** those the part has are needed only if it is gone, and are not turned into lines before */
+  readonly #blocks = new Map<string, string | BlockLine>()
+  /** in characters */
+  size = 0
 
-/** Deletes the oldest parts, and only our own, until the rest is small enough. */
-function dropOldest(folder: string, maxBytes: number, current: string): void {
-  const parts = readdirSync(folder)
-    .filter((name) => partName.test(name))
-    .toSorted(comparePartNames)
-    .map((name) => join(folder, name))
-  const sizes = parts.map((part) => readdirSync(part).reduce((sum, file) => sum + statSync(join(part, file)).size, 0))
-  let total = sizes.reduce((sum, size) => sum + size, 0)
-  for (const [i, part] of parts.entries()) {
-    if (total <= maxBytes || part === current) return
-    rmSync(part, { recursive: true })
-    total -= sizes[i]!
+  add(request: string, blocks: readonly BlockLine[], part: TracePart): void {
+    this.requests.push(request)
+    this.size += request.length
+    for (const block of blocks) {
+      if (this.#blocks.has(block.id)) continue
+      this.#blocks.set(block.id, part.has(block.id) ? block : JSON.stringify(block))
+      this.size += block.id.length + (block.text?.length ?? 0)
+    }
+  }
+
+  /** Returns the lines of the blocks that a part does not have, by id. */
+  missingIn(part: TracePart): Map<string, string> {
+    const missing = new Map<string, string>()
+    for (const [id, block] of this.#blocks) {
+      if (!part.has(id)) missing.set(id, typeof block === 'string' ? block : JSON.stringify(block))
+    }
+    return missing
   }
 }
 
-function comparePartNames(a: string, b: string): number {
-  const [[stampA, countA], [stampB, countB]] = [a.split('-'), b.split('-')] as [[string, string], [string, string]]
-  return stampA < stampB ? -1 : stampA > stampB ? 1 : Number(countA) - Number(countB)
+/** Begins a part with a name that no other has, not even of another proxy. */
+function beginPart({ folder, now }: TraceWriterOptions): TracePart {
+  const begun = now()
+  const stamp = new Date(begun).toISOString().replaceAll(/[-:.]/g, '')
+  for (let number = 1; ; number++) {
+    const part = join(folder, `${stamp}-${number}`)
+    try {
+      return new TracePart(part, begun)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !existsSync(part)) throw error
+    }
+  }
 }

@@ -18,9 +18,10 @@ import { wordsOf } from '../telemetry/hot-blocks/block-words.ts'
 import type { Call, RoutedCall } from './call/call.ts'
 import { toCall } from './call/read-call.ts'
 import { withoutByteOrderMark } from './call/read-received.ts'
+import { toDecisionInput } from './call/to-decision-input.ts'
 import type { Pipeline } from './pipeline.ts'
 import { recallAhead } from './recall-ahead.ts'
-import { routeCall, toDecisionInput } from './route-call.ts'
+import { routeCall } from './route-call.ts'
 
 // bodies of the control plane do not count towards the memory for request bodies
 const noShare = { grow: () => {}, release: () => {} }

@@ -4,10 +4,11 @@ import { ProxyError } from '../errors.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { ReplicaChoice } from '../replicas/replica-set.ts'
 import { decide } from '../reuse/decide.ts'
-import type { DecisionInput, LaidOut } from '../reuse/decision.ts'
+import type { LaidOut } from '../reuse/decision.ts'
 import type { Candidate, Route } from '../routing/plan-route.ts'
 import type { Call, RoutedCall } from './call/call.ts'
 import { membersOf } from './call/read-received.ts'
+import { toDecisionInput } from './call/to-decision-input.ts'
 import type { Pipeline } from './pipeline.ts'
 
 /** The parts of the pipeline that routing needs. */
@@ -44,25 +45,6 @@ export function routeCall(
 function toCandidate({ id, mirror, cacheConfig, reuse }: Replica, { processed, gain }: Routing): Candidate {
   const hasProcessed: Candidate['hasProcessed'] = (tenant, block) => processed.has(id, tenant, block)
   return { mirror, planned: () => gain.plannedOf(id).mirror, cacheConfig, reuse, hasProcessed }
-}
-
-/** Extracts from a call what `decide` needs. */
-export function toDecisionInput(call: Call): DecisionInput {
-  const { received, settings, caller, conversation, options, patternLists, certain, budgetMilliseconds } = call
-  const { mode, wording, mustPay, volatileFields } = settings
-  return {
-    received,
-    mode,
-    tenant: caller.tenant,
-    conversation,
-    options,
-    wording,
-    mustPay,
-    volatileFields,
-    patternLists,
-    certain,
-    budgetMilliseconds,
-  }
 }
 
 function select(

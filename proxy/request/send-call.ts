@@ -91,7 +91,6 @@ export async function sendCall(
       return outcome
     } finally {
       gain.ended(wasRun)
-      recording?.ended(wasRun)
       admission.leave(turn)
     }
   } catch (error) {
@@ -101,6 +100,7 @@ export async function sendCall(
     if (!(error instanceof UnreachableError && error.wasSent)) committed.takeBack()
     throw error
   } finally {
+    recording?.ended(wasRun)
     replica.cache.ended(ids)
     comments?.stop()
   }

@@ -4,13 +4,25 @@ import { readCount, readName, readText } from './read-fields.ts'
 import type { Line } from './read-json-lines.ts'
 import { TraceBlock } from './trace-block.ts'
 
-/** Reads the lines of a blocks file. Unless `isStrict`, a block with neither text nor tokens counts as one token. */
-export function readBlocks(lines: readonly Line[], isStrict: boolean): Map<BlockId, TraceBlock> {
+/** How strictly blocks are read. */
+interface Strictness {
+  /** a block with neither text nor tokens is an error, and not one of one token */
+  readonly needsSizes: boolean
+  /** of a block that is given twice, the first size counts: recorders estimate it again after a failure of the disk */
+  readonly isDamaged: boolean
+}
+
+/** Reads the lines of a blocks file. */
+export function readBlocks(lines: readonly Line[], { needsSizes, isDamaged }: Strictness): Map<BlockId, TraceBlock> {
   const blocks = new Map<BlockId, TraceBlock>()
   for (const line of lines) {
-    const block = readBlock(line, isStrict)
+    const block = readBlock(line, needsSizes)
     const known = blocks.get(block.key)
-    if (known && (known.text !== block.text || (block.text === undefined && known.tokens !== block.tokens))) {
+    if (
+      known &&
+      !isDamaged &&
+      (known.text !== block.text || (block.text === undefined && known.tokens !== block.tokens))
+    ) {
       throw new ReplayError(`${line.where}: block ${block.key} was given before, with another content`)
     }
     if (!known) blocks.set(block.key, block)
@@ -18,12 +30,12 @@ export function readBlocks(lines: readonly Line[], isStrict: boolean): Map<Block
   return blocks
 }
 
-function readBlock(line: Line, isStrict: boolean): TraceBlock {
+function readBlock(line: Line, needsSizes: boolean): TraceBlock {
   const id = readName(line, 'id')
   if (id === undefined) throw new ReplayError(`${line.where}: a block needs an "id", a string or a number`)
   const text = readText(line, 'text')
   if (text !== undefined) return new TraceBlock(id, { text })
   if (line.fields.tokens !== undefined) return new TraceBlock(id, { tokens: readCount(line, 'tokens') })
-  if (!isStrict) return new TraceBlock(id, { tokens: 1 })
+  if (!needsSizes) return new TraceBlock(id, { tokens: 1 })
   throw new ReplayError(`${line.where}: block ${JSON.stringify(id)} has neither "text" nor "tokens"`)
 }

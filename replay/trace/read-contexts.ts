@@ -1,31 +1,42 @@
 import type { BlockId } from '#index/context-block.ts'
 import { ReplayError } from '../replay-error.ts'
-import { readName, readNames, readNumber, readText } from './read-fields.ts'
+import { readFlag, readName, readNames, readNumber, readSentRequest, readText, readTexts } from './read-fields.ts'
 import type { Line } from './read-json-lines.ts'
 import { defaultTenant, type Trace, type TraceRequest } from './trace.ts'
 import { keyOf, TraceBlock } from './trace-block.ts'
 
-/** Reads request lines and sorts them by arrival. Unless `isStrict`, an unknown block counts as one token. */
+/** What to do with a request that names an unknown block: count the block as one token, leave out, or throw. */
+export type UnknownBlocks = 'one_token' | 'leave_out' | 'refuse'
+
+/** Reads request lines and sorts them by arrival. `incomplete`: requests left out because of unknown blocks. */
 export function readContexts(
   lines: readonly Line[],
   blocks: Map<BlockId, TraceBlock>,
-  isStrict: boolean,
-): Pick<Trace, 'requests' | 'skipped'> {
+  unknown: UnknownBlocks,
+): Pick<Trace, 'requests' | 'skipped'> & { readonly incomplete: number } {
   const wanted = lines.filter(({ fields }) => fields.has_text !== false)
-  const arrivals = wanted.map((line, at) => ({
-    arrival: readNumber(line, 'arrival') ?? at,
-    request: readRequest(line, (id) => {
+  const arrivals: { readonly arrival: number; readonly request: TraceRequest }[] = []
+  for (const [at, line] of wanted.entries()) {
+    let isComplete = true
+    const request = readRequest(line, (id) => {
       const known = blocks.get(keyOf(id))
       if (known) return known
-      if (isStrict)
+      if (unknown === 'refuse') {
         throw new ReplayError(`${line.where}: block ${JSON.stringify(id)} is not in the trace's blocks file`)
+      }
       const block = new TraceBlock(id, { tokens: 1 })
-      blocks.set(block.key, block)
+      if (unknown === 'one_token') blocks.set(block.key, block)
+      else isComplete = false
       return block
-    }),
-  }))
+    })
+    if (isComplete) arrivals.push({ arrival: readNumber(line, 'arrival') ?? at, request })
+  }
   arrivals.sort((a, b) => a.arrival - b.arrival)
-  return { requests: arrivals.map(({ request }) => request), skipped: lines.length - wanted.length }
+  return {
+    requests: arrivals.map(({ request }) => request),
+    skipped: lines.length - wanted.length,
+    incomplete: wanted.length - arrivals.length,
+  }
 }
 
 function readRequest(line: Line, find: (id: string | number) => TraceBlock): TraceRequest {
@@ -36,7 +47,7 @@ function readRequest(line: Line, find: (id: string | number) => TraceBlock): Tra
     queryId: readName(line, 'query_id') ?? deriveId(line, conversation),
     query: readText(line, 'query') ?? readText(line, 'question'),
     conversation: conversation === undefined ? undefined : String(conversation),
-    answers: line.fields.answers === undefined ? undefined : readNames(line, 'answers').map(String),
+    answers: readTexts(line, 'answers'),
     tenant: readText(line, 'tenant') ?? defaultTenant,
     blocks: readNames(line, list).map(find),
     around:
@@ -44,6 +55,9 @@ function readRequest(line: Line, find: (id: string | number) => TraceBlock): Tra
         ? undefined
         : { front: readNames(line, 'front').map(find), rest: readNames(line, 'rest').map(find) },
     fixed: false,
+    route: readText(line, 'route'),
+    reorder: readFlag(line, 'reorder'),
+    request: readSentRequest(line, 'request'),
   }
 }
 

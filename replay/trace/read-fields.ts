@@ -1,5 +1,6 @@
 import { ReplayError } from '../replay-error.ts'
 import type { Line } from './read-json-lines.ts'
+import type { SentRequest } from './trace.ts'
 
 const notAName = 'is neither a string nor a number'
 
@@ -26,6 +27,30 @@ export function readCount({ where, fields }: Line, name: string): number {
   throw new ReplayError(`${where}: "${name}" is not a whole number of at least 0`)
 }
 
+/** Reads true or false; undefined if the field is missing or null. */
+export function readFlag({ where, fields }: Line, name: string): boolean | undefined {
+  const value = fields[name]
+  if (value === undefined || value === null || typeof value === 'boolean') return value ?? undefined
+  throw new ReplayError(`${where}: "${name}" is neither true nor false`)
+}
+
+/** Reads a list of strings and numbers as strings; undefined if the field is missing or null. */
+export function readTexts({ where, fields }: Line, name: string): string[] | undefined {
+  const value = fields[name]
+  if (value === undefined || value === null) return undefined
+  if (Array.isArray(value) && value.every(isName)) return value.map(String)
+  throw new ReplayError(`${where}: "${name}" is not a list of texts`)
+}
+
+/** Reads a request as a client sent it; undefined if the field is missing or null. */
+export function readSentRequest({ where, fields }: Line, name: string): SentRequest | undefined {
+  const value = fields[name]
+  if (value === undefined || value === null) return undefined
+  const { path, body } = value as { path?: unknown; body?: unknown }
+  if (typeof path === 'string' && isObject(body)) return { path, body }
+  throw new ReplayError(`${where}: "${name}" is not an object of a "path", a string, and a "body", an object`)
+}
+
 /** Reads a string or number as written; undefined if the field is missing or null. */
 export function readName({ where, fields }: Line, name: string): string | number | undefined {
   const value = fields[name]
@@ -45,6 +70,10 @@ export function readNames({ where, fields }: Line, name: string): (string | numb
     }
   }
   return value
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Integers beyond 2^53 are not names, because JSON parsing has already merged them with their neighbours. */

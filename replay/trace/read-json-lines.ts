@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
 import { ReplayError } from '../replay-error.ts'
+import { unpackMembers } from './unpack-members.ts'
 
 /** A line of a JSONL file, with its location for messages. */
 export interface Line {
@@ -11,27 +10,44 @@ export interface Line {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-/** Reads a file with a JSON object per line, gzipped if its name ends in `.gz`. Skips blank lines. */
-export async function readJsonLines(file: string): Promise<Line[]> {
-  const text = await readText(file)
-  const lines: Line[] = []
-  for (const [at, line] of text.split('\n').entries()) {
-    if (line.trim() !== '') lines.push(toLine(file, at + 1, line))
-  }
-  return lines
+/** The lines of a file, and what could not be read of it. */
+export interface JsonLines {
+  readonly lines: readonly Line[]
+  /** how many of the file's bytes are left out because they are cut or damaged */
+  readonly lost: number
+  /** in bytes */
+  readonly size: number
 }
 
-async function readText(file: string): Promise<string> {
-  const bytes = await readFile(file).catch((cause: Error) => {
+/**
+ * Reads a file with a JSON object per line, gzipped if its name ends in `.gz`; of such a file, only members that are
+ * whole. Skips blank lines.
+ */
+export async function readJsonLines(file: string): Promise<JsonLines> {
+  const packed = await readFile(file).catch((cause: Error) => {
     throw new ReplayError(`cannot read ${file}: ${cause.message}`)
   })
-  // it also drops a byte order mark
-  const decoder = new TextDecoder()
-  if (!file.endsWith('.gz')) return decoder.decode(bytes)
-  const unpacked = await promisify(gunzip)(bytes).catch((cause: Error) => {
-    throw new ReplayError(`${file} is no gzip file: ${cause.message}`)
-  })
-  return decoder.decode(unpacked)
+  const { bytes, lost } = file.endsWith('.gz') ? unpackMembers(packed) : { bytes: packed, lost: 0 }
+  if (lost > 0 && lost === packed.length) {
+    throw new ReplayError(`${file} is no gzip file, or nothing of it can be read`)
+  }
+  const lines: Line[] = []
+  for (const [number, line] of splitLines(bytes)) {
+    if (line.trim() !== '') lines.push(toLine(file, number, line))
+  }
+  return { lines, lost, size: packed.length }
+}
+
+/** Returns lines with their numbers, decoded one by one: all together may be longer than a string can be. */
+function* splitLines(bytes: Buffer): Generator<[number: number, line: string]> {
+  let number = 1
+  // a byte order mark says nothing
+  for (let at = bytes.subarray(0, 3).toString() === '\uFEFF' ? 3 : 0; at < bytes.length; number++) {
+    const found = bytes.indexOf(10, at)
+    const end = found === -1 ? bytes.length : found
+    yield [number, bytes.toString('utf8', at, end)]
+    at = end + 1
+  }
 }
 
 function toLine(file: string, number: number, text: string): Line {

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it, vi } from 'vitest'
 import { writeTraceFolder } from '../trace-folder.fixture.ts'
 import { readTrace } from './read-trace.ts'
 
@@ -34,6 +35,19 @@ describe('readTrace', () => {
     const folder = await writeTraceFolder({ 'blocks.jsonl': blocks, 'mine.jsonl': [{ blocks: ['a'] }] })
     const { name, requests } = await readTrace(join(folder, 'mine.jsonl'))
     expect({ name, ids: requests.map(({ queryId }) => queryId) }).toEqual({ name: basename(folder), ids: ['line 1'] })
+  })
+
+  it('passes on where a request went, whether its blocks might be moved, and what exactly was sent', async () => {
+    const request = { path: '/v1/chat/completions', body: { messages: [] } }
+    const folder = await writeTraceFolder({
+      'blocks.jsonl': blocks,
+      'queries.jsonl': [{ blocks: ['a'], route: '/v1/messages', reorder: false, request }, { blocks: [] }],
+    })
+    const { requests } = await readTrace(folder)
+    expect(requests.map(({ route, reorder, request: sent }) => [route, reorder, sent])).toEqual([
+      ['/v1/messages', false, request],
+      [undefined, undefined, undefined],
+    ])
   })
 
   it('tells the text "1" from the number 1', async () => {
@@ -141,6 +155,11 @@ describe('readTrace', () => {
     ['a number for a text', { blocks: [], query: 3 }, /queries\.jsonl:2: "query" is not a string$/],
     ['a wrong arrival', { blocks: [], arrival: 'x' }, /queries\.jsonl:2: "arrival" is not a number$/],
     ['an arrival JSON cannot hold', '{"blocks":[],"arrival":1e999}', /queries\.jsonl:2: "arrival" is not a number$/],
+    ['an answer for a list of answers', { blocks: [], answers: 'x' }, /:2: "answers" is not a list of texts$/],
+    ['answers that are no texts', { blocks: [], answers: [null] }, /:2: "answers" is not a list of texts$/],
+    ['a word for a switch', { blocks: [], reorder: 'off' }, /:2: "reorder" is neither true nor false$/],
+    ['a request without a path', { blocks: [], request: { body: {} } }, /:2: "request" is not an object of a "path"/],
+    ['a request without a body', { blocks: [], request: { path: '/', body: [] } }, /:2: "request" is not an object/],
     ['a wrong id', { blocks: [], query_id: [] }, /queries\.jsonl:2: "query_id" is neither a string nor a number$/],
   ])('names file and line of %s', async (_, line, message) => {
     const folder = await writeTraceFolder({ 'blocks.jsonl': blocks, 'queries.jsonl': [{ blocks: ['a'] }, line] })
@@ -177,6 +196,84 @@ describe('readTrace', () => {
       exitCode: 2,
       message: expect.stringMatching(/no blocks\.jsonl/),
     })
+  })
+
+  describe('of a trace whose recording was broken off', () => {
+    const pack = (...lines: object[]): Buffer => gzipSync(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+    const cutEnd = (file: Buffer): Buffer => file.subarray(0, -3)
+    const first = pack({ query_id: 1, blocks: ['a'] })
+    const second = pack({ query_id: 2, blocks: ['b'] }, { query_id: 3, blocks: ['a', 'b'] })
+    const third = pack({ query_id: 4, blocks: ['a'] })
+
+    /** Returns the ids of the requests that are read, and the warnings. */
+    async function read(files: Readonly<Record<string, Buffer>>): Promise<[unknown[], string[]]> {
+      const folder = await writeTraceFolder({})
+      for (const [name, bytes] of Object.entries(files)) await writeFile(join(folder, name), bytes)
+      const warnings: string[] = []
+      const { requests } = await readTrace(folder, {
+        warn: (message) => warnings.push(message.replaceAll(`${folder}/`, '')),
+      })
+      return [requests.map(({ queryId }) => queryId), warnings]
+    }
+
+    it('takes the whole members, and says what it left out', async () => {
+      const queries = cutEnd(Buffer.concat([first, second]))
+      expect(await read({ 'blocks.jsonl.gz': pack(...blocks), 'queries.jsonl.gz': queries })).toEqual([
+        [1],
+        [`queries.jsonl.gz is cut or damaged: ${second.length - 3} of its ${queries.length} bytes are left out`],
+      ])
+    })
+
+    it('leaves out requests whose blocks are lost', async () => {
+      const [a, b] = blocks.map((block) => pack(block)) as [Buffer, Buffer]
+      const cut = cutEnd(Buffer.concat([a, b]))
+      const queries = Buffer.concat([first, second, third])
+      expect(await read({ 'blocks.jsonl.gz': cut, 'queries.jsonl.gz': queries })).toEqual([
+        [1, 4],
+        [
+          `blocks.jsonl.gz is cut or damaged: ${b.length - 3} of its ${cut.length} bytes are left out, ` +
+            'and 2 requests that name blocks of it',
+        ],
+      ])
+    })
+
+    it('reads on behind damage, and tells of both files in one line', async () => {
+      const queries = Buffer.concat([first, second.subarray(0, 20), third])
+      const damaged = Buffer.concat([pack(blocks[0]!), pack(blocks[1]!).subarray(5)])
+      const [ids, warnings] = await read({ 'blocks.jsonl.gz': damaged, 'queries.jsonl.gz': queries })
+      expect(ids).toEqual([1, 4])
+      expect(warnings).toEqual([
+        expect.stringMatching(/^queries\.jsonl\.gz is .*: 20 of .* left out; blocks\.jsonl\.gz is .* left out$/),
+      ])
+    })
+
+    it('takes the first size of a block that was estimated twice, before the disk failed and after', async () => {
+      const damaged = Buffer.concat([pack(blocks[0]!), pack(blocks[1]!).subarray(5), pack({ id: 'a', tokens: 4 })])
+      const [ids] = await read({ 'blocks.jsonl.gz': damaged, 'queries.jsonl.gz': first })
+      expect(ids).toEqual([1])
+    })
+
+    it('refuses a file of which nothing can be read, and names it', async () => {
+      const files = { 'blocks.jsonl.gz': pack(...blocks), 'queries.jsonl.gz': cutEnd(first) }
+      await expect(read(files)).rejects.toThrow(/queries\.jsonl\.gz is no gzip file, or nothing of it can be read$/)
+    })
+
+    it('warns on the standard error output unless it is told where', async () => {
+      const folder = await writeTraceFolder({ 'blocks.jsonl': blocks })
+      await writeFile(join(folder, 'queries.jsonl.gz'), cutEnd(Buffer.concat([first, second])))
+      const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+      await readTrace(folder)
+      expect(write.mock.calls).toEqual([[expect.stringMatching(/^warning: .*queries\.jsonl\.gz is cut .*\n$/)]])
+      write.mockRestore()
+    })
+  })
+
+  it('reads the size of the cache, where the trace has one', async () => {
+    const files = { 'blocks.jsonl': blocks, 'queries.jsonl': [{ blocks: [] }] }
+    const sizeIn = async (...meta: unknown[]): Promise<number | undefined> =>
+      (await readTrace(await writeTraceFolder({ ...files, 'meta.json': meta }))).capacityTokens
+    expect(await sizeIn({ capacity_tokens: 5000 })).toBe(5000)
+    for (const other of ['{"capacity_tok', '[]', '{"capacity_tokens":-1}']) expect(await sizeIn(other)).toBeUndefined()
   })
 
   it('says that a file is empty, or that one named .gz is none', async () => {

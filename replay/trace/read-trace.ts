@@ -3,8 +3,9 @@ import { ReplayError } from '../replay-error.ts'
 import { findTrace } from './find-trace.ts'
 import { readBlocks } from './read-blocks.ts'
 import { readCalls } from './read-calls.ts'
+import { readCapacity } from './read-capacity.ts'
 import { readContexts } from './read-contexts.ts'
-import { readJsonLines } from './read-json-lines.ts'
+import { type JsonLines, readJsonLines } from './read-json-lines.ts'
 import { readPrefixes } from './read-prefixes.ts'
 import type { Trace } from './trace.ts'
 
@@ -12,20 +13,58 @@ import type { Trace } from './trace.ts'
 export interface ReadOptions {
   /** Count blocks of unknown size as one token each instead of throwing. */
   readonly unknownSizes?: boolean
+  /** Called, at most once, with what had to be left out. By default a line on the standard error output says it. */
+  readonly warn?: (message: string) => void
 }
 
-/** Reads a trace, given as its folder or its file of requests; the file of blocks must be in the same folder. */
+/**
+ * Reads a trace, given as its folder or its file of requests; the file of blocks must be in the same folder. Of gzipped
+ * files, what is cut or damaged is left out with the requests that need it, and a warning says so.
+ */
 export async function readTrace(path: string, options: ReadOptions = {}): Promise<Trace> {
+  const { warn = warnOnStderr, unknownSizes = false } = options
   const found = findTrace(path)
   const name = basename(dirname(resolve(found.requests)))
-  const lines = await readJsonLines(found.requests)
+  const requests = await readJsonLines(found.requests)
+  const { lines } = requests
   if (lines.length === 0) throw new ReplayError(`${found.requests} is empty: it should hold a request a line`)
-  if (found.kind === 'prefixes') return { name, requests: readPrefixes(lines), skipped: 0 }
-  if (found.kind === 'calls') return { name, requests: readCalls(lines), skipped: 0 }
-  const isStrict = options.unknownSizes !== true
-  if (found.blocks === undefined && isStrict) {
+  if (found.kind !== 'contexts') {
+    tellOfDamage([[found.requests, requests]], 0, warn)
+    return { name, requests: found.kind === 'prefixes' ? readPrefixes(lines) : readCalls(lines), skipped: 0 }
+  }
+  if (found.blocks === undefined && !unknownSizes) {
     throw new ReplayError(`there is no blocks.jsonl or blocks.jsonl.gz beside ${found.requests}`, 2)
   }
-  const blockLines = found.blocks === undefined ? [] : await readJsonLines(found.blocks)
-  return { name, ...readContexts(lines, readBlocks(blockLines, isStrict), isStrict) }
+  const blocks = found.blocks === undefined ? { lines: [], lost: 0, size: 0 } : await readJsonLines(found.blocks)
+  const unknown = unknownSizes ? 'one_token' : blocks.lost > 0 ? 'leave_out' : 'refuse'
+  const known = readBlocks(blocks.lines, { needsSizes: !unknownSizes, isDamaged: blocks.lost > 0 })
+  const { incomplete, ...read } = readContexts(lines, known, unknown)
+  tellOfDamage(
+    [
+      [found.requests, requests],
+      [found.blocks ?? '', blocks],
+    ],
+    incomplete,
+    warn,
+  )
+  return { name, ...read, capacityTokens: readCapacity(dirname(found.requests)) }
+}
+
+/** Says in one line which bytes of which files are left out, and how many requests because of them. */
+function tellOfDamage(
+  files: readonly (readonly [file: string, read: JsonLines])[],
+  incomplete: number,
+  warn: (message: string) => void,
+): void {
+  const damaged = files.filter(([, { lost }]) => lost > 0)
+  if (damaged.length === 0) return
+  const losses = damaged.map(([file, { lost, size }]) => {
+    return `${file} is cut or damaged: ${lost} of its ${size} bytes are left out`
+  })
+  const further = incomplete > 0 ? `, and ${incomplete} requests that name blocks of it` : ''
+  warn(losses.join('; ') + further)
+}
+
+function warnOnStderr(message: string): void {
+  process.stderr.write(`warning: ${message}\n`)
 }

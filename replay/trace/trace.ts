@@ -16,6 +16,18 @@ export interface TraceRequest {
   readonly around?: { readonly front: readonly TraceBlock[]; readonly rest: readonly TraceBlock[] } | undefined
   /** The blocks are the pieces of a complete prompt: no policy may move them, and nothing is added. */
   readonly fixed: boolean
+  /** the path of the API it was sent to, as `/v1/chat/completions`; undefined if the trace does not say */
+  readonly route?: string | undefined
+  /** false: the request asked for its blocks to be left in their order; undefined if the trace does not say */
+  readonly reorder?: boolean | undefined
+  /** exactly what the client sent, before anything was rewritten; undefined if the trace does not have it */
+  readonly request?: SentRequest | undefined
+}
+
+/** A request as a client sent it. */
+export interface SentRequest {
+  readonly path: string
+  readonly body: object
 }
 
 /** A trace, with its requests in order of arrival. */
@@ -24,6 +36,8 @@ export interface Trace {
   readonly requests: readonly TraceRequest[]
   /** lines left out because the trace holds no text for their blocks */
   readonly skipped: number
+  /** how many tokens the engine's cache held when the trace was recorded; undefined if the trace does not say */
+  readonly capacityTokens?: number | undefined
 }
 
 /** The tenant of requests without one. */

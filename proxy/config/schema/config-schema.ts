@@ -103,7 +103,7 @@ export const configSchema: SettingSchema & { $schema: string; title: string } = 
     record: group('A trace of the requests, for `reprise replay`. Without `folder`: none.', {
       folder: file('The folder that parts are written to, each a trace of its own; it is made where it is missing.'),
       text: flag(
-        'Whether it holds texts of prompts; otherwise digests, with a key that is kept nowhere. With it the dashboard shows first words of blocks.',
+        'Whether it holds texts of prompts, and requests as received; otherwise digests, with a key that is kept nowhere. With it the dashboard shows first words of blocks.',
         false,
       ),
       part_bytes: whole('Size of a part, packed, at which the next begins.', 1_024, 64 * 1024 * 1024),

@@ -1,0 +1,52 @@
+import { readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { liveFile } from './trace-part.ts'
+
+const partName = /^\d{8}T\d{9}Z-\d+$/
+/**
+ * A part whose `live` file is older than this is written no more: its proxy touches the file once a minute, and removes
+ * it when it ends the part. The time of a file works between hosts and containers, which share neither process ids nor
+ * locks; ten minutes leave room for clocks that differ and disks that hang.
+ */
+const liveMilliseconds = 600_000
+
+/**
+ * Deletes the oldest parts in a folder, of whichever proxy, until the rest is small enough; no part that is still being
+ * written, and nothing else. What others delete at the same time, or may not be deleted, is passed over.
+ */
+export async function dropOldestParts(folder: string, maxBytes: number, now: number): Promise<void> {
+  const names = (await readdir(folder)).filter((name) => partName.test(name)).toSorted(comparePartNames)
+  const parts = await Promise.all(names.map((name) => measure(join(folder, name), now)))
+  let total = parts.reduce((sum, { size }) => sum + size, 0)
+  for (const { path, size, isLive } of parts) {
+    if (total <= maxBytes) return
+    if (isLive) continue
+    const isGone = await rm(path, { recursive: true, force: true }).then(
+      () => true,
+      () => false,
+    )
+    if (isGone) total -= size
+  }
+}
+
+interface MeasuredPart {
+  readonly path: string
+  readonly size: number
+  readonly isLive: boolean
+}
+
+async function measure(path: string, now: number): Promise<MeasuredPart> {
+  const files = await readdir(path).catch((): string[] => [])
+  const found = await Promise.all(files.map((file) => stat(join(path, file)).catch(() => undefined)))
+  const live = found[files.indexOf(liveFile)]
+  return {
+    path,
+    size: found.reduce((sum, file) => sum + (file?.size ?? 0), 0),
+    isLive: live !== undefined && now - live.mtimeMs < liveMilliseconds,
+  }
+}
+
+function comparePartNames(a: string, b: string): number {
+  const [[stampA, countA], [stampB, countB]] = [a.split('-'), b.split('-')] as [[string, string], [string, string]]
+  return stampA < stampB ? -1 : stampA > stampB ? 1 : Number(countA) - Number(countB)
+}

@@ -1,0 +1,139 @@
+import { constants, existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { open, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+
+const pack = promisify(gzip)
+
+/** In the folder of each part that a living proxy writes: see `dropOldestParts`. */
+export const liveFile = 'live'
+const touchMilliseconds = 60_000
+
+/** One part of a trace: a folder that `reprise replay` reads, with everything that its requests name. */
+export class TracePart {
+  readonly #live: string
+  readonly #meta: string
+  readonly #blocks: PartFile
+  readonly #requests: PartFile
+  readonly #known = new Set<string>()
+  #touched: number
+  #isDescribed = false
+
+  /** Makes its folder, which must not exist, and all above it. Throws if that is not possible. */
+  constructor(folder: string, now: number) {
+    makeFolder(dirname(resolve(folder)))
+    mkdirSync(folder, { mode: 0o700 })
+    this.#live = join(folder, liveFile)
+    this.#meta = join(folder, 'meta.json')
+    this.#blocks = new PartFile(join(folder, 'blocks.jsonl.gz'))
+    this.#requests = new PartFile(join(folder, 'queries.jsonl.gz'))
+    this.#touched = now
+    writeFileSync(this.#live, '', { mode: 0o600 })
+    utimesSync(this.#live, now / 1_000, now / 1_000)
+  }
+
+  /** Whether it has a block. */
+  has(id: string): boolean {
+    return this.#known.has(id)
+  }
+
+  /** Its size, in bytes. */
+  get size(): number {
+    return this.#blocks.length + this.#requests.length
+  }
+
+  /** Whether more can be appended: nothing of it is gone, and it ends with what was written whole. */
+  get isIntact(): boolean {
+    return this.#blocks.isIntact && this.#requests.isIntact
+  }
+
+  /** Appends lines. `blocks`: all that the requests name, by id. On failure, the requests are not in the part. */
+  async append(requests: readonly string[], blocks: ReadonlyMap<string, string>): Promise<void> {
+    // before the requests: what is cut off later must not be what a request names
+    await this.#blocks.append([...blocks.values()])
+    for (const id of blocks.keys()) this.#known.add(id)
+    await this.#requests.append(requests)
+  }
+
+  /** Writes, once, how many tokens the engine's cache holds. A part is complete without it. */
+  async describe(capacityTokens: number): Promise<void> {
+    if (this.#isDescribed) return
+    this.#isDescribed = true
+    const text = `${JSON.stringify({ capacity_tokens: capacityTokens })}\n`
+    await writeFile(this.#meta, text, { mode: 0o600 }).catch(() => undefined)
+  }
+
+  /** Shows others, once a minute, that the part is still being written. */
+  async touch(now: number): Promise<void> {
+    if (now - this.#touched < touchMilliseconds) return
+    this.#touched = now
+    // a part that is gone is noticed when it is written to
+    await utimes(this.#live, now / 1_000, now / 1_000).catch(() => undefined)
+  }
+
+  /** Shows others that it is written no more. */
+  async end(): Promise<void> {
+    await rm(this.#live, { force: true }).catch(() => undefined)
+  }
+}
+
+/** A file of gzip members, each of whole lines. */
+class PartFile {
+  readonly #path: string
+  /** of what was written whole */
+  length = 0
+  isIntact = true
+
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  /** Appends a member. On failure, takes back what was written of it; `isIntact` is false if that fails, too. */
+  async append(lines: readonly string[]): Promise<void> {
+    if (lines.length === 0) return
+    const member = await pack(`${lines.join('\n')}\n`)
+    try {
+      await this.#write(member)
+      this.length += member.length
+    } catch (error) {
+      this.isIntact = await this.#takeBack()
+      throw error
+    }
+  }
+
+  async #write(member: Buffer): Promise<void> {
+    const { O_WRONLY, O_APPEND, O_CREAT } = constants
+    const file = await open(this.#path, O_WRONLY | O_APPEND | (this.length === 0 ? O_CREAT : 0), 0o600)
+    try {
+      const { size } = await file.stat()
+      if (size !== this.length) throw new Error(`${this.#path} was changed by others`)
+      await file.appendFile(member)
+    } finally {
+      await file.close()
+    }
+  }
+
+  async #takeBack(): Promise<boolean> {
+    try {
+      // never lengthens: a file that is gone, or was emptied, is not the one that was written
+      if ((await stat(this.#path)).size < this.length) return false
+      await truncate(this.#path, this.length)
+      return true
+    } catch {
+      return false
+    }
+  }
+}
+
+/** Makes a folder and its missing parents. Node's own `recursive` never returns if the parent, as `/proc`, takes none. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return
+  makeFolder(dirname(path))
+  // another proxy may make it at the same time
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if (!existsSync(path)) throw error
+  }
+}
