@@ -9,16 +9,18 @@ from reprise_reuse.preprocess.run import Done, StateError, preprocess, prompts_o
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the command. Returns its exit code: 0 for success, 1 for failure, 2 for unusable input."""
+    """Runs the command. Returns its exit code: 0 for success, 1 for failure, 2 for unusable input, 130 for Ctrl-C."""
     try:
-        print(_run(arguments))
+        return _run(arguments)
+    except KeyboardInterrupt:
+        print("\nreprise_reuse: interrupted; the same command goes on from here", file=sys.stderr)
+        return 130
     except (OptionError, NoEngineError, StateError, CorpusError, EngineError) as error:
         print(f"reprise_reuse: {error}", file=sys.stderr)
         return 1 if isinstance(error, (CorpusError, EngineError)) else 2
-    return 0
 
 
-def _run(arguments: list[str] | None) -> str:
+def _run(arguments: list[str] | None) -> int:
     options = read_options(arguments, str(__doc__))
     documents = read_corpus(options.corpus)
     prompts = prompts_of(make_windows(documents, options), options.template, options.system)
@@ -27,10 +29,17 @@ def _run(arguments: list[str] | None) -> str:
     done = Done(options.state, engine.key)
     if options.again:
         done.forget(prompts)
-    count = preprocess(prompts, engine.compute, done, _say)
-    before = len(prompts) - count
+    outcome = preprocess(prompts, engine.compute, done, _say)
+    count, refused = outcome.computed, len(outcome.refused)
+    before = len(prompts) - count - refused
     again = f", {before} were before: --again computes them again" if before else ""
-    return f"{len(documents)} documents, {count} prompts computed{again}"
+    print(f"{len(documents)} documents, {count} prompts computed{again}")
+    if count and not engine.stores:
+        print("reprise_reuse: the engine has no metrics, so whether it keeps them is unknown", file=sys.stderr)
+    if refused:
+        advice = "if they are too long, a smaller --window makes them shorter"
+        print(f"reprise_reuse: {refused} prompts were refused ({advice}): {outcome.refused[0]}", file=sys.stderr)
+    return 1 if refused else 0
 
 
 def _say(done: int, of: int) -> None:

@@ -21,6 +21,9 @@ def _measure(options: argparse.Namespace) -> None:
     from quality.in_engine.measure import ANSWER_TOKENS, Measurements, measure
     from quality.in_engine.prompts import Trace
 
+    if "similar" in options.stored:
+        # before the model is loaded
+        import bm25s  # noqa: F401
     engine = Engine(options.model, host_dtype=options.host_dtype)
     kept = Measurements(options.out / "measured.jsonl")
     for folder in options.traces:
@@ -32,10 +35,11 @@ def _measure(options: argparse.Namespace) -> None:
 def _cases(options: argparse.Namespace) -> list:
     from quality.in_engine.measure import Case
 
+    # where nothing or all is computed again, no method chooses
     cases = [Case(stored, "attention-spread", ratio) for stored in options.stored for ratio in (0.0, 1.0)]
     for stored in options.stored:
         for method in options.methods:
-            cases += [Case(stored, method, ratio) for ratio in options.ratios]
+            cases += [Case(stored, method, ratio) for ratio in options.ratios if 0 < ratio < 1]
     return cases
 
 

@@ -31,7 +31,8 @@ def _read(path: Path) -> Iterator[str]:
     if ".jsonl" not in path.name:
         yield text
         return
-    for number, line in enumerate(text.splitlines(), 1):
+    # `splitlines` would also cut at U+2028 and others, which JSON allows in a string
+    for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             yield _read_line(line, f"{path}:{number}")
 

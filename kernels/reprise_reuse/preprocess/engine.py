@@ -10,12 +10,17 @@ from typing import Any
 
 _BUSY = re.compile(r"^vllm:num_requests_(?:running|waiting)(?:\{[^}]*\})? ([0-9.e+]+)$", re.MULTILINE)
 _TELLS_RUNNING = "vllm:num_requests_running"
+_TELLS_REUSE = "vllm:reprise_"
 _PAUSE_SECONDS = 0.2
 _PATIENCE_SECONDS = 600
 
 
 class EngineError(Exception):
     """The engine failed. The message says how."""
+
+
+class RefusedError(EngineError):
+    """A prompt that the engine refuses, as one that is too long. The message has its answer."""
 
 
 class NoEngineError(Exception):
@@ -33,6 +38,8 @@ class HttpEngine:
         if api_key:
             self._headers["authorization"] = f"Bearer {api_key}"
         self._only_idle = only_idle
+        self.stores: bool | None = None
+        """whether it keeps what it computes; None: not known, since it has no metrics, or has computed nothing yet"""
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -55,7 +62,10 @@ class HttpEngine:
             raise NoEngineError(f"--idle: {self._url}/metrics tells no {_TELLS_RUNNING}")
 
     def compute(self, prompt: str) -> None:
-        """Returns after the engine has computed the prompt."""
+        """Returns after the engine has computed the prompt.
+
+        Raises `RefusedError` if it refuses the prompt, and `NoEngineError` if it does not keep what it computes.
+        """
         if self._only_idle:
             self._wait_until_idle()
         body: dict[str, Any] = {
@@ -65,6 +75,18 @@ class HttpEngine:
         if self._salt:
             body["cache_salt"] = self._salt
         self._send("/v1/completions", body)
+        if self.stores is None:
+            self._check_that_it_stores()
+
+    def _check_that_it_stores(self) -> None:
+        try:
+            metrics = self._send("/metrics")
+        except EngineError:
+            return
+        if _TELLS_REUSE in metrics:
+            self.stores = True
+        elif _TELLS_RUNNING in metrics:
+            raise NoEngineError(f"{self._url} reuses nothing: {self._url}/metrics tells no {_TELLS_REUSE}")
 
     def _wait_until_idle(self) -> None:
         while any(float(count) > 0 for count in _BUSY.findall(self._send("/metrics"))):
@@ -78,6 +100,7 @@ class HttpEngine:
                 return answer.read().decode(errors="replace")
         except urllib.error.HTTPError as error:
             said = error.read(300).decode(errors="replace")
-            raise EngineError(f"{self._url}{path} answers {error.code}: {said}") from error
+            kind = RefusedError if error.code in (400, 413) and path == "/v1/completions" else EngineError
+            raise kind(f"{self._url}{path} answers {error.code}: {said}") from error
         except (OSError, http.client.HTTPException) as error:
             raise EngineError(f"{self._url} cannot be reached: {error}") from error

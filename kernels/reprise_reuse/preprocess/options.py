@@ -30,13 +30,21 @@ def read_options(arguments: list[str] | None, about: str) -> argparse.Namespace:
 def make_windows(documents: Sequence[str], options: argparse.Namespace) -> list[Window]:
     """Returns the windows of documents to compute together, per the options. Raises `OptionError`."""
     if options.similar_by:
-        return similar_windows(documents, options.similar, _function_of(options.similar_by)(documents))
+        return _windows_by(options.similar_by, documents, options.similar)
     if options.neighbours == "random":
         return random_windows(documents, options.contexts, options.window, options.seed)
     try:
         return similar_windows(documents, options.similar, bm25(documents))
     except ImportError as error:
-        raise OptionError("--neighbours similar needs bm25s: pip install 'kernels[preprocess]'") from error
+        raise OptionError("--neighbours similar needs bm25s: pip install './kernels[preprocess]'") from error
+
+
+def _windows_by(place: str, documents: Sequence[str], count: int) -> list[Window]:
+    make = _function_of(place)
+    try:
+        return similar_windows(documents, count, make(documents))
+    except Exception as error:
+        raise OptionError(f"--similar-by {place}: {type(error).__name__}: {error}") from error
 
 
 def _function_of(place: str) -> Callable[[Sequence[str]], Similar]:

@@ -2,8 +2,10 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from reprise_reuse.preprocess.engine import RefusedError
 from reprise_reuse.preprocess.windows import Window
 
 
@@ -67,22 +69,35 @@ def prompts_of(windows: Iterable[Window], template: str, system: str) -> list[st
     return list(dict.fromkeys(prompts))
 
 
+@dataclass
+class Outcome:
+    """What became of the prompts that were not done yet."""
+
+    computed: int = 0
+    refused: list[str] = field(default_factory=list)
+    """the engine's answers to the prompts that it refused"""
+
+
 def preprocess(
     prompts: Sequence[str],
     compute: Callable[[str], None],
     done: Done,
     say: Callable[[int, int], None] = lambda done, of: None,
-) -> int:
-    """Computes every prompt that is not done yet. Returns how many it computed.
+) -> Outcome:
+    """Computes every prompt that is not done yet. Goes on after those that the engine refuses.
 
     compute  has an engine compute a prompt with full attention, so that its segments are stored or averaged
-    say      called with the number of prompts done and the total
+    say      called with the number of prompts seen to and the total
     """
-    computed = 0
+    outcome = Outcome()
     for number, prompt in enumerate(prompts, 1):
         if not done.holds(prompt):
-            compute(prompt)
-            done.add(prompt)
-            computed += 1
+            try:
+                compute(prompt)
+            except RefusedError as error:
+                outcome.refused.append(str(error))
+            else:
+                done.add(prompt)
+                outcome.computed += 1
         say(number, len(prompts))
-    return computed
+    return outcome

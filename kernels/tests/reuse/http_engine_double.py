@@ -2,6 +2,7 @@
 
 import json
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -27,6 +28,8 @@ class HttpEngineDouble:
     )
     running: list[int] = field(default_factory=list)
     """the number of running requests that `/metrics` reports, one per scrape; zero after the last"""
+    refuses: Callable[[str], bool] = lambda prompt: False
+    """whether a prompt is too long"""
     asked: list[tuple[str, Any, dict[str, str]]] = field(default_factory=list)
     """path, body and headers, in order"""
 
@@ -41,7 +44,8 @@ class HttpEngineDouble:
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["content-length"])))
                 double.asked.append((self.path, body, dict(self.headers)))
-                self._say(double.answers.get(self.path))
+                is_refused = self.path == "/v1/completions" and double.refuses(body["prompt"])
+                self._say(Answer("too long", 400) if is_refused else double.answers.get(self.path))
 
             def _say(self, answer: Answer | None) -> None:
                 answer = answer or Answer("no such path", 404)
@@ -75,4 +79,7 @@ class HttpEngineDouble:
             return self.answers["/metrics"]
         running = self.running.pop(0) if self.running else 0
         labels = '{engine="0",model_name="double"}'
-        return Answer(f"vllm:num_requests_running{labels} {running}.0\nvllm:num_requests_waiting{labels} 0.0\n")
+        return Answer(
+            f"vllm:num_requests_running{labels} {running}.0\nvllm:num_requests_waiting{labels} 0.0\n"
+            f'vllm:reprise_prompt_tokens_total{{engine="0",kind="cold"}} 9.0\n'
+        )

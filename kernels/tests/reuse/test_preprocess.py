@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from reprise_reuse.__main__ import main
 from reprise_reuse.preprocess.corpus import CorpusError, read_corpus
-from reprise_reuse.preprocess.run import Done, preprocess, prompts_of
+from reprise_reuse.preprocess.run import Done, Outcome, preprocess, prompts_of
 from reprise_reuse.preprocess.windows import random_windows, similar_windows
 
 
@@ -59,9 +59,9 @@ def test_what_is_done_is_not_computed_again_by_a_later_run(tmp_path: Path):
     with pytest.raises(ConnectionError):
         preprocess(prompts, compute, Done(tmp_path / "state"))
     said: list[tuple[int, int]] = []
-    count = preprocess(prompts, computed.append, Done(tmp_path / "state"), lambda *told: said.append(told))
+    outcome = preprocess(prompts, computed.append, Done(tmp_path / "state"), lambda *told: said.append(told))
     assert computed == ["system <a><b>", "system <b><c>", "system <c><a>"]
-    assert count == 1 and said == [(1, 3), (2, 3), (3, 3)]
+    assert outcome == Outcome(1) and said == [(1, 3), (2, 3), (3, 3)]
 
 
 def test_a_corpus_is_read_from_files_of_any_kind_each_document_once(tmp_path: Path):

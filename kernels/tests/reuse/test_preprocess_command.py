@@ -71,6 +71,40 @@ def test_with_idle_nothing_is_computed_while_the_engine_has_other_work(run, doub
     assert paths[1:8] == [*["/metrics"] * 3, "/v1/completions", *["/metrics"] * 2, "/v1/completions"]
 
 
+def test_an_engine_that_keeps_nothing_is_told_after_the_first_prompt(run, double):
+    double.answers["/metrics"] = Answer("vllm:num_requests_running 0.0\n")
+    code, _, said = run()
+    assert code == 2 and len(double.prompts) == 1
+    assert said == f"reprise_reuse: {double.url} reuses nothing: {double.url}/metrics tells no vllm:reprise_\n"
+
+
+def test_of_a_server_without_metrics_it_is_said_that_nobody_knows_what_it_keeps(run, double):
+    double.answers["/metrics"] = Answer("no such path", 404)
+    code, _, said = run()
+    assert code == 0 and said.endswith("has no metrics, so whether it keeps them is unknown\n")
+
+
+def test_prompts_that_are_refused_are_told_and_the_others_computed(run, double):
+    double.refuses = lambda prompt: DOCUMENTS[0] in prompt
+    code, said, errors = run("--window", "2", "--contexts", "1")
+    assert code == 1 and 0 < int(said.split(" documents, ")[1].split()[0]) < len(double.prompts)
+    assert "prompts were refused (if they are too long, a smaller --window makes them shorter): " in errors
+    double.refuses = lambda prompt: False
+    assert run("--window", "2", "--contexts", "1")[0] == 0
+
+
+def test_it_can_be_interrupted(run, double, monkeypatch):
+    monkeypatch.setattr(http_engine.HttpEngine, "compute", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    code, _, said = run()
+    assert code == 130 and said.endswith("reprise_reuse: interrupted; the same command goes on from here\n")
+
+
+def test_what_json_lines_may_hold_is_no_line_end(run, double, corpus):
+    corpus.write_text(json.dumps({"text": "one\u2028two\u0085three"}, ensure_ascii=False) + "\n" + corpus.read_text())
+    assert run()[0] == 0
+    assert "one\u2028two\u0085three" in "".join(double.prompts)
+
+
 def test_a_failure_midway_is_one_line_and_the_next_run_goes_on(run, double):
     double.answers["/v1/completions"] = Answer("out of memory", 500)
     code, _, said = run()
@@ -123,6 +157,7 @@ def test_again_computes_all_and_goes_on_where_that_was_ended(run, double):
         (["--similar-by", "embeddings"], "--similar-by is 'embeddings', it must be MODULE:FUNCTION"),
         (["--similar-by", "no_such_module:find"], "--similar-by: No module named 'no_such_module'"),
         (["--similar-by", "json:no_such_function"], "--similar-by: module 'json' has no attribute 'no_such_function'"),
+        (["--similar-by", "json:loads"], "--similar-by json:loads: TypeError: "),
         (["--engine", "127.0.0.1:8000"], "--engine is '127.0.0.1:8000', it must be an http or https URL"),
         (["--model", "large"], "serves double, not large"),
     ],
@@ -165,7 +200,7 @@ def test_a_missing_package_is_one_line(run, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     code, _, errors = run("--neighbours", "similar")
     assert code == 2
-    assert errors == "reprise_reuse: --neighbours similar needs bm25s: pip install 'kernels[preprocess]'\n"
+    assert errors == "reprise_reuse: --neighbours similar needs bm25s: pip install './kernels[preprocess]'\n"
 
 
 @pytest.mark.parametrize("kind", ["folder", "below a file", "no text"])

@@ -11,7 +11,7 @@ from reprise_reuse.host_store import RowShape
 from reprise_vllm.known_settings import warn_of_unknown
 from reprise_vllm.reuse.settings import ReuseSettingError, ReuseSettings
 from reprise_vllm.reuse.side import read_settings
-from reprise_vllm.reuse.start import tokens_in
+from reprise_vllm.reuse.start import check_memory, tokens_in
 from reprise_vllm.reuse.wishes import namespace_of, read_wish
 
 
@@ -65,6 +65,12 @@ def test_memory_in_which_no_segment_finds_room_is_named(tier):
         tokens_in(tier, 100, row)
 
 
+def test_more_host_memory_than_there_is_is_named():
+    check_memory(1 << 20)
+    with pytest.raises(ReuseSettingError, match=r"^reuse\.host_bytes is 1000000000000000, more than the \d+ bytes"):
+        check_memory(10**15)
+
+
 def test_a_missing_package_is_named(monkeypatch):
     real = builtins.__import__
 
@@ -74,7 +80,7 @@ def test_a_missing_package_is_named(monkeypatch):
         return real(name, *arguments)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ReuseSettingError, match="pip install kernels"):
+    with pytest.raises(ReuseSettingError, match=r"pip install \./kernels"):
         read_settings({"reuse": True})
 
 

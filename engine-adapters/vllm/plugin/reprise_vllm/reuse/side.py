@@ -33,7 +33,7 @@ def read_settings(extra: Mapping[str, Any]) -> ReuseSettings | None:
     try:
         import reprise_reuse  # noqa: F401
     except ImportError as error:
-        raise ReuseSettingError("reuse needs the package reprise-kernels: pip install kernels") from error
+        raise ReuseSettingError("reuse needs the package reprise-kernels: pip install ./kernels") from error
     return ReuseSettings.read(extra)
 
 

@@ -1,5 +1,6 @@
 """Checks whether an engine can reuse, and creates the two sides of reuse."""
 
+import os
 from collections.abc import Mapping
 from logging import Logger
 from pathlib import Path
@@ -45,6 +46,7 @@ def start_scheduler(
         return None
     # after a failed load, vLLM recomputes what is missing; by default it would fail the request
     config.kv_transfer_config.kv_load_failure_policy = "recompute"
+    check_memory(settings.host_bytes)
     row = _row_shape(spec, cache_config, settings)
     limits = Limits(
         host_tokens=tokens_in("host_bytes", settings.host_bytes, row),
@@ -93,6 +95,13 @@ def start_worker(
         disk = DiskTier(Path(settings.disk), lambda: fingerprint_of(parts.model, told, *facts), rank, logger)
     slots = slots_in(settings.host_bytes, _row_shape(spec, cache_config, settings))
     return ReuseWorker(config, spec, cache_config.num_blocks, caches, parts, settings, slots, disk, logger)
+
+
+def check_memory(host_bytes: int) -> None:
+    """Raises `ReuseSettingError` if the machine has less memory than that."""
+    physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if host_bytes > physical:
+        raise ReuseSettingError(f"reuse.host_bytes is {host_bytes}, more than the {physical} bytes of this machine")
 
 
 def line_ends(tokenizer: Any) -> frozenset[int]:

@@ -87,7 +87,7 @@ class PageSettings:
         try:
             from reprise_pages.selectors import SELECTORS
         except ImportError as error:
-            raise PageSettingError("pages needs the package reprise-kernels: pip install kernels") from error
+            raise PageSettingError("pages needs the package reprise-kernels: pip install ./kernels") from error
         if self.selector not in SELECTORS:
             raise PageSettingError(f"pages.selector is {self.selector!r}, it must be one of {', '.join(SELECTORS)}")
 
