@@ -3,7 +3,7 @@ import { cacheKinds } from './cache/create-cache.ts'
 import { type EvictionName, evictionNames } from './cache/eviction/eviction-names.ts'
 import { type PolicyName, policyNames } from './policies/policy-names.ts'
 import { ReplayError } from './replay-error.ts'
-import { replayDefaults as defaults, modes, type ReplayOptions } from './replay-options.ts'
+import { replayDefaults as defaults, type GivenReplayOptions, modes } from './replay-options.ts'
 import { schedules } from './run/schedule-window.ts'
 
 /** Adds `replay` and `plan`. Their dependencies are loaded when they run, so that other commands start quickly. */
@@ -25,7 +25,7 @@ export function addReplayCommands(program: Command): void {
     .addOption(
       new Option('--capacity-tokens <n>', "cache size, or 'unlimited'")
         .argParser(readCapacity)
-        .default(defaults.capacityTokens, 'unlimited'),
+        .default(undefined, 'that of the recorded engine, else unlimited'),
     )
     .addOption(
       new Option('--cache <kind>', 'what the cache shares: pages or tokens')
@@ -84,7 +84,7 @@ function addNumbers(command: Command): Command {
 }
 
 async function runReplay(trace: string, { eviction, ...rest }: ReplayFlags): Promise<void> {
-  const options: ReplayOptions = eviction ? { ...rest, evictions: eviction } : rest
+  const options: GivenReplayOptions = eviction ? { ...rest, evictions: eviction } : rest
   if (options.mode === 'offline') checkOfflineOptions(options)
   endQuietlyOnClosedPipe()
   const { replay } = await import('./replay.ts')
@@ -97,9 +97,9 @@ async function runReplay(trace: string, { eviction, ...rest }: ReplayFlags): Pro
   process.stdout.write(renderReport(report))
 }
 
-type ReplayFlags = Omit<ReplayOptions, 'eviction'> & { readonly eviction?: readonly EvictionName[] }
+type ReplayFlags = Omit<GivenReplayOptions, 'eviction'> & { readonly eviction?: readonly EvictionName[] }
 
-function checkOfflineOptions({ window, plot, plotAgainst, maxDisplacement }: ReplayOptions): void {
+function checkOfflineOptions({ window, plot, plotAgainst, maxDisplacement }: GivenReplayOptions): void {
   if (window > 1 || (plot !== undefined && plotAgainst === 'window')) {
     throw new ReplayError('a window is for --mode online: offline, the whole trace is scheduled together', 2)
   }

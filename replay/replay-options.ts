@@ -48,7 +48,10 @@ export const replayDefaults: ReplaySettings = {
   answerTokens: 0,
 }
 
-/** The options of a replay, as given on the command line. */
+/** The options of a replay before its trace is read: without a capacity, that of the recorded engine counts. */
+export type GivenReplayOptions = Omit<ReplayOptions, 'capacityTokens'> & Partial<Pick<ReplayOptions, 'capacityTokens'>>
+
+/** The options of a replay. */
 export interface ReplayOptions extends ReplaySettings {
   readonly policy: readonly PolicyName[]
   /** every policy runs with each of these */

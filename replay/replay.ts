@@ -2,7 +2,7 @@ import { createCache } from './cache/create-cache.ts'
 import { plotPoints, plotReplay } from './chart/plot-replay.ts'
 import { checkOffline, checkOnline, type OrderingName } from './policies/policy-names.ts'
 import { ReplayError } from './replay-error.ts'
-import type { ReplayOptions } from './replay-options.ts'
+import type { GivenReplayOptions, ReplayOptions } from './replay-options.ts'
 import { type ReplayRequest, toReplayRequests } from './replay-request.ts'
 import { renderOrders } from './report/render-orders.ts'
 import { createProgress, type ReplayProgress } from './report/replay-progress.ts'
@@ -18,16 +18,21 @@ import { readTrace } from './trace/read-trace.ts'
 type Tell = (note: string) => void
 
 /** Replays a trace under every requested policy and writes the requested files. */
-export async function replay(path: string, options: ReplayOptions, tell: Tell): Promise<ReplayReport> {
+export async function replay(path: string, given: GivenReplayOptions, tell: Tell): Promise<ReplayReport> {
   checkOutputs(
-    [options.orders, options.plot].filter((file) => file !== undefined),
+    [given.orders, given.plot].filter((file) => file !== undefined),
     path,
   )
-  for (const name of options.policy) {
-    if (options.mode === 'offline') checkOffline(name)
+  for (const name of given.policy) {
+    if (given.mode === 'offline') checkOffline(name)
     else checkOnline(name)
   }
-  const { trace, requests } = await readRequests(path, options, tell)
+  const { trace, requests, recordedTokens } = await readRequests(path, given, tell)
+  if (given.capacityTokens === undefined && recordedTokens !== undefined) {
+    tell(`the cache has ${recordedTokens} tokens, as the recorded engine's: --capacity-tokens sets another size`)
+  }
+  const capacityTokens = given.capacityTokens ?? recordedTokens ?? Number.POSITIVE_INFINITY
+  const options: ReplayOptions = { ...given, capacityTokens }
   tellOfLargePrompts(requests, options, tell)
   const names = options.policy.filter((name) => name !== 'bound')
   const curves = options.plot === undefined ? 0 : plotPoints(options).length
@@ -63,16 +68,16 @@ export async function replay(path: string, options: ReplayOptions, tell: Tell): 
 
 async function readRequests(
   path: string,
-  { limit, topK }: ReplayOptions,
+  { limit, topK }: GivenReplayOptions,
   tell: Tell,
-): Promise<{ trace: string; requests: ReplayRequest[] }> {
-  const { name, requests, skipped } = await readTrace(path)
+): Promise<{ trace: string; requests: ReplayRequest[]; recordedTokens: number | undefined }> {
+  const { name, requests, skipped, capacityTokens: recordedTokens } = await readTrace(path)
   if (topK !== undefined && requests.some(({ fixed }) => fixed)) {
     throw new ReplayError('--top-k is for contexts: the prompts of this trace cannot be cut short', 2)
   }
   if (skipped > 0) tell(`${skipped} requests are left out: the trace has no text for their blocks ("has_text": false)`)
   if (requests.length === 0) throw new ReplayError(`${path} holds no request with text`)
-  return { trace: name, requests: toReplayRequests(requests.slice(0, limit), topK) }
+  return { trace: name, requests: toReplayRequests(requests.slice(0, limit), topK), recordedTokens }
 }
 
 function runPolicy(

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { setImmediate as afterIo } from 'node:timers/promises'
 import { promptPaths } from '#engine-adapters/prompt-api.ts'
 import type { Call, RoutedCall } from '../request/call/call.ts'
+import { cutStretches } from './cut-stretches.ts'
 import { type FoundPrompts, findPrompts } from './found-prompts.ts'
 import { type PackedTexts, packTexts, toOneLine, unpackTexts } from './packed-texts.ts'
 import { cutPrompt } from './recorded-request.ts'
@@ -35,6 +36,7 @@ interface RecordedPrompt {
   readonly ids: readonly string[]
   /** in characters, including the markup of a block */
   readonly lengths: readonly number[]
+  readonly stretches: readonly BlockLine['stretches'][]
   /** how many pieces are before the blocks, and how many up to the last of them */
   readonly start: number
   readonly end: number
@@ -160,6 +162,7 @@ export class Recorder {
     )
     const prompt = {
       ids: pieces.map((text) => this.#hash(text)),
+      stretches: pieces.map((text) => this.#stretchesOf(text)),
       lengths: all.map(({ start, end }) => end - start),
       start: front.length,
       end: front.length + blocks.length,
@@ -194,19 +197,26 @@ export class Recorder {
     }
   }
 
+  #stretchesOf(text: string): BlockLine['stretches'] {
+    const stretches = cutStretches(text)
+    if (stretches.length < 2) return undefined
+    return stretches.map(({ start, end }) => [this.#hash(text.slice(start, end)).slice(0, 11), end - start] as const)
+  }
+
   #hash(text: string): string {
     return createHash('sha256').update(this.#secret).update(text).digest('base64url').slice(0, 22)
   }
 }
 
 function toBlockLines(
-  { ids, lengths }: RecordedPrompt,
+  { ids, lengths, stretches }: RecordedPrompt,
   tokensPerCharacter: number,
   texts: readonly string[] | undefined,
 ): BlockLine[] {
-  return ids.map((id, at) =>
-    texts ? { id, text: texts[at]! } : { id, tokens: Math.max(1, Math.round(lengths[at]! * tokensPerCharacter)) },
-  )
+  return ids.map((id, at) => {
+    const tokens = Math.max(1, Math.round(lengths[at]! * tokensPerCharacter))
+    return { id, ...(texts ? { text: texts[at]! } : { tokens }), stretches: stretches[at] }
+  })
 }
 
 /** Adds the request as received to a line. Its body is not parsed, so that numbers stay as they were written. */

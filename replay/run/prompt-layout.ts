@@ -1,7 +1,7 @@
-import type { BlockId } from '#index/context-block.ts'
 import { ReplayError } from '../replay-error.ts'
 import type { ReplayRequest } from '../replay-request.ts'
 import type { TraceBlock } from '../trace/trace-block.ts'
+import { BlockParts, type Part } from './block-parts.ts'
 
 /** Lengths of what is around the blocks of a prompt. */
 export interface PromptFrame {
@@ -16,13 +16,14 @@ const tokenIds = 2 ** 32
 const mostPromptTokens = 2 ** 26
 
 /**
- * The prompts of a trace as made-up token ids. The system prompt, every block and every question have their own ranges
- * of ids, so that ids are equal exactly if the texts are. Prompts with a fixed order consist of their blocks only. If a
+ * The prompts of a trace as made-up token ids. The system prompt, every part of a block and every question have their own
+ * ranges of ids, so that ids are equal exactly if the texts are. Prompts with a fixed order consist of their blocks only. If a
  * trace specifies the text around the blocks, that is used instead of the system prompt and question.
  */
 export class PromptLayout {
   readonly #frame: PromptFrame
-  readonly #blockBases = new Map<BlockId, number>()
+  readonly #parts = new BlockParts()
+  readonly #bases = new Map<string, number>()
   readonly #questionBases: number[]
   #nextId: number
 
@@ -30,11 +31,8 @@ export class PromptLayout {
     this.#frame = frame
     this.#nextId = frame.systemTokens
     this.#questionBases = requests.map((request) => {
-      for (const [place, block] of request.context.entries()) {
-        if (!this.#blockBases.has(block)) this.#blockBases.set(block, this.#allot(request.sizes[place]!))
-      }
-      for (const { key, tokens } of piecesAround(request)) {
-        if (!this.#blockBases.has(key)) this.#blockBases.set(key, this.#allot(tokens))
+      for (const { key, tokens } of [...request.trace.blocks, ...piecesAround(request)].flatMap(this.#partsOf)) {
+        if (!this.#bases.has(key)) this.#bases.set(key, this.#allot(tokens))
       }
       const length = this.lengthOf(request)
       if (length > mostPromptTokens) {
@@ -47,7 +45,7 @@ export class PromptLayout {
 
   /** Returns the length of a request's prompt in tokens, which does not depend on the order of its blocks. */
   lengthOf(request: ReplayRequest): number {
-    return this.#frontOf(request) + this.#restOf(request) + request.sizes.reduce((sum, size) => sum + size, 0)
+    return this.#frontOf(request) + this.#restOf(request) + this.#sumOf(request.trace.blocks)
   }
 
   /** Returns the tokens of the prompt with the blocks in this order, followed by its answer. */
@@ -59,11 +57,10 @@ export class PromptLayout {
     const add = (base: number, count: number): void => {
       for (let i = 0; i < count; i++) tokens[end++] = base + i
     }
-    const { around } = request.trace
+    const { around, blocks } = request.trace
     if (isFramed(request)) add(0, systemTokens)
-    for (const piece of around?.front ?? []) add(this.#blockBases.get(piece.key)!, piece.tokens)
-    for (const place of order) add(this.#blockBases.get(request.context[place]!)!, request.sizes[place]!)
-    for (const piece of around?.rest ?? []) add(this.#blockBases.get(piece.key)!, piece.tokens)
+    const pieces = [...(around?.front ?? []), ...order.map((place) => blocks[place]!), ...(around?.rest ?? [])]
+    for (const { key, tokens: size } of pieces.flatMap(this.#partsOf)) add(this.#bases.get(key)!, size)
     if (isFramed(request)) add(this.#questionBases[request.number]!, questionTokens + behind)
     return tokens
   }
@@ -73,20 +70,26 @@ export class PromptLayout {
     let end = this.#frontOf(request)
     let blocks = 0
     for (const place of order) {
-      end += request.sizes[place]!
+      end += this.#parts.of(request.trace.blocks[place]!).tokens
       if (end > tokens) break
       blocks += 1
     }
     return blocks
   }
 
-  #frontOf({ fixed, trace: { around } }: ReplayRequest): number {
-    if (around) return sumOf(around.front)
+  readonly #partsOf = (block: TraceBlock): readonly Part[] => this.#parts.of(block).parts
+
+  #sumOf(blocks: readonly TraceBlock[]): number {
+    return blocks.reduce((sum, block) => sum + this.#parts.of(block).tokens, 0)
+  }
+
+  #frontOf({ trace: { around, fixed } }: ReplayRequest): number {
+    if (around) return this.#sumOf(around.front)
     return fixed ? 0 : this.#frame.systemTokens
   }
 
-  #restOf({ fixed, trace: { around } }: ReplayRequest): number {
-    if (around) return sumOf(around.rest)
+  #restOf({ trace: { around, fixed } }: ReplayRequest): number {
+    if (around) return this.#sumOf(around.rest)
     return fixed ? 0 : this.#frame.questionTokens
   }
 
@@ -102,11 +105,7 @@ function piecesAround({ trace: { around } }: ReplayRequest): readonly TraceBlock
   return around ? [...around.front, ...around.rest] : []
 }
 
-function sumOf(pieces: readonly TraceBlock[]): number {
-  return pieces.reduce((sum, { tokens }) => sum + tokens, 0)
-}
-
 /** Returns whether the prompt gets a system prompt and a question, of which only the lengths are known. */
-function isFramed({ fixed, trace: { around } }: ReplayRequest): boolean {
+export function isFramed({ trace: { around, fixed } }: ReplayRequest): boolean {
   return !fixed && !around
 }

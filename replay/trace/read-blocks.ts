@@ -1,6 +1,6 @@
 import type { BlockId } from '#index/context-block.ts'
 import { ReplayError } from '../replay-error.ts'
-import { readCount, readName, readText } from './read-fields.ts'
+import { readCount, readName, readStretches, readText } from './read-fields.ts'
 import type { Line } from './read-json-lines.ts'
 import { TraceBlock } from './trace-block.ts'
 
@@ -34,8 +34,9 @@ function readBlock(line: Line, needsSizes: boolean): TraceBlock {
   const id = readName(line, 'id')
   if (id === undefined) throw new ReplayError(`${line.where}: a block needs an "id", a string or a number`)
   const text = readText(line, 'text')
-  if (text !== undefined) return new TraceBlock(id, { text })
-  if (line.fields.tokens !== undefined) return new TraceBlock(id, { tokens: readCount(line, 'tokens') })
+  const stretches = readStretches(line, 'stretches')
+  if (text !== undefined) return new TraceBlock(id, { text, stretches })
+  if (line.fields.tokens !== undefined) return new TraceBlock(id, { tokens: readCount(line, 'tokens'), stretches })
   if (!needsSizes) return new TraceBlock(id, { tokens: 1 })
   throw new ReplayError(`${line.where}: block ${JSON.stringify(id)} has neither "text" nor "tokens"`)
 }

@@ -1,6 +1,7 @@
 import { ReplayError } from '../replay-error.ts'
 import type { Line } from './read-json-lines.ts'
 import type { SentRequest } from './trace.ts'
+import type { Stretch } from './trace-block.ts'
 
 const notAName = 'is neither a string nor a number'
 
@@ -49,6 +50,22 @@ export function readSentRequest({ where, fields }: Line, name: string): SentRequ
   const { path, body } = value as { path?: unknown; body?: unknown }
   if (typeof path === 'string' && isObject(body)) return { path, body }
   throw new ReplayError(`${where}: "${name}" is not an object of a "path", a string, and a "body", an object`)
+}
+
+/** Reads what a block consists of; undefined if the field is missing or null. */
+export function readStretches({ where, fields }: Line, name: string): Stretch[] | undefined {
+  const value = fields[name]
+  if (value === undefined || value === null) return undefined
+  if (Array.isArray(value) && value.length > 0 && value.every(isStretch)) {
+    return value.map(([key, characters]) => ({ key, characters }))
+  }
+  throw new ReplayError(`${where}: "${name}" is not a list of pairs of a string and a number of characters`)
+}
+
+function isStretch(value: unknown): value is [string, number] {
+  if (!Array.isArray(value) || value.length !== 2) return false
+  const [key, characters] = value as unknown[]
+  return typeof key === 'string' && Number.isSafeInteger(characters) && (characters as number) > 0
 }
 
 /** Reads a string or number as written; undefined if the field is missing or null. */

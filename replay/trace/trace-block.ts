@@ -1,18 +1,30 @@
 import type { BlockId } from '#index/context-block.ts'
 import { countTokens } from './count-tokens.ts'
 
+/** A part of a block's text. Those of equal keys are equal, in whichever block they are. */
+export interface Stretch {
+  readonly key: string
+  readonly characters: number
+}
+
 /** A context block of a trace. */
 export class TraceBlock {
   readonly id: string | number
   /** The string "1" and the number 1 are different blocks. */
   readonly key: BlockId
   readonly text: string | undefined
+  /** what it consists of, in order; undefined: it is one */
+  readonly stretches: readonly Stretch[] | undefined
   #tokens: number | undefined
 
-  constructor(id: string | number, content: { text?: string; tokens?: number }) {
+  constructor(
+    id: string | number,
+    content: { readonly text?: string; readonly tokens?: number; readonly stretches?: readonly Stretch[] | undefined },
+  ) {
     this.id = id
     this.key = keyOf(id)
     this.text = content.text
+    this.stretches = content.stretches
     this.#tokens = content.tokens
   }
 
