@@ -26,6 +26,11 @@ export async function startEchoingEngineDouble(): Promise<EchoingEngineDouble> {
     incoming.on('error', () => {})
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
     incoming.on('end', async () => {
+      // it says nothing of itself
+      if (incoming.method === 'GET') {
+        response.writeHead(404).end()
+        return
+      }
       const { messages, stream } = JSON.parse(Buffer.concat(chunks).toString()) as Request
       const markers = messages.map(({ content }) => content.match(marker) ?? [])
       const answer = JSON.stringify({ history: markers.slice(0, -1).flat(), last: markers.at(-1) })

@@ -36,13 +36,9 @@ export function cutPrompt(
     let start = 0
     for (; slots[at]?.text === text; at++) {
       const slot = slots[at]!
-      if (at === 0) {
-        // what stands before the first block stays there, whichever block that is
-        add(pieces.front, { text, start, end: slot.content.start })
-        start = slot.content.start
-      }
+      if (at === 0) add(pieces.front, { text, start, end: slot.start })
       const end = endOf(slot, slots[at + 1])
-      add(pieces.blocks, { text, start, end, content: slot.content })
+      add(pieces.blocks, { text, start: at === 0 ? slot.start : start, end, content: slot.content })
       start = end
     }
     add(at === 0 ? pieces.front : pieces.rest, { text, start, end: length })
@@ -52,7 +48,7 @@ export function cutPrompt(
 
 /** What separates two blocks belongs to the first of them. */
 function endOf(slot: ContextSlot, next: ContextSlot | undefined): number {
-  return next?.text === slot.text ? next.content.start : slot.end
+  return next?.text === slot.text ? next.start : slot.end
 }
 
 function add(pieces: Piece[], piece: Piece): void {
