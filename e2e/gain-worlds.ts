@@ -63,8 +63,9 @@ export async function runThrough(
   }
 }
 
-/** Waits until the size of the engine's cache is known. */
+/** Waits until the size of the engine's cache is known, which is asked for once somebody looks at the gain. */
 async function untilSizeIsKnown({ adminUrl }: { readonly adminUrl: string }): Promise<void> {
+  await fetch(`${adminUrl}/v1/gain`)
   await vi.waitFor(
     async () => {
       const mirror = (await (await fetch(`${adminUrl}/v1/mirror`)).json()) as { replicas: ReplicaDescription[] }

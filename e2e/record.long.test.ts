@@ -24,6 +24,7 @@ afterEach(() => {
 })
 
 interface ReplayReport {
+  readonly capacity_tokens: number | null
   readonly policies: readonly { readonly policy: string; readonly hit_ratio: number; readonly prompt_tokens: number }[]
 }
 

@@ -95,7 +95,10 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   await live.connect(redisStartMilliseconds)
   const dataOptions = { uploadSeconds: requestUploadSeconds, onUnread, tls: tls.listener }
   const data = await listen(createApp(live.pipeline, drain), config.listen, dataOptions)
-  const upkeep = lookAfterReplicas(replicas.all, engines, toHealthOptions(config), telemetry)
+  const upkeep = lookAfterReplicas(replicas.all, engines, toHealthOptions(config), {
+    ...telemetry,
+    wantsEstimates: () => wantsEstimates(live.pipeline),
+  })
   history.start()
   logStart(log, config, engines, { version, url: data.url, admin_url: admin.url })
   return {
@@ -190,6 +193,11 @@ async function startEmbedded(adminUrl: string, log: Log): Promise<Emulator> {
   const callbackUrl = `${adminUrl}/v1/replicas/${embeddedId}`
   const bodyBytes = embeddedBodyBytes
   return startEmulator({ ...emulatorDefaults, host: '127.0.0.1', port: 0, callbackUrl, bodyBytes, warn })
+}
+
+/** Whether anybody reads estimates of what engines without reports hold. */
+function wantsEstimates({ settings, gain, recorder }: LivePipeline['pipeline']): boolean {
+  return settings().mode === 'shadow' || gain.isRead || recorder !== undefined
 }
 
 function toHealthOptions({ health }: Config): HealthCheckOptions {

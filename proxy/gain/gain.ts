@@ -40,6 +40,8 @@ export class Gain {
   /** how turns that shadow mode only planned would have been sent */
   readonly plannedTurns: ConversationStore = new MemoryConversationStore(plannedBytes)
   readonly metrics: Pick<Metrics, 'baselineCachedTokens' | 'shadowCachedTokens' | 'seenTokens'>
+  /** whether anybody has asked for a report: only then is it worth asking engines about their caches */
+  isRead = false
   readonly #since: string
   readonly #createMirror: () => CacheMirror
   readonly #worlds = new Map<ReplicaId, ReplicaWorlds>()
@@ -78,6 +80,7 @@ export class Gain {
 
   /** Reports what is known so far. */
   report(mode: string): GainReport {
+    this.isRead = true
     const rateOf = (name: string): number | undefined => this.#worlds.get(name as ReplicaId)?.rate.secondsPerToken
     const replicas = this.ledger.by('replicas').map((sums) => {
       const rate = rateOf(sums.name)

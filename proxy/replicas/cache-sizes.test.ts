@@ -25,6 +25,7 @@ let replica = new TargetDouble()
 let answers: (CacheSize | undefined)[] = []
 let asked = 0
 let unknown = 0
+let wantsEstimates = true
 let sizes = create()
 
 function create(...replicas: TargetDouble[]): CacheSizes<TargetDouble> {
@@ -33,6 +34,7 @@ function create(...replicas: TargetDouble[]): CacheSizes<TargetDouble> {
       asked += 1
       return Promise.resolve(answers.shift())
     },
+    wantsEstimates: () => wantsEstimates,
     onUnknown: () => {
       unknown += 1
     },
@@ -50,12 +52,17 @@ beforeEach(() => {
   answers = []
   asked = 0
   unknown = 0
+  wantsEstimates = true
   sizes = create(replica)
 })
 
 test('an engine that tells nothing of its cache is asked for estimates alone, until it does', async () => {
   answers = [undefined, small, large]
   replica.replicaMirror.state.generation = undefined
+  wantsEstimates = false
+  for (let now = 0; now < 60_000; now += 500) await tick(now)
+  expect(asked).toBe(0)
+  wantsEstimates = true
   for (let now = 0; now < 60_000; now += 500) await tick(now)
   expect([replica.statedCache, replica.cacheConfig, asked, unknown]).toEqual([small, undefined, 2, 0])
   replica.replicaMirror.state.generation = 'g'
@@ -108,6 +115,7 @@ test('a new life that begins while the last answer is awaited is asked about too
   const waiting: ((size: CacheSize) => void)[] = []
   sizes = new CacheSizes([replica], {
     ask: () => new Promise((resolve) => waiting.push(resolve)),
+    wantsEstimates: () => true,
     onUnknown: () => {},
   })
   await tick(0)

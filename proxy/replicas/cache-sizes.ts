@@ -10,6 +10,8 @@ export type CacheSizeTarget = Pick<Replica, 'id' | 'adapter' | 'state' | 'events
 export interface CacheSizesOptions<T> {
   /** Asks a replica for its cache size. Never rejects. */
   readonly ask: (target: T) => Promise<CacheSize | undefined>
+  /** Whether estimates are wanted, for which engines that report nothing are asked, too. */
+  readonly wantsEstimates: () => boolean
   /** Called once for each replica that reports what it caches and does not say how large its cache is. */
   readonly onUnknown: (target: T) => void
 }
@@ -32,7 +34,8 @@ interface Asked {
 }
 
 /**
- * Keeps `statedCache` up to date for every replica, and `cacheConfig` for those whose engine reports what it caches.
+ * Keeps `statedCache` up to date, and `cacheConfig` for replicas whose engine reports what it caches. Other engines are
+ * asked for estimates only.
  * Asks an engine when it starts to report, restarts or becomes reachable again, and periodically. Its last answer is
  * valid until the next.
  */
@@ -57,6 +60,7 @@ export class CacheSizes<T extends CacheSizeTarget> {
       const isOld = now - asked.at >= pauseOf(replica)
       // an unreachable engine is asked as soon as it is back
       if (asked.isPending || !isReachable(replica) || !(asked.isDue || isOld)) continue
+      if (!isTelling(replica) && !this.#options.wantsEstimates()) continue
       asked.isDue = false
       asked.at = now
       void this.#ask(replica, asked)

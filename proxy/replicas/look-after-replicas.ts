@@ -15,7 +15,11 @@ export function lookAfterReplicas(
   replicas: readonly Replica[],
   engines: readonly Pick<EngineConfig, 'id' | 'apiKey'>[],
   health: HealthCheckOptions,
-  { log, now }: { readonly log: Log; readonly now: () => number },
+  {
+    log,
+    now,
+    wantsEstimates,
+  }: { readonly log: Log; readonly now: () => number; readonly wantsEstimates: () => boolean },
 ): { close(): void } {
   const closing = new AbortController()
   const keys = new Map<string, string | undefined>(engines.map(({ id, apiKey }) => [id, apiKey]))
@@ -25,6 +29,7 @@ export function lookAfterReplicas(
         apiKey: keys.get(id),
         signal: AbortSignal.any([closing.signal, AbortSignal.timeout(answerMilliseconds)]),
       }),
+    wantsEstimates,
     onUnknown: ({ id }) => {
       if (!closing.signal.aborted)
         log.info({ replica: id }, 'the engine does not say how large its cache is; asked again')
