@@ -95,10 +95,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   await live.connect(redisStartMilliseconds)
   const dataOptions = { uploadSeconds: requestUploadSeconds, onUnread, tls: tls.listener }
   const data = await listen(createApp(live.pipeline, drain), config.listen, dataOptions)
-  const upkeep = lookAfterReplicas(replicas.all, engines, toHealthOptions(config), {
-    ...telemetry,
-    wantsEstimates: () => wantsEstimates(live.pipeline),
-  })
+  const upkeep = lookAfterReplicas(replicas.all, engines, toHealthOptions(config), toUpkeep(telemetry, live))
   history.start()
   logStart(log, config, engines, { version, url: data.url, admin_url: admin.url })
   return {
@@ -195,9 +192,13 @@ async function startEmbedded(adminUrl: string, log: Log): Promise<Emulator> {
   return startEmulator({ ...emulatorDefaults, host: '127.0.0.1', port: 0, callbackUrl, bodyBytes, warn })
 }
 
-/** Whether anybody reads estimates of what engines without reports hold. */
-function wantsEstimates({ settings, gain, recorder }: LivePipeline['pipeline']): boolean {
-  return settings().mode === 'shadow' || gain.isRead || recorder !== undefined
+/** Returns what the upkeep of replicas needs of the rest. Estimates are wanted if anybody reads or records them. */
+function toUpkeep({ log, now }: Telemetry, live: LivePipeline): Parameters<typeof lookAfterReplicas>[3] {
+  const wantsEstimates = (): boolean => {
+    const { settings, gain, recorder } = live.pipeline
+    return settings().mode === 'shadow' || gain.isRead || recorder !== undefined
+  }
+  return { log, now, wantsEstimates }
 }
 
 function toHealthOptions({ health }: Config): HealthCheckOptions {
