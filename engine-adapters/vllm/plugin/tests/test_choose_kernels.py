@@ -8,7 +8,6 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from listening import listening
 
 from reprise_reuse.rotation import KeyRotation
 from reprise_vllm.reuse.choose_kernels import KERNELS, fastest, ways_to_ask, ways_to_turn
@@ -16,7 +15,8 @@ from reprise_vllm.reuse.evidence import PromptPages
 from reprise_vllm.reuse.pages import PageLayout
 from reprise_vllm.reuse.stored_rows import StoredRows
 
-LOGGER = logging.getLogger("vllm.reprise")
+# not vLLM's own, whose level an engine of another test may have set
+LOGGER = logging.getLogger("choose")
 BLOCKS, SIZE, HEADS, GROUP, DIM = 7, 16, 2, 3, 32
 
 
@@ -47,7 +47,7 @@ MILLISECONDS = {"torch": 2.0, "faster": 1.0, "slower": 3.0, "wrong": 0.1, "no nu
 def test_the_fastest_way_is_chosen_of_those_that_compute_the_same(others, chosen, said, caplog):
     ways = {"torch": lambda: torch.tensor([1.0, 2.0]), **{name: WAYS[name] for name in others}}
     names = {way: name for name, way in ways.items()}
-    with listening(caplog):
+    with caplog.at_level(logging.INFO, "choose"):
         assert fastest("the question", ways, lambda way: MILLISECONDS[names[way]], LOGGER) == chosen
     assert said in caplog.text
 
