@@ -143,8 +143,9 @@ export class GainFollower {
       return
     }
     this.#isCounted = true
-    const { isShadow = false } = this.#routed.decision.worlds ?? {}
-    const other = this.#routed.decision.worlds ? this.#otherOf(cachedTokens, hit, promptTokens) : cachedTokens
+    const { worlds } = this.#routed.decision
+    const isShadow = worlds?.isShadow ?? false
+    const other = worlds ? this.#otherOf(cachedTokens, hit, promptTokens) : cachedTokens
     const possible = Math.max(seen, cachedTokens, other)
     this.#figures = {
       baselineCachedTokens: isShadow ? cachedTokens : other,
@@ -163,7 +164,7 @@ export class GainFollower {
       withoutTokens: isShadow ? cachedTokens : other,
       withTokens: isShadow ? other : cachedTokens,
       possibleTokens: possible,
-      modelTokens: this.#routed.decision.worlds ? Math.round(hit.sent * this.#scale(promptTokens)) : cachedTokens,
+      modelTokens: worlds ? Math.round(hit.sent * this.#scale(promptTokens)) : cachedTokens,
       isExact: this.#isExact,
     })
   }
