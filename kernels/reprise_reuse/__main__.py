@@ -37,7 +37,7 @@ def _run(arguments: list[str] | None) -> int:
     if count and not engine.stores:
         print("reprise_reuse: the engine has no metrics, so whether it keeps them is unknown", file=sys.stderr)
     if refused:
-        advice = "if they are too long, a smaller --window makes them shorter"
+        advice = "if they are too long, a smaller --window makes them shorter, unless one document alone is too long"
         print(f"reprise_reuse: {refused} prompts were refused ({advice}): {outcome.refused[0]}", file=sys.stderr)
     return 1 if refused else 0
 

@@ -110,7 +110,8 @@ export class AnswerObserver implements ForwardObserver {
     if (!usage) return
     this.#observed.charge.settle(usage.promptTokens)
     this.#observed.onUsage(usage)
-    this.#exchange.telemetry.used({ ...usage, recomputedTokens: usage.recomputedTokens ?? this.#recomputedTokens })
+    const recomputedTokens = usage.recomputedTokens ?? (this.#countsAll ? this.#recomputedTokens : undefined)
+    this.#exchange.telemetry.used({ ...usage, recomputedTokens })
   }
 
   /** Our response headers; for a request that still waits they describe what is intended. */
@@ -142,7 +143,8 @@ export class AnswerObserver implements ForwardObserver {
   #readUsage(): Usage | undefined {
     const usage = this.#usage?.read()
     if (!usage || this.#countsAll) return usage
-    return { ...usage, cachedTokens: undefined, reusedTokens: undefined, pages: undefined }
+    const unknown = { cachedTokens: undefined, reusedTokens: undefined, recomputedTokens: undefined, pages: undefined }
+    return { ...usage, ...unknown }
   }
 
   /** Tokens found elsewhere that the engine recomputed, by its reports: those that have arrived. */

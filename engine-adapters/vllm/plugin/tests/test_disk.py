@@ -312,6 +312,18 @@ def test_a_full_disk_is_said_once_and_leaves_no_part_of_a_file(tmp_path, monkeyp
     assert read(again, 4) is not None
 
 
+def test_what_a_slow_disk_leaves_out_is_counted(tmp_path, monkeypatch):
+    going_on = threading.Event()
+    monkeypatch.setattr(segment_file, "_write_private", lambda *_: going_on.wait(10))
+    disk = tier(tmp_path)
+    for name in range(300):
+        disk.write(file_of(name), state_of(name))
+    # one is with the writer, or still among the 256 that wait
+    assert disk.take_unwritten() in (43, 44) and disk.take_unwritten() == 0
+    going_on.set()
+    disk.close()
+
+
 def test_a_folder_that_was_removed_is_made_again_and_said(tmp_path, caplog):
     folder = tmp_path / "disk"
     disk = tier(folder)

@@ -13,7 +13,7 @@ from reuse_model import make_model
 
 from reprise_vllm.reuse.usage import CachedTokens, tell_reused_tokens
 from reprise_vllm.select_pages.rows import SparseRows
-from reprise_vllm.select_pages.told import FIGURES, NAMED, RECOMPUTED, TOLD, PageBook, take_told
+from reprise_vllm.select_pages.told import FIGURES, NAMED, RECOMPUTED, TOLD, PageBook, of_prompt, take_told
 
 NAMES, SLOTS = 4, 2
 
@@ -100,6 +100,7 @@ def test_what_others_tell_by_the_same_way_goes_on():
     assert take_told(params) == (dict(zip(FIGURES, [1, 2, 3, 4], strict=True)), {"theirs": 5})
     assert take_told({"theirs": 5}) == ({}, {"theirs": 5}) and take_told(None) == ({}, None)
     assert take_told({RECOMPUTED: 9}) == ({"recomputed_tokens": 9}, None)
+    assert of_prompt({"recomputed_tokens": 9, "all_pages": 3}) == {"recomputed_tokens": 9}
 
 
 def test_tokens_that_were_cached_are_a_number_that_can_be_copied():

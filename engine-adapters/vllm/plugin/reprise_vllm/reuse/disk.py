@@ -48,6 +48,7 @@ class DiskTier:
         self._waiting: queue.Queue[tuple[SegmentFiles, DiskFile, State] | None] = queue.Queue(_MOST_WAITING)
         self._written: Counter[int] = Counter()
         self._refused = 0
+        self._unwritten = 0
         self.unused_bytes = 0
         """the size of the files that `restore` left alone: they take room from this engine's"""
         self._pending: Counter[int] = Counter()
@@ -85,6 +86,7 @@ class DiskTier:
         try:
             self._waiting.put_nowait((self._files, file, state))
         except queue.Full:
+            self._unwritten += 1
             return
         with self._lock:
             self._pending[file.name] += 1
@@ -94,6 +96,11 @@ class DiskTier:
         with self._lock:
             written, self._written = self._written, Counter()
         return written
+
+    def take_unwritten(self) -> int:
+        """Returns how many segments were not written since the last call, because the disk did not keep up."""
+        unwritten, self._unwritten = self._unwritten, 0
+        return unwritten
 
     def take_refused(self) -> int:
         """Returns how many files were refused or could not be read since the last call."""

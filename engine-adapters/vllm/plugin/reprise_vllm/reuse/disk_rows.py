@@ -60,6 +60,10 @@ class DiskRows:
         """Returns the names of the segments written since the last call."""
         return self._tier.take_written()
 
+    def take_unwritten(self) -> int:
+        """Returns how many segments were not written since the last call, because the disk did not keep up."""
+        return self._tier.take_unwritten()
+
     @property
     def unused_bytes(self) -> int:
         """The size of the files that `restore` left alone."""

@@ -147,6 +147,8 @@ class WorkerReport(KVConnectorWorkerMetadata):
     """segments, with their tokens, that an earlier run of the engine left on a rank's disk"""
     refused: int = 0
     """files on ranks' disks that could not be used"""
+    unwritten: int = 0
+    """segments that ranks did not write, because the disk did not keep up"""
     unused_bytes: int = 0
     """size of the files that a rank left alone at its start; of several ranks, the largest"""
     lost: set[int] = field(default_factory=set)
@@ -156,7 +158,7 @@ class WorkerReport(KVConnectorWorkerMetadata):
 
     @property
     def is_empty(self) -> bool:
-        of_files = (self.fetched, self.written, self.restored, self.refused)
+        of_files = (self.fetched, self.written, self.restored, self.refused, self.unwritten)
         return not any((self.ready, self.refusals, *of_files, self.lost, self.pages))
 
     def restored_on_all(self, ranks: int) -> list[tuple[DiskFile, np.ndarray]]:
@@ -174,6 +176,7 @@ class WorkerReport(KVConnectorWorkerMetadata):
             self.written + other.written,
             self.restored + other.restored,
             self.refused + other.refused,
+            self.unwritten + other.unwritten,
             max(self.unused_bytes, other.unused_bytes),
             self.lost | other.lost,
             self.pages or other.pages,

@@ -181,6 +181,7 @@ class ReuseScheduler:
             self._logger.error("reprise: nothing is reused: %s", self.refusal)
         self._disk.heard(report, self._step)
         self.counts["segments", "refused"] += report.refused
+        self.counts["segments", "unwritten"] += report.unwritten
         for owner in report.lost:
             for segment in self._catalogue.owned_by(owner):
                 segment.is_fetching = False

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 _COUNTERS = {
     "tokens": ("vllm:reprise_prompt_tokens", "Prompt tokens: exact, reused, recomputed or cold.", "kind"),
     "stock": ("vllm:reprise_stock_requests", "Requests served as without reuse.", "reason"),
-    "segments": ("vllm:reprise_segments", "Segments: stored, averaged, evicted, lost, or refused from disk.", "event"),
+    "segments": ("vllm:reprise_segments", "Segments: stored, averaged, evicted, lost, refused or unwritten.", "event"),
     "pages_requests": ("vllm:reprise_page_requests", "Requests whose decode steps read chosen pages.", "kind"),
     "pages_stock": ("vllm:reprise_page_stock_requests", "Requests that asked for it and read all pages.", "reason"),
     "pages_read": ("vllm:reprise_pages", "Pages of sparse decode steps: listed, and all there were.", "kind"),

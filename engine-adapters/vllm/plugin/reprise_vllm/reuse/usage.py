@@ -13,7 +13,7 @@ from typing import Any
 
 from vllm.v1.metrics.stats import PrefillStats
 
-from reprise_vllm.select_pages.told import take_told
+from reprise_vllm.select_pages.told import of_prompt, take_told
 
 
 class ReusedPrefillStats(PrefillStats):
@@ -79,9 +79,10 @@ def _marking(process: Callable[..., Any]) -> Callable[..., Any]:
                 reused = stats.num_prompt_tokens - stats.num_computed_tokens - stats.num_cached_tokens
                 cached = stats.num_cached_tokens = CachedTokens(stats.num_cached_tokens, max(0, reused))
             figures, output.kv_transfer_params = take_told(output.kv_transfer_params)
-            # several samples (`n`) share one usage
-            if figures and isinstance(cached, CachedTokens) and state is not None and state.parent_req is None:
-                cached.figures = figures
+            if figures and isinstance(cached, CachedTokens):
+                # several samples (`n`) share one usage: that of a prompt
+                is_alone = state is not None and state.parent_req is None
+                cached.figures = figures if is_alone else of_prompt(figures)
         return process(self, engine_core_outputs, *arguments, **named)
 
     process_outputs.is_reprises = True

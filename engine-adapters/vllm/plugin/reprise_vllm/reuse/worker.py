@@ -195,6 +195,7 @@ class ReuseWorker:
         if self._disk is not None:
             self.report.written.update(self._disk.take_written())
             self.report.refused += self._disk.take_refused()
+            self.report.unwritten += self._disk.take_unwritten()
         if self.report.is_empty:
             return None
         report, self.report = self.report, WorkerReport()

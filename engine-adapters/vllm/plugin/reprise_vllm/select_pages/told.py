@@ -95,6 +95,11 @@ class PageBook:
         return figures.tolist() if figures[FIGURES.index("all_pages")] > 0 else []
 
 
+def of_prompt(figures: Mapping[str, int]) -> dict[str, int]:
+    """Returns the figures that are of a request's prompt, and not of its answer."""
+    return {name: value for name, value in figures.items() if name not in FIGURES}
+
+
 def take_told(params: Mapping[str, Any] | None) -> tuple[dict[str, int], dict[str, Any] | None]:
     """Splits an output's `kv_transfer_params` into our figures, by their names in usage, and the other members."""
     if not params or not {TOLD, RECOMPUTED} & params.keys():
