@@ -119,10 +119,13 @@ test('a proxy that is killed has lost no more than what came last', async () => 
   const proxy = await startReprise(['--engine', `${emulator.url},kind=vllm`, '--record', folder])
   await sendAll(proxy.url, smallTrace(5))
   await vi.waitFor(() => expect(linesOf('queries.jsonl.gz')).toHaveLength(5), { timeout: 10_000 })
+  // a second member of the file, so that one is whole when the last is cut
+  await sendAll(proxy.url, smallTrace(3))
+  await vi.waitFor(() => expect(linesOf('queries.jsonl.gz')).toHaveLength(8), { timeout: 10_000 })
   await sendAll(proxy.url, smallTrace(1))
   proxy.child.kill('SIGKILL')
   await proxy.exited
-  expect(linesOf('queries.jsonl.gz').length).toBeGreaterThanOrEqual(5)
+  expect(linesOf('queries.jsonl.gz').length).toBeGreaterThanOrEqual(8)
   const replayed = runReprise(['replay', lastPart(), '--policy', 'rank', '--json'])
   expect([replayed.status, (JSON.parse(replayed.stdout) as ReplayReport).capacity_tokens]).toEqual([0, 400_000])
   const queries = join(lastPart(), 'queries.jsonl.gz')
