@@ -21,7 +21,7 @@ import { listen } from './http/listen.ts'
 import type { Listener, ListenerTls } from './http/listener.ts'
 import { createLog, type Log } from './log.ts'
 import type { HealthCheckOptions } from './replicas/health-checks.ts'
-import { lookAfterReplicas } from './replicas/look-after-replicas.ts'
+import { lookAfterReplicas, type Upkeep } from './replicas/look-after-replicas.ts'
 import { ReplicaSet } from './replicas/replica-set.ts'
 import { findWarnings } from './start-warnings.ts'
 import { logUnread } from './telemetry/access-log.ts'
@@ -192,8 +192,7 @@ async function startEmbedded(adminUrl: string, log: Log): Promise<Emulator> {
   return startEmulator({ ...emulatorDefaults, host: '127.0.0.1', port: 0, callbackUrl, bodyBytes, warn })
 }
 
-/** Returns what the upkeep of replicas needs of the rest. Estimates are wanted if anybody reads or records them. */
-function toUpkeep({ log, now }: Telemetry, live: LivePipeline): Parameters<typeof lookAfterReplicas>[3] {
+function toUpkeep({ log, now }: Telemetry, live: LivePipeline): Upkeep {
   const wantsEstimates = (): boolean => {
     const { settings, gain, recorder } = live.pipeline
     return settings().mode === 'shadow' || gain.isRead || recorder !== undefined

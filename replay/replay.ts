@@ -2,7 +2,7 @@ import { createCache } from './cache/create-cache.ts'
 import { plotPoints, plotReplay } from './chart/plot-replay.ts'
 import { checkOffline, checkOnline, type OrderingName } from './policies/policy-names.ts'
 import { ReplayError } from './replay-error.ts'
-import type { GivenReplayOptions, ReplayOptions } from './replay-options.ts'
+import { type GivenReplayOptions, type ReplayOptions, replayDefaults } from './replay-options.ts'
 import { type ReplayRequest, toReplayRequests } from './replay-request.ts'
 import { renderOrders } from './report/render-orders.ts'
 import { createProgress, type ReplayProgress } from './report/replay-progress.ts'
@@ -31,7 +31,7 @@ export async function replay(path: string, given: GivenReplayOptions, tell: Tell
   if (given.capacityTokens === undefined && recordedTokens !== undefined) {
     tell(`the cache has ${recordedTokens} tokens, as the recorded engine's: --capacity-tokens sets another size`)
   }
-  const capacityTokens = given.capacityTokens ?? recordedTokens ?? Number.POSITIVE_INFINITY
+  const capacityTokens = given.capacityTokens ?? recordedTokens ?? replayDefaults.capacityTokens
   const options: ReplayOptions = { ...given, capacityTokens }
   tellOfLargePrompts(requests, options, tell)
   const names = options.policy.filter((name) => name !== 'bound')

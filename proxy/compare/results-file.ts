@@ -1,5 +1,6 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { ConfigError } from '../config/config-error.ts'
+import { tryJson } from '../json/try-json.ts'
 import type { PassName } from './passes.ts'
 import type { Answer } from './send-request.ts'
 
@@ -56,7 +57,8 @@ export class ResultsFile {
   }
 
   #read(text: string): void {
-    const line = toLine(text)
+    // undefined if it is incomplete: it was being written when the comparison was interrupted
+    const line = tryJson(text) as Line | undefined
     if (line === undefined) return
     const { pass, id, request, ...answer } = line
     // `--limit` may have been higher before
@@ -86,14 +88,5 @@ export class ResultsFile {
     return new ConfigError(
       `${this.file} has the answers of another comparison (${difference}): delete it, or name another with --results`,
     )
-  }
-}
-
-/** Returns undefined if the line is incomplete: it was being written when the comparison was interrupted. */
-function toLine(text: string): Line | undefined {
-  try {
-    return JSON.parse(text) as Line
-  } catch {
-    return undefined
   }
 }

@@ -54,7 +54,7 @@ export class SeenSpans {
     return seen
   }
 
-  /** Returns whether the characters from `start` to `end` were seen before. */
+  /** Returns whether the characters from `start` to `end` were seen before. Adds their digest to `fresh` if needed. */
   #isSeen(words: Int32Array, text: string, start: number, end: number, seed: number, fresh: number[]): boolean {
     const first = (start + 1) >> 1
     const behind = first + ((end - start) >> 1)

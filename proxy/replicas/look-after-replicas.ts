@@ -10,16 +10,20 @@ import { ReplicaWatch } from './replica-watch.ts'
 const tickMilliseconds = 100
 const answerMilliseconds = 5_000
 
+/** What the periodic work for replicas needs of the rest of the proxy. */
+export interface Upkeep {
+  readonly log: Log
+  readonly now: () => number
+  /** whether anybody reads or records estimates of what engines hold */
+  readonly wantsEstimates: () => boolean
+}
+
 /** Runs the periodic work for replicas off the request path until closed. Does not keep the process alive. */
 export function lookAfterReplicas(
   replicas: readonly Replica[],
   engines: readonly Pick<EngineConfig, 'id' | 'apiKey'>[],
   health: HealthCheckOptions,
-  {
-    log,
-    now,
-    wantsEstimates,
-  }: { readonly log: Log; readonly now: () => number; readonly wantsEstimates: () => boolean },
+  { log, now, wantsEstimates }: Upkeep,
 ): { close(): void } {
   const closing = new AbortController()
   const keys = new Map<string, string | undefined>(engines.map(({ id, apiKey }) => [id, apiKey]))

@@ -147,7 +147,7 @@ export class AnswerObserver implements ForwardObserver {
     return { ...usage, ...unknown }
   }
 
-  /** Tokens found elsewhere that the engine recomputed, by its reports: those that have arrived. */
+  /** Tokens found at another position that the engine recomputed, as far as its reports have arrived. */
   get #recomputedTokens(): number | undefined {
     const { cache } = this.#routed.replica
     const told = this.#observed.promptIds.flatMap((id) => cache.recomputedOf(id) ?? [])

@@ -6,8 +6,9 @@ const listedIn: Partial<Record<PromptApi, string>> = { completions: 'prompt', ge
 
 /** Whether a body has one prompt, of text or of token ids. */
 export function hasOnePrompt(api: PromptApi, members: Json): boolean {
-  const listed = members[listedIn[api] ?? ''] ?? members.input_ids
-  return !Array.isArray(listed) || listed.length < 2 || listed.every((id) => typeof id === 'number')
+  const key = listedIn[api]
+  const given = (key === undefined ? undefined : members[key]) ?? members.input_ids
+  return !Array.isArray(given) || given.length < 2 || given.every((id) => typeof id === 'number')
 }
 
 /** Whether a body gives its prompts as a list, even a list of one. */

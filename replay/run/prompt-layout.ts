@@ -31,7 +31,7 @@ export class PromptLayout {
     this.#frame = frame
     this.#nextId = frame.systemTokens
     this.#questionBases = requests.map((request) => {
-      for (const { key, tokens } of [...request.trace.blocks, ...piecesAround(request)].flatMap(this.#partsOf)) {
+      for (const { key, tokens } of piecesOf(request).flatMap(this.#partsOf)) {
         if (!this.#bases.has(key)) this.#bases.set(key, this.#allot(tokens))
       }
       const length = this.lengthOf(request)
@@ -101,8 +101,9 @@ export class PromptLayout {
   }
 }
 
-function piecesAround({ trace: { around } }: ReplayRequest): readonly TraceBlock[] {
-  return around ? [...around.front, ...around.rest] : []
+/** Returns the blocks of a prompt, and the pieces around them if the trace has them. */
+export function piecesOf({ trace: { around, blocks } }: ReplayRequest): TraceBlock[] {
+  return [...blocks, ...(around?.front ?? []), ...(around?.rest ?? [])]
 }
 
 /** Returns whether the prompt gets a system prompt and a question, of which only the lengths are known. */

@@ -1,6 +1,6 @@
 import type { ReplayRequest } from '../replay-request.ts'
-import { BlockParts, type Part } from './block-parts.ts'
-import { isFramed, type PromptFrame } from './prompt-layout.ts'
+import { BlockParts } from './block-parts.ts'
+import { isFramed, type PromptFrame, piecesOf } from './prompt-layout.ts'
 
 /**
  * Returns the upper bound for any order: the prompt tokens in blocks, or in the system prompt, that an earlier request
@@ -12,7 +12,7 @@ export function countSeenBefore(requests: readonly ReplayRequest[], { systemToke
   let tokens = 0
   for (const request of requests) {
     const seen = seenBy.get(request.tenant)
-    const parts = partsOf(request, divided)
+    const parts = piecesOf(request).flatMap((block) => divided.of(block).parts)
     if (seen && isFramed(request)) tokens += systemTokens
     if (seen) tokens += parts.reduce((sum, part) => sum + (seen.has(part.key) ? part.tokens : 0), 0)
     const known = seen ?? new Set()
@@ -20,10 +20,4 @@ export function countSeenBefore(requests: readonly ReplayRequest[], { systemToke
     seenBy.set(request.tenant, known)
   }
   return tokens
-}
-
-/** Returns all parts of a prompt that have a key. */
-function partsOf({ trace: { around, blocks } }: ReplayRequest, divided: BlockParts): Part[] {
-  const pieces = [...blocks, ...(around?.front ?? []), ...(around?.rest ?? [])]
-  return pieces.flatMap((block) => divided.of(block).parts)
 }

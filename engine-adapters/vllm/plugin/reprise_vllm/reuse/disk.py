@@ -210,7 +210,7 @@ class DiskTier:
         """Logs and counts files that stay where they are: another engine may need them."""
         self._refused += len(paths)
         for path in paths[:_MOST_NAMED]:
-            self._logger.warning("reprise: %s %s and is not used", path, why)
+            self._tell_unused(path, why)
         size = 0
         for path in paths:
             with contextlib.suppress(OSError):
@@ -219,13 +219,16 @@ class DiskTier:
         told = (len(paths), self._folder, size)
         self._logger.warning("reprise: %d unused files in %s take %d of disk_bytes: delete what nobody needs", *told)
 
+    def _tell_unused(self, path: Path, why: str) -> None:
+        self._logger.warning("reprise: %s %s and is not used", path, why)
+
     @contextlib.contextmanager
     def _or_refuse(self, path: Path) -> Iterator[None]:
         """Logs which file is not used, and why, and counts it."""
         try:
             yield
         except Exception as error:
-            self._logger.warning("reprise: %s %s and is not used", path, _why(error))
+            self._tell_unused(path, _why(error))
             with self._lock:
                 self._refused += 1
 
