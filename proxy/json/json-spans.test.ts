@@ -34,13 +34,13 @@ test('of duplicate keys the last counts', () => {
   expect(json.slice(start, end)).toBe('{"x":"\\"}"}')
 })
 
-test('an inserted member is read back and the others stay as they were written', () => {
+test('a member is inserted before the others, which stay as they were written', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (object) => {
       const json = JSON.stringify(object, null, 1)
+      const comma = json === '{}' ? '' : ','
       const inserted = applySplices(json, [insertMembers(json, 0, { cache_salt: 's' })])
-      expect(JSON.parse(inserted)).toEqual({ cache_salt: 's', ...JSON.parse(json) })
-      expect(inserted.endsWith(json.slice(1))).toBe(true)
+      expect(inserted).toBe(`{"cache_salt":"s"${comma}${json.slice(1)}`)
     }),
   )
 })
