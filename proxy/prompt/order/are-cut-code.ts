@@ -29,8 +29,11 @@ export function areCutCode(text: string, blocks: readonly BlockSpan[]): boolean 
 function readBraces(text: string, { contentStart, contentEnd }: BlockSpan): { least: number; sum: number } {
   let sum = 0
   let least = 0
-  for (let at = contentStart; at < contentEnd; at++) {
-    const code = text.charCodeAt(at)
+  const piece = text.slice(contentStart, contentEnd)
+  // prose has none; includes is faster than a loop
+  if (!piece.includes('{') && !piece.includes('}')) return { least, sum }
+  for (let at = 0; at < piece.length; at++) {
+    const code = piece.charCodeAt(at)
     if (code === OPEN) sum++
     else if (code === CLOSE && --sum < least) least = sum
   }
