@@ -1,4 +1,4 @@
-import { findLineEnd } from './find-edges.ts'
+import { findContentEnd, findContentStart, findLineEnd } from './find-edges.ts'
 
 /** The line at which a prompt changes from its blocks to the question. */
 export interface Cue {
@@ -18,9 +18,9 @@ const HERE =
   "(?:(?:and|now|so),? )?(?:here(?:['’]s| is)|this is|below is) (?:the |my |your )?|hier ist (?:die |meine )|voici (?:la |ma )|aquí está (?:la |mi )"
 const QUALITY = `(?:(?:the |my |your )?${KIND}|(?:${HERE})${KIND}?)?`
 const QUESTION =
-  'question|query|anfrage|frage|pregunta|domanda|pergunta|vraag|pytanie|soru|вопрос|запитання|питання|用户问题|用户提问|用户的问题|问题|問題|查询|提问|質問|질문|사용자 질문'
+  'question|query|anfrage|frage|pregunta|domanda|pergunta|vraag|pytanie|soru|вопрос|запитання|питання|câu hỏi|pertanyaan|fråga|spørgsmål|kysymys|otázka|dotaz|kérdés|întrebare|ερώτηση|السؤال|سؤال|השאלה|שאלה|प्रश्न|सवाल|คำถาม|用户问题|用户提问|用户的问题|问题|問題|查询|提问|質問|질문|사용자 질문'
 const ANSWER =
-  'answer|antwort|réponse|reponse|respuesta|risposta|resposta|antwoord|odpowiedź|cevap|yanıt|ответ|відповідь|답변|回答|答案|response|reply|assistant'
+  'answer|antwort|réponse|reponse|respuesta|risposta|resposta|antwoord|odpowiedź|cevap|yanıt|ответ|відповідь|câu trả lời|trả lời|jawaban|svar|vastaus|odpověď|válasz|răspuns|απάντηση|الإجابة|الجواب|תשובה|उत्तर|คำตอบ|답변|回答|答案|response|reply|assistant'
 const OTHER = 'instruction|task|aufgabe|input|user|human|(?:chat|conversation) history'
 // text allowed between a noun and the end of its announcement: `Question 2:`, `Question (in short):`, `<question>`
 const ANNOUNCED = 's?(?:[ \\t]?(?:\\([^()\\n]{0,40}\\)|\\d{1,3}))?[ \\t]?[*_#|]{0,3}[ \\t]?(?:[:：>]|\\r?\\n|$)'
@@ -43,6 +43,13 @@ const SENTENCE = [
 const NOUN = `(?:(${QUESTION})|(${ANSWER})|(${OTHER}))`
 const CUE = new RegExp(`${DECORATION}(?:${QUALITY}${NOUN}${ANNOUNCED}|(${SENTENCE}))`, 'iuy')
 const EMPTY = /[ \t*_]*\r?(?:\n|$)/y
+// `--- Question ---`, `=== USER QUERY ===`
+const RULED = new RegExp(
+  `[ \\t]{0,16}([-=_~*])\\1{1,39}[ \\t]{0,2}${QUALITY}${NOUN}s?[:：]?[ \\t]{0,2}\\1{2,40}[ \\t]*(?=\\r?\\n|$)`,
+  'iuy',
+)
+// `[QUESTION]`, `【问题】`; other words in brackets are also sections of settings
+const BRACKETED = new RegExp(`[ \\t]{0,16}[[【]{1,2}${QUALITY}(${QUESTION})[:：]?[\\]】]{1,2}[:：]?(?=\\s|$)`, 'iuy')
 
 // `    question: int` and `  query: body.query,` are fields in source code
 const FIELD = /[ \t]{2,16}\p{Ll}[\w ]{0,40}:[ \t]{0,4}/uy
@@ -56,7 +63,7 @@ const LONGEST_VALUE = 200
 export function readCue(text: string, line: number): Cue | undefined {
   CUE.lastIndex = line
   const match = CUE.exec(text)
-  if (match === null) return undefined
+  if (match === null) return readFramedCue(text, line) ?? readLeadIn(text, line)
   const [whole, decoration, question, answer, other, sentence] = match
   const noun = answer ?? other
   if (noun !== undefined && !isAnnouncement(whole, decoration!, noun)) return undefined
@@ -64,6 +71,31 @@ export function readCue(text: string, line: number): Cue | undefined {
   const kind = (question ?? noun ?? sentence ?? '').toLowerCase()
   const empty = isEmptyBehind(text, whole, line)
   return { kind, question: question !== undefined, answer: answer !== undefined, empty }
+}
+
+/** Reads a cue between two rules on one line, or in brackets. */
+function readFramedCue(text: string, line: number): Cue | undefined {
+  const sign = text[findContentStart(text, line, line + 16)] ?? ''
+  if (sign === '' || !'-=_~*[【'.includes(sign)) return undefined
+  const shape = sign === '[' || sign === '【' ? BRACKETED : RULED
+  shape.lastIndex = line
+  const match = shape.exec(text)
+  if (match === null) return undefined
+  const [whole, first, question, answer, other] = match
+  const word = shape === BRACKETED ? first : question
+  const kind = (word ?? answer ?? other ?? '').toLowerCase()
+  return { kind, question: word !== undefined, answer: answer !== undefined, empty: isEmptyBehind(text, whole, line) }
+}
+
+// `Do not repeat the contexts. And here is the user question:`
+const LEAD_IN = new RegExp(`[.!?] (?:(?:and|now|so),? )?here(?:['’]s| is) (?:the |my )?${KIND}?(?:question|query):$`, 'i')
+const LONGEST_LEAD_IN = 80
+
+/** Reads a line whose last sentence introduces the question. */
+function readLeadIn(text: string, line: number): Cue | undefined {
+  const end = findContentEnd(text, line, findLineEnd(text, line))
+  if (text[end - 1] !== ':' || !LEAD_IN.test(text.slice(Math.max(line, end - LONGEST_LEAD_IN), end))) return undefined
+  return { kind: 'lead-in', question: true, answer: false, empty: true }
 }
 
 function isEmptyBehind(text: string, whole: string, line: number): boolean {

@@ -8,10 +8,11 @@ import { findOwn } from '../find-own.ts'
 
 const MATERIAL = new RegExp(materialWords, 'iu')
 // `src/a.ts`, `README.md`: no spaces, and a dot or a slash
-const PATH = /^(?:[\w@.+-]+\/)*[\w@+-]*[\w@.+-]\.[A-Za-z][\w]{0,9}$|^(?:[\w@.+-]+\/)+[\w@.+-]+$/
+const PATH =
+  /^(?:[\p{L}\p{M}\p{N}_@.+-]+\/)*[\p{L}\p{M}\p{N}_@.+-]+\.[A-Za-z]\w{0,9}$|^(?:[\p{L}\p{M}\p{N}_@.+-]+\/)+[\p{L}\p{M}\p{N}_@.+-]+$/u
 // `### src/a.ts`, `**src/a.ts**`, `` File: `src/a.ts`: ``
 const DRESSED =
-  /^((?:#{1,6}[ \t]+)?(?:\*\*)?(?:(?:file|path|filename)[:：][ \t]*)?[`*]{0,3})([\w@.+/-]{1,160}?)[`*]{0,3}[:：]?(?:\*\*)?$/i
+  /^((?:#{1,6}[ \t]+)?(?:\*\*)?(?:(?:file|path|filename)[:：][ \t]*)?[`*]{0,3})([\p{L}\p{M}\p{N}_@.+/-]{1,160}?)[`*]{0,3}[:：]?(?:\*\*)?$/iu
 const LONGEST_HEADING = 200
 
 /** A text between two lines of quotes or fences, with the line above it. */

@@ -126,6 +126,8 @@ function isCounting(name: string): boolean {
 
 // `<source>3</source>` at the beginning or end of an element
 const NUMBER_FIRST = /^\s{0,8}<(source|id|index|number|ref)>\s{0,8}(\d{1,6})\s{0,8}<\/\1>/
+// `<reference>[3] It rained.</reference>`
+const NUMBER_SAID = /^\s{0,8}(\[)(\d{1,6})\](?=\s)/
 const NUMBER_LAST = /<(source|id|index|number|ref)>\s{0,8}(\d{1,6})\s{0,8}<\/\1>\s{0,8}$/
 const LONGEST_NUMBER = 64
 
@@ -133,7 +135,8 @@ const LONGEST_NUMBER = 64
 function findNumbers(text: string, row: readonly KinElement[]): BlockSpan['label'][] | undefined {
   const first = row.map(({ open, close }) => {
     const from = open.end
-    return toNumber(NUMBER_FIRST.exec(text.slice(from, Math.min(close.start, from + LONGEST_NUMBER))), from)
+    const head = text.slice(from, Math.min(close.start, from + LONGEST_NUMBER))
+    return toNumber(NUMBER_FIRST.exec(head) ?? NUMBER_SAID.exec(head), from)
   })
   const numbers = first.every((number) => number !== undefined)
     ? first
@@ -181,7 +184,10 @@ function areDistinct(values: readonly (string | undefined)[]): boolean {
 }
 
 function toBlock(text: string, { start, end, open, close }: KinElement, label: BlockSpan['label']): BlockSpan {
-  const contentStart = findContentStart(text, open.end, close.start)
+  const inside = findContentStart(text, open.end, close.start)
+  // `[3]` before the text
+  const isSaid = text[inside] === '[' && label?.start === inside + 1
+  const contentStart = isSaid ? findContentStart(text, label.end + 1, close.start) : inside
   const contentEnd = findContentEnd(text, contentStart, close.start)
   const ranks = findRankAttributes(text, open, label)
   const block = { start, end, contentStart, contentEnd, ...(label && { label }) }

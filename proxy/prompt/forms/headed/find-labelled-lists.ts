@@ -188,7 +188,8 @@ function findLimitBelowQuestion(
 ): number | undefined {
   const isAsked = marks.asked && (interior.blank || isNoLonger(marks.text, labels, interior, limit))
   const { start } = labels[0]!
-  if (!isAsked && !hasQuestionBefore(lines, start) && !asksInLine(marks.text, start)) return undefined
+  const isAskedBefore = hasQuestionBefore(lines, start) || asksInLine(marks.text, start) || asksAbove(marks.text, start)
+  if (!isAsked && !isAskedBefore) return undefined
   const from = labels.at(-1)!.end
   const goesOn = lines.notes.some(({ kind, start }) => {
     if (start < from || start >= limit) return false
@@ -206,6 +207,15 @@ function findLimitBelowQuestion(
 function asksInLine(text: string, start: number): boolean {
   const line = text.slice(Math.max(text.lastIndexOf('\n', start - 1) + 1, start - 1_000), start)
   return /\b(?:query|question|task)\b[^\n]{0,20}['"“:：]/i.test(line)
+}
+
+// a question, and the line that announces the texts
+const ASKED_ABOVE = /[?？]["'”’»)]?\s*\n[^\n]{1,120}[:：]\s*$/
+const LONGEST_ABOVE = 300
+
+/** Returns whether a question and a line that ends with a colon come before a list, with nothing in between. */
+function asksAbove(text: string, start: number): boolean {
+  return ASKED_ABOVE.test(text.slice(Math.max(0, start - LONGEST_ABOVE), start))
 }
 
 /**

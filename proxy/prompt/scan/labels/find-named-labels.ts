@@ -13,8 +13,9 @@ const FROM = /(?:^from| (?:from|of|in)|^(?:contents? (?:from|of)|auszug aus))[ \
 // `response.content` is not a file
 const KINDS =
   'md|mdx|markdown|txt|rst|adoc|org|tex|pdf|docx?|pptx?|xlsx?|odt|rtf|epub|html?|xml|json|jsonl|ya?ml|toml|ini|cfg|conf|csv|tsv|log|sql|sh|py|ipynb|ts|tsx|js|jsx|mjs|cjs|vue|svelte|css|scss|java|kt|scala|go|rs|rb|php|c|cc|cpp|h|hpp|cs|swift|dart|lua|r|jl|pl|proto|tf|eml|srt|vtt'
-const FILE = `[\\w@.+~-]{1,100}(?:[/\\\\][\\w@.+~-]{1,100}){0,12}\\.(?:${KINDS})(?![\\w.(])`
-const NAME = `${FILE}|(?:[\\w@.+~-]{1,100}/){1,12}[\\w@.+-]{1,100}|https?://[^\\s<>\\[\\]()]{1,200}`
+const PART = '[\\p{L}\\p{M}\\p{N}_@.+~-]{1,100}'
+const FILE = `${PART}(?:[/\\\\]${PART}){0,12}\\.(?:${KINDS})(?![\\w.(])`
+const NAME = `${FILE}|(?:${PART}/){1,12}${PART}|https?://[^\\s<>\\[\\]()]{1,200}`
 const PATH = new RegExp(FILE, 'iuy')
 // the name of a source, or anything in brackets or quotes
 const SOURCE = new RegExp(

@@ -6,9 +6,39 @@
 /** How much evidence a noun is by itself. `weak` nouns also name parts of one text and rows of a table. */
 export type Weight = 'strong' | 'weak'
 
+type Language =
+  | 'ar'
+  | 'cs'
+  | 'da'
+  | 'de'
+  | 'el'
+  | 'en'
+  | 'es'
+  | 'fi'
+  | 'fr'
+  | 'he'
+  | 'hi'
+  | 'hu'
+  | 'id'
+  | 'it'
+  | 'ja'
+  | 'ko'
+  | 'nl'
+  | 'no'
+  | 'pl'
+  | 'pt'
+  | 'ro'
+  | 'ru'
+  | 'sv'
+  | 'th'
+  | 'tr'
+  | 'uk'
+  | 'vi'
+  | 'zh'
+
 /** A noun for a retrieved text, in one language. */
 export interface Noun {
-  readonly language: 'en' | 'de' | 'fr' | 'es' | 'pt' | 'it' | 'nl' | 'pl' | 'tr' | 'ru' | 'uk' | 'zh' | 'ja' | 'ko'
+  readonly language: Language
   readonly singular: string
   /** languages without plurals repeat the singular */
   readonly plural: string
@@ -165,6 +195,62 @@ export const nouns: readonly Noun[] = [
   { language: 'es', singular: 'extracto', plural: 'extractos', ...said },
   { language: 'es', singular: 'referencia', plural: 'referencias', ...said },
   { language: 'pt', singular: 'referência', plural: 'referências', ...said },
+  { language: 'vi', singular: 'tài liệu', plural: 'tài liệu', ...said },
+  { language: 'vi', singular: 'nguồn', plural: 'nguồn', ...said },
+  { language: 'vi', singular: 'đoạn trích', plural: 'đoạn trích', ...said },
+  { language: 'vi', singular: 'đoạn văn', plural: 'đoạn văn', ...said },
+  { language: 'vi', singular: 'ngữ cảnh', plural: 'ngữ cảnh', ...said },
+  { language: 'id', singular: 'dokumen', plural: 'dokumen', ...said },
+  { language: 'id', singular: 'sumber', plural: 'sumber', ...said },
+  { language: 'id', singular: 'kutipan', plural: 'kutipan', ...said },
+  { language: 'id', singular: 'konteks', plural: 'konteks', ...said },
+  { language: 'sv', singular: 'källa', plural: 'källor', ...said },
+  { language: 'sv', singular: 'utdrag', plural: 'utdrag', ...said },
+  { language: 'sv', singular: 'sökresultat', plural: 'sökresultat', ...said },
+  { language: 'da', singular: 'kilde', plural: 'kilder', ...said },
+  { language: 'da', singular: 'uddrag', plural: 'uddrag', ...said },
+  { language: 'da', singular: 'kontekst', plural: 'kontekst', ...said },
+  { language: 'da', singular: 'søgeresultat', plural: 'søgeresultater', ...said },
+  { language: 'no', singular: 'søkeresultat', plural: 'søkeresultater', ...said },
+  { language: 'no', singular: 'dokument', plural: 'dokumenter', ...said },
+  { language: 'fi', singular: 'asiakirja', plural: 'asiakirjat', ...said },
+  { language: 'fi', singular: 'dokumentti', plural: 'dokumentit', ...said },
+  { language: 'fi', singular: 'lähde', plural: 'lähteet', ...said },
+  { language: 'fi', singular: 'katkelma', plural: 'katkelmat', ...said },
+  { language: 'fi', singular: 'konteksti', plural: 'konteksti', ...said },
+  { language: 'cs', singular: 'zdroj', plural: 'zdroje', ...said },
+  { language: 'cs', singular: 'úryvek', plural: 'úryvky', ...said },
+  { language: 'hu', singular: 'dokumentum', plural: 'dokumentumok', ...said },
+  { language: 'hu', singular: 'forrás', plural: 'források', ...said },
+  { language: 'hu', singular: 'szövegrészlet', plural: 'szövegrészletek', ...said },
+  { language: 'hu', singular: 'kontextus', plural: 'kontextus', ...said },
+  { language: 'ro', singular: 'document', plural: 'documente', ...said },
+  { language: 'ro', singular: 'sursă', plural: 'surse', ...said },
+  { language: 'ro', singular: 'sursa', plural: 'sursele', ...said },
+  { language: 'ro', singular: 'fragment', plural: 'fragmente', ...said },
+  { language: 'el', singular: 'έγγραφο', plural: 'έγγραφα', ...said },
+  { language: 'el', singular: 'πηγή', plural: 'πηγές', ...said },
+  { language: 'el', singular: 'απόσπασμα', plural: 'αποσπάσματα', ...said },
+  { language: 'ar', singular: 'المستند', plural: 'المستندات', ...said },
+  { language: 'ar', singular: 'مستند', plural: 'مستندات', ...said },
+  { language: 'ar', singular: 'المصدر', plural: 'المصادر', ...said },
+  { language: 'ar', singular: 'مصدر', plural: 'مصادر', ...said },
+  { language: 'ar', singular: 'وثيقة', plural: 'وثائق', ...said },
+  { language: 'ar', singular: 'الوثيقة', plural: 'الوثائق', ...said },
+  { language: 'ar', singular: 'مقطع', plural: 'مقاطع', ...said },
+  { language: 'ar', singular: 'المقطع', plural: 'المقاطع', ...said },
+  { language: 'ar', singular: 'السياق', plural: 'السياق', ...said },
+  { language: 'he', singular: 'מסמך', plural: 'מסמכים', ...said },
+  { language: 'he', singular: 'מקור', plural: 'מקורות', ...said },
+  { language: 'he', singular: 'קטע', plural: 'קטעים', ...said },
+  { language: 'hi', singular: 'दस्तावेज़', plural: 'दस्तावेज़', ...said },
+  { language: 'hi', singular: 'दस्तावेज', plural: 'दस्तावेज', ...said },
+  { language: 'hi', singular: 'स्रोत', plural: 'स्रोत', ...said },
+  { language: 'hi', singular: 'अंश', plural: 'अंश', ...said },
+  { language: 'hi', singular: 'संदर्भ', plural: 'संदर्भ', ...said },
+  { language: 'th', singular: 'เอกสาร', plural: 'เอกสาร', ...said },
+  { language: 'th', singular: 'แหล่งข้อมูล', plural: 'แหล่งข้อมูล', ...said },
+  { language: 'th', singular: 'บริบท', plural: 'บริบท', ...said },
   { language: 'en', singular: 'web page', plural: 'web pages', ...said },
   { language: 'en', singular: 'webpage', plural: 'webpages', ...said },
   { language: 'en', singular: 'knowledge', plural: 'knowledge', label: 'weak' },

@@ -175,12 +175,17 @@ function skipSpace(text: string, at: number): number {
   return text[at] === ' ' ? at + 1 : at
 }
 
-/** Returns whether this is a letter of Western or Central European languages, of Turkish, or of Cyrillic. */
+/** Returns whether this is a Latin, Greek or Cyrillic letter. */
 export function isAlphabetic(code: number): boolean {
-  return isLatin(code) || (code >= 0x400 && code <= 0x52f)
+  return isLatin(code) || (code >= 0x370 && code <= 0x52f)
 }
 
-/** Returns whether this is a letter of a Western or Central European language, or of Turkish. */
+/** Returns whether this is a letter of a European language with Latin letters, of Turkish, or of Vietnamese. */
 export function isLatin(code: number): boolean {
-  return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 0xc0 && code <= 0x17f)
+  return (
+    (code >= 97 && code <= 122) ||
+    (code >= 65 && code <= 90) ||
+    (code >= 0xc0 && code <= 0x1b0) ||
+    (code >= 0x1e00 && code <= 0x1eff)
+  )
 }

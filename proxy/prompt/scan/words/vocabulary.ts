@@ -34,7 +34,7 @@ export const weakTags: ReadonlySet<string> = toTagNames('weak')
 
 const announcing = nouns.filter((noun) => isWritten(noun, 'announces'))
 // in Korean, endings follow a noun without a space
-const isAlphabetic = ({ language }: Noun): boolean => !['zh', 'ja', 'ko'].includes(language)
+const isAlphabetic = ({ language }: Noun): boolean => !['zh', 'ja', 'ko', 'th'].includes(language)
 const ideographic = announcing.filter((noun) => !isAlphabetic(noun)).map(({ plural }) => plural)
 
 /** Names of elements that contain blocks: `<documents>`, `<search_results>`, `<retrieved_chunks>`. */
