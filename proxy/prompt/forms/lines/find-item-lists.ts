@@ -1,4 +1,6 @@
+import { mayGoOn } from '../../borders/find-list-tail.ts'
 import type { BlockSpan, ContextList } from '../../judge/context-list.ts'
+import { readCue } from '../../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../../scan/find-edges.ts'
 import type { Region } from '../../scan/find-elements.ts'
 import { FenceWalk } from '../../scan/find-fences.ts'
@@ -46,7 +48,8 @@ export function findItemLists(marks: Marks, region: Region): ContextList[] {
     const limit = Math.min(region.end, region.elements[findIndexFrom(region.elements, line)]?.start ?? region.end)
     const { items, end } = readRun(text, line, bullet, limit)
     at = Math.max(end, line + 1)
-    if (items.length > 1 && areTexts(text, heading, items)) lists.push(toList(text, items, end))
+    if (items.length > 1 && areTexts(text, heading, items) && endsHere(marks, items, end, limit))
+      lists.push(toList(text, items, end))
   }
   return lists
 }
@@ -71,6 +74,27 @@ function readRun(text: string, first: number, { form, indent }: Bullet, limit: n
     } else break
   }
   return { items, end }
+}
+
+/** Returns whether the last item certainly ends here, and no further item follows behind what may be a paragraph of it. */
+function endsHere(marks: Marks, items: readonly BlockSpan[], end: number, limit: number): boolean {
+  const { text } = marks
+  const next = findContentStart(text, end, limit)
+  if (next === limit) return true
+  const isBehindBlank = text.slice(end, next).split('\n').length > 2
+  const line = text.lastIndexOf('\n', next - 1) + 1
+  if (!isBehindBlank) return readCue(text, line) !== undefined || '<#'.includes(text[next]!)
+  return !mayGoOn(marks, end, limit, { asked: true, enclosed: false }) && !countsOn(text, items, next, limit)
+}
+
+/** Returns whether a line in this range begins with the number after that of the last item. */
+function countsOn(text: string, items: readonly BlockSpan[], from: number, to: number): boolean {
+  const { start, label } = items.at(-1)!
+  if (label === undefined) return false
+  const following = Number(text.slice(label.start, label.end)) + 1
+  const mark = `\n${text.slice(start, label.start)}${following}${text[label.end] ?? ''}`
+  const at = text.indexOf(mark, from)
+  return at >= 0 && at < to
 }
 
 /** Returns the line above a list if it announces several texts. */
