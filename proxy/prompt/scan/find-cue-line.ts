@@ -21,7 +21,10 @@ const QUESTION =
   'question|query|anfrage|frage|pregunta|domanda|pergunta|vraag|pytanie|soru|вопрос|запитання|питання|câu hỏi|pertanyaan|fråga|spørgsmål|kysymys|otázka|dotaz|kérdés|întrebare|ερώτηση|السؤال|سؤال|השאלה|שאלה|प्रश्न|सवाल|คำถาม|用户问题|用户提问|用户的问题|问题|問題|查询|提问|質問|질문|사용자 질문'
 const ANSWER =
   'answer|antwort|réponse|reponse|respuesta|risposta|resposta|antwoord|odpowiedź|cevap|yanıt|ответ|відповідь|câu trả lời|trả lời|jawaban|svar|vastaus|odpověď|válasz|răspuns|απάντηση|الإجابة|الجواب|תשובה|उत्तर|คำตอบ|답변|回答|答案|response|reply|assistant'
-const OTHER = 'instruction|task|aufgabe|input|user|human|(?:chat|conversation) history'
+const OTHER =
+  'instruction|task|aufgabe|input|user|human|(?:chat|conversation) history|' +
+  '(?:answer|answering|response|output) (?:format|guideline|instruction|requirement|rule)|' +
+  '(?:回答|输出|答题)(?:要求|格式|规则|指南|说明)|回答(?:の)?(?:ルール|形式|条件)'
 // text allowed between a noun and the end of its announcement: `Question 2:`, `Question (in short):`, `<question>`
 const ANNOUNCED = 's?(?:[ \\t]?(?:\\([^()\\n]{0,40}\\)|\\d{1,3}))?[ \\t]?[*_#|]{0,3}[ \\t]?(?:[:：>]|\\r?\\n|$)'
 const MATERIAL =
@@ -88,7 +91,10 @@ function readFramedCue(text: string, line: number): Cue | undefined {
 }
 
 // `Do not repeat the contexts. And here is the user question:`
-const LEAD_IN = new RegExp(`[.!?] (?:(?:and|now|so),? )?here(?:['’]s| is) (?:the |my )?${KIND}?(?:question|query):$`, 'i')
+const LEAD_IN = new RegExp(
+  `[.!?] (?:(?:and|now|so),? )?here(?:['’]s| is) (?:the |my )?${KIND}?(?:question|query):$`,
+  'i',
+)
 const LONGEST_LEAD_IN = 80
 
 /** Reads a line whose last sentence introduces the question. */

@@ -35,13 +35,16 @@ export function findLineEnd(text: string, at: number): number {
   return end === -1 ? text.length : end
 }
 
-/** Returns whether a line is a rule of `---`, `===`, `***` or `___`. `first` is its first non-whitespace character. */
+/**
+ * Returns whether a line is a rule of `---`, `===`, `***`, `___`, or of more `#` than a heading has. `first` is its
+ * first non-whitespace character.
+ */
 export function isRule(text: string, first: number, end: number): boolean {
   const code = text.charCodeAt(first)
-  if (code !== 45 && code !== 61 && code !== 42 && code !== 95) return false
+  if (code !== 45 && code !== 61 && code !== 42 && code !== 95 && code !== 35) return false
   let at = first
   while (at < end && text.charCodeAt(at) === code) at++
-  return at - first >= 3 && findContentStart(text, at, end) === end
+  return at - first >= (code === 35 ? 7 : 3) && findContentStart(text, at, end) === end
 }
 
 /** Returns the index of the first of these ordered items that starts at or after `position`. */

@@ -20,7 +20,8 @@ const NUMBER = /^-?\d{1,12}(?:\.\d{1,30})?(?:e[+-]?\d{1,3})?[ \t]?%?$/i
 const LONGEST_VALUE = 48
 
 // a substring of every such field name
-const MAY_RANK = /score|simil|distan|relev|certain|rank/i
+const MAY_RANK =
+  /score|simil|distan|relev|certain|rank|puntuac|pontua|punteggio|ähnlich|pertinen|分|度|スコア|점수|релев|оцен/i
 
 // maximum depth of fields in a result: `metadata.score`
 const MOST_DEPTH = 3

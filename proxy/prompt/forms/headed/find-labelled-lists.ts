@@ -188,9 +188,15 @@ function findLimitBelowQuestion(
 ): number | undefined {
   const isAsked = marks.asked && (interior.blank || isNoLonger(marks.text, labels, interior, limit))
   const { start } = labels[0]!
-  const isAskedBefore = hasQuestionBefore(lines, start) || asksInLine(marks.text, start) || asksAbove(marks.text, start)
-  if (!isAsked && !isAskedBefore) return undefined
+  const isAskedAbove = asksAbove(marks.text, start) && isNoLonger(marks.text, labels, interior, limit)
+  const isAskedBefore = hasQuestionBefore(lines, start) || asksInLine(marks.text, start)
+  if (!isAsked && !isAskedAbove && !isAskedBefore) return undefined
   const from = labels.at(-1)!.end
+  if (
+    announcesMore(marks.text, from, limit) &&
+    !labels.slice(1).some(({ start }, i) => announcesMore(marks.text, labels[i]!.end, start))
+  )
+    return undefined
   const goesOn = lines.notes.some(({ kind, start }) => {
     if (start < from || start >= limit) return false
     return kind === 'rule' ? !interior.rule : typeof kind === 'object' && kind.question
@@ -207,6 +213,14 @@ function findLimitBelowQuestion(
 function asksInLine(text: string, start: number): boolean {
   const line = text.slice(Math.max(text.lastIndexOf('\n', start - 1) + 1, start - 1_000), start)
   return /\b(?:query|question|task)\b[^\n]{0,20}['"“:：]/i.test(line)
+}
+
+// behind a blank line, `Instrucciones:`
+const ANNOUNCEMENT = /\n[ \t]*\r?\n[ \t]*[^\s:：][^\n:：]{0,60}[:：][ \t]*\r?(?=\n)/
+
+/** Returns whether a paragraph in this range begins with a short line that ends with a colon, in any language. */
+function announcesMore(text: string, from: number, to: number): boolean {
+  return ANNOUNCEMENT.test(text.slice(from, to))
 }
 
 // a question, and the line that announces the texts
@@ -266,7 +280,15 @@ function findParagraphLimit(
 }
 
 function isPromptBefore(text: string, from: number, cue: number): boolean {
-  return readCue(text, cue) !== undefined && endsInPrompt(text, from, cue)
+  return readCue(text, cue) !== undefined && (endsInPrompt(text, from, cue) || endsInHeading(text, from, cue))
+}
+
+// a line alone in its paragraph, above the instructions that follow it or at the end of a text
+const HEADING_ALONE = /\n[ \t]*\r?\n[^\n]{1,60}[:：]\s*$/
+
+/** Returns whether the last of several paragraphs in this range is a short line that ends with a colon. */
+function endsInHeading(text: string, from: number, end: number): boolean {
+  return HEADING_ALONE.test(text.slice(Math.max(from, end - 120), end))
 }
 
 /**

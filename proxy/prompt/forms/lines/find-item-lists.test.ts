@@ -16,9 +16,9 @@ describe.each([
     'are blocks before %j',
     (behind) => {
       const text = write([one, two], behind)
-      expect(findContextLists(text).flatMap(({ blocks }) => blocks.map(({ start, end }) => text.slice(start, end)))).toEqual(
-        [bullet(0) + one, bullet(1) + two],
-      )
+      expect(
+        findContextLists(text).flatMap(({ blocks }) => blocks.map(({ start, end }) => text.slice(start, end))),
+      ).toEqual([bullet(0) + one, bullet(1) + two])
     },
   )
 

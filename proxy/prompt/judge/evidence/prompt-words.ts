@@ -4,7 +4,7 @@ import { materialWords } from '../../scan/words/vocabulary.ts'
 
 /** Words that introduce given texts: `Use the following`, `Search results`. */
 export const giving: RegExp =
-  /\b(?:following|below|provided|given|retrieved|relevant|use|using|based (?:up)?on|from these|here (?:are|is)|these|added|attached|included|search(?:ed)?|found)\b|以下|下面|根据|使用|搜索|检索|検索|검색|gefunden|folgende|nachstehend|anhand|suivante?s|ci-dessous|siguientes|a continuación|seguintes|abaixo|seguenti|di seguito|onderstaande|volgende|poniższ|następując|aşağıdaki|sau đây|dưới đây|được cung cấp|berikut|följande|nedan|seuraav|následující|níže|következő|alábbi|următoare|παρακάτω|ακόλουθ|التالي|أدناه|הבאים|להלן|निम्नलिखित|नीचे|ต่อไปนี้|ด้านล่าง|следующ|ниже|приведенн|приведённ|наступн|нижче|наведен|次の|다음|아래/iu
+  /\b(?:following|below|provided|given|retrieved|relevant|use|using|based (?:up)?on|from these|here (?:are|is)|these|added|attached|included|search(?:ed)?|found)\b|以下|下面|根据|使用|搜索|检索|検索|검색|gefunden|folgende|nachstehend|unten|anhand|suivante?s|ci-dessous|siguientes|a continuación|seguintes|abaixo|seguenti|di seguito|onderstaande|volgende|poniższ|następując|aşağıdaki|sau đây|dưới đây|được cung cấp|berikut|följande|nedan|seuraav|následující|níže|következő|alábbi|următoare|παρακάτω|ακόλουθ|التالي|أدناه|הבאים|להלן|निम्नलिखित|नीचे|ต่อไปนี้|ด้านล่าง|следующ|ниже|приведенн|приведённ|наступн|нижче|наведен|次の|다음|아래/iu
 
 /** Words saying that something was retrieved, whatever it is called. */
 export const retrieved: RegExp =

@@ -17,6 +17,8 @@ const PART = '[\\p{L}\\p{M}\\p{N}_@.+~-]{1,100}'
 const FILE = `${PART}(?:[/\\\\]${PART}){0,12}\\.(?:${KINDS})(?![\\w.(])`
 const NAME = `${FILE}|(?:${PART}/){1,12}${PART}|https?://[^\\s<>\\[\\]()]{1,200}`
 const PATH = new RegExp(FILE, 'iuy')
+// `pdf | a.pdf`
+const PATH_IN_BRACKETS = new RegExp(`(?:[^\\n[\\]【】|·•]{1,60}[|·•][ \\t]?){0,3}${FILE}`, 'iuy')
 // the name of a source, or anything in brackets or quotes
 const SOURCE = new RegExp(
   `^(?:[[<"'\`@“「]?(?:${NAME})[\\]>"'\`”」]?|[[<"“「][^\\n[\\]<>"“”「」]{1,160}[\\]>"”」])[^\\n:：]{0,60}[:：]?$`,
@@ -154,12 +156,12 @@ export function readBare(text: string, start: number, { signs, at }: Dress, noun
   return toLabel(start, behind, `${signs}${text.slice(at, noun.end).toLowerCase()}~`, true)
 }
 
-/** Reads a file name between signs, such as `--- src/a.ts ---` and `[a.pdf | page 3]`. */
+/** Reads a file name between signs, such as `--- src/a.ts ---`, `[a.pdf | page 3]` and `[pdf | a.pdf]`. */
 export function readPath(text: string, start: number, { signs, at }: Dress): Label | undefined {
   if (/^(?:[-*+•|]|>+)[ \t]?$|^["'(/]|^\*\*?$|^[.~]/.test(signs)) return undefined
-  PATH.lastIndex = at
-  const match = PATH.exec(text)
-  if (match === null) return undefined
+  const shape = signs === '[' || signs === '【' ? PATH_IN_BRACKETS : PATH
+  shape.lastIndex = at
+  if (!shape.test(text)) return undefined
   const end = findNameEnd(text, at, signs)
   if (end === undefined) return undefined
   return toLabel(start, end, `${signs}path~`, true)

@@ -21,6 +21,10 @@ const BULLET = /[-*•]\.?[ \t](?=\{)/y
 // `(score=0.83) text`
 const SCORED =
   /\((?:relevance|similarity|distance)?[ _]?(?:score|relevance|similarity|distance)[ \t]?[:=][ \t]?-?\d{1,3}(?:\.\d{1,20})?[ \t]?%?\)[ \t]*(?=\S|\r?\n)/iy
+// `Score: 0.83`, alone on its line above a text; whole numbers are also points and grades
+const SCORE_LINE =
+  /(?:(?:relevance|similarity|rerank(?:er|ing)?|cosine|vector|search|match)[ _])?(?:score|similarity|relevance|distance)[ \t]?[:=][ \t]?(?:0?\.\d{1,20}|1\.0{1,20})[ \t]*\r?\n(?=[ \t]*\S)/iy
+const SCORED_INITIALS = 'sSrRcCvVmMdD'
 const [boldForm, headedForm] = ['**()~', '#()~']
 
 /** The forms of titles with addresses. */
@@ -39,7 +43,7 @@ export function readTitledLabel(text: string, start: number): Label | undefined 
     case '(':
       return match(text, start, SCORED, '(score)~')
     default:
-      return undefined
+      return SCORED_INITIALS.includes(text[start] ?? '-') ? match(text, start, SCORE_LINE, 'score~') : undefined
   }
 }
 

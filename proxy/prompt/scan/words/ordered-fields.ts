@@ -6,9 +6,17 @@ export const orderedField: RegExp =
 export const datedField: RegExp =
   /^(?:timestamp|date|datetime|pubdate|created|createdat|updated|updatedat|lastupdated|published|publishedat|publisheddate|modified|modifiedat|lastmodified|day|month|year|hour|when|age|ts|rev|revision|v|author|authors|page|pagenumber|pagelabel|paragraph|part|section|status|state|priority|assignee|assignees|duedate|due|milestone|indexindocument|chunkindex|chunkid|sequencenumber|datum|uhrzeit|fecha|hora|heure|日期|时间|日付|日時|時刻)$/
 
+const RANKING = [
+  '(?:relevance|relevancy|rerank|reranker|reranking|retrieval|search|similarity|vector|bm25|hybrid|semantic|fusion|rrf|dense|sparse|cosine|match|@search\\.|@search\\.reranker)?scores?',
+  'similarity|distance|relevance|relevancy|certainty|rank|ranking',
+  '(?:相关(?:性|度)?|匹配|检索|召回|重排)?(?:分数|得分|评分)|相关度|相似度|匹配度',
+  '(?:関連度)?スコア|類似度|関連度|유사도|점수|관련도',
+  'relevanz(?:wert)?|ähnlichkeit(?:swert)?|pertinence|similarité|relevancia|puntuación|similitud|relevância|pontuação|similaridade',
+  'rilevanza|punteggio|relevantie|релевантность|оценка|сходство',
+].join('|')
+
 /** Fields that only rank results. Their values change with every question. */
-export const rankingField: RegExp =
-  /^(?:(?:relevance|relevancy|rerank|reranker|reranking|retrieval|search|similarity|vector|bm25|hybrid|semantic|fusion|rrf|dense|sparse|cosine|match|@search\.|@search\.reranker)?scores?|similarity|distance|relevance|relevancy|certainty|rank|ranking)$/
+export const rankingField: RegExp = new RegExp(`^(?:${RANKING})$`)
 
 /** Returns a field's name without case and separators: `publishedAt` and `published_at` become `publishedat`. */
 export function toFieldName(name: string): string {

@@ -66,6 +66,7 @@ const massNouns = [
   'documentazione',
   'wissen',
   'informationen',
+  'kontextinformationen',
   'información',
   'informations',
   'connaissances',
