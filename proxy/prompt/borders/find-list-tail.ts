@@ -8,6 +8,11 @@ const ASKING =
   /^(?:please|now|then|also|always|never|only|just|kindly|do not|don['’]t|if|when|remember|note that|important|make sure|be sure|ensure|you|your|use|using|based|given|from|with|cite|quote|write|explain|summari[sz]e|describe|compare|list|tell|give|provide|show|find|translate|extract|identify|discuss|think|consider|read|analy[sz]e|respond|reply|answer|rely|refer|base|keep|include|mention|limit|format|return)\b/i
 const OF_THE_PROMPT =
   /\b(?:sources?|contexts?|documents?|passages?|excerpts?|the (?:above|question|results?|information|chunks?|snippets?)|provided|answers?|cite|cited|citations?|respond|responses?|reply)\b/i
+// requests in other languages, and the words that tell them from those of a manual
+const ASKING_ELSEWHERE =
+  /^(?:bitte |por favor,? |s['’]il (?:te|vous) plaît,? |пожалуйста,? )?(?:antworte|beantworte|nutze|verwende|zitiere|nenne|schreib|gib|fasse|halte|réponds|répondez|utilise|cite|rédige|indique|respond|contest|usa|utiliza|utilice|cita|redact|resum|indic|explic|rispondi|usare|riporta|ответ|отвеч|использ|цитир|укаж|beantwoord|gebruik|geef|vermeld|odpowied|użyj|podaj|yanıt|cevap|kullan)\p{L}*(?!\p{L})|^[请請]|(?:ください|下さい|なさい|こと)[。.]?$|(?:세요|십시오|시오|할 것)[.。]?$/iu
+const OF_THE_PROMPT_ELSEWHERE =
+  /antwort|frage|quelle|kontext|dokument|réponse|question|source|contexte|document|respuesta|pregunta|fuente|contexto|resposta|pergunta|fonte|risposta|domanda|contesto|ответ|вопрос|источник|контекст|документ|antwoord|vraag|bron|odpowied|pytani|źród|cevap|yanıt|soru|kaynak|回答|答え|答案|問題|问题|出力|输出|質問|文脈|コンテキスト|上下文|資料|资料|出典|引用|답변|질문|출처|문서|출력/iu
 const TO_THE_MODEL = /^(?:please |now |then |kindly )?(?:tell|give|show|explain|help|find)\b.{0,40}\b(?:me|us)\b/i
 const MANNER = /^(?:be|keep it|think|answer|respond|reply|stay)\b[\w ,-]{1,40}[.!]?$/i
 const ANNOUNCEMENT =
@@ -63,7 +68,8 @@ function isPrompt(text: string, start: number, end: number): boolean {
 
 /** Returns whether a line tells the model what to do. */
 export function isInstruction(line: string): boolean {
-  return (ASKING.test(line) && OF_THE_PROMPT.test(line)) || TO_THE_MODEL.test(line) || MANNER.test(line)
+  if ((ASKING.test(line) && OF_THE_PROMPT.test(line)) || TO_THE_MODEL.test(line) || MANNER.test(line)) return true
+  return ASKING_ELSEWHERE.test(line) && OF_THE_PROMPT_ELSEWHERE.test(line)
 }
 
 function isQuestion(text: string, start: number, end: number): boolean {

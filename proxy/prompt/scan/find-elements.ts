@@ -33,7 +33,15 @@ const PREFIXED = /^(?:retrieved|relevant|related|source|search|web|knowledge|con
 const CONTAINER = new RegExp(`^(?:${containerNames})$`)
 
 // elements of any kind of data; the lists inside them decide what they are
-export const genericTags: ReadonlySet<string> = new Set(['data', 'content', 'item', 'node', 'fact', 'evidence'])
+export const genericTags: ReadonlySet<string> = new Set([
+  'data',
+  'content',
+  'item',
+  'entry',
+  'node',
+  'fact',
+  'evidence',
+])
 
 const ENDS_WORDS = /[.:!?。：！？][ \t]{1,4}$/
 const FURTHEST_WORDS = 120

@@ -1,3 +1,4 @@
+import type { Span } from '../../../json/json-spans.ts'
 import { type BlockSpan, type ContextList, mostBlocks } from '../../judge/context-list.ts'
 import { areInOrder } from '../../order/order-key.ts'
 import { readCue } from '../../scan/find-cue-line.ts'
@@ -185,13 +186,18 @@ function areDistinct(values: readonly (string | undefined)[]): boolean {
 
 function toBlock(text: string, { start, end, open, close }: KinElement, label: BlockSpan['label']): BlockSpan {
   const inside = findContentStart(text, open.end, close.start)
-  // `[3]` before the text
-  const isSaid = text[inside] === '[' && label?.start === inside + 1
-  const contentStart = isSaid ? findContentStart(text, label.end + 1, close.start) : inside
+  const contentStart = label === undefined ? inside : skipNumber(text, inside, close.start, label)
   const contentEnd = findContentEnd(text, contentStart, close.start)
   const ranks = findRankAttributes(text, open, label)
   const block = { start, end, contentStart, contentEnd, ...(label && { label }) }
   return ranks.length === 0 ? block : { ranks, ...block }
+}
+
+/** Returns where the text of an element begins that may begin with its number: `[3] It rained.`, `<id>3</id> …`. */
+function skipNumber(text: string, start: number, end: number, label: Span): number {
+  const before = label.start - start > LONGEST_NUMBER ? '' : text.slice(start, label.start)
+  if (!/^(?:\[|<\w+>\s*)$/.test(before)) return start
+  return findContentStart(text, text.indexOf(before === '[' ? ']' : '>', label.end) + 1, end)
 }
 
 function readLabels(text: string, element: KinElement): Map<string, BlockSpan['label']> {

@@ -17,7 +17,8 @@ const MEMORIES = new RegExp(
     `(?<!\\p{L})memories(?! (?:for|about|of|on|regarding|from|in|with|and|to|at) )`,
     `(?<!\\p{L})memories ${OF_USER}`,
     '(?<!\\p{L})memories for [^\\s:]{1,64}[:：]?(?:\\*\\*)?$',
-    '(?<!\\p{L})(?:(?:user|long[- ]?term|relevant|saved|stored|retrieved|past|core) memory|memory neighborhood|user context|relevant (?:facts|context)|(?:known )?facts (?:about|known)|known facts|what (?:i|we|you) (?:know|remember) about|previous (?:conversations?|interactions?)|erinnerungen|记忆)(?!\\p{L})',
+    '(?<!\\p{L})(?:(?:user|long[- ]?term|relevant|saved|stored|retrieved|past|core) memory|memory neighborhood|user context|relevant (?:facts|context)|(?:known )?facts (?:about|known)|known facts|what (?:i|we|you) (?:know|remember) about|previous (?:conversations?|interactions?)|erinnerungen)(?!\\p{L})',
+    '记忆|記憶|기억',
   ].join('|'),
   'iu',
 )

@@ -1,5 +1,5 @@
 import { findContentEnd, findContentStart, findLineEnd } from '../find-edges.ts'
-import { isFileInBrackets } from './find-named-labels.ts'
+import { isFileAlone, isFileInBrackets } from './find-named-labels.ts'
 import { readCredits, readFields } from './find-record-head.ts'
 import { type Label, toLabelNumber } from './label.ts'
 
@@ -14,7 +14,7 @@ const LONGEST_TITLE = 300
 
 /**
  * Reads a number before a text whose head names its source, on the same line or right below: `1. Title: Rome`, `1.
- * Rome` above `URL: …`, `1. {'source': 'a.md'}`, `1. (a.md) text`. Other numbered lines are items of any kind of text.
+ * Rome` above `URL: …`, `1. {'source': 'a.md'}`, `1. (a.md) text`, `1. a.md, p. 3` above the text. Other numbered lines are items of any kind of text.
  */
 export function readHeadedNumber(text: string, start: number, at: number): Label | undefined {
   NUMBER.lastIndex = at
@@ -35,6 +35,7 @@ function readHead(text: string, at: number): string | undefined {
   METADATA.lastIndex = at
   if (METADATA.test(text)) return '{}'
   if (isFileInBrackets(text, at)) return '(file)'
+  if (isFileAlone(text, at)) return 'file'
   const fields = readFields(text, at)
   if (fields !== undefined && !fields.isWeak) return fields.keys
   const lineEnd = findLineEnd(text, at)

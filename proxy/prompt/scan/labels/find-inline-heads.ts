@@ -1,8 +1,9 @@
 import { type RecordHead, readFields } from './find-record-head.ts'
 import type { Label } from './label.ts'
 
-// what may come before a first record: words on its line, or the indentation of a placeholder that all records replace
-const LEAD_IN = /[:：](?:[ \t]{0,4}["'“]?|[ \t]{0,2}\r?\n[ \t]{4,12})$/
+// what may come before a first record: words or a tag on its line, or the indentation of a placeholder that all records
+// replace
+const LEAD_IN = /[:：](?:[ \t]{0,4}["'“]?|[ \t]{0,2}\r?\n[ \t]{4,12})$|>[ \t]{0,2}$/
 const FURTHEST_LEAD_IN = 17
 
 /** Converts a record to a label. Its fields move with it, except a number that counts. */

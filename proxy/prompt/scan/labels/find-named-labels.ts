@@ -91,7 +91,7 @@ export function readNameInBrackets(text: string, start: number, { signs, at }: D
 
 // `Source: a.md`, `来源：a.md | 页码：3`: a field alone on its line that names a file or an address
 const ORIGIN = new RegExp(
-  `(?:source|file|path|url|uri|document|quelle|datei|dokument|fuente|archivo|documento|fonte|arquivo|fichier|bron|bestand|źródło|plik|kaynak|dosya|источник|файл|来源|文件|文档|出典|ファイル|출처|파일)(?:[ _]?(?:file|name|path|url|uri))?[ \\t]?[:：][ \\t]?(?:${NAME})(?:#[\\w=.&-]{1,60}|:\\d{1,6})?(?:[ \\t]{0,2}[|,;(–—-][^\\n]{1,120})?(?=[ \\t]*\\r?\\n[ \\t\\r]*(?:\\n[ \\t]*)?\\S)`,
+  `(?:from|source|file|path|url|uri|document|quelle|datei|dokument|fuente|archivo|documento|fonte|arquivo|fichier|bron|bestand|źródło|plik|kaynak|dosya|источник|файл|来源|文件|文档|出典|ファイル|출처|파일)(?:[ _]?(?:file|name|path|url|uri|source|document|page))?[ \\t]?[:：][ \\t]?(?:${NAME})(?:#[\\w=.&-]{1,60}|:\\d{1,6})?(?:[ \\t]{0,2}[|,;(–—-][^\\n]{1,120})?(?=[ \\t]*\\r?\\n[ \\t\\r]*(?:\\n[ \\t]*)?\\S)`,
   'iuy',
 )
 
@@ -123,6 +123,18 @@ export function readFileSaid(text: string, start: number, colon: number): Label 
 export function isFileInBrackets(text: string, at: number): boolean {
   IN_PARENTHESES.lastIndex = at
   return text[at] === '(' && IN_PARENTHESES.test(text)
+}
+
+// `a.pdf, p. 3`
+const FILE_ALONE = new RegExp(
+  `${FILE}(?:[ \\t]{0,2}[|,;(–—#-][^\\n]{1,80})?[:：]?[ \\t]*\\r?\\n(?=[ \\t]*(?!\\d{1,3}[.)]|\\()\\S)`,
+  'iuy',
+)
+
+/** Returns whether there is a file name here, possibly with a page, alone on its line above a text. */
+export function isFileAlone(text: string, at: number): boolean {
+  FILE_ALONE.lastIndex = at
+  return FILE_ALONE.test(text)
 }
 
 /** The form of labels that are a file name and a colon. */

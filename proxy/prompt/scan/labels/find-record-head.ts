@@ -29,11 +29,12 @@ const KEY = /^[ \t]*[\w.-]{1,60}:$/
 const IDENTIFIER = /^[a-z][a-z0-9_]*$/
 // one of these fields names the source of a text, while a title belongs to any text
 const ORIGIN =
-  /^(?:source|source[_ ]?(?:url|id|name)|url|uri|link|file|file[_ ]?name|file[_ ]?path|path|page_label|document[_ ]?(?:id|title|name|link|url|path)?|doc[_ ]?id|source[_ ]?doc[_ ]?(?:name|link|id|url)|(?:wikipedia|document|article|page) title|来源|链接|文件|(?:文档|文件|资料)(?:名|名称)|出典|quelle|datei|dateiname|fichier|fuente|archivo)$/i
+  /^(?:source|source[_ ]?(?:url|id|name)|url|uri|link|file|file[_ ]?name|file[_ ]?path|path|page_label|document[_ ]?(?:id|title|name|link|url|path)?|doc[_ ]?id|source[_ ]?doc[_ ]?(?:name|link|id|url)|(?:wikipedia|document|article|page) title|来源|链接|文件|(?:文档|文件|资料|文章)(?:名|名称|标题)|出典|文書名|資料名|quelle|datei|dateiname|fichier|fuente|archivo)$/i
 
 // metadata is short, and a text with only such lines is not a record
 const MOST_FIELDS = 16
 const LONGEST_VALUE = 300
+const TITLED = /^(?:[a-z]{2,12} title|(?:文档|文件|资料|文章)(?:名|名称|标题))$/i
 // what a search tool says about a page
 const DESCRIPTION = /^description$/i
 
@@ -126,10 +127,10 @@ function toContent(end: number, keys: readonly string[], number: RecordHead['num
 
 /**
  * Returns whether these fields begin a record: several, or a single one with the kind of title, such as `Wikipedia
- * Title`.
+ * Title` and `文档标题`.
  */
 function isRecord(keys: readonly string[]): boolean {
-  return keys.length > 1 || (keys.length === 1 && /^[a-z]{2,12} title$/i.test(keys[0]!))
+  return keys.length > 1 || (keys.length === 1 && TITLED.test(keys[0]!))
 }
 
 function readField(text: string, at: number): { readonly key: string; readonly end: number } | undefined {

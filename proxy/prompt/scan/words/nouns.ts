@@ -78,6 +78,7 @@ export const nouns: readonly Noun[] = [
   { language: 'en', singular: 'data', plural: 'data', tag: 'weak' },
   { language: 'en', singular: 'content', plural: 'contents', tag: 'weak', announces: 'weak' },
   { language: 'en', singular: 'item', plural: 'items', tag: 'weak' },
+  { language: 'en', singular: 'entry', plural: 'entries', tag: 'weak' },
   { language: 'en', singular: 'node', plural: 'nodes', label: 'weak', tag: 'weak' },
   { language: 'en', singular: 'attachment', plural: 'attachments', label: 'weak', tag: 'weak', announces: 'weak' },
   { language: 'en', singular: 'code selection', plural: 'code selections', tag: 'weak' },
