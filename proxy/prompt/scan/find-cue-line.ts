@@ -23,6 +23,7 @@ const ANSWER =
   'answer|antwort|réponse|reponse|respuesta|risposta|resposta|antwoord|odpowiedź|cevap|yanıt|ответ|відповідь|câu trả lời|trả lời|jawaban|svar|vastaus|odpověď|válasz|răspuns|απάντηση|الإجابة|الجواب|תשובה|उत्तर|คำตอบ|답변|回答|答案|response|reply|assistant'
 const OTHER =
   'instruction|task|aufgabe|input|user|human|(?:chat|conversation) history|' +
+  'anweisung(?:en)?|consigne|(?:instruccion|instruçõ|istruzion)(?:es|i)?(?: d[ei] \\p{L}{1,20})?|инструкци[яи]|指示|说明|要求|지침|' +
   '(?:answer|answering|response|output) (?:format|guideline|instruction|requirement|rule)|' +
   '(?:回答|输出|答题)(?:要求|格式|规则|指南|说明)|回答(?:の)?(?:ルール|形式|条件)'
 // text allowed between a noun and the end of its announcement: `Question 2:`, `Question (in short):`, `<question>`

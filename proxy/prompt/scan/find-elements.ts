@@ -86,19 +86,27 @@ class ElementWalk {
   }
 
   /**
-   * Returns whether a tag after words on its line begins a list: the words announce it, or a sibling begins the next
-   * line.
+   * Returns whether a tag in the middle of its line begins a list: the words before it announce it, a sibling begins
+   * the next line, or it is a container right behind another tag and begins with a block.
    */
-  #opensRow({ start, name, closing, partner }: Tag, limit: number): boolean {
+  #opensRow({ start, end, name, closing, partner }: Tag, limit: number): boolean {
     const { text, tags } = this.#marks
     if (closing || partner === undefined || !isKin(name)) return false
     const before = text.slice(Math.max(start - FURTHEST_WORDS, 0), start)
+    if (before.endsWith('>') && CONTAINER.test(name)) return this.#holdsRow(end, partner.start)
     if (!ENDS_WORDS.test(before)) return false
     const line = before.lastIndexOf('\n') + 1
     if ((line > 0 || start <= FURTHEST_WORDS) && announcesBlocks(before, line, before.length)) return true
     const next = findContentStart(text, partner.end, limit)
     const sibling = tags[findIndexFrom(tags, next)]
     return sibling?.start === next && sibling.begins && !sibling.closing && sibling.name === name
+  }
+
+  /** Returns whether the first thing in a range is an element for a block. */
+  #holdsRow(from: number, to: number): boolean {
+    const { text, tags } = this.#marks
+    const first = tags[findIndexFrom(tags, findContentStart(text, from, to))]
+    return first !== undefined && first.start === findContentStart(text, from, to) && isBlockName(first.name)
   }
 
   #readElement(open: Tag, limit: number, depth: number): KinElement | undefined {

@@ -123,6 +123,8 @@ export class LineReader {
     const label = line === 0 || isBehindBlank(this.#text, line) ? readRuledLabel(this.#text, start) : undefined
     if (label !== undefined) this.#keep(label)
     const above = readAboveRule(this.#text, line)
+    // below a line of text, a source and a rule close that text
+    if (above !== undefined && !beginsRecord(this.#text, above.start, false)) return
     if (above !== undefined && (this.labels.at(-1)?.start ?? -1) < above.start) this.#keep(above)
   }
 
@@ -254,7 +256,7 @@ function isBullet(code: number): boolean {
 function isBehindBlank(text: string, line: number): boolean {
   let at = line - 1
   while (at > 0 && (isBlank(text.charCodeAt(at - 1)) || text[at - 1] === '\r')) at--
-  return text[at - 1] === '\n'
+  return at === 0 || text[at - 1] === '\n'
 }
 
 function skipIndent(text: string, line: number): number {

@@ -2,6 +2,19 @@ import { describe, expect, it } from 'vitest'
 import { findContextLists } from '../find-context-lists.ts'
 import { announced, behindLists, contentsOf, labelsOf } from '../found-lists.fixture.ts'
 
+it('a source below each text, above a rule, is not taken for the heading of the next text', () => {
+  const items = ['Rome', 'Oslo', 'Lima'].map((name, i) => {
+    return `**${i + 1}. ${name}**\nIt lies by the water.\nSource: https://a.example/${name}\n---`
+  })
+  expect(findContextLists(items.join('\n\n'), { whole: true, source: 'search' })).toEqual([])
+})
+
+it('an indented first block after an empty line belongs to its list', () => {
+  const items = [1, 2, 3].map((n) => `        Document ${n}\n        text: It rained.`)
+  const [list] = findContextLists(`\n${items.join('\n\n')}\n`, { whole: true, source: 'search' })
+  expect(list?.blocks).toHaveLength(3)
+})
+
 describe('labelled blocks', () => {
   it.each([
     ['[1] A\n[2] B', ''],
