@@ -6,7 +6,8 @@ it('a source below each text, above a rule, is not taken for the heading of the 
   const items = ['Rome', 'Oslo', 'Lima'].map((name, i) => {
     return `**${i + 1}. ${name}**\nIt lies by the water.\nSource: https://a.example/${name}\n---`
   })
-  expect(findContextLists(items.join('\n\n'), { whole: true, source: 'search' })).toEqual([])
+  const text = `Found:\n\n${items.join('\n\n')}\n\nThese results come from a search.`
+  expect(findContextLists(text, { whole: true, source: 'search' })).toEqual([])
 })
 
 it('an indented first block after an empty line belongs to its list', () => {
