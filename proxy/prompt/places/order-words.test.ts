@@ -133,6 +133,9 @@ describe('an answer is asked for in the order of the texts', () => {
     'Put the number of the source in brackets.',
     '在我给你的搜索结果中，每个结果都是[webpage X begin]...[webpage X end]格式的。',
     'Combine what you learn into one answer.',
+    'Combine search results together into a coherent answer.',
+    'Merge the passages into a single summary.',
+    '若与当前输入冲突，以当前输入为准。',
     'What is the latest version of the compiler?',
   ])('but not by: %s', (words) => expect(asksInOrder(words)).toBe(false))
 })

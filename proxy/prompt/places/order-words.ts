@@ -49,7 +49,7 @@ const BY_PLACE = [
   '(?:поздн|последующ|предыдущ|нов(?:ы|ее)|последн|перв|ранн|пізн|наступн|останн)\\p{L}*(?!\\p{L})[^.\\n]{0,50}(?:приоритет|пріоритет|заменя|замінює|отменя|важнее|преоблада|переважа)',
   '(?:późniejsz|nowsz|wcześniejsz|ostatni|kolejn|następn)\\p{L}*[^.\\n]{0,50}(?:pierwszeństw|zastępuj|nadpisuj|priorytet)',
   '(?:sonraki|daha yeni|önceki|son)(?!\\p{L})[^.\\n]{0,50}(?:geçersiz kıl|önceli|yerine geçer|üzerine yaz)',
-  '(?:后面|後面|靠[后後]|[较較][新晚早]|最新|前面|靠前|最[后後]|先前|[后後]出[现現])[^。\\n]{0,20}(?:[优優]先|[为為]准|覆[盖蓋]|取代)|以[^。\\n]{0,12}[后後前新][^。\\n]{0,8}[为為]准',
+  '(?:后面|後面|靠[后後]|[较較][新晚早]|最新|前面|靠前|最[后後]|先前|[后後]出[现現])[^。\\n]{0,20}(?:[优優]先|[为為]准|覆[盖蓋]|取代)|以[^。\\n]{0,12}(?:[后後新]|(?<![当當目])前)[^。\\n]{0,8}[为為]准',
   '(?:後の|新しい|最後の|前の|最新の|あとの|下の|上の)[^。\\n]{0,20}(?:優先|上書き|置き換え)',
   '(?:나중|이후|뒤|앞|최신|마지막)[^.\\n]{0,20}(?:우선|덮어|대체)',
   '(?:اللاحق|الأحدث|السابق|الأخير)\\p{L}*[^.\\n]{0,50}(?:الأولوية|يلغي|تلغي|يحل محل|تحل محل)',
@@ -62,12 +62,15 @@ const VERBS =
   '(?:score|rate|translate|summari[sz]e|classify|label|judge|grade|rewrite|describe|explain|evaluate|review|paraphrase|annotate|tag|number|proofread)'
 const DATA = '(?:json|csv|xml|yaml|sql|table|spreadsheet)'
 const ALL = '(?:(?:the|these|those|all|of|my|both|following|given|above|provided|retrieved) ){0,4}'
+// what is told in the model's own words
+const INTO_ONE =
+  ' (?:together )?(?:in)?to (?:a|an|one|your|the) (?:\\p{L}+ ){0,3}(?:answers?|response|reply|summary|explanation)'
 // output that is one per text, such as a table, or depends on time
 const aligned = toWordPatterns(
   [
     `(?<!\\p{L})(?:for|${VERBS}|about|of|per) (?:each|every)(?: of the)? ${TEXTS}(?!\\p{L})`,
     `(?<!\\p{L})(?:${VERBS}|for) (?:each|every|all of them|them all|them each)(?: one)?(?=[.,;!?\\n]|$| (?:separately|individually|in turn|one by one))`,
-    `(?<!\\p{L})(?:translate|merge|concatenate|combine|join|stitch|proofread|rank|re-?rank|sort|order|reorder|re-order|rearrange|convert|classify|label|number) (?!of )(?:${ALL}${TEXTS}|them)(?!\\p{L})`,
+    `(?<!\\p{L})(?:translate|merge|concatenate|combine|join|stitch|proofread|rank|re-?rank|sort|order|reorder|re-order|rearrange|convert|classify|label|number) (?!of )(?:${ALL}(?:search )?${TEXTS}|them)(?!\\p{L})(?!${INTO_ONE})`,
     `(?<!\\p{L})(?:convert|transform|reformat|turn|export|parse)(?!\\p{L})[^.\\n]{0,60}(?<!\\p{L})${DATA}(?!\\p{L})`,
     '(?<!\\p{L})in (?:alphabetical|reverse) order(?!\\p{L})',
     '(?<!\\p{L})(?:line by line|one by one|document by document|one after (?:the other|another))(?!\\p{L})',

@@ -1,6 +1,6 @@
-import { findContentEnd } from './find-edges.ts'
+import { findContentEnd, findLineEnd } from './find-edges.ts'
 import type { Fence } from './find-fences.ts'
-import { readNounAlone } from './words/read-noun.ts'
+import { isLabelNoun, readNounAlone } from './words/read-noun.ts'
 
 /** A line, or its beginning, that opens a block closed by a separate mark, such as `[webpage 1 begin]`. */
 export interface Opening {
@@ -36,7 +36,13 @@ export type Closings = Map<string, string | null>
 
 /** Reads the opening at `start`, where a line begins with `[`, `<`, `{`, `=` or `-`. */
 export function readOpening(text: string, start: number, closings: Closings): Opening | undefined {
-  return readBlock(text, start) ?? readFile(text, start) ?? readRole(text, start) ?? readNoun(text, start, closings)
+  return (
+    readBlock(text, start) ??
+    readNamedBlock(text, start) ??
+    readFile(text, start) ??
+    readRole(text, start) ??
+    readNoun(text, start, closings)
+  )
 }
 
 // `[Document]`, `<<<DOC 2>>>`, alone on its line
@@ -138,6 +144,36 @@ export function readFenced(text: string, line: number, { start: at, end, length 
   if (!RELEVANT.test(text.slice(start, above))) return undefined
   const closing = `\n${text.slice(at, at + length)}`
   return { start, end, closing, form: `relevant ${closing}`, label: undefined, prefix: 'excerpt', isTwice: false }
+}
+
+// `--- BEGIN FILE: a.md ---`, closed by the same name
+const NAMED_BLOCK =
+  /^([=*#-]{2,10}[ \t]?|\[{1,2}|<{1,3})((?:begin|start)(?: of)?[ _-])([\p{L}_ ]{3,24})([:：][ \t]?)([^\n]{1,200}?)((?:[ \t]?[=*#-]{2,10}|\]{1,2}|>{1,3})?)[ \t]*$/iu
+
+function readNamedBlock(text: string, start: number): Opening | undefined {
+  const end = findContentEnd(text, start, Math.min(findLineEnd(text, start), start + LONGEST_SENTENCE))
+  const match = NAMED_BLOCK.exec(text.slice(start, end))
+  if (match === null) return undefined
+  const [, edge, before, noun, joint, name, edgeEnd] = match as unknown as [
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+  ]
+  if (!isLabelNoun(noun)) return undefined
+  const closing = `${edge}${toEnd(before)}${noun}${joint}${name}${edgeEnd}`
+  return {
+    start,
+    end,
+    closing,
+    form: `${edge}${before}${noun}${joint}`,
+    label: undefined,
+    prefix: noun,
+    isTwice: false,
+  }
 }
 
 function readFile(text: string, start: number): Opening | undefined {
