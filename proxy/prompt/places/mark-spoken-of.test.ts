@@ -69,6 +69,18 @@ describe('a list stays as received when it is spoken of by the word that its own
     expect(moves(list, question)).toBe(true)
   })
 
+  it('by a list of titles beside it', () => {
+    const write = (beside: (block: string) => string): boolean =>
+      isMoved((...blocks) => [
+        user(
+          `<documents>\n${blocks.map((text) => `<document>${beside(text)}</document>`).join('\n')}\n</documents>\n` +
+            `${blocks.map((text, i) => `<context id="${i + 1}">${text}</context>`).join('\n')}\n\nQuestion: Which is longer?`,
+        ),
+      ])
+    expect(write((text) => `<title>About ${text.slice(0, 8)}</title>`)).toBe(false)
+    expect(write((text) => `${text} It flows to the sea, and nobody knows where it begins.`)).toBe(true)
+  })
+
   it.each([
     'Use the third bullet point.',
     'What does the second email say?',

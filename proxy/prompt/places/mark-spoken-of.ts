@@ -66,7 +66,11 @@ export function markSpokenOf<Message extends Found>(
         isByTime,
         isByNumber: isByNumber || asksForNumber(words),
       }
-      marked[place] = { ...message, contexts: message.contexts.map((context) => mark(context, said, texts, unmapped)) }
+      const contexts = message.contexts.map((context) => {
+        const isPaired = isPairedWithNames(context, message.contexts, texts)
+        return isPaired ? { ...context, isSpokenOf: true } : mark(context, said, texts, unmapped)
+      })
+      marked[place] = { ...message, contexts }
     }
     if (!isHeard(role)) continue
     addRemarks(later, own)
@@ -156,6 +160,34 @@ function isInOrder({ slots }: PromptContext, { words, remarks, isByTime }: Said)
     saysInOrder(words) ||
     findParallelLists(words).has(slots.length)
   )
+}
+
+/**
+ * Returns whether a list has as many members as another one of its message, and one of the two holds only names: each
+ * name then belongs to one of the texts by position.
+ */
+function isPairedWithNames(
+  context: PromptContext,
+  contexts: readonly PromptContext[],
+  texts: readonly string[],
+): boolean {
+  return contexts.some(
+    (other) =>
+      other !== context &&
+      other.slots.length === context.slots.length &&
+      (holdsNames(context, texts) || holdsNames(other, texts)),
+  )
+}
+
+const LONGEST_NAME = 60
+const TAG = /<[^<>\n]{1,80}>/g
+
+function holdsNames({ slots }: PromptContext, texts: readonly string[]): boolean {
+  return slots.every(({ text, content: { start, end } }) => {
+    if (end - start > 4 * LONGEST_NAME) return false
+    const words = texts[text]!.slice(start, end).replace(TAG, ' ').trim()
+    return words.length <= LONGEST_NAME && !/[.!?。！？\n]/.test(words)
+  })
 }
 
 /** Returns whether a message is from the system. What it says about blocks applies to the lists of all messages. */
