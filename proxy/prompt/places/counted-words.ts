@@ -26,8 +26,12 @@ const LONGEST_NAMES = 400
 const MEMBER = /"(\p{L}{3,30})"\s?:/gu
 // `index=` and `Title:` name what a block has, not what it is
 const FIELD = /\p{L}{3,30}["']?\s?[=:]/gu
-// the line before a list may also say `answer` or `question`
-const known = new Set(nouns.flatMap(({ singular, plural }) => [...wordsOf(singular), ...wordsOf(plural)]))
+// the line before a list may also say `answer` or `question`, or how many were `retrieved`
+const known = new Set(
+  nouns.flatMap(({ language, singular, plural }) =>
+    [singular, plural].flatMap((noun) => (language === 'en' ? wordsOf(noun).slice(-1) : wordsOf(noun))),
+  ),
+)
 
 /** Reads the words that a text counts by place, such as `memory` in `the second memory`, in the singular. */
 export function readCountedWords(text: string): Set<string> {

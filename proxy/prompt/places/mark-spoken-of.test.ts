@@ -81,6 +81,15 @@ describe('a list stays as received when it is spoken of by the word that its own
     expect(write((text) => `${text} It flows to the sea, and nobody knows where it begins.`)).toBe(true)
   })
 
+  it('but not by the number of results above it', () => {
+    const write = (...blocks: string[]): Message[] => [
+      user(
+        `Retrieved 2 results:\n\n${blocks.map((text) => `Source: a.example/${text.length}\nContent: ${text}`).join('\n\n')}\n\nQuestion: Which is longer?`,
+      ),
+    ]
+    expect(isMoved(write)).toBe(true)
+  })
+
   it.each([
     'Use the third bullet point.',
     'What does the second email say?',
