@@ -70,7 +70,8 @@ const aligned = toWordPatterns(
   [
     `(?<!\\p{L})(?:for|${VERBS}|about|of|per) (?:each|every)(?: of the)? ${TEXTS}(?!\\p{L})`,
     `(?<!\\p{L})(?:${VERBS}|for) (?:each|every|all of them|them all|them each)(?: one)?(?=[.,;!?\\n]|$| (?:separately|individually|in turn|one by one))`,
-    `(?<!\\p{L})(?:translate|merge|concatenate|combine|join|stitch|proofread|rank|re-?rank|sort|order|reorder|re-order|rearrange|convert|classify|label|number) (?!of )(?:${ALL}(?:search )?${TEXTS}|them)(?!\\p{L})(?!${INTO_ONE})`,
+    `(?<!\\p{L})combine (?!of )(?:${ALL}(?:documents?|docs?|files?|texts?|passages?|chunks?|items?|entries|records?|versions?)|them)(?!\\p{L})(?!${INTO_ONE})`,
+    `(?<!\\p{L})(?:translate|merge|concatenate|join|stitch|proofread|rank|re-?rank|sort|order|reorder|re-order|rearrange|convert|classify|label|number) (?!of )(?:${ALL}(?:search )?${TEXTS}|them)(?!\\p{L})(?!${INTO_ONE})`,
     `(?<!\\p{L})(?:convert|transform|reformat|turn|export|parse)(?!\\p{L})[^.\\n]{0,60}(?<!\\p{L})${DATA}(?!\\p{L})`,
     '(?<!\\p{L})in (?:alphabetical|reverse) order(?!\\p{L})',
     '(?<!\\p{L})(?:line by line|one by one|document by document|one after (?:the other|another))(?!\\p{L})',

@@ -92,16 +92,18 @@ function readFramedCue(text: string, line: number): Cue | undefined {
 }
 
 // `Do not repeat the contexts. And here is the user question:`
-const LEAD_IN = new RegExp(
-  `[.!?] (?:(?:and|now|so),? )?here(?:['’]s| is) (?:the |my )?${KIND}?(?:question|query):$`,
-  'i',
-)
+const SENTENCE_BEFORE = `[.!?] (?:(?:and|now|so),? )?here(?:['’]s| is) (?:the |my )?${KIND}?(?:question|query):$`
+// `STUDENT QUESTION:`, `Pregunta del estudiante:`
+const ASKER = "(?: (?:d[eo]l?|da|d['’]un|de l['’]|der|des|van de|от|của) ?\\p{L}{2,16})?(?: \\p{L}{2,8})?"
+const OF_ASKER = `^[^\\p{L}\\p{N}]{0,8}(?:\\p{L}{2,14}(?:['’]s)? ){0,2}(?:${QUESTION})${ASKER}[:：]$`
+const LEAD_IN = new RegExp(`${SENTENCE_BEFORE}|${OF_ASKER}`, 'iu')
 const LONGEST_LEAD_IN = 80
 
-/** Reads a line whose last sentence introduces the question. */
+/** Reads a line whose last sentence introduces the question, or which says only whose question follows. */
 function readLeadIn(text: string, line: number): Cue | undefined {
   const end = findContentEnd(text, line, findLineEnd(text, line))
-  if (text[end - 1] !== ':' || !LEAD_IN.test(text.slice(Math.max(line, end - LONGEST_LEAD_IN), end))) return undefined
+  if (!':：'.includes(text[end - 1] ?? ' ')) return undefined
+  if (!LEAD_IN.test(text.slice(Math.max(line, end - LONGEST_LEAD_IN), end).trimStart())) return undefined
   return { kind: 'lead-in', question: true, answer: false, empty: true }
 }
 

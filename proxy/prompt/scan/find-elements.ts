@@ -28,6 +28,8 @@ export interface Region {
 
 // `<file_content>`, `<document_chunk>`
 const COMPOUND = /^(.+)[_-](?:contents?|text|chunk|excerpt|result)$/
+// `<library-document>`
+const OF_KIND = /^[a-z]{2,20}[_-](?:document|passage|chunk|excerpt|snippet)$/
 // `<retrieved_document>`
 const PREFIXED = /^(?:retrieved|relevant|related|source|search|web|knowledge|context)[_-](.+)$/
 const CONTAINER = new RegExp(`^(?:${containerNames})$`)
@@ -135,5 +137,5 @@ export function isWeakTag(name: string): boolean {
 function isBlockName(name: string): boolean {
   if (strongTags.has(name) || weakTags.has(name)) return true
   const noun = COMPOUND.exec(name)?.[1] ?? PREFIXED.exec(name)?.[1]
-  return noun !== undefined && (strongTags.has(noun) || weakTags.has(noun))
+  return (noun !== undefined && (strongTags.has(noun) || weakTags.has(noun))) || OF_KIND.test(name)
 }

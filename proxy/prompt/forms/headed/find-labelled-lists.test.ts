@@ -7,12 +7,12 @@ it('a source below each text, above a rule, is not taken for the heading of the 
     return `**${i + 1}. ${name}**\nIt lies by the water.\nSource: https://a.example/${name}\n---`
   })
   const text = `Found:\n\n${items.join('\n\n')}\n\nThese results come from a search.`
-  expect(findContextLists(text, { whole: true, source: 'search' })).toEqual([])
+  expect(findContextLists(text, { whole: true, tool: 'search' })).toEqual([])
 })
 
 it('an indented first block after an empty line belongs to its list', () => {
   const items = [1, 2, 3].map((n) => `        Document ${n}\n        text: It rained.`)
-  const [list] = findContextLists(`\n${items.join('\n\n')}\n`, { whole: true, source: 'search' })
+  const [list] = findContextLists(`\n${items.join('\n\n')}\n`, { whole: true, tool: 'search' })
   expect(list?.blocks).toHaveLength(3)
 })
 

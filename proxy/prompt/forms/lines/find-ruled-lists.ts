@@ -39,7 +39,7 @@ export function findRuledLists(marks: Marks, region: Region): ContextList[] {
   if (first === undefined || !areAlike(text, rules, region)) return []
   const start = findStart(text, region, first) ?? findStartOfResults(marks, region, rules)
   if (start === undefined) return []
-  const bounded = findBound(text, readLineNotes(text, region), rules, { ...region, start, whole })
+  const bounded = findBound(text, readLineNotes(text, region), rules, { ...region, start, whole, asked: marks.asked })
   if (bounded === undefined) return []
   const blocks = toBlocks(text, start, rules, bounded)
   if (blocks.length < 2 || !areDocuments(text, blocks)) return []
@@ -133,10 +133,12 @@ function findBound(
   text: string,
   lines: LineNotes,
   rules: readonly LineNote[],
-  { start, end, container, whole }: Region & { readonly whole: boolean },
+  { start, end, container, whole, asked }: Region & Pick<Marks, 'whole' | 'asked'>,
 ): number | undefined {
   const { notes } = lines
   const questions = notes.filter(({ kind }) => typeof kind === 'object' && kind.question)
+  // the question is in another message, and nothing leads over to a prompt behind the first rule
+  if (asked && !notes.some(({ kind, start }) => typeof kind === 'object' && start > rules[0]!.start)) return end
   if (container || whole) return questions.length === 0 ? end : undefined
   const question = questions.at(-1) ?? findAskingLine(text, rules, { start, end })
   if (hasInstructionBetween(notes, rules.at(-1)!.start, question?.start ?? end)) return undefined

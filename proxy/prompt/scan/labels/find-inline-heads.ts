@@ -3,8 +3,8 @@ import type { Label } from './label.ts'
 
 // what may come before a first record: words or a tag on its line, or the indentation of a placeholder that all records
 // replace
-const LEAD_IN = /[:：](?:[ \t]{0,4}["'“]?|[ \t]{0,2}\r?\n[ \t]{4,12})$|>[ \t]{0,2}$/
-const FURTHEST_LEAD_IN = 17
+const LEAD_IN = /[:：](?:[ \t]{0,4}["'“]?|[ \t]{0,2}\r?\n[ \t]{4,12})$|>[ \t]{0,2}$|\n[ \t]*\r?\n[ \t]{4,12}$/
+const FURTHEST_LEAD_IN = 40
 
 /** Converts a record to a label. Its fields move with it, except a number that counts. */
 export function toRecordLabel(text: string, start: number, { end, kind, keys, number, isWeak }: RecordHead): Label {

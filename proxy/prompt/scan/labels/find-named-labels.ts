@@ -77,8 +77,8 @@ export function readAddressed(text: string, start: number, { signs, at }: Dress,
   return toLabel(start, end + match[0].length, form, true)
 }
 
-// `Source [a.md]: text`
-const IN_BRACKETS = /[ \t]?\[[^\]\n]{1,160}\][:：](?=\s)/uy
+// `Source [a.md]: text`, `Document (Title: Rome): text`
+const IN_BRACKETS = /[ \t]?(?:\[[^\]\n]{1,160}\]|\([\p{L} _]{2,24}[:：=][^()\n]{1,160}\))[:：](?=\s)/uy
 
 /** Reads a word for a source, and its name in brackets. */
 export function readNameInBrackets(text: string, start: number, { signs, at }: Dress, noun: Noun): Label | undefined {

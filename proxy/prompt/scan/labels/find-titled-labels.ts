@@ -13,7 +13,7 @@ const URL = 'https?:\\/\\/[^\\s()<>]{1,300}'
 const BOLD_TITLE = new RegExp(`\\*\\*[^*\\n]{1,160}\\*\\*[ \\t]{1,2}[(<]${URL}[)>]:?(?=[ \\t]*\\r?\\n)`, 'iy')
 // `### Rome`, with its address right below
 const HEADED_TITLE = new RegExp(
-  `#{1,6}[ \\t][^\\n]{1,200}\\r?\\n(?:(?:url|link|source)[:：][ \\t]?)?<?${URL}>?(?=[ \\t]*\\r?\\n)`,
+  `#{1,6}[ \\t][^\\n]{1,200}\\r?\\n(?:(?:[a-z]{1,20}[ _]){0,2}(?:url|link|source)[:：][ \\t]?)?<?${URL}>?(?=[ \\t]*\\r?\\n)`,
   'iy',
 )
 // `*. {'title': 'Rome'}`
