@@ -9,6 +9,11 @@ const TITLE = new RegExp(
   `^#{1,6}[ \\t]*(?:\\d{1,2}[.)]?[ \\t]+)?(?:\\*\\*)?(?:(?:${QUALITY})[ -]){0,3}(?:(?:${NOUN})(?!\\p{L})|${FOREIGN})[^\\n]{0,40}$`,
   'iu',
 )
+// `Requirements:`, alone on its line
+const LINE = new RegExp(
+  `^(?:\\*\\*)?(?:(?:${QUALITY})[ -]){0,3}(?:(?:${NOUN})|${FOREIGN})[^\\n\\p{L}]{0,8}[:：](?:\\*\\*)?$`,
+  'iu',
+)
 const LONGEST_TITLE = 100
 
 /**
@@ -18,4 +23,9 @@ const LONGEST_TITLE = 100
 export function isPromptHeading(text: string, start: number): boolean {
   const line = text.slice(start, Math.min(findLineEnd(text, start), start + LONGEST_TITLE)).trim()
   return TITLE.test(line)
+}
+
+/** Returns whether a line is only a word for instructions and a colon. */
+export function isPromptLine(text: string, start: number): boolean {
+  return LINE.test(text.slice(start, Math.min(findLineEnd(text, start), start + LONGEST_TITLE)).trim())
 }

@@ -86,10 +86,19 @@ function findFirstHeadings(text: string, notes: readonly LineNote[]): Map<number
 function readLine(text: string, start: number, end: number): 'blank' | 'text' | LineNote['kind'] {
   const first = findContentStart(text, start, end)
   if (first === end) return 'blank'
-  if (isRule(text, first, end)) return 'rule'
+  if (isRule(text, first, end) || isTitledRule(text, first, end)) return 'rule'
   const cue = readCue(text, start)
   if (cue !== undefined) return cue
   return levelOf(text, start) > 0 ? 'heading' : 'text'
+}
+
+// `====== Now it begins ======`
+const TITLED_RULE = /^([-=*~])\1{2,}[ \t][^\n]{1,100}[ \t]\1{3,}$/
+const LONGEST_TITLED_RULE = 160
+
+function isTitledRule(text: string, first: number, end: number): boolean {
+  if (!'-=*~'.includes(text[first]!) || end - first > LONGEST_TITLED_RULE) return false
+  return TITLED_RULE.test(text.slice(first, end).trimEnd())
 }
 
 /** Returns the level of the heading that begins at `line`, or 0 if there is none. */

@@ -9,6 +9,7 @@ import {
   hasQuestionBefore,
 } from '../../borders/find-list-end.ts'
 import { endsInPrompt, endsInPromptLine, mayGoOn } from '../../borders/find-list-tail.ts'
+import { isPromptLine } from '../../borders/find-prompt-heading.ts'
 import { type Interior, readInterior } from '../../borders/list-interior.ts'
 import { isOpenItem } from '../../borders/list-items.ts'
 import { reachesContainerEnd } from '../../borders/reaches-container-end.ts'
@@ -192,11 +193,7 @@ function findLimitBelowQuestion(
   const isAskedBefore = hasQuestionBefore(lines, start) || asksInLine(marks.text, start)
   if (!isAsked && !isAskedAbove && !isAskedBefore) return undefined
   const from = labels.at(-1)!.end
-  if (
-    announcesMore(marks.text, from, limit) &&
-    !labels.slice(1).some(({ start }, i) => announcesMore(marks.text, labels[i]!.end, start))
-  )
-    return undefined
+  if (announcesMore(marks.text, labels, limit)) return undefined
   const goesOn = lines.notes.some(({ kind, start }) => {
     if (start < from || start >= limit) return false
     return kind === 'rule' ? !interior.rule : typeof kind === 'object' && kind.question
@@ -216,11 +213,18 @@ function asksInLine(text: string, start: number): boolean {
 }
 
 // behind a blank line, `Instrucciones:`
-const ANNOUNCEMENT = /\n[ \t]*\r?\n[ \t]*[^\s:：][^\n:：]{0,60}[:：][ \t]*\r?(?=\n)/
+const ANNOUNCEMENT = /(?<=\n[ \t]*\r?\n)[ \t]*[^\s:：][^\n:：]{0,60}[:：][ \t]*\r?(?=\n)/g
 
-/** Returns whether a paragraph in this range begins with a short line that ends with a colon, in any language. */
-function announcesMore(text: string, from: number, to: number): boolean {
-  return ANNOUNCEMENT.test(text.slice(from, to))
+/**
+ * Returns whether a paragraph of the last block begins with a short line that ends with a colon and announces more of
+ * the prompt: one with a word for instructions, or any if no other block has such lines.
+ */
+function announcesMore(text: string, labels: readonly Label[], limit: number): boolean {
+  const last = labels.at(-1)!.end
+  const own = [...text.slice(last, limit).matchAll(ANNOUNCEMENT)]
+  if (own.length === 0) return false
+  if (own.some(({ index }) => isPromptLine(text, last + index))) return true
+  return !labels.slice(1).some(({ start }, i) => text.slice(labels[i]!.end, start).search(ANNOUNCEMENT) >= 0)
 }
 
 // a question, and the line that announces the texts
