@@ -1,5 +1,6 @@
 import { findContentEnd, findLineEnd } from './find-edges.ts'
 import type { Fence } from './find-fences.ts'
+import { isFileName } from './labels/find-named-labels.ts'
 import { isLabelNoun, readNounAlone } from './words/read-noun.ts'
 
 /** A line, or its beginning, that opens a block closed by a separate mark, such as `[webpage 1 begin]`. */
@@ -146,34 +147,19 @@ export function readFenced(text: string, line: number, { start: at, end, length 
   return { start, end, closing, form: `relevant ${closing}`, label: undefined, prefix: 'excerpt', isTwice: false }
 }
 
-// `--- BEGIN FILE: a.md ---`, closed by the same name
+// `--- BEGIN FILE: a.md ---` and `[start of a.md]`, closed by the same name
 const NAMED_BLOCK =
-  /^([=*#-]{2,10}[ \t]?|\[{1,2}|<{1,3})((?:begin|start)(?: of)?[ _-])([\p{L}_ ]{3,24})([:：][ \t]?)([^\n]{1,200}?)((?:[ \t]?[=*#-]{2,10}|\]{1,2}|>{1,3})?)[ \t]*$/iu
+  /^(?<edge>[=*#-]{2,10}[ \t]?|\[{1,2}|<{1,3})(?<before>(?:begin|start)(?: of)?[ _-])(?<what>(?:(?<noun>[\p{L}_ ]{3,24})[:：][ \t]?)?(?<name>[^\n]{1,200}?))(?<edgeEnd>[ \t]?[=*#-]{2,10}|\]{1,2}|>{1,3}|)[ \t]*$/iu
 
 function readNamedBlock(text: string, start: number): Opening | undefined {
   const end = findContentEnd(text, start, Math.min(findLineEnd(text, start), start + LONGEST_SENTENCE))
-  const match = NAMED_BLOCK.exec(text.slice(start, end))
-  if (match === null) return undefined
-  const [, edge, before, noun, joint, name, edgeEnd] = match as unknown as [
-    string,
-    string,
-    string,
-    string,
-    string,
-    string,
-    string,
-  ]
-  if (!isLabelNoun(noun)) return undefined
-  const closing = `${edge}${toEnd(before)}${noun}${joint}${name}${edgeEnd}`
-  return {
-    start,
-    end,
-    closing,
-    form: `${edge}${before}${noun}${joint}`,
-    label: undefined,
-    prefix: noun,
-    isTwice: false,
-  }
+  const groups = NAMED_BLOCK.exec(text.slice(start, end))?.groups
+  if (groups === undefined) return undefined
+  const { edge = '', before = '', what = '', noun = '', name = '', edgeEnd = '' } = groups
+  if (noun === '' ? !isFileName(name) : !isLabelNoun(noun)) return undefined
+  const closing = `${edge}${toEnd(before)}${what}${edgeEnd}`
+  const prefix = noun === '' ? 'file' : noun
+  return { start, end, closing, form: `${edge}${before}${noun}`, label: undefined, prefix, isTwice: false }
 }
 
 function readFile(text: string, start: number): Opening | undefined {

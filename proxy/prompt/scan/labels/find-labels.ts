@@ -58,9 +58,9 @@ const LINK = /(?:(\d{1,3})\.[ \t])?\[[^[\]\n]{1,200}\]\(https?:\/\/[^\s()]{1,300
 const IDENTIFIED = toPattern(
   `\\[((?:pmid|pmcid|doi|arxiv|isbn|issn|ecli|celex|nct|id|uid|key|ref|cite|kb|mem|src)(?:[:#] ?|[_-](?=\\d{1,12}\\])))([\\w.:/-]{0,60}\\d[\\w.:/-]{0,20})\\]:?${GAP}`,
 )
-// `[c910e2e] Source: a.md`, alone on its line
+// `[c910e2e] Source: a.md`, alone on its line, and `[c910e2e]:Title: Rome Description: …`
 const ID_BEFORE_FIELD =
-  /\[([\p{L}\p{N}][\p{L}\p{N}_.:/-]{0,63})\](?=[ \t](?:source|file|filename|document|title|url|path)[:：][ \t]?\S[^\n]{0,200}\r?\n[ \t]*\S)/iuy
+  /\[([\p{L}\p{N}][\p{L}\p{N}_.:/-]{0,63})\](?:[:：](?=[ \t]?(?:title|name|source|content)[:：])|(?=[ \t](?:source|file|filename|document|title|url|path)[:：][ \t]?\S[^\n]{0,200}\r?\n[ \t]*\S))/iuy
 // `17,a.md,"It rained."`
 const ROW = /(\d{1,9})(?:\||,[^,"\n]{1,160},)(?=")/y
 // `17|It rained.`, below the column names
@@ -129,9 +129,11 @@ function readIdBeforeField(text: string, start: number): Label | undefined {
   ID_BEFORE_FIELD.lastIndex = start
   const match = ID_BEFORE_FIELD.exec(text)
   if (match === null) return undefined
-  const [idStart, end] = [start + 1, start + match[0].length]
+  const idStart = start + 1
+  const idEnd = idStart + match[1]!.length
+  const end = start + match[0].length
   const number = toLabelNumber(match[1]!)
-  return { start, end, form: '[] source:', bare: false, isWeak: true, prefix: '', idStart, idEnd: end - 1, number }
+  return { start, end, form: '[] source:', bare: false, isWeak: true, prefix: '', idStart, idEnd, number }
 }
 
 /** Reads a label that gives its block no id. What it says about its block moves with the block. */

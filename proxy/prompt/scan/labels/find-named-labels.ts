@@ -19,6 +19,7 @@ const NAME = `${FILE}|(?:${PART}/){1,12}${PART}|https?://[^\\s<>\\[\\]()]{1,200}
 const PATH = new RegExp(FILE, 'iuy')
 // `pdf | a.pdf`
 const PATH_IN_BRACKETS = new RegExp(`(?:[^\\n[\\]【】|·•]{1,60}[|·•][ \\t]?){0,3}${FILE}`, 'iuy')
+const WHOLE_NAME = new RegExp(`^(?:${FILE})$`, 'iu')
 // the name of a source, or anything in brackets or quotes
 const SOURCE = new RegExp(
   `^(?:[[<"'\`@“「]?(?:${NAME})[\\]>"'\`”」]?|[[<"“「][^\\n[\\]<>"“”「」]{1,160}[\\]>"”」])[^\\n:：]{0,60}[:：]?$`,
@@ -30,6 +31,11 @@ const WORD = /[:：](?:[ \t]+(?=\S)|[ \t]*(?=\r?\n))/uy
 const OF_FIELDS =
   /^(?:sources?|contexts?|references?|evidence|memory|kontext|contexte|contexto|contesto|fuente|fonti|fonte|quelle|источник|джерело|контекст|来源|出典|上下文|コンテキスト|参考\S*|检索结果|搜索结果|検索結果|知识|资料|資料)$/iu
 const ADDRESS = /https?:\/\/[^\s<>,[\]()]{1,300}(?:[ \t]*[:–—|-][ \t][^\n]{1,200})?(?=[ \t]*\r?\n[ \t]*\S)/y
+
+/** Returns whether this is a path or name of a file. */
+export function isFileName(name: string): boolean {
+  return WHOLE_NAME.test(name)
+}
 
 /** Reads a word for a source and its name. What the label says about its block moves with the block. */
 export function readNamed(text: string, start: number, { signs, at }: Dress, noun: Noun): Label | undefined {
