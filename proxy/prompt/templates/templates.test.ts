@@ -8,6 +8,11 @@ import { drawn } from './drawn.fixture.ts'
 import { drawnLater } from './drawn-later.fixture.ts'
 import { listsIn, orderedTexts } from './ordered-texts.fixture.ts'
 import { ordinary } from './ordinary.fixture.ts'
+import { agents } from './published/agents.fixture.ts'
+import { chatApplicationsFirst } from './published/chat-applications-first.fixture.ts'
+import { chatApplicationsSecond } from './published/chat-applications-second.fixture.ts'
+import { projects } from './published/projects.fixture.ts'
+import { subjects } from './published/subjects.fixture.ts'
 import { documentKinds, documentsOf, judge, type Template } from './template.fixture.ts'
 
 /** Returns the verdict on each template's documents, one word per kind of document. */
@@ -26,6 +31,10 @@ describe.each([
   ['blind', blind],
   ['drawn', drawn],
   ['drawn-later', drawnLater],
+  ['published/chat-applications', [...chatApplicationsFirst, ...chatApplicationsSecond]],
+  ['published/agents', agents],
+  ['published/projects', projects],
+  ['published/subjects', subjects],
 ] as const)('templates as applications write them: %s', (name, templates) => {
   it('are found or left alone as before, and none is torn', async () => {
     const verdicts = describeVerdicts(templates)
