@@ -1,14 +1,13 @@
 import { type Noun, readNounAlone } from '../words/read-noun.ts'
 import { readHeadedNumber } from './find-headed-numbers.ts'
-import { isLabelId, type Label, toLabelNumber } from './label.ts'
+import { readIdBeforeField, readIdentified } from './find-identified-labels.ts'
+import { GAP, isLabelId, type Label, toLabelNumber } from './label.ts'
 
 // `Source ID [c910e2e]:`, `Document No. 3:`
 const OF_ID = '(?:[ _](?:id|no\\.?|nr\\.?|number))?'
 const ID = '([\\p{L}\\p{N}][\\p{L}\\p{N}_.-]{0,63})'
 // `Document 0:::`
 const COLON = '(?:[ \\t]?[:：]{1,3})'
-// Chinese, Japanese and Korean texts continue without a space
-const GAP = '(?=\\s|$|[\\p{Script=Hangul}\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}«])'
 // `Doc 1(Title: Rome) text`: the block's fields in brackets
 const FIELDS = '(?=[ \\t]?[(（](?:title|source|name|file|url|id|score|标题|来源)[:：=])'
 // `Result 1`, alone on its line, above the fields of the result
@@ -54,13 +53,6 @@ const HEADED_FIELD = /(uri|url|source|file|path|document|filename)[:：][ \t]+(?
 // `- [a7:0-50] text`
 const ITEM = /\[((?=[\w.:#-]{0,63}\d|[0-9a-f]{6})[\w.:#-]{1,64})\](?::?)(?=[ \t])/uy
 const LINK = /(?:(\d{1,3})\.[ \t])?\[[^[\]\n]{1,200}\]\(https?:\/\/[^\s()]{1,300}\)(?=[ \t]*(?:\r?\n|[-–—:][ \t]))/uy
-// `[PMID:123]`, a global or local identifier with its type
-const IDENTIFIED = toPattern(
-  `\\[((?:pmid|pmcid|doi|arxiv|isbn|issn|ecli|celex|nct|id|uid|key|ref|cite|kb|mem|src)(?:[:#] ?|[_-](?=\\d{1,12}\\])))([\\w.:/-]{0,60}\\d[\\w.:/-]{0,20})\\]:?${GAP}`,
-)
-// `[c910e2e] Source: a.md`, alone on its line, and `[c910e2e]:Title: Rome Description: …`
-const ID_BEFORE_FIELD =
-  /\[([\p{L}\p{N}][\p{L}\p{N}_.:/-]{0,63})\](?:[:：](?=[ \t]?(?:title|name|source|content)[:：])|(?=[ \t](?:source|file|filename|document|title|url|path)[:：][ \t]?\S[^\n]{0,200}\r?\n[ \t]*\S))/iuy
 // `17,a.md,"It rained."`
 const ROW = /(\d{1,9})(?:\||,[^,"\n]{1,160},)(?=")/y
 // `17|It rained.`, below the column names
@@ -125,17 +117,6 @@ function readBracketed(text: string, start: number, decoration: string): Label |
   return readFileLabel(text, start) ?? readLink(text, start) ?? readIdBeforeField(text, start)
 }
 
-function readIdBeforeField(text: string, start: number): Label | undefined {
-  ID_BEFORE_FIELD.lastIndex = start
-  const match = ID_BEFORE_FIELD.exec(text)
-  if (match === null) return undefined
-  const idStart = start + 1
-  const idEnd = idStart + match[1]!.length
-  const end = start + match[0].length
-  const number = toLabelNumber(match[1]!)
-  return { start, end, form: '[] source:', bare: false, isWeak: true, prefix: '', idStart, idEnd, number }
-}
-
 /** Reads a label that gives its block no id. What it says about its block moves with the block. */
 function readNameless(text: string, start: number, decoration: string, shape: RegExp): Label | undefined {
   const at = start + decoration.length
@@ -149,28 +130,6 @@ function readNameless(text: string, start: number, decoration: string, shape: Re
 function toNameless(start: number, end: number, decoration: string, noun: string): Label {
   const noId = { idStart: start, idEnd: start, number: undefined }
   return { start, end, form: `${decoration}${noun}:`, bare: false, isWeak: true, prefix: '', ...noId }
-}
-
-/** Reads an identifier in brackets, with its type. */
-function readIdentified(text: string, start: number, at: number): Label | undefined {
-  IDENTIFIED.lastIndex = at
-  const match = IDENTIFIED.exec(text)
-  if (match === null) return undefined
-  const [whole, prefix, id] = match as unknown as [string, string, string]
-  const idStart = at + 1 + prefix.length
-  const form = `${text.slice(start, at)}[${prefix.toLowerCase()}~`
-  const number = toLabelNumber(id)
-  return {
-    start,
-    end: at + whole.length,
-    form,
-    bare: false,
-    isWeak: true,
-    prefix,
-    idStart,
-    idEnd: idStart + id.length,
-    number,
-  }
 }
 
 /** Reads a list item that begins with the key of its text, such as `- [c910e2e]: text`. */

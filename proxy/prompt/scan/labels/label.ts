@@ -47,3 +47,6 @@ export function isRunning(ids: readonly (string | undefined)[]): boolean {
 function isDigit(code: number): boolean {
   return code >= 48 && code <= 57
 }
+
+/** What follows a label. Chinese, Japanese and Korean texts continue without a space. */
+export const GAP: string = '(?=\\s|$|[\\p{Script=Hangul}\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}«])'

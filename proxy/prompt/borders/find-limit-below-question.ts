@@ -1,0 +1,71 @@
+import type { Label } from '../scan/labels/label.ts'
+import type { LabelledRegion, LabelRun } from './find-label-run.ts'
+import { hasQuestionBefore } from './find-list-end.ts'
+import { endsInPrompt, endsInPromptLine } from './find-list-tail.ts'
+import { isPromptLine } from './find-prompt-heading.ts'
+import type { Interior } from './list-interior.ts'
+
+/** Returns the end of the list if the question comes before it, unless the prompt may continue after the last block. */
+export function findLimitBelowQuestion(
+  { marks, lines }: LabelledRegion,
+  { labels, limit }: LabelRun,
+  interior: Interior,
+): number | undefined {
+  const isAsked = marks.asked && (interior.blank || isNoLonger(marks.text, labels, interior, limit))
+  const { start } = labels[0]!
+  const isAskedAbove = asksAbove(marks.text, start) && isNoLonger(marks.text, labels, interior, limit)
+  const isAskedBefore = hasQuestionBefore(lines, start) || asksInLine(marks.text, start)
+  if (!isAsked && !isAskedAbove && !isAskedBefore) return undefined
+  const from = labels.at(-1)!.end
+  if (announcesMore(marks.text, labels, limit)) return undefined
+  const goesOn = lines.notes.some(({ kind, start }) => {
+    if (start < from || start >= limit) return false
+    return kind === 'rule' ? !interior.rule : typeof kind === 'object' && kind.question
+  })
+  return goesOn || endsInPrompt(marks.text, from, limit) || endsInPromptLine(marks.text, from, limit)
+    ? undefined
+    : limit
+}
+
+/**
+ * Returns whether the words before a first block, on its line, contain the question, as in `Answer this: '…' with this
+ * context:`.
+ */
+function asksInLine(text: string, start: number): boolean {
+  const line = text.slice(Math.max(text.lastIndexOf('\n', start - 1) + 1, start - 1_000), start)
+  return /\b(?:query|question|task)\b[^\n]{0,20}['"“:：]/i.test(line)
+}
+
+// behind a blank line, `Instrucciones:`
+const ANNOUNCEMENT = /(?<=\n[ \t]*\r?\n)[ \t]*[^\s:：][^\n:：]{0,60}[:：][ \t]*\r?(?=\n)/g
+
+/**
+ * Returns whether a paragraph of the last block begins with a short line that ends with a colon and announces more of
+ * the prompt: one with a word for instructions, or any if no other block has such lines.
+ */
+function announcesMore(text: string, labels: readonly Label[], limit: number): boolean {
+  const last = labels.at(-1)!.end
+  const own = [...text.slice(last, limit).matchAll(ANNOUNCEMENT)]
+  if (own.length === 0) return false
+  if (own.some(({ index }) => isPromptLine(text, last + index))) return true
+  return !labels.slice(1).some(({ start }, i) => text.slice(labels[i]!.end, start).search(ANNOUNCEMENT) >= 0)
+}
+
+// a question, and the line that announces the texts
+const ASKED_ABOVE = /[?？]["'”’»)]?\s*\n[^\n]{1,120}[:：]\s*$/
+const LONGEST_ABOVE = 300
+
+/** Returns whether a question and a line that ends with a colon come before a list, with nothing in between. */
+function asksAbove(text: string, start: number): boolean {
+  return ASKED_ABOVE.test(text.slice(Math.max(0, start - LONGEST_ABOVE), start))
+}
+
+/**
+ * Returns whether a last block at the end of the text has no more lines than the other blocks. A further line may
+ * belong to the prompt.
+ */
+function isNoLonger(text: string, labels: readonly Label[], { ends }: Interior, limit: number): boolean {
+  const lines = ({ end }: Label, to: number): number => text.slice(end, to).trim().split('\n').length
+  const most = Math.max(...ends.map((end, i) => lines(labels[i]!, end)))
+  return lines(labels.at(-1)!, limit) <= most
+}
