@@ -63,11 +63,11 @@ const VALUE = new RegExp(
 )
 const LONGEST_VALUE = 200
 
-/** Reads the line that begins at `line`. Returns undefined if it is not a cue. */
-export function readCue(text: string, line: number): Cue | undefined {
+/** Reads the line from `line` to `lineEnd`. Returns undefined if it is not a cue. */
+export function readCue(text: string, line: number, lineEnd?: number): Cue | undefined {
   CUE.lastIndex = line
   const match = CUE.exec(text)
-  if (match === null) return readFramedCue(text, line) ?? readLeadIn(text, line)
+  if (match === null) return readFramedCue(text, line) ?? readLeadIn(text, line, lineEnd ?? findLineEnd(text, line))
   const [whole, decoration, question, answer, other, sentence] = match
   const noun = answer ?? other
   if (noun !== undefined && !isAnnouncement(whole, decoration!, noun)) return undefined
@@ -92,18 +92,21 @@ function readFramedCue(text: string, line: number): Cue | undefined {
 }
 
 // `Do not repeat the contexts. And here is the user question:`
-const SENTENCE_BEFORE = `[.!?] (?:(?:and|now|so),? )?here(?:['’]s| is) (?:the |my )?${KIND}?(?:question|query):$`
+const LEAD_IN = new RegExp(
+  `[.!?] (?:(?:and|now|so),? )?here(?:['’]s| is) (?:the |my )?${KIND}?(?:question|query):$`,
+  'i',
+)
 // `STUDENT QUESTION:`, `Pregunta del estudiante:`
 const ASKER = "(?: (?:d[eo]l?|da|d['’]un|de l['’]|der|des|van de|от|của) ?\\p{L}{2,16})?(?: \\p{L}{2,8})?"
-const OF_ASKER = `^[^\\p{L}\\p{N}]{0,8}(?:\\p{L}{2,14}(?:['’]s)? ){0,2}(?:${QUESTION})${ASKER}[:：]$`
-const LEAD_IN = new RegExp(`${SENTENCE_BEFORE}|${OF_ASKER}`, 'iu')
+const OF_ASKER = new RegExp(`^[^\\p{L}\\p{N}]{0,8}(?:\\p{L}{2,14}(?:['’]s)? ){0,2}(?:${QUESTION})${ASKER}[:：]$`, 'iu')
 const LONGEST_LEAD_IN = 80
 
 /** Reads a line whose last sentence introduces the question, or which says only whose question follows. */
-function readLeadIn(text: string, line: number): Cue | undefined {
-  const end = findContentEnd(text, line, findLineEnd(text, line))
+function readLeadIn(text: string, line: number, lineEnd: number): Cue | undefined {
+  const end = findContentEnd(text, line, lineEnd)
   if (!':：'.includes(text[end - 1] ?? ' ')) return undefined
-  if (!LEAD_IN.test(text.slice(Math.max(line, end - LONGEST_LEAD_IN), end).trimStart())) return undefined
+  const words = text.slice(Math.max(line, end - LONGEST_LEAD_IN), end).trimStart()
+  if (!LEAD_IN.test(words) && (end - line > LONGEST_LEAD_IN || !OF_ASKER.test(words))) return undefined
   return { kind: 'lead-in', question: true, answer: false, empty: true }
 }
 
