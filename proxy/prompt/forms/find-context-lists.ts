@@ -4,7 +4,7 @@ import { type ContextList, mostBlocks } from '../judge/context-list.ts'
 import { judgeList } from '../judge/judge-list.ts'
 import type { Reason, Refusal } from '../judge/reasons.ts'
 import { findContentStart, findIndexFrom } from '../scan/find-edges.ts'
-import { findElements, isKin, type KinElement, type Region } from '../scan/find-elements.ts'
+import { findElements, genericTags, isKin, type KinElement, type Region } from '../scan/find-elements.ts'
 import { type Marks, readMarks, type TextTraits } from '../scan/find-marks.ts'
 import type { Tag } from '../scan/find-tags.ts'
 import type { Label } from '../scan/labels/label.ts'
@@ -44,9 +44,10 @@ export function findSureLists(text: string, traits: TextTraits = {}): FoundLists
 export function* searchLists(text: string, traits: TextTraits): Generator<void, FoundLists> {
   const marks = yield* readMarks(text, traits)
   if (marks === undefined) return refuse('too_many', text)
-  const torn = findTorn(marks.tags)
+  const unbalanced = findUnbalanced(marks.tags)
+  const torn = findTorn(unbalanced)
   if (torn !== undefined) return refuse('torn_tags', text, torn.start)
-  const search = new ListSearch(marks)
+  const search = new ListSearch(marks, unbalanced)
   const lists = search.findAll()
   const { refusals } = search
   const counted = lists.length === 0 && refusals.length === 0 ? findCounted(marks.labels) : undefined
@@ -61,10 +62,18 @@ function refuse(refused: Reason, text: string, start = 0): FoundLists {
 /**
  * Finds a tag without a partner, if its name is one for documents that also occurs in pairs. Documents then contain
  * such tags themselves, and the end of a document cannot be told from an example inside another. It is better to find
- * no list than to tear a document apart. Tags merely mentioned within a line do not count, nor do tags that are never
- * closed, as in HTML.
+ * no list than to tear a document apart. Of tags for any kind of data, only the lists they form are left alone.
  */
-function findTorn(tags: readonly Tag[]): Tag | undefined {
+function findTorn(unbalanced: ReadonlyMap<string, Tag>): Tag | undefined {
+  for (const [name, tag] of unbalanced) if (isKin(name) && !genericTags.has(name)) return tag
+  return undefined
+}
+
+/**
+ * Returns the first tag without a partner of each name that also occurs in pairs. Tags merely mentioned within a line
+ * do not count, nor do tags that are never closed, as in HTML.
+ */
+function findUnbalanced(tags: readonly Tag[]): ReadonlyMap<string, Tag> {
   const paired = new Set<string>()
   const alone = new Map<string, Tag>()
   for (const tag of tags) {
@@ -72,8 +81,7 @@ function findTorn(tags: readonly Tag[]): Tag | undefined {
     if (partner !== undefined) paired.add(name)
     else if ((closing || begins) && !alone.has(name)) alone.set(name, tag)
   }
-  for (const [name, tag] of alone) if (paired.has(name) && isKin(name)) return tag
-  return undefined
+  return new Map([...alone].filter(([name]) => paired.has(name)))
 }
 
 /** Returns the first label that continues the count of its form. */
@@ -95,9 +103,12 @@ function startOf(list: ContextList): number {
 class ListSearch {
   readonly refusals: Refusal[] = []
   readonly #marks: Marks
+  readonly #unbalanced: ReadonlyMap<string, Tag>
 
-  constructor(marks: Marks) {
+  /** `unbalanced`: names of tags that also occur without a partner. */
+  constructor(marks: Marks, unbalanced: ReadonlyMap<string, Tag>) {
     this.#marks = marks
+    this.#unbalanced = unbalanced
   }
 
   findAll(): ContextList[] {
@@ -143,7 +154,7 @@ class ListSearch {
     }
     if (blocks.length > mostBlocks)
       this.refusals.push({ refused: 'too_many', at: { start: region.start, end: region.end } })
-    lists.push(findTagLists(marks, blocks, region))
+    lists.push(findTagLists(marks, blocks, region, this.#unbalanced))
     return [...lists.flat().filter((list) => this.#isTaken(list)), ...inside.flat()]
   }
 

@@ -2,6 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { findContextLists } from '../find-context-lists.ts'
 import { announced, behindLists, contentsOf, labelsOf } from '../found-lists.fixture.ts'
 
+it('a tag for any kind of data without a partner hides only the lists of such tags', () => {
+  const hold = (name: string): string =>
+    `<documents>\n<${name} id="1">a <entry>b</entry>\n</entry></${name}>\n<${name} id="2">c</${name}>\n</documents>\n\nWhy?`
+  expect(contentsOf(hold('document'))).toEqual([['a <entry>b</entry>\n</entry>', 'c']])
+  expect(findContextLists(hold('entry')).filter(({ blocks }) => blocks.length > 1)).toEqual([])
+})
+
 describe('documents that hold tags like those around them', () => {
   const list = (...contents: string[]): string =>
     `<documents>\n${contents.map((text, i) => `<document index="${i + 1}">\n${text}\n</document>`).join('\n')}\n</documents>\n\nWhy?`

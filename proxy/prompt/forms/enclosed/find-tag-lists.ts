@@ -6,7 +6,7 @@ import { findContentEnd, findContentStart, findIndexFrom, findLineEnd, isRule } 
 import { genericTags, isKin, isWeakTag, type KinElement, type Region } from '../../scan/find-elements.ts'
 import type { Marks } from '../../scan/find-marks.ts'
 import { findRankAttributes } from '../../scan/find-rank-fields.ts'
-import { readAttributes } from '../../scan/find-tags.ts'
+import { readAttributes, type Tag } from '../../scan/find-tags.ts'
 import { isRunning } from '../../scan/labels/label.ts'
 import { idNames, plainId } from '../../scan/words/id-names.ts'
 import { datedField, orderedField, toFieldName } from '../../scan/words/ordered-fields.ts'
@@ -24,10 +24,15 @@ const FIELD_NAMES = new Set(['source', 'reference', 'file', 'memory', 'result'])
 
 /**
  * Finds the lists formed by these elements of one region. Each element is a block, and each row of siblings is a list.
- * A row is left out if text interrupts it inside its container, or if its numbers continue after the text, because then
- * a document contains such tags and would be torn apart.
+ * A row is left out if text interrupts it inside its container, if its numbers continue after the text, or if its tags
+ * are among the `unbalanced`, because then a document contains such tags and would be torn apart.
  */
-export function findTagLists(marks: Marks, elements: readonly KinElement[], region: Region): ContextList[] {
+export function findTagLists(
+  marks: Marks,
+  elements: readonly KinElement[],
+  region: Region,
+  unbalanced: ReadonlyMap<string, Tag>,
+): ContextList[] {
   if (elements.length > mostBlocks) return []
   const { text } = marks
   const rows: KinElement[][] = []
@@ -37,7 +42,7 @@ export function findTagLists(marks: Marks, elements: readonly KinElement[], regi
     else rows.push([element])
     previous = element
   }
-  const torn = new Set<string>()
+  const torn = new Set<string>(unbalanced.keys())
   for (const [i, row] of rows.slice(1).entries()) {
     const [before, behind] = [rows[i]!.at(-1)!, row[0]!]
     if (before.open.name !== behind.open.name) continue
