@@ -33,7 +33,7 @@ test("a label that several lists bear is the last one's", () => {
 
 test('blocks without labels are cited as the order annotation calls them', () => {
   const parts = { ...message, texts: [0, 1, 2] }
-  const texts = ['Rain fell.', 'The sun shone.', 'Why?']
+  const texts = ['Rain fell.', 'The sun shone.', 'Question: why?']
   const [found] = findContexts(parts, texts)
   expect(citationMapOf(texts, [{ found: found!, order: [1, 0] }])).toEqual([
     {

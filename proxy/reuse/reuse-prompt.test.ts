@@ -68,13 +68,13 @@ describe('ordering', () => {
       role: 'user',
       content: texts.map((text) => ({ type: 'text', text })),
     })
-    sender.send([parts('Rain fell.', 'Sun shone.', 'Why?')])
-    const [message] = sender.send([parts('Wind blew.', 'Sun shone.', 'Rain fell.', 'When?')])
+    sender.send([parts('Rain fell.', 'Sun shone.', 'Question: why?')])
+    const [message] = sender.send([parts('Wind blew.', 'Sun shone.', 'Rain fell.', 'Question: when?')])
     expect((message!.content as { text: string }[]).map(({ text }) => text)).toEqual([
       'Rain fell.',
       'Sun shone.',
       'Wind blew.\n\nPlease read the context in the following priority order: [Doc_3] > [Doc_2] > [Doc_1] and answer the question.',
-      'When?',
+      'Question: when?',
     ])
   })
 

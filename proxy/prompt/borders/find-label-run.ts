@@ -35,10 +35,8 @@ export function findRun(labelled: LabelledRegion, first: Label): LabelRun | unde
     return { labels: labels.slice(from, to), positional: true, limit: labels[to]!.start }
   }
   if (first.bare) return undefined
-  const rest = labels.slice(from)
-  // numbers that count up and then repeat are two lists, or one list that quotes itself
-  const ambiguous = to - from > 1 && new Set(rest.map(({ number }) => number)).size < rest.length
-  return ambiguous ? undefined : { labels: rest, positional: false, limit }
+  // numbers that count up and then jump or repeat are two lists, or one list with a document that holds such a label
+  return to - from > 1 ? undefined : { labels: labels.slice(from), positional: false, limit }
 }
 
 // returns the index after the labels that count up from 0 or 1

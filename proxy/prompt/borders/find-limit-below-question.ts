@@ -17,7 +17,7 @@ export function findLimitBelowQuestion(
   const isAskedBefore = hasQuestionBefore(lines, start) || asksInLine(marks.text, start)
   if (!isAsked && !isAskedAbove && !isAskedBefore) return undefined
   const from = labels.at(-1)!.end
-  if (announcesMore(marks.text, labels, limit)) return undefined
+  if (announcesAlone(marks.text, labels, limit)) return undefined
   const goesOn = lines.notes.some(({ kind, start }) => {
     if (start < from || start >= limit) return false
     return kind === 'rule' ? !interior.rule : typeof kind === 'object' && kind.question
@@ -36,19 +36,24 @@ function asksInLine(text: string, start: number): boolean {
   return /\b(?:query|question|task)\b[^\n]{0,20}['"“:：]/i.test(line)
 }
 
-// behind a blank line, `Instrucciones:`
-const ANNOUNCEMENT = /(?<=\n[ \t]*\r?\n)[ \t]*[^\s:：][^\n:：]{0,60}[:：][ \t]*\r?(?=\n)/g
+// behind a blank line, `Instrucciones:`, but no line of code
+const ANNOUNCEMENT =
+  /(?<=\n[ \t]*\r?\n)[ \t]*[#*]{0,4}[ \t]?[\p{Lu}\p{Lo}][^\n:：()=[\]{}]{0,60}[:：]\**[ \t]*\r?(?=\n)/gu
 
-/**
- * Returns whether a paragraph of the last block begins with a short line that ends with a colon and announces more of
- * the prompt: one with a word for instructions, or any if no other block has such lines.
- */
-function announcesMore(text: string, labels: readonly Label[], limit: number): boolean {
-  const last = labels.at(-1)!.end
-  const own = [...text.slice(last, limit).matchAll(ANNOUNCEMENT)]
-  if (own.length === 0) return false
-  if (own.some(({ index }) => isPromptLine(text, last + index))) return true
-  return !labels.slice(1).some(({ start }, i) => text.slice(labels[i]!.end, start).search(ANNOUNCEMENT) >= 0)
+/** Returns whether a paragraph of the last block begins with a line for instructions, such as `Requirements:`. */
+export function announcesInstructions(text: string, from: number, limit: number): boolean {
+  return findAnnouncements(text, from, limit).some((at) => isPromptLine(text, at))
+}
+
+/** Returns whether a paragraph of the last block, but none of another block, begins with a short line and a colon. */
+function announcesAlone(text: string, labels: readonly Label[], limit: number): boolean {
+  const isAnnouncing = ({ end }: Label, i: number): boolean =>
+    findAnnouncements(text, end, labels[i + 1]?.start ?? limit).length > 0
+  return isAnnouncing(labels.at(-1)!, labels.length - 1) && !labels.slice(0, -1).some(isAnnouncing)
+}
+
+function findAnnouncements(text: string, from: number, to: number): number[] {
+  return [...text.slice(from, to).matchAll(ANNOUNCEMENT)].map(({ index }) => from + index)
 }
 
 // a question, and the line that announces the texts

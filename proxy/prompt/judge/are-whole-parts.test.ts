@@ -11,7 +11,12 @@ function blocksOf(...texts: string[]): string[][] {
 
 describe('the text parts of a message', () => {
   it.each([
-    ['paragraphs', ['Rain fell in Oslo.', 'The sun shone in Rome,\nall day.', 'Which?']],
+    ['paragraphs', ['Rain fell in Oslo.', 'The sun shone in Rome,\nall day.', 'Question: which?']],
+    ['spoken of', ['Rain fell in Oslo.', 'The sun shone in Rome.', 'What do these passages say?']],
+    [
+      'passages',
+      [`Rain fell in Oslo. ${'It was wet. '.repeat(9)}`, `The sun shone. ${'It was hot. '.repeat(9)}`, 'Which?'],
+    ],
     ['titled', ['Oslo\nRain fell.\n\nIt was cold.', 'Rome\nThe sun shone.', 'Which?']],
     [
       'papers with references',
@@ -30,6 +35,11 @@ describe('the text parts of a message', () => {
     ['e-mails', ['From: a@h\n\nRain fell.', 'From: b@h\n\nThe sun shone.', 'Which?']],
     ['steps', ['Step 1: open the door.', 'Step 2: go in.', 'Which?']],
     ['chapters', ['Chapter 1\nRain fell.', 'Chapter 2\nThe sun shone.', 'Which?']],
+    ['remarks', ['Set x to 1.', 'Set x to 2.', 'What is x?']],
+    [
+      'verses',
+      [`Row, row\n${'gently down the stream\n'.repeat(6)}`, `Merrily\n${'life is but a dream\n'.repeat(7)}`, 'Which?'],
+    ],
     ['days of a diary', ['2025-01-01 Rain fell.', '2025-01-02 The sun shone.', 'Which?']],
   ])('are none when they are %s, which have their places', (_, texts) => {
     expect(blocksOf(...texts)).toEqual([])

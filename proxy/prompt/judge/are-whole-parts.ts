@@ -3,6 +3,7 @@ import { findContentStart, findIndexFrom } from '../scan/find-edges.ts'
 import { isKin } from '../scan/find-elements.ts'
 import { isNoContext, isOfNotes } from '../scan/find-list-heading.ts'
 import { findMarks, type Marks, type Place } from '../scan/find-marks.ts'
+import { announcingPlurals } from '../scan/words/vocabulary.ts'
 
 // announces a list that the other texts may continue
 const ANNOUNCED =
@@ -21,7 +22,9 @@ const TITLED = /^(?:# [^\n]+|(?![-*+>|#`]|\d+[.)])[^\n]{1,100}[^\n.!?。！？:�
 // parts that begin like this form a sequence: messages, steps, chapters
 const SERIAL =
   /^(?:#{1,6} |\*\*|\[)?(?:(?:step|chapter|part|section|scene|act|day|week|month|version|turn|round|release|lesson|episode|page|slide|schritt|kapitel|teil|étape|chapitre|partie|paso|capítulo|parte)\s*#?[\dIVX]+\b|第[\d一二三四五六七八九十]|(?:from|to|date|sent|subject|von|an|datum|betreff|objet|fecha|asunto)\s*:|(?:user|assistant|human|ai|system|me|you)\s*:|\d{4}-\d\d-\d\d|v?\d+\.\d+)/i
+const SET = new RegExp(announcingPlurals, 'iu')
 const LONGEST_HEAD = 300
+const SHORTEST_PASSAGE = 120
 const LONGEST_PARAGRAPH = 2_500
 const BLANK_LINE = /\n[ \t\r]*\n/
 
@@ -69,7 +72,15 @@ function areOwnTexts(parts: readonly string[], question: string): boolean {
   const bodies = parts.map((text) => text.trim())
   const isOther = (body: string): boolean => TO_MODEL.test(body) || MARKUP.test(body) || SERIAL.test(body)
   if (bodies.some((body) => body === '' || isOther(body))) return false
-  return bodies.every((body) => TITLED.test(body)) || bodies.every((body) => isParagraph(body))
+  // verses have short first lines too, but no sentences
+  if (bodies.every((body) => TITLED.test(body) && /^#|[.!?。！？]/.test(body))) return true
+  if (!bodies.every((body) => isParagraph(body))) return false
+  // remarks and one text in pieces come in parts too; only whole passages are evidence without further words
+  return SET.test(question) || readCue(question, 0) !== undefined || bodies.every((body) => isPassage(body))
+}
+
+function isPassage(body: string): boolean {
+  return body.length >= SHORTEST_PASSAGE && !/^\p{Ll}/u.test(body) && /[.!?。！？]["'”’»)\]]?$/.test(body)
 }
 
 function isParagraph(body: string): boolean {

@@ -1,7 +1,7 @@
 import { findClosingLine, findEndBeforeClosing, findOpening } from '../../borders/find-closing-line.ts'
 import { mayBeInside } from '../../borders/find-cue-doubt.ts'
 import { findRun, type LabelledRegion, type LabelRun } from '../../borders/find-label-run.ts'
-import { findLimitBelowQuestion } from '../../borders/find-limit-below-question.ts'
+import { announcesInstructions, findLimitBelowQuestion } from '../../borders/find-limit-below-question.ts'
 import { type Ending, findClosing, findEnding, findOpeningRule } from '../../borders/find-list-end.ts'
 import { endsInPrompt, endsInPromptLine, mayGoOn } from '../../borders/find-list-tail.ts'
 import { type Interior, readInterior } from '../../borders/list-interior.ts'
@@ -164,7 +164,8 @@ function findBlockLimit(
   // records are whole documents, but paragraphs found only in the last one may belong to the prompt
   const isRecord = certain !== undefined && last.keys !== undefined && ending.cue === undefined
   if (interior.blank || isRecord) {
-    return bound === undefined || isPromptBefore(marks.text, last.end, bound) ? undefined : bound
+    if (bound === undefined || isPromptBefore(marks.text, last.end, bound)) return undefined
+    return !isClosed && announcesInstructions(marks.text, last.end, bound) ? undefined : bound
   }
   return findParagraphLimit(labelled, run, interior, { ...ending, certain: bound })
 }
