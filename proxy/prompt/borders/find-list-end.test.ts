@@ -257,3 +257,35 @@ it('a last block that would be empty, since its first line reads like a cue, is 
   const text = 'Document 1:\nAlpha\nDocument 2:\nUser: hi\nBob: hello\n---\nQuestion: why?\nAnswer:'
   expect(contentsOf(text)).toEqual([])
 })
+
+describe('a paragraph of the prompt behind documents of several paragraphs does not move with the last one:', () => {
+  it.each([
+    'Responde solo con la información anterior.',
+    'Chỉ trả lời dựa trên các tài liệu trên.',
+    'Yalnızca yukarıdaki belgelere göre yanıtla.',
+    'Odpověz stručně.',
+    '上記の文書だけを使って日本語で答えてください。',
+    'أجب بالاعتماد على المستندات أعلاه فقط.',
+    'The user is twelve years old.',
+    'Thanks in advance, and take your time!',
+    'Requirements:\n1. Be short.',
+    'Reglas:\n- Sé breve.',
+    'Example answer:\nThe capital is Rome [2].',
+    '====== Now it begins ======',
+  ])('%j', (tail) => {
+    for (const documents of [
+      ['Red.\n\nWarm.', 'Blue.\n\nCold.', 'Green.\n\nCalm.'],
+      ['# Red\n\nWarm.', '# Blue\n\nCold.', '# Green\n\nCalm.'],
+    ]) {
+      const list = documents.map((text, i) => `Document ${i + 1}: ${text}`).join('\n\n')
+      const text = `Context:\n\n${list}\n\n${tail}\n\nQuestion: Which?`
+      const [found] = findContextLists(text)
+      expect(text.slice(found?.blocks.at(-1)?.end ?? text.length)).not.toBe('\n\nQuestion: Which?')
+    }
+  })
+
+  it('nor is a list taken whose numbers count up and then jump', () => {
+    const quoted = 'Document 1: Red.\n\nDocument 2: a script:\n\ncat <<EOF\nDocument 9: not one\nEOF'
+    expect(findContextLists(`Context:\n\n${quoted}\n\nQuestion: Which?`)).toEqual([])
+  })
+})

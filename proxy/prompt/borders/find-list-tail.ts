@@ -13,6 +13,11 @@ const ASKING_ELSEWHERE =
   /(?<!\p{L})(?:beantwort|antwort|nutze|verwende|zitier|nenne|schreib|fasse|répond|utilise|cite|citez|rédige|indique|respond|contest|usa|usar|utiliza|cita|redact|resum|indic|explic|rispondi|riporta|ответ|отвеч|использу|цитиру|укаж|відпов|вказ|beantwoord|antwoord|gebruik|vermeld|odpow|użyj|podaj|yanıt|cevap|kullan|svar|bruk|använd|vastaa|käytä|odpov|použ|válaszol|használ|răspun|folos|απαντ|απάντ|χρησιμοπ)\p{L}*|trả lời|sử dụng|jawab|gunakan|أجب|استخدم|उत्तर|उपयोग|ענה|השתמש|ตอบ|ใช้|^[请請]|回答|(?:ください|下さい|なさい|こと)[。.]?$|(?:세요|십시오|시오|할 것)[.。]?$/iu
 const OF_THE_PROMPT_ELSEWHERE =
   /antwort|frage|quelle|kontext|dokument|réponse|question|source|contexte|document|respuesta|pregunta|fuente|contexto|información|informação|informações|anterior|resposta|pergunta|fonte|risposta|domanda|contesto|ответ|вопрос|источник|контекст|документ|джерел|відповід|antwoord|vraag|bron|odpowied|pytani|źród|kontekst|cevap|yanıt|soru|kaynak|belge|bağlam|kilde|käll|asiakirj|lähte|zdroj|kontext|forrás|surs|έγγραφ|πηγ|tài liệu|nguồn|ngữ cảnh|dokumen|sumber|konteks|المستند|المصادر|السياق|दस्तावेज|स्रोत|संदर्भ|מסמכ|מקור|เอกสาร|บริบท|答え|答案|問題|问题|出力|输出|質問|文脈|コンテキスト|上下文|文書|文档|資料|资料|信息|出典|引用|답변|질문|출처|문서|출력/iu
+// short requests to answer in some way, and remarks about the user, the time and the answer
+const ANSWERING_ELSEWHERE =
+  /^(?:bitte |por favor,? |пожалуйста,? )?(?:antworte|réponds|répondez|responde|respondé|responda|contesta|rispondi|ответь|отвечай|відповідай|antwoord|odpowiedz|odpowiadaj|cevapla|yanıtla|svara|svar|vastaa|odpověz|odpovídej|válaszolj|răspunde|απάντησε|jawab(?:lah)?|trả lời|أجب|ענה|उत्तर दें|ตอบ)(?!\p{L})[^\n]{0,60}$/iu
+const REMARK =
+  /^(?:today is|the (?:current )?(?:date|time) is|current (?:date|time)\b|the (?:user|customer|client|student|patient|reader|caller)(?:['’]s name)? (?:is|has|was|wants|prefers|speaks|lives|works)\b|(?:tone|language|length|role|style|format|audience|persona|voice|previous answer)[ \t]?:|(?:speak|talk|act|write|sound) (?:like|as)\b|(?:many )?thanks\b|thank you\b|(?:best|kind) regards|your turn\b|now the (?:task|question)|that(?: is|['’]s) all\b|(?:the )?context ends|end of (?:the )?(?:context|documents|sources)|given all this|if (?:unsure|in doubt)\b|(?:do not|don['’]t) (?:make|invent|guess|hallucinate|speculate)\b)/i
 const TO_THE_MODEL = /^(?:please |now |then |kindly )?(?:tell|give|show|explain|help|find)\b.{0,40}\b(?:me|us)\b/i
 const MANNER = /^(?:be|keep it|think|answer|respond|reply|stay)\b[\w ,-]{1,40}[.!]?$/i
 const ANNOUNCEMENT =
@@ -69,6 +74,7 @@ function isPrompt(text: string, start: number, end: number): boolean {
 /** Returns whether a line tells the model what to do. */
 export function isInstruction(line: string): boolean {
   if ((ASKING.test(line) && OF_THE_PROMPT.test(line)) || TO_THE_MODEL.test(line) || MANNER.test(line)) return true
+  if (REMARK.test(line) || ANSWERING_ELSEWHERE.test(line)) return true
   return ASKING_ELSEWHERE.test(line) && OF_THE_PROMPT_ELSEWHERE.test(line)
 }
 

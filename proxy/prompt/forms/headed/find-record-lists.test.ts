@@ -44,7 +44,9 @@ describe('records that begin with the same fields', () => {
 
   it('are left alone when only the last seems to have a second paragraph, in front of the question', () => {
     const records = 'Title: a\nContent: It rained.\n\nTitle: b\nContent: It shone.'
-    expect(contentsOf(`Sources:\n\n${records}\n\nThe user lives in Rome.\n\nQuestion: why?`)).toEqual([])
+    expect(contentsOf(`Sources:\n\n${records}\n\nHer home is Rome.\n\nQuestion: why?`)).toEqual([])
+    // a remark on the user belongs to the prompt
+    expect(contentsOf(`Sources:\n\n${records}\n\nThe user lives in Rome.\n\nQuestion: why?`)[0]).toHaveLength(2)
     const others = 'Title: a\nContent: It rained.\n\nMore.\n\nTitle: b\nContent: It shone.'
     expect(contentsOf(`Sources:\n\n${others}\n\nMore of it.\n\nQuestion: why?`)[0]).toHaveLength(2)
   })
