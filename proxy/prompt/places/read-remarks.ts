@@ -32,11 +32,13 @@ const WORDED = new RegExp(
   [
     `(?<!\\p{L})(?:(?:${NUMBERED})[ \\t]?(?:[_#.:(\\[-]|no\\.?|nr\\.?|numbers?)?|numbers?|no\\.|nr\\.|nummer|numéro|número)[ \\t]?(\\d{1,4})(?![\\d%]|[.,]\\d)`,
     '(?<![\\w#&/])#(\\d{1,2})(?!\\w)',
-    `(?<!\\p{L})(?:compare|contrast|between|does|is|explain) \\(?(\\d{1,2})\\)? (?!(?:and|or) \\d{1,4} (?:${MEASURED}))(?:and|or|with|vs\\.?|contradict|agree|differ|support|say|right|true|wrong)(?!\\p{L})`,
+    `(?<!\\p{L})(?:compare|contrast|between|does|is|explain) \\(?(\\d{1,2})\\)? (?!(?:and|or) \\d{1,4} (?:${MEASURED}))(?:and|or|with|vs\\.?|contradict|agree|differ|support|say|right|true|wrong|more|less|better|worse|older|newer)(?!\\p{L})`,
+    '(?<!\\p{L})(?:use|using|only|ignore|skip) (?:only |just )?(\\d{1,2}) (?:and|or) \\d{1,2}(?![\\d%]|[.,]\\d| \\p{L})',
     '(?:文[档檔件献獻書]|[资資]料|[来來]源|段落|ドキュメント|出典|문서|자료|출처|مستند|وثيقة|مصدر|ملف) ?(?:رقم ?)?[[(【]?(\\d{1,4})(?!\\d)',
   ].join('|'),
   'giu',
 )
+const TEXT = `(?:${KIN}|texts?)`
 const COUNTED = new RegExp(
   [
     // `limited to first 20 files` is an amount
@@ -48,7 +50,10 @@ const COUNTED = new RegExp(
     `(?<!\\p{L})(?:the|that) (?:previous|preceding) (?:document|source|passage|chunk|excerpt|snippet|article|result)(?!\\p{L})|(?<!\\p{L})(?:top|bottom) (?:one|two|few|half)(?: of the)? (?:${KIN})(?!\\p{L})`,
     `(?<!\\p{L})(?:listed|ranked|placed|ranks?) (?:first|last|highest|lowest|top|bottom|second|third|above|below|higher|lower)(?!\\p{L})|(?<!\\p{L})(?:at|in|on) (?:which|what) (?:position|rank|place)(?!\\p{L})|(?<!\\p{L})the top (?:hit|match)(?!\\p{L})|(?<!\\p{L})at (?:position|place|rank) \\d|(?<!\\p{L})(?:start|begin)(?:ning)? (?:with|from|at) the (?:first|last)(?!\\p{L})`,
     `(?<!\\p{L})the (?:former|latter|top (?:${KIN})|one (?:at|on|in) the (?:top|bottom|middle|beginning|end))(?!\\p{L})`,
-    `(?<!\\p{L})(?:${KIN})(?: number| no\\.)? ${NUMERAL}(?!\\p{L})`,
+    `(?<!\\p{L})(?:${KIN})(?: number| no\\.)? ${NUMERAL}(?!\\p{L})|(?<!\\p{L})numbers? ${NUMERAL}(?!\\p{L})`,
+    `(?<!\\p{L})(?:the \\d{1,2}(?:st|nd|rd|th)(?= (?:one|says?|is|and|or)(?!\\p{L})|[.,;!?]|\\s{0,4}$)|the (?:penultimate|(?:next|second|third)[- ]to[- ]last)(?!\\p{L})|${TEXT} (?:before|after) (?:the )?last(?!\\p{L})|(?:does|do|did|say) (?:the )?(?:2nd|3rd|[4-9]th)(?!\\p{L}))`,
+    `(?<!\\p{L})(?:(?:odd|even)(?:-numbered)? ${TEXT}|every (?:other|second|third) ${TEXT}|(?:the )?(?:opening|closing|initial) ${TEXT}|(?:upper|lower) half|(?:document|source|passage|chunk) (?:i{2,3}|iv|vi{1,3}|ix))(?!\\p{L})`,
+    '(?<!\\p{L})(?:does|do|did|in|of|from|see|with|and) D\\d{1,2}(?!\\w)',
   ].join('|'),
   'iu',
 )
@@ -70,7 +75,8 @@ const LONGEST_SENTENCE = 400
 const LONGEST_PARAGRAPH = 1_500
 
 /** Reads what a text says about blocks by number or position, ignoring instructions on how to cite. */
-export function readRemarks(text: string): Remarks {
+export function readRemarks(words: string): Remarks {
+  const text = toAsciiDigits(words)
   const ends = readEnds(text)
   return {
     bracketed: namesIn(text, BRACKETED, isExample),
@@ -81,6 +87,17 @@ export function readRemarks(text: string): Remarks {
     isPartCounted: PART_COUNTED.test(text),
     isOrdered: asksInOrder(text),
   }
+}
+
+const OTHER_DIGIT = /[\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\u09e6-\u09ef\u0e50-\u0e59\uff10-\uff19]/g
+const ZEROS = [0x0660, 0x06f0, 0x0966, 0x09e6, 0x0e50, 0xff10]
+
+/** Returns a text with ASCII digits in place of those of other scripts. */
+function toAsciiDigits(text: string): string {
+  return text.replace(OTHER_DIGIT, (digit) => {
+    const code = digit.charCodeAt(0)
+    return String(code - ZEROS.findLast((zero) => zero <= code)!)
+  })
 }
 
 /** Reads the numbers in an assistant's text, which cites what it was given. */
@@ -123,9 +140,9 @@ function isExample(text: string, start: number, end: number): boolean {
   if (ASKED_FOR.test(front)) return false
   const paragraph = front.slice(lastEnd(front, /\n[ \t\r]*\n/g))
   const behind = text.slice(end, end + LONGEST_SENTENCE)
-  if (OPEN_QUOTE.test(paragraph.slice(-LONGEST_SENTENCE)) && QUOTED.test(behind)) return true
   const rest = behind.slice(0, /[.!?。？！](?=\s|$)|\n|$/.exec(behind)?.index)
   if (/[?？]/.test(behind[rest.length] ?? '')) return false
+  if (OPEN_QUOTE.test(paragraph.slice(-LONGEST_SENTENCE)) && QUOTED.test(behind)) return true
   if (EXAMPLE.test(paragraph)) return true
   const near = paragraph.slice(-LONGEST_SENTENCE)
   return CITING.test(near.slice(lastEnd(near, /(?<!\be\.g|\bz\. ?b)[.!?。？！]\s|\n/gi)) + rest)

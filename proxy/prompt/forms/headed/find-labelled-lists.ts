@@ -163,11 +163,14 @@ function findBlockLimit(
   const bound = certain ?? findLimitBelowQuestion(labelled, run, interior)
   // records are whole documents, but paragraphs found only in the last one may belong to the prompt
   const isRecord = certain !== undefined && last.keys !== undefined && ending.cue === undefined
-  if (interior.blank || isRecord) {
-    if (bound === undefined || isPromptBefore(marks.text, last.end, bound)) return undefined
-    return !isClosed && announcesInstructions(marks.text, last.end, bound) ? undefined : bound
-  }
+  if (interior.blank || isRecord) return isBeyond(marks.text, last.end, bound, isClosed) ? undefined : bound
   return findParagraphLimit(labelled, run, interior, { ...ending, certain: bound })
+}
+
+/** Returns whether the prompt may begin before the furthest end of a last block of several paragraphs. */
+function isBeyond(text: string, from: number, bound: number | undefined, isClosed: boolean): boolean {
+  if (bound === undefined || isPromptBefore(text, from, bound)) return true
+  return !isClosed && announcesInstructions(text, from, bound)
 }
 
 /** Returns whether the last line before `limit` says that the list ends, such as `--- End of context ---`. */
