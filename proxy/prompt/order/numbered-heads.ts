@@ -1,4 +1,5 @@
 import { rankingField, toFieldName } from '../scan/words/ordered-fields.ts'
+import { counting, cycles } from './counting-words.ts'
 import { toNumbers } from './order-key.ts'
 
 /*
@@ -26,44 +27,25 @@ const LETTER = /^[A-Za-z](?![\p{L}\d])/u
 // a word followed by more text
 const WORD = /^(\p{L}+)(?=[^\p{L}]{1,3}\S|["'>])/u
 
-/** Sequences of words that count from the first one. */
-const COUNTING = [
-  'first second third fourth fifth sixth seventh eighth ninth tenth',
-  'firstly secondly thirdly fourthly fifthly',
-  'one two three four five six seven eight nine ten',
-  'erstens zweitens drittens viertens fünftens',
-  'premièrement deuxièmement troisièmement quatrièmement',
-  'primero segundo tercero cuarto quinto sexto',
-  'primo secondo terzo quarto quinto',
-  'primeiro segundo terceiro quarto quinto',
-  'первый второй третий четвертый пятый',
-  'before after',
-  'old new',
-  'original revised',
-  'draft final',
-  'previous current',
-].map((words) => words.split(' '))
-
-/** Sequences that may begin with any of their words. */
-const CYCLES = [
-  'january february march april may june july august september october november december',
-  'januar februar märz april mai juni juli august september oktober november dezember',
-  'janvier février mars avril mai juin juillet août septembre octobre novembre décembre',
-  'enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre',
-  'monday tuesday wednesday thursday friday saturday sunday',
-  'montag dienstag mittwoch donnerstag freitag samstag sonntag',
-  'lundi mardi mercredi jeudi vendredi samedi dimanche',
-  'lunes martes miércoles jueves viernes sábado domingo',
-].map((words) => words.split(' '))
-
 /**
  * Returns whether these beginnings of texts are alike up to a number, a letter or a word that counts from text to text.
  */
 export function areNumberedHeads(heads: readonly string[]): boolean {
   if (heads.length < 2) return false
-  const own = heads.map((head) => head.slice(0, LONGEST_HEAD))
+  const own = heads.map((head) => toWesternDigits(head.slice(0, LONGEST_HEAD)))
   const shared = toSharedPrefix(own)
   return countsInDigits(own, shared) || countsInLetters(own, shared) || countsInWords(own, shared)
+}
+
+// `第三章`, `三頁`, `٣`
+const CHINESE_NUMBER = /^(第?)([一二三四五六七八九十])(?=[章节節回页頁部幕步课課讲講话話条條款、，.：:])/u
+const OTHER_DIGITS = /[\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\u09e6-\u09ef\u0e50-\u0e59]/g
+
+/** Returns a text with the Chinese number that it begins with, and the digits of other scripts, as ASCII digits. */
+function toWesternDigits(text: string): string {
+  return text
+    .replace(CHINESE_NUMBER, (_, sign: string, digit: string) => `${sign}${'一二三四五六七八九十'.indexOf(digit) + 1}`)
+    .replace(OTHER_DIGITS, (digit) => String((digit.charCodeAt(0) - (digit.charCodeAt(0) < 0x0900 ? 0 : 6)) & 15))
 }
 
 /** Returns whether these names are alike up to a letter or a word that counts, as in `title="Act II"`. */
@@ -146,8 +128,8 @@ function countsInLetters(heads: readonly string[], shared: string): boolean {
 function countsInWords(heads: readonly string[], shared: string): boolean {
   const prefix = shared.replace(/\p{L}+$/u, '')
   const words = heads.map((head) => (WORD.exec(head.slice(prefix.length))?.[1] ?? '').toLowerCase())
-  if (COUNTING.some((counting) => isRunning(words.map((word) => counting.indexOf(word) + 1 || Number.NaN)))) return true
-  return CYCLES.some((cycle) => {
+  if (counting.some((row) => isRunning(words.map((word) => row.indexOf(word) + 1 || Number.NaN)))) return true
+  return cycles.some((cycle) => {
     const values = words.map((word) => cycle.indexOf(word))
     return !values.includes(-1) && areSteady(values.map((value) => [value]))
   })

@@ -95,7 +95,7 @@ describe('a list stays as received when it is spoken of by the word that its own
     'What does the 2nd say?',
     'What does the next-to-last say?',
     'What is in the penultimate text?',
-    'What do the odd-numbered extracts say?',
+    'What do the odd-numbered documents say?',
     'What does number two say?',
     'What does every other document say?',
     'Which is longer? Leave out the opening text.',

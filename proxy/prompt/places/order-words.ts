@@ -17,7 +17,9 @@ const BY_TIME = [
   'orden cronológico|cronológicamente|(?:ordenad[oa]s|clasificad[oa]s) por fecha|del? más (?:antiguo|reciente) al? más (?:reciente|antiguo)',
   '(?:按|依)照?(?:发布|发生)?(?:时间|日期|先后)(?:的)?(?:先后)?(?:顺序|次序|排序|排列|升序|降序)|时间顺序|先后顺序|(?:由|从)(?:旧|新|早|晚|远|近)(?:到|至)(?:新|旧|晚|早|近|远)',
   '時系列|時間順|日付順|年代順|(?:古|新し)い(?:もの)?(?:から)?順',
-  'хронологическ|хронологічн|chronologiczn|cronologic|kronologisk|kronologik|시간\\s?순|연대순|날짜\\s?순|최신\\s?순',
+  'хронологическ|хронологічн|chronologiczn|cronologic|kronologisk|kronologik|kronologis(?!\\p{L})|χρονολογικ|aikajärjestyk|időrend|시간\\s?순|연대순|날짜\\s?순|최신\\s?순',
+  'vom ältesten zum neuesten|vom neuesten zum ältesten|von (?:alt nach neu|neu nach alt)|do mais (?:antigo|recente) (?:ao|para o) mais|dal più (?:vecchio|recente) al più|van (?:oud naar nieuw|nieuw naar oud)|från (?:äldst|nyast) till|fra (?:ældst|eldst|nyest) til|od (?:najstarsz|najnowsz|nejstarší|nejnovější)|de la cel mai (?:vechi|nou)|vanhimmasta|uusimmasta|legrégebbitől|legújabbtól',
+  'от (?:старых|новых|старого|нового) к|від (?:найстаріш|найновіш)|από το(?:ν)? (?:παλαιότερο|νεότερο|παλιότερο)|(?:eskiden yeniye|yeniden eskiye)|từ (?:cũ|mới)(?: nhất)? đến|theo thứ tự thời gian|dari yang (?:terlama|terbaru)|من (?:الأقدم|الأحدث) إلى|ترتيب(?:ا|ًا)? زمني|מהישן (?:לחדש|ביותר)|מהחדש לישן|סדר כרונולוגי|पुराने से नए|नए से पुराने|कालानुक्रम|เรียงตามเวลา|เก่า(?:ที่สุด)?ไป',
 ]
 
 const LATER =
@@ -37,6 +39,7 @@ const BY_PLACE = [
   `(?<!\\p{L})${TEXTS}(?!\\p{L})[^.\\n]{0,24}(?:form|tell|make up) (?:a|one) (?:single |continuous |coherent )?(?:story|narrative|text|sequence|report)`,
   `(?<!\\p{L})(?:least|most) (?:important|relevant|recent|reliable|trusted) (?:${TEXTS} )?(?:is |are |come |comes |listed |placed )?(?:first|last)(?!\\p{L})`,
   '(?<!\\p{L})from (?:the )?(?:least|most|lowest|highest) (?:\\p{L}+ ){0,2}to (?:the )?(?:most|least|highest|lowest)',
+  '(?<!\\p{L})(?:in )?(?:descending|ascending|decreasing|increasing) (?:order of )?(?:priority|precedence|importance|authority|age|date)(?!\\p{L})|(?<!\\p{L})each (?:overriding|replacing|superseding|amending) (?:those|the ones?|all|any) (?:above|below|before|after)(?!\\p{L})|(?<!\\p{L})(?:one|a single) (?:long )?(?:text|document)(?!\\p{L})[^.\\n]{0,30}(?:cut|split|divided|broken|in (?:pieces|parts))(?!\\p{L})|(?<!\\p{L})(?:sequence|order|chronology) of (?:the )?events(?!\\p{L})',
   `(?<!\\p{L})(?:${TEXTS}|they|these)(?!\\p{L})[^.\\n]{0,40}(?:sorted|ordered|ranked|arranged|listed|given) (?:by|in order of|in the order of|according to) (?!(?:their |the )?(?:relevan|simil|score|rank|how|match|match|vector|distance))`,
   `(?<!\\p{L})(?:${TEXTS})(?!\\p{L})[^.\\n]{0,40}(?:in sequence|in succession|sequentially|consecutively)(?!\\p{L})`,
   '(?<!\\p{L})the first (?:one |document |text )?is the original(?!\\p{L})|(?:rest|others|following) are (?:amendments|updates|revisions|corrections)',
