@@ -3,17 +3,31 @@ import { isLabelNoun } from '../scan/words/read-noun.ts'
 
 // one numbered line per block: `1: positive`, `Summary 2: …`, `Label 3 - …`
 const NUMBERED = /^[ \t]*(?:[-*#>]{1,6}[ \t]*)?\**(?:(\p{L}[\p{L} ]{0,30}?)[ \t]?#?)?(\d{1,4})\**[ \t]?[:：=]/gmu
+// `Sources:`, `Summaries of these documents:`, above items without a word of their own
+const OF_EACH =
+  /(?<!\p{L})(?:translations?|summar(?:y|ies)|titles?|names|sources?|authors?|dates?|scores?|ratings?|labels?|urls?|links?|captions?|übersetzung(?:en)?|quellen|titel|traductions?|titres|fuentes|títulos|traducciones)(?!\p{L})[^\n]{0,40}[:：][ \t]*\n+((?:[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t][^\n]*\n*){2,500})/giu
+const ITEM = /^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]/gm
+// one list says in other words what the other one says
+const IN_OTHER_WORDS =
+  /(?<!\p{L})(?:translations?|translated|summaries of|the same in|in other words|respectively|übersetz\p{L}*|dasselbe auf|traduc\p{L}*|tradução|traduzion\p{L}*|vertaling\p{L}*|перевод\p{L}*)(?!\p{L})|_(?:de|en|es|fr|it|ja|ko|pt|ru|zh|translated)>|翻译|翻訳|번역/iu
 const OPENING = /<([A-Za-z][\w-]{0,40})(?:\s[^<>\n]{0,200})?>/g
 
 // with more matches than this it is not a list parallel to the documents
 const MOST = 10_000
 
 /**
- * Returns the sizes of the lists in these words: lines of one name that count up from 1 (or 0), and elements of one
- * name. If there are equally many documents, each member belongs to one of them by position.
+ * Returns the sizes of the lists in these words: lines of one name that count up from 1 (or 0), elements of one name,
+ * and items below a line such as `Sources:`. If there are equally many documents, each member belongs to one of them by position.
  */
 export function findParallelLists(words: string): ReadonlySet<number> {
-  const counts = new Set<number>()
+  const counts = new Set<number>(countNumbered(words))
+  for (const count of countElements(words)) counts.add(count)
+  for (const [, items] of matches(words, OF_EACH)) counts.add(items!.match(ITEM)!.length)
+  counts.delete(1)
+  return counts
+}
+
+function countNumbered(words: string): number[] {
   const lines = new Map<string, { next: number; count: number }>()
   for (const [, name = '', number] of matches(words, NUMBERED)) {
     // citation examples number documents too
@@ -22,14 +36,20 @@ export function findParallelLists(words: string): ReadonlySet<number> {
     if (run && Number(number) === run.next) lines.set(name.toLowerCase(), { next: run.next + 1, count: run.count + 1 })
     else if (!run && Number(number) < 2) lines.set(name.toLowerCase(), { next: Number(number) + 1, count: 1 })
   }
-  for (const { count } of lines.values()) counts.add(count)
+  return [...lines.values()].map(({ count }) => count)
+}
+
+function countElements(words: string): Iterable<number> {
   const elements = new Map<string, number>()
   for (const [, name] of matches(words, OPENING)) {
     if (!isKin(name!.toLowerCase())) elements.set(name!, (elements.get(name!) ?? 0) + 1)
   }
-  for (const count of elements.values()) counts.add(count)
-  counts.delete(1)
-  return counts
+  return elements.values()
+}
+
+/** Returns whether words between two lists say that one of them repeats the other one in another form or language. */
+export function repeatInOtherWords(words: string): boolean {
+  return IN_OTHER_WORDS.test(words)
 }
 
 function* matches(words: string, pattern: RegExp): Generator<RegExpMatchArray> {

@@ -81,6 +81,19 @@ describe('a list stays as received when it is spoken of by the word that its own
     expect(write((text) => `${text} It flows to the sea, and nobody knows where it begins.`)).toBe(true)
   })
 
+  it.each([
+    ['Summaries of these documents:\n- A long one.\n- A short one.', false],
+    ['Sources:\n1. peru.md\n2. nile.md', false],
+    ['Rules:\n1. Be short.\n2. Be kind.', true],
+  ])('by items beside it: %j', (beside, isFree) => {
+    const write = (...blocks: string[]): Message[] => [
+      user(
+        `<documents>\n${blocks.map((text) => `<document>${text}</document>`).join('\n')}\n</documents>\n\n${beside}\n\nQuestion: Which is longer?`,
+      ),
+    ]
+    expect(isMoved(write)).toBe(isFree)
+  })
+
   it('but not by the number of results above it', () => {
     const write = (...blocks: string[]): Message[] => [
       user(

@@ -3,7 +3,7 @@ import { type PromptContext, placeLabels, slotsByText } from '../body/prompt-con
 import { findEndBehindClosing } from '../borders/find-numbered-closings.ts'
 import { asksForNumber } from './asks-for-number.ts'
 import { ownWords } from './counted-words.ts'
-import { findParallelLists } from './find-parallel-lists.ts'
+import { findParallelLists, repeatInOtherWords } from './find-parallel-lists.ts'
 import { namesItself } from './names-itself.ts'
 import { saysInOrder } from './order-words.ts'
 import { type Remarks, readCitations, readRemarks } from './read-remarks.ts'
@@ -67,7 +67,7 @@ export function markSpokenOf<Message extends Found>(
         isByNumber: isByNumber || asksForNumber(words),
       }
       const contexts = message.contexts.map((context) => {
-        const isPaired = isPairedWithNames(context, message.contexts, texts)
+        const isPaired = isPairedByPlace(context, message.contexts, words, texts)
         return isPaired ? { ...context, isSpokenOf: true } : mark(context, said, texts, unmapped)
       })
       marked[place] = { ...message, contexts }
@@ -163,20 +163,18 @@ function isInOrder({ slots }: PromptContext, { words, remarks, isByTime }: Said)
 }
 
 /**
- * Returns whether a list has as many members as another one of its message, and one of the two holds only names: each
- * name then belongs to one of the texts by position.
+ * Returns whether each member of a list belongs to one of another list of its message by position: there are equally
+ * many, and one of the two holds only names, or the words around say that one repeats the other.
  */
-function isPairedWithNames(
+function isPairedByPlace(
   context: PromptContext,
   contexts: readonly PromptContext[],
+  words: string,
   texts: readonly string[],
 ): boolean {
-  return contexts.some(
-    (other) =>
-      other !== context &&
-      other.slots.length === context.slots.length &&
-      (holdsNames(context, texts) || holdsNames(other, texts)),
-  )
+  const alike = contexts.filter((other) => other !== context && other.slots.length === context.slots.length)
+  if (alike.length === 0) return false
+  return holdsNames(context, texts) || alike.some((other) => holdsNames(other, texts)) || repeatInOtherWords(words)
 }
 
 const LONGEST_NAME = 60

@@ -2,6 +2,22 @@ import { describe, expect, it } from 'vitest'
 import { asksInOrder, saysInOrder } from './order-words.ts'
 import { callsByPlace } from './place-words.ts'
 
+describe('texts are in an order', () => {
+  it.each([
+    'Die Dokumente sind vom ältesten zum neuesten geordnet.',
+    'Os documentos estão em ordem cronológica.',
+    'A dokumentumok időrendben következnek.',
+    'Dokumenten står i kronologisk ordning.',
+    'Belgeler eskiden yeniye sıralanmıştır.',
+    'Các tài liệu được sắp xếp theo thời gian.',
+    'المستندات مرتبة من الأقدم إلى الأحدث.',
+    'Τα έγγραφα είναι σε χρονολογική σειρά.',
+    'Sources in descending priority:',
+    'Documents, each overriding those above it:',
+    'Context (one long text, cut where it was too long):',
+  ])('%s', (words) => expect(saysInOrder(words)).toBe(true))
+})
+
 describe('one of several texts is called by its place', () => {
   it.each([
     'Что говорится во втором документе?',

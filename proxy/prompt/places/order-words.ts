@@ -17,9 +17,12 @@ const BY_TIME = [
   'orden cronológico|cronológicamente|(?:ordenad[oa]s|clasificad[oa]s) por fecha|del? más (?:antiguo|reciente) al? más (?:reciente|antiguo)',
   '(?:按|依)照?(?:发布|发生)?(?:时间|日期|先后)(?:的)?(?:先后)?(?:顺序|次序|排序|排列|升序|降序)|时间顺序|先后顺序|(?:由|从)(?:旧|新|早|晚|远|近)(?:到|至)(?:新|旧|晚|早|近|远)',
   '時系列|時間順|日付順|年代順|(?:古|新し)い(?:もの)?(?:から)?順',
-  'хронологическ|хронологічн|chronologiczn|cronologic|kronologisk|kronologik|kronologis(?!\\p{L})|χρονολογικ|aikajärjestyk|időrend|시간\\s?순|연대순|날짜\\s?순|최신\\s?순',
-  'vom ältesten zum neuesten|vom neuesten zum ältesten|von (?:alt nach neu|neu nach alt)|do mais (?:antigo|recente) (?:ao|para o) mais|dal più (?:vecchio|recente) al più|van (?:oud naar nieuw|nieuw naar oud)|från (?:äldst|nyast) till|fra (?:ældst|eldst|nyest) til|od (?:najstarsz|najnowsz|nejstarší|nejnovější)|de la cel mai (?:vechi|nou)|vanhimmasta|uusimmasta|legrégebbitől|legújabbtól',
-  'от (?:старых|новых|старого|нового) к|від (?:найстаріш|найновіш)|από το(?:ν)? (?:παλαιότερο|νεότερο|παλιότερο)|(?:eskiden yeniye|yeniden eskiye)|từ (?:cũ|mới)(?: nhất)? đến|theo thứ tự thời gian|dari yang (?:terlama|terbaru)|من (?:الأقدم|الأحدث) إلى|ترتيب(?:ا|ًا)? زمني|מהישן (?:לחדש|ביותר)|מהחדש לישן|סדר כרונולוגי|पुराने से नए|नए से पुराने|कालानुक्रम|เรียงตามเวลา|เก่า(?:ที่สุด)?ไป',
+  // rows of Latin letters stand apart, since the others are tried only where a text has such letters
+  'chronologick|chronologiczn|cronol[oó]gic|kronologisk|kronologik|kronologis(?!\\p{L})|aikajärjestyk|időrend',
+  'vom ältesten zum neuesten|vom neuesten zum ältesten|von (?:alt nach neu|neu nach alt)|do mais (?:antigo|recente) (?:ao|para o) mais|dal più (?:vecchio|recente) al più|van (?:oud naar nieuw|nieuw naar oud)|från (?:äldst|nyast) till|fra (?:ældst|eldst|nyest) til|od (?:najstarsz|najnowsz|nejstarší|nejnovější)|de la cel mai (?:vechi|nou)|vanhimmasta|uusimmasta|legrégebbitől|legújabbtól|eskiden yeniye|yeniden eskiye|dari yang (?:terlama|terbaru)',
+  'theo (?:thứ tự )?thời gian|từ (?:cũ|mới)(?: nhất)? đến',
+  'хронологическ|хронологічн|от (?:старых|новых|старого|нового) к|від (?:найстаріш|найновіш)|χρονολογικ|από το(?:ν)? (?:παλαιότερο|νεότερο|παλιότερο)',
+  'من (?:الأقدم|الأحدث) إلى|ترتيب(?:ا|ًا)? زمني|מהישן (?:לחדש|ביותר)|מהחדש לישן|סדר כרונולוגי|पुराने से नए|नए से पुराने|कालानुक्रम|समय के क्रम|เรียงตาม(?:ลำดับ)?เวลา|เก่า(?:ที่สุด)?ไป|시간\\s?순|연대순|날짜\\s?순|최신\\s?순',
 ]
 
 const LATER =
