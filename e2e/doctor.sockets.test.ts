@@ -426,8 +426,19 @@ describe('the command', () => {
     expect(code).toBe(0)
   })
 
+  test('checks a prompt alone without an engine', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'doctor-'))
+    closers.push(async () => rmSync(folder, { recursive: true }))
+    const file = join(folder, 'request.json')
+    writeFileSync(file, JSON.stringify({ messages: [{ role: 'user', content: 'Hi' }] }))
+    const { code, stdout } = await doctor('--prompt', file, '--json')
+    expect(JSON.parse(stdout)).toMatchObject({ engine: file, kind: null, findings: [{ check: 'blocks' }, {}] })
+    expect(code).toBe(0)
+  })
+
   test.each([
     [[], /required option '--engine/],
+    [['--redis', 'redis://x'], /required option '--engine/],
     [['--engine', 'ftp://x'], /is not the URL of an engine/],
     [['--engine', 'http://x', '--engine', 'http://y'], /one engine/],
     [['--engine', 'http://x', '--prompt', '/nonexistent.json'], /cannot read/],

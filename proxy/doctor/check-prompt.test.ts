@@ -118,6 +118,12 @@ test('what looks like a list and is left alone is named with its reason, its pla
   ])
 })
 
+test('what is the own work of whoever asks is named so, not told how to be taken for retrieved texts', () => {
+  const texts = 'Document 1: It rained.\n\nDocument 2: The sun shone.'
+  const [, leftAlone] = check(chat('Help.', `My novel:\n\n${texts}\n\nPlease proofread it.`))
+  expect(leftAlone![2]).toMatch(/own_work/)
+})
+
 test('scores in blocks are named with what would help', () => {
   const scored = [1, 2].map((n) => `<document score="0.${n}">${'A'.repeat(n)}</document>`).join('\n')
   expect(check(chat('Answer.', `${scored}\n\nQuestion: which?`))[1]).toEqual([

@@ -7,9 +7,10 @@ import { readEngine, readUrl } from '../config/read-arguments.ts'
 import type { EngineSettings } from '../config/settings.ts'
 import { readRedisUrl } from '../redis/connection/read-redis-url.ts'
 import type { DoctorOptions } from './doctor-options.ts'
+import type { DoctorReport } from './finding.ts'
 
 interface DoctorFlags {
-  engine: EngineSettings
+  engine?: EngineSettings
   model?: string
   prompt?: { file: string; json: string }
   admin?: string
@@ -23,9 +24,9 @@ export function addDoctorCommand(program: Command): void {
   program
     .command('doctor')
     .description('checks an engine, a prompt and a running proxy for what is often wrong; 1 if anything is fatal')
-    .requiredOption(
+    .option(
       '--engine <url[,kind=…]>',
-      "the engine, as for 'serve' (key: REPRISE_ENGINE_API_KEY)",
+      "the engine, as for 'serve' (key: REPRISE_ENGINE_API_KEY); needed for all checks but that of a prompt",
       once(readCheckedEngine),
     )
     .option('--model <name>', 'the model to check with (default: the first that is served)')
@@ -37,10 +38,25 @@ export function addDoctorCommand(program: Command): void {
     .action(runCommand)
 }
 
-async function runCommand({ engine, timeoutSeconds, ...flags }: DoctorFlags): Promise<void> {
-  const { runDoctor } = await import('./run-doctor.ts')
+async function runCommand(flags: DoctorFlags, command: Command): Promise<void> {
+  const { runDoctor, reportOnPrompt } = await import('./run-doctor.ts')
   const { renderReport } = await import('./render-report.ts')
-  const options: DoctorOptions = {
+  const { engine, prompt, redis, admin } = flags
+  let report: DoctorReport
+  if (engine !== undefined) report = await runDoctor(toOptions(engine, flags), stopSignal())
+  else if (prompt !== undefined && redis === undefined && admin === undefined) report = reportOnPrompt(prompt)
+  else
+    return command.error(
+      "error: required option '--engine <url>' not specified; only '--prompt <file>' alone does without",
+    )
+  // a reader that closes the pipe early is not a failure
+  process.stdout.on('error', () => process.exit(report.fatal > 0 ? 1 : 0))
+  const text = flags.json ? `${JSON.stringify(report)}\n` : renderReport(report, process.stdout.columns ?? 120)
+  process.stdout.write(text, () => process.exit(report.fatal > 0 ? 1 : 0))
+}
+
+function toOptions(engine: EngineSettings, flags: DoctorFlags): DoctorOptions {
+  return {
     engine,
     engineKey: process.env.REPRISE_ENGINE_API_KEY || undefined,
     model: flags.model,
@@ -48,13 +64,8 @@ async function runCommand({ engine, timeoutSeconds, ...flags }: DoctorFlags): Pr
     redisUrl: flags.redis,
     adminUrl: flags.admin,
     adminToken: process.env.REPRISE_ADMIN_TOKEN?.trim() || undefined,
-    timeoutMilliseconds: timeoutSeconds * 1000,
+    timeoutMilliseconds: flags.timeoutSeconds * 1000,
   }
-  const report = await runDoctor(options, stopSignal())
-  // a reader that closes the pipe early is not a failure
-  process.stdout.on('error', () => process.exit(report.fatal > 0 ? 1 : 0))
-  const text = flags.json ? `${JSON.stringify(report)}\n` : renderReport(report, process.stdout.columns ?? 120)
-  process.stdout.write(text, () => process.exit(report.fatal > 0 ? 1 : 0))
 }
 
 /** Aborts running requests on a signal, so that the engine does not keep computing a probe for nobody. */

@@ -11,8 +11,9 @@ export interface Finding {
   readonly fix?: string
 }
 
-/** All findings about one engine. */
+/** All findings about one engine, or about a prompt alone. */
 export interface DoctorReport {
+  /** the engine's URL; without one, the prompt's file */
   readonly engine: string
   /** as given */
   readonly kind: string | null

@@ -26,15 +26,24 @@ export async function runDoctor(options: DoctorOptions, signal: AbortSignal): Pr
         : await checkRedis(options.redisUrl, options.timeoutMilliseconds, signal)),
       ...(proxy && before ? await proxy.check(before, checked) : [notAsked]),
     ]
-    return {
-      engine: withoutPassword(engine.url),
-      kind: engine.kind ?? null,
-      fatal: findings.filter(({ level }) => level === 'fatal').length,
-      warnings: findings.filter(({ level }) => level === 'warning').length,
-      findings,
-    }
+    return toReport(withoutPassword(engine.url), engine.kind ?? null, findings)
   } finally {
     await proxy?.close()
+  }
+}
+
+/** Checks a prompt alone, without an engine. */
+export function reportOnPrompt(prompt: NonNullable<DoctorOptions['prompt']>): DoctorReport {
+  return toReport(prompt.file, null, checkPrompt(prompt))
+}
+
+function toReport(subject: string, kind: string | null, findings: readonly Finding[]): DoctorReport {
+  return {
+    engine: subject,
+    kind,
+    fatal: findings.filter(({ level }) => level === 'fatal').length,
+    warnings: findings.filter(({ level }) => level === 'warning').length,
+    findings,
   }
 }
 

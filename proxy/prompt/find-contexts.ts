@@ -9,7 +9,7 @@ import { findWholeParts } from './judge/are-whole-parts.ts'
 import { type ContextList, mostBlocks } from './judge/context-list.ts'
 import { findLookalike } from './judge/find-lookalikes.ts'
 import { leaveOutAnswers } from './judge/leave-out-answers.ts'
-import { areUnsure, type Reason } from './judge/reasons.ts'
+import { areUnsure, type Reason, type Refusal } from './judge/reasons.ts'
 import { judgeTask } from './places/judge-task.ts'
 import { findContentEnd, findContentStart, findIndexFrom } from './scan/find-edges.ts'
 import { findTurns } from './scan/find-turns.ts'
@@ -186,7 +186,8 @@ function* findMarkedContexts(
     sorted: message.isSorted ?? false,
   }
   const { lists: sure, refusals: seen } = yield* searchLists(whole, traits)
-  for (const { refused, at } of seen) refuse(refused, at)
+  const reason = reasonOutside(whole, seen)
+  for (const { refused, at } of seen) refuse((refused === 'no_evidence' && reason) || refused, at)
   const task = judgeTask(wordsAround(whole, sure))
   const guessed = sure.filter((list) => {
     const alike = task ?? findLookalike(whole, list, traits.whole)
@@ -213,6 +214,14 @@ function* findMarkedContexts(
   const separated = known.filter((list) => list.certain.by === 'separator')
   const unaided = isAided ? place(preferCertain(guessed, separated)).contexts : undefined
   return { contexts, refusals, isSpanning: torn.length > 0, unaided }
+}
+
+/** Returns why the task, judged by the words outside of what lacks evidence, would leave it alone anyway. */
+function reasonOutside(text: string, seen: readonly Refusal[]): Reason | undefined {
+  const unproved = seen.filter(({ refused }) => refused === 'no_evidence').map(({ at }) => at)
+  if (unproved.length === 0) return undefined
+  const starts = [...unproved.map(({ start }) => start), text.length]
+  return judgeTask(starts.map((start, i) => text.slice(unproved[i - 1]?.end ?? 0, start)).join('\n\n'))
 }
 
 /** Returns the text before, between and after the lists. */
