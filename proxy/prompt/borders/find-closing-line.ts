@@ -14,7 +14,7 @@ const NOUN =
   'contexts?|documents?|docs|sources?|passages?|results?|chunks?|excerpts?|snippets?|references|information|contents?|files?'
 // `knowledge_search tool results.`
 const QUALITY = '(?:[a-z]{1,20}[ _-]){0,3}'
-const EDGE = '[-=*_#<>(){}%|~/\\[\\] \\t]{0,40}'
+const EDGE = '[-!=*_#<>(){}%|~/\\[\\] \\t]{0,40}'
 const END = new RegExp(`^${EDGE}end[ _-]?(?:of[ _-])?(?:the[ _-])?(${QUALITY}(?:${NOUN}))${EDGE}[.:]?$`, 'i')
 // `[/CONTEXT]`, `{/context}`, `{% endcontext %}`
 const BRACKETED = /^(?:\[{1,2}\/|\{{1,2}%?[ \t]?(?:\/|end))[ \t]?([a-z][a-z0-9_ -]{0,40})[ \t]?(?:%?\}{1,2}|\]{1,2})$/i

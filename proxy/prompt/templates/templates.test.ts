@@ -11,6 +11,7 @@ import { ordinary } from './ordinary.fixture.ts'
 import { agents } from './published/agents.fixture.ts'
 import { chatApplicationsFirst } from './published/chat-applications-first.fixture.ts'
 import { chatApplicationsSecond } from './published/chat-applications-second.fixture.ts'
+import { defaultPrompts } from './published/default-prompts.fixture.ts'
 import { projects } from './published/projects.fixture.ts'
 import { subjects } from './published/subjects.fixture.ts'
 import { documentKinds, documentsOf, judge, type Template } from './template.fixture.ts'
@@ -35,6 +36,7 @@ describe.each([
   ['published/agents', agents],
   ['published/projects', projects],
   ['published/subjects', subjects],
+  ['published/default-prompts', defaultPrompts],
 ] as const)('templates as applications write them: %s', (name, templates) => {
   it('are found or left alone as before, and none is torn', async () => {
     const verdicts = describeVerdicts(templates)

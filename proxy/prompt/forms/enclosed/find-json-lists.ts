@@ -75,7 +75,8 @@ function readValue(
 ): { readonly at: number; readonly list?: ContextList | Reason | undefined } {
   // lines of JSON may be a log, so they must be announced as documents or be the content of an element for documents
   const isFirst = region.isKin && findContentStart(marks.text, region.start, region.end) === start
-  const isLines = isFirst || (isFirstLine(marks.text, start) && readFront(marks.text, start).isSet)
+  const isSaid = isFirst || (isFirstLine(marks.text, start) && readFront(marks.text, start).isSet)
+  const isLines = isSaid || (marks.source === 'search' && isFirstLine(marks.text, start))
   const lines = isLines ? readJsonLines(marks.text, start) : undefined
   const value = lines ?? readJsonValue(marks.text, start)
   // if one attempt stops, the next begins there, so that no character is read twice
@@ -133,7 +134,7 @@ function readList(
     isNamedTool: marks.source === 'other',
     isSorted: isSortedAround(text, start, end, arrays),
   }
-  const isStrings = situation.isAnnounced && text.charCodeAt(start) === OPEN_BRACKET
+  const isStrings = (situation.isAnnounced || situation.isSearched) && text.charCodeAt(start) === OPEN_BRACKET
   const named = arrays
     .map(({ name, elements }) => ({ name: name && toWords(name), elements }))
     .filter(({ name }) => name === undefined || name === '' || LIST_NAMES.test(name))

@@ -1,9 +1,11 @@
+import { announcesBlocks } from '../find-list-heading.ts'
 import { type RecordHead, readFields } from './find-record-head.ts'
 import type { Label } from './label.ts'
 
 // what may come before a first record: words or a tag on its line, or the indentation of a placeholder that all records
 // replace
-const LEAD_IN = /[:：](?:[ \t]{0,4}["'“]?|[ \t]{0,2}\r?\n[ \t]{4,12})$|>[ \t]{0,2}$|\n[ \t]*\r?\n[ \t]{4,12}$/
+const LEAD_IN =
+  /[:：](?:[ \t]{0,4}["'“]?|[ \t]{0,2}\r?\n[ \t]{4,12})$|>(?:[ \t]{0,2}|[ \t]*\r?\n[ \t]{4,16})$|\n[ \t]*\r?\n[ \t]{4,12}$/
 const FURTHEST_LEAD_IN = 40
 
 /** Converts a record to a label. Its fields move with it, except a number that counts. */
@@ -54,15 +56,20 @@ function findRecord(text: string, { start, form }: Label, keys: string): Label |
 /** Finds the label after words whose number is one less than that of the first label of its form. */
 function findNumbered(text: string, label: Label): Label | undefined {
   const { start, end, idStart, idEnd, number, bare } = label
-  if (bare || (number !== 1 && number !== 2)) return undefined
+  if (number !== 1 && number !== 2) return undefined
   const before = `${text.slice(start, idStart)}${number - 1}`
   const own = before + text.slice(idEnd, end)
   const at = text.lastIndexOf(own, start - 1)
-  if (!isLedIn(text, at)) return undefined
+  if (!isLedIn(text, at) || (bare && !isAnnounced(text, at))) return undefined
   const moved = { start: at, end: at + own.length, idStart: at + idStart - start, idEnd: at + before.length }
   return { ...label, ...moved, number: number - 1 }
 }
 
 function isLedIn(text: string, at: number): boolean {
   return at >= 1 && LEAD_IN.test(text.slice(Math.max(at - FURTHEST_LEAD_IN, 0), at))
+}
+
+/** Returns whether the words on the line before a number announce several texts: `Documents: [1] …`. */
+function isAnnounced(text: string, at: number): boolean {
+  return announcesBlocks(text, text.lastIndexOf('\n', at - 1) + 1, at)
 }

@@ -18,7 +18,7 @@ export interface RecordHead {
 const FIELD =
   /(?:[├└│─|]{1,4}[ \t]?)?(?:\*\*)?([\p{L}][\p{L}\p{N}_ ]{0,30})(?:\*\*)?[:：](?:\*\*)?(?=\s|\p{Script=Han}|(?<=：)[^\s/])/uy
 const NAMING =
-  /^(?:(?:[a-z]{2,12} )?title|source|source[_ ]?(?:url|id|name)|url|uri|link|file|file[_ ]?name|file[_ ]?path|path|page_label|document|document[_ ]?(?:id|title|name|link|url|path)?|doc[_ ]?id|source[_ ]?doc[_ ]?(?:name|link|id|url)|name|id|标题|来源|链接|文件|文件名|文档|タイトル|出典|titel|quelle|datei|dateiname|titre|fichier|título|fuente|archivo|collection|origin|reference|chunk[_ ]?id|passage[_ ]?id|dokument|documento|文书名|文書名|資料名|(?:文档|文件|资料|文章)(?:名|名称|标题)|网址)$/i
+  /^(?:(?:[a-z]{2,12} )?title|source|source[_ ]?(?:url|id|name|type)|url|uri|link|file|file[_ ]?name|file[_ ]?path|path|page_label|document|document[_ ]?(?:id|title|name|link|url|path)?|doc[_ ]?id|source[_ ]?doc[_ ]?(?:name|link|id|url)|name|id|标题|来源|链接|文件|文件名|文档|タイトル|出典|titel|quelle|datei|dateiname|titre|fichier|título|fuente|archivo|collection|origin|reference|chunk[_ ]?id|passage[_ ]?id|dokument|documento|文书名|文書名|資料名|(?:文档|文件|资料|文章)(?:名|名称|标题)|网址)$/i
 const DESCRIBING =
   /^(?:description|author|authors|page|date|published|score|relevance|high relevancy|(?:[a-z]{2,12} )?(?:relevancy|score|similarity)|section|category|type|language|site|domain|chunk|metadata|tags|updated|日期|作者|页码|分数|相关度|seite|datum|autor|auteur|fecha|página|lines?|line range|distance|similarity|rank|chunk index|published date|relevanz|pertinence|relevancia|ページ|スコア|相似度)$/i
 const CONTENT =
