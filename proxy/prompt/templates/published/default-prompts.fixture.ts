@@ -194,17 +194,6 @@ const chats: Readonly<Record<string, Chat>> = {
     ),
   ],
   // sunnweiwei/RankGPT rank_gpt.py (create_permutation_instruction)
-  'rankgpt messages': (docs, q) => [
-    system('You are RankGPT, an intelligent assistant that ranks passages by their relevancy to the query.'),
-    user(
-      `I will give you ${docs.length} passages, each indicated by number identifier []. \nRank the passages based on their relevance to query: ${q}.`,
-    ),
-    assistant('Okay, please provide the passages.'),
-    ...docs.flatMap((d, i) => [user(`[${i + 1}] ${flat(d.text)}`), assistant(`Received passage [${i + 1}].`)]),
-    user(
-      `Search Query: ${q}. \nRank the ${docs.length} passages above based on their relevance to the search query. The output format should be [] > [], e.g., [20] > [19].`,
-    ),
-  ],
   // binary-husky/gpt_academic crazy_functions/Internet_GPT.py (history of pairs: label, page)
   'gpt academic web pages': (docs, q) => [
     system('请从给定的若干条搜索结果中抽取信息，总结最相关的两个搜索结果，然后回答问题。'),
