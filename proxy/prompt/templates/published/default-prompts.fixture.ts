@@ -193,7 +193,6 @@ const chats: Readonly<Record<string, Chat>> = {
       `Context:\n\nExtracted documents:\n${list(docs, (d, n) => `Document ${n - 1}:::\n${d.text}`, '')}\n---\nNow here is the question you need to answer.\n\nQuestion: ${q}`,
     ),
   ],
-  // sunnweiwei/RankGPT rank_gpt.py (create_permutation_instruction)
   // binary-husky/gpt_academic crazy_functions/Internet_GPT.py (history of pairs: label, page)
   'gpt academic web pages': (docs, q) => [
     system('请从给定的若干条搜索结果中抽取信息，总结最相关的两个搜索结果，然后回答问题。'),
