@@ -131,6 +131,31 @@ describe('TreeCache', () => {
     )
   })
 
+  it('evicts for answers what the paged cache of the emulator evicts for them', () => {
+    const requests = fc.array(fc.record({ front: fc.nat(3), answer: fc.integer({ min: 1, max: 14 }) }), {
+      maxLength: 30,
+    })
+    fc.assert(
+      fc.property(requests, (all) => {
+        const [capacity, pageTokens] = [72, 4]
+        const engine = new PageCache(capacity, pageTokens)
+        const cache = new TreeCache(capacity, pageTokens)
+        all.forEach(({ front, answer }, i) => {
+          const prompt = Uint32Array.from([...run(front, 14), ...run(10 + i, 9)])
+          // the last token of an answer takes no place
+          const tokens = Uint32Array.from([...prompt, ...run(500 + i, answer - 1)])
+          const sequence = engine.open({ requestId: String(i), salt: '', tokens, promptTokens: prompt.length })
+          sequence.acquire()
+          sequence.computed(prompt.length)
+          sequence.release(tokens.length)
+          expect(cache.serve(undefined, '', prompt)).toBe(sequence.cachedTokens)
+          cache.answered('', prompt, answer)
+        })
+      }),
+      { numRuns: 500 },
+    )
+  })
+
   it.each([1, 4])(
     'holds no more than its capacity of pages of %i tokens, and has what it says it has',
     (pageTokens) => {

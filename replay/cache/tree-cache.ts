@@ -42,19 +42,47 @@ export class TreeCache implements SimulatedCache {
   }
 
   /**
-   * Records that a served prompt got an answer with unknown tokens. A prompt that continues both will find both cached.
+   * Records that a served prompt got an answer with unknown tokens, whose pages are cached, too. A prompt that continues
+   * both will find both.
    */
   answered(salt: string, tokens: Uint32Array, answerTokens: number): void {
     const { node, shared } = this.#rootOf(salt).walk(tokens, this.#wholePages(tokens.length), this.#pageTokens)
     if (shared < node.tokens.length || node.end < this.#wholePages(tokens.length)) return
+    const front = tokens.slice(node.end)
     // an engine does not compute the last token that it generates
-    node.answer = { front: tokens.slice(node.end), tokens: answerTokens - 1 }
+    const computed = front.length + answerTokens - 1
+    const taken = this.#wholePages(computed)
+    if (taken === 0 || node.end + this.#pagesOf(computed) > this.#capacityTokens) return
+    this.#dropAnswer(node)
+    const path = node.path()
+    for (const own of path) this.#idle.remove(own)
+    // its last page is freed again, unless it is whole
+    this.#makeRoom(this.#pagesOf(computed))
+    const pages = node.extendUnknown(taken)
+    this.#usedTokens += taken
+    node.answer = { front, pages }
+    for (const own of [pages, ...path]) this.#idle.append(own)
   }
 
   /** Returns the cached tokens of a prompt that may continue the answer to the prompt that ends at the node. */
-  #withAnswer({ end, answer }: TreeNode, tokens: Uint32Array, promptTokens: number): number {
+  #withAnswer(node: TreeNode, tokens: Uint32Array, promptTokens: number): number {
+    const { end, answer } = node
     if (!answer?.front.every((token, i) => tokens[end + i] === token)) return end
-    return this.#wholePages(Math.min(end + answer.front.length + answer.tokens, promptTokens - 1))
+    const known = Math.max(end, this.#wholePages(Math.min(answer.pages.end, promptTokens - 1)))
+    // they are the prompt's own from now on
+    if (known > end) this.#dropAnswer(node)
+    return known
+  }
+
+  /** Frees what is left of the pages of an answer. */
+  #dropAnswer(node: TreeNode): void {
+    const left = (node.answer?.pages.end ?? node.end) - node.end
+    if (left > 0) {
+      this.#usedTokens -= left
+      this.#idle.remove(node.answer!.pages)
+      node.answer!.pages.shorten(left)
+    }
+    node.answer = undefined
   }
 
   holds(promptTokens: number): boolean {

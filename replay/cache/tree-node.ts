@@ -1,5 +1,8 @@
 import type { LruItem } from '#engine-adapters/emulator/cache/lru-list.ts'
 
+/** No engine has so large a vocabulary. */
+const unknownToken = 0xffff_ffff
+
 /** A run of whole pages in a radix tree; siblings differ in their first page. */
 export class TreeNode implements LruItem<TreeNode> {
   parent: TreeNode | undefined
@@ -10,10 +13,8 @@ export class TreeNode implements LruItem<TreeNode> {
   readonly #children = new Map<number, TreeNode[]>()
   /** the requests whose longest cached prefix ends here */
   requests: number[] = []
-  /**
-   * for a prompt that ended here: its last tokens, short of a page, and the number of answer tokens computed after them
-   */
-  answer: { readonly front: Uint32Array; readonly tokens: number } | undefined
+  /** for a prompt that ended here: its last tokens, short of a page, and the pages of these and its answer */
+  answer: { readonly front: Uint32Array; readonly pages: TreeNode } | undefined
   /** number of children that are not on the host */
   deviceChildren = 0
   isOnHost = false
@@ -79,6 +80,13 @@ export class TreeNode implements LruItem<TreeNode> {
   extend(tokens: Uint32Array, end: number): TreeNode {
     // a copy, so that a node does not keep its request's whole prompt alive
     const child = new TreeNode(this, tokens.slice(this.end, end), end)
+    this.#adopt(child)
+    return child
+  }
+
+  /** Adds a child of tokens that no prompt has. */
+  extendUnknown(length: number): TreeNode {
+    const child = new TreeNode(this, new Uint32Array(length).fill(unknownToken), this.end + length)
     this.#adopt(child)
     return child
   }
