@@ -74,7 +74,7 @@ const asked: Readonly<Record<string, (documents: Documents, question: string) =>
   // GiovenPosa/repomind-backend dist/services/answerService.js
   'repomind, ids and lines, a rule after each': (docs, q) =>
     `Question:\n${q}\n\nContext:\n${list(docs, (d) => `[${d.id}] ${d.file}:${d.page}-${d.page + 20}\n${d.text}\n---`, '\n')}\n\nInstructions:\n- Answer the question from the context.\n- Add citations like [3339a3abe4b6-0001] where they apply.\n- If the context is insufficient, say so.`,
-  // repository not named by the index: stored file 37199334748 (TEMPLATE, answer_stub)
+  // an unnamed repository, TEMPLATE, answer_stub
   'documentation bot, Russian': (docs, q) =>
     `Ответь коротко, опираясь только на источники ниже. \nЕсли ответа в них нет, так и напиши.\n\nИсточники:\n${list(docs, (d, n) => `(${n}) ${d.file}, стр.${d.page}\n${d.text}`)}\n\nВопрос: ${q}\n\nОтвет:`,
   // BAI-LAB/MemoryOS memoryos-pypi/{memoryos,prompts}.py
@@ -92,19 +92,19 @@ const asked: Readonly<Record<string, (documents: Documents, question: string) =>
   // dcSpark/shinkai-code-generator src/DocumentationGenrator/prompts/select-serach-urls.ts
   'shinkai, JSON in a search_results tag': (docs, q) =>
     `\nThe search results tag holds JSON with internet search results for the query: "${q}"\n<search_results>\n${json(docs.map((d) => ({ title: d.title, url: d.url, description: d.text })))}\n</search_results>\n\n<rules>\n* Keep only the links that might have the documentation. \n* Return the links as a JSON array.\n</rules>\n\n<format>\n* Output only the JSON array.\n</format>\n\n            `,
-  // repository not named by the index: stored file 24713254102 (VI_PROMPT_TEMPLATE, package uraxlaw.lawrag)
+  // an unnamed repository, VI_PROMPT_TEMPLATE, package uraxlaw.lawrag
   'uraxlaw, Vietnamese, Doc and Chunk': (docs, q) =>
     `Bạn là chuyên gia pháp lý. Dưới đây là các văn bản liên quan:\n${list(docs, (d) => `[Doc: ${d.file} | Chunk: ${d.id}]\n${d.text}\n`, '\n')}\n\nCâu hỏi: ${q}\n\nHãy trả lời dựa trên nội dung trên và ghi rõ nguồn.`,
-  // repository not named by the index: stored file 44322740951 (buildRagSection)
+  // an unnamed repository, buildRagSection
   'school documents, Korean, between rules': (docs, q) =>
     `[참고 문서 - RAG]\n비슷한 유형의 실제 문서 예시는 다음과 같습니다:\n---\n${list(docs, (d, n) => `[참고문서 ${n}] ${d.title}\n출처: ${d.url}\n${d.text}`, '\n\n---\n\n')}\n---\n\n\n${q}`,
-  // repository not named by the index: stored file 39939398787 (buildRagPrompt)
+  // an unnamed repository, buildRagPrompt
   'knowledge base hits, Chinese, question first': (docs, q) =>
     `你是一个有知识的助手，请参考下面的资料来回答问题，资料没有帮助时请忽略。\n\n[问题]\n用户提问：${q}\n\n[参考资料]\n${list(docs, (d, n) => `${n}. 文档标题：${d.title}\n${d.text}\n\n`, '')}\n请根据上面的资料内容回答问题。`,
-  // repository not named by the index: stored file 25717686593 (build_prompt)
+  // an unnamed repository, build_prompt
   'help desk, Japanese, Doc numbers': (docs, q) =>
     `あなたは社内ヘルプデスクのアシスタントです。\n以下のドキュメントだけを根拠に、簡潔に回答してください。\n最後に出典として [Doc1] のように参照を付けてください。\n\n回答:\n- ...\n出典: [Doc?]\n\n質問: ${q}\n\nコンテキスト:\n${list(docs, (d, n) => `[Doc${n}]\n${d.text}`)}\n\n出力のみを書いてください。`,
-  // repository not named by the index: stored file 45734836484 (build_prompt)
+  // an unnamed repository, build_prompt
   'case law, Spanish, Fuente with court and date': (docs, q) =>
     `Consulta del usuario:\n${q}\n\nFragmentos relevantes de jurisprudencia y doctrina:\n${list(docs, (d, n) => `[Fuente ${n}] ${d.title} —  — s/f\n${d.text}\n`)}\n\nInstrucciones de redacción:\n- Redactá una respuesta clara y concisa.\n- Referenciá las fuentes con el formato [Fuente 1], [Fuente 2], etc.\n- Si el contexto es insuficiente, indicalo.\n\nFormato de salida esperado:\nUna respuesta en párrafos, sin URLs.`,
 }
@@ -116,7 +116,7 @@ const told: Readonly<Record<string, (documents: Documents) => string>> = {
   // ridamsinghal25/chatty utils/retrieveMemories.ts
   'chatty, Memory:': (docs) =>
     `System Message: These are the memories I have stored. Give more weight to the user's question and adapt the answer to the memories. Ignore those that are irrelevant. \n\n ${list(docs, (d) => `Memory: ${d.text}\n\n`)}`,
-  // repository not named by the index: stored file 17421054191 (buildSystemPrompt)
+  // an unnamed repository, buildSystemPrompt
   'memory assistant, Chinese, numbered with type': (docs) =>
     `你是一个有长期记忆的中文助手。\n回答要求：准确、简洁。\n优先使用“历史记忆”中的信息；若与当前输入冲突，以当前输入为准。\n\n历史记忆：\n${list(docs, (d, n) => `${n}. [fact] ${d.text}`, '\n')}`,
 }

@@ -157,7 +157,7 @@ const returned: Readonly<Record<string, readonly [tool: string, write: (document
     (docs) =>
       `Found ${docs.length} relevant memories:\n\n${list(docs, (d, n) => `\n${n}. ${d.file} (lines ${d.page}-${d.page + 6})\n   Score: ${d.score.toFixed(3)}\n   Snippet: ${d.text}`, '\n')}`,
   ],
-  // databricks/genai-cookbook, retriever tool's chunk_template and prompt_template (find_string 3506790232)
+  // databricks/genai-cookbook, retriever tool's chunk_template and prompt_template
   'databricks passages': [
     'search_product_docs',
     (docs) =>

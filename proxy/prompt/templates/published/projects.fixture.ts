@@ -104,22 +104,22 @@ const asked: Readonly<Record<string, (documents: Documents, question: string) =>
           .join('\n')}\n\n`,
       '',
     )}// ${q}\nexport function answer(`,
-  // sunnynexus/Search-o1 scripts/run_search_o1.py, scripts/prompts.py (form also in stored file 35068981709)
+  // sunnynexus/Search-o1 scripts/run_search_o1.py, scripts/prompts.py
   'search-o1 web pages': (docs, q) =>
     `**Task Instruction:**\n\nYou are to read and analyze web pages based on these inputs: **Previous Reasoning Steps**, **Current Search Query**, and **Searched Web Pages**. Extract helpful information for the query from the pages.\n\n**Inputs:**\n- **Previous Reasoning Steps:**  \nI need to look this up.\n\n- **Current Search Query:**  \n${q}\n\n- **Searched Web Pages:**  \n${list(docs, (d, n) => `**Web Page ${n}:**\n${json({ id: n, title: d.title, url: d.url, snippet: d.text.slice(0, 40), context: d.text }, 2)}\n`, '')}\nNow you should analyze each web page and find helpful information based on the current search query.\n`,
   // RasaHQ/rasa rasa/core/policies/enterprise_search_prompt_with_citation_template.jinja2
   'rasa enterprise search': (docs, q) =>
     `Given the following information, provide an answer based on the provided documents and the context of the recent conversation.\n### Relevant Documents\nUse the following documents to answer the question:\n${list(docs, (d) => `\n*. {'source': '${d.file}', 'title': '${d.title}'}\n${d.text}\n`, '')}\n\n\n### Citing Sources\nFind the sources from the documents that are most relevant to answering the question.\n\n\n### Current Conversation\nTranscript of the current conversation, use it to determine the context of the question:\nUSER: ${q}\n\n## Answering the Question\nBased on the above sections, formulate an answer to the user's last message.\n\nYour answer:`,
-  // repository not named by the index: stored file 54770351614 (format_sources)
+  // an unnamed repository, format_sources
   'bge de sources': (docs, q) =>
     `Quellen:\n\n${list(docs, (d, n) => `[Quelle ${n} — ${d.title}, ${d.page}]\n${d.text}`)}\n\nFrage: ${q}`,
-  // repository not named by the index: stored file 60866550028 (build_prompt)
+  // an unnamed repository, build_prompt
   'report ko reference documents': (docs, q) =>
     `${list(docs, (d, n) => `[참고 문서 ${n}] (연도: 2023, 섹션: ${d.title})\n${d.text}\n---\n`, '')}\n질문: ${q}`,
-  // repository not named by the index: stored file 3273296209 (realizar_consulta)
+  // an unnamed repository, realizar_consulta
   'secciones es fragments': (docs, q) =>
     `Eres un bot de ayuda. Usando el siguiente contexto como referencia, responde a la pregunta de manera detallada.\n\n    Contexto:\n    ${list(docs, (d, n) => `Fragmento ${n}: ${d.page} - ${d.text}`, '\n')}\n\n    Pregunta:\n    ${q}\n\n    Respuesta:\n    `,
-  // repository not named by the index: stored file 52646775171 (LapaLLM.generate_answer)
+  // an unnamed repository, LapaLLM.generate_answer
   'lapa uk contexts': (docs, q) =>
     `Контексти з бази знань університету:\n${list(docs, (d, n) => `Документ ${n} (${d.title}):\n${d.text}`, '\n\n---\n\n')}\n\nЗапитання: ${q}`,
 }

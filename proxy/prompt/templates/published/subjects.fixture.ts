@@ -14,13 +14,13 @@ const asked: Readonly<Record<string, (documents: Documents, question: string) =>
   // stocks: 29Rajeswari/Conversational-Equity-Research-and-Stock-Analysis backend/app/rag/context_builder.py
   'equity research': (docs, q) =>
     `Query: ${q}\n\nRelevant Information:\n${list(docs, (d, n) => `\n${n}. ${d.text}\n`, '')}`,
-  // university: repository not named by the corpus, buildContext(chunks: StoredChunk[]) with `SOURCE: `
+  // university: an unnamed repository, buildContext(chunks: StoredChunk[]) with `SOURCE: `
   'stored chunks': (docs, q) =>
     `Use only the context to answer.\n\nContext:\n${list(docs, (d) => `SOURCE: ${d.file}\n${d.text}`, '\n\n---\n\n')}\n\nQuestion: ${q}`,
   // biology: eki-team/rag-service app/services/rag/context_builder.py, prompts/free_nasa.py
   'nasa biology': (docs, q) =>
     `You are an assistant for research on biology in space. Answer the user's question strictly from the scientific context given.\n\n1. **CITATIONS ARE MANDATORY**:\n   - EVERY claim has a citation [N]\n\nContext:\n${list(docs, (d, n) => `[${n}] ${d.title} (2021)\nDOI: ${d.url} | OSDR: ${d.id}\nSection: Results\n${d.text}\n\n`, '\n---\n')}\n\nQuestion: ${q}\n\nAnswer (with citations [N] after each claim):`,
-  // insurance: repository not named by the corpus, find_string id 15130276443, _format_chunk "Context #"
+  // insurance: an unnamed repository, _format_chunk "Context #"
   'context number and source': (docs, q) =>
     `Use the following context to answer the question.\n    If it is not in the context, say "I don’t know."\n\n    ${list(docs, (d, n) => `Context #${n} (source: ${d.file}):\n${d.text}\n`, '\n').trim()}\n\n    Question: ${q}\n    Answer:`,
   // bible: Thesky9474/Ashtavakra-Wisdom-Backend utils/buildPrompt.js
@@ -35,13 +35,13 @@ const asked: Readonly<Record<string, (documents: Documents, question: string) =>
   // Spanish, law: Equipo-SOFT-IA/SOFT ProyectoFinal/ia/prompt.py
   'soft-ia': (docs, q) =>
     `Eres SOFT-IA, un asistente experto en Ingeniería de Software.\n\nREGLAS DEL SISTEMA:\n- Responde siempre en español, con claridad.\n\nMEMORIA DEL USUARIO (solo archivos de texto):\n\n\nFRAGMENTOS RELEVANTES DE SUS LIBROS:\n${list(docs, (d) => `\n[Fuente: ${d.file}]\n${d.text}\n`, '')}\n\nPREGUNTA DEL ESTUDIANTE:\n${q}`,
-  // medicine (asked in Chinese): repository not named by the corpus, app/rag/rag_engine.py
+  // medicine (asked in Chinese): an unnamed repository, app/rag/rag_engine.py
   'medical assistant with rules': (docs, q) =>
     `\nYou are a medical assistant. Use ONLY the context below.\n\nCONTEXT:\n${list(docs, (d) => d.text, '\n\n---\n\n')}\n\nQUESTION:\n${q}\n\nGive a structured medical explanation.\n`,
   // poetry: arslonbeksaidov/prompt-engineering prompt_builder.py
   'bullets with pipes': (docs, q) =>
     `You are given retrieved context bullets. Answer ONLY from this context. If the answer is not there, say you do not know.\n\nQuestion: ${q}\n\nContext:\n${list(docs, (d, n) => `[#${n}] | ${d.file} | s=${d.score.toFixed(3)} | ${flat(d.text)}`, '\n')}\n\nAnswer in 3–6 sentences and cite chunk ids like [#1], [#3].`,
-  // Japanese, helpdesk: repository not named by the corpus, build_prompt(question, contexts) with [Doc1]
+  // Japanese, helpdesk: an unnamed repository, build_prompt(question, contexts) with [Doc1]
   'japanese helpdesk': (docs, q) =>
     `あなたは社内ヘルプデスクのアシスタントです。\n以下のドキュメントのみを根拠に、簡潔に回答してください。\n不明な点は「わかりません」と書いてください。\n最後に出典として [Doc1] のように参照を付けてください。\n\n回答:\n- ...\n出典: [Doc?]\n\n質問: ${q}\n\nコンテキスト:\n${list(docs, (d, n) => `[Doc${n}]\n${d.text}`)}\n\n出力のみを書いてください。`,
   // French: GaetanRdn/e12t-mcp-server src/prompt.js
@@ -65,22 +65,22 @@ const asked: Readonly<Record<string, (documents: Documents, question: string) =>
   // cybersecurity: TalFlint1/appsec-core src/rag/prompts.py
   'appsec core': (docs, q) =>
     `Question: ${q}\n\nContext:\n${list(docs, (d, n) => `[${n}] ${d.title} — ${d.url}\n${d.text}\n`, '\n')}\n\nInstructions:\n- Use only the context.\n- Be concise (4-8 sentences).\n- If the context has no answer, say so.\n`,
-  // software: repository not named by the corpus, build_prompt(question, chunks) with [Page n]
+  // software: an unnamed repository, build_prompt(question, chunks) with [Page n]
   'pages and rules': (docs, q) =>
     `You are a helpful assistant. Use only the context to answer.\n\nContext:\n${list(docs, (d) => `[Page ${d.page}] ${d.text}`, '\n\n---\n')}\n\nQuestion: ${q}\n\nAnswer concisely. If it is not in the context, say "I don’t know." in the question's language.\n`,
-  // municipality: repository not named by the corpus, buildContextualPrompt(contextChunks, question)
+  // municipality: an unnamed repository, buildContextualPrompt(contextChunks, question)
   'contextual prompt of chunks': (docs, q) =>
     `You are a helpful AI assistant.\n\nAnswer the following question **only** with the information in the context below. Use no other knowledge.\n\nContext:\n${list(docs, (d, n) => `Chunk ${n}:\n${d.text}`)}\n\nQuestion:\n${q}\n\nAnswer:`,
-  // ruby on rails: repository not named by the corpus, find_string id 15375163076, Rag::PromptBuilder
+  // ruby on rails: an unnamed repository, Rag::PromptBuilder
   'rails prompt builder': (docs, q) =>
     `You are a helpful assistant answering questions from excerpts of documents.\n\nContext from documents:\n${list(docs, (d, n) => `[${n}] ${d.title} (relevance: ${d.score.toFixed(2)})\n${d.text}`, '\n\n---\n\n')}\n\nQuestion: ${q}\n\nInstructions:\n- Give a clear answer based ONLY on the context above\n- Cite the documents you used by their titles\n\nAnswer:\n`,
   // football: mrusert/nfl-rag-app src/rag/prompts.py
   'nfl sources': (docs, q) =>
     `Based on the following NFL data, please answer my question.\n\n## Context Information\n\n${list(docs, (d, n) => `### Source ${n}\n*${d.title} - Team Info*\n\n${d.text}\n`, '\n---\n')}\n\n## My Question\n\n${q}`,
-  // pharmacy: repository not named by the corpus, find_string id 18860148906, buildContextFromChunks
+  // pharmacy: an unnamed repository, buildContextFromChunks
   'source by chunk index': (docs, q) =>
     `Answer with the context below.\n\nContext:\n${list(docs, (d, n) => `\n[source ${n - 1}]\n${d.text}`, '').trim()}\n\nQuestion: ${q}`,
-  // Korean: repository not named by the corpus, find_string id 30352637098, generator.make_prompt
+  // Korean: an unnamed repository, generator.make_prompt
   'korean proposals': (docs, q) =>
     `당신은 공공 사업 제안서를 분석하는 AI 전문가입니다.\n※ 아래 지침을 따르세요.\n\n- 반드시 문서 내용에 기반해서만 답하세요.\n- 답변은 최대 5문장 이내로 작성하세요.\n\n### 이전 대화:\n\n\n### 문서 내용:\n${list(docs, (d) => `[출처: ${d.file} | 기관: ${d.url} | 사업명: ${d.title} | 청크 번호: ${d.page}]\n${d.text}`, '\n\n---\n\n')}\n\n### 질문:\n${q}\n\n### 답변:`,
   // Chinese, courses: Warma10032/cyber-doctor rag/retrieve/retrieve_document.py
@@ -89,7 +89,7 @@ const asked: Readonly<Record<string, (documents: Documents, question: string) =>
   // Indonesian: GianSandrova/tes retrieval/context_builder.py, generation/prompt_builder.py
   tafsir: (docs, q) =>
     `\n**Instruksi Sistem**\nGunakan riwayat jika relevan. Berikut tanya jawab sebelumnya:\n\n\nBerikan penjelasan berdasarkan potongan konten berikut:\n${list(docs, (d) => `\n📖 Surah: ${d.title} | Ayat: ${d.page}\nSkor Similarity: ${d.score.toFixed(4)}\n\n➤ Info:\n-\n\n➤ Teks Arab:\n-\n\n➤ Terjemahan:\n${d.text}\n\n➤ Tafsir:\n-\n---\n`, '')}\n\n**Pertanyaan Baru**:\n${q}\n\nJika potongan konten tidak relevan, jawab bahwa Anda tidak bisa menjawab.\n`,
-  // code: repository not named by the corpus, buildContext(chunks: RetrievedChunk[]) with filePath:startLine-endLine
+  // code: an unnamed repository, buildContext(chunks: RetrievedChunk[]) with filePath:startLine-endLine
   'code lines': (docs, q) =>
     `You answer questions on a code base from the context.\n\nContext:\n${list(docs, (d, n) => `\n[${n}] ${d.file}:${d.page}-${d.page + 40}\n${d.text}\n`, '\n---\n')}\n\nQuestion: ${q}`,
   // music: hungngodev/NEFAC-CHATBOT backend/llm/utils.py
@@ -104,7 +104,7 @@ const asked: Readonly<Record<string, (documents: Documents, question: string) =>
   // climate: wri/project-zeno zeno/agents/layerfinder/utils.py, prompts.py
   'project zeno': (docs, q) =>
     `You are an assistant of the World Resources Institute (WRI) that recommends datasets.\nExplain the details of the dataset to the user. \n\n\n1. Use the following context to inform your response:\n${list(docs, (d) => `Dataset: ${d.id}\n${d.text}`)}\n\n2. User Question:\n${q}\n`,
-  // news: repository not named by the corpus, find_string id 3309319169, build_summary_prompt (it has no question)
+  // news: an unnamed repository, build_summary_prompt (it has no question)
   'news digest': (docs) =>
     `You are an editor of tech news. Summarize the following articles into a concise digest. For each article, write 1-2 sentences.\n\n${list(docs, (d, n) => `--- Article ${n} ---\nTitle: ${d.title}\nSource: ${d.id}\nURL: ${d.url}\nContent: ${d.text}\n`, '\n')}\nWrite the digest now. Keep it concise.`,
   // shops: WebLLM-io/webllm.io apps/chat/src/features/search/format.ts
@@ -113,24 +113,24 @@ const asked: Readonly<Record<string, (documents: Documents, question: string) =>
   // Spanish, tourism: EleutherAI/lm-evaluation-harness lm_eval/tasks/ragquas/utils.py
   ragquas: (docs, q) =>
     `Responde a la pregunta usando solo los contextos proporcionados.\n\n    Contextos:\n\n    ${list(docs, (d, n) => `contexto ${n}:\n${d.text}`, '\n')}\n\n    Pregunta: ${q}\n\n    Respuesta:`,
-  // military: repository not named by the corpus, utils/formatContext.ts
+  // military: an unnamed repository, utils/formatContext.ts
   'numbers in parentheses': (docs, q) => `Context:\n${list(docs, (d, n) => `(${n}) ${d.text}`)}\n\nQuestion: ${q}`,
   // crypto: quantic-msse0726/policy-rag-app rag/prompts.py
   'policy excerpts': (docs, q) =>
     `Question: ${q}\n\nContext:\n${list(docs, (d, n) => `[${n}] ${d.id} | ${d.title} | ${d.page}\n${d.text}`)}\n\nAnswer from the context above only.`,
-  // Vietnamese, animals: repository not named by the corpus, find_string id 31037002698, com.example.personalchatbot PromptService
+  // Vietnamese, animals: an unnamed repository, com.example.personalchatbot PromptService
   'vietnamese personal chatbot': (docs, q) =>
     `CÂU HỎI:\n${q}\n\nNGỮ CẢNH (có thể dùng một phần hoặc toàn bộ):\n${list(docs, (d, n) => `[${d.id}#${n}] (sim=${d.score.toFixed(3)})\n${d.text}`)}\n`,
-  // compliance: haasonsaas/nexus, find_string id 40628453147, package eval BuildContext
+  // compliance: haasonsaas/nexus, package eval BuildContext
   'nexus retrieved context': (docs, q) =>
     `Retrieved Context:\n\n${list(docs, (d, n) => `[${n}] ${d.file} / ${d.title} (id: ${d.id}) (score: ${d.score.toFixed(2)})\n${d.text}`)}\n\nQuestion: ${q}`,
   // video: kjCodes2002/longform-to-shorts-v1 scripts/llm_assistant.py
   'transcript times': (docs, q) =>
     `\nYou are an assistant answering questions strictly from the transcript context given.\n\nTranscript context:\n${list(docs, (d) => `[${d.page * 30}s – ${d.page * 30 + 30}s]\n${d.text}\n\n`, '')}\n\nQuestion:\n${q}\n\nInstructions:\n- Answer ONLY from the transcript context.\n- If the answer is not there, say "Not mentioned in the video."\n`,
-  // mail: repository not named by the corpus, find_string id 48635644252, buildEmailContextForLLM
+  // mail: an unnamed repository, buildEmailContextForLLM
   'email history lines': (docs, q) =>
     `${q}\n\n---\n\n**HISTORICAL EMAIL CONTEXT**\n\nBelow are earlier messages of this email thread for context:\n\n${list(docs, (d) => `[RE] 2024-05-1${d.page} From: ${d.id}@example.com | Subject: ${d.title} | ${d.text.replace(/\n/g, ' ')}`, '\n')}`,
-  // cinema: repository not named by the corpus, renderPrompt({ contextSnippets, question })
+  // cinema: an unnamed repository, renderPrompt({ contextSnippets, question })
   'snippets with sources in parentheses': (docs, q) =>
     `You are a helpful assistant. Use ONLY the context provided. If something is missing, say what is missing.\n\n[CONTEXT]\n${list(docs, (d) => `- (${d.file}) ${d.text.replace(/\s+/g, ' ').trim()}`, '\n')}\n\n[QUESTION]\n${q}\n\n[INSTRUCTIONS]\n- Cite sources in parentheses where relevant.\n- Prefer concise answers in steps.`,
   // French, events: day811/OCDE-P11 src/rag/context_builder.py
@@ -153,7 +153,7 @@ const asked: Readonly<Record<string, (documents: Documents, question: string) =>
     `QUESTION: ${q}\n\nSOURCES (cite like [S1] next to the sentence you used it for):\n${list(docs, (d, n) => `[S${n}] ${d.title} — ${d.url}\n${d.text}`, '\n')}\n`,
 }
 const told: Readonly<Record<string, (documents: Documents) => string>> = {
-  // travel: repository not named by the corpus, com.gentorox.services.kb.ContextBuilder
+  // travel: an unnamed repository, com.gentorox.services.kb.ContextBuilder
   'gentorox bullets': (docs) =>
     `You are an assistant with tools.\n\n### Retrieved Context (do not quote verbatim unless necessary)\n${list(docs, (d) => `- ${flat(d.text)}`, '\n')}\n`,
   // shop: tolgakasal/gpt5-nano-site-assistant includes/class-search.php, class-rest.php
@@ -161,13 +161,13 @@ const told: Readonly<Record<string, (documents: Documents) => string>> = {
     `You are a site assistant. Answer ONLY from the provided CONTEXT. If it is not in the context, say you don't know.\nAnswer in the language of the user.\n\nCONTEXT:\n${list(docs, (d) => `${d.title} —  ${d.text}`.replace(/\s+/g, ' '), '\n\n---\n\n')}`,
   // telecom: adhikaribibek231/docingestion_and_rag backend/app/services/prompt_builder.py (a system message of its own)
   docingestion: (docs) => `Context:\n\n${list(docs, (d) => d.text, '\n\n---\n\n')}`,
-  // therapy, Chinese: repository not named by the corpus, @micro-agent/runtime formatMemoryContext
+  // therapy, Chinese: an unnamed repository, @micro-agent/runtime formatMemoryContext
   'relevant memories in chinese': (docs) =>
     `你是一个助手。\n\n<relevant-memories>\n以下是相关的历史记忆，仅供参考：\n${list(docs, (d) => `- [对话] ${d.text}`, '\n')}\n</relevant-memories>`,
-  // Portuguese, library: repository not named by the corpus, find_string id 20486260689, getLibraryDocumentsForPrompt
+  // Portuguese, library: an unnamed repository, getLibraryDocumentsForPrompt
   'library documents in portuguese': (docs) =>
     `# Biblioteca de Documentos do Usuário \n\n## Referências da Biblioteca\n\nOs seguintes documentos são referência obrigatória para a tarefa:\n\n${list(docs, (d) => `<library-document id="${d.id}" title="${d.title}">\n${d.text}\n</library-document>\n\n`, '')}`,
-  // school: repository not named by the corpus, find_string id 15449444936, format_docs_for_context (Korean system message)
+  // school: an unnamed repository, format_docs_for_context (Korean system message)
   'school source hints': (docs) =>
     `주어진 컨텍스트를 이용해 질문에 간결하게 답하세요.\n모르면 모른다고 답하세요.\n컨텍스트:\n${list(docs, (d, n) => `[${n}] source: ${d.file}\n${d.text}`)}`,
 }
@@ -190,7 +190,7 @@ const returned: Readonly<Record<string, readonly [tool: string, write: (document
         2,
       ),
   ],
-  // real estate: repository not named by the corpus, find_string id 3791466056, HomeSearchResultsTool
+  // real estate: an unnamed repository, HomeSearchResultsTool
   'home listings': [
     'home_search_results_tool',
     (docs) =>
@@ -203,7 +203,7 @@ const returned: Readonly<Record<string, readonly [tool: string, write: (document
   ],
   // weddings: Al-Murphy/slack-rag-agent slack-rag-agent/agent/tools.py
   'slack rag agent': ['search_docs', (docs) => list(docs, (d, n) => `[${n}] (${d.title}) ${d.text}`)],
-  // weather: repository not named by the corpus, pretty_print_search_results
+  // weather: an unnamed repository, pretty_print_search_results
   'pretty search results': [
     'web_search',
     (docs) => list(docs, (d, n) => `${n}. ${d.title}\n   ${d.url}\n   ${d.text}\n`, '\n'),
