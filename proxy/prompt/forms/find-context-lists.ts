@@ -99,11 +99,16 @@ function startOf(list: ContextList): number {
   return list.blocks[0]!.start
 }
 
+/** More blocks than any prompt holds, counting those in nested lists too. */
+const mostTaken = 4 * mostBlocks
+
 /** Searches the regions of one text and judges what it finds. */
 class ListSearch {
   readonly refusals: Refusal[] = []
   readonly #marks: Marks
   readonly #unbalanced: ReadonlyMap<string, Tag>
+  /** Number of blocks in the lists taken so far, nested ones included. */
+  #taken = 0
 
   /** `unbalanced`: names of tags that also occur without a partner. */
   constructor(marks: Marks, unbalanced: ReadonlyMap<string, Tag>) {
@@ -119,7 +124,8 @@ class ListSearch {
     for (const list of found) {
       if (startOf(list) >= (lists.at(-1)?.end ?? 0)) lists.push({ ...list, end: findContainerEnd(marks, list) })
     }
-    if (lists.reduce((sum, { blocks }) => sum + blocks.length, 0) <= mostBlocks) return lists
+    const isFew = lists.reduce((sum, { blocks }) => sum + blocks.length, 0) <= mostBlocks
+    if (isFew && this.#taken <= mostTaken) return lists
     this.refusals.push({ refused: 'too_many', at: { start: 0, end: marks.text.length } })
     return []
   }
@@ -159,10 +165,12 @@ class ListSearch {
   }
 
   #isTaken(list: ContextList): boolean {
+    // there are too many already, and judging takes time
+    if (this.#taken > mostTaken) return false
     const refused = judgeList(this.#marks, list)
-    if (refused === undefined) return true
-    this.refusals.push({ refused, at: { start: startOf(list), end: list.end } })
-    return false
+    if (refused === undefined) this.#taken += list.blocks.length
+    else this.refusals.push({ refused, at: { start: startOf(list), end: list.end } })
+    return refused === undefined
   }
 }
 

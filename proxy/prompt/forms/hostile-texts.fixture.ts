@@ -26,6 +26,7 @@ export const hostileTexts: Readonly<Record<string, (size: number) => string>> = 
   'one object of many members': (size) => `[{${members(size)}}]`,
   'results of many members': (size) => `[${`{${members(1_000)}},`.repeat(Math.ceil(size / 800))}{"a":1}]`,
   'elements of our kin': fill('<document>aaaaaaaaaaaaaaaaaaaaaaa</document>\n'),
+  'containers on one line': fill('<documents><document>a</document><document>b</document></documents><documents>'),
   'records of lines': fill('file_path: a.md\n\nb\nc\n\nd\n\n'),
   'quoted lists': fill('"""\n[1] a\n[2] b\n"""\n\nQuestion: x\n\n'),
   'lists with paragraphs behind': fill('[1] a\n[2] b\n\nc\n\nd\n\nQuestion: x\n\n'),

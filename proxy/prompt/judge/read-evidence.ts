@@ -40,6 +40,8 @@ const CITING = /\bcit(?:e|es|ed|ing|ations?)\b|引用|zitier|citez|cita(?:r|s)?\
 const ASKED = /[?？]["'”’»)]?\s*$/
 
 const LONGEST_HEADING = 120
+// a rule may be longer than a heading
+const LONGEST_LINE = 400
 const LONGEST_PARAGRAPH = 1_200
 const FURTHEST = 6_000
 const MOST_WORDS_IN_FRONT = 1_200
@@ -76,7 +78,7 @@ export function isAnsweredBy(text: string, start: number, end: number): boolean 
 /** Reads what announces a list before it, or mentions it in the first lines `behind` it. */
 export function readAnnouncement(text: string, start: number, behind = ''): Announcement {
   const headingEnd = findHeadingEnd(text, start)
-  const lineStart = text.lastIndexOf('\n', headingEnd - 1) + 1
+  const lineStart = findLineStart(text, headingEnd)
   const heading = text.slice(Math.max(lineStart, headingEnd - LONGEST_HEADING), headingEnd).trim()
   const isHeading = headingEnd - lineStart <= LONGEST_HEADING && isHeadingLine(heading)
   const paragraph = readParagraph(text, headingEnd)
@@ -92,11 +94,18 @@ export function readAnnouncement(text: string, start: number, behind = ''): Anno
 // opening quotes, fences and tags, and column names
 const SKIPPED = /^(?:"""|'''|```\w*|<[a-z][\w-]{0,40}>|\w+(?:[|,]\w+)+)$/
 
+/** Returns where the line that ends here begins, or a place further back than the longest line that is read. */
+function findLineStart(text: string, end: number): number {
+  const from = Math.max(0, end - LONGEST_LINE - 1)
+  return from + text.slice(from, end).lastIndexOf('\n') + 1
+}
+
 /** Returns the end of the line before a list. Rules and opening quotes in between are skipped. */
 function findHeadingEnd(text: string, start: number): number {
   let end = findContentEnd(text, Math.max(start - FURTHEST, 0), start)
   for (let i = 0; i < 2; i++) {
-    const line = text.lastIndexOf('\n', end - 1) + 1
+    const line = findLineStart(text, end)
+    if (end - line > LONGEST_LINE) return end
     const first = findContentStart(text, line, end)
     const words = text.slice(first, Math.min(end, first + LONGEST_HEADING))
     if (!isRule(text, first, end) && !(SKIPPED.test(words) && !TEXT.test(words))) return end
