@@ -32,8 +32,8 @@ export function findLimitBelowQuestion(
  * context:`.
  */
 function asksInLine(text: string, start: number): boolean {
-  const line = text.slice(Math.max(text.lastIndexOf('\n', start - 1) + 1, start - 1_000), start)
-  return /\b(?:query|question|task)\b[^\n]{0,20}['"“:：]/i.test(line)
+  const before = text.slice(Math.max(0, start - 1_000), start)
+  return /\b(?:query|question|task)\b[^\n]{0,20}['"“:：]/i.test(before.slice(before.lastIndexOf('\n') + 1))
 }
 
 // behind a blank line, `Instrucciones:`, but no line of code

@@ -47,7 +47,7 @@ export function* searchLists(text: string, traits: TextTraits): Generator<void, 
   const unbalanced = findUnbalanced(marks.tags)
   const torn = findTorn(unbalanced)
   if (torn !== undefined) return refuse('torn_tags', text, torn.start)
-  const search = new ListSearch(marks, unbalanced)
+  const search = new ListSearch(marks, new Set(unbalanced.keys()))
   const lists = search.findAll()
   const { refusals } = search
   const counted = lists.length === 0 && refusals.length === 0 ? findCounted(marks.labels) : undefined
@@ -106,12 +106,12 @@ const mostTaken = 4 * mostBlocks
 class ListSearch {
   readonly refusals: Refusal[] = []
   readonly #marks: Marks
-  readonly #unbalanced: ReadonlyMap<string, Tag>
+  readonly #unbalanced: ReadonlySet<string>
   /** Number of blocks in the lists taken so far, nested ones included. */
   #taken = 0
 
   /** `unbalanced`: names of tags that also occur without a partner. */
-  constructor(marks: Marks, unbalanced: ReadonlyMap<string, Tag>) {
+  constructor(marks: Marks, unbalanced: ReadonlySet<string>) {
     this.#marks = marks
     this.#unbalanced = unbalanced
   }

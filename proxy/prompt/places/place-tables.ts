@@ -1,6 +1,6 @@
 /*
  * How languages refer to a text of a list by position (`the second document`, `второй документ`, `المستند الثاني`) or
- * to each of its texts. One row per language. Stems may be followed by endings.
+ * to each of its texts. Stems may be followed by endings.
  */
 
 export interface PlaceWords {
@@ -218,6 +218,7 @@ export const unspaced: readonly string[] = [
   '(?:文[档檔件章献獻]|[资資]料|[来來]源|段落|片段)[一二三四五六七八九十](?![^\\s，。？！的说說讲講和与與])',
   '(?:最初|最後|先頭)の(?:二|三|[23２３])(?:つ|件|点)?|(?:처음|마지막)\\s?(?:두|세|[23])\\s?(?:개|건|문서|자료|글)?',
 ]
+
 /** Words for each text in such languages. */
 export const unspacedEach: readonly string[] = [
   '(?:[为為对對给給就将將把请請])[每各]一?(?:个|個|篇|份|条|條|段)?(?:文[档檔件章献獻]|[资資]料|[来來]源|段落|[结結]果|片段)|逐(?:一|个|個|篇|条|條|段|份)|依次|分[别別](?:总结|概括|翻译|分析|评分|说明|描述|列出)',

@@ -107,8 +107,9 @@ class ElementWalk {
   /** Returns whether the first thing in a range is an element for a block. */
   #holdsRow(from: number, to: number): boolean {
     const { text, tags } = this.#marks
-    const first = tags[findIndexFrom(tags, findContentStart(text, from, to))]
-    return first !== undefined && first.start === findContentStart(text, from, to) && isBlockName(first.name)
+    const start = findContentStart(text, from, to)
+    const first = tags[findIndexFrom(tags, start)]
+    return first?.start === start && isBlockName(first.name)
   }
 
   #readElement(open: Tag, limit: number, depth: number): KinElement | undefined {

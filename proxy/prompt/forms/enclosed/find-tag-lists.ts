@@ -6,7 +6,7 @@ import { findContentEnd, findContentStart, findIndexFrom, findLineEnd, isRule } 
 import { genericTags, isKin, isWeakTag, type KinElement, type Region } from '../../scan/find-elements.ts'
 import type { Marks } from '../../scan/find-marks.ts'
 import { findRankAttributes } from '../../scan/find-rank-fields.ts'
-import { readAttributes, type Tag } from '../../scan/find-tags.ts'
+import { readAttributes } from '../../scan/find-tags.ts'
 import { isRunning } from '../../scan/labels/label.ts'
 import { idNames, plainId } from '../../scan/words/id-names.ts'
 import { datedField, orderedField, toFieldName } from '../../scan/words/ordered-fields.ts'
@@ -31,7 +31,7 @@ export function findTagLists(
   marks: Marks,
   elements: readonly KinElement[],
   region: Region,
-  unbalanced: ReadonlyMap<string, Tag>,
+  unbalanced: ReadonlySet<string>,
 ): ContextList[] {
   if (elements.length > mostBlocks) return []
   const { text } = marks
@@ -42,7 +42,7 @@ export function findTagLists(
     else rows.push([element])
     previous = element
   }
-  const torn = new Set<string>(unbalanced.keys())
+  const torn = new Set(unbalanced)
   for (const [i, row] of rows.slice(1).entries()) {
     const [before, behind] = [rows[i]!.at(-1)!, row[0]!]
     if (before.open.name !== behind.open.name) continue
