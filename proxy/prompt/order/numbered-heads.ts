@@ -1,3 +1,4 @@
+import { toAsciiDigits } from '../scan/words/digits.ts'
 import { rankingField, toFieldName } from '../scan/words/ordered-fields.ts'
 import { counting, cycles } from './counting-words.ts'
 import { toNumbers } from './order-key.ts'
@@ -32,20 +33,20 @@ const WORD = /^(\p{L}+)(?=[^\p{L}]{1,3}\S|["'>])/u
  */
 export function areNumberedHeads(heads: readonly string[]): boolean {
   if (heads.length < 2) return false
-  const own = heads.map((head) => toWesternDigits(head.slice(0, LONGEST_HEAD)))
+  const own = heads.map((head) => toCountedHead(head.slice(0, LONGEST_HEAD)))
   const shared = toSharedPrefix(own)
   return countsInDigits(own, shared) || countsInLetters(own, shared) || countsInWords(own, shared)
 }
 
 // `第三章`, `三頁`, `٣`
 const CHINESE_NUMBER = /^(第?)([一二三四五六七八九十])(?=[章节節回页頁部幕步课課讲講话話条條款、，.：:])/u
-const OTHER_DIGITS = /[\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\u09e6-\u09ef\u0e50-\u0e59]/g
 
 /** Returns a text with the Chinese number that it begins with, and the digits of other scripts, as ASCII digits. */
-function toWesternDigits(text: string): string {
-  return text
-    .replace(CHINESE_NUMBER, (_, sign: string, digit: string) => `${sign}${'一二三四五六七八九十'.indexOf(digit) + 1}`)
-    .replace(OTHER_DIGITS, (digit) => String((digit.charCodeAt(0) - (digit.charCodeAt(0) < 0x0900 ? 0 : 6)) & 15))
+function toCountedHead(text: string): string {
+  return toAsciiDigits(text).replace(
+    CHINESE_NUMBER,
+    (_, sign: string, digit: string) => `${sign}${'一二三四五六七八九十'.indexOf(digit) + 1}`,
+  )
 }
 
 /** Returns whether these names are alike up to a letter or a word that counts, as in `title="Act II"`. */

@@ -1,3 +1,4 @@
+import { toAsciiDigits } from '../scan/words/digits.ts'
 import { NUMERAL, PLACE, readCountedWords, readNumberedWords } from './counted-words.ts'
 import { firstMatches } from './first-matches.ts'
 import { asksInOrder, readEnds } from './order-words.ts'
@@ -87,17 +88,6 @@ export function readRemarks(words: string): Remarks {
     isPartCounted: PART_COUNTED.test(text),
     isOrdered: asksInOrder(text),
   }
-}
-
-const OTHER_DIGIT = /[\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\u09e6-\u09ef\u0e50-\u0e59\uff10-\uff19]/g
-const ZEROS = [0x0660, 0x06f0, 0x0966, 0x09e6, 0x0e50, 0xff10]
-
-/** Returns a text with ASCII digits in place of those of other scripts. */
-function toAsciiDigits(text: string): string {
-  return text.replace(OTHER_DIGIT, (digit) => {
-    const code = digit.charCodeAt(0)
-    return String(code - ZEROS.findLast((zero) => zero <= code)!)
-  })
 }
 
 /** Reads the numbers in an assistant's text, which cites what it was given. */
