@@ -20,7 +20,7 @@ export class EntryBuckets {
   readonly #firstBits: number
   readonly #mostBits: number
   #bits: number
-  #words: Uint32Array
+  #words: Int32Array
   #age = 0
 
   /** Makes room for `capacity` entries, growing to at most `maxCapacity`. */
@@ -30,7 +30,7 @@ export class EntryBuckets {
     const mostBits = toBucketBits(maxCapacity)
     this.#mostBits = Math.max(this.#firstBits, Math.min(mostBits, this.#firstBits + placeBits))
     this.#bits = this.#firstBits
-    this.#words = new Uint32Array(words << this.#bits)
+    this.#words = new Int32Array(words << this.#bits)
   }
 
   /** Number of entries there is room for. */
@@ -127,7 +127,7 @@ export class EntryBuckets {
     for (let word = bucket; word < bucket + slots; word++) {
       const entry = this.#words[word]!
       const clock = (entry >>> clockShift) & mostClock
-      this.#words[word] = entry - Math.min(clock, fallen) * 2 ** clockShift
+      this.#words[word] = entry - (Math.min(clock, fallen) << clockShift)
     }
   }
 
@@ -139,7 +139,7 @@ export class EntryBuckets {
   /** Returns the place of the entry in a slot: as many bits of it as the buckets can ever need. */
   placeAt(bucket: number, slot: number): number {
     const low = (bucket / words) & ((1 << this.#firstBits) - 1)
-    return ((this.#furtherPlace(bucket, slot) << this.#firstBits) | low) >>> 0
+    return (this.#furtherPlace(bucket, slot) << this.#firstBits) | low
   }
 
   /** Puts an entry into a slot, replacing what is there. */
@@ -155,7 +155,7 @@ export class EntryBuckets {
   grow(): boolean {
     if (this.#bits === this.#mostBits) return false
     const old = this.#words
-    const next = new Uint32Array(2 * old.length)
+    const next = new Int32Array(2 * old.length)
     next.set(old)
     next.set(old, old.length)
     const bit = this.#bits - this.#firstBits

@@ -42,7 +42,7 @@ export class HotnessFilter {
   readonly requestsPerAge: number
   readonly #layout: EntryLayout
   /** by fingerprint: XOR between the two places; odd, so that the buckets differ */
-  readonly #offsets: Uint32Array
+  readonly #offsets: Int32Array
   readonly #buckets: EntryBuckets
   #size = 0
   #requests = 0
@@ -50,7 +50,7 @@ export class HotnessFilter {
 
   constructor(options: HotnessFilterOptions = {}) {
     this.#layout = toEntryLayout(options.bits)
-    this.#offsets = Uint32Array.from({ length: 1 << this.#layout.fingerprintBits }, (_, f) => hashWord(f) | 1)
+    this.#offsets = Int32Array.from({ length: 1 << this.#layout.fingerprintBits }, (_, f) => hashWord(f) | 1)
     this.requestsPerAge = options.requestsPerAge ?? 64
     this.#buckets = new EntryBuckets(this.#layout, options.capacity ?? 1_024, options.maxCapacity ?? 1 << 24)
   }
@@ -80,21 +80,23 @@ export class HotnessFilter {
    */
   note(hash: number, depth = 0, times = 1): void {
     const { mostClock, mostFrequency, mostDepth, clockShift, frequencyShift } = this.#layout
-    const found = this.#find(hash)
+    const fingerprint = this.#fingerprintOf(hash)
+    const found = this.#find(hash, fingerprint)
     if (found >= 0) {
       this.#buckets.touch(found, times)
       return
     }
     const rest = (mostClock << clockShift) | (Math.min(times, mostFrequency) << frequencyShift)
-    this.#insert(hash, this.#fingerprintOf(hash), rest | Math.min(depth, mostDepth))
+    this.#insert(hash, fingerprint, rest | Math.min(depth, mostDepth))
   }
 
   /** Inserts a record known from elsewhere, unless the hash is there. O(1), except when the filter doubles. */
   adopt(hash: number, { clock, frequency, depth }: HotnessRecord): void {
-    if (this.#find(hash) >= 0) return
+    const fingerprint = this.#fingerprintOf(hash)
+    if (this.#find(hash, fingerprint) >= 0) return
     const { mostClock, mostFrequency, mostDepth, clockShift, frequencyShift } = this.#layout
     const fields = (Math.min(clock, mostClock) << clockShift) | (Math.min(frequency, mostFrequency) << frequencyShift)
-    this.#insert(hash, this.#fingerprintOf(hash), fields | Math.min(depth, mostDepth))
+    this.#insert(hash, fingerprint, fields | Math.min(depth, mostDepth))
   }
 
   /** Returns the record of a hash; undefined if it has none. A few in a million hashes are confused with another. */
@@ -131,41 +133,64 @@ export class HotnessFilter {
   }
 
   /** Returns the word of the entry; −1 if there is none. */
-  #find(hash: number): number {
-    const fingerprint = this.#fingerprintOf(hash)
+  #find(hash: number, fingerprint: number = this.#fingerprintOf(hash)): number {
     const first = this.#buckets.find(hash, fingerprint)
     return first < 0 ? this.#buckets.find(hash ^ this.#offsets[fingerprint]!, fingerprint) : first
   }
 
   #insert(place: number, fingerprint: number, rest: number): void {
-    const entry = ((fingerprint << this.#layout.fingerprintShift) | rest) >>> 0
+    const entry = (fingerprint << this.#layout.fingerprintShift) | rest
     this.#size += 1
     const other = place ^ this.#offsets[fingerprint]!
-    const [own, others] = [this.#buckets.countFree(place), this.#buckets.countFree(other)]
+    const own = this.#buckets.countFree(place)
+    const others = this.#buckets.countFree(other)
     // use the emptier bucket: buckets then fill evenly, and fewer entries have to move later
     if (own > 0 || others > 0) this.#buckets.put(own >= others ? place : other, entry)
-    else this.#kick(this.#draw() & 1 ? place : other, entry)
+    else if (!this.#makeRoom(place, entry)) this.#kick(other, entry)
   }
 
-  /** Puts an entry in place of another one, which moves to its other bucket, and so on. */
+  /** Puts an entry into its bucket, where another one gives way if there is no room: it moves on in the same way. */
   #kick(firstPlace: number, firstEntry: number): void {
     const buckets = this.#buckets
     let place = firstPlace
     let entry = firstEntry
     for (let kicks = 0; kicks < mostKicks; kicks++) {
+      if (buckets.put(place, entry) || this.#makeRoom(place, entry)) return
       const bucket = buckets.bucketOf(place)
       buckets.settle(bucket)
       const slot = this.#draw() % slots
       const moved = buckets.entryAt(bucket, slot)
-      const from = buckets.placeAt(bucket, slot)
+      const to = this.#otherPlaceAt(bucket, slot)
       buckets.write(bucket, slot, place, entry)
       entry = moved
-      place = from ^ this.#offsets[moved >>> this.#layout.fingerprintShift]!
-      if (this.#buckets.put(place, entry)) return
+      place = to
     }
-    if (buckets.grow()) {
-      if (!this.#buckets.put(place, entry)) this.#kick(place, entry)
-    } else this.#dropColdest(place, entry)
+    if (buckets.grow()) this.#kick(place, entry)
+    else this.#dropColdest(place, entry)
+  }
+
+  /**
+   * Puts an entry into a full bucket if another entry there has a free slot in its other bucket. The four are looked up
+   * independently of each other, which costs less than a chain of moves.
+   */
+  #makeRoom(place: number, entry: number): boolean {
+    const buckets = this.#buckets
+    const bucket = buckets.bucketOf(place)
+    for (let slot = 0; slot < slots; slot++) {
+      const to = this.#otherPlaceAt(bucket, slot)
+      if (buckets.countFree(to) === 0) continue
+      buckets.settle(bucket)
+      buckets.put(to, buckets.entryAt(bucket, slot))
+      buckets.write(bucket, slot, place, entry)
+      return true
+    }
+    return false
+  }
+
+  /** Returns the other place of the entry in a slot (Equation 4). */
+  #otherPlaceAt(bucket: number, slot: number): number {
+    const entry = this.#buckets.entryAt(bucket, slot)
+    return this.#buckets.placeAt(bucket, slot) ^ this.#offsets[entry >>> this.#layout.fingerprintShift]!
   }
 
   /** Drops the coldest of a new entry and the entries in its two buckets (Equation 6). */
