@@ -4,6 +4,7 @@ import { emulatorDefaults } from '#engine-adapters/emulator/emulator-defaults.ts
 import { addReplayCommands } from '#replay/commands.ts'
 import { ReplayError } from '#replay/replay-error.ts'
 import { hashKey } from './access/hash-key.ts'
+import { HeavyTurns } from './bounds/heavy-turns.ts'
 import { addChunksCommand } from './chunks/register/command.ts'
 import { argument, atLeast } from './command-arguments.ts'
 import { addCompareCommand } from './compare/command.ts'
@@ -16,7 +17,7 @@ import { configSchema } from './config/schema/config-schema.ts'
 import { createConfigSource } from './config/sources/config-source.ts'
 import { addServeFlags, type ServeFlags, toFlagLayer } from './config/sources/serve-flags.ts'
 import { addDoctorCommand } from './doctor/command.ts'
-import { logWritten } from './log.ts'
+import { type Log, logWritten } from './log.ts'
 import { readVersion } from './telemetry/read-version.ts'
 
 interface EmulateOptions {
@@ -135,6 +136,18 @@ async function serve(flags: ServeFlags): Promise<void> {
   }
   announce({ url: proxy.url, admin_url: proxy.adminUrl })
   stopOnSignals(() => proxy.close())
+  if (live.config.mode !== 'off') await warmUpBeside(proxy.log)
+}
+
+/** Compiles what requests need while the first ones are served. */
+async function warmUpBeside(log: Log): Promise<void> {
+  const { warmUp } = await import('./request/warm-up.ts')
+  const turns = new HeavyTurns()
+  try {
+    await warmUp(() => turns.take())
+  } catch (error) {
+    log.warn({ fault: String(error) }, 'the first requests may take longer: warming up failed')
+  }
 }
 
 /** Throws unless there is either an engine or `--emulate`: canned text is an explicit choice. */

@@ -5,7 +5,7 @@ import { ProxyError } from '../errors.ts'
 /** Read and discard up to this much of an unwanted body: a client cut off while sending may never see its answer. */
 const mostDropped = 256 * 1024 * 1024
 /** Copying more than this at once would hold up other requests. */
-const copiedBytes = 4 * 1024 * 1024
+const copiedBytes = 1024 * 1024
 /**
  * After this much of a body, other requests are served between its chunks. libuv reads up to 2 MB from a socket at a
  * time, and V8 marks part of its heap meanwhile, since bodies take memory outside it.

@@ -1,0 +1,69 @@
+import type { ConversationStore } from '#index/conversation-store.ts'
+import { finish } from '../prompt/body/finish.ts'
+import type { DecisionInput } from '../reuse/decision.ts'
+import { layOut } from '../reuse/lay-out-request.ts'
+import { defaultWording } from '../reuse/wording.ts'
+import { readReceived } from './call/read-received.ts'
+
+type WriteBlock = (text: string, place: number) => string
+
+/** The ways in which blocks are written that need different code and patterns. */
+const forms: readonly WriteBlock[] = [
+  (text, place) => `<document index="${place}">\n${text}\n</document>`,
+  (text, place) => `[${place}] ${text}`,
+  (text, place) => `Source: notes/${place}.md\nContent: ${text}`,
+  (text, place) => `## Passage ${place}\n\n${text}`,
+  (text) => `---\n${text}`,
+  (text, place) => JSON.stringify({ id: `n${place}`, content: text, score: 1 / place }),
+  (text, place) => `${place}. **${text.slice(0, 8)}** ${text}\n\n> a note\n\n\`\`\`js\nread(${place})\n\`\`\``,
+]
+/** Blocks in each prompt, by round. The first round compiles most, so its prompts are short. More gain little. */
+const rounds = [3, 40, 40]
+
+const forgetful: ConversationStore = { recall: () => undefined, remember: () => {}, forget: () => {} }
+
+/**
+ * Reads and lays out prompts of common forms, because V8 compiles functions and patterns when they are first used: the
+ * first prompts would hold up others for 40 to 100 ms. Awaits `turn` before each prompt. Resolves with the number of
+ * prompts in which blocks were found.
+ */
+export async function warmUp(turn: () => Promise<void>): Promise<number> {
+  let found = 0
+  for (const blocks of rounds) {
+    for (const messages of forms.flatMap((write) => toChats(write, blocks))) {
+      await turn()
+      if (holdsBlocks(Buffer.from(JSON.stringify({ model: 'none', messages })))) found += 1
+    }
+  }
+  return found
+}
+
+/** Returns chats that hold `count` blocks of a form: in one text, in a tool's result, and each in a text part. */
+function toChats(write: WriteBlock, count: number): object[][] {
+  const blocks = Array.from({ length: count }, (_, i) =>
+    write(`The archive of place ${i} holds ${i * 7919} letters (see below).\nNobody has read them, so far.`, i + 1),
+  )
+  const question = 'Question: which of them has most?'
+  const asked = [{ role: 'user', content: `Context:\n\n${blocks.join('\n\n')}\n\n${question}` }]
+  const returned = [
+    { role: 'user', content: question },
+    { role: 'tool', content: `[${blocks.join(',\n')}]` },
+  ]
+  const parts = [...blocks, question].map((text) => ({ type: 'text', text }))
+  return [asked, returned, [{ role: 'user', content: parts }]]
+}
+
+/** Reads and lays out a request. Returns whether it holds blocks. */
+function holdsBlocks(body: Buffer): boolean {
+  const input: DecisionInput = {
+    received: readReceived('chat_completions', body, false),
+    mode: 'on',
+    tenant: '',
+    conversation: undefined,
+    options: {},
+    wording: defaultWording,
+    budgetMilliseconds: undefined,
+  }
+  const laidOut = finish(layOut(input, { store: forgetful, now: () => 0 }))
+  return laidOut?.layout.prompts.some(({ messages }) => messages.some(({ contexts }) => contexts.length > 0)) ?? false
+}
