@@ -34,8 +34,8 @@ export interface StallFigures {
 /** In megabytes; the largest stays below the default body limit. */
 export const sizes: readonly number[] = [0.2, 1, 4, 16, 64]
 const largest = 66_000_000
-/** Requests per shape and size, sent one after another. */
-const sentEach = 3
+/** Requests of a shape and size, one after another. Fewer than some 500 others have no 99th percentile to speak of. */
+const sentEach = { times: 3, milliseconds: 5_000 }
 const othersPerSecond = 100
 const baselineSeconds = 3
 const warmUpSeconds = 10
@@ -105,7 +105,7 @@ async function sendBeside(
   const [load, asked] = [watchOthers(pool), watchHealth(health)]
   await delay(settleMilliseconds)
   await server.longestTurn()
-  const sent = await order(sender, { url: server.url, times: sentEach })
+  const sent = await order(sender, { url: server.url, ...sentEach })
   const longestTurn = await server.longestTurn()
   await delay(settleMilliseconds)
   const [durations, slowestHealth] = await Promise.all([load.stop(), asked.stop()])

@@ -106,3 +106,15 @@ test('what is over the limit is refused while it comes, and read to its end', as
   expect(await read).toMatchObject({ code: 'body_too_large' })
   await finished
 })
+
+test('others are served between the chunks of a body that is not wanted', async () => {
+  const dropped = new Promise<number>((resolve) => {
+    take = async (incoming) => {
+      const most = mostAtOnce(incoming)
+      await dropBody(incoming)
+      resolve(most.bytes)
+    }
+  })
+  send(Buffer.alloc(32 * megabyte), { 'content-length': 32 * megabyte }).end()
+  expect(await dropped).toBeLessThanOrEqual(megabyte)
+})

@@ -136,6 +136,7 @@ export function dropBody(incoming: IncomingMessage): Promise<void> {
     incoming.on('data', (chunk: Buffer) => {
       dropped += chunk.length
       if (dropped > mostDropped) incoming.destroy()
+      else if (dropped > unpacedBytes) letOthersIn(incoming, dropped > delayedBytes)
     })
     incoming.on('end', resolve)
     incoming.on('error', () => resolve())
