@@ -11,7 +11,7 @@ export async function printStall(only: readonly string[]): Promise<void> {
   }
   const each = ['slowest healthz', 'added to the p99 of others', 'longest turn, computing']
   printTable(
-    'Other requests while those of a shape and size come in, one behind the other; then the same through a plain proxy',
+    'Other requests while three of a shape and size come in, one behind the other, three times; and through a plain proxy',
     ['shape', 'size', 'skipped', 'time per MB', ...each, ...each.map((name) => `plain: ${name}`)],
     rows,
   )

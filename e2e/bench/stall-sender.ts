@@ -3,8 +3,7 @@ import { pathOf, stallShapes } from './stall-shapes.ts'
 
 /*
  * The child process of `bench -- stall` that sends the large bodies, so that writing them delays no measurement. Its
- * parent sends it `{shape, bytes}` to prepare a body, then `{url, times, milliseconds}` to send it. It answers each
- * message with one.
+ * parent sends it `{shape, bytes}` to prepare a body, then `{url, times}` to send it. It answers each message with one.
  */
 
 /** The body to prepare. */
@@ -13,11 +12,10 @@ export interface BodyOrder {
   readonly bytes: number
 }
 
-/** Where to send the prepared body, one request after another: at least so often, and for at least so long. */
+/** Where to send the prepared body, and how many times, one after another. */
 export interface SendOrder {
   readonly url: string
   readonly times: number
-  readonly milliseconds: number
 }
 
 /** The mean time from a request's first byte to the end of its answer, and why the last one was not rewritten. */
@@ -37,18 +35,17 @@ process.on('message', (order: BodyOrder | SendOrder) => {
   } else void send(order).then((report) => process.send!(report))
 })
 
-async function send({ url, times, milliseconds: least }: SendOrder): Promise<SentReport> {
+async function send({ url, times }: SendOrder): Promise<SentReport> {
   const pool = new Pool(url)
   const begun = performance.now()
   let skipped = ''
-  let sent = 0
-  for (; sent < times || performance.now() - begun < least; sent++) {
+  for (let i = 0; i < times; i++) {
     const headers = { 'content-type': 'application/json' }
     const response = await pool.request({ path, method: 'POST', headers, body })
     await response.body.dump()
     skipped = String(response.headers['x-reprise-skipped'] ?? response.statusCode)
   }
-  const milliseconds = (performance.now() - begun) / sent
+  const milliseconds = (performance.now() - begun) / times
   await pool.destroy()
   return { milliseconds, skipped }
 }
