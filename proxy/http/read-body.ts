@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { BodyShare } from '../bounds/body-memory.ts'
 import { ProxyError } from '../errors.ts'
+import { allocateLarge } from './large-buffers.ts'
 
 /** Read and discard up to this much of an unwanted body: a client cut off while sending may never see its answer. */
 const mostDropped = 256 * 1024 * 1024
@@ -11,8 +12,9 @@ const copiedBytes = 1024 * 1024
  * time, and V8 marks part of its heap meanwhile, since bodies take memory outside it.
  */
 const unpacedBytes = 256 * 1024
-/** After this much of a body, pause a millisecond between chunks. An engine takes far longer to read such a prompt. */
+/** A larger body waits this long between its chunks. An engine takes far longer to read such a prompt. */
 const delayedBytes = 8 * 1024 * 1024
+const pauseMilliseconds = 2
 
 /** Limits for a body. */
 export interface BodyBounds {
@@ -63,7 +65,7 @@ function readChunks(
       else chunks.push(chunk)
       if (whole || size < copiedBytes || length <= copiedBytes) return
       // a separate allocation is returned to the system at once; that of thousands of chunks is not
-      whole = Buffer.allocUnsafeSlow(length)
+      whole = allocateLarge(length)
       let at = 0
       for (const one of chunks.splice(0)) at += one.copy(whole, at)
     }
@@ -80,7 +82,7 @@ function readChunks(
         refuse(error)
         return
       }
-      if (size > unpacedBytes) letOthersIn(incoming, size > delayedBytes)
+      if (size > unpacedBytes) letOthersIn(incoming, Math.max(size, length) > delayedBytes)
     }
     if (length > limit) {
       refuse(tooLarge())
@@ -93,11 +95,11 @@ function readChunks(
   })
 }
 
-/** Resumes reading after one turn of the event loop, or after a millisecond if the body is delayed. */
+/** Resumes reading after one turn of the event loop, or after a pause if the body is delayed. */
 function letOthersIn(incoming: IncomingMessage, isDelayed: boolean): void {
   incoming.pause()
   const goOn = (): void => void incoming.resume()
-  if (isDelayed) setTimeout(goOn, 1)
+  if (isDelayed) setTimeout(goOn, pauseMilliseconds)
   else setImmediate(goOn)
 }
 
@@ -105,7 +107,7 @@ function letOthersIn(incoming: IncomingMessage, isDelayed: boolean): void {
 async function join(chunks: Buffer[], turn: BodyBounds['turn']): Promise<Buffer> {
   const size = chunks.reduce((sum, { length }) => sum + length, 0)
   if (size <= copiedBytes || !turn) return Buffer.concat(chunks)
-  const whole = Buffer.allocUnsafeSlow(size)
+  const whole = allocateLarge(size)
   let at = 0
   let copied = copiedBytes
   chunks.reverse()
