@@ -1,5 +1,6 @@
-/** How much collected memory may be missing from V8's view before it is told of bodies again. */
-const mostUnseen = 128 * 1024 * 1024
+const most = 256 * 1024 * 1024
+/** A quarter of what a container may take: as much again may be in use. */
+const mostUnseen = Math.min(most, (process.constrainedMemory() || Number.POSITIVE_INFINITY) / 4)
 
 let unseen = 0
 const collected = new FinalizationRegistry<number>((bytes) => {
@@ -7,9 +8,10 @@ const collected = new FinalizationRegistry<number>((bytes) => {
 })
 
 /**
- * Returns a buffer of zeros for a large body. V8 counts memory outside its heap, and marks its whole heap when that
- * grows by 64 MB, in steps that hold up every request meanwhile. It does not count shared memory. So up to 128 MB are
- * shared memory, which is freed when V8 collects for other reasons; beyond that, V8 is told and collects.
+ * Returns a buffer of zeros for a large body. V8 counts the memory of buffers. When that has grown by 64 MB, V8 marks
+ * its heap, and does some 5 ms of that at every allocation of a buffer until it has collected, which holds up all
+ * requests. It does not count shared memory. So large bodies lie in shared memory, up to 256 MB until they are
+ * collected for other reasons; V8 is told of what is beyond, and collects.
  */
 export function allocateLarge(bytes: number): Buffer {
   if (unseen + bytes > mostUnseen) return Buffer.allocUnsafeSlow(bytes)
