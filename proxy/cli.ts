@@ -5,6 +5,7 @@ import { addReplayCommands } from '#replay/commands.ts'
 import { ReplayError } from '#replay/replay-error.ts'
 import { hashKey } from './access/hash-key.ts'
 import { HeavyTurns } from './bounds/heavy-turns.ts'
+import { collectGarbage } from './bounds/memory-release.ts'
 import { addChunksCommand } from './chunks/register/command.ts'
 import { argument, atLeast } from './command-arguments.ts'
 import { addCompareCommand } from './compare/command.ts'
@@ -145,6 +146,8 @@ async function warmUpBeside(log: Log): Promise<void> {
   const turns = new HeavyTurns()
   try {
     await warmUp(() => turns.take())
+    // its garbage would count as memory in use until there is much more
+    collectGarbage()
   } catch (error) {
     log.warn({ fault: String(error) }, 'the first requests may take longer: warming up failed')
   }
