@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { Command, CommanderError, Option } from 'commander'
 import { emulatorDefaults } from '#engine-adapters/emulator/emulator-defaults.ts'
@@ -20,6 +21,8 @@ import { addServeFlags, type ServeFlags, toFlagLayer } from './config/sources/se
 import { addDoctorCommand } from './doctor/command.ts'
 import { type Log, logWritten } from './log.ts'
 import { readVersion } from './telemetry/read-version.ts'
+
+const settleMilliseconds = 500
 
 interface EmulateOptions {
   listen: ListenAddress
@@ -140,8 +143,9 @@ async function serve(flags: ServeFlags): Promise<void> {
   if (live.config.mode !== 'off') await warmUpBeside(proxy.log)
 }
 
-/** Compiles what requests need while the first ones are served. */
+/** Compiles what requests need, once the engines have had time to say what they hold. Requests are served meanwhile. */
 async function warmUpBeside(log: Log): Promise<void> {
+  await pause(settleMilliseconds)
   const { warmUp } = await import('./request/warm-up.ts')
   const turns = new HeavyTurns()
   try {
