@@ -65,3 +65,10 @@ export function haveSameBlocks(a: readonly string[], b: readonly string[]): bool
   const [left, right] = [a.toSorted(), b.toSorted()]
   return left.every((block, i) => block === right[i])
 }
+
+/** A store that knows no turn and keeps none. */
+export const forgetfulStore: ConversationStore = {
+  recall: () => undefined,
+  remember: () => {},
+  forget: () => {},
+}

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Pool } from 'undici'
+import { percentile } from '#replay/report/percentile.ts'
 import { toPercentiles } from './percentiles.ts'
 import { createBodies } from './rag-bodies.ts'
 import { runOpenLoop, sendRequest } from './send-load.ts'
@@ -36,7 +37,7 @@ export const sizes: readonly number[] = [0.2, 1, 4, 16, 64]
 const largest = 66_000_000
 /** Requests per shape and size, sent one after another. */
 const sentEach = 3
-/** Runs of each: a machine that stands still for a moment decides none of them. */
+/** Runs of each. The median counts, so that a moment in which the machine stands still does not. */
 const runsEach = 3
 const othersPerSecond = 100
 const baselineSeconds = 3
@@ -81,7 +82,12 @@ export async function* benchStall(only: readonly string[] = []): AsyncGenerator<
           const { sent: _, ...ofPlain } = await sendBeside(plain, sender, plainAlone)
           runs.push({ sent, reprise: ofReprise, plain: ofPlain })
         }
-        const perMegabyte = median(runs.map(({ sent }) => sent.milliseconds)) / (bytes / 1e6)
+        const perMegabyte =
+          percentile(
+            runs.map(({ sent }) => sent.milliseconds),
+            0.5,
+          ) /
+          (bytes / 1e6)
         const { skipped } = runs[0]!.sent
         const [ofReprise, ofPlain] = [runs.map((run) => run.reprise), runs.map((run) => run.plain)]
         yield { shape, megabytes, perMegabyte, skipped, reprise: summarize(ofReprise), plain: summarize(ofPlain) }
@@ -99,13 +105,12 @@ function summarize(runs: readonly StallOfProxy[]): StallOfProxy {
   const turns = runs.map(({ longestTurn }) => longestTurn)
   return {
     slowestHealth: Math.max(...runs.map(({ slowestHealth }) => slowestHealth)),
-    added: median(runs.map(({ added }) => added)),
+    added: percentile(
+      runs.map(({ added }) => added),
+      0.5,
+    ),
     longestTurn: turns.includes(undefined) ? undefined : Math.max(...(turns as number[])),
   }
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1]!
 }
 
 function toWatched(server: ChildServer): Watched {

@@ -149,7 +149,7 @@ export class HotnessFilter {
     else if (!this.#makeRoom(place, entry)) this.#kick(other, entry)
   }
 
-  /** Puts an entry into its bucket, where another one gives way if there is no room: it moves on in the same way. */
+  /** Puts an entry into its bucket. If that is full, the entry replaces another one, which is put elsewhere likewise. */
   #kick(firstPlace: number, firstEntry: number): void {
     const buckets = this.#buckets
     let place = firstPlace

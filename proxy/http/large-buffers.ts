@@ -1,5 +1,5 @@
 const most = 256 * 1024 * 1024
-/** A quarter of what a container may take: as much again may be in use. */
+/** At most a quarter of the container's memory, if that is limited. */
 const mostUnseen = Math.min(most, (process.constrainedMemory() || Number.POSITIVE_INFINITY) / 4)
 
 let unseen = 0
@@ -8,10 +8,11 @@ const collected = new FinalizationRegistry<number>((bytes) => {
 })
 
 /**
- * Returns a buffer of zeros for a large body. V8 counts the memory of buffers. When that has grown by 64 MB, V8 marks
- * its heap, and does some 5 ms of that at every allocation of a buffer until it has collected, which holds up all
- * requests. It does not count shared memory. So large bodies lie in shared memory, up to 256 MB until they are
- * collected for other reasons; V8 is told of what is beyond, and collects.
+ * Returns a buffer of zeros for a large body, in shared memory if there is not too much of it.
+ *
+ * V8 counts the memory of buffers. When it has grown by 64 MB, V8 starts a collection. Until that ends, every
+ * allocation of a buffer marks a part of the heap for 5 to 12 ms, and all requests wait. V8 does not count shared
+ * memory; it frees such a buffer at the next collection. Beyond `mostUnseen`, V8 has to count and collect.
  */
 export function allocateLarge(bytes: number): Buffer {
   if (unseen + bytes > mostUnseen) return Buffer.allocUnsafeSlow(bytes)

@@ -1,3 +1,4 @@
+import { forgetfulStore } from '#index/conversation-store.ts'
 import { TimeSlices } from '../bounds/time-slices.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import type { Layout } from '../prompt/layout.ts'
@@ -31,8 +32,7 @@ export function findPrompts({ decision }: RoutedCall, call: Call): (() => Promis
 
 /** Lays out prompts as for shadow mode, without any memory of past turns: in mode off there is none. */
 async function layOutAside(input: DecisionInput): Promise<Layout> {
-  const store = { recall: () => undefined, remember: () => undefined, forget: () => undefined }
-  const steps = layOut({ ...input, mode: 'shadow' }, { store, now: () => 0 })
+  const steps = layOut({ ...input, mode: 'shadow' }, { store: forgetfulStore, now: () => 0 })
   const slices = new TimeSlices()
   for (;;) {
     const step = steps.next()

@@ -1,4 +1,4 @@
-import type { ConversationStore } from '#index/conversation-store.ts'
+import { forgetfulStore } from '#index/conversation-store.ts'
 import { finish } from '../prompt/body/finish.ts'
 import type { DecisionInput } from '../reuse/decision.ts'
 import { layOut } from '../reuse/lay-out-request.ts'
@@ -19,8 +19,6 @@ const forms: readonly WriteBlock[] = [
 ]
 /** Blocks in each prompt, by round. The first round compiles most, so its prompts are short. More gain little. */
 const rounds = [3, 40, 40]
-
-const forgetful: ConversationStore = { recall: () => undefined, remember: () => {}, forget: () => {} }
 
 /**
  * Reads and lays out prompts of common forms, because V8 compiles functions and patterns when they are first used: the
@@ -64,6 +62,6 @@ function holdsBlocks(body: Buffer): boolean {
     wording: defaultWording,
     budgetMilliseconds: undefined,
   }
-  const laidOut = finish(layOut(input, { store: forgetful, now: () => 0 }))
+  const laidOut = finish(layOut(input, { store: forgetfulStore, now: () => 0 }))
   return laidOut?.layout.prompts.some(({ messages }) => messages.some(({ contexts }) => contexts.length > 0)) ?? false
 }
