@@ -7,6 +7,16 @@ export const PLACE =
   '(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|last|final|penultimate|next[- ]to[- ]last|(?:second|2nd|third|3rd)[- ](?:to[- ])?last|bottom|topmost|\\d{1,2}(?:st|nd|rd|th))'
 export const NUMERAL = '(?:one|two|three|four|five|six|seven|eight|nine|ten)'
 
+// what texts tell of, which has places of its own: `the final results of the trial`
+const EVENT =
+  'trials?|stud(?:y|ies)|surveys?|experiments?|elections?|referendums?|votes?|races?|match|games?|tournaments?|championships?|exams?|examinations?|audits?|campaigns?|quarters?|years?'
+const LAW =
+  'constitutions?|treat(?:y|ies)|charters?|conventions?|agreements?|contracts?|statutes?|laws?|codes?|directives?|regulations?'
+const TOPIC = new RegExp(
+  `(?<!\\p{L})${PLACE} (?:results? (?:of|from|in) ${ofTheir(EVENT)}|articles? (?:of|in) ${ofTheir(LAW)})(?!\\p{L})`,
+  'giu',
+)
+
 const WORD = '(\\p{L}{3,30})'
 // each is tried by itself: `what is the last` must not hide `the last memory`
 const COUNTED = [
@@ -32,6 +42,15 @@ const known = new Set(
     [singular, plural].flatMap((noun) => (language === 'en' ? wordsOf(noun).slice(-1) : wordsOf(noun))),
   ),
 )
+
+function ofTheir(nouns: string): string {
+  return `(?:(?!(?:search|query|list)(?!\\p{L}))[\\p{L}\\d-]{1,30} ){0,3}(?:${nouns})`
+}
+
+/** Blanks out the places of what texts tell of, such as `the second article of the constitution`. */
+export function blankTopics(text: string): string {
+  return text.replace(TOPIC, (topic) => '_'.repeat(topic.length))
+}
 
 /** Reads the words that a text counts by place, such as `memory` in `the second memory`, in the singular. */
 export function readCountedWords(text: string): Set<string> {

@@ -224,10 +224,37 @@ describe.each(forms)('a list of %s stays as received when it is spoken of', (_, 
     'Answer as in "The sky is blue [1]."',
     'List the sources in order of relevance, in order to be brief.',
     'Question: who won the second prize in 2001, and what is in section 2?',
+    'Question: what were the final results of the trial?',
+    'Question: do the first results of the new clinical study hold?',
+    'Question: what did the second article of the constitution say?',
     'For example:\nSource 1:\nThe sky is red.\nSource 2:\nWater is wet.\nAnswer: Water is wet [2].\n\nQuestion: why?',
   ])('but not by %j', (words) => {
     expect(isMoved((...blocks) => [user(`${list(...blocks)}\n\n${words}`)])).toBe(true)
   })
+})
+
+it.each([
+  'what do the final results say?',
+  'what is the first result of the search for trials?',
+  'what does the second article of the magazine say?',
+  'what does the last result say of the trial?',
+])('a list stays where a block is counted: %s', (question) => {
+  expect(isMoved((...blocks) => [user(`${numbered(...blocks)}\n\nQuestion: ${question}`)])).toBe(false)
+})
+
+it.each([
+  ['Search results:', 'result', 'what were the final results of the trial?'],
+  ['Laws:', 'article', 'what does the second article of the constitution say?'],
+])('below %j, a place of its own word %s is one of its places', (line, word, question) => {
+  const list = (blocks: string[]): string =>
+    blocks.map((text, i) => `<${word} id="${i + 1}">${text}</${word}>`).join('\n')
+  const write =
+    (asked: string) =>
+    (...blocks: string[]): Message[] => [
+      user(`${line}\n\n<documents>\n${list(blocks)}\n</documents>\n\nQuestion: ${asked}`),
+    ]
+  expect(isMoved(write('which river is longer?'))).toBe(true)
+  expect(isMoved(write(question))).toBe(false)
 })
 
 describe('a list stays as received', () => {

@@ -1,5 +1,5 @@
 import { toAsciiDigits } from '../scan/words/digits.ts'
-import { NUMERAL, PLACE, readCountedWords, readNumberedWords } from './counted-words.ts'
+import { blankTopics, NUMERAL, PLACE, readCountedWords, readNumberedWords } from './counted-words.ts'
 import { firstMatches } from './first-matches.ts'
 import { asksInOrder, readEnds } from './order-words.ts'
 import { callsByPlace, findNumbered } from './place-words.ts'
@@ -79,10 +79,11 @@ const LONGEST_PARAGRAPH = 1_500
 export function readRemarks(words: string): Remarks {
   const text = toAsciiDigits(words)
   const ends = readEnds(text)
+  const placed = blankTopics(text)
   return {
     bracketed: namesIn(text, BRACKETED, isExample),
     worded: new Set([...namesIn(text, WORDED, isExample), ...numbersIn(text)]),
-    isCounted: COUNTED.test(text) || callsByPlace(ends.toLowerCase()),
+    isCounted: COUNTED.test(placed) || callsByPlace(readEnds(placed).toLowerCase()),
     countedWords: readCountedWords(ends),
     numberedWords: readNumberedWords(ends, (start, end) => isExample(ends, start, end)),
     isPartCounted: PART_COUNTED.test(text),
