@@ -23,6 +23,7 @@ const COUNTED = [
   `${PLACE}(?: (?:and|or|to|the|of|two|three|four|five|few|\\d{1,2}|${PLACE})){0,4}[ -]${WORD}(?:[ -]${WORD})?(?:[ -]${WORD})?`,
   `(?:the|that) (?:previous|preceding|next|middle|top|bottom|opening|initial) ${WORD}(?:[ -]${WORD})?`,
   `${WORD}(?: number| no\\.)? ${NUMERAL}(?!\\p{L})`,
+  `(?:the|your|my) #1 ${WORD}`,
   `${WORD} (?:is|are|was|were|comes?|came|stands?|appears?) (?:the )?${PLACE}(?!\\p{L})`,
 ].map((pattern) => new RegExp(`(?<!\\p{L})${pattern}`, 'giu'))
 const NUMBERED = new RegExp(

@@ -227,6 +227,8 @@ describe.each(forms)('a list of %s stays as received when it is spoken of', (_, 
     'Question: what were the final results of the trial?',
     'Question: do the first results of the new clinical study hold?',
     'Question: what did the second article of the constitution say?',
+    'Question: what is the #1 cause of floods, and what is our #1 product?',
+    'Question: who finished first in the race, and who won last?',
     'For example:\nSource 1:\nThe sky is red.\nSource 2:\nWater is wet.\nAnswer: Water is wet [2].\n\nQuestion: why?',
   ])('but not by %j', (words) => {
     expect(isMoved((...blocks) => [user(`${list(...blocks)}\n\n${words}`)])).toBe(true)
@@ -238,6 +240,10 @@ it.each([
   'what is the first result of the search for trials?',
   'what does the second article of the magazine say?',
   'what does the last result say of the trial?',
+  'is #1 right?',
+  'what does the #1 source say?',
+  'does the #1 say so?',
+  'what is our #2 about?',
 ])('a list stays where a block is counted: %s', (question) => {
   expect(isMoved((...blocks) => [user(`${numbered(...blocks)}\n\nQuestion: ${question}`)])).toBe(false)
 })
@@ -245,6 +251,7 @@ it.each([
 it.each([
   ['Search results:', 'result', 'what were the final results of the trial?'],
   ['Laws:', 'article', 'what does the second article of the constitution say?'],
+  ['Documents:', 'extract', 'what does the #1 extract say?'],
 ])('below %j, a place of its own word %s is one of its places', (line, word, question) => {
   const list = (blocks: string[]): string =>
     blocks.map((text, i) => `<${word} id="${i + 1}">${text}</${word}>`).join('\n')

@@ -71,6 +71,9 @@ const ALL = '(?:(?:the|these|those|all|of|my|both|following|given|above|provided
 // what is told in the model's own words
 const INTO_ONE =
   ' (?:together )?(?:in)?to (?:a|an|one|your|the) (?:\\p{L}+ ){0,3}(?:answers?|response|reply|summary|explanation)'
+// `who finished first` asks about an event that the texts tell of
+const RACING =
+  '(?:finish(?:ed|es)|wins?|won|arrive[ds]?|died|scored?|land(?:ed|s)|reach(?:ed|es)|discovered|invented|climbed|flew)'
 // output that is one per text, such as a table, or depends on time
 const aligned = toWordPatterns(
   [
@@ -82,7 +85,7 @@ const aligned = toWordPatterns(
     '(?<!\\p{L})in (?:alphabetical|reverse) order(?!\\p{L})',
     '(?<!\\p{L})(?:line by line|one by one|document by document|one after (?:the other|another))(?!\\p{L})',
     `(?<!\\p{L})(?:one|an?)(?: \\p{L}+){0,2} (?:per|for each|for every) ${TEXTS}(?!\\p{L})`,
-    '(?<!\\p{L})(?:page by page|step by step through)(?!\\p{L})|(?<!\\p{L})who \\p{L}+ (?:first|last)(?!\\p{L})',
+    `(?<!\\p{L})(?:page by page|step by step through)(?!\\p{L})|(?<!\\p{L})who (?!${RACING} )\\p{L}+ (?:first|last)(?!\\p{L})`,
     `(?<!\\p{L})(?:walk|go|run|work)(?: me| us)? through (?:the ${TEXTS}|these|all|them|each)(?!\\p{L})`,
     // a question about one text concerns its parts in order
     '(?<!\\p{L})summari[sz]e (?:the|this) (?:whole |entire |full )?(?:text|video|talk|story|book|novel|chapter|lecture|meeting|conversation|transcript|episode|speech|interview)(?!\\p{L})|(?<!\\p{L})(?:continue|go on with) (?:the|this) (?:summary|story|text)(?!\\p{L})',
