@@ -17,7 +17,7 @@ export async function runPipeline(pipeline: Pipeline, api: PromptApi, exchange: 
   try {
     return await runCall(pipeline, call, exchange)
   } finally {
-    call.share.release()
+    call.letGo()
   }
 }
 

@@ -10,7 +10,6 @@ import { isPromptList } from '../reuse/prompt-list.ts'
 import { AnswerObserver } from './answer-observer.ts'
 import type { Call, RoutedCall } from './call/call.ts'
 import type { Charge } from './call/charge-call.ts'
-import { letBodyGo } from './call/read-call.ts'
 import { membersOf } from './call/read-received.ts'
 import type { Exchange, Pipeline } from './pipeline.ts'
 import { contentsOf } from './route-call.ts'
@@ -54,7 +53,7 @@ export async function sendCall(
     onHead: (status) => {
       breaker.answered(status)
       admission.prefilled(turn)
-      letBodyGo(call)
+      call.letGo()
     },
     onRun: () => {
       wasRun = true

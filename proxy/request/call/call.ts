@@ -1,6 +1,5 @@
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { Caller } from '../../access/tenancy.ts'
-import type { BodyShare } from '../../bounds/body-memory.ts'
 import type { CertainLists } from '../../chunks/certain-lists.ts'
 import type { PatternLists } from '../../prompt/find-contexts.ts'
 import type { Replica } from '../../replicas/replica.ts'
@@ -21,10 +20,8 @@ export interface Call {
   /** the latest time to send it, on the pipeline's clock */
   readonly deadline: number
   /** empty once released */
-  body: Buffer
-  /** the body's share of the memory for all bodies */
-  readonly share: BodyShare
-  received: Received
+  readonly body: Buffer
+  readonly received: Received
   /** handling it takes so long that other requests should be served first */
   readonly isHeavy: boolean
   /** time limit for the decision; undefined: none, since it will be short */
@@ -33,6 +30,11 @@ export interface Call {
   readonly certain: CertainLists
   readonly model: string | undefined
   readonly isStream: boolean
+  /**
+   * Releases the body, and everything read from it, once it will not be sent again: answers take long, and many run at
+   * once.
+   */
+  letGo(): void
 }
 
 /** A request with the replica it goes to and the decision on how to send it. */

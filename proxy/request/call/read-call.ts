@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { Caller } from '../../access/tenancy.ts'
+import type { BodyShare } from '../../bounds/body-memory.ts'
 import { readWithinLimits } from '../../bounds/read-within-limits.ts'
 import { CertainLists } from '../../chunks/certain-lists.ts'
 import { readBody } from '../../http/read-body.ts'
@@ -38,7 +39,7 @@ export async function toCall(
   pipeline: Omit<Reading, 'tenancy' | 'bodyMemory'>,
   api: PromptApi,
   incoming: IncomingMessage,
-  { body, share }: Pick<Call, 'body' | 'share'>,
+  { body, share }: { readonly body: Buffer; readonly share: BodyShare },
   caller: Caller,
   clientLeft?: AbortSignal,
 ): Promise<Call> {
@@ -52,6 +53,8 @@ export async function toCall(
     turn: () => pipeline.heavyTurns.take(),
   })
   const members = membersOf(received)
+  const held = { body, received }
+  const certain = new CertainLists(pipeline.chunks.finderFor(caller.tenant), received.separated)
   return {
     api,
     caller,
@@ -60,27 +63,25 @@ export async function toCall(
     options: { ...settings.options, ...readOptions(header(incoming, 'x-reprise-options')) },
     priority: readPriority(header(incoming, 'x-reprise-priority') ?? caller.key?.priority?.toString()),
     deadline: pipeline.now() + settings.maxWaitMilliseconds,
-    body,
-    share,
-    received,
+    get body() {
+      return held.body
+    },
+    get received() {
+      return held.received
+    },
     isHeavy,
     budgetMilliseconds: isHeavy ? settings.workLimits.milliseconds : undefined,
     patternLists: await findByPatterns(pipeline, received, clientLeft),
-    certain: new CertainLists(pipeline.chunks.finderFor(caller.tenant), received.separated),
+    certain,
     model: typeof members.model === 'string' ? members.model : undefined,
     isStream: members.stream === true,
+    letGo: () => {
+      held.body = Buffer.alloc(0)
+      held.received = { prompt: undefined, tidied: [], fault: undefined, skipped: undefined }
+      certain.letGo()
+      share.release()
+    },
   }
-}
-
-/**
- * Releases the body, and everything read from it, once it will not be sent again: answers take long, and many run at
- * once.
- */
-export function letBodyGo(call: Call): void {
-  call.body = Buffer.alloc(0)
-  call.share.release()
-  call.certain.letGo()
-  call.received = { prompt: undefined, tidied: [], fault: undefined, skipped: undefined }
 }
 
 /** Runs the user's own patterns over the texts of a request. */
