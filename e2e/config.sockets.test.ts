@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { engineKinds } from '#engine-adapters/engine-adapter.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
 import { Reprises, runReprise } from './run-reprise.ts'
 import { postJson, ragRequest } from './start-test-proxy.ts'
@@ -56,7 +57,7 @@ test.each<[string, Record<string, string>, (string | RegExp)[]]>([
     'engines:\n  - { url: "http://h", kind: tgi }\nlimits: { body_bytes: 1.5 }',
     {},
     [
-      "reprise.yaml:4: engines[0].kind: has to be one of vllm, sglang, openai, not 'tgi'",
+      `reprise.yaml:4: engines[0].kind: has to be one of ${engineKinds.join(', ')}, not 'tgi'`,
       'reprise.yaml:5: limits.body_bytes: has to be a whole number, not 1.5',
     ],
   ],

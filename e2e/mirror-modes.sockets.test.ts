@@ -27,7 +27,7 @@ afterEach(async () => {
 async function start(kind: EngineKind, options: Partial<EmulatorOptions>, reports: boolean): Promise<void> {
   const place = { host: '127.0.0.1', port: 0, prefillTokensPerSecond: 1e7 }
   const callbacks = { callbackUrl: `http://127.0.0.1:${adminPort}/v1/replicas/gpu-0` }
-  const kindOf = kind === 'openai' ? 'vllm' : kind
+  const kindOf = kind === 'sglang' ? kind : 'vllm'
   emulator = await startEmulator({
     ...emulatorDefaults,
     ...place,

@@ -56,6 +56,8 @@ export interface EngineAdapter {
   readonly countsCachedOfAll: boolean
   /** whether a prefix is evicted as a whole node, not page by page */
   readonly evictsInWhole: boolean
+  /** tokens of a page of its cache, unless it says otherwise */
+  readonly usualPageTokens: number
   /** whether `usage` omits a count of 0 cached tokens, although the engine reports cached tokens */
   readonly omitsZeroCached: boolean
   /** about how many tokens doctor's test prompts have: enough to be cached */

@@ -9,6 +9,8 @@ export const openaiAdapter: EngineAdapter = {
   kind: 'openai',
   countsCachedOfAll: true,
   evictsInWhole: false,
+  // vLLM's, which is assumed for other engines too
+  usualPageTokens: 16,
   omitsZeroCached: false,
   // providers cache prompts of 1,024 tokens or more
   probeTokens: 1200,

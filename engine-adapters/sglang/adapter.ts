@@ -27,6 +27,7 @@ export const sglangAdapter: EngineAdapter = {
   kind: 'sglang',
   countsCachedOfAll: true,
   evictsInWhole: true,
+  usualPageTokens: 1,
   // with --enable-cache-report
   omitsZeroCached: true,
   probeTokens: 450,

@@ -31,6 +31,7 @@ export const vllmAdapter: EngineAdapter = {
   kind: 'vllm',
   countsCachedOfAll: false,
   evictsInWhole: false,
+  usualPageTokens: 16,
   omitsZeroCached: false,
   probeTokens: 450,
   advice: {

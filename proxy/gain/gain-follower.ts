@@ -31,8 +31,6 @@ export interface RequestGain {
 const noHit: ComparedHit = { sent: 0, other: 0 }
 /** Longer prompts are not followed: they would hold up other requests. In UTF-16 units. */
 const longestPrompt = 1024 * 1024
-/** vLLM's default, which is also assumed for other engines; the default of SGLang is a page of one token. */
-const usualPageTokens = { vllm: 16, openai: 16, sglang: 1 }
 
 /** Follows one request through both worlds, alongside the request itself. */
 export class GainFollower {
@@ -198,7 +196,7 @@ export class GainFollower {
 
   get #shape(): { capacityTokens: number | undefined; pageTokens: number } {
     const { statedCache, adapter } = this.#routed.replica
-    const { capacityTokens, pageTokens = usualPageTokens[adapter.kind] } = statedCache ?? {}
+    const { capacityTokens, pageTokens = adapter.usualPageTokens } = statedCache ?? {}
     return { capacityTokens, pageTokens }
   }
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
+import { engineKinds } from '#engine-adapters/engine-adapter.ts'
 import type { Config } from '../config.ts'
 import { ConfigError } from '../config-error.ts'
 import { configSchema } from '../schema/config-schema.ts'
@@ -138,7 +139,7 @@ mod: on`),
     'reprise.yaml:13: mod: is not a setting: did you mean mode?',
     'reprise.yaml:1: listen: has to be a text, not 8080',
     'reprise.yaml:6: engines[1].weight: is not a setting: known are url, kind, id, api_key, events, replay, tls',
-    "reprise.yaml:5: engines[1].kind: has to be one of vllm, sglang, openai, not 'tgi'",
+    `reprise.yaml:5: engines[1].kind: has to be one of ${engineKinds.join(', ')}, not 'tgi'`,
     'reprise.yaml:7: engines[2].url: is missing',
     "reprise.yaml:11: annotations.order: has to contain {order}, not 'read {oder}'",
     'reprise.yaml:12: keys.entries[0].sha256: has to be 64 hexadecimal digits: `reprise hash-key` prints them',

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { engineKinds } from '#engine-adapters/engine-adapter.ts'
 import { configSchema } from '../schema/config-schema.ts'
 import { readEnvironment } from './read-environment.ts'
 
@@ -44,7 +45,7 @@ test('faults name the variable, all at once, and no secret', () => {
     }),
   ).toThrow(
     [
-      "REPRISE_ENGINES: [0].kind: has to be one of vllm, sglang, openai, not 'tgi'",
+      `REPRISE_ENGINES: [0].kind: has to be one of ${engineKinds.join(', ')}, not 'tgi'`,
       'REPRISE_OPTIONS:1:2: Flow sequence must end with a ]',
       'REPRISE_KEYS_ENTRIES: [0].sha256: has to be 64 hexadecimal digits: `reprise hash-key` prints them',
       "REPRISE_LIMITS_BODY_BYTES: has to be a whole number, not '1k'",

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { engineKinds } from '#engine-adapters/engine-adapter.ts'
 import { argument, atLeast } from '../../command-arguments.ts'
 import { writePath } from '../faults/write-fault.ts'
 import { readEngine, readListenAddress } from '../read-arguments.ts'
@@ -49,7 +50,7 @@ export function addServeFlags(command: Command): Command {
   add('--config', 'file', 'settings, as YAML or JSON (REPRISE_CONFIG); REPRISE_… and flags go before it')
   command.option(
     '--engine <url[,kind=…][,id=…]>',
-    'an engine, of kind vllm, sglang or openai; once for each',
+    `an engine, of one kind of ${engineKinds.join(', ')}; once for each`,
     (text: string, earlier: EngineSettings[] = []) => [...earlier, argument(readEngine)(text)],
   )
   command.option('--emulate', 'canned text from an embedded engine emulator, in place of an engine')

@@ -1,3 +1,5 @@
+import { adapterFor } from '#engine-adapters/adapter-for.ts'
+import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { EngineSettings } from '../../config/settings.ts'
 import type { Finding } from '../finding.ts'
 import { type EventPublisher, writeEvents } from './engine-facts.ts'
@@ -5,7 +7,7 @@ import type { HeardEvents } from './event-watch.ts'
 
 /** Where we listened for an engine's events, and what arrived. */
 export interface EventEvidence {
-  readonly kind: 'vllm' | 'sglang' | undefined
+  readonly kind: EngineKind | undefined
   readonly eventsUrl: string
   readonly replayUrl: string | undefined
   /** where the engine reports that it publishes */
@@ -93,8 +95,7 @@ function startWith(kind: EventEvidence['kind'], eventsUrl: string, replayUrl: st
     endpoint: `tcp://*:${portOf(eventsUrl)}`,
     replay_endpoint: `tcp://*:${portOf(replayUrl ?? besideOf(eventsUrl))}`,
   }
-  const engine = kind === 'sglang' ? 'SGLang' : kind === 'vllm' ? 'vLLM' : 'the engine'
-  return `start ${engine} with --kv-events-config '${JSON.stringify(config)}'`
+  return `start ${adapterFor(kind ?? 'openai').advice.name} with --kv-events-config '${JSON.stringify(config)}'`
 }
 
 /** The same address with the next port, which is free by convention. */

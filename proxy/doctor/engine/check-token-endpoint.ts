@@ -1,4 +1,5 @@
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
+import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import { readTokens, tokenQuestions } from '../../engine-reports/token-question.ts'
 import type { Finding } from '../finding.ts'
 import { type EngineConnection, isGood } from './engine-connection.ts'
@@ -10,7 +11,7 @@ const path = '/v1/chat/completions'
  */
 export async function checkTokenEndpoint(
   connection: EngineConnection,
-  { kind, model }: { readonly kind: 'vllm' | 'sglang'; readonly model: string },
+  { kind, model }: { readonly kind: EngineKind; readonly model: string },
 ): Promise<Finding> {
   const body = Buffer.from(JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] }))
   const ways = tokenQuestions(adapterFor(kind), { api: 'chat_completions', path, body })?.ways ?? []
@@ -27,11 +28,11 @@ export async function checkTokenEndpoint(
     fix:
       kind === 'vllm'
         ? "start vLLM with --enable-scale-out, let whatever stands in front of it pass '/tokenize', or use the plugin"
-        : "let whatever stands in front of SGLang pass '/tokenize', or use the plugin",
+        : `let whatever stands in front of ${adapterFor(kind).advice.name} pass '/tokenize', or use the plugin`,
   }
 }
 
-function judgeAnswer(kind: 'vllm' | 'sglang', answering: string, refused: readonly string[]): Finding {
+function judgeAnswer(kind: EngineKind, answering: string, refused: readonly string[]): Finding {
   const finding = { check: 'token_endpoint' }
   if (kind === 'sglang') {
     const found = `${answering} answers; requests to /v1/responses and /v1/messages cannot be asked about`
@@ -39,5 +40,10 @@ function judgeAnswer(kind: 'vllm' | 'sglang', answering: string, refused: readon
   }
   if (refused.length === 0) return { ...finding, level: 'ok', found: `${answering} answers` }
   const found = `${refused[0]}: only plain chats and completions can be tied to events, by ${answering}`
-  return { ...finding, level: 'warning', found, fix: 'start vLLM with --enable-scale-out' }
+  return {
+    ...finding,
+    level: 'warning',
+    found,
+    ...(kind === 'vllm' ? { fix: 'start vLLM with --enable-scale-out' } : {}),
+  }
 }

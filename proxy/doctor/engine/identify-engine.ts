@@ -8,7 +8,7 @@ import { type EngineFacts, readSglangFacts, readVllmFacts } from './engine-facts
 /** What kind of engine is at a URL. */
 export interface EngineIdentity {
   /** undefined: some other engine */
-  readonly kind: 'vllm' | 'sglang' | undefined
+  readonly kind: Exclude<EngineKind, 'openai'> | undefined
   readonly name: string
   readonly cache: CacheConfig
   readonly facts: EngineFacts
