@@ -2,16 +2,16 @@
 # Does everything that needs a GPU in at most 25 minutes: sanitizer, tuning, the compiler's table for the chosen
 # configurations, then the tests (including bfloat16 and captured graphs) and the benchmark.
 #
-#   kernels/run-on-gpu.sh [sanitize] [tune] [test] [bench] [reuse]
+#   kernels/run-on-gpu.sh [sanitize] [tune] [test] [bench] [reuse] [pages]
 #
 # Without arguments, runs the first four in this order; `bench` without `test` before it runs the tests itself. No step
 # takes more than ten minutes, nor do `test bench` together. PYTHON names the interpreter (default: python3), which must
 # have torch, triton, pytest, hypothesis and numpy (tests/requirements.txt). Results are written to
 # kernels/benchmarks/results/DATE-DEVICE/; tuning also changes launch_configs.json and COMPILED.md here: commit them.
 #
-# `reuse` is the vLLM plugin's reuse at any position, inside vLLM's GPU build, which PYTHON must also have. It runs the
-# plugin's tests. If MODEL names a model folder and TRACE a folder of prompts (quality/README.md), it also measures the
-# time to first token.
+# `reuse` and `pages` are the vLLM plugin's reuse at any position and its page selection, inside vLLM's GPU build, which
+# PYTHON must also have. They run the plugin's tests, then measure a model of the size of Llama-3.1-8B with random
+# weights: the time to the first token, and the time of a decode step beside stock's (SHAPE=1b: a smaller model).
 set -uo pipefail
 cd "$(dirname "$0")"
 python="${PYTHON:-python3}"
@@ -21,9 +21,9 @@ say() { echo "run-on-gpu: $*" >&2; }
 
 for step in "$@"; do
   case "$step" in
-  sanitize | tune | test | bench | reuse) ;;
+  sanitize | tune | test | bench | reuse | pages) ;;
   *)
-    say "there is no step $step: sanitize, tune, test, bench, reuse"
+    say "there is no step $step: sanitize, tune, test, bench, reuse, pages"
     exit 2
     ;;
   esac
@@ -106,22 +106,34 @@ bench() {
   fi
 }
 
-reuse() {
-  local plugin=../engine-adapters/vllm/plugin
-  "$python" -c 'import vllm' 2>/dev/null || {
-    say "reuse FAILED: $python has no vllm"
-    failed=1
-    return 1
-  }
-  run reuse-test 500 "$python" -m pytest -q -p no:cacheprovider -rs \
-    "$plugin"/tests/test_reuse_*.py "$plugin"/tests/test_{choose_kernels,page_layouts,disk,restart_in_engine}.py || return
-  if [ -z "${MODEL:-}" ] || [ -z "${TRACE:-}" ]; then
-    say "reuse is not timed: MODEL and TRACE are not both given"
-    return
-  fi
-  # the log says which kernels were faster than torch
+plugin=../engine-adapters/vllm/plugin
+
+has_vllm() {
+  "$python" -c 'import vllm' 2>/dev/null && return
+  say "$1 FAILED: $python has no vllm"
+  failed=1
+  return 1
+}
+
+# the log says which kernels were faster than torch
+measure() {
   PYTHONPATH="$PWD:$plugin:../engine-adapters/python" VLLM_LOGGING_LEVEL=INFO \
-    run reuse-timing 200 "$python" -m quality.in_engine.timing "$TRACE" --model "$MODEL" --tokens 4000
+    run "$1" 300 "$python" -m "quality.device.$2" --shape "${SHAPE:-8b}" "${@:3}"
+}
+
+reuse() {
+  has_vllm reuse || return
+  run reuse-test 500 "$python" -m pytest -q -p no:cacheprovider -rs \
+    "$plugin"/tests/test_reuse_*.py "$plugin"/tests/test_{choose_kernels,page_layouts,disk,restart_in_engine}.py
+  measure reuse reuse --eager
+}
+
+pages() {
+  has_vllm pages || return
+  run pages-test 500 "$python" -m pytest -q -p no:cacheprovider -rs "$plugin"/tests/test_select_pages*.py
+  measure pages-stock pages --stock
+  # page selection needs attention outside the graphs
+  measure pages pages --engine '{"compilation_config": {"cudagraph_mode": "PIECEWISE"}}'
 }
 
 [ $# -gt 0 ] || set -- sanitize tune test bench

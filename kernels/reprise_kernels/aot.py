@@ -31,6 +31,7 @@ OPERATIONS = [
     "select_tokens",
     "page_summary",
     "hierarchical_select",
+    "choose_pages",
     "generation_uncertainty",
     "kv_deviation",
     "weighted_deviation",

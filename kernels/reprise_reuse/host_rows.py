@@ -1,6 +1,7 @@
 """Layouts for rows of keys or values in host memory: as in the pages, in eight bits, or in four."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import torch
 
@@ -9,23 +10,56 @@ class PlainRows:
     """Rows [layers, slots, heads, head size] in the data type of the pages: `get` returns exactly what was put."""
 
     def __init__(self, shape: tuple[int, int, int, int], dtype: torch.dtype, *, pinned: bool) -> None:
+        """pinned: a GPU reads and writes the rows itself, if it can."""
         self._rows = _take_memory(shape, dtype, pinned=pinned)
+        self._is_reached = pinned and shape[1] > 0 and _kernels_reach(self._rows[0])
+        self._used: torch.cuda.Event | None = None
+        """when the GPU has written and read what it was told to"""
 
     def put(self, layer: int, slots: torch.Tensor, rows: torch.Tensor) -> None:
-        """Writes one layer's rows [n, heads, head size] to slots (int64 [n])."""
+        """Writes one layer's rows [n, heads, head size] to slots (int64 [n], each at most once)."""
+        if self._is_reached and rows.device.type == "cuda":
+            from reprise_kernels.kv_copy import rows_to_host
+
+            with self._gpu_uses(rows.device):
+                rows_to_host(rows.to(self._rows.dtype).contiguous(), self._rows[layer], _places(slots, rows.device))
+            return
+        self._wait()
         self._rows[layer, slots] = rows.to("cpu", self._rows.dtype)
 
     def get(self, layer: int, slots: torch.Tensor, device: torch.device) -> torch.Tensor:
         """Returns one layer's rows [n, heads, head size] on a device."""
+        if self._is_reached and device.type == "cuda":
+            from reprise_kernels.kv_copy import rows_to_device
+
+            with self._gpu_uses(device):
+                return rows_to_device(self._rows[layer], _places(slots, device))
+        self._wait()
         return _gather(self._rows[layer], slots, device)
 
     def state(self, slots: torch.Tensor) -> dict[str, torch.Tensor]:
         """Returns a copy of these slots' contents in all layers, by name."""
+        self._wait()
         return {"rows": self._rows[:, slots]}
 
     def load_state(self, slots: torch.Tensor, state: dict[str, torch.Tensor]) -> None:
         """Restores what `state` returned."""
+        self._wait()
         self._rows[:, slots] = state["rows"]
+
+    @contextmanager
+    def _gpu_uses(self, device: torch.device) -> Iterator[None]:
+        """Launches what uses the rows after earlier uses, also those on other streams."""
+        stream = torch.cuda.current_stream(device)
+        if self._used is not None:
+            stream.wait_event(self._used)
+        yield
+        self._used = stream.record_event()
+
+    def _wait(self) -> None:
+        """Waits until the GPU no longer uses the rows, before the processor reads or writes any."""
+        if (used := self._used) is not None:
+            used.synchronize()
 
 
 class CodedRows:
@@ -97,6 +131,24 @@ def _take_memory(shape: Sequence[int], dtype: torch.dtype, *, pinned: bool) -> t
         return torch.empty(shape, dtype=dtype, pin_memory=True)
     # the system commits memory on the first write: write now, so that no request waits for it
     return torch.zeros(shape, dtype=dtype)
+
+
+def _kernels_reach(rows: torch.Tensor) -> bool:
+    """Whether kernels of reprise-kernels write and read this pinned memory [slots, heads, head size] from a GPU."""
+    try:
+        from reprise_kernels.kv_copy import rows_to_device, rows_to_host
+
+        slots = torch.zeros(1, dtype=torch.int32, device="cuda")
+        sample = torch.randn(1, *rows.shape[1:], device="cuda").to(rows.dtype)
+        rows_to_host(sample, rows, slots)
+        return torch.equal(rows_to_device(rows, slots), sample) and torch.equal(rows[:1], sample.cpu())
+    except Exception:
+        # without Triton, or with rows that are no whole pieces of 16 bytes, torch copies
+        return False
+
+
+def _places(slots: torch.Tensor, device: torch.device) -> torch.Tensor:
+    return slots.int().to(device, non_blocking=True)
 
 
 def _gather(rows: torch.Tensor, slots: torch.Tensor, device: torch.device) -> torch.Tensor:

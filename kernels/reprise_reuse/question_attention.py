@@ -3,44 +3,48 @@
 import torch
 
 
-def attend_in_pages(
-    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, slots: torch.Tensor,
-    scale: float, scores: torch.Tensor,
-) -> torch.Tensor:  # fmt: skip
-    """Returns the output [n, query heads, size] of a question that sees the whole context, and itself causally.
-
-    q             [n, query heads, size]: the question's queries; k, v [n, heads, size]: its own keys and values
-    keys, values  [1, rows, heads, size]: the engine's pages; slots: int32 [m], the context's rows in them
-    scale         of attention's logits
-    scores        float32 [m]: each context token's weights, summed over queries and heads, are added here
-
-    Runs `sparse_prefill_attention` and `question_scores` of reprise-kernels: neither rows nor weights are copied.
+class QuestionAttention:
     """
-    from reprise_kernels.question_scores import question_scores
-    from reprise_kernels.sparse_prefill_attention import sparse_prefill_attention
+    Attends, in one layer after the other, from a question to the whole context, and causally to itself.
 
-    count, length = len(q), len(slots)
-    where = {
-        "q_pos": torch.full((count,), length, dtype=torch.int32, device=q.device),
-        "cu_q": torch.tensor((0, count), dtype=torch.int32, device=q.device),
-        "slot_table": slots[None],
-        "kv_len": torch.tensor((length,), dtype=torch.int32, device=q.device),
-    }
-    context, context_lse = sparse_prefill_attention(q, k=keys, v=values, scale=scale, **where)
-    own, own_lse = _attend_causally(q, k, v, scale)
-    lse = torch.logaddexp(context_lse, own_lse)
-    question_scores(q, lse=lse, k=keys, weight=count * q.shape[1], scale=scale, out=scores[None], **where)
-    shares = [(part - lse).exp()[..., None] for part in (context_lse, own_lse)]
-    return (context.float() * shares[0] + own * shares[1]).to(q.dtype)
+    Runs `sparse_prefill_attention` and `question_scores` of reprise-kernels: neither rows nor weights are copied. What
+    the layers share is made once, so that no layer waits for the device.
+    """
 
+    def __init__(self, count: int, slots: torch.Tensor, scale: float) -> None:
+        """
+        count  the question's tokens
+        slots  int32 [m]: the context's rows in the pages
+        scale  of attention's logits
+        """
+        device, length = slots.device, len(slots)
+        at, every = torch.arange(count, dtype=torch.int32, device=device), torch.tensor([0, count, length]).int()
+        every = every.to(device)
+        self._scale = scale
+        self._context = {
+            "q_pos": torch.full_like(at, length), "cu_q": every[:2], "slot_table": slots[None], "kv_len": every[2:],
+        }  # fmt: skip
+        self._own = {"q_pos": at, "cu_q": every[:2], "slot_table": at[None], "kv_len": every[1:2]}
 
-def _attend_causally(
-    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: float
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Returns output [n, query heads, size] and log-sum-exp [n, query heads] of causal attention, float32."""
-    count, heads = len(q), k.shape[1]
-    grouped = (q.float() * scale).view(count, heads, -1, q.shape[2])
-    logits = torch.einsum("ihgd,jhd->ihgj", grouped, k.float())
-    logits.masked_fill_(~torch.ones(count, count, dtype=torch.bool, device=q.device).tril()[:, None, None], -torch.inf)
-    output = torch.einsum("ihgj,jhd->ihgd", logits.softmax(-1), v.float())
-    return output.flatten(1, 2), logits.logsumexp(-1).flatten(1)
+    def attend(
+        self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, keys: torch.Tensor, values: torch.Tensor,
+        scores: torch.Tensor,
+    ) -> torch.Tensor:  # fmt: skip
+        """Returns the output [n, query heads, size] in one layer.
+
+        q             [n, query heads, size]: the question's queries; k, v [n, heads, size]: its own keys and values
+        keys, values  [1, rows, heads, size]: the engine's pages
+        scores        float32 [m]: each context token's weights, summed over queries and heads, are added here
+        """
+        from reprise_kernels.question_scores import question_scores
+        from reprise_kernels.sparse_prefill_attention import sparse_prefill_attention
+
+        context, context_lse = sparse_prefill_attention(q, k=keys, v=values, scale=self._scale, **self._context)
+        own, own_lse = sparse_prefill_attention(
+            q, k=k.contiguous()[None], v=v.contiguous()[None], scale=self._scale, **self._own
+        )
+        lse = torch.logaddexp(context_lse, own_lse)
+        weight = q.shape[0] * q.shape[1]
+        question_scores(q, lse=lse, k=keys, weight=weight, scale=self._scale, out=scores[None], **self._context)
+        share = torch.sigmoid(own_lse - context_lse)[..., None]
+        return context.float().lerp(own.float(), share).to(q.dtype)

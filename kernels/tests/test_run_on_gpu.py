@@ -41,7 +41,7 @@ def test_without_a_gpu_it_says_so_in_one_line_fails_and_writes_nothing(steps):
 def test_a_step_that_is_none_is_refused_by_name():
     done = run("bench", "measure")
     assert done.returncode == 2
-    assert done.stderr == "run-on-gpu: there is no step measure: sanitize, tune, test, bench, reuse\n"
+    assert done.stderr == "run-on-gpu: there is no step measure: sanitize, tune, test, bench, reuse, pages\n"
 
 
 def test_an_interpreter_that_is_not_there_is_named(tmp_path):

@@ -97,7 +97,8 @@ def test_the_ideal_is_nothing_where_neither_values_nor_attention_change(shape):
     v, slot_table, kv_len, starts = (arguments[name] for name in ("v", "slot_table", "kv_len", "cu_q"))
     same = torch.cat([v.flatten(0, 1)[slot_table[b, :n].long()] for b, n in enumerate(kv_len.tolist())])
     attention = question_scores(*(arguments[name] for name in ("q", "q_pos", "cu_q", "lse", "k")), slot_table, kv_len)
-    assert not weighted_deviation(attention, attention, same, v, starts, slot_table, kv_len).any()
+    # a GPU rounds one of two equal products, and not the other (fused multiply and add)
+    assert weighted_deviation(attention, attention, same, v, starts, slot_table, kv_len).max() < 1e-12
 
 
 def test_of_two_tokens_that_deviate_alike_kvshare_takes_the_one_that_is_looked_at():

@@ -29,7 +29,7 @@ class Engine:
             "kv_connector_module_path": "reprise_vllm.connector",
             "kv_role": "kv_both",
             "kv_connector_extra_config": {
-                "pages": {"min_ratio": 0, "requests": requests, "least_tokens": least_tokens}
+                "pages": {"min_ratio": 0, "requests": requests, "least_tokens": least_tokens, "least_saving": 0}
             },
         }
         self.llm = LLM(

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from reprise_kernels.rope_shift.naive import naive_rope_shift
 from reprise_kernels.rotary import plain_rotary
-from reprise_reuse.host_rows import CodedRows
+from reprise_reuse.host_rows import CodedRows, PlainRows
 from reprise_reuse.host_store import BITS, HostStore, Rows, RowShape, slots_in
 from reprise_reuse.rotation import KeyRotation
 
@@ -49,6 +49,28 @@ def test_a_turn_and_its_opposite_leave_keys_as_they_were_and_dimensions_beyond_t
 
 def make_store(slots: int = 20, dtype: torch.dtype = torch.float32, host_format: str = "model") -> HostStore:
     return HostStore(slots, RowShape(LAYERS, HEADS, DIM, dtype, host_format), KeyRotation(cos_sin(300), is_neox=True))
+
+
+@pytest.mark.gpu
+def test_a_gpu_reads_and_writes_pinned_rows_in_the_order_of_the_calls():
+    rows = PlainRows((LAYERS, 4000, HEADS, DIM), torch.bfloat16, pinned=True)
+    assert rows._is_reached
+    slots, place = torch.arange(3000), torch.device("cuda")
+    for turn in range(10):
+        new = torch.full((3000, HEADS, DIM), float(turn), device=place, dtype=torch.bfloat16)
+        # keeps the GPU busy, so that nothing is done yet when a call returns
+        busy = torch.randn(4096, 4096, device=place)
+        for _ in range(5):
+            busy = busy @ busy
+        rows.put(1, slots, new)
+        read = rows.get(1, slots.flip(0), place)
+        if turn % 2:
+            rows.load_state(slots, {"rows": torch.full((LAYERS, 3000, HEADS, DIM), -1.0, dtype=torch.bfloat16)})
+            assert torch.all(rows.get(1, slots, place) == -1)
+        else:
+            assert torch.all(rows.state(slots)["rows"][1] == turn)
+            assert torch.all(rows.get(1, slots, torch.device("cpu")) == turn)
+        assert torch.all(read == turn)
 
 
 def all_layers(store: HostStore, slots: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reprise_kernels.testing import assert_close
-from reprise_reuse.question_attention import attend_in_pages
+from reprise_reuse.question_attention import QuestionAttention
 
 
 def reference(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: float) -> tuple[torch.Tensor, torch.Tensor]:
@@ -34,7 +34,8 @@ def test_output_and_scores_are_those_of_full_attention(dtype, seed, question, co
     slots = torch.randperm(rows, generator=random)[:context].int()
     scores = torch.ones(context, device=DEVICE)
     keys, values = pages.to(DEVICE).split(size, -1)
-    output = attend_in_pages(*(one.to(DEVICE) for one in (q, k, v)), keys, values, slots.to(DEVICE), 0.2, scores)
+    attention = QuestionAttention(question, slots.to(DEVICE), 0.2)
+    output = attention.attend(*(one.to(DEVICE) for one in (q, k, v)), keys, values, scores)
 
     cached = pages[0, slots.long()].double().split(size, -1)
     expected, weights = reference(

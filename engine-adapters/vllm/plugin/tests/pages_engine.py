@@ -36,11 +36,14 @@ class PagesEngine:
             "kv_connector_module_path": "reprise_vllm.connector",
             "kv_role": "kv_both",
             "kv_connector_extra_config": {
-                **({} if pages is None else {"pages": {"least_tokens": 64, **pages}}),
+                **({} if pages is None else {"pages": {"least_tokens": 64, "least_saving": 0, **pages}}),
                 **(extra or {}),
             },
         }
-        defaults = {"max_model_len": 2048, "num_gpu_blocks_override": 200, "max_num_batched_tokens": 256}
+        defaults = {
+            "max_model_len": 2048, "num_gpu_blocks_override": 200, "max_num_batched_tokens": 256,
+            **reuse_model.ON_A_GPU,
+        }  # fmt: skip
         self.llm = LLM(
             model=str(model), skip_tokenizer_init=True, dtype="float32", block_size=BLOCK, enforce_eager=True,
             kv_transfer_config=connector, logits_processors=[PROCESSOR], **{**defaults, **options},

@@ -12,9 +12,13 @@ os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
 os.environ["VLLM_CPU_OMP_THREADS_BIND"] = "nobind"
 os.environ["VLLM_CPU_KVCACHE_SPACE"] = "1"
 os.environ["OMP_NUM_THREADS"] = "1"
+# float32 is multiplied as such on GPUs too, so that equal answers can be asked for
+os.environ["TRITON_F32_DEFAULT"] = "ieee"
 
 VOCABULARY = 512
 BLOCK = 32
+ON_A_GPU = {"gpu_memory_utilization": 0.02, "kv_cache_memory_bytes": 256 << 20} if torch.cuda.is_available() else {}
+"""so that a GPU has room for the engines of several tests"""
 
 
 def make_model(folder: Path, layers: int = 3) -> Path:
@@ -48,7 +52,7 @@ class ReusingEngine:
         defaults = {"max_model_len": 2048, "num_gpu_blocks_override": 100, "max_num_batched_tokens": 256}
         self.llm = LLM(
             model=str(model), skip_tokenizer_init=True, dtype="float32", block_size=BLOCK,
-            kv_transfer_config=connector, **{"enforce_eager": True, **defaults, **options},
+            kv_transfer_config=connector, **{"enforce_eager": True, **defaults, **ON_A_GPU, **options},
         )  # fmt: skip
         self.core = self.llm.llm_engine.engine_core.engine_core
         self.side = self.core.scheduler.connector._on_scheduler

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pages_engine import BLOCK, prompt
-from reuse_model import VOCABULARY, make_model
+from reuse_model import ON_A_GPU, VOCABULARY, make_model
 
 from reprise_vllm.calibrate.__main__ import main
 from reprise_vllm.calibrate.prompts import read_prompts
@@ -22,6 +22,7 @@ PROMPTS = [prompt(seed, 40 + 30 * seed) for seed in range(5)]
 ENGINE = {
     "skip_tokenizer_init": True, "dtype": "float32", "block_size": BLOCK, "enforce_eager": True, "max_model_len": 2048,
     "num_gpu_blocks_override": 200, "max_num_batched_tokens": 64, "max_num_seqs": 3, "max_logprobs": VOCABULARY,
+    **ON_A_GPU,
 }  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from reprise_vllm.reuse.stored_rows import StoredRows
 # not vLLM's own, whose level an engine of another test may have set
 LOGGER = logging.getLogger("choose")
 BLOCKS, SIZE, HEADS, GROUP, DIM = 7, 16, 2, 3, 32
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def fault() -> torch.Tensor:
@@ -54,25 +55,27 @@ def test_the_fastest_way_is_chosen_of_those_that_compute_the_same(others, chosen
 
 def test_the_kernels_compute_what_torch_computes():
     """In a process of its own, since Triton decides when it is imported whether its interpreter runs kernels."""
-    env = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    interpreted = {"TRITON_INTERPRET": "1"} if DEVICE == "cpu" else {}
+    env = {**os.environ, **interpreted, "PYTHONPATH": os.pathsep.join(sys.path)}
     subprocess.run([sys.executable, __file__], env=env, check=True)
 
 
 def worker_double() -> SimpleNamespace:
-    """A worker without a model: its pages are laid out as FlashAttention's, on the CPU."""
+    """A worker without a model: its pages are laid out as FlashAttention's."""
 
     def update(_layer: object, keys: torch.Tensor, values: torch.Tensor, cache: torch.Tensor, at: torch.Tensor) -> None:
         cache.transpose(1, 2)[at // SIZE, at % SIZE] = torch.cat((keys, values), -1)
 
     impl = SimpleNamespace(do_kv_cache_update=update)
     layer = SimpleNamespace(num_kv_heads=HEADS, num_heads=HEADS * GROUP, head_size=DIM, impl=impl)
-    caches = [torch.zeros(BLOCKS, HEADS, SIZE, 2 * DIM)]
+    caches = [torch.zeros(BLOCKS, HEADS, SIZE, 2 * DIM, device=DEVICE)]
     layout = PageLayout(layer, caches[0], BLOCKS, SIZE)
-    angles = torch.arange(5000)[:, None] * 10000 ** (-torch.arange(DIM // 2) / (DIM // 2))
+    turns = 10000 ** (-torch.arange(DIM // 2, device=DEVICE) / (DIM // 2))
+    angles = torch.arange(5000, device=DEVICE)[:, None] * turns
     rotary = torch.cat((angles.cos(), angles.sin()), -1), True
     rotation = KeyRotation(rotary[0], is_neox=rotary[1])
     return SimpleNamespace(
-        layer=layer, device=torch.device("cpu"), rotary=rotary,
+        layer=layer, device=torch.device(DEVICE), rotary=rotary,
         store=SimpleNamespace(shape=SimpleNamespace(dtype=torch.float32)),
         pages=PromptPages(None, layout, caches, DIM**-0.5, len(angles), 1),
         stored=StoredRows([layer], caches, layout, BLOCKS, rotation, None),

@@ -125,24 +125,28 @@ def test_kernels_find_rows_where_they_are_if_these_are_evenly_spaced(name, block
     layout.write(cache, slots, keys, values)
     if layout.packs_keys or layout.order == (1, 2, 0):
         with pytest.raises(ValueError, match="not evenly spaced"):
-            pages.in_place(cache, at, rows)
+            pages.in_place(cache)
         return
-    found = pages.in_place(cache, at, rows)
-    assert found.keys.stride() == found.values.stride() and found.slots.dtype == torch.int32
-    assert torch.equal(found.keys[0, found.slots.long()], keys[rows])
-    assert torch.equal(found.values[0, found.slots.long()], values[rows])
+    found = pages.in_place(cache)
+    at = found.slots_of(at, rows, SIZE)
+    assert found.keys.stride() == found.values.stride() and at.dtype == torch.int32
+    assert torch.equal(found.keys[0, at.long()], keys[rows])
+    assert torch.equal(found.values[0, at.long()], values[rows])
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("is_neox", [True, False], ids=["halves", "interleaved"])
 @pytest.mark.parametrize("rotary", [DIM, DIM // 2], ids=["whole", "partial"])
 def test_the_engines_operation_turns_keys_as_torch_does(dtype, is_neox, rotary):
+    # the operation of a build for GPUs runs on a GPU alone
+    device = "cuda" if torch.cuda.is_available() else "cpu"
     angles = torch.arange(300)[:, None] * 10000 ** (-torch.arange(rotary // 2) / (rotary // 2))
-    cos_sin = torch.cat((angles.cos(), angles.sin()), -1)
+    cos_sin = torch.cat((angles.cos(), angles.sin()), -1).to(device)
     plain, engines = (kind(cos_sin, is_neox=is_neox) for kind in (KeyRotation, EngineRotation))
-    distances = torch.tensor([0, 3, -250, 17, 299])
+    distances = torch.tensor([0, 3, -250, 17, 299], device=device)
     # a view, as pages return it, which must not be written to
-    keys = torch.randn(HEADS, 5, DIM, generator=torch.Generator().manual_seed(1)).to(dtype).transpose(0, 1)
+    keys = torch.randn(HEADS, 5, DIM, generator=torch.Generator().manual_seed(1))
+    keys = keys.to(device, dtype).transpose(0, 1)
     before = keys.clone()
     turned = engines.turn(keys, engines.tables(distances))
     assert turned.dtype == dtype and torch.equal(keys, before)

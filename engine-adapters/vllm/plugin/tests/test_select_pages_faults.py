@@ -73,13 +73,13 @@ def keys_of_another_block(engine: PagesEngine, monkeypatch: pytest.MonkeyPatch) 
 
 
 def pages_that_are_left_out(engine: PagesEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    list_pages = engine.selection._list_pages
+    in_layer = engine.selection.in_layer
 
-    def once(step: Any, index: int) -> None:
-        list_pages(step, index)
-        engine.selection.table[step.rows, 0] = engine.selection.table[step.rows, 1]
+    def with_a_page_twice(step: Any, index: int, query: torch.Tensor) -> None:
+        in_layer(step, index, query)
+        step.tables[index, step.rows, 0] = step.tables[index, step.rows, 1]
 
-    monkeypatch.setattr(engine.selection, "_list_pages", once)
+    monkeypatch.setattr(engine.selection, "in_layer", with_a_page_twice)
 
 
 @pytest.mark.parametrize("wrong", [keys_of_another_block, pages_that_are_left_out])

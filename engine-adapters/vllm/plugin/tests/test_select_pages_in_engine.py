@@ -1,6 +1,7 @@
 """Page selection in a real engine: all pages equal stock, fewer equal masked attention, nothing sparse is shared."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -79,7 +80,7 @@ def test_what_the_kernel_gives_is_dense_attention_over_the_listed_pages(engine, 
     def compare(output: torch.Tensor) -> None:
         for step, index, query in listed:
             rows_at_once.add(len(step.rows))
-            for place, table in enumerate(selection.table[step.rows]):
+            for place, table in enumerate(step.tables[index, step.rows]):
                 expected = masked_attention(selection, index, step, query, place, table)
                 got = output[int(step.queries[place])].flatten()
                 errors.append(float((got - expected).abs().max() / expected.abs().max()))
@@ -178,6 +179,26 @@ def test_short_contexts_stay_dense(engine):
     stock = said(engine.ask([prompt(7, 20)], tokens=20)[0])
     assert said(engine.ask([prompt(7, 20)], 0.1, tokens=20)[0]) == stock
     assert engine.counts()["pages_read", "all"] == 0
+
+
+def test_steps_that_would_save_too_little_stay_dense(engine):
+    selection, asked = engine.selection, [prompt(70 + i, 600) for i in range(2)]
+    stock = [said(one) for one in engine.ask(asked, tokens=4)]
+    layers, pages = len(selection.layers), 600 // BLOCK
+    # at 50 % both requests together leave out twice as much as one of them
+    saving = (pages - pages // 2) * BLOCK * layers * 2 * selection.shape.heads * selection.shape.head_dim * 4
+    settings = selection.settings
+    try:
+        selection.settings = replace(settings, least_saving=saving + 1)
+        assert said(engine.ask(asked[:1], 0.5, tokens=4)[0]) == stock[0]
+        assert engine.counts()["pages_read", "all"] == 0
+        engine.ask(asked, 0.5, tokens=4)
+        assert engine.counts()["pages_read", "all"] > 0
+        selection.settings = replace(settings, least_saving=saving)
+        engine.ask(asked[:1], 0.5, tokens=4)
+        assert engine.counts()["pages_read", "all"] > 0
+    finally:
+        selection.settings = settings
 
 
 def test_preempted_requests_go_on(engine, monkeypatch):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import torch
 
-from reprise_reuse.question_attention import attend_in_pages
+from reprise_reuse.question_attention import QuestionAttention
 from reprise_vllm.reuse.messages import Load
 from reprise_vllm.reuse.multiply import multiply
 from reprise_vllm.reuse.nested_forward import Attend, NestedForward
@@ -39,9 +39,18 @@ class PromptPages:
         """Reads keys and values [end - begin, heads, head size] of a request's rows from the pages of its blocks."""
         return self._layout.read(self._caches[layer], blocks, begin, end)
 
-    def in_place(self, layer: int, blocks: torch.Tensor, rows: torch.Tensor) -> InPlace:
-        """Returns a request's rows (int64 [n]) where they are in the pages of its blocks, for kernels to read."""
-        return self._layout.in_place(self._caches[layer], blocks, rows)
+    def in_place(self, layer: int) -> InPlace:
+        """Returns all rows of a layer's pages where they are, for kernels to read."""
+        return self._layout.in_place(self._caches[layer])
+
+    def slots_in_place(self, blocks: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+        """Returns where a request's rows (int64 [n]) are in what `in_place` returns for any layer; int32 [n].
+
+        Raises ValueError if the layers' pages are not laid out alike.
+        """
+        if len({(cache.shape, cache.stride()) for cache in self._caches}) != 1:
+            raise ValueError("the pages of the layers are not laid out alike")
+        return self.in_place(0).slots_of(blocks, rows, self._layout.block_size)
 
     def sum_over_ranks(self, scores: torch.Tensor) -> torch.Tensor:
         """Sums scores over tensor-parallel ranks: each sees only its own heads, but all must choose the same rows."""
@@ -88,19 +97,19 @@ def attend_to_copies(
 
 
 def attend_in_place(
-    prompt: PromptPages, blocks: torch.Tensor, known: torch.Tensor, _count: int, scores: torch.Tensor
+    prompt: PromptPages, blocks: torch.Tensor, known: torch.Tensor, count: int, scores: torch.Tensor
 ) -> Attend:
     """Returns the same as `attend_to_copies`, by kernels that read the pages where they are."""
     rows = known.nonzero()[:, 0]
+    question = QuestionAttention(count, prompt.slots_in_place(blocks, rows), prompt.scale)
+    of_known = scores if len(rows) == len(known) else torch.zeros(len(scores), len(rows), device=scores.device)
 
     def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-        keys, values, slots = prompt.in_place(layer, blocks, rows)
-        of_known = torch.zeros(len(rows), device=scores.device)
-        q = q.view(len(q), -1, keys.shape[3])
-        output = attend_in_pages(
-            q, as_rows(k, keys[0]), as_rows(v, keys[0]), keys, values, slots, prompt.scale, of_known
-        )
-        scores[layer, rows] = of_known
+        keys, values, _ = prompt.in_place(layer)
+        q = q.view(count, -1, keys.shape[3])
+        output = question.attend(q, as_rows(k, keys[0]), as_rows(v, keys[0]), keys, values, of_known[layer])
+        if of_known is not scores:
+            scores[layer, rows] = of_known[layer]
         return output
 
     return attend

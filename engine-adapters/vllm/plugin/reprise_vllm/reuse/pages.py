@@ -64,13 +64,9 @@ class PageLayout:
         at = slots // self.block_size, slots % self.block_size
         return self._keys.of_slots(by_block, *at), self._values.of_slots(by_block, *at)
 
-    def in_place(self, cache: torch.Tensor, blocks: torch.Tensor, rows: torch.Tensor) -> "InPlace":
-        """Returns a request's rows (int64 [n]) where they are, given its blocks (int64 [m]).
-
-        Raises ValueError if the cache's rows are not evenly spaced.
-        """
-        by_block = cache.movedim(self._block_dim, 0)
-        return self._keys.beside(self._values, by_block, blocks, rows, self.block_size)
+    def in_place(self, cache: torch.Tensor) -> "InPlace":
+        """Returns all rows of a cache where they are. Raises ValueError if they are not evenly spaced."""
+        return self._keys.beside(self._values, cache.movedim(self._block_dim, 0), self.block_size)
 
     def _written(self, layer: Any, cache: torch.Tensor, keys: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
         shape = list(cache.shape)
@@ -82,13 +78,17 @@ class PageLayout:
 
 
 class InPlace(NamedTuple):
-    """Rows of an engine's cache, as kernels read them: views of all rows, and the places of the requested ones."""
+    """All rows of an engine's cache, as kernels read them."""
 
     keys: torch.Tensor
     """[1, rows, heads, head size]; `values` has the same shape and strides"""
     values: torch.Tensor
-    slots: torch.Tensor
-    """int32 [n]"""
+    span: int
+    """rows from the start of one block to the start of the next"""
+
+    def slots_of(self, blocks: torch.Tensor, rows: torch.Tensor, block_size: int) -> torch.Tensor:
+        """Returns where a request's rows (int64 [n]) are among these, given its blocks (int64 [m]); int32 [n]."""
+        return (blocks[rows // block_size] * self.span + rows % block_size).int()
 
 
 class _Half:
@@ -127,9 +127,7 @@ class _Half:
             return self._view(cache)[blocks, offsets]
         return _flat(cache)[(blocks * cache.stride(0))[:, None, None] + self._at[offsets]]
 
-    def beside(
-        self, values: "_Half", cache: torch.Tensor, blocks: torch.Tensor, rows: torch.Tensor, block_size: int
-    ) -> InPlace:
+    def beside(self, values: "_Half", cache: torch.Tensor, block_size: int) -> InPlace:
         """Implements `PageLayout.in_place` for the half that holds keys."""
         step = self._strides[0]
         is_even = self._is_regular and values._is_regular and self._strides == values._strides
@@ -141,8 +139,7 @@ class _Half:
         keys, values = (
             cache.as_strided(shape, strides, cache.storage_offset() + half._offset) for half in (self, values)
         )
-        slots = blocks[rows // block_size] * span + rows % block_size
-        return InPlace(keys, values, slots.int())
+        return InPlace(keys, values, span)
 
     def _view(self, cache: torch.Tensor) -> torch.Tensor:
         """Returns a view of this half [blocks, block size, heads, head size]."""

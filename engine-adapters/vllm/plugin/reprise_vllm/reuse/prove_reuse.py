@@ -115,4 +115,7 @@ def _difference(a: torch.Tensor, b: torch.Tensor) -> float:
 
 
 def _tolerance(worker: "ReuseWorker") -> float:
-    return 1e-3 if worker.store.shape.dtype == torch.float32 else 0.1
+    if worker.store.shape.dtype != torch.float32:
+        return 0.1
+    # the attention kernels of GPUs multiply float32 in TF32, which has the 11 bits of float16
+    return 1e-3 if worker.device.type == "cpu" else 2e-2

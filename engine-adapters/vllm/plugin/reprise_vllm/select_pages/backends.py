@@ -110,7 +110,7 @@ def _impl(base: type) -> type:
                 except Exception as error:
                     selection.give_up("fault", error)
                     step.fallback = step.build(0, step.stock)
-            return metadata if step.fallback is None else step.fallback
+            return step.of_layer(metadata, index) if step.fallback is None else step.fallback
 
     Impl.__name__ = Impl.__qualname__ = f"Paged{base.__name__}"
     return Impl

@@ -13,6 +13,8 @@ from reprise_vllm.select_pages.step import SparseStep
 
 # relative to the largest number in a layer's output: another order of pages is another order of summation
 _TOLERANCE = {torch.float32: 1e-4, torch.float16: 1e-2, torch.bfloat16: 4e-2}
+_TF32_TOLERANCE = 1e-2
+"""of float32 on a GPU, whose attention kernels may multiply in TF32"""
 
 
 class Proof:
@@ -40,7 +42,7 @@ class Proof:
             if selection.selector.per_layer:
                 selection.in_layer(self._step, index, query)
             scratch = torch.zeros_like(output)
-            attend(self._ours, scratch)
+            attend(self._step.of_layer(self._ours, index), scratch)
             self._compare(output, scratch, f"all pages in layer {index} are not the whole context")
             if index in (0, len(selection.layers) - 1):
                 self._compare_with_read_keys(index, query, output)
@@ -67,5 +69,6 @@ class Proof:
 
     def _compare(self, expected: torch.Tensor, got: torch.Tensor, wrong: str) -> None:
         error = (expected.float() - got.float()).abs().max() / expected.float().abs().max().clamp_min(1e-6)
-        if not float(error) <= _TOLERANCE.get(got.dtype, 4e-2):
+        is_tf32 = got.dtype == torch.float32 and got.device.type != "cpu"
+        if not float(error) <= (_TF32_TOLERANCE if is_tf32 else _TOLERANCE.get(got.dtype, 4e-2)):
             raise ValueError(f"{wrong}: off by {float(error):.1e}")

@@ -8,9 +8,10 @@ import numpy as np
 import torch
 
 from reprise_pages.choice import always_listed, best_pages, budget_pages
+from reprise_pages.selectors import AttentionMass
 from reprise_vllm.select_pages.engine import Shape
 from reprise_vllm.select_pages.rows import NONE, SparseRows
-from reprise_vllm.select_pages.settings import PageSettings
+from reprise_vllm.select_pages.settings import LEAST_SAVING, PageSettings
 from reprise_vllm.select_pages.step import Only, SparseStep, take
 from reprise_vllm.select_pages.summaries import PageSummaries
 from reprise_vllm.select_pages.uncertainty import Uncertain
@@ -20,11 +21,7 @@ if TYPE_CHECKING:
 
 
 class PageSelection:
-    """
-    The page selection of one worker and group of layers.
-
-    Tensors passed to kernels are allocated once, as captured graphs require, and filled again in each step.
-    """
+    """The page selection of one worker and group of layers."""
 
     def __init__(
         self,
@@ -41,8 +38,6 @@ class PageSelection:
         self.shape, self.layers, self.rows = shape, layers, rows
         self._uncertain, self._device, self._logger = uncertain, device, logger
         self.choose_by(selector, settings)
-        self.table: torch.Tensor | None = None
-        self.lengths: torch.Tensor | None = None
         self.is_proven = False
         self.refusal: str | None = None
         """why nothing is selected any more; None while selecting"""
@@ -52,6 +47,7 @@ class PageSelection:
         self.selector, self.settings = selector, settings
         slots = settings.requests
         self.summaries = PageSummaries(selector, self.shape, self.layers, slots, self._device)
+        self._goes_by_kernels = self._device.type == "cuda" and isinstance(selector, AttentionMass)
         lists = len(self.layers) if selector.per_layer else 1
         # physical blocks of the chosen pages
         self.chosen = torch.zeros(lists, slots, self.shape.most_pages, dtype=torch.int32, device=self._device)
@@ -75,11 +71,24 @@ class PageSelection:
         starts = common.query_start_loc_cpu.numpy()[: count + 1]
         decodes = (np.diff(starts) == 1) & ~common.is_prefilling.numpy()[:count] & (slots[:count] != NONE)
         is_long = lengths >= self.settings.least_tokens
+        if not all_pages and not self._pays(lengths[decodes & is_long], slots[decodes & is_long]):
+            is_long[:] = False
         self._count_dense(slots[decodes & ~is_long], lengths[decodes & ~is_long])
         sparse = np.flatnonzero(decodes & is_long)
         if not len(sparse):
             return None
         return self._rewrite(common, sparse, slots[sparse], lengths, starts[sparse], all_pages)
+
+    def _pays(self, lengths: np.ndarray, slots: np.ndarray) -> bool:
+        """Whether these requests leave so much unread that it is worth choosing."""
+        least = self.settings.least_saving
+        if least is None:
+            least = LEAST_SAVING if self._device.type == "cuda" else 0
+        full = (lengths - 1) // self.shape.page
+        listed = budget_pages(full, self.rows.ratio[slots], self.settings.sinks, self.settings.recent)
+        # keys and values
+        of_token = 2 * self.shape.heads * self.shape.head_dim * self.layers[0].kv_cache.element_size()
+        return int((full - listed).sum()) * self.shape.page * of_token * len(self.layers) >= least
 
     def _rewrite(
         self,
@@ -107,15 +116,14 @@ class PageSelection:
         rows.listed[slots[due]], rows.chosen_at[slots[due]], rows.age[slots[due]] = listed[due], full[due], 0
         listed, since = rows.listed[slots], rows.chosen_at[slots]
         kept = listed + total - since
-        step = self._step_of(common, at, row, slots, queries, source, due, full, listed, since, total, kept)
-        shorter = lengths.copy()
-        shorter[sparse] = mine - (total - kept) * page
+        step = self._step_of(common, sparse, at, row, slots, queries, source, due, full, listed, since, total, kept)
+        left_out = np.zeros_like(lengths)
+        left_out[sparse] = (total - kept) * page
         self._count(slots, due & (not all_pages), again, kept, total)
         self.rows.counts["pages_choices", "made"] += int(due.sum())
         if not self.selector.per_layer:
             self._choose_for_all_layers(step, full[due])
-            self._list_pages(step, 0)
-        step.rewritten = self._replaced(common, shorter)
+        step.rewritten = self._replaced(common, step, lengths, left_out)
         return step
 
     def _due(self, slots: np.ndarray, filled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -134,6 +142,7 @@ class PageSelection:
     def _step_of(
         self,
         common: "CommonAttentionMetadata",
+        sparse: np.ndarray,
         at: torch.Tensor,
         row: int,
         slots: np.ndarray,
@@ -146,65 +155,97 @@ class PageSelection:
         total: np.ndarray,
         kept: np.ndarray,
     ) -> SparseStep:
-        place = np.arange(kept.max())
-        is_listed = place < listed[:, None]
-        behind = np.clip(since[:, None] + place - listed[:, None], 0, total[:, None] - 1)
+        on_device = self._to_device(slots)
         step = SparseStep(
-            rows=at, slots=self._to_device(slots), queries=self._to_device(queries.astype(np.int64)), source=source,
-            is_listed=self._to_device(is_listed), tail=source.gather(1, self._to_device(behind)),
-            due=None, due_slots=None, due_most=0, due_full=0, always=None, there=None, stock=common,
+            rows=at, slots=on_device, queries=self._to_device(queries.astype(np.int64)), source=source,
+            tables=self._tables(common, at, on_device, source, listed, since, total, kept), due=None, due_slots=None,
+            due_most=0, due_full=0, always=None, there=None, where=None, due_source=None, for_kernels=None,
+            stock=common,
         )  # fmt: skip
         if len(slots) == 1:
             step.only = Only(row, int(slots[0]), int(queries[0]), int(listed[0]))
         if due.any():
-            ends = self._to_device(full[due])
             step.due_full, step.due_most = int(full[due].max()), int(listed[due].max())
             step.due, step.due_slots = self._to_device(np.flatnonzero(due)), self._to_device(slots[due])
+            where = np.stack([queries, slots, full, listed, sparse], 1)[due]
+            step.where = self._to_device(where.astype(np.int32))
+            step.due_source = source if due.all() else source.index_select(0, step.due)
+            ends = step.where[:, 2].long()
             step.always = always_listed(ends, step.due_full, self.settings.sinks, self.settings.recent)
             step.there = torch.arange(step.due_full, device=self._device) < ends[:, None]
-        table, lengths = self._buffers(common)
-        table.copy_(common.block_table_tensor)
-        lengths.copy_(common.seq_lens)
-        lengths[at] -= self._to_device((total - kept) * self.shape.page).to(lengths.dtype)
-        table[at, : len(place)] = step.tail
         return step
 
-    def _replaced(self, common: "CommonAttentionMetadata", lengths: np.ndarray) -> "CommonAttentionMetadata":
-        table, device_lengths = self._buffers(common)
+    def _tables(
+        self,
+        common: "CommonAttentionMetadata",
+        at: torch.Tensor,
+        slots: torch.Tensor,
+        source: torch.Tensor,
+        listed: np.ndarray,
+        since: np.ndarray,
+        total: np.ndarray,
+        kept: np.ndarray,
+    ) -> torch.Tensor:
+        """Returns the batch's tables, with what each sparse request chose before and the pages filled since."""
+        given = common.block_table_tensor
+        width = min(given.shape[1], max(int(kept.max()), -(-int(common.max_seq_len) // self.shape.page)))
+        tables = given[:, :width].expand(len(self.chosen), -1, -1).clone()
+        place = np.arange(kept.max())
+        behind = np.clip(since[:, None] + place - listed[:, None], 0, total[:, None] - 1)
+        tail = source.gather(1, self._to_device(behind))
+        chosen = self.chosen.index_select(1, slots)[:, :, : len(place)]
+        tables[:, at, : len(place)] = torch.where(self._to_device(place < listed[:, None]), chosen, tail)
+        return tables
+
+    def _replaced(
+        self, common: "CommonAttentionMetadata", step: SparseStep, lengths: np.ndarray, left_out: np.ndarray
+    ) -> "CommonAttentionMetadata":
+        """Returns the engine's metadata with our first table, and without the tokens that are left out (both [B])."""
+        shorter, lengths = common.seq_lens.clone(), lengths - left_out
+        shorter[: len(lengths)] -= self._to_device(left_out).to(shorter.dtype)
         bound = common.seq_lens_cpu_upper_bound
         return common.replace(
-            block_table_tensor=table,
-            seq_lens=device_lengths,
+            block_table_tensor=step.tables[0],
+            seq_lens=shorter,
             seq_lens_cpu_upper_bound=torch.from_numpy(lengths).to(bound.dtype),
             max_seq_len=int(lengths.max()),
             # computed from the old lengths
             _num_computed_tokens_cache=None,
         )
 
-    def _buffers(self, common: "CommonAttentionMetadata") -> tuple[torch.Tensor, torch.Tensor]:
-        """Returns our own table and lengths for this batch: views of tensors whose addresses never change."""
-        given = common.block_table_tensor
-        if self.table is None:
-            rows = max(self.shape.rows, given.shape[0])
-            self.table = torch.zeros(rows, given.shape[1], dtype=given.dtype, device=self._device)
-            self.lengths = torch.zeros(rows, dtype=common.seq_lens.dtype, device=self._device)
-        return self.table[: given.shape[0], : given.shape[1]], self.lengths[: common.seq_lens.shape[0]]
-
     # ---- choosing
 
     def in_layer(self, step: SparseStep, index: int, query: torch.Tensor) -> None:
         """Lists the pages that this layer reads. query: of the whole step, [tokens, heads, size] or flat."""
-        if step.due is not None:
-            shape, only = self.shape, step.only
-            if only is None:
-                at = step.queries if len(step.due) == len(step.queries) else step.queries[step.due]
-                mine = query.index_select(0, at)
-            else:
-                mine = query[only.query : only.query + 1]
-            mine = mine.view(-1, shape.heads, shape.queries, shape.head_dim).float() * shape.scale
-            summary = take(self.summaries.values[index], step.due_slots, only)[..., : step.due_full]
-            self._keep(step, index, self.selector.scores(mine, summary, step.there, shape.page))
-        self._list_pages(step, index)
+        if step.due is None or (self._goes_by_kernels and self._chosen_by_kernels(step, index, query)):
+            return
+        shape, only = self.shape, step.only
+        if only is None:
+            at = step.queries if len(step.due) == len(step.queries) else step.queries[step.due]
+            mine = query.index_select(0, at)
+        else:
+            mine = query[only.query : only.query + 1]
+        mine = mine.view(-1, shape.heads, shape.queries, shape.head_dim).float() * shape.scale
+        summary = take(self.summaries.values[index], step.due_slots, only)[..., : step.due_full]
+        self._keep(step, index, self.selector.scores(mine, summary, step.there, shape.page))
+
+    def _chosen_by_kernels(self, step: SparseStep, index: int, query: torch.Tensor) -> bool:
+        """Chooses and lists pages in three launches. Returns False, and leaves it to torch for good, after a fault."""
+        shape, settings = self.shape, self.settings
+        try:
+            from reprise_kernels.choose_pages import Due, choose_pages
+
+            if step.for_kernels is None:
+                step.for_kernels = Due(step.where, step.due_source, step.due_full)
+            choose_pages(
+                query.view(-1, shape.heads * shape.queries, shape.head_dim), self.summaries.values[index],
+                step.for_kernels, shape.page, shape.scale, settings.sinks, settings.recent, self.chosen[index],
+                step.tables[index],
+            )  # fmt: skip
+        except Exception as error:
+            self._goes_by_kernels = False
+            self._logger.warning("reprise: pages are chosen by torch, not by kernels: %s", error)
+        return self._goes_by_kernels
 
     def _choose_for_all_layers(self, step: SparseStep, full: np.ndarray) -> None:
         if step.due is not None:
@@ -213,22 +254,19 @@ class PageSelection:
             self._keep(step, 0, scores)
 
     def _keep(self, step: SparseStep, index: int, scores: torch.Tensor) -> None:
+        """Keeps the best pages, and writes them into the layer's table before the pages filled since."""
         pages = best_pages(scores, step.always, step.due_most)
         if step.only is not None:
-            self.chosen[index, step.only.slot, : step.due_most] = step.source[0].index_select(0, pages[0])
+            row, slot, _, listed = step.only
+            blocks = step.source[0].index_select(0, pages[0])
+            self.chosen[index, slot, : step.due_most] = blocks
+            step.tables[index, row, :listed] = blocks[:listed]
             return
-        source = step.source if len(step.due) == len(step.source) else step.source.index_select(0, step.due)
-        self.chosen[index, step.due_slots, : step.due_most] = source.gather(1, pages)
-
-    def _list_pages(self, step: SparseStep, index: int) -> None:
-        """Writes the chosen pages into the table. The pages after them were written when the step began."""
-        if step.only is not None:
-            row, slot, listed = step.only.row, step.only.slot, step.only.listed
-            self.table[row, :listed] = self.chosen[index, slot, :listed]
-            return
-        most = min(step.tail.shape[1], self.chosen.shape[2])
-        chosen = self.chosen[index].index_select(0, step.slots)[:, :most]
-        self.table[step.rows, :most] = torch.where(step.is_listed[:, :most], chosen, step.tail[:, :most])
+        blocks = step.due_source.gather(1, pages)
+        self.chosen[index, step.due_slots, : step.due_most] = blocks
+        rows, table = step.rows[step.due], step.tables[index]
+        is_listed = torch.arange(step.due_most, device=self._device) < step.where[:, 3:4]
+        table[rows, : step.due_most] = torch.where(is_listed, blocks, table[rows, : step.due_most])
 
     # ---- around it
 

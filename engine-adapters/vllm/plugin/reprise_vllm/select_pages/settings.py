@@ -15,6 +15,10 @@ ASKED = "reprise_pages"
 """key of the wish in a request's `vllm_xargs`"""
 
 
+LEAST_SAVING = 20_000_000_000
+"""what a GPU of 2024 reads in the time that choosing takes: the launches of three kernels per layer"""
+
+
 class PageSettingError(ValueError):
     """An invalid setting; the message names it and says what is valid."""
 
@@ -32,6 +36,8 @@ class PageSettings:
     """a name in `reprise_pages.selectors.SELECTORS`"""
     least_tokens: int = 4096
     """shorter contexts stay dense: for them, reading less does not pay for choosing"""
+    least_saving: int | None = None
+    """bytes of cache that a step must leave unread, else it is dense; None: `LEAST_SAVING` on a GPU, 0 on a CPU"""
     requests: int = 8
     """at most this many requests are sparse at once, each with room for summaries; further ones stay dense"""
     sinks: int = 1
@@ -77,6 +83,8 @@ class PageSettings:
         _PLACE.check_number("min_ratio", self.min_ratio, 0, 1)
         for name, least in (("least_tokens", 1), ("requests", 1), ("sinks", 0), ("recent", 1), ("every", 0)):
             _PLACE.check_whole(name, getattr(self, name), least)
+        if self.least_saving is not None:
+            _PLACE.check_whole("least_saving", self.least_saving, 0)
         if (self.max_entropy is None) != (self.max_varentropy is None):
             raise PageSettingError("pages.max_entropy and pages.max_varentropy go together")
         for name in ("max_entropy", "max_varentropy"):

@@ -1,5 +1,6 @@
 """The sparse requests of one step, and the page lists that the attention kernel gets instead of whole contexts."""
 
+import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -37,10 +38,8 @@ class SparseStep:
     """int64 [S]: index of each request's token in the step"""
     source: torch.Tensor
     """int32 [S, W]: the blocks of their whole contexts"""
-    is_listed: torch.Tensor
-    """bool [S, K]: which places of the list hold chosen pages"""
-    tail: torch.Tensor
-    """int32 [S, K]: the blocks of the other places"""
+    tables: torch.Tensor
+    """int32 [lists, B, K]: the whole batch's table for each layer, or one for all layers"""
     due: torch.Tensor | None
     """int64 [D]: which of the S choose in this step; None: none does"""
     due_slots: torch.Tensor | None
@@ -53,6 +52,12 @@ class SparseStep:
     """float32 [D, due_full], from `always_listed`"""
     there: torch.Tensor | None
     """bool [D, due_full]: which pages exist"""
+    where: torch.Tensor | None
+    """int32 [D, 5]: query, slot, complete pages, length of the list, row in the batch"""
+    due_source: torch.Tensor | None
+    """int32 [D, W]: their rows of `source`"""
+    for_kernels: Any
+    """the same for `choose_pages` of reprise-kernels, if it chooses"""
     stock: "CommonAttentionMetadata"
     """the engine's metadata"""
     only: Only | None = None
@@ -63,6 +68,14 @@ class SparseStep:
     """the stock builder's `build`"""
     fallback: Any = None
     """metadata that layers must use instead, after a fault"""
+
+    def of_layer(self, metadata: Any, index: int) -> Any:
+        """Returns the kernel's metadata with this layer's table."""
+        if len(self.tables) == 1:
+            return metadata
+        own = copy.copy(metadata)
+        own.block_table = self.tables[index]
+        return own
 
 
 def take(values: torch.Tensor, slots: torch.Tensor, only: Only | None) -> torch.Tensor:

@@ -10,6 +10,9 @@ from reprise_pages.selectors import LayerSelector
 from reprise_vllm.reuse.pages import PageLayout
 from reprise_vllm.select_pages.engine import Shape
 
+_FEW_PAGES = 64
+"""so few that launches, not bytes, take the time on a GPU"""
+
 
 class PageSummaries:
     """
@@ -52,6 +55,13 @@ class PageSummaries:
         blocks = table[torch.from_numpy(row).to(device), page].long()
         if not self.values.numel():
             return
+        first = page * self._shape.page
+        if device.type == "cuda" and len(blocks) <= _FEW_PAGES:
+            keys = torch.cat([self.layout.keys_of(layer.kv_cache, blocks) for layer in self._layers])
+            summaries = self._selector.summarise(keys, first.repeat(len(self._layers)))
+            of_layers = summaries.unflatten(0, (len(self._layers), -1))
+            self.values[:, slot, :, :, page] = of_layers.transpose(0, 1)
+            return
         for layer, values in zip(self._layers, self.values, strict=True):
             keys = self.layout.keys_of(layer.kv_cache, blocks)
-            values[slot, :, :, page] = self._selector.summarise(keys, page * self._shape.page)
+            values[slot, :, :, page] = self._selector.summarise(keys, first)

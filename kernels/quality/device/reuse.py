@@ -1,0 +1,91 @@
+"""`python -m quality.device.reuse`: seconds to the first token, cold, as an exact hit, and under reuse.
+
+Documents of random tokens, seen before in the reverse order. The model has random weights, so this says nothing of
+answers.
+"""
+
+import argparse
+import random
+import statistics
+from collections import defaultdict
+
+from quality.device.engine import SHAPES, add, connector, make_engine, steps
+
+_DOCUMENT = 512
+_SYSTEM, _QUESTION = 64, 48
+
+
+def main() -> None:
+    """Measures prompts of each length. Prints medians with their range, in milliseconds and as a part of cold."""
+    options = _read_options()
+    longest = max(options.contexts) + 64
+    reuse = {"host_bytes": options.host_gib << 30, "rows_per_step": 1 << 20, "contexts": 1}
+    llm = make_engine(
+        options.shape, longest, enforce_eager=options.eager, max_num_batched_tokens=longest, max_num_seqs=8,
+        kv_transfer_config=connector({"reuse": reuse}), **options.engine,
+    )  # fmt: skip
+    vocabulary = SHAPES[options.shape]["vocabulary"]
+    side = llm.llm_engine.engine_core.engine_core.scheduler.connector._on_scheduler.state
+    _first_token(llm, list(range(5, 40)), "nobody", "off")
+    if not side.is_ready:
+        raise SystemExit(f"this engine does not reuse: {side.refusal}")
+    for context in options.contexts:
+        parts: dict[str, list[float]] = defaultdict(list)
+        for at in range(options.prompts):
+            drawn = random.Random(1000 * context + at)
+            draw = lambda count, drawn=drawn: [drawn.randrange(3, vocabulary) for _ in range(count)]  # noqa: E731
+            system = draw(_SYSTEM)
+            documents = [draw(_DOCUMENT) for _ in range((context - _SYSTEM - _QUESTION) // _DOCUMENT)]
+
+            def prompt(documents=documents, system=system, draw=draw) -> list[int]:
+                return system + [token for one in documents for token in one] + draw(_QUESTION)
+
+            seen, unseen = f"seen {context} {at}", f"unseen {context} {at}"
+            _first_token(llm, prompt(documents[::-1]), seen, "off")
+            # compiles what this length needs, outside the figures
+            if at == 0:
+                _first_token(llm, prompt(), f"warm {context}", "off")
+                _first_token(llm, prompt(), seen, 0.15)
+            parts["cold"].append(_first_token(llm, prompt(), unseen, "off"))
+            parts["exact hit"].append(_first_token(llm, prompt(), unseen, "off"))
+            for ratio in options.ratios:
+                before = side.counts.copy()
+                parts[f"reuse {ratio:g}"].append(_first_token(llm, prompt(), seen, ratio))
+                told = {kind: count for (what, kind), count in (side.counts - before).items() if what == "tokens"}
+            if at == 0:
+                print(f"context {context}: tokens of the last prompt {told}", flush=True)
+        cold = statistics.median(parts["cold"])
+        for name, values in parts.items():
+            middle = statistics.median(values)
+            print(
+                f"  {name:12} {1e3 * middle:8.1f} ms [{1e3 * min(values):.1f}, {1e3 * max(values):.1f}], "
+                f"{middle / cold:.3f} of cold",
+                flush=True,
+            )
+
+
+def _first_token(llm, prompt: list[int], salt: str, wish: object) -> float:
+    add(llm, prompt, 1, salt, {"kv_transfer_params": {"reprise": {"reuse": wish}}})
+    return sum(steps(llm))
+
+
+def _read_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="quality.device.reuse", description=main.__doc__)
+    parser.add_argument("--shape", choices=SHAPES, default="8b")
+    parser.add_argument("--contexts", nargs="+", type=int, default=[4096, 16384, 32768], help="tokens of a prompt")
+    parser.add_argument("--prompts", type=int, default=4)
+    parser.add_argument("--ratios", nargs="+", type=float, default=[0.0, 0.15, 0.3])
+    parser.add_argument("--host-gib", type=int, default=40, help="for stored rows")
+    parser.add_argument("--eager", action="store_true", help="neither compile nor capture graphs")
+    parser.add_argument("--engine", type=_named, default={}, help="more of vLLM's options, as a JSON object")
+    return parser.parse_args()
+
+
+def _named(text: str) -> dict[str, object]:
+    import json
+
+    return json.loads(text)
+
+
+if __name__ == "__main__":
+    main()
