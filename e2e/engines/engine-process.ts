@@ -4,8 +4,8 @@ import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { request } from 'undici'
+import { findFreePort } from '../demo/find-free-port.ts'
 import type { EngineInstallation, EnginePorts, EngineSpec, Source } from './engine.ts'
-import { findLastingPort } from './find-lasting-port.ts'
 
 const patienceSeconds = 600
 const graceMilliseconds = 15_000
@@ -43,7 +43,7 @@ export class EngineProcess {
     source: Source,
     rest: { installation: EngineInstallation; callbackUrl: string; folder: string },
   ): Promise<EngineProcess> {
-    const ports = { api: await findLastingPort(), events: await findLastingPort(), replay: await findLastingPort() }
+    const ports = { api: await findFreePort(), events: await findFreePort(), replay: await findFreePort() }
     await spec.prepare(rest.installation, source, rest.folder)
     return new EngineProcess(spec, source, ports, rest)
   }

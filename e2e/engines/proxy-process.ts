@@ -1,8 +1,8 @@
 import { request } from 'undici'
+import { findFreePort } from '../demo/find-free-port.ts'
 import { waitFor } from '../redis-server.ts'
 import { type RunningReprise, startReprise } from '../start-reprise.ts'
 import type { EngineProcess } from './engine-process.ts'
-import { findLastingPort } from './find-lasting-port.ts'
 
 /** What the control plane reports about the only replica. */
 export interface MirrorReport {
@@ -31,7 +31,7 @@ export class ProxyProcess {
 
   /** Chooses its ports: an engine's plugin must know them before either is started. */
   static async atFreePorts(): Promise<ProxyProcess> {
-    return new ProxyProcess(await findLastingPort(), await findLastingPort())
+    return new ProxyProcess(await findFreePort(), await findFreePort())
   }
 
   /** The URL that the engine's plugin reports to. */

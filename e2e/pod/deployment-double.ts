@@ -1,4 +1,4 @@
-import { findLastingPort } from '../engines/find-lasting-port.ts'
+import { findFreePort } from '../demo/find-free-port.ts'
 import { PodDouble, type PodOptions } from './pod-double.ts'
 import type { PodTemplate } from './pod-spec.ts'
 import { ServiceDouble } from './service-double.ts'
@@ -66,7 +66,7 @@ export class DeploymentDouble {
   }
 
   async #add(template: (ports: PodPorts) => PodTemplate): Promise<void> {
-    const ports = { data: await findLastingPort(), admin: await findLastingPort(), engine: await findLastingPort() }
+    const ports = { data: await findFreePort(), admin: await findFreePort(), engine: await findFreePort() }
     const pod = new PodDouble(template(ports), this.#options, () => void this.#tell())
     this.#pods = [...this.#pods, pod]
     await pod.start()

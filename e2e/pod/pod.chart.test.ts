@@ -5,7 +5,7 @@ import OpenAI from 'openai'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { mergeValues, render, type Values } from '../chart/render.ts'
 import { root } from '../chart/tools/tool-path.ts'
-import { findLastingPort } from '../engines/find-lasting-port.ts'
+import { findFreePort } from '../demo/find-free-port.ts'
 import { waitFor } from '../redis-server.ts'
 import { Reprises, type RunningReprise } from '../run-reprise.ts'
 import type { ImageDouble } from './container-double.ts'
@@ -201,7 +201,7 @@ describe('a gateway in front of two engines', () => {
   }
 
   test('helm test passes; a rolling restart loses nothing, nor does an engine’s crash for a client that tries again', async () => {
-    const ports = [await findLastingPort(), await findLastingPort()]
+    const ports = [await findFreePort(), await findFreePort()]
     const [first] = await Promise.all(ports.map(startEngine))
     const { service } = await start(gatewayPod(ports))
     expect(await runHelmTest(service.url)).toEqual({
@@ -226,7 +226,7 @@ describe('a gateway in front of two engines', () => {
   })
 
   test('without the delay a rolling restart turns requests away: the doubles would show it', async () => {
-    const ports = [await findLastingPort()]
+    const ports = [await findFreePort()]
     await Promise.all(ports.map(startEngine))
     const abrupt = gatewayPod(ports, { config: { drain_delay_seconds: 0 } })
     const { service } = await start(abrupt)
@@ -238,7 +238,7 @@ describe('a gateway in front of two engines', () => {
   })
 
   test('helm test fails, and says why, where no engine answers', async () => {
-    const { service } = await start(gatewayPod([await findLastingPort()]), 1)
+    const { service } = await start(gatewayPod([await findFreePort()]), 1)
     expect(await runHelmTest(service.url)).toEqual({ code: 1, said: expect.stringContaining('answered 502') })
   })
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { mergeValues, render, type Values } from '../chart/render.ts'
 import { root } from '../chart/tools/tool-path.ts'
-import { findLastingPort } from '../engines/find-lasting-port.ts'
+import { findFreePort } from '../demo/find-free-port.ts'
 import { waitFor } from '../redis-server.ts'
 import { Load, prompt } from './load.ts'
 import { PodDouble } from './pod-double.ts'
@@ -48,7 +48,7 @@ describe.runIf(isSetUp)('a pod with a real vLLM', () => {
     timeout: 15 * minutes,
   }, async () => {
     folder = mkdtempSync(join(tmpdir(), 'reprise-vllm-pod-'))
-    const [data, admin, port] = [await findLastingPort(), await findLastingPort(), await findLastingPort()]
+    const [data, admin, port] = [await findFreePort(), await findFreePort(), await findFreePort()]
     const values: Values = {
       mode: 'sidecar',
       listenHost: '127.0.0.1',

@@ -1,10 +1,10 @@
-import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
+import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
-import { Sender, userMessage } from '../reuse/sender.fixture.ts'
+import { Sender } from '../reuse/sender.fixture.ts'
 
 setFlagsFromString('--expose-gc')
-const collect = runInNewContext('gc') as (options?: { type: 'minor' }) => void
+const collect = runInNewContext('gc') as () => void
 
 test('what is remembered of a prompt does not keep the whole of it in memory', () => {
   const sender = new Sender()
@@ -31,29 +31,4 @@ test('what is remembered of a prompt does not keep the whole of it in memory', (
   for (let i = 1; i <= prompts; i++) send(i)
   const kept = (bytesHeld() - before) / prompts
   expect(kept).toBeLessThan(size / 10)
-})
-
-test('a decision leaves next to nothing that only a full collection removes', () => {
-  const sender = new Sender()
-  const documents = Array.from({ length: 15 }, (_, i) => `${i}: ${'all of it\n'.repeat(20)}`)
-  const body = { messages: [userMessage('What?', ...documents)] }
-  const decisions = 500
-  const decideAll = (): void => {
-    for (let i = 0; i < decisions; i++) sender.decide(body)
-    // a young object becomes old after surviving two minor collections
-    collect({ type: 'minor' })
-    collect({ type: 'minor' })
-  }
-  const oldBytes = (): number =>
-    getHeapSpaceStatistics().find(({ space_name: name }) => name === 'old_space')!.space_used_size
-  decideAll()
-  collect()
-  decideAll()
-  // now and then compiled code counts as old at once; what a decision leaves behind, it leaves every time
-  const left = Array.from({ length: 5 }, () => {
-    const before = oldBytes()
-    decideAll()
-    return (oldBytes() - before) / decisions
-  })
-  expect(Math.min(...left)).toBeLessThan(4_000)
 })
