@@ -19,6 +19,7 @@ from sglang.srt.model_executor.forward_batch_info import ForwardBatch, ForwardMo
 from sglang.srt.plugins.hook_registry import HookRegistry
 from sglang.srt.speculative.spec_info import SpeculativeAlgorithm
 
+from reprise_pages.affinity import coarse_to_fine
 from reprise_sglang.pages.backend import PagedTorchNativeBackend
 from reprise_sglang.pages.held import NONE, HeldRequests
 from reprise_sglang.pages.hooks import NamedRequests, prompt_alone, register_hooks, with_ratios
@@ -118,7 +119,26 @@ class Decoding:
         return set(self.runner.req_to_token_pool.req_to_token[self.rows[row], first:end].tolist())
 
 
-@pytest.mark.parametrize("selector", ["attention-mass", "quest", "recent", "random"])
+def test_chess_has_one_list_for_all_layers_from_the_keys_of_all():
+    decoding = Decoding([200], [0.3], selector="chess", every=1)
+    decoding.step()
+    for _ in range(6):
+        reads = [read[0] for *_, read in decoding.step()]
+        assert all(one == reads[0] for one in reads)
+        full, listed = (decoding.lengths[0] - 1) // PAGE, round(0.3 * ((decoding.lengths[0] - 1) // PAGE))
+        pages = torch.tensor([sorted(decoding.tokens(0, page * PAGE, (page + 1) * PAGE)) for page in range(full)])
+        means = torch.stack([
+            decoding.runner.token_to_kv_pool.get_key_buffer(layer)[pages].mean(1) for layer in range(LAYERS)
+        ]).transpose(0, 1).flatten(1)  # fmt: skip
+        # the paper's equations 1 to 3, coarse to fine
+        scores = coarse_to_fine((means @ means[-2:].sum(0))[None], torch.arange(full)[None] < full - 2)[0]
+        scores[[0, -2, -1]] = torch.inf
+        chosen = scores.topk(listed).indices.tolist()
+        expected = set().union(*(decoding.tokens(0, page * PAGE, (page + 1) * PAGE) for page in chosen))
+        assert reads[0] == expected | decoding.tokens(0, full * PAGE, decoding.lengths[0])
+
+
+@pytest.mark.parametrize("selector", ["attention-mass", "quest", "chess", "recent", "random"])
 def test_sparse_rows_are_masked_attention_beside_dense_ones(selector):
     decoding = Decoding([150, 300, 90, 64], [0.25, None, 0.5, 0.1], selector=selector)
     proving = decoding.step()

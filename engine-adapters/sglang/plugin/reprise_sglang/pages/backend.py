@@ -34,9 +34,8 @@ class PagedTorchNativeBackend(TorchNativeAttnBackend):
         if self.refusal is not None:
             logger.error("reprise: no pages are selected: %s", self.refusal)
             return
-        keys = self.token_to_kv_pool.get_key_buffer(0)
-        most = self.req_to_token_pool.req_to_token.shape[1]
-        self.selection = PageSelection(settings, self._layers, keys.shape[1], keys.shape[2], most, keys.device)
+        keys = [self.token_to_kv_pool.get_key_buffer(layer) for layer in range(self._layers)]
+        self.selection = PageSelection(settings, keys, self.req_to_token_pool.req_to_token.shape[1])
         logger.info("reprise: selecting pages by %s", settings.selector)
 
     def init_forward_metadata(self, forward_batch: Any) -> None:
@@ -81,7 +80,7 @@ class PagedTorchNativeBackend(TorchNativeAttnBackend):
             if encoder_lens is not None or is_cross_attn or sliding_window_size is not None:
                 raise ValueError("a layer does not attend to its whole context alone")
             scale = scaling if scaling is not None else query.shape[-1] ** -0.5
-            tokens = self.selection.tokens_of(step, self._layer, query.float() * scale, k_cache)
+            tokens = self.selection.tokens_of(step, self._layer, query.float() * scale)
             table = _with_dense_rows(step, tokens, req_to_token, req_pool_indices, seq_lens)
             ours = torch.empty_like(output)
             attend(table, torch.arange(step.batch, device=table.device), step.lengths, ours)

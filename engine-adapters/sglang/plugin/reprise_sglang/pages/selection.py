@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -41,21 +40,24 @@ class PageStep:
     """int64 [S, 1], the page from which on all pages are read"""
     lengths: torch.Tensor
     """int64 [B], tokens read"""
+    read: torch.Tensor | None = None
+    """what all layers read, once the first of them has asked; None as long as each layer chooses"""
 
 
 class PageSelection:
     """Page selection for one model runner. Keys have the same shape in all layers."""
 
-    def __init__(
-        self, settings: PageSettings, layers: int, heads: int, head_dim: int, most_tokens: int, device: Any
-    ) -> None:
-        self.settings, self._device = settings, torch.device(device)
+    def __init__(self, settings: PageSettings, keys: Sequence[torch.Tensor], most_tokens: int) -> None:
+        """keys: each layer's [slots of the engine, heads, D]; most_tokens: of a request"""
+        self.settings, self._keys, self._device = settings, keys, keys[0].device
         self.selector = SELECTORS[settings.selector]()
         self.held = HeldRequests(settings.requests)
         pages = -(-most_tokens // settings.page)
+        _, heads, head_dim = keys[0].shape
         numbers = self.selector.numbers(head_dim)
-        self._summaries = torch.zeros(layers, settings.requests, heads, numbers, pages, device=self._device)
-        self._chosen = torch.zeros(layers, settings.requests, pages, dtype=torch.int64, device=self._device)
+        self._summaries = torch.zeros(len(keys), settings.requests, heads, numbers, pages, device=self._device)
+        lists = len(keys) if self.selector.per_layer else 1
+        self._chosen = torch.zeros(lists, settings.requests, pages, dtype=torch.int64, device=self._device)
         self.counts: Counter[str] = Counter()
         """pages listed, pages in total, and choices made"""
 
@@ -106,22 +108,39 @@ class PageSelection:
             lengths=self._to_device(read),
         )  # fmt: skip
 
-    def tokens_of(self, step: PageStep, layer: int, query: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
+    def tokens_of(self, step: PageStep, layer: int, query: torch.Tensor) -> torch.Tensor:
         """
         Returns the slots of the tokens that this layer reads for the sparse requests: int [S, longest of them].
 
-        query  [B, query heads, D], scaled as in attention; keys [slots of the engine, heads, D]
+        query  [B, query heads, D], scaled as in attention
         """
+        if self.selector.per_layer:
+            self._summarise(step, layer)
+            if len(step.due):
+                self._choose(step, layer, query)
+            return self._listed(step, self._chosen[layer])
+        if step.read is None:
+            for each in range(len(self._keys)):
+                self._summarise(step, each)
+            if len(step.due):
+                self._choose_for_all_layers(step)
+            step.read = self._listed(step, self._chosen[0])
+        return step.read
+
+    def _summarise(self, step: PageStep, layer: int) -> None:
         row, slot, page = step.fresh
         size = self.settings.page
         if len(page) and self._summaries.numel():
             within = torch.arange(size, device=self._device)
             places = step.tokens[row[:, None], page[:, None] * size + within]
-            self._summaries[layer, slot, :, :, page] = self.selector.summarise(keys[places], page * size)
-        if len(step.due):
-            self._choose(step, layer, query)
+            keys = self._keys[layer][places]
+            self._summaries[layer, slot, :, :, page] = self.selector.summarise(keys, page * size)
+
+    def _listed(self, step: PageStep, chosen: torch.Tensor) -> torch.Tensor:
+        """Returns the slots of the tokens of the chosen pages (int64 [slots, P]) and of those filled since."""
+        size = self.settings.page
         place = torch.arange(int(step.lengths[step.rows].max()), device=self._device)
-        chosen = self._chosen[layer].index_select(0, step.slots)
+        chosen = chosen.index_select(0, step.slots)
         from_list = chosen.gather(1, (place // size).clamp_max(chosen.shape[1] - 1).expand(len(chosen), -1))
         behind = step.since * size + place - step.listed * size
         position = torch.where(place < step.listed * size, from_list * size + place % size, behind)
@@ -135,14 +154,17 @@ class PageSelection:
     def _choose(self, step: PageStep, layer: int, query: torch.Tensor) -> None:
         slots, pages = step.slots[step.due], step.always.shape[1]
         summary = self._summaries[layer].index_select(0, slots)[..., :pages]
-        if self.selector.per_layer:
-            mine = query.index_select(0, step.rows[step.due]).float()
-            mine = mine.view(len(mine), summary.shape[1], -1, mine.shape[-1])
-            there = torch.arange(pages, device=self._device) < step.full[:, None]
-            scores = self.selector.scores(mine, summary, there, self.settings.page)
-        else:
-            scores = self.selector.scores(summary[None], step.full, self.settings.recent)
+        mine = query.index_select(0, step.rows[step.due]).float()
+        mine = mine.view(len(mine), summary.shape[1], -1, mine.shape[-1])
+        there = torch.arange(pages, device=self._device) < step.full[:, None]
+        scores = self.selector.scores(mine, summary, there, self.settings.page)
         self._chosen[layer, slots, : step.most] = best_pages(scores, step.always, step.most)
+
+    def _choose_for_all_layers(self, step: PageStep) -> None:
+        slots, pages = step.slots[step.due], step.always.shape[1]
+        summary = self._summaries.index_select(1, slots)[..., :pages]
+        scores = self.selector.scores(summary, step.full, self.settings.recent)
+        self._chosen[0, slots, : step.most] = best_pages(scores, step.always, step.most)
 
     def _to_device(self, values: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(values).to(self._device, non_blocking=True)

@@ -12,7 +12,7 @@ from reprise_settings import SettingPlace
 VARIABLE = "REPRISE_PAGES"
 ASKED = "reprise_pages"
 """the name in a request's `custom_params`"""
-SELECTORS = ("attention-mass", "quest", "recent", "random")
+SELECTORS = ("attention-mass", "quest", "chess", "recent", "random")
 _WHOLE = {"page": 1, "least_tokens": 1, "requests": 1, "sinks": 0, "recent": 1, "every": 1}
 
 
