@@ -8,10 +8,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from quality.chains import pages
 from quality.chains.evaluate import ACCURACY, DEVIATION, RATIOS, append, cases, done, strangers, wilson
 from quality.chains.initialise import initialise
 from quality.chains.model import ChainModel, ModelConfig
-from quality.chains.reuse import KINDS, Case, Prompts, ask, neighbours, recompute, repair_and_ask
+from quality.chains.reuse import KINDS, Case, Prompts, ask, full, neighbours, recompute, repair_and_ask
 from quality.chains.tasks import (
     CHAINS,
     NAMES,
@@ -25,6 +26,7 @@ from quality.chains.tasks import (
     training_texts,
 )
 from quality.chains.train import WEIGHTS, Packed, Plan, load, train
+from reprise_pages.selectors import SELECTORS
 from reprise_reuse.methods import METHODS, choose
 
 SEEDS = sorted(int(path.stem.removeprefix("seed-")) for path in WEIGHTS.glob("*.safetensors"))
@@ -199,3 +201,22 @@ def test_a_measurement_goes_on_where_it_was_stopped_and_its_report_holds_every_m
     text = report.tables(report.read(tmp_path), tmp_path)
     for method in METHODS:
         assert f"| alone | {method.ljust(16)} | 60.0 | 60.0 |" in text
+
+
+@pytest.mark.parametrize("name", [*SELECTORS, pages.ORACLE])
+def test_a_step_that_reads_all_pages_answers_as_full_attention(name):
+    random = np.random.default_rng(1)
+    asked = draw(HEADLINE, random, 3, LAYOUT)
+    prompts = Prompts(torch.from_numpy(asked.tokens), torch.from_numpy(asked.questions))
+    model, _ = load(SEEDS[0])
+    with torch.inference_mode():
+        whole = ask(model, full(model, prompts), prompts).answers
+        assert torch.equal(pages.answers(model, prompts, name, 1.0), whole)
+
+
+def test_the_pages_with_the_true_mass_hold_the_answer_and_pages_at_random_do_not():
+    counted = {}
+    for name, ratio, right in pages.measure(SEEDS[0], "direct", 32):
+        counted[name, ratio] = right
+    assert counted[pages.ORACLE, 0.25] >= 31
+    assert counted["random", 0.25] < 24 < counted["attention-mass", 0.25]
