@@ -33,13 +33,21 @@ async function start(hasText: boolean, config: Partial<Config> = {}): Promise<Ru
   return proxy
 }
 
-/** Ends the proxy. Returns what it recorded, as the replay reads it and in lines. */
-async function stop(): Promise<{ trace: Trace; lines: string[] }> {
+/** Ends the proxy. Returns what it recorded, as the replay reads it and in lines, with those of the blocks. */
+async function stop(): Promise<{ trace: Trace; lines: string[]; blockLines: string[] }> {
   await proxy!.close()
   proxy = undefined
   const part = join(folder, readdirSync(folder)[0]!)
-  const lines = gunzipSync(readFileSync(join(part, 'queries.jsonl.gz'))).toString()
-  return { trace: await readTrace(part), lines: lines.trimEnd().split('\n') }
+  const linesOf = (file: string): string[] =>
+    gunzipSync(readFileSync(join(part, file)))
+      .toString()
+      .trimEnd()
+      .split('\n')
+  return {
+    trace: await readTrace(part),
+    lines: linesOf('queries.jsonl.gz'),
+    blockLines: linesOf('blocks.jsonl.gz'),
+  }
 }
 
 const texts = ['whales', 'ships', 'harbours'].map((word) => `Much is known about ${word}. `.repeat(20).trim())
@@ -103,6 +111,25 @@ test('without texts, and of a list of prompts, no body is recorded', async () =>
     ['0/0', undefined],
     ['0/1', undefined],
   ])
+})
+
+test('of what marks blocks, digests are recorded, which another start does not repeat', async () => {
+  const record = async (hasText: boolean): Promise<Awaited<ReturnType<typeof stop>>> => {
+    const { url } = await start(hasText)
+    await postJson(`${url}/v1/chat/completions`, chat)
+    const stopped = await stop()
+    rmSync(folder, { recursive: true })
+    return stopped
+  }
+  const [hashed, again, plain] = [await record(false), await record(false), await record(true)]
+  const written = (of: typeof hashed): string => [...of.lines, ...of.blockLines].join('\n')
+  const idsIn = (of: typeof hashed): string[] => written(of).match(/(?<=")[\w-]{22}(?=")/g)!
+  expect(idsIn(hashed).filter((id) => idsIn(again).includes(id))).toEqual([])
+  expect(written(hashed)).not.toMatch(/<|document|index=|whales|Which|"text"/)
+  expect(hashed.trace.requests[0]!.list).toMatchObject({ orderTokens: expect.any(Number), stays: false })
+  const { list } = plain.trace.requests[0]!
+  const block = list!.blocks[1]!.map((piece) => piece?.text ?? list!.labels[1]!.text).join('')
+  expect(block).toBe(`<document index="2">\n${texts[1]}\n</document>`)
 })
 
 test('a request that wants its order left is marked, and no other', async () => {

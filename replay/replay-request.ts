@@ -1,5 +1,5 @@
-import type { Context, RequestId } from '#index/context-block.ts'
-import type { TraceRequest } from './trace/trace.ts'
+import type { BlockId, Context, RequestId } from '#index/context-block.ts'
+import type { TraceList, TraceRequest } from './trace/trace.ts'
 import { TraceBlock } from './trace/trace-block.ts'
 
 /** A request as policies see it, without knowledge of later requests. */
@@ -10,8 +10,12 @@ export interface ReplayRequest {
   /** identity of its tenant and the text before its blocks: only requests of equal scope can share an order */
   readonly scope: string
   readonly context: Context
-  /** sizes of its blocks, in tokens */
+  /** its blocks as they are sent in another order, with pointers to what they repeat */
+  readonly shortened: Context
+  /** sizes of its blocks: in tokens, or in the characters by which the proxy orders if the trace tells them */
   readonly sizes: readonly number[]
+  /** places of blocks that repeat an earlier one, which the proxy sends last */
+  readonly repeats: readonly number[]
   /** whether its order must not be changed */
   readonly fixed: boolean
   readonly trace: TraceRequest
@@ -22,20 +26,54 @@ export function toRequestId(number: number): RequestId {
   return String(number) as RequestId
 }
 
+/** Returns whether an order leaves all blocks where they were. */
+export function isAsReceived(order: readonly number[]): boolean {
+  return order.every((from, place) => from === place)
+}
+
 /** Converts the requests of a trace, each with only its best `topK` blocks. */
 export function toReplayRequests(requests: readonly TraceRequest[], topK?: number): ReplayRequest[] {
   return requests.map((request, number) => {
     const blocks = request.blocks.slice(0, topK)
+    const list = request.list && topList(request.list, topK)
     const around = withTemplate(request)
+    const context = list ? list.blocks.map(identify) : blocks.map(({ key }) => key)
     return {
       number,
       tenant: request.tenant,
       scope: JSON.stringify([request.tenant, ...(around?.front ?? []).map(({ key }) => key)]),
-      context: blocks.map(({ key }) => key),
-      sizes: blocks.map(({ tokens }) => tokens),
-      fixed: request.fixed || request.reorder === false,
-      trace: { ...request, blocks, around },
+      context,
+      shortened: context.map((id, place) => (list?.shortened[place] ? identify(list.shortened[place]) : id)),
+      sizes: blocks.map((block, place) => (list ? sizeOf(list, place) : block.tokens)),
+      repeats: list ? findRepeats(blocks) : [],
+      fixed: request.fixed || request.reorder === false || list?.stays === true,
+      trace: { ...request, blocks, list, around },
     }
+  })
+}
+
+function topList({ blocks, labels, gaps, shortened, ...rest }: TraceList, topK: number | undefined): TraceList {
+  const between = topK === undefined ? gaps : gaps.slice(0, Math.max(0, topK - 1))
+  const top = <T>(all: readonly T[]): readonly T[] => all.slice(0, topK)
+  return { ...rest, blocks: top(blocks), labels: top(labels), shortened: top(shortened), gaps: between }
+}
+
+/** Blocks are the same if the engine sees the same, except for the label of the place. */
+function identify(pieces: TraceList['blocks'][number]): BlockId {
+  return JSON.stringify(pieces.map((piece) => piece?.key ?? null)) as BlockId
+}
+
+function sizeOf({ blocks, labels }: TraceList, place: number): number {
+  const pieces = blocks[place]!.map((piece) => piece ?? labels[place]!)
+  return pieces.reduce((sum, { characters, tokens }) => sum + (characters ?? tokens), 0)
+}
+
+function findRepeats(blocks: readonly TraceBlock[]): number[] {
+  const seen = new Set<string>()
+  return blocks.flatMap(({ key }, place) => {
+    if (seen.has(key)) return [place]
+    seen.add(key)
+    return []
   })
 }
 

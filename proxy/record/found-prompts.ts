@@ -6,13 +6,25 @@ import type { Call, RoutedCall } from '../request/call/call.ts'
 import { toDecisionInput } from '../request/call/to-decision-input.ts'
 import type { DecisionInput } from '../reuse/decision.ts'
 import { layOut } from '../reuse/lay-out-request.ts'
+import type { ReusedContext } from '../reuse/reused-prompt.ts'
+import type { Wording } from '../reuse/wording.ts'
+import { weighText } from './weigh-text.ts'
+
+/** A list, with the pointers that its blocks are sent with, or would be. */
+export interface FoundContext extends Partial<Pick<ReusedContext, 'order' | 'pointers'>> {
+  readonly found: PromptContext
+}
 
 /** The prompts of a request as received, and the lists that were found in them. */
 export interface FoundPrompts {
   readonly texts: readonly string[]
   /** by prompt: indices of its texts */
   readonly prompts: readonly (readonly number[])[]
-  readonly contexts: readonly PromptContext[]
+  readonly contexts: readonly FoundContext[]
+  /** weight of what was added to them before they were sent, less what was left out */
+  readonly added: number
+  /** of the words that tell of another order; undefined: none are sent */
+  readonly wording: Wording | undefined
 }
 
 /**
@@ -21,13 +33,30 @@ export interface FoundPrompts {
  */
 export function findPrompts({ decision }: RoutedCall, call: Call): (() => Promise<FoundPrompts>) | undefined {
   const { worlds } = decision
+  const wording = decision.options.annotate === false ? undefined : call.settings.wording
   if (worlds && worlds.prompts.length > 0) {
-    const { texts, prompts } = worlds
-    return async () => ({ texts, prompts, contexts: decision.contexts.map(({ found }) => found) })
+    const { texts, prompts, isShadow } = worlds
+    const { contexts } = decision
+    return async () => {
+      const added = isShadow ? 0 : weighAdded(texts, contexts)
+      return { texts, prompts, contexts, added, wording }
+    }
   }
   if (call.settings.mode !== 'off' || !call.received.prompt?.set) return undefined
   const input = toDecisionInput(call)
-  return async () => toFound(await layOutAside(input))
+  return async () => ({ ...toFound(await layOutAside(input)), added: 0, wording })
+}
+
+function weighAdded(texts: readonly string[], contexts: readonly ReusedContext[]): number {
+  let added = 0
+  for (const { found, order, annotation, pointers } of contexts) {
+    added += weighText(annotation ?? '')
+    for (const { place, start, end, text } of pointers) {
+      const { text: at, content } = found.slots[order[place]!]!
+      added += weighText(text) - weighText(texts[at]!.slice(content.start + start, content.start + end))
+    }
+  }
+  return added
 }
 
 /** Lays out prompts as for shadow mode, without any memory of past turns: in mode off there is none. */
@@ -42,11 +71,11 @@ async function layOutAside(input: DecisionInput): Promise<Layout> {
   }
 }
 
-function toFound({ texts, prompts }: Layout): FoundPrompts {
+function toFound({ texts, prompts }: Layout): Omit<FoundPrompts, 'added' | 'wording'> {
   const messages = prompts.map((prompt) => prompt.messages)
   return {
     texts,
     prompts: messages.map((own) => own.flatMap(({ message }) => message.texts)),
-    contexts: messages.flat().flatMap(({ contexts }) => contexts),
+    contexts: messages.flat().flatMap(({ contexts }) => contexts.map((found) => ({ found }))),
   }
 }

@@ -5,52 +5,87 @@ import type { ContextSlot, PromptContext } from '../prompt/body/prompt-context.t
 export interface Piece extends Span {
   /** index among the texts */
   readonly text: number
-  /** the part that identifies it at any place; undefined: all of it */
-  readonly content?: Span
 }
 
-/** A prompt as a trace has it: blocks that may be moved, and the pieces before and after them. */
+/** A prompt as a trace has it: blocks that may be moved, and the pieces before and after their list. */
 export interface PromptPieces {
   readonly front: readonly Piece[]
+  /** their contents, by which they are known at any place */
   readonly blocks: readonly Piece[]
   readonly rest: readonly Piece[]
+  readonly list: PlacedPieces
 }
 
-/**
- * Cuts a prompt, given by the indices of its texts, at the blocks of its last list; what separates two blocks belongs
- * to one of them. Without a list everything is front. Every character is in exactly one piece.
- */
+/** All between the front and the rest. */
+export interface PlacedPieces {
+  /** by block: its pieces, in order; undefined: where the label of its place is */
+  readonly blocks: readonly (readonly (Piece | undefined)[])[]
+  /** by place; empty if labels move with their blocks */
+  readonly labels: readonly Piece[]
+  /** by place but the last: what is between it and the next one */
+  readonly gaps: readonly (readonly Piece[])[]
+}
+
+/** Finds the list of a prompt, given by the indices of its texts, whose blocks may be moved: its last one. */
+export function findLastList<Context extends { readonly found: PromptContext }>(
+  places: readonly number[],
+  contexts: readonly Context[],
+): Context | undefined {
+  return contexts.findLast(({ found: { isResult, slots } }) => {
+    return !isResult && slots.every(({ text }) => places.includes(text))
+  })
+}
+
+/** Cuts a prompt at the blocks of a list. Without one everything is front. Every character is in exactly one piece. */
 export function cutPrompt(
   texts: readonly string[],
   places: readonly number[],
-  contexts: readonly PromptContext[],
+  list: PromptContext | undefined,
 ): PromptPieces {
-  const own = contexts.filter(({ isResult, slots }) => !isResult && slots.every(({ text }) => places.includes(text)))
-  const slots = (own.at(-1)?.slots ?? []).toSorted(
+  const slots = (list?.slots ?? []).toSorted(
     (a, b) => places.indexOf(a.text) - places.indexOf(b.text) || a.start - b.start,
   )
-  const pieces = { front: [] as Piece[], blocks: [] as Piece[], rest: [] as Piece[] }
-  let at = 0
-  for (const text of places) {
-    const length = texts[text]!.length
-    let start = 0
-    for (; slots[at]?.text === text; at++) {
-      const slot = slots[at]!
-      if (at === 0) add(pieces.front, { text, start, end: slot.start })
-      const end = endOf(slot, slots[at + 1])
-      add(pieces.blocks, { text, start: at === 0 ? slot.start : start, end, content: slot.content })
-      start = end
-    }
-    add(at === 0 ? pieces.front : pieces.rest, { text, start, end: length })
+  const positional = list?.positional ?? false
+  const ends = slots.map(({ text, end }) => ({ text, offset: end }))
+  const starts = slots.map(({ text, start }) => ({ text, offset: start }))
+  const between = (from: Position | undefined, to: Position | undefined): Piece[] =>
+    piecesBetween(texts, places, from, to)
+  return {
+    front: between(undefined, starts[0]),
+    blocks: slots.map(({ text, content }) => ({ text, ...content })),
+    rest: slots.length > 0 ? between(ends.at(-1), undefined) : [],
+    list: {
+      blocks: slots.map((slot) => cutSlot(slot, positional)),
+      labels: positional ? slots.map(({ text, label }) => ({ text, ...label! })) : [],
+      gaps: starts.slice(1).map((start, place) => between(ends[place], start)),
+    },
   }
-  return pieces
 }
 
-/** What separates two blocks belongs to the first of them. */
-function endOf(slot: ContextSlot, next: ContextSlot | undefined): number {
-  return next?.text === slot.text ? next.start : slot.end
+interface Position {
+  readonly text: number
+  readonly offset: number
 }
 
-function add(pieces: Piece[], piece: Piece): void {
-  if (piece.end > piece.start) pieces.push(piece)
+/** Without a position: from the first text, to the end of the last. */
+function piecesBetween(
+  texts: readonly string[],
+  places: readonly number[],
+  from: Position | undefined,
+  to: Position | undefined,
+): Piece[] {
+  const first = from ? places.indexOf(from.text) : 0
+  const last = to ? places.indexOf(to.text) : places.length - 1
+  return places.slice(first, last + 1).flatMap((text) => {
+    const start = text === from?.text ? from.offset : 0
+    const end = text === to?.text ? to.offset : texts[text]!.length
+    return end > start ? [{ text, start, end }] : []
+  })
+}
+
+function cutSlot({ text, start, end, content, label }: ContextSlot, positional: boolean): (Piece | undefined)[] {
+  const own = positional ? label : undefined
+  const borders = [start, content.start, content.end, end, ...(own ? [own.start, own.end] : [])]
+  const cuts = [...new Set(borders)].sort((a, b) => a - b)
+  return cuts.slice(1).map((to, i) => (own && to === own.end ? undefined : { text, start: cuts[i]!, end: to }))
 }

@@ -1,11 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { setImmediate as afterIo } from 'node:timers/promises'
-import { promptPaths } from '#engine-adapters/prompt-api.ts'
+import { type PromptApi, promptPaths } from '#engine-adapters/prompt-api.ts'
 import type { Call, RoutedCall } from '../request/call/call.ts'
-import { cutStretches } from './cut-stretches.ts'
 import { type FoundPrompts, findPrompts } from './found-prompts.ts'
 import { type PackedTexts, packTexts, toOneLine, unpackTexts } from './packed-texts.ts'
-import { cutPrompt } from './recorded-request.ts'
+import { type RecordedPrompt, recordPrompt } from './recorded-prompt.ts'
 import { type BlockLine, TraceWriter, type TraceWriterOptions } from './trace-writer.ts'
 
 /** What an engine reported about a request. */
@@ -31,20 +30,11 @@ interface RecordedHead {
   readonly reorder: false | undefined
 }
 
-/** A prompt in pieces, without their texts. */
-interface RecordedPrompt {
-  readonly ids: readonly string[]
-  /** in characters, including the markup of a block */
-  readonly lengths: readonly number[]
-  readonly stretches: readonly BlockLine['stretches'][]
-  /** how many pieces are before the blocks, and how many up to the last of them */
-  readonly start: number
-  readonly end: number
-}
-
 /** A request while its answer runs. */
 interface KeptRequest {
   readonly prompts: readonly RecordedPrompt[]
+  /** weight of what was added to them before they were sent, less what was left out */
+  readonly added: number
   /** undefined: no texts are written */
   readonly packed: PackedTexts | undefined
 }
@@ -59,6 +49,9 @@ export interface Recording {
 
 /** How many bytes of requests may be held for the trace while answers run: further requests are lost, and counted. */
 const mostHeld = 64 * 1024 * 1024
+
+/** The APIs whose prompts get no template. */
+const plainApis: ReadonlySet<PromptApi> = new Set(['completions', 'generate'])
 
 /** Records passing requests as a trace, without delaying them. */
 export class Recorder {
@@ -90,7 +83,7 @@ export class Recorder {
     const head = this.#headOf(routed, call)
     const { mirror } = routed.replica
     let usage: RecordedUsage = { promptTokens: routed.decision.promptTokens, cachedTokens: undefined }
-    const keeping = this.#keep(find, call.body)
+    const keeping = this.#keep(find, call)
     const end = async (wasRun: boolean): Promise<void> => {
       const kept = await keeping
       this.#held -= kept?.packed?.size ?? 0
@@ -133,16 +126,18 @@ export class Recorder {
    * Cuts the prompts and packs their texts once the request is on its way, so that nothing else of it is kept while its
    * answer runs. Returns undefined after an error of ours, and never rejects.
    */
-  async #keep(find: () => Promise<FoundPrompts>, body: Buffer): Promise<KeptRequest | undefined> {
+  async #keep(find: () => Promise<FoundPrompts>, { api, body }: Call): Promise<KeptRequest | undefined> {
     this.#held += body.length
     try {
       await afterIo()
-      const { texts, prompts, contexts } = await find()
-      const cut = prompts.map((places) => this.#cut(texts, places, contexts))
-      if (!this.#options.hasText) return { prompts: cut.map(({ prompt }) => prompt), packed: undefined }
-      const packed = await packTexts({ pieces: cut.map(({ pieces }) => pieces), body })
+      const { texts, prompts, contexts, added, wording } = await find()
+      const way = { hash: (text: string) => this.#hash(text), wording, isChat: !plainApis.has(api) }
+      const recorded = prompts.map((places) => recordPrompt(texts, places, contexts, way))
+      const kept = { prompts: recorded.map(({ prompt }) => prompt), added }
+      if (!this.#options.hasText) return { ...kept, packed: undefined }
+      const packed = await packTexts({ pieces: recorded.map(({ pieces }) => pieces), body })
       this.#held += packed.size
-      return { prompts: cut.map(({ prompt }) => prompt), packed }
+      return { ...kept, packed }
     } catch {
       return undefined
     } finally {
@@ -150,57 +145,33 @@ export class Recorder {
     }
   }
 
-  #cut(
-    texts: readonly string[],
-    places: readonly number[],
-    contexts: FoundPrompts['contexts'],
-  ): { prompt: RecordedPrompt; pieces: string[] } {
-    const { front, blocks, rest } = cutPrompt(texts, places, contexts)
-    const all = [...front, ...blocks, ...rest]
-    const pieces = all.map(({ text, start, end, content = { start, end } }) =>
-      texts[text]!.slice(content.start, content.end),
-    )
-    const prompt = {
-      ids: pieces.map((text) => this.#hash(text)),
-      stretches: pieces.map((text) => this.#stretchesOf(text)),
-      lengths: all.map(({ start, end }) => end - start),
-      start: front.length,
-      end: front.length + blocks.length,
-    }
-    return { prompt, pieces }
-  }
-
   async #write(
     { number, ...head }: RecordedHead,
-    { prompts, packed }: KeptRequest,
+    { prompts, added, packed }: KeptRequest,
     { promptTokens, cachedTokens }: RecordedUsage,
     estimateTokens: (characters: number) => number,
   ): Promise<void> {
     const texts = packed && (await unpackTexts(packed))
-    const characters = prompts.flatMap(({ lengths }) => lengths).reduce((sum, length) => sum + length, 0)
-    const tokens = promptTokens || estimateTokens(characters)
+    const total = (of: 'characters' | 'weight'): number => prompts.reduce((sum, prompt) => sum + prompt[of], 0)
+    const tokens = promptTokens || estimateTokens(total('characters'))
+    const tokensPerWeight = tokens / Math.max(1, total('weight') + added)
     const isOne = prompts.length === 1
     for (const [i, prompt] of prompts.entries()) {
-      const { ids, start, end } = prompt
+      const { blocks, front, rest } = prompt
       const line = JSON.stringify({
         query_id: isOne ? number : `${number}/${i}`,
         ...head,
         tokens: isOne ? tokens : undefined,
         cached_tokens: isOne ? cachedTokens : undefined,
-        blocks: ids.slice(start, end),
-        front: ids.slice(0, start),
-        rest: ids.slice(end),
+        blocks,
+        front,
+        rest,
+        list: toListField(prompt, tokensPerWeight),
       })
-      const blocks = toBlockLines(prompt, tokens / characters, texts?.pieces[i])
+      const lines = toBlockLines(prompt, tokensPerWeight, texts?.pieces[i])
       // of several prompts, each would repeat the body of all
-      this.#writer.write(texts && isOne ? withRequest(line, head.route, texts.body) : line, blocks)
+      this.#writer.write(texts && isOne ? withRequest(line, head.route, texts.body) : line, lines)
     }
-  }
-
-  #stretchesOf(text: string): BlockLine['stretches'] {
-    const stretches = cutStretches(text)
-    if (stretches.length < 2) return undefined
-    return stretches.map(({ start, end }) => [this.#hash(text.slice(start, end)).slice(0, 11), end - start] as const)
   }
 
   #hash(text: string): string {
@@ -208,14 +179,20 @@ export class Recorder {
   }
 }
 
+function toListField({ list }: RecordedPrompt, tokensPerWeight: number): object | undefined {
+  if (!list) return undefined
+  const { orderWords, ...pieces } = list
+  return { ...pieces, order_tokens: Math.round(orderWords * tokensPerWeight) }
+}
+
 function toBlockLines(
-  { ids, lengths, stretches }: RecordedPrompt,
-  tokensPerCharacter: number,
+  { pieces }: RecordedPrompt,
+  tokensPerWeight: number,
   texts: readonly string[] | undefined,
 ): BlockLine[] {
-  return ids.map((id, at) => {
-    const tokens = Math.max(1, Math.round(lengths[at]! * tokensPerCharacter))
-    return { id, ...(texts ? { text: texts[at]! } : { tokens }), stretches: stretches[at] }
+  return pieces.map(({ id, characters, weight, stretches }, at) => {
+    const tokens = Math.max(1, Math.round(weight * tokensPerWeight))
+    return { id, tokens, ...(texts ? { text: texts[at]! } : { characters }), stretches }
   })
 }
 

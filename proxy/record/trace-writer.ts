@@ -27,6 +27,8 @@ export interface BlockLine {
   readonly id: string
   readonly text?: string
   readonly tokens?: number
+  /** beside `tokens` */
+  readonly characters?: number
   /** what it consists of, in order: the digest of each stretch, and its length in characters; undefined: it is one */
   readonly stretches?: readonly (readonly [digest: string, characters: number])[] | undefined
 }

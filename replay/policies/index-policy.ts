@@ -1,6 +1,6 @@
 import type { Context } from '#index/context-block.ts'
 import type { OrderingIndex } from '#index/ordering/ordering-index.ts'
-import { type ReplayRequest, toRequestId } from '../replay-request.ts'
+import { isAsReceived, type ReplayRequest, toRequestId } from '../replay-request.ts'
 import type { OnlinePolicy } from './online-policy.ts'
 
 /** What the index holds of a request. */
@@ -19,12 +19,21 @@ export class IndexPolicy implements OnlinePolicy {
     this.#createIndex = createIndex
   }
 
-  order({ scope, context, sizes }: ReplayRequest): readonly number[] {
-    return this.#indexOf(scope).order(context, sizes).order
+  order({ scope, context, sizes, repeats }: ReplayRequest): readonly number[] {
+    const index = this.#indexOf(scope)
+    if (repeats.length === 0) return index.order(context, sizes).order
+    const places = [...context.keys()]
+    const fresh = places.filter((place) => !repeats.includes(place))
+    const { order } = index.order(
+      fresh.map((place) => context[place]!),
+      fresh.map((place) => sizes[place]!),
+    )
+    return isAsReceived(order) ? places : [...order.map((from) => fresh[from]!), ...repeats]
   }
 
   sent(request: ReplayRequest, order: readonly number[]): void {
-    const { context, sizes } = request
+    const { sizes } = request
+    const context = isAsReceived(order) ? request.context : request.shortened
     this.#hold(request, { context: order.map((place) => context[place]!), sizes: order.map((place) => sizes[place]!) })
   }
 

@@ -1,5 +1,5 @@
 import { ReplayError } from '../replay-error.ts'
-import type { ReplayRequest } from '../replay-request.ts'
+import { isAsReceived, type ReplayRequest } from '../replay-request.ts'
 import type { TraceBlock } from '../trace/trace-block.ts'
 import { BlockParts, type Part } from './block-parts.ts'
 
@@ -31,9 +31,7 @@ export class PromptLayout {
     this.#frame = frame
     this.#nextId = frame.systemTokens
     this.#questionBases = requests.map((request) => {
-      for (const { key, tokens } of piecesOf(request).flatMap(this.#partsOf)) {
-        if (!this.#bases.has(key)) this.#bases.set(key, this.#allot(tokens))
-      }
+      for (const part of piecesOf(request).flatMap(this.#partsOf)) this.#baseOf(part)
       const length = this.lengthOf(request)
       if (length > mostPromptTokens) {
         const name = JSON.stringify(request.trace.queryId)
@@ -43,24 +41,30 @@ export class PromptLayout {
     })
   }
 
-  /** Returns the length of a request's prompt in tokens, which does not depend on the order of its blocks. */
-  lengthOf(request: ReplayRequest): number {
-    return this.#frontOf(request) + this.#restOf(request) + this.#sumOf(request.trace.blocks)
+  /** Returns the length of a request's prompt in tokens: with its blocks as received, or in this order. */
+  lengthOf(request: ReplayRequest, order?: readonly number[]): number {
+    const { tokens } = orderWordsOf(request, order ?? [])
+    return this.#frontOf(request) + this.#restOf(request) + this.#sumOf(listOf(request, order).flat()) + tokens
   }
 
   /** Returns the tokens of the prompt with the blocks in this order, followed by its answer. */
   tokensOf(request: ReplayRequest, order: readonly number[]): Uint32Array {
     const { systemTokens, questionTokens, answerTokens = 0 } = this.#frame
     const behind = isFramed(request) ? answerTokens : 0
-    const tokens = new Uint32Array(this.lengthOf(request) + behind)
+    const tokens = new Uint32Array(this.lengthOf(request, order) + behind)
     let end = 0
     const add = (base: number, count: number): void => {
       for (let i = 0; i < count; i++) tokens[end++] = base + i
     }
-    const { around, blocks } = request.trace
+    const addPieces = (pieces: readonly TraceBlock[]): void => {
+      for (const part of pieces.flatMap(this.#partsOf)) add(this.#baseOf(part), part.tokens)
+    }
+    const { around } = request.trace
     if (isFramed(request)) add(0, systemTokens)
-    const pieces = [...(around?.front ?? []), ...order.map((place) => blocks[place]!), ...(around?.rest ?? [])]
-    for (const { key, tokens: size } of pieces.flatMap(this.#partsOf)) add(this.#bases.get(key)!, size)
+    addPieces([...(around?.front ?? []), ...listOf(request, order).flat()])
+    const words = orderWordsOf(request, order)
+    if (words.tokens > 0) add(this.#baseOf(words), words.tokens)
+    addPieces(around?.rest ?? [])
     if (isFramed(request)) add(this.#questionBases[request.number]!, questionTokens + behind)
     return tokens
   }
@@ -69,8 +73,8 @@ export class PromptLayout {
   blocksWithin(request: ReplayRequest, order: readonly number[], tokens: number): number {
     let end = this.#frontOf(request)
     let blocks = 0
-    for (const place of order) {
-      end += this.#parts.of(request.trace.blocks[place]!).tokens
+    for (const pieces of listOf(request, order)) {
+      end += this.#sumOf(pieces)
       if (end > tokens) break
       blocks += 1
     }
@@ -93,6 +97,12 @@ export class PromptLayout {
     return fixed ? 0 : this.#frame.questionTokens
   }
 
+  #baseOf({ key, tokens }: Part): number {
+    const base = this.#bases.get(key) ?? this.#allot(tokens)
+    this.#bases.set(key, base)
+    return base
+  }
+
   #allot(tokens: number): number {
     const base = this.#nextId
     this.#nextId += tokens
@@ -102,8 +112,28 @@ export class PromptLayout {
 }
 
 /** Returns the blocks of a prompt, and the pieces around them if the trace has them. */
-export function piecesOf({ trace: { around, blocks } }: ReplayRequest): TraceBlock[] {
-  return [...blocks, ...(around?.front ?? []), ...(around?.rest ?? [])]
+export function piecesOf(request: ReplayRequest): TraceBlock[] {
+  const { around } = request.trace
+  return [...listOf(request).flat(), ...(around?.front ?? []), ...(around?.rest ?? [])]
+}
+
+/** Returns the pieces at each place when the blocks are in this order; by default as received. */
+function listOf(
+  { trace: { blocks, list } }: ReplayRequest,
+  order: readonly number[] = [...blocks.keys()],
+): TraceBlock[][] {
+  if (!list) return order.map((from) => [blocks[from]!])
+  const shortened = isAsReceived(order) ? [] : list.shortened
+  return order.map((from, place) => [
+    ...(shortened[from] ?? list.blocks[from]!).map((piece) => piece ?? list.labels[place]!),
+    ...(list.gaps[place] ?? []),
+  ])
+}
+
+/** Returns the words that tell of an order, if it is another than the one received. */
+function orderWordsOf({ trace: { list } }: ReplayRequest, order: readonly number[]): Part {
+  const tokens = isAsReceived(order) ? 0 : (list?.orderTokens ?? 0)
+  return { key: `order of ${tokens} tokens: ${order.join()}`, tokens }
 }
 
 /** Returns whether the prompt gets a system prompt and a question, of which only the lengths are known. */

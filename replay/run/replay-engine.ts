@@ -37,7 +37,7 @@ export class ReplayEngine {
     const tokens = this.#layout.tokensOf(request, order)
     this.sent.push(sent)
     this.#sentByNumber.set(request.number, sent)
-    const promptTokens = this.#layout.lengthOf(request)
+    const promptTokens = this.#layout.lengthOf(request, order)
     const before = { ...this.#cache.hostFigures }
     const cached = this.#cache.serve(request.number, request.tenant, tokens, promptTokens)
     this.promptTokens += promptTokens

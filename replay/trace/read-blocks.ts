@@ -34,9 +34,15 @@ function readBlock(line: Line, needsSizes: boolean): TraceBlock {
   const id = readName(line, 'id')
   if (id === undefined) throw new ReplayError(`${line.where}: a block needs an "id", a string or a number`)
   const text = readText(line, 'text')
-  const stretches = readStretches(line, 'stretches')
-  if (text !== undefined) return new TraceBlock(id, { text, stretches })
-  if (line.fields.tokens !== undefined) return new TraceBlock(id, { tokens: readCount(line, 'tokens'), stretches })
+  const { tokens, characters } = line.fields
+  if (text !== undefined || tokens !== undefined) {
+    return new TraceBlock(id, {
+      text,
+      tokens: tokens === undefined ? undefined : readCount(line, 'tokens'),
+      characters: characters === undefined ? undefined : readCount(line, 'characters'),
+      stretches: readStretches(line, 'stretches'),
+    })
+  }
   if (!needsSizes) return new TraceBlock(id, { tokens: 1 })
   throw new ReplayError(`${line.where}: block ${JSON.stringify(id)} has neither "text" nor "tokens"`)
 }

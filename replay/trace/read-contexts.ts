@@ -2,6 +2,7 @@ import type { BlockId } from '#index/context-block.ts'
 import { ReplayError } from '../replay-error.ts'
 import { readFlag, readName, readNames, readNumber, readSentRequest, readText, readTexts } from './read-fields.ts'
 import type { Line } from './read-json-lines.ts'
+import { readList } from './read-list.ts'
 import { defaultTenant, type Trace, type TraceRequest } from './trace.ts'
 import { keyOf, TraceBlock } from './trace-block.ts'
 
@@ -43,13 +44,15 @@ function readRequest(line: Line, find: (id: string | number) => TraceBlock): Tra
   const list = line.fields.blocks === undefined && line.fields.top100 !== undefined ? 'top100' : 'blocks'
   const conversation = readName(line, 'conversation')
   const { front, rest } = line.fields
+  const blocks = readNames(line, list)
   return {
     queryId: readName(line, 'query_id') ?? deriveId(line, conversation),
     query: readText(line, 'query') ?? readText(line, 'question'),
     conversation: conversation === undefined ? undefined : String(conversation),
     answers: readTexts(line, 'answers'),
     tenant: readText(line, 'tenant') ?? defaultTenant,
-    blocks: readNames(line, list).map(find),
+    blocks: blocks.map(find),
+    list: readList(line, blocks.length, find),
     around:
       front === undefined && rest === undefined
         ? undefined

@@ -89,12 +89,13 @@ export function readNames({ where, fields }: Line, name: string): (string | numb
   return value
 }
 
-function isObject(value: unknown): value is object {
+/** Returns whether a value is an object and not a list. */
+export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Integers beyond 2^53 are not names, because JSON parsing has already merged them with their neighbours. */
-function isName(value: unknown): value is string | number {
+export function isName(value: unknown): value is string | number {
   if (typeof value === 'string') return true
   return (
     typeof value === 'number' && Number.isFinite(value) && (Number.isSafeInteger(value) || !Number.isInteger(value))

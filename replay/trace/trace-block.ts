@@ -15,20 +15,29 @@ export class TraceBlock {
   readonly text: string | undefined
   /** what it consists of, in order; undefined: it is one */
   readonly stretches: readonly Stretch[] | undefined
+  /** as JavaScript counts them; undefined: not known */
+  readonly characters: number | undefined
   #tokens: number | undefined
 
   constructor(
     id: string | number,
-    content: { readonly text?: string; readonly tokens?: number; readonly stretches?: readonly Stretch[] | undefined },
+    content: {
+      readonly text?: string | undefined
+      /** undefined: they are counted in the text */
+      readonly tokens?: number | undefined
+      readonly characters?: number | undefined
+      readonly stretches?: readonly Stretch[] | undefined
+    },
   ) {
     this.id = id
     this.key = keyOf(id)
     this.text = content.text
     this.stretches = content.stretches
+    this.characters = content.text?.length ?? content.characters
     this.#tokens = content.tokens
   }
 
-  /** Number of tokens, counted on first use because not every reader of a trace needs it. */
+  /** Number of tokens. Those of a text are counted on first use because not every reader of a trace needs it. */
   get tokens(): number {
     this.#tokens ??= countTokens(this.text!)
     return this.#tokens

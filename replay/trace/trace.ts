@@ -14,6 +14,8 @@ export interface TraceRequest {
   readonly blocks: readonly TraceBlock[]
   /** Pieces before and after the blocks; undefined: as set by the replay's options. */
   readonly around?: { readonly front: readonly TraceBlock[]; readonly rest: readonly TraceBlock[] } | undefined
+  /** How the blocks are marked in the prompt; undefined: they are all there is between the pieces around them. */
+  readonly list?: TraceList | undefined
   /** The blocks are the pieces of a complete prompt: no policy may move them, and nothing is added. */
   readonly fixed: boolean
   /** the path of the API it was sent to, as `/v1/chat/completions`; undefined if the trace does not say */
@@ -22,6 +24,22 @@ export interface TraceRequest {
   readonly reorder?: boolean | undefined
   /** exactly what the client sent, before anything was rewritten; undefined if the trace does not have it */
   readonly request?: SentRequest | undefined
+}
+
+/** A list of blocks with all that marks it, in pieces. */
+export interface TraceList {
+  /** by block: its pieces, in order; undefined: where the label of its place is */
+  readonly blocks: readonly (readonly (TraceBlock | undefined)[])[]
+  /** by place, since they stay there; empty if each block has its own or none */
+  readonly labels: readonly TraceBlock[]
+  /** by place but the last: what is between it and the next one */
+  readonly gaps: readonly (readonly TraceBlock[])[]
+  /** by block: its pieces where it was sent with pointers to what it repeats, if its list was in another order */
+  readonly shortened: readonly (TraceList['blocks'][number] | undefined)[]
+  /** words refer to the places of its blocks, so that they were not moved */
+  readonly stays: boolean
+  /** how many tokens the words take that tell of another order */
+  readonly orderTokens: number
 }
 
 /** A request as a client sent it. */

@@ -1,0 +1,159 @@
+import type { PromptContext } from '../prompt/body/prompt-context.ts'
+import { labelsAsSent, renderAnnotation } from '../prompt/render-context.ts'
+import type { Wording } from '../reuse/wording.ts'
+import { cutStretches } from './cut-stretches.ts'
+import type { FoundContext } from './found-prompts.ts'
+import { cutPrompt, findLastList, type Piece, type PlacedPieces } from './recorded-request.ts'
+import { shortenBlock } from './shorten-block.ts'
+import type { BlockLine } from './trace-writer.ts'
+import { weighText } from './weigh-text.ts'
+
+/** A prompt in pieces, without their texts. */
+export interface RecordedPrompt {
+  readonly front: readonly string[]
+  readonly blocks: readonly string[]
+  readonly rest: readonly string[]
+  /** undefined: there is no list */
+  readonly list: RecordedList | undefined
+  /** those named above, each once */
+  readonly pieces: readonly RecordedPiece[]
+  /** of all of it */
+  readonly characters: number
+  readonly weight: number
+}
+
+/** A list of blocks, with all that marks it, by the ids of its pieces. */
+interface RecordedList {
+  /** null: where the label of the block's place is */
+  readonly blocks: readonly (readonly (string | null)[])[]
+  readonly labels: readonly string[]
+  readonly gaps: readonly (readonly string[])[]
+  /** by block: its pieces if it is sent with pointers, or null; undefined: none is */
+  readonly shortened: readonly (readonly (string | null)[] | null)[] | undefined
+  /** words refer to the places of its blocks, so they are not moved */
+  readonly stays: true | undefined
+  /** weight of the words that tell of another order; 0: there are none */
+  readonly orderWords: number
+}
+
+interface RecordedPiece {
+  readonly id: string
+  readonly characters: number
+  readonly weight: number
+  readonly stretches: BlockLine['stretches']
+}
+
+/** How a prompt is recorded. */
+export interface RecordingWay {
+  readonly hash: (text: string) => string
+  /** of the words that tell of another order; undefined: there are none */
+  readonly wording: Wording | undefined
+  /** each text is a message, to which the model's template adds words */
+  readonly isChat: boolean
+}
+
+/** What templates such as ChatML add to a message, and to a chat for the answer to begin. */
+const messageWeight = 5
+const answerWeight = 3
+
+/** Cuts a prompt and names its pieces; also returns the texts of `pieces`. */
+export function recordPrompt(
+  texts: readonly string[],
+  places: readonly number[],
+  contexts: readonly FoundContext[],
+  way: RecordingWay,
+): { prompt: RecordedPrompt; pieces: string[] } {
+  const last = findLastList(places, contexts)
+  const list = last?.found
+  const cut = cutPrompt(texts, places, list)
+  const names = new PieceNames(texts, way)
+  const [front, placed, rest] = [cut.front.map(names.nameOf), namePlaced(cut.list, names), cut.rest.map(names.nameOf)]
+  // what is named below was weighed with the rest
+  const weight = names.weight + (way.isChat ? answerWeight : 0)
+  const prompt = {
+    front,
+    blocks: cut.blocks.map(names.nameOf),
+    rest,
+    list: list && {
+      ...placed,
+      shortened: nameShortened(last, cut.list, names),
+      stays: list.isSpokenOf || undefined,
+      orderWords: weighOrderWords(texts, list, way),
+    },
+    characters: places.reduce((sum, place) => sum + texts[place]!.length, 0),
+    weight,
+  }
+  return { prompt: { ...prompt, pieces: [...names.pieces.values()] }, pieces: names.texts }
+}
+
+function namePlaced(
+  { blocks, labels, gaps }: PlacedPieces,
+  { nameOf }: PieceNames,
+): Pick<RecordedList, 'blocks' | 'labels' | 'gaps'> {
+  return {
+    blocks: blocks.map((pieces) => pieces.map((piece) => (piece ? nameOf(piece) : null))),
+    labels: labels.map(nameOf),
+    gaps: gaps.map((pieces) => pieces.map(nameOf)),
+  }
+}
+
+function nameShortened(
+  { found, order = [], pointers = [] }: FoundContext,
+  { blocks }: PlacedPieces,
+  { nameOf, nameText }: PieceNames,
+): RecordedList['shortened'] {
+  if (pointers.length === 0) return undefined
+  return blocks.map((pieces, from) => {
+    const own = pointers.filter(({ place }) => order[place] === from)
+    const shortened = shortenBlock(found.slots[from]!, pieces, own)
+    if (!shortened) return null
+    return shortened.map((piece) => (typeof piece === 'string' ? nameText(piece) : piece ? nameOf(piece) : null))
+  })
+}
+
+/** Weighs the words for a list that is turned round: those for any other order are about as long. */
+function weighOrderWords(texts: readonly string[], list: PromptContext, { wording }: RecordingWay): number {
+  if (!wording) return 0
+  const order = [...list.slots.keys()].reverse()
+  return weighText(renderAnnotation(list, order, labelsAsSent(texts, list, order), wording) ?? '')
+}
+
+/** Names the pieces of a prompt, and keeps each once. */
+class PieceNames {
+  readonly #texts: readonly string[]
+  readonly #way: RecordingWay
+  readonly pieces = new Map<string, RecordedPiece>()
+  /** by index in `pieces` */
+  readonly texts: string[] = []
+  /** of all pieces that were named, however often */
+  weight = 0
+
+  constructor(texts: readonly string[], way: RecordingWay) {
+    this.#texts = texts
+    this.#way = way
+  }
+
+  readonly nameOf = ({ text, start, end }: Piece): string =>
+    this.nameText(this.#texts[text]!.slice(start, end), this.#way.isChat && start === 0)
+
+  readonly nameText = (text: string, beginsMessage = false): string => {
+    const id = this.#way.hash(text)
+    let piece = this.pieces.get(id)
+    if (!piece) {
+      const weight = weighText(text) + (beginsMessage ? messageWeight : 0)
+      piece = { id, characters: text.length, weight, stretches: this.#stretchesOf(text) }
+      this.pieces.set(id, piece)
+      this.texts.push(text)
+    }
+    this.weight += piece.weight
+    return id
+  }
+
+  #stretchesOf(text: string): BlockLine['stretches'] {
+    const stretches = cutStretches(text)
+    if (stretches.length < 2) return undefined
+    return stretches.map(
+      ({ start, end }) => [this.#way.hash(text.slice(start, end)).slice(0, 11), end - start] as const,
+    )
+  }
+}
