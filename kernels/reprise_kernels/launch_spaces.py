@@ -46,6 +46,10 @@ SPACES: Mapping[str, tuple[Config, ...]] = {
         *_space("pages columns score_warps cuda_warps", (16, 256, 4, 32), (16, 256, 4, 16), (8, 512, 4, 32)),
         *_space("pages columns score_warps select_warps", (16, 256, 4, 16), (16, 256, 4, 8), (8, 512, 4, 16)),
     ),
+    "choose_pages": _space(
+        "pages mass_warps list list_warps",
+        (64, 4, 1024, 8), (32, 4, 1024, 8), (128, 8, 1024, 8), (64, 8, 1024, 16), (64, 4, 512, 4),
+    ),
     "generation_uncertainty": _space(
         "block warps", (2048, 8), (1024, 4), (4096, 8), (4096, 16), (8192, 16), (8192, 32)
     ),

@@ -18,6 +18,7 @@ import triton
 
 from reprise_kernels.bench.attention_cases import decode_cases, prefill_cases
 from reprise_kernels.bench.case import Case, Shape
+from reprise_kernels.bench.choose_cases import choose_cases
 from reprise_kernels.bench.measure import Timer, time_on_gpu
 from reprise_kernels.bench.other_cases import copy_cases, page_cases, rope_cases, score_cases, select_cases
 from reprise_kernels.bench.streaming_cases import deviation_cases, summary_cases, uncertainty_cases
@@ -32,6 +33,7 @@ CASES: dict[str, Callable[[Shape], Iterator[Case]]] = {
     "select_tokens": select_cases,
     "page_summary": summary_cases,
     "hierarchical_select": page_cases,
+    "choose_pages": choose_cases,
     "generation_uncertainty": uncertainty_cases,
     "kv_deviation": deviation_cases,
     "kv_copy": copy_cases,

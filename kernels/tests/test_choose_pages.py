@@ -8,7 +8,7 @@ from cases import DEVICE, DTYPES, generator, indices, normal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprise_kernels.choose_pages import Due, choose_pages, dispatch, naive_choose_pages, naive_page_scores
+from reprise_kernels.choose_pages import Due, choose_pages, naive_choose_pages, naive_page_scores
 from reprise_kernels.testing import assert_close
 from reprise_pages.selectors import AttentionMass
 
@@ -65,8 +65,7 @@ def test_pages_are_chosen_as_specified(dtype, tokens, **sizes):
     check(*case(dtype, **sizes), tokens)
 
 
-def test_of_pages_alike_the_first_are_listed_block_by_block(monkeypatch):
-    monkeypatch.setattr(dispatch, "LIST_PAGES", 32)
+def test_of_pages_alike_the_first_are_listed():
     for seed in range(4):
         query, moments, due = case(torch.float32, seed, requests=3, most=150, key_heads=2, group=3, head_dim=16)
         moments[..., 1::2] = moments[..., :1]

@@ -14,6 +14,7 @@ import torch
 
 from reprise_kernels.bench.attention_cases import decode_cases, prefill_cases
 from reprise_kernels.bench.case import Case, Shape
+from reprise_kernels.bench.choose_cases import choose_cases
 from reprise_kernels.bench.measure import Row, Timer, first_line, measure_ceilings, measure_one, time_on_gpu
 from reprise_kernels.bench.other_cases import copy_cases, page_cases, rope_cases, score_cases, select_cases
 from reprise_kernels.bench.report import HEADING, render
@@ -22,7 +23,7 @@ from reprise_kernels.launch_configs import TABLE, read_table
 
 ALL_CASES = (
     prefill_cases, decode_cases, rope_cases, score_cases, select_cases, deviation_cases, summary_cases, page_cases,
-    uncertainty_cases, copy_cases,
+    choose_cases,    uncertainty_cases, copy_cases,
 )  # fmt: skip
 TESTS = Path(__file__).resolve().parents[2] / "tests"
 

@@ -8,10 +8,12 @@ import triton
 
 from reprise_kernels.checks import FLOATS, check_index, check_runnable, check_tensor
 from reprise_kernels.choose_pages.triton import list_pages_kernel, page_mass_kernel, page_score_kernel
+from reprise_kernels.launch_configs import launch_config
 from reprise_kernels.on_device import on_device
 
-# pages of a program, and numbers of a head that it reads at a time
-MASS_PAGES, SCORE_PAGES, LIST_PAGES = 64, 64, 1024
+INTERPRETED = {"pages": 16, "mass_warps": 4, "list": 32, "list_warps": 4}
+# pages of a program of page_score_kernel, and numbers that one of page_mass_kernel multiplies at a time
+SCORE_PAGES = 64
 _TILE = 4096
 
 
@@ -53,27 +55,30 @@ def choose_pages(
         return
     _, heads, head_dim = query.shape
     _, key_heads, _, pages = moments.shape
-    blocks, group = triton.cdiv(pages, MASS_PAGES), heads // key_heads
+    config = launch_config("choose_pages", INTERPRETED)
+    size, group = config["pages"], heads // key_heads
+    blocks = triton.cdiv(pages, size)
     if due._scratch is None:
         sizes = ((heads, pages), (heads, blocks, 2), (pages,))
         due._scratch = tuple(torch.empty((len(due.where), *size), device=query.device) for size in sizes)
     mass, parts, scores = due._scratch
     padded, requests = triton.next_power_of_2(group), len(due.where)
     with on_device(query):
-        page_mass_kernel[(triton.cdiv(due.most, MASS_PAGES), key_heads, requests)](
+        page_mass_kernel[(triton.cdiv(due.most, size), key_heads, requests)](
             query, moments, due.where, mass, parts, scale, math.sqrt(2 * math.log(tokens)),
             query.stride(0), query.stride(1), *moments.stride()[:3], pages, blocks,
-            GROUP=group, HEAD_DIM=head_dim, BLOCK_G=padded, BLOCK_D=block_dim(padded, head_dim), BLOCK_P=MASS_PAGES,
-            num_warps=4,
+            GROUP=group, HEAD_DIM=head_dim, BLOCK_G=padded, BLOCK_D=block_dim(padded, head_dim, size), BLOCK_P=size,
+            num_warps=config["mass_warps"],
         )  # fmt: skip
         page_score_kernel[(triton.cdiv(due.most, SCORE_PAGES), requests)](
             mass, parts, due.where, scores, pages, blocks, sinks, recent,
             HEADS=heads, BLOCK_H=triton.next_power_of_2(heads), BLOCK_N=triton.next_power_of_2(blocks),
-            MASS_P=MASS_PAGES, BLOCK_P=SCORE_PAGES, num_warps=4,
+            MASS_P=size, BLOCK_P=SCORE_PAGES, num_warps=4,
         )  # fmt: skip
         list_pages_kernel[(requests,)](
             scores, due.where, due.source, chosen, table,
-            pages, due.source.stride(0), chosen.stride(0), table.stride(0), BLOCK=LIST_PAGES, num_warps=8,
+            pages, due.source.stride(0), chosen.stride(0), table.stride(0),
+            BLOCK=config["list"], num_warps=config["list_warps"],
         )  # fmt: skip
 
 
@@ -95,6 +100,6 @@ def _check(query: torch.Tensor, moments: torch.Tensor, due: Due, chosen: torch.T
         raise ValueError(f"up to {due.most} pages, but source has {width} and moments {moments.shape[3]}")
 
 
-def block_dim(group: int, head_dim: int) -> int:
+def block_dim(group: int, head_dim: int, pages: int) -> int:
     """Returns how many numbers of a head `page_mass_kernel` reads at a time, for a padded group of query heads."""
-    return max(1, min(_TILE // (group * MASS_PAGES), triton.next_power_of_2(head_dim)))
+    return max(1, min(_TILE // (group * pages), triton.next_power_of_2(head_dim)))
