@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readMirrorStand, writeMirror } from '../redis/mirror/mirror-scripts.ts'
+import { readMirrorStatus, writeMirror } from '../redis/mirror/mirror-scripts.ts'
 import { writeHotBlocks } from '../redis/shared-hot-blocks.ts'
 import { forgetTurn, rememberExplicitTurn } from '../store/turn-scripts.ts'
 import { neededCommands } from './redis-rights.ts'
 
-const scripts = { forgetTurn, readMirrorStand, rememberExplicitTurn, writeHotBlocks, writeMirror }
+const scripts = { forgetTurn, readMirrorStatus, rememberExplicitTurn, writeHotBlocks, writeMirror }
 
 test.each(Object.entries(scripts))(
   'what a script asks of Redis is among the rights that are checked: %s',

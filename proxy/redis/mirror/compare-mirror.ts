@@ -19,7 +19,7 @@ export async function requestsOf(mirror: CacheMirror): Promise<Set<RequestId>> {
 export async function writeAllAgain(mirror: CacheMirror, changes: MirrorChanges): Promise<void> {
   const slices = new TimeSlices()
   for (const request of mirror.requestIds()) {
-    if (!changes.peek(request)) changes.put(request, 'r')
+    if (!changes.peek(request)) changes.put(request, 'rewritten')
     if (slices.isOver) await slices.pass()
   }
 }

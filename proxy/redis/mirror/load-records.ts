@@ -66,5 +66,5 @@ const unreadable = { epoch: 0, sequence: 0, heldLength: 0, tokensPerCharacter: u
 function toRecord(bucket: number, value: Buffer, isLongPast: boolean): FedRecord | undefined {
   const head = readRecordHead(value) ?? unreadable
   const read = readPrompt(value, recordHeadBytes)
-  return read && { kind: 'r', bucket, request: read.request, head, isLongPast, prompt: () => read.prompt }
+  return read && { kind: 'rewritten', bucket, request: read.request, head, isLongPast, prompt: () => read.prompt }
 }

@@ -3,6 +3,7 @@ import type { ReplicaMirror } from '../../mirror/replica-mirror.ts'
 import { writePrompt, writeRecordHead } from '../codec/mirror-record.ts'
 import { evalBytesCommand, type RedisCommand } from '../connection/redis-command.ts'
 import type { MirrorChange, MirrorChanges, Reset } from './mirror-changes.ts'
+import { recordLetters } from './mirror-feed.ts'
 import type { Stamp } from './mirror-follower.ts'
 import type { MirrorKeys } from './mirror-keys.ts'
 import { writeMirror } from './mirror-scripts.ts'
@@ -53,7 +54,7 @@ export function takeBatch(
       places.set(bucket, place)
     }
     taken.push([request, change])
-    args.push(place, bucket, request, change.kind, head, prompt)
+    args.push(place, bucket, request, recordLetters[change.kind], head, prompt)
     cost += prompt.length > 0 ? headsPerPrompt : 1
     bytes += prompt.length
     if (cost >= mostChanges || bytes >= mostBytes) break
@@ -73,7 +74,7 @@ function writeChange(
   stamp: Stamp,
 ): { bucket: number; head: Buffer; prompt: Buffer } | undefined {
   const none = Buffer.alloc(0)
-  if (kind === 'g') {
+  if (kind === 'gone') {
     const head = writeRecordHead({ heldLength: 0, tokensPerCharacter: undefined, reportedTokens: undefined, ...stamp })
     return { bucket, head, prompt: none }
   }
@@ -82,6 +83,6 @@ function writeChange(
   const { heldLength, tokensPerCharacter } = belief
   const reportedTokens = heldLength === 0 ? 0 : tokens.reportedOf(request)
   const head = writeRecordHead({ heldLength, tokensPerCharacter, reportedTokens, ...stamp })
-  const prompt = kind === 'p' || kind === 'u' ? none : writePrompt(request, belief.prompt)
+  const prompt = kind === 'held' || kind === 'counted' ? none : writePrompt(request, belief.prompt)
   return prompt && { bucket: mirror.timeOf(request), head, prompt }
 }

@@ -58,7 +58,7 @@ export class MirrorChanges {
   reset(type: Reset): void {
     if (type === 'cleared') this.#waiting.clear()
     for (const [request, { kind, bucket }] of this.#waiting) {
-      if (kind === 'p') this.#waiting.set(request, { kind: 'u', bucket })
+      if (kind === 'held') this.#waiting.set(request, { kind: 'counted', bucket })
     }
   }
 
@@ -73,12 +73,12 @@ export class MirrorChanges {
   /** Puts back a change that could not be written, unless a newer one says more. A new record may have been written. */
   putBack(request: RequestId, { kind, bucket }: MirrorChange): void {
     const since = this.#waiting.get(request)
-    const again = { kind: kind === 'w' ? ('r' as const) : kind, bucket }
+    const again = { kind: kind === 'written' ? ('rewritten' as const) : kind, bucket }
     if (!since || rank[again.kind] > rank[since.kind]) this.#waiting.set(request, again)
   }
 }
 
-const rank = { u: 0, p: 1, r: 2, w: 3, g: 3 } as const
+const rank = { counted: 0, held: 1, rewritten: 2, written: 3, gone: 3 } as const
 
 /** Whether a change says more than the one that waits. */
 function isMore(kind: RecordKind, before: RecordKind): boolean {

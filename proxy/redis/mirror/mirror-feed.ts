@@ -2,8 +2,10 @@ import type { SharedPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
 import { type RecordHead, readPrompt, readRecordHead, recordHeadBytes } from '../codec/mirror-record.ts'
 
-/** Why a record is written: new (w), written again (r), tokens counted (u), held part changed (p), gone (g). */
-export type RecordKind = 'w' | 'r' | 'u' | 'p' | 'g'
+/** Why a record is written, and the letter for it in Redis. `counted`: its tokens; `held`: how much of it is cached. */
+export const recordLetters = { written: 'w', rewritten: 'r', counted: 'u', held: 'p', gone: 'g' } as const
+export type RecordKind = keyof typeof recordLetters
+const kinds = new Map(Object.entries(recordLetters).map(([kind, letter]) => [letter as string, kind as RecordKind]))
 
 /** The record written for one request. */
 export interface FedRecord {
@@ -72,12 +74,12 @@ function readRecords(data: Buffer): FedRecord[] | undefined {
       data.readUInt16BE(at + 4),
       data.readUInt32BE(at + 6),
     ]
-    const kind = String.fromCharCode(data[at + 10]!) as RecordKind
+    const kind = kinds.get(String.fromCharCode(data[at + 10]!))
     const head = readRecordHead(data.subarray(at + 11, at + fixedBytes))
     const name = at + fixedBytes
     const prompt = name + nameLength
     at = prompt + promptLength
-    if (!head || at > data.length || !'wrupg'.includes(kind)) return undefined
+    if (!head || at > data.length || !kind) return undefined
     const request = data.toString('utf8', name, prompt) as RequestId
     const bytes = data.subarray(prompt, at)
     records.push({ kind, bucket, request, head, prompt: () => promptOf(request, bytes) })

@@ -19,7 +19,7 @@ const maxGone = 1 << 16
 /** How many reports to keep about requests of other proxies that have not shared them yet. */
 const maxParked = 1 << 16
 
-const kindOf = { sent: 'w', counted: 'u', held: 'p' } as const
+const kindOf = { sent: 'written', counted: 'counted', held: 'held' } as const
 
 /** Connects a mirror with its shared copy: notes its own changes, and applies those of other proxies. */
 export class MirrorFollower implements MirrorListener {
@@ -71,7 +71,7 @@ export class MirrorFollower implements MirrorListener {
   forgotten(request: RequestId, bucket: number): void {
     if (this.#isMuted) return
     this.#gone.set(request, this.#stamp())
-    this.#changes.put(request, 'g', bucket)
+    this.#changes.put(request, 'gone', bucket)
   }
 
   unknown(request: RequestId, cachedTokens: number): void {
@@ -83,7 +83,7 @@ export class MirrorFollower implements MirrorListener {
     this.#parked.clear()
     this.#changes.reset(type)
     // requests that are still mirrored must be written as new
-    if (type === 'cleared') for (const request of this.#mirror.requestIds()) this.#changes.put(request, 'w')
+    if (type === 'cleared') for (const request of this.#mirror.requestIds()) this.#changes.put(request, 'written')
     if (!this.#isMuted) this.#onReset(type)
   }
 
@@ -105,8 +105,8 @@ export class MirrorFollower implements MirrorListener {
   take(record: FedRecord, isOwn: boolean): boolean {
     const { kind, request, bucket, head } = record
     const waiting = this.#changes.peek(request)
-    if (kind === 'g') {
-      if (isOwn || waiting?.kind === 'w') return true
+    if (kind === 'gone') {
+      if (isOwn || waiting?.kind === 'written') return true
       this.forget(request)
       this.#gone.set(request, head)
       return true
@@ -115,9 +115,9 @@ export class MirrorFollower implements MirrorListener {
     if (waiting) return true
     const isPast = this.#isPast(head)
     const isKnown = this.#mirror.has(request)
-    if (isKnown ? isPast : isOwn || kind === 'p' || kind === 'u') return true
-    if (!isKnown && kind === 'r' && this.#wasGoneBy(request, head)) {
-      this.#changes.put(request, 'g', bucket)
+    if (isKnown ? isPast : isOwn || kind === 'held' || kind === 'counted') return true
+    if (!isKnown && kind === 'rewritten' && this.#wasGoneBy(request, head)) {
+      this.#changes.put(request, 'gone', bucket)
       return true
     }
     const prompt = isKnown ? undefined : record.prompt()

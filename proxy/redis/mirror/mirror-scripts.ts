@@ -102,7 +102,7 @@ return answer('', id, table.concat(missing, ' '))
  * Reads the state of a mirror. KEYS: head, feed, buckets. Returns: epoch, life, generation, born, sequence, count, id
  * of the last entry of the feed, number of records.
  */
-export const readMirrorStand: string = `
+export const readMirrorStatus: string = `
 local head = redis.call('HMGET', KEYS[1], 'epoch', 'life', 'generation', 'born', 'sequence', 'count')
 local last = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)
 local prefix = string.sub(KEYS[3], 1, -8) .. 'sent:'

@@ -12,8 +12,8 @@ import { MirrorChanges, type Reset } from './mirror-changes.ts'
 import { type FeedEntry, readFeed } from './mirror-feed.ts'
 import { MirrorFollower } from './mirror-follower.ts'
 import { type MirrorKeys, mirrorRedisKeys } from './mirror-keys.ts'
-import { readMirrorStand } from './mirror-scripts.ts'
-import { type MirrorHead, type MirrorStand, readStand, readWriteResult, type WriteResult } from './mirror-stand.ts'
+import { readMirrorStatus } from './mirror-scripts.ts'
+import { type MirrorHead, type MirrorStatus, readStatus, readWriteResult, type WriteResult } from './mirror-status.ts'
 import { RepeatedTurns } from './repeated-turns.ts'
 import { SharedPosition } from './shared-position.ts'
 
@@ -241,7 +241,8 @@ export class SharedMirror {
 
   /** Writes records again that Redis no longer has, unless other proxies have removed them. */
   async #writeAgain(requests: readonly RequestId[]): Promise<void> {
-    for (const request of requests) if (this.#options.replicaMirror.mirror.has(request)) this.#changes.put(request, 'r')
+    for (const request of requests)
+      if (this.#options.replicaMirror.mirror.has(request)) this.#changes.put(request, 'rewritten')
     if (!this.#mustLoad) await this.#follow()
   }
 
@@ -249,18 +250,18 @@ export class SharedMirror {
   async #load(): Promise<boolean> {
     const why = this.#mustLoad
     const { head: headKey, feed, buckets } = this.#keys
-    const stand = readStand(await this.#send(evalBytesCommand(readMirrorStand, [headKey, feed, buckets], [])))
-    if (!stand) return false
+    const status = readStatus(await this.#send(evalBytesCommand(readMirrorStatus, [headKey, feed, buckets], [])))
+    if (!status) return false
     this.#mustLoad = undefined
     const { known } = this.#position
-    const isSame = stand.head?.life === known?.life && stand.count >= (known?.count ?? 0)
-    if (why === 'lost' && known && isSame && this.#isWhole(stand)) return true
-    this.#goOnFrom(stand)
+    const isSame = status.head?.life === known?.life && status.count >= (known?.count ?? 0)
+    if (why === 'lost' && known && isSame && this.#isWhole(status)) return true
+    this.#goOnFrom(status)
     // memory is as recent as what Redis has left: write it again, and Redis keeps the later of both
     const isLost = known && (!isSame || why === 'lost' || why === 'fault')
     if (isLost) await writeAllAgain(this.#options.replicaMirror.mirror, this.#changes)
     const before = await requestsOf(this.#options.replicaMirror.mirror)
-    if (stand.head && !(await this.#loadRecords(before, stand.records))) {
+    if (status.head && !(await this.#loadRecords(before, status.records))) {
       this.#mustLoad = why
       return false
     }
@@ -269,11 +270,11 @@ export class SharedMirror {
     return true
   }
 
-  #isWhole({ records }: MirrorStand): boolean {
+  #isWhole({ records }: MirrorStatus): boolean {
     return records >= this.#options.replicaMirror.mirror.size - this.#changes.size
   }
 
-  #goOnFrom({ head, count, lastId }: MirrorStand): void {
+  #goOnFrom({ head, count, lastId }: MirrorStatus): void {
     const position = this.#position
     const isFirst = position.known === undefined
     position.known = { life: head?.life ?? '', count, lastId }

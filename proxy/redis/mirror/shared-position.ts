@@ -3,7 +3,7 @@ import type { BatchOptions } from './mirror-batch.ts'
 import type { Reset } from './mirror-changes.ts'
 import type { FeedEntry } from './mirror-feed.ts'
 import type { Stamp } from './mirror-follower.ts'
-import type { MirrorHead, WriteResult } from './mirror-stand.ts'
+import type { MirrorHead, WriteResult } from './mirror-status.ts'
 
 /** The known state of the mirror in Redis. */
 interface Known {

@@ -10,7 +10,7 @@ export interface MirrorHead {
 }
 
 /** The state of a mirror in Redis. */
-export interface MirrorStand {
+export interface MirrorStatus {
   /** undefined if Redis has none */
   readonly head: MirrorHead | undefined
   /** entries of the feed so far */
@@ -30,8 +30,8 @@ export interface WriteResult {
   readonly missing: readonly number[]
 }
 
-/** Decodes the reply to `readMirrorStand`. Returns undefined if it is invalid. */
-export function readStand(reply: RedisReply | undefined): MirrorStand | undefined {
+/** Decodes the reply to `readMirrorStatus`. Returns undefined if it is invalid. */
+export function readStatus(reply: RedisReply | undefined): MirrorStatus | undefined {
   const values = textsOf(reply, 8)
   if (!values) return undefined
   const [, , , , , count, lastId, records] = values as [string, string, string, string, string, string, string, string]
