@@ -31,6 +31,21 @@ test('more messages than can be rewritten are read, and left as they are', async
   expect((await read({ messages: Array.from({ length: 1_000 }, () => message) })).received.skipped).toBeUndefined()
 })
 
+test('more separators than texts can be rewritten stay where they are', async () => {
+  const options = { isEncoded: false, hygiene: undefined, separator: '§', limits, turn: async () => {} }
+  const bodyOf = (count: number): object => ({
+    messages: [message, { role: 'user', content: [{ type: 'text', text: '§a'.repeat(count) }] }],
+  })
+  const readSeparated = async (body: object): Promise<BoundedBody['received']> =>
+    (await readWithinLimits('chat_completions', Buffer.from(JSON.stringify(body)), options)).received
+  const tooMany = await readSeparated(bodyOf(1_001))
+  expect(tooMany).toMatchObject({ skipped: 'too_large_to_rewrite', tidied: [], prompt: { set: undefined } })
+  expect(JSON.parse(tooMany.prompt!.json)).toEqual(bodyOf(1_001))
+  expect(await readSeparated(bodyOf(1_000))).toMatchObject({ skipped: undefined, tidied: ['separators'] })
+  const explicit = { ...bodyOf(1_001), reprise: { blocks: [{ text: 'One' }, { text: 'Two' }] } }
+  await expect(readSeparated(explicit)).rejects.toMatchObject({ code: 'body_too_large' })
+})
+
 test('a large body that is no JSON is refused, and one that is encoded is not looked into', async () => {
   await expect(read(`{"messages":"${'a'.repeat(1_000_001)}`)).rejects.toMatchObject({ code: 'invalid_body' })
   expect((await read(`\u001f${'{'.repeat(1_000_001)}`, true)).received.skipped).toBe('encoded_body')

@@ -41,7 +41,8 @@ export async function readWithinLimits(api: PromptApi, body: Buffer, options: Re
   }
   const isHeavy = body.length > lightBytes || (scan !== undefined && isCrowded(scan))
   if (isHeavy) await turn()
-  const received = readReceived(api, body, isEncoded, hygiene, separator)
+  const received = readReceived(api, body, isEncoded, hygiene, { separator, most: limits.texts })
+  if (received.skipped === tooLarge && received.prompt?.explicit) throw explicitTooLarge()
   const isKnown = scan && received.prompt?.set?.prompts.length === 1
   const bounded = withinTexts(received, limits)
   return { received: isKnown ? knownBy(scan, body, bounded) : bounded, isHeavy }

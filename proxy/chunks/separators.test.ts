@@ -99,8 +99,8 @@ describe('no engine sees a separator', () => {
 
   test('none is looked for where it is switched off', () => {
     const body = readPromptBody('completions', Buffer.from(JSON.stringify({ prompt: `a${sep}b` })))!
-    expect(takeOutSeparators('completions', body, '')).toBeUndefined()
-    expect(takeOutSeparators('completions', body, '§§§§')).toBeUndefined()
+    expect(takeOutSeparators('completions', body, { separator: '', most: 9 })).toBeUndefined()
+    expect(takeOutSeparators('completions', body, { separator: '§§§§', most: 9 })).toBeUndefined()
   })
 })
 

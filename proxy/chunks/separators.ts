@@ -7,6 +7,14 @@ import { readPromptBody, writeBody } from '../prompt/prompt-body.ts'
 /** Put between documents by an application, and never part of a text: invisible characters around a word. */
 export const defaultSeparator = '\u2063reprise\u2063'
 
+/** What to look for in a body. */
+export interface Separators {
+  /** '': nothing */
+  readonly separator: string
+  /** taking out more would hold up other requests */
+  readonly most: number
+}
+
 /** A text that is sent without its separators, and where these were. */
 export interface SeparatedText {
   readonly text: string
@@ -21,16 +29,25 @@ export interface SeparatedBody {
 }
 
 /**
- * Removes every separator from the texts of a body, however its JSON escapes them; undefined if there are none. Nothing
- * else changes, to the byte.
+ * Removes every separator from the texts of a body, however its JSON escapes them. Nothing else changes, to the byte.
+ * Returns undefined if there are none, and 'too_many' if there are more than `most`.
  */
-export function takeOutSeparators(api: PromptApi, prompt: PromptBody, separator: string): SeparatedBody | undefined {
+export function takeOutSeparators(
+  api: PromptApi,
+  prompt: PromptBody,
+  { separator, most }: Separators,
+): SeparatedBody | 'too_many' | undefined {
   const texts = prompt.set?.texts ?? []
   if (separator === '') return undefined
-  const splices = texts.map(({ text, isRaw }): TextSplice[] =>
-    isRaw ? placesInJson(text, separator) : placesOf(text, separator),
-  )
-  if (splices.every(({ length }) => length === 0)) return undefined
+  let left = most
+  const splices: TextSplice[][] = []
+  for (const { text, isRaw } of texts) {
+    const own = isRaw ? placesInJson(text, separator, left) : placesOf(text, separator, left)
+    left -= own.length
+    if (left < 0) return 'too_many'
+    splices.push(own)
+  }
+  if (left === most) return undefined
   const bytes = writeBody(prompt, spliceTexts(prompt, { texts: texts.map(({ text }) => text), splices }))
   const clean = readPromptBody(api, bytes)
   if (!clean?.set) return undefined
@@ -43,9 +60,11 @@ export function takeOutSeparators(api: PromptApi, prompt: PromptBody, separator:
   return { prompt: clean, separated }
 }
 
-function placesOf(text: string, separator: string): TextSplice[] {
+/** Returns where a text has the separator: the first `most` places, and one more if there are more. */
+function placesOf(text: string, separator: string, most: number): TextSplice[] {
   const places: TextSplice[] = []
-  for (let at = text.indexOf(separator); at >= 0; at = text.indexOf(separator, at + separator.length)) {
+  let at = text.indexOf(separator)
+  for (; at >= 0 && places.length <= most; at = text.indexOf(separator, at + separator.length)) {
     places.push({ start: at, end: at + separator.length, pieces: [] })
   }
   return places
@@ -54,16 +73,17 @@ function placesOf(text: string, separator: string): TextSplice[] {
 /**
  * Does the same in a text that is raw JSON, where each character may be escaped; an escaped backslash escapes nothing.
  */
-function placesInJson(json: string, separator: string): TextSplice[] {
+function placesInJson(json: string, separator: string, most: number): TextSplice[] {
   const escaped = [...separator].map((sign) => {
     const units = Array.from({ length: sign.length }, (_, i) => sign.charCodeAt(i).toString(16).padStart(4, '0'))
     const plain = sign.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
     return `(?:${plain}|${units.map((unit) => `\\\\u${unit.replace(/[a-f]/g, (x) => `[${x}${x.toUpperCase()}]`)}`).join('')})`
   })
   const pattern = new RegExp(`(?<=(?<!\\\\)(?:\\\\\\\\)*)${escaped.join('')}`, 'g')
-  return [...json.matchAll(pattern)].map(({ index, 0: { length } }) => ({
-    start: index,
-    end: index + length,
-    pieces: [],
-  }))
+  const places: TextSplice[] = []
+  for (const { index, 0: found } of json.matchAll(pattern)) {
+    places.push({ start: index, end: index + found.length, pieces: [] })
+    if (places.length > most) break
+  }
+  return places
 }

@@ -51,7 +51,10 @@ export class Sender {
   /** Returns the decision, and the body as it would go to the engine if it differs from the one received. */
   decide(body: unknown, options: SendOptions = {}): Decision & { readonly body: string | undefined } {
     const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
-    const received = readReceived(options.api ?? 'chat_completions', bytes, false, undefined, defaultSeparator)
+    const received = readReceived(options.api ?? 'chat_completions', bytes, false, undefined, {
+      separator: defaultSeparator,
+      most: 2048,
+    })
     const tenant = options.tenant ?? 'default'
     const decision = decide(
       {

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { UnreadBytes, WholeBody } from '../../bounds/whole-body.ts'
-import { type SeparatedBody, type SeparatedText, takeOutSeparators } from '../../chunks/separators.ts'
+import { tooLarge } from '../../bounds/work-limits.ts'
+import { type SeparatedBody, type SeparatedText, type Separators, takeOutSeparators } from '../../chunks/separators.ts'
 import { ProxyError } from '../../errors.ts'
 import { applyHygiene, type HygieneSettings } from '../../hygiene/apply-hygiene.ts'
 import type { Json } from '../../prompt/body/prompt-builder.ts'
@@ -39,7 +40,7 @@ export function readReceived(
   body: Buffer,
   isEncoded: boolean,
   hygiene: HygieneSettings = none,
-  separator = '',
+  separators: Separators = { separator: '', most: 0 },
 ): Received {
   const unread = { prompt: undefined, tidied: [], fault: undefined }
   // an engine that ignores the header still reads a body that is plain JSON
@@ -47,7 +48,8 @@ export function readReceived(
   if (!isUtf8(body)) throw new ProxyError('invalid_body', 'The request body is not valid JSON: it is not UTF-8.')
   const prompt = readPromptBody(api, withoutByteOrderMark(body))
   if (!prompt) return { ...unread, skipped: 'unexpected_shape' }
-  const parted = part(api, prompt, separator)
+  const parted = part(api, prompt, separators)
+  if (parted === 'too_many') return { ...unread, prompt: { ...prompt, set: undefined }, skipped: tooLarge }
   const { tidied, ...tidy } = tidyUp(api, parted?.prompt ?? prompt, hygiene)
   return {
     separated: parted?.separated,
@@ -61,9 +63,9 @@ const byteOrderMark = Buffer.from('\uFEFF')
 
 const none: HygieneSettings = { sortTools: false, moveVolatileHeaders: false }
 
-function part(api: PromptApi, prompt: PromptBody, separator: string): SeparatedBody | undefined {
+function part(api: PromptApi, prompt: PromptBody, separators: Separators): SeparatedBody | 'too_many' | undefined {
   try {
-    return takeOutSeparators(api, prompt, separator)
+    return takeOutSeparators(api, prompt, separators)
   } catch {
     // values nested too deeply to be written again
     return undefined
