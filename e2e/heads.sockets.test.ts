@@ -96,3 +96,19 @@ test('an empty X-Request-Id is as good as none: the answer bears the one that th
   expect(await client.ended).toMatch(new RegExp(`^x-request-id: ${received}\r$`, 'm'))
   expect(received).toMatch(/^[\w-]{8,}$/)
 })
+
+test.each(routes)('no header is lost, however many there are: %s', async (path) => {
+  let received = ''
+  engine.behave({
+    onRequest: (socket, head) => {
+      received = head
+      socket.write(rawAnswer('{}'))
+    },
+  })
+  const client = await connectRaw(proxy.url)
+  const many = Array.from({ length: 3_000 }, (_, i) => `x-${i}: y`)
+  client.write(rawPost(path, request, ['connection: close', ...many, 'x-last: here']))
+  expect(await client.ended).toMatch(/^HTTP\/1.1 200/)
+  expect(received.match(/\r\nx-\d+: y/g)).toHaveLength(3_000)
+  expect(received).toContain('x-last: here')
+})

@@ -19,6 +19,11 @@ test('clients are not told where the engine is, the log is', () => {
   expect(messageOf('gpu-0:8000 closed the connection')).not.toContain('gpu-0')
 })
 
+test('an error whose code is undefined is told by its message', () => {
+  const cause = Object.assign(new Error('Response does not match the HTTP/1.1 protocol'), { code: undefined })
+  expect(new UnreachableError(engine, cause, true).message).toContain('(Response does not match the HTTP/1.1 protocol)')
+})
+
 test('an engine that refuses is asked after, and one that is not trusted has its certificate looked at', () => {
   expect(messageOf('connect ECONNREFUSED 10.0.0.1:8000', 'ECONNREFUSED')).toBe(
     'The engine did not answer (ECONNREFUSED): is it running?',

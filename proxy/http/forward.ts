@@ -46,7 +46,7 @@ export class UnreachableError extends ProxyError {
   constructor(engine: EngineClient, cause: Error, wasSent: boolean) {
     const reason = reasonOf(cause)
     // clients must not learn the engines' addresses
-    const told = 'code' in cause ? String(cause.code) : withoutAddress(reason, engine)
+    const told = 'code' in cause && cause.code ? String(cause.code) : withoutAddress(reason, engine)
     super('engine_unreachable', `The engine did not answer (${told}): ${remedyOf(cause)}`, { cause })
     this.wasSent = wasSent
     this.reason = reason

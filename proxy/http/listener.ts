@@ -69,6 +69,8 @@ export class Listener {
       if (response.socket) begin()
       else response.once('socket', begin)
     })
+    // their size together is limited; beyond a number of them, Node would drop the others without a word
+    this.#server.maxHeadersCount = 0
     this.#server.on('clientError', (error, socket) => this.#answerUnread(error, socket))
     this.#server.on('connect', (_request, socket) =>
       this.#answerUnread(Object.assign(new Error('a tunnel'), { code: 'CONNECT' }), socket),
