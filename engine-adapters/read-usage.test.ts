@@ -30,6 +30,16 @@ test('the usage of a whole answer', () => {
   expect(read('text/html', [])).toBeUndefined()
 })
 
+test('numbers that no request can have are not known', () => {
+  for (const wrong of ['1e308', '-5', '0.5', '"7"', 'null']) {
+    expect(read('application/json', [usage(10, 4).replace('10', wrong)])?.promptTokens).toBeUndefined()
+    expect(read('application/json', [usage(10, 4).replace(':4', `:${wrong}`)])).toMatchObject({
+      promptTokens: 10,
+      cachedTokens: undefined,
+    })
+  }
+})
+
 test('the last usage of a stream, wherever its bytes are split', () => {
   const stream = Buffer.from(
     `data: {"choices":[{"delta":{"content":"é"}}]}\n\ndata: ${usage(9, 1)}\n\ndata: ${usage(10, 4)}\n\ndata: [DONE]\n\n`,

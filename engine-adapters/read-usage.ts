@@ -168,6 +168,11 @@ function toObject(value: unknown): Json | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined
 }
 
+/** No request has more tokens. An engine that says so would spoil all sums. */
+const mostTokens = 2 ** 31
+
 function toCount(value: unknown): number | undefined {
-  return typeof value === 'number' ? value : undefined
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= mostTokens
+    ? (value as number)
+    : undefined
 }

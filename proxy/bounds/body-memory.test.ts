@@ -41,3 +41,16 @@ test('bodies of one tenant take half of the limit, or are one, so that others ca
   first.release()
   second.grow(100)
 })
+
+test('clients that do not finish large bodies leave room for small ones', () => {
+  const megabyte = 1024 * 1024
+  const memory = new BodyMemory(64 * megabyte)
+  for (let i = 0; i < 6; i++) memory.begin(`t${i}`).grow(10 * megabyte)
+  const large = memory.begin('large')
+  large.grow(megabyte / 2)
+  expect(() => large.grow(megabyte)).toThrowError(/of requests in flight take 62914560 bytes/)
+  large.release()
+  const small = Array.from({ length: 4 }, (_, i) => memory.begin(`s${i}`))
+  for (const share of small) share.grow(megabyte)
+  expect(() => memory.begin('another').grow(1)).toThrowError(/take 67108864 bytes/)
+})

@@ -1,5 +1,9 @@
 import { ProxyError } from '../errors.ts'
 
+/** A larger body cannot take the last part of the memory from those of others. */
+const smallBytes = 1024 * 1024
+const lastPart = 1 / 16
+
 /** How soon a retry is worthwhile: bodies are freed as soon as an engine starts to answer. */
 const retryAfterSeconds = 1
 
@@ -11,7 +15,10 @@ export interface BodyShare {
   release(): void
 }
 
-/** Bounds the memory of all bodies in flight. One tenant gets at most half of it, except for a single body. */
+/**
+ * Bounds the memory of all bodies in flight. One tenant gets at most half of it, except for a single body. The last part
+ * of it is for small bodies, so that a few clients who do not finish large ones do not shut out everybody.
+ */
 export class BodyMemory {
   #limit: number
   readonly #onChange: (bytes: number) => void
@@ -40,7 +47,9 @@ export class BodyMemory {
     return {
       grow: (bytes) => {
         const ofTenant = this.#byTenant.get(tenant) ?? 0
-        if (this.#bytes + bytes > this.#limit) throw this.#full('requests', this.#limit)
+        const isSmallOrAlone = own + bytes <= smallBytes || this.#bytes === own
+        const room = isSmallOrAlone ? this.#limit : this.#limit * (1 - lastPart)
+        if (this.#bytes + bytes > room) throw this.#full('requests', room)
         if (ofTenant > own && ofTenant + bytes > this.#limit / 2) throw this.#full('your requests', this.#limit / 2)
         own += bytes
         this.#add(tenant, bytes)
