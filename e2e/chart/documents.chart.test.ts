@@ -65,6 +65,19 @@ describe('the notes after an installation', () => {
     expect(notesOf({ ...exampleValues('gateway'), replicas: 1 })).not.toContain('without a Redis')
   })
 
+  test.each([
+    ['512Mi', undefined, true],
+    ['1Gi', undefined, false],
+    ['1Gi', 2 ** 30, true],
+    ['0.5G', undefined, true],
+    [2 ** 30, undefined, false],
+    [null, undefined, false],
+  ])('say what memory bodies need: %s for %s', (memory, bytes, isTooLittle) => {
+    const config = bytes === undefined ? {} : { limits: { body_memory_bytes: bytes } }
+    const notes = notesOf({ ...exampleValues('gateway'), config, resources: { limits: { memory } } })
+    expect(notes.includes('resources.limits.memory')).toBe(isTooLittle)
+  })
+
   test('of the library say what is next there', () => {
     expect(notesOf({ mode: 'library' })).toContain('The configuration is in ConfigMap r-reprise')
   })

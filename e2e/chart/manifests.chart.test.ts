@@ -132,6 +132,17 @@ test.each<[string, Values, RegExp]>([
     /two are called same/,
   ],
   [
+    'repeated events of an engine without events',
+    { engines: [{ url: 'http://a', kind: 'vllm', replay: 'tcp://a:5558' }] },
+    /http:\/\/a has replay and no events/,
+  ],
+  [
+    'events of an engine of no kind',
+    { engines: [{ url: 'http://a', id: 'a', events: 'tcp://a:5557' }] },
+    /engines: a has events: write kind: vllm/,
+  ],
+  ['TLS for an engine without it', { engines: [{ url: 'http://a', tls: { ca: '/ca' } }] }, /write its url as https:/],
+  [
     'a client CA of no Secret',
     { ...exampleValues('gateway'), secrets: { tls: { clientCa: true } } },
     /secrets\.tls\.existingSecret/,
@@ -152,12 +163,76 @@ test.each<[string, Values, RegExp]>([
     /plugin\.extraPythonPath/,
   ],
   ['a variable that is no setting', { ...exampleValues('gateway'), extraEnv: [{ name: 'REPRISE_FOO' }] }, /REPRISE_/],
+  [
+    'a tenant named by nobody',
+    { ...exampleValues('gateway'), config: { tenants: { from: 'header' } } },
+    /config\.tenants\.trusted_peers/,
+  ],
+  [
+    'a bound on the order of the paper',
+    { ...exampleValues('gateway'), config: { ordering: { policy: 'paper', max_displacement: 2 } } },
+    /config\.ordering\.max_displacement/,
+  ],
+  ...['127.0.0.1', '127.1.2.3', '::1', 'localhost'].map((listenHost): [string, Values, RegExp] => [
+    `the loopback as ${listenHost}`,
+    { ...exampleValues('gateway'), listenHost },
+    /listenHost is .*: write 0\.0\.0\.0, or "::"/,
+  ]),
   ['too little time to end', { ...exampleValues('gateway'), terminationGracePeriodSeconds: 30 }, /add up to is 70/],
   ['an unknown value', { ...exampleValues('gateway'), replicaCount: 2 }, /'replicaCount' not allowed/],
   ['an unknown setting', { ...exampleValues('gateway'), config: { limit: {} } }, /'limit' not allowed/],
 ])('%s is refused, with what to write', (_, values, reason) => {
   expect(() => render(values)).toThrow(reason)
 })
+
+test('gateways that name tenants, and the paper’s order, are not refused', () => {
+  const config = { tenants: { from: 'header', trusted_peers: ['10.0.0.0/8'] }, ordering: { policy: 'paper' } }
+  expect(loadRendered({ ...exampleValues('gateway'), config })).toMatchObject(config)
+})
+
+describe('the network policy of engines that are selected', () => {
+  const podSelector = { matchLabels: { app: 'vllm' } }
+  const peer = { namespaceSelector: {} }
+  const policyOf = (name: string, values: Values): IngressRules =>
+    find(
+      render(mergeValues({ networkPolicy: { enabled: true, engines: { podSelector } } }, values)),
+      'NetworkPolicy',
+      name,
+    ).spec as IngressRules
+
+  test('opens each port that the values name, once, in order', () => {
+    const engines = [
+      {
+        url: 'http://vllm-0.vllm:30000/base',
+        kind: 'vllm',
+        events: 'tcp://vllm-0.vllm:5557',
+        replay: 'tcp://vllm-0.vllm:5558',
+      },
+      { url: 'https://vllm-1.vllm', kind: 'vllm', events: 'tcp://[fd00::1]:5557' },
+      { url: 'http://[fd00::2]', kind: 'vllm' },
+      { url: 'http://vllm-3.vllm:8000' },
+    ]
+    const { ingress } = policyOf('r-reprise-engines', { engines })
+    expect(ingress).toHaveLength(1)
+    expect(ingress[0]!.ports).toEqual([80, 443, 5557, 5558, 8000, 30000].map((port) => ({ port, protocol: 'TCP' })))
+  })
+
+  test.each([
+    ['beside others', [peer], [peer, { podSelector }]],
+    ['alone', [], [{ podSelector }]],
+  ])('lets them report to the admin port, %s', (_, admin, from) => {
+    const { ingress } = policyOf('r-reprise', mergeValues(exampleValues('gateway'), { networkPolicy: { admin } }))
+    expect(ingress.slice(1)).toEqual([{ ports: [{ port: 9090, protocol: 'TCP' }], from }])
+  })
+
+  test('lets nobody to the admin port of a sidecar, whose engine reports on the loopback', () => {
+    expect(policyOf('r-reprise', exampleValues('vllm')).ingress).toHaveLength(1)
+  })
+})
+
+interface IngressRules {
+  readonly ingress: readonly { readonly ports: readonly object[]; readonly from: readonly object[] }[]
+}
 
 test('a Kubernetes without native sidecars is refused', () => {
   expect(() => render(exampleValues('vllm'), { kubernetes: '1.28.9' })).toThrow(/incompatible with Kubernetes v1\.28/)

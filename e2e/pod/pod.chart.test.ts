@@ -41,7 +41,6 @@ afterEach(async () => {
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const quick: Values = {
-  listenHost: '127.0.0.1',
   probes: { periodSeconds: 1, timeoutSeconds: 10, startupSeconds: 120 },
   config: { drain_delay_seconds: 4, logs: { level: 'info' } },
 }

@@ -51,7 +51,6 @@ describe.runIf(isSetUp)('a pod with a real vLLM', () => {
     const [data, admin, port] = [await findFreePort(), await findFreePort(), await findFreePort()]
     const values: Values = {
       mode: 'sidecar',
-      listenHost: '127.0.0.1',
       ports: { data, admin },
       probes: { timeoutSeconds: 20, startupSeconds: 120 },
       engine: mergeValues({ image: { repository: 'vllm/vllm-openai', tag: 'v0.32.0' }, model, port }, forCpu),

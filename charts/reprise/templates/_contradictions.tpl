@@ -9,6 +9,17 @@ Says what to write.
 {{- if eq $data $admin -}}
 {{- fail (printf "ports.data and ports.admin are both %d: give each a port of its own" $data) -}}
 {{- end -}}
+{{- if regexMatch "^(127\\.|::1$|localhost$)" $values.listenHost -}}
+{{- fail (printf "listenHost is %s, which probes and applications do not reach: write 0.0.0.0, or \"::\" where addresses are IPv6" $values.listenHost) -}}
+{{- end -}}
+{{- if and (eq (dig "tenants" "from" "" $values.config) "header") (not (dig "tenants" "trusted_peers" "" $values.config)) -}}
+{{- fail "config.tenants.from is header: write the addresses of the gateways that name tenants as config.tenants.trusted_peers, as in [10.0.0.0/8]" -}}
+{{- end -}}
+{{- with $values.config.ordering -}}
+{{- if and (eq (default "" .policy) "paper") (hasKey . "max_displacement") -}}
+{{- fail "config.ordering.max_displacement bounds the policy reprise: leave it out, or write config.ordering.policy: reprise" -}}
+{{- end -}}
+{{- end -}}
 {{- if ne $values.mode "gateway" -}}
 {{- $engine := int (include "reprise.enginePort" .) -}}
 {{- if has $engine (list $data $admin) -}}
@@ -25,6 +36,16 @@ Says what to write.
 {{- if .id -}}
 {{- if has .id $ids -}}{{- fail (printf "engines: two are called %s: give each its own id" .id) -}}{{- end -}}
 {{- $ids = append $ids .id -}}
+{{- end -}}
+{{- $name := default .url .id -}}
+{{- if and .replay (not .events) -}}
+{{- fail (printf "engines: %s has replay and no events: write where it publishes them, as events" $name) -}}
+{{- end -}}
+{{- if and .events (not (has .kind (list "vllm" "sglang"))) -}}
+{{- fail (printf "engines: %s has events: write kind: vllm or kind: sglang" $name) -}}
+{{- end -}}
+{{- if and .tls (not (hasPrefix "https:" .url)) -}}
+{{- fail (printf "engines: %s has tls: write its url as https://" $name) -}}
 {{- end -}}
 {{- end -}}
 {{- with $values.secrets.tls -}}

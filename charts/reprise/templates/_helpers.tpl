@@ -79,3 +79,28 @@ annotations:
 {{- define "reprise.hostPort" -}}
 {{- if contains ":" .host -}}[{{ .host }}]{{- else -}}{{ .host }}{{- end -}}:{{ int .port }}
 {{- end }}
+
+{{/* the ports of networkPolicy.engines: the one given there, and those of `engines` */}}
+{{- define "reprise.enginesPorts" -}}
+{{- $ports := list .Values.networkPolicy.engines.port -}}
+{{- range .Values.engines -}}
+{{- range compact (list .url .events .replay) -}}
+{{- $url := urlParse . -}}
+{{- $given := regexFind ":[0-9]+$" $url.host | trimPrefix ":" -}}
+{{- $ports = append $ports (default (ternary 443 80 (eq $url.scheme "https")) $given) -}}
+{{- end -}}
+{{- end -}}
+{{- $sorted := list -}}
+{{- range $ports -}}{{- $sorted = append $sorted (int . | printf "%05d") -}}{{- end -}}
+{{- range $sorted | uniq | sortAlpha }}
+- { port: {{ atoi . }}, protocol: TCP }
+{{- end }}
+{{- end }}
+
+{{/* a quantity of memory in bytes; nothing where it is written in another way than as 512Mi or 1.5G */}}
+{{- define "reprise.bytes" -}}
+{{- $units := dict "" 1 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 -}}
+{{- $quantity := toJson . | trimAll "\"" -}}
+{{- $unit := get $units (regexReplaceAll "^[0-9.]+" $quantity "") -}}
+{{- if $unit -}}{{- mulf (regexFind "^[0-9.]+" $quantity | float64) $unit | int64 -}}{{- end -}}
+{{- end }}
