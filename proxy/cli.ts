@@ -23,6 +23,8 @@ import { type Log, logWritten } from './log.ts'
 import { readVersion } from './telemetry/read-version.ts'
 
 const settleMilliseconds = 500
+/** How long the last line may take to be written after a second signal. */
+const lastLineMilliseconds = 250
 
 interface EmulateOptions {
   listen: ListenAddress
@@ -139,7 +141,10 @@ async function serve(flags: ServeFlags): Promise<void> {
     )
   }
   announce({ url: proxy.url, admin_url: proxy.adminUrl })
-  stopOnSignals(() => proxy.close())
+  stopOnSignals(
+    () => proxy.close(),
+    (signal) => proxy.log.warn({ version: readVersion(), signal }, 'stopped at once: requests in flight were cut off'),
+  )
   if (live.config.mode !== 'off') await warmUpBeside(proxy.log)
 }
 
@@ -194,12 +199,17 @@ function announce(addresses: Record<string, string>): void {
 }
 
 /** The first signal lets requests in flight finish; the second exits at once. */
-function stopOnSignals(close: () => Promise<void>): void {
-  let isClosing = false
+function stopOnSignals(close: () => Promise<void>, onCut?: (signal: string) => void): void {
+  let signals = 0
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
-      if (isClosing) process.exit(1)
-      isClosing = true
+      signals += 1
+      if (signals > 2) process.exit(1)
+      if (signals === 2) {
+        onCut?.(signal)
+        void Promise.race([logWritten(), pause(lastLineMilliseconds)]).then(() => process.exit(1))
+        return
+      }
       close().then(
         async () => {
           await logWritten()

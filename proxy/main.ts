@@ -58,7 +58,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const log = createLog(config.logLevel)
   // loaded only if configured: the client takes 20 MB
   const redis = config.redis && (await import('./redis/create-shared-redis.ts')).createSharedRedis(config.redis, log)
-  const drain = { isLeaving: false, isDraining: false }
+  const drain = { isLeaving: false, isDraining: false, isCutting: false }
   let current = config
   // the emulator needs its callback URL before there is an engine to build the rest on
   const adminApp = new Deferred<Hono<ServerEnv>>()
@@ -114,9 +114,9 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
     },
     close: async () => {
       const { drainDelaySeconds, drainSeconds } = current
-      await leave(drain, data, log, drainDelaySeconds)
+      await leave(drain, data, log.child({ version }), drainDelaySeconds)
       log.info({ version, drain_seconds: drainSeconds }, 'draining: new requests are refused')
-      await data.close(drainSeconds * 1000)
+      await closeWithin(drainSeconds * 1000, drain, data)
       await stopAll({ upkeep, live, replicas, emulator, admin, history, tracing })
       log.info({ version }, 'stopped')
     },
@@ -135,6 +135,16 @@ async function leave(
   data.endConnectionsBehindAnswers()
   if (seconds > 0) await pause(seconds * 1000)
   drain.isDraining = true
+}
+
+/** Waits for the requests in flight; when the time is up, those that are left are cut off. */
+async function closeWithin(milliseconds: number, drain: { isCutting: boolean }, data: Listener): Promise<void> {
+  // timers of one length run in their order: this one before the listener's
+  const cut = setTimeout(() => {
+    drain.isCutting = true
+  }, milliseconds)
+  await data.close(milliseconds)
+  clearTimeout(cut)
 }
 
 /** What is stopped once no request is in flight. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import type { KeysConfig } from '../config/config.ts'
+import { readVersion } from '../telemetry/read-version.ts'
 import { hashOf } from './hash-key.ts'
 import { KeyStore } from './key-store.ts'
 
@@ -53,6 +54,7 @@ test('a file that changes is read again, also when it is replaced', { timeout: 3
   await new Promise((resolve) => setTimeout(resolve, 50))
   write('a', 'b')
   await eventually(() => expect(keys.find('b')).toBeDefined())
+  expect(log.info.mock.calls).toEqual([[{ version: readVersion(), keys: 2 }, 'API keys reloaded']])
   const beside = join(folder, 'new.yaml')
   writeFileSync(beside, `keys:\n${line('c')}`)
   renameSync(beside, file)
@@ -68,6 +70,7 @@ test('a file that breaks or goes leaves the keys as they were, and says why', { 
   writeFileSync(file, 'keys:\n  - { tenant: a, sha256: short }\n  - { sha256: 1 }')
   await eventually(() => expect(log.error).toHaveBeenCalled())
   expect(log.error.mock.calls[0]![0]).toEqual({
+    version: readVersion(),
     faults: [
       `${file}:2: keys[0].sha256: has to be 64 hexadecimal digits: \`reprise hash-key\` prints them`,
       `${file}:3: keys[1].sha256: has to be a text`,

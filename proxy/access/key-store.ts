@@ -1,5 +1,6 @@
 import { type Stats, unwatchFile, watchFile } from 'node:fs'
 import type { KeysConfig } from '../config/config.ts'
+import { readVersion } from '../telemetry/read-version.ts'
 import { ApiKeys } from './api-keys.ts'
 import { asksForKeys, readKeyRecords } from './read-key-records.ts'
 
@@ -62,13 +63,14 @@ export class KeyStore {
 
   #read(): void {
     const { log, onChange } = this.#options
+    const version = readVersion()
     try {
       if (asksForKeys(this.#config)) this.keys.replace(readKeyRecords(this.#config))
     } catch (error) {
-      log.error({ faults: (error as Error).message.split('\n') }, 'API keys not reloaded: those before stay')
+      log.error({ version, faults: (error as Error).message.split('\n') }, 'API keys not reloaded: those before stay')
       return
     }
-    if (!this.keys.isOpen) log.info({ keys: this.keys.entries.length }, 'API keys reloaded')
+    if (!this.keys.isOpen) log.info({ version, keys: this.keys.entries.length }, 'API keys reloaded')
     onChange?.(this.keys)
   }
 }

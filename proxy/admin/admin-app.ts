@@ -18,6 +18,7 @@ import type { Acknowledgement, ReplicaMirror } from '../mirror/replica-mirror.ts
 import { explain, explainBehind } from '../request/explain.ts'
 import type { Pipeline } from '../request/pipeline.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
+import { AdminLog } from './admin-log.ts'
 
 /** The largest callback body that is read, in bytes. */
 const eventBodyLimit = 8 * 1024 * 1024
@@ -45,7 +46,12 @@ export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv>
   const { pipeline, drain, token, telemetry } = dependencies
   const page = readDashboardPage()
   const app = new Hono<ServerEnv>()
-  app.onError((error, c) => answerError(error, c, telemetry.log))
+  const adminLog = new AdminLog(telemetry.log)
+  app.onError((error, c) => {
+    const { status } = toProxyError(error)
+    if (status === 401 || status === 403) adminLog.refused(c.env.incoming, status)
+    return answerError(error, c, telemetry.log)
+  })
   app.notFound((c) => answerError(noSuchRoute(app, c.req.path), c, telemetry.log))
   app.get('/healthz', (c) => c.json({ status: 'ok' }))
   app.get('/readyz', (c) => {
@@ -77,12 +83,13 @@ export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv>
         : await explainBehind(pipeline, c.env.incoming, body, api)
     return c.body(explanation, 200, { 'content-type': 'application/json' })
   })
-  addFigures(app, dependencies)
+  addFigures(app, dependencies, adminLog)
   app.get('/v1/shapes', (c) => c.json({ shapes: telemetry.recent.shapes }))
-  addChunkRoutes(app, pipeline)
-  addReplicaSwitches(app, dependencies)
+  addChunkRoutes(app, pipeline, adminLog)
+  addReplicaSwitches(app, dependencies, adminLog)
   // for a stop hook, which cannot send a signal to another container
   app.post('/v1/drain', (c) => {
+    adminLog.changed(c.env.incoming, { state: 'draining' })
     // a second signal would cut off requests in flight
     if (!drain.isLeaving) process.kill(process.pid, 'SIGTERM')
     return c.json({ status: 'draining' }, 202)
@@ -92,7 +99,7 @@ export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv>
 }
 
 /** Adds routes that show what the index and the mirrors hold, for people and for the dashboard. */
-function addFigures(app: Hono<ServerEnv>, dependencies: AdminDependencies): void {
+function addFigures(app: Hono<ServerEnv>, dependencies: AdminDependencies, adminLog: AdminLog): void {
   const { pipeline, replicas, drain, telemetry, history, version } = dependencies
   const estimateTokens = (characters: number): number => replicas[0]?.mirror.estimateTokens(characters) ?? 0
   const wordsOf: WordsOf = (block) => (pipeline.settings().keepsWords ? telemetry.words.of(block) : undefined)
@@ -105,6 +112,7 @@ function addFigures(app: Hono<ServerEnv>, dependencies: AdminDependencies): void
   app.delete('/v1/index', (c) => {
     for (const replica of replicas) replica.clear()
     telemetry.hot.clear()
+    adminLog.changed(c.env.incoming, { state: 'cleared' })
     return c.json({ status: 'cleared' })
   })
   app.get('/v1/mirror', async (c) => c.json({ replicas: await describe(), tenants: dependencies.tenants() }))
@@ -131,11 +139,16 @@ function addFigures(app: Hono<ServerEnv>, dependencies: AdminDependencies): void
 }
 
 /** Adds routes that take replicas out of use and put them back. */
-function addReplicaSwitches(app: Hono<ServerEnv>, { drainReplica, resumeReplica }: AdminDependencies): void {
+function addReplicaSwitches(
+  app: Hono<ServerEnv>,
+  { drainReplica, resumeReplica }: AdminDependencies,
+  adminLog: AdminLog,
+): void {
   const change = (path: string, state: string, apply: ((replica: string) => boolean) | undefined): void => {
     app.post(`/v1/replicas/:replica/${path}`, (c) => {
       const replica = c.req.param('replica')!
       if (!apply?.(replica)) throw unknownReplica(replica)
+      adminLog.changed(c.env.incoming, { replica, state })
       return c.json({ replica, state })
     })
   }

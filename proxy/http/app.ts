@@ -20,6 +20,8 @@ export interface Drain {
   readonly isLeaving: boolean
   /** new requests are refused */
   readonly isDraining: boolean
+  /** the time for requests in flight is up: those that are left are cut off */
+  readonly isCutting: boolean
 }
 
 /** What the Node server hands to Hono. */
@@ -65,7 +67,8 @@ async function answer(
   } catch (error) {
     outcome = answerError(error, exchange, pipeline, api)
   }
-  telemetry.ended(outcome, outgoing)
+  const isCut = drain.isCutting && (outcome === 'client_left' || outcome === 'engine_broke_off')
+  telemetry.ended(isCut ? 'cut_by_drain' : outcome, outgoing)
   return RESPONSE_ALREADY_SENT
 }
 

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { Hono } from 'hono'
 import { ProxyError } from '../../errors.ts'
 import type { ServerEnv } from '../../http/app.ts'
@@ -12,6 +13,7 @@ import { readChunks } from './read-chunks.ts'
 export function addChunkRoutes(
   app: Hono<ServerEnv>,
   { chunks, settings, telemetry }: Pick<Pipeline, 'chunks' | 'settings' | 'telemetry'>,
+  log: { changed(request: IncomingMessage, done: object): void },
 ): void {
   app.get('/v1/chunks', (c) =>
     c.json({
@@ -29,7 +31,9 @@ export function addChunkRoutes(
     if (chunks.capacity === 0) {
       throw new ProxyError('invalid_body', 'No chunks are kept here: chunks.max_chunks is 0 in the configuration.')
     }
-    const report = await chunks.put(given.chunks, given.tenant ?? (c.req.query('tenant') || undefined))
+    const tenant = given.tenant ?? (c.req.query('tenant') || undefined)
+    const report = await chunks.put(given.chunks, tenant)
+    log.changed(c.env.incoming, { tenant, ...report })
     return c.json({ ...report, chunks: chunks.size })
   })
   app.delete('/v1/chunks', async (c) => {
@@ -39,7 +43,9 @@ export function addChunkRoutes(
     const isNamed = given.ids !== undefined || given.texts !== undefined
     if (body.trim() !== '' && !isNamed && tenant === undefined) throw invalid()
     const isAll = tenant === undefined && !isNamed
-    return c.json({ forgotten: isAll ? chunks.clear() : chunks.forget(tenant, given), chunks: chunks.size })
+    const forgotten = isAll ? chunks.clear() : chunks.forget(tenant, given)
+    log.changed(c.env.incoming, { tenant, forgotten })
+    return c.json({ forgotten, chunks: chunks.size })
   })
 }
 
