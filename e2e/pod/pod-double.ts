@@ -250,6 +250,9 @@ export class PodDouble {
   }
 }
 
+/** Writes a pod's files. What listens on all of its addresses listens on the loopback here. */
 function writeFiles(folder: string, data: Readonly<Record<string, string>>): void {
-  for (const [name, text] of Object.entries(data)) writeFileSync(join(folder, name), text)
+  for (const [name, text] of Object.entries(data)) {
+    writeFileSync(join(folder, name), text.replaceAll('0.0.0.0:', '127.0.0.1:'))
+  }
 }
