@@ -42,7 +42,6 @@ export async function readWithinLimits(api: PromptApi, body: Buffer, options: Re
   const isHeavy = body.length > lightBytes || (scan !== undefined && isCrowded(scan))
   if (isHeavy) await turn()
   const received = readReceived(api, body, isEncoded, hygiene, { separator, most: limits.texts })
-  if (received.skipped === tooLarge && received.prompt?.explicit) throw explicitTooLarge()
   const isKnown = scan && received.prompt?.set?.prompts.length === 1
   const bounded = withinTexts(received, limits)
   return { received: isKnown ? knownBy(scan, body, bounded) : bounded, isHeavy }
@@ -65,7 +64,7 @@ function countTexts(prompt: PromptBody | undefined): number {
 
 function withinTexts(received: Received, limits: WorkLimits): Received {
   const { prompt } = received
-  if (!prompt || countTexts(prompt) <= limits.texts) return received
+  if (!prompt || (received.skipped !== tooLarge && countTexts(prompt) <= limits.texts)) return received
   if (prompt.explicit) throw explicitTooLarge()
   return { ...received, skipped: tooLarge, prompt: { ...prompt, set: undefined } }
 }

@@ -5,6 +5,7 @@ answers.
 """
 
 import argparse
+import json
 import random
 import statistics
 from collections import defaultdict
@@ -77,14 +78,8 @@ def _read_options() -> argparse.Namespace:
     parser.add_argument("--ratios", nargs="+", type=float, default=[0.0, 0.15, 0.3])
     parser.add_argument("--host-gib", type=int, default=40, help="for stored rows")
     parser.add_argument("--eager", action="store_true", help="neither compile nor capture graphs")
-    parser.add_argument("--engine", type=_named, default={}, help="more of vLLM's options, as a JSON object")
+    parser.add_argument("--engine", type=json.loads, default={}, help="more of vLLM's options, as a JSON object")
     return parser.parse_args()
-
-
-def _named(text: str) -> dict[str, object]:
-    import json
-
-    return json.loads(text)
 
 
 if __name__ == "__main__":

@@ -103,7 +103,7 @@ class PageSelection:
         mine = lengths[sparse]
         # this step's token is not written yet
         full, total = (mine - 1) // page, -(-mine // page)
-        at, row = self._to_device(sparse), int(sparse[0])
+        at = self._to_device(sparse)
         source = common.block_table_tensor.index_select(0, at)
         filled = full > rows.summed[slots]
         if filled.any():
@@ -116,7 +116,7 @@ class PageSelection:
         rows.listed[slots[due]], rows.chosen_at[slots[due]], rows.age[slots[due]] = listed[due], full[due], 0
         listed, since = rows.listed[slots], rows.chosen_at[slots]
         kept = listed + total - since
-        step = self._step_of(common, sparse, at, row, slots, queries, source, due, full, listed, since, total, kept)
+        step = self._step_of(common, sparse, at, slots, queries, source, due, full, listed, since, total, kept)
         left_out = np.zeros_like(lengths)
         left_out[sparse] = (total - kept) * page
         self._count(slots, due & (not all_pages), again, kept, total)
@@ -144,7 +144,6 @@ class PageSelection:
         common: "CommonAttentionMetadata",
         sparse: np.ndarray,
         at: torch.Tensor,
-        row: int,
         slots: np.ndarray,
         queries: np.ndarray,
         source: torch.Tensor,
@@ -163,7 +162,7 @@ class PageSelection:
             stock=common,
         )  # fmt: skip
         if len(slots) == 1:
-            step.only = Only(row, int(slots[0]), int(queries[0]), int(listed[0]))
+            step.only = Only(int(sparse[0]), int(slots[0]), int(queries[0]), int(listed[0]))
         if due.any():
             step.due_full, step.due_most = int(full[due].max()), int(listed[due].max())
             step.due, step.due_slots = self._to_device(np.flatnonzero(due)), self._to_device(slots[due])
