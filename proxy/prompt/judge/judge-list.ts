@@ -14,7 +14,7 @@ import { readSigns } from './evidence/read-signs.ts'
 import { isEnough } from './evidence/weigh-evidence.ts'
 import { isExample } from './is-example.ts'
 import { isLikeSteps, isOfWork, isRetrieved } from './own-work.ts'
-import { readAnnouncement, readBehind } from './read-evidence.ts'
+import { readAnnouncement, readBehind, readHeading } from './read-evidence.ts'
 import type { Reason } from './reasons.ts'
 
 // follows the number of a block
@@ -135,7 +135,7 @@ function behindFields(text: string, blocks: readonly BlockSpan[]): readonly Bloc
 
 /** Returns whether the line before a list, or the element around it, announces news or one text in pieces. */
 function isOfNews({ text, tags }: Marks, start: number): boolean {
-  const { heading } = readAnnouncement(text, start)
+  const heading = readHeading(text, start)
   // a question may mention anything
   const isQuestion = /[?？{]/.test(heading) || readCue(heading, 0)?.question === true
   if (!isQuestion && (OF_NEWS.test(heading.replaceAll('_', ' ')) || OF_SERIES.test(heading))) return true

@@ -75,11 +75,20 @@ export function isAnsweredBy(text: string, start: number, end: number): boolean 
   return isGrounded(readBehind(text, end)) || isGrounded(readBefore(text, start))
 }
 
+/** Returns the line right before a list; of a long one, its end. */
+export function readHeading(text: string, start: number): string {
+  return toHeading(text, findHeadingEnd(text, start))
+}
+
+function toHeading(text: string, end: number): string {
+  return text.slice(Math.max(findLineStart(text, end), end - LONGEST_HEADING), end).trim()
+}
+
 /** Reads what announces a list before it, or mentions it in the first lines `behind` it. */
 export function readAnnouncement(text: string, start: number, behind = ''): Announcement {
   const headingEnd = findHeadingEnd(text, start)
   const lineStart = findLineStart(text, headingEnd)
-  const heading = text.slice(Math.max(lineStart, headingEnd - LONGEST_HEADING), headingEnd).trim()
+  const heading = toHeading(text, headingEnd)
   const isHeading = headingEnd - lineStart <= LONGEST_HEADING && isHeadingLine(heading)
   const paragraph = readParagraph(text, headingEnd)
   const remarks = behind

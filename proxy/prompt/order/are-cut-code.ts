@@ -13,6 +13,8 @@ const BLANK = ' \t'
  * and all three in none.
  */
 export function areCutCode(text: string, blocks: readonly BlockSpan[]): boolean {
+  // most lists have no such piece, and then no brace is counted
+  if (!blocks.some((block, i) => i > 0 && beginsInside(text, block))) return false
   let depth = 0
   let closing = 0
   for (const [i, block] of blocks.entries()) {

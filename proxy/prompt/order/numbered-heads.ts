@@ -129,6 +129,7 @@ function countsInLetters(heads: readonly string[], shared: string): boolean {
 function countsInWords(heads: readonly string[], shared: string): boolean {
   const prefix = shared.replace(/\p{L}+$/u, '')
   const words = heads.map((head) => (WORD.exec(head.slice(prefix.length))?.[1] ?? '').toLowerCase())
+  if (words.includes('')) return false
   if (counting.some((row) => isRunning(words.map((word) => row.indexOf(word) + 1 || Number.NaN)))) return true
   return cycles.some((cycle) => {
     const values = words.map((word) => cycle.indexOf(word))

@@ -9,6 +9,7 @@ import { readAboveRule, readFileSaid, readOrigin } from './labels/find-named-lab
 import { beginsRecord, readRecordHead } from './labels/find-record-head.ts'
 import { readTitledLabel } from './labels/find-titled-labels.ts'
 import type { Label } from './labels/label.ts'
+import { isAlphabetic, mayBeginLabel } from './words/read-noun.ts'
 
 /** A place in a text. */
 export interface Place {
@@ -160,6 +161,7 @@ export class LineReader {
   #readLabel(line: number, start: number): void {
     const colon = this.#colons.from(start)
     const hasColon = colon <= start + FURTHEST_COLON
+    if (!hasColon && isAlphabetic(this.#text.charCodeAt(start)) && !mayBeginLabel(this.#text, start)) return
     const foot = hasColon ? readFoot(this.#text, line, start) : undefined
     if (foot !== undefined) {
       this.feet.push(foot)

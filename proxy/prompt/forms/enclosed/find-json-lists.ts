@@ -2,7 +2,7 @@ import type { Span } from '../../../json/json-spans.ts'
 import type { BlockSpan, ContextList } from '../../judge/context-list.ts'
 import { type Front, haveTexts, judgeResults, SHORTEST_TEXT, type Situation } from '../../judge/judge-results.ts'
 import { isOfWork } from '../../judge/own-work.ts'
-import { readAnnouncement } from '../../judge/read-evidence.ts'
+import { readAnnouncement, readHeading } from '../../judge/read-evidence.ts'
 import type { Reason, Refusal } from '../../judge/reasons.ts'
 import { readCue } from '../../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findLineEnd } from '../../scan/find-edges.ts'
@@ -119,12 +119,16 @@ function readList(
   const { text } = marks
   if (end > region.end || !arrays.some(({ elements }) => elements.some((element) => mayHoldText(text, element))))
     return undefined
-  const front = readFront(text, start)
-  // fenced JSON may be an example
-  if (fenceEnd !== undefined && !(front.isAnnounced && isFence(text, end, fenceEnd))) return undefined
   // if more text follows on the line, it is code or prose that looks like JSON
   if (findContentStart(text, end, findLineEnd(text, end)) < findLineEnd(text, end) && !/[<"'`]/.test(text[end] ?? ''))
     return undefined
+  const named = arrays
+    .map(({ name, elements }) => ({ name: name && toWords(name), elements }))
+    .filter(({ name }) => name === undefined || name === '' || LIST_NAMES.test(name))
+  if (named.length === 0) return undefined
+  const front = readFront(text, start)
+  // fenced JSON may be an example
+  if (fenceEnd !== undefined && !(front.isAnnounced && isFence(text, end, fenceEnd))) return undefined
   const situation: Situation = {
     ...front,
     isHeld: region.isKin,
@@ -135,9 +139,6 @@ function readList(
     isSorted: isSortedAround(text, start, end, arrays),
   }
   const isStrings = (situation.isAnnounced || situation.isSearched) && text.charCodeAt(start) === OPEN_BRACKET
-  const named = arrays
-    .map(({ name, elements }) => ({ name: name && toWords(name), elements }))
-    .filter(({ name }) => name === undefined || name === '' || LIST_NAMES.test(name))
   const judged = named
     .filter(({ name, elements }) => haveTexts(text, elements, name, situation))
     .map(({ name, elements }) => ({ elements, reason: judgeResults(text, elements, name, situation) }))
@@ -217,8 +218,9 @@ function readFront(text: string, start: number): Front {
   if (text[end - 1] === '}' || text[end - 1] === ']') {
     if (!/^(?:\[{1,2}[^[{"]|#)/.test(text.slice(text.lastIndexOf('\n', end - 1) + 1, end))) return SILENT
   }
-  const { heading, announcesText, announcesSet } = readAnnouncement(text, start)
+  const heading = readHeading(text, start)
   if (heading.length === 0 || /[.?!]$/.test(heading) || isOfWork(heading)) return SILENT
+  const { announcesText, announcesSet } = readAnnouncement(text, start)
   return { isAnnounced: announcesText || announcesSet, isSet: announcesSet && !OF_ANYTHING.test(heading) }
 }
 

@@ -12,8 +12,9 @@ const LONGEST_KEY = 200
  * below all of them `Valid Keys: Smith2020 pages 1-3, Lee2021 pages 4-5`, as PaperQA2 writes them.
  */
 export function findKeyedLists(text: string, region: Region): ContextList[] {
-  const at = text.indexOf(KEYS, region.start)
-  if (at < 0 || at >= region.end) return []
+  const inside = text.slice(region.start, region.end).indexOf(KEYS)
+  if (inside < 0) return []
+  const at = region.start + inside
   const keys = new Set(
     text
       .slice(at + KEYS.length, findLineEnd(text, at + KEYS.length))

@@ -50,6 +50,8 @@ const originWords: ReadonlySet<string> = new Set(['from', 'content', 'contents',
 const pageWords: ReadonlySet<string> = new Set(['page', 'website', 'site', 'entry', 'post'])
 // after signs, a field names a source, as in `###PATH: a.md`; without signs it belongs to a record
 const fieldWords: ReadonlySet<string> = new Set(['path', 'filepath', 'url', 'uri', 'link', 'title'])
+// first words of a line that only says how well the text below it fits, such as `Cosine similarity: 0.83`
+const scoreWords = 'score similarity relevance distance rerank reranker reranking cosine vector search match'.split(' ')
 
 /** Nouns by their first word, longest first, because `doc` begins `document`. */
 const byFirstWord = new Map<string, Entry[]>()
@@ -74,7 +76,12 @@ const LONGEST_WORD = Math.max(
 // tells words apart by their first three letters before they are copied; one bit makes letters lower case, including
 // Latin-1 and most of Cyrillic, but nothing else
 const beginnings = new Uint8Array(1 << 16)
-for (const [bit, words] of [byFirstWord.keys(), [...qualities, ...originWords, ...pageWords], fieldWords].entries()) {
+for (const [bit, words] of [
+  byFirstWord.keys(),
+  [...qualities, ...originWords, ...pageWords],
+  fieldWords,
+  scoreWords,
+].entries()) {
   for (const word of words) {
     for (const written of [word, word.toUpperCase(), word[0]!.toUpperCase() + word.slice(1)]) {
       beginnings[toBeginning(written, 0)]! |= 1 << bit
@@ -96,6 +103,14 @@ export function isWeakLabel(word: string): boolean {
 /** Returns whether this is exactly a noun for labels. */
 export function isLabelNoun(word: string): boolean {
   return allNouns.has(word.toLowerCase().replaceAll('_', ' '))
+}
+
+/**
+ * Returns whether a label without a colon may begin with the letter at `at`. False for most lines of prose, after one
+ * look-up.
+ */
+export function mayBeginLabel(text: string, at: number): boolean {
+  return (beginnings[toBeginning(text, at)]! & 0b1011) !== 0
 }
 
 /** Returns whether words that name a text or its source may begin here. After signs, a field name counts too. */
