@@ -145,7 +145,7 @@ class ListSearch {
       findTableLists(marks, region),
       findCreditedLists(marks, region),
       findFootedLists(marks, region),
-      findKeyedLists(marks.text, region),
+      findKeyedLists(marks, region),
       findQuotedLists(marks, region),
       findSourcedLists(marks, region),
       findBoldLists(marks, region),

@@ -216,12 +216,17 @@ function countTrue(...values: readonly boolean[]): number {
   return values.filter(Boolean).length
 }
 
+/** Returns whether each of these is an object with a text, or would be if its surroundings said so. */
+export function mayHaveTexts(text: string, elements: readonly JsonElement[], name: string | undefined): boolean {
+  return haveTexts(text, elements, name, { isAnnounced: true, isHeld: true, isAsked: true })
+}
+
 /** Returns whether each of these is an object with a text. */
 export function haveTexts(
   text: string,
   elements: readonly JsonElement[],
   name: string | undefined,
-  { isAnnounced, isHeld, isAsked }: Situation,
+  { isAnnounced, isHeld, isAsked }: Pick<Situation, 'isAnnounced' | 'isHeld' | 'isAsked'>,
 ): boolean {
   const isKnown = isAnnounced || isHeld || isAsked || MATERIAL.test(name ?? '')
   return elements.every(({ members }) => members !== undefined && hasText(text, members, isKnown ? 1 : SHORTEST_TEXT))

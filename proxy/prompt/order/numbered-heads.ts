@@ -129,9 +129,14 @@ function countsInLetters(heads: readonly string[], shared: string): boolean {
 function countsInWords(heads: readonly string[], shared: string): boolean {
   const prefix = shared.replace(/\p{L}+$/u, '')
   const words = heads.map((head) => (WORD.exec(head.slice(prefix.length))?.[1] ?? '').toLowerCase())
+  const [first = ''] = words
   if (words.includes('')) return false
-  if (counting.some((row) => isRunning(words.map((word) => row.indexOf(word) + 1 || Number.NaN)))) return true
+  if (
+    counting.some((row) => row.includes(first) && isRunning(words.map((word) => row.indexOf(word) + 1 || Number.NaN)))
+  )
+    return true
   return cycles.some((cycle) => {
+    if (!cycle.includes(first)) return false
     const values = words.map((word) => cycle.indexOf(word))
     return !values.includes(-1) && areSteady(values.map((value) => [value]))
   })

@@ -53,6 +53,8 @@ export interface Marks {
   readonly openings: readonly Opening[]
   /** Lines below a text that name its source. */
   readonly feet: readonly Foot[]
+  /** Lines that list the keys of the texts above them: `Valid Keys: Smith2020 pages 1-3`. */
+  readonly keyLines: readonly Place[]
   /** The text is all material, such as a tool's result: its last block ends with the text. */
   readonly whole: boolean
   /** The question is in another message, so this one may end with its last block. */
@@ -92,7 +94,7 @@ export function* readMarks(
       return undefined
     if (lines % LINES_A_STEP === 0) yield
   }
-  const { fences, rules, bullets, values, tables, quotes, contents, bolds, openings, feet } = reader
+  const { fences, rules, bullets, values, tables, quotes, contents, bolds, openings, feet, keyLines } = reader
   const labels = addInlineHeads(text, reader.labels)
   return {
     text,
@@ -109,6 +111,7 @@ export function* readMarks(
     bolds,
     openings,
     feet,
+    keyLines,
     whole,
     asked,
     source: sorted ? 'read' : toToolKind(tool),

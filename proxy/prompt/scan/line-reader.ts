@@ -9,7 +9,7 @@ import { readAboveRule, readFileSaid, readOrigin } from './labels/find-named-lab
 import { beginsRecord, readRecordHead } from './labels/find-record-head.ts'
 import { readTitledLabel } from './labels/find-titled-labels.ts'
 import type { Label } from './labels/label.ts'
-import { isAlphabetic, mayBeginLabel } from './words/read-noun.ts'
+import { mayBeginLabel } from './words/read-noun.ts'
 
 /** A place in a text. */
 export interface Place {
@@ -34,6 +34,9 @@ const BULLET = 0x2022
 const PIPE = 124
 const OPEN_BRACKET = 91
 const OPEN_BRACE = 123
+
+/** Begins a line that lists the keys of the texts above it, as PaperQA2 writes it. */
+export const KEYS_LINE = 'Valid Keys: '
 
 // maximum distance from the line's beginning to a colon that ends a field name or announces a value
 const FURTHEST_COLON = 61
@@ -60,6 +63,7 @@ export class LineReader {
   readonly bolds: Place[] = []
   readonly openings: Opening[] = []
   readonly feet: Foot[] = []
+  readonly keyLines: Place[] = []
   /** For each form, whether it occurred again. */
   readonly #forms = new Map<string, boolean>()
   repeated = 0
@@ -86,6 +90,7 @@ export class LineReader {
       this.quotes,
       this.openings,
       this.feet,
+      this.keyLines,
     ]
     return marks.reduce((sum, { length }) => sum + length, 0)
   }
@@ -161,18 +166,14 @@ export class LineReader {
   #readLabel(line: number, start: number): void {
     const colon = this.#colons.from(start)
     const hasColon = colon <= start + FURTHEST_COLON
-    if (!hasColon && isAlphabetic(this.#text.charCodeAt(start)) && !mayBeginLabel(this.#text, start)) return
+    if (!hasColon && !mayBeginLabel(this.#text, start)) return
+    if (hasColon && this.#text.startsWith(KEYS_LINE, start)) this.keyLines.push({ start: line })
     const foot = hasColon ? readFoot(this.#text, line, start) : undefined
     if (foot !== undefined) {
       this.feet.push(foot)
       return
     }
-    const label =
-      readLabel(this.#text, start) ??
-      readTitledLabel(this.#text, start) ??
-      (hasColon && mayEndName(this.#text, colon) ? this.#readRecord(line, start) : undefined) ??
-      readDressedLabel(this.#text, start) ??
-      (hasColon ? (readFileSaid(this.#text, start, colon) ?? this.#readOrigin(line, start)) : undefined)
+    const label = this.#findLabel(line, start, hasColon ? colon : undefined)
     if (label !== undefined) {
       this.#keep(label)
     } else if (hasColon && mayAnnounceValue(this.#text, colon)) {
@@ -180,6 +181,18 @@ export class LineReader {
       const announcement = ANNOUNCED_VALUE.exec(this.#text)
       if (announcement !== null) this.values.push({ start: start + announcement[0].length })
     }
+  }
+
+  /** Returns the label that begins at `start`. `colon` is the colon that may end a field's name. */
+  #findLabel(line: number, start: number, colon: number | undefined): Label | undefined {
+    const text = this.#text
+    return (
+      readLabel(text, start) ??
+      readTitledLabel(text, start) ??
+      (colon !== undefined && mayEndName(text, colon) ? this.#readRecord(line, start) : undefined) ??
+      readDressedLabel(text, start) ??
+      (colon !== undefined ? (readFileSaid(text, start, colon) ?? this.#readOrigin(line, start)) : undefined)
+    )
   }
 
   #keep(label: Label): void {

@@ -1,6 +1,13 @@
 import type { Span } from '../../../json/json-spans.ts'
 import type { BlockSpan, ContextList } from '../../judge/context-list.ts'
-import { type Front, haveTexts, judgeResults, SHORTEST_TEXT, type Situation } from '../../judge/judge-results.ts'
+import {
+  type Front,
+  haveTexts,
+  judgeResults,
+  mayHaveTexts,
+  SHORTEST_TEXT,
+  type Situation,
+} from '../../judge/judge-results.ts'
 import { isOfWork } from '../../judge/own-work.ts'
 import { readAnnouncement, readHeading } from '../../judge/read-evidence.ts'
 import type { Reason, Refusal } from '../../judge/reasons.ts'
@@ -125,7 +132,9 @@ function readList(
   const named = arrays
     .map(({ name, elements }) => ({ name: name && toWords(name), elements }))
     .filter(({ name }) => name === undefined || name === '' || LIST_NAMES.test(name))
-  if (named.length === 0) return undefined
+  // in most JSON no list can have texts, whatever is said about it
+  if (!named.some(({ name, elements }) => isTexts(text, elements) || mayHaveTexts(text, elements, name)))
+    return undefined
   const front = readFront(text, start)
   // fenced JSON may be an example
   if (fenceEnd !== undefined && !(front.isAnnounced && isFence(text, end, fenceEnd))) return undefined

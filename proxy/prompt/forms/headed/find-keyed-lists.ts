@@ -1,8 +1,9 @@
 import type { BlockSpan, ContextList } from '../../judge/context-list.ts'
-import { findContentEnd, findLineEnd } from '../../scan/find-edges.ts'
+import { findContentEnd, findIndexFrom, findLineEnd } from '../../scan/find-edges.ts'
 import type { Region } from '../../scan/find-elements.ts'
+import type { Marks } from '../../scan/find-marks.ts'
+import { KEYS_LINE } from '../../scan/line-reader.ts'
 
-const KEYS = '\nValid Keys: '
 // begins the last line of each text, as in `From Smith et al. A title. 2020.`
 const CREDIT = 'From '
 const LONGEST_KEY = 200
@@ -11,13 +12,12 @@ const LONGEST_KEY = 200
  * Finds the list of texts whose keys are listed on a line after them: `Smith2020 pages 1-3: text`, a line `From …`, and
  * below all of them `Valid Keys: Smith2020 pages 1-3, Lee2021 pages 4-5`, as PaperQA2 writes them.
  */
-export function findKeyedLists(text: string, region: Region): ContextList[] {
-  const inside = text.slice(region.start, region.end).indexOf(KEYS)
-  if (inside < 0) return []
-  const at = region.start + inside
+export function findKeyedLists({ text, keyLines }: Marks, region: Region): ContextList[] {
+  const at = keyLines[findIndexFrom(keyLines, region.start + 1)]?.start
+  if (at === undefined || at + KEYS_LINE.length > region.end) return []
   const keys = new Set(
     text
-      .slice(at + KEYS.length, findLineEnd(text, at + KEYS.length))
+      .slice(at + KEYS_LINE.length, findLineEnd(text, at))
       .split(/, */)
       .map((key) => key.trim()),
   )

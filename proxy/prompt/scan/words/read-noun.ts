@@ -44,8 +44,10 @@ const qualitiesBehind: ReadonlySet<string> = new Set(
 )
 const MOST_QUALITIES = 2
 
+// precedes a noun, and begins many lines of prose
+const ARTICLE = 'the'
 // first words of a line that names a text's source, such as `From a.md:`
-const originWords: ReadonlySet<string> = new Set(['from', 'content', 'contents', 'auszug', 'id', 'index', 'the'])
+const originWords: ReadonlySet<string> = new Set(['from', 'content', 'contents', 'auszug', 'id', 'index', ARTICLE])
 // things named by their address, as in `Page: Rome (https://a.example)`
 const pageWords: ReadonlySet<string> = new Set(['page', 'website', 'site', 'entry', 'post'])
 // after signs, a field names a source, as in `###PATH: a.md`; without signs it belongs to a record
@@ -105,12 +107,9 @@ export function isLabelNoun(word: string): boolean {
   return allNouns.has(word.toLowerCase().replaceAll('_', ' '))
 }
 
-/**
- * Returns whether a label without a colon may begin with the letter at `at`. False for most lines of prose, after one
- * look-up.
- */
+/** Returns whether a label without a colon may begin here. False for most lines of prose, after one look-up. */
 export function mayBeginLabel(text: string, at: number): boolean {
-  return (beginnings[toBeginning(text, at)]! & 0b1011) !== 0
+  return !isAlphabetic(text.charCodeAt(at)) || (beginnings[toBeginning(text, at)]! & 0b1011) !== 0
 }
 
 /** Returns whether words that name a text or its source may begin here. After signs, a field name counts too. */
@@ -118,6 +117,7 @@ export function mayBeginDressed(text: string, at: number, isSigned: boolean): bo
   if (!isAlphabetic(text.charCodeAt(at))) return byInitial.has(text[at] ?? '')
   if ((beginnings[toBeginning(text, at)]! & (isSigned ? 7 : 3)) === 0) return false
   const word = readWord(text, at)
+  if (word === ARTICLE) return readNoun(text, at).end > at
   if (byFirstWord.has(word) || qualities.has(word) || originWords.has(word) || pageWords.has(word)) return true
   return isSigned && fieldWords.has(word)
 }
