@@ -1,6 +1,7 @@
 import { DigestSet } from './digest-set.ts'
 import { findSpanEnds } from './find-spans.ts'
-import { mix, wordsOf } from './stand-in-tokens.ts'
+import { mix, mixOther } from './mix.ts'
+import { TextPacker } from './text-packer.ts'
 
 /** Spans remembered in each of two generations: 8 MB, and 20 million characters of text. */
 const defaultCapacity = 1 << 18
@@ -11,6 +12,12 @@ export interface SeenCharacters {
   readonly all: number
 }
 
+/** Spans of texts: their lengths in UTF-16 units, and the two halves of each digest. */
+interface Spans {
+  readonly lengths: number[]
+  readonly digests: number[]
+}
+
 /**
  * Remembers what prompts contained, wherever it was: the spans of their texts (`find-spans.ts`), by digests of 63 bits.
  * What a tenant repeats is found whatever surrounds it, except for the spans at its edges; tenants are kept apart.
@@ -18,6 +25,8 @@ export interface SeenCharacters {
  */
 export class SeenSpans {
   readonly #secret: number
+  readonly #even = new TextPacker()
+  readonly #odd = new TextPacker()
   #recent: DigestSet
   #older: DigestSet
 
@@ -31,49 +40,37 @@ export class SeenSpans {
   /** Counts what a tenant sent in earlier requests, and remembers the rest. What a request repeats itself is new. */
   note(tenant: string, texts: readonly string[]): SeenCharacters {
     const seed = hashOf(tenant, this.#secret)
-    // in pairs of halves; remembered only at the end, so that this request does not find itself
+    // all digests first: looked up one right after another, they wait for memory together
+    const spans: Spans = { lengths: [], digests: [] }
+    for (const text of texts) this.#digest(text, seed, spans)
+    const { lengths, digests } = spans
     const fresh: number[] = []
     let [seen, all] = [0, 0]
-    for (const text of texts) {
-      seen += this.#countSeen(text, seed, fresh)
-      all += text.length
+    for (const [i, length] of lengths.entries()) {
+      const [high, low] = [digests[2 * i]!, digests[2 * i + 1]!]
+      const isRecent = this.#recent.has(high, low)
+      if (!isRecent) fresh.push(i)
+      if (isRecent || this.#older.has(high, low)) seen += length
+      all += length
     }
-    for (let i = 0; i < fresh.length; i += 2) this.#remember(fresh[i]!, fresh[i + 1]!)
+    // remembered only now, so that this request does not find itself
+    for (const i of fresh) this.#remember(digests[2 * i]!, digests[2 * i + 1]!)
     return { seen, all }
   }
 
-  /** Returns how many characters of a text were seen; adds the digests of the spans to remember to `fresh`. */
-  #countSeen(text: string, seed: number, fresh: number[]): number {
+  /** Adds the spans of a text. */
+  #digest(text: string, seed: number, { lengths, digests }: Spans): void {
     // every span begins at a number of one of the two
-    const words = [wordsOf(text, 0), wordsOf(text, 1)] as const
-    let [seen, start] = [0, 0]
+    const words = [this.#even.pack([text], 0), this.#odd.pack([text], 1)] as const
+    let start = 0
     for (const end of findSpanEnds(text)) {
-      if (this.#isSeen(words[(start & 1) as 0 | 1], text, start, end, seed, fresh)) seen += end - start
+      const first = (start + 1) >> 1
+      const length = end - start
+      const last = length % 2 === 1 ? text.charCodeAt(end - 1) : 0
+      addDigest(digests, words[(start & 1) as 0 | 1], first, first + (length >> 1), seed ^ last)
+      lengths.push(length)
       start = end
     }
-    return seen
-  }
-
-  /** Returns whether the characters from `start` to `end` were seen before. Adds their digest to `fresh` if needed. */
-  #isSeen(words: Int32Array, text: string, start: number, end: number, seed: number, fresh: number[]): boolean {
-    const first = (start + 1) >> 1
-    const behind = first + ((end - start) >> 1)
-    let [high, low] = [seed, ~seed]
-    for (let i = first; i < behind; i++) {
-      const word = words[i]!
-      high = mix(high, word)
-      low = Math.imul(low + word, 0x85ebca6b) ^ (low >>> 13)
-    }
-    if ((end - start) % 2 === 1) {
-      high = mix(high, text.charCodeAt(end - 1))
-      low = Math.imul(low + high, 0x85ebca6b)
-    }
-    // the set looks at the lowest bits first
-    high ^= high >>> 15
-    low ^= low >>> 11
-    if (this.#recent.has(high, low)) return true
-    fresh.push(high, low)
-    return this.#older.has(high, low)
   }
 
   #remember(high: number, low: number): void {
@@ -86,6 +83,28 @@ export class SeenSpans {
     }
     this.#recent.add(high, low)
   }
+}
+
+/** Adds the two halves of the digest of the words from `first` to `behind`. */
+function addDigest(digests: number[], words: Int32Array, first: number, behind: number, seed: number): void {
+  // two states for each half, because the next state of one has to wait for it
+  let [high, low] = [seed, ~seed]
+  let [otherHigh, otherLow] = [seed ^ 0x5bd1e995, ~seed ^ 0x2545f491]
+  let i = first
+  for (; i + 1 < behind; i += 2) {
+    high = mix(high, words[i]!)
+    low = mixOther(low, words[i]!)
+    otherHigh = mix(otherHigh, words[i + 1]!)
+    otherLow = mixOther(otherLow, words[i + 1]!)
+  }
+  if (i < behind) {
+    high = mix(high, words[i]!)
+    low = mixOther(low, words[i]!)
+  }
+  high = mix(high, otherHigh)
+  low = mixOther(low, otherLow)
+  // the set looks at the lowest bits first
+  digests.push(high ^ (high >>> 15), low ^ (low >>> 11))
 }
 
 function hashOf(text: string, seed: number): number {

@@ -1,7 +1,7 @@
 import type { SentPrompt } from '#index/cache-event.ts'
 import type { SentTurn, TurnKey } from '#index/conversation-store.ts'
 import type { BodySplice } from '../prompt/body/splice-body.ts'
-import { spliceText, type TextSplice } from '../prompt/body/text-splice.ts'
+import { spliceToSlices, type TextSplice } from '../prompt/body/text-splice.ts'
 
 /**
  * A request in two worlds, one of which is sent: as it was received, and as it is rewritten. `letGo` releases its
@@ -64,12 +64,12 @@ export class TwoWorlds {
     return this.#writeOther()
   }
 
-  /** Returns the texts of each prompt as they are sent. O(characters). */
+  /** Returns the texts of each prompt as they are sent, in slices. */
   sent(): string[][] {
     return this.isShadow ? this.#received() : this.#rewritten()
   }
 
-  /** Returns the texts of each prompt in the world that is not sent. O(characters). */
+  /** Returns the texts of each prompt in the world that is not sent, in slices. */
   other(): string[][] {
     return this.isShadow ? this.#rewritten() : this.#received()
   }
@@ -86,6 +86,8 @@ export class TwoWorlds {
   }
 
   #rewritten(): string[][] {
-    return this.#prompts.map((places) => places.map((place) => spliceText(this.#texts, place, this.#splices[place]!)))
+    return this.#prompts.map((places) =>
+      places.flatMap((place) => spliceToSlices(this.#texts, place, this.#splices[place]!)),
+    )
   }
 }

@@ -21,19 +21,26 @@ export function piecesLength(pieces: readonly (Span | string)[]): number {
 
 /** Joins pieces into one text. */
 export function piecesText(texts: readonly string[], pieces: readonly Piece[]): string {
-  return pieces
-    .map((piece) => (typeof piece === 'string' ? piece : texts[piece.text]!.slice(piece.start, piece.end)))
-    .join('')
+  return pieces.map((piece) => pieceText(texts, piece)).join('')
+}
+
+function pieceText(texts: readonly string[], piece: Piece): string {
+  return typeof piece === 'string' ? piece : texts[piece.text]!.slice(piece.start, piece.end)
 }
 
 /** Applies splices, which are in order and do not overlap, to a text. */
 export function spliceText(texts: readonly string[], place: number, splices: readonly TextSplice[]): string {
+  return spliceToSlices(texts, place, splices).join('')
+}
+
+/** Like {@link spliceText}, but returns the text in slices, without copying it. */
+export function spliceToSlices(texts: readonly string[], place: number, splices: readonly TextSplice[]): string[] {
   const text = texts[place]!
   let at = 0
-  const written = splices.map(({ start, end, pieces }) => {
-    const piece = text.slice(at, start) + piecesText(texts, pieces)
+  const slices = splices.flatMap(({ start, end, pieces }) => {
+    const before = text.slice(at, start)
     at = end
-    return piece
+    return [before, ...pieces.map((piece) => pieceText(texts, piece))]
   })
-  return written.join('') + text.slice(at)
+  return [...slices, text.slice(at)]
 }
