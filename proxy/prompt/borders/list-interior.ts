@@ -35,6 +35,8 @@ export interface Interior {
   readonly questions: number
   /** The rule after each of them. */
   readonly separator: string | undefined
+  /** What separates the first two blocks, if it has one such rule. A second rule there would be a block's own. */
+  readonly gap: string | undefined
   /** Each of them is closed by a line with its number. */
   readonly closed: boolean
   /** The quotation marks around each of them. */
@@ -52,9 +54,13 @@ export function readInterior(text: string, { blanks, notes }: LineNotes, labels:
   const separator = bodies[0]?.rule?.text
   const separated = separator !== undefined && bodies.every(({ rule }) => rule?.text === separator)
   const closings = findInnerClosings(text, labels)
+  const above = separated ? bodies.map(({ start, rule }) => findLastRule(text, start, rule!.bodyEnd)) : []
+  // two rules separate the blocks only if they do so everywhere; otherwise a text ends with a rule of its own
+  const areDouble = above.length > 0 && above.every((rule) => rule?.text === separator)
   const ends = bodies.map(({ start, end, rule }, i) => {
     if (closings !== undefined) return findContentEnd(text, start, closings[i]!.start)
-    return separated ? findEndAboveRules(text, start, rule!) : end
+    if (!separated) return end
+    return areDouble ? above[i]!.bodyEnd : rule!.bodyEnd
   })
   const inside = bodies.map(({ start }, i) => findInside(notes, findLineEnd(text, start), ends[i]!))
   const all = inside.flat()
@@ -67,6 +73,7 @@ export function readInterior(text: string, { blanks, notes }: LineNotes, labels:
     cues: new Set(all.map(({ kind }) => (typeof kind === 'object' ? kind.kind : ''))),
     questions: inside.filter((own) => own.some(isQuestion)).length,
     separator: separated ? separator : undefined,
+    gap: separated && !areDouble ? text.slice(ends[0], labels[1]!.start) : undefined,
     closed: closings !== undefined,
     quotes: QUOTES.find(
       ({ open, close }) =>
@@ -74,12 +81,6 @@ export function readInterior(text: string, { blanks, notes }: LineNotes, labels:
     ),
     announces: bodies.some(({ start }, i) => endsInAnnouncement(text, start, ends[i]!)),
   }
-}
-
-/** Returns the end of a body whose last lines are one or two rules: one closes it, and one opens the next block. */
-function findEndAboveRules(text: string, start: number, rule: { bodyEnd: number; text: string }): number {
-  const above = findLastRule(text, start, rule.bodyEnd)
-  return above?.text === rule.text ? above.bodyEnd : rule.bodyEnd
 }
 
 /** Returns whether the last of several paragraphs is a line that announces what follows. */

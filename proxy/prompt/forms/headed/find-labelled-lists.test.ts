@@ -348,3 +348,20 @@ describe('lists that belong to the question', () => {
     expect(findContextLists(text)[0]?.blocks).toHaveLength(2)
   })
 })
+
+describe('a text that ends with a rule of its own, between labelled texts separated by rules', () => {
+  const [first, second, third] = ['It rained.\n\n---', 'The sun shone.', 'Wind.']
+  const write = (texts: readonly string[], behind: string): string =>
+    `Documents:\n${texts.map((text, i) => `[Document ${i + 1}] ${text}`).join('\n\n---\n\n')}${behind}`
+
+  it('keeps it', () => {
+    const text = write([first, second, third], '\n\nQuestion: why?')
+    expect(contentsOf(text)).toEqual([[first, second, third]])
+  })
+
+  it('is left alone with the others where it is the last, because the list may be closed by a rule', () => {
+    expect(contentsOf(write([second, third, first], '\n---\n\nQuestion: why?'))).toEqual([])
+    expect(contentsOf(write([second, third], '\n---\n\nQuestion: why?'))).toEqual([[second, third]])
+    expect(contentsOf(write([second, third], '\n\n---\n\n---\n\nQuestion: why?'))).toEqual([[second, third]])
+  })
+})

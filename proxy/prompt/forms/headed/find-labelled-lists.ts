@@ -9,7 +9,7 @@ import { isOpenItem } from '../../borders/list-items.ts'
 import { reachesContainerEnd } from '../../borders/reaches-container-end.ts'
 import { type BlockSpan, type ContextList, mostBlocks } from '../../judge/context-list.ts'
 import { readCue } from '../../scan/find-cue-line.ts'
-import { findContentEnd, findContentStart, findLineEnd } from '../../scan/find-edges.ts'
+import { findContentEnd, findContentStart, findLineEnd, isRule } from '../../scan/find-edges.ts'
 import type { Region } from '../../scan/find-elements.ts'
 import { FenceWalk } from '../../scan/find-fences.ts'
 import { findLastRule, readLineNotes } from '../../scan/find-line-notes.ts'
@@ -143,6 +143,7 @@ function findListEnd(
   // a document that begins like a prompt, such as `User: …`, would be ended by its own first line
   if (end === last.end) return undefined
   if (opening?.sign !== undefined && text.endsWith(opening.sign, end)) return undefined
+  if (interior.gap !== undefined && endsInOwnRule(text, end, interior.gap)) return undefined
   return { block: end, list: ending.listEnd ?? end }
 }
 
@@ -249,6 +250,17 @@ function cutBlock({ marks, lines }: LabelledRegion, { labels }: LabelRun, interi
   // a rule that separates the blocks from what follows, unless other blocks also end in one
   const isOutside = rule?.text === findOpeningRule(text, lines.notes, labels[0]!.start) || !interior.endsInRule
   return findEndBeforeClosing(marks, last.end, rule !== undefined && isOutside ? rule.bodyEnd : end)
+}
+
+/**
+ * Returns whether one of two rules below a last block may be its own. The first is the separator only if it has the
+ * same white space around it as between the blocks, given as `gap`.
+ */
+function endsInOwnRule(text: string, end: number, gap: string): boolean {
+  const start = findContentStart(text, end, text.length)
+  const behind = findContentStart(text, findLineEnd(text, start), text.length)
+  const areTwo = [start, behind].every((at) => at < text.length && isRule(text, at, findLineEnd(text, at)))
+  return areTwo && text[start] === text[behind] && !text.startsWith(gap, end)
 }
 
 function toBlock(text: string, { start, end: labelEnd, idStart, idEnd, keys }: Label, end: number): BlockSpan {

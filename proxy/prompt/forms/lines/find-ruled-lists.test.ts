@@ -104,3 +104,15 @@ describe('rules that part no documents', () => {
     expect(contentsOf(text)).toEqual([])
   })
 })
+
+it('documents are left alone where one of them begins or ends with a rule of its own', () => {
+  for (const own of ['It rained.\n\n---', '---\nIt rained.']) {
+    for (const texts of [
+      [own, sun, wind],
+      [sun, own, wind],
+      [sun, wind, own],
+    ]) {
+      expect(contentsOf(`Sources:\n---\n${texts.join('\n\n---\n\n')}\n---\n\nQuestion: why?`)).toEqual([])
+    }
+  }
+})

@@ -40,7 +40,7 @@ export function findRuledLists(marks: Marks, region: Region): ContextList[] {
   const start = findStart(text, region, first) ?? findStartOfResults(marks, region, rules)
   if (start === undefined) return []
   const bounded = findBound(text, readLineNotes(text, region), rules, { ...region, start, whole, asked: marks.asked })
-  if (bounded === undefined) return []
+  if (bounded === undefined || holdsOwnRule(text, start, rules)) return []
   const blocks = toBlocks(text, start, rules, bounded)
   if (blocks.length < 2 || !areDocuments(text, blocks)) return []
   if (isQuoted(marks, blocks) || (!region.container && !whole && mayHoldPrompt(text, blocks, bounded))) return []
@@ -172,6 +172,17 @@ function findAskingLine(
 function hasInstructionBetween(notes: readonly LineNote[], rule: number, question: number): boolean {
   return notes.some(({ kind, start, behindBlank }) => {
     return typeof kind === 'object' && behindBlank && start > rule && start < question
+  })
+}
+
+/**
+ * Returns whether two rules follow one another without text between them. One of them is then part of a text that
+ * begins or ends with a rule.
+ */
+function holdsOwnRule(text: string, from: number, rules: readonly LineNote[]): boolean {
+  return rules.some(({ end }, i) => {
+    const next = rules[i + 1]
+    return end > from && next !== undefined && findContentStart(text, end, next.start) >= next.start
   })
 }
 
