@@ -61,6 +61,13 @@ test.each<[string, Record<string, string>, (string | RegExp)[]]>([
       'reprise.yaml:5: limits.body_bytes: has to be a whole number, not 1.5',
     ],
   ],
+  [
+    'limits: { body_memory_bytes: 1000000 }',
+    {},
+    [
+      'reprise.yaml:3: limits.body_memory_bytes: is less than limits.body_bytes, 67108864: larger bodies are never taken: raise it, or lower body_bytes',
+    ],
+  ],
   ['mode: [', {}, [/^reprise\.yaml:3:8: Flow sequence .*$/]],
   ['', { REPRISE_DRAIN_SECONDS: '-1' }, ['REPRISE_DRAIN_SECONDS: has to be at least 0, not -1']],
   ['keys: { file: keys.yaml }', {}, [/^keys\.yaml: cannot be read: ENOENT/]],
@@ -76,7 +83,8 @@ test.each<[string, Record<string, string>, (string | RegExp)[]]>([
 })
 
 test('check-config finds the same faults, and starts nothing', () => {
-  const file = write('keys: { file: keys.yaml }\ntls: { cert: c.pem, key: k.pem }')
+  const engines = `engines: [{ url: "${engine.url}" }]\n`
+  const file = write(`${engines}keys: { file: keys.yaml }\ntls: { cert: c.pem, key: k.pem }`)
   expect(runReprise(['check-config', file])).toMatchObject({
     status: 1,
     stderr: expect.stringMatching(/^error: tls\.cert: .*c\.pem cannot be read: ENOENT.*\n$/),
@@ -86,8 +94,27 @@ test('check-config finds the same faults, and starts nothing', () => {
     status: 1,
     stderr: expect.stringContaining("not 'maybe'"),
   })
-  write('mode: shadow')
+  write('mode: shadow\nengines: []')
+  expect(runReprise(['check-config', file])).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(/^error: No engine is named: .*\n$/),
+  })
+  write(`${engines}record: { folder: traces/of/mine }`)
   expect(runReprise(['check-config', file])).toMatchObject({ status: 0, stderr: `${file} can be used.\n` })
+})
+
+test('a folder for records that cannot be made is refused by serve and check-config alike', () => {
+  const file = write(`engines: [{ url: "${engine.url}" }]\nrecord: { folder: reprise.yaml/traces }`)
+  for (const args of [
+    ['check-config', file],
+    ['serve', '--config', file],
+  ]) {
+    const { status, stderr } = runReprise(args)
+    expect(stderr).toMatch(
+      /^error: record\.folder: cannot write to .*reprise\.yaml\/traces \(.*\): name a folder .*\n$/,
+    )
+    expect(status).toBe(1)
+  }
 })
 
 test('a file that is not there ends with 1', () => {

@@ -10,7 +10,7 @@ import { collectGarbage } from './bounds/memory-release.ts'
 import { addChunksCommand } from './chunks/register/command.ts'
 import { argument, atLeast } from './command-arguments.ts'
 import { addCompareCommand } from './compare/command.ts'
-import { checkConfig } from './config/check-config.ts'
+import { checkConfig, noEngine } from './config/check-config.ts'
 import type { ListenAddress } from './config/config.ts'
 import { ConfigError } from './config/config-error.ts'
 import { LiveConfig } from './config/live-config.ts'
@@ -168,10 +168,7 @@ function checkEngines(count: number, isEmulated: boolean): void {
     throw new ConfigError('--emulate stands in for an engine, and one is named: leave out either of them.', 2)
   }
   if (count > 0 || isEmulated) return
-  throw new ConfigError(
-    'No engine is named: write --engine http://HOST:PORT,kind=vllm (or sglang, openai), or --emulate for canned text without one.',
-    2,
-  )
+  throw new ConfigError(noEngine, 2)
 }
 
 async function emulate({ listen, callback, ...options }: EmulateOptions): Promise<void> {

@@ -5,8 +5,8 @@ import { createTenancy, type Tenancy } from './access/tenancy.ts'
 import { BodyMemory } from './bounds/body-memory.ts'
 import { HeavyTurns } from './bounds/heavy-turns.ts'
 import { collectGarbage, MemoryRelease } from './bounds/memory-release.ts'
+import { unwritableFolder } from './config/check-config.ts'
 import type { Config } from './config/config.ts'
-import { ConfigError } from './config/config-error.ts'
 import { createMirrors, toAdmissionLimits, toBreakerOptions } from './create-replicas.ts'
 import { SeldomWarnings } from './engine-reports/seldom-warnings.ts'
 import { Gain } from './gain/gain.ts'
@@ -154,8 +154,7 @@ function createRecorder(
   try {
     return new Recorder(options)
   } catch (error) {
-    const reason = (error as Error).message
-    throw new ConfigError(`record.folder: cannot write to ${record.folder} (${reason}): name a folder that can be made`)
+    throw unwritableFolder(record.folder, error as Error)
   }
 }
 
@@ -200,6 +199,7 @@ function toSettings(config: Config, { keys }: KeyStore): Settings {
     mustPay: config.movesMustPay,
     volatileFields: config.blocks.volatileFields,
     bodyLimit: config.bodyLimitBytes,
+    bodyStallMilliseconds: config.bodyStallSeconds * 1000,
     workLimits: config.workLimits,
     maxWaitMilliseconds: config.maxWaitSeconds * 1000,
     keepAliveMilliseconds: config.keepAliveSeconds * 1000,

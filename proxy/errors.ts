@@ -7,6 +7,7 @@ export const statusOf = {
   forbidden: 403,
   not_found: 404,
   method_not_allowed: 405,
+  body_too_slow: 408,
   body_too_large: 413,
   queue_full: 429,
   rate_limited: 429,

@@ -30,8 +30,11 @@ import { readVersion } from './telemetry/read-version.ts'
 import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts'
 import { createTracing } from './telemetry/tracing/create-tracing.ts'
 
-/** How long a client may take to send its request. A stalled callback would hold up the callbacks after it. */
-const requestUploadSeconds = 300
+/**
+ * How long a client may take to send its request: 64 MB at 300 kbit/s. What comes more slowly than it can is given up
+ * sooner (`limits.body_stall_seconds`). A stalled callback would hold up the callbacks after it.
+ */
+const requestUploadSeconds = 1_800
 const callbackUploadSeconds = 10
 /** For this many blocks, the proxy remembers which replicas processed them: about 25 MB. */
 const processedBlocks = 200_000

@@ -16,6 +16,8 @@ export interface Settings {
   /** how to treat fields that only rank blocks */
   readonly volatileFields: VolatileFields
   readonly bodyLimit: number
+  /** time in which more of a body must arrive; 0: any */
+  readonly bodyStallMilliseconds: number
   /** how much of one request is rewritten */
   readonly workLimits: WorkLimits
   /** how long a request may wait before it is sent */

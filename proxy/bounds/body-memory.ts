@@ -36,6 +36,11 @@ export class BodyMemory {
     this.#limit = bytes
   }
 
+  /** The most bytes that a single body can take. */
+  get limit(): number {
+    return this.#limit
+  }
+
   /** Bytes held now. */
   get bytes(): number {
     return this.#bytes

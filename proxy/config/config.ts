@@ -132,6 +132,8 @@ export interface Config {
   readonly bodyLimitBytes: number
   /** of all requests in flight together */
   readonly bodyMemoryBytes: number
+  /** time in which more of a body must arrive; 0: any */
+  readonly bodyStallSeconds: number
   readonly workLimits: WorkLimits
   readonly groupWindowMilliseconds: number
   readonly inFlightPerReplica: number

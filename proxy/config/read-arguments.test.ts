@@ -35,6 +35,15 @@ test.each([
   expect(() => readEngine(text)).toThrow(/is not the URL of an engine|is not a setting of --engine/)
 })
 
+test.each(['http://h:1/v1?key=hush', 'http://h#hush,kind=vllm'])(
+  'a query in the URL of an engine is refused: %s',
+  (text) => {
+    expect(() => readEngine(text)).toThrow(
+      /^The URL of an engine has a query or a fragment, which are not sent: leave /,
+    )
+  },
+)
+
 test('numbers are whole and at least what they must be', () => {
   expect(readNumber('5', 1)).toBe(5)
   for (const text of ['0', '1.5', 'x', '-1', '']) expect(() => readNumber(text, 1)).toThrow(/whole number/)

@@ -21,6 +21,14 @@ export function isHttpUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 }
 
+/** What is wrong with the URL of an engine that ends in a query or fragment. */
+export const queryFault = 'has a query or a fragment, which are not sent: leave out what begins with ? or #'
+
+/** Whether a URL has a query or a fragment, even an empty one. */
+export function hasQuery(url: string): boolean {
+  return /[?#]/.test(url)
+}
+
 /** The allowed names of engines. */
 export const engineIdPattern = '^[\\w.-]{1,128}$'
 /** Where an engine publishes events: a name or an address and a port. */
@@ -32,6 +40,8 @@ export function readEngine(text: string): EngineSettings {
   if (!isHttpUrl(url)) {
     throw new ConfigError(`'${url}' is not the URL of an engine: write for example http://127.0.0.1:8000,kind=vllm.`)
   }
+  // not repeated: it may hold a key
+  if (hasQuery(url)) throw new ConfigError(`The URL of an engine ${queryFault}.`)
   const engine: EngineSettings = { url }
   for (const word of words) {
     const [name, value = ''] = word.split('=')

@@ -38,6 +38,7 @@ export interface Settings {
   limits: {
     body_bytes: number
     body_memory_bytes: number
+    body_stall_seconds: number
     rewrite_bytes: number
     rewrite_texts: number
     rewrite_milliseconds: number

@@ -49,6 +49,7 @@ export function toConfig(settings: Settings): Config {
     },
     bodyLimitBytes: limits.body_bytes,
     bodyMemoryBytes: limits.body_memory_bytes,
+    bodyStallSeconds: limits.body_stall_seconds,
     workLimits: {
       bytes: limits.rewrite_bytes,
       texts: limits.rewrite_texts,

@@ -1,16 +1,22 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { clientAddress } from './client-address.ts'
+import { endBehindBody } from './end-behind-body.ts'
 
 /** Input that was refused before it became a request. */
 export interface UnreadRequest {
   readonly status: number
-  /** Node's code, as in `HPE_INVALID_METHOD` */
+  /** Node's code, as in `HPE_INVALID_METHOD`, or a `HeadFault` */
   readonly reason: string
   /** the client's address */
   readonly client: string | undefined
 }
+
+/** Why a request is refused by its head alone. */
+export type HeadFault = 'MISSING_HOST' | 'UNKNOWN_EXPECTATION'
+
+const statusOfFault: Readonly<Record<HeadFault, number>> = { MISSING_HOST: 400, UNKNOWN_EXPECTATION: 417 }
 
 const statuses: Readonly<Record<string, readonly [number, string]>> = {
   CONNECT: [405, 'Method Not Allowed'],
@@ -40,4 +46,12 @@ export function answerUnread(
   connection.on('error', () => {})
   connection.destroySoon()
   return isAnswering || gone.has(code) ? undefined : { status, reason: code, client }
+}
+
+/** Refuses a request by its head, and closes its connection once its body has ended. Returns what to log. */
+export function refuseUnread(incoming: IncomingMessage, outgoing: ServerResponse, fault: HeadFault): UnreadRequest {
+  const status = statusOfFault[fault]
+  outgoing.writeHead(status, { connection: 'close', 'content-length': 0 }).flushHeaders()
+  void endBehindBody(incoming, outgoing, undefined)
+  return { status, reason: fault, client: clientAddress(incoming.socket) }
 }

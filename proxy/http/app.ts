@@ -4,6 +4,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono, type Context as HonoContext } from 'hono'
 import { getPath } from 'hono/utils/url'
 import { type PromptApi, promptPaths } from '#engine-adapters/prompt-api.ts'
+import { watchBody } from '../bounds/watch-body.ts'
 import { ProxyError, toProxyError } from '../errors.ts'
 import { passThrough } from '../request/pass-through.ts'
 import type { Exchange, Pipeline } from '../request/pipeline.ts'
@@ -11,7 +12,7 @@ import { runPipeline } from '../request/run-pipeline.ts'
 import { RequestTelemetry } from '../telemetry/request-telemetry.ts'
 import { clientAddress } from './client-address.ts'
 import { endBehindBody } from './end-behind-body.ts'
-import type { ForwardOutcome } from './forward.ts'
+import { type ForwardOutcome, UnreachableError } from './forward.ts'
 import { LateError } from './late-error.ts'
 
 /** How far the proxy's shutdown has got. */
@@ -56,6 +57,8 @@ async function answer(
   })
   outgoing.on('error', (error) => pipeline.log.debug({ error }, 'the client left while it was written to'))
   const exchange = { incoming, outgoing, clientLeft: gone.signal, telemetry }
+  const { bodyStallMilliseconds } = pipeline.settings()
+  const stopWatching = watchBody(exchange, bodyStallMilliseconds, (error) => gone.abort(error))
   let outcome: string
   try {
     if (drain.isDraining) {
@@ -64,9 +67,12 @@ async function answer(
       })
     }
     outcome = await run(exchange)
+    // given up by us
+    if (outcome === 'client_left') gone.signal.throwIfAborted()
   } catch (error) {
-    outcome = answerError(error, exchange, pipeline, api)
+    outcome = answerError(gone.signal.aborted ? gone.signal.reason : error, exchange, pipeline, api)
   }
+  stopWatching()
   const isCut = drain.isCutting && (outcome === 'client_left' || outcome === 'engine_broke_off')
   telemetry.ended(isCut ? 'cut_by_drain' : outcome, outgoing)
   return RESPONSE_ALREADY_SENT
@@ -78,11 +84,14 @@ function answerError(
   pipeline: Pipeline,
   api: PromptApi | undefined,
 ): string {
+  const hasLeft = clientLeft.aborted && !(error instanceof ProxyError)
   // the request may close before the response notices
-  if (clientLeft.aborted || incoming.socket?.destroyed) return 'client_left'
+  if (hasLeft || incoming.socket?.destroyed) return 'client_left'
   const known = toProxyError(error)
   if (known !== error) pipeline.log.error({ error }, 'request failed')
   const body = Buffer.from(known.toBody(api ?? shapeOf(incoming.url)))
+  const id = String(incoming.headers['x-request-id'] || (outgoing.getHeader('x-request-id') ?? randomUUID()))
+  telemetry.refused(id, known instanceof UnreachableError ? known.reason : undefined)
   if (outgoing.headersSent) {
     // the head was ours, and only comments followed it
     const late = new LateError(api, known.status)
@@ -90,8 +99,6 @@ function answerError(
     if (!outgoing.writableEnded) outgoing.end(late.end())
     return known.code
   }
-  const id = String(incoming.headers['x-request-id'] || (outgoing.getHeader('x-request-id') ?? randomUUID()))
-  telemetry.refused(id)
   outgoing.writeHead(known.status, {
     'content-type': 'application/json',
     'content-length': body.length,

@@ -12,7 +12,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { largestHead } from '#engine-adapters/engine-client.ts'
 import { ConfigError } from '../config/config-error.ts'
-import { answerUnread, type UnreadRequest } from './answer-unread.ts'
+import { answerUnread, type HeadFault, refuseUnread, type UnreadRequest } from './answer-unread.ts'
 import { UpgradableRequest } from './upgradable-request.ts'
 
 /** A listener's certificate and key, in PEM. With `clientCa`, every client must present a certificate signed by it. */
@@ -53,21 +53,19 @@ export class Listener {
       // longer than a load balancer keeps its idle connections
       keepAliveTimeout: 75_000,
       noDelay: true,
+      // Node's own refusal would leave no line in the log
+      requireHostHeader: false,
       IncomingMessage: UpgradableRequest,
     }
     this.#handle = handle
     this.#onUnread = onUnread
     this.#isSecure = tls !== undefined
-    this.#server = createAnyServer(options, tls, (request, response) => {
-      const begin = (): void => {
-        this.#countUntilClosed(response)
-        if (this.#isLeaving) response.shouldKeepAlive = false
-        this.#responses.set(response.socket!, response)
-        handle(request, response)
-      }
-      // a pipelined request has no socket before its turn, and could not notice earlier that its client left
-      if (response.socket) begin()
-      else response.once('socket', begin)
+    this.#server = createAnyServer(options, tls, (request, response) => this.#take(request, response))
+    // without these listeners Node answers: 417 without a line in the log, and 100 before a request is looked at
+    this.#server.on('checkExpectation', (request, response) => this.#take(request, response, 'UNKNOWN_EXPECTATION'))
+    this.#server.on('checkContinue', (request, response) => {
+      askForBodyLate(request as UpgradableRequest, response)
+      this.#take(request, response)
     })
     // their size together is limited; beyond a number of them, Node would drop the others without a word
     this.#server.maxHeadersCount = 0
@@ -122,6 +120,23 @@ export class Listener {
     })
   }
 
+  #take(request: IncomingMessage, response: ServerResponse, fault = findFault(request)): void {
+    const begin = (): void => {
+      this.#countUntilClosed(response)
+      if (this.#isLeaving) response.shouldKeepAlive = false
+      this.#responses.set(response.socket!, response)
+      this.#handOver(request, response, fault)
+    }
+    // a pipelined request has no socket before its turn, and could not notice earlier that its client left
+    if (response.socket) begin()
+    else response.once('socket', begin)
+  }
+
+  #handOver(request: IncomingMessage, response: ServerResponse, fault: HeadFault | undefined): void {
+    if (fault === undefined) this.#handle(request, response)
+    else this.#onUnread(refuseUnread(request, response, fault))
+  }
+
   /** Node has handed over the connection: answer once, then close it unless both sides agreed to switch protocols. */
   #takeUpgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
     socket.on('error', () => {})
@@ -146,7 +161,7 @@ export class Listener {
     socket.once('end', () => {
       if (response.socket) socket.destroy()
     })
-    this.#handle(request, response)
+    this.#handOver(request, response, findFault(request))
   }
 
   #answerUnread(error: NodeJS.ErrnoException, socket: Duplex): void {
@@ -160,6 +175,18 @@ export class Listener {
       this.#inFlight -= 1
       if (this.#inFlight === 0) this.#onIdle?.()
     })
+  }
+}
+
+/** Whether a request lacks the header that HTTP/1.1 requires (RFC 9112 §3.2). */
+function findFault({ headers, httpVersion }: IncomingMessage): HeadFault | undefined {
+  return httpVersion === '1.1' && headers.host === undefined ? 'MISSING_HOST' : undefined
+}
+
+/** Sends `100 Continue` when the body is first read, and never behind a head: a body that is refused is not sent. */
+function askForBodyLate(request: UpgradableRequest, response: ServerResponse): void {
+  request.onFirstRead = () => {
+    if (!response.headersSent) response.writeContinue()
   }
 }
 

@@ -24,15 +24,18 @@ export interface BodyBounds {
   readonly share?: BodyShare | undefined
   /** Waits until other requests have been served. */
   readonly turn?: (() => Promise<void>) | undefined
+  /** aborts when the body is given up */
+  readonly signal?: AbortSignal | undefined
 }
 
 /**
  * Reads a request's whole body. Rejects with `body_too_large` as soon as it is known to exceed `limit` bytes, and with
  * `queue_full` if the bodies of all requests together exceed their limit.
  */
-export async function readBody(incoming: IncomingMessage, { limit, share, turn }: BodyBounds): Promise<Buffer> {
+export async function readBody(incoming: IncomingMessage, bounds: BodyBounds): Promise<Buffer> {
+  const { share, turn } = bounds
   try {
-    const received = await readChunks(incoming, limit, share)
+    const received = await readChunks(incoming, bounds)
     return Buffer.isBuffer(received) ? received : await join(received, turn)
   } catch (error) {
     share?.release()
@@ -41,11 +44,7 @@ export async function readBody(incoming: IncomingMessage, { limit, share, turn }
 }
 
 /** Reads the chunks of a body. A large body with a content length is returned as one buffer. */
-function readChunks(
-  incoming: IncomingMessage,
-  limit: number,
-  share: BodyShare | undefined,
-): Promise<Buffer[] | Buffer> {
+function readChunks(incoming: IncomingMessage, { limit, share, signal }: BodyBounds): Promise<Buffer[] | Buffer> {
   return new Promise((resolve, reject) => {
     const refuse = (error: unknown): void => {
       incoming.off('data', keep)
@@ -84,12 +83,20 @@ function readChunks(
       }
       if (size > unpacedBytes) letOthersIn(incoming, Math.max(size, length) > delayedBytes)
     }
+    // unread: a client that waits for `100 Continue` is spared the body
     if (length > limit) {
-      refuse(tooLarge())
+      reject(tooLarge())
       return
     }
+    const giveUp = (): void => refuse(signal?.reason)
+    signal?.addEventListener('abort', giveUp)
     incoming.on('data', keep)
-    incoming.on('end', () => resolve(whole ?? chunks))
+    incoming.on('end', () => {
+      signal?.removeEventListener('abort', giveUp)
+      resolve(whole ?? chunks)
+      // the listeners stay as long as the request
+      whole = undefined
+    })
     incoming.on('error', reject)
     incoming.on('close', () => reject(new Error('the client left before its request was whole')))
   })
@@ -106,7 +113,7 @@ function letOthersIn(incoming: IncomingMessage, isDelayed: boolean): void {
 /** Joins the chunks and empties the array, so that copied chunks can be freed. */
 async function join(chunks: Buffer[], turn: BodyBounds['turn']): Promise<Buffer> {
   const size = chunks.reduce((sum, { length }) => sum + length, 0)
-  if (size <= copiedBytes || !turn) return Buffer.concat(chunks)
+  if (size <= copiedBytes || !turn) return Buffer.concat(chunks.splice(0))
   const whole = allocateLarge(size)
   let at = 0
   let copied = copiedBytes

@@ -9,6 +9,16 @@ export class UpgradableRequest extends IncomingMessage {
   /** the value that Node set; not `#private`, since the inherited constructor sets `upgrade` */
   private isAsked: boolean | null = null
 
+  /** called before its body is read for the first time */
+  onFirstRead: (() => void) | undefined
+
+  override _read(size: number): void {
+    const tell = this.onFirstRead
+    this.onFirstRead = undefined
+    tell?.()
+    super._read(size)
+  }
+
   /** Set and read by Node when it parses the request's head. */
   get upgrade(): boolean | null {
     return this.isAsked && (this.method === 'CONNECT' || isWebSocket(this))

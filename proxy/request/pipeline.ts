@@ -51,7 +51,10 @@ export interface Pipeline {
   readonly now: () => number
 }
 
-/** The two ends of a client's request; `clientLeft` aborts if the client leaves before its answer is complete. */
+/**
+ * The two ends of a client's request. `clientLeft` aborts if the client leaves before its answer is complete, and with
+ * the ProxyError to answer if its body is given up as too slow.
+ */
 export interface Exchange {
   readonly incoming: IncomingMessage
   readonly outgoing: ServerResponse

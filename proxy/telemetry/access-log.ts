@@ -19,6 +19,8 @@ export interface RequestRecord {
   /** of the answer's head; undefined if there was none */
   readonly status: number | undefined
   readonly outcome: string
+  /** why no engine answered, as in `connect ECONNREFUSED 10.0.0.1:8000` */
+  readonly reason?: string | undefined
   readonly model: string | undefined
   /** the kind of engine, as in `vllm` */
   readonly provider: string | undefined
@@ -66,6 +68,7 @@ export function logRequest(log: Logger, record: RequestRecord): void {
       replica: record.replica,
       status: record.status,
       outcome: record.outcome,
+      reason: record.reason,
       known_chunks: record.knownChunks,
       blocks: record.blocks,
       moved: record.moved,

@@ -79,8 +79,8 @@ export class RequestTelemetry {
   readonly #passed: Pick<IncomingMessage, 'method' | 'url'> | undefined
   #caller: CallerNames | undefined
   #request: TellingRequest | undefined
-  /** request id returned in our own error answer; undefined if we did not refuse it */
-  #refusedAs: string | undefined
+  /** request id returned in our own error answer, and what failed at the engine; undefined if we did not refuse it */
+  #refused: { readonly id: string; readonly reason: string | undefined } | undefined
   #decided: DecidedRequest | undefined
   #decidedAt: number | undefined
   #admitted: { at: number; replica: string; provider: string } | undefined
@@ -208,9 +208,9 @@ export class RequestTelemetry {
     divergence.note(this.#admitted.replica, off)
   }
 
-  /** The request is answered with our own error, which carries this id. */
-  refused(id: string): void {
-    this.#refusedAs = id.slice(0, longestId)
+  /** The request is answered with our own error, which carries this id. `reason`: why no engine answered. */
+  refused(id: string, reason?: string): void {
+    this.#refused = { id: id.slice(0, longestId), reason }
   }
 
   /** The request has ended, with or without an answer. Called once. */
@@ -243,7 +243,7 @@ export class RequestTelemetry {
     const [request, decided, admitted, usage] = [this.#request, this.#decided, this.#admitted, this.#usage]
     const decidedAt = this.#decidedAt
     return {
-      requestId: request?.id ?? this.#refusedAs,
+      requestId: request?.id ?? this.#refused?.id,
       route: this.#route,
       method: this.#passed?.method,
       path: this.#passed?.url?.replace(/\?.*/s, '').slice(0, longestPath),
@@ -254,6 +254,7 @@ export class RequestTelemetry {
       provider: admitted?.provider,
       status,
       outcome,
+      reason: this.#refused?.reason,
       model: request?.model,
       knownChunks: request?.knownChunks ?? 0,
       blocks: decided?.blocks ?? 0,

@@ -47,3 +47,12 @@ test.each(['http://me:hush@gpu-0:8000', 'http://:hush@gpu-0', 'https://me@gpu-0/
     expect(faults.join()).not.toContain('hush')
   },
 )
+
+test.each(['http://gpu-0:8000/v1?key=hush', 'http://gpu-0:8000#hush', 'http://gpu-0?', 'https://gpu-0/#'])(
+  'a query or fragment in a URL, which no engine would see, is a fault that does not repeat it: %s',
+  (url) => {
+    expect(faultsOf({ url })).toEqual([
+      'url: has a query or a fragment, which are not sent: leave out what begins with ? or #',
+    ])
+  },
+)

@@ -1,5 +1,5 @@
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
-import { isHttpUrl } from '../read-arguments.ts'
+import { hasQuery, isHttpUrl, queryFault } from '../read-arguments.ts'
 import type { EngineSettings } from '../settings.ts'
 
 /** Addresses that an engine can listen on, but that nobody can connect to from elsewhere. */
@@ -13,6 +13,7 @@ export function findEngineFaults(engine: EngineSettings): [key: string, reason: 
   if (!isHttpUrl(url)) faults.push(['url', `'${url}' is not a URL: write http://HOST:PORT`])
   else if (holdsLogin(url))
     faults.push(['url', 'holds a user or a password, which are not sent: leave them out, and give the key as api_key'])
+  else if (hasQuery(url)) faults.push(['url', queryFault])
   if (replay !== undefined && events === undefined)
     faults.push(['replay', 'is of use beside events only: say where the engine publishes them'])
   for (const [key, place] of Object.entries({ events, replay })) {

@@ -58,6 +58,7 @@ test('what nothing is configured for is what the contract says', () => {
     keys: { file: undefined, records: [], allowedPaths: [], forwardClientAuthorization: false },
     bodyLimitBytes: 64 * 1024 * 1024,
     bodyMemoryBytes: 512 * 1024 * 1024,
+    bodyStallSeconds: 30,
     workLimits: { bytes: 8 * 1024 * 1024, texts: 2_048, milliseconds: 30 },
     groupWindowMilliseconds: 20,
     inFlightPerReplica: 4096,

@@ -17,9 +17,14 @@ import {
 const limits = group('What is refused, and what has to wait.', {
   body_bytes: whole('Largest request body.', 1, 64 * 1024 * 1024),
   body_memory_bytes: whole(
-    'Request bodies in flight together, half of it for one tenant; what is beyond is told to come back (429). At least body_bytes, or the largest are never taken.',
+    'Request bodies in flight together, half of it for one tenant; what is beyond is told to come back (429). At least body_bytes.',
     1,
     512 * 1024 * 1024,
+  ),
+  body_stall_seconds: seconds(
+    'A body of which less than 16 KiB arrives in this time is given up (408); 0: never.',
+    0,
+    30,
   ),
   rewrite_bytes: whole(
     'Largest body that is read and rewritten; a larger one is forwarded as received.',

@@ -25,7 +25,9 @@ export async function readCall(
   telemetry.calledBy(caller)
   const share = pipeline.bodyMemory.begin(caller.tenant)
   const turn = (): Promise<void> => pipeline.heavyTurns.take()
-  const body = await readBody(incoming, { limit: pipeline.settings().bodyLimit, share, turn })
+  // a body that all the memory cannot hold will not be taken later either
+  const limit = Math.min(pipeline.settings().bodyLimit, pipeline.bodyMemory.limit)
+  const body = await readBody(incoming, { limit, share, turn, signal: clientLeft })
   try {
     return await toCall(pipeline, api, incoming, { body, share }, caller, clientLeft)
   } catch (error) {
