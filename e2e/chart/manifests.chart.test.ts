@@ -173,6 +173,20 @@ test.each<[string, Values, RegExp]>([
     { ...exampleValues('gateway'), config: { ordering: { policy: 'paper', max_displacement: 2 } } },
     /config\.ordering\.max_displacement/,
   ],
+  [
+    'less memory for bodies than one may take',
+    { ...exampleValues('gateway'), config: { limits: { body_memory_bytes: 1_000_000 } } },
+    /config\.limits\.body_memory_bytes is less than config\.limits\.body_bytes, 67108864/,
+  ],
+  [
+    'a range that is none',
+    { ...exampleValues('gateway'), networkPolicy: { apps: [{ ipBlock: { cidr: '10.0.0.0/33' } }] } },
+    /networkPolicy\/apps\/0\/ipBlock\/cidr/,
+  ],
+  ['a label that is none', { ...exampleValues('gateway'), commonLabels: { team: 'a b' } }, /commonLabels\/team/],
+  ['a key of a label that is none', { ...exampleValues('gateway'), podLabels: { 'a b': 'c' } }, /propertyName 'a b'/],
+  ['a host that is none', { ...exampleValues('gateway'), listenHost: '0.0.0.0:80' }, /listenHost/],
+  ['a port that is none', { engines: [{ url: 'http://a:65536' }] }, /engines\/0\/url/],
   ...['127.0.0.1', '127.1.2.3', '::1', 'localhost'].map((listenHost): [string, Values, RegExp] => [
     `the loopback as ${listenHost}`,
     { ...exampleValues('gateway'), listenHost },

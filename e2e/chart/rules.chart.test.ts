@@ -32,6 +32,15 @@ const tokens = (first: number, second: number): Record<string, string> => ({
   [`reprise_cached_tokens_total{${labels},source="engine"}`]: `0+${first}x1440 ${first * 1440 + second}+${second}x1500`,
 })
 
+const failOpen = (reason: string): string => `reprise_fail_open_total{${labels},reason="${reason}"}`
+const causedByClients = [
+  'too_large_to_rewrite',
+  'unknown_turn',
+  'ambiguous_turn',
+  'answer_too_large',
+  'pattern_text_too_large',
+]
+
 const cases: Case[] = [
   {
     alert: 'RepriseDown',
@@ -96,13 +105,28 @@ const cases: Case[] = [
   },
   {
     alert: 'RepriseFailsOpen',
-    series: { ...busy('completed', 1000), [`reprise_fail_open_total{${labels},reason="redis_late"}`]: '0+50x60' },
+    series: { ...busy('completed', 1000), [failOpen('redis_late')]: '0+50x60' },
     at: '20m',
     fires: { reason: 'redis_late' },
   },
   {
     alert: 'RepriseFailsOpen',
-    series: { ...busy('completed', 1000), [`reprise_fail_open_total{${labels},reason="redis_late"}`]: '0+5x60' },
+    series: { ...busy('completed', 1000), [failOpen('redis_late')]: '0+5x60' },
+    at: '20m',
+  },
+  {
+    alert: 'RepriseFailsOpen',
+    series: { ...busy('completed', 1000), [failOpen('not_known_yet')]: '0+50x60' },
+    at: '20m',
+    fires: { reason: 'not_known_yet' },
+  },
+  {
+    // what clients cause by what they send
+    alert: 'RepriseFailsOpen',
+    series: {
+      ...busy('completed', 1000),
+      ...Object.fromEntries(causedByClients.map((reason) => [failOpen(reason), '0+900x60'])),
+    },
     at: '20m',
   },
   { alert: 'RepriseHitRatioDropped', series: tokens(60_000, 12_000), at: '1600m', fires: {} },
@@ -140,8 +164,8 @@ describe.runIf(hasTool('bin', 'promtool'))('the alert', () => {
 
   test('rules are all tested, firing and silent', () => {
     for (const { alert } of rules) {
-      const tested = cases.filter((one) => one.alert === alert).map(({ fires }) => fires !== undefined)
-      expect({ alert, tested: tested.toSorted() }).toEqual({ alert, tested: [false, true] })
+      const tested = new Set(cases.filter((one) => one.alert === alert).map(({ fires }) => fires !== undefined))
+      expect({ alert, tested: [...tested].toSorted() }).toEqual({ alert, tested: [false, true] })
     }
   })
 

@@ -81,6 +81,83 @@ test.each([
   expect(errorsOf(change)).toEqual([fault])
 })
 
+const block = (cidr: string, ...except: string[]): object => ({ ipBlock: { cidr, except } })
+const engineAt = (rest: object): object => ({ engines: [{ url: 'http://a:8000', kind: 'vllm', ...rest }] })
+
+test.each<[object, string]>([
+  ...['10.0.0.0', '10.0.0.0/33', '10.0.0.256/8', 'fd00::/129', 'fd00', 'any'].flatMap((cidr): [object, string][] => [
+    [{ networkPolicy: { apps: [block(cidr)] } }, '/networkPolicy/apps/0/ipBlock/cidr '],
+    [{ networkPolicy: { admin: [block('10.0.0.0/8', cidr)] } }, '/networkPolicy/admin/0/ipBlock/except/0 '],
+    [{ networkPolicy: { egress: [{ to: [block(cidr)] }] } }, '/networkPolicy/egress/0/to/0/ipBlock/cidr '],
+  ]),
+  [{ networkPolicy: { apps: [{ ipblock: {} }] } }, '/networkPolicy/apps/0 ipblock'],
+  [{ networkPolicy: { egress: [{ ports: [{ port: 65_536 }] }] } }, '/networkPolicy/egress/0/ports/0/port '],
+  [{ networkPolicy: { egress: [{ ports: [{ port: 'A_B' }] }] } }, '/networkPolicy/egress/0/ports/0/port '],
+  [
+    { networkPolicy: { egress: [{ ports: [{ port: 1, protocol: 'ICMP' }] }] } },
+    '/networkPolicy/egress/0/ports/0/protocol ',
+  ],
+  [{ networkPolicy: { engines: { port: 0 } } }, '/networkPolicy/engines/port '],
+  [{ networkPolicy: { engines: { podSelector: { app: 'vllm' } } } }, '/networkPolicy/engines/podSelector app'],
+  ...['10.0.0.0/33', '300.0.0.1', 'gateway'].map((peer): [object, string] => [
+    { config: { tenants: { trusted_peers: [peer] } } },
+    '/config/tenants/trusted_peers/0 ',
+  ]),
+  ...['0.0.0.0:80', '999.0.0.1', 'a b', '[::]', ''].map((listenHost): [object, string] => [
+    { listenHost },
+    '/listenHost ',
+  ]),
+  ...['http://', 'http://a:0', 'http://a:65536', 'http://u:p@a', 'http://a/v1?k=1', 'http://a/#x', 'ftp://a'].map(
+    (url): [object, string] => [engineAt({ url }), '/engines/0/url '],
+  ),
+  ...['tcp://a:0', 'tcp://a:99999', 'tcp://*:5557', 'tcp://0.0.0.0:5557', 'tcp://[::]:1', 'tcp://a'].flatMap(
+    (place): [object, string][] => [
+      [engineAt({ events: place }), '/engines/0/events '],
+      [engineAt({ events: 'tcp://a:1', replay: place }), '/engines/0/replay '],
+    ],
+  ),
+  [{ redis: { url: 'redis://redis:70000' } }, '/redis/url '],
+  [{ service: { port: 65_536 } }, '/service/port '],
+  [{ ports: { data: 0 } }, '/ports/data '],
+  ...['commonLabels', 'podLabels', 'nodeSelector'].flatMap((name): [object, string][] => [
+    [{ [name]: { a: 'with a space' } }, `/${name}/a `],
+    [{ [name]: { a: 'x'.repeat(64) } }, `/${name}/a `],
+    [{ [name]: { 'a b': 'c' } }, `/${name} `],
+    [{ [name]: { 'UPPER/a': 'c' } }, `/${name} `],
+  ]),
+  [{ podAnnotations: { 'a b': 'any text: yes' } }, '/podAnnotations '],
+  [{ metrics: { podMonitor: { labels: { release: '-' } } } }, '/metrics/podMonitor/labels/release '],
+  [{ fullnameOverride: 'Upper' }, '/fullnameOverride '],
+  [{ nameOverride: 'a.b' }, '/nameOverride '],
+  [{ secrets: { keys: { existingSecret: 'my keys' } } }, '/secrets/keys/existingSecret '],
+])('what Kubernetes or reprise would refuse is refused: %j', (change, fault) => {
+  expect(errorsOf(change).filter((one) => !one.startsWith(`${fault.trim()}/`))).toEqual([fault])
+})
+
+test.each([
+  ...['0.0.0.0/0', '10.1.2.3/32', '::/0', 'fd00::/8', '2001:db8::1/128', '::ffff:10.0.0.0/104'].map((cidr) => ({
+    networkPolicy: { apps: [block(cidr)], egress: [{ to: [block(cidr)], ports: [{ port: 'http', endPort: 9 }] }] },
+  })),
+  { networkPolicy: { admin: [{ namespaceSelector: {}, podSelector: { matchLabels: { 'a.io/b': 'c' } } }] } },
+  { networkPolicy: { egress: [{ ports: [{ port: 1, endPort: 65_535, protocol: 'SCTP' }] }, {}] } },
+  { config: { tenants: { trusted_peers: ['10.0.0.0/8', '192.168.0.1', 'fd00::/8', '::1'] } } },
+  ...['0.0.0.0', '::', '10.0.0.1', 'fd00::1', 'pod.local'].map((listenHost) => ({ listenHost })),
+  ...['http://a', 'https://a.b-c:65535/v1', 'http://[fd00::1]:8000', 'http://10.0.0.1:1/x/', 'http://a_b'].map((url) =>
+    engineAt({ url }),
+  ),
+  engineAt({ events: 'tcp://vllm-0.vllm:5557', replay: 'tcp://[fd00::1]:65535' }),
+  ...[
+    '',
+    'redis://r',
+    'rediss://a:1/0',
+    'redis+sentinel://a:26379,b:26379/mymaster/1',
+    'redis+cluster://[::1]:1,b',
+  ].map((url) => ({ redis: { url } })),
+  { commonLabels: { team: '', 'example.com/a_b.c': 'A-1_b.c' }, podAnnotations: { 'a.io/b': 'any text: yes {}' } },
+])('what both take is taken: %j', (change) => {
+  expect(errorsOf(change)).toEqual([])
+})
+
 test('what the chart sets itself are settings of the product', () => {
   for (const path of Object.keys(setByTheChart)) {
     const found = path

@@ -1,8 +1,29 @@
 import { configSchema } from '#proxy/config/schema/config-schema.ts'
 import type { SettingSchema } from '#proxy/config/schema/setting-schema.ts'
 import { environmentNames } from '#proxy/config/sources/read-environment.ts'
-
-type Json = Readonly<Record<string, unknown>>
+import {
+  annotations,
+  flag,
+  type Json,
+  labels,
+  list,
+  listOf,
+  map,
+  matching,
+  name,
+  named,
+  networkPolicy,
+  oneOf,
+  only,
+  path,
+  port,
+  portOrShare,
+  quantity,
+  share,
+  text,
+  whole,
+} from './value-parts.ts'
+import * as patterns from './value-patterns.ts'
 
 /** Settings that the chart's `config` does not accept, and the values to use instead. */
 export const setByTheChart: Readonly<Record<string, string>> = {
@@ -17,34 +38,6 @@ export const setByTheChart: Readonly<Record<string, string>> = {
   'redis.tls.ca': 'redis.tls.existingSecret',
   'redis.tls.cert': 'redis.tls.clientCertificate',
   'redis.tls.key': 'redis.tls.clientCertificate',
-}
-
-const text = { type: 'string' }
-const name = { type: 'string', minLength: 1 }
-const flag = { type: 'boolean' }
-const share = { type: 'number', minimum: 0 }
-// Kubernetes itself checks what these contain
-const map = { type: 'object' }
-const texts = { type: 'object', additionalProperties: { type: 'string' } }
-const list = { type: 'array' }
-const path = { type: 'string', pattern: '^/' }
-const quantity = { type: ['string', 'integer'] }
-const portOrShare = { type: ['string', 'integer'] }
-
-function whole(minimum: number, maximum?: number): Json {
-  return { type: 'integer', minimum, ...(maximum === undefined ? {} : { maximum }) }
-}
-
-function oneOf(...values: string[]): Json {
-  return { enum: values }
-}
-
-function listOf(items: Json): Json {
-  return { type: 'array', items }
-}
-
-function only(properties: Readonly<Record<string, Json>>): Json {
-  return { type: 'object', additionalProperties: false, properties }
 }
 
 /** Environment variables that the chart sets from its own values. */
@@ -63,15 +56,14 @@ const ownEnv = listOf({
   },
 })
 
-const port = whole(1, 65_535)
 const image = only({
   repository: text,
   tag: text,
   digest: { type: 'string', pattern: '^(sha256:[0-9a-f]{64})?$' },
   pullPolicy: oneOf('Always', 'IfNotPresent', 'Never'),
 })
-const secret = only({ existingSecret: text, key: name })
-const monitor = only({ enabled: flag, interval: { type: 'string', pattern: '^[0-9]+(ms|s|m)$' }, labels: texts })
+const secret = only({ existingSecret: named, key: name })
+const monitor = only({ enabled: flag, interval: { type: 'string', pattern: '^[0-9]+(ms|s|m)$' }, labels })
 const thresholds = only({
   failOpenRatio: share,
   hitRatioShare: share,
@@ -102,7 +94,7 @@ const engine = only({
   }),
   stopSeconds: whole(0),
   shmSize: quantity,
-  home: only({ existingClaim: text, sizeLimit: quantity }),
+  home: only({ existingClaim: named, sizeLimit: quantity }),
   extraVolumeMounts: list,
 })
 
@@ -138,15 +130,15 @@ const secrets = only({
   engineApiKey: secret,
   saltSecret: secret,
   keys: secret,
-  tls: only({ existingSecret: text, clientCa: flag }),
+  tls: only({ existingSecret: named, clientCa: flag }),
 })
 
 const redis = only({
   // no password: it would end up in the ConfigMap
-  url: { type: 'string', pattern: '^(rediss?(\\+sentinel|\\+cluster)?://[^@]+)?$' },
-  existingSecret: text,
+  url: matching(patterns.redisUrl),
+  existingSecret: named,
   key: name,
-  tls: only({ existingSecret: text, clientCertificate: flag }),
+  tls: only({ existingSecret: named, clientCertificate: flag }),
 })
 
 const autoscaling = only({
@@ -158,25 +150,25 @@ const autoscaling = only({
   behavior: map,
 })
 
-const networkPolicy = only({
-  enabled: flag,
-  apps: list,
-  admin: list,
-  egress: list,
-  engines: only({ podSelector: map, port }),
-})
+/** Where nobody can connect to: an engine listens there. */
+const anywhere = '^tcp://(0\\.0\\.0\\.0|\\[::\\]):'
+const events = { ...matching(patterns.eventsUrl), not: { pattern: anywhere } }
+/** What the chart demands beyond the schema of the configuration, which reprise checks when it starts. */
+const stricter: Readonly<Record<string, Json>> = {
+  'tenants.trusted_peers[]': { pattern: patterns.rangeOrAddress },
+}
 
 const metrics = only({
   podMonitor: monitor,
   serviceMonitor: monitor,
-  prometheusRule: only({ enabled: flag, labels: texts, selector: text, thresholds, extraRules: list }),
-  dashboard: only({ enabled: flag, labels: texts, annotations: texts }),
+  prometheusRule: only({ enabled: flag, labels, selector: text, thresholds, extraRules: list }),
+  dashboard: only({ enabled: flag, labels, annotations }),
 })
 
 const workload: Record<string, Json> = {
   replicas: whole(0),
   strategy: map,
-  listenHost: name,
+  listenHost: matching(patterns.host),
   ports: only({ data: port, admin: port }),
   resources: map,
   securityContext: map,
@@ -195,9 +187,9 @@ const workload: Record<string, Json> = {
   extraVolumes: list,
   extraInitContainers: list,
   extraContainers: list,
-  podAnnotations: texts,
-  podLabels: texts,
-  nodeSelector: texts,
+  podAnnotations: annotations,
+  podLabels: labels,
+  nodeSelector: labels,
   tolerations: list,
   affinity: map,
   priorityClassName: text,
@@ -215,13 +207,16 @@ export function valuesSchema(): Json {
     description: 'Written by `npm run chart:schema`; `config` and `engines` are as in docs/config.schema.json.',
     ...only({
       mode: oneOf('gateway', 'sidecar', 'library'),
-      nameOverride: text,
-      fullnameOverride: text,
-      commonLabels: texts,
-      commonAnnotations: texts,
+      nameOverride: matching(patterns.namePart),
+      fullnameOverride: matching(patterns.namePart),
+      commonLabels: labels,
+      commonAnnotations: annotations,
       image,
       imagePullSecrets: list,
-      engines: listOf({ ...only(mapValues(item, toValues)), required: ['url'] }),
+      engines: listOf({
+        ...only({ ...mapValues(item, toValues), url: matching(patterns.engineUrl), events, replay: events }),
+        required: ['url'],
+      }),
       engine,
       plugin,
       config: { ...toValues(configSchema), description: 'The configuration file, less what the chart sets.' },
@@ -229,11 +224,11 @@ export function valuesSchema(): Json {
       secrets,
       redis,
       ...workload,
-      serviceAccount: only({ create: flag, name: text, annotations: texts }),
+      serviceAccount: only({ create: flag, name: named, annotations }),
       service: only({
         type: oneOf('ClusterIP', 'NodePort', 'LoadBalancer'),
         port,
-        annotations: texts,
+        annotations,
         sessionAffinity: oneOf('None', 'ClientIP'),
       }),
       podDisruptionBudget: only({ enabled: flag, maxUnavailable: portOrShare }),
@@ -253,6 +248,7 @@ function toValues(schema: SettingSchema, path = ''): Json {
   const kept = Object.entries(properties ?? {}).filter(([key]) => !((path ? `${path}.${key}` : key) in setByTheChart))
   return {
     ...withoutMeta(rest),
+    ...stricter[path],
     ...(items ? { items: toValues(items, `${path}[]`) } : {}),
     ...(properties
       ? {
