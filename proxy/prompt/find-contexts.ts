@@ -22,6 +22,9 @@ const rolesWithContext = new Set(['system', 'developer', 'user', 'tool', 'functi
 /** Separator between text parts when a message is searched as one text. */
 const partSeparator = '\n\n'
 
+// a tool's result that an agent hands over in a message of the user, after the question
+const OBSERVATION = /^\s{0,8}(?:observation|tool (?:call )?(?:result|response|output)s?)[:：]\s/i
+
 /** Lists found by the user's own patterns, by text index. */
 export type PatternLists = ReadonlyMap<number, readonly ContextList[]>
 
@@ -181,7 +184,7 @@ function* findMarkedContexts(
   const traits = {
     whole: isToolRole(message.role),
     rendered: message.isRendered ?? false,
-    asked: isAskedElsewhere(message),
+    asked: isAskedElsewhere(message) || OBSERVATION.test(whole),
     tool: message.tool,
     sorted: message.isSorted ?? false,
   }

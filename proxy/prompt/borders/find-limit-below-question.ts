@@ -11,11 +11,11 @@ export function findLimitBelowQuestion(
   { labels, limit }: LabelRun,
   interior: Interior,
 ): number | undefined {
-  const isAsked = marks.asked && (interior.blank || isNoLonger(marks.text, labels, interior, limit))
   const { start } = labels[0]!
-  const isAskedAbove = asksAbove(marks.text, start) && isNoLonger(marks.text, labels, interior, limit)
+  const isAsked =
+    (marks.asked || asksAbove(marks.text, start)) && (interior.blank || isNoLonger(marks.text, labels, interior, limit))
   const isAskedBefore = hasQuestionBefore(lines, start) || asksInLine(marks.text, start)
-  if (!isAsked && !isAskedAbove && !isAskedBefore) return undefined
+  if (!isAsked && !isAskedBefore) return undefined
   const from = labels.at(-1)!.end
   if (announcesAlone(marks.text, labels, limit)) return undefined
   const goesOn = lines.notes.some(({ kind, start }) => {

@@ -4,14 +4,19 @@ import type { Marks } from '../scan/find-marks.ts'
 import type { Label } from '../scan/labels/label.ts'
 import { findClosingLine, findOpening } from './find-closing-line.ts'
 import type { CueLine } from './find-cue-doubt.ts'
+import { findFootEnd } from './find-foot.ts'
+import { beginsPrompt } from './find-list-tail.ts'
 import { findOwnClosing } from './find-numbered-closings.ts'
 import { isPromptHeading } from './find-prompt-heading.ts'
 import type { Interior, Quotes } from './list-interior.ts'
 import { findItemEnd } from './list-items.ts'
 
+// a text that quotes more often is not read to the end
+const MOST_QUOTES = 64
+
 /**
- * Returns the end of the sign that closes the last block: as many signs as opened it, at the end of a line and nowhere
- * else.
+ * Returns the end of the sign that closes the last block: as many signs as opened it, at the end of a line. Of several,
+ * it is the only one above words to the model.
  */
 function findQuoteEnd(text: string, { end: from }: Label, { open, close }: Quotes, limit: number): number | undefined {
   const start = findContentStart(text, from, limit)
@@ -19,15 +24,22 @@ function findQuoteEnd(text: string, { end: from }: Label, { open, close }: Quote
   while (text[start + count] === open) count++
   if (count === 0) return undefined
   const sign = close.repeat(count)
-  let found: number | undefined
+  const found: number[] = []
   for (let at = text.indexOf(sign, start + count); at >= 0 && at < limit; at = text.indexOf(sign, at + count)) {
     const end = at + count
     const lineEnd = findLineEnd(text, end)
-    if (findContentStart(text, end, lineEnd) < lineEnd) continue
-    if (found !== undefined) return undefined
-    found = end
+    if (findContentStart(text, end, lineEnd) === lineEnd) found.push(end)
+    if (found.length > MOST_QUOTES) return undefined
   }
-  return found
+  if (found.length < 2) return found[0]
+  const [own, ...others] = found.filter((end) => isAbovePrompt(text, end, limit))
+  return others.length === 0 ? own : undefined
+}
+
+/** Returns whether a blank line and words to the model follow. */
+function isAbovePrompt(text: string, end: number, limit: number): boolean {
+  const start = findContentStart(text, end, limit)
+  return start < limit && text.slice(end, start).split('\n').length > 2 && beginsPrompt(text, start, limit)
 }
 
 /** Where a last block may end. */
@@ -101,17 +113,19 @@ function readCueNote(
 }
 
 /**
- * Returns where the last block ends by the same closing as every other block: a line with its number, or a closing
- * quote.
+ * Returns where the last block ends by the same closing as every other block: a line with its number, a closing quote,
+ * or a field.
  */
 function findOwnEnd(
   text: string,
   last: Label,
-  { closed, quotes }: Interior,
+  { closed, quotes, foot }: Interior,
   limit: number,
 ): { readonly start: number; readonly end: number } | undefined {
   const quoted = quotes && findQuoteEnd(text, last, quotes, limit)
   if (quoted !== undefined) return { start: quoted, end: quoted }
+  const footed = foot === undefined || quotes !== undefined ? undefined : findFootEnd(text, last.end, limit, foot)
+  if (footed !== undefined) return { start: footed, end: footed }
   return closed ? findOwnClosing(text, last, limit) : undefined
 }
 

@@ -62,6 +62,11 @@ export function findParagraphEnd(text: string, start: number, bound: number): nu
   }
 }
 
+/** Returns whether the paragraph that begins here addresses the model. */
+export function beginsPrompt(text: string, start: number, bound: number): boolean {
+  return isPrompt(text, start, findParagraphEnd(text, start, bound))
+}
+
 function isPrompt(text: string, start: number, end: number): boolean {
   const line = text.lastIndexOf('\n', start - 1) + 1
   if (readCue(text, line) !== undefined) return true

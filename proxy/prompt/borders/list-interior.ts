@@ -2,6 +2,7 @@ import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '..
 import { findLastRule, type LineNote, type LineNotes } from '../scan/find-line-notes.ts'
 import { announcesBlocks } from '../scan/find-list-heading.ts'
 import type { Label } from '../scan/labels/label.ts'
+import { findFoot } from './find-foot.ts'
 import { findInnerClosings } from './find-numbered-closings.ts'
 
 /** Signs that open and close a block. */
@@ -41,6 +42,8 @@ export interface Interior {
   readonly closed: boolean
   /** The quotation marks around each of them. */
   readonly quotes: Quotes | undefined
+  /** The field that ends each of them, such as `Score`. */
+  readonly foot: string | undefined
   /** One of them ends with a line that announces more blocks, such as `More sources:`. */
   readonly announces: boolean
 }
@@ -79,8 +82,16 @@ export function readInterior(text: string, { blanks, notes }: LineNotes, labels:
       ({ open, close }) =>
         bodies.length > 0 && bodies.every(({ start }, i) => isQuotedBy(text, start, ends[i]!, open, close)),
     ),
+    foot: closings === undefined && bodies.length > 0 ? findFoot(text, toSpans(bodies, ends)) : undefined,
     announces: bodies.some(({ start }, i) => endsInAnnouncement(text, start, ends[i]!)),
   }
+}
+
+function toSpans(
+  bodies: readonly { readonly start: number }[],
+  ends: readonly number[],
+): { readonly start: number; readonly end: number }[] {
+  return bodies.map(({ start }, i) => ({ start, end: ends[i]! }))
 }
 
 /** Returns whether the last of several paragraphs is a line that announces what follows. */

@@ -17,6 +17,8 @@ const NO_PLACE = /^(?:\.?\p{L}|[ ]?%|\.\d)/u
 const NAMED = /(?<!(?<!\p{L})(?:FY|CY|Q|H|v|V|No|Nr|n))(?<=\p{Script=Latin})$/u
 // a key identifies a text, but not its position
 const OF_ID = /(?:^|[^\p{L}])(?:\p{L}{1,12}[ _-])?(?:id|uuid|key)[ \t]?[:=#][ \t]?["']?$/iu
+// `<document_id>`, unless the numbers are consecutive
+const OF_ID_ELEMENT = /<(?:document|doc|source|file|chunk|passage)[_-]id>$/iu
 // without words before the number: `3) …`, `2021: …`, `2/4`, `3 – …`
 const ENDS_BARE = /^(?:[ \t]*\n|[.):：\]/]|[ \t]*[-–—:：|])/u
 // `a: …` may be a name
@@ -100,7 +102,11 @@ function countsInDigits(heads: readonly string[], shared: string): boolean {
     if (prefix === '' && !ENDS_BARE.test(behind)) return false
     values.push(toNumbers(number))
   }
-  return areSteady(values)
+  return areSteady(values) && !(OF_ID_ELEMENT.test(prefix) && !areConsecutive(values))
+}
+
+function areConsecutive(values: readonly (readonly number[])[]): boolean {
+  return values.slice(1).every((value, i) => Math.abs(lastOf(value) - lastOf(values[i]!)) === 1)
 }
 
 /** Returns whether the word before a number says that it only ranks, as in `Score: 0.9`. */

@@ -48,6 +48,9 @@ export const genericTags: ReadonlySet<string> = new Set([
 const ENDS_WORDS = /[.:!?。：！？][ \t]{1,4}$/
 const FURTHEST_WORDS = 120
 
+// an element has this many tags of fields, at most, before the container in it
+const MOST_FIELDS = 12
+
 // containers nested deeper than in any template are content
 const MOST_DEPTH = 4
 
@@ -78,7 +81,9 @@ class ElementWalk {
       if (tag.start < at) continue
       at = this.#fences.pass(at, tag.start, end)
       if (at > tag.start || !(tag.begins || tag.start === following || this.#opensRow(tag, end))) continue
-      const element = this.#readElement(tag, end, depth)
+      const isFirst = elements.at(-1)?.open.name !== tag.name
+      const isAround = isKinContainer && isFirst && this.#isAroundRow(tag, end)
+      const element = this.#readElement(tag, end, depth, isAround)
       if (element === undefined) continue
       elements.push(element)
       at = element.end
@@ -112,11 +117,29 @@ class ElementWalk {
     return first?.start === start && isBlockName(first.name)
   }
 
-  #readElement(open: Tag, limit: number, depth: number): KinElement | undefined {
+  /**
+   * Returns whether an element for a block has no sibling and holds a container that begins with a block, as in
+   * `<file> <filename>a.pdf</filename> <context> <chunk>…`. Its text is then in pieces, which are the blocks.
+   */
+  #isAroundRow({ closing, partner, name }: Tag, limit: number): boolean {
+    if (closing || partner === undefined || partner.end > limit || !isBlockName(name)) return false
+    const { text, tags } = this.#marks
+    const next = findContentStart(text, partner.end, limit)
+    const sibling = tags[findIndexFrom(tags, next)]
+    if (sibling?.start === next && sibling.name === name) return false
+    for (let i = this.#next; i < this.#next + MOST_FIELDS && i < tags.length && tags[i]!.end <= partner.start; i++) {
+      const tag = tags[i]!
+      if (tag.closing || tag.partner === undefined || !CONTAINER.test(tag.name)) continue
+      return tag.partner.end <= partner.start && this.#holdsRow(tag.end, tag.partner.start)
+    }
+    return false
+  }
+
+  #readElement(open: Tag, limit: number, depth: number, isAround: boolean): KinElement | undefined {
     const close = open.partner
     if (open.closing || close === undefined || close.end > limit) return undefined
     if (!isKin(open.name)) return undefined
-    const container = !isBlockName(open.name) || genericTags.has(open.name)
+    const container = isAround || !isBlockName(open.name) || genericTags.has(open.name)
     const inside =
       container && depth < MOST_DEPTH
         ? this.walk(open.end, close.start, depth + 1, CONTAINER.test(open.name))

@@ -222,3 +222,18 @@ describe('no tagged block', () => {
     expect(contentsOf(text)).toEqual([['A', 'B']])
   })
 })
+
+describe('a single element for a text, in a container', () => {
+  const chunks = '<chunk>It rained.</chunk>\n<chunk>The sun shone.</chunk>'
+  const file = `<file>\n<filename>a.pdf</filename>\n<context>\n${chunks}\n</context>\n</file>`
+
+  it('is looked into for the pieces of its text', () => {
+    expect(contentsOf(`<context>\n${file}\n</context>\n\nWhy?`)).toEqual([['It rained.', 'The sun shone.']])
+  })
+
+  it('is a block where it has siblings, or is not in a container', () => {
+    const [first] = contentsOf(`<context>\n${file}\n${file.replace('rained', 'hailed')}\n</context>\n\nWhy?`)
+    expect(first?.map((text) => text.includes('<chunk>'))).toEqual([true, true])
+    expect(contentsOf(`${file}\n\nWhy?`)).toEqual([[file.slice(7, -8)]])
+  })
+})

@@ -365,3 +365,50 @@ describe('a text that ends with a rule of its own, between labelled texts separa
     expect(contentsOf(write([second, third], '\n\n---\n\n---\n\nQuestion: why?'))).toEqual([[second, third]])
   })
 })
+
+describe('a last text', () => {
+  const long = '# Rain\n\nIt rains.\n\n## Where\n\nIn Oslo.\n\n```\nrain()\n```'
+
+  it('ends with the same field as all others, whatever it has inside', () => {
+    const write = (behind: string): string =>
+      `Results:\n[Document 1]\nIt shone.\nScore: 0.9\n\n[Document 2]\n${long}\nScore: 0.7${behind}`
+    const found = [['It shone.\nScore: 0.9', `${long}\nScore: 0.7`]]
+    expect(contentsOf(write('\n\nWhat is the weather like in these towns?'))).toEqual(found)
+    expect(contentsOf(write('\n\nTell it.\n\nQuestion: why?'))).toEqual(found)
+    // one of two such lines is the text's own
+    expect(contentsOf(write('\n\n## More\n\nOf rain.\nScore: 0.1\n\nWhy?'))).toEqual([])
+    // a field that says nothing about a text is its own
+    expect(contentsOf(write('\n\nWhat else is there?').replaceAll('Score: 0.', 'Goals: '))).toEqual([])
+  })
+
+  it('in quotation marks ends with those above words to the model', () => {
+    const quoting = 'Say "rain"\n\nand "sun"\n\nor nothing.'
+    const write = (own: string): string =>
+      `Document 1: "It ${'rained '.repeat(8)}."\n\nDocument 2: "${own}"\n\nUse the documents above to respond.\n\nQuestion: why?`
+    const found = [[`"It ${'rained '.repeat(8)}."`, `"${quoting}"`]]
+    expect(contentsOf(write(quoting))).toEqual(found)
+    expect(contentsOf(write(`${quoting}"\n\nUse the documents above to respond`))).toEqual([])
+  })
+
+  it('of several paragraphs ends with the text below a question, but not behind words to the model', () => {
+    const write = (behind: string): string =>
+      `Why does it rain?\n\nUse the following documents:\n\n- [1]: It rained.\n\nAll day.\n- [2]: ${long}${behind}`
+    expect(contentsOf(write('\n'))).toEqual([['It rained.\n\nAll day.', long]])
+    expect(contentsOf(write('\n\nUse only these documents.'))).toEqual([])
+  })
+})
+
+describe('a first text whose name stands on the line of a rule', () => {
+  const file = (name: string, text: string): string => `## File Path: ${name}\n\n${text}`
+  const files = `${file('a.md', 'It rained.')}\n\n${file('b.md', 'The sun shone.')}\n\n${file('c.md', 'Wind.')}`
+
+  it('is found with the others', () => {
+    const text = `<START_OF_CONTEXT>\n\n----------${files}\n<END_OF_CONTEXT>\n\nQuestion: why?`
+    expect(contentsOf(text)).toEqual([['It rained.', 'The sun shone.', 'Wind.']])
+  })
+
+  it('is not one in the midst of words', () => {
+    const text = `Each is named like ## File Path: x.md\n\nContext:\n\n${files}\n\nQuestion: why?`
+    expect(contentsOf(text)).toEqual([['It rained.', 'The sun shone.', 'Wind.']])
+  })
+})

@@ -157,6 +157,7 @@ function findBlockLimit(
   const { marks, region } = labelled
   const last = run.labels.at(-1)!
   if (interior.quotes !== undefined) return ending.closing
+  if (interior.foot !== undefined && ending.listEnd !== undefined) return ending.listEnd
   if (reachesContainerEnd(labelled, run, interior, ending)) return ending.closing ?? run.limit
   if (isDoubtful(labelled, run, interior, ending)) return undefined
   const isClosed = region.container || marks.whole || endsInClosing(marks, last.end, run.limit)

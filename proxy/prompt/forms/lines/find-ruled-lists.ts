@@ -40,7 +40,7 @@ export function findRuledLists(marks: Marks, region: Region): ContextList[] {
   const start = findStart(text, region, first) ?? findStartOfResults(marks, region, rules)
   if (start === undefined) return []
   const bounded = findBound(text, readLineNotes(text, region), rules, { ...region, start, whole, asked: marks.asked })
-  if (bounded === undefined || holdsOwnRule(text, start, rules)) return []
+  if (bounded === undefined) return []
   const blocks = toBlocks(text, start, rules, bounded)
   if (blocks.length < 2 || !areDocuments(text, blocks)) return []
   if (isQuoted(marks, blocks) || (!region.container && !whole && mayHoldPrompt(text, blocks, bounded))) return []
@@ -135,6 +135,7 @@ function findBound(
   rules: readonly LineNote[],
   { start, end, container, whole, asked }: Region & Pick<Marks, 'whole' | 'asked'>,
 ): number | undefined {
+  if (holdsOwnRule(text, start, rules)) return undefined
   const { notes } = lines
   const questions = notes.filter(({ kind }) => typeof kind === 'object' && kind.question)
   // the question is in another message, and nothing leads over to a prompt behind the first rule

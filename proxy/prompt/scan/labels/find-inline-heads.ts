@@ -1,3 +1,4 @@
+import { findContentEnd, findLineEnd } from '../find-edges.ts'
 import { announcesBlocks } from '../find-list-heading.ts'
 import { type RecordHead, readFields } from './find-record-head.ts'
 import type { Label } from './label.ts'
@@ -37,7 +38,8 @@ export function addInlineHeads(text: string, labels: readonly Label[]): readonly
     if (!first.has(form)) first.set(form, label)
   }
   const added = [...first.values()].flatMap((label) => {
-    return (label.keys === undefined ? findNumbered(text, label) : findRecord(text, label, label.keys)) ?? []
+    if (label.keys !== undefined) return findRecord(text, label, label.keys) ?? []
+    return (label.idStart === label.idEnd ? findNamed(text, label) : findNumbered(text, label)) ?? []
   })
   return added.length === 0 ? labels : [...labels, ...added].sort((a, b) => a.start - b.start)
 }
@@ -63,6 +65,21 @@ function findNumbered(text: string, label: Label): Label | undefined {
   if (!isLedIn(text, at) || (bare && !isAnnounced(text, at))) return undefined
   const moved = { start: at, end: at + own.length, idStart: at + idStart - start, idEnd: at + before.length }
   return { ...label, ...moved, number: number - 1 }
+}
+
+// `## File: `
+const NAMING = /^[^\n:：]{2,60}[:：][ \t]?/
+const RULE = /(?:^|\n)[ \t]*([-=])\1{2,60}$/
+const LONGEST_RULE = 64
+
+/** Finds a label with a name at the end of a rule's line, as some templates write it before the first text alone. */
+function findNamed(text: string, label: Label): Label | undefined {
+  const { start, end } = label
+  const lead = NAMING.exec(text.slice(start, end))?.[0]
+  if (lead === undefined || findContentEnd(text, end, findLineEnd(text, end)) > end) return undefined
+  const at = text.lastIndexOf(lead, start - 1)
+  if (at < 3 || !RULE.test(text.slice(Math.max(at - LONGEST_RULE, 0), at))) return undefined
+  return { ...label, start: at, end: findContentEnd(text, at, findLineEnd(text, at)), idStart: at, idEnd: at }
 }
 
 function isLedIn(text: string, at: number): boolean {
