@@ -60,3 +60,32 @@ test.each([
   expect(url).toBe(path)
   expect(JSON.parse(sent.toString()).cache_salt).toMatch(/^[\w-]{43}$/)
 })
+
+const chats = ['/v1/chat/completions', '/v1/messages']
+const passed = [
+  '/v1/embeddings',
+  '/rerank',
+  '/v1/score',
+  '/classify',
+  '/pooling',
+  '/tokenize',
+  '/v1/messages/count_tokens',
+]
+
+test.each(['vllm', 'sglang'] as const)('what docs/security.md says of paths and salts is so: %s', async (kind) => {
+  proxy = await startTestProxy({ url: engine.url, kind })
+  const send = async (path: string, body: string): Promise<string> => {
+    expect((await postJson(proxy.url + path, body)).status).toBe(200)
+    return engine.requests.at(-1)!.body.toString()
+  }
+  for (const path of [...chats, '/v1/completions', '/v1/responses', '/generate']) {
+    const prompt = { messages: [{ role: 'user', content: 'hi' }], prompt: 'hi', input: 'hi', text: 'hi', max_tokens: 1 }
+    const { cache_salt: salt } = JSON.parse(await send(path, JSON.stringify({ model: 'm', ...prompt })))
+    expect({ path, salt }).toEqual({ path, salt: expect.stringMatching(/^[\w-]{43}$/) })
+  }
+  for (const path of passed) {
+    for (const body of ['{"input": "hi"}', '{"input": "hi", "cache_salt": "own"}']) {
+      expect({ path, body: await send(path, body) }).toEqual({ path, body })
+    }
+  }
+})
