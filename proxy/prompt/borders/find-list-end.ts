@@ -2,7 +2,7 @@ import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '..
 import { type LineNote, type LineNotes, levelOf } from '../scan/find-line-notes.ts'
 import type { Marks } from '../scan/find-marks.ts'
 import type { Label } from '../scan/labels/label.ts'
-import { findClosingLine, findOpening } from './find-closing-line.ts'
+import { findClosingLine, findOpening, type Opening } from './find-closing-line.ts'
 import type { CueLine } from './find-cue-doubt.ts'
 import { findFootEnd } from './find-foot.ts'
 import { beginsPrompt } from './find-list-tail.ts'
@@ -144,9 +144,28 @@ function isCue(note: LineNote): note is LineNote & CueLine {
   return typeof note.kind === 'object'
 }
 
+/**
+ * Returns the only three quotes at the end of a line that close a list which follows such quotes on their line.
+ */
+function findGluedSign(
+  text: string,
+  { sign = '' }: Opening,
+  listStart: number,
+  { from, limit }: { readonly from: number; readonly limit: number },
+): number | undefined {
+  if (!/^(?:"""|''')$/.test(sign) || !text.endsWith(sign, listStart)) return undefined
+  const at = text.indexOf(sign, listStart)
+  const again = text.indexOf(sign, at + sign.length)
+  const isOnly = at >= from && at < limit && (again < 0 || again >= limit)
+  const lineEnd = findLineEnd(text, at)
+  return isOnly && findContentStart(text, at + sign.length, lineEnd) === lineEnd ? at : undefined
+}
+
 function findClosingMark(marks: Marks, listStart: number, from: number, limit: number): number | undefined {
   const tag = findClosing(marks, listStart, from, limit)
   const opening = findOpening(marks.text, 0, listStart)
+  const glued = opening && findGluedSign(marks.text, opening, listStart, { from, limit: tag ?? limit })
+  if (glued !== undefined) return glued
   return (opening && findClosingLine(marks.text, opening, from, tag ?? limit)) ?? tag
 }
 

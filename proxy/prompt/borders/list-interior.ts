@@ -36,7 +36,7 @@ export interface Interior {
   readonly questions: number
   /** The rule after each of them. */
   readonly separator: string | undefined
-  /** What separates the first two blocks, if it has one such rule. A second rule there would be a block's own. */
+  /** What separates the first two blocks if they have rules between them, up to the second rule if there are two. */
   readonly gap: string | undefined
   /** Each of them is closed by a line with its number. */
   readonly closed: boolean
@@ -76,7 +76,7 @@ export function readInterior(text: string, { blanks, notes }: LineNotes, labels:
     cues: new Set(all.map(({ kind }) => (typeof kind === 'object' ? kind.kind : ''))),
     questions: inside.filter((own) => own.some(isQuestion)).length,
     separator: separated ? separator : undefined,
-    gap: separated && !areDouble ? text.slice(ends[0], labels[1]!.start) : undefined,
+    gap: separated ? text.slice(ends[0], areDouble ? findLastLine(text, bodies[0]!.end) : labels[1]!.start) : undefined,
     closed: closings !== undefined,
     quotes: QUOTES.find(
       ({ open, close }) =>
@@ -85,6 +85,10 @@ export function readInterior(text: string, { blanks, notes }: LineNotes, labels:
     foot: closings === undefined && bodies.length > 0 ? findFoot(text, toSpans(bodies, ends)) : undefined,
     announces: bodies.some(({ start }, i) => endsInAnnouncement(text, start, ends[i]!)),
   }
+}
+
+function findLastLine(text: string, end: number): number {
+  return text.lastIndexOf('\n', end - 1) + 1
 }
 
 function toSpans(

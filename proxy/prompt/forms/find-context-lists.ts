@@ -10,6 +10,7 @@ import type { Tag } from '../scan/find-tags.ts'
 import type { Label } from '../scan/labels/label.ts'
 import { findClosedLists } from './enclosed/find-closed-lists.ts'
 import { findJsonLists } from './enclosed/find-json-lists.ts'
+import { findNumberedElements } from './enclosed/find-numbered-elements.ts'
 import { findBoldLists, findQuotedLists } from './enclosed/find-quoted-lists.ts'
 import { findSourcedLists } from './enclosed/find-sourced-lists.ts'
 import { findTagLists } from './enclosed/find-tag-lists.ts'
@@ -148,6 +149,7 @@ class ListSearch {
       findKeyedLists(marks, region),
       findQuotedLists(marks, region),
       findSourcedLists(marks, region),
+      findNumberedElements(marks, region),
       findBoldLists(marks, region),
     ]
     if (lists.every((list) => list.length === 0) && json.refusals.length === 0)

@@ -8,6 +8,9 @@ export const labelForm: Form = {
   label: 'position',
   needs: 'one_more',
   examples: [
+    `Citation 1. Title: A\nURL: https://a.example\n Summary: ${rain}\n\nCitation 2. Title: B\nURL: https://b.example\n Summary: ${sun}${ask}`,
+    `These are the memories of the user.\n\nMemory: ${rain}\n\n\nMemory: ${sun}${ask}`,
+    `Kontext:\n"""Kontext 1 (Score: 0.91) | Titel: Oslo\n${rain}\n\n-----\n\nKontext 2 (Score: 0.8) | Titel: Rome\n${sun}"""\n\nFrage: warum?`,
     `Document 1: ${rain}\nDocument 2: ${sun}${ask}`,
     `Doc 1(Title: Oslo) ${rain}\nDoc 2(Title: Rome) ${sun}${ask}`,
     `Source ID [a1]:\n${rain}\nSource ID [b2]:\n${sun}${ask}`,
@@ -71,6 +74,10 @@ export const labelForm: Form = {
     `Pages:\n\nDocument:\n  Content: ${rain}\n  URL: https://a.example\nDocument:\n  Content: ${sun}\n  URL: https://b.example${ask}`,
   ],
   alike: [
+    `Citation 1. ${rain}\n\nCitation 2. ${sun}${ask}`,
+    `Documents:\n\nThe machine in Oslo\nMemory: 16 GB\nDisk: large\n\nThe machine in Rome\nMemory: 8 GB\nDisk: small${ask}`,
+    `Documents:\n\nMemory: ${rain}\n\nMemory: ${sun}${ask}`,
+    `Kontext:\n"""Kontext 1 (Score: 0.91) | Titel: Oslo\n${rain}\n\n-----\n\nKontext 2 (Score: 0.8) | Titel: Rome\nHe said """so""".\n${sun}"""\n\nFrage: warum?`,
     `Files:\na.pdf: ${rain}\nb.pdf: ${sun}${ask}`,
     `Sources:\nid|weather\n17|${rain}\n4|${sun}${ask}`,
     `Sources:\n17|${rain}\n4|${sun}${ask}`,

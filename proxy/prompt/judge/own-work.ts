@@ -43,7 +43,7 @@ const OF_OWN_TEXT = new RegExp(
 )
 // something to be written, changed or done, in its order
 const OF_WORK =
-  /(?<!\p{L})(?:create|write|writing|change[sd]?|edit|modif(?:y|ied)|appl(?:y|ied)|add|updated?|delete|migrations?|patch|commits?|pull request|load order|run with|to (?:read|create|do|build)|steps?|plan|actions?|agenda|schedule|programme|tutorial|recipe|playlist|bibliography|works cited|thesis|novel|poem|blog post|ablauf|schritte|roman|étapes|pasos)(?!\p{L})/iu
+  /(?<!\p{L})(?:create|write|writing|change[sd]?|edit|modif(?:y|ied)|appl(?:y|ied)|add|updated?|delete|migrations?|patch|commits?|pull request|load order|run with|(?<!eas(?:y|ier) )to (?:read|create|do|build)|steps?|plan|actions?|agenda|schedule|programme|tutorial|recipe|playlist|bibliography|works cited|thesis|novel|poem|blog post|ablauf|schritte|roman|étapes|pasos)(?!\p{L})/iu
 // `1. Install it`, but not `[1] …`
 const LIKE_STEPS = /[ \t]*\(?\d{1,3}[.)][ \t]/y
 // `Sources:`, `Search results:`

@@ -102,7 +102,7 @@ const ORDERED =
 
 // instructions on naming sources, in sentences that mention each of them
 const OF_SOURCES =
-  /\b(?:cit|quot|zit|referenc|you use|attribut)|引用|标注|ссыл|цит|인용|出典|alıntı|kaynak göster|استشه|trích|उद्धृ/iu
+  /\b(?:cit|quot|zit|referenc|you use|attribut)|\b(?:prefix\w*|label\w*|begin\w*|start\w*|headed|titled|called|named)(?: with| by)? ["'`*]{0,2}(?:sources?|references)\b|引用|标注|ссыл|цит|인용|出典|alıntı|kaynak göster|استشه|trích|उद्धृ/iu
 
 const RESPECTIVE = new RegExp(`(?:they|their|them|these|${TEXTS})(?!\\p{L})[^.\\n?]{0,80}(?<!\\p{L})respectively`, 'u')
 

@@ -30,7 +30,7 @@ const ENGLISH = [
   '(?<!\\p{L})(?:each|every) (?:line|verse|stanza|row|sentence|paragraph|slide|chapter|letter|step|scene|comment|essay|draft|post|entry|turn)(?!\\p{L})|(?<!\\p{L})top to bottom(?!\\p{L})',
   '(?<!\\p{L})(?:which|what) (?:one|of \\p{L}+(?: two| three)?|answer|response|version|draft|output|translation|summary|candidate|completion) (?:(?:is|are|was|reads|sounds|looks) (?:the )?(?:better|best|worse|worst|most|least|strongest|weakest|clearest)|do you (?:prefer|like)|should i)(?!\\p{L})',
   `${BEGIN}(?:validate|lint|parse|minify|pretty-?print|plot|clean up|tidy up|check) (?:this|the|my|our) (?:json|yaml|xml|csv|data|dataset|file|array|object|payload|table|schema|markup|html|config)(?!\\p{L})`,
-  `${BEGIN}(?:put|tidy|clean|sum) (?:this|these|it|them|those)(?!\\p{L})`,
+  `${BEGIN}(?:put|tidy|clean|sum) (?:this|these|it|them|those)(?!\\p{L})(?! in(?:to)? an? (?:comma|semicolon))`,
   '(?<!\\p{L})(?:follow|obey|execute|carry out) (?:these|the following|all) (?:documents|passages|sources|chunks|files|texts)(?!\\p{L})',
 ]
 

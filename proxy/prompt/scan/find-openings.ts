@@ -80,6 +80,32 @@ function readNoun(text: string, start: number, closings: Closings): Opening | un
   return { start, end, closing, form, label, prefix: noun + id.slice(0, id.length - digits.length), isTwice: false }
 }
 
+// `Document start`, alone on its line
+const SPOKEN = /[ _-](start|begin)(?:s|ning)?:?(?=[ \t]*\r?\n)/iy
+
+/** Reads a line that is only a word for a document and one for its beginning, if the text has the word for its end. */
+export function readSpokenOpening(text: string, start: number, closings: Closings): Opening | undefined {
+  const noun = readNounAlone(text, start)
+  if (noun === undefined) return undefined
+  SPOKEN.lastIndex = noun.end
+  const match = SPOKEN.exec(text)
+  if (match === null) return undefined
+  const end = noun.end + match[0].length
+  const form = text.slice(start, end)
+  if (!closings.has(form) && closings.size < MOST_FORMS) {
+    const written = `\n${noun.word}${match[0].replace(/(?:start|begin)(?:s|ning)?/i, toEndWord)}`
+    closings.set(form, text.slice(start, start + FURTHEST_CLOSING).includes(written) ? written : null)
+  }
+  const closing = closings.get(form)
+  return closing == null
+    ? undefined
+    : { start, end, closing, form, label: undefined, prefix: noun.word, isTwice: false }
+}
+
+function toEndWord(word: string): string {
+  return word === word.toUpperCase() ? 'END' : word[0]! < 'a' ? 'End' : 'end'
+}
+
 function readBlock(text: string, start: number): Opening | undefined {
   const parts = readParts(text, start, BEFORE_BLOCK, BEHIND_BLOCK)
   if (parts === undefined) return undefined

@@ -1,12 +1,12 @@
 import { findLineEnd, isRule, isSpace } from './find-edges.ts'
 import { type Fence, readFence } from './find-fences.ts'
-import { type Closings, type Opening, readFenced, readOpening } from './find-openings.ts'
+import { type Closings, type Opening, readFenced, readOpening, readSpokenOpening } from './find-openings.ts'
 import { readDressedLabel, readRuledLabel } from './labels/find-dressed-labels.ts'
 import { type Foot, readFoot } from './labels/find-feet.ts'
 import { toRecordLabel } from './labels/find-inline-heads.ts'
 import { readLabel } from './labels/find-labels.ts'
 import { readAboveRule, readFileSaid, readOrigin } from './labels/find-named-labels.ts'
-import { beginsRecord, readRecordHead } from './labels/find-record-head.ts'
+import { beginsRecord, namesTextAt, readRecordHead } from './labels/find-record-head.ts'
 import { readTitledLabel } from './labels/find-titled-labels.ts'
 import type { Label } from './labels/label.ts'
 import { mayBeginLabel } from './words/read-noun.ts'
@@ -158,6 +158,8 @@ export class LineReader {
   #readLoopLabel(line: number, start: number): void {
     const label =
       start - line <= this.#mostIndent && isBehindBlank(this.#text, line) ? readLabel(this.#text, start) : undefined
+    if (label === undefined && isBehindBlank(this.#text, line) && namesTextAt(this.#text, start))
+      this.contents.push({ start })
     if (label === undefined || label.bare || label.idStart === label.idEnd) return
     const form = `${label.form} ${start - line}`
     this.#keep({ ...label, form })
@@ -168,6 +170,8 @@ export class LineReader {
     const hasColon = colon <= start + FURTHEST_COLON
     if (!hasColon && !mayBeginLabel(this.#text, start)) return
     if (hasColon && this.#text.startsWith(KEYS_LINE, start)) this.keyLines.push({ start: line })
+    const opening = readSpokenOpening(this.#text, start, this.#closings)
+    if (opening !== undefined) this.openings.push(opening)
     const foot = hasColon ? readFoot(this.#text, line, start) : undefined
     if (foot !== undefined) {
       this.feet.push(foot)
@@ -196,6 +200,9 @@ export class LineReader {
   }
 
   #keep(label: Label): void {
+    const last = this.labels.at(-1)
+    // the last field of a record is no label of its own
+    if (last?.keys !== undefined && label.start < last.end && label.idStart === label.idEnd) return
     this.labels.push(label)
     const known = this.#forms.get(label.form)
     if (known === false) this.repeated++

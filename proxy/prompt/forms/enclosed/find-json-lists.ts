@@ -239,7 +239,11 @@ function isTexts(text: string, elements: readonly JsonElement[]): boolean {
 
 /** Returns the spans of the numbers or plain names that identify the elements, if all have the same member for it. */
 function findLabels(text: string, elements: readonly JsonElement[]): Span[] | undefined {
-  for (const name of LABEL_NAMES) {
+  const first = [...(elements[0]?.members?.keys() ?? [])]
+  for (const known of LABEL_NAMES) {
+    // `SourceId`, but not `ID`, which is a key of a database
+    const name = first.find((own) => own === known || (own.length > 2 && toWords(own).toLowerCase() === known))
+    if (name === undefined) continue
     const labels = elements.map(({ members }) => toLabel(text, members?.get(name)))
     if (!labels.every((label) => label !== undefined)) continue
     const values = labels.map(({ start, end }) => text.slice(start, end))

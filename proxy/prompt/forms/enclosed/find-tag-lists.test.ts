@@ -237,3 +237,19 @@ describe('a single element for a text, in a container', () => {
     expect(contentsOf(`${file}\n\nWhy?`)).toEqual([[file.slice(7, -8)]])
   })
 })
+
+describe('elements of any kind of data, returned by a tool with no telling name', () => {
+  const entries = '<entry><content>It rained.</content></entry>\n\n<entry><content>The sun shone.</content></entry>'
+  const traits = { whole: true, tool: 'qd-find' }
+
+  it('are found where the first line says that they answer a query', () => {
+    const found = ['<content>It rained.</content>', '<content>The sun shone.</content>']
+    expect(contentsOf(`Results for the query 'rain'\n\n${entries}`, traits)).toEqual([found])
+  })
+
+  it('are left alone elsewhere', () => {
+    expect(contentsOf(`Output of the run\n\n${entries}`, traits)).toEqual([])
+    expect(contentsOf(`Results for the query 'rain'\n\n${entries}`, { whole: true, tool: 'list_events' })).toEqual([])
+    expect(contentsOf(entries, traits)).toEqual([])
+  })
+})

@@ -13,6 +13,8 @@ const FIELD_NAME = /^[^:：\n]{1,32}[:：]/
 const LEAD_IN = /[:：][ \t]{1,4}["'“]?$/
 const FURTHEST_LEAD_IN = 16
 
+const MOST_INDENT = 3
+
 interface Credited extends Place {
   readonly end: number
   readonly keys: string
@@ -36,16 +38,21 @@ export function findCreditedLists(marks: Marks, region: Region): ContextList[] {
     name,
     contents.filter(({ start }) => text.startsWith(name, start)),
   )
+  const [first] = contents
+  const indent = first!.start - (text.lastIndexOf('\n', first!.start - 1) + 1)
   const blocks: Credited[] = []
   for (const [i, { start }] of own.entries()) {
-    const block = readBlock(text, start, own[i + 1]?.start ?? region.end, i === own.length - 1)
+    const limit = own[i + 1]?.start ?? region.end
+    const block = readBlock(text, { start, indent }, limit, i === own.length - 1)
     if (block === undefined || (blocks.length > 0 && block.keys !== blocks[0]!.keys)) return []
     blocks.push(block)
   }
   if (blocks.length < 2) return []
   const spans = blocks.map(({ start, end }): BlockSpan => ({ start, end, contentStart: start, contentEnd: end }))
   const end = spans.at(-1)!.end
-  return [{ blocks: spans, positional: false, labelPrefix: '', form: 'credited', weight: 'strong', end }]
+  // in deeply indented code, fields have such names, too
+  const weight = indent > MOST_INDENT ? 'weak' : 'strong'
+  return [{ blocks: spans, positional: false, labelPrefix: '', form: 'credited', weight, end }]
 }
 
 /** Adds a first text that follows words on its line, as in `Context: Content: …`. */
@@ -59,10 +66,15 @@ function addInline(text: string, region: Region, name: string, own: readonly Pla
  * Reads the text from `start` with its credits, which must be the only ones up to `limit`. Only the last text may be
  * followed by something else.
  */
-function readBlock(text: string, start: number, limit: number, isLast: boolean): Credited | undefined {
+function readBlock(
+  text: string,
+  { start, indent }: Place & { readonly indent: number },
+  limit: number,
+  isLast: boolean,
+): Credited | undefined {
   let found: Credited | undefined
   for (let line = findLineEnd(text, start) + 1; line < limit; line = findLineEnd(text, line) + 1) {
-    const credits = readCredits(text, line)
+    const credits = readCredits(text, line, indent)
     if (credits === undefined) continue
     if (found !== undefined) return undefined
     found = { start, end: findContentEnd(text, start, Math.min(credits.end, limit)), keys: credits.keys }

@@ -3,7 +3,8 @@ import { mayBeInside } from '../../borders/find-cue-doubt.ts'
 import { findRun, type LabelledRegion, type LabelRun } from '../../borders/find-label-run.ts'
 import { announcesInstructions, findLimitBelowQuestion } from '../../borders/find-limit-below-question.ts'
 import { type Ending, findClosing, findEnding, findOpeningRule } from '../../borders/find-list-end.ts'
-import { endsInPrompt, endsInPromptLine, mayGoOn } from '../../borders/find-list-tail.ts'
+import { endsInPrompt, endsInPromptLine, holdsInstruction, mayGoOn } from '../../borders/find-list-tail.ts'
+import { isPromptHeading } from '../../borders/find-prompt-heading.ts'
 import { type Interior, readInterior } from '../../borders/list-interior.ts'
 import { isOpenItem } from '../../borders/list-items.ts'
 import { reachesContainerEnd } from '../../borders/reaches-container-end.ts'
@@ -165,13 +166,20 @@ function findBlockLimit(
   const bound = certain ?? findLimitBelowQuestion(labelled, run, interior)
   // records are whole documents, but paragraphs found only in the last one may belong to the prompt
   const isRecord = certain !== undefined && last.keys !== undefined && ending.cue === undefined
-  if (interior.blank || isRecord) return isBeyond(marks.text, last.end, bound, isClosed) ? undefined : bound
+  if (interior.blank || isRecord) return isBeyond(marks.text, last, bound, isClosed) ? undefined : bound
   return findParagraphLimit(labelled, run, interior, { ...ending, certain: bound })
 }
 
 /** Returns whether the prompt may begin before the furthest end of a last block of several paragraphs. */
-function isBeyond(text: string, from: number, bound: number | undefined, isClosed: boolean): boolean {
+function isBeyond(
+  text: string,
+  { end: from, keys, isWeak }: Label,
+  bound: number | undefined,
+  isClosed: boolean,
+): boolean {
   if (bound === undefined || isPromptBefore(text, from, bound)) return true
+  // records without a known source may be followed by other fields and instructions of the prompt
+  if (keys !== undefined && isWeak && holdsInstruction(text, from, bound)) return true
   return !isClosed && announcesInstructions(text, from, bound)
 }
 
@@ -219,7 +227,9 @@ function findParagraphLimit(
 }
 
 function isPromptBefore(text: string, from: number, cue: number): boolean {
-  return readCue(text, cue) !== undefined && (endsInPrompt(text, from, cue) || endsInHeading(text, from, cue))
+  // instructions may also end above a heading of the prompt
+  const isPrompt = readCue(text, cue) !== undefined || isPromptHeading(text, cue)
+  return isPrompt && (endsInPrompt(text, from, cue) || endsInHeading(text, from, cue))
 }
 
 // a line alone in its paragraph, above the instructions that follow it or at the end of a text
@@ -260,8 +270,10 @@ function cutBlock({ marks, lines }: LabelledRegion, { labels }: LabelRun, interi
 function endsInOwnRule(text: string, end: number, gap: string): boolean {
   const start = findContentStart(text, end, text.length)
   const behind = findContentStart(text, findLineEnd(text, start), text.length)
-  const areTwo = [start, behind].every((at) => at < text.length && isRule(text, at, findLineEnd(text, at)))
-  return areTwo && text[start] === text[behind] && !text.startsWith(gap, end)
+  const ruleAt = (at: number): string => text.slice(at, Math.min(findLineEnd(text, at), at + 200)).trim()
+  const areTwo =
+    start < text.length && isRule(text, start, findLineEnd(text, start)) && ruleAt(start) === ruleAt(behind)
+  return areTwo && !text.startsWith(gap, end)
 }
 
 function toBlock(text: string, { start, end: labelEnd, idStart, idEnd, keys }: Label, end: number): BlockSpan {

@@ -68,3 +68,25 @@ describe('headings that only say Document', () => {
     expect(contentsOf('# Source\nA\n\n# Document\nB\n\nQuestion: q')).toEqual([])
   })
 })
+
+describe('texts below a heading and a field with their address, returned by a tool that searches', () => {
+  const write = (field: string): string =>
+    ['Rain', 'Sun'].map((name) => `# ${name}\n${field}https://${name}.example\n\n## Where\n\nIn Oslo.\n`).join('\n\n')
+  const traits = { whole: true, tool: 'retrieve' }
+
+  it('may have headings of their own', () => {
+    expect(contentsOf(write('Page URL: '), traits)).toEqual([['## Where\n\nIn Oslo.', '## Where\n\nIn Oslo.']])
+  })
+
+  it('are left alone without the field, because their own headings may be followed by addresses', () => {
+    expect(contentsOf(write(''), traits)).toEqual([])
+  })
+})
+
+it('a record whose prompt may begin in its last text is left alone', () => {
+  const record = (name: string): string => `shelf: 3\nitem: ${name}\ncontent: It is ${name}.\n\nAll of it.\n`
+  const write = (behind: string): string =>
+    `Use this documentation:\n\n${record('Oslo')}\n${record('Rome')}\n\n${behind}Question: why?`
+  expect(contentsOf(write(''))).toHaveLength(1)
+  expect(contentsOf(write('Make sure to cite the documents.\n\n# Orders\n\nname: Tent\n\n'))).toEqual([])
+})

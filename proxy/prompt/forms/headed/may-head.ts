@@ -3,7 +3,7 @@ import { findContentEnd, findContentStart, findLineEnd } from '../../scan/find-e
 import type { Region } from '../../scan/find-elements.ts'
 import { announcesBlocks } from '../../scan/find-list-heading.ts'
 import { rowForm } from '../../scan/labels/find-labels.ts'
-import { fileForm, originForm } from '../../scan/labels/find-named-labels.ts'
+import { fileForm, memoryForm, originForm } from '../../scan/labels/find-named-labels.ts'
 import { titledForms } from '../../scan/labels/find-titled-labels.ts'
 import type { Label } from '../../scan/labels/label.ts'
 
@@ -24,8 +24,10 @@ export function mayHead(
   const { form, start } = labels[0]!
   if (form === rowForm) return isHeaded(text, region, start)
   if (form === fileForm) return isAnnounced(text, region, start)
+  if (form === memoryForm) return /memories/i.test(text.slice(Math.max(0, start - FURTHEST_WORDS), start))
   // with headings both in and around the texts, it is unclear which belong to the texts
-  if (titledForms.has(form)) return !ends.concat(end).some((own, i) => HEADING.test(text.slice(labels[i]!.end, own)))
+  if (titledForms.has(form) && !labels.every((label) => hasField(text, label)))
+    return !ends.concat(end).some((own, i) => HEADING.test(text.slice(labels[i]!.end, own)))
   if (form !== originForm) return true
   const [field = ''] = /^[^:：]{1,40}(?=[:：])/.exec(text.slice(start, start + 41)) ?? []
   return countLines(text, field.trimEnd().toLowerCase(), start, end) === labels.length && !areTitled(text, labels, ends)
@@ -52,6 +54,15 @@ function areTitled(text: string, labels: readonly Label[], ends: readonly number
     const above = findContentEnd(text, labels[i]!.end, line)
     return text.slice(above, line).split('\n').length > 2
   })
+}
+
+const FIELD = /\n(?:[a-z]{1,20}[ _]){0,2}(?:url|link|source)[:：]/i
+// memories are announced within so many characters
+const FURTHEST_WORDS = 1_200
+
+/** Returns whether the address below a heading is the value of a field, which a document's own headings lack. */
+function hasField(text: string, { start, end }: Label): boolean {
+  return FIELD.test(text.slice(start, end))
 }
 
 // `id|text`

@@ -22,6 +22,9 @@ const GUIDING =
 const NOTE = /https?:|\bdoi\b|\bet al\b|\bpp\.|\bvol\.|\bisbn\b|[(,] ?(?:19|20)\d\d\b/i
 const SENTENCE =
   /\p{L}+[ \t]+\p{L}+[ \t]+\p{L}+[^\n]*[.!?…]["'”’)]?$|[\p{Script=Han}\p{Script=Hiragana}]{6,}[。！？]?$/u
+// `(extracted from a.md)`, at the end of a text
+const SOURCE =
+  / \((?:(?:extracted |retrieved |taken )?from|source:|file:|aus|quelle:|extrait de|fuente:) ?[^()\n]{1,160}\)$/i
 const SHORTEST_ITEM = 40
 const LONGEST_HEADING = 200
 
@@ -117,7 +120,8 @@ function areTexts(text: string, heading: string, items: readonly BlockSpan[]): b
 function isSentence(text: string, { contentStart, contentEnd }: BlockSpan): boolean {
   if (contentEnd - contentStart < SHORTEST_ITEM) return false
   const words = text.slice(contentStart, Math.min(contentEnd, contentStart + 400))
-  return (contentEnd - contentStart > 400 || SENTENCE.test(words)) && !NOTE.test(words) && !GUIDING.test(words)
+  const isTold = contentEnd - contentStart > 400 || SENTENCE.test(words) || SOURCE.test(words)
+  return isTold && !NOTE.test(words) && !GUIDING.test(words)
 }
 
 function toList(text: string, items: readonly BlockSpan[], end: number): ContextList {

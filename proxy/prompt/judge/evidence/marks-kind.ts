@@ -1,3 +1,4 @@
+import { readFields } from '../../scan/labels/find-record-head.ts'
 import { materialWords } from '../../scan/words/vocabulary.ts'
 import type { BlockSpan, ContextList } from '../context-list.ts'
 import type { Kind } from './weigh-evidence.ts'
@@ -25,7 +26,7 @@ const LONGEST_MARK = 300
 export function kindOf(text: string, list: ContextList, heading: string): Kind {
   const { form, weight, labelPrefix, blocks } = list
   if (form === 'memories') return 'memories'
-  if (OF_LAWS.test(labelPrefix) && weight === 'weak') return 'law'
+  if (OF_LAWS.test(labelPrefix) && weight === 'weak') return areRecords(text, blocks) ? 'record' : 'law'
   if (text.startsWith(DOCUMENT_ROLE, blocks[0]!.start)) return 'template'
   if (weight === 'strong') return 'strong'
   switch (form) {
@@ -55,6 +56,11 @@ function kindOfLabel(text: string, blocks: readonly BlockSpan[]): Kind {
   if (blocks.some(({ label }) => label !== undefined)) return 'weak'
   if (RULED.test(head)) return 'ruled'
   return OF_TEXT.test(head) ? 'weak' : 'named'
+}
+
+/** Returns whether each of these blocks begins with fields, one of which names its source. */
+function areRecords(text: string, blocks: readonly BlockSpan[]): boolean {
+  return blocks.every(({ contentStart }) => readFields(text, contentStart)?.isWeak === false)
 }
 
 /** Returns whether these blocks read like verses, clauses or steps, which are numbered too: one sentence per line. */

@@ -4,6 +4,10 @@ import type { ContextList } from '../context-list.ts'
 import { type Announcement, isAnsweredBy, readAsking } from '../read-evidence.ts'
 import type { Sign } from './weigh-evidence.ts'
 
+// how a tool that searched begins what it returns
+const OF_QUERY =
+  /^\s{0,8}(?:search )?(?:results?|matches) for (?:the |your )?(?:search |user )?(?:query|question)(?!\p{L})/iu
+
 /** Yields the evidence for a list apart from its marks. Signs that need the most reading come last. */
 export function* readSigns(marks: Marks, list: ContextList, announcement: Announcement): Generator<Sign> {
   yield* readPlace(marks, list)
@@ -21,7 +25,7 @@ export function* readSigns(marks: Marks, list: ContextList, announcement: Announ
 /** Yields what the position of a list and its elements show. */
 function* readPlace(marks: Marks, list: ContextList): Generator<Sign> {
   const { source, whole } = marks
-  if (source === 'search' || (whole && source === undefined)) yield 'searched'
+  if (source === 'search' || (whole && OF_QUERY.test(marks.text)) || (whole && source === undefined)) yield 'searched'
   else if (whole) yield 'told'
   if (list.inContainer) yield 'held'
   if (list.hasOrigins) yield 'origins'

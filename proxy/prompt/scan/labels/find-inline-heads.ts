@@ -1,12 +1,13 @@
 import { findContentEnd, findLineEnd } from '../find-edges.ts'
 import { announcesBlocks } from '../find-list-heading.ts'
+import { readDressedLabel } from './find-dressed-labels.ts'
 import { type RecordHead, readFields } from './find-record-head.ts'
 import type { Label } from './label.ts'
 
 // what may come before a first record: words or a tag on its line, or the indentation of a placeholder that all records
 // replace
 const LEAD_IN =
-  /[:：](?:[ \t]{0,4}["'“]?|[ \t]{0,2}\r?\n[ \t]{4,12})$|>(?:[ \t]{0,2}|[ \t]*\r?\n[ \t]{4,16})$|\n[ \t]*\r?\n[ \t]{4,12}$/
+  /[:：](?:[ \t]{0,4}["'“]?|[ \t]{0,2}\r?\n[ \t]{4,12})$|>(?:[ \t]{0,2}|[ \t]*\r?\n[ \t]{4,16})$|\n[ \t]*\r?\n[ \t]{4,12}$|(?:^|\n)[ \t]*(?:"""|''')$/
 const FURTHEST_LEAD_IN = 40
 
 /** Converts a record to a label. Its fields move with it, except a number that counts. */
@@ -61,10 +62,19 @@ function findNumbered(text: string, label: Label): Label | undefined {
   if (number !== 1 && number !== 2) return undefined
   const before = `${text.slice(start, idStart)}${number - 1}`
   const own = before + text.slice(idEnd, end)
-  const at = text.lastIndexOf(own, start - 1)
+  const alike = text.lastIndexOf(own, start - 1)
+  // what follows the number may differ, as a score does
+  const [at, ending] = alike >= 0 || bare ? [alike, alike + own.length] : findSimilar(text, label, before)
   if (!isLedIn(text, at) || (bare && !isAnnounced(text, at))) return undefined
-  const moved = { start: at, end: at + own.length, idStart: at + idStart - start, idEnd: at + before.length }
+  const moved = { start: at, end: ending, idStart: at + idStart - start, idEnd: at + before.length }
   return { ...label, ...moved, number: number - 1 }
+}
+
+/** Finds the label that begins with `before` and has the form of another one. Returns where it begins and ends. */
+function findSimilar(text: string, { start, form, number }: Label, before: string): readonly [number, number] {
+  const at = text.lastIndexOf(before, start - 1)
+  const label = at < 0 ? undefined : readDressedLabel(text, at)
+  return label?.form === form && label.number === number! - 1 ? [at, label.end] : [-1, -1]
 }
 
 // `## File: `

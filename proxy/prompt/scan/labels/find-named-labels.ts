@@ -29,7 +29,7 @@ const ADDRESSED = new RegExp(`^[ \\t][<[(](?:${NAME})[>\\])][:：]?$`, 'iu')
 const WORD = /[:：](?:[ \t]+(?=\S)|[ \t]*(?=\r?\n))/uy
 // also names of record fields and parts of prompts
 const OF_FIELDS =
-  /^(?:sources?|contexts?|references?|evidence|memory|kontext|contexte|contexto|contesto|fuente|fonti|fonte|quelle|источник|джерело|контекст|来源|出典|上下文|コンテキスト|参考\S*|检索结果|搜索结果|検索結果|知识|资料|資料)$/iu
+  /^(?:sources?|contexts?|references?|evidence|kontext|contexte|contexto|contesto|fuente|fonti|fonte|quelle|источник|джерело|контекст|来源|出典|上下文|コンテキスト|参考\S*|检索结果|搜索结果|検索結果|知识|资料|資料)$/iu
 const ADDRESS = /https?:\/\/[^\s<>,[\]()]{1,300}(?:[ \t]*[:–—|-][ \t][^\n]{1,200})?(?=[ \t]*\r?\n[ \t]*\S)/y
 
 /** Returns whether this is a path or name of a file. */
@@ -154,8 +154,18 @@ export function readWord(text: string, start: number, { end, word, isWeak }: Nou
   WORD.lastIndex = end
   const match = WORD.exec(text)
   if (match === null || isWeak || OF_FIELDS.test(word)) return undefined
+  if (/^memory$/i.test(word) && !beginsParagraph(text, start)) return undefined
   return toLabel(start, end + match[0].length, `${word.toLowerCase()}:~`, true)
 }
+
+/** Returns whether a line begins a paragraph. `Memory: 16 GB` is also one of several fields. */
+function beginsParagraph(text: string, start: number): boolean {
+  const line = text.lastIndexOf('\n', start - 1) + 1
+  return line === 0 || /\n[ \t\r]*\n$/.test(text.slice(Math.max(line - 16, 0), line))
+}
+
+/** The form of labels that only say that a memory follows. */
+export const memoryForm = 'memory:~'
 
 // `[Excerpt from document]`
 const OF_SOURCE = / (?:from|of) (?:the |a )?(?:document|source|file|page|article)(?![\p{L}\p{N}])/iuy

@@ -1,5 +1,5 @@
 import { findContentEnd, findContentStart, findLineEnd } from '../find-edges.ts'
-import { rankingField, toFieldName } from '../words/ordered-fields.ts'
+import { datedField, orderedField, rankingField, toFieldName } from '../words/ordered-fields.ts'
 
 /** The fields at the beginning of a record, as in `Source: a.md\nContent: text` and `file_path: a.md\n\ntext`. */
 export interface RecordHead {
@@ -22,7 +22,7 @@ const NAMING =
 const DESCRIBING =
   /^(?:description|author|authors|page|date|published|score|relevance|high relevancy|(?:[a-z]{2,12} )?(?:relevancy|score|similarity)|section|category|type|language|site|domain|chunk|metadata|tags|updated|日期|作者|页码|分数|相关度|seite|datum|autor|auteur|fecha|página|lines?|line range|distance|similarity|rank|chunk index|published date|relevanz|pertinence|relevancia|ページ|スコア|相似度)$/i
 const CONTENT =
-  /^(?:content|contents|text|snippet|body|summary|passage|abstract|excerpt|page[_ ]content|内容|正文|文本|本文|inhalt|contenu|texte|contenido|texto|value|code|(?:code|text) (?:chunk|snippet)|chunk[_ ]text|document content|highlights?|片段|摘要|抜粋|要約|auszug|extrait|extracto|fragmento|résumé)$/i
+  /^(?:content|contents|text|snippet|body|summary|passage|abstract|excerpt|extract|page[_ ]content|内容|正文|文本|本文|inhalt|contenu|texte|contenido|texto|value|code|(?:code|text) (?:chunk|snippet)|chunk[_ ]text|document content|highlights?|片段|摘要|抜粋|要約|auszug|extrait|extracto|fragmento|résumé)$/i
 // fields whose value may be the record's number
 const COUNTING = /^(?:id|source|source[_ ]?id|no|number|index|rank|document|doc|编号|序号)$/i
 const KEY = /^[ \t]*[\w.-]{1,60}:$/
@@ -41,6 +41,12 @@ const DESCRIPTION = /^description$/i
 /** Returns whether a field of this name contains a text. */
 export function namesText(name: string): boolean {
   return CONTENT.test(name)
+}
+
+/** Returns whether a field of such a name begins here. */
+export function namesTextAt(text: string, start: number): boolean {
+  const key = readField(text, start)?.key
+  return key !== undefined && CONTENT.test(key)
 }
 
 /** Returns whether a field of this name gives the source of a text. */
@@ -64,8 +70,21 @@ export function readRecordHead(text: string, line: number, start: number): Recor
     const head = readFields(text, start)
     return head?.kind === 'content' ? head : undefined
   }
+  const named = readNamedFields(text, line, start, first.key)
+  if (named !== undefined) return named
   // a text followed by its credits
   return CONTENT.test(first.key) ? 'content' : undefined
+}
+
+const FEWEST_FIELDS = 3
+
+/** Reads fields that are named like variables, of which the last is the text: `item: Rome`, `shelf: 3`, `content: …`. */
+function readNamedFields(text: string, line: number, start: number, key: string): RecordHead | undefined {
+  if (!IDENTIFIER.test(key) || CONTENT.test(key) || !beginsRecord(text, line, start > line)) return undefined
+  const head = readFields(text, start)
+  const keys = head?.kind === 'content' ? head.keys.split(',').map(toFieldName) : []
+  const isOrdered = keys.some((name) => orderedField.test(name) || datedField.test(name))
+  return head === undefined || keys.length < FEWEST_FIELDS || isOrdered ? undefined : { ...head, isWeak: true }
 }
 
 /**
@@ -196,12 +215,21 @@ export function beginsRecord(text: string, line: number, isIndented: boolean): b
   return '-=*_'.includes(last) && /^[ \t]*([-=*_])\1{2,}$/.test(text.slice(before, end))
 }
 
-/** Reads the names of the fields in these lines, if all of them describe a text and one gives its source. */
-export function readCredits(text: string, start: number): { readonly keys: string; readonly end: number } | undefined {
+/**
+ * Reads the names of the fields in these lines, which are all indented by `indent`, if all of them describe a text and
+ * one gives its source.
+ */
+export function readCredits(
+  text: string,
+  start: number,
+  indent = 0,
+): { readonly keys: string; readonly end: number } | undefined {
   const keys: string[] = []
   let end = start
-  for (let at = start; at < text.length && keys.length < MOST_FIELDS; at = findLineEnd(text, at) + 1) {
-    const field = readField(text, at)
+  for (let line = start; line < text.length && keys.length < MOST_FIELDS; line = findLineEnd(text, line) + 1) {
+    const at = line + indent
+    const isIndented = indent === 0 || findContentStart(text, line, at) === at
+    const field = isIndented ? readField(text, at) : undefined
     if (field === undefined || !(NAMING.test(field.key) || DESCRIBING.test(field.key))) break
     keys.push(field.key)
     end = findContentEnd(text, at, findLineEnd(text, at))
