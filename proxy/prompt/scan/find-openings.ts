@@ -1,7 +1,7 @@
 import { findContentEnd, findLineEnd } from './find-edges.ts'
 import type { Fence } from './find-fences.ts'
 import { isFileName } from './labels/find-named-labels.ts'
-import { isLabelNoun, readNounAlone } from './words/read-noun.ts'
+import { isAlphabetic, isLabelNoun, readNounAlone } from './words/read-noun.ts'
 
 /** A line, or its beginning, that opens a block closed by a separate mark, such as `[webpage 1 begin]`. */
 export interface Opening {
@@ -85,7 +85,7 @@ const SPOKEN = /[ _-](start|begin)(?:s|ning)?:?(?=[ \t]*\r?\n)/iy
 
 /** Reads a line that is only a word for a document and one for its beginning, if the text has the word for its end. */
 export function readSpokenOpening(text: string, start: number, closings: Closings): Opening | undefined {
-  const noun = readNounAlone(text, start)
+  const noun = isAlphabetic(text.charCodeAt(start)) ? readNounAlone(text, start) : undefined
   if (noun === undefined) return undefined
   SPOKEN.lastIndex = noun.end
   const match = SPOKEN.exec(text)

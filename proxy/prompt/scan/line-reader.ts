@@ -6,7 +6,7 @@ import { type Foot, readFoot } from './labels/find-feet.ts'
 import { toRecordLabel } from './labels/find-inline-heads.ts'
 import { readLabel } from './labels/find-labels.ts'
 import { readAboveRule, readFileSaid, readOrigin } from './labels/find-named-labels.ts'
-import { beginsRecord, namesTextAt, readRecordHead } from './labels/find-record-head.ts'
+import { beginsExtract, beginsRecord, readRecordHead } from './labels/find-record-head.ts'
 import { readTitledLabel } from './labels/find-titled-labels.ts'
 import type { Label } from './labels/label.ts'
 import { mayBeginLabel } from './words/read-noun.ts'
@@ -156,10 +156,9 @@ export class LineReader {
 
   /** Reads a label indented like the template loop that wrote it. All labels of its list have this indentation. */
   #readLoopLabel(line: number, start: number): void {
-    const label =
-      start - line <= this.#mostIndent && isBehindBlank(this.#text, line) ? readLabel(this.#text, start) : undefined
-    if (label === undefined && isBehindBlank(this.#text, line) && namesTextAt(this.#text, start))
-      this.contents.push({ start })
+    if (!isBehindBlank(this.#text, line)) return
+    const label = start - line <= this.#mostIndent ? readLabel(this.#text, start) : undefined
+    if (label === undefined && beginsExtract(this.#text, start)) this.contents.push({ start })
     if (label === undefined || label.bare || label.idStart === label.idEnd) return
     const form = `${label.form} ${start - line}`
     this.#keep({ ...label, form })

@@ -1,6 +1,7 @@
 import { findContentEnd, findContentStart, findLineEnd } from '../find-edges.ts'
 import { isAlphabetic, mayBeginDressed, type Noun, readNoun } from '../words/read-noun.ts'
 import { BULLET, type Dress, findClosed, LONGEST_LINE, skipSigns, toLabel } from './dress.ts'
+import { readLabel } from './find-labels.ts'
 import {
   readAddress,
   readAddressed,
@@ -52,12 +53,28 @@ export function readDressedLabel(text: string, start: number): Label | undefined
     if (mayBeginDressed(text, start, false)) return readSpoken(text, start, { signs: '', at: start })
     return text[start] === 'h' ? readAddress(text, start) : readPipedFields(text, start)
   }
+  const headed = readHeadedBehindRule(text, start)
+  if (headed !== undefined) return headed
   const at = skipSigns(text, start)
   if (at === undefined) return undefined
   const isSpoken = mayBeginDressed(text, at, true)
   // most lines that begin with signs are items, quotations and rows
   if (!isSpoken && text[start + 1] === ' ' && ITEM_SIGNS.includes(text[start]!)) return undefined
   return readSigned(text, start, { signs: text.slice(start, at), at }, isSpoken)
+}
+
+// `----------## File: a.md`, as some templates join what they separate
+const RULE = /([-=])\1{2,60}(?=#{1,6}[ \t])/y
+
+function readHeadedBehindRule(text: string, start: number): Label | undefined {
+  const sign = text[start]
+  // most lines that begin so are list items
+  if ((sign !== '-' && sign !== '=') || text[start + 1] !== sign) return undefined
+  RULE.lastIndex = start
+  const rule = RULE.exec(text)
+  if (rule === null) return undefined
+  const at = start + rule[0].length
+  return readLabel(text, at) ?? readDressedLabel(text, at)
 }
 
 function readSigned(text: string, start: number, dress: Dress, isSpoken: boolean): Label | undefined {

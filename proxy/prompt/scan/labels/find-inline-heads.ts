@@ -1,4 +1,3 @@
-import { findContentEnd, findLineEnd } from '../find-edges.ts'
 import { announcesBlocks } from '../find-list-heading.ts'
 import { readDressedLabel } from './find-dressed-labels.ts'
 import { type RecordHead, readFields } from './find-record-head.ts'
@@ -39,8 +38,7 @@ export function addInlineHeads(text: string, labels: readonly Label[]): readonly
     if (!first.has(form)) first.set(form, label)
   }
   const added = [...first.values()].flatMap((label) => {
-    if (label.keys !== undefined) return findRecord(text, label, label.keys) ?? []
-    return (label.idStart === label.idEnd ? findNamed(text, label) : findNumbered(text, label)) ?? []
+    return (label.keys === undefined ? findNumbered(text, label) : findRecord(text, label, label.keys)) ?? []
   })
   return added.length === 0 ? labels : [...labels, ...added].sort((a, b) => a.start - b.start)
 }
@@ -75,21 +73,6 @@ function findSimilar(text: string, { start, form, number }: Label, before: strin
   const at = text.lastIndexOf(before, start - 1)
   const label = at < 0 ? undefined : readDressedLabel(text, at)
   return label?.form === form && label.number === number! - 1 ? [at, label.end] : [-1, -1]
-}
-
-// `## File: `
-const NAMING = /^[^\n:：]{2,60}[:：][ \t]?/
-const RULE = /(?:^|\n)[ \t]*([-=])\1{2,60}$/
-const LONGEST_RULE = 64
-
-/** Finds a label with a name at the end of a rule's line, as some templates write it before the first text alone. */
-function findNamed(text: string, label: Label): Label | undefined {
-  const { start, end } = label
-  const lead = NAMING.exec(text.slice(start, end))?.[0]
-  if (lead === undefined || findContentEnd(text, end, findLineEnd(text, end)) > end) return undefined
-  const at = text.lastIndexOf(lead, start - 1)
-  if (at < 3 || !RULE.test(text.slice(Math.max(at - LONGEST_RULE, 0), at))) return undefined
-  return { ...label, start: at, end: findContentEnd(text, at, findLineEnd(text, at)), idStart: at, idEnd: at }
 }
 
 function isLedIn(text: string, at: number): boolean {

@@ -43,10 +43,12 @@ export function namesText(name: string): boolean {
   return CONTENT.test(name)
 }
 
-/** Returns whether a field of such a name begins here. */
-export function namesTextAt(text: string, start: number): boolean {
-  const key = readField(text, start)?.key
-  return key !== undefined && CONTENT.test(key)
+const EXTRACT = /(?:extract|contents?|text|passage|excerpt|snippet|chunk|内容|片段)[:：][ \t]*(?=\S)/iy
+
+/** Returns whether a field for a retrieved text begins here. */
+export function beginsExtract(text: string, start: number): boolean {
+  EXTRACT.lastIndex = start
+  return EXTRACT.test(text)
 }
 
 /** Returns whether a field of this name gives the source of a text. */
@@ -80,7 +82,10 @@ const FEWEST_FIELDS = 3
 
 /** Reads fields that are named like variables, of which the last is the text: `item: Rome`, `shelf: 3`, `content: …`. */
 function readNamedFields(text: string, line: number, start: number, key: string): RecordHead | undefined {
-  if (!IDENTIFIER.test(key) || CONTENT.test(key) || !beginsRecord(text, line, start > line)) return undefined
+  const code = text.charCodeAt(start)
+  // most fields of prose begin with a capital letter
+  if (code < 97 || code > 122 || !IDENTIFIER.test(key) || CONTENT.test(key)) return undefined
+  if (!beginsRecord(text, line, start > line)) return undefined
   const head = readFields(text, start)
   const keys = head?.kind === 'content' ? head.keys.split(',').map(toFieldName) : []
   const isOrdered = keys.some((name) => orderedField.test(name) || datedField.test(name))
