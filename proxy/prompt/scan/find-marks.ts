@@ -88,8 +88,9 @@ export function* readMarks(
   if (tags === undefined || turns === undefined) return undefined
   const reader = new LineReader(text, whole)
   let lines = 0
-  for (let line = 0; line < text.length; line = findLineEnd(text, line) + 1) {
-    reader.read(line)
+  for (let line = 0, end = 0; line < text.length; line = end + 1) {
+    end = findLineEnd(text, line)
+    reader.read(line, end)
     if (++lines > MOST_LINES || (lines % 256 === 0 && reader.count > MOST_MARKS) || reader.repeated > MOST_FORMS)
       return undefined
     if (lines % LINES_A_STEP === 0) yield

@@ -83,6 +83,9 @@ function readNoun(text: string, start: number, closings: Closings): Opening | un
 // `Document start`, alone on its line
 const SPOKEN = /[ _-](start|begin)(?:s|ning)?:?(?=[ \t]*\r?\n)/iy
 
+/** Lines that only say that a document begins are not longer. */
+export const LONGEST_SPOKEN = 32
+
 /** Reads a line that is only a word for a document and one for its beginning, if the text has the word for its end. */
 export function readSpokenOpening(text: string, start: number, closings: Closings): Opening | undefined {
   const noun = isAlphabetic(text.charCodeAt(start)) ? readNounAlone(text, start) : undefined

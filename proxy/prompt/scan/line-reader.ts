@@ -1,6 +1,13 @@
 import { findLineEnd, isRule, isSpace } from './find-edges.ts'
 import { type Fence, readFence } from './find-fences.ts'
-import { type Closings, type Opening, readFenced, readOpening, readSpokenOpening } from './find-openings.ts'
+import {
+  type Closings,
+  LONGEST_SPOKEN,
+  type Opening,
+  readFenced,
+  readOpening,
+  readSpokenOpening,
+} from './find-openings.ts'
 import { readDressedLabel, readRuledLabel } from './labels/find-dressed-labels.ts'
 import { type Foot, readFoot } from './labels/find-feet.ts'
 import { toRecordLabel } from './labels/find-inline-heads.ts'
@@ -9,6 +16,7 @@ import { readAboveRule, readFileSaid, readOrigin } from './labels/find-named-lab
 import { beginsExtract, beginsRecord, readRecordHead } from './labels/find-record-head.ts'
 import { readTitledLabel } from './labels/find-titled-labels.ts'
 import type { Label } from './labels/label.ts'
+import { NextColon } from './next-colon.ts'
 import { mayBeginLabel } from './words/read-noun.ts'
 
 /** A place in a text. */
@@ -95,7 +103,8 @@ export class LineReader {
     return marks.reduce((sum, { length }) => sum + length, 0)
   }
 
-  read(line: number): void {
+  /** Reads the line from `line` to `lineEnd`. */
+  read(line: number, lineEnd: number): void {
     const text = this.#text
     const start = skipIndent(text, line)
     const code = text.charCodeAt(start)
@@ -109,11 +118,10 @@ export class LineReader {
       this.#readLoopLabel(line, start)
       return
     }
-    if ((code === HYPHEN || code === EQUALS) && isRule(text, start, findLineEnd(text, start)))
-      this.#readRule(line, start)
+    if ((code === HYPHEN || code === EQUALS) && isRule(text, start, lineEnd)) this.#readRule(line, start)
     else if (isBullet(code) || isDigit(code)) this.bullets.push({ start: line })
     else if (code === PIPE && isAboveDelimiter(this.#text, start)) this.tables.push({ start })
-    if (!isOpened) this.#readLabel(line, start)
+    if (!isOpened) this.#readLabel(line, start, lineEnd)
   }
 
   #readFence(line: number, start: number): void {
@@ -164,12 +172,13 @@ export class LineReader {
     this.#keep({ ...label, form })
   }
 
-  #readLabel(line: number, start: number): void {
+  #readLabel(line: number, start: number, lineEnd: number): void {
     const colon = this.#colons.from(start)
     const hasColon = colon <= start + FURTHEST_COLON
     if (!hasColon && !mayBeginLabel(this.#text, start)) return
     if (hasColon && this.#text.startsWith(KEYS_LINE, start)) this.keyLines.push({ start: line })
-    const opening = readSpokenOpening(this.#text, start, this.#closings)
+    const isSpoken = lineEnd - start <= LONGEST_SPOKEN
+    const opening = isSpoken ? readSpokenOpening(this.#text, start, this.#closings) : undefined
     if (opening !== undefined) this.openings.push(opening)
     const foot = hasColon ? readFoot(this.#text, line, start) : undefined
     if (foot !== undefined) {
@@ -218,28 +227,6 @@ export class LineReader {
     if (head !== 'content') return head && toRecordLabel(this.#text, start, head)
     this.contents.push({ start })
     return undefined
-  }
-}
-
-/** Finds the next colon for positions that only increase. Most lines have none near their beginning. */
-class NextColon {
-  readonly #text: string
-  #next = -1
-  #nextWide = -1
-
-  constructor(text: string) {
-    this.#text = text
-  }
-
-  from(start: number): number {
-    if (this.#next < start) this.#next = this.#find(':', start)
-    if (this.#nextWide < start) this.#nextWide = this.#find('：', start)
-    return Math.min(this.#next, this.#nextWide)
-  }
-
-  #find(colon: ':' | '：', start: number): number {
-    const found = this.#text.indexOf(colon, start)
-    return found < 0 ? Number.POSITIVE_INFINITY : found
   }
 }
 

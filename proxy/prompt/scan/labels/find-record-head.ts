@@ -79,12 +79,13 @@ export function readRecordHead(text: string, line: number, start: number): Recor
 }
 
 const FEWEST_FIELDS = 3
+const NAMED = /[ \t]{0,3}[a-z][a-z0-9_]{0,30}:[ \t]/y
 
 /** Reads fields that are named like variables, of which the last is the text: `item: Rome`, `shelf: 3`, `content: …`. */
 function readNamedFields(text: string, line: number, start: number, key: string): RecordHead | undefined {
-  const code = text.charCodeAt(start)
-  // most fields of prose begin with a capital letter
-  if (code < 97 || code > 122 || !IDENTIFIER.test(key) || CONTENT.test(key)) return undefined
+  NAMED.lastIndex = findLineEnd(text, start) + 1
+  // below most fields there is none
+  if (!NAMED.test(text) || !IDENTIFIER.test(key) || CONTENT.test(key)) return undefined
   if (!beginsRecord(text, line, start > line)) return undefined
   const head = readFields(text, start)
   const keys = head?.kind === 'content' ? head.keys.split(',').map(toFieldName) : []
