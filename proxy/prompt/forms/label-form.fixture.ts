@@ -8,6 +8,8 @@ export const labelForm: Form = {
   label: 'position',
   needs: 'one_more',
   examples: [
+    `Here is document 1:\n${rain}\n\nHere is document 2:\n${sun}${ask}`,
+    `質問：なぜ？\n\n こちらは関連する文脈 1 です：${rain}\n こちらは関連する文脈 2 です：${sun}`,
     `Citation 1. Title: A\nURL: https://a.example\n Summary: ${rain}\n\nCitation 2. Title: B\nURL: https://b.example\n Summary: ${sun}${ask}`,
     `These are the memories of the user.\n\nMemory: ${rain}\n\n\nMemory: ${sun}${ask}`,
     `Kontext:\n"""Kontext 1 (Score: 0.91) | Titel: Oslo\n${rain}\n\n-----\n\nKontext 2 (Score: 0.8) | Titel: Rome\n${sun}"""\n\nFrage: warum?`,
@@ -74,6 +76,9 @@ export const labelForm: Form = {
     `Pages:\n\nDocument:\n  Content: ${rain}\n  URL: https://a.example\nDocument:\n  Content: ${sun}\n  URL: https://b.example${ask}`,
   ],
   alike: [
+    `Here is step 1: ${rain}\n\nHere is step 2: ${sun}${ask}`,
+    `Here is document 1 of two: ${rain}\n\nHere is document 2 of two: ${sun}`,
+    `これは手順 1 です：${rain}\n\nこれは手順 2 です：${sun}\n\n質問：なぜ？`,
     `Citation 1. ${rain}\n\nCitation 2. ${sun}${ask}`,
     `Documents:\n\nThe machine in Oslo\nMemory: 16 GB\nDisk: large\n\nThe machine in Rome\nMemory: 8 GB\nDisk: small${ask}`,
     `Documents:\n\nMemory: ${rain}\n\nMemory: ${sun}${ask}`,

@@ -24,7 +24,7 @@ const ANSWER =
 const OTHER =
   'instruction|task|aufgabe|input|user|human|(?:chat|conversation) history|' +
   'anweisung(?:en)?|consigne|(?:instruccion|instruçõ|istruzion)(?:es|i)?(?: d[ei] \\p{L}{1,20})?|инструкци[яи]|指示|说明|要求|지침|' +
-  'instrukcj\\p{L}{1,3}|polecenie|wytyczne|instrukce|pokyny|instructies|talimat\\p{L}{0,4}|instruktion(?:er)?|instruksjoner|instrukser|ohjeet|utasítások|instrucțiuni|οδηγίες|instruksi|petunjuk|hướng dẫn|інструкції|تعليمات|הוראות|निर्देश|คำแนะนำ|' +
+  'instrukcj\\p{L}{1,3}|wytyczne|instrukce|instructies|instruktion(?:er)?|instruksjoner|instrukser|ohjeet|utasítások|instrucțiuni|οδηγίες|instruksi|hướng dẫn|інструкції|تعليمات|הוראות|निर्देश|คำแนะนำ|' +
   '(?:answer|answering|response|output) (?:format|guideline|instruction|requirement|rule)|' +
   '(?:回答|输出|答题)(?:要求|格式|规则|指南|说明)|回答(?:の)?(?:ルール|形式|条件)'
 // text allowed between a noun and the end of its announcement: `Question 2:`, `Question (in short):`, `<question>`

@@ -49,6 +49,8 @@ const PIPED_INITIALS = 'iInNdDsStTuUfFpP'
 
 /** Reads the label, with signs or in other words, that begins at `start`, the first character of its line. */
 export function readDressedLabel(text: string, start: number): Label | undefined {
+  const presented = mayPresent(text, start) ? readPresented(text, start) : undefined
+  if (presented !== undefined) return presented
   if (isAlphabetic(text.charCodeAt(start))) {
     if (mayBeginDressed(text, start, false)) return readSpoken(text, start, { signs: '', at: start })
     return text[start] === 'h' ? readAddress(text, start) : readPipedFields(text, start)
@@ -61,6 +63,34 @@ export function readDressedLabel(text: string, start: number): Label | undefined
   // most lines that begin with signs are items, quotations and rows
   if (!isSpoken && text[start + 1] === ' ' && ITEM_SIGNS.includes(text[start]!)) return undefined
   return readSigned(text, start, { signs: text.slice(start, at), at }, isSpoken)
+}
+
+// `こちらは関連する文脈 1 です：`, `Here is document 1:`
+const PRESENTING =
+  /(?:(?:こちら|これ|以下|次)(?:は|が)(?:関連する|関係する|参考となる|検索された)?|(?:here is|here['’]s|this is|hier ist) (?:the |das )?)/iy
+const PRESENTED =
+  /([ \t]?(?:#|no\.?[ ]?|番号)?)(\d{1,4})(?:[ \t]?(?:です|である|になります))?[:：](?=\s|[^\p{Script=Latin}\p{N}]|\p{L})/iuy
+
+/** Returns whether a line may begin like this: `Here is`, `Here's`, or with a Japanese pronoun. */
+function mayPresent(text: string, start: number): boolean {
+  const first = text[start]!
+  if (text.charCodeAt(start) > 127) return 'こ以次'.includes(first)
+  return 'HhTt'.includes(first) && " '’".includes(text[start + 4] ?? '-')
+}
+
+/** Reads a sentence that only presents the text below or behind it, by its number. */
+function readPresented(text: string, start: number): Label | undefined {
+  PRESENTING.lastIndex = start
+  const words = PRESENTING.exec(text)?.[0]
+  if (words === undefined) return undefined
+  const at = start + words.length
+  const noun = readNoun(text, at)
+  PRESENTED.lastIndex = noun.end
+  const match = noun.end > at ? PRESENTED.exec(text) : null
+  if (match === null) return undefined
+  const prefix = text.slice(at, noun.end) + match[1]!
+  const form = `${words.toLowerCase()}${prefix.toLowerCase()}~`
+  return withNumber(toLabel(start, noun.end + match[0].length, form, noun.isWeak), at, prefix, match[2]!)
 }
 
 // `----------## File: a.md`, as some templates join what they separate

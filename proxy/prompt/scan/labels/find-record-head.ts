@@ -83,6 +83,8 @@ const NAMED = /[ \t]{0,3}[a-z][a-z0-9_]{0,30}:[ \t]/y
 
 /** Reads fields that are named like variables, of which the last is the text: `item: Rome`, `shelf: 3`, `content: …`. */
 function readNamedFields(text: string, line: number, start: number, key: string): RecordHead | undefined {
+  // most lines are not behind a blank line
+  if (line > 1 && text[line - 2] !== '\n' && text[line - 2] !== '\r') return undefined
   NAMED.lastIndex = findLineEnd(text, start) + 1
   // below most fields there is none
   if (!NAMED.test(text) || !IDENTIFIER.test(key) || CONTENT.test(key)) return undefined
