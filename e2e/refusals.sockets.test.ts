@@ -45,6 +45,7 @@ describe('a request that is refused unread has a line', () => {
   test.each([
     ['no host', `GET /v1/models HTTP/1.1\r\n\r\n`, 400, 'MISSING_HOST'],
     ['a body and no host', `POST ${chat} HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}`, 400, 'MISSING_HOST'],
+    ['two hosts', `GET /v1/models HTTP/1.1\r\nhost: a\r\nHost: a\r\n\r\n`, 400, 'SEVERAL_HOSTS'],
     ['an upgrade and no host', `GET /v1/realtime HTTP/1.1\r\n${upgrade}\r\n`, 400, 'MISSING_HOST'],
     ['an expectation', `GET /a HTTP/1.1\r\nhost: x\r\nexpect: miracles\r\n\r\n`, 417, 'UNKNOWN_EXPECTATION'],
   ])('%s', async (_what, bytes, status, reason) => {
@@ -146,5 +147,47 @@ describe('a request that finds no engine has the reason in its line', () => {
     await vi.waitFor(() =>
       expect(requestLines(proxy)).toEqual([expect.objectContaining(line), expect.objectContaining(line)]),
     )
+  })
+})
+
+describe('a body that turns out to be no HTTP', () => {
+  test.each(routes)('is refused, counted and logged, on %s', async (path) => {
+    const proxy = await serve()
+    const client = await connectRaw(proxy.listening.url!)
+    client.write(`POST ${path} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\nZZ\r\n`)
+    expect(await client.ended).toMatch(/^HTTP\/1\.1 400 .*connection: close/is)
+    const line = { status: 400, outcome: 'unreadable_request', reason: 'HPE_INVALID_CHUNK_SIZE' }
+    await vi.waitFor(() => expect(requestLines(proxy)).toEqual([expect.objectContaining(line)]))
+    expect(await metricsOf(proxy)).toMatch(/reprise_requests_total\{[^}]*outcome="unreadable_request"[^}]*\} 1/)
+  })
+})
+
+describe('requests that do not wait for answers', () => {
+  test('a WebSocket behind a request leaves its answer alone, and is no WebSocket', async () => {
+    const proxy = await serve()
+    const client = await connectRaw(proxy.listening.url!)
+    client.write(`${rawPost('/v1/embeddings', {})}GET /v1/realtime HTTP/1.1\r\nhost: x\r\n${upgrade}\r\n`)
+    await vi.waitFor(() => expect(client.received.match(/HTTP\/1\.1 200/g)).toHaveLength(2))
+    client.reset()
+  })
+
+  test('a hundred are answered in turn', async () => {
+    const proxy = await serve()
+    const client = await connectRaw(proxy.listening.url!)
+    client.write(rawPost('/v1/embeddings', {}).repeat(100))
+    await vi.waitFor(() => expect(client.received.match(/HTTP\/1\.1 200/g)).toHaveLength(100), 5_000)
+    client.reset()
+  })
+
+  test('a client that sends them without end is cut off, with a line', async () => {
+    const proxy = await serve()
+    const client = await connectRaw(proxy.listening.url!)
+    client.write('GET /v1/models HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(20_000))
+    await client.ended
+    const line = { client: '127.0.0.1', outcome: 'unreadable_request', reason: 'TOO_MANY_PIPELINED' }
+    await vi.waitFor(() => expect(requestLines(proxy)).toContainEqual(expect.objectContaining(line)))
+    // of what was read at once, all but those that waited were dropped
+    expect(engine.requestCount).toBeLessThan(110)
+    expect((await fetch(`${proxy.listening.admin_url}/healthz`)).status).toBe(200)
   })
 })

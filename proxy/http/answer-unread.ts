@@ -6,7 +6,8 @@ import { endBehindBody } from './end-behind-body.ts'
 
 /** Input that was refused before it became a request. */
 export interface UnreadRequest {
-  readonly status: number
+  /** undefined: the connection was closed without an answer */
+  readonly status: number | undefined
   /** Node's code, as in `HPE_INVALID_METHOD`, or a `HeadFault` */
   readonly reason: string
   /** the client's address */
@@ -14,9 +15,13 @@ export interface UnreadRequest {
 }
 
 /** Why a request is refused by its head alone. */
-export type HeadFault = 'MISSING_HOST' | 'UNKNOWN_EXPECTATION'
+export type HeadFault = 'MISSING_HOST' | 'SEVERAL_HOSTS' | 'UNKNOWN_EXPECTATION'
 
-const statusOfFault: Readonly<Record<HeadFault, number>> = { MISSING_HOST: 400, UNKNOWN_EXPECTATION: 417 }
+const statusOfFault: Readonly<Record<HeadFault, number>> = {
+  MISSING_HOST: 400,
+  SEVERAL_HOSTS: 400,
+  UNKNOWN_EXPECTATION: 417,
+}
 
 const statuses: Readonly<Record<string, readonly [number, string]>> = {
   CONNECT: [405, 'Method Not Allowed'],
@@ -26,6 +31,14 @@ const statuses: Readonly<Record<string, readonly [number, string]>> = {
 }
 /** Error codes that mean the client has gone. */
 const gone = new Set(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE'])
+
+/** Requests whose body turned out to be no HTTP. */
+const brokenOff = new WeakMap<ServerResponse, UnreadRequest>()
+
+/** Returns how a request was answered whose body turned out to be no HTTP; undefined for all others. */
+export function brokenOffBy(response: ServerResponse): UnreadRequest | undefined {
+  return brokenOff.get(response)
+}
 
 /**
  * Answers input that is not a valid request, as Node does by default, and closes its connection. Returns what to log;
@@ -45,7 +58,11 @@ export function answerUnread(
   const client = clientAddress(connection)
   connection.on('error', () => {})
   connection.destroySoon()
-  return isAnswering || gone.has(code) ? undefined : { status, reason: code, client }
+  if (gone.has(code)) return undefined
+  const unread = { status, reason: code, client }
+  if (!isAnswering) return unread
+  if (isHeard) brokenOff.set(response, unread)
+  return undefined
 }
 
 /** Refuses a request by its head, and closes its connection once its body has ended. Returns what to log. */

@@ -10,6 +10,7 @@ import { passThrough } from '../request/pass-through.ts'
 import type { Exchange, Pipeline } from '../request/pipeline.ts'
 import { runPipeline } from '../request/run-pipeline.ts'
 import { RequestTelemetry } from '../telemetry/request-telemetry.ts'
+import { brokenOffBy } from './answer-unread.ts'
 import { clientAddress } from './client-address.ts'
 import { endBehindBody } from './end-behind-body.ts'
 import { type ForwardOutcome, UnreachableError } from './forward.ts'
@@ -73,6 +74,12 @@ async function answer(
     outcome = answerError(gone.signal.aborted ? gone.signal.reason : error, exchange, pipeline, api)
   }
   stopWatching()
+  const unread = brokenOffBy(outgoing)
+  if (unread) {
+    telemetry.refused(undefined, unread.reason)
+    telemetry.ended('unreadable_request', { headersSent: true, statusCode: unread.status! })
+    return RESPONSE_ALREADY_SENT
+  }
   const isCut = drain.isCutting && (outcome === 'client_left' || outcome === 'engine_broke_off')
   telemetry.ended(isCut ? 'cut_by_drain' : outcome, outgoing)
   return RESPONSE_ALREADY_SENT

@@ -13,7 +13,8 @@ import type { Duplex } from 'node:stream'
 import { largestHead } from '#engine-adapters/engine-client.ts'
 import { ConfigError } from '../config/config-error.ts'
 import { answerUnread, type HeadFault, refuseUnread, type UnreadRequest } from './answer-unread.ts'
-import { UpgradableRequest } from './upgradable-request.ts'
+import { clientAddress } from './client-address.ts'
+import { answering, UpgradableRequest } from './upgradable-request.ts'
 
 /** A listener's certificate and key, in PEM. With `clientCa`, every client must present a certificate signed by it. */
 export interface ListenerTls {
@@ -30,6 +31,9 @@ export interface ListenerOptions {
   readonly tls?: ListenerTls | undefined
 }
 
+/** More requests of one connection do not wait: Node would read, and keep, as many as a client sends. */
+const mostWaiting = 100
+
 /** An HTTP or HTTPS server that can shut down gracefully. */
 export class Listener {
   readonly #server: Server | TlsServer
@@ -38,6 +42,8 @@ export class Listener {
   readonly #onUnread: ListenerOptions['onUnread']
   /** each connection's latest response */
   readonly #responses = new WeakMap<Duplex, ServerResponse>()
+  /** how many requests wait for others on their connection */
+  readonly #waiting = new WeakMap<Socket, number>()
   /** connections that Node no longer tracks */
   readonly #upgrades = new Set<Socket>()
   #inFlight = 0
@@ -121,15 +127,33 @@ export class Listener {
   }
 
   #take(request: IncomingMessage, response: ServerResponse, fault = findFault(request)): void {
-    const begin = (): void => {
+    const begin = (socket: Socket): void => {
       this.#countUntilClosed(response)
       if (this.#isLeaving) response.shouldKeepAlive = false
-      this.#responses.set(response.socket!, response)
+      this.#responses.set(socket, response)
+      answering.add(socket)
+      response.on('close', () => answering.delete(socket))
       this.#handOver(request, response, fault)
     }
-    // a pipelined request has no socket before its turn, and could not notice earlier that its client left
-    if (response.socket) begin()
-    else response.once('socket', begin)
+    if (response.socket) begin(response.socket)
+    else this.#wait(request.socket, response, begin)
+  }
+
+  /** A pipelined request has no socket before its turn, and could not notice earlier that its client left. */
+  #wait(socket: Socket, response: ServerResponse, begin: (socket: Socket) => void): void {
+    // Node goes on with what it has read already
+    if (socket.destroyed) return
+    const waiting = (this.#waiting.get(socket) ?? 0) + 1
+    this.#waiting.set(socket, waiting)
+    if (waiting > mostWaiting) {
+      this.#onUnread({ status: undefined, reason: 'TOO_MANY_PIPELINED', client: clientAddress(socket) })
+      socket.destroy()
+      return
+    }
+    response.once('socket', () => {
+      this.#waiting.set(socket, this.#waiting.get(socket)! - 1)
+      begin(socket)
+    })
   }
 
   #handOver(request: IncomingMessage, response: ServerResponse, fault: HeadFault | undefined): void {
@@ -178,9 +202,11 @@ export class Listener {
   }
 }
 
-/** Whether a request lacks the header that HTTP/1.1 requires (RFC 9112 §3.2). */
-function findFault({ headers, httpVersion }: IncomingMessage): HeadFault | undefined {
-  return httpVersion === '1.1' && headers.host === undefined ? 'MISSING_HOST' : undefined
+/** Returns what is wrong with the header that HTTP/1.1 requires once (RFC 9112 §3.2). */
+function findFault({ headers, rawHeaders, httpVersion }: IncomingMessage): HeadFault | undefined {
+  if (headers.host === undefined) return httpVersion === '1.1' ? 'MISSING_HOST' : undefined
+  const isHost = (name: string, i: number): boolean => i % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host'
+  return rawHeaders.findIndex(isHost) === rawHeaders.findLastIndex(isHost) ? undefined : 'SEVERAL_HOSTS'
 }
 
 /** Sends `100 Continue` when the body is first read, and never behind a head: a body that is refused is not sent. */

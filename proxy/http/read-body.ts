@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { BodyShare } from '../bounds/body-memory.ts'
+import { BodyPieces } from '../bounds/body-pieces.ts'
 import { ProxyError } from '../errors.ts'
 import { allocateLarge } from './large-buffers.ts'
 
@@ -12,6 +13,8 @@ const copiedBytes = 1024 * 1024
  * time, and V8 marks part of its heap meanwhile, since bodies take memory outside it.
  */
 const unpacedBytes = 256 * 1024
+/** So many bytes more are read before others are served again: a client may send chunks of a byte. */
+const pacedBytes = 32 * 1024
 /** A larger body waits this long between its chunks. An engine takes far longer to read such a prompt. */
 const delayedBytes = 8 * 1024 * 1024
 const pauseMilliseconds = 2
@@ -48,25 +51,26 @@ function readChunks(incoming: IncomingMessage, { limit, share, signal }: BodyBou
   return new Promise((resolve, reject) => {
     const refuse = (error: unknown): void => {
       incoming.off('data', keep)
-      chunks.length = 0
+      pieces.take()
       whole = undefined
       reject(error)
       void dropBody(incoming)
     }
     const tooLarge = (): ProxyError =>
       new ProxyError('body_too_large', `The request body is larger than ${limit} bytes, which is the limit here.`)
-    const chunks: Buffer[] = []
+    const pieces = new BodyPieces()
+    const pace = new Pace(incoming)
     const length = Number(incoming.headers['content-length'] ?? 0)
     let whole: Buffer | undefined
     let size = 0
     const write = (chunk: Buffer): void => {
       if (whole) chunk.copy(whole, size - chunk.length)
-      else chunks.push(chunk)
+      else pieces.push(chunk)
       if (whole || size < copiedBytes || length <= copiedBytes) return
       // a separate allocation is returned to the system at once; that of thousands of chunks is not
       whole = allocateLarge(length)
       let at = 0
-      for (const one of chunks.splice(0)) at += one.copy(whole, at)
+      for (const one of pieces.take()) at += one.copy(whole, at)
     }
     const keep = (chunk: Buffer): void => {
       size += chunk.length
@@ -81,7 +85,7 @@ function readChunks(incoming: IncomingMessage, { limit, share, signal }: BodyBou
         refuse(error)
         return
       }
-      if (size > unpacedBytes) letOthersIn(incoming, Math.max(size, length) > delayedBytes)
+      pace.note(chunk.length, length)
     }
     // unread: a client that waits for `100 Continue` is spared the body
     if (length > limit) {
@@ -93,7 +97,7 @@ function readChunks(incoming: IncomingMessage, { limit, share, signal }: BodyBou
     incoming.on('data', keep)
     incoming.on('end', () => {
       signal?.removeEventListener('abort', giveUp)
-      resolve(whole ?? chunks)
+      resolve(whole ?? pieces.take())
       // the listeners stay as long as the request
       whole = undefined
     })
@@ -102,12 +106,27 @@ function readChunks(incoming: IncomingMessage, { limit, share, signal }: BodyBou
   })
 }
 
-/** Resumes reading after one turn of the event loop, or after a pause if the body is delayed. */
-function letOthersIn(incoming: IncomingMessage, isDelayed: boolean): void {
-  incoming.pause()
-  const goOn = (): void => void incoming.resume()
-  if (isDelayed) setTimeout(goOn, pauseMilliseconds)
-  else setImmediate(goOn)
+/** Pauses a large body between its parts, so that others are served. */
+class Pace {
+  readonly #incoming: IncomingMessage
+  #size = 0
+  #unpaced = 0
+
+  constructor(incoming: IncomingMessage) {
+    this.#incoming = incoming
+  }
+
+  /** Call with each chunk's length. `length`: of the whole body, if it is known. */
+  note(bytes: number, length = 0): void {
+    this.#size += bytes
+    this.#unpaced += bytes
+    if (this.#size <= unpacedBytes || this.#unpaced < pacedBytes) return
+    this.#unpaced = 0
+    this.#incoming.pause()
+    const goOn = (): void => void this.#incoming.resume()
+    if (Math.max(this.#size, length) > delayedBytes) setTimeout(goOn, pauseMilliseconds)
+    else setImmediate(goOn)
+  }
 }
 
 /** Joins the chunks and empties the array, so that copied chunks can be freed. */
@@ -141,11 +160,12 @@ export function dropBody(incoming: IncomingMessage): Promise<void> {
       resolve()
       return
     }
+    const pace = new Pace(incoming)
     let dropped = 0
     incoming.on('data', (chunk: Buffer) => {
       dropped += chunk.length
       if (dropped > mostDropped) incoming.destroy()
-      else if (dropped > unpacedBytes) letOthersIn(incoming, dropped > delayedBytes)
+      else pace.note(chunk.length)
     })
     incoming.on('end', resolve)
     incoming.on('error', () => resolve())

@@ -1,4 +1,8 @@
 import { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+
+/** Connections on which a request waits for its answer: what comes behind it stays HTTP. */
+export const answering: WeakSet<Socket> = new WeakSet()
 
 /**
  * A request that may ask to switch protocols. Once there is an `upgrade` listener, Node takes all such requests out of
@@ -34,7 +38,8 @@ export function upgradeOf(incoming: IncomingMessage): string | null {
   return incoming instanceof UpgradableRequest && incoming.upgrade ? incoming.headers.upgrade! : null
 }
 
-function isWebSocket({ method, httpVersionMinor, headers }: IncomingMessage): boolean {
+function isWebSocket({ method, httpVersionMinor, headers, socket }: IncomingMessage): boolean {
+  if (answering.has(socket)) return false
   if (method !== 'GET' || httpVersionMinor === 0 || headers.upgrade?.toLowerCase() !== 'websocket') return false
   return headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0'
 }

@@ -79,8 +79,8 @@ export class RequestTelemetry {
   readonly #passed: Pick<IncomingMessage, 'method' | 'url'> | undefined
   #caller: CallerNames | undefined
   #request: TellingRequest | undefined
-  /** request id returned in our own error answer, and what failed at the engine; undefined if we did not refuse it */
-  #refused: { readonly id: string; readonly reason: string | undefined } | undefined
+  /** request id returned in our own error answer, and what failed; undefined if we did not refuse it */
+  #refused: { readonly id: string | undefined; readonly reason: string | undefined } | undefined
   #decided: DecidedRequest | undefined
   #decidedAt: number | undefined
   #admitted: { at: number; replica: string; provider: string } | undefined
@@ -208,9 +208,9 @@ export class RequestTelemetry {
     divergence.note(this.#admitted.replica, off)
   }
 
-  /** The request is answered with our own error, which carries this id. `reason`: why no engine answered. */
-  refused(id: string, reason?: string): void {
-    this.#refused = { id: id.slice(0, longestId), reason }
+  /** The request is answered with our own error, which carries this id. `reason`: why no engine could answer. */
+  refused(id: string | undefined, reason?: string): void {
+    this.#refused = { id: id?.slice(0, longestId), reason }
   }
 
   /** The request has ended, with or without an answer. Called once. */
