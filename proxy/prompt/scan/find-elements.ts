@@ -48,6 +48,10 @@ export const genericTags: ReadonlySet<string> = new Set([
 const ENDS_WORDS = /[.:!?。：！？][ \t]{1,4}$/
 const FURTHEST_WORDS = 120
 
+const RETRIEVED =
+  /(?<!\p{L})(?:retriev(?:ed|ing)|relevant|search(?: results?)?|similar|matching|gefunden\p{L}*|relevante\p{L}*|pertinents?|recuperad\p{L}*|relevantes)(?!\p{L})|检索|搜索|相关|検索|関連|검색/iu
+const FURTHEST_RETRIEVED = 600
+
 // an element has this many tags of fields, at most, before the container in it
 const MOST_FIELDS = 12
 
@@ -119,11 +123,13 @@ class ElementWalk {
 
   /**
    * Returns whether an element for a block has no sibling and holds a container that begins with a block, as in
-   * `<file> <filename>a.pdf</filename> <context> <chunk>…`. Its text is then in pieces, which are the blocks.
+   * `<file> <filename>a.pdf</filename> <context> <chunk>…`. The pieces of its text are then the blocks, if the words
+   * before it say that they were searched for; otherwise they may be a whole text in its order.
    */
-  #isAroundRow({ closing, partner, name }: Tag, limit: number): boolean {
+  #isAroundRow({ closing, partner, name, start }: Tag, limit: number): boolean {
     if (closing || partner === undefined || partner.end > limit || !isBlockName(name)) return false
     const { text, tags } = this.#marks
+    if (!RETRIEVED.test(text.slice(Math.max(start - FURTHEST_RETRIEVED, 0), start))) return false
     const next = findContentStart(text, partner.end, limit)
     const sibling = tags[findIndexFrom(tags, next)]
     if (sibling?.start === next && sibling.name === name) return false

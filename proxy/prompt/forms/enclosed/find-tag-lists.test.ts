@@ -228,11 +228,18 @@ describe('a single element for a text, in a container', () => {
   const file = `<file>\n<filename>a.pdf</filename>\n<context>\n${chunks}\n</context>\n</file>`
 
   it('is looked into for the pieces of its text', () => {
-    expect(contentsOf(`<context>\n${file}\n</context>\n\nWhy?`)).toEqual([['It rained.', 'The sun shone.']])
+    const found = [['It rained.', 'The sun shone.']]
+    expect(contentsOf(`A search retrieved this:\n<context>\n${file}\n</context>\n\nWhy?`)).toEqual(found)
+  })
+
+  it('is a block where nothing says that its pieces were searched for', () => {
+    expect(contentsOf(`Here is my file:\n<context>\n${file}\n</context>\n\nWhy?`)).toEqual([[file.slice(7, -8)]])
   })
 
   it('is a block where it has siblings, or is not in a container', () => {
-    const [first] = contentsOf(`<context>\n${file}\n${file.replace('rained', 'hailed')}\n</context>\n\nWhy?`)
+    const [first] = contentsOf(
+      `A search retrieved this:\n<context>\n${file}\n${file.replace('rained', 'hailed')}\n</context>\n\nWhy?`,
+    )
     expect(first?.map((text) => text.includes('<chunk>'))).toEqual([true, true])
     expect(contentsOf(`${file}\n\nWhy?`)).toEqual([[file.slice(7, -8)]])
   })
