@@ -47,6 +47,18 @@ describe('a request that is refused unread has a line', () => {
     ['a body and no host', `POST ${chat} HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}`, 400, 'MISSING_HOST'],
     ['two hosts', `GET /v1/models HTTP/1.1\r\nhost: a\r\nHost: a\r\n\r\n`, 400, 'SEVERAL_HOSTS'],
     ['an upgrade and no host', `GET /v1/realtime HTTP/1.1\r\n${upgrade}\r\n`, 400, 'MISSING_HOST'],
+    [
+      'an upgrade with an expectation',
+      `GET /a HTTP/1.1\r\nhost: x\r\nexpect: it\r\n${upgrade}\r\n`,
+      417,
+      'UNKNOWN_EXPECTATION',
+    ],
+    [
+      'a coding that engines would not hear of',
+      `POST /v1/embeddings HTTP/1.1\r\nhost: x\r\ntransfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n`,
+      501,
+      'UNKNOWN_TRANSFER_CODING',
+    ],
     ['an expectation', `GET /a HTTP/1.1\r\nhost: x\r\nexpect: miracles\r\n\r\n`, 417, 'UNKNOWN_EXPECTATION'],
   ])('%s', async (_what, bytes, status, reason) => {
     const proxy = await serve()

@@ -10,7 +10,7 @@ import type { RunningProxy } from '#proxy/main.ts'
 import { metricOf } from './placed-blocks.ts'
 import { connectRaw, type RawClient, rawPost } from './raw-client.ts'
 import { type RawEngineDouble, rawAnswer, startRawEngineDouble } from './raw-engine-double.ts'
-import { errorOf, postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
+import { errorOf, ragRequest, startTestProxy } from './start-test-proxy.ts'
 import { failOnFaults, until } from './watch-faults.ts'
 
 const agreed =
@@ -228,13 +228,19 @@ describe('what is no request to go on as a WebSocket', () => {
     expect(heads.join('\n').toLowerCase()).not.toContain('upgrade')
   })
 
-  test('ends its connection when it comes while another is being answered, and no more than that', async () => {
-    engineDoes(() => {})
+  test('goes on as HTTP when it comes while another is being answered', async () => {
+    let answers = 0
+    engineDoes((socket) => {
+      answers += 1
+      const own = rawAnswer(`{"answer":${answers}}`)
+      setTimeout(() => socket.write(own), 50)
+    })
     const client = await connectRaw(proxy.url)
     client.write(`GET /v1/models HTTP/1.1\r\nhost: x\r\n\r\n${askFor('/v1/realtime')}`)
-    expect(await client.ended).toBe('')
-    engineDoes((socket) => socket.write(rawAnswer('{}')))
-    expect((await postJson(`${proxy.url}/v1/chat/completions`, prompt)).status).toBe(200)
+    await client.until('{"answer":2}')
+    expect(client.received).toMatch(/200[\s\S]*\{"answer":1\}[\s\S]*200[\s\S]*\{"answer":2\}/)
+    expect(heads.join('\n').toLowerCase()).not.toContain('upgrade')
+    client.reset()
   })
 })
 

@@ -14,13 +14,37 @@ export interface UnreadRequest {
   readonly client: string | undefined
 }
 
-/** Why a request is refused by its head alone. */
-export type HeadFault = 'MISSING_HOST' | 'SEVERAL_HOSTS' | 'UNKNOWN_EXPECTATION'
-
-const statusOfFault: Readonly<Record<HeadFault, number>> = {
+/** Why a request is refused by its head alone, with the status. */
+const statusOfFault = {
   MISSING_HOST: 400,
   SEVERAL_HOSTS: 400,
   UNKNOWN_EXPECTATION: 417,
+  UNKNOWN_TRANSFER_CODING: 501,
+} as const
+
+export type HeadFault = keyof typeof statusOfFault
+
+/**
+ * Returns why a request is refused that Node accepts: HTTP/1.1 requires a host and no other (RFC 9112 §3.2), an engine
+ * would not learn of a transfer coding such as gzip, and nobody has other expectations than `100-continue`.
+ */
+export function findHeadFault({ headers, rawHeaders, httpVersion }: IncomingMessage): HeadFault | undefined {
+  const isCurrent = httpVersion === '1.1'
+  if (headers.host === undefined && isCurrent) return 'MISSING_HOST'
+  if (countHosts(rawHeaders) > 1) return 'SEVERAL_HOSTS'
+  const coding = headers['transfer-encoding'] ?? 'chunked'
+  if (coding.trim().toLowerCase() !== 'chunked') return 'UNKNOWN_TRANSFER_CODING'
+  const expected = headers.expect ?? '100-continue'
+  return isCurrent && !/(?:^|\W)100-continue(?:$|\W)/i.test(expected) ? 'UNKNOWN_EXPECTATION' : undefined
+}
+
+function countHosts(rawHeaders: readonly string[]): number {
+  let hosts = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1
+  }
+  return hosts
 }
 
 const statuses: Readonly<Record<string, readonly [number, string]>> = {

@@ -12,9 +12,9 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { largestHead } from '#engine-adapters/engine-client.ts'
 import { ConfigError } from '../config/config-error.ts'
-import { answerUnread, type HeadFault, refuseUnread, type UnreadRequest } from './answer-unread.ts'
+import { answerUnread, findHeadFault, refuseUnread, type UnreadRequest } from './answer-unread.ts'
 import { clientAddress } from './client-address.ts'
-import { answering, UpgradableRequest } from './upgradable-request.ts'
+import { latestResponses, UpgradableRequest } from './upgradable-request.ts'
 
 /** A listener's certificate and key, in PEM. With `clientCa`, every client must present a certificate signed by it. */
 export interface ListenerTls {
@@ -40,8 +40,6 @@ export class Listener {
   readonly #isSecure: boolean
   readonly #handle: RequestListener
   readonly #onUnread: ListenerOptions['onUnread']
-  /** each connection's latest response */
-  readonly #responses = new WeakMap<Duplex, ServerResponse>()
   /** how many requests wait for others on their connection */
   readonly #waiting = new WeakMap<Socket, number>()
   /** connections that Node no longer tracks */
@@ -68,7 +66,7 @@ export class Listener {
     this.#isSecure = tls !== undefined
     this.#server = createAnyServer(options, tls, (request, response) => this.#take(request, response))
     // without these listeners Node answers: 417 without a line in the log, and 100 before a request is looked at
-    this.#server.on('checkExpectation', (request, response) => this.#take(request, response, 'UNKNOWN_EXPECTATION'))
+    this.#server.on('checkExpectation', (request, response) => this.#take(request, response))
     this.#server.on('checkContinue', (request, response) => {
       askForBodyLate(request as UpgradableRequest, response)
       this.#take(request, response)
@@ -126,14 +124,12 @@ export class Listener {
     })
   }
 
-  #take(request: IncomingMessage, response: ServerResponse, fault = findFault(request)): void {
+  #take(request: IncomingMessage, response: ServerResponse): void {
     const begin = (socket: Socket): void => {
       this.#countUntilClosed(response)
       if (this.#isLeaving) response.shouldKeepAlive = false
-      this.#responses.set(socket, response)
-      answering.add(socket)
-      response.on('close', () => answering.delete(socket))
-      this.#handOver(request, response, fault)
+      latestResponses.set(socket, response)
+      this.#handOver(request, response)
     }
     if (response.socket) begin(response.socket)
     else this.#wait(request.socket, response, begin)
@@ -156,7 +152,8 @@ export class Listener {
     })
   }
 
-  #handOver(request: IncomingMessage, response: ServerResponse, fault: HeadFault | undefined): void {
+  #handOver(request: IncomingMessage, response: ServerResponse): void {
+    const fault = findHeadFault(request)
     if (fault === undefined) this.#handle(request, response)
     else this.#onUnread(refuseUnread(request, response, fault))
   }
@@ -185,11 +182,11 @@ export class Listener {
     socket.once('end', () => {
       if (response.socket) socket.destroy()
     })
-    this.#handOver(request, response, findFault(request))
+    this.#handOver(request, response)
   }
 
   #answerUnread(error: NodeJS.ErrnoException, socket: Duplex): void {
-    const unread = answerUnread(error, socket, this.#responses.get(socket))
+    const unread = answerUnread(error, socket, latestResponses.get(socket))
     if (unread) this.#onUnread(unread)
   }
 
@@ -200,13 +197,6 @@ export class Listener {
       if (this.#inFlight === 0) this.#onIdle?.()
     })
   }
-}
-
-/** Returns what is wrong with the header that HTTP/1.1 requires once (RFC 9112 §3.2). */
-function findFault({ headers, rawHeaders, httpVersion }: IncomingMessage): HeadFault | undefined {
-  if (headers.host === undefined) return httpVersion === '1.1' ? 'MISSING_HOST' : undefined
-  const isHost = (name: string, i: number): boolean => i % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host'
-  return rawHeaders.findIndex(isHost) === rawHeaders.findLastIndex(isHost) ? undefined : 'SEVERAL_HOSTS'
 }
 
 /** Sends `100 Continue` when the body is first read, and never behind a head: a body that is refused is not sent. */

@@ -1,8 +1,8 @@
-import { IncomingMessage } from 'node:http'
-import type { Socket } from 'node:net'
+import { IncomingMessage, type ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
 
-/** Connections on which a request waits for its answer: what comes behind it stays HTTP. */
-export const answering: WeakSet<Socket> = new WeakSet()
+/** Each connection's latest response. */
+export const latestResponses: WeakMap<Duplex, ServerResponse> = new WeakMap()
 
 /**
  * A request that may ask to switch protocols. Once there is an `upgrade` listener, Node takes all such requests out of
@@ -39,7 +39,8 @@ export function upgradeOf(incoming: IncomingMessage): string | null {
 }
 
 function isWebSocket({ method, httpVersionMinor, headers, socket }: IncomingMessage): boolean {
-  if (answering.has(socket)) return false
+  // behind a request that waits for its answer, the connection stays HTTP
+  if (latestResponses.get(socket)?.writableFinished === false) return false
   if (method !== 'GET' || httpVersionMinor === 0 || headers.upgrade?.toLowerCase() !== 'websocket') return false
   return headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0'
 }
