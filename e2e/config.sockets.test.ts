@@ -71,7 +71,11 @@ test.each<[string, Record<string, string>, (string | RegExp)[]]>([
   ['mode: [', {}, [/^reprise\.yaml:3:8: Flow sequence .*$/]],
   ['', { REPRISE_DRAIN_SECONDS: '-1' }, ['REPRISE_DRAIN_SECONDS: has to be at least 0, not -1']],
   ['keys: { file: keys.yaml }', {}, [/^keys\.yaml: cannot be read: ENOENT/]],
-  ['tls: { cert: c.pem, key: k.pem }', {}, [/^tls\.cert: c\.pem cannot be read: ENOENT/]],
+  [
+    'tls: { cert: c.pem, key: k.pem }',
+    {},
+    [/^tls\.cert: c\.pem cannot be read: ENOENT/, /^tls\.key: k\.pem cannot be read: ENOENT/],
+  ],
 ])('a configuration that cannot be used ends with 1 and a line for each fault: %j %j', (text, env, lines) => {
   const { status, stdout, stderr } = runReprise(['serve', '--emulate', '--config', write(text)], { env })
   const told = stderr.trimEnd().replaceAll(`${folder}/`, '').split('\n')
@@ -87,7 +91,9 @@ test('check-config finds the same faults, and starts nothing', () => {
   const file = write(`${engines}keys: { file: keys.yaml }\ntls: { cert: c.pem, key: k.pem }`)
   expect(runReprise(['check-config', file])).toMatchObject({
     status: 1,
-    stderr: expect.stringMatching(/^error: tls\.cert: .*c\.pem cannot be read: ENOENT.*\n$/),
+    stderr: expect.stringMatching(
+      /^error: tls\.cert: .*\nerror: tls\.key: .*\nerror: .*keys\.yaml: cannot be read: .*\n$/,
+    ),
   })
   write('mode: maybe')
   expect(runReprise(['check-config', file])).toMatchObject({
@@ -101,6 +107,30 @@ test('check-config finds the same faults, and starts nothing', () => {
   })
   write(`${engines}record: { folder: traces/of/mine }`)
   expect(runReprise(['check-config', file])).toMatchObject({ status: 0, stderr: `${file} can be used.\n` })
+})
+
+test('every missing file has a line, from serve and check-config alike', () => {
+  const file = write(`engines:
+  - { url: "https://127.0.0.1:1", tls: { ca: none-0.pem } }
+  - { url: "https://127.0.0.1:2", tls: { ca: none-1.pem } }
+redis: { url: "rediss://127.0.0.1:3", tls: { ca: none-2.pem } }
+keys: { file: none.yaml }
+record: { folder: reprise.yaml/traces }`)
+  for (const args of [
+    ['check-config', file],
+    ['serve', '--config', file],
+  ]) {
+    const { status, stderr } = runReprise(args)
+    const lines = stderr.trimEnd().replaceAll(`${folder}/`, '').split('\n')
+    expect(lines.map((line) => line.replace(/ENOENT.*|\(E.*/, '…'))).toEqual([
+      'error: engines[0].tls.ca: none-0.pem cannot be read: …',
+      'error: engines[1].tls.ca: none-1.pem cannot be read: …',
+      'error: none.yaml: cannot be read: …',
+      'error: redis.tls.ca: none-2.pem cannot be read: …',
+      'error: record.folder: cannot write to reprise.yaml/traces …',
+    ])
+    expect(status).toBe(1)
+  }
 })
 
 test('a folder for records that cannot be made is refused by serve and check-config alike', () => {

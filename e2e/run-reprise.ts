@@ -37,6 +37,11 @@ export class Reprises {
     return { child, listening: JSON.parse(line as string), stderr: () => stderr }
   }
 
+  /** Sends a signal to every command that was started, also to one that does not listen yet. */
+  signalAll(signal: NodeJS.Signals): void {
+    for (const child of this.#started) child.kill(signal)
+  }
+
   stopAll(): void {
     for (const child of this.#started.splice(0)) child.kill('SIGKILL')
   }

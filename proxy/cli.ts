@@ -125,6 +125,7 @@ function withoutHelpOfNothing(argv: readonly string[]): string[] {
 async function serve(flags: ServeFlags): Promise<void> {
   // requests wait for full garbage collections, and V8 runs one each time a slowly growing heap has grown by a tenth
   setFlagsFromString('--heap-growing-percent=100')
+  const onHangUp = holdHangUps()
   const file = flags.config ?? (process.env.REPRISE_CONFIG || undefined)
   const source = createConfigSource({ file, environment: process.env, flags: toFlagLayer(flags) })
   const loaded = source.load()
@@ -133,8 +134,7 @@ async function serve(flags: ServeFlags): Promise<void> {
   // loaded late because it is most of the code: other commands, and usage errors of this one, do not need it
   const { startProxy } = await import('./main.ts')
   const proxy = await startProxy(live.config)
-  live.onReload((config) => proxy.reload(config))
-  process.on('SIGHUP', () => live.reload(proxy.log.child({ version: readVersion() })))
+  onHangUp(() => live.reload(proxy.log.child({ version: readVersion() }), (config) => proxy.reload(config)))
   if (proxy.emulatorUrl) {
     process.stderr.write(
       `--emulate: no engine, but the embedded engine emulator at ${proxy.emulatorUrl}, which answers with canned text.\n`,
@@ -159,6 +159,19 @@ async function warmUpBeside(log: Log): Promise<void> {
     collectGarbage()
   } catch (error) {
     log.warn({ fault: String(error) }, 'the first requests may take longer: warming up failed')
+  }
+}
+
+/** From now on SIGHUP ends nothing. Returns what sets its handler; signals that came before are answered then. */
+function holdHangUps(): (handler: () => void) => void {
+  let isWaiting = false
+  let handle = (): void => {
+    isWaiting = true
+  }
+  process.on('SIGHUP', () => handle())
+  return (handler) => {
+    handle = handler
+    if (isWaiting) handler()
   }
 }
 

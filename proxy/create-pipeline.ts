@@ -5,8 +5,8 @@ import { createTenancy, type Tenancy } from './access/tenancy.ts'
 import { BodyMemory } from './bounds/body-memory.ts'
 import { HeavyTurns } from './bounds/heavy-turns.ts'
 import { collectGarbage, MemoryRelease } from './bounds/memory-release.ts'
-import { unwritableFolder } from './config/check-config.ts'
-import type { Config } from './config/config.ts'
+import type { Config, KeyRecord } from './config/config.ts'
+import { unwritableFolder } from './config/record-folder.ts'
 import { createMirrors, toAdmissionLimits, toBreakerOptions } from './create-replicas.ts'
 import { SeldomWarnings } from './engine-reports/seldom-warnings.ts'
 import { Gain } from './gain/gain.ts'
@@ -31,8 +31,8 @@ const flushMilliseconds = 2_000
 /** A pipeline whose configuration can change while it runs. */
 export interface LivePipeline {
   readonly pipeline: Pipeline
-  /** Applies a new configuration. Throws if it cannot, and then keeps the old one. */
-  reload(config: Config): void
+  /** Applies a new configuration, whose keys were read. Throws if it cannot, and then keeps the old one. */
+  reload(config: Config, keys: readonly KeyRecord[]): void
   /** Connects to Redis, waiting at most this long, and begins to share state with other proxies. */
   connect(longestMilliseconds: number): Promise<void>
   close(): Promise<void>
@@ -85,7 +85,7 @@ export function createPipeline(
       createMirror: () => createMirrors(config)(),
       now: telemetry.now,
     },
-    reload: (next) => {
+    reload: (next, keys) => {
       const nextTenancy = createLiveTenancy(next, keyStore)
       // the last step that may throw, because it starts a thread
       const renewed = createPatterns(next, telemetry, log)
@@ -93,7 +93,7 @@ export function createPipeline(
       void patterns?.close()
       patterns = renewed
       // the store decides whether keys are required: a reload never lets everyone in
-      keyStore.reload(next.keys)
+      keyStore.reload(next.keys, keys)
       settings = toSettings(next, keyStore)
       if (!settings.keepsWords) telemetry.words.clear()
       bodyMemory.setLimit(next.bodyMemoryBytes)

@@ -2,13 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Hono } from 'hono'
 import type { Emulator } from '#engine-adapters/emulator/emulator.ts'
 import { emulatorDefaults } from '#engine-adapters/emulator/emulator-defaults.ts'
-import type { EngineTls } from '#engine-adapters/engine-client.ts'
 import { ProcessedBlocks } from '#index/processed-blocks.ts'
-import { readEngineTls, readListenerTls } from './access/read-certificates.ts'
 import { asksForKeys } from './access/read-key-records.ts'
 import { createAdminApp } from './admin/admin-app.ts'
 import { createCountedChunks } from './chunks/create-counted-chunks.ts'
 import type { Config, EngineConfig } from './config/config.ts'
+import { readFiles, readStartFiles } from './config/read-files.ts'
 import { withoutPassword } from './config/without-password.ts'
 import { createPipeline, type LivePipeline } from './create-pipeline.ts'
 import { createReplicas } from './create-replicas.ts'
@@ -18,7 +17,7 @@ import { followEngines } from './engine-reports/follow-engines.ts'
 import type { UnreadRequest } from './http/answer-unread.ts'
 import { createApp, type ServerEnv } from './http/app.ts'
 import { listen } from './http/listen.ts'
-import type { Listener, ListenerTls } from './http/listener.ts'
+import type { Listener } from './http/listener.ts'
 import { createLog, type Log } from './log.ts'
 import type { HealthCheckOptions } from './replicas/health-checks.ts'
 import { lookAfterReplicas, type Upkeep } from './replicas/look-after-replicas.ts'
@@ -48,7 +47,10 @@ export interface RunningProxy {
   /** the embedded emulator's URL, if it is the engine */
   readonly emulatorUrl: string | undefined
   readonly log: Log
-  /** Applies the settings of a new configuration that `reloadable` names, and reads certificates again. */
+  /**
+   * Applies the settings of a new configuration that `reloadable` names, and reads certificates and keys again. Throws
+   * if anything cannot be used, and then changes nothing.
+   */
   reload(config: Config): void
   /** Accepts requests for the configured delay, then refuses new ones, gives those in flight their time, and stops. */
   close(): Promise<void>
@@ -56,8 +58,8 @@ export interface RunningProxy {
 
 /** Builds a proxy from its configuration and starts it. This is the one place where everything is wired together. */
 export async function startProxy(config: Config): Promise<RunningProxy> {
-  // before anything listens: startup fails if a certificate cannot be read
-  const tls = readCertificates(config)
+  // before anything listens: startup fails if a file cannot be used
+  const tls = readStartFiles(config)
   const log = createLog(config.logLevel)
   // loaded only if configured: the client takes 20 MB
   const redis = config.redis && (await import('./redis/create-shared-redis.ts')).createSharedRedis(config.redis, log)
@@ -107,9 +109,8 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
     emulatorUrl: emulator?.url,
     log,
     reload: (next) => {
-      // the files named at startup; if one cannot be read, nothing changes
-      const renewed = readCertificates(config)
-      live.reload(next)
+      const renewed = readFiles({ ...next, tls: config.tls, engines: config.engines })
+      live.reload(next, renewed.keys)
       current = next
       log.level = next.logLevel
       if (renewed.listener) data.setTls(renewed.listener)
@@ -177,15 +178,6 @@ function logStart(log: Log, config: Config, engines: readonly EngineConfig[], st
   const listed = engines.map(({ id, kind, url }) => ({ id, kind, url: withoutPassword(url) }))
   const { mode, tenantsFrom } = config
   log.info({ ...started, node: process.versions.node, engines: listed, mode, tenants_from: tenantsFrom }, 'started')
-}
-
-interface Certificates {
-  readonly listener: ListenerTls | undefined
-  readonly engines: readonly (EngineTls | undefined)[]
-}
-
-function readCertificates({ tls, engines }: Config): Certificates {
-  return { listener: readListenerTls(tls), engines: engines.map((engine) => readEngineTls(engine.tls)) }
 }
 
 const embeddedId = 'emulator'

@@ -69,7 +69,7 @@ describe('the notes after an installation', () => {
     ['512Mi', undefined, true],
     ['1Gi', undefined, false],
     ['1Gi', 2 ** 30, true],
-    ['0.5G', undefined, true],
+    ['0.9G', undefined, true],
     [2 ** 30, undefined, false],
     [null, undefined, false],
   ])('say what memory bodies need: %s for %s', (memory, bytes, isTooLittle) => {

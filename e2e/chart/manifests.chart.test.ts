@@ -179,6 +179,31 @@ test.each<[string, Values, RegExp]>([
     /config\.limits\.body_memory_bytes is less than config\.limits\.body_bytes, 67108864/,
   ],
   [
+    'a limit of memory below the request',
+    { ...exampleValues('gateway'), resources: { limits: { memory: '256Mi' } } },
+    /resources\.limits\.memory is 256Mi, less than resources\.requests\.memory, 512Mi: raise the limit, or lower/,
+  ],
+  [
+    'a limit of CPU below the request, in other units',
+    { ...exampleValues('gateway'), resources: { limits: { cpu: 0.25 } } },
+    /resources\.limits\.cpu is 0\.25, less than resources\.requests\.cpu, 500m/,
+  ],
+  [
+    'a limit of the plugin’s container below its request',
+    mergeValues(exampleValues('vllm'), { plugin: { resources: { limits: { memory: '100M' } } } }),
+    /plugin\.resources\.limits\.memory is 100M, less than plugin\.resources\.requests\.memory, 128Mi/,
+  ],
+  [
+    'a limit of the engine’s container below its request',
+    mergeValues(exampleValues('vllm'), { engine: { resources: { requests: { cpu: '4' }, limits: { cpu: '3500m' } } } }),
+    /engine\.resources\.limits\.cpu is 3500m, less than engine\.resources\.requests\.cpu, 4/,
+  ],
+  ...['64Mi', '256Mi', '500M'].map((memory): [string, Values, RegExp] => [
+    `a limit of ${memory}, which bodies alone may exceed`,
+    { ...exampleValues('gateway'), resources: { requests: { memory }, limits: { memory } } },
+    new RegExp(`resources\\.limits\\.memory is ${memory}, and bodies alone may take 512Mi .*body_memory_bytes`),
+  ]),
+  [
     'a range that is none',
     { ...exampleValues('gateway'), networkPolicy: { apps: [{ ipBlock: { cidr: '10.0.0.0/33' } }] } },
     /networkPolicy\/apps\/0\/ipBlock\/cidr/,
@@ -197,6 +222,16 @@ test.each<[string, Values, RegExp]>([
   ['an unknown setting', { ...exampleValues('gateway'), config: { limit: {} } }, /'limit' not allowed/],
 ])('%s is refused, with what to write', (_, values, reason) => {
   expect(() => render(values)).toThrow(reason)
+})
+
+test.each<[string, Values]>([
+  ['equal in other units', { requests: { cpu: 0.5, memory: '1024Mi' }, limits: { cpu: '500m', memory: '1Gi' } }],
+  ['a plain number', { limits: { memory: 2_000_000_000 } }],
+  ['no limit', { limits: { memory: null } }],
+  ['no request', { requests: { memory: null }, limits: { memory: '512Mi' } }],
+  ['in a form that the chart does not read', { limits: { memory: '1e9' } }],
+])('resources that Kubernetes takes are not refused: %s', (_, resources) => {
+  expect(render({ ...exampleValues('gateway'), resources }).length).toBeGreaterThan(0)
 })
 
 test('gateways that name tenants, and the paper’s order, are not refused', () => {

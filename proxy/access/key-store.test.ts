@@ -104,9 +104,10 @@ test('a key of the configuration and of the file is listed twice', () => {
 test('a reload turns keys on, and never off', () => {
   const store = open({})
   const base = { file: undefined, forwardClientAuthorization: false }
-  store.reload({ ...base, records: [{ tenant: 'a', sha256: hashOf('a').toString('hex') }] })
+  const records = [{ tenant: 'a', sha256: hashOf('a').toString('hex') }]
+  store.reload({ ...base, records }, records)
   expect(store.keys.find('a')).toBeDefined()
-  store.reload({ ...base, records: [] })
+  store.reload({ ...base, records: [] }, [])
   expect(store.keys.isOpen).toBe(false)
   expect(store.keys.find('a')).toBeDefined()
   expect(log.error).toHaveBeenCalledOnce()

@@ -1,5 +1,5 @@
 import { type Stats, unwatchFile, watchFile } from 'node:fs'
-import type { KeysConfig } from '../config/config.ts'
+import type { KeyRecord, KeysConfig } from '../config/config.ts'
 import { readVersion } from '../telemetry/read-version.ts'
 import { ApiKeys } from './api-keys.ts'
 import { asksForKeys, readKeyRecords } from './read-key-records.ts'
@@ -30,8 +30,8 @@ export class KeyStore {
     this.#watch()
   }
 
-  /** Applies a new configuration and reads the file again; if that fails, the keys stay as they were. */
-  reload(config: KeysConfig): void {
+  /** Applies a new configuration, and the keys that `readKeyRecords` returned for it. */
+  reload(config: KeysConfig, records: readonly KeyRecord[]): void {
     // omitting the keys by mistake would let everyone in
     if (asksForKeys(this.#config) && !asksForKeys(config)) {
       this.#options.log.error(
@@ -43,7 +43,7 @@ export class KeyStore {
     this.close()
     this.#config = config
     this.#watch()
-    this.#read()
+    if (asksForKeys(config)) this.#replace(records)
   }
 
   /** Stops following the file. */
@@ -62,15 +62,21 @@ export class KeyStore {
   }
 
   #read(): void {
-    const { log, onChange } = this.#options
-    const version = readVersion()
+    let records: readonly KeyRecord[]
     try {
-      if (asksForKeys(this.#config)) this.keys.replace(readKeyRecords(this.#config))
+      records = readKeyRecords(this.#config)
     } catch (error) {
-      log.error({ version, faults: (error as Error).message.split('\n') }, 'API keys not reloaded: those before stay')
+      const faults = (error as Error).message.split('\n')
+      this.#options.log.error({ version: readVersion(), faults }, 'API keys not reloaded: those before stay')
       return
     }
-    if (!this.keys.isOpen) log.info({ version, keys: this.keys.entries.length }, 'API keys reloaded')
+    this.#replace(records)
+  }
+
+  #replace(records: readonly KeyRecord[]): void {
+    const { log, onChange } = this.#options
+    this.keys.replace(records)
+    log.info({ version: readVersion(), keys: this.keys.entries.length }, 'API keys reloaded')
     onChange?.(this.keys)
   }
 }

@@ -3,27 +3,28 @@ import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import type { EngineTls } from '#engine-adapters/engine-client.ts'
 import type { EngineTlsFiles, ListenerTlsFiles } from '../config/config.ts'
 import { ConfigError } from '../config/config-error.ts'
+import { CollectedFaults } from '../config/faults/collected-faults.ts'
 import type { ListenerTls } from '../http/listener.ts'
 
-/** Reads the certificates of a listener. Throws a ConfigError if they cannot be used. */
+/** Reads the certificates of a listener. Throws a ConfigError with a line for each file that cannot be used. */
 export function readListenerTls(files: ListenerTlsFiles | undefined): ListenerTls | undefined {
   if (files === undefined) return undefined
   const { cert, key, clientCa } = files
-  const tls: ListenerTls = {
-    cert: read('tls.cert', cert),
-    key: read('tls.key', key),
-    clientCa: clientCa === undefined ? undefined : read('tls.client_ca', clientCa),
-  }
+  const read = readAll('tls', { cert, key, client_ca: clientCa })
+  const tls: ListenerTls = { cert: read.cert!, key: read.key!, clientCa: read.client_ca }
   check(`tls (${cert}, ${key}${clientCa === undefined ? '' : `, ${clientCa}`})`, { ...tls, ca: tls.clientCa })
   return tls
 }
 
-/** Reads the certificate that we present to an engine and those we trust. Throws a ConfigError if one is unusable. */
-export function readEngineTls(files: EngineTlsFiles | undefined): EngineTls | undefined {
-  return readClientTls('engines[].tls', files)
+/**
+ * Reads the certificate that we present to an engine, the `index`th of the configuration, and those we trust. Throws a
+ * ConfigError with a line for each file that cannot be used.
+ */
+export function readEngineTls(files: EngineTlsFiles | undefined, index: number): EngineTls | undefined {
+  return readClientTls(`engines[${index}].tls`, files)
 }
 
-/** Reads the certificate that we present to Redis and those we trust. Throws a ConfigError if one is unusable. */
+/** The same for Redis. */
 export function readRedisTls(files: EngineTlsFiles | undefined): EngineTls | undefined {
   return readClientTls('redis.tls', files)
 }
@@ -31,13 +32,25 @@ export function readRedisTls(files: EngineTlsFiles | undefined): EngineTls | und
 function readClientTls(setting: string, files: EngineTlsFiles | undefined): EngineTls | undefined {
   if (files === undefined) return undefined
   const { serverName, ...pem } = files
-  const tls: { [name in 'ca' | 'cert' | 'key']?: Buffer } = {}
-  for (const name of ['ca', 'cert', 'key'] as const) {
-    const file = pem[name]
-    if (file !== undefined) tls[name] = read(`${setting}.${name}`, file)
-  }
+  const tls = readAll(setting, { ca: pem.ca, cert: pem.cert, key: pem.key })
   check(`${setting} (${Object.values(pem).filter(Boolean).join(', ')})`, tls)
   return { ...tls, ...(serverName === undefined ? {} : { serverName }) }
+}
+
+/** Reads files by the names of their settings; those without a file are left out. */
+function readAll<Name extends string>(
+  setting: string,
+  files: Readonly<Record<Name, string | undefined>>,
+): { [name in Name]?: Buffer } {
+  const faults = new CollectedFaults()
+  const contents: { [name in Name]?: Buffer } = {}
+  for (const [name, file] of Object.entries(files) as [Name, string | undefined][]) {
+    if (file === undefined) continue
+    const content = faults.collect(() => read(`${setting}.${name}`, file))
+    if (content !== undefined) contents[name] = content
+  }
+  faults.throwAny()
+  return contents
 }
 
 function read(setting: string, file: string): Buffer {

@@ -205,9 +205,10 @@ function unknownReplica(name: string): ProxyError {
 }
 
 function answerError(error: Error, c: HonoContext<ServerEnv>, log: Log): Response {
-  const known = toProxyError(error)
-  if (known !== error) log.error({ error }, 'control request failed')
   const { incoming, outgoing } = c.env
+  const known = toProxyError(error)
+  const hasLeft = incoming.destroyed && !incoming.complete
+  if (known !== error && !hasLeft) log.error({ error }, 'control request failed')
   const body = Buffer.from(known.toBody())
   outgoing.writeHead(known.status, {
     'content-type': 'application/json',

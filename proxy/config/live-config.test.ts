@@ -11,19 +11,21 @@ type Logs = (details: { settings?: string[]; faults?: string[] }, message: strin
 /** A configuration from an environment that the test changes. */
 function live(environment: Record<string, string>): {
   config: LiveConfig
+  reload: (apply?: (config: Config) => void) => void
   log: { [level in 'info' | 'warn' | 'error']: Mock<Logs> }
   heard: Config[]
 } {
   const source: ConfigSource = createConfigSource({ file: undefined, environment, flags: toFlagLayer({}) })
   const config = new LiveConfig(source)
   const heard: Config[] = []
-  config.onReload((next) => heard.push(next))
-  return { config, log: { info: vi.fn<Logs>(), warn: vi.fn<Logs>(), error: vi.fn<Logs>() }, heard }
+  const log = { info: vi.fn<Logs>(), warn: vi.fn<Logs>(), error: vi.fn<Logs>() }
+  const reload = (apply: (config: Config) => void = (next) => heard.push(next)): void => config.reload(log, apply)
+  return { config, reload, log, heard }
 }
 
 test('a reload takes on what it can and names what waits for a restart', () => {
   const environment: Record<string, string> = { REPRISE_LISTEN: '127.0.0.1:1' }
-  const { config, log, heard } = live(environment)
+  const { config, reload, log, heard } = live(environment)
   Object.assign(environment, {
     REPRISE_LISTEN: '127.0.0.1:2',
     REPRISE_LOGS_LEVEL: 'debug',
@@ -31,7 +33,7 @@ test('a reload takes on what it can and names what waits for a restart', () => {
     REPRISE_ADMIN_TOKEN: 't',
     REPRISE_ADMIN_LISTEN: '127.0.0.1:3',
   })
-  config.reload(log)
+  reload()
   expect(config.config).toMatchObject({
     listen: { port: 1 },
     logLevel: 'debug',
@@ -50,10 +52,10 @@ test('a reload takes on what it can and names what waits for a restart', () => {
 
 test('a setting that was taken back has its default again', () => {
   const environment: Record<string, string> = { REPRISE_LOGS_LEVEL: 'debug', REPRISE_ADMIN_TOKEN: 't' }
-  const { config, log } = live(environment)
+  const { config, reload } = live(environment)
   delete environment.REPRISE_LOGS_LEVEL
   delete environment.REPRISE_ADMIN_TOKEN
-  config.reload(log)
+  reload()
   expect(config.config).toMatchObject({ logLevel: 'info', adminToken: undefined })
 })
 
@@ -66,27 +68,46 @@ test.each([
 
 test('a broken configuration is logged with every fault, and the one before stays', () => {
   const environment: Record<string, string> = { REPRISE_LOGS_LEVEL: 'warn' }
-  const { config, log, heard } = live(environment)
+  const { config, reload, log, heard } = live(environment)
   Object.assign(environment, { REPRISE_LOGS_LEVEL: 'loud', REPRISE_MODE: 'maybe' })
-  config.reload(log)
+  reload()
   expect(config.config.logLevel).toBe('warn')
   expect(heard).toEqual([])
   expect(log.error.mock.calls[0]?.[0].faults).toHaveLength(2)
   environment.REPRISE_LOGS_LEVEL = 'error'
   environment.REPRISE_MODE = 'off'
-  config.reload(log)
+  reload()
   expect(config.config).toMatchObject({ logLevel: 'error', mode: 'off' })
 })
 
-test('a listener that fails is logged and keeps none of the others from hearing', () => {
-  const { config, log, heard } = live({})
-  config.onReload(() => {
-    throw new Error('certificate gone')
+test('a configuration that cannot be applied is logged as that alone, and its changes wait for the next reload', () => {
+  const environment: Record<string, string> = {}
+  const { config, reload, log } = live(environment)
+  environment.REPRISE_DRAIN_SECONDS = '7'
+  environment.REPRISE_LISTEN = '127.0.0.1:2'
+  const before = config.config
+  reload(() => {
+    throw new Error('certificate gone\nkeys gone')
   })
-  config.onReload((next) => heard.push(next))
-  config.reload(log)
-  expect(heard).toHaveLength(2)
-  expect(log.error.mock.calls[0]?.[0]).toEqual({ faults: ['certificate gone'] })
+  expect(config.config).toBe(before)
+  expect(log.error.mock.calls.map(([details]) => details)).toEqual([{ faults: ['certificate gone', 'keys gone'] }])
+  expect(log.info).not.toHaveBeenCalled()
+  expect(log.warn).not.toHaveBeenCalled()
+  reload()
+  expect(config.config.drainSeconds).toBe(7)
+  expect(log.info.mock.calls[0]?.[0]).toEqual({ settings: ['drain_seconds'] })
+})
+
+test('a configuration that would let everyone in keeps its keys until the next start', () => {
+  const entries = JSON.stringify([{ tenant: 'a', sha256: 'a'.repeat(64) }])
+  const environment: Record<string, string> = { REPRISE_KEYS_ENTRIES: entries }
+  const { config, reload, log } = live(environment)
+  delete environment.REPRISE_KEYS_ENTRIES
+  environment.REPRISE_KEYS_ALLOW_ENGINE_PATHS = '["/metrics"]'
+  reload()
+  expect(config.config.keys).toMatchObject({ records: [{ tenant: 'a' }], allowedPaths: ['/metrics'] })
+  expect(log.warn.mock.calls[0]?.[0]).toEqual({ settings: ['keys.entries'] })
+  expect(log.info.mock.calls[0]?.[0]).toEqual({ settings: ['keys.allow_engine_paths'] })
 })
 
 test('what is said to be reloadable exists', () => {

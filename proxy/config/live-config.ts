@@ -1,3 +1,4 @@
+import { asksForKeys } from '../access/read-key-records.ts'
 import type { Config } from './config.ts'
 import { differingPaths, setAt, valueAt } from './setting-values.ts'
 import type { Settings } from './settings.ts'
@@ -33,7 +34,6 @@ export interface ReloadLog {
 /** The configuration of a running proxy; a failed reload leaves it as it was. */
 export class LiveConfig {
   readonly #source: ConfigSource
-  readonly #listeners: ((config: Config) => void)[] = []
   #settings: Settings
   #config: Config
 
@@ -48,40 +48,40 @@ export class LiveConfig {
     return this.#config
   }
 
-  /** Calls back after every reload, changed or not: files that the configuration names may have changed. */
-  onReload(listener: (config: Config) => void): void {
-    this.#listeners.push(listener)
-  }
-
-  /** Reads the configuration again. If it cannot be used, logs why and keeps the previous one. */
-  reload(log: ReloadLog): void {
+  /**
+   * Reads the configuration again and applies it, changed or not: files that it names may have changed. `apply` throws
+   * if it cannot be used, and then has changed nothing; the previous one stays. Logs the outcome once it is certain.
+   */
+  reload(log: ReloadLog, apply: (config: Config) => void): void {
     try {
       const wanted = this.#source.load().settings
       const changed = differingPaths({ ...this.#settings }, { ...wanted })
-      const [applied, waiting] = [changed.filter(isReloadable), changed.filter((path) => !isReloadable(path))]
+      const waits = this.#asksForNoMoreKeys(wanted) ? waitsWithoutKeys : waitsForStart
+      const [applied, waiting] = [changed.filter((path) => !waits(path)), changed.filter(waits)]
       const next = structuredClone(this.#settings) as unknown as Record<string, unknown>
       for (const path of applied) setAt(next, path.split('.'), valueAt(wanted, path.split('.')))
       const settings = next as unknown as Settings
-      this.#config = toConfig(settings)
+      const config = toConfig(settings)
+      apply(config)
+      this.#config = config
       this.#settings = settings
       if (waiting.length > 0) log.warn({ settings: waiting }, 'these settings take effect at the next start')
       log.info({ settings: applied }, 'configuration reloaded')
     } catch (error) {
       log.error({ faults: (error as Error).message.split('\n') }, 'configuration not reloaded: the one before stays')
-      return
     }
-    for (const listener of this.#listeners) this.#tell(listener, log)
   }
 
-  #tell(listener: (config: Config) => void, log: ReloadLog): void {
-    try {
-      listener(this.#config)
-    } catch (error) {
-      log.error({ faults: (error as Error).message.split('\n') }, 'a part of the configuration could not be reloaded')
-    }
+  /** Whether everyone would be let in: that takes a restart, since it may be a mistake. */
+  #asksForNoMoreKeys(wanted: Settings): boolean {
+    return asksForKeys(this.#config.keys) && !asksForKeys(toConfig(wanted).keys)
   }
 }
 
-function isReloadable(path: string): boolean {
-  return reloadable.some((setting) => path === setting || path.startsWith(`${setting}.`))
+function waitsForStart(path: string): boolean {
+  return !reloadable.some((setting) => path === setting || path.startsWith(`${setting}.`))
+}
+
+function waitsWithoutKeys(path: string): boolean {
+  return waitsForStart(path) || path === 'keys.file' || path === 'keys.entries'
 }

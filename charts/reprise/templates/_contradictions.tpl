@@ -4,6 +4,11 @@ Says what to write.
 */}}
 {{- define "reprise.contradictions" -}}
 {{- $values := .Values -}}
+{{- include "reprise.checkLimits" (list "resources" $values.resources) -}}
+{{- if ne $values.mode "gateway" -}}
+{{- include "reprise.checkLimits" (list "engine.resources" $values.engine.resources) -}}
+{{- include "reprise.checkLimits" (list "plugin.resources" $values.plugin.resources) -}}
+{{- end -}}
 {{- $data := int $values.ports.data -}}
 {{- $admin := int $values.ports.admin -}}
 {{- if eq $data $admin -}}
@@ -18,6 +23,12 @@ Says what to write.
 {{- $largest := dig "limits" "body_bytes" 67108864 $values.config | int64 -}}
 {{- if lt (dig "limits" "body_memory_bytes" 536870912 $values.config | int64) $largest -}}
 {{- fail (printf "config.limits.body_memory_bytes is less than config.limits.body_bytes, %d: larger bodies are never taken: raise it, or lower body_bytes" $largest) -}}
+{{- end -}}
+{{- $memory := dig "limits" "memory" "" $values.resources -}}
+{{- $bodies := dig "limits" "body_memory_bytes" 536870912 $values.config | int64 -}}
+{{- $bytes := include "reprise.bytes" $memory | int64 -}}
+{{- if and $bytes (lt $bytes $bodies) -}}
+{{- fail (printf "resources.limits.memory is %s, and bodies alone may take %dMi before reprise refuses any: raise the limit to %dMi, or lower config.limits.body_memory_bytes" (toJson $memory | trimAll "\"") (div $bodies 1048576) (add (div $bodies 1048576) 512)) -}}
 {{- end -}}
 {{- with $values.config.ordering -}}
 {{- if and (eq (default "" .policy) "paper") (hasKey . "max_displacement") -}}
@@ -63,6 +74,20 @@ Says what to write.
 {{- end -}}
 {{- if and .tls.existingSecret .url (not (hasPrefix "rediss" .url)) -}}
 {{- fail "redis.tls is for a Redis behind rediss://: write it in redis.url" -}}
+{{- end -}}
+{{- end -}}
+{{- end }}
+
+{{/* Kubernetes refuses a pod with a limit below its request. Called with where the resources are written, and with them. */}}
+{{- define "reprise.checkLimits" -}}
+{{- $where := first . -}}
+{{- $resources := last . -}}
+{{- range $name := list "cpu" "memory" -}}
+{{- $limit := dig "limits" $name "" $resources -}}
+{{- $request := dig "requests" $name "" $resources -}}
+{{- $most := include "reprise.thousandths" $limit | int64 -}}
+{{- if and $most (lt $most (include "reprise.thousandths" $request | int64)) -}}
+{{- fail (printf "%s.limits.%s is %s, less than %s.requests.%s, %s: raise the limit, or lower the request" $where $name (toJson $limit | trimAll "\"") $where $name (toJson $request | trimAll "\"")) -}}
 {{- end -}}
 {{- end -}}
 {{- end }}

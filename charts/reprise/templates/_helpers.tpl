@@ -97,10 +97,15 @@ annotations:
 {{- end }}
 {{- end }}
 
-{{/* a quantity of memory in bytes; nothing where it is written in another way than as 512Mi or 1.5G */}}
+{{/* a quantity in bytes; nothing where it cannot be read */}}
 {{- define "reprise.bytes" -}}
-{{- $units := dict "" 1 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 -}}
+{{- with include "reprise.thousandths" . -}}{{- div (int64 .) 1000 -}}{{- end -}}
+{{- end }}
+
+{{/* a quantity of memory or CPU in thousandths; nothing where it is written in another way than as 512Mi, 1.5G, 500m or 2 */}}
+{{- define "reprise.thousandths" -}}
+{{- $units := dict "m" 0.001 "" 1 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 -}}
 {{- $quantity := toJson . | trimAll "\"" -}}
 {{- $unit := get $units (regexReplaceAll "^[0-9.]+" $quantity "") -}}
-{{- if $unit -}}{{- mulf (regexFind "^[0-9.]+" $quantity | float64) $unit | int64 -}}{{- end -}}
+{{- if $unit -}}{{- mulf (regexFind "^[0-9.]+" $quantity | float64) $unit 1000 | int64 -}}{{- end -}}
 {{- end }}
