@@ -38,6 +38,8 @@ export interface Interior {
   readonly separator: string | undefined
   /** What separates the first two blocks if they have rules between them, up to the second rule if there are two. */
   readonly gap: string | undefined
+  /** Each of them ends with two rules. */
+  readonly doubled: boolean
   /** Each of them is closed by a line with its number. */
   readonly closed: boolean
   /** The quotation marks around each of them. */
@@ -77,6 +79,7 @@ export function readInterior(text: string, { blanks, notes }: LineNotes, labels:
     questions: inside.filter((own) => own.some(isQuestion)).length,
     separator: separated ? separator : undefined,
     gap: separated ? text.slice(ends[0], areDouble ? findLastLine(text, bodies[0]!.end) : labels[1]!.start) : undefined,
+    doubled: areDouble,
     closed: closings !== undefined,
     quotes: QUOTES.find(
       ({ open, close }) =>

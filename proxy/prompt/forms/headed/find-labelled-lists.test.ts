@@ -362,7 +362,14 @@ describe('a text that ends with a rule of its own, between labelled texts separa
   it('is left alone with the others where it is the last, because the list may be closed by a rule', () => {
     expect(contentsOf(write([second, third, first], '\n---\n\nQuestion: why?'))).toEqual([])
     expect(contentsOf(write([second, third], '\n---\n\nQuestion: why?'))).toEqual([[second, third]])
-    expect(contentsOf(write([second, third], '\n\n---\n\n---\n\nQuestion: why?'))).toEqual([[second, third]])
+    expect(contentsOf(write([second, third], '\n\n---\n\n--- \n\n---\n\nQuestion: why?'))).toEqual([])
+  })
+
+  it('is left alone where the same white space is around both rules, one of which may be its own', () => {
+    expect(contentsOf(write([first, second, first], '\n\n---\n\nQuestion: why?'))).toEqual([])
+    expect(contentsOf(write([second, third], '\n\n---\n\n---\n\nQuestion: why?'))).toEqual([])
+    expect(contentsOf(write([second, third], '\n\n---\n\n\n---\n\nQuestion: why?'))).toEqual([[second, third]])
+    expect(contentsOf(write([first, second, third], '\n\n---\n\nQuestion: why?'))).toEqual([[first, second, third]])
   })
 })
 

@@ -36,7 +36,11 @@ export function findLabelledLists(marks: Marks, region: Region): ContextList[] {
     if (label.start < at || refused.has(label.form)) continue
     // fences before a list hide labels; fences inside its blocks are content
     at = fences.pass(at, label.start, region.end)
-    if (at > label.start) continue
+    if (at > label.start) {
+      // a tool's texts are no example: the fence is one of theirs, cut off, and a list behind it would not be whole
+      if (marks.whole && label.keys !== undefined) refused.add(label.form)
+      continue
+    }
     const list = readList(labelled, label)
     if (list === undefined) refused.add(label.form)
     else if (!isNoContext(marks.text, label) && !isNotes(marks.text, label, list.blocks)) lists.push(list)
@@ -144,7 +148,7 @@ function findListEnd(
   // a document that begins like a prompt, such as `User: …`, would be ended by its own first line
   if (end === last.end) return undefined
   if (opening?.sign !== undefined && text.endsWith(opening.sign, end)) return undefined
-  if (interior.gap !== undefined && endsInOwnRule(text, end, interior.gap)) return undefined
+  if (interior.gap !== undefined && endsInOwnRule(text, end, interior.gap, interior.doubled)) return undefined
   return { block: end, list: ending.listEnd ?? end }
 }
 
@@ -265,15 +269,18 @@ function cutBlock({ marks, lines }: LabelledRegion, { labels }: LabelRun, interi
 
 /**
  * Returns whether one of two rules below a last block may be its own. The first is the separator only if it has the
- * same white space around it as between the blocks, given as `gap`.
+ * same white space around it as between the blocks, given as `gap`. If there is the same in front of the second, both
+ * may be it, unless two separate the other blocks, too.
  */
-function endsInOwnRule(text: string, end: number, gap: string): boolean {
+function endsInOwnRule(text: string, end: number, gap: string, isDouble: boolean): boolean {
   const start = findContentStart(text, end, text.length)
-  const behind = findContentStart(text, findLineEnd(text, start), text.length)
+  const ruleEnd = findContentEnd(text, start, findLineEnd(text, start))
+  const behind = findContentStart(text, ruleEnd, text.length)
   const ruleAt = (at: number): string => text.slice(at, Math.min(findLineEnd(text, at), at + 200)).trim()
   const areTwo =
     start < text.length && isRule(text, start, findLineEnd(text, start)) && ruleAt(start) === ruleAt(behind)
-  return areTwo && !text.startsWith(gap, end)
+  if (!areTwo) return false
+  return !text.startsWith(gap, end) || (!isDouble && text.slice(ruleEnd, behind) === text.slice(end, start))
 }
 
 function toBlock(text: string, { start, end: labelEnd, idStart, idEnd, keys }: Label, end: number): BlockSpan {

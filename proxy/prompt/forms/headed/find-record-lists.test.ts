@@ -90,3 +90,20 @@ it('a record whose prompt may begin in its last text is left alone', () => {
   expect(contentsOf(write(''))).toHaveLength(1)
   expect(contentsOf(write('Make sure to cite the documents.\n\n# Orders\n\nname: Tent\n\n'))).toEqual([])
 })
+
+describe('records of a tool, cut off within their code', () => {
+  const code = 'Sun.\n\n```ts\nlet sun'
+  const pages = (first: string, text: string): string =>
+    [first, 'Rain', 'Wind', 'Snow'].map((title) => `Page: ${title}\nSummary: It is ${title}. ${text}`).join('\n\n')
+
+  it('are found if the first one is, whatever number its title begins with', () => {
+    const text = pages('2. Sun', code)
+    expect(contentsOf(text, { whole: true, tool: 'web_search' })[0]).toHaveLength(4)
+  })
+
+  it('are left alone if the first one is not a record, because the others may not be all', () => {
+    for (const first of ['3', '3 of 8', '…']) {
+      expect(contentsOf(pages(first, code), { whole: true, tool: 'web_search' })).toEqual([])
+    }
+  })
+})

@@ -104,9 +104,11 @@ function isAboveIndented(text: string, { end }: { readonly end: number }): boole
   return findContentStart(text, end, lineEnd) === lineEnd && /^[ \t]+\p{L}/u.test(text.slice(lineEnd + 1, lineEnd + 24))
 }
 
-/** Returns whether a field names a page, as `Page: Rome` does. `Page: 3` counts it. */
+/** Returns whether a field names a page, as `Page: Rome` and `Page: 2. Rome` do. `Page: 3` counts it. */
 function isTitledPage(text: string, { key, end }: { readonly key: string; readonly end: number }): boolean {
-  return /^(?:page|article|chunk|snippet)$/i.test(key) && /^[ \t]*\p{L}/u.test(text.slice(end, end + 8))
+  return (
+    /^(?:page|article|chunk|snippet)$/i.test(key) && /^[ \t]*(?:\d{1,3}[.)][ \t])?\p{L}/u.test(text.slice(end, end + 8))
+  )
 }
 
 /** Reads the fields that begin at `start`, which may be any position. */
