@@ -16,9 +16,14 @@ const MOST_QUOTES = 64
 
 /**
  * Returns the end of the sign that closes the last block: as many signs as opened it, at the end of a line. Of several,
- * it is the only one above words to the model.
+ * it is the only one above words to the model, or above the `rule` that also opens the list.
  */
-function findQuoteEnd(text: string, { end: from }: Label, { open, close }: Quotes, limit: number): number | undefined {
+function findQuoteEnd(
+  text: string,
+  { end: from }: Label,
+  { open, close }: Quotes,
+  { limit, rule }: { readonly limit: number; readonly rule: string | undefined },
+): number | undefined {
   const start = findContentStart(text, from, limit)
   let count = 0
   while (text[start + count] === open) count++
@@ -32,8 +37,13 @@ function findQuoteEnd(text: string, { end: from }: Label, { open, close }: Quote
     if (found.length > MOST_QUOTES) return undefined
   }
   if (found.length < 2) return found[0]
-  const [own, ...others] = found.filter((end) => isAbovePrompt(text, end, limit))
+  const [own, ...others] = found.filter((end) => isAboveRule(text, end, rule) || isAbovePrompt(text, end, limit))
   return others.length === 0 ? own : undefined
+}
+
+function isAboveRule(text: string, end: number, rule: string | undefined): boolean {
+  const line = findLineEnd(text, end) + 1
+  return rule !== undefined && text.slice(line, findLineEnd(text, line)).trim() === rule
 }
 
 /** Returns whether a blank line and words to the model follow. */
@@ -71,7 +81,7 @@ export function findEnding(
 ): Ending {
   const { text } = marks
   const from = labels.at(-1)!.end
-  const own = findOwnEnd(text, labels.at(-1)!, interior, limit)
+  const own = findOwnEnd(text, notes, labels, interior, limit)
   if (own !== undefined) {
     return { paragraph: undefined, certain: own.start, cue: undefined, closing: own.start, listEnd: own.end }
   }
@@ -118,15 +128,45 @@ function readCueNote(
  */
 function findOwnEnd(
   text: string,
-  last: Label,
-  { closed, quotes, foot }: Interior,
+  notes: readonly LineNote[],
+  labels: readonly Label[],
+  { closed, quotes, foot, separator }: Interior,
   limit: number,
 ): { readonly start: number; readonly end: number } | undefined {
-  const quoted = quotes && findQuoteEnd(text, last, quotes, limit)
+  const last = labels.at(-1)!
+  const ruled = separator === undefined ? undefined : findRuleBehind(text, notes, labels, separator, limit)
+  if (ruled !== undefined)
+    return { start: findContentEnd(text, last.end, ruled), end: findContentEnd(text, last.end, ruled) }
+  const rule = quotes && findOpeningRule(text, notes, labels[0]!.start)
+  const quoted = quotes && findQuoteEnd(text, last, quotes, { limit, rule })
   if (quoted !== undefined) return { start: quoted, end: quoted }
   const footed = foot === undefined || quotes !== undefined ? undefined : findFootEnd(text, last.end, limit, foot)
   if (footed !== undefined) return { start: footed, end: footed }
   return closed ? findOwnClosing(text, last, limit) : undefined
+}
+
+// a rule in Markdown is shorter
+const SHORTEST_OWN_RULE = 20
+
+/**
+ * Returns where the long rule begins that closes the last block like all others. There is no other one, and the
+ * question comes after it.
+ */
+function findRuleBehind(
+  text: string,
+  notes: readonly LineNote[],
+  labels: readonly Label[],
+  rule: string,
+  limit: number,
+): number | undefined {
+  if (rule.length < SHORTEST_OWN_RULE) return undefined
+  const isSame = ({ kind, start, end }: LineNote): boolean => kind === 'rule' && text.slice(start, end).trim() === rule
+  const own = notes.slice(findIndexFrom(notes, labels[0]!.start)).filter(({ start }) => start < limit)
+  const rules = own.filter(isSame)
+  const last = rules.at(-1)
+  if (rules.length !== labels.length || last === undefined || last.start < labels.at(-1)!.end) return undefined
+  const questions = own.filter((note) => isCue(note) && note.kind.question)
+  return questions.length > 0 && questions.every(({ start }) => start > last.start) ? last.start : undefined
 }
 
 /** Returns whether an announced answer is actually given. Inside a closed list, that is part of a document. */

@@ -1,4 +1,4 @@
-import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../scan/find-edges.ts'
+import { findContentEnd, findContentStart, findIndexFrom, findLineEnd, isRule } from '../scan/find-edges.ts'
 import { findLastRule, type LineNote, type LineNotes } from '../scan/find-line-notes.ts'
 import { announcesBlocks } from '../scan/find-list-heading.ts'
 import type { Label } from '../scan/labels/label.ts'
@@ -118,4 +118,21 @@ function findInside(notes: readonly LineNote[], from: number, to: number): LineN
 
 function isQuestion({ kind, behindBlank }: LineNote): boolean {
   return behindBlank && typeof kind === 'object' && kind.question
+}
+
+/**
+ * Returns whether one of two rules below a last block may be its own. The first is the separator only if it has the
+ * same white space around it as between the blocks, the `gap`. If there is the same in front of the second, both
+ * may be it, unless two separate the other blocks, too.
+ */
+export function endsInOwnRule(text: string, end: number, { gap, doubled }: Interior): boolean {
+  if (gap === undefined) return false
+  const start = findContentStart(text, end, text.length)
+  const ruleEnd = findContentEnd(text, start, findLineEnd(text, start))
+  const behind = findContentStart(text, ruleEnd, text.length)
+  const ruleAt = (at: number): string => text.slice(at, Math.min(findLineEnd(text, at), at + 200)).trim()
+  const areTwo =
+    start < text.length && isRule(text, start, findLineEnd(text, start)) && ruleAt(start) === ruleAt(behind)
+  if (!areTwo) return false
+  return !text.startsWith(gap, end) || (!doubled && text.slice(ruleEnd, behind) === text.slice(end, start))
 }

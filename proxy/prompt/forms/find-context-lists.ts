@@ -18,6 +18,9 @@ import { findCreditedLists } from './headed/find-credited-lists.ts'
 import { findFootedLists } from './headed/find-footed-lists.ts'
 import { findKeyedLists } from './headed/find-keyed-lists.ts'
 import { findLabelledLists } from './headed/find-labelled-lists.ts'
+import { findHashLists } from './lines/find-hash-lists.ts'
+import { findIndentedRecords } from './lines/find-indented-records.ts'
+import { findInlineRecords } from './lines/find-inline-records.ts'
 import { findItemLists } from './lines/find-item-lists.ts'
 import { findMemoryLists } from './lines/find-memory-lists.ts'
 import { findRuledLists } from './lines/find-ruled-lists.ts'
@@ -151,6 +154,9 @@ class ListSearch {
       findSourcedLists(marks, region),
       findNumberedElements(marks, region),
       findBoldLists(marks, region),
+      findInlineRecords(marks, region),
+      findIndentedRecords(marks, region),
+      findHashLists(marks, region),
     ]
     if (lists.every((list) => list.length === 0) && json.refusals.length === 0)
       lists.push(findRuledLists(marks, region))

@@ -1,12 +1,12 @@
 import { areLettered } from '../order/numbered-heads.ts'
 import { areNumberedNames } from '../order/numbered-names.ts'
-import { isMonotone, readKey } from '../order/order-key.ts'
+import { areInOrder, isMonotone, readKey } from '../order/order-key.ts'
 import { tellsOrder } from '../order/tells-order.ts'
 import { readCue } from '../scan/find-cue-line.ts'
 import { findContentStart, findIndexFrom, findLineEnd } from '../scan/find-edges.ts'
 import { genericTags, isKin } from '../scan/find-elements.ts'
 import type { Marks } from '../scan/find-marks.ts'
-import { readFields } from '../scan/labels/find-record-head.ts'
+import { readFields, readFirstDates } from '../scan/labels/find-record-head.ts'
 import { materialWords } from '../scan/words/vocabulary.ts'
 import type { BlockSpan, ContextList } from './context-list.ts'
 import { kindOf } from './evidence/marks-kind.ts'
@@ -52,11 +52,24 @@ export function judgeList(marks: Marks, list: ContextList): Reason | undefined {
   if (marks.source === 'read') return 'one_text'
   if (list.isOrdered) return 'ordered_fields'
   if (isOrdered(text, list)) return 'ordered_texts'
+  if (list.form === 'record' && areFeed(marks, list)) return 'ordered_fields'
   if (isExample(marks, start, list.end)) return 'example'
   if (list.form === 'label' && isVariable(text, list)) return 'no_evidence'
   if (list.form === 'tag' && list.weight === 'weak' && isOfMarkup(marks, start, list.end)) return 'markup'
   if (list.form !== 'memories' && isOfNews(marks, start)) return 'ordered_texts'
   return isSupported(marks, list) ? undefined : 'no_evidence'
+}
+
+/**
+ * Returns whether records that begin with their dates may be in the order of these dates: wherever nothing was searched
+ * for, and where the dates rise or fall throughout.
+ */
+function areFeed({ text, source }: Marks, { blocks }: ContextList): boolean {
+  const dates = readFirstDates(
+    text,
+    blocks.map(({ start }) => start),
+  )
+  return dates !== undefined && (source !== 'search' || areInOrder(dates))
 }
 
 /** Returns whether the texts of a list show an order, or their marks number the parts of one source. */

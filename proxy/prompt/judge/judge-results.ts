@@ -9,7 +9,7 @@ import type { Reason } from './reasons.ts'
 
 // field names for the text of a result
 const TEXT_NAMES =
-  /^(?:page_?content|raw_content|content|contents|text|snippet|body|summary|description|passage|document|chunk|chunk_text|memory|excerpt|abstract|highlight|answer)$/i
+  /^(?:page_?content|raw_content|content|contents|text|snippet|body|summary|description|passage|document|chunk|chunk_text|memory|excerpt|abstract|highlight|answer|fact)$/i
 // a score of how well a text fits a question; players, reviews and lines of a scan may also have a plain `score`
 const RANKED =
   /^(?:_score|similarity|(?:relevance|relevancy|rerank|reranker|reranking|retrieval|search|similarity|vector|bm25|hybrid|semantic|fusion|rrf|dense|sparse|cosine)_?scores?|cosine_similarity|certainty|_distance|@search\.(?:reranker_?)?score)$/i

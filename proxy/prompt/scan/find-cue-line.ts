@@ -18,7 +18,9 @@ const HERE =
   "(?:(?:and|now|so),? )?(?:here(?:['’]s| is)|this is|below is) (?:the |my |your )?|hier ist (?:die |meine )|voici (?:la |ma )|aquí está (?:la |mi )"
 const QUALITY = `(?:(?:the |my |your )?${KIND}|(?:${HERE})${KIND}?)?`
 const QUESTION =
-  'question|query|anfrage|frage|pregunta|domanda|pergunta|vraag|pytanie|soru|вопрос|запитання|питання|câu hỏi|pertanyaan|fråga|spørgsmål|kysymys|otázka|dotaz|kérdés|întrebare|ερώτηση|السؤال|سؤال|השאלה|שאלה|प्रश्न|सवाल|คำถาม|用户问题|用户提问|用户的问题|问题|問題|查询|提问|質問|질문|사용자 질문'
+  "pregunta del (?:usuario|cliente|estudiante)|pergunta d[oe] (?:usuário|cliente|estudante)|domanda dell[’']utente|" +
+  "question de l[’']utilisateur|frage de[sr] (?:nutzers|nutzerin|benutzers|kunden)|vraag van de gebruiker|" +
+  'вопрос (?:пользователя|клиента)|запитання користувача|question|query|anfrage|frage|pregunta|domanda|pergunta|vraag|pytanie|soru|вопрос|запитання|питання|câu hỏi|pertanyaan|fråga|spørgsmål|kysymys|otázka|dotaz|kérdés|întrebare|ερώτηση|السؤال|سؤال|השאלה|שאלה|प्रश्न|सवाल|คำถาม|用户问题|用户提问|用户的问题|问题|問題|查询|提问|質問|질문|사용자 질문'
 const ANSWER =
   'answer|antwort|réponse|reponse|respuesta|risposta|resposta|antwoord|odpowiedź|cevap|yanıt|ответ|відповідь|câu trả lời|trả lời|jawaban|svar|vastaus|odpověď|válasz|răspuns|απάντηση|الإجابة|الجواب|תשובה|उत्तर|คำตอบ|답변|回答|答案|response|reply|assistant'
 const OTHER =

@@ -35,6 +35,10 @@ export interface Marks {
   readonly fences: readonly Fence[]
   /** Lines of `---` or `===`, by their beginning. */
   readonly rules: readonly Place[]
+  /** Such lines that are indented like the loop of a template. */
+  readonly loopRules: readonly Place[]
+  /** Lines of nothing but `###`. */
+  readonly hashes: readonly Place[]
   /** Lines that may begin with a bullet or a number. */
   readonly bullets: readonly Place[]
   /**
@@ -95,7 +99,21 @@ export function* readMarks(
       return undefined
     if (lines % LINES_A_STEP === 0) yield
   }
-  const { fences, rules, bullets, values, tables, quotes, contents, bolds, openings, feet, keyLines } = reader
+  const {
+    fences,
+    rules,
+    loopRules,
+    hashes,
+    bullets,
+    values,
+    tables,
+    quotes,
+    contents,
+    bolds,
+    openings,
+    feet,
+    keyLines,
+  } = reader
   const labels = addInlineHeads(text, reader.labels)
   return {
     text,
@@ -104,6 +122,8 @@ export function* readMarks(
     labels,
     fences,
     rules,
+    loopRules,
+    hashes,
     bullets,
     values,
     tables,

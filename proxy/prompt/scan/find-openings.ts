@@ -40,6 +40,8 @@ export function readOpening(text: string, start: number, closings: Closings): Op
   return (
     readBlock(text, start) ??
     readNamedBlock(text, start) ??
+    readAttributed(text, start, closings) ??
+    readNumberedTag(text, start) ??
     readFile(text, start) ??
     readRole(text, start) ??
     readNoun(text, start, closings)
@@ -189,6 +191,47 @@ function readNamedBlock(text: string, start: number): Opening | undefined {
   const closing = `${edge}${toEnd(before)}${what}${edgeEnd}`
   const prefix = noun === '' ? 'file' : noun
   return { start, end, closing, form: `${edge}${before}${noun}`, label: undefined, prefix, isTwice: false }
+}
+
+// `[CHUNK id=7 page=3]`, alone on its line
+const ATTRIBUTED =
+  /\[([A-Za-z]{3,20})(?:[ \t][A-Za-z][\w-]{0,30}=(?:"[^"\n]{0,200}"|[^\s\]"]{1,200})){1,8}\](?=[ \t]*\r?\n)/y
+
+/** Reads a word for a document with attributes in brackets, if the text has the mark that closes it: `[/CHUNK]`. */
+function readAttributed(text: string, start: number, closings: Closings): Opening | undefined {
+  if (text[start] !== '[') return undefined
+  ATTRIBUTED.lastIndex = start
+  const [whole = '', noun = ''] = ATTRIBUTED.exec(text) ?? []
+  if (whole === '' || !isLabelNoun(noun)) return undefined
+  const form = `[${noun} =`
+  const closing = `[/${noun}]`
+  if (!closings.has(form) && closings.size < MOST_FORMS)
+    closings.set(form, text.slice(start, start + FURTHEST_CLOSING).includes(closing) ? closing : null)
+  if (closings.get(form) == null) return undefined
+  return { start, end: start + whole.length, closing, form, label: undefined, prefix: noun, isTwice: false }
+}
+
+// `<source_index: 3>`, closed by `</source_index: 3>`
+const NUMBERED_TAG = /<([A-Za-z][A-Za-z_]{2,30})(:[ \t]?)(\d{1,4})>(?=[ \t]*\r?\n)/y
+
+function readNumberedTag(text: string, start: number): Opening | undefined {
+  if (text[start] !== '<') return undefined
+  NUMBERED_TAG.lastIndex = start
+  const match = NUMBERED_TAG.exec(text)
+  if (match === null || readNounAlone(text, start + 1) === undefined) return undefined
+  const [whole, name, joint, id] = match as unknown as [string, string, string, string]
+  const at = start + 1 + name.length + joint.length
+  const label = { start: at, end: at + id.length }
+  const form = `<${name}${joint}`
+  return {
+    start,
+    end: start + whole.length,
+    closing: `</${whole.slice(1)}`,
+    form,
+    label,
+    prefix: `${name}${joint}`,
+    isTwice: true,
+  }
 }
 
 function readFile(text: string, start: number): Opening | undefined {

@@ -40,6 +40,7 @@ const ASTERISK = 42
 const PLUS = 43
 const BULLET = 0x2022
 const PIPE = 124
+const HASH = 35
 const OPEN_BRACKET = 91
 const OPEN_BRACE = 123
 
@@ -52,6 +53,7 @@ const FURTHEST_COLON = 61
 const ANNOUNCED_VALUE = /[\p{L}\p{N} _#*()-]{1,60}[:：][ \t]{0,4}(?:\*\*)?[ \t]{0,4}(?=[[{])/uy
 const MOST_SIGNS_BEFORE_VALUE = 10
 
+const HASHES = /#{3,6}[ \t]*\r?(?:\n|$)/y
 const BOLD = /(?:<br ?\/?>[ \t]?){0,4}(?=<b>)/iy
 const TAGGED_VALUE = /(?:<[A-Za-z][^<>\n]{0,200}>[ \t]{0,4}){1,4}(?=[[{])/y
 
@@ -63,6 +65,8 @@ export class LineReader {
   readonly labels: Label[] = []
   readonly fences: Fence[] = []
   readonly rules: Place[] = []
+  readonly loopRules: Place[] = []
+  readonly hashes: Place[] = []
   readonly bullets: Place[] = []
   readonly values: Place[] = []
   readonly tables: Place[] = []
@@ -90,6 +94,8 @@ export class LineReader {
       this.labels,
       this.fences,
       this.rules,
+      this.loopRules,
+      this.hashes,
       this.bullets,
       this.tables,
       this.values,
@@ -114,14 +120,22 @@ export class LineReader {
       return
     }
     const isOpened = this.#readOpening(code, start)
+    const isRuled = (code === HYPHEN || code === EQUALS) && isRule(text, start, lineEnd)
     if (start - line > MOST_LABEL_INDENT) {
-      this.#readLoopLabel(line, start)
+      if (isRuled) this.loopRules.push({ start: line })
+      else this.#readLoopLabel(line, start)
       return
     }
-    if ((code === HYPHEN || code === EQUALS) && isRule(text, start, lineEnd)) this.#readRule(line, start)
+    if (isRuled) this.#readRule(line, start)
+    else this.#readSigns(code, line, start)
+    if (!isOpened) this.#readLabel(line, start, lineEnd)
+  }
+
+  #readSigns(code: number, line: number, start: number): void {
+    HASHES.lastIndex = start
+    if (code === HASH && HASHES.test(this.#text)) this.hashes.push({ start: line })
     else if (isBullet(code) || isDigit(code)) this.bullets.push({ start: line })
     else if (code === PIPE && isAboveDelimiter(this.#text, start)) this.tables.push({ start })
-    if (!isOpened) this.#readLabel(line, start, lineEnd)
   }
 
   #readFence(line: number, start: number): void {

@@ -18,6 +18,7 @@ const NAME_ATTRIBUTES = ['name', 'file', 'filename', 'file_name', 'path', 'file_
 // or a word for a document with a number, such as `reference="2"`, if it counts up from block to block
 const COUNTING = /^(?:ref|num|nr|no|idx|key)$/
 const LINES = /^(?:lines?|linerange|(?:start|end|from|to)line|line(?:start|end))$/
+const PAGE = /^page(?:number|label)?$/
 
 // names that fields of a record also have, as in `<source>a.pdf</source> <content>…</content>`
 const FIELD_NAMES = new Set(['source', 'reference', 'file', 'memory', 'result'])
@@ -108,7 +109,7 @@ function toList(text: string, row: readonly KinElement[], inContainer: boolean):
   const ids = blocks.map(({ label }) => textOf(text, label))
   return {
     blocks,
-    isOrdered: row.some(({ open }) => isOrdered(text, open, hasOrigins)) || areDated(text, row),
+    isOrdered: row.some(({ open }) => isOrdered(text, open, hasOrigins)) || areDated(text, row, hasOrigins),
     positional: isRunning(ids),
     labelPrefix: '',
     end: row.at(-1)!.end,
@@ -170,11 +171,16 @@ function isOrdered(text: string, open: KinElement['open'], hasOrigins: boolean):
   })
 }
 
-/** Returns whether dates in the elements' tags rise or fall throughout. Search results are sorted by rank instead. */
-function areDated(text: string, row: readonly KinElement[]): boolean {
+/**
+ * Returns whether dates or pages in the elements' tags rise or fall throughout. Search results are sorted by rank
+ * instead, and pages of different files are no order.
+ */
+function areDated(text: string, row: readonly KinElement[], hasOrigins: boolean): boolean {
   const dates: string[] = []
   for (const { open } of row) {
-    const date = readAttributes(text, open).find(({ name }) => datedField.test(toFieldName(name)))
+    const date = readAttributes(text, open).find(
+      ({ name }) => datedField.test(toFieldName(name)) && !(hasOrigins && PAGE.test(toFieldName(name))),
+    )
     if (date === undefined) return false
     dates.push(text.slice(date.valueStart, Math.min(date.valueEnd, date.valueStart + 64)))
   }

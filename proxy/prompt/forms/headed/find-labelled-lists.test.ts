@@ -397,6 +397,27 @@ describe('a last text', () => {
     expect(contentsOf(write(`${quoting}"\n\nUse the documents above to respond`))).toEqual([])
   })
 
+  it('in three quotation marks ends with those above the rule that opens the list', () => {
+    const rule = '-'.repeat(20)
+    const code = 'def rain():\n    """Let it rain."""\n\n    return 1'
+    const write = (last: string): string =>
+      `Context information is below.\n${rule}\n\nContext 1:\n"""It ${'rained '.repeat(8)}."""\n\nContext 2:\n"""${last}"""\n${rule}\n`
+    const [found] = contentsOf(write(code), { asked: true })
+    expect(found?.at(-1)).toBe(`"""${code}"""`)
+    expect(contentsOf(write(`${code}\n"""x"""\n${rule}\nSo.`), { asked: true })).toEqual([])
+  })
+
+  it('ends with the same long rule as all others, whatever it has inside', () => {
+    const rule = '='.repeat(40)
+    const talk = '**Prompt:**\n\nWhy?\n\n**Response:**\n\nBecause.\n\n## More'
+    const write = (last: string, behind: string): string =>
+      `Context:\n=== DOCUMENT 1: a.md ===\n${long}\n${rule}\n\n=== DOCUMENT 2: b.md ===\n${last}\n${rule}${behind}`
+    expect(contentsOf(write(talk, '\n\n## Tools\nNone.\n\n## QUESTION:\nwhy?'))[0]?.at(-1)).toContain('## More')
+    // a further rule may be the text's own
+    expect(contentsOf(write(`${talk}\n${rule}\n\nSo.`, '\n\n## QUESTION:\nwhy?'))).toEqual([])
+    expect(contentsOf(write(`${talk}\n\nQuestion: why?`, '\n\n## QUESTION:\nwhy?'))).toEqual([])
+  })
+
   it('of several paragraphs ends with the text below a question, but not behind words to the model', () => {
     const write = (behind: string): string =>
       `Why does it rain?\n\nUse the following documents:\n\n- [1]: It rained.\n\nAll day.\n- [2]: ${long}${behind}`

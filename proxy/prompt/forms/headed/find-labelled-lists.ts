@@ -5,12 +5,12 @@ import { announcesInstructions, findLimitBelowQuestion } from '../../borders/fin
 import { type Ending, findClosing, findEnding, findOpeningRule } from '../../borders/find-list-end.ts'
 import { endsInPrompt, endsInPromptLine, holdsInstruction, mayGoOn } from '../../borders/find-list-tail.ts'
 import { isPromptHeading } from '../../borders/find-prompt-heading.ts'
-import { type Interior, readInterior } from '../../borders/list-interior.ts'
+import { endsInOwnRule, type Interior, readInterior } from '../../borders/list-interior.ts'
 import { isOpenItem } from '../../borders/list-items.ts'
 import { reachesContainerEnd } from '../../borders/reaches-container-end.ts'
 import { type BlockSpan, type ContextList, mostBlocks } from '../../judge/context-list.ts'
 import { readCue } from '../../scan/find-cue-line.ts'
-import { findContentEnd, findContentStart, findLineEnd, isRule } from '../../scan/find-edges.ts'
+import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../../scan/find-edges.ts'
 import type { Region } from '../../scan/find-elements.ts'
 import { FenceWalk } from '../../scan/find-fences.ts'
 import { findLastRule, readLineNotes } from '../../scan/find-line-notes.ts'
@@ -28,8 +28,13 @@ export function findLabelledLists(marks: Marks, region: Region): ContextList[] {
   const refused = new Set([...forms.keys()].filter((form) => forms.get(form)!.length > mostBlocks))
   if (refused.size === forms.size) return []
   const own = findOwn(marks.fences, region)
-  const labelled = { marks, region, lines: readLineNotes(marks.text, region), fences: own, forms }
-  const fences = new FenceWalk(own, region.start)
+  return readLists({ marks, region, lines: readLineNotes(marks.text, region), fences: own, forms }, labels, refused)
+}
+
+/** Reads the lists that these labels begin. Adds the forms of those that are no lists to the `refused`. */
+function readLists(labelled: LabelledRegion, labels: readonly Label[], refused: Set<string>): ContextList[] {
+  const { marks, region } = labelled
+  const fences = new FenceWalk(labelled.fences, region.start)
   const lists: ContextList[] = []
   let at = region.start
   for (const label of labels) {
@@ -37,8 +42,7 @@ export function findLabelledLists(marks: Marks, region: Region): ContextList[] {
     // fences before a list hide labels; fences inside its blocks are content
     at = fences.pass(at, label.start, region.end)
     if (at > label.start) {
-      // a tool's texts are no example: the fence is one of theirs, cut off, and a list behind it would not be whole
-      if (marks.whole && label.keys !== undefined) refused.add(label.form)
+      if (isCutOff(marks, label)) refused.add(label.form)
       continue
     }
     const list = readList(labelled, label)
@@ -47,6 +51,14 @@ export function findLabelledLists(marks: Marks, region: Region): ContextList[] {
     at = list?.end ?? at
   }
   return lists
+}
+
+/**
+ * Returns whether a record hidden by a fence is one of a tool's texts. These are no examples: the fence is one of theirs,
+ * cut off, and a list behind it would not be whole.
+ */
+function isCutOff({ whole }: Marks, { keys }: Label): boolean {
+  return whole && keys !== undefined
 }
 
 function toForms(labels: readonly Label[]): Map<string, Label[]> {
@@ -62,11 +74,10 @@ function toForms(labels: readonly Label[]): Map<string, Label[]> {
 function readList(labelled: LabelledRegion, first: Label): ContextList | undefined {
   const { marks, region, lines } = labelled
   const run = findRun(labelled, first)
-  if (run === undefined || run.labels.length < 2) return undefined
-  // records with other fields between these would be merged with them
-  if (run.labels.some(({ keys }) => keys !== first.keys)) return undefined
+  if (run === undefined || !areAlike(run.labels)) return undefined
   // blocks inside and outside an element do not belong to one list
   if (findClosing(marks, first.start, first.end, run.labels.at(-1)!.start) !== undefined) return undefined
+  if (isOpenBefore(marks, first.start, run.labels.at(-1)!.end)) return undefined
   const interior = readInterior(marks.text, lines, run.labels)
   if (!region.container && holdsQuestion(interior)) return undefined
   // blocks from another source stay separate, as does the line that announces them
@@ -83,6 +94,18 @@ function readList(labelled: LabelledRegion, first: Label): ContextList | undefin
     weight: first.isWeak ? 'weak' : 'strong',
     inContainer: region.isKin && (!first.isWeak || startsIn(marks.text, region, first)),
   }
+}
+
+/** Returns whether these are several. Records with other fields between them would be merged with them. */
+function areAlike(labels: readonly Label[]): boolean {
+  return labels.length > 1 && labels.every(({ keys }) => keys === labels[0]!.keys)
+}
+
+/** Returns whether a tag right in front of a first block opens no element around the blocks: a text may hold its closing tag. */
+function isOpenBefore({ text, tags }: Marks, start: number, end: number): boolean {
+  if (text[start - 1] !== '>') return false
+  const tag = tags[findIndexFrom(tags, start) - 1]
+  return tag?.end === start && !tag.closing && (tag.partner?.start ?? 0) < end
 }
 
 /** Returns whether a label is the first thing in its region. */
@@ -148,7 +171,7 @@ function findListEnd(
   // a document that begins like a prompt, such as `User: …`, would be ended by its own first line
   if (end === last.end) return undefined
   if (opening?.sign !== undefined && text.endsWith(opening.sign, end)) return undefined
-  if (interior.gap !== undefined && endsInOwnRule(text, end, interior.gap, interior.doubled)) return undefined
+  if (endsInOwnRule(text, end, interior)) return undefined
   return { block: end, list: ending.listEnd ?? end }
 }
 
@@ -265,22 +288,6 @@ function cutBlock({ marks, lines }: LabelledRegion, { labels }: LabelRun, interi
   // a rule that separates the blocks from what follows, unless other blocks also end in one
   const isOutside = rule?.text === findOpeningRule(text, lines.notes, labels[0]!.start) || !interior.endsInRule
   return findEndBeforeClosing(marks, last.end, rule !== undefined && isOutside ? rule.bodyEnd : end)
-}
-
-/**
- * Returns whether one of two rules below a last block may be its own. The first is the separator only if it has the
- * same white space around it as between the blocks, given as `gap`. If there is the same in front of the second, both
- * may be it, unless two separate the other blocks, too.
- */
-function endsInOwnRule(text: string, end: number, gap: string, isDouble: boolean): boolean {
-  const start = findContentStart(text, end, text.length)
-  const ruleEnd = findContentEnd(text, start, findLineEnd(text, start))
-  const behind = findContentStart(text, ruleEnd, text.length)
-  const ruleAt = (at: number): string => text.slice(at, Math.min(findLineEnd(text, at), at + 200)).trim()
-  const areTwo =
-    start < text.length && isRule(text, start, findLineEnd(text, start)) && ruleAt(start) === ruleAt(behind)
-  if (!areTwo) return false
-  return !text.startsWith(gap, end) || (!isDouble && text.slice(ruleEnd, behind) === text.slice(end, start))
 }
 
 function toBlock(text: string, { start, end: labelEnd, idStart, idEnd, keys }: Label, end: number): BlockSpan {

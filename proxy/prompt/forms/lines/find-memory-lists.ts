@@ -102,6 +102,23 @@ function isAnnounced({ text, tags }: Marks, region: Region, line: number): boole
     const container = region.container ? tags[findIndexFrom(tags, region.start) - 1] : undefined
     return container !== undefined && /(?:^|[_-])(?:memories|facts)(?:[_-]from[_-].*)?$/.test(container.name)
   }
+  return isHeading(text, region, end) || isHeading(text, region, findHeadingEnd(text, region, end))
+}
+
+// `The following memories may be relevant. Use them only if they help.`
+const REMARK = /^(?:the following|these|here are|below are|use)\b[^\n]{0,80}\bmemories\b[^\n]*[.:]$/i
+const LONGEST_REMARK = 200
+
+/** Returns the end of the heading right above a remark about the memories that ends at `end`. Returns `end` if there is none. */
+function findHeadingEnd(text: string, { start: from }: Region, end: number): number {
+  const line = text.lastIndexOf('\n', end - 1) + 1
+  if (line <= from || end - line > LONGEST_REMARK || !REMARK.test(text.slice(line, end))) return end
+  const above = text.lastIndexOf('\n', line - 2) + 1
+  return text[above] === '#' ? findContentEnd(text, above, line) : end
+}
+
+/** Returns whether the line that ends here is a heading for memories. */
+function isHeading(text: string, region: Region, end: number): boolean {
   const start = text.lastIndexOf('\n', end - 1) + 1
   if (end - start > LONGEST_HEADING || !mayBeHeading(text, Math.max(start, region.start), end)) return false
   const heading = text.slice(Math.max(start, region.start), end).trim()

@@ -23,6 +23,35 @@ export function readIdBeforeField(text: string, start: number): Label | undefine
   return { start, end, form: '[] source:', bare: false, isWeak: true, prefix: '', idStart, idEnd, number }
 }
 
+// `[9031 | Smith et al. | 2019 | Citations: 3]: text`
+const KEY_OF_PARTS =
+  /\[(?=[^[\]\n]{1,300}\|[ \t]?(?:citations?|cited by|sources?|pages?|p\.|score|relevance|title|file|doc|document|doi|url)[:=])(?![^[\]\n]{0,300}\d:\d\d)[^[\]\n|]{1,80}(?:[ \t]?\|[ \t]?[^[\]\n|]{1,120}){1,7}\]:(?=[ \t]+\S)/iuy
+// `[[1]] text`
+const DOUBLED = new RegExp(`\\[\\[(\\d{1,4})\\]\\]:?${GAP}`, 'uy')
+// `[Quote from Rome] text`
+const QUOTED_FROM =
+  /\[((?:quote|quotation|excerpt|extract|passage|snippet|chunk) from )[^[\]\n]{1,200}\]:?(?=[ \t]+\S|[ \t]*\r?\n)/iuy
+
+/** Reads a key of several parts in brackets, a number in double brackets, or the name of what a text is quoted from. */
+export function readOtherBrackets(text: string, start: number): Label | undefined {
+  DOUBLED.lastIndex = start
+  const doubled = text[start + 1] === '[' ? DOUBLED.exec(text) : null
+  if (doubled !== null) {
+    const [whole, id] = doubled as unknown as [string, string]
+    const span = { start, end: start + whole.length, idStart: start + 2, idEnd: start + 2 + id.length }
+    return { ...span, form: '[[]]', bare: true, isWeak: true, prefix: '', number: toLabelNumber(id) }
+  }
+  for (const shape of [QUOTED_FROM, KEY_OF_PARTS]) {
+    shape.lastIndex = start
+    const match = shape.exec(text)
+    if (match === null) continue
+    const form = shape === QUOTED_FROM ? `[${match[1]!.toLowerCase()}~` : '[|]:'
+    const span = { start, end: start + match[0].length, idStart: start, idEnd: start }
+    return { ...span, form, bare: false, isWeak: true, prefix: '', number: undefined }
+  }
+  return undefined
+}
+
 /** Reads an identifier in brackets, with its type. */
 export function readIdentified(text: string, start: number, at: number): Label | undefined {
   IDENTIFIED.lastIndex = at

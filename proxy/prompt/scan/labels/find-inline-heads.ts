@@ -1,4 +1,5 @@
 import { announcesBlocks } from '../find-list-heading.ts'
+import { containerNames, strongTags, weakTags } from '../words/vocabulary.ts'
 import { readDressedLabel } from './find-dressed-labels.ts'
 import { type RecordHead, readFields } from './find-record-head.ts'
 import type { Label } from './label.ts'
@@ -79,7 +80,16 @@ function isLedIn(text: string, at: number): boolean {
   return at >= 1 && LEAD_IN.test(text.slice(Math.max(at - FURTHEST_LEAD_IN, 0), at))
 }
 
-/** Returns whether the words on the line before a number announce several texts: `Documents: [1] …`. */
+// `<content>[1] …`
+const CONTAINER = new RegExp(`^(?:${containerNames})$`)
+const TAG_BEFORE = /<([a-z][\w-]{1,40})>$/i
+
+/**
+ * Returns whether the words on the line before a number announce several texts: `Documents: [1] …`, or it is the first
+ * thing in an element for texts.
+ */
 function isAnnounced(text: string, at: number): boolean {
+  const tag = TAG_BEFORE.exec(text.slice(Math.max(at - FURTHEST_LEAD_IN, 0), at))?.[1]?.toLowerCase()
+  if (tag !== undefined && (strongTags.has(tag) || weakTags.has(tag) || CONTAINER.test(tag))) return true
   return announcesBlocks(text, text.lastIndexOf('\n', at - 1) + 1, at)
 }

@@ -1,6 +1,6 @@
 import { type Noun, readNounAlone } from '../words/read-noun.ts'
 import { readHeadedNumber } from './find-headed-numbers.ts'
-import { readIdBeforeField, readIdentified } from './find-identified-labels.ts'
+import { readIdBeforeField, readIdentified, readOtherBrackets } from './find-identified-labels.ts'
 import { GAP, isLabelId, type Label, toLabelNumber } from './label.ts'
 
 // `Source ID [c910e2e]:`, `Document No. 3:`
@@ -110,11 +110,20 @@ function readBracketed(text: string, start: number, decoration: string): Label |
   const at = start + decoration.length + 1
   // `[#1]`
   if (isDigit(text.charCodeAt(text[at] === '#' ? at + 1 : at)))
-    return matchLabel(text, start, decoration, NUMBER, 1) ?? matchLabel(text, start, decoration, NUMBER_SAID, 1)
+    return (
+      matchLabel(text, start, decoration, NUMBER, 1) ??
+      matchLabel(text, start, decoration, NUMBER_SAID, 1) ??
+      (decoration === '' ? (readIdBeforeField(text, start) ?? readOtherBrackets(text, start)) : undefined)
+    )
   const noun = readNounAlone(text, at)
   const label = noun ? matchLabel(text, start, decoration, BRACKETED, 1, noun) : readIdentified(text, start, at - 1)
   if (label !== undefined || decoration !== '') return label
-  return readFileLabel(text, start) ?? readLink(text, start) ?? readIdBeforeField(text, start)
+  return (
+    readFileLabel(text, start) ??
+    readLink(text, start) ??
+    readIdBeforeField(text, start) ??
+    readOtherBrackets(text, start)
+  )
 }
 
 /** Reads a label that gives its block no id. What it says about its block moves with the block. */

@@ -16,11 +16,11 @@ export interface RecordHead {
 
 // `├── Title: Rome`, because some templates draw a tree, and `**Title:** Rome`
 const FIELD =
-  /(?:[├└│─|]{1,4}[ \t]?)?(?:\*\*)?([\p{L}][\p{L}\p{N}_ ]{0,30})(?:\*\*)?[:：](?:\*\*)?(?=\s|\p{Script=Han}|(?<=：)[^\s/])/uy
+  /(?:[├└│─|]{1,4}[ \t]?)?(?:\*\*)?([\p{L}][\p{L}\p{N}_ ]{0,30})(?:\*\*)?[:：]{1,2}(?:\*\*)?(?=\s|\p{Script=Han}|(?<=：)[^\s/])/uy
 const NAMING =
-  /^(?:(?:[a-z]{2,12} )?title|source|source[_ ]?(?:url|id|name|type)|url|uri|link|file|file[_ ]?name|file[_ ]?path|path|page_label|document|document[_ ]?(?:id|title|name|link|url|path)?|doc[_ ]?id|source[_ ]?doc[_ ]?(?:name|link|id|url)|name|id|标题|来源|链接|文件|文件名|文档|タイトル|出典|titel|quelle|datei|dateiname|titre|fichier|título|fuente|archivo|collection|origin|reference|chunk[_ ]?id|passage[_ ]?id|dokument|documento|文书名|文書名|資料名|(?:文档|文件|资料|文章)(?:名|名称|标题)|网址)$/i
+  /^(?:(?:[a-z]{2,12} )?title|source|source[_ ]?(?:url|id|name|type)|url|uri|link|file|file[_ ]?name|file[_ ]?path|path|page_label|document|document[_ ]?(?:id|title|name|link|url|path)?|doc[_ ]?id|source[_ ]?doc[_ ]?(?:name|link|id|url)|name|id|标题|来源|链接|文件|文件名|文档|タイトル|出典|titel|quelle|datei|dateiname|titre|fichier|título|fuente|archivo|collection|origin|reference|chunk[_ ]?id|passage[_ ]?id|dokument|documento|pmid|pmcid|doi|arxiv[_ ]?id|entry[_ ]?id|文书名|文書名|資料名|(?:文档|文件|资料|文章)(?:名|名称|标题)|网址)$/i
 const DESCRIBING =
-  /^(?:description|author|authors|page|date|published|score|relevance|high relevancy|(?:[a-z]{2,12} )?(?:relevancy|score|similarity)|section|category|type|language|site|domain|chunk|metadata|tags|updated|日期|作者|页码|分数|相关度|seite|datum|autor|auteur|fecha|página|lines?|line range|distance|similarity|rank|chunk index|published date|relevanz|pertinence|relevancia|ページ|スコア|相似度)$/i
+  /^(?:description|author|authors|page|date|published|score|relevance|high relevancy|(?:[a-z]{2,12} )?(?:relevancy|score|similarity)|section|category|type|language|site|domain|chunk|metadata|tags|updated|日期|作者|页码|分数|相关度|seite|datum|autor|auteur|fecha|página|lines?|line range|distance|similarity|rank|chunk index|published date|journal|copyright|copyright information|relevanz|pertinence|relevancia|ページ|スコア|相似度)$/i
 const CONTENT =
   /^(?:content|contents|text|snippet|body|summary|passage|abstract|excerpt|extract|page[_ ]content|内容|正文|文本|本文|inhalt|contenu|texte|contenido|texto|value|code|(?:code|text) (?:chunk|snippet)|chunk[_ ]text|document content|highlights?|片段|摘要|抜粋|要約|auszug|extrait|extracto|fragmento|résumé)$/i
 // fields whose value may be the record's number
@@ -29,7 +29,7 @@ const KEY = /^[ \t]*[\w.-]{1,60}:$/
 const IDENTIFIER = /^[a-z][a-z0-9_]*$/
 // one of these fields names the source of a text, while a title belongs to any text
 const ORIGIN =
-  /^(?:source|source[_ ]?(?:url|id|name)|url|uri|link|file|file[_ ]?name|file[_ ]?path|path|page_label|document[_ ]?(?:id|title|name|link|url|path)?|doc[_ ]?id|source[_ ]?doc[_ ]?(?:name|link|id|url)|(?:wikipedia|document|article|page) title|来源|链接|文件|(?:文档|文件|资料|文章)(?:名|名称|标题)|出典|文書名|資料名|quelle|datei|dateiname|fichier|fuente|archivo)$/i
+  /^(?:source|source[_ ]?(?:url|id|name)|url|uri|link|file|file[_ ]?name|file[_ ]?path|path|page_label|document[_ ]?(?:id|title|name|link|url|path)?|doc[_ ]?id|source[_ ]?doc[_ ]?(?:name|link|id|url)|(?:wikipedia|document|article|page) title|pmid|pmcid|doi|arxiv[_ ]?id|entry[_ ]?id|来源|链接|文件|(?:文档|文件|资料|文章)(?:名|名称|标题)|出典|文書名|資料名|quelle|datei|dateiname|fichier|fuente|archivo)$/i
 
 // metadata is short, and a text with only such lines is not a record
 const MOST_FIELDS = 16
@@ -49,6 +49,13 @@ const EXTRACT = /(?:extract|contents?|text|passage|excerpt|snippet|chunk|内容|
 export function beginsExtract(text: string, start: number): boolean {
   EXTRACT.lastIndex = start
   return EXTRACT.test(text)
+}
+
+const NAME = /^(?:name|title)$/i
+
+/** Returns whether a field of this name gives the name of a text. */
+export function namesTitle(name: string): boolean {
+  return NAME.test(name)
 }
 
 /** Returns whether a field of this name gives the source of a text. */
@@ -72,11 +79,36 @@ export function readRecordHead(text: string, line: number, start: number): Recor
     const head = readFields(text, start)
     return head?.kind === 'content' ? head : undefined
   }
+  if (DATED.test(first.key) && beginsRecord(text, line, start > line)) return readDatedFields(text, start)
   const named = readNamedFields(text, line, start, first.key)
   if (named !== undefined) return named
   // a text followed by its credits
   return CONTENT.test(first.key) ? 'content' : undefined
 }
+
+// `Published: 2024-05-02` above `Title: Rome`
+const DATED = /^(?:published|updated|date|published date|publication date)$/i
+const TITLE = /^(?:title|标题|titel|titre|título)$/i
+
+/** Reads fields of which the first is the date of a text, as catalogues of papers give it, and others are its title and text. */
+function readDatedFields(text: string, start: number): RecordHead | undefined {
+  const head = readFields(text, start)
+  const keys = head?.kind === 'content' ? head.keys.split(',') : []
+  return keys.length >= FEWEST_FIELDS && keys.some((key) => TITLE.test(key)) ? head : undefined
+}
+
+/** Returns the values of the dates with which these records begin. Undefined unless all begin so. */
+export function readFirstDates(text: string, starts: readonly number[]): string[] | undefined {
+  const values: string[] = []
+  for (const start of starts) {
+    const field = readField(text, start)
+    if (field === undefined || !DATED.test(field.key)) return undefined
+    values.push(text.slice(field.end, findLineEnd(text, field.end)).trim().slice(0, LONGEST_DATE))
+  }
+  return values
+}
+
+const LONGEST_DATE = 40
 
 const FEWEST_FIELDS = 3
 const NAMED = /[ \t]{0,3}[a-z][a-z0-9_]{0,30}:[ \t]/y

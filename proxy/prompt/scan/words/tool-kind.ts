@@ -4,7 +4,7 @@
 export type ToolKind = 'search' | 'read' | 'other'
 
 const SEARCHING =
-  /search|retriev|look_?up|recall|rag(?![a-z])|knowledge|find_?(?:docs?|documents?|passages?|chunks?|notes?|memor|similar|relevant)|similar|semantic|wikipedia|tavily|(?:ask|consult)_?(?:docs?|documents?)|memor(?:y|ies)/
+  /search|retriev|look_?up|recall|rag(?![a-z])|knowledge|find_?(?:docs?|documents?|passages?|chunks?|notes?|memor|similar|relevant)|similar|semantic|wikipedia|tavily|arxiv|pub_?med|scholar|stack_?(?:exchange|overflow)|duck_?duck_?go|(?:ask|consult)_?(?:docs?|documents?)|memor(?:y|ies)/
 // a plain query goes to databases, whose rows have an order
 const QUERYING =
   /query_?(?:engine|index|docs?|documents?|docstore|kb|vector\w*|notes|library|corpus|collection|store|wiki|handbook|manuals?|policies|faqs?)(?:_|$)|(?:docs?|documents?|kb|vector|vectors|index|notes|library|corpus|wiki|handbook)_query/

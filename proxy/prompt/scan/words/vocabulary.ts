@@ -37,10 +37,10 @@ const announcing = nouns.filter((noun) => isWritten(noun, 'announces'))
 const isAlphabetic = ({ language }: Noun): boolean => !['zh', 'ja', 'ko', 'th'].includes(language)
 const ideographic = announcing.filter((noun) => !isAlphabetic(noun)).map(({ plural }) => plural)
 
-/** Names of elements that contain blocks: `<documents>`, `<search_results>`, `<retrieved_chunks>`. */
+/** Names of elements that contain blocks: `<documents>`, `<search_results>`, `<searchResults>`, `<retrieved_chunks>`. */
 export const containerNames: string = `context|(?:.{1,40}[_-])?(?:${alternatives(
   announcing.filter(isAlphabetic).map(({ plural }) => plural),
-  '[_-]',
+  '[_-]?',
 )})(?:[_-]from[_-].{1,40})?`
 
 /** Words in a line that announces several blocks. */

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest'
+import { findContextLists } from './find-context-lists.ts'
+import { contentsOf } from './found-lists.fixture.ts'
+
+const searched = { whole: true, tool: 'web_search' }
+
+describe('what a search tool returns on one line', () => {
+  const one = 'snippet: It rained, they say, title: Oslo, link: https://a.example/x'
+  const two = 'snippet: The sun shone. title: no, title: Rome, link: https://b.example'
+  const three = 'snippet: Wind, title: Bonn, link: https://c.example'
+
+  it.each([
+    ['commas', [one, three]],
+    ['brackets', [`[${one}]`, `[${three}]`]],
+  ])('are records, separated by %s', (_, records) => {
+    expect(contentsOf(records.join(', '), searched)).toEqual([records])
+    // on lines of their own, each text may begin behind its name
+    expect(contentsOf(`${records.join('\n')}\n`, searched)[0]).toHaveLength(2)
+  })
+
+  it.each([
+    ['a text that holds one of the fields', `${one}, ${two.replace('shone. title', 'shone, title')}`],
+    ['a text that holds a whole record', `${one}, ${three.replace('Wind', 'Wind, snippet: x')}`],
+    ['records with other fields', `${one}, ${three.replace('title', 'date')}`],
+    ['several lines', `${one.replace('It rained', 'It rained\nlong')}, ${three}`],
+    ['no address', `${one}, ${three.replace('https://c.example', 'page 3')}`],
+    ['a single record', one],
+    ['records with words between them', `${one}, and: ${three}`],
+    ['dates that rise', `${one.replace('It', '2024-01-02: It')}, ${three.replace('Wind', '2024-02-03: Wind')}`],
+  ])('is left alone: %s', (_, text) => {
+    expect(findContextLists(text, searched).filter(({ blocks }) => blocks.length > 1)).toEqual([])
+  })
+
+  it('is left alone in words of a user and in what another tool returns', () => {
+    for (const traits of [{}, { whole: true, tool: 'read_file' }, { whole: true, tool: 'place_order' }]) {
+      expect(contentsOf(`${one}, ${three}`, traits)).toEqual([])
+    }
+  })
+})
+
+describe('papers that begin with their dates', () => {
+  const write = (...dates: readonly string[]): string =>
+    dates
+      .map((date, i) => `Published: ${date}\nTitle: Rain ${'abc'[i]}\nAuthors: A, B\nSummary: It rained.`)
+      .join('\n\n')
+
+  it('are found in what a search returns, if the dates neither rise nor fall', () => {
+    const text = write('2021-05-02', '2024-01-03', '2019-07-08')
+    for (const tool of ['arxiv', 'search_papers', 'semantic_scholar']) {
+      expect(contentsOf(text, { whole: true, tool })[0]).toHaveLength(3)
+    }
+  })
+
+  it.each([
+    ['rise', write('2019-07-08', '2021-05-02', '2024-01-03'), searched],
+    ['fall', write('2024-01-03', '2021-05-02', '2019-07-08'), searched],
+    ['are read by a tool', write('2021-05-02', '2024-01-03', '2019-07-08'), { whole: true, tool: 'get_feed' }],
+    ['come from another tool', write('2021-05-02', '2024-01-03', '2019-07-08'), { whole: true, tool: 'papers' }],
+    ['are told by a user', `Sources:\n${write('2021-05-02', '2024-01-03', '2019-07-08')}\n\nQuestion: why?`, {}],
+  ])('are left alone where they %s', (_, text, traits) => {
+    expect(contentsOf(text, traits)).toEqual([])
+  })
+
+  it('may have a number and the text on the next line', () => {
+    const paper = (id: number, text: string): string =>
+      `PMID: ${id}\nPublished: 2021-0${id % 10}-02\nTitle: Rain\nCopyright Information: \nSummary::\n${text}`
+    const papers = [paper(94, 'It rained.'), paper(17, 'Sun.'), paper(58, 'Wind.')]
+    expect(contentsOf(papers.join('\n\n'), { whole: true, tool: 'pub_med' })).toEqual([papers])
+  })
+})
+
+describe('facts below a date of their own', () => {
+  it('are found in a container for facts, however short', () => {
+    const facts = ['Ann owns a boat', 'Bo likes tea', 'Cy has two'].map((fact, i) => ({
+      fact,
+      valid_at: `202${i % 2}-01-01`,
+    }))
+    expect(contentsOf(`<FACTS>\n${JSON.stringify(facts)}\n</FACTS>`, { asked: true })[0]).toHaveLength(3)
+    expect(contentsOf(`<rules>\n${JSON.stringify(facts)}\n</rules>`, { asked: true })).toEqual([])
+  })
+})

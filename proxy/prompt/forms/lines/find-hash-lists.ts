@@ -1,0 +1,65 @@
+import { hasQuestionBefore } from '../../borders/find-list-end.ts'
+import type { BlockSpan, ContextList } from '../../judge/context-list.ts'
+import { findContentEnd, findContentStart, findLineEnd } from '../../scan/find-edges.ts'
+import type { Region } from '../../scan/find-elements.ts'
+import { findLastRule, readLineNotes } from '../../scan/find-line-notes.ts'
+import type { Marks } from '../../scan/find-marks.ts'
+import { announcingWords } from '../../scan/words/vocabulary.ts'
+import { findOwn } from '../find-own.ts'
+
+// `Context: It rained.`, `Sources:`
+const ANNOUNCEMENT = /^[ \t]{0,3}(?:#{1,6} |\*\*)?([\p{L}][\p{L} _-]{2,40})[:：](?:\*\*)?(?=\s)/u
+const WORDS = new RegExp(announcingWords, 'iu')
+const MOST_LINES_ABOVE = 400
+
+/**
+ * Finds the texts that lines of nothing but `###` separate, below a line that announces them or behind it: no heading is empty, so
+ * that no text has such lines. The last one ends above the only line for a question, and a rule above that.
+ */
+export function findHashLists({ text, hashes, whole }: Marks, region: Region): ContextList[] {
+  const own = findOwn(hashes, region)
+  const [first] = own
+  const last = own.at(-1)
+  if (first === undefined || last === undefined || whole) return []
+  const start = findAnnounced(text, region.start, first.start)
+  const end = start === undefined ? undefined : findEnd(text, region, start, last.start)
+  if (start === undefined || end === undefined) return []
+  const blocks: BlockSpan[] = []
+  let from = start
+  for (const { start: limit } of [...own, { start: end }]) {
+    const contentStart = findContentStart(text, from, limit)
+    const contentEnd = findContentEnd(text, contentStart, limit)
+    if (contentEnd === contentStart) return []
+    blocks.push({ start: contentStart, end: contentEnd, contentStart, contentEnd })
+    from = findLineEnd(text, limit)
+  }
+  return [{ blocks, positional: false, labelPrefix: '', form: 'rules', weight: 'strong', end: blocks.at(-1)!.end }]
+}
+
+/** Returns where the words end that announce a list in front of `to`. Undefined if several lines may be these words. */
+function findAnnounced(text: string, from: number, to: number): number | undefined {
+  let found: number | undefined
+  let count = 0
+  for (let line = from; line < to && count < MOST_LINES_ABOVE; line = findLineEnd(text, line) + 1) {
+    count++
+    const match = ANNOUNCEMENT.exec(text.slice(line, Math.min(line + 64, to)))
+    if (match === null || !WORDS.test(match[1]!)) continue
+    if (found !== undefined) return undefined
+    found = line + match[0].length
+  }
+  return count < MOST_LINES_ABOVE ? found : undefined
+}
+
+/** Returns where the last text ends: above the only question, which comes after the last separator. */
+function findEnd(text: string, region: Region, start: number, separator: number): number | undefined {
+  const lines = readLineNotes(text, region)
+  const questions = lines.notes.filter((note) => typeof note.kind === 'object' && note.kind.question)
+  const [question] = questions
+  if (question === undefined || questions.length > 1 || question.start < separator) return undefined
+  if (hasQuestionBefore(lines, start)) return undefined
+  const end = findContentEnd(text, separator, question.start)
+  const rule = findLastRule(text, separator, end)
+  if (rule === undefined) return question.behindBlank ? end : undefined
+  // of two rules, one may be the text's own
+  return findLastRule(text, separator, rule.bodyEnd) === undefined ? rule.bodyEnd : undefined
+}
