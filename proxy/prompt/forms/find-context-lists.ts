@@ -11,6 +11,7 @@ import type { Label } from '../scan/labels/label.ts'
 import { findClosedLists } from './enclosed/find-closed-lists.ts'
 import { findJsonLists } from './enclosed/find-json-lists.ts'
 import { findNumberedElements } from './enclosed/find-numbered-elements.ts'
+import { findPythonLists } from './enclosed/find-python-lists.ts'
 import { findBoldLists, findQuotedLists } from './enclosed/find-quoted-lists.ts'
 import { findSourcedLists } from './enclosed/find-sourced-lists.ts'
 import { findTagLists } from './enclosed/find-tag-lists.ts'
@@ -154,6 +155,7 @@ class ListSearch {
       findSourcedLists(marks, region),
       findNumberedElements(marks, region),
       findBoldLists(marks, region),
+      findPythonLists(marks, region),
       findInlineRecords(marks, region),
       findIndentedRecords(marks, region),
       findHashLists(marks, region),

@@ -71,6 +71,11 @@ export const hostileTexts: Readonly<Record<string, (size: number) => string>> = 
   'tags that close themselves and are closed': fill('<document a="b"/>\nc\n</document>\n---\n'),
   'objects that break off in elements': fill('<docs>\n{"a":1,\n</docs>\n'),
   'objects between rules in one element': (size) => `<docs>\n${fill('{"a":1}\n---\n')(size)}</docs>`,
+  'lists of Python that break off': fill("['a', {'b': 1},\n"),
+  'one list of Python': (size) =>
+    `Context: [${fill("Document(page_content='aaaaaaaaaaaaaaaa', metadata={}), ")(size)}]`,
+  'nested lists of Python': fill("[['"),
+  'announced lists of Python that break off': fill("Context: [Document(page_content='a'\n"),
   'keys of many parts': fill('[a | b | c | d | e | f | g | h\n'),
   'one key of many parts': (size) => `[${fill('a | ')(size)}source: x]: y\n`,
   'words for documents with attributes': fill('[CHUNK a=b c=d\n'),
