@@ -132,9 +132,10 @@ export class LineReader {
   }
 
   #readSigns(code: number, line: number, start: number): void {
-    HASHES.lastIndex = start
-    if (code === HASH && HASHES.test(this.#text)) this.hashes.push({ start: line })
-    else if (isBullet(code) || isDigit(code)) this.bullets.push({ start: line })
+    if (code === HASH) {
+      HASHES.lastIndex = start
+      if (HASHES.test(this.#text)) this.hashes.push({ start: line })
+    } else if (isBullet(code) || isDigit(code)) this.bullets.push({ start: line })
     else if (code === PIPE && isAboveDelimiter(this.#text, start)) this.tables.push({ start })
   }
 

@@ -32,14 +32,16 @@ const MOST_READ = 16
 export function findPythonLists(marks: Marks, region: Region): ContextList[] {
   const { text, source } = marks
   const isSearched = source === 'search'
-  if (marks.whole && !isSearched) return []
+  const values =
+    marks.whole && !isSearched ? [] : findOwn(marks.values, region).filter(({ start }) => mayBegin(text, start))
+  // most values are links, or JSON
+  if (values.length === 0) return []
   const fences = new FenceWalk(findOwn(marks.fences, region), region.start)
   let at = region.start
   let read = 0
-  for (const { start } of findOwn(marks.values, region)) {
+  for (const { start } of values) {
     at = start < at ? at : fences.pass(at, start, region.end)
-    OPENING.lastIndex = start
-    if (at > start || !OPENING.test(text)) continue
+    if (at > start) continue
     if (++read > MOST_READ) return []
     const value = readPythonValue(text, start, region.end)
     const list = value && readList(marks, region, value, isSearched)
@@ -47,6 +49,11 @@ export function findPythonLists(marks: Marks, region: Region): ContextList[] {
     at = value?.end ?? at
   }
   return []
+}
+
+function mayBegin(text: string, start: number): boolean {
+  OPENING.lastIndex = start
+  return OPENING.test(text)
 }
 
 function readList(
