@@ -291,6 +291,8 @@ export const forms: readonly Form[] = [
     alike: [
       `The story: ${rain}\n\n###\n\n${sun}\n\n---${ask}`,
       `Context: ${rain}\n\n###\n\n${sun}\n\nWhy?`,
+      `Context: ${rain}\nMood: dull\n\n###\n\nContext: ${sun}\nMood: fine\n\n###\n\nContext: It blew.${ask}`,
+      `Context: ${rain}\nAnswer: dull\n\n###\n\n${sun}\nAnswer: fine\n\n###\n\nIt blew.${ask}`,
       `Context: ${rain}\n\n###\n\n${sun}\n\n---\n\n---${ask}`,
       `Context: ${rain}\nContext: It was so.\n\n###\n\n${sun}\n\n---${ask}`,
       `Context: ${rain}${ask}\n\n###\n\n${sun}${ask}`,

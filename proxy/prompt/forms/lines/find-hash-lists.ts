@@ -23,7 +23,7 @@ export function findHashLists({ text, hashes, whole }: Marks, region: Region): C
   if (first === undefined || last === undefined || whole) return []
   const start = findAnnounced(text, region.start, first.start)
   const end = start === undefined ? undefined : findEnd(text, region, start, last.start)
-  if (start === undefined || end === undefined) return []
+  if (start === undefined || end === undefined || announcesAgain(text, start, end)) return []
   const blocks: BlockSpan[] = []
   let from = start
   for (const { start: limit } of [...own, { start: end }]) {
@@ -50,6 +50,13 @@ function findAnnounced(text: string, from: number, to: number): number | undefin
   return count < MOST_LINES_ABOVE ? found : undefined
 }
 
+/** Returns whether a further line begins like the one that announces the list: each piece is then an example of its own. */
+function announcesAgain(text: string, start: number, end: number): boolean {
+  const words = text.slice(text.lastIndexOf('\n', start - 2) + 1, start).trim()
+  const again = text.indexOf(`\n${words}`, start)
+  return again >= 0 && again < end
+}
+
 /** Returns where the last text ends: above the only question, which comes after the last separator. */
 function findEnd(text: string, region: Region, start: number, separator: number): number | undefined {
   const lines = readLineNotes(text, region)
@@ -57,6 +64,13 @@ function findEnd(text: string, region: Region, start: number, separator: number)
   const [question] = questions
   if (question === undefined || questions.length > 1 || question.start < separator) return undefined
   if (hasQuestionBefore(lines, start)) return undefined
+  // examples with their answers are separated like this, too
+  if (
+    lines.notes.some(
+      ({ kind, start: at }) => typeof kind === 'object' && kind.answer && at > start && at < question.start,
+    )
+  )
+    return undefined
   const end = findContentEnd(text, separator, question.start)
   const rule = findLastRule(text, separator, end)
   if (rule === undefined) return question.behindBlank ? end : undefined
