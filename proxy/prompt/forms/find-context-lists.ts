@@ -19,6 +19,7 @@ import { findCreditedLists } from './headed/find-credited-lists.ts'
 import { findFootedLists } from './headed/find-footed-lists.ts'
 import { findKeyedLists } from './headed/find-keyed-lists.ts'
 import { findLabelledLists } from './headed/find-labelled-lists.ts'
+import { findCarriageLists } from './lines/find-carriage-lists.ts'
 import { findHashLists } from './lines/find-hash-lists.ts'
 import { findIndentedRecords } from './lines/find-indented-records.ts'
 import { findInlineRecords } from './lines/find-inline-records.ts'
@@ -159,6 +160,7 @@ class ListSearch {
       findInlineRecords(marks, region),
       findIndentedRecords(marks, region),
       findHashLists(marks, region),
+      findCarriageLists(marks, region),
     ]
     if (lists.every((list) => list.length === 0) && json.refusals.length === 0)
       lists.push(findRuledLists(marks, region))

@@ -76,6 +76,8 @@ export const hostileTexts: Readonly<Record<string, (size: number) => string>> = 
     `Context: [${fill("Document(page_content='aaaaaaaaaaaaaaaa', metadata={}), ")(size)}]`,
   'nested lists of Python': fill("[['"),
   'announced lists of Python that break off': fill("Context: [Document(page_content='a'\n"),
+  'carriage returns': (size) => `Sources:\n${fill('a.md: b\r')(size)}`,
+  'carriage returns in lines': fill('Sources:\na.md: b\rc.md: d\n'),
   'keys of many parts': fill('[a | b | c | d | e | f | g | h\n'),
   'one key of many parts': (size) => `[${fill('a | ')(size)}source: x]: y\n`,
   'words for documents with attributes': fill('[CHUNK a=b c=d\n'),

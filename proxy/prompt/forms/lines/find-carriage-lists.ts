@@ -1,0 +1,52 @@
+import type { BlockSpan, ContextList } from '../../judge/context-list.ts'
+import { findContentEnd, findContentStart, findLineEnd } from '../../scan/find-edges.ts'
+import type { Region } from '../../scan/find-elements.ts'
+import type { Marks } from '../../scan/find-marks.ts'
+import { isFileName } from '../../scan/labels/find-named-labels.ts'
+import { materialWords } from '../../scan/words/vocabulary.ts'
+
+const MATERIAL = new RegExp(materialWords, 'iu')
+const LONGEST_HEADING = 120
+const LONGEST_NAME = 160
+
+/**
+ * Finds texts of one line each that only carriage returns separate, each behind the name of its file and a colon, below
+ * a line that announces them. Such signs are in no text, so that the last one ends with its line.
+ */
+export function findCarriageLists({ text }: Marks, region: Region): ContextList[] {
+  // the search would go on behind the end of a container
+  const at = region.container ? undefined : findLone(text, region.start, region.end)
+  if (at === undefined) return []
+  const line = Math.max(text.lastIndexOf('\n', at) + 1, region.start)
+  const end = Math.min(findLineEnd(text, at), region.end)
+  if (findLone(text, end, region.end) !== undefined || !isAnnounced(text, region.start, line)) return []
+  const blocks: BlockSpan[] = []
+  for (let from = line; from < end; ) {
+    const limit = findLone(text, from, end) ?? end
+    const start = findContentStart(text, from, limit)
+    const contentEnd = findContentEnd(text, start, limit)
+    const colon = text.slice(start, Math.min(contentEnd, start + LONGEST_NAME)).indexOf(':')
+    if (contentEnd > start) {
+      if (colon < 1 || !isFileName(text.slice(start, start + colon))) return []
+      blocks.push({ start, end: contentEnd, contentStart: start, contentEnd })
+    }
+    from = limit + 1
+  }
+  if (blocks.length < 2) return []
+  const last = blocks.at(-1)!.end
+  return [{ blocks, positional: false, labelPrefix: '', form: 'record', weight: 'strong', hasOrigins: true, end: last }]
+}
+
+/** Returns the next carriage return that ends no line of Windows. */
+function findLone(text: string, from: number, to: number): number | undefined {
+  for (let at = text.indexOf('\r', from); at >= 0 && at < to; at = text.indexOf('\r', at + 1)) {
+    if (text[at + 1] !== '\n') return at
+  }
+  return undefined
+}
+
+function isAnnounced(text: string, from: number, line: number): boolean {
+  const end = findContentEnd(text, from, line)
+  const start = Math.max(text.lastIndexOf('\n', end - 1) + 1, from)
+  return end - start <= LONGEST_HEADING && MATERIAL.test(text.slice(start, end))
+}
