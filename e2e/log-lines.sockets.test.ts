@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { readVersion } from '#proxy/telemetry/read-version.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
-import { Reprises, type RunningReprise } from './run-reprise.ts'
+import { logLines, Reprises, type RunningReprise } from './run-reprise.ts'
 import { postJson, ragRequest } from './start-test-proxy.ts'
 
 const reprises = new Reprises()
@@ -29,11 +29,6 @@ function serve(settings: object = {}): Promise<RunningReprise> {
   return reprises.start(['serve', '--config', file])
 }
 
-function linesOf({ stderr }: RunningReprise, message: string): Record<string, unknown>[] {
-  const complete = stderr().split('\n').slice(0, -1)
-  return complete.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ msg }) => msg === message)
-}
-
 /** Begins a streamed chat whose answer never ends. */
 async function beginStream(proxy: RunningReprise): Promise<void> {
   engine.answer((response) => {
@@ -52,7 +47,7 @@ test('refused admin requests have a line', async () => {
   const refused = await fetch(`${proxy.listening.admin_url}/v1/index?secret`, { method: 'DELETE', headers })
   expect(refused.status).toBe(401)
   const line = { client: '127.0.0.1', method: 'DELETE', path: '/v1/index', status: 401 }
-  await vi.waitFor(() => expect(linesOf(proxy, 'admin request refused')).toEqual([expect.objectContaining(line)]))
+  await vi.waitFor(() => expect(logLines(proxy, 'admin request refused')).toEqual([expect.objectContaining(line)]))
   expect(proxy.stderr()).not.toMatch(/wrong|secret/)
 })
 
@@ -77,7 +72,7 @@ test('admin requests that change something have a line, and no others', async ()
   expect(await ask('POST', '/v1/replicas/gpu-0/resume')).toBe(200)
   expect(await ask('POST', '/v1/drain')).toBe(202)
   await once(proxy.child, 'exit')
-  expect(linesOf(proxy, 'admin request')).toMatchObject(
+  expect(logLines(proxy, 'admin request')).toMatchObject(
     [
       { method: 'DELETE', path: '/v1/index', state: 'cleared' },
       { method: 'PUT', path: '/v1/chunks', added: 1 },
@@ -94,12 +89,14 @@ test('a second signal ends a proxy with a line, too', async () => {
   const proxy = await serve()
   await beginStream(proxy)
   proxy.child.kill('SIGTERM')
-  await vi.waitFor(() => expect(linesOf(proxy, 'draining: new requests are refused')).toHaveLength(1))
+  await vi.waitFor(() => expect(logLines(proxy, 'draining: new requests are refused')).toHaveLength(1))
   proxy.child.kill('SIGTERM')
   expect(await once(proxy.child, 'exit')).toEqual([1, null])
   const line = { version: readVersion(), signal: 'SIGTERM' }
   await vi.waitFor(() =>
-    expect(linesOf(proxy, 'stopped at once: requests in flight were cut off')).toEqual([expect.objectContaining(line)]),
+    expect(logLines(proxy, 'stopped at once: requests in flight were cut off')).toEqual([
+      expect.objectContaining(line),
+    ]),
   )
 })
 
@@ -108,6 +105,6 @@ test('a request that outlasts the drain says so', async () => {
   await beginStream(proxy)
   proxy.child.kill('SIGTERM')
   expect(await once(proxy.child, 'exit')).toEqual([0, null])
-  expect(linesOf(proxy, 'request')).toMatchObject([{ outcome: 'cut_by_drain', status: 200 }])
-  expect(linesOf(proxy, 'leaving: requests are still served')).toMatchObject([{ version: readVersion() }])
+  expect(logLines(proxy, 'request')).toMatchObject([{ outcome: 'cut_by_drain', status: 200 }])
+  expect(logLines(proxy, 'leaving: requests are still served')).toMatchObject([{ version: readVersion() }])
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { connectRaw, rawPost } from './raw-client.ts'
 import { type RawEngineDouble, rawAnswer, startRawEngineDouble } from './raw-engine-double.ts'
-import { Reprises, type RunningReprise } from './run-reprise.ts'
+import { logLines, Reprises, type RunningReprise } from './run-reprise.ts'
 import { errorOf, postJson, ragRequest } from './start-test-proxy.ts'
 
 const chat = '/v1/chat/completions'
@@ -28,11 +28,6 @@ function serve(settings: object = {}): Promise<RunningReprise> {
   const engines = [{ url: engine.url, id: 'gpu-0' }]
   writeFileSync(file, JSON.stringify({ listen: '127.0.0.1:0', admin: { listen: '127.0.0.1:0' }, engines, ...settings }))
   return reprises.start(['serve', '--config', file])
-}
-
-function requestLines({ stderr }: RunningReprise): Record<string, unknown>[] {
-  const complete = stderr().split('\n').slice(0, -1)
-  return complete.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ msg }) => msg === 'request')
 }
 
 async function metricsOf({ listening }: RunningReprise): Promise<string> {
@@ -66,7 +61,7 @@ describe('a request that is refused unread has a line', () => {
     client.write(bytes)
     expect(await client.ended).toMatch(new RegExp(`^HTTP/1\\.1 ${status} .*connection: close`, 'is'))
     const line = { client: '127.0.0.1', status, outcome: 'unreadable_request', reason }
-    await vi.waitFor(() => expect(requestLines(proxy)).toEqual([expect.objectContaining(line)]))
+    await vi.waitFor(() => expect(logLines(proxy, 'request')).toEqual([expect.objectContaining(line)]))
     expect(engine.requestCount).toBe(0)
   })
 
@@ -129,7 +124,7 @@ describe('a body that comes too slowly', () => {
     expect(client.received).toMatch(/^HTTP\/1\.1 408 .*connection: close/is)
     client.reset()
     await vi.waitFor(() =>
-      expect(requestLines(proxy)).toEqual([expect.objectContaining({ status: 408, outcome: 'body_too_slow' })]),
+      expect(logLines(proxy, 'request')).toEqual([expect.objectContaining({ status: 408, outcome: 'body_too_slow' })]),
     )
     expect(await metricsOf(proxy)).toMatch(/reprise_requests_total\{[^}]*outcome="body_too_slow"\} 1/)
     expect(await metricsOf(proxy)).toMatch(/^reprise_body_bytes 0$/m)
@@ -157,7 +152,7 @@ describe('a request that finds no engine has the reason in its line', () => {
     }
     const line = { status: 502, outcome: 'engine_unreachable', reason: expect.stringMatching(reason) }
     await vi.waitFor(() =>
-      expect(requestLines(proxy)).toEqual([expect.objectContaining(line), expect.objectContaining(line)]),
+      expect(logLines(proxy, 'request')).toEqual([expect.objectContaining(line), expect.objectContaining(line)]),
     )
   })
 })
@@ -169,7 +164,7 @@ describe('a body that turns out to be no HTTP', () => {
     client.write(`POST ${path} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\nZZ\r\n`)
     expect(await client.ended).toMatch(/^HTTP\/1\.1 400 .*connection: close/is)
     const line = { status: 400, outcome: 'unreadable_request', reason: 'HPE_INVALID_CHUNK_SIZE' }
-    await vi.waitFor(() => expect(requestLines(proxy)).toEqual([expect.objectContaining(line)]))
+    await vi.waitFor(() => expect(logLines(proxy, 'request')).toEqual([expect.objectContaining(line)]))
     expect(await metricsOf(proxy)).toMatch(/reprise_requests_total\{[^}]*outcome="unreadable_request"[^}]*\} 1/)
   })
 })
@@ -197,7 +192,7 @@ describe('requests that do not wait for answers', () => {
     client.write('GET /v1/models HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(20_000))
     await client.ended
     const line = { client: '127.0.0.1', outcome: 'unreadable_request', reason: 'TOO_MANY_PIPELINED' }
-    await vi.waitFor(() => expect(requestLines(proxy)).toContainEqual(expect.objectContaining(line)))
+    await vi.waitFor(() => expect(logLines(proxy, 'request')).toContainEqual(expect.objectContaining(line)))
     // most of what was read at once was dropped
     expect(engine.requestCount).toBeLessThan(2_000)
     expect((await fetch(`${proxy.listening.admin_url}/healthz`)).status).toBe(200)

@@ -14,6 +14,12 @@ export interface RunningReprise {
   stderr(): string
 }
 
+/** Returns the complete lines of its log that have this message. */
+export function logLines({ stderr }: RunningReprise, message: string): Record<string, unknown>[] {
+  const complete = stderr().split('\n').slice(0, -1)
+  return complete.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ msg }) => msg === message)
+}
+
 /** Starts commands of `bin/reprise`; `stopAll` ends them. */
 export class Reprises {
   readonly #started: ChildProcess[] = []

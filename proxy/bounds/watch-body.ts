@@ -3,7 +3,7 @@ import { ProxyError } from '../errors.ts'
 
 /** At least this much of a body must arrive in the time that is configured, unless less of it is left. */
 const leastBytes = 16 * 1024
-/** How often it is looked at in that time. */
+/** How often the body is checked in that time. */
 const looks = 30
 
 /**

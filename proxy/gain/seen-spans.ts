@@ -40,7 +40,7 @@ export class SeenSpans {
   /** Counts what a tenant sent in earlier requests, and remembers the rest. What a request repeats itself is new. */
   note(tenant: string, texts: readonly string[]): SeenCharacters {
     const seed = hashOf(tenant, this.#secret)
-    // all digests first: looked up one right after another, they wait for memory together
+    // all digests come first: look-ups without other work in between wait for memory at the same time
     const spans: Spans = { lengths: [], digests: [] }
     for (const text of texts) this.#digest(text, seed, spans)
     const { lengths, digests } = spans

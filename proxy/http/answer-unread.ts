@@ -25,8 +25,9 @@ const statusOfFault = {
 export type HeadFault = keyof typeof statusOfFault
 
 /**
- * Returns why a request is refused that Node accepts: HTTP/1.1 requires a host and no other (RFC 9112 §3.2), an engine
- * would not learn of a transfer coding such as gzip, and nobody has other expectations than `100-continue`.
+ * Returns why we refuse a request that Node accepts. Returns undefined if we do not. HTTP/1.1 requires exactly one host
+ * (RFC 9112 §3.2). An engine would not learn of a transfer coding such as gzip. No expectation other than
+ * `100-continue` can be met.
  */
 export function findHeadFault({ headers, rawHeaders, httpVersion }: IncomingMessage): HeadFault | undefined {
   const isCurrent = httpVersion === '1.1'
@@ -56,10 +57,10 @@ const statuses: Readonly<Record<string, readonly [number, string]>> = {
 /** Error codes that mean the client has gone. */
 const gone = new Set(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE'])
 
-/** Requests whose body turned out to be no HTTP. */
+/** Requests whose body turned out not to be valid HTTP, by their responses. */
 const brokenOff = new WeakMap<ServerResponse, UnreadRequest>()
 
-/** Returns how a request was answered whose body turned out to be no HTTP; undefined for all others. */
+/** Returns how a request was refused if its body turned out not to be valid HTTP. Returns undefined for all others. */
 export function brokenOffBy(response: ServerResponse): UnreadRequest | undefined {
   return brokenOff.get(response)
 }

@@ -31,7 +31,7 @@ export interface ListenerOptions {
   readonly tls?: ListenerTls | undefined
 }
 
-/** More requests of one connection do not wait: Node would read, and keep, as many as a client sends. */
+/** The most requests that may wait on one connection. Without a limit, Node reads and keeps all that a client sends. */
 const mostWaiting = 100
 
 /** An HTTP or HTTPS server that can shut down gracefully. */
@@ -137,7 +137,7 @@ export class Listener {
 
   /** A pipelined request has no socket before its turn, and could not notice earlier that its client left. */
   #wait(socket: Socket, response: ServerResponse, begin: (socket: Socket) => void): void {
-    // Node goes on with what it has read already
+    // it was cut off, but Node still parses what it has read
     if (socket.destroyed) return
     const waiting = (this.#waiting.get(socket) ?? 0) + 1
     this.#waiting.set(socket, waiting)

@@ -13,7 +13,7 @@ const copiedBytes = 1024 * 1024
  * time, and V8 marks part of its heap meanwhile, since bodies take memory outside it.
  */
 const unpacedBytes = 256 * 1024
-/** So many bytes more are read before others are served again: a client may send chunks of a byte. */
+/** Others are served again after this many more bytes, not after each chunk: a chunk may be a single byte. */
 const pacedBytes = 32 * 1024
 /** A larger body waits this long between its chunks. An engine takes far longer to read such a prompt. */
 const delayedBytes = 8 * 1024 * 1024

@@ -71,7 +71,7 @@ class Reader {
     return { start, end: at + 1, kind: sign === '[' ? 'list' : 'object', members, elements }
   }
 
-  /** Reads one value between brackets, with its name, and returns where the next one begins, or the closing bracket is. */
+  /** Reads one value between brackets, with its name. Returns where the next value begins or the closing bracket is. */
   #readItem(
     sign: string,
     at: number,

@@ -14,7 +14,7 @@ const LONGEST_NAME = 160
  * a line that announces them. Such signs are in no text, so that the last one ends with its line.
  */
 export function findCarriageLists({ text }: Marks, region: Region): ContextList[] {
-  // the search would go on behind the end of a container
+  // inside a container its elements are the texts
   const at = region.container ? undefined : findLone(text, region.start, region.end)
   if (at === undefined) return []
   const line = Math.max(text.lastIndexOf('\n', at) + 1, region.start)
@@ -39,8 +39,10 @@ export function findCarriageLists({ text }: Marks, region: Region): ContextList[
 
 /** Returns the next carriage return that ends no line of Windows. */
 function findLone(text: string, from: number, to: number): number | undefined {
-  for (let at = text.indexOf('\r', from); at >= 0 && at < to; at = text.indexOf('\r', at + 1)) {
-    if (text[at + 1] !== '\n') return at
+  // a search in the whole text would go on behind `to`
+  const range = text.slice(from, to)
+  for (let at = range.indexOf('\r'); at >= 0; at = range.indexOf('\r', at + 1)) {
+    if (text[from + at + 1] !== '\n') return from + at
   }
   return undefined
 }

@@ -2,7 +2,7 @@ import { hasQuestionBefore } from '../../borders/find-list-end.ts'
 import type { BlockSpan, ContextList } from '../../judge/context-list.ts'
 import { findContentEnd, findContentStart, findLineEnd } from '../../scan/find-edges.ts'
 import type { Region } from '../../scan/find-elements.ts'
-import { findLastRule, readLineNotes } from '../../scan/find-line-notes.ts'
+import { findLastRule, type LineNote, readLineNotes } from '../../scan/find-line-notes.ts'
 import type { Marks } from '../../scan/find-marks.ts'
 import { announcingWords } from '../../scan/words/vocabulary.ts'
 import { findOwn } from '../find-own.ts'
@@ -13,8 +13,9 @@ const WORDS = new RegExp(announcingWords, 'iu')
 const MOST_LINES_ABOVE = 400
 
 /**
- * Finds the texts that lines of nothing but `###` separate, below a line that announces them or behind it: no heading is empty, so
- * that no text has such lines. The last one ends above the only line for a question, and a rule above that.
+ * Finds texts that are separated by lines of nothing but `###`. They begin behind the words that announce them, on that
+ * line or below it. A heading is never empty, so no text has such lines. The last text ends above the only line for a
+ * question, and above a rule if one is there.
  */
 export function findHashLists({ text, hashes, whole }: Marks, region: Region): ContextList[] {
   const own = findOwn(hashes, region)
@@ -65,12 +66,9 @@ function findEnd(text: string, region: Region, start: number, separator: number)
   if (question === undefined || questions.length > 1 || question.start < separator) return undefined
   if (hasQuestionBefore(lines, start)) return undefined
   // examples with their answers are separated like this, too
-  if (
-    lines.notes.some(
-      ({ kind, start: at }) => typeof kind === 'object' && kind.answer && at > start && at < question.start,
-    )
-  )
-    return undefined
+  const isAnswer = ({ kind, start: at }: LineNote): boolean =>
+    typeof kind === 'object' && kind.answer && at > start && at < question.start
+  if (lines.notes.some(isAnswer)) return undefined
   const end = findContentEnd(text, separator, question.start)
   const rule = findLastRule(text, separator, end)
   if (rule === undefined) return question.behindBlank ? end : undefined

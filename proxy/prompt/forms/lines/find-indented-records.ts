@@ -17,8 +17,8 @@ interface Frame {
 }
 
 /**
- * Finds records in the loop of a template whose fields and the rule below are indented alike: `Name: …` and `Value: …`
- * above each text, `Link: …` and a rule below it. The lines of the texts themselves are not, so these lines are the template's.
+ * Finds records that the loop of a template wrote: `Name: …` and `Value: …` above each text, `Link: …` and a rule below
+ * it. These lines are indented alike. The lines of the texts are not.
  */
 export function findIndentedRecords({ text, loopRules }: Marks, region: Region): ContextList[] {
   const rules = findOwn(loopRules, region)
@@ -56,7 +56,10 @@ function findOnly(text: string, field: string, from: number, to: number): number
   return again >= 0 && again < to ? undefined : found
 }
 
-/** Reads the record in this range. Undefined unless its first field gives a title and its last one the source, indented alike. */
+/**
+ * Reads the record in this range. Returns undefined unless its first field gives a title, its last one gives the
+ * source, and both are indented alike.
+ */
 function readFrame(text: string, from: number, to: number): Frame | undefined {
   const end = findContentEnd(text, from, to)
   const lastLine = text.lastIndexOf('\n', end - 1) + 1
