@@ -61,13 +61,6 @@ test.each<[string, Record<string, string>, (string | RegExp)[]]>([
       'reprise.yaml:5: limits.body_bytes: has to be a whole number, not 1.5',
     ],
   ],
-  [
-    'limits: { body_memory_bytes: 1000000 }',
-    {},
-    [
-      'reprise.yaml:3: limits.body_memory_bytes: is less than limits.body_bytes, 67108864: larger bodies are never taken: raise it, or lower body_bytes',
-    ],
-  ],
   ['mode: [', {}, [/^reprise\.yaml:3:8: Flow sequence .*$/]],
   ['', { REPRISE_DRAIN_SECONDS: '-1' }, ['REPRISE_DRAIN_SECONDS: has to be at least 0, not -1']],
   ['keys: { file: keys.yaml }', {}, [/^keys\.yaml: cannot be read: ENOENT/]],

@@ -101,7 +101,7 @@ describe('a client that waits before it sends its body', () => {
 
 describe('a body that no memory is large enough for', () => {
   test.each(['told', 'chunked'])('is refused for good, whose length is %s', async (length) => {
-    const proxy = await serve({ limits: { body_bytes: 50_000, body_memory_bytes: 50_000 } })
+    const proxy = await serve({ limits: { body_memory_bytes: 50_000 } })
     const body = JSON.stringify(ragRequest('q', ['x'.repeat(60_000)]))
     const answer = await fetch(proxy.listening.url + chat, {
       method: 'POST',

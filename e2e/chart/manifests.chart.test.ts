@@ -174,11 +174,6 @@ test.each<[string, Values, RegExp]>([
     /config\.ordering\.max_displacement/,
   ],
   [
-    'less memory for bodies than one may take',
-    { ...exampleValues('gateway'), config: { limits: { body_memory_bytes: 1_000_000 } } },
-    /config\.limits\.body_memory_bytes is less than config\.limits\.body_bytes, 67108864/,
-  ],
-  [
     'a limit of memory below the request',
     { ...exampleValues('gateway'), resources: { limits: { memory: '256Mi' } } },
     /resources\.limits\.memory is 256Mi, less than resources\.requests\.memory, 512Mi: raise the limit, or lower/,

@@ -20,10 +20,6 @@ Says what to write.
 {{- if and (eq (dig "tenants" "from" "" $values.config) "header") (not (dig "tenants" "trusted_peers" "" $values.config)) -}}
 {{- fail "config.tenants.from is header: write the addresses of the gateways that name tenants as config.tenants.trusted_peers, as in [10.0.0.0/8]" -}}
 {{- end -}}
-{{- $largest := dig "limits" "body_bytes" 67108864 $values.config | int64 -}}
-{{- if lt (dig "limits" "body_memory_bytes" 536870912 $values.config | int64) $largest -}}
-{{- fail (printf "config.limits.body_memory_bytes is less than config.limits.body_bytes, %d: larger bodies are never taken: raise it, or lower body_bytes" $largest) -}}
-{{- end -}}
 {{- $memory := dig "limits" "memory" "" $values.resources -}}
 {{- $bodies := dig "limits" "body_memory_bytes" 536870912 $values.config | int64 -}}
 {{- $bytes := include "reprise.bytes" $memory | int64 -}}

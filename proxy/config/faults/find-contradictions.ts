@@ -24,7 +24,7 @@ export function findContradictions(settings: Settings): SettingFault[] {
     add(['admin', 'listen'], 'is where applications connect (listen): give each an address of its own')
   if (settings.ordering.policy === 'paper' && settings.ordering.max_displacement !== undefined)
     add(['ordering', 'max_displacement'], "bounds the ordering 'reprise': the paper's knows no bound")
-  faults.push(...redisFaults(settings.redis), ...limitFaults(settings.limits))
+  faults.push(...redisFaults(settings.redis))
   for (const reason of pairFaults(settings.tls)) add(['tls'], reason)
   if (settings.tls.client_ca !== undefined && settings.tls.cert === undefined)
     add(['tls', 'client_ca'], 'needs cert and key beside it')
@@ -35,12 +35,6 @@ export function findContradictions(settings: Settings): SettingFault[] {
   faults.push(...engineFaults(settings.engines), ...patternFaults(settings.blocks.patterns))
   for (const { path, reason } of findKeyFaults(settings.keys.entries)) add(['keys', 'entries', ...path], reason)
   return faults
-}
-
-function limitFaults({ body_bytes: largest, body_memory_bytes: all }: Settings['limits']): SettingFault[] {
-  if (all >= largest) return []
-  const reason = `is less than limits.body_bytes, ${largest}: larger bodies are never taken: raise it, or lower body_bytes`
-  return [{ path: ['limits', 'body_memory_bytes'], reason }]
 }
 
 function engineFaults(engines: readonly EngineSettings[]): SettingFault[] {

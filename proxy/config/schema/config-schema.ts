@@ -17,7 +17,7 @@ import {
 const limits = group('What is refused, and what has to wait.', {
   body_bytes: whole('Largest request body.', 1, 64 * 1024 * 1024),
   body_memory_bytes: whole(
-    'Request bodies in flight together, half of it for one tenant; what is beyond is told to come back (429). At least body_bytes.',
+    'Request bodies in flight together, half of it for one tenant; what is beyond is told to come back (429). A larger body is refused (413).',
     1,
     512 * 1024 * 1024,
   ),
