@@ -2,7 +2,8 @@ import { readCue } from '../scan/find-cue-line.ts'
 import { findContentStart, findIndexFrom } from '../scan/find-edges.ts'
 import { isKin } from '../scan/find-elements.ts'
 import { isNoContext, isOfNotes } from '../scan/find-list-heading.ts'
-import { findMarks, type Marks, type Place } from '../scan/find-marks.ts'
+import { findMarks, type Marks } from '../scan/find-marks.ts'
+import type { Place } from '../scan/line-marks.ts'
 import { announcingPlurals } from '../scan/words/vocabulary.ts'
 
 // announces a list that the other texts may continue

@@ -1,16 +1,11 @@
 import { finish } from '../body/finish.ts'
 import { findLineEnd } from './find-edges.ts'
-import type { Fence } from './find-fences.ts'
-import type { Opening } from './find-openings.ts'
 import { findTags, type Tag } from './find-tags.ts'
 import { findTurns, type Turn } from './find-turns.ts'
-import type { Foot } from './labels/find-feet.ts'
 import { addInlineHeads } from './labels/find-inline-heads.ts'
-import type { Label } from './labels/label.ts'
-import { LineReader, type Place } from './line-reader.ts'
+import { countMarks, type LineMarks } from './line-marks.ts'
+import { LineReader } from './line-reader.ts'
 import { type ToolKind, toToolKind } from './words/tool-kind.ts'
-
-export type { Place } from './line-reader.ts'
 
 /** What is known about a text besides its characters. */
 export interface TextTraits {
@@ -27,38 +22,10 @@ export interface TextTraits {
 }
 
 /** Everything in a text that may be part of a list, in order, at any position. */
-export interface Marks {
+export interface Marks extends LineMarks {
   readonly text: string
   readonly turns: readonly Turn[]
   readonly tags: readonly Tag[]
-  readonly labels: readonly Label[]
-  readonly fences: readonly Fence[]
-  /** Lines of `---` or `===`, by their beginning. */
-  readonly rules: readonly Place[]
-  /** Such lines that are indented like the loop of a template. */
-  readonly loopRules: readonly Place[]
-  /** Lines of nothing but `###`. */
-  readonly hashes: readonly Place[]
-  /** Lines that may begin with a bullet or a number. */
-  readonly bullets: readonly Place[]
-  /**
-   * Where a JSON array or object may begin: at the beginning of a line, after a tag there, or after words and a colon.
-   */
-  readonly values: readonly Place[]
-  /** Table headers. */
-  readonly tables: readonly Place[]
-  /** Lines of three quotes. */
-  readonly quotes: readonly Place[]
-  /** Lines that begin with a field for text, such as `Content: …`. */
-  readonly contents: readonly Place[]
-  /** Bold HTML text at the beginning of a line, possibly after line breaks: `<br><b>Content from a.pdf: </b>`. */
-  readonly bolds: readonly Place[]
-  /** Marks that open a block closed by another mark, such as `[webpage 1 begin]`. */
-  readonly openings: readonly Opening[]
-  /** Lines below a text that name its source. */
-  readonly feet: readonly Foot[]
-  /** Lines that list the keys of the texts above them: `Valid Keys: Smith2020 pages 1-3`. */
-  readonly keyLines: readonly Place[]
   /** The text is all material, such as a tool's result: its last block ends with the text. */
   readonly whole: boolean
   /** The question is in another message, so this one may end with its last block. */
@@ -95,44 +62,21 @@ export function* readMarks(
   for (let line = 0, end = 0; line < text.length; line = end + 1) {
     end = findLineEnd(text, line)
     reader.read(line, end)
-    if (++lines > MOST_LINES || (lines % 256 === 0 && reader.count > MOST_MARKS) || reader.repeated > MOST_FORMS)
+    if (
+      ++lines > MOST_LINES ||
+      (lines % 256 === 0 && countMarks(reader.marks) > MOST_MARKS) ||
+      reader.repeated > MOST_FORMS
+    )
       return undefined
     if (lines % LINES_A_STEP === 0) yield
   }
-  const {
-    fences,
-    rules,
-    loopRules,
-    hashes,
-    bullets,
-    values,
-    tables,
-    quotes,
-    contents,
-    bolds,
-    openings,
-    feet,
-    keyLines,
-  } = reader
-  const labels = addInlineHeads(text, reader.labels)
+  const labels = addInlineHeads(text, reader.marks.labels)
   return {
+    ...reader.marks,
+    labels,
     text,
     turns,
     tags,
-    labels,
-    fences,
-    rules,
-    loopRules,
-    hashes,
-    bullets,
-    values,
-    tables,
-    quotes,
-    contents,
-    bolds,
-    openings,
-    feet,
-    keyLines,
     whole,
     asked,
     source: sorted ? 'read' : toToolKind(tool),

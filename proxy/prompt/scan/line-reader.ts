@@ -1,28 +1,17 @@
 import { findLineEnd, isRule, isSpace } from './find-edges.ts'
-import { type Fence, readFence } from './find-fences.ts'
-import {
-  type Closings,
-  LONGEST_SPOKEN,
-  type Opening,
-  readFenced,
-  readOpening,
-  readSpokenOpening,
-} from './find-openings.ts'
+import { readFence } from './find-fences.ts'
+import { type Closings, LONGEST_SPOKEN, readFenced, readOpening, readSpokenOpening } from './find-openings.ts'
 import { readDressedLabel, readRuledLabel } from './labels/find-dressed-labels.ts'
-import { type Foot, readFoot } from './labels/find-feet.ts'
+import { readFoot } from './labels/find-feet.ts'
 import { toRecordLabel } from './labels/find-inline-heads.ts'
 import { readLabel } from './labels/find-labels.ts'
 import { readAboveRule, readFileSaid, readOrigin } from './labels/find-named-labels.ts'
 import { beginsExtract, beginsRecord, readRecordHead } from './labels/find-record-head.ts'
 import { readTitledLabel } from './labels/find-titled-labels.ts'
 import type { Label } from './labels/label.ts'
+import { type GrowingMarks, noMarks } from './line-marks.ts'
 import { NextColon } from './next-colon.ts'
 import { mayBeginLabel } from './words/read-noun.ts'
-
-/** A place in a text. */
-export interface Place {
-  readonly start: number
-}
 
 // deeper is code, but fences may be deeper inside Markdown lists, and words after a blank line inside a template's loop
 const MOST_LABEL_INDENT = 3
@@ -62,20 +51,7 @@ export class LineReader {
   readonly #text: string
   /** Maximum indentation of a template's loop. */
   readonly #mostIndent: number
-  readonly labels: Label[] = []
-  readonly fences: Fence[] = []
-  readonly rules: Place[] = []
-  readonly loopRules: Place[] = []
-  readonly hashes: Place[] = []
-  readonly bullets: Place[] = []
-  readonly values: Place[] = []
-  readonly tables: Place[] = []
-  readonly quotes: Place[] = []
-  readonly contents: Place[] = []
-  readonly bolds: Place[] = []
-  readonly openings: Opening[] = []
-  readonly feet: Foot[] = []
-  readonly keyLines: Place[] = []
+  readonly marks: GrowingMarks = noMarks()
   /** For each form, whether it occurred again. */
   readonly #forms = new Map<string, boolean>()
   repeated = 0
@@ -87,26 +63,6 @@ export class LineReader {
     this.#text = text
     this.#mostIndent = whole ? MOST_FENCE_INDENT : MOST_LOOP_INDENT
     this.#colons = new NextColon(text)
-  }
-
-  get count(): number {
-    const marks = [
-      this.labels,
-      this.fences,
-      this.rules,
-      this.loopRules,
-      this.hashes,
-      this.bullets,
-      this.tables,
-      this.values,
-      this.contents,
-      this.bolds,
-      this.quotes,
-      this.openings,
-      this.feet,
-      this.keyLines,
-    ]
-    return marks.reduce((sum, { length }) => sum + length, 0)
   }
 
   /** Reads the line from `line` to `lineEnd`. */
@@ -122,7 +78,7 @@ export class LineReader {
     const isOpened = this.#readOpening(code, start)
     const isRuled = (code === HYPHEN || code === EQUALS) && isRule(text, start, lineEnd)
     if (start - line > MOST_LABEL_INDENT) {
-      if (isRuled) this.loopRules.push({ start: line })
+      if (isRuled) this.marks.loopRules.push({ start: line })
       else this.#readLoopLabel(line, start)
       return
     }
@@ -134,54 +90,54 @@ export class LineReader {
   #readSigns(code: number, line: number, start: number): void {
     if (code === HASH) {
       HASHES.lastIndex = start
-      if (HASHES.test(this.#text)) this.hashes.push({ start: line })
-    } else if (isBullet(code) || isDigit(code)) this.bullets.push({ start: line })
-    else if (code === PIPE && isAboveDelimiter(this.#text, start)) this.tables.push({ start })
+      if (HASHES.test(this.#text)) this.marks.hashes.push({ start: line })
+    } else if (isBullet(code) || isDigit(code)) this.marks.bullets.push({ start: line })
+    else if (code === PIPE && isAboveDelimiter(this.#text, start)) this.marks.tables.push({ start })
   }
 
   #readFence(line: number, start: number): void {
     const fence = readFence(this.#text, start)
     if (fence === undefined) return
-    this.fences.push(fence)
+    this.marks.fences.push(fence)
     const opening = readFenced(this.#text, line, fence)
-    if (opening !== undefined) this.openings.push(opening)
+    if (opening !== undefined) this.marks.openings.push(opening)
   }
 
   #readRule(line: number, start: number): void {
-    this.rules.push({ start: line })
+    this.marks.rules.push({ start: line })
     const label = line === 0 || isBehindBlank(this.#text, line) ? readRuledLabel(this.#text, start) : undefined
     if (label !== undefined) this.#keep(label)
     const above = readAboveRule(this.#text, line)
     // below a line of text, a source and a rule close that text
     if (above !== undefined && !beginsRecord(this.#text, above.start, false)) return
-    if (above !== undefined && (this.labels.at(-1)?.start ?? -1) < above.start) this.#keep(above)
+    if (above !== undefined && (this.marks.labels.at(-1)?.start ?? -1) < above.start) this.#keep(above)
   }
 
   /** Returns whether the line opens a block closed by a separate mark. */
   #readOpening(code: number, start: number): boolean {
     const mayOpen = code === OPEN_BRACKET || code === LESS || code === EQUALS || code === HYPHEN || code === OPEN_BRACE
     const opening = mayOpen ? readOpening(this.#text, start, this.#closings) : undefined
-    if (opening !== undefined) this.openings.push(opening)
-    if (code === OPEN_BRACE || code === OPEN_BRACKET) this.values.push({ start })
+    if (opening !== undefined) this.marks.openings.push(opening)
+    if (code === OPEN_BRACE || code === OPEN_BRACKET) this.marks.values.push({ start })
     else if (code === LESS) this.#readTaggedValue(start)
-    else if (code === QUOTE && this.#text.startsWith('"""', start)) this.quotes.push({ start })
+    else if (code === QUOTE && this.#text.startsWith('"""', start)) this.marks.quotes.push({ start })
     return opening !== undefined
   }
 
   #readTaggedValue(start: number): void {
     BOLD.lastIndex = start
     const bold = BOLD.exec(this.#text)
-    if (bold !== null) this.bolds.push({ start: start + bold[0].length })
+    if (bold !== null) this.marks.bolds.push({ start: start + bold[0].length })
     TAGGED_VALUE.lastIndex = start
     const tags = TAGGED_VALUE.exec(this.#text)
-    if (tags !== null) this.values.push({ start: start + tags[0].length })
+    if (tags !== null) this.marks.values.push({ start: start + tags[0].length })
   }
 
   /** Reads a label indented like the template loop that wrote it. All labels of its list have this indentation. */
   #readLoopLabel(line: number, start: number): void {
     if (!isBehindBlank(this.#text, line)) return
     const label = start - line <= this.#mostIndent ? readLabel(this.#text, start) : undefined
-    if (label === undefined && beginsExtract(this.#text, start)) this.contents.push({ start })
+    if (label === undefined && beginsExtract(this.#text, start)) this.marks.contents.push({ start })
     if (label === undefined || label.bare || label.idStart === label.idEnd) return
     const form = `${label.form} ${start - line}`
     this.#keep({ ...label, form })
@@ -191,13 +147,13 @@ export class LineReader {
     const colon = this.#colons.from(start)
     const hasColon = colon <= start + FURTHEST_COLON
     if (!hasColon && !mayBeginLabel(this.#text, start)) return
-    if (hasColon && this.#text.startsWith(KEYS_LINE, start)) this.keyLines.push({ start: line })
+    if (hasColon && this.#text.startsWith(KEYS_LINE, start)) this.marks.keyLines.push({ start: line })
     const isSpoken = lineEnd - start <= LONGEST_SPOKEN
     const opening = isSpoken ? readSpokenOpening(this.#text, start, this.#closings) : undefined
-    if (opening !== undefined) this.openings.push(opening)
+    if (opening !== undefined) this.marks.openings.push(opening)
     const foot = hasColon ? readFoot(this.#text, line, start) : undefined
     if (foot !== undefined) {
-      this.feet.push(foot)
+      this.marks.feet.push(foot)
       return
     }
     const label = this.#findLabel(line, start, hasColon ? colon : undefined)
@@ -206,7 +162,7 @@ export class LineReader {
     } else if (hasColon && mayAnnounceValue(this.#text, colon)) {
       ANNOUNCED_VALUE.lastIndex = start
       const announcement = ANNOUNCED_VALUE.exec(this.#text)
-      if (announcement !== null) this.values.push({ start: start + announcement[0].length })
+      if (announcement !== null) this.marks.values.push({ start: start + announcement[0].length })
     }
   }
 
@@ -223,10 +179,10 @@ export class LineReader {
   }
 
   #keep(label: Label): void {
-    const last = this.labels.at(-1)
+    const last = this.marks.labels.at(-1)
     // the last field of a record is no label of its own
     if (last?.keys !== undefined && label.start < last.end && label.idStart === label.idEnd) return
-    this.labels.push(label)
+    this.marks.labels.push(label)
     const known = this.#forms.get(label.form)
     if (known === false) this.repeated++
     this.#forms.set(label.form, known !== undefined)
@@ -240,7 +196,7 @@ export class LineReader {
   #readRecord(line: number, start: number): Label | undefined {
     const head = readRecordHead(this.#text, line, start)
     if (head !== 'content') return head && toRecordLabel(this.#text, start, head)
-    this.contents.push({ start })
+    this.marks.contents.push({ start })
     return undefined
   }
 }

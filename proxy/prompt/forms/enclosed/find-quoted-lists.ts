@@ -2,7 +2,8 @@ import type { BlockSpan, ContextList, FormId } from '../../judge/context-list.ts
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../../scan/find-edges.ts'
 import type { Region } from '../../scan/find-elements.ts'
 import type { Fence } from '../../scan/find-fences.ts'
-import type { Marks, Place } from '../../scan/find-marks.ts'
+import type { Marks } from '../../scan/find-marks.ts'
+import type { Place } from '../../scan/line-marks.ts'
 import { materialWords } from '../../scan/words/vocabulary.ts'
 import { findOwn } from '../find-own.ts'
 

@@ -2,8 +2,9 @@ import type { BlockSpan, ContextList } from '../../judge/context-list.ts'
 import { findContentEnd, findContentStart, findLineEnd } from '../../scan/find-edges.ts'
 import type { Region } from '../../scan/find-elements.ts'
 import { FenceWalk } from '../../scan/find-fences.ts'
-import type { Marks, Place } from '../../scan/find-marks.ts'
+import type { Marks } from '../../scan/find-marks.ts'
 import { readCredits } from '../../scan/labels/find-record-head.ts'
+import type { Place } from '../../scan/line-marks.ts'
 import { findOwn } from '../find-own.ts'
 
 // the first record may follow other words on its line

@@ -7,7 +7,8 @@ import { findContentEnd, findContentStart, findLineEnd } from '../../scan/find-e
 import type { Region } from '../../scan/find-elements.ts'
 import { type LineNote, type LineNotes, readLineNotes, readRules } from '../../scan/find-line-notes.ts'
 import { announcesBlocks } from '../../scan/find-list-heading.ts'
-import type { Marks, Place } from '../../scan/find-marks.ts'
+import type { Marks } from '../../scan/find-marks.ts'
+import type { Place } from '../../scan/line-marks.ts'
 import { findOwn } from '../find-own.ts'
 
 // in Markdown, a line above a rule that is at most this long is a heading, unless it reads like a sentence

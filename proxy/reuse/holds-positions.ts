@@ -1,5 +1,5 @@
-import type { ContextSlot } from '../body/prompt-context.ts'
-import { findLineEnd } from './find-edges.ts'
+import type { ContextSlot } from '../prompt/body/prompt-context.ts'
+import { findLineEnd } from '../prompt/scan/find-edges.ts'
 
 /*
  * Texts whose lines are counted or edited: code, settings, patches, listings with line numbers. If a stretch were taken
