@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
-import { Reprises, type RunningReprise } from './run-reprise.ts'
+import { Reprises, type RunningReprise, writeSettings } from './run-reprise.ts'
 import { ragRequest } from './start-test-proxy.ts'
 
 const reprises = new Reprises()
@@ -32,11 +32,8 @@ function writeKeys(...entries: object[]): string {
 }
 
 function serve(settings: object): Promise<RunningReprise> {
-  const file = join(folder, 'reprise.json')
   const engines = [{ url: engine.url, kind: 'vllm' }]
-  const local = { listen: '127.0.0.1:0', admin: { listen: '127.0.0.1:0' } }
-  writeFileSync(file, JSON.stringify({ ...local, engines, ...settings }))
-  return reprises.start(['serve', '--config', file])
+  return reprises.start(['serve', '--config', writeSettings(folder, { engines, ...settings })])
 }
 
 function ask(

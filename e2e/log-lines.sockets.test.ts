@@ -1,11 +1,11 @@
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { readVersion } from '#proxy/telemetry/read-version.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
-import { logLines, Reprises, type RunningReprise } from './run-reprise.ts'
+import { logLines, Reprises, type RunningReprise, writeSettings } from './run-reprise.ts'
 import { postJson, ragRequest } from './start-test-proxy.ts'
 
 const reprises = new Reprises()
@@ -23,10 +23,8 @@ afterEach(async () => {
 })
 
 function serve(settings: object = {}): Promise<RunningReprise> {
-  const file = join(folder, 'reprise.json')
   const engines = [{ url: engine.url, kind: 'vllm', id: 'gpu-0' }]
-  writeFileSync(file, JSON.stringify({ listen: '127.0.0.1:0', admin: { listen: '127.0.0.1:0' }, engines, ...settings }))
-  return reprises.start(['serve', '--config', file])
+  return reprises.start(['serve', '--config', writeSettings(folder, { engines, ...settings })])
 }
 
 /** Begins a streamed chat whose answer never ends. */

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { readVersion } from '#proxy/telemetry/read-version.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
-import { Reprises, type RunningReprise, runReprise } from './run-reprise.ts'
+import { Reprises, type RunningReprise, runReprise, writeSettings } from './run-reprise.ts'
 import { errorOf, postJson, ragRequest } from './start-test-proxy.ts'
 
 const reprises = new Reprises()
@@ -24,13 +24,8 @@ afterEach(async () => {
 })
 
 function serve(settings: object): Promise<RunningReprise> {
-  const file = join(folder, 'reprise.json')
-  const local = { listen: '127.0.0.1:0', admin: { listen: '127.0.0.1:0' } }
-  writeFileSync(
-    file,
-    JSON.stringify({ ...local, engines: [{ url: engine.url, kind: 'vllm', id: 'gpu-0' }], ...settings }),
-  )
-  return reprises.start(['serve', '--config', file])
+  const engines = [{ url: engine.url, kind: 'vllm', id: 'gpu-0' }]
+  return reprises.start(['serve', '--config', writeSettings(folder, { engines, ...settings })])
 }
 
 const sha256 = (key: string): string => createHash('sha256').update(key).digest('hex')

@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { connectRaw, rawPost } from './raw-client.ts'
 import { type RawEngineDouble, rawAnswer, startRawEngineDouble } from './raw-engine-double.ts'
-import { logLines, Reprises, type RunningReprise } from './run-reprise.ts'
+import { logLines, Reprises, type RunningReprise, writeSettings } from './run-reprise.ts'
 import { errorOf, postJson, ragRequest } from './start-test-proxy.ts'
 
 const chat = '/v1/chat/completions'
@@ -24,10 +24,8 @@ afterEach(async () => {
 })
 
 function serve(settings: object = {}): Promise<RunningReprise> {
-  const file = join(folder, 'reprise.json')
   const engines = [{ url: engine.url, id: 'gpu-0' }]
-  writeFileSync(file, JSON.stringify({ listen: '127.0.0.1:0', admin: { listen: '127.0.0.1:0' }, engines, ...settings }))
-  return reprises.start(['serve', '--config', file])
+  return reprises.start(['serve', '--config', writeSettings(folder, { engines, ...settings })])
 }
 
 async function metricsOf({ listening }: RunningReprise): Promise<string> {

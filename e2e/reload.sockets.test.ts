@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type CertificateFiles, hasOpenssl, issue, makeAuthority } from './make-certificates.ts'
-import { Reprises, type RunningReprise } from './run-reprise.ts'
+import { Reprises, type RunningReprise, writeSettings } from './run-reprise.ts'
 
 const reprises = new Reprises()
 let folder: string
@@ -32,14 +32,6 @@ async function hangUp(running: RunningReprise, outcomes: number): Promise<Return
   return outcomesOf(running)
 }
 
-const addresses = { listen: '127.0.0.1:0', admin: { listen: '127.0.0.1:0' } }
-
-function write(settings: object): string {
-  const file = join(folder, 'reprise.json')
-  writeFileSync(file, JSON.stringify({ ...addresses, ...settings }))
-  return file
-}
-
 describe.skipIf(!hasOpenssl)('with certificates (needs openssl)', () => {
   let server: CertificateFiles
   let used: CertificateFiles
@@ -54,8 +46,13 @@ describe.skipIf(!hasOpenssl)('with certificates (needs openssl)', () => {
     const keys = join(folder, 'keys.yaml')
     writeFileSync(keys, `keys: [{ tenant: a, sha256: ${'a'.repeat(64)} }]`)
     const tls = { cert: used.cert, key: used.key }
-    const running = await reprises.start(['serve', '--emulate', '--config', write({ tls, keys: { file: keys } })])
-    write({ tls, keys: { file: keys }, drain_seconds: 7, logs: { requests: false } })
+    const running = await reprises.start([
+      'serve',
+      '--emulate',
+      '--config',
+      writeSettings(folder, { tls, keys: { file: keys } }),
+    ])
+    writeSettings(folder, { tls, keys: { file: keys }, drain_seconds: 7, logs: { requests: false } })
     copyFileSync(server.cert, used.key)
     writeFileSync(keys, 'keys: []')
     const [failed, ...none] = (await hangUp(running, 1)).filter(({ msg }) => !msg.startsWith('API keys'))
@@ -74,8 +71,8 @@ describe.skipIf(!hasOpenssl)('with certificates (needs openssl)', () => {
 
 test('keys that a configuration asks for no more are said to stay until the next start, not to be gone', async () => {
   const keys = { entries: [{ tenant: 'a', sha256: 'a'.repeat(64) }] }
-  const running = await reprises.start(['serve', '--emulate', '--config', write({ keys })])
-  write({ drain_seconds: 7 })
+  const running = await reprises.start(['serve', '--emulate', '--config', writeSettings(folder, { keys })])
+  writeSettings(folder, { drain_seconds: 7 })
   await hangUp(running, 2)
   const outcomes = outcomesOf(running).filter(({ settings }) => settings)
   expect(outcomes.map(({ msg, settings }) => [msg, settings])).toEqual([
@@ -93,8 +90,9 @@ test.skipIf(process.platform === 'win32')(
     // opens as soon as reprise reads
     const writer = await open(pipe, 'w')
     reprises.signalAll('SIGHUP')
-    renameSync(write({ drain_seconds: 7 }), pipe)
-    await writer.writeFile(JSON.stringify(addresses))
+    const before = readFileSync(writeSettings(folder, {}))
+    renameSync(writeSettings(folder, { drain_seconds: 7 }), pipe)
+    await writer.writeFile(before)
     await writer.close()
     const running = await starting
     await vi.waitFor(() => expect(outcomesOf(running)).toHaveLength(1), 20_000)

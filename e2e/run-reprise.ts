@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { ownEnvironment } from './own-environment.ts'
@@ -18,6 +19,13 @@ export interface RunningReprise {
 export function logLines({ stderr }: RunningReprise, message: string): Record<string, unknown>[] {
   const complete = stderr().split('\n').slice(0, -1)
   return complete.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ msg }) => msg === message)
+}
+
+/** Writes a configuration file that listens on free ports of this machine. Returns its path. */
+export function writeSettings(folder: string, settings: object): string {
+  const file = join(folder, 'reprise.json')
+  writeFileSync(file, JSON.stringify({ listen: '127.0.0.1:0', admin: { listen: '127.0.0.1:0' }, ...settings }))
+  return file
 }
 
 /** Starts commands of `bin/reprise`; `stopAll` ends them. */

@@ -7,7 +7,7 @@ import { connect, type TLSSocket } from 'node:tls'
 import { Agent, fetch } from 'undici'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type CertificateFiles, hasOpenssl, issue, makeAuthority } from './make-certificates.ts'
-import { Reprises, type RunningReprise, runReprise } from './run-reprise.ts'
+import { Reprises, type RunningReprise, runReprise, writeSettings } from './run-reprise.ts'
 import { ragRequest } from './start-test-proxy.ts'
 
 describe.skipIf(!hasOpenssl)('TLS (needs openssl)', () => {
@@ -29,10 +29,8 @@ describe.skipIf(!hasOpenssl)('TLS (needs openssl)', () => {
   afterAll(() => rmSync(folder, { recursive: true }))
 
   function serve(settings: object): Promise<RunningReprise> {
-    const file = join(folder, 'reprise.json')
-    writeFileSync(file, JSON.stringify({ listen: '127.0.0.1:0', admin: { listen: '127.0.0.1:0' }, ...settings }))
     const engine = 'engines' in settings ? [] : ['--emulate']
-    return reprises.start(['serve', ...engine, '--config', file])
+    return reprises.start(['serve', ...engine, '--config', writeSettings(folder, settings)])
   }
 
   /** Sends a request as a client that trusts the authority and presents this certificate. Returns the status. */
@@ -235,11 +233,9 @@ describe.skipIf(!hasOpenssl)('TLS (needs openssl)', () => {
       }),
     ],
   ])('certificates that cannot be used end the start with 1 and one line: %s', (_title, settings) => {
-    const file = join(folder, 'reprise.json')
     const used = settings()
-    writeFileSync(file, JSON.stringify({ listen: '127.0.0.1:0', admin: { listen: '127.0.0.1:0' }, ...used }))
     const engine = 'engines' in used ? [] : ['--emulate']
-    const { status, stderr } = runReprise(['serve', ...engine, '--config', file])
+    const { status, stderr } = runReprise(['serve', ...engine, '--config', writeSettings(folder, used)])
     expect(stderr).toMatch(/^error: .*tls \(.*\): not a certificate in PEM and the key that belongs to it: .*\n$/)
     expect(status).toBe(1)
   })
