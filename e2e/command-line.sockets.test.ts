@@ -4,8 +4,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test, vi } from 'vitest'
+import { emulatorWarning } from '#proxy/start-warnings.ts'
 import { startRecordingEngineDouble } from './recording-engine-double.ts'
-import { Reprises, type RunningReprise, runReprise } from './run-reprise.ts'
+import { logLines, Reprises, type RunningReprise, runReprise } from './run-reprise.ts'
 import { postJson, ragRequest } from './start-test-proxy.ts'
 
 const free = ['--listen', '127.0.0.1:0']
@@ -23,13 +24,14 @@ test.each([[{}], [{ REPRISE_ENGINE: 'http://gpu-0:8000' }]])('serve without an e
 })
 
 test('serve --emulate says that it uses the emulator, and answers', async () => {
-  const { listening, stderr } = await start('serve', '--emulate', ...free, '--admin-listen', '127.0.0.1:0')
+  const proxy = await start('serve', '--emulate', ...free, '--admin-listen', '127.0.0.1:0')
+  const { listening } = proxy
   expect(listening).toEqual({
     event: 'listening',
     url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
     admin_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
   })
-  await vi.waitFor(() => expect(stderr()).toContain('embedded engine emulator'))
+  await vi.waitFor(() => expect(logLines(proxy, emulatorWarning)).toHaveLength(1))
   const response = await postJson(`${listening.url}/v1/chat/completions`, ragRequest('q', ['a', 'b']))
   expect(await response.json()).toMatchObject({ usage: { prompt_tokens_details: { cached_tokens: 0 } } })
   expect((await fetch(`${listening.admin_url}/readyz`)).status).toBe(200)

@@ -135,11 +135,6 @@ async function serve(flags: ServeFlags): Promise<void> {
   const { startProxy } = await import('./main.ts')
   const proxy = await startProxy(live.config)
   onHangUp(() => live.reload(proxy.log.child({ version: readVersion() }), (config) => proxy.reload(config)))
-  if (proxy.emulatorUrl) {
-    process.stderr.write(
-      `--emulate: no engine, but the embedded engine emulator at ${proxy.emulatorUrl}, which answers with canned text.\n`,
-    )
-  }
   announce({ url: proxy.url, admin_url: proxy.adminUrl })
   stopOnSignals(
     () => proxy.close(),

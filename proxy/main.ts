@@ -44,8 +44,6 @@ const redisStartMilliseconds = 2_000
 export interface RunningProxy {
   readonly url: string
   readonly adminUrl: string
-  /** the embedded emulator's URL, if it is the engine */
-  readonly emulatorUrl: string | undefined
   readonly log: Log
   /**
    * Applies the settings of a new configuration that `reloadable` names, and reads certificates and keys again. Throws
@@ -106,7 +104,6 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   return {
     url: data.url,
     adminUrl: admin.url,
-    emulatorUrl: emulator?.url,
     log,
     reload: (next) => {
       const renewed = readFiles({ ...next, tls: config.tls, engines: config.engines })

@@ -2,10 +2,15 @@ import { expect, test } from 'vitest'
 import { defaultConfig } from './config/sources/config-source.ts'
 import { findWarnings } from './start-warnings.ts'
 
-const standard = defaultConfig()
+const standard = { ...defaultConfig(), engines: [{ url: 'http://engine', kind: 'vllm' as const, id: 'gpu-0' }] }
 const keys = { ...standard.keys, file: 'keys.yaml' }
 
 test.each([
+  [
+    'that answers are canned',
+    { tenantsFrom: 'none' as const, engines: [] },
+    [/no engine, but the embedded engine emulator/],
+  ],
   ['that every bearer is a tenant', {}, [/whatever bearer a client shows is a tenant of its own/]],
   ['nothing, where all are one tenant', { tenantsFrom: 'none' as const }, []],
   ['nothing, where a gateway names them', { tenantsFrom: 'header' as const }, []],

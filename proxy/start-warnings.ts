@@ -9,9 +9,10 @@ type Warned = Pick<
 
 /** What an operator should know at startup, one line each. None of it keeps the proxy from running. */
 export function findWarnings(config: Warned): string[] {
-  const { keys, tenantsFrom, saltSecret, adminListen, adminToken } = config
+  const { engines, keys, tenantsFrom, saltSecret, adminListen, adminToken } = config
   const hasKeys = asksForKeys(keys)
   const warnings = [
+    engines.length === 0 && emulatorWarning,
     tenantsFrom === 'key' && !hasKeys && bearersWarning,
     hasKeys && saltSecret === undefined && saltWarning,
     adminToken === undefined && !isLoopback(adminListen.host) && tokenWarning(adminListen.host),
@@ -24,6 +25,10 @@ export function findWarnings(config: Warned): string[] {
 export const bearersWarning: string =
   'No API keys are configured: whatever bearer a client shows is a tenant of its own, and tenants share no cache, so that equal ' +
   'prompts under two bearers are computed twice. Where all may share: tenants.from: none. Else configure keys, or tenants.from: header.'
+
+/** The warning for a proxy without engines. */
+export const emulatorWarning: string =
+  'There is no engine, but the embedded engine emulator, which answers with canned text.'
 
 const saltWarning =
   'keys are configured without tenants.salt_secret: who knows the name of a tenant can compute its cache_salt. Set it to a long ' +
