@@ -48,6 +48,25 @@ const floors = {
     engine: [],
     'prefix-cache': ['engine'],
   },
+  'proxy/prompt': {
+    scan: [],
+    body: ['scan'],
+    formats: ['body'],
+    borders: ['scan'],
+    order: ['scan'],
+    judge: ['scan', 'borders', 'order'],
+    forms: ['scan', 'borders', 'order', 'judge'],
+    places: ['scan', 'body', 'borders', 'judge'],
+  },
+  'proxy/prompt/forms': {
+    enclosed: [],
+    headed: [],
+    lines: [],
+  },
+  'proxy/prompt/scan': {
+    words: [],
+    labels: ['words'],
+  },
   'proxy/telemetry': {
     tracing: [],
     'hot-blocks': [],
@@ -115,8 +134,14 @@ describe.each(Object.entries(floors))('the rooms of %s', (folder, rooms) => {
 test.each(Object.entries(floors).filter(([folder]) => folder !== 'proxy'))(
   'every room of %s has its floor',
   (folder, rooms) => {
-    const found = readdirSync(join(root, folder), { withFileTypes: true }).filter((entry) => entry.isDirectory())
-    expect(Object.keys(rooms).toSorted()).toEqual(found.map(({ name }) => name).toSorted())
+    const found = new Set(
+      sourcesOf(folder)
+        .filter(({ path }) => !isBesideSources(path))
+        .map(({ path }) => path.slice(folder.length + 1).split('/'))
+        .filter((names) => names.length > 1)
+        .map(([room]) => room),
+    )
+    expect(Object.keys(rooms).toSorted()).toEqual([...found].toSorted())
   },
 )
 

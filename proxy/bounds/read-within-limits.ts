@@ -1,6 +1,6 @@
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { HygieneSettings } from '../hygiene/apply-hygiene.ts'
-import type { PromptBody } from '../prompt/prompt-body.ts'
+import type { PromptBody } from '../prompt/body/prompt-body.ts'
 import { type Received, readReceived } from '../request/call/read-received.ts'
 import { explicitTooLarge, isTooLarge, receiveWhole } from './receive-whole.ts'
 import { type BodyScan, scanBody } from './scan-body.ts'

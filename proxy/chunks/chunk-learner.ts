@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { inSlices } from '../mirror/in-slices.ts'
+import type { ChunkHandle } from '../prompt/certain-list.ts'
 import type { ChunkInputs } from './read-chunk-inputs.ts'
-import type { ChunkHandle } from './table/chunk-columns.ts'
 import type { ChunkFacts } from './table/chunk-record.ts'
 import type { Added } from './table/chunk-table.ts'
 import type { FoldedText } from './table/folded-text.ts'

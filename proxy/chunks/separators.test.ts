@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readPromptBody } from '../prompt/prompt-body.ts'
+import { readPromptBody } from '../prompt/formats/read-prompt-body.ts'
 import { Sender } from '../reuse/sender.fixture.ts'
 import { findSeparatedLists } from './find-separated-lists.ts'
 import { defaultSeparator as sep, takeOutSeparators } from './separators.ts'

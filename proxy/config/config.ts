@@ -3,9 +3,9 @@ import type { TenantSource } from '../access/tenant.ts'
 import type { WorkLimits } from '../bounds/work-limits.ts'
 import type { BlockPattern } from '../patterns/block-pattern.ts'
 import type { VolatileFields } from '../prompt/cut-ranks.ts'
+import type { Wording } from '../prompt/wording.ts'
 import type { RequestSwitches } from '../request/call/request-options.ts'
 import type { Mode } from '../reuse/decision.ts'
-import type { Wording } from '../reuse/wording.ts'
 
 /** Where a server listens. */
 export interface ListenAddress {

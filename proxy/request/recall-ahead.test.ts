@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { SentTurn, TurnKey } from '#index/conversation-store.ts'
 import { HeavyTurns } from '../bounds/heavy-turns.ts'
-import { defaultWording } from '../reuse/wording.ts'
+import { defaultWording } from '../prompt/wording.ts'
 import { MemoryConversationStore } from '../store/memory-conversation-store.ts'
 import type { Call } from './call/call.ts'
 import { readReceived } from './call/read-received.ts'

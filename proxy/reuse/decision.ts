@@ -8,11 +8,11 @@ import type { VolatileFields } from '../prompt/cut-ranks.ts'
 import type { PatternLists, PlacedRefusal } from '../prompt/find-contexts.ts'
 import type { Layout } from '../prompt/layout.ts'
 import type { PlacedContext } from '../prompt/place-explicit-context.ts'
+import type { Wording } from '../prompt/wording.ts'
 import type { Received } from '../request/call/read-received.ts'
 import type { RequestOptions } from '../request/call/request-options.ts'
 import type { Candidate, Route } from '../routing/plan-route.ts'
 import type { ReusedContext } from './reused-prompt.ts'
-import type { Wording } from './wording.ts'
 
 export type Mode = 'on' | 'shadow' | 'off'
 

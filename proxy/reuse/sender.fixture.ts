@@ -6,8 +6,9 @@ import { ProcessedBlocks } from '#index/processed-blocks.ts'
 import { CertainLists } from '../chunks/certain-lists.ts'
 import { KnownChunks } from '../chunks/known-chunks.ts'
 import { defaultSeparator } from '../chunks/separators.ts'
+import { writeBody } from '../prompt/body/prompt-body.ts'
 import type { VolatileFields } from '../prompt/cut-ranks.ts'
-import { writeBody } from '../prompt/prompt-body.ts'
+import { defaultWording } from '../prompt/wording.ts'
 import { readReceived } from '../request/call/read-received.ts'
 import type { RequestOptions } from '../request/call/request-options.ts'
 import { contentsOf } from '../request/route-call.ts'
@@ -15,7 +16,6 @@ import type { Candidate } from '../routing/plan-route.ts'
 import { MemoryConversationStore } from '../store/memory-conversation-store.ts'
 import { decide } from './decide.ts'
 import type { Decision, Mode } from './decision.ts'
-import { defaultWording } from './wording.ts'
 
 export type Message = { role: string; content: unknown }
 

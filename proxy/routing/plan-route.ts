@@ -3,10 +3,10 @@ import type { BlockId } from '#index/context-block.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import type { WorkBudget } from '../bounds/work-budget.ts'
 import type { Layout } from '../prompt/layout.ts'
+import type { Wording } from '../prompt/wording.ts'
 import type { RequestOptions } from '../request/call/request-options.ts'
 import { reusePrompts } from '../reuse/reuse-prompt.ts'
 import type { ReusedBody, ReusedContext, ReusedPrompt } from '../reuse/reused-prompt.ts'
-import type { Wording } from '../reuse/wording.ts'
 
 /** What the decision depends on in a replica. */
 export interface Candidate {

@@ -1,4 +1,4 @@
-import type { FormId } from '../judge/context-list.ts'
+import type { FormId } from '../context-list.ts'
 
 /** What evidence a list needs besides its marks. */
 export type Need =

@@ -1,4 +1,4 @@
-import type { BlockSpan } from '../judge/context-list.ts'
+import type { BlockSpan } from '../context-list.ts'
 import { areCutCode } from './are-cut-code.ts'
 import { areMails } from './are-mails.ts'
 import { areTalk } from './are-talk.ts'

@@ -1,5 +1,10 @@
-import type { BlockSpan, ContextList } from '../prompt/judge/context-list.ts'
-import type { ChunkHandle } from './table/chunk-columns.ts'
+import type { BlockSpan, ContextList } from './context-list.ts'
+
+/** A known chunk, and a stamp that distinguishes it from one that takes its place later. */
+export interface ChunkHandle {
+  readonly chunk: number
+  readonly stamp: number
+}
 
 /** Why the borders of a list are certain. */
 export interface CertainBorders {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
-import { assistantMessage as assistant, Sender } from '../reuse/sender.fixture.ts'
-import { readJson, writeTexts } from './prompt-body.fixture.ts'
-import type { PromptBody } from './prompt-body.ts'
+import { assistantMessage as assistant, Sender } from '../../reuse/sender.fixture.ts'
+import { readJson, writeTexts } from '../body/prompt-body.fixture.ts'
+import type { PromptBody } from '../body/prompt-body.ts'
 
 const read = (api: PromptApi, body: unknown): PromptBody =>
   readJson(api, typeof body === 'string' ? body : JSON.stringify(body))!

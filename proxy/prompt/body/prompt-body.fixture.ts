@@ -1,6 +1,7 @@
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
-import { spliceTexts } from './body/splice-texts.ts'
-import { type PromptBody, readPromptBody, writeBody } from './prompt-body.ts'
+import { readPromptBody } from '../formats/read-prompt-body.ts'
+import { type PromptBody, writeBody } from './prompt-body.ts'
+import { spliceTexts } from './splice-texts.ts'
 
 /** Reads a body from its JSON. */
 export function readJson(api: PromptApi, json: string): PromptBody | undefined {

@@ -1,5 +1,5 @@
-import type { RankField } from '../scan/find-rank-fields.ts'
-import type { Weight } from '../scan/words/nouns.ts'
+import type { RankField } from './scan/find-rank-fields.ts'
+import type { Weight } from './scan/words/nouns.ts'
 
 /** Position of one context block in a text. All offsets are UTF-16 indices into the text. */
 export interface BlockSpan {
