@@ -14,10 +14,10 @@ import type { ProcessedBlocks } from '#index/processed-blocks.ts'
 import type { Config, EngineConfig } from './config/config.ts'
 import { TokenAsker } from './engine-reports/token-asker.ts'
 import { ReplicaMirror } from './mirror/replica-mirror.ts'
+import { Admission, type AdmissionLimits } from './replicas/admission.ts'
 import { type BreakerOptions, CircuitBreaker } from './replicas/circuit-breaker.ts'
 import { HealthState } from './replicas/health-state.ts'
 import { Replica } from './replicas/replica.ts'
-import { Admission, type AdmissionLimits } from './request/admission.ts'
 
 /** Blocks that a mirror remembers per remembered request, on average; few requests have this many. */
 const blocksPerRequest = 80

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { writeBody } from '../prompt/body/prompt-body.ts'
 import { defaultWording } from '../prompt/wording.ts'
-import { readReceived } from '../request/call/read-received.ts'
+import { readReceived } from '../receive/read-received.ts'
 import { decide } from '../reuse/decide.ts'
 import type { Decision, DecisionInput, DecisionState } from '../reuse/decision.ts'
 import { layOut } from '../reuse/lay-out-request.ts'

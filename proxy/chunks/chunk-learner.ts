@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { inSlices } from '../mirror/in-slices.ts'
+import { inSlices } from '../bounds/in-slices.ts'
 import type { ChunkHandle } from '../prompt/certain-list.ts'
 import type { ChunkInputs } from './read-chunk-inputs.ts'
 import type { ChunkFacts } from './table/chunk-record.ts'

@@ -4,9 +4,6 @@ import { spliceTexts } from '../prompt/body/splice-texts.ts'
 import type { TextSplice } from '../prompt/body/text-splice.ts'
 import { readPromptBody } from '../prompt/formats/read-prompt-body.ts'
 
-/** Put between documents by an application, and never part of a text: invisible characters around a word. */
-export const defaultSeparator = '\u2063reprise\u2063'
-
 /** What to look for in a body. */
 export interface Separators {
   /** '': nothing */

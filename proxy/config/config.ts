@@ -1,11 +1,12 @@
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
+import type { KeysConfig } from '../access/key-record.ts'
 import type { TenantSource } from '../access/tenant.ts'
 import type { WorkLimits } from '../bounds/work-limits.ts'
 import type { BlockPattern } from '../patterns/block-pattern.ts'
 import type { VolatileFields } from '../prompt/cut-ranks.ts'
 import type { Wording } from '../prompt/wording.ts'
-import type { RequestSwitches } from '../request/call/request-options.ts'
-import type { Mode } from '../reuse/decision.ts'
+import type { RequestSwitches } from '../request-options.ts'
+import type { Mode } from '../settings.ts'
 
 /** Where a server listens. */
 export interface ListenAddress {
@@ -42,27 +43,6 @@ export interface ListenerTlsFiles {
   readonly cert: string
   readonly key: string
   readonly clientCa?: string | undefined
-}
-
-/** One API key as the keys file lists it. */
-export interface KeyRecord {
-  readonly name?: string
-  readonly tenant?: string
-  readonly sha256: string
-  readonly requests_per_minute?: number
-  readonly prompt_tokens_per_minute?: number
-  readonly priority?: number
-  readonly expires?: string
-}
-
-/** The API keys, of which clients must present one; without a file and records, no key is required. */
-export interface KeysConfig {
-  readonly file: string | undefined
-  readonly records: readonly KeyRecord[]
-  /** paths of the engine that bearers of a key may use besides inference */
-  readonly allowedPaths?: readonly string[]
-  /** whether the engine gets the client's key although it is meant for us */
-  readonly forwardClientAuthorization: boolean
 }
 
 /** Redis, where state survives restarts and is shared between proxies. */

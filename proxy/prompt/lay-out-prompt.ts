@@ -6,7 +6,7 @@ import {
   type TurnKey,
   toTurnKey,
 } from '#index/conversation-store.ts'
-import type { RequestOptions } from '../request/call/request-options.ts'
+import type { RequestOptions } from '../request-options.ts'
 import { TurnMemory } from '../store/turn-memory.ts'
 import { contextPlaceholder } from './body/explicit-context.ts'
 import type { Prompt, PromptMessage, PromptSet } from './body/prompt.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { defaultWording } from '../prompt/wording.ts'
-import { readReceived } from '../request/call/read-received.ts'
+import { readReceived } from '../receive/read-received.ts'
 import { decide } from './decide.ts'
 import { assistantMessage as assistant, type Message, Sender, userMessage as user } from './sender.fixture.ts'
 

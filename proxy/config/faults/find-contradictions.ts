@@ -1,11 +1,11 @@
-import { findKeyFaults } from '../../access/find-key-faults.ts'
 import { readPeers } from '../../access/trusted-peers.ts'
 import { compilePatterns } from '../../patterns/compile-patterns.ts'
-import { readRedisUrl } from '../../redis/connection/read-redis-url.ts'
 import { readListenAddress } from '../read-arguments.ts'
+import { readRedisUrl } from '../read-redis-url.ts'
 import type { EngineSettings, Settings } from '../settings.ts'
 import type { SettingFault, SettingPath } from './check-settings.ts'
 import { findEngineFaults } from './find-engine-faults.ts'
+import { findKeyFaults } from './find-key-faults.ts'
 
 /** Finds what no schema can express: settings that contradict each other, and texts that cannot be parsed. */
 export function findContradictions(settings: Settings): SettingFault[] {

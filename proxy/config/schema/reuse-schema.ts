@@ -1,5 +1,4 @@
-import { defaultSeparator } from '../../chunks/separators.ts'
-import { defaultWording } from '../../prompt/wording.ts'
+import { defaultSeparator, defaultWording } from '../../prompt/wording.ts'
 import { flag, group, matching, milliseconds, onOff, type SettingSchema, text, whole } from './setting-schema.ts'
 
 const pattern: SettingSchema = {

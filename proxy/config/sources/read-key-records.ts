@@ -1,14 +1,9 @@
-import type { KeyRecord, KeysConfig } from '../config/config.ts'
-import { ConfigError } from '../config/config-error.ts'
-import { writeFault } from '../config/faults/write-fault.ts'
-import { keysFileSchema } from '../config/schema/access-schema.ts'
-import { readSettingsFile } from '../config/sources/read-settings-file.ts'
-import { findKeyFaults } from './find-key-faults.ts'
-
-/** Whether clients must present a key. */
-export function asksForKeys({ file, records }: KeysConfig): boolean {
-  return file !== undefined || records.length > 0
-}
+import type { KeyRecord, KeysConfig } from '../../access/key-record.ts'
+import { ConfigError } from '../../errors.ts'
+import { findKeyFaults } from '../faults/find-key-faults.ts'
+import { writeFault } from '../faults/write-fault.ts'
+import { keysFileSchema } from '../schema/access-schema.ts'
+import { readSettingsFile } from './read-settings-file.ts'
 
 /** Reads the keys of the configuration and of its keys file; throws a ConfigError with a line for each fault. */
 export function readKeyRecords({ file, records }: KeysConfig): KeyRecord[] {

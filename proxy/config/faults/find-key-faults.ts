@@ -1,5 +1,5 @@
-import type { KeyRecord } from '../config/config.ts'
-import type { SettingFault } from '../config/faults/check-settings.ts'
+import type { KeyRecord } from '../../access/key-record.ts'
+import type { SettingFault } from './check-settings.ts'
 
 /** Finds keys without a name, keys that are listed twice, and invalid dates; paths start at the list. */
 export function findKeyFaults(records: readonly KeyRecord[]): SettingFault[] {

@@ -5,10 +5,10 @@ import { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import { PaperOrdering } from '#index/paper/paper-ordering.ts'
 import type { EngineConfig } from '../config/config.ts'
 import { defaultConfig } from '../config/sources/config-source.ts'
+import { KvEngineDouble } from '../engine-reports/kv-engine-double.ts'
 import { type RunningProxy, startProxy } from '../main.ts'
 import { ReplicaMirror } from '../mirror/replica-mirror.ts'
 import { EngineEvents } from './engine-events.ts'
-import { KvEngineDouble } from './kv-engine-double.ts'
 
 interface Described {
   readonly mode: string

@@ -1,8 +1,9 @@
 import { type Stats, unwatchFile, watchFile } from 'node:fs'
-import type { KeyRecord, KeysConfig } from '../config/config.ts'
-import { readVersion } from '../telemetry/read-version.ts'
-import { ApiKeys } from './api-keys.ts'
-import { asksForKeys, readKeyRecords } from './read-key-records.ts'
+import { ApiKeys } from '../../access/api-keys.ts'
+import type { KeyRecord, KeysConfig } from '../../access/key-record.ts'
+import { asksForKeys } from '../../access/key-record.ts'
+import { readVersion } from '../../read-version.ts'
+import { readKeyRecords } from './read-key-records.ts'
 
 /** What a store needs besides its configuration. */
 export interface KeyStoreOptions {

@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
-import type { UnreadBytes, WholeBody } from '../../bounds/whole-body.ts'
-import { tooLarge } from '../../bounds/work-limits.ts'
-import { type SeparatedBody, type SeparatedText, type Separators, takeOutSeparators } from '../../chunks/separators.ts'
-import { ProxyError } from '../../errors.ts'
-import { applyHygiene, type HygieneSettings } from '../../hygiene/apply-hygiene.ts'
-import type { PromptBody } from '../../prompt/body/prompt-body.ts'
-import type { Json } from '../../prompt/body/prompt-builder.ts'
-import { readPromptBody } from '../../prompt/formats/read-prompt-body.ts'
+import type { UnreadBytes, WholeBody } from '../bounds/whole-body.ts'
+import { tooLarge } from '../bounds/work-limits.ts'
+import { type SeparatedBody, type SeparatedText, type Separators, takeOutSeparators } from '../chunks/separators.ts'
+import { ProxyError } from '../errors.ts'
+import { applyHygiene, type HygieneSettings } from '../hygiene/apply-hygiene.ts'
+import type { PromptBody } from '../prompt/body/prompt-body.ts'
+import type { Json } from '../prompt/body/prompt-builder.ts'
+import { readPromptBody } from '../prompt/formats/read-prompt-body.ts'
 
 /** A request body as far as it could be understood. */
 export interface Received {

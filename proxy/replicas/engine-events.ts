@@ -7,12 +7,12 @@ import type { KvEventBatch } from '#engine-adapters/kv-events/kv-event.ts'
 import { ReportedCache } from '#engine-adapters/kv-events/reported-cache.ts'
 import type { SentPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
+import type { FollowedEvents } from '../engine-reports/followed-events.ts'
+import { SeldomWarnings, type Warn } from '../engine-reports/seldom-warnings.ts'
+import { type SentRequest, SentRequests } from '../engine-reports/sent-requests.ts'
+import { TiedRequests } from '../engine-reports/tied-requests.ts'
+import type { AskedPrompt } from '../engine-reports/token-asker.ts'
 import type { MirrorMode, ReplicaMirror } from '../mirror/replica-mirror.ts'
-import type { FollowedEvents } from './followed-events.ts'
-import { SeldomWarnings, type Warn } from './seldom-warnings.ts'
-import { type SentRequest, SentRequests } from './sent-requests.ts'
-import { TiedRequests } from './tied-requests.ts'
-import type { AskedPrompt } from './token-asker.ts'
 
 /** The options for following an engine's events. */
 export interface EngineEventsOptions {

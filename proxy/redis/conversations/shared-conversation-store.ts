@@ -1,19 +1,13 @@
 import { LRUCache } from 'lru-cache'
 import { digestOf } from '#index/context-block.ts'
 import type { ConversationStore, SentTurn, TurnKey } from '#index/conversation-store.ts'
-import {
-  evalCommand,
-  getCommand,
-  type RedisCommand,
-  type RedisReply,
-  setCommand,
-} from '../redis/connection/redis-command.ts'
-import type { RedisAccess } from '../redis/connection/redis-connection.ts'
-import { WriteBehind } from '../redis/connection/write-behind.ts'
-import { turnRedisKey } from '../redis/redis-keys.ts'
-import type { MemoryConversationStore } from './memory-conversation-store.ts'
+import type { MemoryConversationStore } from '../../store/memory-conversation-store.ts'
+import { readTurnRecord, toTurnRecord } from '../../store/turn-record.ts'
+import { evalCommand, getCommand, type RedisCommand, type RedisReply, setCommand } from '../connection/redis-command.ts'
+import type { RedisAccess } from '../connection/redis-connection.ts'
+import { WriteBehind } from '../connection/write-behind.ts'
+import { turnRedisKey } from '../redis-keys.ts'
 import type { SharedTurns } from './shared-turns.ts'
-import { readTurnRecord, toTurnRecord } from './turn-record.ts'
 import { forgetTurn, rememberExplicitTurn } from './turn-scripts.ts'
 
 export interface SharedConversationStoreOptions {

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import { Transform } from 'node:stream'
-import { isTooLarge } from '../bounds/receive-whole.ts'
 import { scanBody } from '../bounds/scan-body.ts'
 import { lightBytes } from '../bounds/work-limits.ts'
-import type { Pipeline } from '../request/pipeline.ts'
-import { holdsChunks, readChunkInputs } from './read-chunk-inputs.ts'
+import { holdsChunks, readChunkInputs } from '../chunks/read-chunk-inputs.ts'
+import { isTooLarge } from '../receive/receive-whole.ts'
+import type { Pipeline } from './pipeline.ts'
 
 /** A request that is learned from while it passes. */
 export interface PassingRequest {

@@ -1,4 +1,4 @@
-import type { DecisionInput } from '../../reuse/decision.ts'
+import type { DecisionInput } from '../reuse/decision.ts'
 import type { Call } from './call.ts'
 
 /** Extracts from a call what `decide` needs. */

@@ -2,8 +2,8 @@ import type { EngineRequest } from '#engine-adapters/engine-client.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { SentPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
-import type { Replica } from '../replicas/replica.ts'
-import type { AskedPrompt } from './token-asker.ts'
+import type { AskedPrompt } from '../engine-reports/token-asker.ts'
+import type { Replica } from './replica.ts'
 
 /** The estimate by characters may be too high by this factor: short texts can have an unusual token density. */
 const estimateError = 2

@@ -1,8 +1,5 @@
-import { ProxyError } from '../errors.ts'
-import { readExplicitContext } from '../prompt/body/explicit-context.ts'
-import type { Received } from '../request/call/read-received.ts'
-import type { BodyScan } from './scan-body.ts'
-import { WholeBody } from './whole-body.ts'
+import type { BodyScan } from '../bounds/scan-body.ts'
+import { WholeBody } from '../bounds/whole-body.ts'
 import {
   mostCommas,
   mostContainers,
@@ -11,7 +8,10 @@ import {
   mostStrings,
   tooLarge,
   type WorkLimits,
-} from './work-limits.ts'
+} from '../bounds/work-limits.ts'
+import { ProxyError } from '../errors.ts'
+import { readExplicitContext } from '../prompt/body/explicit-context.ts'
+import type { Received } from './read-received.ts'
 
 /** Whether reading a body takes longer than other requests can wait. */
 export function isTooLarge(bytes: number, scan: BodyScan, limits: WorkLimits): boolean {

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import type { EngineTls } from '#engine-adapters/engine-client.ts'
-import type { EngineTlsFiles, ListenerTlsFiles } from '../config/config.ts'
-import { ConfigError } from '../config/config-error.ts'
-import { CollectedFaults } from '../config/faults/collected-faults.ts'
+import { ConfigError } from '../errors.ts'
 import type { ListenerTls } from '../http/listener.ts'
+import type { EngineTlsFiles, ListenerTlsFiles } from './config.ts'
+import { CollectedFaults } from './faults/collected-faults.ts'
 
 /** Reads the certificates of a listener. Throws a ConfigError with a line for each file that cannot be used. */
 export function readListenerTls(files: ListenerTlsFiles | undefined): ListenerTls | undefined {

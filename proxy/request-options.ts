@@ -1,5 +1,5 @@
 import type { ReuseWish } from '#engine-adapters/any-position-reuse.ts'
-import { ProxyError } from '../../errors.ts'
+import { ProxyError } from './errors.ts'
 
 /** What a request may switch off; anything it does not name stays as configured. */
 export interface RequestSwitches {

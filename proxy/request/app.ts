@@ -1,20 +1,21 @@
 import { randomUUID } from 'node:crypto'
-import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono, type Context as HonoContext } from 'hono'
 import { getPath } from 'hono/utils/url'
 import { type PromptApi, promptPaths } from '#engine-adapters/prompt-api.ts'
 import { watchBody } from '../bounds/watch-body.ts'
+import type { Exchange } from '../call/exchange.ts'
 import { ProxyError, toProxyError } from '../errors.ts'
-import { passThrough } from '../request/pass-through.ts'
-import type { Exchange, Pipeline } from '../request/pipeline.ts'
-import { runPipeline } from '../request/run-pipeline.ts'
+import { brokenOffBy } from '../http/answer-unread.ts'
+import { clientAddress } from '../http/client-address.ts'
+import { endBehindBody } from '../http/end-behind-body.ts'
+import { type ForwardOutcome, UnreachableError } from '../http/forward.ts'
+import { LateError } from '../http/late-error.ts'
+import type { ServerEnv } from '../http/listen.ts'
 import { RequestTelemetry } from '../telemetry/request-telemetry.ts'
-import { brokenOffBy } from './answer-unread.ts'
-import { clientAddress } from './client-address.ts'
-import { endBehindBody } from './end-behind-body.ts'
-import { type ForwardOutcome, UnreachableError } from './forward.ts'
-import { LateError } from './late-error.ts'
+import { passThrough } from './pass-through.ts'
+import type { Pipeline } from './pipeline.ts'
+import { runPipeline } from './run-pipeline.ts'
 
 /** How far the proxy's shutdown has got. */
 export interface Drain {
@@ -25,9 +26,6 @@ export interface Drain {
   /** the time for requests in flight is up: those that are left are cut off */
   readonly isCutting: boolean
 }
-
-/** What the Node server hands to Hono. */
-export type ServerEnv = { Bindings: HttpBindings }
 
 /** The data plane: rewrites requests with prompts and passes everything else through. */
 export function createApp(pipeline: Pipeline, drain: Drain): Hono<ServerEnv> {

@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto'
-import type { Config } from '../config/config.ts'
-import { createReplicaMetrics, type OtherSources } from '../create-replica-metrics.ts'
-import type { Metrics } from '../metrics.ts'
-import type { ReplicaSet } from '../replicas/replica-set.ts'
-import { KnownChunks } from './known-chunks.ts'
+import { KnownChunks } from './chunks/known-chunks.ts'
+import type { Config } from './config/config.ts'
+import { createReplicaMetrics, type OtherSources } from './create-replica-metrics.ts'
+import type { Metrics } from './metrics.ts'
+import type { ReplicaSet } from './replicas/replica-set.ts'
 
 /** Creates an empty set of known chunks, and the metrics: each of the two reads the other. */
 export function createCountedChunks(

@@ -1,7 +1,8 @@
-import type { KeyEntry } from '../../access/api-keys.ts'
-import { ProxyError } from '../../errors.ts'
-import type { Decision } from '../../reuse/decision.ts'
-import type { Pipeline } from '../pipeline.ts'
+import type { KeyEntry } from '../access/api-keys.ts'
+import type { RateLimits } from '../access/rate-limits.ts'
+import { ProxyError } from '../errors.ts'
+import type { Decision } from '../reuse/decision.ts'
+import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { Call } from './call.ts'
 
 /** The charge of a request against the limits of its API key. */
@@ -18,7 +19,7 @@ const bytesPerToken = 4
 
 /** Charges a request to its key. Throws `rate_limited` if the key's limits are used up. */
 export function chargeCall(
-  { rateLimits, telemetry, now }: Pick<Pipeline, 'rateLimits' | 'telemetry' | 'now'>,
+  { rateLimits, telemetry, now }: { rateLimits: RateLimits; telemetry: Pick<Telemetry, 'metrics'>; now(): number },
   { caller: { key }, body }: Pick<Call, 'caller' | 'body'>,
   { promptTokens }: Pick<Decision, 'promptTokens'>,
 ): Charge {

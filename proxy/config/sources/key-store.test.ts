@@ -2,9 +2,9 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, expect, test, vi } from 'vitest'
-import type { KeysConfig } from '../config/config.ts'
-import { readVersion } from '../telemetry/read-version.ts'
-import { hashOf } from './hash-key.ts'
+import { hashOf } from '../../access/hash-key.ts'
+import type { KeysConfig } from '../../access/key-record.ts'
+import { readVersion } from '../../read-version.ts'
 import { KeyStore } from './key-store.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'reprise-keys-'))

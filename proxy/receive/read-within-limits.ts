@@ -1,11 +1,11 @@
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
+import { type BodyScan, scanBody } from '../bounds/scan-body.ts'
+import { decidingMembers } from '../bounds/whole-body.ts'
+import { lightBytes, lightContainers, lightMarks, tooLarge, type WorkLimits } from '../bounds/work-limits.ts'
 import type { HygieneSettings } from '../hygiene/apply-hygiene.ts'
 import type { PromptBody } from '../prompt/body/prompt-body.ts'
-import { type Received, readReceived } from '../request/call/read-received.ts'
+import { type Received, readReceived } from './read-received.ts'
 import { explicitTooLarge, isTooLarge, receiveWhole } from './receive-whole.ts'
-import { type BodyScan, scanBody } from './scan-body.ts'
-import { decidingMembers } from './whole-body.ts'
-import { lightBytes, lightContainers, lightMarks, tooLarge, type WorkLimits } from './work-limits.ts'
 
 /** Parsing a smaller body is faster than scanning it. */
 const scannedBytes = 16 * 1024

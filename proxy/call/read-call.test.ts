@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { expect, test } from 'vitest'
-import { HeavyTurns } from '../../bounds/heavy-turns.ts'
-import { KnownChunks } from '../../chunks/known-chunks.ts'
-import type { Settings } from '../../settings.ts'
+import { HeavyTurns } from '../bounds/heavy-turns.ts'
+import { KnownChunks } from '../chunks/known-chunks.ts'
+import type { Settings } from '../settings.ts'
 import { toCall } from './read-call.ts'
 
 const settings = {

@@ -1,12 +1,12 @@
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
-import type { Caller } from '../../access/tenancy.ts'
-import type { CertainLists } from '../../chunks/certain-lists.ts'
-import type { PatternLists } from '../../prompt/find-contexts.ts'
-import type { Replica } from '../../replicas/replica.ts'
-import type { Decision } from '../../reuse/decision.ts'
-import type { Settings } from '../../settings.ts'
-import type { Received } from './read-received.ts'
-import type { RequestOptions } from './request-options.ts'
+import type { Caller } from '../access/tenancy.ts'
+import type { CertainLists } from '../chunks/certain-lists.ts'
+import type { PatternLists } from '../prompt/find-contexts.ts'
+import type { Received } from '../receive/read-received.ts'
+import type { Replica } from '../replicas/replica.ts'
+import type { RequestOptions } from '../request-options.ts'
+import type { Decision } from '../reuse/decision.ts'
+import type { Settings } from '../settings.ts'
 
 /** A received request: its caller, what it asks for, and how it is to be handled. */
 export interface Call {

@@ -4,9 +4,9 @@ import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import type { WorkBudget } from '../bounds/work-budget.ts'
 import type { Layout } from '../prompt/layout.ts'
 import type { Wording } from '../prompt/wording.ts'
-import type { RequestOptions } from '../request/call/request-options.ts'
-import { reusePrompts } from '../reuse/reuse-prompt.ts'
-import type { ReusedBody, ReusedContext, ReusedPrompt } from '../reuse/reused-prompt.ts'
+import type { RequestOptions } from '../request-options.ts'
+import { reusePrompts } from './reuse-prompt.ts'
+import type { ReusedBody, ReusedContext, ReusedPrompt } from './reused-prompt.ts'
 
 /** What the decision depends on in a replica. */
 export interface Candidate {

@@ -1,18 +1,33 @@
 import type { IncomingMessage } from 'node:http'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
-import type { Caller } from '../../access/tenancy.ts'
-import type { BodyShare } from '../../bounds/body-memory.ts'
-import { readWithinLimits } from '../../bounds/read-within-limits.ts'
-import { CertainLists } from '../../chunks/certain-lists.ts'
-import { readBody } from '../../http/read-body.ts'
-import type { PatternLists } from '../../prompt/find-contexts.ts'
-import type { Exchange, Pipeline } from '../pipeline.ts'
+import type { Caller, Tenancy } from '../access/tenancy.ts'
+import type { BodyMemory, BodyShare } from '../bounds/body-memory.ts'
+import type { HeavyTurns } from '../bounds/heavy-turns.ts'
+import { CertainLists } from '../chunks/certain-lists.ts'
+import type { KnownChunks } from '../chunks/known-chunks.ts'
+import { readBody } from '../http/read-body.ts'
+import type { PatternFinder } from '../patterns/pattern-finder.ts'
+import type { PatternLists } from '../prompt/find-contexts.ts'
+import { membersOf, type Received } from '../receive/read-received.ts'
+import { readWithinLimits } from '../receive/read-within-limits.ts'
+import { readOptions, readPriority } from '../request-options.ts'
+import type { Settings } from '../settings.ts'
 import type { Call } from './call.ts'
-import { membersOf, type Received } from './read-received.ts'
-import { readOptions, readPriority } from './request-options.ts'
+import type { Exchange } from './exchange.ts'
 
-/** The parts of the pipeline that reading a request needs. */
-type Reading = Pick<Pipeline, 'settings' | 'tenancy' | 'patterns' | 'chunks' | 'now' | 'heavyTurns' | 'bodyMemory'>
+/** What reading a request needs of the pipeline. */
+export interface Reading {
+  /** may change while the proxy runs; read once per request */
+  readonly settings: () => Settings
+  readonly tenancy: () => Tenancy
+  readonly patterns: () => PatternFinder | undefined
+  /** chunks with known borders, wherever they occur in prompts */
+  readonly chunks: KnownChunks
+  readonly heavyTurns: HeavyTurns
+  readonly bodyMemory: BodyMemory
+  /** milliseconds, monotonic */
+  readonly now: () => number
+}
 
 /** Reads a request. Throws a `ProxyError` for client mistakes. */
 export async function readCall(
@@ -88,7 +103,7 @@ export async function toCall(
 
 /** Runs the user's own patterns over the texts of a request. */
 async function findByPatterns(
-  { patterns }: Pick<Pipeline, 'patterns'>,
+  { patterns }: Pick<Reading, 'patterns'>,
   { prompt }: Received,
   clientLeft: AbortSignal | undefined,
 ): Promise<PatternLists | undefined> {

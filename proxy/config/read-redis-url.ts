@@ -1,4 +1,4 @@
-import { ConfigError } from '../../config/config-error.ts'
+import { ConfigError } from '../errors.ts'
 
 /** Where a Redis server listens. */
 export interface RedisNode {

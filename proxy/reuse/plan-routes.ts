@@ -1,7 +1,7 @@
 import type { ConversationStore } from '#index/conversation-store.ts'
-import { withPlannedTurns } from '../gain/planned-turns.ts'
 import type { Layout } from '../prompt/layout.ts'
 import { type Candidate, type PlannedRoute, type PlanState, planRoute } from './plan-route.ts'
+import { withPlannedTurns } from './planned-turns.ts'
 
 /** The prompts planned for each replica; both lists cover as many candidates as there was time for. */
 export interface PlannedRoutes {
