@@ -27,7 +27,6 @@ const floors = {
     plan: [],
     ordering: ['columns'],
     mirror: ['columns', 'hotness', 'ordering'],
-    paper: ['ordering', 'plan'],
   },
   proxy: {
     json: [],
@@ -55,7 +54,8 @@ const floors = {
   replay: {
     trace: [],
     cache: ['trace'],
-    policies: ['cache'],
+    paper: [],
+    policies: ['cache', 'paper'],
     run: ['trace', 'cache', 'policies'],
     report: ['cache', 'policies', 'run'],
     chart: ['cache', 'policies', 'report', 'run'],
