@@ -29,7 +29,6 @@ const floors = {
     plan: [],
     ordering: ['columns'],
     mirror: ['columns', 'hotness', 'ordering'],
-    paper: ['ordering', 'plan'],
   },
   proxy: inOrder(
     ...['json', 'answer', 'store', 'access', 'prompt', 'patterns', 'hygiene', 'bounds', 'http', 'config'],
@@ -73,7 +72,8 @@ const floors = {
   replay: {
     trace: [],
     cache: ['trace'],
-    policies: ['cache'],
+    paper: [],
+    policies: ['cache', 'paper'],
     run: ['trace', 'cache', 'policies'],
     report: ['cache', 'policies', 'run'],
     chart: ['cache', 'policies', 'report', 'run'],

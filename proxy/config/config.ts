@@ -77,9 +77,7 @@ export interface Config {
   /** empty: the embedded emulator */
   readonly engines: readonly EngineConfig[]
   readonly mode: Mode
-  /** how contexts are ordered: by the prefixes that were sent, or as in the ContextPilot paper */
-  readonly ordering: 'reprise' | 'paper'
-  /** how far a block may be from its rank, in places; undefined: anywhere. The paper's ordering has no bound */
+  /** how far a block may be from its rank, in places; undefined: anywhere */
   readonly maxDisplacement?: number | undefined
   /** whether blocks are moved only if that saves more tokens than the annotation takes */
   readonly movesMustPay: boolean

@@ -25,7 +25,7 @@ export interface Settings {
   mode: Mode | boolean
   engines: EngineSettings[]
   engine_api_key?: string
-  ordering: { policy: 'reprise' | 'paper'; when: 'pays' | 'possible'; max_displacement?: number }
+  ordering: { when: 'pays' | 'possible'; max_displacement?: number }
   mirror: { requests: number }
   annotations: { order: string; volatile: string; location: string }
   explicit: { template: string }

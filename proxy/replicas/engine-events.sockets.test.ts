@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { ReplicaId } from '#index/context-block.ts'
 import { CacheMirror } from '#index/mirror/cache-mirror.ts'
-import { PaperOrdering } from '#index/paper/paper-ordering.ts'
 import type { EngineConfig } from '../config/config.ts'
 import { defaultConfig } from '../config/sources/config-source.ts'
 import { KvEngineDouble } from '../engine-reports/kv-engine-double.ts'
@@ -218,10 +217,7 @@ test('messages that cannot be read have one line in the log, however many there 
   const events = new EngineEvents({
     eventsUrl: engine.publisher.eventsUrl,
     replayUrl: undefined,
-    mirror: new ReplicaMirror(
-      'engine' as ReplicaId,
-      new CacheMirror({ maxRequests: 10, maxBlocks: 100 }, () => new PaperOrdering()),
-    ),
+    mirror: new ReplicaMirror('engine' as ReplicaId, new CacheMirror({ maxRequests: 10, maxBlocks: 100 })),
     now: () => performance.now(),
     warn,
     onGap: () => {},

@@ -1,7 +1,6 @@
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { ReplicaId, RequestId } from '#index/context-block.ts'
 import { CacheMirror } from '#index/mirror/cache-mirror.ts'
-import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
 import { ProcessedBlocks } from '#index/processed-blocks.ts'
 import { CertainLists } from '../chunks/certain-lists.ts'
 import { KnownChunks } from '../chunks/known-chunks.ts'
@@ -33,10 +32,7 @@ const engine = 'engine' as ReplicaId
 
 /** A proxy without sockets: what it decides to send counts as sent. */
 export class Sender {
-  readonly mirror: CacheMirror = new CacheMirror(
-    { maxRequests: 1000, maxBlocks: 100_000 },
-    (blocks) => new PrefixOrdering({ blocks }),
-  )
+  readonly mirror: CacheMirror = new CacheMirror({ maxRequests: 1000, maxBlocks: 100_000 })
   readonly store: MemoryConversationStore = new MemoryConversationStore(1_000_000)
   chunks: KnownChunks = new KnownChunks({ maxChunks: 1000, maxBytes: 1_000_000, source: 1 })
   /** how its engine caches, if it says so */

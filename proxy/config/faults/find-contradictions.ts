@@ -22,8 +22,6 @@ export function findContradictions(settings: Settings): SettingFault[] {
   tryTo(['admin', 'listen'], () => readListenAddress(settings.admin.listen))
   if (settings.listen === settings.admin.listen && !settings.listen.endsWith(':0'))
     add(['admin', 'listen'], 'is where applications connect (listen): give each an address of its own')
-  if (settings.ordering.policy === 'paper' && settings.ordering.max_displacement !== undefined)
-    add(['ordering', 'max_displacement'], "bounds the ordering 'reprise': the paper's knows no bound")
   faults.push(...redisFaults(settings.redis))
   for (const reason of pairFaults(settings.tls)) add(['tls'], reason)
   if (settings.tls.client_ca !== undefined && settings.tls.cert === undefined)

@@ -26,11 +26,6 @@ export const reuseSchemas: Record<string, SettingSchema> = {
     default: 'on',
   },
   ordering: group('How context blocks are ordered.', {
-    policy: {
-      description: 'Ours, or as the ContextPilot paper has it.',
-      enum: ['reprise', 'paper'],
-      default: 'reprise',
-    },
     when: {
       description:
         '`pays`: blocks are moved where that is expected to save more tokens than the annotation takes; `possible`: wherever something can be shared.',

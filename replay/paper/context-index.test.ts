@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Context, RequestId } from '../context-block.ts'
-import { alignContext } from '../plan/align-context.ts'
+import type { Context, RequestId } from '#index/context-block.ts'
+import { alignContext } from '#index/plan/align-context.ts'
 import { ContextIndex } from './context-index.ts'
 import { type ContextNode, searchPath } from './context-tree.ts'
 

@@ -1,4 +1,4 @@
-import type { BlockId, Context } from '../context-block.ts'
+import type { BlockId, Context } from '#index/context-block.ts'
 
 /** Weight of positional alignment in Equation 1; ContextPilot uses 0.001 in all its experiments (§7). */
 export const defaultAlpha = 0.001

@@ -1,5 +1,5 @@
-import type { BlockId, Context, RequestId } from '../context-block.ts'
-import { alignContext } from '../plan/align-context.ts'
+import type { BlockId, Context, RequestId } from '#index/context-block.ts'
+import { alignContext } from '#index/plan/align-context.ts'
 import { averageLinkage, type Merge } from './average-linkage.ts'
 import { defaultAlpha } from './context-distance.ts'
 import { ContextIndex } from './context-index.ts'

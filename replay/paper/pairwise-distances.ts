@@ -1,4 +1,4 @@
-import type { BlockId, Context } from '../context-block.ts'
+import type { BlockId, Context } from '#index/context-block.ts'
 import { distanceOf, firstPlaces } from './context-distance.ts'
 
 /** Returns the index of the pair i ≠ j in a condensed matrix: the lower triangle, row by row. */

@@ -1,4 +1,4 @@
-import type { Context, RequestId, RequestKey } from '../context-block.ts'
+import type { Context, RequestId } from '#index/context-block.ts'
 import { contextDistance, defaultAlpha } from './context-distance.ts'
 import { attach, type ContextNode, createNode, detach, nodeAt, replace, searchPath } from './context-tree.ts'
 import { NearestChild } from './nearest-child.ts'
@@ -13,15 +13,15 @@ export interface ContextMatch {
  * The context index (ContextPilot §4): a tree of the contexts that an engine holds. Every virtual node is a prefix with
  * which contexts were sent. Synchronous and deterministic: equal histories give equal trees.
  */
-export class ContextIndex<Request extends RequestKey = RequestId> {
+export class ContextIndex {
   readonly root: ContextNode
   readonly #alpha: number
   readonly #nearestChild: NearestChild
-  readonly #leaves: Map<Request, ContextNode>
+  readonly #leaves: Map<RequestId, ContextNode>
   #nodes = 0
 
   /** Creates an empty index, or one over a tree that was built from a batch (build-index.ts). */
-  constructor(options: { root?: ContextNode; leaves?: Map<Request, ContextNode>; alpha?: number } = {}) {
+  constructor(options: { root?: ContextNode; leaves?: Map<RequestId, ContextNode>; alpha?: number } = {}) {
     this.root = options.root ?? createNode([])
     this.#leaves = options.leaves ?? new Map()
     this.#alpha = options.alpha ?? defaultAlpha
@@ -65,7 +65,7 @@ export class ContextIndex<Request extends RequestKey = RequestId> {
    * node gets it as a child. A leaf is replaced by a new internal node with the prefix that both share. Equal contexts
    * share a leaf.
    */
-  insert(context: Context, request: Request): ContextNode {
+  insert(context: Context, request: RequestId): ContextNode {
     this.remove(request)
     const leaf = this.#place(context, this.search(context).node)
     leaf.requests += 1
@@ -75,7 +75,7 @@ export class ContextIndex<Request extends RequestKey = RequestId> {
   }
 
   /** Removes a request and prunes what only it held, up to the first node that others need. O(h). */
-  remove(request: Request): boolean {
+  remove(request: RequestId): boolean {
     const leaf = this.#leaves.get(request)
     if (!leaf) return false
     this.#leaves.delete(request)
@@ -85,12 +85,12 @@ export class ContextIndex<Request extends RequestKey = RequestId> {
   }
 
   /** Returns the blocks held for a request, in the order they were sent. */
-  contextOf(request: Request): Context | undefined {
+  contextOf(request: RequestId): Context | undefined {
     return this.#leaves.get(request)?.blocks
   }
 
   /** Returns the search path of a request's leaf. */
-  pathOf(request: Request): number[] | undefined {
+  pathOf(request: RequestId): number[] | undefined {
     const leaf = this.#leaves.get(request)
     return leaf && searchPath(leaf)
   }

@@ -1,4 +1,4 @@
-import type { BlockId, Context } from '../context-block.ts'
+import type { BlockId, Context } from '#index/context-block.ts'
 import { firstPlaces } from './context-distance.ts'
 
 /** Children with a block: slot, position of the block in that child, slot, position, … (one array, to save memory). */

@@ -1,4 +1,4 @@
-import type { Context } from '../context-block.ts'
+import type { Context } from '#index/context-block.ts'
 import { distanceOf, firstPlaces } from './context-distance.ts'
 import type { ContextNode, Posting } from './context-tree.ts'
 

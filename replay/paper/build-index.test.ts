@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Context, RequestId } from '../context-block.ts'
+import type { Context, RequestId } from '#index/context-block.ts'
 import { buildIndex } from './build-index.ts'
 import type { ContextNode } from './context-tree.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Context } from '../context-block.ts'
+import type { Context } from '#index/context-block.ts'
 import { contextDistance } from './context-distance.ts'
 
 const context = (...ids: number[]): Context => ids.map(String) as unknown as Context

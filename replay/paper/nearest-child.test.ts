@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Context } from '../context-block.ts'
+import type { Context } from '#index/context-block.ts'
 import { contextDistance } from './context-distance.ts'
 import { attach, type ContextNode, createNode, detach } from './context-tree.ts'
 import { NearestChild } from './nearest-child.ts'

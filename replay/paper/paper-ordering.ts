@@ -1,6 +1,6 @@
-import type { Context, RequestId, RequestKey } from '../context-block.ts'
-import type { Ordering, OrderingIndex } from '../ordering/ordering-index.ts'
-import { alignContext } from '../plan/align-context.ts'
+import type { Context, RequestId } from '#index/context-block.ts'
+import type { Ordering, OrderingIndex } from '#index/ordering/ordering-index.ts'
+import { alignContext } from '#index/plan/align-context.ts'
 import { ContextIndex } from './context-index.ts'
 import { searchPath } from './context-tree.ts'
 
@@ -9,8 +9,8 @@ import { searchPath } from './context-tree.ts'
  * searches again with the context as sent, because other requests may have come and gone since it was ordered. The
  * positions in Equation 1 are then those that the engine holds.
  */
-export class PaperOrdering<Request extends RequestKey = RequestId> implements OrderingIndex<Request> {
-  #index = new ContextIndex<Request>()
+export class PaperOrdering implements OrderingIndex {
+  readonly #index = new ContextIndex()
 
   get nodes(): number {
     return this.#index.nodes
@@ -25,24 +25,15 @@ export class PaperOrdering<Request extends RequestKey = RequestId> implements Or
     return { order: alignContext(context, prefix), searchPath: searchPath(node) }
   }
 
-  insert(context: Context, _sizes: readonly number[], request: Request): void {
+  insert(context: Context, _sizes: readonly number[], request: RequestId): void {
     this.#index.insert(context, request)
   }
 
-  cut(request: Request, length: number): void {
-    const held = this.#index.contextOf(request)
-    if (held) this.#index.insert(held.slice(0, length), request)
-  }
-
-  remove(request: Request): boolean {
+  remove(request: RequestId): boolean {
     return this.#index.remove(request)
   }
 
-  clear(): void {
-    this.#index = new ContextIndex<Request>()
-  }
-
-  pathOf(request: Request): number[] | undefined {
+  pathOf(request: RequestId): number[] | undefined {
     return this.#index.pathOf(request)
   }
 }
