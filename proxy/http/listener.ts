@@ -153,6 +153,7 @@ export class Listener {
   }
 
   #handOver(request: IncomingMessage, response: ServerResponse): void {
+    request.url = toOriginForm(request.url!)
     const fault = findHeadFault(request)
     if (fault === undefined) this.#handle(request, response)
     else this.#onUnread(refuseUnread(request, response, fault))
@@ -204,6 +205,12 @@ function askForBodyLate(request: UpgradableRequest, response: ServerResponse): v
   request.onFirstRead = () => {
     if (!response.headersSent) response.writeContinue()
   }
+}
+
+/** Returns the path and query of a request target, which may be a whole URL (RFC 9112 §3.2.2). */
+function toOriginForm(target: string): string {
+  const path = target.replace(/^https?:\/\/[^/?#]*/i, '')
+  return path.startsWith('?') || path === '' ? `/${path}` : path
 }
 
 function createAnyServer(
