@@ -6,10 +6,10 @@ const GOES_ON =
 const HEADING = /^[^.!?,;:。！？，；：\n]{1,80}\r?\n\s*(?!\p{Ll})/u
 
 /**
- * Returns whether one text is told in pieces: at least two of them, but not the first, begin with `Then`, `At last` and
- * the like. A heading such as `Next steps` does not count.
+ * Returns whether the texts are parts of one narrative: at least two of them, but not the first, begin with `Then`,
+ * `At last` and the like. A heading such as `Next steps` does not count.
  */
-export function areToldInTurn(heads: readonly string[]): boolean {
+export function areNarrative(heads: readonly string[]): boolean {
   if (heads.length < 3) return false
   const going = heads.map((head) => GOES_ON.test(head) && !HEADING.test(head))
   return !going[0] && going.filter(Boolean).length > 1
