@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 from sglang.srt.mem_cache.unified_radix_cache import BASE_COMPONENT_TYPE, UnifiedRadixCache
 
-from reprise_sglang.cache_facts import ROOT, Evicted
-from reprise_sglang.cache_reporter import CacheReporter
+from reprise_sglang.reporting.cache_facts import ROOT, Evicted
+from reprise_sglang.reporting.cache_reporter import CacheReporter
 
 
 class ReportingRadixCache(UnifiedRadixCache):

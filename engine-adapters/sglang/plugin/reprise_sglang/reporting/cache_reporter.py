@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Protocol
 
-from reprise_sglang.cache_facts import Anchored, Evicted, Promoted
+from reprise_sglang.reporting.cache_facts import Anchored, Evicted, Promoted
 
 logger = logging.getLogger(__name__)
 
