@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from reprise_kernels.cuda_kernel import CudaKernel, Launch
+from reprise_kernels.launch.cuda_kernel import CudaKernel, Launch
 
 TRITON_NAMES = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import torch
 import triton
 
-from reprise_kernels.checks import check_index, check_tensor
-from reprise_kernels.rotary import Rotary
+from reprise_kernels.launch.checks import check_index, check_tensor
+from reprise_kernels.rotary.embedding import Rotary
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-PACKAGE = Path(__file__).resolve().parent
+PACKAGE = Path(__file__).resolve().parent.parent
 LANES = 32
 # shared memory that a thread block may use without requesting it
 USUAL_SHARED_BYTES = 48 << 10

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from triton import knobs
 
-from reprise_kernels.launch_spaces import SPACES, Config
+from reprise_kernels.launch.launch_spaces import SPACES, Config
 
-TABLE = Path(__file__).resolve().parent / "launch_configs.json"
+TABLE = Path(__file__).with_name("launch_configs.json")
 _tried: dict[str, Config] = {}
 
 
