@@ -122,3 +122,11 @@ describe('the rooms of the Python packages', () => {
     expect(findCycle(circular)).toEqual(['b', 'd', 'b'])
   })
 })
+
+test.each(['sglang', 'vllm'])('the wheel of the %s plugin takes every folder of its package', (engine) => {
+  const project = `engine-adapters/${engine}/plugin`
+  const [, listed] = /^packages = \[([^\]]*)\]/m.exec(readFileSync(join(root, project, 'pyproject.toml'), 'utf8'))!
+  const folders = sourcesOf(`${project}/reprise_${engine}`).map(({ path }) => relative(project, dirname(path)))
+  const named = [...listed!.matchAll(new RegExp(`"(reprise_${engine}[^"]*)"`, 'g'))].map(([, name]) => name!)
+  expect(named.toSorted()).toEqual([...new Set(folders)].map((path) => path.replaceAll('/', '.')).toSorted())
+})

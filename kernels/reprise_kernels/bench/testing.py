@@ -1,4 +1,4 @@
-"""Shared by the kernels' tests: comparison with a float64 specification, and poison where nothing may be read."""
+"""Shared by tests and benchmark: comparison with a float64 specification, and poison where nothing may be read."""
 
 import torch
 

@@ -6,7 +6,7 @@ import triton.language as tl
 
 @triton.jit
 def pairs_of(HEAD_DIM: tl.constexpr, ROTARY_DIM: tl.constexpr, INTERLEAVED: tl.constexpr):
-    """The two dimensions of each of HEAD_DIM // 2 pairs; pairs of dimensions past ROTARY_DIM do not turn."""
+    """Returns the two dimensions of each of HEAD_DIM // 2 pairs; pairs of dimensions past ROTARY_DIM do not turn."""
     i = tl.arange(0, HEAD_DIM // 2)
     if INTERLEAVED:
         return 2 * i, 2 * i + 1
@@ -18,7 +18,7 @@ def pairs_of(HEAD_DIM: tl.constexpr, ROTARY_DIM: tl.constexpr, INTERLEAVED: tl.c
 
 @triton.jit
 def turn_of(Cos, Sin, turn, HEAD_DIM: tl.constexpr, ROTARY_DIM: tl.constexpr):
-    """The cosines and sines [1, HEAD_DIM // 2] of one distance; 1 and 0 for pairs that do not turn."""
+    """Returns the cosines and sines [1, HEAD_DIM // 2] of one distance; 1 and 0 for pairs that do not turn."""
     i = tl.arange(0, HEAD_DIM // 2)
     angle = turn.to(tl.int64) * (ROTARY_DIM // 2) + i
     cos = tl.load(Cos + angle, mask=i < ROTARY_DIM // 2, other=1.0)

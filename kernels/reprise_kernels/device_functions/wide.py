@@ -6,5 +6,5 @@ import triton.language as tl
 
 @triton.jit
 def wide(number):
-    """The number as int64, even if it is no tensor: a launch turns an integer of 1 into a constant."""
+    """Returns the number as int64, even if it is not a tensor: a launch turns an integer of 1 into a constant."""
     return tl.full((), 0, tl.int64) + number

@@ -24,7 +24,7 @@ def check_tensor(
     if tensor.dtype not in dtypes:
         raise ValueError(f"{name} is {tensor.dtype}, it must be one of {[str(dtype) for dtype in dtypes]}")
     if device is not None and tensor.device != device:
-        raise ValueError(f"{name} is on {tensor.device}, it must be on {device} as the rest")
+        raise ValueError(f"{name} is on {tensor.device}, it must be on {device} like the rest")
 
 
 def check_runnable(tensor: torch.Tensor) -> None:

@@ -7,7 +7,7 @@ MOST = 6
 
 
 def first_with(operation: str, name: str) -> Config:
-    """The first configuration in the operation's space with this name in it, which selects CUDA or Triton."""
+    """Returns the operation's first configuration that has this name, which selects CUDA or Triton."""
     return next(config for config in SPACES[operation] if name in config)
 
 

@@ -6,5 +6,5 @@ import torch
 
 
 def on_device(tensor: torch.Tensor) -> AbstractContextManager[object]:
-    """Within this context, kernels go to the tensor's GPU: Triton uses the current one, wherever arguments are."""
+    """Returns a context in which kernels run on the tensor's GPU; by itself Triton uses the current one."""
     return torch.cuda.device(tensor.device) if tensor.device.type == "cuda" else nullcontext()

@@ -23,7 +23,7 @@ class RequestPlaces:
 
     def __init__(self) -> None:
         self._place: dict[str, int] = {}
-        self._standing: dict[int, set[str]] = {}
+        self._requests_at: dict[int, set[str]] = {}
         self._asleep: dict[int, tuple[str, ...]] = {}
         """by host node: requests that ended there when it left the GPU"""
 
@@ -48,14 +48,14 @@ class RequestPlaces:
         node = self._place.pop(request_id, None)
         if node is None:
             return
-        standing = self._standing[node]
-        standing.discard(request_id)
-        if not standing:
-            del self._standing[node]
+        requests = self._requests_at[node]
+        requests.discard(request_id)
+        if not requests:
+            del self._requests_at[node]
 
     def forget_all(self) -> None:
         self._place.clear()
-        self._standing.clear()
+        self._requests_at.clear()
         self._asleep.clear()
 
     def _anchor(self, fact: Anchored) -> Change:
@@ -65,12 +65,12 @@ class RequestPlaces:
             # reprise believes that what it sent is cached until a report says otherwise
             return evicted(request_id, 0)
         self._place[request_id] = node
-        self._standing.setdefault(node, set()).add(request_id)
+        self._requests_at.setdefault(node, set()).add(request_id)
         return stored(request_id, tokens)
 
     def _retreat(self, fact: Evicted) -> Iterator[Change]:
         node, parent, tokens, stays = fact
-        fallen = self._standing.pop(node, None)
+        fallen = self._requests_at.pop(node, None)
         if fallen is None:
             return
         if stays:
@@ -81,7 +81,7 @@ class RequestPlaces:
         else:
             for request_id in fallen:
                 self._place[request_id] = parent
-            self._standing.setdefault(parent, set()).update(fallen)
+            self._requests_at.setdefault(parent, set()).update(fallen)
         for request_id in fallen:
             yield evicted(request_id, tokens)
 

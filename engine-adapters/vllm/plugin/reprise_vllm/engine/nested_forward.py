@@ -46,7 +46,7 @@ class NestedForward:
         self._attend: Attend | None = None
         self._is_under_way = False
         for index, layer in enumerate(layers.values()):
-            self._stand_before(layer, index)
+            self._intercept(layer, index)
 
     def compute(self, tokens: torch.Tensor, runs: Runs, blocks: torch.Tensor) -> None:
         """Computes rows and writes their keys and values to the pages.
@@ -113,7 +113,7 @@ class NestedForward:
             self._is_under_way = False
             group._connector_metadata = bound
 
-    def _stand_before(self, layer: Any, index: int) -> None:
+    def _intercept(self, layer: Any, index: int) -> None:
         engines = layer.impl.forward
         is_last = index == len(self._names) - 1
 

@@ -52,7 +52,7 @@ class PrefixLedger:
             node = child
         self.forget(request_id)
         if node is not self._root:
-            self._stand(request_id, node)
+            self._put(request_id, node)
 
     def lose(self, hashes: Iterable[bytes]) -> dict[str, int]:
         """Removes blocks that are no longer cached. Returns the affected requests and how many blocks each has left."""
@@ -63,12 +63,12 @@ class PrefixLedger:
         moved: dict[str, int] = {}
         for node in lost:
             if node.requests:
-                self._fall(node, node, moved)
+                self._move_up(node, node, moved)
         for node in lost:
             if node.children:
                 for below in _descendants(node):
                     if below.requests:
-                        self._fall(below, node, moved)
+                        self._move_up(below, node, moved)
         return moved
 
     def forget(self, request_id: str) -> None:
@@ -83,13 +83,13 @@ class PrefixLedger:
         self._nodes.clear()
         self._places.clear()
 
-    def _stand(self, request_id: str, node: _Node) -> None:
+    def _put(self, request_id: str, node: _Node) -> None:
         self._places[request_id] = node
         if node.requests is None:
             node.requests = set()
         node.requests.add(request_id)
 
-    def _fall(self, node: _Node, evicted: _Node, moved: dict[str, int]) -> None:
+    def _move_up(self, node: _Node, evicted: _Node, moved: dict[str, int]) -> None:
         """Moves the requests at `node` up: from `evicted` on, nothing of them is cached."""
         requests, node.requests = node.requests, None
         target = above = evicted.parent

@@ -32,7 +32,7 @@ class PageReport:
 
 
 def of_prompt(figures: Mapping[str, int]) -> dict[str, int]:
-    """Returns the figures that are of a request's prompt, and not of its answer."""
+    """Returns only the figures of a request's prompt, not those of its answer."""
     return {name: value for name, value in figures.items() if name not in FIGURES}
 
 

@@ -433,7 +433,7 @@ def test_a_file_whose_name_is_not_the_tiers_is_left_alone_and_said(tmp_path, nam
     shutil.copy(path, odd)
     with listening(caplog):
         assert [file.name for file, _ in tier(tmp_path).restore()] == [5]
-    assert f"is left alone: {name}" in caplog.text
+    assert f"are left alone: {name}" in caplog.text
     assert odd.exists()
 
 

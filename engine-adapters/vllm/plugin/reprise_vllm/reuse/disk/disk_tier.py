@@ -75,7 +75,7 @@ class DiskTier:
             else:
                 yield restored
         for why, paths in refused.items():
-            self._tell_refused(why, paths)
+            self._report_refused(why, paths)
 
     def renew(self) -> None:
         """The model may have got other weights: computes its fingerprint again. Queued writes keep the old one."""
@@ -129,7 +129,7 @@ class DiskTier:
         with self._lock:
             if self._pending[name]:
                 self._dropped.add(name)
-        with self._or_say_once("removed from"):
+        with self._or_log_once("removed from"):
             self._path(name).unlink(missing_ok=True)
 
     def close(self, seconds: float = _LONGEST_CLOSE) -> None:
@@ -164,7 +164,7 @@ class DiskTier:
         if others:
             more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
             named = ", ".join(others[:_MOST_NAMED]) + more
-            self._logger.warning("reprise: what is no segment in %s is left alone: %s", self._folder, named)
+            self._logger.warning("reprise: files in %s that are no segments are left alone: %s", self._folder, named)
         return names
 
     def _clear_away_partials(self) -> None:
@@ -176,7 +176,7 @@ class DiskTier:
 
     def _write_on(self) -> None:
         while (item := self._waiting.get()) is not None:
-            with self._or_say_once("written to"):
+            with self._or_log_once("written to"):
                 self._write(*item)
 
     def _write(self, files: SegmentFiles, file: DiskFile, state: State) -> None:
@@ -206,11 +206,11 @@ class DiskTier:
             return files.read(path, file)
         return None
 
-    def _tell_refused(self, why: str, paths: list[Path]) -> None:
+    def _report_refused(self, why: str, paths: list[Path]) -> None:
         """Logs and counts files that stay where they are: another engine may need them."""
         self._refused += len(paths)
         for path in paths[:_MOST_NAMED]:
-            self._tell_unused(path, why)
+            self._warn_unused(path, why)
         size = 0
         for path in paths:
             with contextlib.suppress(OSError):
@@ -219,7 +219,7 @@ class DiskTier:
         unused = (len(paths), self._folder, size)
         self._logger.warning("reprise: %d unused files in %s take %d of disk_bytes: delete what nobody needs", *unused)
 
-    def _tell_unused(self, path: Path, why: str) -> None:
+    def _warn_unused(self, path: Path, why: str) -> None:
         self._logger.warning("reprise: %s %s and is not used", path, why)
 
     @contextlib.contextmanager
@@ -228,12 +228,12 @@ class DiskTier:
         try:
             yield
         except Exception as error:
-            self._tell_unused(path, _why(error))
+            self._warn_unused(path, _why(error))
             with self._lock:
                 self._refused += 1
 
     @contextlib.contextmanager
-    def _or_say_once(self, doing: str) -> Iterator[None]:
+    def _or_log_once(self, doing: str) -> Iterator[None]:
         """Logs once that segments cannot be written or removed, and again only after one has succeeded."""
         try:
             yield

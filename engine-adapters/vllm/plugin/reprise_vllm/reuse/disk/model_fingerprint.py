@@ -1,4 +1,4 @@
-"""Tells models apart: by every number of their weights, and by their configuration."""
+"""Identifies a model by every number of its weights and by its configuration."""
 
 import hashlib
 import json

@@ -47,7 +47,7 @@ class Claim:
     @property
     def exact(self) -> int:
         """Rows taken from segments that equal those of full attention."""
-        return self._behind_the_same if self.is_lossless else 0
+        return self._after_the_same if self.is_lossless else 0
 
     @property
     def gaps(self) -> int:
@@ -57,7 +57,7 @@ class Claim:
     @property
     def reused(self) -> int:
         """Rows that only approximate full attention and are not recomputed."""
-        return self.approximate - self.budget + self._behind_the_same - self.exact
+        return self.approximate - self.budget + self._after_the_same - self.exact
 
     @property
     def computed(self) -> int:
@@ -72,7 +72,7 @@ class Claim:
         return len(self.question) + self.end // _READ_AT_THE_COST_OF_ONE
 
     @property
-    def _behind_the_same(self) -> int:
+    def _after_the_same(self) -> int:
         return sum(one.match.length for one in self.found if one.is_exact)
 
 
@@ -98,7 +98,7 @@ def make_claim(
     if sum(one.match.length for one in found) < least:
         return None
     end = found[-1].match.end
-    # rows that are computed behind exact ones are exact
+    # rows computed after exact ones are exact too
     inexact = (one.match.start for one in found if not (is_lossless and one.is_exact))
     exact_end = next(inexact, end)
     approximate = [np.arange(one.match.start, one.match.end) for one in found if not one.is_exact]

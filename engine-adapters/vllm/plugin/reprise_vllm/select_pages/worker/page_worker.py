@@ -104,7 +104,7 @@ def _begin(
 
     settings = worker.settings
     if not worker.has_processor:
-        raise NotSupportedError("vLLM has not loaded our logits processor, so nobody says who sits in which row")
+        raise NotSupportedError("vLLM has not loaded our logits processor, which reports the row of each request")
     if worker.selections:
         raise NotSupportedError("a model with several kinds of layers is not supported")
     check_private_answers()

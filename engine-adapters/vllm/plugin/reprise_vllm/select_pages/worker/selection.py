@@ -267,7 +267,7 @@ class PageSelection:
         is_listed = torch.arange(step.due_most, device=self._device) < step.where[:, 3:4]
         table[rows, : step.due_most] = torch.where(is_listed, blocks, table[rows, : step.due_most])
 
-    # ---- around it
+    # ---- faults and counts
 
     def forget_choices(self, step: SparseStep) -> None:
         """Makes the step's requests choose again in the next step."""
