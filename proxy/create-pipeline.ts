@@ -13,6 +13,7 @@ import { Gain } from './gain/gain.ts'
 import type { Log } from './log.ts'
 import type { ReplicaMirror } from './mirror/replica-mirror.ts'
 import { PatternFinder } from './patterns/pattern-finder.ts'
+import type { RedisFault } from './reasons.ts'
 import { Recorder, type RecorderOptions } from './record/recorder.ts'
 import type { SharedRedis } from './redis/create-shared-redis.ts'
 import { shareMirrors } from './redis/share-mirrors.ts'
@@ -163,7 +164,7 @@ function createSharedStore(
   { connection, namespace, ttlSeconds, proxy, countFaults }: SharedRedis,
   { metrics, now }: Telemetry,
 ): SharedConversationStore {
-  const onFault = (reason: string): void => metrics.failOpen.inc({ reason })
+  const onFault = (reason: RedisFault): void => metrics.failOpen.inc({ reason })
   countFaults(onFault)
   return new SharedConversationStore({ memory, redis: connection, namespace, ttlSeconds, proxy, now, onFault })
 }
@@ -173,7 +174,7 @@ function createSharedChunks(
   { connection, namespace, ttlSeconds, proxy }: SharedRedis,
   { metrics }: Telemetry,
 ): SharedChunks {
-  const onFault = (reason: string): void => metrics.failOpen.inc({ reason })
+  const onFault = (reason: RedisFault): void => metrics.failOpen.inc({ reason })
   return new SharedChunks({ chunks, redis: connection, namespace, ttlSeconds, proxy, onFault, wallClock: Date.now })
 }
 

@@ -6,6 +6,7 @@ import { getPath } from 'hono/utils/url'
 import { type PromptApi, promptPaths } from '#engine-adapters/prompt-api.ts'
 import { watchBody } from '../bounds/watch-body.ts'
 import { ProxyError, toProxyError } from '../errors.ts'
+import type { ForwardOutcome, Outcome } from '../reasons.ts'
 import { passThrough } from '../request/pass-through.ts'
 import type { Exchange, Pipeline } from '../request/pipeline.ts'
 import { runPipeline } from '../request/run-pipeline.ts'
@@ -13,7 +14,7 @@ import { RequestTelemetry } from '../telemetry/request-telemetry.ts'
 import { brokenOffBy } from './answer-unread.ts'
 import { clientAddress } from './client-address.ts'
 import { endBehindBody } from './end-behind-body.ts'
-import { type ForwardOutcome, UnreachableError } from './forward.ts'
+import { UnreachableError } from './forward.ts'
 import { LateError } from './late-error.ts'
 
 /** How far the proxy's shutdown has got. */
@@ -60,7 +61,7 @@ async function answer(
   const exchange = { incoming, outgoing, clientLeft: gone.signal, telemetry }
   const { bodyStallMilliseconds } = pipeline.settings()
   const stopWatching = watchBody(exchange, bodyStallMilliseconds, (error) => gone.abort(error))
-  let outcome: string
+  let outcome: Outcome
   try {
     if (drain.isDraining) {
       throw new ProxyError('draining', 'The proxy is shutting down: send to another.', {
@@ -90,7 +91,7 @@ function answerError(
   { incoming, outgoing, clientLeft, telemetry }: Exchange,
   pipeline: Pipeline,
   api: PromptApi | undefined,
-): string {
+): Outcome {
   const hasLeft = clientLeft.aborted && !(error instanceof ProxyError)
   // the request may close before the response notices
   if (hasLeft || incoming.socket?.destroyed) return 'client_left'

@@ -1,4 +1,5 @@
 import type { ContextList } from '../prompt/judge/context-list.ts'
+import type { FailOpenReason } from '../reasons.ts'
 import type { BlockPattern, CompiledPattern } from './block-pattern.ts'
 import { compilePatterns } from './compile-patterns.ts'
 import { PatternThread, type ThreadAnswer, type ThreadFailure } from './pattern-thread.ts'
@@ -26,7 +27,7 @@ export const defaultPatternLimits: PatternLimits = {
 
 /** Why a request continues without its patterns' blocks, or why a pattern is no longer used. */
 export interface PatternFault {
-  readonly reason: 'pattern_timeout' | 'pattern_text_too_large' | 'pattern_busy' | 'pattern_failed' | 'pattern_off'
+  readonly reason: Extract<FailOpenReason, `pattern_${string}`>
   /** The pattern at fault, if it is known. */
   readonly pattern: string | undefined
 }

@@ -1,6 +1,6 @@
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { RequestId } from '#index/context-block.ts'
-import type { ForwardOutcome } from '../http/forward.ts'
+import type { ForwardOutcome } from '../reasons.ts'
 import { logPrompt } from '../telemetry/access-log.ts'
 import type { Call, RoutedCall } from './call/call.ts'
 import { chargeCall } from './call/charge-call.ts'

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ReplicaId } from '#index/context-block.ts'
-import { type ForwardOutcome, UnreachableError } from '../http/forward.ts'
+import { UnreachableError } from '../http/forward.ts'
+import type { ForwardOutcome } from '../reasons.ts'
 import type { Replica } from '../replicas/replica.ts'
 import { decideRetry } from '../replicas/retry-policy.ts'
 import type { Exchange, Pipeline } from './pipeline.ts'

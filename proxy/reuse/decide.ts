@@ -9,6 +9,7 @@ import { citationMapOf } from '../prompt/citation-map.ts'
 import type { Layout } from '../prompt/layout.ts'
 import type { PlacedContext } from '../prompt/place-explicit-context.ts'
 import { explicitSplices, type PromptBody, type PromptSet } from '../prompt/prompt-body.ts'
+import type { SkippedReason } from '../reasons.ts'
 import type { Received } from '../request/call/read-received.ts'
 import type { PlannedRoute } from '../routing/plan-route.ts'
 import { planRoutes } from '../routing/plan-routes.ts'
@@ -44,7 +45,7 @@ export function decide(input: DecisionInput, state: DecisionState): Decision {
   const started = state.now()
   const { prompt, skipped } = input.received
   const options = { ...input.options, ...prompt?.explicit?.options }
-  const leave = (reason: string | undefined, splices = tidied(input.received), fault?: unknown): Decision => ({
+  const leave = (reason: SkippedReason | undefined, splices = tidied(input.received), fault?: unknown): Decision => ({
     splices,
     candidate: selectByLoad(state),
     options,
@@ -170,7 +171,7 @@ function reasonFor(
   { mode, options }: DecisionInput,
   { isUnsure, refusals }: Layout,
   { contexts, isReuseEnough }: PlannedRoute,
-): string {
+): SkippedReason {
   if (refusals.some(({ refused }) => refused === 'too_many')) return 'too_many_blocks'
   if (contexts.every(({ order }) => order.length === 0)) return isUnsure ? 'unsure_borders' : 'no_blocks'
   if (mode === 'shadow') return 'shadow'

@@ -8,6 +8,7 @@ import type { VolatileFields } from '../prompt/cut-ranks.ts'
 import type { PatternLists, PlacedRefusal } from '../prompt/find-contexts.ts'
 import type { Layout } from '../prompt/layout.ts'
 import type { PlacedContext } from '../prompt/place-explicit-context.ts'
+import type { SkippedReason } from '../reasons.ts'
 import type { Received } from '../request/call/read-received.ts'
 import type { RequestOptions } from '../request/call/request-options.ts'
 import type { Candidate, Route } from '../routing/plan-route.ts'
@@ -47,7 +48,7 @@ export interface Decision {
   readonly citations: CitationMap
   readonly options: RequestOptions
   /** why nothing was done, or why documents of a past turn are missing */
-  readonly skipped: string | undefined
+  readonly skipped: SkippedReason | undefined
   /** what looks like a list of blocks but is left alone */
   readonly refusals: readonly PlacedRefusal[]
   /** the internal error, if that is why nothing was done */

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { digestOf } from '#index/context-block.ts'
 import type { ConversationStore, SentTurn, TurnKey } from '#index/conversation-store.ts'
+import type { RedisFault } from '../reasons.ts'
 import {
   evalCommand,
   getCommand,
@@ -27,7 +28,7 @@ export interface SharedConversationStoreOptions {
   /** milliseconds, monotonic */
   readonly now: () => number
   /** counts invalid values in Redis, and writes that it rejected */
-  readonly onFault: (reason: 'redis_value' | 'redis_write') => void
+  readonly onFault: (reason: RedisFault) => void
 }
 
 /** A change to make in Redis: `set` the turn in memory, `restore` it if Redis has none, or take back a record. */

@@ -4,12 +4,13 @@ import type { PlacedRefusal } from '../prompt/find-contexts.ts'
 import { differingRemedy, remedyFor } from '../prompt/judge/explain-refusal.ts'
 import { findUnknownForm } from '../prompt/judge/find-unknown-form.ts'
 import type { PromptSet } from '../prompt/prompt-body.ts'
+import type { SkippedReason } from '../reasons.ts'
 
 /** What is known about a prompt after the decision. */
 export interface NotedPrompt {
   readonly api: string
   readonly set: Pick<PromptSet, 'texts' | 'prompts'>
-  readonly skipped: string | undefined
+  readonly skipped: SkippedReason | undefined
   readonly refusals: readonly PlacedRefusal[]
   /** known chunks in it, and why adjacent ones are not a list */
   readonly chunks: { readonly matched: number; readonly refused: Readonly<Partial<Record<ChunkRefusal, number>>> }
@@ -25,7 +26,7 @@ export interface RecentShape {
   /** length of that text, rounded down to a power of two; 0: below 1,024 */
   readonly characters: number
   /** the word of `x-reprise-skipped` */
-  readonly skipped: string
+  readonly skipped: SkippedReason
   /** why something that looks like a list was left alone; null: nothing looks like one */
   readonly reason: string | null
   readonly remedy: string

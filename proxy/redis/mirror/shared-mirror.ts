@@ -2,6 +2,7 @@ import { setImmediate as afterIo, setTimeout as pause } from 'node:timers/promis
 import type { RequestId } from '#index/context-block.ts'
 import { TimeSlices } from '../../bounds/time-slices.ts'
 import type { ReplicaMirror } from '../../mirror/replica-mirror.ts'
+import type { RedisFault } from '../../reasons.ts'
 import { evalBytesCommand, type RedisReply } from '../connection/redis-command.ts'
 import type { RedisAccess } from '../connection/redis-connection.ts'
 import { isToBeRepeated } from '../connection/redis-errors.ts'
@@ -27,7 +28,7 @@ export interface SharedMirrorOptions {
   /** milliseconds since 1970, since proxies compare them */
   readonly wallClock: () => number
   /** counts invalid values in Redis, and writes that it rejected */
-  readonly onFault: (reason: 'redis_value' | 'redis_write') => void
+  readonly onFault: (reason: RedisFault) => void
   /** Called with what a turn threw: a bug in this program. Sharing then continues by loading everything again. */
   readonly onError: (error: unknown) => void
   readonly pollMilliseconds?: number

@@ -7,6 +7,7 @@ import { ProxyError } from '../../errors.ts'
 import { applyHygiene, type HygieneSettings } from '../../hygiene/apply-hygiene.ts'
 import type { Json } from '../../prompt/body/prompt-builder.ts'
 import { type PromptBody, readPromptBody } from '../../prompt/prompt-body.ts'
+import type { SkippedReason } from '../../reasons.ts'
 
 /** A request body as far as it could be understood. */
 export interface Received {
@@ -26,7 +27,7 @@ export interface Received {
   /** an internal error while tidying up */
   readonly fault: unknown
   /** why its prompt cannot be rewritten; undefined if it can */
-  readonly skipped: string | undefined
+  readonly skipped: SkippedReason | undefined
 }
 
 /** Returns the top-level members of a body, as far as they were read. */
@@ -93,7 +94,7 @@ function isJson(body: Buffer): boolean {
 }
 
 /** Says why a prompt has no texts to rewrite. Token ids mean something only to the engine. */
-function reasonFor({ fault, members: { prompt, input_ids: inputIds } }: PromptBody): string {
+function reasonFor({ fault, members: { prompt, input_ids: inputIds } }: PromptBody): SkippedReason {
   if (fault !== undefined) return 'internal_error'
   const ids = prompt ?? inputIds
   return areTokens(ids) ? 'token_ids' : 'unexpected_shape'
