@@ -3,7 +3,7 @@ import type { RequestId } from '#index/context-block.ts'
 import { TimeSlices } from '../../bounds/time-slices.ts'
 import type { ReplicaMirror } from '../../mirror/replica-mirror.ts'
 import type { RedisFault } from '../../reasons.ts'
-import { evalBytesCommand, type RedisReply } from '../connection/redis-command.ts'
+import type { RedisReply } from '../connection/redis-command.ts'
 import type { RedisAccess } from '../connection/redis-connection.ts'
 import { isToBeRepeated } from '../connection/redis-errors.ts'
 import { forgetUnseen, requestsOf, writeAllAgain } from './compare-mirror.ts'
@@ -13,7 +13,7 @@ import { MirrorChanges, type Reset } from './mirror-changes.ts'
 import { type FeedEntry, readFeed } from './mirror-feed.ts'
 import { MirrorFollower } from './mirror-follower.ts'
 import { type MirrorKeys, mirrorRedisKeys } from './mirror-keys.ts'
-import { readMirrorStatus } from './mirror-scripts.ts'
+import { statusCommand } from './mirror-scripts.ts'
 import { type MirrorHead, type MirrorStatus, readStatus, readWriteResult, type WriteResult } from './mirror-status.ts'
 import { RepeatedTurns } from './repeated-turns.ts'
 import { SharedPosition } from './shared-position.ts'
@@ -250,8 +250,7 @@ export class SharedMirror {
   /** Loads the mirror from Redis, and queues what Redis may have lost. Returns false if that failed. */
   async #load(): Promise<boolean> {
     const why = this.#mustLoad
-    const { head: headKey, feed, buckets } = this.#keys
-    const status = readStatus(await this.#send(evalBytesCommand(readMirrorStatus, [headKey, feed, buckets], [])))
+    const status = readStatus(await this.#send(statusCommand(this.#keys)))
     if (!status) return false
     this.#mustLoad = undefined
     const { known } = this.#position
