@@ -9,9 +9,7 @@ import type { Config, KeyRecord } from './config/config.ts'
 import { unwritableFolder } from './config/record-folder.ts'
 import { createMirrors, toAdmissionLimits, toBreakerOptions } from './create-replicas.ts'
 import { SeldomWarnings } from './engine-reports/seldom-warnings.ts'
-import { Gain } from './gain/gain.ts'
 import type { Log } from './log.ts'
-import type { ReplicaMirror } from './mirror/replica-mirror.ts'
 import { PatternFinder } from './patterns/pattern-finder.ts'
 import type { RedisFault } from './reasons.ts'
 import { Recorder, type RecorderOptions } from './record/recorder.ts'
@@ -42,18 +40,16 @@ export interface LivePipeline {
 /** Builds the pipeline that requests go through. Throws a ConfigError if keys or patterns cannot be used. */
 export function createPipeline(
   config: Config,
-  parts: Pick<Pipeline, 'replicas' | 'processed' | 'chunks' | 'telemetry' | 'log'> & {
+  parts: Pick<Pipeline, 'replicas' | 'processed' | 'gain' | 'chunks' | 'telemetry' | 'log'> & {
     readonly redis?: SharedRedis | undefined
   },
 ): LivePipeline {
-  const { replicas, processed, chunks, telemetry, log, redis } = parts
+  const { replicas, processed, gain, chunks, telemetry, log, redis } = parts
   const memory = new MemoryConversationStore(conversationBytes)
   const shared = redis && createSharedStore(memory, redis, telemetry)
   const mirrors = redis && shareMirrors(replicas.all, config.engines, redis, telemetry.metrics, log)
   const sharedChunks = redis && createSharedChunks(chunks, redis, telemetry)
   const rateLimits = new RateLimits()
-  const gain = new Gain(telemetry.metrics, createMirrors(config), new Date().toISOString())
-  for (const { replicaMirror } of replicas.all) watchLosses(replicaMirror, gain, log)
   const keyStore = new KeyStore(config.keys, { log, onChange: (keys) => rateLimits.retain(keys.entries) })
   const release = new MemoryRelease(collectGarbage)
   const bodyMemory = new BodyMemory(config.bodyMemoryBytes, (bytes) => {
@@ -114,17 +110,6 @@ export function createPipeline(
       redis?.connection.close()
     },
   }
-}
-
-/** Records each loss of an engine's whole cache: in the gain, and for a restart in the log. */
-function watchLosses(mirror: ReplicaMirror, gain: Gain, log: Log): void {
-  const { replica } = mirror
-  mirror.onCleared = () => gain.lost(replica)
-  mirror.onRestart = () =>
-    log.warn(
-      { replica, reason: 'the engine was restarted: it reports as another generation' },
-      'the mirror begins anew: what the engine held before is gone',
-    )
 }
 
 function setLimits({ all }: Pipeline['replicas'], config: Config): void {

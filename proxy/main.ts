@@ -10,10 +10,11 @@ import type { Config, EngineConfig } from './config/config.ts'
 import { readFiles, readStartFiles } from './config/read-files.ts'
 import { withoutPassword } from './config/without-password.ts'
 import { createPipeline, type LivePipeline } from './create-pipeline.ts'
-import { createReplicas } from './create-replicas.ts'
+import { createMirrors, createReplicas } from './create-replicas.ts'
 import { History } from './dashboard/history.ts'
 import { readCounts } from './dashboard/read-counts.ts'
 import { followEngines } from './engine-reports/follow-engines.ts'
+import { Gain } from './gain/gain.ts'
 import type { UnreadRequest } from './http/answer-unread.ts'
 import { createApp, type ServerEnv } from './http/app.ts'
 import { listen } from './http/listen.ts'
@@ -71,13 +72,14 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const emulator = config.engines.length === 0 ? await startEmbedded(admin.url, log) : undefined
   const engines = emulator ? [embeddedEngine(emulator)] : config.engines
   const processed = new ProcessedBlocks(processedBlocks)
-  const replicas = new ReplicaSet(createReplicas(engines, config, tls.engines, processed))
+  const gain = new Gain(createMirrors(config), new Date().toISOString())
+  const replicas = new ReplicaSet(createReplicas(engines, config, tls.engines, { processed, gain, log }))
   const version = readVersion()
   const hot = redis?.hot ?? new MemoryHotBlocks()
   const { chunks, metrics } = createCountedChunks(config, replicas, { version, hot, redis })
   const tracing = await createTracing(process.env, version, (message) => log.warn(message))
   const telemetry = createTelemetry({ metrics, log, tracing, hot, logsRequests, now: () => performance.now() })
-  const live = createPipeline(config, { replicas, processed, chunks, telemetry, log, redis })
+  const live = createPipeline(config, { replicas, processed, gain, chunks, telemetry, log, redis })
   await followEngines(replicas, engines, telemetry)
   const history = new History({ read: () => readCounts(metrics.registry), now: Date.now })
   adminApp.resolve(

@@ -2,6 +2,7 @@ import type { EngineRequest } from '#engine-adapters/engine-client.ts'
 import type { RequestId } from '#index/context-block.ts'
 import { tenantName } from '../access/tenant.ts'
 import type { AskedPrompt } from '../engine-reports/token-asker.ts'
+import type { Metrics } from '../metrics.ts'
 import type { PromptSet } from '../prompt/prompt-body.ts'
 import { writeBody } from '../prompt/prompt-body.ts'
 import type { Call, RoutedCall } from '../request/call/call.ts'
@@ -28,6 +29,8 @@ export interface RequestGain {
   readonly seenTokens: number
 }
 
+type GainMetrics = Pick<Metrics, 'baselineCachedTokens' | 'shadowCachedTokens' | 'seenTokens'>
+
 const noHit: ComparedHit = { sent: 0, other: 0 }
 /** Longer prompts are not followed: they would hold up other requests. In UTF-16 units. */
 const longestPrompt = 1024 * 1024
@@ -35,6 +38,7 @@ const longestPrompt = 1024 * 1024
 /** Follows one request through both worlds, alongside the request itself. */
 export class GainFollower {
   readonly #gain: Gain
+  readonly #metrics: GainMetrics
   readonly #routed: RoutedCall
   readonly #labels: GainLabels
   readonly #worlds: ReplicaWorlds
@@ -53,8 +57,9 @@ export class GainFollower {
   #isCounted = false
   #figures: RequestGain | undefined
 
-  constructor(gain: Gain, routed: RoutedCall, call: Call) {
+  constructor(gain: Gain, metrics: GainMetrics, routed: RoutedCall, call: Call) {
     this.#gain = gain
+    this.#metrics = metrics
     this.#routed = routed
     this.#worlds = gain.worldsOf(routed.replica.id)
     this.#isStream = call.isStream
@@ -137,7 +142,7 @@ export class GainFollower {
     const share = this.#seen && this.#seen.all > 0 ? this.#seen.seen / this.#seen.all : 0
     const seen = Math.round(share * promptTokens)
     if (cachedTokens === undefined) {
-      this.#gain.metrics.seenTokens.inc(seen)
+      this.#metrics.seenTokens.inc(seen)
       return
     }
     this.#isCounted = true
@@ -150,11 +155,11 @@ export class GainFollower {
       shadowCachedTokens: isShadow ? other : undefined,
       seenTokens: possible,
     }
-    const { baselineCachedTokens, shadowCachedTokens } = this.#gain.metrics
+    const { baselineCachedTokens, shadowCachedTokens } = this.#metrics
     const { replica } = this.#labels
     baselineCachedTokens.inc({ replica }, this.#figures.baselineCachedTokens)
     if (isShadow) shadowCachedTokens.inc({ replica }, other)
-    this.#gain.metrics.seenTokens.inc(possible)
+    this.#metrics.seenTokens.inc(possible)
     if (this.#prompt) this.#worlds.answered(this.#prompt, completionTokens)
     this.#gain.ledger.note(this.#labels, {
       promptTokens,

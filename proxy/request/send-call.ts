@@ -40,7 +40,7 @@ export async function sendCall(
   const readsCache = replica.adapter.readsCache(membersOf(call.received))
   const committed = commit(pipeline, call, routed, ids, { request, readsCache })
   const follower = new RequestFollower(replica, call.api, ids, call.body.length)
-  const gain = new GainFollower(pipeline.gain, routed, call)
+  const gain = new GainFollower(pipeline.gain, pipeline.telemetry.metrics, routed, call)
   exchange.telemetry.compare(gain)
   const recording = pipeline.recorder?.follow(routed, call)
   let wasRun = false
