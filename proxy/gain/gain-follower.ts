@@ -6,6 +6,7 @@ import type { Metrics } from '../metrics.ts'
 import type { PromptSet } from '../prompt/prompt-body.ts'
 import { writeBody } from '../prompt/prompt-body.ts'
 import type { Call, RoutedCall } from '../request/call/call.ts'
+import type { CallContent } from '../request/call/call-content.ts'
 import type { ComparedHit, ComparedPrompt } from './compared-caches.ts'
 import type { Gain } from './gain.ts'
 import type { GainLabels } from './gain-ledger.ts'
@@ -28,6 +29,9 @@ export interface RequestGain {
   readonly shadowCachedTokens: number | undefined
   readonly seenTokens: number
 }
+
+/** The request as it goes to the engine. */
+type Question = Pick<Call, 'api'> & { readonly request: EngineRequest }
 
 type GainMetrics = Pick<Metrics, 'baselineCachedTokens' | 'shadowCachedTokens' | 'seenTokens'>
 
@@ -68,7 +72,7 @@ export class GainFollower {
       replica: routed.replica.id,
       route: call.api,
       tenant: tenantName(call.caller.tenant),
-      shape: shapeOf(call.received.prompt?.set, routed.decision.blocks),
+      shape: shapeOf(call.content.received.prompt?.set, routed.decision.blocks),
     }
   }
 
@@ -91,7 +95,8 @@ export class GainFollower {
     }
     this.#wasAlone = this.#routed.replica.admission.inFlight <= 1
     this.#plan(worlds, ids)
-    const { body, received, caller } = call
+    const { caller, content } = call
+    const { body, received } = content
     const ready = new Promise<void>((resolve) => setImmediate(resolve))
     const compared = ready.then(async () => {
       this.#seen = this.#gain.seen.note(caller.tenant, worlds.texts)
@@ -222,7 +227,7 @@ export class GainFollower {
   async #askOther(
     asked: Promise<readonly AskedPrompt[] | undefined>,
     worlds: TwoWorlds,
-    { request, body, received, api }: Pick<Call, 'body' | 'received' | 'api'> & { readonly request: EngineRequest },
+    { request, body, received, api }: Pick<CallContent, 'body' | 'received'> & Question,
   ): Promise<readonly ComparedPrompt[] | undefined> {
     // the prediction for the request itself waits for the first of the two
     const sent = await asked

@@ -57,7 +57,7 @@ export class AnswerObserver implements ForwardObserver {
     this.#routed = routed
     this.#observed = observed
     this.#decided = pipeline.now()
-    const members = membersOf(call.received)
+    const members = membersOf(call.content.received)
     this.#asksForData = routed.decision.citations.length > 0 && asksForData(members)
     this.#countsAll = routed.replica.adapter.countsCachedOfAll || hasOnePrompt(call.api, members)
   }

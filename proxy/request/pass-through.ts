@@ -22,7 +22,7 @@ import { untilReached } from './until-reached.ts'
 export async function passThrough(pipeline: Pipeline, exchange: Exchange): Promise<ForwardOutcome> {
   const caller = pipeline.tenancy().identify(exchange.incoming)
   exchange.telemetry.calledBy(caller)
-  chargeCall(pipeline, { caller, body: Buffer.alloc(0) }, { promptTokens: 0 })
+  chargeCall(pipeline, caller, { promptTokens: 0 }, 0)
   const lesson = learnFromRequest(pipeline, exchange.incoming, caller.tenant)
   try {
     const first = choose(pipeline)

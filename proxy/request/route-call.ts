@@ -39,7 +39,7 @@ export function routeCall(
       now: routing.now,
     },
   )
-  return { replica: candidates[decision.candidate]!, decision, rid: membersOf(call.received).rid }
+  return { replica: candidates[decision.candidate]!, decision, rid: membersOf(call.content.received).rid }
 }
 
 function toCandidate({ id, mirror, cacheConfig, reuse }: Replica, { processed, gain }: Routing): Candidate {

@@ -1,8 +1,8 @@
 import type { KeyEntry } from '../../access/api-keys.ts'
+import type { Caller } from '../../access/tenancy.ts'
 import { ProxyError } from '../../errors.ts'
 import type { Decision } from '../../reuse/decision.ts'
 import type { Pipeline } from '../pipeline.ts'
-import type { Call } from './call.ts'
 
 /** The charge of a request against the limits of its API key. */
 export interface Charge {
@@ -19,11 +19,12 @@ const bytesPerToken = 4
 /** Charges a request to its key. Throws `rate_limited` if the key's limits are used up. */
 export function chargeCall(
   { rateLimits, telemetry, now }: Pick<Pipeline, 'rateLimits' | 'telemetry' | 'now'>,
-  { caller: { key }, body }: Pick<Call, 'caller' | 'body'>,
+  { key }: Caller,
   { promptTokens }: Pick<Decision, 'promptTokens'>,
+  bodyBytes: number,
 ): Charge {
   if (!key) return free
-  const estimate = promptTokens || Math.ceil(body.length / bytesPerToken)
+  const estimate = promptTokens || Math.ceil(bodyBytes / bytesPerToken)
   const taken = rateLimits.take(key, estimate, now())
   if (!taken.ok) {
     telemetry.metrics.rateLimited.inc()

@@ -8,6 +8,7 @@ import { readBody } from '../../http/read-body.ts'
 import type { PatternLists } from '../../prompt/find-contexts.ts'
 import type { Exchange, Pipeline } from '../pipeline.ts'
 import type { Call } from './call.ts'
+import { CallContent } from './call-content.ts'
 import { membersOf, type Received } from './read-received.ts'
 import { readOptions, readPriority } from './request-options.ts'
 
@@ -55,7 +56,6 @@ export async function toCall(
     turn: () => pipeline.heavyTurns.take(),
   })
   const members = membersOf(received)
-  const held = { body, received }
   const certain = new CertainLists(pipeline.chunks.finderFor(caller.tenant), received.separated)
   return {
     api,
@@ -65,24 +65,12 @@ export async function toCall(
     options: { ...settings.options, ...readOptions(header(incoming, 'x-reprise-options')) },
     priority: readPriority(header(incoming, 'x-reprise-priority') ?? caller.key?.priority?.toString()),
     deadline: pipeline.now() + settings.maxWaitMilliseconds,
-    get body() {
-      return held.body
-    },
-    get received() {
-      return held.received
-    },
+    content: new CallContent(body, share, received, certain),
     isHeavy,
     budgetMilliseconds: isHeavy ? settings.workLimits.milliseconds : undefined,
     patternLists: await findByPatterns(pipeline, received, clientLeft),
-    certain,
     model: typeof members.model === 'string' ? members.model : undefined,
     isStream: members.stream === true,
-    letGo: () => {
-      held.body = Buffer.alloc(0)
-      held.received = { prompt: undefined, tidied: [], fault: undefined, skipped: undefined }
-      certain.letGo()
-      share.release()
-    },
   }
 }
 
