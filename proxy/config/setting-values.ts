@@ -8,15 +8,17 @@ export function valueAt(settings: unknown, path: SettingPath): unknown {
 }
 
 /** Sets the value at a path of names; creates missing groups. */
-export function setAt(settings: Group, path: readonly string[], value: unknown): void {
+export function setAt(settings: object, path: readonly string[], value: unknown): void {
   const last = path.at(-1)
   if (last === undefined) return
   let inner = settings
   for (const key of path.slice(0, -1)) {
-    inner[key] = isGroup(inner[key]) ? { ...inner[key] } : {}
-    inner = inner[key] as Group
+    const below: unknown = Reflect.get(inner, key)
+    const copy = isGroup(below) ? { ...below } : {}
+    Reflect.set(inner, key, copy)
+    inner = copy
   }
-  inner[last] = value
+  Reflect.set(inner, last, value)
 }
 
 /** Merges `over` into `under`: groups are merged; everything else, including lists, is replaced. */
