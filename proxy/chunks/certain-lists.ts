@@ -1,3 +1,4 @@
+import { overlap } from '../prompt/judge/context-list.ts'
 import { findTurns } from '../prompt/scan/find-turns.ts'
 import { type CertainList, type SearchedText, toSpans } from './certain-list.ts'
 import type { ChunkRefusal, KnownLists } from './find-known-lists.ts'
@@ -84,8 +85,4 @@ export class CertainLists {
       return turns.flatMap((turn) => findSeparatedLists(whole, places, { start: turn.start, end: turn.end, isWhole }))
     })
   }
-}
-
-function overlap(one: CertainList, other: CertainList): boolean {
-  return one.blocks[0]!.start < other.end && other.blocks[0]!.start < one.end
 }

@@ -1,6 +1,6 @@
 import { finish } from '../body/finish.ts'
 import { findClosingEnd } from '../borders/find-closing-line.ts'
-import { type ContextList, mostBlocks } from '../judge/context-list.ts'
+import { type ContextList, mostBlocks, startOf } from '../judge/context-list.ts'
 import { judgeList } from '../judge/judge-list.ts'
 import type { Reason, Refusal } from '../judge/reasons.ts'
 import { findContentStart, findIndexFrom } from '../scan/find-edges.ts'
@@ -99,10 +99,6 @@ function findCounted(labels: readonly Label[]): Label | undefined {
     if (first === undefined && number <= 1) begun.set(form, number)
     return first !== undefined && number === first + 1
   })
-}
-
-function startOf(list: ContextList): number {
-  return list.blocks[0]!.start
 }
 
 /** More blocks than any prompt holds, counting those in nested lists too. */

@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer'
+import type { Json } from '#engine-adapters/json-object.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { UnreadBytes, WholeBody } from '../../bounds/whole-body.ts'
 import { tooLarge } from '../../bounds/work-limits.ts'
 import { type SeparatedBody, type SeparatedText, type Separators, takeOutSeparators } from '../../chunks/separators.ts'
 import { ProxyError } from '../../errors.ts'
 import { applyHygiene, type HygieneSettings } from '../../hygiene/apply-hygiene.ts'
-import type { Json } from '../../prompt/body/prompt-builder.ts'
 import { type PromptBody, readPromptBody } from '../../prompt/prompt-body.ts'
 import type { SkippedReason } from '../../reasons.ts'
 
