@@ -10,7 +10,7 @@ export interface ReceivedPost {
   body: { generation: string; sequence: number; events?: CacheReport[]; requests?: CachedRequest[]; reuse?: object }
 }
 
-/** For tests: a receiver of the eviction callback protocol that can be made to forget its state and to refuse posts. */
+/** A receiver of the eviction callback protocol that can be made to forget its state and to refuse posts. */
 export class FakeReceiver {
   readonly posts: ReceivedPost[] = []
   /** Cached tokens by request. */
