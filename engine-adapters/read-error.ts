@@ -1,6 +1,7 @@
 import { isObject, type Json } from './json-object.ts'
+
 /** Why an engine refused or failed a request. */
-export interface EngineError {
+interface EngineError {
   readonly message: string
   /** the engine's own number or word for it, mostly the HTTP status again */
   readonly code: number | string | undefined

@@ -181,7 +181,7 @@ function tokenMetrics(
 }
 
 /** Metrics of requests by the replica that answered them; the totals have separate names. */
-export interface ReplicaMetrics {
+interface ReplicaMetrics {
   readonly requests: Tally<{ replica: string; outcome: Outcome }>
   readonly promptTokens: Counter<'replica'>
   readonly cachedTokens: Counter<'replica'>

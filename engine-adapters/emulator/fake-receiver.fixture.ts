@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { text as readText } from 'node:stream/consumers'
 import type { CachedRequest, CacheReport } from './cache/request-ledger.ts'
 
-export interface ReceivedPost {
+interface ReceivedPost {
   path: string
   authorization: string | undefined
   body: { generation: string; sequence: number; events?: CacheReport[]; requests?: CachedRequest[]; reuse?: object }

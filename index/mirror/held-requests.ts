@@ -14,7 +14,7 @@ export interface MirrorBounds {
 }
 
 /** Initial state of an added request. */
-export interface HeldAtFirst {
+interface HeldAtFirst {
   /** held length, in characters */
   readonly length: number
   readonly tokensPerCharacter: number | undefined

@@ -10,7 +10,7 @@ import type { Ordering, OrderingIndex } from './ordering-index.ts'
 import { Placement } from './placement.ts'
 import { type PrefixNode, PrefixTree } from './prefix-tree.ts'
 
-export interface PrefixOrderingOptions {
+interface PrefixOrderingOptions {
   /** maximum distance of a block from its rank, in positions; default: unlimited */
   readonly maxDisplacement?: number | undefined
   /** maximum number of contexts; the oldest are dropped first */

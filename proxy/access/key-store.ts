@@ -5,7 +5,7 @@ import { ApiKeys } from './api-keys.ts'
 import { asksForKeys, readKeyRecords } from './read-key-records.ts'
 
 /** What a store needs besides its configuration. */
-export interface KeyStoreOptions {
+interface KeyStoreOptions {
   readonly log: {
     info(details: object, message: string): void
     error(details: object, message: string): void

@@ -16,7 +16,7 @@ export interface CertainList extends ContextList {
 }
 
 /** One of the texts of a message that are searched as one. */
-export interface TextPart {
+interface TextPart {
   /** index among the texts of the body */
   readonly text: number
   readonly start: number

@@ -6,7 +6,7 @@ import { findSeparatedLists } from './find-separated-lists.ts'
 import type { SeparatedText } from './separators.ts'
 
 /** What is reported about the known chunks in a request. */
-export interface KnownChunkCounts {
+interface KnownChunkCounts {
   /** chunks that were found */
   readonly matched: number
   readonly lists: number

@@ -25,7 +25,7 @@ export const reloadable: readonly string[] = [
 ]
 
 /** The log for the outcome of a reload. */
-export interface ReloadLog {
+interface ReloadLog {
   info(details: object, message: string): void
   warn(details: object, message: string): void
   error(details: object, message: string): void

@@ -7,7 +7,7 @@ import { CollectedFaults } from './faults/collected-faults.ts'
 import { checkRecordFolder } from './record-folder.ts'
 
 /** What is in the files that a configuration names, and that a reload reads again. */
-export interface NamedFiles {
+interface NamedFiles {
   readonly listener: ListenerTls | undefined
   /** in the order of the engines */
   readonly engines: readonly (EngineTls | undefined)[]

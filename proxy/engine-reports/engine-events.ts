@@ -15,7 +15,7 @@ import { TiedRequests } from './tied-requests.ts'
 import type { AskedPrompt } from './token-asker.ts'
 
 /** The options for following an engine's events. */
-export interface EngineEventsOptions {
+interface EngineEventsOptions {
   readonly eventsUrl: string
   readonly replayUrl: string | undefined
   readonly mirror: ReplicaMirror
@@ -30,7 +30,7 @@ export interface EngineEventsOptions {
 }
 
 /** Counts of settled requests. */
-export interface TieCounts {
+interface TieCounts {
   /** requests whose cached blocks are known from the engine's events */
   readonly tied: number
   /** requests whose tokens are unknown, or whose blocks cannot be identified in the events */

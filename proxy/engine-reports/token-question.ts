@@ -13,7 +13,7 @@ export interface SentBody {
 }
 
 /** One question to an engine for the tokens of a request's prompts. */
-export interface SentQuestion {
+interface SentQuestion {
   readonly path: string
   readonly body: string
 }

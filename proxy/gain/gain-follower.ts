@@ -16,14 +16,14 @@ import { toStandIns } from './stand-in-tokens.ts'
 import type { TwoWorlds } from './two-worlds.ts'
 
 /** What an engine reported about a request. */
-export interface CountedUsage {
+interface CountedUsage {
   readonly promptTokens: number
   readonly cachedTokens: number | undefined
   readonly completionTokens?: number | undefined
 }
 
 /** The outcome of a request in both worlds, in tokens of its prompts. */
-export interface RequestGain {
+interface RequestGain {
   readonly baselineCachedTokens: number
   /** in shadow mode: what it would have found if it had been rewritten */
   readonly shadowCachedTokens: number | undefined

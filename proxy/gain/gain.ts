@@ -11,7 +11,7 @@ import { SeenSpans } from './seen-spans.ts'
 const plannedBytes = 16 * 1024 * 1024
 
 /** Saved tokens, and the engine time they would have taken; null if that is not known yet. */
-export interface Savings {
+interface Savings {
   readonly tokens: number
   readonly prefill_seconds: number | null
 }

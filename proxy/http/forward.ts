@@ -22,7 +22,7 @@ export interface ForwardObserver {
 }
 
 /** How an answer is passed on. */
-export interface ForwardOptions {
+interface ForwardOptions {
   /** the API whose error format is used for errors after the head has gone out */
   readonly api?: PromptApi | undefined
   /** the rewriter for an answer with this head, if it needs one */

@@ -18,7 +18,7 @@ export interface PatternLimits {
 }
 
 /** The limits if the configuration says nothing. */
-export const defaultPatternLimits: PatternLimits = {
+const defaultPatternLimits: PatternLimits = {
   timeoutMs: 50,
   mostText: 1024 * 1024,
   mostTimeouts: 3,

@@ -40,7 +40,7 @@ interface KeptRequest {
 }
 
 /** A request that is being recorded. */
-export interface Recording {
+interface Recording {
   /** Call when the engine has counted the request. */
   used(usage: RecordedUsage): void
   /** Call when the request is over; what the engine has not counted is estimated. `wasRun`: the engine has seen it. */

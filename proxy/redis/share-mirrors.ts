@@ -9,7 +9,7 @@ import { SharedReuse } from './shared-reuse.ts'
 import { SharedTokens } from './shared-tokens.ts'
 
 /** The mirrors that proxies share. */
-export interface SharedMirrors {
+interface SharedMirrors {
   /** Starts to share them. Redis need not be connected yet. */
   start(): void
   /** Writes what it can within the given time, then stops. */

@@ -7,7 +7,7 @@ import type { RedisCommand } from './connection/redis-command.ts'
 import type { RedisAccess } from './connection/redis-connection.ts'
 import { chunksRedisKey } from './redis-keys.ts'
 
-export interface SharedChunksOptions {
+interface SharedChunksOptions {
   readonly chunks: KnownChunks
   readonly redis: RedisAccess
   readonly namespace: string

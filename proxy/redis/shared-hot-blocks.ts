@@ -8,7 +8,7 @@ import type { RedisAccess } from './connection/redis-connection.ts'
 import { isToBeRepeated } from './connection/redis-errors.ts'
 import { hotBlocksRedisKeys } from './redis-keys.ts'
 
-export interface SharedHotBlocksOptions {
+interface SharedHotBlocksOptions {
   readonly redis: RedisAccess
   readonly namespace: string
   readonly ttlSeconds: number

@@ -5,7 +5,7 @@ import { getCommand, setCommand } from './connection/redis-command.ts'
 import type { RedisAccess } from './connection/redis-connection.ts'
 import { mirrorRedisKeys } from './mirror/mirror-keys.ts'
 
-export interface SharedReuseOptions {
+interface SharedReuseOptions {
   readonly replicaMirror: Pick<ReplicaMirror, 'replica' | 'reuse' | 'applied' | 'adoptReuse'>
   readonly redis: RedisAccess
   readonly namespace: string

@@ -9,7 +9,7 @@ import type { RedisAccess } from './connection/redis-connection.ts'
 import { WriteBehind } from './connection/write-behind.ts'
 import { type MirrorKeys, mirrorRedisKeys } from './mirror/mirror-keys.ts'
 
-export interface SharedTokensOptions {
+interface SharedTokensOptions {
   readonly replica: Pick<Replica, 'id' | 'cacheConfig'> & {
     readonly replicaMirror: Pick<ReplicaMirror, 'mirror' | 'tokens'>
   }

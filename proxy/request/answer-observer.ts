@@ -13,7 +13,7 @@ import { membersOf } from './call/read-received.ts'
 import type { Exchange, Pipeline } from './pipeline.ts'
 
 /** What an observer needs to know about the request besides the decision. */
-export interface Observed {
+interface Observed {
   /** the id the engine knows it by */
   readonly request: RequestId
   readonly charge: Charge

@@ -12,7 +12,7 @@ import { toDecisionInput } from './call/to-decision-input.ts'
 import type { Pipeline } from './pipeline.ts'
 
 /** The parts of the pipeline that routing needs. */
-export interface Routing extends Pick<Pipeline, 'processed' | 'store' | 'now' | 'gain'> {
+interface Routing extends Pick<Pipeline, 'processed' | 'store' | 'now' | 'gain'> {
   readonly replicas: ReplicaChoice
 }
 

@@ -7,7 +7,7 @@ import { decideRetry } from '../replicas/retry-policy.ts'
 import type { Exchange, Pipeline } from './pipeline.ts'
 
 /** How and where a request is sent. */
-export interface Sending<T> {
+interface Sending<T> {
   readonly first: T
   /** Sends the request. Rejects with an UnreachableError if no engine has begun to answer. */
   send(chosen: T): Promise<ForwardOutcome>

@@ -17,7 +17,7 @@ import type { SharedTurns } from './shared-turns.ts'
 import { readTurnRecord, toTurnRecord } from './turn-record.ts'
 import { forgetTurn, rememberExplicitTurn } from './turn-scripts.ts'
 
-export interface SharedConversationStoreOptions {
+interface SharedConversationStoreOptions {
   /** what requests see: turns from Redis are put into it before they are needed */
   readonly memory: MemoryConversationStore
   readonly redis: RedisAccess

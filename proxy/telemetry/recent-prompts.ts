@@ -19,7 +19,7 @@ export interface NotedPrompt {
 }
 
 /** A kind of prompt in which nothing was found or reusable, as reported by the control plane. Contains no text. */
-export interface RecentShape {
+interface RecentShape {
   readonly api: string
   /** the role of the text concerned */
   readonly role: string

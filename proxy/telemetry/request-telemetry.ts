@@ -10,7 +10,7 @@ import type { Telemetry } from './telemetry.ts'
 import type { RequestSpan } from './tracing/tracing.ts'
 
 /** The caller of a request. */
-export interface CallerNames {
+interface CallerNames {
   readonly tenant: string
   /** the API key that was presented, by the name in its configuration entry */
   readonly key: { readonly name: string } | undefined
@@ -54,7 +54,7 @@ interface ComparedRequest {
 }
 
 /** The usage that the engine reports. */
-export interface ReportedUsage {
+interface ReportedUsage {
   readonly promptTokens: number
   readonly cachedTokens: number | undefined
   /** reused from another position unchanged; undefined if the engine does no such thing */

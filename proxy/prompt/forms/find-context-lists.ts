@@ -29,7 +29,7 @@ import { findRuledLists } from './lines/find-ruled-lists.ts'
 import { findTableLists } from './lines/find-table-lists.ts'
 
 /** The lists found in a text, and list-like text that is left alone. */
-export interface FoundLists {
+interface FoundLists {
   readonly lists: ContextList[]
   readonly refusals: Refusal[]
 }

@@ -18,7 +18,7 @@ import { type MirrorHead, type MirrorStatus, readStatus, readWriteResult, type W
 import { RepeatedTurns } from './repeated-turns.ts'
 import { SharedPosition } from './shared-position.ts'
 
-export interface SharedMirrorOptions {
+interface SharedMirrorOptions {
   readonly replicaMirror: Pick<ReplicaMirror, 'replica' | 'mirror' | 'tokens' | 'state' | 'adopt' | 'hold'>
   readonly redis: RedisAccess
   readonly namespace: string
