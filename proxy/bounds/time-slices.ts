@@ -2,8 +2,8 @@ import { setImmediate as afterIo } from 'node:timers/promises'
 
 /**
  * How long a task may hold the event loop. Short, because a request takes several turns of it and may wait for a slice
- * in each: beside the load of a mirror from Redis, six turns take 43 ms with slices of 4 ms, and 3 ms with these. The
- * load takes as long with either.
+ * in each: beside the load of 30,000 requests from Redis, six turns took 43 ms (median, on two busy cores) with slices of
+ * 4 ms, and 3 ms with these. The load took as long with either.
  */
 export const sliceMilliseconds = 0.3
 
