@@ -155,6 +155,30 @@ test.each(Object.keys(allowed))('no source of %s has more than 300 lines', (fold
   expect(long).toEqual([])
 })
 
+/** Returns `PATH NAME` for every name that a file imports from one of ours, or passes on. */
+function importedNames({ path, text }: { path: string; text: string }): string[] {
+  const clauses = [
+    ...text.matchAll(/(?:import|export) (?:type )?\{([^}]*)\} from '([#.][^']+)'/g),
+    ...text.matchAll(/const \{([^}]*)\} = await import\('([#.][^']+)'\)/g),
+  ]
+  return clauses.flatMap(([, names, specifier]) => {
+    const from = specifier!.startsWith('#') ? specifier!.slice(1) : join(path, '..', specifier!)
+    return names!.split(',').map((name) => `${from} ${name.replace('type ', '').trim().split(' ')[0]}`)
+  })
+}
+
+test('nothing is exported that no other file imports', () => {
+  const sources = Object.keys(allowed).flatMap(sourcesOf)
+  const imported = new Set([...sources, ...sourcesOf('e2e'), ...sourcesOf('packaging')].flatMap(importedNames))
+  const exported = sources.flatMap(({ path, text }) =>
+    [...text.matchAll(/^export (?:async )?(?:abstract )?(?:function\*?|const|class|interface|type) (\w+)/gm)].map(
+      ([, name]) => `${path} ${name}`,
+    ),
+  )
+  expect(exported.length).toBeGreaterThan(1_000)
+  expect(exported.filter((name) => !imported.has(name))).toEqual([])
+})
+
 test.each(core)('%s is synchronous, and has no clock, no chance and no input or output', (folder) => {
   for (const { path, text } of sourcesOf(folder).filter(({ path }) => !/\.(test|contract|bench)\.ts$/.test(path))) {
     for (const forbidden of [

@@ -1,5 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { findExchange, isComplete, type Recording, readRecordings } from '#engine-adapters/recorder/read-recorded.ts'
+import {
+  findExchange,
+  isComplete,
+  type Recording,
+  readRecordings,
+} from '#engine-adapters/recorder/read-recorded.fixture.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
 import { postJson, startTestProxy } from './start-test-proxy.ts'

@@ -17,7 +17,7 @@ export interface RequestTags {
 export type BodyMembers = Readonly<Record<string, unknown>>
 
 /** The prompts of one request. */
-export interface SentPrompts {
+interface SentPrompts {
   readonly count: number
   /** whether the API took them as a list, even a list of one */
   readonly isList: boolean
@@ -32,13 +32,13 @@ export interface TokenQuestion {
 }
 
 /** A page on which an engine describes its cache. */
-export interface CacheSource {
+interface CacheSource {
   readonly path: string
   readonly read: (text: string) => CacheConfig | undefined
 }
 
 /** How `reprise doctor` names an engine, and what it tells the operator to change in how the engine is started. */
-export interface EngineAdvice {
+interface EngineAdvice {
   readonly name: string
   /** makes the engine report cached tokens in `usage` */
   readonly reportCachedTokens: string

@@ -1,11 +1,11 @@
+import { isObject, type Json } from './json-object.ts'
+
 /** Why an engine refused or failed a request. */
-export interface EngineError {
+interface EngineError {
   readonly message: string
   /** the engine's own number or word for it, mostly the HTTP status again */
   readonly code: number | string | undefined
 }
-
-type Json = Record<string, unknown>
 
 /**
  * Reads an engine's error in any of the shapes that vLLM and SGLang answer with: OpenAI's and Anthropic's `error`,
@@ -42,8 +42,4 @@ function readObject(text: string): Json | undefined {
     // an HTML page or plain text: the caller shows it as it is
     return undefined
   }
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

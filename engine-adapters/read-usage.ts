@@ -1,4 +1,5 @@
 import { createParser } from 'eventsource-parser'
+import { isObject, type Json } from './json-object.ts'
 import { type PageUsage, readPageUsage, sumOfPages } from './page-usage.ts'
 import { readEngineError } from './read-error.ts'
 
@@ -97,8 +98,6 @@ function readCutUsage(stream: string): Partial<Usage> | undefined {
   return last && readParts(`{${last[0]}}`)
 }
 
-type Json = Record<string, unknown>
-
 function readUsage(json: string): Usage | undefined {
   const parts = readParts(json)
   return isWhole(parts) ? parts : undefined
@@ -165,7 +164,7 @@ function add(a: number | undefined, b: number | undefined): number | undefined {
 }
 
 function toObject(value: unknown): Json | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined
+  return isObject(value) ? value : undefined
 }
 
 /** No request has more tokens. An engine that says so would spoil all sums. */

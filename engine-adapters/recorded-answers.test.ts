@@ -3,7 +3,7 @@ import type { RequestId } from '#index/context-block.ts'
 import { adapterFor } from './adapter-for.ts'
 import { readEngineError } from './read-error.ts'
 import { type Usage, UsageReader } from './read-usage.ts'
-import { findExchange, isComplete, type RecordedExchange, readRecordings } from './recorder/read-recorded.ts'
+import { findExchange, isComplete, type RecordedExchange, readRecordings } from './recorder/read-recorded.fixture.ts'
 
 const recordings = readRecordings()
 const complete = recordings.filter(isComplete)

@@ -10,10 +10,9 @@ import { unwritableFolder } from './config/record-folder.ts'
 import { KeyStore } from './config/sources/key-store.ts'
 import { createMirrors, toAdmissionLimits, toBreakerOptions } from './create-replicas.ts'
 import { SeldomWarnings } from './engine-reports/seldom-warnings.ts'
-import { Gain } from './gain/gain.ts'
 import type { Log } from './log.ts'
-import type { ReplicaMirror } from './mirror/replica-mirror.ts'
 import { PatternFinder } from './patterns/pattern-finder.ts'
+import type { RedisFault } from './reasons.ts'
 import { Recorder, type RecorderOptions } from './record/recorder.ts'
 import { SharedConversationStore } from './redis/conversations/shared-conversation-store.ts'
 import type { SharedRedis } from './redis/create-shared-redis.ts'
@@ -42,18 +41,16 @@ export interface LivePipeline {
 /** Builds the pipeline that requests go through. Throws a ConfigError if keys or patterns cannot be used. */
 export function createPipeline(
   config: Config,
-  parts: Pick<Pipeline, 'replicas' | 'processed' | 'chunks' | 'telemetry' | 'log'> & {
+  parts: Pick<Pipeline, 'replicas' | 'processed' | 'gain' | 'chunks' | 'telemetry' | 'log'> & {
     readonly redis?: SharedRedis | undefined
   },
 ): LivePipeline {
-  const { replicas, processed, chunks, telemetry, log, redis } = parts
+  const { replicas, processed, gain, chunks, telemetry, log, redis } = parts
   const memory = new MemoryConversationStore(conversationBytes)
   const shared = redis && createSharedStore(memory, redis, telemetry)
   const mirrors = redis && shareMirrors(replicas.all, config.engines, redis, telemetry.metrics, log)
   const sharedChunks = redis && createSharedChunks(chunks, redis, telemetry)
   const rateLimits = new RateLimits()
-  const gain = new Gain(telemetry.metrics, createMirrors(config), new Date().toISOString())
-  for (const { replicaMirror } of replicas.all) watchLosses(replicaMirror, gain, log)
   const keyStore = new KeyStore(config.keys, { log, onChange: (keys) => rateLimits.retain(keys.entries) })
   const release = new MemoryRelease(collectGarbage)
   const bodyMemory = new BodyMemory(config.bodyMemoryBytes, (bytes) => {
@@ -116,17 +113,6 @@ export function createPipeline(
   }
 }
 
-/** Records each loss of an engine's whole cache: in the gain, and for a restart in the log. */
-function watchLosses(mirror: ReplicaMirror, gain: Gain, log: Log): void {
-  const { replica } = mirror
-  mirror.onCleared = () => gain.lost(replica)
-  mirror.onRestart = () =>
-    log.warn(
-      { replica, reason: 'the engine was restarted: it reports as another generation' },
-      'the mirror begins anew: what the engine held before is gone',
-    )
-}
-
 function setLimits({ all }: Pipeline['replicas'], config: Config): void {
   for (const { admission, breaker } of all) {
     admission.setLimits(toAdmissionLimits(config))
@@ -164,7 +150,7 @@ function createSharedStore(
   { connection, namespace, ttlSeconds, proxy, countFaults }: SharedRedis,
   { metrics, now }: Telemetry,
 ): SharedConversationStore {
-  const onFault = (reason: string): void => metrics.failOpen.inc({ reason })
+  const onFault = (reason: RedisFault): void => metrics.failOpen.inc({ reason })
   countFaults(onFault)
   return new SharedConversationStore({ memory, redis: connection, namespace, ttlSeconds, proxy, now, onFault })
 }
@@ -174,7 +160,7 @@ function createSharedChunks(
   { connection, namespace, ttlSeconds, proxy }: SharedRedis,
   { metrics }: Telemetry,
 ): SharedChunks {
-  const onFault = (reason: string): void => metrics.failOpen.inc({ reason })
+  const onFault = (reason: RedisFault): void => metrics.failOpen.inc({ reason })
   return new SharedChunks({ chunks, redis: connection, namespace, ttlSeconds, proxy, onFault, wallClock: Date.now })
 }
 

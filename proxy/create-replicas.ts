@@ -8,7 +8,9 @@ import { HistoryWindow } from '#index/ordering/demand-history.ts'
 import type { ProcessedBlocks } from '#index/processed-blocks.ts'
 import type { Config, EngineConfig } from './config/config.ts'
 import { TokenAsker } from './engine-reports/token-asker.ts'
-import { ReplicaMirror } from './mirror/replica-mirror.ts'
+import type { Gain } from './gain/gain.ts'
+import type { Log } from './log.ts'
+import { type Loss, ReplicaMirror } from './mirror/replica-mirror.ts'
 import { Admission, type AdmissionLimits } from './replicas/admission.ts'
 import { type BreakerOptions, CircuitBreaker } from './replicas/circuit-breaker.ts'
 import { HealthState } from './replicas/health-state.ts'
@@ -17,12 +19,19 @@ import { Replica } from './replicas/replica.ts'
 /** Blocks that a mirror remembers per remembered request, on average; few requests have this many. */
 const blocksPerRequest = 80
 
+/** What is told when an engine holds nothing any more. */
+interface LossWatchers {
+  readonly processed: ProcessedBlocks
+  readonly gain: Gain
+  readonly log: Log
+}
+
 /** Creates a replica for each engine; `tls` is in the order of the engines. */
 export function createReplicas(
   engines: readonly EngineConfig[],
   config: Config,
   tls: readonly (EngineTls | undefined)[],
-  processed: ProcessedBlocks,
+  watching: LossWatchers,
 ): Replica[] {
   const createMirror = createMirrors(config)
   return engines.map(({ url, kind, id }, i) => {
@@ -34,12 +43,25 @@ export function createReplicas(
       adapter,
       engine,
       tokens: adapter.publishesEvents ? new TokenAsker(engine, adapter) : undefined,
-      replicaMirror: new ReplicaMirror(replica, mirror, () => processed.forget(replica)),
+      replicaMirror: new ReplicaMirror(replica, mirror, watchLosses(replica, watching)),
       admission: new Admission(toAdmissionLimits(config)),
       breaker: new CircuitBreaker(toBreakerOptions(config)),
       health: new HealthState(),
     })
   })
+}
+
+/** Records each loss of all that an engine held: a restart also in the log. */
+function watchLosses(replica: ReplicaId, { processed, gain, log }: LossWatchers): (loss: Loss) => void {
+  return (loss) => {
+    processed.forget(replica)
+    if (loss !== 'first') gain.lost(replica)
+    if (loss !== 'restarted') return
+    log.warn(
+      { replica, reason: 'the engine was restarted: it reports as another generation' },
+      'the mirror begins anew: what the engine held before is gone',
+    )
+  }
 }
 
 /**

@@ -7,15 +7,16 @@ import { asksForKeys } from './access/key-record.ts'
 import { createAdminApp } from './admin/admin-app.ts'
 import type { Config, EngineConfig } from './config/config.ts'
 import { readFiles, readStartFiles } from './config/read-files.ts'
+import { findWarnings } from './config/start-warnings.ts'
 import { withoutPassword } from './config/without-password.ts'
 import { createCountedChunks } from './create-counted-chunks.ts'
 import { createPipeline, type LivePipeline } from './create-pipeline.ts'
-import { createReplicas } from './create-replicas.ts'
+import { createMirrors, createReplicas } from './create-replicas.ts'
 import { History } from './dashboard/history.ts'
 import { readCounts } from './dashboard/read-counts.ts'
+import { Gain } from './gain/gain.ts'
 import type { UnreadRequest } from './http/answer-unread.ts'
-import type { ServerEnv } from './http/listen.ts'
-import { listen } from './http/listen.ts'
+import { listen, type ServerEnv } from './http/listen.ts'
 import type { Listener } from './http/listener.ts'
 import { createLog, type Log } from './log.ts'
 import { readVersion } from './read-version.ts'
@@ -24,7 +25,6 @@ import type { HealthCheckOptions } from './replicas/health-checks.ts'
 import { lookAfterReplicas, type Upkeep } from './replicas/look-after-replicas.ts'
 import { ReplicaSet } from './replicas/replica-set.ts'
 import { createApp } from './request/app.ts'
-import { findWarnings } from './start-warnings.ts'
 import { logUnread } from './telemetry/access-log.ts'
 import { MemoryHotBlocks } from './telemetry/hot-blocks/memory-hot-blocks.ts'
 import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts'
@@ -72,13 +72,14 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const emulator = config.engines.length === 0 ? await startEmbedded(admin.url, log) : undefined
   const engines = emulator ? [embeddedEngine(emulator)] : config.engines
   const processed = new ProcessedBlocks(processedBlocks)
-  const replicas = new ReplicaSet(createReplicas(engines, config, tls.engines, processed))
+  const gain = new Gain(createMirrors(config), new Date().toISOString())
+  const replicas = new ReplicaSet(createReplicas(engines, config, tls.engines, { processed, gain, log }))
   const version = readVersion()
   const hot = redis?.hot ?? new MemoryHotBlocks()
   const { chunks, metrics } = createCountedChunks(config, replicas, { version, hot, redis })
   const tracing = await createTracing(process.env, version, (message) => log.warn(message))
   const telemetry = createTelemetry({ metrics, log, tracing, hot, logsRequests, now: () => performance.now() })
-  const live = createPipeline(config, { replicas, processed, chunks, telemetry, log, redis })
+  const live = createPipeline(config, { replicas, processed, gain, chunks, telemetry, log, redis })
   await followEngines(replicas, engines, telemetry)
   const history = new History({ read: () => readCounts(metrics.registry), now: Date.now })
   adminApp.resolve(

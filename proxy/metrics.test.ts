@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createMetrics, type MetricSources } from './metrics.ts'
+import { failOpenReasons, skippedReasons } from './reasons.ts'
 
 const sources: MetricSources = {
   queueDepth: () => 3,
@@ -64,6 +65,8 @@ test('what is counted by a word that is known beforehand is 0 until it happens',
   for (const phase of ['queue', 'before_head', 'mid_stream']) {
     expect(text).toContain(`\nreprise_stream_aborts_total{phase="${phase}"} 0\n`)
   }
+  for (const reason of skippedReasons) expect(text).toContain(`\nreprise_skipped_total{reason="${reason}"} 0\n`)
+  for (const reason of failOpenReasons) expect(text).toContain(`\nreprise_fail_open_total{reason="${reason}"} 0\n`)
   expect(text).toContain('\nreprise_cached_tokens_total{source="engine"} 0\n')
 })
 

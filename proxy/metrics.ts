@@ -1,13 +1,19 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { type FailOpenReason, failOpenReasons, type Outcome, type SkippedReason, skippedReasons } from './reasons.ts'
 import { addCollectedMetrics, type MetricSources } from './telemetry/collected-metrics.ts'
 import { createPageMetrics, type PageMetrics } from './telemetry/page-metrics.ts'
 
 export type { MetricSources } from './telemetry/collected-metrics.ts'
 
+/** A counter whose labels take only values of these types. */
+interface Tally<Labels> {
+  inc(labels: Readonly<Labels>, by?: number): void
+}
+
 /** What is measured (CONTRACT §5); `registry` writes the text for Prometheus. We define all label values. */
 export interface Metrics {
   readonly registry: Registry
-  readonly requests: Counter<'route' | 'outcome'>
+  readonly requests: Tally<{ route: string; outcome: Outcome }>
   readonly inFlight: Gauge<'replica'>
   readonly bodyBytes: Gauge
   readonly promptTokens: Counter
@@ -21,12 +27,12 @@ export interface Metrics {
   readonly baselineCachedTokens: Counter<'replica'>
   readonly shadowCachedTokens: Counter<'replica'>
   readonly blocks: Counter<'action'>
-  readonly skipped: Counter<'reason'>
+  readonly skipped: Tally<{ reason: SkippedReason }>
   readonly chunksLearned: Counter<'source'>
   readonly chunksIgnored: Counter<'reason'>
   readonly chunksMatched: Counter
   readonly chunkLists: Counter<'outcome'>
-  readonly failOpen: Counter<'reason'>
+  readonly failOpen: Tally<{ reason: FailOpenReason }>
   readonly citationsRemapped: Counter
   readonly rateLimited: Counter
   readonly retries: Counter<'reason'>
@@ -51,27 +57,6 @@ const divergentTokens = [0, 16, 64, 256, 1024, 4096, 16384]
 
 /** Gauges of prom-client that are named like counters. They are sums of gauges that also exist by type. */
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
-
-/** Why requests are forwarded as received, and other faults that no client sees. */
-const failOpenReasons = [
-  'answer_rewriter',
-  'answer_too_large',
-  'chunks',
-  'encoded_answer',
-  'hygiene',
-  'internal_error',
-  'pattern_busy',
-  'pattern_failed',
-  'pattern_off',
-  'pattern_text_too_large',
-  'pattern_timeout',
-  'redis_late',
-  'redis_value',
-  'redis_write',
-  'too_large_to_rewrite',
-  'unknown_turn',
-  'ambiguous_turn',
-]
 
 /** Creates our metrics and those of the process in a new registry. */
 export function createMetrics(sources: MetricSources): Metrics {
@@ -196,8 +181,8 @@ function tokenMetrics(
 }
 
 /** Metrics of requests by the replica that answered them; the totals have separate names. */
-export interface ReplicaMetrics {
-  readonly requests: Counter<'replica' | 'outcome'>
+interface ReplicaMetrics {
+  readonly requests: Tally<{ replica: string; outcome: Outcome }>
   readonly promptTokens: Counter<'replica'>
   readonly cachedTokens: Counter<'replica'>
   readonly timeToFirstToken: Histogram<'replica'>
@@ -249,6 +234,7 @@ function beginAtZero(metrics: Metrics): Metrics {
   for (const action of ['kept', 'moved', 'deduplicated']) metrics.blocks.inc({ action }, 0)
   for (const source of ['embeddings', 'rerank', 'registered']) metrics.chunksLearned.inc({ source }, 0)
   metrics.chunkLists.inc({ outcome: 'found' }, 0)
+  for (const reason of skippedReasons) metrics.skipped.inc({ reason }, 0)
   for (const reason of failOpenReasons) metrics.failOpen.inc({ reason }, 0)
   for (const phase of ['queue', 'before_head', 'mid_stream']) metrics.streamAborts.inc({ phase }, 0)
   return metrics

@@ -25,7 +25,7 @@ export interface FairQueueOptions {
 }
 
 /** With these, nobody waits for more than a few short requests of another tenant, and large requests are not slowed. */
-export const fairQueueDefaults: FairQueueOptions = {
+const fairQueueDefaults: FairQueueOptions = {
   quantum: 1_024,
   leastCost: 256,
   mostCost: 1 << 20,

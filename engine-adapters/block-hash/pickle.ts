@@ -1,7 +1,7 @@
 import type { CborValue } from './cbor.ts'
 
 /** Values that vLLM hashes into its block hashes; arrays stand for tuples. */
-export type PickleValue = CborValue
+type PickleValue = CborValue
 
 const codes = {
   protocol: 0x80,

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { CachedRequest, CacheReport } from './cache/request-ledger.ts'
 import { CallbackSender } from './callback-sender.ts'
-import { FakeReceiver } from './fake-receiver.ts'
+import { FakeReceiver } from './fake-receiver.fixture.ts'
 
 type StoredReport = Extract<CacheReport, { type: 'stored' }>
 

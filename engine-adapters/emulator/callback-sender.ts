@@ -3,7 +3,7 @@ import { setTimeout as delay, setImmediate } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import type { CachedRequest, CacheReport } from './cache/request-ledger.ts'
 
-export interface CallbackSenderOptions {
+interface CallbackSenderOptions {
   /** `http://HOST:PORT/v1/replicas/NAME` */
   url: string
   token: string | undefined

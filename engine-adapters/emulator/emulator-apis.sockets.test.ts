@@ -1,7 +1,7 @@
 import { createParser } from 'eventsource-parser'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type Emulator, type EmulatorOptions, startEmulator } from './emulator.ts'
-import { FakeReceiver } from './fake-receiver.ts'
+import { FakeReceiver } from './fake-receiver.fixture.ts'
 
 type Json = Record<string, unknown>
 interface StreamEvent {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { CacheReport } from './cache/request-ledger.ts'
 import { type Emulator, startEmulator } from './emulator.ts'
-import { FakeReceiver } from './fake-receiver.ts'
+import { FakeReceiver } from './fake-receiver.fixture.ts'
 
 const documents = ['Paris', 'Rome', 'Oslo'].map((city) => `All that is known of ${city}, said again. `.repeat(40))
 const [paris, rome, oslo] = documents as [string, string, string]

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type Emulator, type EmulatorOptions, emulatorDefaults, startEmulator } from './emulator.ts'
-import { FakeReceiver } from './fake-receiver.ts'
+import { FakeReceiver } from './fake-receiver.fixture.ts'
 
 type Json = Record<string, unknown>
 interface Answer {

@@ -33,7 +33,7 @@ export interface OutputToken {
   pages?: PageUsage | undefined
 }
 
-export interface EngineCoreOptions {
+interface EngineCoreOptions {
   cache: PrefixCache
   text: CannedText
   prefillTokensPerSecond: number

@@ -2,7 +2,7 @@ import { HeldBatches } from './held-batches.ts'
 import type { KvEventBatch } from './kv-event.ts'
 
 /** Receives the ordered batches, and sends replay requests to the engine. */
-export interface OrderListener {
+interface OrderListener {
   /** The next batch of the engine's current life; a restart begins another life. */
   onBatch(batch: KvEventBatch): void
   /** Everything heard before is void. */

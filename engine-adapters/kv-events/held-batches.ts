@@ -1,7 +1,7 @@
 import type { KvEventBatch } from './kv-event.ts'
 
 /** A batch and its sequence in an engine's life. */
-export interface SequencedBatch {
+interface SequencedBatch {
   readonly sequence: number
   readonly batch: KvEventBatch
 }

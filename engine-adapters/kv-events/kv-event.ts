@@ -30,7 +30,7 @@ export interface BlocksRemoved {
 }
 
 /** Nothing is cached any more. */
-export interface BlocksCleared {
+interface BlocksCleared {
   readonly type: 'cleared'
 }
 

@@ -1,3 +1,4 @@
+import { isObject } from '../json-object.ts'
 import { type BlockHash, type BlocksRemoved, type BlocksStored, deviceTier, type KvEvent } from './kv-event.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -109,5 +110,5 @@ function readHash(value: unknown): BlockHash | undefined {
 }
 
 function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array)
+  return isObject(value) && !(value instanceof Uint8Array)
 }

@@ -1,7 +1,7 @@
 import { Dealer } from 'zeromq'
 
 /** One batch as received. */
-export interface SequencedPayload {
+interface SequencedPayload {
   readonly sequence: number
   readonly payload: Uint8Array
 }

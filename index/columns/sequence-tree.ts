@@ -3,7 +3,7 @@ import { NodeEdges } from './node-edges.ts'
 import { type NumberColumn, reserveAll, WholeColumn } from './number-column.ts'
 
 /** Additional data that users keep in a tree, and callbacks. */
-export interface SequenceTreeOptions {
+interface SequenceTreeOptions {
   /** by node; a split copies the node's data to its upper half */
   readonly nodeColumns?: readonly NumberColumn[]
   /** by place on an edge */

@@ -18,7 +18,7 @@ export interface PointerWords {
 }
 
 /** The block that points, and its target. */
-export interface Pointing {
+interface Pointing {
   readonly self: LabelBearer
   readonly target: ShownBlock
 }

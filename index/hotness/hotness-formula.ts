@@ -1,5 +1,5 @@
 /** The inputs of a formula: recency, number of requests, and length in tokens. */
-export interface HotnessFactors {
+interface HotnessFactors {
   readonly clock: number
   readonly frequency: number
   readonly length: number

@@ -9,7 +9,7 @@ import { MirroredPrompts } from './mirrored-prompts.ts'
 import { type MirroredRequest, MirroredRequests } from './mirrored-requests.ts'
 
 /** Limits of a mirror; the oldest requests are dropped first. */
-export interface MirrorBounds {
+interface MirrorBounds {
   readonly maxRequests: number
   readonly maxBlocks: number
   /** hash seed that prevents clients from provoking collisions (block-table.ts) */
@@ -25,7 +25,7 @@ export interface MirrorOptions extends MirrorBounds {
 }
 
 /** Initial state of an added request. */
-export interface HeldAtFirst {
+interface HeldAtFirst {
   /** held length, in characters */
   readonly length: number
   readonly tokensPerCharacter: number | undefined

@@ -7,7 +7,7 @@ import type { ScopeId } from '../context-block.ts'
 import { PromptMarks } from './prompt-marks.ts'
 
 /** The longest held prefix of a prompt. */
-export interface HeldPrefix {
+interface HeldPrefix {
   /** characters */
   readonly length: number
   /** density of a counted request that holds it; undefined if none was counted */

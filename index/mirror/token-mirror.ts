@@ -21,7 +21,7 @@ interface TokenRequest {
 }
 
 /** Notified when a request's tokens become known and when they are forgotten. */
-export interface TokenListener {
+interface TokenListener {
   learned(request: RequestId): void
   forgotten(request: RequestId): void
 }

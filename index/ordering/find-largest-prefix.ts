@@ -5,7 +5,7 @@ import type { PrefixNode, PrefixTree } from './prefix-tree.ts'
 const mostVisits = 4_096
 
 /** Parameters of the prefix search. */
-export interface PrefixQuery {
+interface PrefixQuery {
   /** the distinct blocks of the context */
   readonly blocks: readonly number[]
   /** must be empty; restored after the search */

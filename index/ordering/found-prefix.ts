@@ -11,7 +11,7 @@ const mostFounded = 64
 const mostWeight = 1e60
 
 /** The distinct blocks of a context. A block is referred to by its index in these lists. */
-export interface FoundingQuery {
+interface FoundingQuery {
   readonly blocks: readonly number[]
   /** first rank of each in the context */
   readonly ranks: readonly number[]

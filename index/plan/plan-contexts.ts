@@ -9,7 +9,7 @@ export interface BatchedContext {
 }
 
 /** How to run one request of a batch. */
-export interface PlannedContext {
+interface PlannedContext {
   /** index in the batch */
   readonly request: number
   /** positions in its context, in the order to send them */

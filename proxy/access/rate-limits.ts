@@ -1,7 +1,7 @@
 import type { KeyEntry } from './api-keys.ts'
 
 /** Whether a request may proceed, or when to retry it. */
-export type RateDecision = { readonly ok: true } | { readonly ok: false; readonly retryAfterSeconds: number }
+type RateDecision = { readonly ok: true } | { readonly ok: false; readonly retryAfterSeconds: number }
 
 type LimitedKey = Pick<KeyEntry, 'id' | 'requestsPerMinute' | 'promptTokensPerMinute'>
 

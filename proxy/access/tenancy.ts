@@ -25,7 +25,7 @@ export interface Tenancy {
   suppose(incoming: Pick<IncomingMessage, 'headers' | 'socket'>): Caller
 }
 
-export interface TenancyOptions {
+interface TenancyOptions {
   readonly keys: ApiKeys
   /** addresses and ranges of gateways that may name the tenant */
   readonly trustedPeers: readonly string[]

@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net'
 import { ConfigError } from '../errors.ts'
 
 /** Addresses that are trusted to name a request's tenant. */
-export interface TrustedPeers {
+interface TrustedPeers {
   has(address: string | undefined): boolean
 }
 

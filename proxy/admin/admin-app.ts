@@ -24,7 +24,7 @@ import { AdminLog } from './admin-log.ts'
 /** The largest callback body that is read, in bytes. */
 const eventBodyLimit = 8 * 1024 * 1024
 
-export interface AdminDependencies {
+interface AdminDependencies {
   readonly pipeline: Pipeline
   readonly replicas: readonly ReplicaMirror[]
   readonly drain: Drain

@@ -1,7 +1,6 @@
 import { setImmediate as afterIo } from 'node:timers/promises'
+import { sliceMilliseconds } from '../bounds/time-slices.ts'
 
-/** Short, because a request takes several turns of the event loop and may wait for a slice in each. */
-const sliceMilliseconds = 0.3
 /** The clock is read once per this many items. */
 const itemsPerLook = 8
 /** If a turn of the event loop takes longer, other work was done in it. */

@@ -1,9 +1,16 @@
 import { setImmediate as afterIo } from 'node:timers/promises'
 
-/** Long enough that yielding costs little, short enough that a request does not notice. */
-const sliceMilliseconds = 4
+/**
+ * How long a task may hold the event loop. Short, because a request takes several turns of it and may wait for a slice
+ * in each: beside the load of 30,000 requests from Redis, six turns took 43 ms (median, on two busy cores) with slices of
+ * 4 ms, and 3 ms with these. The load took as long with either.
+ */
+export const sliceMilliseconds = 0.3
 
-/** Lets other work run during a long task. */
+/**
+ * Lets other work run during a long task. The task goes on after one turn of the event loop however busy that is, since
+ * what other proxies write does not wait for it; see `inSlices` for tasks that can wait.
+ */
 export class TimeSlices {
   #since = performance.now()
 

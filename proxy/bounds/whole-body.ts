@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
+import type { Json } from '#engine-adapters/json-object.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { SentPrompt } from '#index/cache-event.ts'
 import { digestOf } from '#index/context-block.ts'
-import type { Json } from '../prompt/body/prompt-builder.ts'
 import type { BodyScan } from './scan-body.ts'
 
 /** The members that decide how a request is sent, independent of its prompt. */

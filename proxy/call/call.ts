@@ -1,12 +1,11 @@
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { Caller } from '../access/tenancy.ts'
-import type { CertainLists } from '../chunks/certain-lists.ts'
 import type { PatternLists } from '../prompt/find-contexts.ts'
-import type { Received } from '../receive/read-received.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { RequestOptions } from '../request-options.ts'
 import type { Decision } from '../reuse/decision.ts'
 import type { Settings } from '../settings.ts'
+import type { CallContent } from './call-content.ts'
 
 /** A received request: its caller, what it asks for, and how it is to be handled. */
 export interface Call {
@@ -19,22 +18,14 @@ export interface Call {
   readonly priority: number
   /** the latest time to send it, on the pipeline's clock */
   readonly deadline: number
-  /** empty once released */
-  readonly body: Buffer
-  readonly received: Received
+  readonly content: CallContent
   /** handling it takes so long that other requests should be served first */
   readonly isHeavy: boolean
   /** time limit for the decision; undefined: none, since it will be short */
   readonly budgetMilliseconds: number | undefined
   readonly patternLists: PatternLists | undefined
-  readonly certain: CertainLists
   readonly model: string | undefined
   readonly isStream: boolean
-  /**
-   * Releases the body, and everything read from it, once it will not be sent again: answers take long, and many run at
-   * once.
-   */
-  letGo(): void
 }
 
 /** A request with the replica it goes to and the decision on how to send it. */

@@ -1,9 +1,9 @@
 import type { KeyEntry } from '../access/api-keys.ts'
 import type { RateLimits } from '../access/rate-limits.ts'
+import type { Caller } from '../access/tenancy.ts'
 import { ProxyError } from '../errors.ts'
 import type { Decision } from '../reuse/decision.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
-import type { Call } from './call.ts'
 
 /** The charge of a request against the limits of its API key. */
 export interface Charge {
@@ -20,11 +20,12 @@ const bytesPerToken = 4
 /** Charges a request to its key. Throws `rate_limited` if the key's limits are used up. */
 export function chargeCall(
   { rateLimits, telemetry, now }: { rateLimits: RateLimits; telemetry: Pick<Telemetry, 'metrics'>; now(): number },
-  { caller: { key }, body }: Pick<Call, 'caller' | 'body'>,
+  { key }: Caller,
   { promptTokens }: Pick<Decision, 'promptTokens'>,
+  bodyBytes: number,
 ): Charge {
   if (!key) return free
-  const estimate = promptTokens || Math.ceil(body.length / bytesPerToken)
+  const estimate = promptTokens || Math.ceil(bodyBytes / bytesPerToken)
   const taken = rateLimits.take(key, estimate, now())
   if (!taken.ok) {
     telemetry.metrics.rateLimited.inc()

@@ -13,6 +13,7 @@ import { readWithinLimits } from '../receive/read-within-limits.ts'
 import { readOptions, readPriority } from '../request-options.ts'
 import type { Settings } from '../settings.ts'
 import type { Call } from './call.ts'
+import { CallContent } from './call-content.ts'
 import type { Exchange } from './exchange.ts'
 
 /** What reading a request needs of the pipeline. */
@@ -70,7 +71,6 @@ export async function toCall(
     turn: () => pipeline.heavyTurns.take(),
   })
   const members = membersOf(received)
-  const held = { body, received }
   const certain = new CertainLists(pipeline.chunks.finderFor(caller.tenant), received.separated)
   return {
     api,
@@ -80,24 +80,12 @@ export async function toCall(
     options: { ...settings.options, ...readOptions(header(incoming, 'x-reprise-options')) },
     priority: readPriority(header(incoming, 'x-reprise-priority') ?? caller.key?.priority?.toString()),
     deadline: pipeline.now() + settings.maxWaitMilliseconds,
-    get body() {
-      return held.body
-    },
-    get received() {
-      return held.received
-    },
+    content: new CallContent(body, share, received, certain),
     isHeavy,
     budgetMilliseconds: isHeavy ? settings.workLimits.milliseconds : undefined,
     patternLists: await findByPatterns(pipeline, received, clientLeft),
-    certain,
     model: typeof members.model === 'string' ? members.model : undefined,
     isStream: members.stream === true,
-    letGo: () => {
-      held.body = Buffer.alloc(0)
-      held.received = { prompt: undefined, tidied: [], fault: undefined, skipped: undefined }
-      certain.letGo()
-      share.release()
-    },
   }
 }
 

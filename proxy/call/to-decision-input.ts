@@ -3,10 +3,10 @@ import type { Call } from './call.ts'
 
 /** Extracts from a call what `decide` needs. */
 export function toDecisionInput(call: Call): DecisionInput {
-  const { received, settings, caller, conversation, options, patternLists, certain, budgetMilliseconds } = call
+  const { content, settings, caller, conversation, options, patternLists, budgetMilliseconds } = call
   const { mode, wording, mustPay, volatileFields } = settings
   return {
-    received,
+    received: content.received,
     mode,
     tenant: caller.tenant,
     conversation,
@@ -15,7 +15,7 @@ export function toDecisionInput(call: Call): DecisionInput {
     mustPay,
     volatileFields,
     patternLists,
-    certain,
+    certain: content.certain,
     budgetMilliseconds,
   }
 }

@@ -1,11 +1,12 @@
 import { type CertainList, type SearchedText, toSpans } from '../prompt/certain-list.ts'
+import { overlap } from '../prompt/context-list.ts'
 import { findTurns } from '../prompt/scan/find-turns.ts'
 import type { ChunkRefusal, KnownLists } from './find-known-lists.ts'
 import { findSeparatedLists } from './find-separated-lists.ts'
 import type { SeparatedText } from './separators.ts'
 
 /** What is reported about the known chunks in a request. */
-export interface KnownChunkCounts {
+interface KnownChunkCounts {
   /** chunks that were found */
   readonly matched: number
   readonly lists: number
@@ -84,8 +85,4 @@ export class CertainLists {
       return turns.flatMap((turn) => findSeparatedLists(whole, places, { start: turn.start, end: turn.end, isWhole }))
     })
   }
-}
-
-function overlap(one: CertainList, other: CertainList): boolean {
-  return one.blocks[0]!.start < other.end && other.blocks[0]!.start < one.end
 }

@@ -21,7 +21,7 @@ export interface ChunkSink {
 /** Why a text is not learned. */
 export type IgnoredReason = 'too_short' | 'question' | 'tokens' | 'crowded' | 'unreadable' | 'encoded' | 'too_large'
 
-export interface LearnerOptions {
+interface LearnerOptions {
   readonly sink: ChunkSink
   readonly decoder: Pick<TokenDecoder, 'decode'>
   /** identifies this proxy's order of chunks among those of all proxies */

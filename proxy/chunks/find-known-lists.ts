@@ -9,7 +9,7 @@ import { type FoldedText, longestText } from './table/folded-text.ts'
 export type ChunkRefusal = 'one_text' | 'overlapping' | 'mixed_separators' | 'in_data' | 'too_many'
 
 /** A list of known chunks. */
-export interface KnownList extends ContextList {
+interface KnownList extends ContextList {
   /** the chunks of those blocks that consist of one chunk */
   readonly chunks: readonly ChunkHandle[]
 }
@@ -24,7 +24,7 @@ export interface KnownLists {
 }
 
 /** The chunks at one place in a text: the same text may be known in several scopes. */
-export interface PlacedChunk {
+interface PlacedChunk {
   readonly start: number
   readonly end: number
   readonly chunks: number[]

@@ -3,7 +3,7 @@ import { blocksIn, documentText, embed, rerank } from './chunk-texts.fixture.ts'
 import type { KnownChunks } from './known-chunks.ts'
 
 /** Known chunks as given to one proxy and as seen by another: the same object if there is only one proxy. */
-export interface KnownChunksSides {
+interface KnownChunksSides {
   readonly told: KnownChunks
   readonly seen: KnownChunks
   /** Resolves when everything that was given is seen. */

@@ -24,7 +24,7 @@ export interface PutReport {
 }
 
 /** Which chunks to forget: all, if none are named. */
-export interface ForgottenChunks {
+interface ForgottenChunks {
   readonly ids?: readonly string[] | undefined
   readonly texts?: readonly string[] | undefined
 }
@@ -36,7 +36,7 @@ export interface ChunkListener {
   forgotten(scope: string, digests: readonly Int32Array[] | undefined): void
 }
 
-export interface KnownChunksOptions {
+interface KnownChunksOptions {
   readonly maxChunks: number
   readonly maxBytes: number
   /** identifies this proxy's order of chunks among those of all proxies */

@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../prompt/body/prompt-builder.ts'
+import { isObject, type Json } from '#engine-adapters/json-object.ts'
 
 /** What a request asks an engine to embed or to rank. */
 export interface ChunkInputs {

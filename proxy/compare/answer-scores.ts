@@ -1,5 +1,5 @@
 /** Words of a text as SQuAD compares them: lower case, without punctuation and English articles. */
-export function wordsOf(text: string): string[] {
+function wordsOf(text: string): string[] {
   const plain = text.toLowerCase().replaceAll(/[\p{P}\p{S}]/gu, ' ')
   return plain.split(/\s+/).filter((word) => word !== '' && word !== 'a' && word !== 'an' && word !== 'the')
 }

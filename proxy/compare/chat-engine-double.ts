@@ -3,14 +3,14 @@ import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 
 /** A chat as an engine receives it. */
-export interface ReceivedChat {
+interface ReceivedChat {
   readonly model: string
   readonly messages: readonly { readonly role: string; readonly content: unknown }[]
   readonly [member: string]: unknown
 }
 
 /** A refusal instead of an answer. */
-export interface Refusal {
+interface Refusal {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
 }

@@ -5,7 +5,7 @@ import type { PassName } from './passes.ts'
 import type { Answer } from './send-request.ts'
 
 /** What all answers depend on: those from another setting do not answer the same question. */
-export type ResultsSetting = Readonly<Record<string, string | number | boolean | null>>
+type ResultsSetting = Readonly<Record<string, string | number | boolean | null>>
 
 interface Line extends Answer {
   readonly pass: PassName

@@ -12,7 +12,7 @@ import { type SentChat, sendChat } from './send-request.ts'
 const nothing = { reorder: false, annotate: false, dedup: false }
 
 /** How requests are sent. */
-export interface PassSettings {
+interface PassSettings {
   readonly engine: EngineSettings
   readonly engineKey: string | undefined
   readonly model: string
@@ -25,7 +25,7 @@ export interface PassSettings {
 }
 
 /** Is notified of progress. */
-export interface PassProgress {
+interface PassProgress {
   begin(label: string): void
   advance(): void
 }

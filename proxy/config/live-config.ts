@@ -25,7 +25,7 @@ export const reloadable: readonly string[] = [
 ]
 
 /** The log for the outcome of a reload. */
-export interface ReloadLog {
+interface ReloadLog {
   info(details: object, message: string): void
   warn(details: object, message: string): void
   error(details: object, message: string): void
@@ -58,13 +58,12 @@ export class LiveConfig {
       const changed = differingPaths({ ...this.#settings }, { ...wanted })
       const waits = this.#asksForNoMoreKeys(wanted) ? waitsWithoutKeys : waitsForStart
       const [applied, waiting] = [changed.filter((path) => !waits(path)), changed.filter(waits)]
-      const next = structuredClone(this.#settings) as unknown as Record<string, unknown>
+      const next = structuredClone(this.#settings)
       for (const path of applied) setAt(next, path.split('.'), valueAt(wanted, path.split('.')))
-      const settings = next as unknown as Settings
-      const config = toConfig(settings)
+      const config = toConfig(next)
       apply(config)
       this.#config = config
-      this.#settings = settings
+      this.#settings = next
       if (waiting.length > 0) log.warn({ settings: waiting }, 'these settings take effect at the next start')
       log.info({ settings: applied }, 'configuration reloaded')
     } catch (error) {

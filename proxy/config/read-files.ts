@@ -8,7 +8,7 @@ import { checkRecordFolder } from './record-folder.ts'
 import { readKeyRecords } from './sources/read-key-records.ts'
 
 /** What is in the files that a configuration names, and that a reload reads again. */
-export interface NamedFiles {
+interface NamedFiles {
   readonly listener: ListenerTls | undefined
   /** in the order of the engines */
   readonly engines: readonly (EngineTls | undefined)[]

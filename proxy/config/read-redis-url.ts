@@ -1,7 +1,7 @@
 import { ConfigError } from '../errors.ts'
 
 /** Where a Redis server listens. */
-export interface RedisNode {
+interface RedisNode {
   readonly host: string
   readonly port: number
 }

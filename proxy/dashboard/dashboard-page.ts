@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
 /** A page and the headers it is served with. */
-export interface DashboardPage {
+interface DashboardPage {
   readonly html: string
   readonly headers: Readonly<Record<string, string>>
 }

@@ -37,7 +37,7 @@ export interface Sample extends Counts {
   readonly at: number
 }
 
-export interface HistoryOptions {
+interface HistoryOptions {
   /** reads the counters */
   readonly read: () => Promise<Counts>
   /** milliseconds since 1970 */

@@ -5,7 +5,7 @@ export interface Bucket {
 }
 
 /** The median and the 99th percentile, in milliseconds. */
-export interface Latencies {
+interface Latencies {
   readonly p50: number
   readonly p99: number
 }

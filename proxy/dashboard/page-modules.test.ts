@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { outcomes, skippedReasons } from '../reasons.ts'
 
 interface Line {
   readonly text: string
@@ -9,6 +10,7 @@ interface Line {
 // modules of the page: plain JavaScript, as browsers load it
 const { diffLines, linesOf } = await import(new URL('page/diff-lines.js', import.meta.url).href)
 const { niceTop, onAxis } = await import(new URL('page/draw-chart.js', import.meta.url).href)
+const { outcomeWords, skippedWords } = await import(new URL('page/show-lists.js', import.meta.url).href)
 const { bucketsOf, totalOf, ratioOf } = await import(new URL('page/sum-samples.js', import.meta.url).href)
 
 describe('the diff of a request', () => {
@@ -38,6 +40,11 @@ describe('the diff of a request', () => {
       'messages[1].content: null',
     ])
   })
+})
+
+test('there are words for every reason and every outcome, and for nothing else', () => {
+  expect(Object.keys(skippedWords).toSorted()).toEqual(skippedReasons.toSorted())
+  expect(Object.keys(outcomeWords).toSorted()).toEqual(outcomes.toSorted())
 })
 
 test('the values beside an axis differ, however small they are', () => {

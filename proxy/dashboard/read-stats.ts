@@ -9,7 +9,7 @@ import type { History, Sample } from './history.ts'
 import { latenciesBetween } from './latencies.ts'
 import { readByLabel, readCounts, readValues } from './read-counts.ts'
 
-export interface StatsSources {
+interface StatsSources {
   readonly registry: Registry
   readonly history: History
   readonly hot: HotBlocks

@@ -12,7 +12,7 @@ import type { Finding } from './finding.ts'
 import { checkPrefixCache } from './prefix-cache/check-prefix-cache.ts'
 
 /** The findings about an engine, and what the other checks need to know about it. */
-export interface CheckedEngineReport extends CheckedEngine {
+interface CheckedEngineReport extends CheckedEngine {
   readonly findings: readonly Finding[]
 }
 

@@ -9,7 +9,7 @@ import type { Finding } from './finding.ts'
 import { judgeVolatileText } from './judge-volatile-text.ts'
 
 /** A prompt and where it comes from. */
-export interface PromptSource {
+interface PromptSource {
   readonly json: string
   /** undefined: the built-in sample */
   readonly file: string | undefined

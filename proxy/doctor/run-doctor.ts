@@ -1,5 +1,5 @@
+import { bearersWarning } from '../config/start-warnings.ts'
 import { withoutPassword } from '../config/without-password.ts'
-import { bearersWarning } from '../start-warnings.ts'
 import { checkChunks } from './check-chunks.ts'
 import { checkEngine } from './check-engine.ts'
 import { checkPrompt } from './check-prompt.ts'

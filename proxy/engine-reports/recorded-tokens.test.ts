@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
-import { findExchange, isComplete, readRecordings } from '#engine-adapters/recorder/read-recorded.ts'
+import { findExchange, isComplete, readRecordings } from '#engine-adapters/recorder/read-recorded.fixture.ts'
 import { readTokens, tokenQuestions } from './token-question.ts'
 
 const complete = readRecordings()

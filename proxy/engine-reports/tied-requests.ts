@@ -3,7 +3,7 @@ import type { LostBlocks } from '#engine-adapters/kv-events/held-blocks.ts'
 import type { RequestId } from '#index/context-block.ts'
 
 /** Called when fewer of a request's blocks can be served than before. */
-export type CutListener = (request: RequestId, keptBlocks: number) => void
+type CutListener = (request: RequestId, keptBlocks: number) => void
 
 /**
  * Ties each request to a block: the last one it can be served from. When that block is lost, the request falls back to

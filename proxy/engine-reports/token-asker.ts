@@ -11,7 +11,7 @@ export interface AskedPrompt extends PromptTokens {
 }
 
 /** A request to ask about. */
-export interface AskedRequest extends SentBody {
+interface AskedRequest extends SentBody {
   /** names and values alternating, as sent to the engine */
   readonly headers: readonly string[]
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { EngineAdapter } from '#engine-adapters/engine-adapter.ts'
+import { isObject, type Json } from '#engine-adapters/json-object.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import { tryJson } from '../json/try-json.ts'
 
@@ -12,7 +13,7 @@ export interface SentBody {
 }
 
 /** One question to an engine for the tokens of a request's prompts. */
-export interface SentQuestion {
+interface SentQuestion {
   readonly path: string
   readonly body: string
 }
@@ -27,8 +28,6 @@ export interface TokenQuestions {
   /** what separates the request's cache from others: its salt, and its model, since an engine may serve several */
   readonly scope: string
 }
-
-type Json = Record<string, unknown>
 
 /** Returns the ways to ask about a request; undefined if the engine has no answer for it. */
 export function tokenQuestions(
@@ -66,7 +65,7 @@ export function readTokens(text: string): Uint32Array[] | undefined {
 
 function readObject(body: Buffer): Json | undefined {
   const value = tryJson(body.toString())
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined
+  return isObject(value) ? value : undefined
 }
 
 /** Block hashes are computed from 32-bit tokens. */

@@ -2,7 +2,9 @@ import type { EngineRequest } from '#engine-adapters/engine-client.ts'
 import type { RequestId } from '#index/context-block.ts'
 import { tenantName } from '../access/tenant.ts'
 import type { Call, RoutedCall } from '../call/call.ts'
+import type { CallContent } from '../call/call-content.ts'
 import type { AskedPrompt } from '../engine-reports/token-asker.ts'
+import type { Metrics } from '../metrics.ts'
 import type { PromptSet } from '../prompt/body/prompt.ts'
 import { writeBody } from '../prompt/body/prompt-body.ts'
 import type { TwoWorlds } from '../reuse/two-worlds.ts'
@@ -14,19 +16,24 @@ import type { SeenCharacters } from './seen-spans.ts'
 import { toStandIns } from './stand-in-tokens.ts'
 
 /** What an engine reported about a request. */
-export interface CountedUsage {
+interface CountedUsage {
   readonly promptTokens: number
   readonly cachedTokens: number | undefined
   readonly completionTokens?: number | undefined
 }
 
 /** The outcome of a request in both worlds, in tokens of its prompts. */
-export interface RequestGain {
+interface RequestGain {
   readonly baselineCachedTokens: number
   /** in shadow mode: what it would have found if it had been rewritten */
   readonly shadowCachedTokens: number | undefined
   readonly seenTokens: number
 }
+
+/** The request as it goes to the engine. */
+type Question = Pick<Call, 'api'> & { readonly request: EngineRequest }
+
+type GainMetrics = Pick<Metrics, 'baselineCachedTokens' | 'shadowCachedTokens' | 'seenTokens'>
 
 const noHit: ComparedHit = { sent: 0, other: 0 }
 /** Longer prompts are not followed: they would hold up other requests. In UTF-16 units. */
@@ -35,6 +42,7 @@ const longestPrompt = 1024 * 1024
 /** Follows one request through both worlds, alongside the request itself. */
 export class GainFollower {
   readonly #gain: Gain
+  readonly #metrics: GainMetrics
   readonly #routed: RoutedCall
   readonly #labels: GainLabels
   readonly #worlds: ReplicaWorlds
@@ -53,8 +61,9 @@ export class GainFollower {
   #isCounted = false
   #figures: RequestGain | undefined
 
-  constructor(gain: Gain, routed: RoutedCall, call: Call) {
+  constructor(gain: Gain, metrics: GainMetrics, routed: RoutedCall, call: Call) {
     this.#gain = gain
+    this.#metrics = metrics
     this.#routed = routed
     this.#worlds = gain.worldsOf(routed.replica.id)
     this.#isStream = call.isStream
@@ -63,7 +72,7 @@ export class GainFollower {
       replica: routed.replica.id,
       route: call.api,
       tenant: tenantName(call.caller.tenant),
-      shape: shapeOf(call.received.prompt?.set, routed.decision.blocks),
+      shape: shapeOf(call.content.received.prompt?.set, routed.decision.blocks),
     }
   }
 
@@ -86,7 +95,8 @@ export class GainFollower {
     }
     this.#wasAlone = this.#routed.replica.admission.inFlight <= 1
     this.#plan(worlds, ids)
-    const { body, received, caller } = call
+    const { caller, content } = call
+    const { body, received } = content
     const ready = new Promise<void>((resolve) => setImmediate(resolve))
     const compared = ready.then(async () => {
       this.#seen = this.#gain.seen.note(caller.tenant, worlds.texts)
@@ -137,7 +147,7 @@ export class GainFollower {
     const share = this.#seen && this.#seen.all > 0 ? this.#seen.seen / this.#seen.all : 0
     const seen = Math.round(share * promptTokens)
     if (cachedTokens === undefined) {
-      this.#gain.metrics.seenTokens.inc(seen)
+      this.#metrics.seenTokens.inc(seen)
       return
     }
     this.#isCounted = true
@@ -150,11 +160,11 @@ export class GainFollower {
       shadowCachedTokens: isShadow ? other : undefined,
       seenTokens: possible,
     }
-    const { baselineCachedTokens, shadowCachedTokens } = this.#gain.metrics
+    const { baselineCachedTokens, shadowCachedTokens } = this.#metrics
     const { replica } = this.#labels
     baselineCachedTokens.inc({ replica }, this.#figures.baselineCachedTokens)
     if (isShadow) shadowCachedTokens.inc({ replica }, other)
-    this.#gain.metrics.seenTokens.inc(possible)
+    this.#metrics.seenTokens.inc(possible)
     if (this.#prompt) this.#worlds.answered(this.#prompt, completionTokens)
     this.#gain.ledger.note(this.#labels, {
       promptTokens,
@@ -217,7 +227,7 @@ export class GainFollower {
   async #askOther(
     asked: Promise<readonly AskedPrompt[] | undefined>,
     worlds: TwoWorlds,
-    { request, body, received, api }: Pick<Call, 'body' | 'received' | 'api'> & { readonly request: EngineRequest },
+    { request, body, received, api }: Pick<CallContent, 'body' | 'received'> & Question,
   ): Promise<readonly ComparedPrompt[] | undefined> {
     // the prediction for the request itself waits for the first of the two
     const sent = await asked

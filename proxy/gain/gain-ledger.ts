@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 
 /** What is known about one request that its engine has counted, in prompt tokens. */
-export interface GainedRequest {
+interface GainedRequest {
   readonly promptTokens: number
   /** as the engine reported them */
   readonly cachedTokens: number

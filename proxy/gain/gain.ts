@@ -2,7 +2,6 @@ import { randomInt } from 'node:crypto'
 import type { ReplicaId } from '#index/context-block.ts'
 import type { ConversationStore } from '#index/conversation-store.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
-import type { Metrics } from '../metrics.ts'
 import { ReplicaCache } from '../mirror/replica-cache.ts'
 import { MemoryConversationStore } from '../store/memory-conversation-store.ts'
 import { GainLedger, type GainSums, type GainTotal } from './gain-ledger.ts'
@@ -12,7 +11,7 @@ import { SeenSpans } from './seen-spans.ts'
 const plannedBytes = 16 * 1024 * 1024
 
 /** Saved tokens, and the engine time they would have taken; null if that is not known yet. */
-export interface Savings {
+interface Savings {
   readonly tokens: number
   readonly prefill_seconds: number | null
 }
@@ -39,7 +38,6 @@ export class Gain {
   readonly ledger: GainLedger = new GainLedger()
   /** how turns that shadow mode only planned would have been sent */
   readonly plannedTurns: ConversationStore = new MemoryConversationStore(plannedBytes)
-  readonly metrics: Pick<Metrics, 'baselineCachedTokens' | 'shadowCachedTokens' | 'seenTokens'>
   /** whether anybody has asked for a report: only then is it worth asking engines about their caches */
   isRead = false
   readonly #since: string
@@ -48,8 +46,7 @@ export class Gain {
   readonly #planned = new Map<ReplicaId, ReplicaCache>()
 
   /** `createMirror`: creates an empty mirror like those of the replicas; `since`: when counting began, as ISO 8601. */
-  constructor(metrics: Gain['metrics'], createMirror: () => CacheMirror, since: string) {
-    this.metrics = metrics
+  constructor(createMirror: () => CacheMirror, since: string) {
     this.#createMirror = createMirror
     this.#since = since
   }

@@ -22,7 +22,7 @@ const statusOfFault = {
   UNKNOWN_TRANSFER_CODING: 501,
 } as const
 
-export type HeadFault = keyof typeof statusOfFault
+type HeadFault = keyof typeof statusOfFault
 
 /**
  * Returns why we refuse a request that Node accepts. Returns undefined if we do not. HTTP/1.1 requires exactly one host

@@ -5,13 +5,11 @@ import type { EngineClient, EngineRequest } from '#engine-adapters/engine-client
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { AnswerRewriter } from '../answer/answer-rewriter.ts'
 import { ProxyError, toProxyError } from '../errors.ts'
+import type { ForwardOutcome } from '../reasons.ts'
 import { withoutHopByHop } from './forwarded-headers.ts'
 import type { KeepAlive } from './keep-alive.ts'
 import { LateError } from './late-error.ts'
 import { switchProtocols } from './switch-protocols.ts'
-
-/** How a request that was sent to the engine ended. */
-export type ForwardOutcome = 'finished' | 'client_left' | 'engine_broke_off'
 
 /** Callbacks for an answer as it passes through. None may throw. */
 export interface ForwardObserver {
@@ -24,7 +22,7 @@ export interface ForwardObserver {
 }
 
 /** How an answer is passed on. */
-export interface ForwardOptions {
+interface ForwardOptions {
   /** the API whose error format is used for errors after the head has gone out */
   readonly api?: PromptApi | undefined
   /** the rewriter for an answer with this head, if it needs one */

@@ -20,7 +20,7 @@ const delayedBytes = 8 * 1024 * 1024
 const pauseMilliseconds = 2
 
 /** Limits for a body. */
-export interface BodyBounds {
+interface BodyBounds {
   /** in bytes */
   readonly limit: number
   /** its share of the memory for all bodies; released if it cannot be read */

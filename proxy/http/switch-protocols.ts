@@ -1,8 +1,6 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-
-/** How two joined connections ended. */
-export type JoinOutcome = 'finished' | 'client_left' | 'engine_broke_off'
+import type { ForwardOutcome } from '../reasons.ts'
 
 /** How long one side may keep its half open after it has seen the end of the other. */
 const longestGoodbye = 10_000
@@ -15,7 +13,7 @@ export function switchProtocols(
   response: ServerResponse,
   headers: IncomingHttpHeaders,
   engine: Duplex,
-): Promise<JoinOutcome> {
+): Promise<ForwardOutcome> {
   const client = response.socket
   if (!client || client.destroyed) {
     engine.on('error', () => {}).destroy()
@@ -28,7 +26,7 @@ export function switchProtocols(
   // the listener's reader that watched for the end of the connection
   client.removeAllListeners('readable')
   return new Promise((resolve) => {
-    let outcome: JoinOutcome | undefined
+    let outcome: ForwardOutcome | undefined
     let open = 2
     const onClose = (): void => {
       open -= 1

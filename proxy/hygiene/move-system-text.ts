@@ -5,7 +5,7 @@ import { moveVolatileText } from './move-volatile-text.ts'
 import { readLines } from './read-lines.ts'
 
 /** A content with its volatile lines moved after everything that stays the same. */
-export interface MovedContent extends Splice {
+interface MovedContent extends Splice {
   /** how many lines were moved */
   readonly lines: number
 }

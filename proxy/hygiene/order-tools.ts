@@ -1,3 +1,4 @@
+import { isObject } from '#engine-adapters/json-object.ts'
 import { elementSpans, type Span, type Splice } from '../json/json-spans.ts'
 import { reorderElements } from './reorder-elements.ts'
 
@@ -44,8 +45,4 @@ function compare(left: ToolKey, right: ToolKey): number {
     if (text !== other) return text < other ? -1 : 1
   }
   return 0
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

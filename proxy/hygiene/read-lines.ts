@@ -11,7 +11,7 @@ export interface TextLine extends Span {
 }
 
 /** The lines of a text, and whether it ends inside code or an element. */
-export interface TextLines {
+interface TextLines {
   readonly lines: readonly TextLine[]
   readonly isOpen: boolean
 }

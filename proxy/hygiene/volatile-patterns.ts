@@ -2,7 +2,7 @@
 export type VolatileKind = 'attribution' | 'id' | 'time' | 'date' | 'timestamp' | 'uuid'
 
 /** One form of volatile text. */
-export interface VolatilePattern {
+interface VolatilePattern {
   /** global; never matches the empty text */
   readonly regExp: RegExp
   /** what a match is; undefined if its words suggest that it does not vary */

@@ -5,10 +5,10 @@ import type { Context, ReplicaId, RequestId, ScopeId } from '#index/context-bloc
 import { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import { promptOf } from '#index/mirror/sent-prompts.fixture.ts'
 import { CallbackSenderModel, type Delivery } from '../reuse/sender-model.fixture.ts'
-import { type Acknowledgement, ReplicaMirror } from './replica-mirror.ts'
+import { type Acknowledgement, type Loss, ReplicaMirror } from './replica-mirror.ts'
 
 let now = 0
-let lost = 0
+let losses: Loss[] = []
 let replica: ReplicaMirror
 
 function create(): ReplicaMirror {
@@ -16,16 +16,14 @@ function create(): ReplicaMirror {
   return new ReplicaMirror(
     'gpu-0' as ReplicaId,
     mirror,
-    () => {
-      lost += 1
-    },
+    (loss) => losses.push(loss),
     () => now,
   )
 }
 
 beforeEach(() => {
   now = 0
-  lost = 0
+  losses = []
   replica = create()
 })
 
@@ -97,13 +95,25 @@ describe('the mode', () => {
   })
 })
 
+test('that an engine holds nothing is told, with how it came', async () => {
+  await snapshot(0)
+  await snapshot(1)
+  expect(losses).toEqual(['first'])
+  await events(2, { type: 'cleared' })
+  replica.report({ type: 'cleared' })
+  replica.clear()
+  expect(losses.slice(1)).toEqual(['cleared', 'cleared', 'cleared'])
+  await replica.takeSnapshot(() => Promise.resolve({ generation: 'g2', sequence: 0, requests: [] }))
+  expect(losses.slice(4)).toEqual(['restarted'])
+})
+
 describe('a cleared cache', () => {
   test('holds what was under way, as if it had been sent just now', async () => {
     await snapshot(0)
     run('ended', promptOf(['a']))
     replica.cache.sent(id('running'), promptOf(['b']))
     await events(1, { type: 'cleared' })
-    expect([lengthOf('ended'), lengthOf('running'), lost]).toEqual([0, 200, 2])
+    expect([lengthOf('ended'), lengthOf('running')]).toEqual([0, 200])
     replica.cache.used(id('running'), 200, undefined)
     replica.cache.ended([id('running')])
     await events(2, { type: 'stored', request_id: 'running', cached_tokens: 100 })

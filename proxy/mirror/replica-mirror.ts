@@ -18,6 +18,9 @@ import { type Acknowledgement, type MirrorState, ReportState } from './report-st
 export type { MirrorMode } from './report-silence.ts'
 export type { Acknowledgement, MirrorState } from './report-state.ts'
 
+/** How it came that an engine holds nothing: it is the first one that reports, it was restarted, or it was cleared. */
+export type Loss = 'first' | 'restarted' | 'cleared'
+
 /**
  * The receiving end of the callback protocol (CONTRACT §4) for one replica. Applies its reports to the replica's cache
  * one after the other, each in slices between which requests are served.
@@ -25,11 +28,7 @@ export type { Acknowledgement, MirrorState } from './report-state.ts'
 export class ReplicaMirror {
   readonly replica: ReplicaId
   readonly cache: ReplicaCache
-  /** Called when reports come from a new generation of the engine. */
-  onRestart: () => void = () => {}
-  /** Called when the engine has lost everything it held. */
-  onCleared: () => void = () => {}
-  readonly #onLost: () => void
+  readonly #onLost: (loss: Loss) => void
   readonly #now: () => number
   readonly #reports = new ReportState()
   /** resolves when all earlier reports have been applied */
@@ -37,14 +36,11 @@ export class ReplicaMirror {
   #reuse: AnyPositionReuse | undefined
   readonly #applied = { stored: 0, evicted: 0, cleared: 0, snapshot: 0 }
 
-  /**
-   * `onLost`: the engine has lost everything it held: it was cleared, or its generation is not the one we knew.
-   * `now`: milliseconds, monotonic.
-   */
+  /** `onLost`: called when the engine holds nothing. `now`: milliseconds, monotonic. */
   constructor(
     replica: ReplicaId,
     mirror: CacheMirror,
-    onLost: () => void = () => {},
+    onLost: (loss: Loss) => void = () => {},
     now: () => number = () => performance.now(),
   ) {
     this.replica = replica
@@ -125,7 +121,7 @@ export class ReplicaMirror {
 
   /** Resets the replica: nothing counts as cached any more, and the demand history is forgotten. */
   clear(): void {
-    this.#tellLost()
+    this.#onLost('cleared')
     this.cache.clear()
   }
 
@@ -141,11 +137,7 @@ export class ReplicaMirror {
     if (refusal) return refusal
     const { generation, sequence, requests, reuse, eviction } = snapshot
     const life = this.#reports.beginLife(generation)
-    if (life !== 'same') this.#onLost()
-    if (life === 'next') {
-      this.onCleared()
-      this.onRestart()
-    }
+    if (life !== 'same') this.#onLost(life)
     this.adoptReuse(reuse)
     this.cache.evictsBy(eviction)
     await this.cache.replaced(requests.map((own) => [own.request_id as RequestId, own.cached_tokens]))
@@ -164,13 +156,8 @@ export class ReplicaMirror {
   }
 
   #lose(): void {
-    this.#tellLost()
+    this.#onLost('cleared')
     this.cache.cleared()
-  }
-
-  #tellLost(): void {
-    this.#onLost()
-    this.onCleared()
   }
 
   #inTurn<T>(take: () => Promise<T>): Promise<T> {

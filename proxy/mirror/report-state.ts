@@ -66,9 +66,9 @@ export class ReportState {
   }
 
   /** Starts or continues a generation of the engine. Returns whether it is the same, the first or another one. */
-  beginLife(generation: string): 'same' | 'first' | 'next' {
+  beginLife(generation: string): 'same' | 'first' | 'restarted' {
     if (generation === this.#generation) return 'same'
-    const life = this.#generation === undefined ? 'first' : 'next'
+    const life = this.#generation === undefined ? 'first' : 'restarted'
     this.#generation = generation
     this.#sequence = 0
     return life

@@ -1,4 +1,5 @@
 import type { ContextList } from '../prompt/context-list.ts'
+import type { FailOpenReason } from '../reasons.ts'
 import type { BlockPattern, CompiledPattern } from './block-pattern.ts'
 import { compilePatterns } from './compile-patterns.ts'
 import { PatternThread, type ThreadAnswer, type ThreadFailure } from './pattern-thread.ts'
@@ -17,7 +18,7 @@ export interface PatternLimits {
 }
 
 /** The limits if the configuration says nothing. */
-export const defaultPatternLimits: PatternLimits = {
+const defaultPatternLimits: PatternLimits = {
   timeoutMs: 50,
   mostText: 1024 * 1024,
   mostTimeouts: 3,
@@ -26,7 +27,7 @@ export const defaultPatternLimits: PatternLimits = {
 
 /** Why a request continues without its patterns' blocks, or why a pattern is no longer used. */
 export interface PatternFault {
-  readonly reason: 'pattern_timeout' | 'pattern_text_too_large' | 'pattern_busy' | 'pattern_failed' | 'pattern_off'
+  readonly reason: Extract<FailOpenReason, `pattern_${string}`>
   /** The pattern at fault, if it is known. */
   readonly pattern: string | undefined
 }

@@ -3,10 +3,10 @@ import type { CompiledPattern } from './block-pattern.ts'
 import type { MatchSpans } from './read-matches.ts'
 
 /** Why a thread gave no matches. */
-export type ThreadFault = 'timeout' | 'failed'
+type ThreadFault = 'timeout' | 'failed'
 
 /** What a thread found in some texts. */
-export interface ThreadMatches {
+interface ThreadMatches {
   /** by requested pattern, then by text */
   readonly found: readonly (readonly MatchSpans[])[]
   /** the indices of the patterns that were stopped in a text, and found nothing there */
@@ -23,7 +23,7 @@ export interface ThreadFailure {
 }
 
 /** How long a run may take, and whether it is stopped in time or the thread is lost. */
-export interface RunLimits {
+interface RunLimits {
   readonly limitMs: number
   readonly isGuarded: boolean
 }

@@ -1,4 +1,4 @@
-import type { BlockSpan, ContextList } from '../prompt/context-list.ts'
+import { type BlockSpan, type ContextList, overlap, startOf } from '../prompt/context-list.ts'
 import { findContentEnd, findContentStart } from '../prompt/scan/find-edges.ts'
 import { isRunning } from '../prompt/scan/labels/label.ts'
 
@@ -18,14 +18,6 @@ export function readMatches(text: string, matches: readonly MatchSpans[]): Conte
     if (list !== undefined && !lists.some((other) => overlap(list, other))) lists.push(list)
   }
   return lists.sort((left, right) => startOf(left) - startOf(right))
-}
-
-function startOf({ blocks }: ContextList): number {
-  return blocks[0]!.start
-}
-
-function overlap(left: ContextList, right: ContextList): boolean {
-  return startOf(left) < right.end && startOf(right) < left.end
 }
 
 function toList(text: string, spans: MatchSpans): ContextList | undefined {

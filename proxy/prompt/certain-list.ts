@@ -1,4 +1,4 @@
-import type { BlockSpan, ContextList } from './context-list.ts'
+import { type BlockSpan, type ContextList, overlap, startOf } from './context-list.ts'
 
 /** A known chunk, and a stamp that distinguishes it from one that takes its place later. */
 export interface ChunkHandle {
@@ -21,7 +21,7 @@ export interface CertainList extends ContextList {
 }
 
 /** One of the texts of a message that are searched as one. */
-export interface TextPart {
+interface TextPart {
   /** index among the texts of the body */
   readonly text: number
   readonly start: number
@@ -44,17 +44,13 @@ export type CertainFinder = (text: SearchedText) => readonly CertainList[]
  */
 export function preferCertain(guessed: readonly ContextList[], certain: readonly CertainList[]): ContextList[] {
   const kept = certain.filter((list) => list.certain.by === 'separator' || !guessed.some((one) => isInBlock(list, one)))
-  const others = guessed.filter((one) => !kept.some((list) => startOf(list) < one.end && startOf(one) < list.end))
+  const others = guessed.filter((one) => !kept.some((list) => overlap(list, one)))
   return [...others, ...kept].sort((a, b) => startOf(a) - startOf(b))
 }
 
 /** Whether a list is inside one block of a list of several. */
 function isInBlock(list: ContextList, { blocks }: ContextList): boolean {
   return blocks.length > 1 && blocks.some(({ start, end }) => start <= startOf(list) && list.end <= end)
-}
-
-function startOf({ blocks }: ContextList): number {
-  return blocks[0]!.start
 }
 
 /** Returns four numbers per block, from which `fromSpans` restores the list. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { PromptContext } from './body/prompt-context.ts'
 import { citationMapOf } from './citation-map.ts'
-import { findContexts } from './find-contexts.ts'
+import { findContexts } from './contexts.fixture.ts'
 
 const message = { place: 0, role: 'user', texts: [0], rest: '[{}]', isTextOnly: true }
 const find = (text: string): PromptContext => findContexts(message, [text])[0]!

@@ -42,6 +42,14 @@ export interface ContextList {
   readonly isOrdered?: boolean
 }
 
+export function startOf({ blocks }: Pick<ContextList, 'blocks'>): number {
+  return blocks[0]!.start
+}
+
+export function overlap(left: ContextList, right: ContextList): boolean {
+  return startOf(left) < right.end && startOf(right) < left.end
+}
+
 /** The forms that lists have. */
 export type FormId =
   | 'label'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findContexts } from './find-contexts.ts'
+import { findContexts } from './contexts.fixture.ts'
 
 /** Returns how many blocks are found in each list of a message of the user. */
 function countsIn(text: string): number[] {

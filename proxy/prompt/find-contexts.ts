@@ -79,15 +79,6 @@ function toFound(contexts: PromptContext[], refusals: readonly PlacedRefusal[] =
   return { contexts, refusals, isUnsure: contexts.length === 0 && areUnsure(refusals) }
 }
 
-/** Like `searchMessage`, but returns only the contexts. */
-export function findContexts(
-  message: PromptMessage,
-  texts: readonly string[],
-  patternLists?: PatternLists,
-): PromptContext[] {
-  return searchMessage(message, texts, patternLists).contexts
-}
-
 function findUnmarked(
   message: PromptMessage,
   texts: readonly string[],

@@ -43,7 +43,7 @@ interface ReadMessage {
 }
 
 /** What a layout depends on besides the body. */
-export interface LayoutState {
+interface LayoutState {
   readonly tenant: string
   readonly conversation: string | undefined
   /** what the request switches off: a turn is repeated as it was sent under the same options */

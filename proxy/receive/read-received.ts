@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import type { Json } from '#engine-adapters/json-object.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { UnreadBytes, WholeBody } from '../bounds/whole-body.ts'
 import { tooLarge } from '../bounds/work-limits.ts'
@@ -6,8 +7,8 @@ import { type SeparatedBody, type SeparatedText, type Separators, takeOutSeparat
 import { ProxyError } from '../errors.ts'
 import { applyHygiene, type HygieneSettings } from '../hygiene/apply-hygiene.ts'
 import type { PromptBody } from '../prompt/body/prompt-body.ts'
-import type { Json } from '../prompt/body/prompt-builder.ts'
 import { readPromptBody } from '../prompt/formats/read-prompt-body.ts'
+import type { SkippedReason } from '../reasons.ts'
 
 /** A request body as far as it could be understood. */
 export interface Received {
@@ -27,7 +28,7 @@ export interface Received {
   /** an internal error while tidying up */
   readonly fault: unknown
   /** why its prompt cannot be rewritten; undefined if it can */
-  readonly skipped: string | undefined
+  readonly skipped: SkippedReason | undefined
 }
 
 /** Returns the top-level members of a body, as far as they were read. */
@@ -94,7 +95,7 @@ function isJson(body: Buffer): boolean {
 }
 
 /** Says why a prompt has no texts to rewrite. Token ids mean something only to the engine. */
-function reasonFor({ fault, members: { prompt, input_ids: inputIds } }: PromptBody): string {
+function reasonFor({ fault, members: { prompt, input_ids: inputIds } }: PromptBody): SkippedReason {
   if (fault !== undefined) return 'internal_error'
   const ids = prompt ?? inputIds
   return areTokens(ids) ? 'token_ids' : 'unexpected_shape'

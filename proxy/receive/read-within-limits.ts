@@ -11,7 +11,7 @@ import { explicitTooLarge, isTooLarge, receiveWhole } from './receive-whole.ts'
 const scannedBytes = 16 * 1024
 
 /** Options for reading a body. */
-export interface ReadingOptions {
+interface ReadingOptions {
   readonly isEncoded: boolean
   readonly hygiene: HygieneSettings | undefined
   readonly separator: string

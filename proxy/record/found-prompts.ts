@@ -42,7 +42,7 @@ export function findPrompts({ decision }: RoutedCall, call: Call): (() => Promis
       return { texts, prompts, contexts, added, wording }
     }
   }
-  if (call.settings.mode !== 'off' || !call.received.prompt?.set) return undefined
+  if (call.settings.mode !== 'off' || !call.content.received.prompt?.set) return undefined
   const input = toDecisionInput(call)
   return async () => ({ ...toFound(await layOutAside(input)), added: 0, wording })
 }

@@ -7,7 +7,7 @@ const [deflate, inflate] = [promisify(deflateRaw), promisify(inflateRaw)]
 const level = 1
 
 /** The texts of a request. */
-export interface RequestTexts {
+interface RequestTexts {
   /** by prompt: the texts of its pieces */
   readonly pieces: readonly (readonly string[])[]
   /** as received */

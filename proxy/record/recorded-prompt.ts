@@ -44,7 +44,7 @@ interface RecordedPiece {
 }
 
 /** How a prompt is recorded. */
-export interface RecordingWay {
+interface RecordingWay {
   readonly hash: (text: string) => string
   /** of the words that tell of another order; undefined: there are none */
   readonly wording: Wording | undefined

@@ -8,7 +8,7 @@ export interface Piece extends Span {
 }
 
 /** A prompt as a trace has it: blocks that may be moved, and the pieces before and after their list. */
-export interface PromptPieces {
+interface PromptPieces {
   readonly front: readonly Piece[]
   /** their contents, by which they are known at any place */
   readonly blocks: readonly Piece[]

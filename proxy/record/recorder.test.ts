@@ -39,7 +39,7 @@ const call = (body: Buffer): Call =>
     api: 'chat_completions',
     caller: { tenant: 'default' },
     settings: { mode: 'on', options: defaultConfig().options },
-    body,
+    content: { body },
   }) as unknown as Call
 
 /** A request of one text. Places that are no array cannot be cut. */

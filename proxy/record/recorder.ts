@@ -40,7 +40,7 @@ interface KeptRequest {
 }
 
 /** A request that is being recorded. */
-export interface Recording {
+interface Recording {
   /** Call when the engine has counted the request. */
   used(usage: RecordedUsage): void
   /** Call when the request is over; what the engine has not counted is estimated. `wasRun`: the engine has seen it. */
@@ -126,7 +126,7 @@ export class Recorder {
    * Cuts the prompts and packs their texts once the request is on its way, so that nothing else of it is kept while its
    * answer runs. Returns undefined after an error of ours, and never rejects.
    */
-  async #keep(find: () => Promise<FoundPrompts>, { api, body }: Call): Promise<KeptRequest | undefined> {
+  async #keep(find: () => Promise<FoundPrompts>, { api, content: { body } }: Call): Promise<KeptRequest | undefined> {
     this.#held += body.length
     try {
       await afterIo()

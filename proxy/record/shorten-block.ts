@@ -3,7 +3,7 @@ import type { ContextSlot } from '../prompt/body/prompt-context.ts'
 import type { Piece } from './recorded-request.ts'
 
 /** A stretch of a block, words that point to where it is, or the place of its label. */
-export type ShortenedPiece = Piece | string | undefined
+type ShortenedPiece = Piece | string | undefined
 
 /**
  * Returns the pieces of a block, given in full, as it is sent with pointers instead of some stretches of its content.

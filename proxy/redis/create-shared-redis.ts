@@ -3,6 +3,7 @@ import type { RedisConfig } from '../config/config.ts'
 import { readRedisTls } from '../config/read-certificates.ts'
 import { readRedisUrl } from '../config/read-redis-url.ts'
 import type { Log } from '../log.ts'
+import type { RedisFault } from '../reasons.ts'
 import { createRedisClient } from './connection/create-redis-client.ts'
 import { RedisConnection } from './connection/redis-connection.ts'
 import { markRedisKeys } from './redis-keys.ts'
@@ -22,7 +23,7 @@ export interface SharedRedis {
   countFaults(count: CountFault): void
 }
 
-type CountFault = (reason: 'redis_late' | 'redis_value' | 'redis_write') => void
+type CountFault = (reason: RedisFault) => void
 
 /** Enough for every node of a fairly large cluster to have one. */
 const clusterMarks = 24

@@ -1,6 +1,7 @@
 import type { EngineConfig } from '../config/config.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
+import type { RedisFault } from '../reasons.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { SharedRedis } from './create-shared-redis.ts'
 import { SharedMirror } from './mirror/shared-mirror.ts'
@@ -8,7 +9,7 @@ import { SharedReuse } from './shared-reuse.ts'
 import { SharedTokens } from './shared-tokens.ts'
 
 /** The mirrors that proxies share. */
-export interface SharedMirrors {
+interface SharedMirrors {
   /** Starts to share them. Redis need not be connected yet. */
   start(): void
   /** Writes what it can within the given time, then stops. */
@@ -30,7 +31,7 @@ export function shareMirrors(
   const shared = replicas
     .filter(({ id }) => engines.some((engine) => engine.id === id && engine.eventsUrl === undefined))
     .flatMap((replica) => {
-      const onFault = (reason: string): void => failOpen.inc({ reason })
+      const onFault = (reason: RedisFault): void => failOpen.inc({ reason })
       const common = { redis: connection, namespace, ttlSeconds, onFault }
       const { replicaMirror } = replica
       const onError = (error: unknown): void => {

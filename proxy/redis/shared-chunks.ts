@@ -1,12 +1,13 @@
 import { TimeSlices } from '../bounds/time-slices.ts'
 import type { ChunkListener, KnownChunks } from '../chunks/known-chunks.ts'
 import type { ChunkRecord } from '../chunks/table/chunk-record.ts'
+import type { RedisFault } from '../reasons.ts'
 import { type ChunkEntry, type FedEntry, readChunkFeed, writeChunkEntry } from './codec/chunk-entry.ts'
 import type { RedisCommand } from './connection/redis-command.ts'
 import type { RedisAccess } from './connection/redis-connection.ts'
 import { chunksRedisKey } from './redis-keys.ts'
 
-export interface SharedChunksOptions {
+interface SharedChunksOptions {
   readonly chunks: KnownChunks
   readonly redis: RedisAccess
   readonly namespace: string
@@ -14,7 +15,7 @@ export interface SharedChunksOptions {
   /** unique id of this run of this proxy */
   readonly proxy: string
   /** counts invalid values in Redis, and writes that it rejected */
-  readonly onFault: (reason: 'redis_value' | 'redis_write') => void
+  readonly onFault: (reason: RedisFault) => void
   /** milliseconds since 1970 */
   readonly wallClock: () => number
 }

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { BlockId, Context } from '#index/context-block.ts'
+import type { RedisFault } from '../reasons.ts'
 import { type HotBlock, type HotBlocks, hotBlocksCapacity } from '../telemetry/hot-blocks/hot-blocks.ts'
 import { MemoryHotBlocks } from '../telemetry/hot-blocks/memory-hot-blocks.ts'
 import { evalCommand, type RedisReply } from './connection/redis-command.ts'
@@ -7,14 +8,14 @@ import type { RedisAccess } from './connection/redis-connection.ts'
 import { isToBeRepeated } from './connection/redis-errors.ts'
 import { hotBlocksRedisKeys } from './redis-keys.ts'
 
-export interface SharedHotBlocksOptions {
+interface SharedHotBlocksOptions {
   readonly redis: RedisAccess
   readonly namespace: string
   readonly ttlSeconds: number
   /** unique id of this run of this proxy */
   readonly proxy: string
   /** counts invalid values in Redis, and writes that it rejected */
-  readonly onFault: (reason: 'redis_value' | 'redis_write') => void
+  readonly onFault: (reason: RedisFault) => void
   readonly capacity?: number
   readonly pollMilliseconds?: number
 }

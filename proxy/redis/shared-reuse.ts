@@ -1,10 +1,11 @@
 import { isReuseReport, type ReuseReport, toReport } from '../engine-reports/reuse-report.ts'
 import type { ReplicaMirror } from '../mirror/replica-mirror.ts'
+import type { RedisFault } from '../reasons.ts'
 import { getCommand, setCommand } from './connection/redis-command.ts'
 import type { RedisAccess } from './connection/redis-connection.ts'
 import { mirrorRedisKeys } from './mirror/mirror-keys.ts'
 
-export interface SharedReuseOptions {
+interface SharedReuseOptions {
   readonly replicaMirror: Pick<ReplicaMirror, 'replica' | 'reuse' | 'applied' | 'adoptReuse'>
   readonly redis: RedisAccess
   readonly namespace: string
@@ -12,7 +13,7 @@ export interface SharedReuseOptions {
   /** unique id of this run of this proxy */
   readonly proxy: string
   /** counts invalid values in Redis, and writes that it rejected */
-  readonly onFault: (reason: 'redis_value' | 'redis_write') => void
+  readonly onFault: (reason: RedisFault) => void
   /** milliseconds, monotonic */
   readonly now?: () => number
 }

@@ -7,7 +7,7 @@ export type CacheSizeTarget = Pick<Replica, 'id' | 'adapter' | 'state' | 'events
 }
 
 /** The callbacks of `CacheSizes`. */
-export interface CacheSizesOptions<T> {
+interface CacheSizesOptions<T> {
   /** Asks a replica for its cache size. Never rejects. */
   readonly ask: (target: T) => Promise<CacheSize | undefined>
   /** Whether estimates are wanted, for which engines that report nothing are asked, too. */

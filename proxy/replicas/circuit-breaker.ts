@@ -9,7 +9,7 @@ export interface BreakerOptions {
 }
 
 /** Defaults for engines that take a minute to start. */
-export const breakerDefaults: BreakerOptions = {
+const breakerDefaults: BreakerOptions = {
   failuresInARow: 5,
   failuresInWindow: 20,
   windowMilliseconds: 30_000,
@@ -17,7 +17,7 @@ export const breakerDefaults: BreakerOptions = {
 }
 
 /** `half_open`: it has been open for long enough to send a probe. */
-export type BreakerState = 'closed' | 'open' | 'half_open'
+type BreakerState = 'closed' | 'open' | 'half_open'
 
 /** Statuses by which an engine, or a proxy in front of it, says that it cannot answer. */
 const notReady = new Set([502, 503, 504])

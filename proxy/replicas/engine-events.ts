@@ -15,7 +15,7 @@ import type { AskedPrompt } from '../engine-reports/token-asker.ts'
 import type { MirrorMode, ReplicaMirror } from '../mirror/replica-mirror.ts'
 
 /** The options for following an engine's events. */
-export interface EngineEventsOptions {
+interface EngineEventsOptions {
   readonly eventsUrl: string
   readonly replayUrl: string | undefined
   readonly mirror: ReplicaMirror
@@ -30,7 +30,7 @@ export interface EngineEventsOptions {
 }
 
 /** Counts of settled requests. */
-export interface TieCounts {
+interface TieCounts {
   /** requests whose cached blocks are known from the engine's events */
   readonly tied: number
   /** requests whose tokens are unknown, or whose blocks cannot be identified in the events */

@@ -2,7 +2,7 @@ import type { EngineClient } from '#engine-adapters/engine-client.ts'
 import { checkHealth } from './check-health.ts'
 
 /** A replica to be checked. */
-export interface HealthTarget {
+interface HealthTarget {
   readonly engine: EngineClient
   /** receives the result of each check */
   readonly health: { note(isAlive: boolean): void }
@@ -18,7 +18,7 @@ export interface HealthCheckOptions {
 }
 
 /** Defaults: the health path of vLLM and SGLang, and how soon a lost engine is noticed. */
-export const healthCheckDefaults: HealthCheckOptions = {
+const healthCheckDefaults: HealthCheckOptions = {
   intervalMilliseconds: 5_000,
   timeoutMilliseconds: 2_000,
   path: '/health',

@@ -1,11 +1,11 @@
 /** How many consecutive checks change the state of a replica. */
-export interface HealthOptions {
+interface HealthOptions {
   readonly unhealthyAfter: number
   readonly healthyAfter: number
 }
 
 /** Defaults: one lost check, or one answer between failures, changes nothing. */
-export const healthDefaults: HealthOptions = { unhealthyAfter: 3, healthyAfter: 2 }
+const healthDefaults: HealthOptions = { unhealthyAfter: 3, healthyAfter: 2 }
 
 /** Whether a replica is healthy according to its latest checks. Starts as healthy. */
 export class HealthState {

@@ -2,7 +2,7 @@ import type { ReplicaId } from '#index/context-block.ts'
 import type { Replica, ReplicaState } from './replica.ts'
 
 /** The status of one replica, for metrics and the control plane. */
-export interface ReplicaStatus {
+interface ReplicaStatus {
   readonly replica: ReplicaId
   readonly state: ReplicaState
   readonly inFlight: number

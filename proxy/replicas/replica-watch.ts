@@ -2,7 +2,7 @@ import type { Log } from '../log.ts'
 import type { Replica } from './replica.ts'
 
 /** The watched properties of a replica. */
-export type WatchedReplica = Pick<Replica, 'id' | 'isDraining'> & {
+type WatchedReplica = Pick<Replica, 'id' | 'isDraining'> & {
   readonly health: Pick<Replica['health'], 'isHealthy'>
   readonly breaker: Pick<Replica['breaker'], 'state' | 'lastFault'>
 }

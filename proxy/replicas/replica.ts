@@ -13,7 +13,7 @@ import type { CircuitBreaker } from './circuit-breaker.ts'
 import type { HealthState } from './health-state.ts'
 
 /** The parts of a replica. */
-export interface ReplicaParts {
+interface ReplicaParts {
   readonly adapter: EngineAdapter
   readonly engine: EngineClient
   readonly replicaMirror: ReplicaMirror

@@ -13,7 +13,7 @@ export interface FailedAttempt {
 }
 
 /** The attempts made for a request so far. */
-export interface Attempts {
+interface Attempts {
   /** attempts made, including the failed one */
   readonly made: number
   /** whether a replica was tried a second time */
@@ -23,7 +23,7 @@ export interface Attempts {
 }
 
 /** Where to try again, and how long to wait first. */
-export type Retry =
+type Retry =
   | { readonly on: 'other'; readonly pauseMilliseconds: 0 }
   | { readonly on: 'same'; readonly pauseMilliseconds: number }
 

@@ -7,13 +7,14 @@ import { createAnswerRewriter } from '../answer/create-answer-rewriter.ts'
 import type { Call, RoutedCall } from '../call/call.ts'
 import type { Charge } from '../call/charge-call.ts'
 import type { Exchange } from '../call/exchange.ts'
-import type { ForwardObserver, ForwardOutcome } from '../http/forward.ts'
+import type { ForwardObserver } from '../http/forward.ts'
+import type { ForwardOutcome } from '../reasons.ts'
 import { membersOf } from '../receive/read-received.ts'
 import { hasOnePrompt } from '../reuse/prompt-list.ts'
 import type { Pipeline } from './pipeline.ts'
 
 /** What an observer needs to know about the request besides the decision. */
-export interface Observed {
+interface Observed {
   /** the id the engine knows it by */
   readonly request: RequestId
   readonly charge: Charge
@@ -57,7 +58,7 @@ export class AnswerObserver implements ForwardObserver {
     this.#routed = routed
     this.#observed = observed
     this.#decided = pipeline.now()
-    const members = membersOf(call.received)
+    const members = membersOf(call.content.received)
     this.#asksForData = routed.decision.citations.length > 0 && asksForData(members)
     this.#countsAll = routed.replica.adapter.countsCachedOfAll || hasOnePrompt(call.api, members)
   }

@@ -9,9 +9,10 @@ import { ProxyError, toProxyError } from '../errors.ts'
 import { brokenOffBy } from '../http/answer-unread.ts'
 import { clientAddress } from '../http/client-address.ts'
 import { endBehindBody } from '../http/end-behind-body.ts'
-import { type ForwardOutcome, UnreachableError } from '../http/forward.ts'
+import { UnreachableError } from '../http/forward.ts'
 import { LateError } from '../http/late-error.ts'
 import type { ServerEnv } from '../http/listen.ts'
+import type { ForwardOutcome, Outcome } from '../reasons.ts'
 import { RequestTelemetry } from '../telemetry/request-telemetry.ts'
 import { passThrough } from './pass-through.ts'
 import type { Pipeline } from './pipeline.ts'
@@ -58,7 +59,7 @@ async function answer(
   const exchange = { incoming, outgoing, clientLeft: gone.signal, telemetry }
   const { bodyStallMilliseconds } = pipeline.settings()
   const stopWatching = watchBody(exchange, bodyStallMilliseconds, (error) => gone.abort(error))
-  let outcome: string
+  let outcome: Outcome
   try {
     if (drain.isDraining) {
       throw new ProxyError('draining', 'The proxy is shutting down: send to another.', {
@@ -88,7 +89,7 @@ function answerError(
   { incoming, outgoing, clientLeft, telemetry }: Exchange,
   pipeline: Pipeline,
   api: PromptApi | undefined,
-): string {
+): Outcome {
   const hasLeft = clientLeft.aborted && !(error instanceof ProxyError)
   // the request may close before the response notices
   if (hasLeft || incoming.socket?.destroyed) return 'client_left'

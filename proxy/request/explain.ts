@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { isObject } from '#engine-adapters/json-object.ts'
 import { type PromptApi, promptApis } from '#engine-adapters/prompt-api.ts'
 import type { RequestId } from '#index/context-block.ts'
 import type { Call, RoutedCall } from '../call/call.ts'
@@ -9,7 +10,7 @@ import { applySplices, elementSpans, memberSpans, removeMembers, type Span, valu
 import { parseJson } from '../json/parse-json.ts'
 import { ReplicaCache } from '../mirror/replica-cache.ts'
 import { type PromptBody, writeBody } from '../prompt/body/prompt-body.ts'
-import { isObject, isParts } from '../prompt/body/prompt-builder.ts'
+import { isParts } from '../prompt/body/prompt-builder.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import { differingRemedy, explainRefusal } from '../prompt/judge/explain-refusal.ts'
 import { findUnknownForm } from '../prompt/judge/find-unknown-form.ts'
@@ -112,7 +113,7 @@ async function toExplainedCall(
     // the control plane has already authorised its caller
     pipeline.tenancy().suppose(incoming),
   )
-  if (!call.received.whole) return call
+  if (!call.content.received.whole) return call
   const message = `What would be sent for a body of more than ${settings.workLimits.bytes} bytes is what was received: explain a smaller one.`
   throw new ProxyError('body_too_large', message)
 }
@@ -124,6 +125,7 @@ function describe(
   body: Buffer,
 ): string {
   const { contexts } = decision
+  const { prompt } = call.content.received
   // blocks are numbered consecutively across all lists of the request
   let blocks = 0
   const starts = contexts.map(({ order }) => {
@@ -150,15 +152,14 @@ function describe(
       found_by: found.certain?.by ?? (found.isResult ? 'tool_result' : 'prompt'),
       ...describeRanks(found),
     })),
-    known_chunks: { ...call.certain.counts, known: pipeline.chunks.size },
+    known_chunks: { ...call.content.certain.counts, known: pipeline.chunks.size },
     predicted_cached_tokens: decision.predictedCachedTokens,
     predicted_reused_tokens: decision.predictedReusedTokens ?? null,
     replica: replica.id,
     tenant: call.caller.tenant,
     skipped: decision.skipped ?? null,
-    left_alone: explainRefusals(call.received.prompt, decision),
+    left_alone: explainRefusals(prompt, decision),
   }
-  const { prompt } = call.received
   const sent = prompt ? withoutTags(writeBody(prompt, decision.splices ?? []).toString(), replica) : asJson(body)
   return `${JSON.stringify(explanation).slice(0, -1)},"body":${sent}}`
 }

@@ -7,9 +7,10 @@ import { chargeCall } from '../call/charge-call.ts'
 import type { Exchange } from '../call/exchange.ts'
 import { ProxyError } from '../errors.ts'
 import { endBehindBody } from '../http/end-behind-body.ts'
-import { type ForwardOutcome, forward, UnreachableError } from '../http/forward.ts'
+import { forward, UnreachableError } from '../http/forward.ts'
 import { forwardedFor, requestHeaders } from '../http/forwarded-headers.ts'
 import { upgradeOf } from '../http/upgradable-request.ts'
+import type { ForwardOutcome } from '../reasons.ts'
 import type { Replica } from '../replicas/replica.ts'
 import { learnFromRequest, type PassingRequest } from './learn-from-request.ts'
 import type { Pipeline } from './pipeline.ts'
@@ -22,7 +23,7 @@ import { untilReached } from './until-reached.ts'
 export async function passThrough(pipeline: Pipeline, exchange: Exchange): Promise<ForwardOutcome> {
   const caller = pipeline.tenancy().identify(exchange.incoming)
   exchange.telemetry.calledBy(caller)
-  chargeCall(pipeline, { caller, body: Buffer.alloc(0) }, { promptTokens: 0 })
+  chargeCall(pipeline, caller, { promptTokens: 0 }, 0)
   const lesson = learnFromRequest(pipeline, exchange.incoming, caller.tenant)
   try {
     const first = choose(pipeline)

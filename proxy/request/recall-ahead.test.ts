@@ -18,7 +18,7 @@ const body = Buffer.from(
   }),
 )
 const call = {
-  received: readReceived('chat_completions', body, false, undefined),
+  content: { received: readReceived('chat_completions', body, false, undefined) },
   settings: { mode: 'on', wording: defaultWording },
   caller: { tenant: 't' },
   conversation: undefined,

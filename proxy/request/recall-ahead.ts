@@ -5,7 +5,7 @@ import type { LaidOut } from '../reuse/decision.ts'
 import { layOut } from '../reuse/lay-out-request.ts'
 import type { Pipeline } from './pipeline.ts'
 
-/** A large request yields to others this often. */
+/** A large request yields to others this often, each time for as long as it took (`HeavyTurns`). */
 const sliceMilliseconds = 4
 /**
  * If equal requests keep invalidating the layout of a large one, stop after this many: `decide` then makes it in one

@@ -12,7 +12,7 @@ import type { Candidate, Route } from '../reuse/plan-route.ts'
 import type { Pipeline } from './pipeline.ts'
 
 /** The parts of the pipeline that routing needs. */
-export interface Routing extends Pick<Pipeline, 'processed' | 'store' | 'now' | 'gain'> {
+interface Routing extends Pick<Pipeline, 'processed' | 'store' | 'now' | 'gain'> {
   readonly replicas: ReplicaChoice
 }
 
@@ -39,7 +39,7 @@ export function routeCall(
       now: routing.now,
     },
   )
-  return { replica: candidates[decision.candidate]!, decision, rid: membersOf(call.received).rid }
+  return { replica: candidates[decision.candidate]!, decision, rid: membersOf(call.content.received).rid }
 }
 
 function toCandidate({ id, mirror, cacheConfig, reuse }: Replica, { processed, gain }: Routing): Candidate {

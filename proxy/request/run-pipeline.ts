@@ -4,7 +4,7 @@ import type { Call, RoutedCall } from '../call/call.ts'
 import { chargeCall } from '../call/charge-call.ts'
 import type { Exchange } from '../call/exchange.ts'
 import { readCall } from '../call/read-call.ts'
-import type { ForwardOutcome } from '../http/forward.ts'
+import type { ForwardOutcome } from '../reasons.ts'
 import { logPrompt } from '../telemetry/access-log.ts'
 import type { Pipeline } from './pipeline.ts'
 import { recallAhead } from './recall-ahead.ts'
@@ -18,7 +18,7 @@ export async function runPipeline(pipeline: Pipeline, api: PromptApi, exchange: 
   try {
     return await runCall(pipeline, call, exchange)
   } finally {
-    call.letGo()
+    call.content.release()
   }
 }
 
@@ -28,14 +28,14 @@ async function runCall(pipeline: Pipeline, call: Call, exchange: Exchange): Prom
   const routed = routeCall(pipeline, call, undefined, layout())
   // do not keep the texts of a prompt while its answer runs
   layout = undefined
-  const charge = chargeCall(pipeline, call, routed.decision)
+  const charge = chargeCall(pipeline, call.caller, routed.decision, call.content.body.length)
   const request = pipeline.requestIds.take(wantedId(routed, exchange), (id) => idsOfPrompts(call, routed, id))
   noteReceived(pipeline, call, request)
   noteFound(pipeline, call, routed)
   const ended = pipeline.chunks.prompted(call.caller.tenant)
   try {
     exchange.telemetry.decided(
-      { id: request, tenant: call.caller.tenant, model: call.model, knownChunks: call.certain.counts.matched },
+      { id: request, tenant: call.caller.tenant, model: call.model, knownChunks: call.content.certain.counts.matched },
       routed.decision,
     )
     return await untilReached(pipeline, exchange, {
@@ -56,24 +56,21 @@ async function runCall(pipeline: Pipeline, call: Call, exchange: Exchange): Prom
 }
 
 /** Logs the request as received, if configured, and any internal error while it was tidied up. */
-function noteReceived({ telemetry, log }: Pipeline, { settings, body, received }: Call, request: RequestId): void {
-  if (settings.logPrompts) logPrompt(log, request, body)
-  if (received.fault === undefined) return
+function noteReceived({ telemetry, log }: Pipeline, { settings, content }: Call, request: RequestId): void {
+  if (settings.logPrompts) logPrompt(log, request, content.body)
+  const { fault } = content.received
+  if (fault === undefined) return
   telemetry.metrics.failOpen.inc({ reason: 'hygiene' })
-  log.error({ request, error: received.fault }, 'request not tidied up because of a fault of ours')
+  log.error({ request, error: fault }, 'request not tidied up because of a fault of ours')
 }
 
 /** Records what was found in the request, and which known chunks. */
-function noteFound(
-  { telemetry }: Pipeline,
-  { api, settings, received, certain }: Call,
-  { decision }: RoutedCall,
-): void {
+function noteFound({ telemetry }: Pipeline, { api, settings, content }: Call, { decision }: RoutedCall): void {
   const { metrics, recent } = telemetry
-  const { matched, lists, refused } = certain.counts
+  const { matched, lists, refused } = content.certain.counts
   const { skipped, refusals, contexts } = decision
   const differs = contexts.some(({ found }) => found.slots.some(({ ranks }) => ranks !== undefined))
-  const { set } = received.prompt ?? {}
+  const { set } = content.received.prompt ?? {}
   if (set && settings.keepsWords) telemetry.words.note(contexts, decision.worlds?.texts ?? [])
   if (set) recent.note({ api, set, skipped, refusals, chunks: { matched, refused }, differs })
   if (matched === 0) return

@@ -4,9 +4,10 @@ import type { Call, RoutedCall } from '../call/call.ts'
 import type { Charge } from '../call/charge-call.ts'
 import type { Exchange } from '../call/exchange.ts'
 import { GainFollower } from '../gain/gain-follower.ts'
-import { type ForwardOutcome, forward, UnreachableError } from '../http/forward.ts'
+import { forward, UnreachableError } from '../http/forward.ts'
 import { KeepAlive } from '../http/keep-alive.ts'
 import { AnswerName } from '../mirror/answer-name.ts'
+import type { ForwardOutcome } from '../reasons.ts'
 import { membersOf } from '../receive/read-received.ts'
 import { RequestFollower } from '../replicas/request-follower.ts'
 import type { Decision } from '../reuse/decision.ts'
@@ -37,10 +38,10 @@ export async function sendCall(
   const { replica, decision } = routed
   const { admission, breaker } = replica
   const ids = idsOfPrompts(call, routed, request)
-  const readsCache = replica.adapter.readsCache(membersOf(call.received))
+  const readsCache = replica.adapter.readsCache(membersOf(call.content.received))
   const committed = commit(pipeline, call, routed, ids, { request, readsCache })
-  const follower = new RequestFollower(replica, call.api, ids, call.body.length)
-  const gain = new GainFollower(pipeline.gain, routed, call)
+  const follower = new RequestFollower(replica, call.api, ids, call.content.body.length)
+  const gain = new GainFollower(pipeline.gain, pipeline.telemetry.metrics, routed, call)
   exchange.telemetry.compare(gain)
   const recording = pipeline.recorder?.follow(routed, call)
   let wasRun = false
@@ -54,7 +55,7 @@ export async function sendCall(
     onHead: (status) => {
       breaker.answered(status)
       admission.prefilled(turn)
-      call.letGo()
+      call.content.release()
     },
     onRun: () => {
       wasRun = true
@@ -119,11 +120,11 @@ function tokensToPrefill({ promptTokens, predictedCachedTokens, predictedReusedT
 
 /** Returns the ids that an engine's reports may use for the prompts of a request. */
 export function idsOfPrompts(
-  { api, received }: Call,
+  { api, content }: Call,
   { replica, decision }: Pick<RoutedCall, 'replica' | 'decision'>,
   request: RequestId,
 ): RequestId[] {
-  const members = membersOf(received)
+  const members = membersOf(content.received)
   const prompts = { count: decision.sent.length, isList: isPromptList(api, members), rid: members.rid }
   return replica.adapter.promptIds(request, prompts)
 }

@@ -23,7 +23,7 @@ export function isKeptAlive({ settings, isStream }: Pick<Call, 'settings' | 'isS
 export function toEngineRequest(
   { credentials }: Pipeline,
   { incoming, telemetry }: Exchange,
-  { api, caller, body, received, settings, isStream }: Call,
+  { api, caller, content: { body, received }, settings, isStream }: Call,
   { replica, decision }: RoutedCall,
   request: RequestId,
 ): EngineRequest {

@@ -1,13 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ReplicaId } from '#index/context-block.ts'
 import type { Exchange } from '../call/exchange.ts'
-import { type ForwardOutcome, UnreachableError } from '../http/forward.ts'
+import { UnreachableError } from '../http/forward.ts'
+import type { ForwardOutcome } from '../reasons.ts'
 import type { Replica } from '../replicas/replica.ts'
 import { decideRetry } from '../replicas/retry-policy.ts'
 import type { Pipeline } from './pipeline.ts'
 
 /** How and where a request is sent. */
-export interface Sending<T> {
+interface Sending<T> {
   readonly first: T
   /** Sends the request. Rejects with an UnreachableError if no engine has begun to answer. */
   send(chosen: T): Promise<ForwardOutcome>

@@ -3,12 +3,14 @@ import { toUnreadPrompt } from '../bounds/whole-body.ts'
 import { OverBudget, WorkBudget } from '../bounds/work-budget.ts'
 import { tooLarge } from '../bounds/work-limits.ts'
 import type { PromptSet } from '../prompt/body/prompt.ts'
-import { explicitSplices, type PromptBody } from '../prompt/body/prompt-body.ts'
+import type { PromptBody } from '../prompt/body/prompt-body.ts'
+import { explicitSplices } from '../prompt/body/prompt-body.ts'
 import type { BodySplice } from '../prompt/body/splice-body.ts'
 import { spliceTexts } from '../prompt/body/splice-texts.ts'
 import { citationMapOf } from '../prompt/citation-map.ts'
 import type { Layout } from '../prompt/layout.ts'
 import type { PlacedContext } from '../prompt/place-explicit-context.ts'
+import type { SkippedReason } from '../reasons.ts'
 import type { Received } from '../receive/read-received.ts'
 import type { Decision, DecisionInput, DecisionState } from './decision.ts'
 import { layOutAtOnce, place } from './lay-out-request.ts'
@@ -45,7 +47,7 @@ export function decide(input: DecisionInput, state: DecisionState): Decision {
   const started = state.now()
   const { prompt, skipped } = input.received
   const options = { ...input.options, ...prompt?.explicit?.options }
-  const leave = (reason: string | undefined, splices = tidied(input.received), fault?: unknown): Decision => ({
+  const leave = (reason: SkippedReason | undefined, splices = tidied(input.received), fault?: unknown): Decision => ({
     splices,
     candidate: selectByLoad(state),
     options,
@@ -171,7 +173,7 @@ function reasonFor(
   { mode, options }: DecisionInput,
   { isUnsure, refusals }: Layout,
   { contexts, isReuseEnough }: PlannedRoute,
-): string {
+): SkippedReason {
   if (refusals.some(({ refused }) => refused === 'too_many')) return 'too_many_blocks'
   if (contexts.every(({ order }) => order.length === 0)) return isUnsure ? 'unsure_borders' : 'no_blocks'
   if (mode === 'shadow') return 'shadow'

@@ -8,6 +8,7 @@ import type { PatternLists, PlacedRefusal } from '../prompt/find-contexts.ts'
 import type { Layout } from '../prompt/layout.ts'
 import type { PlacedContext } from '../prompt/place-explicit-context.ts'
 import type { Wording } from '../prompt/wording.ts'
+import type { SkippedReason } from '../reasons.ts'
 import type { Received } from '../receive/read-received.ts'
 import type { RequestOptions } from '../request-options.ts'
 import type { Mode } from '../settings.ts'
@@ -46,7 +47,7 @@ export interface Decision {
   readonly citations: CitationMap
   readonly options: RequestOptions
   /** why nothing was done, or why documents of a past turn are missing */
-  readonly skipped: string | undefined
+  readonly skipped: SkippedReason | undefined
   /** what looks like a list of blocks but is left alone */
   readonly refusals: readonly PlacedRefusal[]
   /** the internal error, if that is why nothing was done */

@@ -4,14 +4,14 @@ import { type Candidate, type PlannedRoute, type PlanState, planRoute } from './
 import { withPlannedTurns } from './planned-turns.ts'
 
 /** The prompts planned for each replica; both lists cover as many candidates as there was time for. */
-export interface PlannedRoutes {
+interface PlannedRoutes {
   /** as planned */
   readonly planned: readonly PlannedRoute[]
   /** as sent: what is not done does not count in predictions, here or on other replicas */
   readonly sent: readonly PlannedRoute[]
 }
 
-export interface RoutesState {
+interface RoutesState {
   /** at least one */
   readonly candidates: readonly Candidate[]
   /** in shadow mode: how turns would have been sent */

@@ -1,5 +1,5 @@
+import type { Json } from '#engine-adapters/json-object.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
-import type { Json } from '../prompt/body/prompt-builder.ts'
 
 /** The member in which an API takes a list of prompts. */
 const listedIn: Partial<Record<PromptApi, string>> = { completions: 'prompt', generate: 'text' }

@@ -18,7 +18,7 @@ import type { ReusedBody, ReusedContext, ReusedPrompt } from './reused-prompt.ts
 import { SiblingContexts } from './sibling-contexts.ts'
 
 /** What prompts are reused against, and how. */
-export interface ReuseState {
+interface ReuseState {
   readonly mirror: Pick<CacheMirror, 'order' | 'createIndex'>
   readonly tenant: string
   readonly options: RequestOptions

@@ -1,7 +1,7 @@
 import type { Acknowledgement } from '../mirror/replica-mirror.ts'
 
 /** The receiver of a sender's posts. */
-export interface PostReceiver {
+interface PostReceiver {
   events(body: unknown): Promise<Acknowledgement>
   snapshot(body: unknown): Promise<Acknowledgement>
 }

@@ -9,7 +9,7 @@ import {
 import type { RequestOptions } from '../request-options.ts'
 
 /** Explicit blocks of a past message, and how they were sent, if that is to be repeated. */
-export interface RestoredBlocks {
+interface RestoredBlocks {
   readonly blocks: readonly string[]
   readonly context: SentOrder | undefined
 }

@@ -5,7 +5,7 @@ import { ownSchemas } from '../json/own-schemas.ts'
 import { tryJson } from '../json/try-json.ts'
 
 /** A turn as stored for other proxies. */
-export interface TurnRecord {
+interface TurnRecord {
   /** equal for records of the same turn; different if the explicit blocks differ */
   readonly kind: string
   /** unique start of this record */

@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { PageUsage } from '#engine-adapters/page-usage.ts'
 import { tenantName } from '../access/tenant.ts'
 import type { UnreadRequest } from '../http/answer-unread.ts'
+import type { Outcome, SkippedReason } from '../reasons.ts'
 
 /** What is known about a request when it has ended. Times are in milliseconds; undefined for what never happened. */
 export interface RequestRecord {
@@ -18,7 +19,7 @@ export interface RequestRecord {
   readonly replica: string | undefined
   /** of the answer's head; undefined if there was none */
   readonly status: number | undefined
-  readonly outcome: string
+  readonly outcome: Outcome
   /** why no engine answered, as in `connect ECONNREFUSED 10.0.0.1:8000` */
   readonly reason?: string | undefined
   readonly model: string | undefined
@@ -28,7 +29,7 @@ export interface RequestRecord {
   readonly blocks: number
   readonly moved: number
   readonly deduplicated: number
-  readonly skipped: string | undefined
+  readonly skipped: SkippedReason | undefined
   readonly predictedCachedTokens: number | undefined
   /** tokens cached had nothing ever been rewritten; had all been (shadow mode); tokens sent before by the tenant */
   readonly baselineCachedTokens?: number | undefined

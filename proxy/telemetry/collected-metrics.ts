@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 
 /** A replica as the metrics see it. */
-export interface MirrorStatus {
+interface MirrorStatus {
   readonly replica: string
   readonly mode: 'exact' | 'degraded' | 'fallback'
 }

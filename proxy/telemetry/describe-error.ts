@@ -1,5 +1,5 @@
 /** An error as it is logged. */
-export interface DescribedError {
+interface DescribedError {
   readonly type: string
   readonly code?: string
   readonly message?: string

@@ -14,7 +14,7 @@ export interface DivergentTokens {
 }
 
 /** What was predicted for a request, and what the engine reported. */
-export interface PredictedRequest {
+interface PredictedRequest {
   readonly estimated: number
   /** in the engine's own tokens; undefined if these were unknown */
   readonly exact: number | undefined

@@ -68,7 +68,7 @@ test.each<[what: string, prompt: NotedPrompt, reason: string | null, remedy: Reg
   expect(recent.shapes).toMatchObject([{ reason, remedy: expect.stringMatching(remedy) }])
 })
 
-test.each([undefined, 'nothing_to_gain', 'spoken_of', 'shadow'])(
+test.each([undefined, 'nothing_to_gain', 'spoken_of', 'shadow'] as const)(
   'where something was found nothing is listed: %s',
   (skipped) => {
     recent.note(promptOf(['a'], { skipped }))

@@ -4,12 +4,13 @@ import type { PromptSet } from '../prompt/body/prompt.ts'
 import type { PlacedRefusal } from '../prompt/find-contexts.ts'
 import { differingRemedy, remedyFor } from '../prompt/judge/explain-refusal.ts'
 import { findUnknownForm } from '../prompt/judge/find-unknown-form.ts'
+import type { SkippedReason } from '../reasons.ts'
 
 /** What is known about a prompt after the decision. */
 export interface NotedPrompt {
   readonly api: string
   readonly set: Pick<PromptSet, 'texts' | 'prompts'>
-  readonly skipped: string | undefined
+  readonly skipped: SkippedReason | undefined
   readonly refusals: readonly PlacedRefusal[]
   /** known chunks in it, and why adjacent ones are not a list */
   readonly chunks: { readonly matched: number; readonly refused: Readonly<Partial<Record<ChunkRefusal, number>>> }
@@ -18,14 +19,14 @@ export interface NotedPrompt {
 }
 
 /** A kind of prompt in which nothing was found or reusable, as reported by the control plane. Contains no text. */
-export interface RecentShape {
+interface RecentShape {
   readonly api: string
   /** the role of the text concerned */
   readonly role: string
   /** length of that text, rounded down to a power of two; 0: below 1,024 */
   readonly characters: number
   /** the word of `x-reprise-skipped` */
-  readonly skipped: string
+  readonly skipped: SkippedReason
   /** why something that looks like a list was left alone; null: nothing looks like one */
   readonly reason: string | null
   readonly remedy: string

@@ -230,7 +230,7 @@ describe('a request that was not', () => {
   test('left alone counts why, and a fault of ours as such', async () => {
     run(promptOf('a', 'b'), { skipped: 'nothing_to_gain' })
     begin().decided({ id: 'r', tenant: 't' }, decisionOf(undefined, { skipped: 'internal_error', fault: new Error() }))
-    expect(await valuesOf('skipped_total')).toEqual({ nothing_to_gain: 1, internal_error: 1 })
+    expect(await countedOf('skipped_total')).toEqual({ nothing_to_gain: 1, internal_error: 1 })
     expect(await countedOf('fail_open_total')).toEqual({ internal_error: 1 })
   })
 

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { PageUsage } from '#engine-adapters/page-usage.ts'
 import type { SentPrompt } from '#index/cache-event.ts'
 import { tooLarge } from '../bounds/work-limits.ts'
+import type { FailOpenReason, Outcome, SkippedReason } from '../reasons.ts'
 import { logRequest, type RequestRecord } from './access-log.ts'
 import { divergentTokens } from './divergence.ts'
 import { countPages } from './page-metrics.ts'
@@ -9,7 +10,7 @@ import type { Telemetry } from './telemetry.ts'
 import type { RequestSpan } from './tracing/tracing.ts'
 
 /** The caller of a request. */
-export interface CallerNames {
+interface CallerNames {
   readonly tenant: string
   /** the API key that was presented, by the name in its configuration entry */
   readonly key: { readonly name: string } | undefined
@@ -20,7 +21,7 @@ export interface DecidedRequest {
   readonly blocks: number
   readonly moved: number
   readonly deduplicated?: number
-  readonly skipped: string | undefined
+  readonly skipped: SkippedReason | undefined
   readonly fault: unknown
   /** estimates, for the chosen replica and for the one that holds the most */
   readonly predictedCachedTokens: number
@@ -53,7 +54,7 @@ interface ComparedRequest {
 }
 
 /** The usage that the engine reports. */
-export interface ReportedUsage {
+interface ReportedUsage {
   readonly promptTokens: number
   readonly cachedTokens: number | undefined
   /** reused from another position unchanged; undefined if the engine does no such thing */
@@ -118,9 +119,8 @@ export class RequestTelemetry {
     this.#decided = decided
     this.#decidedAt = now()
     if (decided.skipped !== undefined) metrics.skipped.inc({ reason: decided.skipped })
-    if (decided.fault !== undefined || isCounted(decided)) {
-      metrics.failOpen.inc({ reason: decided.skipped ?? 'unknown' })
-    }
+    const fault = faultOf(decided)
+    if (fault) metrics.failOpen.inc({ reason: fault })
     const { parse, index } = decided.timing
     metrics.overheadSeconds.observe({ stage: 'parse' }, parse / 1000)
     metrics.overheadSeconds.observe({ stage: 'index' }, index / 1000)
@@ -214,10 +214,10 @@ export class RequestTelemetry {
   }
 
   /** The request has ended, with or without an answer. Called once. */
-  ended(ending: string, answer: { readonly headersSent: boolean; readonly statusCode: number }): void {
+  ended(ending: Outcome, answer: { readonly headersSent: boolean; readonly statusCode: number }): void {
     const { metrics, log, now } = this.#to
     const at = now()
-    const outcome = ending === 'finished' && answer.statusCode >= 400 ? engineError : ending
+    const outcome: Outcome = ending === 'finished' && answer.statusCode >= 400 ? 'engine_error' : ending
     if (outcome === 'client_left') metrics.streamAborts.inc({ phase: this.#phase(answer.headersSent) })
     metrics.requests.inc({ route: this.#route, outcome })
     if (this.#admitted) metrics.byReplica.requests.inc({ replica: this.#admitted.replica, outcome })
@@ -239,7 +239,7 @@ export class RequestTelemetry {
     return hasHead ? 'mid_stream' : 'before_head'
   }
 
-  #record(outcome: string, status: number | undefined, at: number): RequestRecord {
+  #record(outcome: Outcome, status: number | undefined, at: number): RequestRecord {
     const [request, decided, admitted, usage] = [this.#request, this.#decided, this.#admitted, this.#usage]
     const decidedAt = this.#decidedAt
     return {
@@ -289,10 +289,8 @@ const longestPath = 200
 /** Longer ids, which clients choose, are cut off here. */
 const longestId = 200
 
-/** The outcome of a request that the engine answered with an error. */
-const engineError = 'engine_error'
-
-/** Whether explicit blocks of a past turn are missing, or the request takes too long to rewrite. */
-function isCounted({ skipped }: DecidedRequest): boolean {
-  return skipped === 'unknown_turn' || skipped === 'ambiguous_turn' || skipped === tooLarge
+/** Returns the fault to count: ours, explicit blocks of a past turn that are missing, or too much to rewrite. */
+function faultOf({ fault, skipped }: DecidedRequest): FailOpenReason | undefined {
+  if (fault !== undefined) return 'internal_error'
+  return skipped === 'unknown_turn' || skipped === 'ambiguous_turn' || skipped === tooLarge ? skipped : undefined
 }

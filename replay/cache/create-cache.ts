@@ -11,7 +11,7 @@ import { TreeCache } from './tree-cache.ts'
 export const cacheKinds = ['paged', 'radix'] as const
 export type CacheKind = (typeof cacheKinds)[number]
 
-export interface CacheOptions {
+interface CacheOptions {
   readonly kind: CacheKind
   /** may be Infinity */
   readonly capacityTokens: number

@@ -2,7 +2,7 @@ import { LeafHeap } from '#index/hotness/leaf-heap.ts'
 import type { NodeHotness } from './node-hotness.ts'
 import type { TreeNode } from './tree-node.ts'
 
-export interface HostTierOptions {
+interface HostTierOptions {
   readonly capacityTokens: number
   readonly hotness: NodeHotness
   /** whether the tier has to record uses in `hotness`, because nobody else does */
@@ -14,7 +14,7 @@ export interface HostTierOptions {
 }
 
 /** The part of the device cache that promotion needs. */
-export interface Device {
+interface Device {
   readonly freeTokens: number
   /** Moves a node from the host to the device. */
   promote(node: TreeNode): void

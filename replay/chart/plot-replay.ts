@@ -7,7 +7,7 @@ import { replayTrace } from '../run/replay-trace.ts'
 import { renderChart } from './render-chart.ts'
 
 /** A position on the horizontal axis: its label and its settings. */
-export interface PlotPoint {
+interface PlotPoint {
   readonly label: string
   readonly settings: Partial<ReplaySettings>
 }
@@ -27,7 +27,7 @@ export function plotPoints({ plotAgainst }: Pick<ReplayOptions, 'plotAgainst'>):
 }
 
 /** The input of a plot. */
-export interface PlotInput {
+interface PlotInput {
   readonly trace: string
   readonly requests: readonly ReplayRequest[]
   readonly names: readonly OrderingName[]

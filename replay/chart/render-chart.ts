@@ -3,7 +3,7 @@ import { line, symbol, symbolCircle, symbolDiamond, symbolSquare, symbolTriangle
 import { placeLabels } from './place-labels.ts'
 
 /** Curves over labelled positions, and the bound that none of them can exceed. */
-export interface Chart {
+interface Chart {
   readonly title: string
   readonly xTitle: string
   readonly yTitle: string

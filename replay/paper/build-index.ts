@@ -6,7 +6,7 @@ import { ContextIndex } from './context-index.ts'
 import { attach, type ContextNode, createNode } from './context-tree.ts'
 import { pairwiseDistances } from './pairwise-distances.ts'
 
-export interface BuildOptions {
+interface BuildOptions {
   /** weight of positional alignment in Equation 1 */
   readonly alpha?: number
   /** how an intersection is sorted; default: by first appearance of the blocks in the batch */

@@ -4,7 +4,7 @@ import { attach, type ContextNode, createNode, detach, nodeAt, replace, searchPa
 import { NearestChild } from './nearest-child.ts'
 
 /** The result of a search: where a context belongs, and the blocks it shares with that node, in the node's order. */
-export interface ContextMatch {
+interface ContextMatch {
   readonly node: ContextNode
   readonly prefix: Context
 }

@@ -26,7 +26,7 @@ export interface PolicyReport {
 /**
  * Tokens found on the host, moved to it, loaded from it for a request or promoted in advance, and total bytes moved.
  */
-export interface HostReport {
+interface HostReport {
   readonly found_tokens: number
   readonly offloaded_tokens: number
   readonly loaded_tokens: number

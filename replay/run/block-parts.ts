@@ -7,7 +7,7 @@ export interface Part {
 }
 
 /** The parts of a block, with their sum. */
-export interface Parts {
+interface Parts {
   readonly parts: readonly Part[]
   readonly tokens: number
 }

@@ -5,7 +5,7 @@ import type { PromptLayout } from './prompt-layout.ts'
 import type { SentRequest } from './replay-run.ts'
 
 /** Called when only the first `keptBlocks` blocks of a request, in the order sent, are cached. */
-export type CutListener = (sent: SentRequest, keptBlocks: number) => void
+type CutListener = (sent: SentRequest, keptBlocks: number) => void
 
 /** The engine of a replay: serves prompts from a simulated cache and counts the cached tokens. */
 export class ReplayEngine {

@@ -11,7 +11,7 @@ import type { ReplayRun } from './replay-run.ts'
 import { rescheduleBatch, type ScheduleName } from './schedule-window.ts'
 
 /** The input of an offline run. */
-export interface OfflineRun {
+interface OfflineRun {
   readonly requests: readonly ReplayRequest[]
   readonly name: OrderingName
   readonly policy: OfflinePolicy

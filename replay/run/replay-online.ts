@@ -11,7 +11,7 @@ import type { ReplayRun, SentRequest } from './replay-run.ts'
 import { type ScheduleName, scheduleWindow } from './schedule-window.ts'
 
 /** The input of an online run. */
-export interface OnlineRun {
+interface OnlineRun {
   readonly requests: readonly ReplayRequest[]
   readonly name: OrderingName
   readonly policy: OnlinePolicy

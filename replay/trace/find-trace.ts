@@ -7,7 +7,7 @@ const prefixFile = 'conversation_trace.jsonl'
 const callsFile = 'calls.jsonl'
 
 /** The kind and the files of a trace. */
-export type FoundTrace =
+type FoundTrace =
   | { readonly kind: 'contexts'; readonly requests: string; readonly blocks: string | undefined }
   | { readonly kind: 'prefixes'; readonly requests: string }
   | { readonly kind: 'calls'; readonly requests: string }

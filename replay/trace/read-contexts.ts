@@ -7,7 +7,7 @@ import { defaultTenant, type Trace, type TraceRequest } from './trace.ts'
 import { keyOf, TraceBlock } from './trace-block.ts'
 
 /** What to do with a request that names an unknown block: count the block as one token, leave out, or throw. */
-export type UnknownBlocks = 'one_token' | 'leave_out' | 'refuse'
+type UnknownBlocks = 'one_token' | 'leave_out' | 'refuse'
 
 /** Reads request lines and sorts them by arrival. `incomplete`: requests left out because of unknown blocks. */
 export function readContexts(

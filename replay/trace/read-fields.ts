@@ -1,3 +1,4 @@
+import { isObject } from '#engine-adapters/json-object.ts'
 import { ReplayError } from '../replay-error.ts'
 import type { Line } from './read-json-lines.ts'
 import type { SentRequest } from './trace.ts'
@@ -87,11 +88,6 @@ export function readNames({ where, fields }: Line, name: string): (string | numb
     }
   }
   return value
-}
-
-/** Returns whether a value is an object and not a list. */
-export function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Integers beyond 2^53 are not names, because JSON parsing has already merged them with their neighbours. */

@@ -1,5 +1,6 @@
+import { isObject } from '#engine-adapters/json-object.ts'
 import { ReplayError } from '../replay-error.ts'
-import { isName, isObject } from './read-fields.ts'
+import { isName } from './read-fields.ts'
 import type { Line } from './read-json-lines.ts'
 import type { TraceList } from './trace.ts'
 import type { TraceBlock } from './trace-block.ts'

@@ -10,7 +10,7 @@ import { readPrefixes } from './read-prefixes.ts'
 import type { Trace } from './trace.ts'
 
 /** Options for reading a trace. */
-export interface ReadOptions {
+interface ReadOptions {
   /** Count blocks of unknown size as one token each instead of throwing. */
   readonly unknownSizes?: boolean
   /** Called, at most once, with what had to be left out. By default a line on the standard error output says it. */

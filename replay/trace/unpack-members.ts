@@ -8,7 +8,7 @@ const trailerBytes = 8
 const flag = { crc: 2, extra: 4, name: 8, comment: 16 }
 
 /** What could be read of a gzip file. */
-export interface Unpacked {
+interface Unpacked {
   readonly bytes: Buffer
   /** how many bytes of the file are in no whole member */
   readonly lost: number

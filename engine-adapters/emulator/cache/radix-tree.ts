@@ -24,7 +24,7 @@ export class RadixNode implements PrefixNode, LruItem<RadixNode> {
 }
 
 /** Where a walk along a tree ended: `shared` tokens into `node`, or at its end if the walk matched all of it. */
-export interface RadixPosition {
+interface RadixPosition {
   node: RadixNode
   shared: number
 }

@@ -18,7 +18,7 @@ export interface Call {
   signal: AbortSignal
 }
 
-export type Route = (call: Call) => void | Promise<void>
+type Route = (call: Call) => void | Promise<void>
 
 /** Routes by `METHOD /path`. */
 export type Routes = ReadonlyMap<string, Route>

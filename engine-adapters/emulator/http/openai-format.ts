@@ -51,7 +51,7 @@ export interface Usage {
 }
 
 /** Token and page counts of prompts and answers. */
-export interface Counts {
+interface Counts {
   promptTokens: number
   completionTokens: number
   cachedTokens: number

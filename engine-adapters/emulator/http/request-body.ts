@@ -8,22 +8,22 @@ export interface OpenAiBody extends CommonBody {
   stream_options?: { include_usage?: boolean | null } | null
 }
 
-export type ChatBody = OpenAiBody & ChatPrompt
+type ChatBody = OpenAiBody & ChatPrompt
 
 /** One prompt, as a text or as token ids, or a list of them. */
 export type Prompts = string | string[] | number[] | number[][]
 
-export interface CompletionBody extends OpenAiBody {
+interface CompletionBody extends OpenAiBody {
   prompt: Prompts
 }
 
-export interface GenerateBody extends CommonBody {
+interface GenerateBody extends CommonBody {
   text?: string | string[] | null
   input_ids?: number[] | number[][] | null
   sampling_params?: { max_new_tokens?: number | null } | null
 }
 
-export type TokenizeBody = { prompt: string } | ChatPrompt
+type TokenizeBody = { prompt: string } | ChatPrompt
 
 /** Whether `prompts` is a list of prompts, even a list of one. */
 export function isBatch(prompts: Prompts): boolean {

@@ -4,7 +4,7 @@ import type { CachedRequest, CacheReport } from '../cache/request-ledger.ts'
 import { SeenSegments } from './seen-segments.ts'
 
 /** How an engine reuses KV that it computed at another position. */
-export interface ReuseOptions extends AnyPositionReuse {
+interface ReuseOptions extends AnyPositionReuse {
   /** tokens whose KV is kept for reuse */
   readonly hostTokens: number
 }

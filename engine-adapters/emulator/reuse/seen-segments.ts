@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type LruItem, LruList } from '../cache/lru-list.ts'
 
 /** A stretch of a prompt, in tokens; `end` is exclusive. */
-export interface TokenRun {
+interface TokenRun {
   readonly start: number
   readonly end: number
 }

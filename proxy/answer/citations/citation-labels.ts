@@ -1,5 +1,5 @@
 /** The labels of one list of blocks: as sent to the engine → as received from the caller. */
-export interface ListLabels {
+interface ListLabels {
   /** What precedes the number: nothing for `[3]`, `Doc_` for `[Doc_3]`, `Document ` for `Document 3:`. */
   readonly prefix: string
   /** Unchanged labels may be omitted. */

@@ -7,7 +7,7 @@ import { type Behind, type Citation, readBracketed, readSpoken } from './read-ci
 import type { CitedLabel } from './read-label-list.ts'
 
 /** How far the citations of a text are decided, and which of them change; offsets are in the whole text. */
-export interface Progress {
+interface Progress {
   readonly decided: number
   readonly changes: readonly Splice[]
 }

@@ -6,7 +6,7 @@ export type Region =
   | { readonly kind: 'span'; readonly length: number }
   | { readonly kind: 'fence'; readonly sign: string; readonly length: number; readonly isFirstLine: boolean }
 
-export const prose: Region = { kind: 'prose' }
+const prose: Region = { kind: 'prose' }
 
 const longestRun = 64
 const listItem = /^[ \t>]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?$/

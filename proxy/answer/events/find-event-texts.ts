@@ -10,7 +10,7 @@ export interface EventText extends AnswerText {
 }
 
 /** What an event contains of the answer's texts. */
-export interface EventTexts {
+interface EventTexts {
   readonly texts: readonly EventText[]
   /** The texts that end with this event. */
   readonly ended: readonly string[] | 'all'

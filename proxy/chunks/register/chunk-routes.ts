@@ -1,17 +1,17 @@
 import type { IncomingMessage } from 'node:http'
 import type { Hono } from 'hono'
+import { isObject } from '#engine-adapters/json-object.ts'
 import { ProxyError } from '../../errors.ts'
 import type { ServerEnv } from '../../http/listen.ts'
 import { readBody } from '../../http/read-body.ts'
 import { parseJson } from '../../json/parse-json.ts'
-import { isObject } from '../../prompt/body/prompt-builder.ts'
 import type { Settings } from '../../settings.ts'
 import type { KnownChunks } from '../known-chunks.ts'
 import { bytesPerChunk } from '../table/chunk-table.ts'
 import { readChunks } from './read-chunks.ts'
 
 /** What the routes read and change. */
-export interface ChunkRegister {
+interface ChunkRegister {
   readonly chunks: KnownChunks
   readonly settings: () => Pick<Settings, 'bodyLimit' | 'learning'>
   /** null: no known chunk was ever found in a prompt */

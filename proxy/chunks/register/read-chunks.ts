@@ -3,7 +3,7 @@ import { tryJson } from '../../json/try-json.ts'
 import type { GivenChunk } from '../known-chunks.ts'
 
 /** Chunks that an operator registers, and for whom. */
-export interface GivenChunks {
+interface GivenChunks {
   readonly chunks: readonly GivenChunk[]
   readonly tenant: string | undefined
 }

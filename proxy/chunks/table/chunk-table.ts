@@ -7,7 +7,7 @@ import { ChunkSlots, mixHash } from './chunk-slots.ts'
 import { anchorLength, type FoldedText } from './folded-text.ts'
 
 /** A known chunk at a place in a folded text. */
-export interface ChunkMatch {
+interface ChunkMatch {
   readonly chunk: number
   /** in folded characters */
   readonly start: number

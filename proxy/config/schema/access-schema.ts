@@ -1,7 +1,7 @@
 import { file, group, matching, type SettingSchema, text, whole } from './setting-schema.ts'
 
 /** Describes one API key, in the configuration and in a keys file. */
-export const keySchema: SettingSchema = {
+const keySchema: SettingSchema = {
   type: 'object',
   additionalProperties: false,
   required: ['sha256'],

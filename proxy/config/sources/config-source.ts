@@ -21,7 +21,7 @@ export interface ConfigSource {
   load(): LoadedConfig
 }
 
-export interface ConfigSourceOptions {
+interface ConfigSourceOptions {
   /** a YAML or JSON file */
   readonly file: string | undefined
   readonly environment: Readonly<Record<string, string | undefined>>

@@ -6,7 +6,7 @@ import { readVersion } from '../../read-version.ts'
 import { readKeyRecords } from './read-key-records.ts'
 
 /** What a store needs besides its configuration. */
-export interface KeyStoreOptions {
+interface KeyStoreOptions {
   readonly log: {
     info(details: object, message: string): void
     error(details: object, message: string): void

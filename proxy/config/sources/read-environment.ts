@@ -9,7 +9,7 @@ import { readYaml } from './read-yaml.ts'
 
 const prefix = 'REPRISE_'
 /** Our variables that are not settings. */
-const otherVariables = new Set(['REPRISE_CONFIG', 'REPRISE_CALLBACK_URL', 'REPRISE_CALLBACK_TOKEN'])
+const otherVariables = ['REPRISE_CONFIG', 'REPRISE_CALLBACK_URL', 'REPRISE_CALLBACK_TOKEN']
 /** Variables that Kubernetes sets for every service whose name begins with ours. */
 const serviceVariable = /^REPRISE_(\w+_)?(SERVICE_(HOST|PORT\w*)|PORT(_\d+_\w+)?)$/
 
@@ -37,7 +37,7 @@ export function readEnvironment(
     }
   }
   if (faults.length > 0) throw new ConfigError(faults.join('\n'))
-  const unknown = findUnknown(environment, new Set(names.values()))
+  const unknown = findUnknown(environment, environmentNames(schema))
   if (unknown.length > 0) throw new ConfigError(unknown.join('\n'), 2)
   return { settings, locate: (path) => nearest(names, path) ?? prefix }
 }
@@ -52,13 +52,11 @@ function variableOf(path: readonly string[]): string {
 }
 
 /** Describes variables that have our prefix but are unknown. */
-function findUnknown(environment: Readonly<Record<string, unknown>>, known: ReadonlySet<string>): string[] {
+function findUnknown(environment: Readonly<Record<string, unknown>>, known: readonly string[]): string[] {
   return Object.keys(environment)
-    .filter(
-      (name) => name.startsWith(prefix) && !known.has(name) && !otherVariables.has(name) && !serviceVariable.test(name),
-    )
+    .filter((name) => name.startsWith(prefix) && !known.includes(name) && !serviceVariable.test(name))
     .map((name) => {
-      const own = [...known, ...otherVariables].map((variable) => variable.slice(prefix.length))
+      const own = known.map((variable) => variable.slice(prefix.length))
       const meant = findNearestName(name.slice(prefix.length), own)
       const remedy = meant === undefined ? 'see `reprise config-schema`' : `did you mean ${prefix}${meant}?`
       return oneLine(`${name} is no setting of reprise: ${remedy}`)

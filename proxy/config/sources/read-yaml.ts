@@ -4,7 +4,7 @@ import type { SettingPath } from '../faults/check-settings.ts'
 import { oneLine } from '../faults/write-fault.ts'
 
 /** A YAML or JSON document that was read. */
-export interface YamlDocument {
+interface YamlDocument {
   readonly value: unknown
   /** `NAME:LINE` of the value at a path, or of its nearest existing parent */
   locate(path: SettingPath): string

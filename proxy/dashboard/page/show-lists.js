@@ -1,6 +1,6 @@
 import { bar, element, find, percent, pill, whole } from './page-elements.js'
 
-const reasons = {
+export const skippedWords = {
   no_blocks: 'no context blocks were found in the prompt',
   too_many_blocks: 'more blocks than are put in order',
   too_large_to_rewrite: 'too large to be rewritten without holding up others',
@@ -13,11 +13,12 @@ const reasons = {
   reorder_off: 'the request switched reordering off',
   shadow: 'shadow mode: computed, not applied',
   mode_off: 'reprise is switched off',
+  token_ids: 'the prompt consists of token ids',
   encoded_body: 'the body is compressed',
   unexpected_shape: 'the body has a shape that reprise does not know',
   internal_error: 'a fault of reprise: sent on as received',
 }
-const endings = {
+export const outcomeWords = {
   finished: 'answered by the engine',
   engine_error: 'answered by the engine with an error',
   client_left: 'the client left before the end',
@@ -26,11 +27,17 @@ const endings = {
   queue_full: 'refused: too many were waiting',
   rate_limited: 'refused: above the limits of its key',
   unauthorized: 'refused: no key that is known',
+  forbidden: 'refused: its key may not use the path',
+  not_found: 'refused: no such path',
+  method_not_allowed: 'refused: no such method of the path',
   invalid_body: 'refused: the client has to mend it',
   body_too_large: 'refused: the body is too large',
+  body_too_slow: 'refused: the body came too slowly',
+  unreadable_request: 'refused: no valid HTTP',
   internal_error: 'a fault of reprise',
   deadline_exceeded: 'waited past its deadline',
   draining: 'refused while shutting down',
+  cut_by_drain: 'cut off while shutting down',
 }
 const fates = [
   ['kept', 'kept in place', 'var(--kept)'],
@@ -43,12 +50,12 @@ const stateKinds = { draining: 'warn', unhealthy: 'bad', open: 'bad' }
 /** Shows requests by how they ended. */
 export function showOutcomes(counts) {
   const colors = { finished: 'var(--good)', client_left: 'var(--bound)' }
-  showBars(find('outcomes'), counts, endings, (name) => colors[name] ?? 'var(--bad)')
+  showBars(find('outcomes'), counts, outcomeWords, (name) => colors[name] ?? 'var(--bad)')
 }
 
 /** Shows requests that were left alone, by reason. */
 export function showSkipped(counts) {
-  showBars(find('skipped'), counts, reasons, (name) => (name === 'internal_error' ? 'var(--bad)' : 'var(--bound)'))
+  showBars(find('skipped'), counts, skippedWords, (name) => (name === 'internal_error' ? 'var(--bad)' : 'var(--bound)'))
 }
 
 function showBars(list, counts, words, colorOf) {

@@ -6,7 +6,7 @@ import { type EventPublisher, writeEvents } from './engine-facts.ts'
 import type { HeardEvents } from './event-watch.ts'
 
 /** Where we listened for an engine's events, and what arrived. */
-export interface EventEvidence {
+interface EventEvidence {
   readonly kind: EngineKind | undefined
   readonly eventsUrl: string
   readonly replayUrl: string | undefined

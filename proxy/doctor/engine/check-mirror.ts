@@ -5,7 +5,7 @@ import type { Finding } from '../finding.ts'
 import { type EngineConnection, isGood, type Reply } from './engine-connection.ts'
 
 /** A replica as `GET /v1/mirror` lists it. */
-export interface MirroredReplica {
+interface MirroredReplica {
   readonly replica: string
   readonly mode: string
   /** where the proxy reaches its engine; undefined if it does not say */
@@ -59,7 +59,7 @@ export interface CheckedEngine {
 }
 
 /** How a proxy identifies an engine. */
-export interface KnownEngine {
+interface KnownEngine {
   readonly url: string
   /** its name in the proxy, if given */
   readonly id?: string | undefined

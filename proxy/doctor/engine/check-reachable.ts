@@ -9,7 +9,7 @@ export interface ServedModel {
 }
 
 /** The result of the first contact; without models nothing else about the engine can be checked. */
-export interface FirstContact {
+interface FirstContact {
   readonly finding: Finding
   readonly models: readonly ServedModel[]
 }

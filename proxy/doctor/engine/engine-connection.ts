@@ -20,7 +20,7 @@ export interface NoAnswer {
 export type Reply = Answer | NoAnswer
 
 /** The key and the timeout of each request, and the signal that aborts all of them. */
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly token: string | undefined
   readonly timeoutMilliseconds: number
   readonly signal: AbortSignal

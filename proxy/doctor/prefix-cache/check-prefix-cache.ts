@@ -10,7 +10,7 @@ import { judgePrefixCache } from './judge-prefix-cache.ts'
 import { probePrefixCache } from './probe-prefix-cache.ts'
 
 /** An engine whose cache is tested. */
-export interface ProbedEngine {
+interface ProbedEngine {
   readonly kind: EngineKind
   /** whether requests are sent with a cache_salt */
   readonly isSalted: boolean

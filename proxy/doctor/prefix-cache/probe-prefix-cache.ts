@@ -22,7 +22,7 @@ export interface ProbeRun {
   readonly isProxied: boolean
 }
 
-export interface ProbeOptions {
+interface ProbeOptions {
   readonly model: string
   /** words of the prompt, about equal to its tokens */
   readonly words: number

@@ -3,7 +3,7 @@ import type { PromptBody } from './prompt-body.ts'
 import type { BodySplice } from './splice-body.ts'
 
 /** How to write a wish into a body: as a new member if there is none of that name, else into the existing ones. */
-export interface WrittenWish {
+interface WrittenWish {
   readonly members: Readonly<Record<string, unknown>>
   readonly splices: readonly BodySplice[]
 }

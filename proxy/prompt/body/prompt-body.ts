@@ -1,3 +1,4 @@
+import type { Json } from '#engine-adapters/json-object.ts'
 import {
   insertMembers,
   removeMembers,
@@ -8,7 +9,6 @@ import {
 } from '../../json/json-spans.ts'
 import type { ExplicitContext } from './explicit-context.ts'
 import type { PromptSet } from './prompt.ts'
-import type { Json } from './prompt-builder.ts'
 import { type BodySplice, spliceBody } from './splice-body.ts'
 
 /** A request body that is a JSON object. */

@@ -1,8 +1,8 @@
+import { isObject, type Json } from '#engine-adapters/json-object.ts'
 import { isSorted } from '../scan/words/tool-kind.ts'
 import type { JsonPath, Prompt, PromptMessage, PromptText } from './prompt.ts'
 
 /** A JSON object whose members are not known yet. */
-export type Json = Record<string, unknown>
 
 interface Piece {
   readonly path: JsonPath
@@ -74,10 +74,6 @@ function asksForSorted({ given }: ToolCall): boolean {
 
 /** Reads one API's bodies and adds all texts to the builder. Returns false if the body has an unexpected shape. */
 export type PromptFormat = (body: Json, builder: PromptBuilder) => boolean
-
-export function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 /** Returns whether a value is an array of objects. */
 export function isParts(value: unknown): value is Json[] {

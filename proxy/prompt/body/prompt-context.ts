@@ -15,7 +15,7 @@ export interface ContextSlot extends Span {
 }
 
 /** A slot and the content of its block. */
-export interface HeldSlot {
+interface HeldSlot {
   readonly slot: ContextSlot
   readonly content: BlockId
 }
@@ -34,7 +34,7 @@ export function slotsByText(contexts: readonly PromptContext[]): ReadonlyMap<num
 }
 
 /** Values of fields that were cut out of blocks. */
-export interface CutRanks {
+interface CutRanks {
   /** by slot, such as `score 0.91` */
   readonly values: readonly string[]
   /** whether the prompt states them elsewhere */

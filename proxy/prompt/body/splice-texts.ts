@@ -6,7 +6,7 @@ import type { BodySplice } from './splice-body.ts'
 import { type Piece, piecesLength, piecesText, spliceText, type TextSplice } from './text-splice.ts'
 
 /** The texts of a body as they are to be sent. */
-export interface WrittenTexts {
+interface WrittenTexts {
   /** by index, with explicit blocks inserted */
   readonly texts: readonly string[]
   /** by index: the changes to each text, in order and not overlapping */

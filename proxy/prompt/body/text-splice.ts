@@ -1,7 +1,7 @@
 import type { Span } from '../../json/json-spans.ts'
 
 /** A stretch of one of a body's texts, cut out unchanged. */
-export interface Cut extends Span {
+interface Cut extends Span {
   /** index among the texts */
   readonly text: number
 }

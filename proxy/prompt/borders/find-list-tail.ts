@@ -30,7 +30,7 @@ const MOST_LINES = 3
 const LONGEST_ANNOUNCEMENT = 100
 
 /** What is known about the text between a last block and its bound. */
-export interface Tail {
+interface Tail {
   /** Its last paragraph is the question, because no cue follows. */
   readonly asked: boolean
   /** It is inside an element, quotation or fence around the list, and the question is outside. */

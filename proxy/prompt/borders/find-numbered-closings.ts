@@ -2,7 +2,7 @@ import { findContentEnd, findContentStart, findLineEnd } from '../scan/find-edge
 import type { Label } from '../scan/labels/label.ts'
 
 /** A line that closes one block by number, such as `[END CONTEXT 2]`. */
-export interface NumberedClosing {
+interface NumberedClosing {
   readonly start: number
   readonly end: number
 }

@@ -1,4 +1,5 @@
-import { isObject, isParts, type Json, type PromptBuilder, splitContent } from '../body/prompt-builder.ts'
+import { isObject, type Json } from '#engine-adapters/json-object.ts'
+import { isParts, type PromptBuilder, splitContent } from '../body/prompt-builder.ts'
 
 /** Reads OpenAI's chat completions, with vLLM's `documents`. */
 export function readChat(body: Json, builder: PromptBuilder): boolean {

@@ -1,4 +1,5 @@
-import type { Json, PromptBuilder } from '../body/prompt-builder.ts'
+import type { Json } from '#engine-adapters/json-object.ts'
+import type { PromptBuilder } from '../body/prompt-builder.ts'
 
 /** Reads OpenAI's completions: one text, or several that are separate prompts. Token ids are left to the engine. */
 export function readCompletions(body: Json, builder: PromptBuilder): boolean {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import type { Json } from '#engine-adapters/json-object.ts'
 import { assistantMessage as assistant, Sender } from '../../reuse/sender.fixture.ts'
-import { type Json, PromptBuilder } from '../body/prompt-builder.ts'
+import { PromptBuilder } from '../body/prompt-builder.ts'
 import { readMessages } from './messages.ts'
 
 const file = 'line of a file that a tool has read for the model\n'.repeat(5)

@@ -1,5 +1,6 @@
+import { isObject, type Json } from '#engine-adapters/json-object.ts'
 import type { JsonPath } from '../body/prompt.ts'
-import { isObject, isParts, type Json, type PromptBuilder, splitContent } from '../body/prompt-builder.ts'
+import { isParts, type PromptBuilder, splitContent } from '../body/prompt-builder.ts'
 
 /** Reads Anthropic's messages: a system text or parts, and contents that are texts, parts and tool results. */
 export function readMessages(body: Json, builder: PromptBuilder): boolean {

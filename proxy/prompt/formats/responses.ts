@@ -1,5 +1,6 @@
+import { isObject, type Json } from '#engine-adapters/json-object.ts'
 import type { JsonPath } from '../body/prompt.ts'
-import { isObject, isParts, type Json, type PromptBuilder, splitContent } from '../body/prompt-builder.ts'
+import { isParts, type PromptBuilder, splitContent } from '../body/prompt-builder.ts'
 
 const textTypes = ['input_text', 'output_text', 'text']
 

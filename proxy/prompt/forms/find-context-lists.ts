@@ -1,5 +1,5 @@
 import { findClosingEnd } from '../borders/find-closing-line.ts'
-import { type ContextList, mostBlocks } from '../context-list.ts'
+import { type ContextList, mostBlocks, startOf } from '../context-list.ts'
 import { finish } from '../finish.ts'
 import { judgeList } from '../judge/judge-list.ts'
 import type { Reason, Refusal } from '../judge/reasons.ts'
@@ -29,7 +29,7 @@ import { findRuledLists } from './lines/find-ruled-lists.ts'
 import { findTableLists } from './lines/find-table-lists.ts'
 
 /** The lists found in a text, and list-like text that is left alone. */
-export interface FoundLists {
+interface FoundLists {
   readonly lists: ContextList[]
   readonly refusals: Refusal[]
 }
@@ -99,10 +99,6 @@ function findCounted(labels: readonly Label[]): Label | undefined {
     if (first === undefined && number <= 1) begun.set(form, number)
     return first !== undefined && number === first + 1
   })
-}
-
-function startOf(list: ContextList): number {
-  return list.blocks[0]!.start
 }
 
 /** More blocks than any prompt holds, counting those in nested lists too. */

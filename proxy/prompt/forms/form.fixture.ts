@@ -1,7 +1,7 @@
 import type { FormId } from '../context-list.ts'
 
 /** What evidence a list needs besides its marks. */
-export type Need =
+type Need =
   /**
    * one of: an announcement as retrieved text, a container of such texts, a search tool as the source, a line marked as
    * the question, rules for an answer based on the texts (weights: judge/evidence/weigh-evidence.ts)

@@ -7,7 +7,7 @@ export interface Document {
 }
 
 /** A form of lists: how one document is written. */
-export interface MarkedForm {
+interface MarkedForm {
   readonly name: string
   /** Text before the first document, and after the last one. */
   readonly before?: string

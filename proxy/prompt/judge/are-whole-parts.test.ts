@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findContexts } from '../find-contexts.ts'
+import { findContexts } from '../contexts.fixture.ts'
 
 /** Returns the texts of the blocks in a user message with these parts. */
 function blocksOf(...texts: string[]): string[][] {

@@ -30,7 +30,7 @@ const LONGEST_PARAGRAPH = 2_500
 const BLANK_LINE = /\n[ \t\r]*\n/
 
 /** The parts of a message that are blocks, from `from` up to but not including `to`. */
-export interface PartRange {
+interface PartRange {
   readonly from: number
   readonly to: number
 }

@@ -2,7 +2,7 @@ import type { Span } from '../../json/json-spans.ts'
 import type { Reason } from './reasons.ts'
 
 /** A refusal in words: its location, and the one thing that would help. */
-export interface ExplainedRefusal {
+interface ExplainedRefusal {
   readonly reason: Reason
   /** counted from 1 */
   readonly line: number

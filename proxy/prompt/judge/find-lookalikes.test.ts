@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findContexts } from '../find-contexts.ts'
+import { findContexts } from '../contexts.fixture.ts'
 
 const find = (text: string, role = 'user'): number =>
   findContexts({ place: 0, role, texts: [0], rest: '', isTextOnly: true }, [text]).length

@@ -16,7 +16,7 @@ export interface Announcement {
 }
 
 /** What is asked around a list. */
-export interface Asking {
+interface Asking {
   /** A line introduces the question, or the last line asks one. */
   readonly asked: boolean
   /** A line is marked as the question, or the prompt ends where the answer begins. */

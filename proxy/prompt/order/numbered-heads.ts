@@ -1,7 +1,7 @@
 import { toAsciiDigits } from '../scan/words/digits.ts'
-import { rankingField, toFieldName } from '../scan/words/ordered-fields.ts'
+import { endsInRank } from '../scan/words/ordered-fields.ts'
 import { counting, cycles } from './counting-words.ts'
-import { toNumbers } from './order-key.ts'
+import { compareValues, toNumbers } from './order-key.ts'
 
 /*
  * Texts that begin alike except for a number that counts up or down are parts of one text, whatever the word before it:
@@ -62,21 +62,13 @@ export function areLettered(names: readonly string[]): boolean {
  */
 export function areSteady(values: readonly (readonly number[])[]): boolean {
   if (values.length < 2) return false
-  const steps = values.slice(1).map((value, i) => compare(value, values[i]!))
+  const steps = values.slice(1).map((value, i) => compareValues(value, values[i]!))
   if (values.length === 2) return Math.abs(lastOf(values[1]!) - lastOf(values[0]!)) === 1
   return steps.every((step) => step > 0) || steps.every((step) => step < 0)
 }
 
 function lastOf(value: readonly number[]): number {
   return value.at(-1)!
-}
-
-function compare(a: readonly number[], b: readonly number[]): number {
-  for (let i = 0; i < Math.max(a.length, b.length); i++) {
-    const difference = (a[i] ?? 0) - (b[i] ?? 0)
-    if (difference !== 0) return difference
-  }
-  return 0
 }
 
 function toSharedPrefix(heads: readonly string[]): string {
@@ -92,7 +84,7 @@ function toSharedPrefix(heads: readonly string[]): string {
 
 function countsInDigits(heads: readonly string[], shared: string): boolean {
   const prefix = shared.replace(/[\d.]+$/, '')
-  if (prefix.includes('://') || OF_ID.test(prefix) || isRank(prefix) || NAMED.test(prefix)) return false
+  if (prefix.includes('://') || OF_ID.test(prefix) || endsInRank(prefix) || NAMED.test(prefix)) return false
   const values: number[][] = []
   for (const head of heads) {
     const number = NUMBER.exec(head.slice(prefix.length))?.[0]
@@ -107,12 +99,6 @@ function countsInDigits(heads: readonly string[], shared: string): boolean {
 
 function areConsecutive(values: readonly (readonly number[])[]): boolean {
   return values.slice(1).every((value, i) => Math.abs(lastOf(value) - lastOf(values[i]!)) === 1)
-}
-
-/** Returns whether the word before a number says that it only ranks, as in `Score: 0.9`. */
-function isRank(prefix: string): boolean {
-  const word = /([\p{L}_-]+)[^\p{L}]*$/u.exec(prefix)?.[1]
-  return word !== undefined && rankingField.test(toFieldName(word))
 }
 
 /** Returns whether letters or Roman numerals count from the first one, up or down: `Exhibit A`, `IV.`, `b)`. */

@@ -1,4 +1,4 @@
-import { rankingField, toFieldName } from '../scan/words/ordered-fields.ts'
+import { endsInRank } from '../scan/words/ordered-fields.ts'
 import { areSteady } from './numbered-heads.ts'
 
 /*
@@ -41,7 +41,7 @@ function areParts(names: readonly string[]): boolean {
   const skeleton = words.join('\0')
   if (!names.every((name) => name.split(/\d+/).join('\0') === skeleton)) return false
   const varying = numbers[0]!.map((_, i) => i).filter((i) => numbers.some((own) => own[i] !== numbers[0]![i]))
-  const own = varying.filter((i) => !isRank(words.slice(0, i + 1).join('')))
+  const own = varying.filter((i) => !endsInRank(words.slice(0, i + 1).join('')))
   const isPart = own.some((i) => isPartOf(words, i, numbers))
   return isPart && own.every((i) => areSteady(numbers.map((values) => [Number(values[i])])))
 }
@@ -53,9 +53,4 @@ function isPartOf(words: readonly string[], i: number, numbers: readonly (readon
   if (numbers[0]!.length > i + 1 && OF_ALL.test(words[i + 1]!)) return true
   if (numbers.every((own) => YEAR.test(own[i]!))) return true
   return numbers.some((own) => own[i]!.length > 1 && own[i]!.startsWith('0') && !before.endsWith('.'))
-}
-
-function isRank(words: string): boolean {
-  const word = /([\p{L}_-]+)[^\p{L}]*$/u.exec(words)?.[1]
-  return word !== undefined && rankingField.test(toFieldName(word))
 }

@@ -148,7 +148,7 @@ export function isMonotone<Item>(items: readonly Item[], keyOf: (item: Item) => 
   for (const item of items) {
     const key = keyOf(item)
     if (key === undefined || (before !== undefined && key.kind !== before.kind)) return false
-    const step = before === undefined ? 0 : Math.sign(compare(key.value, before.value))
+    const step = before === undefined ? 0 : Math.sign(compareValues(key.value, before.value))
     if (step * direction < 0) return false
     direction ||= step
     before = key
@@ -156,7 +156,8 @@ export function isMonotone<Item>(items: readonly Item[], keyOf: (item: Item) => 
   return direction !== 0
 }
 
-function compare(a: readonly number[], b: readonly number[]): number {
+/** Compares from the left; a missing number counts as 0. */
+export function compareValues(a: readonly number[], b: readonly number[]): number {
   for (let i = 0; i < Math.max(a.length, b.length); i++) {
     const difference = (a[i] ?? 0) - (b[i] ?? 0)
     if (difference !== 0) return difference

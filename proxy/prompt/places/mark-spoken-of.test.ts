@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { RequestOptions } from '../../request-options.ts'
 import { assistantMessage as assistant, type Message, Sender } from '../../reuse/sender.fixture.ts'
-import { findContexts } from '../find-contexts.ts'
+import { findContexts } from '../contexts.fixture.ts'
 import { nouns } from '../scan/words/nouns.ts'
 import { markSpokenOf } from './mark-spoken-of.ts'
 

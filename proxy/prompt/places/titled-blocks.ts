@@ -1,7 +1,7 @@
 import type { PromptContext } from '../body/prompt-context.ts'
 
 /** A number after a word for a document, as in `document [2]`. */
-export interface WordedNumber {
+interface WordedNumber {
   readonly number: string
   /** where its word ends, give or take a few letters */
   readonly at: number

@@ -5,7 +5,7 @@ const OTHER_LETTERS = /[\u0370-\u1fff\u3040-\uffff]/
  * Patterns that are tried in turn: Latin ones only at the beginning of a word, others only if the text has such
  * letters.
  */
-export interface WordPatterns {
+interface WordPatterns {
   readonly latin: RegExp
   readonly others: RegExp
 }

@@ -15,6 +15,16 @@ export function isSpace(code: number): boolean {
   )
 }
 
+/** Returns whether a UTF-16 code unit is a space or a tab. */
+export function isBlank(code: number): boolean {
+  return code === 32 || code === 9
+}
+
+/** Returns whether a UTF-16 code unit is an ASCII digit. */
+export function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57
+}
+
 /** Returns the position of the first non-whitespace character at or after `from`, or `to`. */
 export function findContentStart(text: string, from: number, to: number): number {
   let at = from

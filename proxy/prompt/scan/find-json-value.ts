@@ -25,7 +25,7 @@ export interface JsonValue {
 }
 
 /** An array in JSON text. */
-export interface JsonArray {
+interface JsonArray {
   /** Its key in the object that contains it. Undefined for the outermost value, '' inside another array. */
   readonly name: string | undefined
   readonly elements: readonly JsonElement[]

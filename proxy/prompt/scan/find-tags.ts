@@ -13,7 +13,7 @@ export interface Tag {
 }
 
 /** An attribute of a tag. The value's offsets exclude its quotes. */
-export interface Attribute {
+interface Attribute {
   readonly name: string
   readonly start: number
   readonly valueStart: number

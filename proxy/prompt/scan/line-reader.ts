@@ -1,4 +1,4 @@
-import { findLineEnd, isRule, isSpace } from './find-edges.ts'
+import { findLineEnd, isBlank, isDigit, isRule, isSpace } from './find-edges.ts'
 import { readFence } from './find-fences.ts'
 import { type Closings, LONGEST_SPOKEN, readFenced, readOpening, readSpokenOpening } from './find-openings.ts'
 import { readDressedLabel, readRuledLabel } from './labels/find-dressed-labels.ts'
@@ -242,12 +242,4 @@ function skipIndent(text: string, line: number): number {
   let at = line
   while (at - line < MOST_FENCE_INDENT && isBlank(text.charCodeAt(at))) at++
   return at
-}
-
-function isBlank(code: number): boolean {
-  return code === 32 || code === 9
-}
-
-function isDigit(code: number): boolean {
-  return code >= 48 && code <= 57
 }

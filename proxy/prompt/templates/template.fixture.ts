@@ -20,7 +20,7 @@ export interface Template {
 }
 
 /** What happened to a template's documents. */
-export type Verdict =
+type Verdict =
   /** sent byte for byte in the order cached by the engine, with at most one insertion */
   | 'exact'
   /** nothing was found, or nothing moved */
@@ -141,7 +141,7 @@ export function list(
 export type Documents = readonly Document[]
 
 /** Templates grouped by where their documents are. */
-export interface TemplateTexts {
+interface TemplateTexts {
   /** documents and question in one user message */
   readonly asked?: Readonly<Record<string, (documents: Documents, question: string) => string>>
   /** documents in the system message */

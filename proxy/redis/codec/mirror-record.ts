@@ -25,7 +25,7 @@ export const recordHeadBytes = 29
 export const recordHeadFormat = '>I4dI4dI4'
 
 /** Longer records are neither shared nor read. */
-export const maxRecordBytes: number = 1 << 20
+const maxRecordBytes = 1 << 20
 const maxLength = 2 ** 31 - 1
 /** A chat template may be a thousand times as long as the message. */
 const mostDensity = 1e6

@@ -3,7 +3,7 @@ import type { RedisCommand, RedisReply } from './redis-command.ts'
 import type { RedisAccess } from './redis-connection.ts'
 import { isToBeRepeated } from './redis-errors.ts'
 
-export interface WriteBehindOptions<Key, Change> {
+interface WriteBehindOptions<Key, Change> {
   /** How many keys may wait. Beyond that the oldest are dropped; `onGivenUp` is called once the queue is empty. */
   readonly maxKeys: number
   /** Encodes a change when its turn comes. Returns undefined if there is nothing left to write. */

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { digestOf } from '#index/context-block.ts'
 import type { ConversationStore, SentTurn, TurnKey } from '#index/conversation-store.ts'
+import type { RedisFault } from '../../reasons.ts'
 import type { MemoryConversationStore } from '../../store/memory-conversation-store.ts'
 import { readTurnRecord, toTurnRecord } from '../../store/turn-record.ts'
 import { evalCommand, getCommand, type RedisCommand, type RedisReply, setCommand } from '../connection/redis-command.ts'
@@ -10,7 +11,7 @@ import { turnRedisKey } from '../redis-keys.ts'
 import type { SharedTurns } from './shared-turns.ts'
 import { forgetTurn, rememberExplicitTurn } from './turn-scripts.ts'
 
-export interface SharedConversationStoreOptions {
+interface SharedConversationStoreOptions {
   /** what requests see: turns from Redis are put into it before they are needed */
   readonly memory: MemoryConversationStore
   readonly redis: RedisAccess
@@ -21,7 +22,7 @@ export interface SharedConversationStoreOptions {
   /** milliseconds, monotonic */
   readonly now: () => number
   /** counts invalid values in Redis, and writes that it rejected */
-  readonly onFault: (reason: 'redis_value' | 'redis_write') => void
+  readonly onFault: (reason: RedisFault) => void
 }
 
 /** A change to make in Redis: `set` the turn in memory, `restore` it if Redis has none, or take back a record. */

@@ -62,7 +62,8 @@ export function takeBatch(
   // reports count as applied once all their changes are in Redis
   const isWhole = changes.size === 0 && !reset ? 1 : 0
   const { epoch, life, generation, born } = fence
-  const fixed = [ttlSeconds, feedEntries, proxy, epoch, life, generation, born, stamp.sequence, isWhole, reset ?? '']
+  const state = [epoch, life, generation, born, stamp.sequence, isWhole]
+  const fixed = [ttlSeconds, feedEntries, proxy, ...state, reset ?? '', keys.bucketPrefix]
   const all = [keys.head, keys.feed, keys.buckets, ...[...places.keys()].map((bucket) => keys.bucket(bucket))]
   return { command: evalBytesCommand(writeMirror, all, [...fixed, ...args]), changes: taken }
 }

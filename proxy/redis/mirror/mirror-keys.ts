@@ -10,6 +10,8 @@ export interface MirrorKeys {
   readonly buckets: string
   /** what its engine says about reuse at any position */
   readonly reuse: string
+  /** what the key of a bucket begins with; its number follows */
+  readonly bucketPrefix: string
   /** The key for requests that were sent at about the same time. */
   bucket(number: number): string
   /** The key for the tokens of a request's prompt. */
@@ -20,12 +22,14 @@ export interface MirrorKeys {
 export function mirrorRedisKeys(namespace: string, replica: ReplicaId): MirrorKeys {
   // escaped, because a hash tag ends at the first closing brace
   const prefix = `reprise:${namespace}:mirror:{${encodeURIComponent(replica)}}`
+  const bucketPrefix = `${prefix}:sent:`
   return {
     head: `${prefix}:head`,
     feed: `${prefix}:feed`,
     buckets: `${prefix}:buckets`,
     reuse: `${prefix}:reuse`,
-    bucket: (number) => `${prefix}:sent:${number}`,
+    bucketPrefix,
+    bucket: (number) => `${bucketPrefix}${number}`,
     tokens: (request) => `${prefix}:tokens:${request}`,
   }
 }

@@ -1,4 +1,6 @@
 import { recordHeadBytes, recordHeadFormat, recordVersion } from '../codec/mirror-record.ts'
+import { evalBytesCommand, type RedisCommand } from '../connection/redis-command.ts'
+import type { MirrorKeys } from './mirror-keys.ts'
 
 /*
  * A replica's mirror in Redis:
@@ -9,7 +11,8 @@ import { recordHeadBytes, recordHeadFormat, recordVersion } from '../codec/mirro
  * - buckets, hashes: request → record (mirror-record.ts)
  * - feed, a stream: what was written, in its merged form
  *
- * All keys of a mirror have one hash tag, so they lie on one node of a cluster. The keys that scripts build do, too.
+ * mirror-keys.ts names the keys. All of a mirror's have one hash tag, so they lie on one node of a cluster: a script may
+ * use buckets that it only finds by their numbers.
  */
 
 /**
@@ -19,9 +22,10 @@ import { recordHeadBytes, recordHeadFormat, recordVersion } from '../codec/mirro
  *
  * KEYS: head, feed, buckets, then the buckets of the batch. ARGV: time to live in seconds, maximum entries of the feed,
  * proxy, epoch, life for a missing head, generation, born, sequence, 1 if nothing up to it is still to come, 'replaced'
- * or 'cleared' for a reset (otherwise ''), then for each record: index of its bucket in KEYS, bucket, request, kind (w:
- * written, r: written again, u: density only, p: head only, g: gone), head, prompt. Returns: '' or 'refused', epoch,
- * life, generation, born, sequence, count, id of the feed's entry, indices of missing records.
+ * or 'cleared' for a reset (otherwise ''), what keys of buckets begin with, then for each record: index of its bucket in
+ * KEYS, bucket, request, kind (w: written, r: written again, u: density only, p: head only, g: gone), head, prompt.
+ * Returns: '' or 'refused', epoch, life, generation, born, sequence, count, id of the feed's entry, indices of missing
+ * records.
  */
 export const writeMirror: string = `
 local ttl, isWhole, anew = ARGV[1], ARGV[9] == '1', ARGV[10]
@@ -50,8 +54,7 @@ if anew ~= '' then
   redis.call('HSET', KEYS[1], 'epoch', epoch, 'generation', generation, 'born', ARGV[7], 'sequence', 0, 'seen', 0)
 end
 if anew == 'cleared' then
-  local prefix = string.sub(KEYS[3], 1, -8) .. 'sent:'
-  for _, bucket in ipairs(redis.call('ZRANGE', KEYS[3], 0, -1)) do redis.call('UNLINK', prefix .. bucket) end
+  for _, bucket in ipairs(redis.call('ZRANGE', KEYS[3], 0, -1)) do redis.call('UNLINK', ARGV[11] .. bucket) end
   redis.call('DEL', KEYS[3])
 end
 if generation == redis.call('HGET', KEYS[1], 'generation') then
@@ -63,7 +66,7 @@ local out, missing = {}, {}
 local function tell(bucket, request, kind, head, prompt)
   out[#out + 1] = struct.pack('>I4I2I4', tonumber(bucket), #request, #prompt) .. kind .. head .. request .. prompt
 end
-for at = 11, #ARGV, 6 do
+for at = 12, #ARGV, 6 do
   local key, bucket, request, kind = KEYS[tonumber(ARGV[at])], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
   local head, prompt = ARGV[at + 4], ARGV[at + 5]
   local old = redis.call('HGET', key, request)
@@ -74,7 +77,7 @@ for at = 11, #ARGV, 6 do
     end
     tell(bucket, request, kind, head, '')
   elseif (kind == 'p' or kind == 'u') and not old then
-    missing[#missing + 1] = tostring((at - 11) / 6)
+    missing[#missing + 1] = tostring((at - 12) / 6)
   else
     if old and kind ~= 'w' and #old >= ${recordHeadBytes} and string.byte(old) == ${recordVersion} then
       local e, s, held, density, reported = struct.unpack('${recordHeadFormat}', old, 2)
@@ -99,15 +102,19 @@ return answer('', id, table.concat(missing, ' '))
 `
 
 /**
- * Reads the state of a mirror. KEYS: head, feed, buckets. Returns: epoch, life, generation, born, sequence, count, id
- * of the last entry of the feed, number of records.
+ * Reads the state of a mirror. KEYS: head, feed, buckets. ARGV: what keys of buckets begin with. Returns: epoch, life,
+ * generation, born, sequence, count, id of the last entry of the feed, number of records.
  */
 export const readMirrorStatus: string = `
 local head = redis.call('HMGET', KEYS[1], 'epoch', 'life', 'generation', 'born', 'sequence', 'count')
 local last = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)
-local prefix = string.sub(KEYS[3], 1, -8) .. 'sent:'
 local records = 0
-for _, bucket in ipairs(redis.call('ZRANGE', KEYS[3], 0, -1)) do records = records + redis.call('HLEN', prefix .. bucket) end
+for _, bucket in ipairs(redis.call('ZRANGE', KEYS[3], 0, -1)) do records = records + redis.call('HLEN', ARGV[1] .. bucket) end
 return {head[1] or '', head[2] or '', head[3] or '', head[4] or '', head[5] or '', head[6] or '',
   last[1] and last[1][1] or '0-0', records}
 `
+
+/** Runs `readMirrorStatus`. */
+export function statusCommand({ head, feed, buckets, bucketPrefix }: MirrorKeys): RedisCommand {
+  return evalBytesCommand(readMirrorStatus, [head, feed, buckets], [bucketPrefix])
+}

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-export interface RepeatedTurnsOptions {
+interface RepeatedTurnsOptions {
   /** Returns whether everything was done. */
   readonly turn: () => Promise<boolean>
   /** Turns are skipped while this returns false. */

@@ -2,7 +2,8 @@ import { setImmediate as afterIo, setTimeout as pause } from 'node:timers/promis
 import type { RequestId } from '#index/context-block.ts'
 import { TimeSlices } from '../../bounds/time-slices.ts'
 import type { ReplicaMirror } from '../../mirror/replica-mirror.ts'
-import { evalBytesCommand, type RedisReply } from '../connection/redis-command.ts'
+import type { RedisFault } from '../../reasons.ts'
+import type { RedisReply } from '../connection/redis-command.ts'
 import type { RedisAccess } from '../connection/redis-connection.ts'
 import { isToBeRepeated } from '../connection/redis-errors.ts'
 import { forgetUnseen, requestsOf, writeAllAgain } from './compare-mirror.ts'
@@ -12,12 +13,12 @@ import { MirrorChanges, type Reset } from './mirror-changes.ts'
 import { type FeedEntry, readFeed } from './mirror-feed.ts'
 import { MirrorFollower } from './mirror-follower.ts'
 import { type MirrorKeys, mirrorRedisKeys } from './mirror-keys.ts'
-import { readMirrorStatus } from './mirror-scripts.ts'
+import { statusCommand } from './mirror-scripts.ts'
 import { type MirrorHead, type MirrorStatus, readStatus, readWriteResult, type WriteResult } from './mirror-status.ts'
 import { RepeatedTurns } from './repeated-turns.ts'
 import { SharedPosition } from './shared-position.ts'
 
-export interface SharedMirrorOptions {
+interface SharedMirrorOptions {
   readonly replicaMirror: Pick<ReplicaMirror, 'replica' | 'mirror' | 'tokens' | 'state' | 'adopt' | 'hold'>
   readonly redis: RedisAccess
   readonly namespace: string
@@ -27,7 +28,7 @@ export interface SharedMirrorOptions {
   /** milliseconds since 1970, since proxies compare them */
   readonly wallClock: () => number
   /** counts invalid values in Redis, and writes that it rejected */
-  readonly onFault: (reason: 'redis_value' | 'redis_write') => void
+  readonly onFault: (reason: RedisFault) => void
   /** Called with what a turn threw: a bug in this program. Sharing then continues by loading everything again. */
   readonly onError: (error: unknown) => void
   readonly pollMilliseconds?: number
@@ -249,8 +250,7 @@ export class SharedMirror {
   /** Loads the mirror from Redis, and queues what Redis may have lost. Returns false if that failed. */
   async #load(): Promise<boolean> {
     const why = this.#mustLoad
-    const { head: headKey, feed, buckets } = this.#keys
-    const status = readStatus(await this.#send(evalBytesCommand(readMirrorStatus, [headKey, feed, buckets], [])))
+    const status = readStatus(await this.#send(statusCommand(this.#keys)))
     if (!status) return false
     this.#mustLoad = undefined
     const { known } = this.#position

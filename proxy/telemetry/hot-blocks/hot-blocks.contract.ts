@@ -7,13 +7,13 @@ import type { HotBlocks } from './hot-blocks.ts'
 export const blocksNamed = (...names: readonly string[]): BlockId[] => names.map(toBlockId)
 
 /** Names of requested blocks, some far more frequent than others. */
-export const askedFor: fc.Arbitrary<string[]> = fc.array(
+const askedFor = fc.array(
   fc.nat({ max: 30 }).map((n) => String(Math.floor(n ** 2 / 30))),
   { maxLength: 300 },
 )
 
 /** Returns how often each name occurs. */
-export function countNames(names: readonly string[]): Map<string, number> {
+function countNames(names: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
   return counts

@@ -7,7 +7,7 @@ import { KeyedEviction } from './keyed-eviction.ts'
 import { LedEviction } from './led-eviction.ts'
 import { S3FifoEviction, TwoQEviction } from './two-queues.ts'
 
-export interface EvictionOptions {
+interface EvictionOptions {
   readonly capacityTokens: number
   readonly pageTokens: number
   readonly hotness: NodeHotness

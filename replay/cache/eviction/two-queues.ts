@@ -5,7 +5,7 @@ import type { Eviction } from './eviction.ts'
 import { Ghosts } from './ghosts.ts'
 
 /** Leaves in two queues, one of which takes new leaves. */
-export abstract class TwoQueues implements Eviction {
+abstract class TwoQueues implements Eviction {
   protected readonly young: LeafHeap<TreeNode> = new LeafHeap()
   protected readonly old: LeafHeap<TreeNode> = new LeafHeap()
   protected readonly proven: Set<TreeNode> = new Set()

@@ -1,7 +1,7 @@
 import type { BlockId } from '#index/context-block.ts'
 
 /** Prefill cost of each block. */
-export type Sizes = ReadonlyMap<BlockId, number>
+type Sizes = ReadonlyMap<BlockId, number>
 
 /** A node in a tree of sets: the blocks that everything below it shares and its parent lacks. A leaf is a request. */
 export class BlockNode {

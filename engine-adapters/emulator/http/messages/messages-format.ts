@@ -4,7 +4,7 @@ import { modelName } from '../openai-format.ts'
 export type StopReason = 'end_turn' | 'max_tokens'
 
 /** Anthropic's counts: the input tokens exclude those read from the cache. */
-export interface MessageUsage {
+interface MessageUsage {
   input_tokens: number
   output_tokens: number
   cache_read_input_tokens?: number

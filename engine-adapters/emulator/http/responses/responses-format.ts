@@ -1,7 +1,7 @@
 import { modelName } from '../openai-format.ts'
 import type { ResponsesBody } from './responses-body.ts'
 
-export interface ResponseUsage {
+interface ResponseUsage {
   input_tokens: number
   input_tokens_details: { cached_tokens: number }
   output_tokens: number

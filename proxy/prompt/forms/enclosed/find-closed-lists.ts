@@ -10,7 +10,7 @@ import { isWeakLabel } from '../../scan/words/read-noun.ts'
 import { findOwn } from '../find-own.ts'
 
 /** Lists of blocks with their own closing marks, and similar text that is left alone. */
-export interface ClosedLists {
+interface ClosedLists {
   readonly lists: readonly ContextList[]
   readonly refusals: readonly Refusal[]
 }

@@ -43,7 +43,7 @@ const OPEN_BRACKET = 91
 const OF_ANYTHING = /(?<!search )\bresults?\b/i
 
 /** What was found in the JSON of a region: lists, and text that is left alone. */
-export interface JsonLists {
+interface JsonLists {
   readonly lists: readonly ContextList[]
   readonly refusals: readonly Refusal[]
 }

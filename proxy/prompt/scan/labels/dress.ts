@@ -1,4 +1,4 @@
-import { findContentEnd, findLineEnd } from '../find-edges.ts'
+import { findContentEnd, findLineEnd, isBlank, isDigit } from '../find-edges.ts'
 import type { Label } from './label.ts'
 
 /* Signs of any kind around labels, and their closing counterparts. */
@@ -114,14 +114,6 @@ export function toClosing(signs: string): string {
 /** Builds a label without a number. */
 export function toLabel(start: number, end: number, form: string, isWeak: boolean): Label {
   return { start, end, form, bare: false, isWeak, prefix: '', idStart: start, idEnd: start, number: undefined }
-}
-
-function isBlank(code: number): boolean {
-  return code === 32 || code === 9
-}
-
-function isDigit(code: number): boolean {
-  return code >= 48 && code <= 57
 }
 
 /** Returns whether this is a sign: not a letter, digit or whitespace. Quotes and slashes begin words of their own. */

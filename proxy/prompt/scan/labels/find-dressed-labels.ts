@@ -1,4 +1,4 @@
-import { findContentEnd, findContentStart, findLineEnd } from '../find-edges.ts'
+import { findContentEnd, findContentStart, findLineEnd, isDigit } from '../find-edges.ts'
 import { isAlphabetic, mayBeginDressed, type Noun, readNoun } from '../words/read-noun.ts'
 import { BULLET, type Dress, findClosed, LONGEST_LINE, skipSigns, toLabel } from './dress.ts'
 import { readLabel } from './find-labels.ts'
@@ -255,8 +255,4 @@ function readDaggered(text: string, start: number): Label | undefined {
 function withNumber(label: Label, at: number, prefix: string, id: string): Label {
   const idStart = at + prefix.length
   return { ...label, prefix, idStart, idEnd: idStart + id.length, number: toLabelNumber(id) }
-}
-
-function isDigit(code: number): boolean {
-  return code >= 48 && code <= 57
 }

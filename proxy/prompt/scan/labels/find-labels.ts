@@ -1,3 +1,4 @@
+import { isDigit } from '../find-edges.ts'
 import { type Noun, readNounAlone } from '../words/read-noun.ts'
 import { readHeadedNumber } from './find-headed-numbers.ts'
 import { readIdBeforeField, readIdentified, readOtherBrackets } from './find-identified-labels.ts'
@@ -266,8 +267,4 @@ function matchLabel(
 /** Returns the letter of `S1`, `S2`, `S3`, which all labels share. Only the number counts. */
 function letterOf(id: string): string {
   return /^[CDEKPRST](?=[1-9]\d{0,2}$)/.exec(id)?.[0] ?? ''
-}
-
-function isDigit(code: number): boolean {
-  return code >= 48 && code <= 57
 }

@@ -1,3 +1,4 @@
+import { isDigit } from '../find-edges.ts'
 /**
  * A label at the beginning of a line, such as `[3] text`, `[Doc_3] text` and `Document 3: text`, or a record's fields.
  */
@@ -42,10 +43,6 @@ export function isRunning(ids: readonly (string | undefined)[]): boolean {
   const first = toLabelNumber(ids[0] ?? '')
   if (first === undefined || first > 1) return false
   return ids.every((id, i) => id !== undefined && toLabelNumber(id) === first + i)
-}
-
-function isDigit(code: number): boolean {
-  return code >= 48 && code <= 57
 }
 
 /** What follows a label. Chinese, Japanese and Korean texts continue without a space. */

@@ -22,3 +22,9 @@ export const rankingField: RegExp = new RegExp(`^(?:${RANKING})$`)
 export function toFieldName(name: string): string {
   return name.replaceAll(/[_-]/g, '').toLowerCase()
 }
+
+/** Returns whether the word before a number says that it only ranks, as in `Score: 0.9`. */
+export function endsInRank(prefix: string): boolean {
+  const word = /([\p{L}_-]+)[^\p{L}]*$/u.exec(prefix)?.[1]
+  return word !== undefined && rankingField.test(toFieldName(word))
+}

@@ -196,7 +196,7 @@ export function isAlphabetic(code: number): boolean {
 }
 
 /** Returns whether this is a letter of a European language with Latin letters, of Turkish, or of Vietnamese. */
-export function isLatin(code: number): boolean {
+function isLatin(code: number): boolean {
   return (
     (code >= 97 && code <= 122) ||
     (code >= 65 && code <= 90) ||

@@ -17,7 +17,7 @@ export interface RecordedExchange {
 }
 
 /** One report of the plugin; a recording lists them in order. */
-export interface RecordedReport {
+interface RecordedReport {
   readonly type: string
   readonly request_id?: string
   readonly cached_tokens?: number

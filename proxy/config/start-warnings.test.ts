@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { defaultConfig } from './config/sources/config-source.ts'
+import { defaultConfig } from './sources/config-source.ts'
 import { findWarnings } from './start-warnings.ts'
 
 const standard = { ...defaultConfig(), engines: [{ url: 'http://engine', kind: 'vllm' as const, id: 'gpu-0' }] }

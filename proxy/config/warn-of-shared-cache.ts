@@ -1,7 +1,7 @@
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { EngineAdapter } from '#engine-adapters/engine-adapter.ts'
 import { promptApis } from '#engine-adapters/prompt-api.ts'
-import type { Config } from './config/config.ts'
+import type { Config } from './config.ts'
 
 /** The warning for an operator whose engines do not keep tenants apart; undefined if they do. */
 export function sharedCacheWarning({

@@ -1,5 +1,5 @@
-import { asksForKeys } from './access/key-record.ts'
-import type { Config } from './config/config.ts'
+import { asksForKeys } from '../access/key-record.ts'
+import type { Config } from './config.ts'
 import { sharedCacheWarning } from './warn-of-shared-cache.ts'
 
 type Warned = Pick<

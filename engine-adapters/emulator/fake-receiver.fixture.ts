@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net'
 import { text as readText } from 'node:stream/consumers'
 import type { CachedRequest, CacheReport } from './cache/request-ledger.ts'
 
-export interface ReceivedPost {
+interface ReceivedPost {
   path: string
   authorization: string | undefined
   body: { generation: string; sequence: number; events?: CacheReport[]; requests?: CachedRequest[]; reuse?: object }
 }
 
-/** For tests: a receiver of the eviction callback protocol that can be made to forget its state and to refuse posts. */
+/** A receiver of the eviction callback protocol that can be made to forget its state and to refuse posts. */
 export class FakeReceiver {
   readonly posts: ReceivedPost[] = []
   /** Cached tokens by request. */

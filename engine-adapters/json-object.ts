@@ -1,0 +1,7 @@
+/** An object of a JSON text. */
+export type Json = Record<string, unknown>
+
+/** Returns whether a value of a JSON text is an object, and no list. */
+export function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,39 @@
+import type { BodyShare } from '../bounds/body-memory.ts'
+import type { CertainLists } from '../chunks/certain-lists.ts'
+import type { Received } from '../receive/read-received.ts'
+
+/**
+ * The body of a request and all that was read from it: the one part of a `Call` that changes. It is released once the
+ * body will not be sent again, because answers take long and many run at once.
+ */
+export class CallContent {
+  #body: Buffer
+  #received: Received
+  readonly #share: BodyShare
+  readonly certain: CertainLists
+
+  constructor(body: Buffer, share: BodyShare, received: Received, certain: CertainLists) {
+    this.#body = body
+    this.#share = share
+    this.#received = received
+    this.certain = certain
+  }
+
+  /** empty once released */
+  get body(): Buffer {
+    return this.#body
+  }
+
+  /** without a prompt once released */
+  get received(): Received {
+    return this.#received
+  }
+
+  /** Drops the body and its texts, and gives back the memory taken for it. Further calls have no effect. */
+  release(): void {
+    this.#body = Buffer.alloc(0)
+    this.#received = { prompt: undefined, tidied: [], fault: undefined, skipped: undefined }
+    this.certain.letGo()
+    this.#share.release()
+  }
+}

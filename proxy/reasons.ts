@@ -1,0 +1,66 @@
+import { type ErrorCode, statusOf } from './errors.ts'
+
+/** Why a request was not rewritten: `x-reprise-skipped`, `skipped` in the log, and a label of `skipped_total`. */
+export const skippedReasons = [
+  'ambiguous_turn',
+  'encoded_body',
+  'internal_error',
+  'mode_off',
+  'no_blocks',
+  'nothing_to_gain',
+  'reorder_off',
+  'reuse_is_enough',
+  'shadow',
+  'spoken_of',
+  'token_ids',
+  'too_large_to_rewrite',
+  'too_many_blocks',
+  'unexpected_shape',
+  'unknown_turn',
+  'unsure_borders',
+] as const
+
+export type SkippedReason = (typeof skippedReasons)[number]
+
+/** Why requests are forwarded as received, and other faults that no client sees: a label of `fail_open_total`. */
+export const failOpenReasons = [
+  'answer_rewriter',
+  'answer_too_large',
+  'chunks',
+  'encoded_answer',
+  'hygiene',
+  'internal_error',
+  'pattern_busy',
+  'pattern_failed',
+  'pattern_off',
+  'pattern_text_too_large',
+  'pattern_timeout',
+  'redis_late',
+  'redis_value',
+  'redis_write',
+  'too_large_to_rewrite',
+  'unknown_turn',
+  'ambiguous_turn',
+] as const
+
+export type FailOpenReason = (typeof failOpenReasons)[number]
+
+/** A fault of Redis, or of what it holds. */
+export type RedisFault = Extract<FailOpenReason, `redis_${string}`>
+
+/** How an engine's answer was passed on. */
+const forwardOutcomes = ['finished', 'client_left', 'engine_broke_off'] as const
+
+export type ForwardOutcome = (typeof forwardOutcomes)[number]
+
+/** How else a request ended that we did not answer with an error of our own. */
+const otherOutcomes = ['cut_by_drain', 'engine_error', 'unreadable_request'] as const
+
+export type Outcome = ForwardOutcome | (typeof otherOutcomes)[number] | ErrorCode
+
+/** How a request ended: `outcome` in the log, and a label of `requests_total`. */
+export const outcomes: readonly Outcome[] = [
+  ...forwardOutcomes,
+  ...otherOutcomes,
+  ...(Object.keys(statusOf) as ErrorCode[]),
+]
