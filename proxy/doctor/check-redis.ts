@@ -62,7 +62,7 @@ export interface RedisAnswers {
 }
 
 async function ask(client: RedisClient, database: number): Promise<RedisAnswers> {
-  // the client stays in database 0 if there is no database of that number
+  // the client stays in database 0 if there is no database with that number
   const selected = database > 0 ? await runCommands(client, [{ key: '', name: 'select', args: [database] }]) : []
   if (selected.some((reply) => 'error' in reply)) return { info: undefined, replies: selected, milliseconds: 0 }
   const key = `reprise:doctor:{${randomUUID()}}`

@@ -5,7 +5,7 @@ const [sure, orderUnsure, first, last, repeated] = [1, 2, 4, 8, 16]
 const mostEnds = 0xffff
 const longestEnd = 64
 
-/** A chunk, and a stamp that distinguishes it from one that takes its place later. */
+/** A chunk, and a stamp that distinguishes it from one that reuses its place later. */
 export interface ChunkHandle {
   readonly chunk: number
   readonly stamp: number

@@ -138,7 +138,7 @@ describe('hostile texts', () => {
     .join('')
   const deep = (count: number): string => `${'<docs>\n[1] a\n\nb\n[2] c\n'.repeat(count)}${'</docs>'.repeat(count)}`
 
-  // at most 0.4 s each on a slow core; the bound only tells linear from quadratic time
+  // at most 0.4 s each on a slow core; the bound only distinguishes linear from quadratic time
   it.each([
     ['unclosed tags', fill('<document>')],
     ['nested tags', `${'<doc>'.repeat(120_000)}${'</doc>'.repeat(120_000)}${fill('x')}`],
