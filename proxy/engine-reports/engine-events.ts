@@ -9,7 +9,7 @@ import type { SentPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
 import type { MirrorMode, ReplicaMirror } from '../mirror/replica-mirror.ts'
 import type { FollowedEvents } from './followed-events.ts'
-import { SeldomWarnings, type Warn } from './seldom-warnings.ts'
+import { RateLimitedWarnings, type Warn } from './rate-limited-warnings.ts'
 import { type SentRequest, SentRequests } from './sent-requests.ts'
 import { TiedRequests } from './tied-requests.ts'
 import type { AskedPrompt } from './token-asker.ts'
@@ -59,7 +59,7 @@ export class EngineEvents implements FollowedEvents {
   readonly #cache: ReportedCache
   readonly #sent = new SentRequests()
   readonly #tied: TiedRequests
-  readonly #warnings: SeldomWarnings
+  readonly #warnings: RateLimitedWarnings
   readonly #timer: NodeJS.Timeout
   #generation: string = randomUUID()
   #gaps = 0
@@ -70,7 +70,7 @@ export class EngineEvents implements FollowedEvents {
 
   constructor(options: EngineEventsOptions) {
     this.#options = options
-    this.#warnings = new SeldomWarnings(options.warn, options.now)
+    this.#warnings = new RateLimitedWarnings(options.warn, options.now)
     this.#tied = new TiedRequests(maxRequests, (request, keptBlocks) => {
       options.mirror.report({ type: 'evicted', request, cachedTokens: keptBlocks * this.#cache.blockSize })
     })
