@@ -38,11 +38,11 @@ const program = new Command('demo')
   .addOption(
     new Option('--ordering <policy>', 'how reprise orders contexts').choices(['reprise', 'paper']).default('reprise'),
   )
-  .option('--limit <n>', 'send the first n requests only', toPositiveInteger)
+  .option('--limit <n>', 'send only the first n requests', toPositiveInteger)
   .option('--concurrency <n>', 'requests at once', toPositiveInteger, 1)
   .option('--top-k <n>', `documents per question (demo: ${DEFAULT_TOP_K}, trace: all)`, toPositiveInteger)
   .option('--prefill-tokens-per-second <n>', 'how fast the emulator reads a prompt', toPositiveInteger, 20_000)
-  .option('--plain', 'documents stand side by side, parted by blank lines alone; reprise is told of them first')
+  .option('--plain', 'separate documents only by blank lines; they are registered with reprise first')
   .option('--json', 'print one JSON object instead of the table')
   .exitOverride((end) => process.exit(end.exitCode === 0 ? 0 : 2))
   .parse()

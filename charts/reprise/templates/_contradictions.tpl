@@ -28,7 +28,7 @@ what to write.
 {{- end -}}
 {{- with $values.config.ordering -}}
 {{- if and (eq (default "" .policy) "paper") (hasKey . "max_displacement") -}}
-{{- fail "config.ordering.max_displacement applies only to the policy reprise: leave it out, or write config.ordering.policy: reprise" -}}
+{{- fail "config.ordering.max_displacement bounds the policy reprise: leave it out, or write config.ordering.policy: reprise" -}}
 {{- end -}}
 {{- end -}}
 {{- if ne $values.mode "gateway" -}}
