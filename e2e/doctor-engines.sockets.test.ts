@@ -228,7 +228,7 @@ describe("an engine's own events", () => {
   test('that do not say what is stored are a warning', async () => {
     const publisher = await startPublisher()
     const report = await examineWith(publisher, () => publisher.publish(pack([1, [{ type: 'AllBlocksCleared' }], 0])))
-    expect(find(report, 'events').found).toContain('no stored block was told of')
+    expect(find(report, 'events').found).toContain('no stored block was reported')
   })
 
   test('that are none are a warning', async () => {
