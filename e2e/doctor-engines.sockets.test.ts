@@ -321,7 +321,7 @@ describe('how an engine was started', () => {
     expect(find(read, 'reports').level).toBe('ok')
     expect(find(twice, 'reports')).toMatchObject({
       level: 'warning',
-      found: expect.stringContaining('one of both'),
+      found: expect.stringContaining('one of the two'),
     })
   })
 })
