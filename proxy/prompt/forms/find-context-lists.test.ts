@@ -159,6 +159,7 @@ describe('hostile texts', () => {
     ['lists that follow one another', '[1] a\n[2] b\n\nQuestion: x\n'.repeat(40_000)],
     ['lists of many forms in one another', `${forms}${fill('x\n\n')}${forms}`],
     ['fences', fill('```\n')],
+    ['texts that share one endless line', `Sources:\n${'a.md: b\r'.repeat(1_250_000)}`],
     ['chat template marks', fill('</s>   <|user|>')],
     ['cue lines', `[1] a\n\nb\n[2] c\n${fill('> - Question (x\n')}`],
   ])('made of %s are read in linear time', (_, text) => {
