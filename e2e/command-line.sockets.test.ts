@@ -88,7 +88,7 @@ test.each([
   [['doctor', '--engine', 'http://x,kind=vllm,events=tcp://*:5557'], /events: '\*' is where the engine listens/],
   [['doctor', '--engine', 'http://x,kind=vllm,replay=tcp://x:5558'], /replay: is of use beside events only/],
   [['serve', '--redis', 'http://:secret@x'], /^(?!.*secret).*not the URL of a Redis/],
-  [['serve', '--ordering', 'paper', '--max-displacement', '3'], /the paper's knows no bound/],
+  [['serve', '--listen', '127.0.0.1:9', '--admin-listen', '127.0.0.1:9'], /admin\.listen: .* an address of its own/],
   [['serve', '--emulate', '--engine', 'http://x'], /leave out either/],
   [['serve', '--listen', '8080'], /write HOST:PORT/],
   [['serve', '--mode', 'maybe'], /Allowed choices are on, shadow, off/],

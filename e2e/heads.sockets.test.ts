@@ -112,3 +112,23 @@ test.each(routes)('no header is lost, however many there are: %s', async (path) 
   expect(received.match(/\r\nx-\d+: y/g)).toHaveLength(3_000)
   expect(received).toContain('x-last: here')
 })
+
+test.each([
+  ['/v1/chat/completions', 'http://gateway.example/v1/chat/completions'],
+  ['/v1/files?limit=2', 'HTTP://gateway.example:8080/v1/files?limit=2'],
+  ['/', 'http://gateway.example'],
+  ['/?limit=2', 'http://gateway.example?limit=2'],
+])('a request line with the whole URL asks the engine for its path: %s', async (path, url) => {
+  let received = ''
+  engine.behave({
+    onRequest: (socket, head) => {
+      received = head
+      socket.write(rawAnswer('{}'))
+    },
+  })
+  const client = await connectRaw(proxy.url)
+  client.write(rawPost(url, request, ['connection: close']))
+  expect(await client.ended).toMatch(/^HTTP\/1\.1 200 /)
+  expect(received).toMatch(/^POST \S+ HTTP/)
+  expect(received.split(' ', 2)[1]).toBe(path)
+})

@@ -1,7 +1,6 @@
 import type { CacheEvent, SentPrompt } from '#index/cache-event.ts'
 import { digestOf, type ReplicaId, type RequestId, toBlockId } from '#index/context-block.ts'
 import { CacheMirror } from '#index/mirror/cache-mirror.ts'
-import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
 import { createLog } from '#proxy/log.ts'
 import { ReplicaMirror } from '#proxy/mirror/replica-mirror.ts'
 import type { RedisAccess } from '#proxy/redis/connection/redis-connection.ts'
@@ -64,10 +63,7 @@ export class MirrorProxy {
 
   constructor({ url, replica = 'engine', maxRequests = 10_000, clockOffset = 0 }: MirrorProxyOptions) {
     this.redis = createSharedRedis({ url, namespace: 'test', ttlSeconds: 100 }, createLog('silent'))
-    this.mirror = new CacheMirror(
-      { maxRequests, maxBlocks: 16 * maxRequests },
-      (blocks) => new PrefixOrdering({ blocks }),
-    )
+    this.mirror = new CacheMirror({ maxRequests, maxBlocks: 16 * maxRequests })
     this.replicaMirror = new ReplicaMirror(replica as ReplicaId, this.mirror)
     this.link = new HeldUpRedis(this.redis.connection)
     this.shared = new SharedMirror({

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { TurnKey } from '#index/conversation-store.ts'
 import { createLog } from '#proxy/log.ts'
+import { SharedConversationStore } from '#proxy/redis/conversations/shared-conversation-store.ts'
 import { createSharedRedis, type SharedRedis } from '#proxy/redis/create-shared-redis.ts'
 import {
   describeConversationStore,
@@ -9,7 +10,6 @@ import {
   turnNamed,
 } from '#proxy/store/conversation-store.contract.ts'
 import { MemoryConversationStore } from '#proxy/store/memory-conversation-store.ts'
-import { SharedConversationStore } from '#proxy/store/shared-conversation-store.ts'
 import { hasRedis, type RunningRedis, startRedis, waitFor } from './redis-server.ts'
 
 describe.skipIf(!hasRedis)('a conversation store that proxies share through Redis (needs redis-server)', () => {

@@ -73,7 +73,7 @@ sanitize() {
 tune() {
   run tune 330 "$python" -m reprise_kernels.tune --output "$results/tune.json" || return
   run compile 120 "$python" -m reprise_kernels.aot || return
-  cp reprise_kernels/launch_configs.json COMPILED.md "$results/"
+  cp reprise_kernels/launch/launch_configs.json COMPILED.md "$results/"
 }
 
 # the compiler table is no precondition for measuring

@@ -12,15 +12,15 @@ import { argument, atLeast } from './command-arguments.ts'
 import { addCompareCommand } from './compare/command.ts'
 import { checkConfig, noEngine } from './config/check-config.ts'
 import type { ListenAddress } from './config/config.ts'
-import { ConfigError } from './config/config-error.ts'
 import { LiveConfig } from './config/live-config.ts'
 import { readListenAddress, readNumber, readShare, readUrl } from './config/read-arguments.ts'
 import { configSchema } from './config/schema/config-schema.ts'
 import { createConfigSource } from './config/sources/config-source.ts'
 import { addServeFlags, type ServeFlags, toFlagLayer } from './config/sources/serve-flags.ts'
 import { addDoctorCommand } from './doctor/command.ts'
+import { ConfigError } from './errors.ts'
 import { type Log, logWritten } from './log.ts'
-import { readVersion } from './telemetry/read-version.ts'
+import { readVersion } from './read-version.ts'
 
 const settleMilliseconds = 500
 /** How long the last line may take to be written after a second signal. */

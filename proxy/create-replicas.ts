@@ -2,22 +2,17 @@ import { randomInt } from 'node:crypto'
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import { createEngineClient, type EngineTls } from '#engine-adapters/engine-client.ts'
 import { AverageDensity } from '#index/average-density.ts'
-import type { SharedBlocks } from '#index/columns/block-table.ts'
 import type { ReplicaId } from '#index/context-block.ts'
 import { CacheMirror } from '#index/mirror/cache-mirror.ts'
-import type { MirroredRequest } from '#index/mirror/mirrored-requests.ts'
 import { HistoryWindow } from '#index/ordering/demand-history.ts'
-import type { OrderingIndex } from '#index/ordering/ordering-index.ts'
-import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
-import { PaperOrdering } from '#index/paper/paper-ordering.ts'
 import type { ProcessedBlocks } from '#index/processed-blocks.ts'
 import type { Config, EngineConfig } from './config/config.ts'
 import { TokenAsker } from './engine-reports/token-asker.ts'
 import { ReplicaMirror } from './mirror/replica-mirror.ts'
+import { Admission, type AdmissionLimits } from './replicas/admission.ts'
 import { type BreakerOptions, CircuitBreaker } from './replicas/circuit-breaker.ts'
 import { HealthState } from './replicas/health-state.ts'
 import { Replica } from './replicas/replica.ts'
-import { Admission, type AdmissionLimits } from './request/admission.ts'
 
 /** Blocks that a mirror remembers per remembered request, on average; few requests have this many. */
 const blocksPerRequest = 80
@@ -47,13 +42,18 @@ export function createReplicas(
   })
 }
 
-/** Returns a factory of empty mirrors, as configured. Its mirrors share what they learn about tokens per text. */
-export function createMirrors(config: Config): () => CacheMirror {
-  const createIndex = createOrdering(config)
-  const average = new AverageDensity()
-  const maxRequests = config.mirroredRequests
-  const bounds = { maxRequests, maxBlocks: blocksPerRequest * maxRequests }
-  return () => new CacheMirror({ ...bounds, secret: randomInt(2 ** 31) }, createIndex, average)
+/**
+ * Returns a factory of empty mirrors, as configured. Its mirrors share what they learn about tokens per text, and one
+ * bound on the demand that they remember.
+ */
+export function createMirrors({ mirroredRequests, maxDisplacement }: Config): () => CacheMirror {
+  const shared = {
+    maxRequests: mirroredRequests,
+    maxBlocks: blocksPerRequest * mirroredRequests,
+    ordering: { history: new HistoryWindow(), maxDisplacement },
+    average: new AverageDensity(),
+  }
+  return () => new CacheMirror({ ...shared, secret: randomInt(2 ** 31) })
 }
 
 /** How many requests a replica accepts, as configured. */
@@ -68,14 +68,4 @@ export function toAdmissionLimits(config: Config): AdmissionLimits {
 /** When a replica is taken out of use for a while, as configured. */
 export function toBreakerOptions({ breaker }: Config): Partial<BreakerOptions> {
   return { failuresInARow: breaker.failures, openMilliseconds: breaker.openSeconds * 1000 }
-}
-
-function createOrdering({
-  ordering,
-  maxDisplacement,
-}: Config): (blocks: SharedBlocks) => OrderingIndex<MirroredRequest> {
-  if (ordering === 'paper') return () => new PaperOrdering()
-  // shared by all scopes
-  const history = new HistoryWindow()
-  return (blocks) => new PrefixOrdering({ blocks, history, maxDisplacement })
 }

@@ -1,9 +1,10 @@
 import type { WorkLimits } from './bounds/work-limits.ts'
 import type { HygieneSettings } from './hygiene/apply-hygiene.ts'
 import type { VolatileFields } from './prompt/cut-ranks.ts'
-import type { RequestOptions } from './request/call/request-options.ts'
-import type { Mode } from './reuse/decision.ts'
-import type { Wording } from './reuse/wording.ts'
+import type { Wording } from './prompt/wording.ts'
+import type { RequestOptions } from './request-options.ts'
+
+export type Mode = 'on' | 'shadow' | 'off'
 
 /** Settings that can change while the proxy runs. */
 export interface Settings {

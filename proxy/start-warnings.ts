@@ -1,4 +1,4 @@
-import { asksForKeys } from './access/read-key-records.ts'
+import { asksForKeys } from './access/key-record.ts'
 import type { Config } from './config/config.ts'
 import { sharedCacheWarning } from './warn-of-shared-cache.ts'
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import type { EngineConfig, KeyRecord } from './config/config.ts'
+import type { KeyRecord } from './access/key-record.ts'
+import type { EngineConfig } from './config/config.ts'
 import { sharedCacheWarning } from './warn-of-shared-cache.ts'
 
 const engines = (...kinds: EngineConfig['kind'][]): EngineConfig[] =>

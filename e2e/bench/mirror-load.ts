@@ -2,7 +2,6 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { ReplicaId } from '#index/context-block.ts'
 import { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import { HistoryWindow } from '#index/ordering/demand-history.ts'
-import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
 import { createLog } from '#proxy/log.ts'
 import { ReplicaMirror } from '#proxy/mirror/replica-mirror.ts'
 import { createSharedRedis } from '#proxy/redis/create-shared-redis.ts'
@@ -20,10 +19,7 @@ const [what, url, count] = [process.argv[2], process.argv[3]!, Number(process.ar
 const redis = createSharedRedis({ url, namespace: 'bench', ttlSeconds: 86_400 }, createLog('silent'))
 await redis.connection.connect(5_000)
 const history = new HistoryWindow(1 << 20)
-const mirror = new CacheMirror(
-  { maxRequests: count, maxBlocks: 20 * count },
-  (blocks) => new PrefixOrdering({ blocks, history }),
-)
+const mirror = new CacheMirror({ maxRequests: count, maxBlocks: 20 * count, ordering: { history } })
 let asked = 0
 const shared = new SharedMirror({
   replicaMirror: new ReplicaMirror('engine' as ReplicaId, mirror),

@@ -1,6 +1,5 @@
 import { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import { HistoryWindow } from '#index/ordering/demand-history.ts'
-import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
 import { createPrompts, type Sharing } from './sent-prompts.ts'
 
 /*
@@ -16,8 +15,7 @@ function memoryUsed(): number {
 
 function fill(requests: number, sharing: Sharing): CacheMirror {
   const history = new HistoryWindow(1 << 20)
-  const bounds = { maxRequests: requests, maxBlocks: 20 * requests }
-  const mirror = new CacheMirror(bounds, (blocks) => new PrefixOrdering({ blocks, history }))
+  const mirror = new CacheMirror({ maxRequests: requests, maxBlocks: 20 * requests, ordering: { history } })
   const next = createPrompts(mirror, requests, sharing)
   for (let i = 0; i < requests; i++) mirror.apply({ type: 'sent', ...next(i) })
   return mirror

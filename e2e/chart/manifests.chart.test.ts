@@ -169,11 +169,6 @@ test.each<[string, Values, RegExp]>([
     /config\.tenants\.trusted_peers/,
   ],
   [
-    'a bound on the order of the paper',
-    { ...exampleValues('gateway'), config: { ordering: { policy: 'paper', max_displacement: 2 } } },
-    /config\.ordering\.max_displacement/,
-  ],
-  [
     'a limit of memory below the request',
     { ...exampleValues('gateway'), resources: { limits: { memory: '256Mi' } } },
     /resources\.limits\.memory is 256Mi, less than resources\.requests\.memory, 512Mi: raise the limit, or lower/,
@@ -229,8 +224,8 @@ test.each<[string, Values]>([
   expect(render({ ...exampleValues('gateway'), resources }).length).toBeGreaterThan(0)
 })
 
-test('gateways that name tenants, and the paper’s order, are not refused', () => {
-  const config = { tenants: { from: 'header', trusted_peers: ['10.0.0.0/8'] }, ordering: { policy: 'paper' } }
+test('gateways that name tenants are not refused', () => {
+  const config = { tenants: { from: 'header', trusted_peers: ['10.0.0.0/8'] } }
   expect(loadRendered({ ...exampleValues('gateway'), config })).toMatchObject(config)
 })
 

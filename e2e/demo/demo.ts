@@ -19,7 +19,6 @@ interface DemoOptions {
   readonly concurrency: number
   readonly topK?: number
   readonly prefillTokensPerSecond: number
-  readonly ordering: string
   readonly plain?: true
   readonly json?: true
 }
@@ -34,9 +33,6 @@ const program = new Command('demo')
     new Option('--capacity-tokens <n>', 'size of the engine’s cache in tokens, or "unlimited"')
       .argParser(toCapacity)
       .default(Number.POSITIVE_INFINITY, 'unlimited'),
-  )
-  .addOption(
-    new Option('--ordering <policy>', 'how reprise orders contexts').choices(['reprise', 'paper']).default('reprise'),
   )
   .option('--limit <n>', 'send only the first n requests', toPositiveInteger)
   .option('--concurrency <n>', 'requests at once', toPositiveInteger, 1)
@@ -78,12 +74,7 @@ async function startProxiedEmulator(
   const adminPort = await findFreePort()
   const callback = `http://127.0.0.1:${adminPort}/v1/replicas/${REPLICA}`
   const emulator = await startEmulator(children, { ...toEmulatorOptions(options), callback })
-  const proxy = await startProxy(children, {
-    engineUrl: emulator.url,
-    replica: REPLICA,
-    adminPort,
-    ordering: options.ordering,
-  })
+  const proxy = await startProxy(children, { engineUrl: emulator.url, replica: REPLICA, adminPort })
   const stop = async (): Promise<void> => {
     await proxy.stop()
     await emulator.stop()

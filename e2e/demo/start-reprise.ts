@@ -17,8 +17,6 @@ export interface ProxyOptions {
   /** The engine's name in the proxy's control plane. */
   readonly replica: string
   readonly adminPort: number
-  /** how it orders contexts; undefined: its default */
-  readonly ordering?: string
 }
 
 /** A running server that this process started. */
@@ -40,8 +38,7 @@ export function startEmulator(children: Children, options: EmulatorOptions): Pro
 export function startProxy(children: Children, options: ProxyOptions): Promise<Server> {
   const engine = `${options.engineUrl},kind=vllm,id=${options.replica}`
   const admin = `127.0.0.1:${options.adminPort}`
-  const ordering = options.ordering === undefined ? [] : ['--ordering', options.ordering]
-  return start(children, 'serve', ['--listen', '127.0.0.1:0', '--admin-listen', admin, '--engine', engine, ...ordering])
+  return start(children, 'serve', ['--listen', '127.0.0.1:0', '--admin-listen', admin, '--engine', engine])
 }
 
 async function start(children: Children, command: string, args: readonly string[]): Promise<Server> {

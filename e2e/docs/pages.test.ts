@@ -49,6 +49,17 @@ test.each(pages)('%s: every link leads somewhere', (page) => {
   expect(broken.map(([link]) => link)).toEqual([])
 })
 
+const sources = ['index', 'scheduler', 'proxy', 'replay', 'engine-adapters', 'kernels', 'e2e', 'packaging'].flatMap(
+  (folder) => readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
+)
+
+test.each(pages)('%s: every source it names is there', (page) => {
+  const named = [...read(page).matchAll(/(?<![\w./-])(?:[\w.-]+\/)*\w[\w.-]*\.(?:ts|mts|py)\b/g)].map(([name]) => name)
+  const isThere = (name: string): boolean =>
+    existsSync(join(root, dirname(page), name)) || sources.some((path) => path === name || path.endsWith(`/${name}`))
+  expect(named.filter((name) => !isThere(name))).toEqual([])
+})
+
 test('every npm script that pages name is there', () => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
   const named = pages.flatMap((page) => [...read(page).matchAll(/npm run ([\w:]+)/g)].map(([, name]) => name!))

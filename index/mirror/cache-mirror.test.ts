@@ -2,7 +2,6 @@ import { beforeEach, expect, test } from 'vitest'
 import { AverageDensity } from '../average-density.ts'
 import type { CacheEvent, SentPrompt } from '../cache-event.ts'
 import type { Context, RequestId, ScopeId } from '../context-block.ts'
-import { PrefixOrdering } from '../ordering/prefix-ordering.ts'
 import { CacheMirror } from './cache-mirror.ts'
 import { toMirroredPrompt } from './mirrored-prompt.ts'
 
@@ -38,7 +37,7 @@ function heldOf(blocks: string[]): string[] {
 }
 
 beforeEach(() => {
-  mirror = new CacheMirror({ maxRequests: 3, maxBlocks: 100 }, (blocks) => new PrefixOrdering({ blocks }))
+  mirror = new CacheMirror({ maxRequests: 3, maxBlocks: 100 })
 })
 
 test('what was sent is found again behind the same text, and only there', () => {
@@ -81,9 +80,7 @@ test('a prompt is never expected to have fewer tokens than are predicted to be c
 
 test('replicas of one model learn together what a character costs', () => {
   const average = new AverageDensity()
-  const [one, two] = [1, 2].map(() => {
-    return new CacheMirror({ maxRequests: 3, maxBlocks: 100 }, (blocks) => new PrefixOrdering({ blocks }), average)
-  })
+  const [one, two] = [1, 2].map(() => new CacheMirror({ maxRequests: 3, maxBlocks: 100, average }))
   one!.apply({ type: 'sent', request: request('a'), prompt: prompt('x') })
   one!.apply({ type: 'used', request: request('a'), promptTokens: 150 })
   expect(two!.estimatePromptTokens(prompt('x'))).toBe(150)
@@ -114,7 +111,7 @@ test('a request that lost everything comes back when the engine stores it anew',
 })
 
 test('of requests that lost everything a bounded number is remembered, those that fell last', () => {
-  const large = new CacheMirror({ maxRequests: 10_000, maxBlocks: 100_000 }, (blocks) => new PrefixOrdering({ blocks }))
+  const large = new CacheMirror({ maxRequests: 10_000, maxBlocks: 100_000 })
   for (let i = 0; i <= 5_000; i++) {
     large.apply({ type: 'sent', request: request(`${i}`), prompt: prompt('x') })
     large.apply({ type: 'evicted', request: request(`${i}`), cachedTokens: 0 })
@@ -211,7 +208,7 @@ test('the oldest requests are forgotten above the bound, with all they held', ()
 
 test('what is asked for behind a text is remembered when the engine has lost it, for a bounded number of texts', () => {
   const [, second, ...rest] = ['x', 'y', 'z'] as unknown as Context
-  const small = new CacheMirror({ maxRequests: 10, maxBlocks: 100 }, (blocks) => new PrefixOrdering({ blocks }))
+  const small = new CacheMirror({ maxRequests: 10, maxBlocks: 100 })
   const send = (scope: string): void => {
     const sent = prompt('y')
     const contexts = sent.contexts.map((context) => ({ ...context, scope: scope as ScopeId }))
@@ -228,7 +225,7 @@ test('what is asked for behind a text is remembered when the engine has lost it,
 })
 
 test('the oldest requests are forgotten when all hold too many blocks; the latest is kept, however large', () => {
-  const small = new CacheMirror({ maxRequests: 10, maxBlocks: 5 }, (blocks) => new PrefixOrdering({ blocks }))
+  const small = new CacheMirror({ maxRequests: 10, maxBlocks: 5 })
   const send = (id: string, ...blocks: string[]): void =>
     small.apply({ type: 'sent', request: request(id), prompt: prompt(...blocks) })
   send('a', 'a', 'b')
@@ -245,7 +242,7 @@ test('the oldest requests are forgotten when all hold too many blocks; the lates
 
 test('what others sent long ago is held, and says nothing of what is asked for now', () => {
   const share = (isLongPast: boolean): CacheMirror => {
-    const one = new CacheMirror({ maxRequests: 3, maxBlocks: 100 }, (blocks) => new PrefixOrdering({ blocks }))
+    const one = new CacheMirror({ maxRequests: 3, maxBlocks: 100 })
     const held = { prompt: toMirroredPrompt(prompt('a', 'b')), heldLength: 400, tokensPerCharacter: 0.25 }
     one.apply({ type: 'shared', request: request('r'), ...held, at: 0, isLongPast })
     return one
@@ -256,23 +253,8 @@ test('what others sent long ago is held, and says nothing of what is asked for n
   expect(longAgo.predictCachedTokens(prompt('a', 'b'))).toBe(75)
 })
 
-test("an index that has its own table of blocks orders as one that shares the mirror's", () => {
-  const bounds = { maxRequests: 10, maxBlocks: 100 }
-  const shared = new CacheMirror(bounds, (blocks) => new PrefixOrdering({ blocks }))
-  const own = new CacheMirror(bounds, () => new PrefixOrdering())
-  const context = ['b', 'a', 'y', 'x'] as unknown as Context
-  const orders = [shared, own].map((one) => {
-    for (const blocks of ['xyab', 'ab', 'yxa']) {
-      one.apply({ type: 'sent', request: request(blocks), prompt: prompt(...blocks) })
-    }
-    return one.order(scope, context, [100, 100, 100, 100])
-  })
-  expect(orders[1]).toEqual(orders[0])
-  expect(orders[0]!.order).toEqual([3, 2, 1, 0])
-})
-
 test('a block that ends where a prompt begins is not held by whoever holds nothing', () => {
-  const one = new CacheMirror({ maxRequests: 10, maxBlocks: 100 }, (blocks) => new PrefixOrdering({ blocks }))
+  const one = new CacheMirror({ maxRequests: 10, maxBlocks: 100 })
   const odd = prompt('a', 'b')
   const ends = [0, 5]
   const told = { ...odd, contexts: [{ ...odd.contexts[0]!, ends }], prefixes: odd.prefixes, ends: [0, ...ends] }
@@ -285,7 +267,7 @@ test('a block that ends where a prompt begins is not held by whoever holds nothi
 
 test('what was asked for is remembered when an engine is cleared, and forgotten where that is asked for', () => {
   const orderAfter = (event: CacheEvent): readonly number[] | undefined => {
-    const mirror = new CacheMirror({ maxRequests: 9, maxBlocks: 100 }, () => new PrefixOrdering())
+    const mirror = new CacheMirror({ maxRequests: 9, maxBlocks: 100 })
     for (const [name, ...blocks] of [
       ['1', 'a', 'x'],
       ['2', 'b', 'x'],

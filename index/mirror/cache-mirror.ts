@@ -1,11 +1,12 @@
 import { AverageDensity } from '../average-density.ts'
 import type { CacheEvent, MirroredPrompt, SentPrompt } from '../cache-event.ts'
-import { SharedBlocks } from '../columns/block-table.ts'
+import type { SharedBlocks } from '../columns/block-table.ts'
 import type { Context, RequestId, ScopeId } from '../context-block.ts'
-import type { Ordering, OrderingIndex } from '../ordering/ordering-index.ts'
+import type { Ordering } from '../ordering/ordering-index.ts'
+import { PrefixOrdering } from '../ordering/prefix-ordering.ts'
 import type { BelievedCache, BelievedRequest } from './believed-cache.ts'
 import type { HeldContexts } from './held-contexts.ts'
-import { HeldRequests, type MirrorBounds } from './held-requests.ts'
+import { HeldRequests, type MirrorOptions } from './held-requests.ts'
 import type { MirroredBelief, MirrorListener } from './mirror-listener.ts'
 import { toMirroredPrompt } from './mirrored-prompt.ts'
 import type { MirroredPrompts } from './mirrored-prompts.ts'
@@ -21,25 +22,21 @@ export class CacheMirror implements BelievedCache {
   readonly #requests: MirroredRequests
   readonly #contexts: HeldContexts
   readonly #prompts: MirroredPrompts
-  readonly #createIndex: (blocks: SharedBlocks) => OrderingIndex<MirroredRequest>
+  readonly #ordering: MirrorOptions['ordering']
   readonly #average: AverageDensity
   #unknownRequests = 0
   #listener: MirrorListener | undefined
 
-  /**
-   * `secret`: hash seed that prevents clients from provoking collisions (block-table.ts). `average`: shared by all
-   * replicas of a model, so that their predictions are comparable.
-   */
-  constructor(
-    bounds: MirrorBounds & { readonly secret?: number },
-    createIndex: (blocks: SharedBlocks) => OrderingIndex<MirroredRequest>,
-    average: AverageDensity = new AverageDensity(),
-  ) {
-    this.#held = new HeldRequests(bounds, createIndex, (request, time) => this.#listener?.forgotten(request, time))
+  constructor({ ordering, average = new AverageDensity(), ...bounds }: MirrorOptions) {
+    this.#held = new HeldRequests(
+      bounds,
+      (blocks) => this.createIndex(blocks),
+      (request, time) => this.#listener?.forgotten(request, time),
+    )
     this.#requests = this.#held.requests
     this.#contexts = this.#held.contexts
     this.#prompts = this.#held.prompts
-    this.#createIndex = createIndex
+    this.#ordering = ordering
     this.#average = average
   }
 
@@ -50,9 +47,9 @@ export class CacheMirror implements BelievedCache {
     return this.#contexts.at(scope)?.order(context, sizes)
   }
 
-  /** Creates an empty index that orders like this mirror and has its own block table. */
-  createIndex(): OrderingIndex<MirroredRequest> {
-    return this.#createIndex(new SharedBlocks())
+  /** Creates an empty index that orders like this mirror; without `blocks`, it has its own block table. */
+  createIndex(blocks?: SharedBlocks): PrefixOrdering<MirroredRequest> {
+    return new PrefixOrdering({ ...this.#ordering, blocks })
   }
 
   /** Returns the search path of a sent context, for the scheduler; empty if it is not held. */

@@ -1,54 +1,36 @@
 import type { SharedBlocks } from '../columns/block-table.ts'
-import type { Context, ScopeId } from '../context-block.ts'
-import type { OrderingIndex } from '../ordering/ordering-index.ts'
+import type { ScopeId } from '../context-block.ts'
+import type { PrefixOrdering } from '../ordering/prefix-ordering.ts'
 import type { MirroredRequest } from './mirrored-requests.ts'
 
 /**
  * Maximum number of idle scopes, in which nothing is cached. Small caches often lose a whole scope and store it again.
  */
 const maxIdleScopes = 1_000
-/** estimate for an index that does not report its memory */
-const bytesPerNode = 2_000
 
 /** The contexts that requests hold, with an index per scope because contexts share a prefix only after equal text. */
 export class HeldContexts {
-  readonly #createIndex: (blocks: SharedBlocks) => OrderingIndex<MirroredRequest>
+  readonly #createIndex: (blocks: SharedBlocks) => PrefixOrdering<MirroredRequest>
   readonly #blocks: SharedBlocks
-  readonly #indexes = new Map<ScopeId, OrderingIndex<MirroredRequest>>()
+  readonly #indexes = new Map<ScopeId, PrefixOrdering<MirroredRequest>>()
   /** scopes in which nothing is held any more; their indexes still know the demand */
   readonly #idle = new Set<ScopeId>()
 
   /** `blocks`: the table that block numbers refer to. */
-  constructor(createIndex: (blocks: SharedBlocks) => OrderingIndex<MirroredRequest>, blocks: SharedBlocks) {
+  constructor(createIndex: (blocks: SharedBlocks) => PrefixOrdering<MirroredRequest>, blocks: SharedBlocks) {
     this.#createIndex = createIndex
     this.#blocks = blocks
   }
 
   /** Returns the index of a scope; undefined if it never had contexts or was idle for long. */
-  at(scope: ScopeId): OrderingIndex<MirroredRequest> | undefined {
+  at(scope: ScopeId): PrefixOrdering<MirroredRequest> | undefined {
     return this.#indexes.get(scope)
   }
 
   /** Sets the blocks that a request holds in a scope; an empty list removes it. `isAsked`: it was sent just now. */
-  hold(request: MirroredRequest, scope: ScopeId, blocks: Context, sizes: readonly number[], isAsked: boolean): void {
-    if (blocks.length > 0) this.#require(scope).insert(blocks, sizes, request, isAsked)
+  hold(request: MirroredRequest, scope: ScopeId, blocks: readonly number[], isAsked: boolean): void {
+    if (blocks.length > 0) this.#require(scope).insertNumbers(blocks, request, isAsked)
     else this.#remove(request, scope)
-  }
-
-  /** Like `hold`, with blocks given by number. */
-  holdNumbers(request: MirroredRequest, scope: ScopeId, blocks: readonly number[], isAsked: boolean): void {
-    if (blocks.length === 0) {
-      this.#remove(request, scope)
-      return
-    }
-    const index = this.#require(scope)
-    if (index.insertNumbers && index.blocks === this.#blocks) {
-      index.insertNumbers(blocks, request, isAsked)
-      return
-    }
-    const context = blocks.map((block) => this.#blocks.idOf(block)) as Context
-    const sizes = blocks.map((block) => this.#blocks.sizes[block]!)
-    index.insert(context, sizes, request, isAsked)
   }
 
   /** Keeps only the first `length` of the blocks that a request holds in a scope. */
@@ -77,7 +59,7 @@ export class HeldContexts {
     for (const index of this.#indexes.values()) {
       nodes += index.nodes
       contexts += index.requests
-      bytes += index.bytes ?? index.nodes * bytesPerNode
+      bytes += index.bytes
     }
     return { nodes, contexts, bytes }
   }
@@ -96,7 +78,7 @@ export class HeldContexts {
     this.#indexes.delete(longest!)
   }
 
-  #require(scope: ScopeId): OrderingIndex<MirroredRequest> {
+  #require(scope: ScopeId): PrefixOrdering<MirroredRequest> {
     this.#idle.delete(scope)
     let index = this.#indexes.get(scope)
     if (!index) {

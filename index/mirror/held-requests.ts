@@ -1,8 +1,9 @@
+import type { AverageDensity } from '../average-density.ts'
 import type { MirroredPrompt, SharedPrompt } from '../cache-event.ts'
 import { SharedBlocks } from '../columns/block-table.ts'
 import { RequestTable } from '../columns/request-table.ts'
 import type { RequestId } from '../context-block.ts'
-import type { OrderingIndex } from '../ordering/ordering-index.ts'
+import type { PrefixOrdering, PrefixOrderingOptions } from '../ordering/prefix-ordering.ts'
 import { HeldContexts } from './held-contexts.ts'
 import { MirroredPrompts } from './mirrored-prompts.ts'
 import { type MirroredRequest, MirroredRequests } from './mirrored-requests.ts'
@@ -11,6 +12,16 @@ import { type MirroredRequest, MirroredRequests } from './mirrored-requests.ts'
 export interface MirrorBounds {
   readonly maxRequests: number
   readonly maxBlocks: number
+  /** hash seed that prevents clients from provoking collisions (block-table.ts) */
+  readonly secret?: number
+}
+
+/** Settings of a mirror. */
+export interface MirrorOptions extends MirrorBounds {
+  /** how contexts are ordered */
+  readonly ordering?: Pick<PrefixOrderingOptions, 'history' | 'maxDisplacement'>
+  /** shared by all replicas of a model, so that their predictions are comparable */
+  readonly average?: AverageDensity
 }
 
 /** Initial state of an added request. */
@@ -45,10 +56,10 @@ export class HeldRequests {
   /** number of blocks in all requests, including repetitions */
   #blocks = 0
 
-  /** `secret`: see block-table.ts. `onForgotten`: receives each request that is no longer mirrored, and its time. */
+  /** `onForgotten`: receives each request that is no longer mirrored, and its time. */
   constructor(
-    bounds: MirrorBounds & { readonly secret?: number },
-    createIndex: (blocks: SharedBlocks) => OrderingIndex<MirroredRequest>,
+    bounds: MirrorBounds,
+    createIndex: (blocks: SharedBlocks) => PrefixOrdering<MirroredRequest>,
     onForgotten: (request: RequestId, time: number) => void,
   ) {
     this.#bounds = bounds
@@ -166,7 +177,9 @@ export class HeldRequests {
     for (const { scope, blocks, sizes, ends } of this.requests.keptPrompt(number)!.contexts) {
       const count = countUpTo(ends, length)
       if (count === countUpTo(ends, before)) continue
-      this.contexts.hold(number, scope, blocks.slice(0, count), sizes.slice(0, count), isAsked)
+      const held = this.#table.acquireAll(blocks.slice(0, count), sizes)
+      this.contexts.hold(number, scope, held, isAsked)
+      for (const block of held) this.#table.release(block)
     }
   }
 
@@ -178,7 +191,7 @@ export class HeldRequests {
 
   #grow(number: MirroredRequest, before: number, length: number, isAsked: boolean): void {
     this.prompts.eachGrown(this.requests.ends.at(number), before, length, (scope, blocks) =>
-      this.contexts.holdNumbers(number, scope, blocks, isAsked),
+      this.contexts.hold(number, scope, blocks, isAsked),
     )
   }
 }

@@ -5,7 +5,7 @@ import type { SharedBlocks } from '../columns/block-table.ts'
 import { toPrefixSymbol } from '../columns/prefix-symbol.ts'
 import { type Context, type RequestId, type ScopeId, toBlockId } from '../context-block.ts'
 import { Digests } from '../digests.ts'
-import type { Ordering, OrderingIndex } from '../ordering/ordering-index.ts'
+import { HistoryWindow } from '../ordering/demand-history.ts'
 import { PrefixOrdering } from '../ordering/prefix-ordering.ts'
 import { CacheMirror } from './cache-mirror.ts'
 import { toMirroredPrompt, withNames } from './mirrored-prompt.ts'
@@ -156,50 +156,48 @@ class PlainMirror {
   }
 }
 
-/** A simple model of an index: the blocks that each request holds after a text. */
-class PlainIndex implements OrderingIndex<MirroredRequest> {
-  readonly nodes = 0
+/** An index that also remembers in plain lists what each request holds. It forgets demand at once. */
+class WatchedOrdering extends PrefixOrdering<MirroredRequest> {
   readonly held = new Map<MirroredRequest, Context>()
-  readonly blocks: SharedBlocks
+  readonly table: SharedBlocks
 
   constructor(blocks: SharedBlocks) {
-    this.blocks = blocks
+    super({ blocks, history: new HistoryWindow(1) })
+    this.table = blocks
   }
 
-  get requests(): number {
-    return this.held.size
-  }
-
-  order(context: Context): Ordering {
-    return { order: context.map((_, place) => place), searchPath: [] }
-  }
-
-  insert(context: Context, _: readonly number[], request: MirroredRequest): void {
-    this.held.set(request, context)
-  }
-
-  insertNumbers(blocks: readonly number[], request: MirroredRequest): void {
+  override insertNumbers(blocks: readonly number[], request: MirroredRequest, isAsked: boolean): void {
+    super.insertNumbers(blocks, request, isAsked)
     this.held.set(
       request,
-      blocks.map((block) => this.blocks.idOf(block)),
+      blocks.map((block) => this.table.idOf(block)),
     )
   }
 
-  cut(request: MirroredRequest, length: number): void {
+  override cut(request: MirroredRequest, length: number): void {
+    super.cut(request, length)
     expect(this.held.get(request)!.length).toBeGreaterThan(length)
     this.held.set(request, this.held.get(request)!.slice(0, length))
   }
 
-  remove(request: MirroredRequest): boolean {
-    return this.held.delete(request)
+  override remove(request: MirroredRequest): boolean {
+    this.held.delete(request)
+    return super.remove(request)
   }
 
-  clear(): void {
+  override clear(): void {
+    super.clear()
     this.held.clear()
   }
+}
 
-  pathOf(): number[] {
-    return []
+class WatchedMirror extends CacheMirror {
+  readonly indexes: WatchedOrdering[] = []
+
+  override createIndex(blocks: SharedBlocks): WatchedOrdering {
+    const index = new WatchedOrdering(blocks)
+    this.indexes.push(index)
+    return index
   }
 }
 
@@ -221,10 +219,7 @@ test('whatever happens, the mirror knows of each request and each prefix what a 
       fc.array(event, { maxLength: 40 }),
       fc.array(prompt, { minLength: 1, maxLength: 4 }),
       (events, asked) => {
-        const mirror = new CacheMirror(
-          { maxRequests: 100, maxBlocks: 1_000 },
-          (blocks) => new PrefixOrdering({ blocks }),
-        )
+        const mirror = new CacheMirror({ maxRequests: 100, maxBlocks: 1_000 })
         const plain = new PlainMirror()
         for (const event of events) {
           const average = mirror.estimateTokens(1e9) / 1e9
@@ -263,14 +258,10 @@ test('whatever happens, the mirror knows of each request and each prefix what a 
 test('whatever happens, requests hold behind each text the blocks that end within what is held of them', () => {
   fc.assert(
     fc.property(fc.array(event, { maxLength: 40 }), (events) => {
-      const indexes: PlainIndex[] = []
-      const mirror = new CacheMirror({ maxRequests: 100, maxBlocks: 1_000 }, (blocks) => {
-        indexes.push(new PlainIndex(blocks))
-        return indexes.at(-1)!
-      })
+      const mirror = new WatchedMirror({ maxRequests: 100, maxBlocks: 1_000 })
       for (const event of events) {
         mirror.apply(event)
-        const held = indexes.flatMap(({ held }) => [...held.values()].map((blocks) => blocks.join()))
+        const held = mirror.indexes.flatMap(({ held }) => [...held.values()].map((blocks) => blocks.join()))
         const believed = [...mirror.requestIds()].map((request) => mirror.recall(request)!)
         const meant = believed.flatMap(({ prompt, heldLength }) => heldContexts({ prompt, held: heldLength }))
         expect(held.sort()).toEqual(meant.sort())
@@ -281,7 +272,7 @@ test('whatever happens, requests hold behind each text the blocks that end withi
 })
 
 test('a block whose number is longer in another prompt is no reason to keep that prompt apart', () => {
-  const mirror = new CacheMirror({ maxRequests: 100, maxBlocks: 1_000 }, (blocks) => new PrefixOrdering({ blocks }))
+  const mirror = new CacheMirror({ maxRequests: 100, maxBlocks: 1_000 })
   const send = (name: string, oddity: string): void => {
     mirror.apply({ type: 'sent', request: name as RequestId, prompt: toPrompt([['a', 'b', 'c']], oddity) })
   }
@@ -294,7 +285,7 @@ test('a block whose number is longer in another prompt is no reason to keep that
 test('nothing is left of requests that are gone', () => {
   fc.assert(
     fc.property(fc.array(prompt, { maxLength: 10 }), (prompts) => {
-      const mirror = new CacheMirror({ maxRequests: 100, maxBlocks: 1_000 }, (blocks) => new PrefixOrdering({ blocks }))
+      const mirror = new WatchedMirror({ maxRequests: 100, maxBlocks: 1_000 })
       prompts.forEach((prompt, i) => {
         mirror.apply({ type: 'sent', request: `${i}` as RequestId, prompt })
         mirror.apply({ type: 'evicted', request: `${i}` as RequestId, cachedTokens: 1 + 7 * i })
@@ -302,6 +293,7 @@ test('nothing is left of requests that are gone', () => {
       for (const i of prompts.keys()) mirror.apply({ type: 'failed', request: `${i}` as RequestId })
       expect(mirror.statistics).toMatchObject({ requests: 0, contexts: 0, nodes: 0, cachedTokens: 0 })
       for (const prompt of prompts) expect(mirror.predictCachedTokens(prompt)).toBe(0)
+      for (const { table } of mirror.indexes) expect(table.size).toBe(0)
     }),
   )
 })

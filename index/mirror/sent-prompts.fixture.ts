@@ -1,11 +1,10 @@
 import type { SentPrompt } from '../cache-event.ts'
 import type { Context, RequestId, ScopeId } from '../context-block.ts'
-import { PaperOrdering } from '../paper/paper-ordering.ts'
 import { CacheMirror } from './cache-mirror.ts'
 
 /** Creates a mirror with room for everything, in which a token has four characters. */
 export function createMirror(): CacheMirror {
-  return new CacheMirror({ maxRequests: 10_000, maxBlocks: 1_000_000 }, () => new PaperOrdering())
+  return new CacheMirror({ maxRequests: 10_000, maxBlocks: 1_000_000 })
 }
 
 /**

@@ -1,4 +1,3 @@
-import type { SharedBlocks } from '../columns/block-table.ts'
 import type { Context, RequestId, RequestKey } from '../context-block.ts'
 
 /** The order in which to send a context. */
@@ -17,25 +16,12 @@ export interface Ordering {
 export interface OrderingIndex<Request extends RequestKey = RequestId> {
   readonly nodes: number
   readonly requests: number
-  /** estimated memory, if the index reports it */
-  readonly bytes?: number
   /** Orders a context; `sizes[i]` is what its block i costs to prefill, in any unit. Changes nothing. */
   order(context: Context, sizes: readonly number[]): Ordering
-  /**
-   * Holds a context as sent, replacing what the request held before. `isAsked` is false if a request that no longer
-   * held anything is stored again, which must not count as demand.
-   */
-  insert(context: Context, sizes: readonly number[], request: Request, isAsked?: boolean): void
-  /** the table whose block numbers `insertNumbers` takes */
-  readonly blocks?: SharedBlocks
-  /** Like `insert`, with blocks given by number. */
-  insertNumbers?(blocks: readonly number[], request: Request, isAsked: boolean): void
-  /** Keeps only the first `length` blocks that a request holds: at least one, and fewer than it held. */
-  cut(request: Request, length: number): void
+  /** Holds a context as sent, replacing what the request held before. */
+  insert(context: Context, sizes: readonly number[], request: Request): void
   /** Removes a request. Returns false if it is not held. */
   remove(request: Request): boolean
-  /** Removes all contexts; the demand history stays. */
-  clear(): void
   /** Returns the search path of a request's context; undefined if it is not held. */
   pathOf(request: Request): number[] | undefined
 }

@@ -3,10 +3,37 @@ import { expect, test } from 'vitest'
 import { SharedBlocks } from '../columns/block-table.ts'
 import type { Context, RequestId } from '../context-block.ts'
 import { HistoryWindow } from './demand-history.ts'
-import { contexts, describeOrderingIndex, play, sizesOf, steps } from './ordering-index.contract.ts'
+import {
+  type Cut,
+  contexts,
+  describeOrderingIndex,
+  play as playHistory,
+  type Step,
+  sizesOf,
+  steps,
+} from './ordering-index.contract.ts'
 import { PrefixOrdering } from './prefix-ordering.ts'
 
+const cut: Cut<PrefixOrdering> = (index, request, kept) => index.cut(request, kept.length)
+const play = (index: PrefixOrdering, history: readonly Step[]): Map<RequestId, Context> =>
+  playHistory(index, history, cut)
+
 describeOrderingIndex('PrefixOrdering', () => new PrefixOrdering())
+describeOrderingIndex('PrefixOrdering whose requests are cut', () => new PrefixOrdering(), cut)
+
+test('it holds nothing any more once it is cleared', () => {
+  fc.assert(
+    fc.property(steps, steps, contexts, (history, later, context) => {
+      const index = new PrefixOrdering()
+      for (const request of [...play(index, history).keys()]) expect(index.pathOf(request)).toBeDefined()
+      index.clear()
+      expect([index.nodes, index.requests]).toEqual([0, 0])
+      expect(index.order(context, sizesOf(context)).searchPath).toEqual([])
+      const held = play(index, later)
+      expect(index.requests).toBe(held.size)
+    }),
+  )
+})
 
 const context = (blocks: string): Context => [...blocks] as unknown as Context
 const even = (blocks: Context): number[] => blocks.map(() => 100)

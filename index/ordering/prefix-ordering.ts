@@ -46,11 +46,11 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
   readonly #maxDisplacement: number
   readonly #maxContexts: number
   readonly #maxBytes: number
-  readonly blocks: SharedBlocks
+  readonly #blocks: SharedBlocks
   /** the block table, if it is not shared */
   readonly #ownBlocks: SharedBlocks | undefined
   /** each place of a block in the tree counts as one use of the block */
-  readonly #tree = new PrefixTree((block) => this.blocks.release(block))
+  readonly #tree = new PrefixTree((block) => this.#blocks.release(block))
   readonly #history: DemandHistory
   readonly #held = new RequestTable<Request>()
   readonly #ends = new WholeColumn()
@@ -64,13 +64,13 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
 
   constructor(options: PrefixOrderingOptions = {}) {
     this.#ownBlocks = options.blocks ? undefined : new SharedBlocks()
-    this.blocks = options.blocks ?? this.#ownBlocks!
+    this.#blocks = options.blocks ?? this.#ownBlocks!
     this.#maxDisplacement = options.maxDisplacement ?? Number.POSITIVE_INFINITY
     this.#maxContexts = options.maxContexts ?? 1_000_000
     this.#maxBytes = options.maxBytes ?? Number.POSITIVE_INFINITY
     this.#history = new DemandHistory(options.history ?? new HistoryWindow(), (blocks) => {
       this.#historyBlocks -= blocks.length
-      for (const block of blocks) this.blocks.release(block)
+      for (const block of blocks) this.#blocks.release(block)
     })
   }
 
@@ -98,9 +98,9 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
 
   /** O(visits + 64 · (n + 16 · n)) for n blocks. Visits are the nodes whose paths are in the context, at most 4,096. */
   order(context: Context, sizes: readonly number[]): Ordering {
-    const blocks = context.map((id) => this.blocks.find(id))
-    const placement = new Placement(blocks, this.blocks.firstRank, this.#maxDisplacement)
-    const query = { blocks: [...new Set(blocks)], placement, sizes: this.blocks.sizes, stay: this.#stay }
+    const blocks = context.map((id) => this.#blocks.find(id))
+    const placement = new Placement(blocks, this.#blocks.firstRank, this.#maxDisplacement)
+    const query = { blocks: [...new Set(blocks)], placement, sizes: this.#blocks.sizes, stay: this.#stay }
     for (const block of findLargestPrefix(this.#tree, query)) placement.tryPlace(block)
     const speakersOf = this.#seedPrefix(context, blocks, sizes, placement)
     placement.close()
@@ -109,19 +109,23 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
     return { order: placement.order, searchPath, mostShared: mostShared(sizes, speakersOf) }
   }
 
-  /** O(n). For a request already held, this replaces its context and does not count as demand again. */
+  /**
+   * O(n). For a request already held, this replaces its context and does not count as demand again. `isAsked` is false
+   * if a request that no longer held anything is stored again, which must not count as demand either.
+   */
   insert(context: Context, sizes: readonly number[], request: Request, isAsked = true): void {
-    const sequence = context.map((id, i) => this.blocks.acquireSized(id, sizes[i]!))
+    const sequence = context.map((id, i) => this.#blocks.acquireSized(id, sizes[i]!))
     this.insertNumbers(sequence, request, isAsked)
-    for (const block of sequence) this.blocks.release(block)
+    for (const block of sequence) this.#blocks.release(block)
   }
 
+  /** Removes all contexts; the demand history stays. */
   clear(): void {
     this.#tree.clear()
     this.#held.clear()
   }
 
-  /** The caller must hold a use of each block during the call. */
+  /** Like `insert`, with blocks given by number. The caller must hold a use of each block during the call. */
   insertNumbers(blocks: readonly number[], request: Request, isAsked: boolean): void {
     const held = this.#held.find(request)
     if (held !== undefined) {
@@ -129,7 +133,7 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
       this.#tree.remove(this.#ends.at(held))
     } else if (isAsked) this.#record(blocks)
     const { end, known } = this.#tree.insert(blocks, held === undefined ? this.#now : this.#sentAt.at(held))
-    for (let i = known; i < blocks.length; i++) this.blocks.retain(blocks[i]!)
+    for (let i = known; i < blocks.length; i++) this.#blocks.retain(blocks[i]!)
     this.#ends.set(held ?? this.#add(request), end)
     while (
       this.#held.size > this.#maxContexts ||
@@ -139,6 +143,7 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
     }
   }
 
+  /** Keeps only the first `length` blocks that a request holds: at least one, and fewer than it held. */
   cut(request: Request, length: number): void {
     const held = this.#held.find(request)
     if (held === undefined) return
@@ -170,7 +175,7 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
     placement: Placement,
   ): (rank: number) => readonly SimilarRequest[] {
     const ranks: number[] = []
-    const { indexOfBlock } = this.blocks
+    const { indexOfBlock } = this.#blocks
     const unknown = new Map<BlockId, number>()
     const indexOfRank = numbers.map((block, rank) => {
       const seen = block < 0 ? unknown.get(context[rank]!) : indexOfBlock[block]
@@ -191,13 +196,13 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
   #record(sequence: readonly number[]): void {
     this.#now += 1
     const blocks = this.#distinct(sequence)
-    for (const block of blocks) this.blocks.retain(block)
+    for (const block of blocks) this.#blocks.retain(block)
     this.#historyBlocks += blocks.length
     this.#history.record(blocks)
   }
 
   #distinct(sequence: readonly number[]): number[] {
-    const isSeen = this.blocks.indexOfBlock
+    const isSeen = this.#blocks.indexOfBlock
     const blocks = sequence.filter((block) => {
       if (isSeen[block]) return false
       isSeen[block] = 1

@@ -1,1 +1,1 @@
-"""Kernels for reusing cached context at any position. Each folder holds one operation: specification and kernel."""
+"""Kernels for reusing cached context at any position. Each folder holds one operation, or what operations share."""

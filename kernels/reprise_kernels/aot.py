@@ -16,9 +16,9 @@ from triton._C.libtriton import ir
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource, CompilationError, make_backend
 
-from reprise_kernels.compile_spec import CompileSpec, CudaSpec
-from reprise_kernels.launch_configs import describe, trying
-from reprise_kernels.launch_spaces import SPACES
+from reprise_kernels.launch.compile_spec import CompileSpec, CudaSpec
+from reprise_kernels.launch.launch_configs import describe, trying
+from reprise_kernels.launch.launch_spaces import SPACES
 
 TABLE = Path(__file__).resolve().parent.parent / "COMPILED.md"
 # for 9.0 Triton compiles with the features of sm_90a

@@ -2,7 +2,7 @@
 
 import torch
 
-from reprise_kernels.checks import check_index
+from reprise_kernels.launch.checks import check_index
 
 
 def overlay_slots(slot_table: torch.Tensor, positions: torch.Tensor, own_slots: torch.Tensor) -> torch.Tensor:

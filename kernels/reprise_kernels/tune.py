@@ -22,8 +22,8 @@ from reprise_kernels.bench.choose_cases import choose_cases
 from reprise_kernels.bench.measure import Timer, time_on_gpu
 from reprise_kernels.bench.other_cases import copy_cases, page_cases, rope_cases, score_cases, select_cases
 from reprise_kernels.bench.streaming_cases import deviation_cases, summary_cases, uncertainty_cases
-from reprise_kernels.launch_configs import TABLE, LaunchTable, describe, trying
-from reprise_kernels.launch_spaces import SPACES, Config
+from reprise_kernels.launch.launch_configs import TABLE, LaunchTable, describe, trying
+from reprise_kernels.launch.launch_spaces import SPACES, Config
 
 CASES: dict[str, Callable[[Shape], Iterator[Case]]] = {
     "sparse_prefill_attention": prefill_cases,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from cases import DEVICE, generator, indices, normal
 
-from reprise_kernels.testing import poisoned
+from reprise_kernels.bench.testing import poisoned
 
 
 @dataclass

@@ -40,7 +40,7 @@ def cuda_kernels_run_on_a_cpu_double_where_there_is_no_gpu() -> Iterator[None]:
         return
     from cuda_cpu_double import launch_on_cpu
 
-    from reprise_kernels.cuda_kernel import CudaKernel
+    from reprise_kernels.launch.cuda_kernel import CudaKernel
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(CudaKernel, "launch", launch_on_cpu)

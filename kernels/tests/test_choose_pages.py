@@ -8,8 +8,8 @@ from cases import DEVICE, DTYPES, generator, indices, normal
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reprise_kernels.bench.testing import assert_close
 from reprise_kernels.choose_pages import Due, choose_pages, naive_choose_pages, naive_page_scores
-from reprise_kernels.testing import assert_close
 from reprise_pages.selectors import AttentionMass
 
 SLOTS, ROWS, SINKS, RECENT, SCALE = 4, 6, 1, 2, 0.3

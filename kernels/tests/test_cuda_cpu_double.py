@@ -8,7 +8,7 @@ import pytest
 import torch
 from cuda_cpu_double import launch_on_cpu
 
-from reprise_kernels.cuda_kernel import CudaKernel, Launch
+from reprise_kernels.launch.cuda_kernel import CudaKernel, Launch
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
 WARPS = 2

@@ -8,8 +8,8 @@ from cases import DEVICE, DTYPES, generator, normal
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reprise_kernels.bench.testing import assert_close
 from reprise_kernels.generation_uncertainty import generation_uncertainty, naive_entropy, naive_page_uncertainty
-from reprise_kernels.testing import assert_close
 
 LIMIT = 0.9
 

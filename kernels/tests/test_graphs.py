@@ -6,12 +6,12 @@ import pytest
 import torch
 from cases import DEVICE, generator, indices
 
+from reprise_kernels.bench.testing import assert_close
 from reprise_kernels.hierarchical_select import Hierarchy, hierarchical_select, naive_hierarchical_select
-from reprise_kernels.launch_configs import describe, trying
-from reprise_kernels.launch_spaces import SPACES
+from reprise_kernels.launch.launch_configs import describe, trying
+from reprise_kernels.launch.launch_spaces import SPACES
 from reprise_kernels.select_tokens import naive_select_tokens, select_tokens
 from reprise_kernels.sparse_decode_attention import naive_sparse_decode_attention, sparse_decode_attention
-from reprise_kernels.testing import assert_close
 
 Tensors = tuple[torch.Tensor, ...]
 

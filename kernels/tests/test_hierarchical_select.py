@@ -8,10 +8,10 @@ from cases import DEVICE, generator, indices
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprise_kernels.cuda_kernel import CudaKernel
 from reprise_kernels.hierarchical_select import Hierarchy, hierarchical_select, naive_hierarchical_select
 from reprise_kernels.hierarchical_select.naive import _threshold
-from reprise_kernels.launch_configs import trying
+from reprise_kernels.launch.cuda_kernel import CudaKernel
+from reprise_kernels.launch.launch_configs import trying
 
 shares = st.sampled_from([0.01, 0.1, 0.25, 0.5, 0.9, 1.0])
 hierarchies = st.builds(

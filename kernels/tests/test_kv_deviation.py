@@ -7,10 +7,10 @@ from chunked_requests import Shape, draw_requests
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reprise_kernels.bench.testing import assert_close
 from reprise_kernels.chunk_head import attention_change, chunk_head, random_scores
 from reprise_kernels.kv_deviation import kv_deviation, naive_kv_deviation, value_norm
 from reprise_kernels.select_tokens import select_tokens
-from reprise_kernels.testing import assert_close
 
 shapes = st.builds(
     Shape,

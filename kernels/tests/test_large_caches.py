@@ -9,6 +9,7 @@ import pytest
 import torch
 from cases import DEVICE, generator, indices
 
+from reprise_kernels.bench.testing import assert_close
 from reprise_kernels.kv_deviation import kv_deviation, naive_kv_deviation, value_norm
 from reprise_kernels.page_summary import naive_page_summary, page_summary
 from reprise_kernels.question_scores import naive_question_scores, question_scores
@@ -22,7 +23,6 @@ from reprise_kernels.sparse_prefill_attention import (
     shared_prefill_attention,
     sparse_prefill_attention,
 )
-from reprise_kernels.testing import assert_close
 
 HEADS, HEAD_DIM, PAGE, TOKENS = 4, 64, 16, 6
 # two strides of a head are 2^31; one is less, and so is passed as an int32

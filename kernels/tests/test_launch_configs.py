@@ -10,10 +10,10 @@ from cases import DEVICE, generator, indices, normal
 from reprise_kernels.aot import OPERATIONS
 from reprise_kernels.bench.__main__ import ALL_CASES
 from reprise_kernels.bench.case import Shape
-from reprise_kernels.launch_configs import TABLE, LaunchTable, describe, launch_config, read_table, trying
-from reprise_kernels.launch_spaces import MOST, SPACES
+from reprise_kernels.bench.testing import assert_close
+from reprise_kernels.launch.launch_configs import TABLE, LaunchTable, describe, launch_config, read_table, trying
+from reprise_kernels.launch.launch_spaces import MOST, SPACES
 from reprise_kernels.sparse_decode_attention import naive_sparse_decode_attention, sparse_decode_attention
-from reprise_kernels.testing import assert_close
 from reprise_kernels.tune import CASES
 
 SMALL = Shape(

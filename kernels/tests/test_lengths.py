@@ -4,9 +4,10 @@ import pytest
 import torch
 from cases import DEVICE, generator, indices
 
+from reprise_kernels.bench.testing import assert_close
 from reprise_kernels.hierarchical_select import Hierarchy, hierarchical_select, naive_hierarchical_select
 from reprise_kernels.kv_deviation import kv_deviation, naive_kv_deviation, value_norm
-from reprise_kernels.launch_configs import trying
+from reprise_kernels.launch.launch_configs import trying
 from reprise_kernels.page_summary import mean_rows, naive_mean_rows, naive_recent_anchor, recent_anchor
 from reprise_kernels.question_scores import naive_question_scores, question_scores
 from reprise_kernels.rotary import plain_rotary
@@ -19,7 +20,6 @@ from reprise_kernels.sparse_prefill_attention import (
     shared_prefill_attention,
     sparse_prefill_attention,
 )
-from reprise_kernels.testing import assert_close
 from reprise_kernels.weighted_deviation import naive_weighted_deviation, weighted_deviation
 
 PAGE, HEADS, HEAD_DIM = 16, 2, 32

@@ -10,7 +10,7 @@ import torch
 from cases import indices
 
 import reprise_kernels
-from reprise_kernels.on_device import on_device
+from reprise_kernels.launch.on_device import on_device
 from reprise_kernels.select_tokens import select_tokens
 
 SOURCES = sorted(Path(reprise_kernels.__file__).parent.rglob("*dispatch.py"))

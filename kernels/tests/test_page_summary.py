@@ -6,6 +6,7 @@ from cases import DEVICE, DTYPES, generator, indices, normal
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reprise_kernels.bench.testing import assert_close, poisoned
 from reprise_kernels.page_summary import (
     mean_rows,
     naive_mean_rows,
@@ -14,7 +15,6 @@ from reprise_kernels.page_summary import (
     page_summary,
     recent_anchor,
 )
-from reprise_kernels.testing import assert_close, poisoned
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn.functional import scaled_dot_product_attention
 
+from reprise_kernels.bench.testing import assert_close, poisoned
 from reprise_kernels.overlay_slots import overlay_slots
 from reprise_kernels.question_scores import question_scores
 from reprise_kernels.rope_shift import rope_shift
 from reprise_kernels.rotary import llama3_rotary
 from reprise_kernels.select_tokens import select_tokens
 from reprise_kernels.sparse_prefill_attention import KeyTurns, sparse_prefill_attention
-from reprise_kernels.testing import assert_close, poisoned
 
 PAGE, CHUNKS, QUESTION, HEADS, GROUP, DIM = 16, 3, 4, 2, 2, 32
 CONTEXT = PAGE * CHUNKS

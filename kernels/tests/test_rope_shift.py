@@ -8,9 +8,9 @@ from cases import DEVICE, DTYPES, generator, indices, normal
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reprise_kernels.bench.testing import assert_close, poisoned
 from reprise_kernels.rope_shift import naive_rope_shift, rope_shift
 from reprise_kernels.rotary import Rotary, llama3_rotary, plain_rotary, yarn_rotary
-from reprise_kernels.testing import assert_close, poisoned
 
 ROTARIES = {
     "plain": plain_rotary(32),

@@ -77,13 +77,13 @@ esac
 def run_with_fake_gpu(folder: Path, *steps: str, fails: str = "nothing fails") -> tuple[int, list[str], Path]:
     """Runs a copy of the script. Returns the exit code, the commands it ran, and the results' folder."""
     package = folder / "kernels" / "reprise_kernels"
-    package.mkdir(parents=True)
+    (package / "launch").mkdir(parents=True)
     script, python = package.parent / "run-on-gpu.sh", folder / "python"
     script.write_bytes(SCRIPT.read_bytes())
     python.write_text(FAKE_PYTHON)
     for file in (script, python):
         file.chmod(0o755)
-    (package / "launch_configs.json").write_text("configs")
+    (package / "launch" / "launch_configs.json").write_text("configs")
     (package.parent / "COMPILED.md").write_text("compiled")
     asked = folder / "asked"
     env = {**os.environ, "PYTHON": str(python), "ASKED": str(asked), "FAILS": fails}

@@ -9,8 +9,8 @@ from cases import DEVICE, generator, indices
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprise_kernels.cuda_kernel import CudaKernel
-from reprise_kernels.launch_configs import trying
+from reprise_kernels.launch.cuda_kernel import CudaKernel
+from reprise_kernels.launch.launch_configs import trying
 from reprise_kernels.select_tokens import naive_select_tokens, select_tokens
 
 finite = st.floats(allow_nan=False, width=32)

@@ -7,10 +7,10 @@ from chunked_requests import Requests, Shape, draw_requests
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reprise_kernels.bench.testing import assert_close
 from reprise_kernels.sparse_decode_attention import naive_sparse_decode_attention, sparse_decode_attention
 from reprise_kernels.sparse_decode_attention.tiles import choose_splits
 from reprise_kernels.sparse_prefill_attention import sparse_prefill_attention
-from reprise_kernels.testing import assert_close
 
 shapes = st.builds(
     Shape,

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn.functional import scaled_dot_product_attention
 
+from reprise_kernels.bench.testing import assert_close, poisoned
 from reprise_kernels.rope_shift import rope_shift
 from reprise_kernels.rotary import llama3_rotary, plain_rotary
 from reprise_kernels.sparse_prefill_attention import (
@@ -17,7 +18,6 @@ from reprise_kernels.sparse_prefill_attention import (
     shared_prefill_attention,
     sparse_prefill_attention,
 )
-from reprise_kernels.testing import assert_close, poisoned
 
 SLOTS = ("q", "q_pos", "cu_q", "k", "v", "slot_table", "kv_len")
 SHARED = ("q", "q_pos", "cu_q", "k", "v", "shared_table", "shared_len", "own_table", "own_pos")

@@ -9,8 +9,8 @@ import torch
 from cases import DEVICE
 
 from reprise_kernels.bench.case import Case
-from reprise_kernels.launch_configs import TABLE, launch_config
-from reprise_kernels.launch_spaces import SPACES
+from reprise_kernels.launch.launch_configs import TABLE, launch_config
+from reprise_kernels.launch.launch_spaces import SPACES
 from reprise_kernels.tune import Trial, choose, try_operation
 
 KERNELS = Path(__file__).resolve().parent.parent

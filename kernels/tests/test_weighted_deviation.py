@@ -7,11 +7,11 @@ from chunked_requests import Requests, Shape, draw_requests
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reprise_kernels.bench.testing import assert_close
 from reprise_kernels.kv_deviation import kv_deviation
 from reprise_kernels.question_scores import question_scores
 from reprise_kernels.select_tokens import select_tokens
 from reprise_kernels.sparse_prefill_attention import sparse_prefill_attention
-from reprise_kernels.testing import assert_close
 from reprise_kernels.weighted_deviation import (
     kvshare_scores,
     naive_kvshare_scores,

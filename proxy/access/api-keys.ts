@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { KeyRecord } from '../config/config.ts'
 import { hashOf } from './hash-key.ts'
+import type { KeyRecord } from './key-record.ts'
 
 /** One API key that clients may present. */
 export interface KeyEntry {

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net'
-import { ConfigError } from '../config/config-error.ts'
+import { ConfigError } from '../errors.ts'
 
 /** Addresses that are trusted to name a request's tenant. */
 export interface TrustedPeers {

@@ -9,12 +9,13 @@ import { describeIndex, describeReplicas, type ReplicaDescription } from '../das
 import type { History } from '../dashboard/history.ts'
 import { describeBlocks, readStats, type WordsOf } from '../dashboard/read-stats.ts'
 import { ProxyError, toProxyError } from '../errors.ts'
-import type { Drain, ServerEnv } from '../http/app.ts'
 import { endBehindBody } from '../http/end-behind-body.ts'
+import type { ServerEnv } from '../http/listen.ts'
 import { readBody } from '../http/read-body.ts'
 import { parseJson } from '../json/parse-json.ts'
 import type { Log } from '../log.ts'
 import type { Acknowledgement, ReplicaMirror } from '../mirror/replica-mirror.ts'
+import type { Drain } from '../request/app.ts'
 import { explain, explainBehind } from '../request/explain.ts'
 import type { Pipeline } from '../request/pipeline.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
@@ -85,7 +86,8 @@ export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv>
   })
   addFigures(app, dependencies, adminLog)
   app.get('/v1/shapes', (c) => c.json({ shapes: telemetry.recent.shapes }))
-  addChunkRoutes(app, pipeline, adminLog)
+  const secondsSinceMatch = (): number | null => pipeline.telemetry.recent.secondsSinceChunks
+  addChunkRoutes(app, { ...pipeline, secondsSinceMatch }, adminLog)
   addReplicaSwitches(app, dependencies, adminLog)
   // for a stop hook, which cannot send a signal to another container
   app.post('/v1/drain', (c) => {

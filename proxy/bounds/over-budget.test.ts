@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { writeBody } from '../prompt/prompt-body.ts'
-import { readReceived } from '../request/call/read-received.ts'
+import { writeBody } from '../prompt/body/prompt-body.ts'
+import { defaultWording } from '../prompt/wording.ts'
+import { readReceived } from '../receive/read-received.ts'
 import { decide } from '../reuse/decide.ts'
 import type { Decision, DecisionInput, DecisionState } from '../reuse/decision.ts'
 import { layOut } from '../reuse/lay-out-request.ts'
 import { Sender, userMessage } from '../reuse/sender.fixture.ts'
-import { defaultWording } from '../reuse/wording.ts'
 
 const bytes = { digest: 'a digest', length: 4_000 }
 const sender = new Sender()

@@ -1,5 +1,5 @@
+import { type CertainList, type SearchedText, toSpans } from '../prompt/certain-list.ts'
 import { findTurns } from '../prompt/scan/find-turns.ts'
-import { type CertainList, type SearchedText, toSpans } from './certain-list.ts'
 import type { ChunkRefusal, KnownLists } from './find-known-lists.ts'
 import { findSeparatedLists } from './find-separated-lists.ts'
 import type { SeparatedText } from './separators.ts'

@@ -1,7 +1,7 @@
-import { type BlockSpan, type ContextList, mostBlocks } from '../prompt/judge/context-list.ts'
+import type { ChunkHandle } from '../prompt/certain-list.ts'
+import { type BlockSpan, type ContextList, mostBlocks } from '../prompt/context-list.ts'
 import { tellsOrder } from '../prompt/order/tells-order.ts'
 import { areMostlyInOrder, mayGoOn, wereApart } from './one-text.ts'
-import type { ChunkHandle } from './table/chunk-columns.ts'
 import type { ChunkTable } from './table/chunk-table.ts'
 import { type FoldedText, longestText } from './table/folded-text.ts'
 

@@ -1,7 +1,7 @@
-import { type BlockSpan, mostBlocks } from '../prompt/judge/context-list.ts'
+import { type CertainList, toSpans } from '../prompt/certain-list.ts'
+import { type BlockSpan, mostBlocks } from '../prompt/context-list.ts'
 import { readCue } from '../prompt/scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findLineEnd } from '../prompt/scan/find-edges.ts'
-import { type CertainList, toSpans } from './certain-list.ts'
 
 interface Bounds {
   readonly start: number

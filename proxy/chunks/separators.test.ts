@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readPromptBody } from '../prompt/prompt-body.ts'
+import { readPromptBody } from '../prompt/formats/read-prompt-body.ts'
+import { defaultSeparator as sep } from '../prompt/wording.ts'
 import { Sender } from '../reuse/sender.fixture.ts'
 import { findSeparatedLists } from './find-separated-lists.ts'
-import { defaultSeparator as sep, takeOutSeparators } from './separators.ts'
+import { takeOutSeparators } from './separators.ts'
 
 const docs = [
   'First document.\n\nIt has paragraphs:\n\ntwo of them.',

@@ -1,11 +1,8 @@
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
+import { type PromptBody, writeBody } from '../prompt/body/prompt-body.ts'
 import { spliceTexts } from '../prompt/body/splice-texts.ts'
 import type { TextSplice } from '../prompt/body/text-splice.ts'
-import type { PromptBody } from '../prompt/prompt-body.ts'
-import { readPromptBody, writeBody } from '../prompt/prompt-body.ts'
-
-/** Put between documents by an application, and never part of a text: invisible characters around a word. */
-export const defaultSeparator = '\u2063reprise\u2063'
+import { readPromptBody } from '../prompt/formats/read-prompt-body.ts'
 
 /** What to look for in a body. */
 export interface Separators {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { TraceRequest } from '#replay/trace/trace.ts'
-import { ConfigError } from '../config/config-error.ts'
+import { ConfigError } from '../errors.ts'
 import type { ChatBody } from './chat-body.ts'
 
 /** One message of a chat. */

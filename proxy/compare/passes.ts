@@ -1,4 +1,4 @@
-import type { RequestSwitches } from '../request/call/request-options.ts'
+import type { RequestSwitches } from '../request-options.ts'
 
 /** One way in which all requests of a trace are sent. */
 export interface Pass {

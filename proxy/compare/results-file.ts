@@ -1,5 +1,5 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { ConfigError } from '../config/config-error.ts'
+import { ConfigError } from '../errors.ts'
 import { tryJson } from '../json/try-json.ts'
 import type { PassName } from './passes.ts'
 import type { Answer } from './send-request.ts'

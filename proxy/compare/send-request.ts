@@ -1,5 +1,5 @@
 import type { Agent, Dispatcher } from 'undici'
-import { ConfigError } from '../config/config-error.ts'
+import { ConfigError } from '../errors.ts'
 import { type ChatBody, type ChatSettings, toChatBody } from './chat-body.ts'
 import { readAnswer, type StreamedAnswer } from './read-answer.ts'
 

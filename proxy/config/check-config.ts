@@ -1,4 +1,4 @@
-import { ConfigError } from './config-error.ts'
+import { ConfigError } from '../errors.ts'
 import { CollectedFaults } from './faults/collected-faults.ts'
 import { readStartFiles } from './read-files.ts'
 import type { ConfigSource } from './sources/config-source.ts'

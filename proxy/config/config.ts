@@ -1,11 +1,12 @@
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
+import type { KeysConfig } from '../access/key-record.ts'
 import type { TenantSource } from '../access/tenant.ts'
 import type { WorkLimits } from '../bounds/work-limits.ts'
 import type { BlockPattern } from '../patterns/block-pattern.ts'
 import type { VolatileFields } from '../prompt/cut-ranks.ts'
-import type { RequestSwitches } from '../request/call/request-options.ts'
-import type { Mode } from '../reuse/decision.ts'
-import type { Wording } from '../reuse/wording.ts'
+import type { Wording } from '../prompt/wording.ts'
+import type { RequestSwitches } from '../request-options.ts'
+import type { Mode } from '../settings.ts'
 
 /** Where a server listens. */
 export interface ListenAddress {
@@ -44,27 +45,6 @@ export interface ListenerTlsFiles {
   readonly clientCa?: string | undefined
 }
 
-/** One API key as the keys file lists it. */
-export interface KeyRecord {
-  readonly name?: string
-  readonly tenant?: string
-  readonly sha256: string
-  readonly requests_per_minute?: number
-  readonly prompt_tokens_per_minute?: number
-  readonly priority?: number
-  readonly expires?: string
-}
-
-/** The API keys, of which clients must present one; without a file and records, no key is required. */
-export interface KeysConfig {
-  readonly file: string | undefined
-  readonly records: readonly KeyRecord[]
-  /** paths of the engine that bearers of a key may use besides inference */
-  readonly allowedPaths?: readonly string[]
-  /** whether the engine gets the client's key although it is meant for us */
-  readonly forwardClientAuthorization: boolean
-}
-
 /** Redis, where state survives restarts and is shared between proxies. */
 export interface RedisConfig {
   readonly url: string
@@ -97,9 +77,7 @@ export interface Config {
   /** empty: the embedded emulator */
   readonly engines: readonly EngineConfig[]
   readonly mode: Mode
-  /** how contexts are ordered: by the prefixes that were sent, or as in the ContextPilot paper */
-  readonly ordering: 'reprise' | 'paper'
-  /** how far a block may be from its rank, in places; undefined: anywhere. The paper's ordering has no bound */
+  /** how far a block may be from its rank, in places; undefined: anywhere */
   readonly maxDisplacement?: number | undefined
   /** whether blocks are moved only if that saves more tokens than the annotation takes */
   readonly movesMustPay: boolean

@@ -1,4 +1,4 @@
-import { asksForKeys } from '../access/read-key-records.ts'
+import { asksForKeys } from '../access/key-record.ts'
 import type { Config } from './config.ts'
 import { differingPaths, setAt, valueAt } from './setting-values.ts'
 import type { Settings } from './settings.ts'

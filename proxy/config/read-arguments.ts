@@ -1,6 +1,6 @@
 import { type EngineKind, engineKinds } from '#engine-adapters/engine-adapter.ts'
+import { ConfigError } from '../errors.ts'
 import type { ListenAddress } from './config.ts'
-import { ConfigError } from './config-error.ts'
 import type { EngineSettings } from './settings.ts'
 
 /** Reads `HOST:PORT`, also `[::1]:PORT` and `:PORT`. */

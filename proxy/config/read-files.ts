@@ -1,10 +1,11 @@
 import type { EngineTls } from '#engine-adapters/engine-client.ts'
-import { readEngineTls, readListenerTls, readRedisTls } from '../access/read-certificates.ts'
-import { readKeyRecords } from '../access/read-key-records.ts'
+import type { KeyRecord } from '../access/key-record.ts'
 import type { ListenerTls } from '../http/listener.ts'
-import type { Config, KeyRecord } from './config.ts'
+import type { Config } from './config.ts'
 import { CollectedFaults } from './faults/collected-faults.ts'
+import { readEngineTls, readListenerTls, readRedisTls } from './read-certificates.ts'
 import { checkRecordFolder } from './record-folder.ts'
+import { readKeyRecords } from './sources/read-key-records.ts'
 
 /** What is in the files that a configuration names, and that a reload reads again. */
 export interface NamedFiles {

@@ -1,9 +1,9 @@
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
+import type { KeyRecord } from '../access/key-record.ts'
 import type { TenantSource } from '../access/tenant.ts'
 import type { BlockPattern } from '../patterns/block-pattern.ts'
 import type { VolatileFields } from '../prompt/cut-ranks.ts'
-import type { Mode } from '../reuse/decision.ts'
-import type { KeyRecord } from './config.ts'
+import type { Mode } from '../settings.ts'
 
 /** YAML 1.1 writers turn a bare `on` into `true`. */
 export type Switch = 'on' | 'off' | boolean
@@ -25,7 +25,7 @@ export interface Settings {
   mode: Mode | boolean
   engines: EngineSettings[]
   engine_api_key?: string
-  ordering: { policy: 'reprise' | 'paper'; when: 'pays' | 'possible'; max_displacement?: number }
+  ordering: { when: 'pays' | 'possible'; max_displacement?: number }
   mirror: { requests: number }
   annotations: { order: string; volatile: string; location: string }
   explicit: { template: string }

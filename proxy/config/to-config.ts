@@ -13,7 +13,6 @@ export function toConfig(settings: Settings): Config {
     adminToken: settings.admin.token?.trim() || undefined,
     engines: toEngines(settings.engines, settings.engine_api_key),
     mode: typeof settings.mode === 'boolean' ? toWord(settings.mode) : settings.mode,
-    ordering: ordering.policy,
     maxDisplacement: ordering.max_displacement,
     movesMustPay: ordering.when === 'pays',
     mirroredRequests: settings.mirror.requests,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
+import { readRedisUrl } from '../config/read-redis-url.ts'
 import { createRedisClient, type RedisClient } from '../redis/connection/create-redis-client.ts'
-import { readRedisUrl } from '../redis/connection/read-redis-url.ts'
 import {
   evalCommand,
   getCommand,

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
 import { argument } from '../command-arguments.ts'
-import { ConfigError } from '../config/config-error.ts'
 import { findEngineFaults } from '../config/faults/find-engine-faults.ts'
 import { readEngine, readUrl } from '../config/read-arguments.ts'
+import { readRedisUrl } from '../config/read-redis-url.ts'
 import type { EngineSettings } from '../config/settings.ts'
-import { readRedisUrl } from '../redis/connection/read-redis-url.ts'
+import { ConfigError } from '../errors.ts'
 import type { DoctorOptions } from './doctor-options.ts'
 import type { DoctorReport } from './finding.ts'
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { forgetTurn, rememberExplicitTurn } from '../redis/conversations/turn-scripts.ts'
 import { readMirrorStatus, writeMirror } from '../redis/mirror/mirror-scripts.ts'
 import { writeHotBlocks } from '../redis/shared-hot-blocks.ts'
-import { forgetTurn, rememberExplicitTurn } from '../store/turn-scripts.ts'
 import { neededCommands } from './redis-rights.ts'
 
 const scripts = { forgetTurn, readMirrorStatus, rememberExplicitTurn, writeHotBlocks, writeMirror }

@@ -1,7 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import type { EvictionReport } from '#index/mirror/hot/eviction-policy.ts'
 import { ProxyError } from '../errors.ts'
-import { ownSchemas } from '../http/own-schemas.ts'
+import { ownSchemas } from '../json/own-schemas.ts'
 import { type ReuseReport, reuseReport } from './reuse-report.ts'
 
 /** One change reported by an engine. */

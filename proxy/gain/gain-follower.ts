@@ -1,17 +1,17 @@
 import type { EngineRequest } from '#engine-adapters/engine-client.ts'
 import type { RequestId } from '#index/context-block.ts'
 import { tenantName } from '../access/tenant.ts'
+import type { Call, RoutedCall } from '../call/call.ts'
 import type { AskedPrompt } from '../engine-reports/token-asker.ts'
-import type { PromptSet } from '../prompt/prompt-body.ts'
-import { writeBody } from '../prompt/prompt-body.ts'
-import type { Call, RoutedCall } from '../request/call/call.ts'
+import type { PromptSet } from '../prompt/body/prompt.ts'
+import { writeBody } from '../prompt/body/prompt-body.ts'
+import type { TwoWorlds } from '../reuse/two-worlds.ts'
 import type { ComparedHit, ComparedPrompt } from './compared-caches.ts'
 import type { Gain } from './gain.ts'
 import type { GainLabels } from './gain-ledger.ts'
 import type { ReplicaWorlds } from './replica-worlds.ts'
 import type { SeenCharacters } from './seen-spans.ts'
 import { toStandIns } from './stand-in-tokens.ts'
-import type { TwoWorlds } from './two-worlds.ts'
 
 /** What an engine reported about a request. */
 export interface CountedUsage {

@@ -1,9 +1,11 @@
 import type { RequestListener } from 'node:http'
-import { getRequestListener, RequestError } from '@hono/node-server'
+import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server'
 import type { Hono } from 'hono'
-import type { ServerEnv } from './app.ts'
 import { clientAddress } from './client-address.ts'
 import { Listener, type ListenerOptions } from './listener.ts'
+
+/** What the Node server hands to Hono. */
+export type ServerEnv = { Bindings: HttpBindings }
 
 /** Serves an app at an address. Requests wait until the app is ready. Rejects like `Listener.listen`. */
 export async function listen(

@@ -11,7 +11,7 @@ import { createServer as createTlsServer, type Server as TlsServer } from 'node:
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { largestHead } from '#engine-adapters/engine-client.ts'
-import { ConfigError } from '../config/config-error.ts'
+import { ConfigError } from '../errors.ts'
 import { answerUnread, findHeadFault, refuseUnread, type UnreadRequest } from './answer-unread.ts'
 import { clientAddress } from './client-address.ts'
 import { latestResponses, UpgradableRequest } from './upgradable-request.ts'
@@ -153,6 +153,7 @@ export class Listener {
   }
 
   #handOver(request: IncomingMessage, response: ServerResponse): void {
+    request.url = toOriginForm(request.url!)
     const fault = findHeadFault(request)
     if (fault === undefined) this.#handle(request, response)
     else this.#onUnread(refuseUnread(request, response, fault))
@@ -204,6 +205,12 @@ function askForBodyLate(request: UpgradableRequest, response: ServerResponse): v
   request.onFirstRead = () => {
     if (!response.headersSent) response.writeContinue()
   }
+}
+
+/** Returns the path and query of a request target, which may be a whole URL (RFC 9112 §3.2.2). */
+function toOriginForm(target: string): string {
+  const path = target.replace(/^https?:\/\/[^/?#]*/i, '')
+  return path.startsWith('?') || path === '' ? `/${path}` : path
 }
 
 function createAnyServer(

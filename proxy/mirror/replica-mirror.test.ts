@@ -4,7 +4,6 @@ import type { SentPrompt } from '#index/cache-event.ts'
 import type { Context, ReplicaId, RequestId, ScopeId } from '#index/context-block.ts'
 import { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import { promptOf } from '#index/mirror/sent-prompts.fixture.ts'
-import { PaperOrdering } from '#index/paper/paper-ordering.ts'
 import { CallbackSenderModel, type Delivery } from '../reuse/sender-model.fixture.ts'
 import { type Acknowledgement, ReplicaMirror } from './replica-mirror.ts'
 
@@ -13,7 +12,7 @@ let lost = 0
 let replica: ReplicaMirror
 
 function create(): ReplicaMirror {
-  const mirror = new CacheMirror({ maxRequests: 1000, maxBlocks: 100_000 }, () => new PaperOrdering())
+  const mirror = new CacheMirror({ maxRequests: 1000, maxBlocks: 100_000 })
   return new ReplicaMirror(
     'gpu-0' as ReplicaId,
     mirror,

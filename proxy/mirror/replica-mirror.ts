@@ -3,6 +3,7 @@ import type { CacheEvent } from '#index/cache-event.ts'
 import type { ReplicaId, RequestId } from '#index/context-block.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import type { TokenMirror } from '#index/mirror/token-mirror.ts'
+import { inSlices } from '../bounds/in-slices.ts'
 import {
   type EngineEvent,
   type EventBatch,
@@ -11,7 +12,6 @@ import {
   toSnapshot,
 } from '../engine-reports/callback-bodies.ts'
 import { fromReport, type ReuseReport } from '../engine-reports/reuse-report.ts'
-import { inSlices } from './in-slices.ts'
 import { ReplicaCache } from './replica-cache.ts'
 import { type Acknowledgement, type MirrorState, ReportState } from './report-state.ts'
 

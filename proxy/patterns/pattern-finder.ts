@@ -1,4 +1,4 @@
-import type { ContextList } from '../prompt/judge/context-list.ts'
+import type { ContextList } from '../prompt/context-list.ts'
 import type { BlockPattern, CompiledPattern } from './block-pattern.ts'
 import { compilePatterns } from './compile-patterns.ts'
 import { PatternThread, type ThreadAnswer, type ThreadFailure } from './pattern-thread.ts'

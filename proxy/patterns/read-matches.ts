@@ -1,4 +1,4 @@
-import type { BlockSpan, ContextList } from '../prompt/judge/context-list.ts'
+import type { BlockSpan, ContextList } from '../prompt/context-list.ts'
 import { findContentEnd, findContentStart } from '../prompt/scan/find-edges.ts'
 import { isRunning } from '../prompt/scan/labels/label.ts'
 

@@ -1,7 +1,6 @@
 import { digestOf, type ScopeId } from '#index/context-block.ts'
-import type { PromptMessage } from './body/prompt.ts'
+import type { PromptMessage, PromptSet } from './body/prompt.ts'
 import { type PromptContext, slotsByText } from './body/prompt-context.ts'
-import type { PromptSet } from './prompt-body.ts'
 
 /**
  * Returns the identity of a message as received. Block contents, which are most of it, are included by their

@@ -6,13 +6,12 @@ import {
   type TurnKey,
   toTurnKey,
 } from '#index/conversation-store.ts'
-import { type CertainFinder, type CertainList, fromSpans, type SearchedText } from '../chunks/certain-list.ts'
-import type { RequestOptions } from '../request/call/request-options.ts'
+import type { RequestOptions } from '../request-options.ts'
 import { TurnMemory } from '../store/turn-memory.ts'
 import { contextPlaceholder } from './body/explicit-context.ts'
-import { finish } from './body/finish.ts'
-import type { Prompt, PromptMessage } from './body/prompt.ts'
+import type { Prompt, PromptMessage, PromptSet } from './body/prompt.ts'
 import type { PromptContext } from './body/prompt-context.ts'
+import { type CertainFinder, type CertainList, fromSpans, type SearchedText } from './certain-list.ts'
 import { cutRanks, type VolatileFields } from './cut-ranks.ts'
 import { digestContexts, digestMessage } from './digest-message.ts'
 import {
@@ -22,10 +21,10 @@ import {
   searchInSteps,
   searchMessage,
 } from './find-contexts.ts'
+import { finish } from './finish.ts'
 import type { LaidOutMessage, Layout, PromptLayout, UnresolvedTurn } from './layout.ts'
 import { type PlacedContext, placeBlocks } from './place-explicit-context.ts'
 import { markSpokenOf, type UnmappedNames } from './places/mark-spoken-of.ts'
-import type { PromptSet } from './prompt-body.ts'
 import { findTurns } from './scan/find-turns.ts'
 
 /** A message read on its own, regardless of what comes before it. */

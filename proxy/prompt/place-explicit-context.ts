@@ -1,8 +1,8 @@
 import { toBlockId } from '#index/context-block.ts'
 import { ProxyError } from '../errors.ts'
 import { contextPlaceholder } from './body/explicit-context.ts'
+import type { PromptSet } from './body/prompt.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
-import type { PromptSet } from './prompt-body.ts'
 
 /** Explicit blocks inserted into a text, in rank order. */
 export interface PlacedContext {

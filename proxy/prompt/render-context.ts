@@ -1,8 +1,8 @@
 import { annotateOrder, annotateValues } from '#index/dedup/annotate-context.ts'
 import type { SentPointer } from '#index/dedup/deduplicate-context.ts'
-import type { Wording } from '../reuse/wording.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
 import type { Piece, TextSplice } from './body/text-splice.ts'
+import type { Wording } from './wording.ts'
 
 /**
  * Renders the block sent in `slot`: its bytes as received, except for a position label, which stays with the slot, and

@@ -1,8 +1,8 @@
 import { type BlockId, toBlockId } from '#index/context-block.ts'
-import type { CertainList } from '../chunks/certain-list.ts'
 import type { Span } from '../json/json-spans.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
-import type { BlockSpan, ContextList } from './judge/context-list.ts'
+import type { CertainList } from './certain-list.ts'
+import type { BlockSpan, ContextList } from './context-list.ts'
 
 /** Converts a list found in `whole`, which may join several texts of a prompt, to a context of those texts. */
 export function toContext(

@@ -1,13 +1,13 @@
 import { forgetfulStore } from '#index/conversation-store.ts'
 import { TimeSlices } from '../bounds/time-slices.ts'
+import type { Call, RoutedCall } from '../call/call.ts'
+import { toDecisionInput } from '../call/to-decision-input.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import type { Layout } from '../prompt/layout.ts'
-import type { Call, RoutedCall } from '../request/call/call.ts'
-import { toDecisionInput } from '../request/call/to-decision-input.ts'
+import type { Wording } from '../prompt/wording.ts'
 import type { DecisionInput } from '../reuse/decision.ts'
 import { layOut } from '../reuse/lay-out-request.ts'
 import type { ReusedContext } from '../reuse/reused-prompt.ts'
-import type { Wording } from '../reuse/wording.ts'
 import { weighText } from './weigh-text.ts'
 
 /** A list, with the pointers that are sent, or would be sent, for its blocks. */

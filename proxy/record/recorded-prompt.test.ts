@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
-import { defaultWording } from '../reuse/wording.ts'
+import { defaultWording } from '../prompt/wording.ts'
 import { recordPrompt } from './recorded-prompt.ts'
 import { weighText } from './weigh-text.ts'
 

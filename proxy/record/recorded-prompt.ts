@@ -1,6 +1,6 @@
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import { labelsAsSent, renderAnnotation } from '../prompt/render-context.ts'
-import type { Wording } from '../reuse/wording.ts'
+import type { Wording } from '../prompt/wording.ts'
 import { cutStretches } from './cut-stretches.ts'
 import type { FoundContext } from './found-prompts.ts'
 import { cutPrompt, findLastList, type Piece, type PlacedPieces } from './recorded-request.ts'

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Call, RoutedCall } from '../call/call.ts'
 import { defaultConfig } from '../config/sources/config-source.ts'
-import type { Call, RoutedCall } from '../request/call/call.ts'
 import { Recorder } from './recorder.ts'
 
 let folder: string

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { setImmediate as afterIo } from 'node:timers/promises'
 import { type PromptApi, promptPaths } from '#engine-adapters/prompt-api.ts'
-import type { Call, RoutedCall } from '../request/call/call.ts'
+import type { Call, RoutedCall } from '../call/call.ts'
 import { type FoundPrompts, findPrompts } from './found-prompts.ts'
 import { type PackedTexts, packTexts, toOneLine, unpackTexts } from './packed-texts.ts'
 import { type RecordedPrompt, recordPrompt } from './recorded-prompt.ts'

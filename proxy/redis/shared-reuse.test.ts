@@ -1,7 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import type { ReplicaId } from '#index/context-block.ts'
 import { CacheMirror } from '#index/mirror/cache-mirror.ts'
-import { PaperOrdering } from '#index/paper/paper-ordering.ts'
 import { ReplicaMirror } from '../mirror/replica-mirror.ts'
 import { RedisDouble } from './connection/redis-double.fixture.ts'
 import { SharedReuse } from './shared-reuse.ts'
@@ -25,7 +24,7 @@ beforeEach(() => {
 })
 
 function createProxy(proxy: string) {
-  const mirror = new CacheMirror({ maxRequests: 10, maxBlocks: 10 }, () => new PaperOrdering())
+  const mirror = new CacheMirror({ maxRequests: 10, maxBlocks: 10 })
   const replicaMirror = new ReplicaMirror('gpu-0' as ReplicaId, mirror)
   const onFault = (reason: string): void => void faults.push(reason)
   const common = { namespace: 'n', ttlSeconds: 300, now: () => now }

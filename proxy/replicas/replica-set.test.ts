@@ -2,9 +2,8 @@ import { beforeEach, expect, test } from 'vitest'
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { ReplicaId } from '#index/context-block.ts'
 import { CacheMirror } from '#index/mirror/cache-mirror.ts'
-import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
 import { ReplicaMirror } from '../mirror/replica-mirror.ts'
-import { Admission } from '../request/admission.ts'
+import { Admission } from './admission.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
 import { HealthState } from './health-state.ts'
 import { Replica } from './replica.ts'
@@ -13,7 +12,7 @@ import { ReplicaSet } from './replica-set.ts'
 let now = 0
 
 function create(id: string): Replica {
-  const mirror = new CacheMirror({ maxRequests: 10, maxBlocks: 100 }, () => new PrefixOrdering())
+  const mirror = new CacheMirror({ maxRequests: 10, maxBlocks: 100 })
   return new Replica({
     adapter: adapterFor('vllm'),
     engine: { url: `http://${id}`, send: () => {}, setTls: () => {}, close: () => Promise.resolve() },

@@ -8,7 +8,7 @@ import type { FollowedEvents } from '../engine-reports/followed-events.ts'
 import type { TokenAsker } from '../engine-reports/token-asker.ts'
 import type { ReplicaCache } from '../mirror/replica-cache.ts'
 import type { ReplicaMirror } from '../mirror/replica-mirror.ts'
-import type { Admission } from '../request/admission.ts'
+import type { Admission } from './admission.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
 import type { HealthState } from './health-state.ts'
 

@@ -4,12 +4,13 @@ import type { RequestId } from '#index/context-block.ts'
 import type { AnswerRewriter } from '../answer/answer-rewriter.ts'
 import { asksForData } from '../answer/asks-for-data.ts'
 import { createAnswerRewriter } from '../answer/create-answer-rewriter.ts'
+import type { Call, RoutedCall } from '../call/call.ts'
+import type { Charge } from '../call/charge-call.ts'
+import type { Exchange } from '../call/exchange.ts'
 import type { ForwardObserver, ForwardOutcome } from '../http/forward.ts'
+import { membersOf } from '../receive/read-received.ts'
 import { hasOnePrompt } from '../reuse/prompt-list.ts'
-import type { Call, RoutedCall } from './call/call.ts'
-import type { Charge } from './call/charge-call.ts'
-import { membersOf } from './call/read-received.ts'
-import type { Exchange, Pipeline } from './pipeline.ts'
+import type { Pipeline } from './pipeline.ts'
 
 /** What an observer needs to know about the request besides the decision. */
 export interface Observed {

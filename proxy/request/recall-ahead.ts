@@ -1,8 +1,8 @@
 import type { ConversationStore, TurnKey } from '#index/conversation-store.ts'
+import type { Call } from '../call/call.ts'
+import { toDecisionInput } from '../call/to-decision-input.ts'
 import type { LaidOut } from '../reuse/decision.ts'
 import { layOut } from '../reuse/lay-out-request.ts'
-import type { Call } from './call/call.ts'
-import { toDecisionInput } from './call/to-decision-input.ts'
 import type { Pipeline } from './pipeline.ts'
 
 /** A large request yields to others this often. */

@@ -1,14 +1,14 @@
 import type { BlockId } from '#index/context-block.ts'
 import { type ReplicaCandidate, selectReplica } from '#scheduler/select-replica.ts'
+import type { Call, RoutedCall } from '../call/call.ts'
+import { toDecisionInput } from '../call/to-decision-input.ts'
 import { ProxyError } from '../errors.ts'
+import { membersOf } from '../receive/read-received.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { ReplicaChoice } from '../replicas/replica-set.ts'
 import { decide } from '../reuse/decide.ts'
 import type { LaidOut } from '../reuse/decision.ts'
-import type { Candidate, Route } from '../routing/plan-route.ts'
-import type { Call, RoutedCall } from './call/call.ts'
-import { membersOf } from './call/read-received.ts'
-import { toDecisionInput } from './call/to-decision-input.ts'
+import type { Candidate, Route } from '../reuse/plan-route.ts'
 import type { Pipeline } from './pipeline.ts'
 
 /** The parts of the pipeline that routing needs. */

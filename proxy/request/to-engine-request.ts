@@ -5,13 +5,14 @@ import type { RequestId } from '#index/context-block.ts'
 import { withEngineCredentials } from '../access/engine-credentials.ts'
 import { cacheSaltOf } from '../access/tenant.ts'
 import { toStream } from '../bounds/whole-body.ts'
+import type { Call, RoutedCall } from '../call/call.ts'
+import type { Exchange } from '../call/exchange.ts'
 import { forwardedFor, requestHeaders } from '../http/forwarded-headers.ts'
 import { type EngineWish, writeWish } from '../prompt/body/engine-wish.ts'
-import { memberSplices, type PromptBody, writeBody } from '../prompt/prompt-body.ts'
+import { memberSplices, type PromptBody, writeBody } from '../prompt/body/prompt-body.ts'
+import { behindByteOrderMark, membersOf } from '../receive/read-received.ts'
 import type { Decision } from '../reuse/decision.ts'
-import type { Call, RoutedCall } from './call/call.ts'
-import { behindByteOrderMark, membersOf } from './call/read-received.ts'
-import type { Exchange, Pipeline } from './pipeline.ts'
+import type { Pipeline } from './pipeline.ts'
 
 /** Whether the client gets keep-alive comments while its request runs. */
 export function isKeptAlive({ settings, isStream }: Pick<Call, 'settings' | 'isStream'>): boolean {

@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ReplicaId } from '#index/context-block.ts'
+import type { Exchange } from '../call/exchange.ts'
 import { type ForwardOutcome, UnreachableError } from '../http/forward.ts'
 import type { Replica } from '../replicas/replica.ts'
 import { decideRetry } from '../replicas/retry-policy.ts'
-import type { Exchange, Pipeline } from './pipeline.ts'
+import type { Pipeline } from './pipeline.ts'
 
 /** How and where a request is sent. */
 export interface Sending<T> {

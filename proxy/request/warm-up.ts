@@ -1,9 +1,9 @@
 import { forgetfulStore } from '#index/conversation-store.ts'
-import { finish } from '../prompt/body/finish.ts'
+import { finish } from '../prompt/finish.ts'
+import { defaultWording } from '../prompt/wording.ts'
+import { readReceived } from '../receive/read-received.ts'
 import type { DecisionInput } from '../reuse/decision.ts'
 import { layOut } from '../reuse/lay-out-request.ts'
-import { defaultWording } from '../reuse/wording.ts'
-import { readReceived } from './call/read-received.ts'
 
 type WriteBlock = (text: string, place: number) => string
 

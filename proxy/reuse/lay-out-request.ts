@@ -1,12 +1,13 @@
 import type { ConversationStore } from '#index/conversation-store.ts'
 import { asksForData } from '../answer/asks-for-data.ts'
-import { finish } from '../prompt/body/finish.ts'
+import type { PromptSet } from '../prompt/body/prompt.ts'
+import type { PromptBody } from '../prompt/body/prompt-body.ts'
+import { finish } from '../prompt/finish.ts'
 import { layOutPrompts } from '../prompt/lay-out-prompt.ts'
 import type { Layout } from '../prompt/layout.ts'
 import { type PlacedContext, placeExplicitContext } from '../prompt/place-explicit-context.ts'
-import type { PromptBody, PromptSet } from '../prompt/prompt-body.ts'
+import type { Wording } from '../prompt/wording.ts'
 import type { DecisionInput, DecisionState, LaidOut } from './decision.ts'
-import type { Wording } from './wording.ts'
 
 /**
  * Lays out the prompts of a request with the turns that are known, one message or some thousand lines per step. Returns

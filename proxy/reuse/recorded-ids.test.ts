@@ -3,7 +3,6 @@ import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import { findExchange, isComplete, readRecordings } from '#engine-adapters/recorder/read-recorded.ts'
 import type { ReplicaId, RequestId } from '#index/context-block.ts'
 import { CacheMirror } from '#index/mirror/cache-mirror.ts'
-import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
 import { ReplicaMirror } from '../mirror/replica-mirror.ts'
 
 const complete = readRecordings()
@@ -26,7 +25,7 @@ describe.each(complete)('%s', (_, recording) => {
   })
 
   test('reports of requests that were not sent by us, health probes too, change nothing that is believed', async () => {
-    const mirror = new CacheMirror({ maxRequests: 10, maxBlocks: 100 }, () => new PrefixOrdering())
+    const mirror = new CacheMirror({ maxRequests: 10, maxBlocks: 100 })
     const replica = new ReplicaMirror('gpu-0' as ReplicaId, mirror)
     await replica.takeSnapshot(async () => ({ generation: 'g', sequence: 0, requests: [] }))
     const events = [

@@ -10,12 +10,12 @@ import { type Piece, piecesLength, piecesText, type TextSplice } from '../prompt
 import type { LaidOutMessage, Layout, PromptLayout } from '../prompt/layout.ts'
 import { isJson, labelsAsSent, renderAnnotation, renderBlock, setApart } from '../prompt/render-context.ts'
 import { SentPromptWriter } from '../prompt/sent-prompt-writer.ts'
-import type { RequestOptions } from '../request/call/request-options.ts'
+import type { Wording } from '../prompt/wording.ts'
+import type { RequestOptions } from '../request-options.ts'
 import { holdsPositions } from './holds-positions.ts'
 import { noteTurn } from './note-turns.ts'
 import type { ReusedBody, ReusedContext, ReusedPrompt } from './reused-prompt.ts'
 import { SiblingContexts } from './sibling-contexts.ts'
-import type { Wording } from './wording.ts'
 
 /** What prompts are reused against, and how. */
 export interface ReuseState {

@@ -1,21 +1,20 @@
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { ReplicaId, RequestId } from '#index/context-block.ts'
 import { CacheMirror } from '#index/mirror/cache-mirror.ts'
-import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
 import { ProcessedBlocks } from '#index/processed-blocks.ts'
 import { CertainLists } from '../chunks/certain-lists.ts'
 import { KnownChunks } from '../chunks/known-chunks.ts'
-import { defaultSeparator } from '../chunks/separators.ts'
+import { writeBody } from '../prompt/body/prompt-body.ts'
 import type { VolatileFields } from '../prompt/cut-ranks.ts'
-import { writeBody } from '../prompt/prompt-body.ts'
-import { readReceived } from '../request/call/read-received.ts'
-import type { RequestOptions } from '../request/call/request-options.ts'
+import { defaultSeparator, defaultWording } from '../prompt/wording.ts'
+import { readReceived } from '../receive/read-received.ts'
 import { contentsOf } from '../request/route-call.ts'
-import type { Candidate } from '../routing/plan-route.ts'
+import type { RequestOptions } from '../request-options.ts'
+import type { Mode } from '../settings.ts'
 import { MemoryConversationStore } from '../store/memory-conversation-store.ts'
 import { decide } from './decide.ts'
-import type { Decision, Mode } from './decision.ts'
-import { defaultWording } from './wording.ts'
+import type { Decision } from './decision.ts'
+import type { Candidate } from './plan-route.ts'
 
 export type Message = { role: string; content: unknown }
 
@@ -33,10 +32,7 @@ const engine = 'engine' as ReplicaId
 
 /** A proxy without sockets: what it decides to send counts as sent. */
 export class Sender {
-  readonly mirror: CacheMirror = new CacheMirror(
-    { maxRequests: 1000, maxBlocks: 100_000 },
-    (blocks) => new PrefixOrdering({ blocks }),
-  )
+  readonly mirror: CacheMirror = new CacheMirror({ maxRequests: 1000, maxBlocks: 100_000 })
   readonly store: MemoryConversationStore = new MemoryConversationStore(1_000_000)
   chunks: KnownChunks = new KnownChunks({ maxChunks: 1000, maxBytes: 1_000_000, source: 1 })
   /** how its engine caches, if it says so */

@@ -6,7 +6,7 @@ import {
   type TurnKey,
   toVariantKey,
 } from '#index/conversation-store.ts'
-import type { RequestOptions } from '../request/call/request-options.ts'
+import type { RequestOptions } from '../request-options.ts'
 
 /** Explicit blocks of a past message, and how they were sent, if that is to be repeated. */
 export interface RestoredBlocks {

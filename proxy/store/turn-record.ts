@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv'
 import { digestOf } from '#index/context-block.ts'
 import type { SentOrder, SentTurn, TurnKey } from '#index/conversation-store.ts'
-import { ownSchemas } from '../http/own-schemas.ts'
+import { ownSchemas } from '../json/own-schemas.ts'
 import { tryJson } from '../json/try-json.ts'
 
 /** A turn as stored for other proxies. */

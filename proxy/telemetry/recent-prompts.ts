@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import type { ChunkRefusal } from '../chunks/find-known-lists.ts'
+import type { PromptSet } from '../prompt/body/prompt.ts'
 import type { PlacedRefusal } from '../prompt/find-contexts.ts'
 import { differingRemedy, remedyFor } from '../prompt/judge/explain-refusal.ts'
 import { findUnknownForm } from '../prompt/judge/find-unknown-form.ts'
-import type { PromptSet } from '../prompt/prompt-body.ts'
 
 /** What is known about a prompt after the decision. */
 export interface NotedPrompt {

@@ -7,7 +7,6 @@ import { admissionHotness, evictionPriority } from '#index/hotness/hotness-formu
 import { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import { toHotPolicy } from '#index/mirror/hot/eviction-policy.ts'
 import { HotEvictions } from '#index/mirror/hot/hot-evictions.ts'
-import { PaperOrdering } from '#index/paper/paper-ordering.ts'
 import { HotPrefixEviction } from './eviction/hot-prefix.ts'
 import { run } from './histories.fixture.ts'
 import { NodeHotness } from './node-hotness.ts'
@@ -38,8 +37,7 @@ function tokensOf({ blocks, question }: Asked, number: number): Uint32Array {
 function createMirror(): CacheMirror {
   const average = new AverageDensity()
   average.note(1)
-  const bounds = { maxRequests: 10_000, maxBlocks: 1_000_000 }
-  return new CacheMirror(bounds, () => new PaperOrdering(), average)
+  return new CacheMirror({ maxRequests: 10_000, maxBlocks: 1_000_000, average })
 }
 
 /** A block is cut that two requests end in: the rest of it must count once. */

@@ -1,5 +1,5 @@
 import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
-import { PaperOrdering } from '#index/paper/paper-ordering.ts'
+import { PaperOrdering } from '../paper/paper-ordering.ts'
 import { IndexPolicy } from './index-policy.ts'
 import type { OnlinePolicy } from './online-policy.ts'
 import type { OnlineName } from './policy-names.ts'

@@ -1,6 +1,6 @@
 import type { Context, RequestId } from '#index/context-block.ts'
-import { buildIndex } from '#index/paper/build-index.ts'
 import { alignContext } from '#index/plan/align-context.ts'
+import { buildIndex } from '../paper/build-index.ts'
 import { type ReplayRequest, toRequestId } from '../replay-request.ts'
 import type { PlannedRequest } from './offline-policy.ts'
 import { scheduleBatch } from './schedule-batch.ts'

@@ -26,11 +26,6 @@ what to write.
 {{- if and $bytes (lt $bytes $bodies) -}}
 {{- fail (printf "resources.limits.memory is %s, and bodies alone may take %dMi before reprise refuses any: raise the limit to %dMi, or lower config.limits.body_memory_bytes" (toJson $memory | trimAll "\"") (div $bodies 1048576) (add (div $bodies 1048576) 512)) -}}
 {{- end -}}
-{{- with $values.config.ordering -}}
-{{- if and (eq (default "" .policy) "paper") (hasKey . "max_displacement") -}}
-{{- fail "config.ordering.max_displacement bounds the policy reprise: leave it out, or write config.ordering.policy: reprise" -}}
-{{- end -}}
-{{- end -}}
 {{- if ne $values.mode "gateway" -}}
 {{- $engine := int (include "reprise.enginePort" .) -}}
 {{- if has $engine (list $data $admin) -}}

@@ -54,9 +54,9 @@ class Engine:
         scheduler = self.llm.llm_engine.engine_core.engine_core.scheduler
         self._reuse = scheduler.connector._on_scheduler.state
         self._counted: Counter[tuple[str, str]] = Counter()
-        from reprise_vllm.reuse import engine_parts
+        from reprise_vllm.engine import model_parts
 
-        self._answers = ForcedAnswers(engine_parts._runner.get_model())
+        self._answers = ForcedAnswers(model_parts._runner.get_model())
         self.answer([1, 2, 3], "nobody", {"reuse": "off"})
         if not self._reuse.is_ready:
             raise RuntimeError(f"this engine does not reuse: {self._reuse.refusal}")

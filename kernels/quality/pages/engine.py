@@ -39,14 +39,14 @@ class Engine:
         )  # fmt: skip
         self.tokenizer = self.llm.get_tokenizer()
         core = self.llm.llm_engine.engine_core.engine_core
-        from reprise_vllm.reuse import engine_parts
-        from reprise_vllm.select_pages.worker import page_worker
+        from reprise_vllm.engine import model_parts
+        from reprise_vllm.select_pages.worker.page_worker import page_worker
 
         self.worker = page_worker(core.vllm_config)
         self.selection = next(iter(self.worker.selections.values()))
         if self.selection is None:
             raise RuntimeError(f"this engine selects no pages: {self.worker.refusal}")
-        self._answers = ForcedAnswers(engine_parts._runner.get_model())
+        self._answers = ForcedAnswers(model_parts._runner.get_model())
         # the self-test
         self.answer(list(range(5, 5 + max(least_tokens, 300))), 3, ratio=0.5)
         if not self.selection.is_proven:
@@ -85,7 +85,7 @@ class Engine:
         return listed / all_pages if all_pages else 1.0
 
     def _rotation(self) -> Any:
-        from reprise_vllm.reuse.engine_parts import rotary_of_runner
+        from reprise_vllm.engine.model_parts import rotary_of_runner
 
         from reprise_reuse.rotation import KeyRotation
 

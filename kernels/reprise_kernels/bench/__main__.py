@@ -19,7 +19,7 @@ from reprise_kernels.bench.measure import Row, Timer, first_line, measure_ceilin
 from reprise_kernels.bench.other_cases import copy_cases, page_cases, rope_cases, score_cases, select_cases
 from reprise_kernels.bench.report import HEADING, render
 from reprise_kernels.bench.streaming_cases import deviation_cases, summary_cases, uncertainty_cases
-from reprise_kernels.launch_configs import TABLE, read_table
+from reprise_kernels.launch.launch_configs import TABLE, read_table
 
 ALL_CASES = (
     prefill_cases, decode_cases, rope_cases, score_cases, select_cases, deviation_cases, summary_cases, page_cases,

@@ -10,9 +10,9 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from reprise_kernels.bench.case import Case, Run, Shape
 from reprise_kernels.bench.flashinfer_rivals import flashinfer_decode, flashinfer_prefill
+from reprise_kernels.bench.testing import assert_close
 from reprise_kernels.sparse_decode_attention import naive_sparse_decode_attention, sparse_decode_attention
 from reprise_kernels.sparse_prefill_attention import naive_sparse_prefill_attention, sparse_prefill_attention
-from reprise_kernels.testing import assert_close
 
 CHECKED_ROWS = 8
 LISTED = 0.05

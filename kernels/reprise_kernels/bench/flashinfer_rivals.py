@@ -10,7 +10,7 @@ from collections.abc import Callable
 import torch
 
 from reprise_kernels.bench.case import Run, Shape
-from reprise_kernels.testing import assert_close
+from reprise_kernels.bench.testing import assert_close
 
 WORKSPACE_BYTES = 512 << 20
 COMPARED_ROWS = 8

@@ -6,6 +6,7 @@ import torch
 
 from reprise_kernels.bench.attention_cases import paged
 from reprise_kernels.bench.case import Case, Run, Shape
+from reprise_kernels.bench.testing import assert_close
 from reprise_kernels.hierarchical_select import Hierarchy, hierarchical_select, naive_hierarchical_select
 from reprise_kernels.kv_copy import LayerPages, pages_to_device, pages_to_host
 from reprise_kernels.question_scores import question_scores
@@ -13,7 +14,6 @@ from reprise_kernels.rope_shift import naive_rope_shift, rope_shift
 from reprise_kernels.rotary import llama3_rotary
 from reprise_kernels.select_tokens import naive_select_tokens, select_tokens
 from reprise_kernels.sparse_prefill_attention import sparse_prefill_attention
-from reprise_kernels.testing import assert_close
 
 CHUNK = 512
 RATIO = 0.15

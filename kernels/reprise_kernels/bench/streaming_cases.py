@@ -6,11 +6,11 @@ import torch
 
 from reprise_kernels.bench.attention_cases import paged
 from reprise_kernels.bench.case import Case, Shape
+from reprise_kernels.bench.testing import assert_close
 from reprise_kernels.generation_uncertainty import generation_uncertainty
 from reprise_kernels.generation_uncertainty.naive import naive_entropy
 from reprise_kernels.kv_deviation import kv_deviation
 from reprise_kernels.page_summary import mean_rows, naive_mean_rows, naive_page_summary, page_summary
-from reprise_kernels.testing import assert_close
 from reprise_kernels.weighted_deviation import weighted_deviation
 
 CHECKED = 4

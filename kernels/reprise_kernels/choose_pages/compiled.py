@@ -2,8 +2,8 @@
 
 from reprise_kernels.choose_pages.dispatch import INTERPRETED, SCORE_PAGES, block_dim
 from reprise_kernels.choose_pages.triton import list_pages_kernel, page_mass_kernel, page_score_kernel
-from reprise_kernels.compile_spec import CompileSpec
-from reprise_kernels.launch_configs import launch_config
+from reprise_kernels.launch.compile_spec import CompileSpec
+from reprise_kernels.launch.launch_configs import launch_config
 
 HEADS, KEY_HEADS, HEAD_DIM = 32, 8, 128
 # of a context of 32,768 tokens

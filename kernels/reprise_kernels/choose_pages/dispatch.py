@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import torch
 import triton
 
-from reprise_kernels.checks import FLOATS, check_index, check_runnable, check_tensor
 from reprise_kernels.choose_pages.triton import list_pages_kernel, page_mass_kernel, page_score_kernel
-from reprise_kernels.launch_configs import launch_config
-from reprise_kernels.on_device import on_device
+from reprise_kernels.launch.checks import FLOATS, check_index, check_runnable, check_tensor
+from reprise_kernels.launch.launch_configs import launch_config
+from reprise_kernels.launch.on_device import on_device
 
 INTERPRETED = {"pages": 16, "mass_warps": 4, "list": 32, "list_warps": 4}
 # pages of a program of page_score_kernel, and numbers that one of page_mass_kernel multiplies at a time

@@ -3,7 +3,7 @@
 import triton
 import triton.language as tl
 
-from reprise_kernels.radix_select import digit_of_rank, order_preserving
+from reprise_kernels.device_functions.radix_select import digit_of_rank, order_preserving
 
 
 @triton.jit

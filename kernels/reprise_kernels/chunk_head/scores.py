@@ -2,7 +2,7 @@
 
 import torch
 
-from reprise_kernels.checks import check_index, check_tensor
+from reprise_kernels.launch.checks import check_index, check_tensor
 
 
 def chunk_head(chunk_starts: torch.Tensor, width: int) -> torch.Tensor:

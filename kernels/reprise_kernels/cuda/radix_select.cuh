@@ -1,5 +1,5 @@
 // The k-th largest of scores that the blocks of a cluster hold together, found by its digits: what the selecting kernels
-// share. As radix_select.py has it in Triton.
+// share. As device_functions/radix_select.py has it in Triton.
 #pragma once
 #include "cluster.cuh"
 

@@ -1,9 +1,9 @@
 """The variants of generation_uncertainty that are compiled ahead of time."""
 
-from reprise_kernels.compile_spec import CompileSpec
 from reprise_kernels.generation_uncertainty.dispatch import INTERPRETED
 from reprise_kernels.generation_uncertainty.triton import generation_uncertainty_kernel
-from reprise_kernels.launch_configs import launch_config
+from reprise_kernels.launch.compile_spec import CompileSpec
+from reprise_kernels.launch.launch_configs import launch_config
 
 
 def compile_specs() -> list[CompileSpec]:

@@ -1,6 +1,5 @@
 """The variants of hierarchical_select that are compiled ahead of time."""
 
-from reprise_kernels.compile_spec import CompileSpec, CudaSpec
 from reprise_kernels.hierarchical_select.dispatch import (
     HIERARCHICAL_SELECT,
     INTERPRETED,
@@ -10,8 +9,9 @@ from reprise_kernels.hierarchical_select.dispatch import (
 )
 from reprise_kernels.hierarchical_select.hierarchy import Hierarchy
 from reprise_kernels.hierarchical_select.triton import hierarchical_select_kernel, score_pages_kernel
-from reprise_kernels.launch_configs import launch_config
-from reprise_kernels.launch_spaces import Config, first_with
+from reprise_kernels.launch.compile_spec import CompileSpec, CudaSpec
+from reprise_kernels.launch.launch_configs import launch_config
+from reprise_kernels.launch.launch_spaces import Config, first_with
 
 PAGES = 2048
 EVEN = ("columns", "stride_anchor", "stride_row")

@@ -6,13 +6,13 @@ from pathlib import Path
 import torch
 import triton
 
-from reprise_kernels.checks import FLOATS, check_index, check_runnable, check_tensor
-from reprise_kernels.cuda_kernel import CudaKernel, Launch, fits
 from reprise_kernels.hierarchical_select.hierarchy import Hierarchy
 from reprise_kernels.hierarchical_select.triton import hierarchical_select_kernel, score_pages_kernel
-from reprise_kernels.launch_configs import launch_config
-from reprise_kernels.launch_spaces import Config, first_with
-from reprise_kernels.on_device import on_device
+from reprise_kernels.launch.checks import FLOATS, check_index, check_runnable, check_tensor
+from reprise_kernels.launch.cuda_kernel import CudaKernel, Launch, fits
+from reprise_kernels.launch.launch_configs import launch_config
+from reprise_kernels.launch.launch_spaces import Config, first_with
+from reprise_kernels.launch.on_device import on_device
 
 # limit of the Triton selection, padding included: with more pages the compiler needs a stack
 MOST_PAGES = 4096

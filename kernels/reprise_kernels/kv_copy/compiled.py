@@ -1,9 +1,9 @@
 """The variants of kv_copy that are compiled ahead of time."""
 
-from reprise_kernels.compile_spec import CompileSpec
 from reprise_kernels.kv_copy.dispatch import INTERPRETED
 from reprise_kernels.kv_copy.triton import copy_pages_kernel, copy_rows_kernel
-from reprise_kernels.launch_configs import launch_config
+from reprise_kernels.launch.compile_spec import CompileSpec
+from reprise_kernels.launch.launch_configs import launch_config
 
 
 def compile_specs() -> list[CompileSpec]:

@@ -4,10 +4,10 @@ import torch
 import triton
 from triton import knobs
 
-from reprise_kernels.checks import FLOATS, check_index, check_tensor
 from reprise_kernels.kv_copy.triton import copy_pages_kernel, copy_rows_kernel
-from reprise_kernels.launch_configs import launch_config
-from reprise_kernels.on_device import on_device
+from reprise_kernels.launch.checks import FLOATS, check_index, check_tensor
+from reprise_kernels.launch.launch_configs import launch_config
+from reprise_kernels.launch.on_device import on_device
 
 INTERPRETED = {"words": 1024, "warps": 4, "programs": 16}
 

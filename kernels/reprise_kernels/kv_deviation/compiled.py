@@ -1,9 +1,9 @@
 """The variants of kv_deviation that are compiled ahead of time."""
 
-from reprise_kernels.compile_spec import CompileSpec
 from reprise_kernels.kv_deviation.dispatch import INTERPRETED
 from reprise_kernels.kv_deviation.triton import kv_deviation_kernel
-from reprise_kernels.launch_configs import launch_config
+from reprise_kernels.launch.compile_spec import CompileSpec
+from reprise_kernels.launch.launch_configs import launch_config
 
 EVEN = ("stride_token", "stride_fresh_head", "stride_slot", "stride_head")
 

@@ -3,7 +3,7 @@
 import triton
 import triton.language as tl
 
-from reprise_kernels.wide import wide
+from reprise_kernels.device_functions.wide import wide
 
 
 @triton.jit

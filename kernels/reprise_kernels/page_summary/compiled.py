@@ -1,7 +1,7 @@
 """The variants of page_summary that are compiled ahead of time."""
 
-from reprise_kernels.compile_spec import CompileSpec
-from reprise_kernels.launch_configs import launch_config
+from reprise_kernels.launch.compile_spec import CompileSpec
+from reprise_kernels.launch.launch_configs import launch_config
 from reprise_kernels.page_summary.dispatch import INTERPRETED
 from reprise_kernels.page_summary.triton import mean_rows_kernel, page_summary_kernel
 

@@ -3,9 +3,9 @@
 import torch
 import triton
 
-from reprise_kernels.checks import FLOATS, check_cache, check_index, check_runnable, check_tensor
-from reprise_kernels.launch_configs import launch_config
-from reprise_kernels.on_device import on_device
+from reprise_kernels.launch.checks import FLOATS, check_cache, check_index, check_runnable, check_tensor
+from reprise_kernels.launch.launch_configs import launch_config
+from reprise_kernels.launch.on_device import on_device
 from reprise_kernels.page_summary.triton import mean_rows_kernel, page_summary_kernel
 
 INTERPRETED = {"columns": 128, "row_columns": 512, "warps": 4}

@@ -2,7 +2,7 @@
 
 import torch
 
-from reprise_kernels.compile_spec import TRITON_NAMES, CompileSpec
+from reprise_kernels.launch.compile_spec import TRITON_NAMES, CompileSpec
 from reprise_kernels.question_scores.dispatch import choose_tile
 from reprise_kernels.question_scores.triton import question_scores_kernel
 from reprise_kernels.question_scores.turned_triton import turned_question_scores_kernel

@@ -6,13 +6,13 @@ import torch
 import triton
 from triton import knobs
 
-from reprise_kernels.checks import check_cache, check_index, check_runnable, check_tensor
-from reprise_kernels.key_turns import KeyTurns
-from reprise_kernels.launch_configs import launch_config
-from reprise_kernels.on_device import on_device
+from reprise_kernels.launch.checks import check_cache, check_index, check_runnable, check_tensor
+from reprise_kernels.launch.launch_configs import launch_config
+from reprise_kernels.launch.on_device import on_device
+from reprise_kernels.launch.tile import Tile, tile_of
 from reprise_kernels.question_scores.triton import question_scores_kernel
 from reprise_kernels.question_scores.turned_triton import turned_question_scores_kernel
-from reprise_kernels.tile import Tile, tile_of
+from reprise_kernels.rotary.key_turns import KeyTurns
 
 INTERPRETED = {"rows": 64, "keys": 32, "warps": 4, "stages": 2}
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from reprise_kernels.key_turns import KeyTurns
+from reprise_kernels.rotary.key_turns import KeyTurns
 from reprise_kernels.sparse_prefill_attention.naive import turned_keys
 
 

@@ -3,8 +3,8 @@
 import triton
 import triton.language as tl
 
-from reprise_kernels.query_turn import pairs_of, turn_back, turn_of
-from reprise_kernels.wide import wide
+from reprise_kernels.device_functions.query_turn import pairs_of, turn_back, turn_of
+from reprise_kernels.device_functions.wide import wide
 
 
 @triton.jit

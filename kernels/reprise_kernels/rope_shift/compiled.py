@@ -1,7 +1,7 @@
 """The variants of rope_shift that are compiled ahead of time."""
 
-from reprise_kernels.compile_spec import CompileSpec
-from reprise_kernels.launch_configs import launch_config
+from reprise_kernels.launch.compile_spec import CompileSpec
+from reprise_kernels.launch.launch_configs import launch_config
 from reprise_kernels.rope_shift.dispatch import INTERPRETED
 from reprise_kernels.rope_shift.triton import rope_shift_kernel
 

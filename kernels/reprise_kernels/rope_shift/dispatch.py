@@ -3,9 +3,9 @@
 import torch
 import triton
 
-from reprise_kernels.checks import check_cache, check_index, check_runnable, check_tensor
-from reprise_kernels.launch_configs import launch_config
-from reprise_kernels.on_device import on_device
+from reprise_kernels.launch.checks import check_cache, check_index, check_runnable, check_tensor
+from reprise_kernels.launch.launch_configs import launch_config
+from reprise_kernels.launch.on_device import on_device
 from reprise_kernels.rope_shift.triton import rope_shift_kernel
 from reprise_kernels.rotary import Rotary, Turns
 

@@ -1,7 +1,7 @@
 """The variants of select_tokens that are compiled ahead of time."""
 
-from reprise_kernels.compile_spec import CompileSpec, CudaSpec
-from reprise_kernels.launch_configs import launch_config
+from reprise_kernels.launch.compile_spec import CompileSpec, CudaSpec
+from reprise_kernels.launch.launch_configs import launch_config
 from reprise_kernels.select_tokens.dispatch import INTERPRETED, SELECT_TOKENS, cuda_launch
 from reprise_kernels.select_tokens.triton import select_tokens_kernel
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import torch
 
-from reprise_kernels.checks import check_index, check_runnable, check_tensor
-from reprise_kernels.cuda_kernel import CudaKernel, Launch, fits
-from reprise_kernels.launch_configs import launch_config
-from reprise_kernels.launch_spaces import Config, first_with
-from reprise_kernels.on_device import on_device
+from reprise_kernels.launch.checks import check_index, check_runnable, check_tensor
+from reprise_kernels.launch.cuda_kernel import CudaKernel, Launch, fits
+from reprise_kernels.launch.launch_configs import launch_config
+from reprise_kernels.launch.launch_spaces import Config, first_with
+from reprise_kernels.launch.on_device import on_device
 from reprise_kernels.select_tokens.triton import select_tokens_kernel
 
 INTERPRETED = {"block": 64, "warps": 16}

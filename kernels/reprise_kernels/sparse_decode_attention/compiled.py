@@ -2,7 +2,7 @@
 
 import torch
 
-from reprise_kernels.compile_spec import TRITON_NAMES, CompileSpec
+from reprise_kernels.launch.compile_spec import TRITON_NAMES, CompileSpec
 from reprise_kernels.sparse_decode_attention.tiles import choose_tile
 from reprise_kernels.sparse_decode_attention.triton import combine_kernel, decode_kernel
 

@@ -5,8 +5,8 @@ import math
 import torch
 import triton
 
-from reprise_kernels.checks import check_cache, check_index, check_runnable, check_tensor
-from reprise_kernels.on_device import on_device
+from reprise_kernels.launch.checks import check_cache, check_index, check_runnable, check_tensor
+from reprise_kernels.launch.on_device import on_device
 from reprise_kernels.sparse_decode_attention.tiles import choose_splits, choose_tile
 from reprise_kernels.sparse_decode_attention.triton import combine_kernel, decode_kernel
 

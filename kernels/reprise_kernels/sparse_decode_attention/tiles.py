@@ -4,9 +4,9 @@ import torch
 import triton
 from triton import knobs
 
-from reprise_kernels.launch_configs import launch_config
-from reprise_kernels.launch_spaces import Config
-from reprise_kernels.tile import Tile
+from reprise_kernels.launch.launch_configs import launch_config
+from reprise_kernels.launch.launch_spaces import Config
+from reprise_kernels.launch.tile import Tile
 
 MOST_SPLITS = 64
 # for a request as long as its table: in an uneven batch, the longest request must not be read by one program alone

@@ -3,8 +3,8 @@
 import triton
 import triton.language as tl
 
-from reprise_kernels.attention_tile import attend, finish
-from reprise_kernels.wide import wide
+from reprise_kernels.device_functions.attention_tile import attend, finish
+from reprise_kernels.device_functions.wide import wide
 
 
 @triton.jit

@@ -4,7 +4,7 @@ from typing import Any
 
 import torch
 
-from reprise_kernels.compile_spec import TRITON_NAMES, CompileSpec
+from reprise_kernels.launch.compile_spec import TRITON_NAMES, CompileSpec
 from reprise_kernels.sparse_prefill_attention.shared_dispatch import MARK_BLOCK
 from reprise_kernels.sparse_prefill_attention.shared_triton import mark_stale_kernel, shared_prefill_kernel
 from reprise_kernels.sparse_prefill_attention.tiles import Variant, choose_tile

@@ -5,9 +5,9 @@ import math
 import torch
 import triton
 
-from reprise_kernels.checks import check_cache, check_index, check_runnable, check_tensor
-from reprise_kernels.key_turns import KeyTurns
-from reprise_kernels.on_device import on_device
+from reprise_kernels.launch.checks import check_cache, check_index, check_runnable, check_tensor
+from reprise_kernels.launch.on_device import on_device
+from reprise_kernels.rotary.key_turns import KeyTurns
 from reprise_kernels.sparse_prefill_attention.tiles import choose_tile
 from reprise_kernels.sparse_prefill_attention.triton import slot_prefill_kernel
 from reprise_kernels.sparse_prefill_attention.turned_triton import turned_prefill_kernel

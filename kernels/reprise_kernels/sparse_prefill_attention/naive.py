@@ -4,8 +4,8 @@ import math
 
 import torch
 
-from reprise_kernels.key_turns import KeyTurns
 from reprise_kernels.rope_shift.naive import naive_rope_shift
+from reprise_kernels.rotary.key_turns import KeyTurns
 
 
 def naive_sparse_prefill_attention(

@@ -5,8 +5,8 @@ import math
 import torch
 import triton
 
-from reprise_kernels.checks import check_index
-from reprise_kernels.on_device import on_device
+from reprise_kernels.launch.checks import check_index
+from reprise_kernels.launch.on_device import on_device
 from reprise_kernels.sparse_prefill_attention.dispatch import check_queries
 from reprise_kernels.sparse_prefill_attention.shared_triton import mark_stale_kernel, shared_prefill_kernel
 from reprise_kernels.sparse_prefill_attention.tiles import choose_tile

@@ -3,9 +3,9 @@
 import triton
 import triton.language as tl
 
-from reprise_kernels.attention_tile import attend, finish
+from reprise_kernels.device_functions.attention_tile import attend, finish
+from reprise_kernels.device_functions.wide import wide
 from reprise_kernels.sparse_prefill_attention.query_tile import find_request, rows_of_tile, store_rows
-from reprise_kernels.wide import wide
 
 
 @triton.jit

@@ -6,8 +6,8 @@ import torch
 import triton
 from triton import knobs
 
-from reprise_kernels.launch_configs import launch_config
-from reprise_kernels.tile import Tile, tile_of
+from reprise_kernels.launch.launch_configs import launch_config
+from reprise_kernels.launch.tile import Tile, tile_of
 
 Variant = Literal["slots", "shared", "turned"]
 INTERPRETED = {"rows": 64, "keys": 32, "warps": 4, "stages": 2}

@@ -3,10 +3,10 @@
 import triton
 import triton.language as tl
 
-from reprise_kernels.attention_tile import attend_scores, finish
-from reprise_kernels.query_turn import pairs_of, turn_back, turn_of
+from reprise_kernels.device_functions.attention_tile import attend_scores, finish
+from reprise_kernels.device_functions.query_turn import pairs_of, turn_back, turn_of
+from reprise_kernels.device_functions.wide import wide
 from reprise_kernels.sparse_prefill_attention.query_tile import find_request, rows_of_tile, store_rows
-from reprise_kernels.wide import wide
 
 
 @triton.jit

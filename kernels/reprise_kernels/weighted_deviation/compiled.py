@@ -1,7 +1,7 @@
 """The variants of weighted_deviation that are compiled ahead of time."""
 
-from reprise_kernels.compile_spec import CompileSpec
 from reprise_kernels.kv_deviation.compiled import deviation_spec
+from reprise_kernels.launch.compile_spec import CompileSpec
 
 
 def compile_specs() -> list[CompileSpec]:

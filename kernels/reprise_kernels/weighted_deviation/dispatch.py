@@ -2,8 +2,8 @@
 
 import torch
 
-from reprise_kernels.checks import check_tensor
 from reprise_kernels.kv_deviation.dispatch import check_fresh, launch
+from reprise_kernels.launch.checks import check_tensor
 from reprise_kernels.question_scores import question_scores
 
 

@@ -1,17 +1,14 @@
 """Which segments are held, where, and which to evict when room is needed."""
 
-from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import numpy as np
 
+from reprise_reuse.segments.eviction_order import EvictionOrder
 from reprise_reuse.segments.page_residents import PageResidents
 from reprise_reuse.segments.segment import Found, Segment, prefix_digests
 from reprise_reuse.segments.segment_index import MIN_STORED, SegmentIndex
 from reprise_reuse.segments.slots import Slots
-
-PROBATION = 0.2
-"""share of host memory for segments that no prompt has repeated yet; beyond it they are evicted before all others"""
 
 
 class Catalogue:
@@ -20,8 +17,7 @@ class Catalogue:
 
     A segment is in the engine's own pages until these are reallocated, then in host memory, then on disk. Workers keep
     rows by slot and know nothing about segments, so all ranks hold the same rows by construction. Host memory is
-    limited by slots, disk by tokens. Among unpinned segments, those never repeated by a prompt are evicted first while
-    they exceed their share; within each kind, the least recently used goes first (a segmented LRU).
+    limited by slots, disk by tokens. Unpinned segments are evicted in the order of `EvictionOrder`.
     """
 
     def __init__(self, host_tokens: int, disk_tokens: int = 0, first_name: int = 0, block_size: int = 1) -> None:
@@ -30,10 +26,7 @@ class Catalogue:
         self._disk_room = disk_tokens
         self._indexes: dict[bytes, SegmentIndex] = {}
         self._segments: dict[int, Segment] = {}
-        # the same segments by name, in order of last use
-        self._new: OrderedDict[int, Segment] = OrderedDict()
-        self._repeated: OrderedDict[int, Segment] = OrderedDict()
-        self._new_host_tokens = 0
+        self._order = EvictionOrder(host_tokens)
         self._residents = PageResidents(block_size)
         self._next_name = first_name
         self._disk_tokens = 0
@@ -73,10 +66,7 @@ class Catalogue:
         """A prompt repeated these segments: they are evicted last."""
         for segment in segments:
             if segment.name in self._segments:
-                if self._new.pop(segment.name, None) is not None and segment.slots is not None:
-                    self._new_host_tokens -= len(segment)
-                self._repeated[segment.name] = segment
-                self._repeated.move_to_end(segment.name)
+                self._order.use(segment)
 
     def add(
         self, namespace: bytes, tokens: np.ndarray, position: int, prefix: bytes, *, is_exact: bool,
@@ -135,9 +125,9 @@ class Catalogue:
         """
         tokens, slots = segment.tokens, segment.slots
         pages = None if segment.pages is None else self._leave_pages(segment)
-        is_repeated = segment.name in self._repeated
+        is_repeated = self._order.is_repeated(segment)
         if slots is not None:
-            self._count_host(segment, -1)
+            self._order.count_host(segment, -1)
             segment.slots = None
         self.drop(segment)
         parts = [(0, begin), (begin, end), (end, len(tokens))]
@@ -191,8 +181,8 @@ class Catalogue:
             return
         if segment.slots is not None:
             self._give_slots(segment)
-        for names in (self._segments, self._new, self._repeated):
-            names.pop(segment.name, None)
+        del self._segments[segment.name]
+        self._order.leave(segment)
         index = self._indexes[segment.namespace]
         index.remove(segment.name)
         if not len(index):
@@ -221,9 +211,7 @@ class Catalogue:
     def _enter(self, segment: Segment, *, is_repeated: bool = False) -> None:
         self.version += 1
         self._segments[segment.name] = segment
-        (self._repeated if is_repeated else self._new)[segment.name] = segment
-        if segment.slots is not None:
-            self._count_host(segment, 1)
+        self._order.enter(segment, is_repeated=is_repeated)
         if segment.pages is not None:
             self._residents.enter(segment.name, segment.pages)
         self._indexes.setdefault(segment.namespace, SegmentIndex()).add(segment.name, segment.tokens)
@@ -239,7 +227,7 @@ class Catalogue:
         if missing <= 0:
             return True
         leaving = []
-        for segment in self._leaving_host():
+        for segment in self._order.of_host():
             leaving.append(segment)
             missing -= len(segment)
             if missing <= 0:
@@ -255,38 +243,19 @@ class Catalogue:
                 self.evicted += 1
         return True
 
-    def _leaving_host(self) -> Iterator[Segment]:
-        """The segments in host memory, in eviction order."""
-        new, repeated = (
-            (one for one in kind.values() if one.slots is not None and not one.pins)
-            for kind in (self._new, self._repeated)
-        )
-        excess = self._new_host_tokens - int(PROBATION * self._slots.capacity)
-        for segment in new:
-            if excess <= 0:
-                yield from repeated
-            yield segment
-            excess -= len(segment)
-        yield from repeated
-
     def _take_slots(self, segment: Segment) -> None:
         segment.slots = self._slots.take(len(segment))
-        self._count_host(segment, 1)
+        self._order.count_host(segment, 1)
 
     def _give_slots(self, segment: Segment) -> None:
         self._slots.give_back(segment.slots)
         segment.slots = None
-        self._count_host(segment, -1)
-
-    def _count_host(self, segment: Segment, sign: int) -> None:
-        if segment.name in self._new:
-            self._new_host_tokens += sign * len(segment)
+        self._order.count_host(segment, -1)
 
     def _bound_disk(self) -> None:
         if self._disk_tokens <= self._disk_room:
             return
-        oldest_first = [*self._new.values(), *self._repeated.values()]
-        for segment in [one for one in oldest_first if one.is_on_disk and not one.pins]:
+        for segment in self._order.of_disk():
             if self._disk_tokens <= self._disk_room:
                 return
             if segment.slots is None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from reprise_kernels.cuda_kernel import LANES, PACKAGE, Argument, CudaKernel, Launch
+from reprise_kernels.launch.cuda_kernel import LANES, PACKAGE, Argument, CudaKernel, Launch
 
 HERE = Path(__file__).resolve().parent
 MESSAGE_BYTES = 200

@@ -221,9 +221,9 @@ class Book(RuleBasedStateMachine):
 
     @invariant()
     def what_new_segments_hold_of_the_host_is_counted(self):
-        new = [one for one in self.catalogue._new.values() if one.slots is not None]
-        assert self.catalogue._new_host_tokens == sum(map(len, new))
-        assert {*self.catalogue._new, *self.catalogue._repeated} == set(self.catalogue._segments)
+        new = [one for one in self.catalogue._order._new.values() if one.slots is not None]
+        assert self.catalogue._order._new_host_tokens == sum(map(len, new))
+        assert {*self.catalogue._order._new, *self.catalogue._order._repeated} == set(self.catalogue._segments)
 
 
 TestBook = Book.TestCase

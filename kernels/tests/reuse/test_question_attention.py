@@ -6,7 +6,7 @@ from cases import DEVICE, DTYPES, generator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprise_kernels.testing import assert_close
+from reprise_kernels.bench.testing import assert_close
 from reprise_reuse.question_attention import QuestionAttention
 
 

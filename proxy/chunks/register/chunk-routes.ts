@@ -1,18 +1,27 @@
 import type { IncomingMessage } from 'node:http'
 import type { Hono } from 'hono'
 import { ProxyError } from '../../errors.ts'
-import type { ServerEnv } from '../../http/app.ts'
+import type { ServerEnv } from '../../http/listen.ts'
 import { readBody } from '../../http/read-body.ts'
 import { parseJson } from '../../json/parse-json.ts'
 import { isObject } from '../../prompt/body/prompt-builder.ts'
-import type { Pipeline } from '../../request/pipeline.ts'
+import type { Settings } from '../../settings.ts'
+import type { KnownChunks } from '../known-chunks.ts'
 import { bytesPerChunk } from '../table/chunk-table.ts'
 import { readChunks } from './read-chunks.ts'
+
+/** What the routes read and change. */
+export interface ChunkRegister {
+  readonly chunks: KnownChunks
+  readonly settings: () => Pick<Settings, 'bodyLimit' | 'learning'>
+  /** null: no known chunk was ever found in a prompt */
+  readonly secondsSinceMatch: () => number | null
+}
 
 /** Adds the routes by which an operator registers and forgets chunks (CONTRACT §4). */
 export function addChunkRoutes(
   app: Hono<ServerEnv>,
-  { chunks, settings, telemetry }: Pick<Pipeline, 'chunks' | 'settings' | 'telemetry'>,
+  { chunks, settings, secondsSinceMatch }: ChunkRegister,
   log: { changed(request: IncomingMessage, done: object): void },
 ): void {
   app.get('/v1/chunks', (c) =>
@@ -22,7 +31,7 @@ export function addChunkRoutes(
       capacity: chunks.capacity,
       bytes: chunks.size * bytesPerChunk,
       learns: settings().learning.isOn,
-      last_match_seconds_ago: telemetry.recent.secondsSinceChunks,
+      last_match_seconds_ago: secondsSinceMatch(),
     }),
   )
   app.put('/v1/chunks', async (c) => {

@@ -1,15 +1,10 @@
+import type { ChunkHandle } from '../../prompt/certain-list.ts'
 import type { ChunkFacts, ChunkRecord } from './chunk-record.ts'
 
 const [sure, orderUnsure, first, last, repeated] = [1, 2, 4, 8, 16]
 /** How many kinds of white space at the ends of chunks are kept; longer or later ones count as none. */
 const mostEnds = 0xffff
 const longestEnd = 64
-
-/** A chunk, and a stamp that distinguishes it from one that reuses its place later. */
-export interface ChunkHandle {
-  readonly chunk: number
-  readonly stamp: number
-}
 
 /** How two chunks were placed when they were given. */
 export interface GivenOrder {

@@ -1,5 +1,6 @@
+import type { ChunkHandle } from '../../prompt/certain-list.ts'
 import { ChunkAnchors } from './chunk-anchors.ts'
-import { ChunkColumns, type ChunkHandle, type GivenOrder } from './chunk-columns.ts'
+import { ChunkColumns, type GivenOrder } from './chunk-columns.ts'
 import { type ChunkFacts, type ChunkRecord, digestWords } from './chunk-record.ts'
 import { ChunkScopes, type Scope } from './chunk-scopes.ts'
 import { ChunkSlots, mixHash } from './chunk-slots.ts'

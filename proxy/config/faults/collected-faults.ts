@@ -1,4 +1,4 @@
-import { ConfigError } from '../config-error.ts'
+import { ConfigError } from '../../errors.ts'
 
 /** The faults of several readings, so that one that fails hides none of the others. */
 export class CollectedFaults {

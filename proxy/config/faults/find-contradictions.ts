@@ -1,11 +1,11 @@
-import { findKeyFaults } from '../../access/find-key-faults.ts'
 import { readPeers } from '../../access/trusted-peers.ts'
 import { compilePatterns } from '../../patterns/compile-patterns.ts'
-import { readRedisUrl } from '../../redis/connection/read-redis-url.ts'
 import { readListenAddress } from '../read-arguments.ts'
+import { readRedisUrl } from '../read-redis-url.ts'
 import type { EngineSettings, Settings } from '../settings.ts'
 import type { SettingFault, SettingPath } from './check-settings.ts'
 import { findEngineFaults } from './find-engine-faults.ts'
+import { findKeyFaults } from './find-key-faults.ts'
 
 /** Finds what no schema can express: settings that contradict each other, and texts that cannot be parsed. */
 export function findContradictions(settings: Settings): SettingFault[] {
@@ -22,8 +22,6 @@ export function findContradictions(settings: Settings): SettingFault[] {
   tryTo(['admin', 'listen'], () => readListenAddress(settings.admin.listen))
   if (settings.listen === settings.admin.listen && !settings.listen.endsWith(':0'))
     add(['admin', 'listen'], 'is where applications connect (listen): give each an address of its own')
-  if (settings.ordering.policy === 'paper' && settings.ordering.max_displacement !== undefined)
-    add(['ordering', 'max_displacement'], "bounds the ordering 'reprise': the paper's knows no bound")
   faults.push(...redisFaults(settings.redis))
   for (const reason of pairFaults(settings.tls)) add(['tls'], reason)
   if (settings.tls.client_ca !== undefined && settings.tls.cert === undefined)

@@ -37,7 +37,6 @@ test('what nothing is configured for is what the contract says', () => {
     adminToken: undefined,
     engines: [],
     mode: 'on',
-    ordering: 'reprise',
     maxDisplacement: undefined,
     movesMustPay: false,
     mirroredRequests: 50_000,

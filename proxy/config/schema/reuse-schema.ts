@@ -1,5 +1,4 @@
-import { defaultSeparator } from '../../chunks/separators.ts'
-import { defaultWording } from '../../reuse/wording.ts'
+import { defaultSeparator, defaultWording } from '../../prompt/wording.ts'
 import { flag, group, matching, milliseconds, onOff, type SettingSchema, text, whole } from './setting-schema.ts'
 
 const pattern: SettingSchema = {
@@ -27,11 +26,6 @@ export const reuseSchemas: Record<string, SettingSchema> = {
     default: 'on',
   },
   ordering: group('How context blocks are ordered.', {
-    policy: {
-      description: 'Ours, or as the ContextPilot paper has it.',
-      enum: ['reprise', 'paper'],
-      default: 'reprise',
-    },
     when: {
       description:
         '`pays`: blocks are moved if that is expected to save more tokens than the annotation takes; `possible`: whenever something can be shared.',

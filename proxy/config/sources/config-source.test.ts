@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { engineKinds } from '#engine-adapters/engine-adapter.ts'
+import { ConfigError } from '../../errors.ts'
 import type { Config } from '../config.ts'
-import { ConfigError } from '../config-error.ts'
 import { configSchema } from '../schema/config-schema.ts'
 import { toConfig } from '../to-config.ts'
 import { createConfigSource } from './config-source.ts'
@@ -184,13 +184,11 @@ test('a file that is not there is named', () => {
 
 test.each<[string, string, Environment, ServeFlags, string[]]>([
   [
-    'an order without a bound',
-    'ordering: { policy: paper }',
-    { REPRISE_ORDERING_MAX_DISPLACEMENT: '3' },
+    'a tenant named by nobody',
+    '',
+    { REPRISE_TENANTS_FROM: 'header' },
     {},
-    [
-      "REPRISE_ORDERING_MAX_DISPLACEMENT: ordering.max_displacement: bounds the ordering 'reprise': the paper's knows no bound",
-    ],
+    ['REPRISE_TENANTS_FROM: tenants.from: needs trusted_peers: nobody else may name a tenant'],
   ],
   [
     'two engines of one name',
@@ -286,7 +284,7 @@ test('only flags at fault are wrong usage', () => {
     return undefined
   }
   expect(exitCodeOf('', { redis: 'http://h' })).toBe(2)
-  expect(exitCodeOf('', { ordering: 'paper', maxDisplacement: 3 })).toBe(2)
+  expect(exitCodeOf('', { listen: '127.0.0.1:1', adminListen: '127.0.0.1:1' })).toBe(2)
   expect(exitCodeOf('listen: here', { redis: 'http://h' })).toBe(1)
 })
 

@@ -1,5 +1,5 @@
+import { ConfigError } from '../../errors.ts'
 import type { Config } from '../config.ts'
-import { ConfigError } from '../config-error.ts'
 import { checkSettings, fillDefaults, type SettingFault, type SettingPath } from '../faults/check-settings.ts'
 import { findContradictions } from '../faults/find-contradictions.ts'
 import { writeFault } from '../faults/write-fault.ts'

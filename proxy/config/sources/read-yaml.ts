@@ -1,5 +1,5 @@
 import { type Document, isNode, LineCounter, parseDocument, visit } from 'yaml'
-import { ConfigError } from '../config-error.ts'
+import { ConfigError } from '../../errors.ts'
 import type { SettingPath } from '../faults/check-settings.ts'
 import { oneLine } from '../faults/write-fault.ts'
 

@@ -24,7 +24,6 @@ const settingOf: Readonly<Record<string, { flag: string; path: readonly string[]
   listen: { flag: '--listen', path: ['listen'] },
   adminListen: { flag: '--admin-listen', path: ['admin', 'listen'] },
   mode: { flag: '--mode', path: ['mode'] },
-  ordering: { flag: '--ordering', path: ['ordering', 'policy'] },
   maxDisplacement: { flag: '--max-displacement', path: ['ordering', 'max_displacement'] },
   bodyLimitBytes: { flag: '--body-limit-bytes', path: ['limits', 'body_bytes'] },
   groupWindowMs: { flag: '--group-window-ms', path: ['limits', 'group_window_milliseconds'] },
@@ -57,7 +56,6 @@ export function addServeFlags(command: Command): Command {
   add('--listen', 'host:port', 'where applications connect', isAddress)
   add('--admin-listen', 'host:port', 'control plane', isAddress)
   choose('--mode', 'mode', 'rewrite, only compute, or neither', ['on', 'shadow', 'off'])
-  choose('--ordering', 'policy', 'ours, or as the paper has it', ['reprise', 'paper'])
   add('--max-displacement', 'n', 'how many places a block may be from its rank at most (default: no limit)', atLeast(0))
   add('--body-limit-bytes', 'n', 'largest request body', atLeast(1))
   add('--group-window-ms', 'n', 'longest wait for requests that share blocks, while the engine is busy', atLeast(0))

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { memberSplices, readPromptBody, writeBody } from '../prompt-body.ts'
+import { readPromptBody } from '../formats/read-prompt-body.ts'
 import { type EngineWish, writeWish } from './engine-wish.ts'
+import { memberSplices, writeBody } from './prompt-body.ts'
 
 function write(json: string, reuse: 'off' | number): string {
   return writeInto(json, { member: 'kv_transfer_params', own: 'reprise', value: { reuse } })

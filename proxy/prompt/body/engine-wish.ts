@@ -1,5 +1,5 @@
 import { insertMembers, type Span, valueStart, valuesOf } from '../../json/json-spans.ts'
-import type { PromptBody } from '../prompt-body.ts'
+import type { PromptBody } from './prompt-body.ts'
 import type { BodySplice } from './splice-body.ts'
 
 /** How to write a wish into a body: as a new member if there is none of that name, else into the existing ones. */

@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv'
 import { ProxyError } from '../../errors.ts'
-import { ownSchemas } from '../../http/own-schemas.ts'
-import { type OptionValue, type RequestOptions, toOptions } from '../../request/call/request-options.ts'
+import { ownSchemas } from '../../json/own-schemas.ts'
+import { type OptionValue, type RequestOptions, toOptions } from '../../request-options.ts'
 
 /** Placeholder that marks where explicit blocks go. */
 export const contextPlaceholder = '{{context}}'

@@ -1,6 +1,6 @@
 import type { BlockId } from '#index/context-block.ts'
-import type { CertainBorders } from '../../chunks/certain-list.ts'
 import type { Span } from '../../json/json-spans.ts'
+import type { CertainBorders } from '../certain-list.ts'
 import type { RankField } from '../scan/find-rank-fields.ts'
 
 /** A place in a prompt that holds one block. Offsets refer to text number `text` of the body. */

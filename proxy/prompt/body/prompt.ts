@@ -36,3 +36,10 @@ export interface Prompt {
   readonly preamble: string
   readonly messages: readonly PromptMessage[]
 }
+
+/** The prompts of a body whose shape was recognised. */
+export interface PromptSet {
+  readonly prompts: readonly Prompt[]
+  /** texts of all prompts, in the order an engine reads them */
+  readonly texts: readonly PromptText[]
+}

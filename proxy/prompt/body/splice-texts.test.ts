@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readJson } from '../prompt-body.fixture.ts'
-import { writeBody } from '../prompt-body.ts'
+import { readJson } from './prompt-body.fixture.ts'
+import { writeBody } from './prompt-body.ts'
 import { spliceTexts } from './splice-texts.ts'
 import { type Piece, spliceText, type TextSplice } from './text-splice.ts'
 

@@ -1,7 +1,7 @@
 import type { Span } from '../../json/json-spans.ts'
-import type { PromptBody } from '../prompt-body.ts'
 import { splitsCharacter, toJsonOffsets } from './json-offsets.ts'
 import type { PromptText } from './prompt.ts'
+import type { PromptBody } from './prompt-body.ts'
 import type { BodySplice } from './splice-body.ts'
 import { type Piece, piecesLength, piecesText, spliceText, type TextSplice } from './text-splice.ts'
 

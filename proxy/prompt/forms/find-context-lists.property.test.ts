@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { BlockSpan, ContextList } from '../judge/context-list.ts'
+import type { BlockSpan, ContextList } from '../context-list.ts'
 import { findContextLists } from './find-context-lists.ts'
 
 function contentsOf(text: string): string[][] {

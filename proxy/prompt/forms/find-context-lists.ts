@@ -1,6 +1,6 @@
-import { finish } from '../body/finish.ts'
 import { findClosingEnd } from '../borders/find-closing-line.ts'
-import { type ContextList, mostBlocks } from '../judge/context-list.ts'
+import { type ContextList, mostBlocks } from '../context-list.ts'
+import { finish } from '../finish.ts'
 import { judgeList } from '../judge/judge-list.ts'
 import type { Reason, Refusal } from '../judge/reasons.ts'
 import { findContentStart, findIndexFrom } from '../scan/find-edges.ts'

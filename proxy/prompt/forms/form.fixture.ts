@@ -1,4 +1,4 @@
-import type { FormId } from '../judge/context-list.ts'
+import type { FormId } from '../context-list.ts'
 
 /** What evidence a list needs besides its marks. */
 export type Need =
@@ -19,6 +19,8 @@ export interface Form {
   /** What its label belongs to: the position, the block (as a name), or none. */
   readonly label: 'position' | 'name' | 'none'
   readonly needs: Need
+  /** The sources that read its marks and turn them into lists: paths below `proxy/prompt`. */
+  readonly readBy: readonly string[]
   /** Prompts in which one list of two blocks of this form is found. */
   readonly examples: readonly string[]
   /** Texts with the same marks that are left alone. */

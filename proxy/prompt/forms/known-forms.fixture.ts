@@ -10,6 +10,7 @@ export const forms: readonly Form[] = [
     closes: 'next_mark',
     label: 'position',
     needs: 'one_more',
+    readBy: ['scan/labels/find-labels.ts', 'scan/labels/find-headed-numbers.ts', 'forms/headed/find-labelled-lists.ts'],
     examples: [
       `[1] ${rain}\n[2] ${sun}${ask}`,
       `Gathered information:\n[1]: ${rain}\n[2]: ${sun}${ask}`,
@@ -42,6 +43,14 @@ export const forms: readonly Form[] = [
     closes: 'next_mark',
     label: 'none',
     needs: 'one_more',
+    readBy: [
+      'scan/labels/find-record-head.ts',
+      'scan/labels/find-inline-heads.ts',
+      'forms/headed/find-labelled-lists.ts',
+      'forms/lines/find-inline-records.ts',
+      'forms/lines/find-indented-records.ts',
+      'forms/lines/find-carriage-lists.ts',
+    ],
     examples: [
       `Source: a.md\nContent: ${rain}\n\nSource: b.md\nContent: ${sun}${ask}`,
       `**Source:** a.md\n**Content:** ${rain}\n\n**Source:** b.md\n**Content:** ${sun}${ask}`,
@@ -79,6 +88,12 @@ export const forms: readonly Form[] = [
     closes: 'itself',
     label: 'none',
     needs: 'one_more',
+    readBy: [
+      'scan/labels/find-feet.ts',
+      'forms/headed/find-credited-lists.ts',
+      'forms/headed/find-footed-lists.ts',
+      'forms/enclosed/find-quoted-lists.ts',
+    ],
     examples: [
       `=====\nContent: ${rain}\nSource: a.md\n\nContent: ${sun}\nSource: b.md\n=====\nAnswer:`,
       `<br><b>Content from a.md (Page 1): </b> ${rain} \n<br><br><b>Content from b.md (Page 4): </b> ${sun} \n<br>${ask}`,
@@ -99,6 +114,11 @@ export const forms: readonly Form[] = [
     closes: 'itself',
     label: 'position',
     needs: 'one_more',
+    readBy: [
+      'scan/find-openings.ts',
+      'forms/enclosed/find-closed-lists.ts',
+      'forms/enclosed/find-numbered-elements.ts',
+    ],
     examples: [
       `[webpage 1 begin]${rain}[webpage 1 end]\n[webpage 2 begin]${sun}[webpage 2 end]${ask}`,
       `<<<BEGIN DOCUMENT 1>>>\n${rain}\n<<<END DOCUMENT 1>>>\n<<<BEGIN DOCUMENT 2>>>\n${sun}\n<<<END DOCUMENT 2>>>${ask}`,
@@ -142,6 +162,7 @@ export const forms: readonly Form[] = [
     closes: 'next_mark',
     label: 'none',
     needs: 'one_more',
+    readBy: ['forms/headed/find-keyed-lists.ts'],
     examples: [
       `Context:\n\na2020 pages 1-2: ${rain}\nFrom A. 2020.\n\nb2021 pages 3-4: ${sun}\nFrom B. 2021.\n\nValid Keys: a2020 pages 1-2, b2021 pages 3-4${ask}`,
     ],
@@ -156,6 +177,7 @@ export const forms: readonly Form[] = [
     closes: 'itself',
     label: 'position',
     needs: 'one_more',
+    readBy: ['scan/find-tags.ts', 'forms/enclosed/find-tag-lists.ts'],
     examples: [
       `<document index="1">${rain}</document>\n<document index="2">${sun}</document>\n\nWhy?`,
       `<Cites>\n<Cite>${rain}</Cite>\n<Cite>${sun}</Cite>\n</Cites>${ask}`,
@@ -182,6 +204,7 @@ export const forms: readonly Form[] = [
     closes: 'itself',
     label: 'position',
     needs: 'two_kinds',
+    readBy: ['scan/find-json-value.ts', 'forms/enclosed/find-json-lists.ts', 'forms/enclosed/find-python-lists.ts'],
     examples: [
       JSON.stringify({
         results: [
@@ -247,6 +270,7 @@ export const forms: readonly Form[] = [
     closes: 'line',
     label: 'none',
     needs: 'two_kinds',
+    readBy: ['forms/lines/find-memory-lists.ts'],
     examples: [
       `User Memories:\n- Owns a boat\n- Likes tea\n`,
       `<FACTS>\n  - Owns a boat\n  - Likes tea\n</FACTS>\n`,
@@ -265,6 +289,7 @@ export const forms: readonly Form[] = [
     closes: 'line',
     label: 'position',
     needs: 'two_kinds',
+    readBy: ['forms/lines/find-item-lists.ts', 'forms/lines/find-table-lists.ts'],
     examples: [
       `Here are the relevant snippets:\n\n1. ${rain} Boats stayed in.\n2. ${sun} Boats went out.${ask}`,
       `Relevant documents:\n  - ${rain} (extracted from a.md)\n  - The sun shone in Rome all day long, they say (extracted from b.md)\n\nQuestion: why?`,
@@ -288,6 +313,7 @@ export const forms: readonly Form[] = [
     closes: 'separator',
     label: 'none',
     needs: 'two_kinds',
+    readBy: ['forms/lines/find-ruled-lists.ts', 'forms/lines/find-hash-lists.ts'],
     examples: [
       `Context: ${rain}\n\n###\n\n${sun}\n\n---${ask}`,
       `Documents:\n\n${rain}\n\n---\n\n${sun}\n\n---\n\nThe end.${ask}`.replace('\n\n---\n\nThe end.', '\n\n---'),
@@ -311,6 +337,7 @@ export const forms: readonly Form[] = [
     closes: 'itself',
     label: 'none',
     needs: 'one_more',
+    readBy: ['forms/enclosed/find-quoted-lists.ts'],
     examples: [`Use the articles.\n\nArticle section:\n"""\n${rain}\n"""\n\nArticle section:\n"""\n${sun}\n"""${ask}`],
     alike: [`Say:\n"""\n${rain}\n"""\n\nThen:\n"""\n${sun}\n"""${ask}`],
   },
@@ -320,6 +347,7 @@ export const forms: readonly Form[] = [
     closes: 'itself',
     label: 'name',
     needs: 'one_more',
+    readBy: ['scan/find-fences.ts', 'forms/enclosed/find-quoted-lists.ts'],
     examples: [
       `I added these files to the chat.\n\nsrc/a.md\n\`\`\`\n${rain}\n\`\`\`\n\nsrc/b.md\n\`\`\`\n${sun}\n\`\`\`\n`,
     ],
@@ -333,6 +361,7 @@ export const forms: readonly Form[] = [
     closes: 'itself',
     label: 'none',
     needs: 'one_more',
+    readBy: ['scan/find-fences.ts', 'forms/enclosed/find-sourced-lists.ts'],
     examples: [
       `# Knowledge Base\n\n## The content from [a.md]:\n\n\`\`\`\n${rain}\n\`\`\`\n\n## The content from [b.md]:\n\n\`\`\`\n${sun}\n\`\`\``,
       `# 知识库\n\n## 来自 [文件](a.md) 的内容：\n\n\`\`\`\n${rain}\n\`\`\`\n\n## 来自 [文件](b.md) 的内容：\n\n\`\`\`\n${sun}\n\`\`\``,

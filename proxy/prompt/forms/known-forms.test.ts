@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, test } from 'vitest'
 import { nouns } from '../scan/words/nouns.ts'
 import { isWeakLabel } from '../scan/words/read-noun.ts'
 import { findContextLists, findSureLists } from './find-context-lists.ts'
@@ -22,6 +24,18 @@ describe.each(forms)('the form $id: $what', ({ examples, alike }) => {
   it.each(alike)('is not found in %j', (text) => {
     expect(findContextLists(text).filter(({ blocks }) => blocks.length > 1)).toEqual([])
   })
+})
+
+test('the table names every reader of labels and lists, and no other file', () => {
+  const folder = join(import.meta.dirname, '..')
+  const readers = ['scan/labels', 'forms/enclosed', 'forms/headed', 'forms/lines'].flatMap((room) =>
+    readdirSync(join(folder, room))
+      .filter((name) => /^find-[\w-]+\.ts$/.test(name))
+      .map((name) => `${room}/${name}`),
+  )
+  const named = new Set(forms.flatMap(({ readBy }) => readBy))
+  expect(readers.filter((path) => !named.has(path))).toEqual([])
+  expect([...named].filter((path) => !existsSync(join(folder, path)))).toEqual([])
 })
 
 describe('every noun of the vocabulary', () => {

@@ -7,6 +7,14 @@ export const labelForm: Form = {
   closes: 'next_mark',
   label: 'position',
   needs: 'one_more',
+  readBy: [
+    'scan/labels/find-labels.ts',
+    'scan/labels/find-dressed-labels.ts',
+    'scan/labels/find-titled-labels.ts',
+    'scan/labels/find-named-labels.ts',
+    'scan/labels/find-identified-labels.ts',
+    'forms/headed/find-labelled-lists.ts',
+  ],
   examples: [
     `Here is document 1:\n${rain}\n\nHere is document 2:\n${sun}${ask}`,
     `質問：なぜ？\n\n こちらは関連する文脈 1 です：${rain}\n こちらは関連する文脈 2 です：${sun}`,

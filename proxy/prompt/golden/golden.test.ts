@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { searchMessage } from '../find-contexts.ts'
-import { readPromptBody } from '../prompt-body.ts'
+import { readPromptBody } from '../formats/read-prompt-body.ts'
 import { type GoldenCase, goldenCases } from './golden-texts.fixture.ts'
 
 /** What is found in each message: the blocks of each list, `#` where their labels count up. */

@@ -1,4 +1,4 @@
-import type { BlockSpan } from './context-list.ts'
+import type { BlockSpan } from '../context-list.ts'
 
 // three words in a row, as in a sentence but not in a path, an option or a table row
 const WORDS = /\p{L}+[ \t]+\p{L}+[ \t]+\p{L}/u

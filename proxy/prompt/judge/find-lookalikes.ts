@@ -1,9 +1,9 @@
-import { asksForNumber } from '../places/asks-for-number.ts'
+import type { BlockSpan, ContextList } from '../context-list.ts'
 import { readCue } from '../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findLineEnd } from '../scan/find-edges.ts'
 import { isKin } from '../scan/find-elements.ts'
 import { areWorded } from './are-worded.ts'
-import type { BlockSpan, ContextList } from './context-list.ts'
+import { asksForNumber } from './asks-for-number.ts'
 import type { Reason } from './reasons.ts'
 
 // moving less text than this gains nothing, and with a number it may just as well be an option or a row

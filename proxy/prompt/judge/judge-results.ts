@@ -1,10 +1,10 @@
+import type { BlockSpan } from '../context-list.ts'
 import { areNumberedNames } from '../order/numbered-names.ts'
 import { areInOrder } from '../order/order-key.ts'
 import { tellsOrder } from '../order/tells-order.ts'
 import type { JsonElement, JsonMember } from '../scan/find-json-value.ts'
 import { datedField, orderedField, toFieldName } from '../scan/words/ordered-fields.ts'
 import { materialWords, strongLists } from '../scan/words/vocabulary.ts'
-import type { BlockSpan } from './context-list.ts'
 import type { Reason } from './reasons.ts'
 
 // field names for the text of a result

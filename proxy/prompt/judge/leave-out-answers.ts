@@ -1,5 +1,5 @@
+import type { BlockSpan, ContextList } from '../context-list.ts'
 import { findIndexFrom } from '../scan/find-edges.ts'
-import type { BlockSpan, ContextList } from './context-list.ts'
 
 /** A line that begins with its speaker, such as `Human:` and `### Response:`. */
 interface SpeakerLine {

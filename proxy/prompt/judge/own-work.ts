@@ -1,5 +1,5 @@
+import type { ContextList } from '../context-list.ts'
 import type { Marks } from '../scan/find-marks.ts'
-import type { ContextList } from './context-list.ts'
 import { giving } from './evidence/prompt-words.ts'
 import type { Announcement } from './read-evidence.ts'
 

@@ -1,4 +1,4 @@
-import type { BlockSpan } from '../judge/context-list.ts'
+import type { BlockSpan } from '../context-list.ts'
 
 const OPEN = 123
 const CLOSE = 125

@@ -1,4 +1,4 @@
-import type { BlockSpan } from '../judge/context-list.ts'
+import type { BlockSpan } from '../context-list.ts'
 import { isMonotone, type OrderKey, readKey } from './order-key.ts'
 
 // header fields of a mail

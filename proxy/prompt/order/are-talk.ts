@@ -1,4 +1,4 @@
-import type { BlockSpan } from '../judge/context-list.ts'
+import type { BlockSpan } from '../context-list.ts'
 
 const TALK =
   /^(?:[[(<*]{0,3}\d[\d:., T-]{2,20}[\])>]{0,2}\s{0,2}-?\s?)?(?:\*\*|<|\[)?(?:(user|assistant|bot|human|ai|system|agent|customer|client|operator|doctor|patient|interviewer|speaker(?: \w{1,3})?)|(\p{Lu}[\p{L}.' -]{0,30}))(?:\s?\([^)\n]{1,30}\))?(?:\*\*|>|\])?\s?[:：]/iu

@@ -1,4 +1,4 @@
-import type { BlockSpan } from '../judge/context-list.ts'
+import type { BlockSpan } from '../context-list.ts'
 
 const GOES_ON = /^\p{Ll}/u
 const CUT = /[\p{L}\d,]$/u

@@ -1,11 +1,11 @@
-import type { BlockSpan } from '../judge/context-list.ts'
+import type { BlockSpan } from '../context-list.ts'
 import { areCutCode } from './are-cut-code.ts'
 import { areMails } from './are-mails.ts'
+import { areNarrative } from './are-narrative.ts'
 import { areTalk } from './are-talk.ts'
 import { goOn } from './goes-on.ts'
 import { areNumberedHeads } from './numbered-heads.ts'
 import { areDatedHeads, isMonotone, readKey } from './order-key.ts'
-import { areToldInTurn } from './told-in-turn.ts'
 
 /*
  * What the texts of a list reveal about their order. A date, a time or a number before each text is an order if it
@@ -34,7 +34,7 @@ export function tellsOrder(text: string, blocks: readonly BlockSpan[]): boolean 
     isMonotone(blocks, (block) => readKey(headOf(block))) ||
     areNumberedHeads(blocks.map(headOf)) ||
     areDatedHeads(blocks.map(headOf)) ||
-    areToldInTurn(blocks.map(headOf)) ||
+    areNarrative(blocks.map(headOf)) ||
     goOn(text, blocks) ||
     areCutCode(text, blocks)
   )

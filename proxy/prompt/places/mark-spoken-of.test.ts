@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import type { RequestOptions } from '../../request/call/request-options.ts'
+import type { RequestOptions } from '../../request-options.ts'
 import { assistantMessage as assistant, type Message, Sender } from '../../reuse/sender.fixture.ts'
 import { findContexts } from '../find-contexts.ts'
 import { nouns } from '../scan/words/nouns.ts'

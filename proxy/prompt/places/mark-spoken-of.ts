@@ -1,7 +1,7 @@
 import type { PromptMessage } from '../body/prompt.ts'
 import { type PromptContext, placeLabels, slotsByText } from '../body/prompt-context.ts'
 import { findEndBehindClosing } from '../borders/find-numbered-closings.ts'
-import { asksForNumber } from './asks-for-number.ts'
+import { asksForNumber } from '../judge/asks-for-number.ts'
 import { ownWords } from './counted-words.ts'
 import { findParallelLists, repeatInOtherWords } from './find-parallel-lists.ts'
 import { namesItself } from './names-itself.ts'

@@ -1,4 +1,4 @@
-import { finish } from '../body/finish.ts'
+import { finish } from '../finish.ts'
 import { findLineEnd } from './find-edges.ts'
 import { findTags, type Tag } from './find-tags.ts'
 import { findTurns, type Turn } from './find-turns.ts'

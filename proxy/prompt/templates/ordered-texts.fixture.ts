@@ -1,6 +1,6 @@
 import type { Message } from '../../reuse/sender.fixture.ts'
 import { searchMessage } from '../find-contexts.ts'
-import { readPromptBody } from '../prompt-body.ts'
+import { readPromptBody } from '../formats/read-prompt-body.ts'
 
 /* Prompts with repeated marks whose order means something, or that hold no retrieved texts: nothing may move in them. */
 

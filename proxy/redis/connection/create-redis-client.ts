@@ -1,6 +1,6 @@
 import type { EngineTls } from '#engine-adapters/engine-client.ts'
+import type { RedisAddress } from '../../config/read-redis-url.ts'
 import { Cluster, Redis, type RedisOptions } from './ioredis.ts'
-import type { RedisAddress } from './read-redis-url.ts'
 
 /** A client of a Redis of any kind. It connects on `connect`. */
 export type RedisClient = Redis | Cluster

@@ -52,21 +52,9 @@ export class TrieOrdering implements OrderingIndex {
     for (const block of new Set(context)) this.#popularity.set(block, (this.#popularity.get(block) ?? 0) + 1)
   }
 
-  cut(request: RequestId, length: number): void {
-    const path = pathTo(this.#ends.get(request))
-    if (path.length > length) this.#ends.set(request, path[length - 1]!)
-    this.#leave(path.slice(length))
-  }
-
   remove(request: RequestId): boolean {
     this.#leave(pathTo(this.#ends.get(request)))
     return this.#ends.delete(request)
-  }
-
-  clear(): void {
-    this.#root.children.clear()
-    this.#ends.clear()
-    this.nodes = 0
   }
 
   pathOf(request: RequestId): number[] | undefined {

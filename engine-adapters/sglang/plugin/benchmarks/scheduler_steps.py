@@ -38,7 +38,7 @@ from sglang.srt.sampling.sampling_params import SamplingParams
 from sglang.srt.server_args import PortArgs, ServerArgs
 
 import reprise_sglang
-from reprise_sglang import reporting_radix_cache
+from reprise_sglang.reporting import reporting_radix_cache
 
 PAGE, VOCABULARY = 16, 4096
 

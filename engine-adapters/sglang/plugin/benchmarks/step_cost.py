@@ -26,9 +26,9 @@ from sglang.srt.mem_cache.registry import create_unified_radix_cache
 from sglang.srt.server_args import ServerArgs
 
 from reprise_callbacks import CallbackSender
-from reprise_sglang.cache_reporter import CacheReporter
-from reprise_sglang.reporting_radix_cache import ReportingRadixCache
-from reprise_sglang.request_places import RequestPlaces
+from reprise_sglang.reporting.cache_reporter import CacheReporter
+from reprise_sglang.reporting.reporting_radix_cache import ReportingRadixCache
+from reprise_sglang.reporting.request_places import RequestPlaces
 
 PAGE, PROMPT, POOL = 16, 4096, 10 * 4096
 ROUNDS = 3

@@ -5,14 +5,14 @@ import os
 from typing import Any
 
 from reprise_callbacks import CallbackSender, CallbackSettingError
-from reprise_sglang.cache_reporter import CacheReporter
 from reprise_sglang.engine_seams import (
     find_missing_hotness_seams,
     find_missing_promotion_seams,
     find_missing_seams,
 )
 from reprise_sglang.hotness.settings import HotnessSettingError, HotnessSettings
-from reprise_sglang.request_places import RequestPlaces
+from reprise_sglang.reporting.cache_reporter import CacheReporter
+from reprise_sglang.reporting.request_places import RequestPlaces
 
 logger = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ def create_cache(ctx: Any) -> Any:
 
 
 def _choose_class(ctx: Any, settings: HotnessSettings | None) -> type:
-    from reprise_sglang.reporting_radix_cache import ReportingRadixCache
+    from reprise_sglang.reporting.reporting_radix_cache import ReportingRadixCache
 
     if settings is None:
         return ReportingRadixCache
@@ -104,7 +104,7 @@ def _create_sender(ctx: Any) -> CallbackSender | None:
         obstacle = _find_obstacle(ctx)
         if obstacle is None:
             # imported only after checking that its base class exists, and here, because the import may fail
-            import reprise_sglang.reporting_radix_cache  # noqa: F401
+            import reprise_sglang.reporting.reporting_radix_cache  # noqa: F401
 
             token = os.environ.get("REPRISE_CALLBACK_TOKEN")
             sender = CallbackSender(url, token, translator=RequestPlaces(), warn=_warn)

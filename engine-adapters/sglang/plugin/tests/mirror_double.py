@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from reprise_callbacks import Cleared
-from reprise_sglang.cache_facts import Anchored, Evicted, Promoted
-from reprise_sglang.request_places import RequestPlaces
+from reprise_sglang.reporting.cache_facts import Anchored, Evicted, Promoted
+from reprise_sglang.reporting.request_places import RequestPlaces
 
 
 class MirrorDouble:

@@ -8,8 +8,8 @@ from sglang.srt.mem_cache.base_prefix_cache import EvictParams
 from sglang.srt.mem_cache.registry import create_unified_radix_cache
 from sglang.srt.mem_cache.unified_cache.cache_action import BackupKV
 
-from reprise_sglang.cache_reporter import CacheReporter
-from reprise_sglang.reporting_radix_cache import ReportingRadixCache
+from reprise_sglang.reporting.cache_reporter import CacheReporter
+from reprise_sglang.reporting.reporting_radix_cache import ReportingRadixCache
 
 FIRST, SECOND = list(range(8)), [*range(4), *range(100, 104)]
 ALL = EvictParams(num_tokens=1 << 20)

@@ -15,10 +15,10 @@ from scheduled_cache import build_context
 from sglang.srt.mem_cache.base_prefix_cache import EvictParams
 from sglang.srt.mem_cache.radix_cache import RadixKey
 
-from reprise_sglang.cache_reporter import CacheReporter
 from reprise_sglang.create_cache import create_cache
 from reprise_sglang.hotness.promotion import Limits, plan_promotions
 from reprise_sglang.hotness.settings import HotnessSettingError
+from reprise_sglang.reporting.cache_reporter import CacheReporter
 
 HOT = {"REPRISE_EVICTION": "hotprefix", "REPRISE_ADMISSION_FREQUENCY": "2"}
 ON = HOT | {"REPRISE_PROMOTION_TOKENS": "4096"}

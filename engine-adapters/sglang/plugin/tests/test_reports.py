@@ -8,8 +8,8 @@ from scheduled_cache import ScheduledCache, build_context
 from sglang.srt.mem_cache.base_prefix_cache import EvictParams
 from sglang.srt.mem_cache.registry import create_unified_radix_cache
 
-from reprise_sglang.cache_reporter import CacheReporter
-from reprise_sglang.reporting_radix_cache import ReportingRadixCache
+from reprise_sglang.reporting.cache_reporter import CacheReporter
+from reprise_sglang.reporting.reporting_radix_cache import ReportingRadixCache
 
 PAGE = 4
 

@@ -1,8 +1,8 @@
 """Where requests are in the tree, from facts alone."""
 
 from reprise_callbacks import Cleared
-from reprise_sglang.cache_facts import ROOT, Anchored, Evicted
-from reprise_sglang.request_places import RequestPlaces
+from reprise_sglang.reporting.cache_facts import ROOT, Anchored, Evicted
+from reprise_sglang.reporting.request_places import RequestPlaces
 
 
 def tell(places: RequestPlaces, *facts: Anchored | Evicted | Cleared) -> list[tuple[str, str, int]]:

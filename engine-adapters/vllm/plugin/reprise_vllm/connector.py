@@ -14,20 +14,23 @@ from vllm.distributed.kv_transfer.kv_connector.v1.base import (
 from vllm.logger import init_logger
 
 from reprise_vllm import register_connector
-from reprise_vllm.cache_watcher import Reuse
+from reprise_vllm.engine.model_parts import remember_runner
 from reprise_vllm.hotness.eviction import REPORT, HotEviction, start_eviction, wants_hotness
 from reprise_vllm.known_settings import warn_of_unknown
-from reprise_vllm.reuse.engine_parts import remember_runner
+from reprise_vllm.reporting.cache_watcher import Reuse
+from reprise_vllm.reporting.start_reporting import Reporting, start_reporting
 from reprise_vllm.reuse.messages import RepriseMetadata, StartReport, WorkerReport
-from reprise_vllm.reuse.side import SchedulerSide, WorkerSide, read_settings
-from reprise_vllm.reuse.start import start_scheduler
-from reprise_vllm.reuse.stats import ReuseMetrics, ReuseStats
-from reprise_vllm.reuse.usage import tell_reused_tokens
-from reprise_vllm.select_pages.privacy import PrivateAnswers
-from reprise_vllm.select_pages.settings import settings_of
-from reprise_vllm.select_pages.told import RECOMPUTED, PageBook
-from reprise_vllm.select_pages.worker import page_worker
-from reprise_vllm.start_reporting import Reporting, start_reporting
+from reprise_vllm.reuse.scheduler.scheduler_side import SchedulerSide
+from reprise_vllm.reuse.scheduler.start_scheduler import start_scheduler
+from reprise_vllm.reuse.settings import read_settings
+from reprise_vllm.reuse.worker.worker_side import WorkerSide
+from reprise_vllm.select_pages.scheduler.private_answers import PrivateAnswers
+from reprise_vllm.select_pages.scheduler.request_figures import RequestFigures
+from reprise_vllm.select_pages.wishes.settings import settings_of
+from reprise_vllm.select_pages.worker.page_worker import page_worker
+from reprise_vllm.usage.engine_metrics import ReuseMetrics, ReuseStats
+from reprise_vllm.usage.figures import RECOMPUTED
+from reprise_vllm.usage.prompt_tokens_details import report_in_usage
 
 if TYPE_CHECKING:
     import torch
@@ -91,7 +94,7 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
         self._wants_hotness = wants_hotness(extra) and role is KVConnectorRole.SCHEDULER
         pages = settings_of(vllm_config)
         self._answers = PrivateAnswers(pages, logger) if pages and role is KVConnectorRole.SCHEDULER else None
-        self._pages = None if self._answers is None else PageBook()
+        self._pages = None if self._answers is None else RequestFigures()
         if pages:
             # connectors are not given the model runner, and one selector needs the model's rotary embedding
             remember_runner()
@@ -185,7 +188,7 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
 
     @classmethod
     def build_prom_metrics(cls, *arguments: Any) -> "KVConnectorPromMetrics | None":
-        tell_reused_tokens()
+        report_in_usage()
         return ReuseMetrics(*arguments)
 
     def shutdown(self) -> None:
@@ -278,9 +281,9 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
             self._eviction = None
         if self._answers is not None:
             self._answers.finished(request)
-        told = {RECOMPUTED: recomputed} if recomputed else {}
+        figures = {RECOMPUTED: recomputed} if recomputed else {}
         pages = None if self._pages is None else self._pages.finished(request)
-        return told | (pages or {}) or None
+        return figures | (pages or {}) or None
 
     @_never_throws
     def _finished(self, request: "Request") -> None:

@@ -12,7 +12,7 @@ from vllm.distributed.kv_transfer.kv_connector.factory import KVConnectorFactory
 from vllm.v1.core.sched.async_scheduler import AsyncScheduler
 from vllm.v1.request import RequestStatus
 
-from reprise_vllm.cache_watcher import CacheWatcher
+from reprise_vllm.reporting.cache_watcher import CacheWatcher
 
 
 def test_vllms_own_residency_metrics_go_on(receiver: Receiver, folder: Path) -> None:

@@ -1,4 +1,4 @@
-import type { BlockSpan, ContextList } from '../../judge/context-list.ts'
+import type { BlockSpan, ContextList } from '../../context-list.ts'
 import type { Refusal } from '../../judge/reasons.ts'
 import { findContentEnd, findContentStart } from '../../scan/find-edges.ts'
 import type { Region } from '../../scan/find-elements.ts'

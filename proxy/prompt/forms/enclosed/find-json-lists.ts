@@ -1,5 +1,5 @@
 import type { Span } from '../../../json/json-spans.ts'
-import type { BlockSpan, ContextList } from '../../judge/context-list.ts'
+import type { BlockSpan, ContextList } from '../../context-list.ts'
 import {
   type Front,
   haveTexts,

@@ -1,4 +1,4 @@
-import { type BlockSpan, type ContextList, mostBlocks } from '../../judge/context-list.ts'
+import { type BlockSpan, type ContextList, mostBlocks } from '../../context-list.ts'
 import { findContentEnd, findContentStart } from '../../scan/find-edges.ts'
 import type { Region } from '../../scan/find-elements.ts'
 import type { Marks } from '../../scan/find-marks.ts'

@@ -1,4 +1,4 @@
-import type { BlockSpan, ContextList } from '../../judge/context-list.ts'
+import type { BlockSpan, ContextList } from '../../context-list.ts'
 import { readAnnouncement } from '../../judge/read-evidence.ts'
 import { areNumberedNames } from '../../order/numbered-names.ts'
 import { areInOrder } from '../../order/order-key.ts'

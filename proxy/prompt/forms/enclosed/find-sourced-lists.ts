@@ -1,4 +1,4 @@
-import type { BlockSpan, ContextList } from '../../judge/context-list.ts'
+import type { BlockSpan, ContextList } from '../../context-list.ts'
 import { findContentEnd, findContentStart, findIndexFrom } from '../../scan/find-edges.ts'
 import type { Region } from '../../scan/find-elements.ts'
 import type { Fence } from '../../scan/find-fences.ts'

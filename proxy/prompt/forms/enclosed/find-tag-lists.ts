@@ -1,5 +1,5 @@
 import type { Span } from '../../../json/json-spans.ts'
-import { type BlockSpan, type ContextList, mostBlocks } from '../../judge/context-list.ts'
+import { type BlockSpan, type ContextList, mostBlocks } from '../../context-list.ts'
 import { areInOrder } from '../../order/order-key.ts'
 import { readCue } from '../../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd, isRule } from '../../scan/find-edges.ts'

@@ -1,5 +1,5 @@
 import { hasQuestionBefore } from '../../borders/find-list-end.ts'
-import type { BlockSpan, ContextList } from '../../judge/context-list.ts'
+import type { BlockSpan, ContextList } from '../../context-list.ts'
 import { findContentEnd, findContentStart, findLineEnd } from '../../scan/find-edges.ts'
 import type { Region } from '../../scan/find-elements.ts'
 import { findLastRule, type LineNote, readLineNotes } from '../../scan/find-line-notes.ts'

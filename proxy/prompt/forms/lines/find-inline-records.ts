@@ -1,4 +1,4 @@
-import type { BlockSpan, ContextList } from '../../judge/context-list.ts'
+import type { BlockSpan, ContextList } from '../../context-list.ts'
 import { tellsOrder } from '../../order/tells-order.ts'
 import { findContentEnd, findContentStart } from '../../scan/find-edges.ts'
 import type { Region } from '../../scan/find-elements.ts'

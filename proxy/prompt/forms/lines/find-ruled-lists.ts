@@ -1,7 +1,7 @@
 import { findEndBeforeClosing, findOpening } from '../../borders/find-closing-line.ts'
 import { hasQuestionBefore } from '../../borders/find-list-end.ts'
 import { endsInPrompt, endsInPromptLine } from '../../borders/find-list-tail.ts'
-import type { BlockSpan, ContextList } from '../../judge/context-list.ts'
+import type { BlockSpan, ContextList } from '../../context-list.ts'
 import { readAnnouncement } from '../../judge/read-evidence.ts'
 import { findContentEnd, findContentStart, findLineEnd } from '../../scan/find-edges.ts'
 import type { Region } from '../../scan/find-elements.ts'

@@ -1,6 +1,6 @@
+import type { BlockSpan, ContextList } from '../../context-list.ts'
 import { readFields } from '../../scan/labels/find-record-head.ts'
 import { materialWords } from '../../scan/words/vocabulary.ts'
-import type { BlockSpan, ContextList } from '../context-list.ts'
 import type { Kind } from './weigh-evidence.ts'
 
 // titles that are links appear on any page

@@ -1,6 +1,6 @@
+import type { ContextList } from '../../context-list.ts'
 import { findIndexFrom } from '../../scan/find-edges.ts'
 import type { Marks } from '../../scan/find-marks.ts'
-import type { ContextList } from '../context-list.ts'
 import { type Announcement, isAnsweredBy, readAsking } from '../read-evidence.ts'
 import type { Sign } from './weigh-evidence.ts'
 

@@ -83,7 +83,7 @@ def _find_fault(pool: "BlockPool", cache_config: "KVCacheConfig") -> str | None:
     from vllm.v1.core.kv_cache_utils import FreeKVCacheBlockQueue
 
     from reprise_vllm.hotness.prove_queue import find_queue_fault
-    from reprise_vllm.watched_group import find_watched_group
+    from reprise_vllm.reporting.watched_group import find_watched_group
 
     if not pool.enable_caching:
         return "prefix caching is off (--enable-prefix-caching)"

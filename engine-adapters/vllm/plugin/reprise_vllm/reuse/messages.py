@@ -12,7 +12,7 @@ from vllm.distributed.kv_transfer.kv_connector.v1.base import (
     KVConnectorWorkerMetadata,
 )
 
-from reprise_vllm.select_pages.told import PageReport
+from reprise_vllm.usage.figures import PageReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +120,8 @@ class ReuseStep:
 
     @property
     def is_empty(self) -> bool:
-        told = (self.moves, self.loads, self.saves, self.fetches, self.writes, self.dropped_files, self.aborted)
-        return not any(told) and not self.is_reset
+        parts = (self.moves, self.loads, self.saves, self.fetches, self.writes, self.dropped_files, self.aborted)
+        return not any(parts) and not self.is_reset
 
 
 class RepriseMetadata(KVConnectorMetadata):
@@ -163,9 +163,9 @@ class WorkerReport(KVConnectorWorkerMetadata):
 
     def restored_on_all(self, ranks: int) -> list[tuple[DiskFile, np.ndarray]]:
         """Returns the segments that every rank has restored."""
-        told = Counter(file.name for file, _ in self.restored)
+        counts = Counter(file.name for file, _ in self.restored)
         unique = {file.name: (file, tokens) for file, tokens in self.restored}
-        return [unique[name] for name, count in told.items() if count == ranks]
+        return [unique[name] for name, count in counts.items() if count == ranks]
 
     def aggregate(self, other: KVConnectorWorkerMetadata) -> "WorkerReport":
         assert isinstance(other, WorkerReport)

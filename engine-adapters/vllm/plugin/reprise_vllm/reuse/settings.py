@@ -89,3 +89,17 @@ class ReuseSettings:
             )
         if self.disk is not None and (not isinstance(self.disk, str) or not self.disk.strip()):
             raise ReuseSettingError(f"reuse.disk is {self.disk!r}, it must be a folder")
+
+
+def read_settings(extra: Mapping[str, Any]) -> ReuseSettings | None:
+    """Returns the operator's settings, or None if reuse is off.
+
+    Raises `ReuseSettingError` if a setting is invalid or reprise-kernels is not installed.
+    """
+    if extra.get(KEY) is None or extra[KEY] is False:
+        return None
+    try:
+        import reprise_reuse  # noqa: F401
+    except ImportError as error:
+        raise ReuseSettingError("reuse needs the package reprise-kernels: pip install ./kernels") from error
+    return ReuseSettings.read(extra)

@@ -11,9 +11,9 @@ from typing import Any
 from vllm.utils.import_utils import resolve_obj_by_qualname
 from vllm.v1.attention.backends.registry import AttentionBackendEnum
 
-from reprise_vllm.select_pages.proof import Proof
 from reprise_vllm.select_pages.register_backends import BACKENDS
-from reprise_vllm.select_pages.worker import begin_selection, is_wanted
+from reprise_vllm.select_pages.worker.page_worker import begin_selection, is_wanted
+from reprise_vllm.select_pages.worker.proof import Proof
 
 STEP = "reprise_step"
 """the attribute of attention metadata that holds the sparse requests of its step"""

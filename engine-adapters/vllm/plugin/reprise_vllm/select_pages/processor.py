@@ -6,9 +6,9 @@ import torch
 from vllm.v1.sample.logits_processor.interface import LogitsProcessor, MoveDirectionality
 from vllm.v1.worker.gpu.sample.logits_processor.interface import LogitsProcessor as LogitsProcessorV2
 
-from reprise_vllm.select_pages.asked import MALFORMED, asked_ratio
-from reprise_vllm.select_pages.told import NAMED
-from reprise_vllm.select_pages.worker import page_worker
+from reprise_vllm.select_pages.wishes.asked_ratio import MALFORMED, asked_ratio
+from reprise_vllm.select_pages.worker.page_worker import page_worker
+from reprise_vllm.usage.figures import NAMED
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig

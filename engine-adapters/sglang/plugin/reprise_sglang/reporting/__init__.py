@@ -1,0 +1,1 @@
+"""What SGLang's prefix cache holds of each request, as it is reported to the proxy."""

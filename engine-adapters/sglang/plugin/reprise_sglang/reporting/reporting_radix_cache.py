@@ -1,0 +1,123 @@
+"""SGLang's own prefix cache, observed. Observation never changes its behaviour."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from sglang.srt.mem_cache.unified_radix_cache import BASE_COMPONENT_TYPE, UnifiedRadixCache
+
+from reprise_sglang.reporting.cache_facts import ROOT, Evicted
+from reprise_sglang.reporting.cache_reporter import CacheReporter
+
+
+class ReportingRadixCache(UnifiedRadixCache):
+    """
+    Reports where each request's cached prefix ends and which nodes are evicted. Works with both tree cores.
+
+    Nodes are looked up when something happens to them, never remembered, because other requests may split them any
+    time.
+    """
+
+    _reporter: CacheReporter | None = None
+    _seen_evicted = 0
+
+    def report_to(self, reporter: CacheReporter) -> None:
+        """Starts reporting. Whatever is already cached stays unreported."""
+        self._reporter = reporter
+
+    def checkpoint(self, req: Any, *arguments: Any, **named: Any) -> Any:
+        result = super().checkpoint(req, *arguments, **named)
+        self._observe(self._see_request, req)
+        return result
+
+    def on_release(self, req: Any, *arguments: Any, **named: Any) -> Any:
+        result = super().on_release(req, *arguments, **named)
+        if not named.get("checkpointed", False):
+            self._observe(self._see_given_up, req)
+        return result
+
+    def reset(self) -> None:
+        super().reset()
+        if self._reporter:
+            self._reporter.guard(self._reporter.cleared)
+
+    def evict(self, *arguments: Any, **named: Any) -> Any:
+        seen_before = self._seen_evicted
+        result = super().evict(*arguments, **named)
+        self._observe(self._see_all_evicted, result, seen_before)
+        return result
+
+    def evict_for_alloc(self, *arguments: Any, **named: Any) -> Any:
+        seen_before = self._seen_evicted
+        result = super().evict_for_alloc(*arguments, **named)
+        self._observe(self._see_all_evicted, result, seen_before)
+        return result
+
+    def _evict_device_leaf(self, node_id: int, tracker: dict[Any, int]) -> Any:
+        leaf = self._observe(self._look_at, node_id, tracker)
+        backup = super()._evict_device_leaf(node_id, tracker)
+        # if a backup has to come first, the node is demoted or dropped later
+        if backup is None:
+            self._observe(self._see_evicted, leaf, tracker)
+        return backup
+
+    def _demote(self, node_id: int, tracker: dict[Any, int]) -> Any:
+        leaf = self._observe(self._look_at, node_id, tracker)
+        result = super()._demote(node_id, tracker)
+        self._observe(self._see_evicted, leaf, tracker)
+        return result
+
+    def _drop_subtree_no_host(self, node_id: int, tracker: dict[Any, int]) -> Any:
+        leaf = self._observe(self._look_at, node_id, tracker)
+        is_dropped = super()._drop_subtree_no_host(node_id, tracker)
+        if is_dropped:
+            self._observe(self._see_evicted, leaf, tracker)
+        return is_dropped
+
+    def _observe(self, see: Callable[..., Any], *arguments: Any) -> Any:
+        return self._reporter.guard(see, *arguments) if self._reporter else None
+
+    def _see_request(self, req: Any, *, runs_again: bool = False) -> None:
+        # a streaming session keeps its KV outside the tree, so it has no node
+        if not isinstance(req.last_node, int):
+            return
+        try:
+            path = self._path_to(req.last_node)
+        except KeyError:
+            path = ()
+        tokens = path[-1].path_end if path else ROOT
+        # a report of zero tokens makes reprise forget a request: skip it if the request will run, and be reported,
+        # again
+        if tokens != ROOT or not runs_again:
+            self._reporter.anchored(req.rid, req.last_node, tokens)
+
+    def _see_given_up(self, req: Any) -> None:
+        """The request was aborted or retracted: what it had matched and what its earlier chunks left is cached."""
+        self._see_request(req, runs_again=not req.finished())
+
+    def _look_at(self, node_id: int, tracker: dict[Any, int]) -> "_Leaf":
+        """Call while the tree still knows the node."""
+        path = self._path_to(node_id)
+        parent, tokens = (path[-2].node_id, path[-2].path_end) if len(path) > 1 else (ROOT, ROOT)
+        return _Leaf(Evicted(node_id, parent, tokens), tracker[BASE_COMPONENT_TYPE])
+
+    def _see_evicted(self, leaf: "_Leaf", tracker: dict[Any, int]) -> None:
+        self._seen_evicted += tracker[BASE_COMPONENT_TYPE] - leaf.evicted_before
+        self._reporter.evicted(leaf.fact)
+
+    def _see_all_evicted(self, result: Any, seen_before: int) -> None:
+        """Checks the count: if SGLang no longer calls a private method, reprise would miss evictions."""
+        self._reporter.flush()
+        seen = self._seen_evicted - seen_before
+        if result.num_tokens_evicted != seen:
+            self._reporter.stop(
+                f"{result.num_tokens_evicted} tokens were evicted and {seen} were seen to be: this SGLang evicts "
+                "in a way that is unknown here"
+            )
+
+    def _path_to(self, node_id: int) -> Any:
+        return self.tree_core.collect_path_info([node_id])[0]
+
+
+class _Leaf(NamedTuple):
+    fact: Evicted
+    evicted_before: int

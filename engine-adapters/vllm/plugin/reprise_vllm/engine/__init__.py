@@ -1,0 +1,1 @@
+"""Where the plugin depends on vLLM internals beyond the connector interface. Written for vLLM 0.32."""

@@ -1,0 +1,171 @@
+"""Reads the engine's cache pages, whatever their layout."""
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import torch
+
+_DIGIT = 128
+_BITS = {1: torch.int8, 2: torch.int16, 4: torch.int32}
+_GOLDEN = 0x9E3779B97F4A7C1
+
+
+class PageLayout:
+    """
+    Where a token's keys and values are within a block, found by probing.
+
+    Backends differ: the CPU backend packs keys, GPU backends order dimensions differently, and all change between
+    releases. So the backend's own `do_kv_cache_update` writes known numbers into a scratch block, which is searched.
+    """
+
+    def __init__(self, layer: Any, cache: torch.Tensor, blocks: int, block_size: int) -> None:
+        """layer: an attention layer; cache: its pages, `blocks` blocks of `block_size` tokens."""
+        self.block_size = block_size
+        self._block_dim = _find_block_dim(cache, blocks)
+        heads, size = layer.num_kv_heads, layer.head_size
+        count = block_size * heads * size
+        digits = []
+        for place in range(4):
+            numbers = (torch.arange(1, 2 * count + 1, device=cache.device) // _DIGIT**place) % _DIGIT
+            keys, values = numbers.to(cache.dtype).view(2, block_size, heads, size)
+            digits.append(self._written(layer, cache, keys, values))
+        found = sum(digit * _DIGIT**place for place, digit in enumerate(digits)) - 1
+        if len(found) != 2 * count or not torch.equal(
+            found.sort().values, torch.arange(2 * count, device=found.device)
+        ):
+            raise ValueError("a block holds something else than its tokens' keys and values")
+        where = torch.empty_like(found)
+        where[found] = torch.arange(2 * count, device=found.device)
+        # as offsets in the cache itself, whose blocks need not be contiguous
+        block = cache.movedim(self._block_dim, 0)[0]
+        places = sum(
+            index * stride
+            for index, stride in zip(torch.unravel_index(where, block.shape), block.stride(), strict=True)
+        )
+        self._keys, self._values = (_Half(at.view(block_size, heads, size)) for at in places.view(2, count))
+
+    def read(
+        self, cache: torch.Tensor, blocks: torch.Tensor, begin: int, end: int
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Returns keys and values [end - begin, heads, head size] of a request's rows, given its blocks (int64 [m])."""
+        first, last = begin // self.block_size, -(-end // self.block_size)
+        cut = slice(begin - first * self.block_size, end - first * self.block_size)
+        by_block = cache.movedim(self._block_dim, 0)
+        return self._keys.rows(by_block, blocks[first:last])[cut], self._values.rows(by_block, blocks[first:last])[cut]
+
+    def keys_of(self, cache: torch.Tensor, blocks: torch.Tensor) -> torch.Tensor:
+        """Returns the keys [n, block size, heads, head size] of whole blocks (int64 [n]), in the cache's own order."""
+        return self._keys.of_blocks(cache.movedim(self._block_dim, 0), blocks)
+
+    def read_slots(self, cache: torch.Tensor, slots: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Returns keys and values [n, heads, head size] of any slots of the cache (int64 [n])."""
+        by_block = cache.movedim(self._block_dim, 0)
+        at = slots // self.block_size, slots % self.block_size
+        return self._keys.of_slots(by_block, *at), self._values.of_slots(by_block, *at)
+
+    def in_place(self, cache: torch.Tensor) -> "InPlace":
+        """Returns all rows of a cache where they are. Raises ValueError if they are not evenly spaced."""
+        return self._keys.beside(self._values, cache.movedim(self._block_dim, 0), self.block_size)
+
+    def _written(self, layer: Any, cache: torch.Tensor, keys: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+        shape = list(cache.shape)
+        shape[self._block_dim] = 2
+        scratch = torch.zeros(shape, dtype=cache.dtype, device=cache.device)
+        slots = torch.arange(self.block_size, device=cache.device) + self.block_size
+        layer.impl.do_kv_cache_update(layer, keys.contiguous(), values.contiguous(), scratch, slots)
+        return scratch.movedim(self._block_dim, 0)[1].flatten().long()
+
+
+class InPlace(NamedTuple):
+    """All rows of an engine's cache, as kernels read them."""
+
+    keys: torch.Tensor
+    """[1, rows, heads, head size]; `values` has the same shape and strides"""
+    values: torch.Tensor
+    span: int
+    """rows from the start of one block to the start of the next"""
+
+    def slots_of(self, blocks: torch.Tensor, rows: torch.Tensor, block_size: int) -> torch.Tensor:
+        """Returns where a request's rows (int64 [n]) are among these, given its blocks (int64 [m]); int32 [n]."""
+        return (blocks[rows // block_size] * self.span + rows % block_size).int()
+
+
+class _Half:
+    """Where keys, or values, are within a block: as strides if they are regular, else one by one."""
+
+    def __init__(self, at: torch.Tensor) -> None:
+        """at  int64 [block size, heads, head size]: each number's offset from the start of its block"""
+        self._at = at
+        self._offset = int(at[0, 0, 0])
+        self._strides = tuple(
+            int(at.select(dim, 1)[0, 0]) - self._offset if at.shape[dim] > 1 else 0 for dim in range(at.dim())
+        )
+        steps = [torch.arange(n, device=at.device) * step for n, step in zip(at.shape, self._strides, strict=True)]
+        regular = self._offset + steps[0][:, None, None] + steps[1][:, None] + steps[2]
+        self._is_regular = torch.equal(regular, at)
+
+    def of_blocks(self, cache: torch.Tensor, blocks: torch.Tensor) -> torch.Tensor:
+        """Returns the numbers [n, block size, heads, head size] of these blocks (int64 [n]) of a cache [blocks, …]."""
+        if not self._is_regular:
+            return _flat(cache)[(blocks * cache.stride(0))[:, None, None, None] + self._at]
+        # copied in memory order: without a transposition, and without touching the other half
+        order = sorted(range(3), key=lambda dim: -self._strides[dim])
+        whole = self._view(cache).permute(0, *(dim + 1 for dim in order))
+        return whole.index_select(0, blocks).permute(0, *(order.index(dim) + 1 for dim in range(3)))
+
+    def rows(self, cache: torch.Tensor, blocks: torch.Tensor) -> torch.Tensor:
+        """Returns the rows [n x block size, heads, head size] of these blocks (int64 [n]), contiguous per head."""
+        of_head = self.of_blocks(cache, blocks).permute(2, 0, 1, 3)
+        if self._strides[0] < self._strides[2]:
+            return of_head.permute(0, 3, 1, 2).flatten(2).permute(2, 0, 1)
+        return of_head.flatten(1, 2).transpose(0, 1)
+
+    def of_slots(self, cache: torch.Tensor, blocks: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
+        """Returns the rows [n, heads, head size] at these offsets in these blocks (int64 [n] each), contiguous."""
+        if self._is_regular:
+            return self._view(cache)[blocks, offsets]
+        return _flat(cache)[(blocks * cache.stride(0))[:, None, None] + self._at[offsets]]
+
+    def beside(self, values: "_Half", cache: torch.Tensor, block_size: int) -> InPlace:
+        """Implements `PageLayout.in_place` for the half that holds keys."""
+        step = self._strides[0]
+        is_even = self._is_regular and values._is_regular and self._strides == values._strides
+        if not is_even or self._strides[2] != 1 or step == 0 or cache.stride(0) % step:
+            raise ValueError("its rows are not evenly spaced in the pages")
+        span = cache.stride(0) // step
+        shape = (1, (len(cache) - 1) * span + block_size, *self._at.shape[1:])
+        strides = (shape[1] * step, *self._strides)
+        keys, values = (
+            cache.as_strided(shape, strides, cache.storage_offset() + half._offset) for half in (self, values)
+        )
+        return InPlace(keys, values, span)
+
+    def _view(self, cache: torch.Tensor) -> torch.Tensor:
+        """Returns a view of this half [blocks, block size, heads, head size]."""
+        shape, strides = (len(cache), *self._at.shape), (cache.stride(0), *self._strides)
+        return cache.as_strided(shape, strides, cache.storage_offset() + self._offset)
+
+
+def _flat(cache: torch.Tensor) -> torch.Tensor:
+    """Returns a flat view of all numbers of a cache, in memory order."""
+    last = sum((n - 1) * stride for n, stride in zip(cache.shape, cache.stride(), strict=True))
+    return cache.as_strided((last + 1,), (1,), cache.storage_offset())
+
+
+def fingerprints(keys: torch.Tensor) -> torch.Tensor:
+    """Returns a hash of the bits of each row of keys [n, heads, head size]; int64 [n]. Collisions are unlikely."""
+    bits = keys.contiguous().view(_BITS[keys.element_size()]).flatten(1).long()
+    return (bits * _odd_numbers(bits.shape[1], bits.device)).sum(1)
+
+
+@cache
+def _odd_numbers(count: int, device: torch.device) -> torch.Tensor:
+    numbers = torch.arange(1, count + 1, device=device) * _GOLDEN
+    return numbers | 1
+
+
+def _find_block_dim(cache: torch.Tensor, blocks: int) -> int:
+    for dim in (0, 1):
+        if cache.shape[dim] == blocks and (dim == 0 or cache.shape[0] == 2):
+            return dim
+    raise ValueError(f"of a cache of shape {tuple(cache.shape)} no leading dimension counts its {blocks} blocks")

@@ -1,0 +1,89 @@
+"""Hashes that keep a request's approximate blocks apart from exact ones in vLLM's prefix cache."""
+
+import hashlib
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from reprise_vllm.engine.supported import NotSupportedError
+
+if TYPE_CHECKING:
+    from vllm.v1.core.block_pool import BlockPool
+    from vllm.v1.request import Request
+
+
+def make_private(request: "Request", block: int) -> None:
+    """Gives the request's blocks from `block` on hashes that no other request can have.
+
+    vLLM enters blocks into its prefix cache under these hashes when it allocates them. Approximate blocks must not be
+    found there, so the hash chain continues from a random seed instead of the last exact block. Call this after exact
+    hits were looked up and before blocks are allocated.
+    """
+    nonce = os.urandom(16)
+    exact = list(request.block_hashes[:block])
+    if block == 0:
+        request.block_hashes.clear()
+        request.cache_salt = nonce.hex()
+        request.update_block_hashes()
+    else:
+        seed = hashlib.sha256(exact[-1] + nonce).digest()
+        request.block_hashes[:] = [*exact[:-1], seed]
+        request.update_block_hashes()
+        request.block_hashes[block - 1] = exact[-1]
+
+
+def is_cached(pool: "BlockPool | None", block_hash: bytes) -> bool:
+    """Whether vLLM's prefix cache holds a block with this hash; False without a pool."""
+    return pool is not None and pool.get_cached_block(block_hash, [0]) is not None
+
+
+def go_on_from(request: "Request", hashes: Sequence[bytes]) -> None:
+    """Gives the request's first blocks the hashes of the turn it starts with, and computes new ones for the rest."""
+    request.block_hashes[:] = hashes
+    request.update_block_hashes()
+
+
+def public_hashes(request: "Request", prompt: Sequence[bytes], salt: str | None) -> list[bytes]:
+    """Returns the hashes that the request's blocks would have if it were exact.
+
+    prompt  the exact hashes of its prompt's blocks
+    salt    its original cache salt
+    """
+    private, private_salt = list(request.block_hashes), request.cache_salt
+    request.block_hashes[:], request.cache_salt = prompt, salt
+    request.update_block_hashes()
+    public = list(request.block_hashes)
+    request.block_hashes[:], request.cache_salt = private, private_salt
+    return public
+
+
+def check_privacy(block_size: int) -> None:
+    """Raises `NotSupportedError` unless hashes of this vLLM's requests can be made private and continued from."""
+    from vllm.sampling_params import SamplingParams
+    from vllm.utils.hashing import sha256
+    from vllm.v1.core.kv_cache_utils import get_request_block_hasher, init_none_hash
+    from vllm.v1.request import Request
+
+    init_none_hash(sha256)
+    hasher = get_request_block_hasher(block_size, sha256)
+
+    def make() -> Request:
+        tokens = list(range(4 * block_size + 1))
+        return Request("reprise", tokens, SamplingParams(max_tokens=block_size), None, block_hasher=hasher)
+
+    for block in (0, 1, 3):
+        stock, ours, other = make(), make(), make()
+        for request in (ours, other):
+            make_private(request, block)
+            request.append_output_token_ids([7] * block_size)
+        kept = ours.block_hashes[:block] == stock.block_hashes[:block]
+        chained = len(ours.block_hashes) == len(stock.block_hashes) + 1
+        apart = not set(ours.block_hashes[block:]) & {*stock.block_hashes, *other.block_hashes}
+        answered = make()
+        answered.append_output_token_ids([7] * block_size)
+        known = public_hashes(ours, stock.block_hashes, None) == answered.block_hashes
+        go_on_from(stock, ours.block_hashes[: block + 1])
+        stock.append_output_token_ids([7] * block_size)
+        followed = stock.block_hashes == ours.block_hashes
+        if not (kept and chained and apart and known and followed):
+            raise NotSupportedError("the hashes of this vLLM's requests cannot be kept apart from those of exact ones")

@@ -1,0 +1,50 @@
+"""Which engines reuse at any position supports."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from vllm.config import VllmConfig
+    from vllm.v1.kv_cache_interface import AttentionSpec, KVCacheConfig
+
+
+class NotSupportedError(Exception):
+    """This engine cannot reuse; the message says why. The engine itself runs as without reuse."""
+
+
+def attention_spec(config: "KVCacheConfig") -> "AttentionSpec":
+    """Returns the cache spec shared by all layers. Raises `NotSupportedError` unless all use plain full attention."""
+    from vllm.v1.kv_cache_interface import FullAttentionSpec
+
+    groups = config.kv_cache_groups
+    if len(groups) != 1:
+        raise NotSupportedError(
+            f"the model has {len(groups)} kinds of layers, and only full attention alone is supported"
+        )
+    spec = groups[0].kv_cache_spec
+    if type(spec) is not FullAttentionSpec:
+        raise NotSupportedError(f"{type(spec).__name__} is not full attention over keys and values")
+    if spec.sliding_window is not None or spec.attention_chunk_size is not None or spec.non_causal:
+        raise NotSupportedError("attention over windows, chunks or what follows is not supported")
+    return spec
+
+
+def check_config(config: "VllmConfig") -> None:
+    """Raises `NotSupportedError` if a nested forward cannot serve the engine's configuration."""
+    parallel = config.parallel_config
+    spread = {
+        "pipeline parallelism": parallel.pipeline_parallel_size > 1,
+        "decode context parallelism": parallel.decode_context_parallel_size > 1,
+        "prefill context parallelism": parallel.prefill_context_parallel_size > 1,
+        # their ranks run in lock-step, but a nested forward runs on one of them only
+        "a model of experts over data-parallel ranks": parallel.is_moe_model is not False
+        and parallel.data_parallel_size > 1,
+        "overlapping of two batches": parallel.use_ubatching,
+        # vLLM selects adapters for the rows of its own step, not for those of a nested forward
+        "LoRA": config.lora_config is not None,
+        "speculative decoding": config.speculative_config is not None,
+        "pooling models": config.model_config.runner_type == "pooling",
+        "a quantised KV cache": config.cache_config.cache_dtype.startswith(("fp8", "int", "nvfp")),
+    }
+    for what, is_used in spread.items():
+        if is_used:
+            raise NotSupportedError(f"{what} is not supported")

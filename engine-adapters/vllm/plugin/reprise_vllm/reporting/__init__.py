@@ -1,0 +1,1 @@
+"""What vLLM has cached and evicted, as it is reported to the proxy."""

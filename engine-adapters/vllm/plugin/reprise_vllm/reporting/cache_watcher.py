@@ -1,0 +1,132 @@
+"""Watches the scheduler's cache and reports what changed. Everything here runs on the engine's thread."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from reprise_vllm.reporting.pool_observer import PoolObserver
+from reprise_vllm.reporting.step_report import StepReport
+from reprise_vllm.reporting.watched_group import WatchedGroup
+
+if TYPE_CHECKING:
+    from vllm.v1.core.block_pool import BlockPool
+    from vllm.v1.core.kv_cache_utils import KVCacheBlock
+    from vllm.v1.request import Request
+
+
+class Reports(Protocol):
+    """Receives the reports of steps."""
+
+    def report(self, report: StepReport, facts: int = 1) -> None: ...
+
+    def cleared(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reuse:
+    """How much of a request's prompt differs from full attention, in tokens."""
+
+    exact: int
+    """length of the prefix that full attention computed"""
+    reused: int
+    """taken from another position and not recomputed"""
+    recomputed: int
+    """reusable, but recomputed"""
+
+
+class CacheWatcher:
+    """
+    Collects what a step evicts and stores, and reports it once per step.
+
+    The pool itself is the source of truth: a hash is lost if no physical block has it at the end of the step. So
+    duplicates, and blocks that are evicted and computed again within a step, need no counting.
+    """
+
+    def __init__(self, pool: "BlockPool", group: WatchedGroup, reports: Reports) -> None:
+        self._pool = pool
+        self._group = group
+        self._reports = reports
+        self._observer = PoolObserver(pool, self._block_evicted, self._cleared)
+        # keys of the blocks evicted in this step
+        self._evicted: list[bytes] = []
+        # requests whose full blocks are not all cached yet, with these blocks' hashes and the last block's key
+        self._prefilling: dict[str, tuple[Sequence[bytes], bytes]] = {}
+        # how many blocks were reported for each running request
+        self._reported: dict[str, int] = {}
+        self._reused: dict[str, tuple[int, int]] = {}
+
+    def scheduled(self, request: "Request", reuse: Reuse | None = None) -> None:
+        """Blocks were allocated to the request, for the first time or again after a preemption."""
+        hashes = self._hashes_of(request, reuse)
+        if reuse is not None:
+            self._reused[request.request_id] = (reuse.reused, reuse.recomputed)
+        if hashes:
+            self._prefilling[request.request_id] = (hashes, self._group.key_of(hashes[-1]))
+        elif reuse is not None:
+            reused = {request.request_id: (reuse.reused, reuse.recomputed)}
+            self._reports.report(StepReport(stored=((request.request_id, ()),), reused=reused))
+
+    def end_step(self) -> None:
+        """Reports what has changed since the last step."""
+        if not self._evicted and not self._prefilling:
+            return
+        is_cached = self._pool.cached_block_hash_to_block.get_one_block
+        lost: Sequence[bytes] = ()
+        if self._evicted:
+            lost = [key for key in self._evicted if is_cached(key) is None]
+            self._evicted.clear()
+        stored = self._take_stored(is_cached) if self._prefilling else ()
+        if lost or stored:
+            reused = {request_id: self._reused[request_id] for request_id, _ in stored if request_id in self._reused}
+            self._reports.report(StepReport(lost, stored, reused), len(lost) + sum(len(hashes) for _, hashes in stored))
+
+    def finished(self, request: "Request", reuse: Reuse | None = None) -> None:
+        """
+        Reports the final cached prefix of a request that has ended.
+
+        Its output may have become cached. Its prompt may never have been cached.
+        """
+        request_id = request.request_id
+        self._prefilling.pop(request_id, None)
+        self._reused.pop(request_id, None)
+        reported = self._reported.pop(request_id, None)
+        hashes = self._hashes_of(request, reuse)
+        blocks = len(hashes)
+        if blocks == reported:
+            return
+        # the token sampled last was never computed, so its block is not cached
+        is_cached = self._pool.cached_block_hash_to_block.get_one_block
+        while blocks > (reported or 0) and is_cached(self._group.key_of(hashes[blocks - 1])) is None:
+            blocks -= 1
+        if blocks != reported:
+            self._reports.report(StepReport(stored=((request_id, hashes[:blocks]),)), blocks + 1)
+
+    def stop(self) -> None:
+        """Detaches from the engine's pool."""
+        self._observer.detach()
+
+    def _hashes_of(self, request: "Request", reuse: Reuse | None) -> Sequence[bytes]:
+        """Returns the hashes of the blocks that other requests could hit: those computed by full attention."""
+        hashes = self._group.hashes_of(request)
+        return hashes if reuse is None else hashes[: reuse.exact // self._group.block_size]
+
+    def _take_stored(self, is_cached: Callable[[bytes], object]) -> list[tuple[str, Sequence[bytes]]]:
+        # if the last block is cached, all are
+        stored = [
+            (request_id, hashes)
+            for request_id, (hashes, last_key) in self._prefilling.items()
+            if is_cached(last_key) is not None
+        ]
+        for request_id, hashes in stored:
+            del self._prefilling[request_id]
+            self._reported[request_id] = len(hashes)
+        return stored
+
+    def _block_evicted(self, block: "KVCacheBlock") -> None:
+        key = block.block_hash
+        if key is not None:
+            self._evicted.append(key)
+
+    def _cleared(self) -> None:
+        self._reported.clear()
+        self._reports.cleared()

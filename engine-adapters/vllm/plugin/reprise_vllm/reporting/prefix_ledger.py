@@ -1,0 +1,128 @@
+"""Tracks which requests lose how much when a block is evicted."""
+
+from collections.abc import Iterable, Sequence
+
+
+class _Node:
+    """A cached block. It stands for a prefix of some prompts, named by the hash of all tokens up to its end."""
+
+    __slots__ = ("children", "depth", "is_cached", "parent", "requests")
+
+    def __init__(self, parent: "_Node | None", depth: int) -> None:
+        self.parent = parent
+        self.depth = depth
+        self.is_cached = True
+        self.children: set[_Node] | None = None
+        # requests whose longest cached prefix ends here
+        self.requests: set[str] | None = None
+
+
+class PrefixLedger:
+    """
+    Maps each request to the deepest cached block of its prefix.
+
+    A block shared by a thousand requests is one node. An eviction usually moves them up one step: engines evict tails
+    first. A request's prefix only ever shrinks: if lost blocks are computed again, only the computing request is
+    recorded with them.
+    """
+
+    def __init__(self) -> None:
+        self._root = _Node(None, 0)
+        self._nodes: dict[bytes, _Node] = {}
+        self._places: dict[str, _Node] = {}
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks are known."""
+        return len(self._nodes)
+
+    def store(self, request_id: str, hashes: Sequence[bytes]) -> None:
+        """Records that these blocks, the request's prefix, are cached. Replaces what was recorded for this id."""
+        nodes = self._nodes
+        node = self._root
+        for block_hash in hashes:
+            child = nodes.get(block_hash)
+            if child is None:
+                child = nodes[block_hash] = _Node(node, node.depth + 1)
+                _adopt(node, child)
+            elif child.parent is not node:
+                # the block before it was evicted alone and has been computed again
+                child.parent = node
+                _adopt(node, child)
+            node = child
+        self.forget(request_id)
+        if node is not self._root:
+            self._put(request_id, node)
+
+    def lose(self, hashes: Iterable[bytes]) -> dict[str, int]:
+        """Removes blocks that are no longer cached. Returns the affected requests and how many blocks each has left."""
+        lost = [node for block_hash in hashes if (node := self._nodes.pop(block_hash, None))]
+        for node in lost:
+            node.is_cached = False
+            node.parent.children.discard(node)
+        moved: dict[str, int] = {}
+        for node in lost:
+            if node.requests:
+                self._move_up(node, node, moved)
+        for node in lost:
+            if node.children:
+                for below in _descendants(node):
+                    if below.requests:
+                        self._move_up(below, node, moved)
+        return moved
+
+    def forget(self, request_id: str) -> None:
+        """Stops tracking the request."""
+        node = self._places.pop(request_id, None)
+        if node:
+            node.requests.discard(request_id)
+
+    def clear(self) -> None:
+        """Forgets all blocks and requests."""
+        self._root = _Node(None, 0)
+        self._nodes.clear()
+        self._places.clear()
+
+    def _put(self, request_id: str, node: _Node) -> None:
+        self._places[request_id] = node
+        if node.requests is None:
+            node.requests = set()
+        node.requests.add(request_id)
+
+    def _move_up(self, node: _Node, evicted: _Node, moved: dict[str, int]) -> None:
+        """Moves the requests at `node` up: from `evicted` on, nothing of them is cached."""
+        requests, node.requests = node.requests, None
+        target = above = evicted.parent
+        while above is not self._root:
+            # blocks cached after a lost block are useless, so go above the topmost lost block of the chain
+            if not above.is_cached:
+                target = above.parent
+            above = above.parent
+        for request_id in requests:
+            moved[request_id] = target.depth
+            if target is self._root:
+                del self._places[request_id]
+            else:
+                self._places[request_id] = target
+        if target is self._root:
+            return
+        if target.requests:
+            target.requests |= requests
+        else:
+            target.requests = requests
+
+
+def _adopt(parent: _Node, child: _Node) -> None:
+    if parent.children is None:
+        parent.children = {child}
+    else:
+        parent.children.add(child)
+
+
+def _descendants(node: _Node) -> Iterable[_Node]:
+    below = list(node.children)
+    while below:
+        found = below.pop()
+        yield found
+        if found.children:
+            below.extend(found.children)

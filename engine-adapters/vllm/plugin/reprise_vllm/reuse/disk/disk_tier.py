@@ -1,0 +1,249 @@
+"""Segments on disk: checked when read, replaced atomically when written."""
+
+import contextlib
+import queue
+import re
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from logging import Logger
+from pathlib import Path
+
+import numpy as np
+
+from reprise_vllm.reuse.disk.segment_file import RefusedError, SegmentFiles, State
+from reprise_vllm.reuse.messages import DiskFile
+
+_SUFFIX = ".safetensors"
+_PARTIAL = ".partial"
+_OURS = re.compile(r"(?P<name>[0-9]{20})\.(?P<rank>0|[1-9][0-9]*)(?P<suffix>\.safetensors|\.partial)")
+_YEAR = 365 * 24 * 3600 * 10**9
+"""names are nanoseconds since 1970, counted up from the largest one found; no valid name is this far in the future"""
+_LONGEST_WRITE = 600
+"""seconds after which no process can still be writing a file"""
+_LONGEST_CLOSE = 30
+_MOST_WAITING = 256
+_MOST_NAMED = 5
+
+
+class DiskTier:
+    """
+    One file per segment and rank, written and read in the background, in parallel to the engine's steps.
+
+    A file is used only if its checksum matches and it was written by the same model, with the same dtypes, on the same
+    rank. A rejected file is logged, and its rows are computed again. A fault affects only its own file.
+    """
+
+    def __init__(self, folder: Path, fingerprint: Callable[[], str], rank: int, logger: Logger) -> None:
+        """fingerprint: identifies the model with its current weights."""
+        self._folder = folder.expanduser()
+        self._fingerprint = fingerprint
+        self._files = SegmentFiles(fingerprint())
+        self._rank = rank
+        self._logger = logger
+        self._make_folder()
+        self._clear_away_partials()
+        self._waiting: queue.Queue[tuple[SegmentFiles, DiskFile, State] | None] = queue.Queue(_MOST_WAITING)
+        self._written: Counter[int] = Counter()
+        self._refused = 0
+        self._unwritten = 0
+        self.unused_bytes = 0
+        """the size of the files that `restore` left alone: they take room from this engine's"""
+        self._pending: Counter[int] = Counter()
+        self._dropped: set[int] = set()
+        self._lock = threading.Lock()
+        self._readers = ThreadPoolExecutor(2, thread_name_prefix="reprise-read")
+        self._reading: list[tuple[DiskFile, Future[State | None]]] = []
+        self._failing: set[str] = set()
+        self._writer = threading.Thread(target=self._write_on, name="reprise-write", daemon=True)
+        self._writer.start()
+
+    def restore(self) -> Iterator[tuple[DiskFile, np.ndarray]]:
+        """Yields the segments of earlier runs that this engine may use, with their tokens. Logs the other files.
+
+        Afterwards, `unused_bytes` is the size of the others.
+        """
+        refused: dict[str, list[Path]] = {}
+        for name in self._names():
+            path = self._path(name)
+            try:
+                restored = self._files.read_head(path, name)
+            except Exception as error:
+                refused.setdefault(_why(error), []).append(path)
+            else:
+                yield restored
+        for why, paths in refused.items():
+            self._report_refused(why, paths)
+
+    def renew(self) -> None:
+        """The model may have got other weights: computes its fingerprint again. Queued writes keep the old one."""
+        self._files = SegmentFiles(self._fingerprint())
+
+    def write(self, file: DiskFile, state: State) -> None:
+        """Queues a segment for writing. Never blocks: if too many are queued already, the segment is not written."""
+        try:
+            self._waiting.put_nowait((self._files, file, state))
+        except queue.Full:
+            self._unwritten += 1
+            return
+        with self._lock:
+            self._pending[file.name] += 1
+
+    def take_written(self) -> Counter[int]:
+        """Returns the names of the segments written since the last call."""
+        with self._lock:
+            written, self._written = self._written, Counter()
+        return written
+
+    def take_unwritten(self) -> int:
+        """Returns how many segments were not written since the last call, because the disk did not keep up."""
+        unwritten, self._unwritten = self._unwritten, 0
+        return unwritten
+
+    def take_refused(self) -> int:
+        """Returns how many files were refused or could not be read since the last call."""
+        with self._lock:
+            refused, self._refused = self._refused, 0
+        return refused
+
+    def start_read(self, file: DiskFile) -> None:
+        """Starts to read a segment; `take_read` returns it."""
+        self._reading.append((file, self._readers.submit(self._read, self._files, file)))
+
+    def take_read(self) -> list[tuple[DiskFile, State | None]]:
+        """Returns what was read since the last call; None for a file that is missing, damaged or another model's."""
+        reading, self._reading = self._reading, []
+        read = []
+        for file, future in reading:
+            # call `done` once: a read that finishes between two calls would be in neither list
+            if future.done():
+                read.append((file, future.result()))
+            else:
+                self._reading.append((file, future))
+        return read
+
+    def drop(self, name: int) -> None:
+        """Removes a segment's file, even if it is still being written."""
+        with self._lock:
+            if self._pending[name]:
+                self._dropped.add(name)
+        with self._or_log_once("removed from"):
+            self._path(name).unlink(missing_ok=True)
+
+    def close(self, seconds: float = _LONGEST_CLOSE) -> None:
+        """Finishes queued writes, for at most `seconds`, and stops."""
+        until = time.monotonic() + seconds
+        with contextlib.suppress(queue.Full):
+            self._waiting.put(None, timeout=seconds)
+        self._writer.join(max(0.0, until - time.monotonic()))
+        if self._writer.is_alive():
+            self._logger.error("reprise: not all segments were written to %s in %g seconds", self._folder, seconds)
+        self._readers.shutdown(wait=False, cancel_futures=True)
+
+    def _make_folder(self) -> None:
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if self._folder.stat().st_mode & 0o077:
+            # the folder may belong to somebody else, so its mode is left alone
+            self._logger.warning("reprise: other users have access to %s: chmod 700", self._folder)
+
+    def _path(self, name: int) -> Path:
+        return self._folder / f"{name:020d}.{self._rank}{_SUFFIX}"
+
+    def _names(self) -> list[int]:
+        """Returns the names of this rank's segments. Logs, and leaves alone, files that no rank writes."""
+        names, others = [], []
+        largest = time.time_ns() + _YEAR
+        for path in sorted(self._folder.iterdir()):
+            ours = _OURS.fullmatch(path.name)
+            if ours is None or int(ours["name"]) > largest:
+                others.append(path.name)
+            elif (ours["rank"], ours["suffix"]) == (str(self._rank), _SUFFIX):
+                names.append(int(ours["name"]))
+        if others:
+            more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
+            named = ", ".join(others[:_MOST_NAMED]) + more
+            self._logger.warning("reprise: files in %s that are no segments are left alone: %s", self._folder, named)
+        return names
+
+    def _clear_away_partials(self) -> None:
+        """Removes files half written by a killed process, but not recent ones: another engine may be writing them."""
+        for path in self._folder.glob(f"*.{self._rank}{_PARTIAL}"):
+            with contextlib.suppress(FileNotFoundError):
+                if _OURS.fullmatch(path.name) and time.time() - path.stat().st_mtime > _LONGEST_WRITE:
+                    path.unlink()
+
+    def _write_on(self) -> None:
+        while (item := self._waiting.get()) is not None:
+            with self._or_log_once("written to"):
+                self._write(*item)
+
+    def _write(self, files: SegmentFiles, file: DiskFile, state: State) -> None:
+        path = self._path(file.name)
+        partial = path.with_suffix(_PARTIAL)
+        try:
+            if not self._folder.exists():
+                self._logger.warning("reprise: %s was removed, it is made again", self._folder)
+                self._make_folder()
+            files.write(partial, file, state)
+            with self._lock:
+                if file.name in self._dropped:
+                    return
+                partial.replace(path)
+                self._written[file.name] += 1
+        finally:
+            with self._lock:
+                self._pending[file.name] -= 1
+                if not self._pending[file.name]:
+                    del self._pending[file.name]
+                    self._dropped.discard(file.name)
+            partial.unlink(missing_ok=True)
+
+    def _read(self, files: SegmentFiles, file: DiskFile) -> State | None:
+        path = self._path(file.name)
+        with self._or_refuse(path):
+            return files.read(path, file)
+        return None
+
+    def _report_refused(self, why: str, paths: list[Path]) -> None:
+        """Logs and counts files that stay where they are: another engine may need them."""
+        self._refused += len(paths)
+        for path in paths[:_MOST_NAMED]:
+            self._warn_unused(path, why)
+        size = 0
+        for path in paths:
+            with contextlib.suppress(OSError):
+                size += path.lstat().st_size
+        self.unused_bytes += size
+        unused = (len(paths), self._folder, size)
+        self._logger.warning("reprise: %d unused files in %s take %d of disk_bytes: delete what nobody needs", *unused)
+
+    def _warn_unused(self, path: Path, why: str) -> None:
+        self._logger.warning("reprise: %s %s and is not used", path, why)
+
+    @contextlib.contextmanager
+    def _or_refuse(self, path: Path) -> Iterator[None]:
+        """Logs which file is not used, and why, and counts it."""
+        try:
+            yield
+        except Exception as error:
+            self._warn_unused(path, _why(error))
+            with self._lock:
+                self._refused += 1
+
+    @contextlib.contextmanager
+    def _or_log_once(self, doing: str) -> Iterator[None]:
+        """Logs once that segments cannot be written or removed, and again only after one has succeeded."""
+        try:
+            yield
+        except Exception as error:
+            if doing not in self._failing:
+                self._logger.error("reprise: segments cannot be %s %s: %s", doing, self._folder, error)
+            self._failing.add(doing)
+        else:
+            self._failing.discard(doing)
+
+
+def _why(error: Exception) -> str:
+    return str(error) if isinstance(error, RefusedError) else f"cannot be read ({error})"

@@ -1,0 +1,107 @@
+"""A file with one segment's rows: its metadata, its checks, and who may read it."""
+
+import hashlib
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import safe_open
+from safetensors.torch import save
+
+from reprise_vllm.reuse.messages import DiskFile, digest_of
+
+State = dict[str, torch.Tensor]
+"""as returned by `HostStore.state`"""
+_FORMAT = 2
+
+
+class RefusedError(Exception):
+    """A file that is not used; the message says why."""
+
+
+class SegmentFiles:
+    """Reads and writes files of one model in one configuration. Refuses all others."""
+
+    def __init__(self, fingerprint: str) -> None:
+        self._fingerprint = f"{_FORMAT} {fingerprint}"
+
+    def write(self, path: Path, file: DiskFile, state: State) -> None:
+        """Writes a new file that only its owner may read. Raises if the file exists."""
+        described = {"fingerprint": self._fingerprint, **_description_of(file)}
+        sums = {"head": _checksum(described, {}), "checksum": _checksum(described, state)}
+        _write_private(path, save(state, metadata={**described, **sums}))
+
+    def read_head(self, path: Path, name: int) -> tuple[DiskFile, np.ndarray]:
+        """Reads a file's description of its segment, and the tokens. Neither reads nor checks rows: `read` does.
+
+        Raises `RefusedError` if the file is damaged or another model's.
+        """
+        with _opened(path) as opened:
+            described, _ = self._read_description(opened)
+            # copied, so that the file does not stay mapped while its tokens are in use
+            tokens = opened.get_tensor("tokens").numpy().copy()
+        digest = digest_of(tokens)
+        if described["tokens"] != digest.hex():
+            raise RefusedError("is damaged")
+        prefixes = tuple(bytes.fromhex(one) for one in described["prefixes"].split(","))
+        namespace, is_exact = bytes.fromhex(described["namespace"]), described["is_exact"] == "1"
+        slots = np.empty(0, np.int64)
+        return DiskFile(name, slots, namespace, int(described["position"]), prefixes, is_exact, name, digest), tokens
+
+    def read(self, path: Path, file: DiskFile) -> State:
+        """Reads all rows of a segment. Raises `RefusedError` if they are damaged or do not match `file`."""
+        with _opened(path) as opened:
+            described, checksum = self._read_description(opened)
+            if any(described[name] != value for name, value in _description_of(file).items()):
+                # written before its rows were last replaced or averaged, or copied here from elsewhere
+                raise RefusedError("is out of date or another segment's")
+            state = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+        if checksum != _checksum(described, state):
+            raise RefusedError("is damaged")
+        return state
+
+    def _read_description(self, opened: Any) -> tuple[dict[str, str], str | None]:
+        """Returns a file's metadata, checked, and the checksum of the whole file."""
+        described = opened.metadata() or {}
+        if described.get("fingerprint") != self._fingerprint:
+            raise RefusedError("is of another model or set-up")
+        head, checksum = described.pop("head", None), described.pop("checksum", None)
+        if head != _checksum(described, {}):
+            raise RefusedError("is damaged")
+        return described, checksum
+
+
+def _opened(path: Path) -> Any:
+    # opening a pipe would block, and a link may lead out of the folder
+    if not stat.S_ISREG(path.lstat().st_mode):
+        raise RefusedError("is no plain file")
+    return safe_open(path, "pt")
+
+
+def _description_of(file: DiskFile) -> dict[str, str]:
+    """Returns the metadata that describes a file's segment."""
+    return {
+        "namespace": file.namespace.hex(),
+        "position": str(file.position),
+        "prefixes": ",".join(prefix.hex() for prefix in file.prefixes),
+        "is_exact": "1" if file.is_exact else "0",
+        "tokens": file.tokens_digest.hex(),
+    }
+
+
+def _checksum(described: dict[str, str], tensors: State) -> str:
+    state = hashlib.blake2b(repr(sorted(described.items())).encode(), digest_size=16)
+    for name in sorted(tensors):
+        tensor = tensors[name].contiguous()
+        state.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}".encode())
+        state.update(tensor.view(torch.uint8).numpy().tobytes())
+    return state.hexdigest()
+
+
+def _write_private(path: Path, data: bytes) -> None:
+    # the data come from a prompt: never write them to a file or link that somebody else created
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as opened:
+        opened.write(data)

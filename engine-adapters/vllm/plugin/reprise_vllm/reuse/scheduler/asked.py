@@ -1,0 +1,83 @@
+"""What the scheduler's side knows about active requests, and its capacity limits."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from reprise_reuse.segments import Found, Segment
+from reprise_reuse.work import RowWork
+from reprise_vllm.reuse.messages import Piece
+from reprise_vllm.reuse.scheduler.claims import Claim
+from reprise_vllm.reuse.scheduler.continuations import Turn
+from reprise_vllm.reuse.scheduler.wishes import Wish
+
+if TYPE_CHECKING:
+    from vllm.v1.request import Request
+
+
+class Limits(NamedTuple):
+    """How much the catalogue and a step may hold, and what computing rows costs."""
+
+    host_tokens: int
+    disk_tokens: int
+    rows_per_step: int
+    block_size: int
+    ranks: int
+    device_blocks: int
+    row_bytes: int
+    work: RowWork = RowWork()
+
+
+@dataclass(slots=True)
+class Asked:
+    """An active request."""
+
+    request: "Request"
+    wish: Wish
+    namespace: bytes
+    stock_because: str | None
+    """why nothing is reused for it; None: it may reuse"""
+    claim: Claim | None = None
+    pieces: list[Piece] = field(default_factory=list)
+    """where the claim's rows are stored"""
+    is_late: bool = False
+    """its load takes more than one step"""
+    fetching: list[Segment] = field(default_factory=list)
+    found: tuple[tuple[int, int], list[Found]] | None = None
+    """((catalogue version, cached tokens) of the lookup, its result)"""
+    public: Sequence[bytes] = ()
+    """hashes of its prompt's blocks, as vLLM computed them"""
+    salt: str | None = None
+    private_from: int | None = None
+    """from this token on, its blocks have private hashes"""
+    earlier: Turn | None = None
+    """the approximate turn that its prompt starts with"""
+    cached: int = 0
+    """tokens found in vLLM's own cache, including those of `earlier`"""
+    exact_tokens: int | None = None
+    """length of the prefix that full attention computed; None: the whole prompt"""
+    reused: int = 0
+    recomputed: int = 0
+    is_counted: bool = False
+    is_stored: bool = False
+
+    def turn(self, block_size: int) -> Turn | None:
+        """Returns the turn that a later prompt may continue from, or None if nothing in it is approximate.
+
+        With ratio 1 everything was recomputed and equals full attention; continuing from it would count as reuse.
+        """
+        ratio = min(self.wish.ratio, self.earlier.ratio if self.earlier else 1)
+        if self.exact_tokens is None or self.private_from is None or ratio == 1:
+            return None
+        blocks = len(self.public)
+        return Turn(
+            list(self.request.block_hashes), blocks, self.request.prompt_token_ids[blocks * block_size :],
+            self.private_from // block_size, self.exact_tokens, ratio,
+        )  # fmt: skip
+
+
+def prompt_of(request: "Request") -> np.ndarray:
+    """Returns the tokens of the request's prompt; int32 [n]."""
+    return np.array(request.prompt_token_ids, dtype=np.int32)

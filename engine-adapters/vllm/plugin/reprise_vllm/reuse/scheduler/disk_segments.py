@@ -1,0 +1,80 @@
+"""The scheduler's side of segments on disk: which to read back, and what all ranks have finished."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from reprise_reuse.segments import Catalogue, Found, Segment
+from reprise_vllm.reuse.messages import DiskFile, ReuseStep, WorkerReport, digest_of
+from reprise_vllm.reuse.scheduler.asked import Asked
+
+
+class DiskSegments:
+    """Has workers read segments, and records their reports in the catalogue once all ranks have reported."""
+
+    def __init__(self, catalogue: Catalogue, ranks: int, row_bytes: int) -> None:
+        """row_bytes: what a token takes on a rank's disk"""
+        self._catalogue = catalogue
+        self._ranks = ranks
+        self._row_bytes = row_bytes
+        self._fetched: Counter[int] = Counter()
+        self._written: Counter[int] = Counter()
+
+    def are_at_hand(self, asked: Asked, found: Sequence[Found], step: ReuseStep) -> bool:
+        """Starts reading segments that are only on disk. Returns whether all obtainable segments are in memory."""
+        if asked.fetching:
+            return not any(one.is_fetching and self._is_held(one) for one in asked.fetching)
+        for one in found:
+            segment = one.segment
+            is_missing = not segment.is_at_hand and not segment.is_fetching
+            if is_missing and segment.is_on_disk and self._catalogue.fetch(segment):
+                segment.is_fetching = True
+                step.fetches.append(file_of(segment))
+            if segment.is_fetching:
+                asked.fetching.append(segment)
+        return not asked.fetching
+
+    def heard(self, report: WorkerReport, step: ReuseStep) -> None:
+        """Processes what workers have restored, read and written."""
+        if report.unused_bytes:
+            self._catalogue.give_up_disk(-(-report.unused_bytes // self._row_bytes))
+        for file, tokens in report.restored_on_all(self._ranks):
+            self._catalogue.restore(
+                Segment(
+                    file.name, file.namespace, tokens, None, file.position, list(file.prefixes), file.is_exact,
+                    owner=file.name, is_on_disk=True,
+                )
+            )  # fmt: skip
+        for name in self._complete(self._fetched, report.fetched):
+            self._end_fetch(name)
+        for name in self._complete(self._written, report.written):
+            segment = self._catalogue.get(name)
+            if segment is not None:
+                self._catalogue.written(segment)
+            else:
+                # it was evicted while it was being written
+                step.dropped_files.append(name)
+
+    def _is_held(self, segment: Segment) -> bool:
+        return self._catalogue.get(segment.name) is segment
+
+    def _end_fetch(self, name: int) -> None:
+        segment = self._catalogue.get(name)
+        if segment is not None:
+            segment.is_fetching = False
+            segment.pins -= 1
+
+    def _complete(self, so_far: Counter[int], news: Counter[int]) -> list[int]:
+        """Returns the names that all ranks have reported."""
+        so_far.update(news)
+        names = [name for name in news if so_far[name] >= self._ranks]
+        for name in names:
+            del so_far[name]
+        return names
+
+
+def file_of(segment: Segment) -> DiskFile:
+    """Describes a segment's file for workers."""
+    return DiskFile(
+        segment.name, segment.slots, segment.namespace, segment.position, tuple(segment.prefixes), segment.is_exact,
+        segment.owner, digest_of(segment.tokens),
+    )  # fmt: skip

@@ -1,0 +1,286 @@
+"""The scheduler's side of reuse: claims rows that segments hold, and tells workers what to load and store."""
+
+import time
+from collections import Counter
+from collections.abc import Collection, Sequence
+from logging import Logger
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reprise_reuse.segments import Catalogue, Found
+from reprise_vllm.engine.private_hashes import go_on_from, is_cached, make_private, public_hashes
+from reprise_vllm.reporting.cache_watcher import Reuse
+from reprise_vllm.reuse.messages import Load, ReuseStep, WorkerReport
+from reprise_vllm.reuse.scheduler.asked import Asked, Limits, prompt_of
+from reprise_vllm.reuse.scheduler.claims import Claim, make_claim, piece_of
+from reprise_vllm.reuse.scheduler.continuations import Continuations
+from reprise_vllm.reuse.scheduler.count_tokens import Counts, count_stock_tokens, count_tokens
+from reprise_vllm.reuse.scheduler.disk_segments import DiskSegments, file_of
+from reprise_vllm.reuse.scheduler.page_tier import PageTier
+from reprise_vllm.reuse.scheduler.storing import Computed, Storing
+from reprise_vllm.reuse.scheduler.wishes import namespace_of, read_wish, why_stock
+from reprise_vllm.reuse.settings import ReuseSettings
+
+if TYPE_CHECKING:
+    from vllm.v1.core.block_pool import BlockPool
+    from vllm.v1.core.sched.output import SchedulerOutput
+    from vllm.v1.request import Request
+
+
+class ReuseScheduler:
+    """
+    Finds what a prompt repeats, and claims it as tokens that vLLM need not compute.
+
+    The catalogue here decides where rows are stored and what is evicted, and workers obey. So all ranks hold the same,
+    and a claim waits for no reply. Steps reach the workers in order, so a load reads its slots before they are reused.
+    """
+
+    def __init__(self, settings: ReuseSettings, limits: Limits, line_ends: Collection[int], logger: Logger) -> None:
+        self._settings = settings
+        self._limits = limits
+        # files of earlier runs may exist, so names start at the current time
+        self._catalogue = Catalogue(
+            limits.host_tokens, limits.disk_tokens, first_name=time.time_ns(), block_size=limits.block_size
+        )
+        self._pages = PageTier(self._catalogue, limits.block_size)
+        self._storing = Storing(self._catalogue, self._pages, settings.contexts, line_ends)
+        self._continuations = Continuations(limits.device_blocks, limits.block_size)
+        self._pool: BlockPool | None = None
+        self._logger = logger
+        self._asked: dict[str, Asked] = {}
+        self._step = ReuseStep()
+        self._rows_claimed = 0
+        self._ready_ranks = 0
+        self._disk = DiskSegments(self._catalogue, limits.ranks, limits.row_bytes)
+        self.refusal: str | None = None
+        """why nothing is reused, or no longer"""
+        self.counts: Counts = Counter()
+        """by (what, kind): tokens, requests and segments since the start"""
+        self._counts_taken: Counts = Counter()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the self-test has passed on all ranks."""
+        return self.refusal is None and self._ready_ranks >= self._limits.ranks
+
+    def watch(self, pool: "BlockPool") -> None:
+        """Leaves new segments in the engine's pages until these are handed out, if that can be observed.
+
+        With a disk they are copied immediately instead: segments only in pages would be lost when the engine ends.
+        """
+        self._pool = pool
+        if not self._limits.disk_tokens:
+            self._pages.watch(pool)
+
+    def begin(self, request: "Request") -> None:
+        """Registers a new request, and reads what it asks for."""
+        wish = read_wish(request.kv_transfer_params, self._settings, request.num_prompt_tokens)
+        because = why_stock(request) or wish.stock_because
+        asked = Asked(request, wish, namespace_of(request), because)
+        asked.public, asked.salt = list(request.block_hashes), request.cache_salt
+        self._asked[request.request_id] = asked
+        if because or self.refusal:
+            self.counts["stock", because or "refused"] += 1
+        elif self.is_ready:
+            self._go_on(asked)
+
+    def claim(self, request: "Request", cached: int) -> tuple[int | None, bool]:
+        """Returns how many tokens after the first `cached` ones vLLM need not compute, and if that takes several steps.
+
+        None means: ask again in the next step, because segments are being read from disk.
+        """
+        asked = self._asked.get(request.request_id)
+        if asked is None or asked.stock_because or not self.is_ready:
+            return 0, False
+        asked.cached = cached
+        if asked.earlier is not None and cached <= asked.earlier.exact_tokens and request.num_preemptions == 0:
+            self._go_back(asked)
+        prompt = prompt_of(request)
+        found = self._find(asked, prompt, cached)
+        if not self._disk.are_at_hand(asked, found, self._step):
+            return None, False
+        found = [one for one in found if one.segment.is_at_hand]
+        claim = make_claim(
+            found, cached, len(prompt), asked.wish.ratio, self._settings.least_tokens, self._limits.work,
+            self._settings.method, is_lossless=not self._settings.is_lossy,
+        )  # fmt: skip
+        if claim is None:
+            return 0, False
+        if claim.exact_end < claim.end and (asked.private_from is None or claim.exact_end < asked.private_from):
+            # private blocks stay private, also through preemptions, after which the exact part may be shorter
+            make_private(request, claim.exact_end // self._limits.block_size)
+            asked.private_from = claim.exact_end
+        asked.claim, asked.pieces = claim, [piece_of(one) for one in claim.found]
+        # vLLM computes the rest of the prompt in the same step
+        rows = self._rows_claimed + claim.computed + len(prompt) - claim.end
+        asked.is_late = claim.computed > 0 and rows > self._limits.rows_per_step
+        return claim.end - cached, asked.is_late
+
+    def allocated(self, request: "Request", blocks: Sequence[int], external: int) -> None:
+        """Blocks were allocated to the request. We must fill `external` tokens of them."""
+        asked = self._asked.get(request.request_id)
+        if asked is None:
+            return
+        claim, asked.claim, asked.found = asked.claim, None, None
+        if claim is not None and not external:
+            # another connector, asked first, has loaded something
+            self._give_back(asked, claim)
+            claim = None
+        if claim is not None:
+            self._load(asked, claim, blocks)
+        if (claim is not None or asked.earlier is not None) and not asked.is_counted and request.num_preemptions == 0:
+            count_tokens(self.counts, asked, claim)
+
+    def end_step(self, output: "SchedulerOutput") -> ReuseStep | None:
+        """Returns what workers must do in the step just scheduled, or None if there is nothing to do."""
+        self._step.moves += self._pages.take_moves()
+        blocks = output.kv_connector_block_state
+        for request_id, count in output.num_scheduled_tokens.items():
+            asked = self._asked.get(request_id)
+            if asked is None or asked.is_stored or self.refusal is not None:
+                continue
+            request = asked.request
+            if request.num_computed_tokens + count >= request.num_prompt_tokens:
+                asked.is_stored = True
+                if not asked.is_counted:
+                    count_stock_tokens(self.counts, asked)
+                if asked.stock_because in (None, "off"):
+                    self._store(asked, blocks.get_block_ids(request_id)[0])
+        self._end_storing()
+        self.counts["segments", "evicted"] = self._catalogue.evicted
+        self._step.dropped_files += self._catalogue.take_dropped_files()
+        self._rows_claimed = 0
+        step, self._step = self._step, ReuseStep()
+        return None if step.is_empty else step
+
+    def abandon_step(self) -> ReuseStep | None:
+        """Returns the loads already promised in this step, after `end_step` has failed; None if there are none."""
+        loads, self._step = self._step.loads, ReuseStep()
+        return ReuseStep(loads=loads) if loads else None
+
+    def finished(self, request: "Request") -> int:
+        """Forgets a request that has ended, aborted or not, and remembers its turn if later prompts may continue it.
+
+        Returns how many of its tokens were found at another position and computed again.
+        """
+        asked = self._asked.pop(request.request_id, None)
+        if asked is None:
+            return 0
+        if asked.is_late:
+            self._step.aborted.append(request.request_id)
+        turn = asked.turn(self._limits.block_size)
+        if turn is not None:
+            self._continuations.remember(public_hashes(request, asked.public, asked.salt), turn)
+        return asked.recomputed
+
+    def heard(self, report: WorkerReport) -> None:
+        """Processes a report from the workers."""
+        self._ready_ranks += report.ready
+        if report.refusals and self.refusal is None:
+            self.refusal = report.refusals[0]
+            self._logger.error("reprise: nothing is reused: %s", self.refusal)
+        self._disk.heard(report, self._step)
+        self.counts["segments", "refused"] += report.refused
+        self.counts["segments", "unwritten"] += report.unwritten
+        for owner in report.lost:
+            for segment in self._catalogue.owned_by(owner):
+                segment.is_fetching = False
+                self.counts["segments", "lost"] += 1
+                self._catalogue.drop(segment)
+
+    def reuse_of(self, request_id: str) -> Reuse | None:
+        """Returns how much of the request differs from full attention, or None if nothing does."""
+        asked = self._asked.get(request_id)
+        if asked is None or asked.exact_tokens is None:
+            return None
+        return Reuse(asked.exact_tokens, asked.reused, asked.recomputed)
+
+    @property
+    def offer(self) -> dict[str, float]:
+        """The share of the reused rows' compute cost that is spent on recomputing: default, minimum and maximum."""
+        settings = self._settings
+        return {"ratio": settings.ratio, "min_ratio": settings.min_ratio, "max_ratio": settings.max_ratio}
+
+    def take_counts(self) -> Counts:
+        """Returns what was counted since the last call."""
+        fresh = self.counts - self._counts_taken
+        if fresh:
+            self._counts_taken = self.counts.copy()
+        return fresh
+
+    def reset(self) -> None:
+        """Forgets everything stored, as `/reset_prefix_cache` requests."""
+        self._catalogue.clear()
+        self._continuations.clear()
+        self._step.is_reset = True
+
+    # ---- conversations
+
+    def _go_on(self, asked: Asked) -> None:
+        """Makes vLLM look up a prompt that starts with an approximate turn under the hashes of that turn's blocks.
+
+        If vLLM's cache holds just as much of it from full attention, the lookup stays unchanged.
+        """
+        known = self._continuations.find(asked.public, asked.request.prompt_token_ids, asked.wish.ratio)
+        if known is not None and not is_cached(self._pool, asked.public[known[1] - 1]):
+            asked.earlier, blocks = known
+            asked.exact_tokens = asked.earlier.exact_tokens
+            asked.private_from = asked.earlier.private_from * self._limits.block_size
+            go_on_from(asked.request, asked.earlier.hashes[:blocks])
+
+    def _go_back(self, asked: Asked) -> None:
+        """Drops the earlier turn: none of its approximate rows are cached any more, so the request is exact again."""
+        asked.earlier = asked.exact_tokens = asked.private_from = None
+        go_on_from(asked.request, asked.public)
+
+    # ---- claims
+
+    def _find(self, asked: Asked, prompt: np.ndarray, cached: int) -> list[Found]:
+        """Looks up a prompt in the catalogue. Caches the result: a waiting request is looked up in every step."""
+        at = (self._catalogue.version, cached)
+        if asked.found is None or asked.found[0] != at:
+            asked.found = (at, self._catalogue.find(asked.namespace, prompt, cached))
+        return asked.found[1]
+
+    def _give_back(self, asked: Asked, claim: Claim) -> None:
+        """Undoes a claim that is not loaded: from here on, the request is as exact as without the claim."""
+        if asked.earlier is None and asked.private_from == claim.exact_end and asked.exact_tokens is None:
+            asked.private_from, asked.request.cache_salt = None, asked.salt
+            go_on_from(asked.request, asked.public)
+
+    def _load(self, asked: Asked, claim: Claim, blocks: Sequence[int]) -> None:
+        """Schedules the load that fills a claim's rows."""
+        request = asked.request
+        self._step.loads.append(
+            Load(
+                request.request_id, prompt_of(request), list(blocks), claim.begin, claim.end, asked.pieces,
+                claim.question, claim.budget, claim.method, asked.is_late, claim.asking,
+            )
+        )  # fmt: skip
+        if not asked.is_late:
+            self._rows_claimed += claim.computed
+        self._catalogue.use(one.segment for one in claim.found)
+        asked.fetching.clear()
+        if claim.exact_end < claim.end:
+            known = claim.exact_end if asked.exact_tokens is None else asked.exact_tokens
+            asked.exact_tokens = min(claim.exact_end, known)
+
+    # ---- what is stored
+
+    def _store(self, asked: Asked, blocks: Sequence[int]) -> None:
+        save = self._storing.store(
+            Computed(asked.namespace, prompt_of(asked.request), blocks, asked.exact_tokens, asked.wish.borders)
+        )
+        if save is not None:
+            self._step.saves.append(save)
+
+    def _end_storing(self) -> None:
+        # averaging may have brought segments from pages to host memory
+        self._step.moves += self._pages.take_moves()
+        if self._limits.disk_tokens:
+            # if memory is short, segments stored first may have been evicted again
+            self._step.writes += [file_of(one) for one in self._storing.changed if one.slots is not None]
+        for kind, count in self._storing.counts.items():
+            self.counts["segments", kind] = count
+        self._storing.end_step()

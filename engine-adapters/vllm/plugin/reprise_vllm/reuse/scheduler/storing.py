@@ -1,0 +1,137 @@
+"""Decides which rows of a computed prompt to store, and which to average in."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from reprise_reuse.segments import MIN_STORED, Catalogue, Found, Segment, cut
+from reprise_reuse.segments.segment import prefix_digests
+from reprise_vllm.reuse.messages import Piece, Save
+from reprise_vllm.reuse.scheduler.page_tier import PageTier
+
+LEAST_CONTEXT = 64
+"""a segment's mean covers contexts of at least this many tokens: after fewer, rows look as at a prompt's beginning"""
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A prompt whose rows the step's forward completes."""
+
+    namespace: bytes
+    tokens: np.ndarray
+    """int32 [n]"""
+    blocks: Sequence[int]
+    exact_tokens: int | None
+    """length of the prefix that full attention computed; None: the whole prompt"""
+    borders: Collection[int]
+    """where its documents are known to begin or end"""
+
+
+class Storing:
+    """Adds new segments from prompts to the catalogue, each run of tokens once."""
+
+    def __init__(self, catalogue: Catalogue, pages: PageTier, contexts: int, line_ends: Collection[int]) -> None:
+        """contexts: most contexts that a segment's mean covers; line_ends: tokens after which a segment may end."""
+        self._catalogue = catalogue
+        self._pages = pages
+        self._contexts = contexts
+        self._line_ends = line_ends
+        # owners of the segments that this step's forward computes
+        self._under_way: set[int] = set()
+        self.changed: list[Segment] = []
+        """segments whose rows this step's forward computes or changes"""
+        self.counts: Counter[str] = Counter()
+        """segments stored and averaged since the start"""
+
+    def store(self, prompt: Computed) -> Save | None:
+        """Returns what to save: rows that no segment holds, and, if the prompt is exact, rows to average in.
+
+        Returns None if there is nothing to save.
+        """
+        found = self._catalogue.find(prompt.namespace, prompt.tokens)
+        pages = self._pages.pages_of(prompt.blocks, len(prompt.tokens))
+        pieces = [*self._new_pieces(prompt, found, pages), *self._averages(prompt, found, pages)]
+        self._catalogue.use(one.segment for one in found)
+        return Save(prompt.tokens, list(prompt.blocks), pieces) if pieces else None
+
+    def end_step(self) -> None:
+        """Forgets what belongs to the current step."""
+        self._under_way.clear()
+        self.changed.clear()
+
+    def _new_pieces(self, prompt: Computed, found: Sequence[Found], pages: np.ndarray) -> Iterator[Piece]:
+        length, tokens = len(prompt.tokens), prompt.tokens.tolist()
+        # the rows after the kept pages form a separate segment
+        borders = {*prompt.borders, len(pages)}
+        cuts = [
+            piece
+            for begin, end in _gaps(found, length)
+            for piece in cut(tokens, begin, end, self._line_ends, borders)
+            if piece[1] - piece[0] >= MIN_STORED
+        ]
+        digests = prefix_digests(prompt.tokens, (start for start, _ in cuts))
+        exact = length if prompt.exact_tokens is None else prompt.exact_tokens
+        for start, end in cuts:
+            segment = self._catalogue.add(
+                prompt.namespace, prompt.tokens[start:end], start, digests[start], is_exact=end <= exact,
+                pages=pages[start:end] if end <= len(pages) else None,
+            )  # fmt: skip
+            # a segment just added may have been evicted to make room for the next
+            if segment is None or not segment.is_at_hand:
+                continue
+            if segment.pages is not None:
+                self._under_way.add(segment.owner)
+            self.counts["stored"] += 1
+            self.changed.append(segment)
+            yield Piece(start, end, segment.slots, segment.owner, pages=segment.pages)
+
+    def _averages(self, prompt: Computed, found: Sequence[Found], pages: np.ndarray) -> Iterator[Piece]:
+        """Yields rows of segments that appear after a new prefix, if full attention computed the whole prompt."""
+        if prompt.exact_tokens is not None:
+            return
+        digests = prefix_digests(prompt.tokens, (one.match.start for one in found))
+        for match, segment, is_exact in found:
+            prefix = digests[match.start]
+            if match.start < LEAST_CONTEXT or is_exact or not self._is_there(segment):
+                continue
+            if match.length < len(segment):
+                segment = self._catalogue.cut_out(segment, match.offset, match.offset + match.length)
+            if segment.position == 0 or prefix in segment.prefixes:
+                continue
+            is_better = segment.position < LEAST_CONTEXT
+            if not is_better and len(segment.prefixes) >= self._contexts:
+                continue
+            if segment.pages is not None:
+                if is_better and match.end <= len(pages):
+                    self._catalogue.place(segment, pages[match.start : match.end])
+                elif not self._pages.bring(segment):
+                    # pages hold what one request computed, so a mean needs room in host memory
+                    continue
+            if is_better:
+                segment.position, segment.prefixes, segment.is_exact = match.start, [], True
+            segment.prefixes.append(prefix)
+            self.counts["averaged"] += 1
+            self.changed.append(segment)
+            yield Piece(
+                match.start, match.end, segment.slots, segment.owner, is_average=not is_better, pages=segment.pages
+            )
+
+    def _is_there(self, segment: Segment) -> bool:
+        """Whether a segment's rows can be averaged.
+
+        A segment that the prompt repeats twice may already be cut up, and one from this step is not computed yet.
+        """
+        is_held = self._catalogue.get(segment.name) is segment
+        return is_held and segment.is_at_hand and segment.owner not in self._under_way
+
+
+def _gaps(found: Sequence[Found], length: int) -> Iterator[tuple[int, int]]:
+    at = 0
+    for one in found:
+        if one.match.start > at:
+            yield at, one.match.start
+        at = one.match.end
+    if at < length:
+        yield at, length

@@ -1,0 +1,1 @@
+"""The workers' side of reuse: fills the pages of claimed rows, and stores rows."""

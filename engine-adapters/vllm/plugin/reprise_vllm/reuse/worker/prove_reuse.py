@@ -1,0 +1,120 @@
+"""The self-test that must pass before anything is reused. It runs at startup, on the real model and pages."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from reprise_reuse.runs import to_runs
+from reprise_vllm.engine.cache_slots import as_blocks, cache_slots
+from reprise_vllm.engine.supported import NotSupportedError
+from reprise_vllm.reuse.messages import Load, Piece, Save
+from reprise_vllm.reuse.worker.evidence import as_rows, attend_over
+
+if TYPE_CHECKING:
+    from reprise_vllm.reuse.worker.reuse_worker import ReuseWorker
+
+_OWNER = -2
+_SHIFT = 7
+_COMPARED = 256
+"""rows of a prompt that are compared with the engine's"""
+
+
+def prove_reuse(worker: "ReuseWorker", vocabulary: int, block_size: int, blocks: int) -> None:
+    """Raises `NotSupportedError` unless, on a random prompt,
+
+    - stored rows come back at the position where they were computed: bit for bit, or within rounding if stored in fewer
+      bits; from the engine's own pages always bit for bit,
+    - keys rotated to another position equal the first layer's keys there (which depend on nothing else), and
+    - a prompt whose rows are all recomputed over stored ones has the keys and values of a freshly computed prompt.
+    """
+    length = 2 * block_size + _SHIFT
+    needed = -(-(length + _SHIFT) // block_size)
+    if blocks < 2 * needed + 1 or worker.store.slots < length:
+        raise NotSupportedError(f"the self-test needs {2 * needed + 1} blocks and {length} tokens of host memory")
+    random = np.random.default_rng(0)
+    # block 0 is vLLM's null block
+    here, there = list(range(1, needed + 1)), list(range(needed + 1, 2 * needed + 1))
+    tokens = random.integers(0, vocabulary, length).astype(np.int32)
+    moved = np.concatenate([random.integers(0, vocabulary, _SHIFT).astype(np.int32), tokens])
+    slots = np.arange(length)
+    _compute(worker, tokens, here)
+    worker.stored.save(Save(tokens, here, [Piece(0, length, slots, _OWNER)]))
+    try:
+        _fill(worker, tokens, there, Piece(0, length, slots, _OWNER, is_exact=True), budget=0)
+        rounding = worker.store.shape.error
+        if _error(worker, here, there, 0, length) > rounding:
+            raise NotSupportedError("stored rows do not come back as they were")
+        # so that nothing from the first check is left
+        _compute(worker, moved, there)
+        in_pages = Piece(0, length, None, _OWNER, is_exact=True, pages=cache_slots(here, length, block_size))
+        worker.stored.save(Save(tokens, here, [in_pages]))
+        _fill(worker, tokens, there, in_pages, budget=0)
+        if _error(worker, here, there, 0, length) > 0:
+            raise NotSupportedError("rows do not come back from the engine's pages as they were")
+        _compute(worker, moved, here)
+        piece = Piece(_SHIFT, _SHIFT + length, slots, _OWNER)
+        _fill(worker, moved, there, piece, budget=0)
+        tolerance = _tolerance(worker)
+        if (error := _error(worker, here, there, _SHIFT, len(moved), layers=1)) > tolerance + 2 * rounding:
+            raise NotSupportedError(f"keys turned to another place are off by {error:.1e}")
+        _fill(worker, moved, there, piece, budget=length)
+        if (error := _error(worker, here, there, 0, len(moved))) > tolerance:
+            raise NotSupportedError(f"a prompt computed again over stored rows is off by {error:.1e}")
+    finally:
+        worker.store.forget(torch.from_numpy(slots))
+
+
+def compare_with_engine(worker: "ReuseWorker", save: Save) -> None:
+    """Raises `NotSupportedError` unless our forwards give the keys and values that the engine's own step produced.
+
+    Runs the first prompt that the engine has computed through the model again, with plain attention and without writing
+    pages. This compares what all our forwards have in common with vLLM's.
+    """
+    count = min(len(save.tokens), _COMPARED)
+    blocks, at = as_blocks(save.blocks, worker.device), torch.arange(count, device=worker.device)
+    sees = torch.ones(count, count, dtype=torch.bool, device=worker.device).tril()
+    worst = 0.0
+
+    def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        nonlocal worst
+        keys, values = worker.pages.rows_of(layer, blocks, 0, count)
+        for ours, engines in ((as_rows(k, keys), keys), (as_rows(v, values), values)):
+            worst = max(worst, _difference(ours, engines))
+        return attend_over(q, keys.permute(1, 2, 0), values.transpose(0, 1), scale=worker.pages.scale, sees=sees)[1]
+
+    worker.forward.ask(torch.from_numpy(save.tokens[:count]).to(worker.device), at, attend)
+    if worst > _tolerance(worker):
+        raise NotSupportedError(f"rows that vLLM has computed come out different here, by {worst:.1e}")
+
+
+def _compute(worker: "ReuseWorker", tokens: np.ndarray, blocks: list[int]) -> None:
+    rows = torch.ones(len(tokens), dtype=torch.bool, device=worker.device)
+    worker.forward.compute(torch.from_numpy(tokens).to(worker.device), to_runs(rows), as_blocks(blocks, worker.device))
+
+
+def _fill(worker: "ReuseWorker", tokens: np.ndarray, blocks: list[int], piece: Piece, budget: int) -> None:
+    load = Load("self-test", tokens, blocks, 0, piece.end, [piece], [], budget, "epic", is_asynchronous=False)
+    worker.load_now(load)
+
+
+def _error(worker: "ReuseWorker", here: list[int], there: list[int], begin: int, end: int, layers: int = 0) -> float:
+    """Returns the largest difference of keys and values in two places, relative to the largest expected number."""
+    worst = 0.0
+    for layer in range(layers or worker.pages.layers):
+        ours = worker.pages.rows_of(layer, as_blocks(there, worker.device), begin, end)
+        expected = worker.pages.rows_of(layer, as_blocks(here, worker.device), begin, end)
+        for a, b in zip(ours, expected, strict=True):
+            worst = max(worst, _difference(a, b))
+    return worst
+
+
+def _difference(a: torch.Tensor, b: torch.Tensor) -> float:
+    return float((a - b).abs().max() / b.abs().max().clamp(min=1e-9))
+
+
+def _tolerance(worker: "ReuseWorker") -> float:
+    if worker.store.shape.dtype != torch.float32:
+        return 0.1
+    # the attention kernels of GPUs multiply float32 in TF32, which has the 11 bits of float16
+    return 1e-3 if worker.device.type == "cpu" else 2e-2

@@ -1,0 +1,1 @@
+"""What the operator and a request ask of page selection."""

@@ -1,0 +1,1 @@
+"""The workers' side of page selection: which pages a step reads."""

@@ -1,0 +1,88 @@
+"""What page selection requires of an engine."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from reprise_vllm.engine.supported import NotSupportedError
+
+if TYPE_CHECKING:
+    from vllm.config import VllmConfig
+    from vllm.v1.kv_cache_interface import AttentionSpec
+
+_READS_ITS_TABLE = ("CPU_ATTN", "FLASH_ATTN", "TRITON_ATTN")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The sizes that selection works with. Pages are the kernel's blocks."""
+
+    page: int
+    heads: int
+    head_dim: int
+    queries: int
+    """query heads per KV head"""
+    scale: float
+    most_pages: int
+    """per request"""
+    rows: int
+    """per batch"""
+
+
+def check_engine(config: "VllmConfig", spec: "AttentionSpec", layers: Sequence[Any], per_layer: bool) -> None:
+    """Raises `NotSupportedError` if this engine cannot attend correctly over, or be given, a shorter list of pages."""
+    from vllm.v1.kv_cache_interface import FullAttentionSpec
+
+    parallel, cache = config.parallel_config, config.cache_config
+    impls = [layer.impl for layer in layers]
+    reasons = {
+        "attention that is not full attention over keys and values": type(spec) is not FullAttentionSpec,
+        "windows": spec.sliding_window is not None or any(_window(impl) for impl in impls),
+        "chunked attention": getattr(spec, "attention_chunk_size", None) is not None,
+        "attention over what follows": getattr(spec, "non_causal", False),
+        "ALiBi": any(getattr(impl, "alibi_slopes", None) is not None for impl in impls),
+        "reference sliding windows": getattr(config.model_config, "rswa_window", None) is not None,
+        "layers that share keys and values": any(
+            getattr(impl, "kv_sharing_target_layer_name", None) is not None for impl in impls
+        ),
+        "layers of different shapes": len({(one.num_heads, one.num_kv_heads, one.head_size) for one in layers}) != 1,
+        "context parallelism": parallel.decode_context_parallel_size > 1
+        or getattr(parallel, "prefill_context_parallel_size", 1) > 1,
+        "pipeline parallelism": parallel.pipeline_parallel_size > 1,
+        "speculative decoding": config.speculative_config is not None,
+        "pooling models": config.model_config.runner_type == "pooling",
+        "a quantised KV cache": cache.cache_dtype.startswith(("fp8", "int", "nvfp")),
+        "a choice in each layer with this attention backend": per_layer
+        and layers[0].get_attn_backend().get_name() not in _READS_ITS_TABLE,
+        # a step without sparse rows uses stock tables, whose addresses a captured graph would keep
+        "full CUDA graphs": _has_full_graphs(config),
+    }
+    for what, holds in reasons.items():
+        if holds:
+            raise NotSupportedError(f"{what} is not supported")
+
+
+def shape_of(config: "VllmConfig", spec: "AttentionSpec", layer: Any) -> Shape:
+    """Returns the sizes of an engine that has passed `check_engine`."""
+    return Shape(
+        page=spec.block_size,
+        heads=spec.num_kv_heads,
+        head_dim=spec.head_size,
+        queries=layer.num_heads // layer.num_kv_heads,
+        scale=float(layer.impl.scale),
+        most_pages=-(-config.model_config.max_model_len // spec.block_size),
+        rows=config.scheduler_config.max_num_seqs,
+    )
+
+
+def _window(impl: Any) -> bool:
+    return (getattr(impl, "sliding_window", None) or -1) not in (-1, (-1, -1))
+
+
+def _has_full_graphs(config: "VllmConfig") -> bool:
+    if torch.device(config.device_config.device).type == "cpu" or config.model_config.enforce_eager:
+        return False
+    mode = config.compilation_config.cudagraph_mode
+    return mode is None or mode.has_full_cudagraphs()

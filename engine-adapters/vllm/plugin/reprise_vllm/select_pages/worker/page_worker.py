@@ -1,0 +1,133 @@
+"""The state shared by the builder, the layers and the logits processor of a worker process, by engine."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import torch
+from vllm.logger import init_logger
+
+from reprise_vllm.engine.supported import NotSupportedError
+from reprise_vllm.select_pages.wishes.settings import PageSettings, settings_of
+from reprise_vllm.select_pages.worker.sparse_rows import SparseRows
+
+if TYPE_CHECKING:
+    from vllm.config import VllmConfig
+    from vllm.v1.kv_cache_interface import AttentionSpec
+
+    from reprise_vllm.select_pages.worker.selection import PageSelection
+    from reprise_vllm.select_pages.worker.uncertainty import Uncertain
+
+logger = init_logger("vllm.reprise")
+
+
+@dataclass
+class PageWorker:
+    """The state of one engine's worker."""
+
+    settings: PageSettings
+    rows: SparseRows
+    uncertain: "Uncertain | None" = None
+    selections: dict[tuple[str, ...], "PageSelection | None"] = field(default_factory=dict)
+    """by their layers; None if selection is not possible for them"""
+    refusal: str | None = None
+    has_processor: bool = False
+    _taken: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def why_stock(self) -> str | None:
+        """Returns why no request can be sparse, or None if requests may be."""
+        if self.refusal is not None:
+            return "unsupported"
+        # no requests exist before the engine's caches do, so `selections` is filled by now
+        return next((one.refusal for one in self.selections.values() if one is not None and one.refusal), None)
+
+    def take_counts(self) -> Counter[tuple[str, str]]:
+        """Returns what was counted since the last call."""
+        fresh = self.rows.counts - self._taken
+        self._taken = self.rows.counts.copy()
+        return fresh
+
+
+# an engine creates its processor before its builders, so the two can only meet here
+_workers: dict[str, PageWorker] = {}
+
+
+def page_worker(config: "VllmConfig") -> PageWorker | None:
+    """Returns this engine's worker, creating it on first use; None if no page selection is configured."""
+    settings = settings_of(config)
+    if settings is None:
+        return None
+    if config.instance_id not in _workers:
+        rows = SparseRows(settings.requests, config.scheduler_config.max_num_seqs)
+        _workers[config.instance_id] = PageWorker(settings, rows)
+    return _workers[config.instance_id]
+
+
+def forget_worker(config: "VllmConfig") -> None:
+    """Forgets the worker of an engine that has ended."""
+    _workers.pop(config.instance_id, None)
+
+
+def is_wanted() -> bool:
+    """Whether the engine whose model is being built selects pages."""
+    from vllm.config import get_current_vllm_config
+
+    return settings_of(get_current_vllm_config()) is not None
+
+
+def begin_selection(
+    config: "VllmConfig", spec: "AttentionSpec", names: list[str], device: Any
+) -> "PageSelection | None":
+    """Returns the selection for these layers. Returns None, and logs why, if this engine cannot select pages."""
+    worker = page_worker(config)
+    if worker is None:
+        return None
+    key = tuple(names)
+    if key not in worker.selections:
+        try:
+            worker.selections[key] = _begin(worker, config, spec, names, torch.device(device))
+        except Exception as error:
+            worker.selections[key] = None
+            worker.refusal = str(error) if isinstance(error, NotSupportedError) else f"a fault: {error}"
+            logger.error("reprise: no pages are selected: %s", worker.refusal)
+    return worker.selections[key]
+
+
+def _begin(
+    worker: PageWorker, config: "VllmConfig", spec: "AttentionSpec", names: list[str], device: torch.device
+) -> "PageSelection":
+    from reprise_pages.selectors import SELECTORS
+    from reprise_vllm.engine.private_answers import check_private_answers
+    from reprise_vllm.select_pages.worker.check_engine import check_engine, shape_of
+    from reprise_vllm.select_pages.worker.selection import PageSelection
+    from reprise_vllm.select_pages.worker.uncertainty import Uncertain
+
+    settings = worker.settings
+    if not worker.has_processor:
+        raise NotSupportedError("vLLM has not loaded our logits processor, which reports the row of each request")
+    if worker.selections:
+        raise NotSupportedError("a model with several kinds of layers is not supported")
+    check_private_answers()
+    context = config.compilation_config.static_forward_context
+    layers = [context[name] for name in names]
+    kind = SELECTORS[settings.selector]
+    check_engine(config, spec, layers, kind.per_layer)
+    selector = kind(_rotation()) if settings.selector == "chess-unrotated" else kind()
+    shape = shape_of(config, spec, layers[0])
+    if settings.backtracks:
+        worker.uncertain = Uncertain(
+            settings.requests, shape.page, settings.max_entropy, settings.max_varentropy, device
+        )
+    selection = PageSelection(settings, selector, shape, layers, worker.rows, worker.uncertain, device, logger)
+    for index, layer in enumerate(layers):
+        layer.impl.reprise_pages = (selection, index)
+    logger.info("reprise: selecting pages by %s, %g of a context at least", settings.selector, settings.min_ratio)
+    return selection
+
+
+def _rotation() -> Any:
+    from reprise_reuse.rotation import KeyRotation
+    from reprise_vllm.engine.model_parts import rotary_of_runner
+
+    rotary = rotary_of_runner()
+    return KeyRotation(rotary.cos_sin, is_neox=rotary.is_neox)

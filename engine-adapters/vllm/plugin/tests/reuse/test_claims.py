@@ -1,0 +1,123 @@
+"""Which rows of a prompt are claimed, and which tokens' attention chooses the rows to recompute."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reprise_reuse.segments import Found, Match, Segment
+from reprise_reuse.work import RowWork
+from reprise_vllm.reuse.scheduler import claims
+from reprise_vllm.reuse.scheduler.claims import LAST_TOKENS, QUESTION_TOKENS, Claim
+
+ALIKE = RowWork()
+
+
+def make_claim(
+    *given, work: RowWork = ALIKE, method: str = "attention-spread", is_lossless: bool = True
+) -> Claim | None:
+    return claims.make_claim(*given, work, method, is_lossless=is_lossless)
+
+
+def found(start: int, length: int, is_exact: bool = False) -> Found:
+    segment = Segment(0, b"", np.zeros(length, np.int32), np.arange(length), start, [b""], is_exact)
+    return Found(Match(start, length, 0, 0), segment, is_exact)
+
+
+@given(
+    runs=st.lists(st.tuples(st.integers(0, 90), st.integers(32, 200), st.booleans()), max_size=6),
+    begin=st.integers(0, 100),
+    tail=st.integers(0, 100),
+    ratio=st.floats(0, 1),
+    is_lossless=st.booleans(),
+    even_keys=st.sampled_from([100.0, 3072.0, math.inf]),
+)
+def test_every_row_of_a_claim_is_cached_exact_reused_recomputed_or_a_gap(
+    runs, begin, tail, ratio, is_lossless, even_keys
+):
+    at, given_runs = begin, []
+    for gap, length, is_exact in runs:
+        given_runs.append(found(at + gap, length, is_exact))
+        at += gap + length
+    length = at + tail + 1
+    claim = make_claim(given_runs, begin, length, ratio, 32, work=RowWork(even_keys), is_lossless=is_lossless)
+    if claim is None:
+        return
+    assert begin <= claim.exact_end <= claim.end <= length - LAST_TOKENS
+    behind_the_same = sum(one.match.length for one in claim.found if one.is_exact)
+    assert claim.exact == (behind_the_same if is_lossless else 0)
+    inexact = [one.match.start for one in claim.found if not (is_lossless and one.is_exact)]
+    assert claim.exact_end == min([*inexact, claim.end])
+    assert claim.exact + claim.reused + claim.budget + claim.gaps == claim.end - begin
+    assert claim.asking <= claim.reused + claim.exact
+    assert 0 <= claim.budget <= ratio * claim.approximate + 1e-6
+    if even_keys == math.inf:
+        assert claim.budget > ratio * claim.approximate - 1
+    # the question is new or at the end, in order, and not too long
+    assert list(claim.question) == sorted(set(claim.question)) and len(claim.question) <= QUESTION_TOKENS
+    assert claim.question[-1] == length - 1
+
+
+def test_the_exact_part_ends_at_the_first_approximate_run():
+    def exact_end(*runs: Found) -> int:
+        return make_claim(runs, 64, 1000, 0.1, 32).exact_end
+
+    assert exact_end(found(64, 100, True), found(164, 100, True), found(264, 50)) == 264
+    # gaps behind exact rows are computed from these
+    assert exact_end(found(64, 100, True), found(170, 100, True)) == 270
+    assert exact_end(found(70, 100)) == 70
+
+
+def test_rows_that_came_back_changed_are_computed_again_where_all_shall_be_as_full_attention_gives_it():
+    runs = [found(0, 100, True), found(100, 100)]
+    part, all_of_it = (make_claim(runs, 0, 400, ratio, 64, is_lossless=False) for ratio in (0.5, 1.0))
+    assert (part.budget, part.reused) == (50, 150)
+    assert (all_of_it.budget, all_of_it.reused) == (200, 0)
+
+
+def test_little_is_not_worth_a_claim():
+    assert make_claim([], 0, 500, 0.1, 64) is None
+    assert make_claim([found(0, 63)], 0, 500, 0, 64) is None
+    assert make_claim([found(0, 64)], 0, 500, 0, 64) is not None
+    # the end of a repeated prompt is computed anyway
+    assert make_claim([found(0, 90)], 0, 90, 0.1, 64) is None
+
+
+def test_rows_are_chosen_without_the_question_where_asking_it_costs_more_than_reuse_saves():
+    def method(start: int, length: int, ratio: float, method: str = "prophetkv") -> str:
+        return make_claim([found(start, length)], 0, start + 1000, ratio, 64, method=method).method
+
+    assert method(0, 64, 0.1) == method(5000, 164, 0.15) == "epic"
+    assert method(600, 164, 0.15) == method(0, 164, 0.15) == "prophetkv"
+    # where none or all are computed, nothing is asked
+    assert method(5000, 164, 0) == method(5000, 164, 1) == "prophetkv"
+    assert method(5000, 164, 0.15, "random") == "random"
+
+
+def test_a_claim_ends_behind_the_last_run_however_long_the_gap_before_it():
+    claim = make_claim([found(0, 200), found(600, 164)], 0, 1000, 0.15, 64)
+    assert (claim.end, claim.gaps) == (764, 400)
+    assert make_claim([found(5000, 164)], 0, 6000, 0.15, 64).end == 5164
+
+
+def test_the_question_is_what_stands_behind_the_last_segment():
+    claim = make_claim([found(20, 400)], 0, 460, 0.1, 64)
+    assert list(claim.question) == list(range(420, 460))
+    assert list(make_claim([found(20, 400)], 0, 600, 0.1, 64).question) == list(range(600 - QUESTION_TOKENS, 600))
+
+
+def test_a_question_in_front_of_the_documents_is_what_is_new():
+    # after the documents, there are only a chat template's five tokens
+    claim = make_claim([found(30, 200), found(240, 160)], 0, 405, 0.1, 64)
+    assert claim.end == 405 - LAST_TOKENS
+    tail = list(range(claim.end, 405))
+    new = [*range(30), *range(230, 240)]
+    assert list(claim.question) == [*new[-(QUESTION_TOKENS - len(tail)) :], *tail]
+
+
+@pytest.mark.parametrize("ratio", [0.0, 1.0])
+def test_ratios_at_the_ends_compute_none_or_all(ratio):
+    claim = make_claim([found(0, 100, True), found(100, 100)], 0, 400, ratio, 64)
+    assert claim.budget == ratio * 100

@@ -1,0 +1,87 @@
+"""Page selection with other settings of a real engine: off, by uncertainty, for the whole model, and with reuse."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pages_engine import PagesEngine, prompt, said
+from reuse_model import make_model
+
+from reprise_vllm.usage.prompt_tokens_details import report_in_usage
+
+PROMPT = prompt(3, 500)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_model(tmp_path_factory.mktemp("together") / "model")
+
+
+@contextmanager
+def running(model: Path, pages: dict[str, Any] | None, **more: Any) -> Iterator[PagesEngine]:
+    engine = PagesEngine(model, pages, **more)
+    try:
+        if pages is not None:
+            engine.ask([prompt(9, 200)], 0.5, tokens=3)
+            assert engine.selection.is_proven, engine.selection.refusal
+            engine.counts()
+        yield engine
+    finally:
+        engine.close()
+
+
+def test_without_the_operators_word_nothing_is_ours_but_a_class(model):
+    with running(model, None) as engine:
+        stock = said(engine.ask([PROMPT])[0])
+        assert said(engine.ask([PROMPT], 0.1)[0]) == stock
+        assert engine.worker is None
+
+
+@pytest.mark.parametrize(("most", "choices"), [(0.0, 4), (500.0, 1)])
+def test_pages_are_chosen_anew_behind_pages_of_uncertain_tokens_alone(model, most, choices):
+    settings = {"every": 0, "max_entropy": most, "max_varentropy": 0.0 if most == 0 else most}
+    with running(model, settings) as engine:
+        # four pages fill, but the first one before 32 generated tokens were seen
+        report_in_usage()
+        output = engine.llm.generate({"prompt_token_ids": PROMPT}, engine.sampling(0.25, 130), use_tqdm=False)[0]
+        counts, details = engine.counts(), output.num_cached_tokens.details
+        assert counts["pages_choices", "made"] == details["page_choices"] == choices
+        assert counts["pages_choices", "backtracks"] == details["page_backtracks"] == choices - 1
+
+
+@pytest.mark.parametrize("selector", ["chess", "chess-unrotated", "recent", "random", "quest"])
+def test_other_selectors_list_as_many_pages(model, selector):
+    with running(model, {"selector": selector, "every": 0}) as engine:
+        engine.ask([PROMPT, prompt(4, 700)], 0.25, tokens=40)
+        counts = engine.counts()
+        assert engine.selection.refusal is None
+        # a quarter, plus the pages filled since the last choice
+        assert 0.25 < counts["pages_read", "listed"] / counts["pages_read", "all"] < 0.34
+
+
+def test_reuse_at_any_position_and_selection_stay_out_of_each_others_way(model):
+    reuse = {"reuse": {"host_bytes": 8 << 20, "rows_per_step": 96}}
+    with running(model, {}, extra=reuse) as engine:
+        documents = [prompt(20 + i, 150) for i in range(4)]
+        first, other = (sum((documents[i] for i in order), prompt(1, 64)) for order in ((0, 1, 2, 3), (2, 0, 3, 1)))
+        engine.ask([first], tokens=4)
+        state = engine.core.scheduler.connector._on_scheduler.state
+        assert state.is_ready and state.refusal is None
+        both = {"kv_transfer_params": {"reprise": {"reuse": 1.0}}, "reprise_pages": 0.25}
+        before = state.counts["tokens", "recomputed"]
+        # rows are recomputed through our builder, next to a sparse request that decodes
+        answers = engine.llm.generate(
+            [{"prompt_token_ids": one} for one in (PROMPT, [*other, *prompt(2, 40)])],
+            [engine.sampling(0.25, 60), engine.sampling(None, 40)],
+            use_tqdm=False,
+        )
+        sampling = engine.sampling(None, 40)
+        sampling.extra_args = both
+        sparse = engine.llm.generate({"prompt_token_ids": [*other, *prompt(5, 40)]}, sampling, use_tqdm=False)
+        assert state.counts["tokens", "recomputed"] > before
+        assert engine.selection.refusal is None and state.refusal is None
+        assert len(sparse[0].outputs[0].token_ids) == 40
+        alone = engine.ask([PROMPT], 0.25, tokens=60)[0]
+        assert said(answers[0].outputs[0]) == said(alone)

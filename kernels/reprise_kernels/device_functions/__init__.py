@@ -1,0 +1,1 @@
+"""Triton functions that several kernels call."""

@@ -1,0 +1,72 @@
+"""Each operation's launch configuration, from the committed table that `python -m reprise_kernels.tune` writes."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from triton import knobs
+
+from reprise_kernels.launch.launch_spaces import SPACES, Config
+
+TABLE = Path(__file__).with_name("launch_configs.json")
+_tried: dict[str, Config] = {}
+
+
+@dataclass(frozen=True)
+class LaunchTable:
+    """A configuration per operation; `tuned_on` says where and when they were measured, None if they were not."""
+
+    tuned_on: Mapping[str, str] | None
+    configs: Mapping[str, Config]
+
+    def as_json(self) -> str:
+        """Returns the contents of the table's file."""
+        return json.dumps({"tuned_on": self.tuned_on, "configs": self.configs}, indent=2) + "\n"
+
+
+def read_table(path: Path) -> LaunchTable:
+    """Reads a table. Raises ValueError unless it has one configuration from the space of every operation."""
+    document = json.loads(path.read_text())
+    configs = document["configs"]
+    if configs.keys() != SPACES.keys():
+        raise ValueError(f"{path.name} has {sorted(configs)}, the operations are {sorted(SPACES)}")
+    for operation, config in configs.items():
+        if config not in SPACES[operation]:
+            raise ValueError(f"{path.name}: {config} is not in the space of {operation}")
+    return LaunchTable(document["tuned_on"], configs)
+
+
+@cache
+def _committed() -> LaunchTable:
+    return read_table(TABLE)
+
+
+def launch_config(operation: str, interpreted: Config) -> Config:
+    """The configuration being tried; otherwise `interpreted` under the interpreter, else the table's.
+
+    The interpreter's configuration is small, so that small cases have several tiles and can show errors.
+    """
+    if operation in _tried:
+        return _tried[operation]
+    return interpreted if knobs.runtime.interpret else _committed().configs[operation]
+
+
+@contextmanager
+def trying(operation: str, config: Config) -> Iterator[None]:
+    """Within this context, the operation is launched, and compiled ahead of time, with this configuration."""
+    before = _tried.get(operation)
+    _tried[operation] = config
+    try:
+        yield
+    finally:
+        del _tried[operation]
+        if before is not None:
+            _tried[operation] = before
+
+
+def describe(config: Config) -> str:
+    """Describes the configuration in words: "rows 128, keys 64"."""
+    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in config.items())

@@ -1,0 +1,46 @@
+import type { PromptApi } from '#engine-adapters/prompt-api.ts'
+import type { Caller } from '../access/tenancy.ts'
+import type { CertainLists } from '../chunks/certain-lists.ts'
+import type { PatternLists } from '../prompt/find-contexts.ts'
+import type { Received } from '../receive/read-received.ts'
+import type { Replica } from '../replicas/replica.ts'
+import type { RequestOptions } from '../request-options.ts'
+import type { Decision } from '../reuse/decision.ts'
+import type { Settings } from '../settings.ts'
+
+/** A received request: its caller, what it asks for, and how it is to be handled. */
+export interface Call {
+  readonly api: PromptApi
+  readonly caller: Caller
+  readonly settings: Settings
+  readonly conversation: string | undefined
+  /** as configured, overridden by the request's header */
+  readonly options: RequestOptions
+  readonly priority: number
+  /** the latest time to send it, on the pipeline's clock */
+  readonly deadline: number
+  /** empty once released */
+  readonly body: Buffer
+  readonly received: Received
+  /** handling it takes so long that other requests should be served first */
+  readonly isHeavy: boolean
+  /** time limit for the decision; undefined: none, since it will be short */
+  readonly budgetMilliseconds: number | undefined
+  readonly patternLists: PatternLists | undefined
+  readonly certain: CertainLists
+  readonly model: string | undefined
+  readonly isStream: boolean
+  /**
+   * Releases the body, and everything read from it, once it will not be sent again: answers take long, and many run at
+   * once.
+   */
+  letGo(): void
+}
+
+/** A request with the replica it goes to and the decision on how to send it. */
+export interface RoutedCall {
+  readonly replica: Replica
+  readonly decision: Decision
+  /** the `rid` in the body, which SGLang uses as the request id */
+  readonly rid: unknown
+}

@@ -1,0 +1,43 @@
+import type { IncomingMessage } from 'node:http'
+import { expect, test } from 'vitest'
+import { HeavyTurns } from '../bounds/heavy-turns.ts'
+import { KnownChunks } from '../chunks/known-chunks.ts'
+import type { Settings } from '../settings.ts'
+import { toCall } from './read-call.ts'
+
+const settings = {
+  mode: 'on',
+  hygiene: { sortTools: false, moveVolatileHeaders: false },
+  separator: '',
+  workLimits: { bytes: 1_000_000, texts: 100, milliseconds: 30 },
+  options: {},
+  maxWaitMilliseconds: 1_000,
+} as unknown as Settings
+const pipeline = {
+  settings: () => settings,
+  patterns: () => undefined,
+  chunks: new KnownChunks({ maxChunks: 10, maxBytes: 1_000, source: 1 }),
+  now: () => 0,
+  heavyTurns: new HeavyTurns(),
+}
+const incoming = { headers: {} } as IncomingMessage
+
+test('a call that nobody can write to lets go of its body, and of what was read from it', async () => {
+  const body = Buffer.from('{"model":"m","messages":[{"role":"user","content":"Why?"}]}')
+  let released = 0
+  const share = {
+    grow: () => {},
+    release: () => {
+      released++
+    },
+  }
+  const call = Object.freeze(
+    await toCall(pipeline, 'chat_completions', incoming, { body, share }, { tenant: 't', key: undefined }),
+  )
+  expect(call.body).toBe(body)
+  expect(call.received.prompt?.set?.texts).toHaveLength(1)
+  call.letGo()
+  expect(call.body).toHaveLength(0)
+  expect(call.received.prompt).toBeUndefined()
+  expect(released).toBe(1)
+})

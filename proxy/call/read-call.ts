@@ -1,0 +1,119 @@
+import type { IncomingMessage } from 'node:http'
+import type { PromptApi } from '#engine-adapters/prompt-api.ts'
+import type { Caller, Tenancy } from '../access/tenancy.ts'
+import type { BodyMemory, BodyShare } from '../bounds/body-memory.ts'
+import type { HeavyTurns } from '../bounds/heavy-turns.ts'
+import { CertainLists } from '../chunks/certain-lists.ts'
+import type { KnownChunks } from '../chunks/known-chunks.ts'
+import { readBody } from '../http/read-body.ts'
+import type { PatternFinder } from '../patterns/pattern-finder.ts'
+import type { PatternLists } from '../prompt/find-contexts.ts'
+import { membersOf, type Received } from '../receive/read-received.ts'
+import { readWithinLimits } from '../receive/read-within-limits.ts'
+import { readOptions, readPriority } from '../request-options.ts'
+import type { Settings } from '../settings.ts'
+import type { Call } from './call.ts'
+import type { Exchange } from './exchange.ts'
+
+/** What reading a request needs of the pipeline. */
+export interface Reading {
+  /** may change while the proxy runs; read once per request */
+  readonly settings: () => Settings
+  readonly tenancy: () => Tenancy
+  readonly patterns: () => PatternFinder | undefined
+  /** chunks with known borders, wherever they occur in prompts */
+  readonly chunks: KnownChunks
+  readonly heavyTurns: HeavyTurns
+  readonly bodyMemory: BodyMemory
+  /** milliseconds, monotonic */
+  readonly now: () => number
+}
+
+/** Reads a request. Throws a `ProxyError` for client mistakes. */
+export async function readCall(
+  pipeline: Reading,
+  api: PromptApi,
+  { incoming, clientLeft, telemetry }: Pick<Exchange, 'incoming' | 'clientLeft' | 'telemetry'>,
+): Promise<Call> {
+  // check access before reading the body
+  const caller = pipeline.tenancy().identify(incoming)
+  telemetry.calledBy(caller)
+  const share = pipeline.bodyMemory.begin(caller.tenant)
+  const turn = (): Promise<void> => pipeline.heavyTurns.take()
+  // a body that all the memory cannot hold will not be taken later either
+  const limit = Math.min(pipeline.settings().bodyLimit, pipeline.bodyMemory.limit)
+  const body = await readBody(incoming, { limit, share, turn, signal: clientLeft })
+  try {
+    return await toCall(pipeline, api, incoming, { body, share }, caller, clientLeft)
+  } catch (error) {
+    share.release()
+    throw error
+  }
+}
+
+/** Builds the `Call` for a request whose body has been read. Throws a `ProxyError` for client mistakes. */
+export async function toCall(
+  pipeline: Omit<Reading, 'tenancy' | 'bodyMemory'>,
+  api: PromptApi,
+  incoming: IncomingMessage,
+  { body, share }: { readonly body: Buffer; readonly share: BodyShare },
+  caller: Caller,
+  clientLeft?: AbortSignal,
+): Promise<Call> {
+  const settings = pipeline.settings()
+  const encoding = header(incoming, 'content-encoding')?.trim().toLowerCase() || 'identity'
+  const { received, isHeavy } = await readWithinLimits(api, body, {
+    isEncoded: encoding !== 'identity',
+    hygiene: settings.mode === 'off' ? undefined : settings.hygiene,
+    separator: settings.separator,
+    limits: settings.workLimits,
+    turn: () => pipeline.heavyTurns.take(),
+  })
+  const members = membersOf(received)
+  const held = { body, received }
+  const certain = new CertainLists(pipeline.chunks.finderFor(caller.tenant), received.separated)
+  return {
+    api,
+    caller,
+    settings,
+    conversation: header(incoming, 'x-reprise-conversation'),
+    options: { ...settings.options, ...readOptions(header(incoming, 'x-reprise-options')) },
+    priority: readPriority(header(incoming, 'x-reprise-priority') ?? caller.key?.priority?.toString()),
+    deadline: pipeline.now() + settings.maxWaitMilliseconds,
+    get body() {
+      return held.body
+    },
+    get received() {
+      return held.received
+    },
+    isHeavy,
+    budgetMilliseconds: isHeavy ? settings.workLimits.milliseconds : undefined,
+    patternLists: await findByPatterns(pipeline, received, clientLeft),
+    certain,
+    model: typeof members.model === 'string' ? members.model : undefined,
+    isStream: members.stream === true,
+    letGo: () => {
+      held.body = Buffer.alloc(0)
+      held.received = { prompt: undefined, tidied: [], fault: undefined, skipped: undefined }
+      certain.letGo()
+      share.release()
+    },
+  }
+}
+
+/** Runs the user's own patterns over the texts of a request. */
+async function findByPatterns(
+  { patterns }: Pick<Reading, 'patterns'>,
+  { prompt }: Received,
+  clientLeft: AbortSignal | undefined,
+): Promise<PatternLists | undefined> {
+  const [finder, set] = [patterns(), prompt?.set]
+  if (!finder || !set) return undefined
+  const texts = set.texts.map(({ text, isRaw }) => (isRaw ? '' : text))
+  return new Map([...(await finder.find(texts, clientLeft)).entries()])
+}
+
+function header(incoming: IncomingMessage, name: string): string | undefined {
+  const value = incoming.headers[name]
+  return Array.isArray(value) ? value[0] : value
+}

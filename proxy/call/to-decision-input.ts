@@ -1,0 +1,21 @@
+import type { DecisionInput } from '../reuse/decision.ts'
+import type { Call } from './call.ts'
+
+/** Extracts from a call what `decide` needs. */
+export function toDecisionInput(call: Call): DecisionInput {
+  const { received, settings, caller, conversation, options, patternLists, certain, budgetMilliseconds } = call
+  const { mode, wording, mustPay, volatileFields } = settings
+  return {
+    received,
+    mode,
+    tenant: caller.tenant,
+    conversation,
+    options,
+    wording,
+    mustPay,
+    volatileFields,
+    patternLists,
+    certain,
+    budgetMilliseconds,
+  }
+}

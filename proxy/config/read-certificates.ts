@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs'
+import { createSecureContext, type SecureContextOptions } from 'node:tls'
+import type { EngineTls } from '#engine-adapters/engine-client.ts'
+import { ConfigError } from '../errors.ts'
+import type { ListenerTls } from '../http/listener.ts'
+import type { EngineTlsFiles, ListenerTlsFiles } from './config.ts'
+import { CollectedFaults } from './faults/collected-faults.ts'
+
+/** Reads the certificates of a listener. Throws a ConfigError with a line for each file that cannot be used. */
+export function readListenerTls(files: ListenerTlsFiles | undefined): ListenerTls | undefined {
+  if (files === undefined) return undefined
+  const { cert, key, clientCa } = files
+  const read = readAll('tls', { cert, key, client_ca: clientCa })
+  const tls: ListenerTls = { cert: read.cert!, key: read.key!, clientCa: read.client_ca }
+  check(`tls (${cert}, ${key}${clientCa === undefined ? '' : `, ${clientCa}`})`, { ...tls, ca: tls.clientCa })
+  return tls
+}
+
+/**
+ * Reads the certificate that we present to an engine, the `index`th of the configuration, and those we trust. Throws a
+ * ConfigError with a line for each file that cannot be used.
+ */
+export function readEngineTls(files: EngineTlsFiles | undefined, index: number): EngineTls | undefined {
+  return readClientTls(`engines[${index}].tls`, files)
+}
+
+/** The same for Redis. */
+export function readRedisTls(files: EngineTlsFiles | undefined): EngineTls | undefined {
+  return readClientTls('redis.tls', files)
+}
+
+function readClientTls(setting: string, files: EngineTlsFiles | undefined): EngineTls | undefined {
+  if (files === undefined) return undefined
+  const { serverName, ...pem } = files
+  const tls = readAll(setting, { ca: pem.ca, cert: pem.cert, key: pem.key })
+  check(`${setting} (${Object.values(pem).filter(Boolean).join(', ')})`, tls)
+  return { ...tls, ...(serverName === undefined ? {} : { serverName }) }
+}
+
+/** Reads files by the names of their settings; those without a file are left out. */
+function readAll<Name extends string>(
+  setting: string,
+  files: Readonly<Record<Name, string | undefined>>,
+): { [name in Name]?: Buffer } {
+  const faults = new CollectedFaults()
+  const contents: { [name in Name]?: Buffer } = {}
+  for (const [name, file] of Object.entries(files) as [Name, string | undefined][]) {
+    if (file === undefined) continue
+    const content = faults.collect(() => read(`${setting}.${name}`, file))
+    if (content !== undefined) contents[name] = content
+  }
+  faults.throwAny()
+  return contents
+}
+
+function read(setting: string, file: string): Buffer {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    throw new ConfigError(`${setting}: ${file} cannot be read: ${(error as Error).message}`)
+  }
+}
+
+function check(setting: string, pem: SecureContextOptions): void {
+  try {
+    createSecureContext(pem)
+  } catch (error) {
+    throw new ConfigError(
+      `${setting}: not a certificate in PEM and the key that belongs to it: ${(error as Error).message}`,
+    )
+  }
+}

@@ -1,0 +1,83 @@
+import { type Stats, unwatchFile, watchFile } from 'node:fs'
+import { ApiKeys } from '../../access/api-keys.ts'
+import type { KeyRecord, KeysConfig } from '../../access/key-record.ts'
+import { asksForKeys } from '../../access/key-record.ts'
+import { readVersion } from '../../read-version.ts'
+import { readKeyRecords } from './read-key-records.ts'
+
+/** What a store needs besides its configuration. */
+export interface KeyStoreOptions {
+  readonly log: {
+    info(details: object, message: string): void
+    error(details: object, message: string): void
+  }
+  /** called after every reload, so that state of removed keys can be forgotten */
+  readonly onChange?: (keys: ApiKeys) => void
+  /** how often the file is polled */
+  readonly pollMilliseconds?: number
+}
+
+/** The API keys of a running proxy: reads the configured keys, and follows changes of the keys file. */
+export class KeyStore {
+  readonly keys: ApiKeys
+  readonly #options: KeyStoreOptions
+  #config: KeysConfig
+
+  /** Throws a ConfigError if the keys cannot be read. */
+  constructor(config: KeysConfig, options: KeyStoreOptions) {
+    this.#config = config
+    this.#options = options
+    this.keys = new ApiKeys(asksForKeys(config) ? readKeyRecords(config) : undefined)
+    this.#watch()
+  }
+
+  /** Applies a new configuration, and the keys that `readKeyRecords` returned for it. */
+  reload(config: KeysConfig, records: readonly KeyRecord[]): void {
+    // omitting the keys by mistake would let everyone in
+    if (asksForKeys(this.#config) && !asksForKeys(config)) {
+      this.#options.log.error(
+        {},
+        'the configuration asks for no API keys any more: that takes effect at the next start',
+      )
+      return
+    }
+    this.close()
+    this.#config = config
+    this.#watch()
+    if (asksForKeys(config)) this.#replace(records)
+  }
+
+  /** Stops following the file. */
+  close(): void {
+    if (this.#config.file !== undefined) unwatchFile(this.#config.file, this.#onStat)
+  }
+
+  #watch(): void {
+    const interval = this.#options.pollMilliseconds ?? 2_000
+    if (this.#config.file !== undefined) watchFile(this.#config.file, { interval, persistent: false }, this.#onStat)
+  }
+
+  readonly #onStat = (now: Stats, before: Stats): void => {
+    // reading the file changes its stats too
+    if (now.mtimeMs !== before.mtimeMs || now.ino !== before.ino || now.size !== before.size) this.#read()
+  }
+
+  #read(): void {
+    let records: readonly KeyRecord[]
+    try {
+      records = readKeyRecords(this.#config)
+    } catch (error) {
+      const faults = (error as Error).message.split('\n')
+      this.#options.log.error({ version: readVersion(), faults }, 'API keys not reloaded: those before stay')
+      return
+    }
+    this.#replace(records)
+  }
+
+  #replace(records: readonly KeyRecord[]): void {
+    const { log, onChange } = this.#options
+    this.keys.replace(records)
+    log.info({ version: readVersion(), keys: this.keys.entries.length }, 'API keys reloaded')
+    onChange?.(this.keys)
+  }
+}

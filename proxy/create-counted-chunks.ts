@@ -1,0 +1,24 @@
+import { randomInt } from 'node:crypto'
+import { KnownChunks } from './chunks/known-chunks.ts'
+import type { Config } from './config/config.ts'
+import { createReplicaMetrics, type OtherSources } from './create-replica-metrics.ts'
+import type { Metrics } from './metrics.ts'
+import type { ReplicaSet } from './replicas/replica-set.ts'
+
+/** Creates an empty set of known chunks, and the metrics: each of the two reads the other. */
+export function createCountedChunks(
+  { chunks: { maxChunks, maxBytes } }: Pick<Config, 'chunks'>,
+  replicas: ReplicaSet,
+  sources: Omit<OtherSources, 'knownChunks'>,
+): { readonly chunks: KnownChunks; readonly metrics: Metrics } {
+  const metrics = createReplicaMetrics(replicas, { knownChunks: () => chunks.size, ...sources })
+  const chunks = new KnownChunks({
+    maxChunks,
+    maxBytes,
+    // random, so that proxies which share their chunks do not mix up their orders
+    source: randomInt(1, 2 ** 31 - 1),
+    onLearned: (source, count) => metrics.chunksLearned.inc({ source }, count),
+    onIgnored: (reason, count) => metrics.chunksIgnored.inc({ reason }, count),
+  })
+  return { chunks, metrics }
+}

@@ -1,0 +1,67 @@
+import type { RankField } from './scan/find-rank-fields.ts'
+import type { Weight } from './scan/words/nouns.ts'
+
+/** Position of one context block in a text. All offsets are UTF-16 indices into the text. */
+export interface BlockSpan {
+  /** The whole block, with its markup and label. */
+  readonly start: number
+  readonly end: number
+  /** Its content without tag, label and surrounding whitespace. The block's identity is derived from it. */
+  readonly contentStart: number
+  readonly contentEnd: number
+  /**
+   * The label's varying part: `3` in `[3]`, `[Doc_3]`, `Document 3:` and `index="3"`; `ab12` in `[Doc_ab12]`. It comes
+   * before the content, except in JSON (`{"id":3,…}`) and possibly in matches of a user's pattern, where it is inside.
+   */
+  readonly label?: { readonly start: number; readonly end: number }
+  /** Fields that only rank it, in order. */
+  readonly ranks?: readonly RankField[]
+}
+
+/** Consecutive context blocks in one text. */
+export interface ContextList {
+  /** In order, not overlapping. */
+  readonly blocks: readonly BlockSpan[]
+  /**
+   * The labels run n, n+1, n+2 … in the order received (n = 0 or 1), so they belong to the position, not to the block.
+   */
+  readonly positional: boolean
+  /** What precedes the label when the block is mentioned: '' for `[3]` and `index="3"`, 'Doc_' for `[Doc_3]`. */
+  readonly labelPrefix: string
+  /** After the container's closing tag if one closes the list, else the end of the last block. */
+  readonly end: number
+  /** The form of its marks. Undefined if a user's pattern found the list, which then needs no evidence. */
+  readonly form?: FormId
+  /** How much evidence its marks are by themselves. */
+  readonly weight?: Weight
+  /** It begins at the beginning of a container of retrieved texts. */
+  readonly inContainer?: boolean
+  /** Its blocks state where they come from, and these origins differ. */
+  readonly hasOrigins?: boolean
+  /** Fields of its blocks, such as a time or a speaker, show that their order means something. */
+  readonly isOrdered?: boolean
+}
+
+/** The forms that lists have. */
+export type FormId =
+  | 'label'
+  | 'number'
+  | 'record'
+  | 'credited'
+  | 'keyed'
+  | 'closed'
+  | 'tag'
+  | 'json'
+  | 'memories'
+  | 'items'
+  | 'rules'
+  | 'quoted'
+  | 'fenced'
+  | 'sourced'
+  | 'parts'
+
+/**
+ * No real prompt has this many documents. A text with more is left alone, because ordering them would delay other
+ * requests.
+ */
+export const mostBlocks = 2_048

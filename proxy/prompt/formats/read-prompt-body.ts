@@ -1,0 +1,57 @@
+import type { PromptApi } from '#engine-adapters/prompt-api.ts'
+import { ProxyError } from '../../errors.ts'
+import { SpanFinder } from '../../json/json-spans.ts'
+import { parseJson } from '../../json/parse-json.ts'
+import { readExplicitContext } from '../body/explicit-context.ts'
+import type { PromptBody } from '../body/prompt-body.ts'
+import { isObject, type Json, PromptBuilder, type PromptFormat } from '../body/prompt-builder.ts'
+import { readChat } from './chat.ts'
+import { readCompletions, readGenerate } from './completions.ts'
+import { readMessages } from './messages.ts'
+import { readResponses } from './responses.ts'
+
+const formats: Record<PromptApi, PromptFormat> = {
+  chat_completions: readChat,
+  completions: readCompletions,
+  responses: readResponses,
+  messages: readMessages,
+  generate: readGenerate,
+}
+
+/**
+ * Reads a UTF-8 request body. Returns undefined if it is JSON but not an object. Throws `invalid_body` if it is not
+ * JSON, or if its `reprise` field violates the schema or comes without a readable prompt.
+ */
+export function readPromptBody(api: PromptApi, bytes: Buffer): PromptBody | undefined {
+  const json = bytes.toString()
+  const members = parseJson(json)
+  if (!isObject(members)) return undefined
+  const spans = new SpanFinder(json)
+  const explicit = readExplicitContext(members.reprise)
+  const read = readSet(api, json, members, spans)
+  if (explicit && !read.set)
+    throw new ProxyError('invalid_body', "'reprise' needs a prompt of texts or messages: send them with it.")
+  return { bytes, json, spans, members, explicit, set: read.set, fault: read.fault }
+}
+
+function readSet(
+  api: PromptApi,
+  json: string,
+  members: Json,
+  spans: SpanFinder,
+): Partial<Pick<PromptBody, 'set' | 'fault'>> {
+  try {
+    const builder = new PromptBuilder()
+    if (!formats[api](members, builder)) return {}
+    const texts = builder.texts.map((text) => {
+      if (!text.isRaw) return text
+      // until here only its path was known
+      const { start, end } = spans.find(text.path)
+      return { ...text, text: json.slice(start, end) }
+    })
+    return { set: { prompts: builder.prompts, texts } }
+  } catch (fault) {
+    // values nested so deeply that JSON.parse reads them but JSON.stringify cannot write them
+    return { fault }
+  }
+}

@@ -1,0 +1,124 @@
+import { isUtf8 } from 'node:buffer'
+import type { PromptApi } from '#engine-adapters/prompt-api.ts'
+import type { UnreadBytes, WholeBody } from '../bounds/whole-body.ts'
+import { tooLarge } from '../bounds/work-limits.ts'
+import { type SeparatedBody, type SeparatedText, type Separators, takeOutSeparators } from '../chunks/separators.ts'
+import { ProxyError } from '../errors.ts'
+import { applyHygiene, type HygieneSettings } from '../hygiene/apply-hygiene.ts'
+import type { PromptBody } from '../prompt/body/prompt-body.ts'
+import type { Json } from '../prompt/body/prompt-builder.ts'
+import { readPromptBody } from '../prompt/formats/read-prompt-body.ts'
+
+/** A request body as far as it could be understood. */
+export interface Received {
+  /** undefined if the body is encoded, not a JSON object, or too large to parse */
+  readonly prompt: PromptBody | undefined
+  /** set if the body is too large to parse */
+  readonly whole?: WholeBody | undefined
+  /** identifies a prompt that is not read to its end; undefined for small bodies and for several prompts */
+  readonly bytes?: UnreadBytes | undefined
+  /**
+   * what was tidied up: `tools`, `volatile_text`, `separators`. If not empty, the prompt's body differs from the one
+   * received
+   */
+  readonly tidied: readonly string[]
+  /** where separators were, by index of the text */
+  readonly separated?: ReadonlyMap<number, SeparatedText> | undefined
+  /** an internal error while tidying up */
+  readonly fault: unknown
+  /** why its prompt cannot be rewritten; undefined if it can */
+  readonly skipped: string | undefined
+}
+
+/** Returns the top-level members of a body, as far as they were read. */
+export function membersOf({ prompt, whole }: Pick<Received, 'prompt' | 'whole'>): Json {
+  return prompt?.members ?? whole?.members ?? {}
+}
+
+/** Reads the body of a request. Throws `invalid_body` for client mistakes. */
+export function readReceived(
+  api: PromptApi,
+  body: Buffer,
+  isEncoded: boolean,
+  hygiene: HygieneSettings = none,
+  separators: Separators = { separator: '', most: 0 },
+): Received {
+  const unread = { prompt: undefined, tidied: [], fault: undefined }
+  // an engine that ignores the header still reads a body that is plain JSON
+  if (isEncoded && !isJson(body)) return { ...unread, skipped: 'encoded_body' }
+  if (!isUtf8(body)) throw new ProxyError('invalid_body', 'The request body is not valid JSON: it is not UTF-8.')
+  const prompt = readPromptBody(api, withoutByteOrderMark(body))
+  if (!prompt) return { ...unread, skipped: 'unexpected_shape' }
+  const parted = part(api, prompt, separators)
+  if (parted === 'too_many') return { ...unread, prompt: { ...prompt, set: undefined }, skipped: tooLarge }
+  const { tidied, ...tidy } = tidyUp(api, parted?.prompt ?? prompt, hygiene)
+  return {
+    separated: parted?.separated,
+    skipped: prompt.set ? undefined : reasonFor(prompt),
+    tidied: parted ? ['separators', ...tidied] : tidied,
+    ...tidy,
+  }
+}
+
+const byteOrderMark = Buffer.from('\uFEFF')
+
+const none: HygieneSettings = { sortTools: false, moveVolatileHeaders: false }
+
+function part(api: PromptApi, prompt: PromptBody, separators: Separators): SeparatedBody | 'too_many' | undefined {
+  try {
+    return takeOutSeparators(api, prompt, separators)
+  } catch {
+    // values nested too deeply to be written again
+    return undefined
+  }
+}
+
+function tidyUp(api: PromptApi, prompt: PromptBody, hygiene: HygieneSettings): Omit<Received, 'skipped'> {
+  try {
+    const clean = applyHygiene(prompt.json, hygiene)
+    if (!clean) return { prompt, tidied: [], fault: undefined }
+    const tidied = [...(clean.hasSortedTools ? ['tools'] : []), ...(clean.movedLines > 0 ? ['volatile_text'] : [])]
+    return { prompt: readPromptBody(api, Buffer.from(clean.body)), tidied, fault: undefined }
+  } catch (fault) {
+    return { prompt, tidied: [], fault }
+  }
+}
+
+function isJson(body: Buffer): boolean {
+  try {
+    JSON.parse(withoutByteOrderMark(body).toString())
+    return isUtf8(body)
+  } catch {
+    return false
+  }
+}
+
+/** Says why a prompt has no texts to rewrite. Token ids mean something only to the engine. */
+function reasonFor({ fault, members: { prompt, input_ids: inputIds } }: PromptBody): string {
+  if (fault !== undefined) return 'internal_error'
+  const ids = prompt ?? inputIds
+  return areTokens(ids) ? 'token_ids' : 'unexpected_shape'
+}
+
+/** One list of numbers, or several. */
+function areTokens(ids: unknown): boolean {
+  return areNumbers(ids) || (Array.isArray(ids) && ids.length > 0 && ids.every(areNumbers))
+}
+
+function areNumbers(ids: unknown): boolean {
+  return Array.isArray(ids) && ids.length > 0 && ids.every((id) => typeof id === 'number')
+}
+
+/** Removes the byte order mark, which `JSON.parse` does not accept. */
+export function withoutByteOrderMark(bytes: Buffer): Buffer {
+  return hasByteOrderMark(bytes) ? bytes.subarray(byteOrderMark.length) : bytes
+}
+
+/** Puts the byte order mark of the bytes that were read, if they had one, before the rewritten bytes. */
+export function behindByteOrderMark(read: Buffer, written: Buffer): Buffer {
+  return hasByteOrderMark(read) ? Buffer.concat([byteOrderMark, written]) : written
+}
+
+function hasByteOrderMark(bytes: Buffer): boolean {
+  return bytes.subarray(0, byteOrderMark.length).equals(byteOrderMark)
+}

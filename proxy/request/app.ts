@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+import { Hono, type Context as HonoContext } from 'hono'
+import { getPath } from 'hono/utils/url'
+import { type PromptApi, promptPaths } from '#engine-adapters/prompt-api.ts'
+import { watchBody } from '../bounds/watch-body.ts'
+import type { Exchange } from '../call/exchange.ts'
+import { ProxyError, toProxyError } from '../errors.ts'
+import { brokenOffBy } from '../http/answer-unread.ts'
+import { clientAddress } from '../http/client-address.ts'
+import { endBehindBody } from '../http/end-behind-body.ts'
+import { type ForwardOutcome, UnreachableError } from '../http/forward.ts'
+import { LateError } from '../http/late-error.ts'
+import type { ServerEnv } from '../http/listen.ts'
+import { RequestTelemetry } from '../telemetry/request-telemetry.ts'
+import { passThrough } from './pass-through.ts'
+import type { Pipeline } from './pipeline.ts'
+import { runPipeline } from './run-pipeline.ts'
+
+/** How far the proxy's shutdown has got. */
+export interface Drain {
+  /** shutdown was requested: load balancers are told to send elsewhere */
+  readonly isLeaving: boolean
+  /** new requests are refused */
+  readonly isDraining: boolean
+  /** the time for requests in flight is up: those that are left are cut off */
+  readonly isCutting: boolean
+}
+
+/** The data plane: rewrites requests with prompts and passes everything else through. */
+export function createApp(pipeline: Pipeline, drain: Drain): Hono<ServerEnv> {
+  // engines treat an escaped slash as a slash; Hono does not
+  const app = new Hono<ServerEnv>({ getPath: (request) => getPath(request).replaceAll(/%2f/gi, '/') })
+  for (const [api, path] of Object.entries(promptPaths) as [PromptApi, string][]) {
+    app.post(path, (c) => answer(c, pipeline, drain, api, (exchange) => runPipeline(pipeline, api, exchange)))
+  }
+  app.all('*', (c) => answer(c, pipeline, drain, undefined, (exchange) => passThrough(pipeline, exchange)))
+  return app
+}
+
+/** Runs one request to completion. Our own errors are answered here and nowhere else. */
+async function answer(
+  c: HonoContext<ServerEnv>,
+  pipeline: Pipeline,
+  drain: Drain,
+  api: PromptApi | undefined,
+  run: (exchange: Exchange) => Promise<ForwardOutcome>,
+): Promise<Response> {
+  const { incoming, outgoing } = c.env
+  const client = clientAddress(incoming.socket)
+  const passed = api === undefined ? incoming : undefined
+  const telemetry = new RequestTelemetry(pipeline.telemetry, api ?? 'pass_through', incoming.headers, client, passed)
+  const gone = new AbortController()
+  outgoing.on('close', () => {
+    if (!outgoing.writableFinished) gone.abort(new Error('the client left'))
+  })
+  outgoing.on('error', (error) => pipeline.log.debug({ error }, 'the client left while it was written to'))
+  const exchange = { incoming, outgoing, clientLeft: gone.signal, telemetry }
+  const { bodyStallMilliseconds } = pipeline.settings()
+  const stopWatching = watchBody(exchange, bodyStallMilliseconds, (error) => gone.abort(error))
+  let outcome: string
+  try {
+    if (drain.isDraining) {
+      throw new ProxyError('draining', 'The proxy is shutting down: send to another.', {
+        headers: { connection: 'close' },
+      })
+    }
+    outcome = await run(exchange)
+    // given up by us
+    if (outcome === 'client_left') gone.signal.throwIfAborted()
+  } catch (error) {
+    outcome = answerError(gone.signal.aborted ? gone.signal.reason : error, exchange, pipeline, api)
+  }
+  stopWatching()
+  const unread = brokenOffBy(outgoing)
+  if (unread) {
+    telemetry.refused(undefined, unread.reason)
+    telemetry.ended('unreadable_request', { headersSent: true, statusCode: unread.status! })
+    return RESPONSE_ALREADY_SENT
+  }
+  const isCut = drain.isCutting && (outcome === 'client_left' || outcome === 'engine_broke_off')
+  telemetry.ended(isCut ? 'cut_by_drain' : outcome, outgoing)
+  return RESPONSE_ALREADY_SENT
+}
+
+function answerError(
+  error: unknown,
+  { incoming, outgoing, clientLeft, telemetry }: Exchange,
+  pipeline: Pipeline,
+  api: PromptApi | undefined,
+): string {
+  const hasLeft = clientLeft.aborted && !(error instanceof ProxyError)
+  // the request may close before the response notices
+  if (hasLeft || incoming.socket?.destroyed) return 'client_left'
+  const known = toProxyError(error)
+  if (known !== error) pipeline.log.error({ error }, 'request failed')
+  const body = Buffer.from(known.toBody(api ?? shapeOf(incoming.url)))
+  const id = String(incoming.headers['x-request-id'] || (outgoing.getHeader('x-request-id') ?? randomUUID()))
+  telemetry.refused(id, known instanceof UnreachableError ? known.reason : undefined)
+  if (outgoing.headersSent) {
+    // the head was ours, and only comments followed it
+    const late = new LateError(api, known.status)
+    late.push(body)
+    if (!outgoing.writableEnded) outgoing.end(late.end())
+    return known.code
+  }
+  outgoing.writeHead(known.status, {
+    'content-type': 'application/json',
+    'content-length': body.length,
+    'x-request-id': id,
+    // behind a connection balancer, a new connection may reach a proxy whose engine answers
+    ...(known.code === 'engine_unreachable' ? { connection: 'close' } : {}),
+    ...known.headers,
+  })
+  void endBehindBody(incoming, outgoing, body)
+  return known.code
+}
+
+/** The API whose error format a passed-through request gets. Token counts and batches are Anthropic's too. */
+function shapeOf(path = ''): PromptApi | undefined {
+  return path.startsWith('/v1/messages/') ? 'messages' : undefined
+}

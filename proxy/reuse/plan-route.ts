@@ -1,0 +1,143 @@
+import { type AnyPositionReuse, recomputedShare } from '#engine-adapters/any-position-reuse.ts'
+import type { BlockId } from '#index/context-block.ts'
+import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
+import type { WorkBudget } from '../bounds/work-budget.ts'
+import type { Layout } from '../prompt/layout.ts'
+import type { Wording } from '../prompt/wording.ts'
+import type { RequestOptions } from '../request-options.ts'
+import { reusePrompts } from './reuse-prompt.ts'
+import type { ReusedBody, ReusedContext, ReusedPrompt } from './reused-prompt.ts'
+
+/** What the decision depends on in a replica. */
+export interface Candidate {
+  readonly mirror: CacheMirror
+  /** what it would hold if everything planned had been sent */
+  readonly planned?: (() => CacheMirror) | undefined
+  /** undefined: the engine has not reported how it caches */
+  readonly cacheConfig?: { readonly pageTokens: number } | undefined
+  /** how it reuses KV at any position; undefined: it does not */
+  readonly reuse?: AnyPositionReuse | undefined
+  /** whether it has computed a tenant's block, at whatever position */
+  readonly hasProcessed?: ((tenant: string, block: BlockId) => boolean) | undefined
+}
+
+/** A way to send a request: to one replica, in the order that this replica holds. */
+export interface Route {
+  readonly promptTokens: number
+  readonly predictedCachedTokens: number
+  /**
+   * tokens after these that are reused from another position rather than computed; undefined: the engine never does
+   * that
+   */
+  readonly predictedReusedTokens?: number | undefined
+  readonly contexts: readonly ReusedContext[]
+}
+
+/** A route with the prompts to send there. */
+export interface PlannedRoute extends Route {
+  readonly reused: ReusedBody
+  /** by prompt: how many of its characters will be in the exact cache; undefined: all of them */
+  readonly exactLengths: readonly (number | undefined)[]
+  /** blocks stay only because the engine reuses enough at any position */
+  readonly isReuseEnough: boolean
+}
+
+/** For whom prompts are planned, and how. */
+export interface PlanState {
+  readonly tenant: string
+  readonly options: RequestOptions
+  readonly wording: Wording
+  /** move blocks only if that saves more than the annotation costs */
+  readonly mustPay?: boolean | undefined
+  /** the time it may take */
+  readonly budget?: WorkBudget | undefined
+}
+
+/**
+ * Plans how the prompts of a body are sent to one replica, and predicts what it will find of them. Blocks stay as
+ * received if moving them saves less than the annotation costs. For an engine that reuses at any position, only the
+ * share it would recompute counts as saved. For other engines this applies only if moves must pay: now or, judging by
+ * the past, later. Changes nothing.
+ */
+export function planRoute(layout: Layout, candidate: Candidate, state: PlanState): PlannedRoute {
+  const { tenant, wording, options, budget } = state
+  budget?.look()
+  const ordered = plan(layout, candidate, state)
+  const share = recomputedShare(candidate.reuse, options.reuse)
+  const left = { ...ordered, isReuseEnough: false }
+  const most = candidate.mirror.estimateTokens(annotationLength(ordered))
+  const isSettled = share === undefined && (!state.mustPay || most === 0 || mayPayLater(ordered, candidate, most))
+  if (isSettled || !ordered.contexts.some(isMoved)) return left
+  const asReceived = plan(layout, candidate, { tenant, wording, budget, options: { ...options, reorder: false } })
+  const isOrderedAnew = ordered.contexts.some(({ order }, i) => {
+    const before = asReceived.contexts[i]!.order
+    return order.some((from, place) => from !== before[place])
+  })
+  if (!isOrderedAnew) return left
+  const cost = candidate.mirror.estimateTokens(annotationLength(ordered) - annotationLength(asReceived))
+  const gained = ordered.predictedCachedTokens - asReceived.predictedCachedTokens
+  if (share !== undefined) {
+    const isReuseEnough = share * gained <= cost
+    return { ...(isReuseEnough ? asReceived : ordered), isReuseEnough }
+  }
+  return gained >= cost ? left : { ...asReceived, isReuseEnough: false }
+}
+
+/**
+ * Whether the order may pay for itself later, whatever it saves now: some past request has more in common with it than
+ * an annotation costs, so a future one may share that. Also true if the past is not known.
+ */
+function mayPayLater({ contexts }: Route, { mirror }: Candidate, cost: number): boolean {
+  return contexts.filter(isMoved).some(({ mostShared }) => {
+    return mostShared === undefined || mirror.estimateTokens(mostShared) > cost
+  })
+}
+
+function isMoved({ order }: ReusedContext): boolean {
+  return order.some((from, place) => from !== place)
+}
+
+/** In characters. */
+function annotationLength({ contexts }: Route): number {
+  return contexts.reduce((sum, { annotation }) => sum + (annotation?.length ?? 0), 0)
+}
+
+function plan(layout: Layout, candidate: Candidate, state: PlanState): Omit<PlannedRoute, 'isReuseEnough'> {
+  const { mirror, cacheConfig, reuse } = candidate
+  const reused = reusePrompts(layout, { mirror, ...state })
+  const { prompts } = reused
+  const inPages = (tokens: number): number => tokens - (tokens % (cacheConfig?.pageTokens ?? 1))
+  const share = recomputedShare(reuse, state.options.reuse) ?? 1
+  const stretches = prompts.map((prompt) => (share < 1 ? findReusable(prompt, candidate, state.tenant) : []))
+  const reusable = stretches.flat().reduce((sum, { start, end }) => sum + end - start, 0)
+  return {
+    reused,
+    promptTokens: prompts.reduce((sum, { sent }) => sum + mirror.estimatePromptTokens(sent), 0),
+    predictedCachedTokens: prompts.reduce((sum, { sent }) => sum + inPages(mirror.predictCachedTokens(sent)), 0),
+    predictedReusedTokens: reuse && Math.floor((1 - share) * mirror.estimateTokens(reusable)),
+    // nothing after a reused block is exact
+    exactLengths: stretches.map((own) => (own.length > 0 ? Math.min(...own.map(({ start }) => start)) : undefined)),
+    contexts: prompts.flatMap(({ contexts }) => contexts),
+  }
+}
+
+/**
+ * Finds the blocks in a prompt as sent that the replica has processed, that are sent in full, and that come after the
+ * cached prefix.
+ */
+function findReusable(
+  { contexts, sent }: ReusedPrompt,
+  { mirror, hasProcessed }: Candidate,
+  tenant: string,
+): { readonly start: number; readonly end: number }[] {
+  const prefix = mirror.predictCachedLength(sent)
+  return contexts.flatMap(({ found, order, pointers, ends }) => {
+    const cut = new Set(pointers.map(({ place }) => place))
+    return order.flatMap((from, place) => {
+      const end = ends[place]!
+      if (end <= prefix || cut.has(place) || !hasProcessed?.(tenant, found.contents[from]!)) return []
+      const { content } = found.slots[from]!
+      return [{ start: end - (content.end - content.start), end }]
+    })
+  })
+}

@@ -1,0 +1,172 @@
+import type { Context, RequestId } from '#index/context-block.ts'
+import { contextDistance, defaultAlpha } from './context-distance.ts'
+import { attach, type ContextNode, createNode, detach, nodeAt, replace, searchPath } from './context-tree.ts'
+import { NearestChild } from './nearest-child.ts'
+
+/** The result of a search: where a context belongs, and the blocks it shares with that node, in the node's order. */
+export interface ContextMatch {
+  readonly node: ContextNode
+  readonly prefix: Context
+}
+
+/**
+ * The context index (ContextPilot §4): a tree of the contexts that an engine holds. Every virtual node is a prefix with
+ * which contexts were sent. Synchronous and deterministic: equal histories give equal trees.
+ */
+export class ContextIndex {
+  readonly root: ContextNode
+  readonly #alpha: number
+  readonly #nearestChild: NearestChild
+  readonly #leaves: Map<RequestId, ContextNode>
+  #nodes = 0
+
+  /** Creates an empty index, or one over a tree that was built from a batch (build-index.ts). */
+  constructor(options: { root?: ContextNode; leaves?: Map<RequestId, ContextNode>; alpha?: number } = {}) {
+    this.root = options.root ?? createNode([])
+    this.#leaves = options.leaves ?? new Map()
+    this.#alpha = options.alpha ?? defaultAlpha
+    this.#nearestChild = new NearestChild(this.#alpha)
+    for (const leaf of this.#leaves.values()) {
+      leaf.requests += 1
+      countVisit(leaf)
+    }
+    this.#nodes = countNodes(this.root)
+  }
+
+  /** Number of nodes below the root. */
+  get nodes(): number {
+    return this.#nodes
+  }
+
+  /** Number of requests whose contexts are held. */
+  get requests(): number {
+    return this.#leaves.size
+  }
+
+  /**
+   * Context search (Algorithm 1): descends to the nearest child (Equation 1; the first of equals) that shares a block
+   * with the context, until it reaches a leaf or no child shares more than its parent does ("when all children are
+   * equidistant, indicating the longest shared prefix", §4.2). As in line 3, the child may be only partly in the
+   * context.
+   */
+  search(context: Context): ContextMatch {
+    let node = this.root
+    for (;;) {
+      const child = this.#nearestChild.find(node, context)
+      if (!child) break
+      node = child
+    }
+    const wanted = new Set(context)
+    return { node, prefix: node.blocks.filter((block) => wanted.has(block)) }
+  }
+
+  /**
+   * Inserts a context, as it was sent, under the id of its request, at the node that a search finds (§4.2). An internal
+   * node gets it as a child. A leaf is replaced by a new internal node with the prefix that both share. Equal contexts
+   * share a leaf.
+   */
+  insert(context: Context, request: RequestId): ContextNode {
+    this.remove(request)
+    const leaf = this.#place(context, this.search(context).node)
+    leaf.requests += 1
+    this.#leaves.set(request, leaf)
+    countVisit(leaf)
+    return leaf
+  }
+
+  /** Removes a request and prunes what only it held, up to the first node that others need. O(h). */
+  remove(request: RequestId): boolean {
+    const leaf = this.#leaves.get(request)
+    if (!leaf) return false
+    this.#leaves.delete(request)
+    leaf.requests -= 1
+    this.#prune(leaf)
+    return true
+  }
+
+  /** Returns the blocks held for a request, in the order they were sent. */
+  contextOf(request: RequestId): Context | undefined {
+    return this.#leaves.get(request)?.blocks
+  }
+
+  /** Returns the search path of a request's leaf. */
+  pathOf(request: RequestId): number[] | undefined {
+    const leaf = this.#leaves.get(request)
+    return leaf && searchPath(leaf)
+  }
+
+  /** Traversal by search path (§4.2). */
+  at(path: readonly number[]): ContextNode | undefined {
+    return nodeAt(this.root, path)
+  }
+
+  #place(context: Context, node: ContextNode): ContextNode {
+    if (node.requests > 0 && equalContexts(node.blocks, context)) return node
+    const leaf = createNode(context)
+    this.#nodes += 1
+    const parent = node.parent
+    if (node.requests === 0 || !parent) {
+      attach(node, leaf)
+      return leaf
+    }
+    // a node is "a prefix stored in the prefix cache" (§4.1), so use the common prefix as sent, not the intersection
+    const shared = commonPrefix(node.blocks, context)
+    // like an empty node (Algorithm 4, line 16), one that adds nothing is left out and its children go to its parent
+    if (addsNothing(shared, parent)) {
+      attach(parent, leaf)
+      return leaf
+    }
+    const virtual = createNode(shared, contextDistance(context, node.blocks, this.#alpha))
+    this.#nodes += 1
+    virtual.frequency = node.frequency
+    replace(node, virtual)
+    attach(virtual, node)
+    attach(virtual, leaf)
+    return leaf
+  }
+
+  #prune(node: ContextNode): void {
+    let at: ContextNode | undefined = node
+    while (at?.parent && at.requests === 0 && at.children.size < 2) {
+      const parent: ContextNode = at.parent
+      const [only] = at.children.values()
+      // a virtual node with one child left is not shared: the child replaces it
+      if (only) {
+        detach(only)
+        replace(at, only)
+      } else detach(at)
+      this.#nodes -= 1
+      at = only ? undefined : parent
+    }
+  }
+}
+
+function addsNothing(blocks: Context, parent: ContextNode): boolean {
+  const inherited = new Set(parent.blocks)
+  return blocks.every((block) => inherited.has(block))
+}
+
+function countVisit(leaf: ContextNode): void {
+  for (let at: ContextNode | undefined = leaf; at; at = at.parent) at.frequency += 1
+}
+
+function countNodes(root: ContextNode): number {
+  let nodes = 0
+  // a built tree can be as deep as it has leaves: too deep to recurse
+  const left = [root]
+  for (let at = left.pop(); at; at = left.pop()) {
+    nodes += at.children.size
+    for (const child of at.children.values()) left.push(child)
+  }
+  return nodes
+}
+
+function equalContexts(a: Context, b: Context): boolean {
+  return a.length === b.length && a.every((block, i) => block === b[i])
+}
+
+function commonPrefix(a: Context, b: Context): Context {
+  let length = 0
+  while (length < a.length && length < b.length && a[length] === b[length]) length++
+  return a.slice(0, length)
+}

@@ -1,0 +1,111 @@
+import type { BlockId, Context } from '#index/context-block.ts'
+import { firstPlaces } from './context-distance.ts'
+
+/** Children with a block: slot, position of the block in that child, slot, position, … (one array, to save memory). */
+export type Posting = number[]
+
+/**
+ * A node of the context tree (ContextPilot §4.1). A leaf is a context as it was sent. Every other node is virtual and
+ * holds the prefix that it was created for.
+ */
+export interface ContextNode {
+  readonly blocks: Context
+  parent: ContextNode | undefined
+  /** slot among the parent's children; does not change while the node is attached, so search paths stay valid */
+  slot: number
+  readonly children: Map<number, ContextNode>
+  /** greater than every slot in use */
+  nextSlot: number
+  /** freed slots, reused first so that the number of slots stays close to the number of children */
+  readonly freeSlots: number[]
+  /** by block: the children with it */
+  readonly childrenByBlock: Map<BlockId, Posting>
+  /** how many contexts ended at this node or passed through it */
+  frequency: number
+  /** distance at which the node was created: 0 for a leaf */
+  readonly distance: number
+  /** how many live requests sent exactly this context; 0 for a virtual node */
+  requests: number
+}
+
+/** Creates a detached node. */
+export function createNode(blocks: Context, distance = 0): ContextNode {
+  return {
+    blocks,
+    parent: undefined,
+    slot: 0,
+    children: new Map(),
+    nextSlot: 0,
+    freeSlots: [],
+    childrenByBlock: new Map(),
+    frequency: 0,
+    distance,
+    requests: 0,
+  }
+}
+
+/** Attaches `child` to `parent`, in a free slot. */
+export function attach(parent: ContextNode, child: ContextNode): void {
+  hang(parent, child, parent.freeSlots.pop() ?? parent.nextSlot++)
+}
+
+/** Detaches `child` and its subtree from its parent. */
+export function detach(child: ContextNode): void {
+  const { parent, slot } = child
+  if (!parent) return
+  unhang(parent, child)
+  parent.freeSlots.push(slot)
+}
+
+/** Replaces `node` by `replacement` under the same search path and detaches `node`. */
+export function replace(node: ContextNode, replacement: ContextNode): void {
+  const { parent, slot } = node
+  if (!parent) return
+  unhang(parent, node)
+  hang(parent, replacement, slot)
+}
+
+/** Returns the search path from the root: the slot at each level. */
+export function searchPath(node: ContextNode): number[] {
+  const path: number[] = []
+  for (let at = node; at.parent; at = at.parent) path.push(at.slot)
+  return path.reverse()
+}
+
+/** Traversal (ContextPilot §4.2): returns the node at the end of a search path; undefined if there is none. O(h). */
+export function nodeAt(root: ContextNode, path: readonly number[]): ContextNode | undefined {
+  let node: ContextNode | undefined = root
+  for (const slot of path) node = node?.children.get(slot)
+  return node
+}
+
+function hang(parent: ContextNode, child: ContextNode, slot: number): void {
+  child.parent = parent
+  child.slot = slot
+  parent.children.set(slot, child)
+  for (const [block, place] of firstPlaces(child.blocks)) {
+    const posting = parent.childrenByBlock.get(block)
+    if (posting) posting.push(slot, place)
+    else parent.childrenByBlock.set(block, [slot, place])
+  }
+}
+
+function unhang(parent: ContextNode, child: ContextNode): void {
+  parent.children.delete(child.slot)
+  for (const block of new Set(child.blocks)) {
+    const posting = parent.childrenByBlock.get(block)!
+    if (posting.length === 2) {
+      parent.childrenByBlock.delete(block)
+      continue
+    }
+    let at = 0
+    while (posting[at] !== child.slot) at += 2
+    // the last entry replaces it, because the order within a posting does not matter
+    const [slot, place] = posting.splice(-2)
+    if (at < posting.length) {
+      posting[at] = slot!
+      posting[at + 1] = place!
+    }
+  }
+  child.parent = undefined
+}
