@@ -2,8 +2,8 @@
 # reprise:            docker build -t reprise .
 # the engine plugins: docker build -t reprise-plugins --target plugins .
 #
-# Name images by digest for a build that can be repeated: --build-arg BUILD_IMAGE=node@sha256:… and so on.
-# SOURCE_DATE_EPOCH is the time that every file bears; `rewrite-timestamp=true` makes the layers bear it, too.
+# Name images by digest for a reproducible build: --build-arg BUILD_IMAGE=node@sha256:… and so on.
+# SOURCE_DATE_EPOCH is the timestamp of every file; `rewrite-timestamp=true` sets it on the layers, too.
 ARG BUILD_IMAGE=node:24-bookworm-slim
 ARG RUN_IMAGE=gcr.io/distroless/nodejs24-debian12:nonroot
 ARG PYTHON_IMAGE=python:3.12-slim-bookworm
@@ -11,7 +11,7 @@ ARG PYTHON_IMAGE=python:3.12-slim-bookworm
 FROM ${BUILD_IMAGE} AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
-# all that runs has prebuilt code: no install script is needed
+# all native packages include prebuilt code, so no install script is needed
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
 ARG SOURCE_DATE_EPOCH=315532800
@@ -31,7 +31,7 @@ COPY --from=wheels /plugins /plugins
 USER 65532:65532
 CMD ["ls", "/plugins"]
 
-# last: what is built where no target is named
+# last, so that it is built if no target is named
 FROM ${RUN_IMAGE} AS reprise
 COPY --from=build /app /app
 ENV NODE_ENV=production PATH=/nodejs/bin:/usr/local/bin:/usr/bin:/bin

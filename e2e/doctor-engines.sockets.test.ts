@@ -228,7 +228,7 @@ describe("an engine's own events", () => {
   test('that do not say what is stored are a warning', async () => {
     const publisher = await startPublisher()
     const report = await examineWith(publisher, () => publisher.publish(pack([1, [{ type: 'AllBlocksCleared' }], 0])))
-    expect(find(report, 'events').found).toContain('no stored block was told of')
+    expect(find(report, 'events').found).toContain('no stored block was reported')
   })
 
   test('that are none are a warning', async () => {
@@ -321,7 +321,7 @@ describe('how an engine was started', () => {
     expect(find(read, 'reports').level).toBe('ok')
     expect(find(twice, 'reports')).toMatchObject({
       level: 'warning',
-      found: expect.stringContaining('one of both'),
+      found: expect.stringContaining('one of the two'),
     })
   })
 })

@@ -56,7 +56,7 @@ const chat = ragRequest('Which?', texts)
 test.each(['off', 'shadow', 'on'] as const)('in mode %s, a request is recorded with its blocks', async (mode) => {
   // this kind gets no cache_salt
   const { url } = await start(true, { mode, engines: [{ url: engine.url, kind: 'openai', id: 'engine' }] })
-  // unusual, so that it shows whether the body was written anew
+  // unusual, so that it shows whether the body was serialized again
   const body = `\n${JSON.stringify(chat, null, 3)} `
   await postJson(`${url}/v1/chat/completions`, body)
   if (mode === 'off') expect(engine.requests.at(-1)!.body.toString()).toBe(body)

@@ -37,7 +37,7 @@ interface CacheSource {
   readonly read: (text: string) => CacheConfig | undefined
 }
 
-/** How `reprise doctor` names an engine, and what it tells the operator to change in how the engine is started. */
+/** How `reprise doctor` names an engine, and the start-up flags that it tells the operator to change. */
 interface EngineAdvice {
   readonly name: string
   /** makes the engine report cached tokens in `usage` */

@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${1:?usage: packaging/assemble.sh FOLDER}
 if [ -e "$out" ]; then
-  echo "$out is there already: name a folder that is not" >&2
+  echo "$out exists already: name a new folder" >&2
   exit 2
 fi
 mkdir -p "$out"

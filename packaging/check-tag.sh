@@ -10,6 +10,6 @@ if [ "$tag" != "v$version" ]; then
   exit 1
 fi
 if ! grep -qF "## $version" CHANGELOG.md; then
-  echo "CHANGELOG.md has no section '## $version': write it, from what stands under 'Unreleased'" >&2
+  echo "CHANGELOG.md has no section '## $version': write it from the entries under 'Unreleased'" >&2
   exit 1
 fi

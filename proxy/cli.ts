@@ -54,7 +54,9 @@ program
   .description('the engine emulator alone: a real prefix cache, canned answers')
   .addOption(address('--listen', 'where it listens', '127.0.0.1:8000'))
   .addOption(
-    new Option('--kind <kind>', 'whose cache and errors').choices(['vllm', 'sglang']).default(emulatorDefaults.kind),
+    new Option('--kind <kind>', 'the engine whose cache and errors to emulate')
+      .choices(['vllm', 'sglang'])
+      .default(emulatorDefaults.kind),
   )
   .option(
     '--capacity-tokens <n>',
@@ -62,7 +64,7 @@ program
     argument(readCapacity),
     emulatorDefaults.capacityTokens,
   )
-  .option('--block-size <n>', 'tokens a page (default: 16 for vllm, 1 for sglang)', atLeast(1))
+  .option('--block-size <n>', 'tokens per page (default: 16 for vllm, 1 for sglang)', atLeast(1))
   .option(
     '--prefill-tokens-per-second <n>',
     'speed of the prefill',
@@ -70,10 +72,10 @@ program
     emulatorDefaults.prefillTokensPerSecond,
   )
   .option('--reuse <ratio>', 'reuses at any position, computing this share again (0 to 1; vllm)', argument(readShare))
-  .option('--host-tokens <n>', 'what is kept for --reuse', atLeast(1), emulatorDefaults.hostTokens)
+  .option('--host-tokens <n>', 'how many tokens are kept for --reuse', atLeast(1), emulatorDefaults.hostTokens)
   .option(
     '--pages <ratio>',
-    'reads fewer pages for those who ask, this share at least (0 to 1; vllm)',
+    'reads fewer pages for requests that ask for it, at least this share (0 to 1; vllm)',
     argument(readShare),
   )
   .option('--callback <url>', 'where evictions are reported: http://HOST:PORT/v1/replicas/NAME', argument(readUrl))
@@ -82,13 +84,13 @@ program
 program
   .command('hash-key')
   .description('reads an API key from the standard input and prints its line for the keys file')
-  .option('--tenant <name>', 'who the bearer is', 'NAME')
+  .option('--tenant <name>', 'the tenant that the key belongs to', 'NAME')
   .action(({ tenant }: { tenant: string }) => hashKey(tenant))
 
 program
   .command('check-config')
-  .description('reads a configuration with all that it names, as serve would, and says what is wrong with it')
-  .argument('<file>', 'settings, as YAML or JSON; REPRISE_… goes before it')
+  .description('reads a configuration and the files that it names, as serve would, and says what is wrong')
+  .argument('<file>', 'settings as YAML or JSON; REPRISE_… overrides it')
   .action((file: string) => {
     checkConfig(createConfigSource({ file, environment: process.env, flags: toFlagLayer({}) }))
     process.stderr.write(`${file} can be used.\n`)

@@ -9,7 +9,7 @@ import type { Config } from './config/config.ts'
 import { unwritableFolder } from './config/record-folder.ts'
 import { KeyStore } from './config/sources/key-store.ts'
 import { createMirrors, toAdmissionLimits, toBreakerOptions } from './create-replicas.ts'
-import { SeldomWarnings } from './engine-reports/seldom-warnings.ts'
+import { RateLimitedWarnings } from './engine-reports/rate-limited-warnings.ts'
 import type { Log } from './log.ts'
 import { PatternFinder } from './patterns/pattern-finder.ts'
 import type { RedisFault } from './reasons.ts'
@@ -170,7 +170,7 @@ function createLiveTenancy({ trustedPeers, tenantsFrom: from }: Config, { keys }
 
 function createPatterns({ blocks }: Config, { metrics, now }: Telemetry, log: Log): PatternFinder | undefined {
   if (blocks.patterns.length === 0) return undefined
-  const warnings = new SeldomWarnings((details, message) => log.warn(details, message), now)
+  const warnings = new RateLimitedWarnings((details, message) => log.warn(details, message), now)
   return new PatternFinder(blocks.patterns, { timeoutMs: blocks.patternMilliseconds }, ({ reason, pattern }) => {
     metrics.failOpen.inc({ reason })
     warnings.flush()

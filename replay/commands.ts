@@ -17,7 +17,7 @@ export function addReplayCommands(program: Command): void {
     )
     .option(
       '--policy <names>',
-      `of ${policyNames.join(', ')}; trie is for online, greedy and hybrid for offline`,
+      `among ${policyNames.join(', ')}; trie is for online, greedy and hybrid for offline`,
       readPolicies,
       ['rank', 'sorted', 'paper', 'reprise'],
     )
@@ -25,21 +25,21 @@ export function addReplayCommands(program: Command): void {
     .addOption(
       new Option('--capacity-tokens <n>', "cache size, or 'unlimited'")
         .argParser(readCapacity)
-        .default(undefined, 'that of the recorded engine, else unlimited'),
+        .default(undefined, 'that of the recorded engine, otherwise unlimited'),
     )
     .addOption(
-      new Option('--cache <kind>', 'what the cache shares: pages or tokens')
+      new Option('--cache <kind>', 'whether the cache shares pages (paged) or tokens (radix)')
         .choices(cacheKinds)
         .default(defaults.cache),
     )
   addNumbers(command)
-    .option('--eviction <names>', `which prefixes go first, of ${evictionNames.join(', ')}`, readEvictions)
-    .option('--host-tokens <n>', 'room in the memory behind the cache', atLeast(0), defaults.hostTokens)
-    .option('--admission <n>', 'only prefixes asked for so often go there', atLeast(0), defaults.admission)
-    .option('--pcie-gbps <n>', 'gigabytes a second between them', atLeast(1), defaults.pcieGbps)
-    .option('--answer-tokens <n>', 'tokens of every answer, which are cached, too', atLeast(0), defaults.answerTokens)
+    .option('--eviction <names>', `which prefixes are evicted first: ${evictionNames.join(', ')}`, readEvictions)
+    .option('--host-tokens <n>', 'capacity of the host memory behind the cache', atLeast(0), defaults.hostTokens)
+    .option('--admission <n>', 'only prefixes requested this often go to the host', atLeast(0), defaults.admission)
+    .option('--pcie-gbps <n>', 'gigabytes a second between the cache and the host', atLeast(1), defaults.pcieGbps)
+    .option('--answer-tokens <n>', 'tokens of every answer, which is cached, too', atLeast(0), defaults.answerTokens)
     .option('--json', 'a report for programs')
-    .option('--orders <file>', 'write how every policy ordered every request')
+    .option('--orders <file>', 'write the order of every request under every policy')
     .option('--plot <file.svg>', 'draw hit ratios')
     .addOption(
       new Option('--plot-against <what>', 'the horizontal axis').choices(['capacity', 'window']).default('capacity'),
@@ -55,16 +55,11 @@ export function addReplayCommands(program: Command): void {
 
 function addNumbers(command: Command): Command {
   return command
-    .option('--page-tokens <n>', 'tokens a page of a paged cache', atLeast(1), defaults.pageTokens)
-    .option(
-      '--system-tokens <n>',
-      'tokens in front of the blocks, equal in all prompts',
-      atLeast(0),
-      defaults.systemTokens,
-    )
+    .option('--page-tokens <n>', 'tokens per page of a paged cache', atLeast(1), defaults.pageTokens)
+    .option('--system-tokens <n>', 'tokens before the blocks, equal in all prompts', atLeast(0), defaults.systemTokens)
     .option(
       '--question-tokens <n>',
-      'tokens behind the blocks, different in all prompts',
+      'tokens after the blocks, different in all prompts',
       atLeast(0),
       defaults.questionTokens,
     )
@@ -76,7 +71,7 @@ function addNumbers(command: Command): Command {
     )
     .option(
       '--max-displacement <n>',
-      'furthest reprise may place a block from its rank, online (default: anywhere)',
+      'how many places reprise may move a block from its rank, online (default: no limit)',
       atLeast(0),
     )
     .option('--top-k <n>', 'only the best blocks of every request', atLeast(0))

@@ -12,7 +12,7 @@ export interface ReplayRequest {
   readonly context: Context
   /** its blocks as they are sent in another order, with pointers to what they repeat */
   readonly shortened: Context
-  /** sizes of its blocks: in tokens, or in the characters by which the proxy orders if the trace tells them */
+  /** sizes of its blocks: in characters, by which the proxy orders, if the trace has them; otherwise in tokens */
   readonly sizes: readonly number[]
   /** places of blocks that repeat an earlier one, which the proxy sends last */
   readonly repeats: readonly number[]

@@ -37,7 +37,7 @@ export const sizes: readonly number[] = [0.2, 1, 4, 16, 64]
 const largest = 66_000_000
 /** Requests per shape and size, sent one after another. */
 const sentEach = 3
-/** Runs of each. The median counts, so that a moment in which the machine stands still does not. */
+/** Runs of each. The median counts, so a moment in which the machine stalls does not. */
 const runsEach = 3
 const othersPerSecond = 100
 const baselineSeconds = 3

@@ -108,7 +108,7 @@ test.each<[string, Values, RegExp]>([
   [
     'a monitor without a token',
     { ...exampleValues('gateway'), metrics: { podMonitor: { enabled: true } } },
-    /Prometheus has to show the admin token/,
+    /Prometheus has to send the admin token/,
   ],
   [
     'two monitors',
@@ -207,7 +207,7 @@ test.each<[string, Values, RegExp]>([
     { ...exampleValues('gateway'), listenHost },
     /listenHost is .*: write 0\.0\.0\.0, or "::"/,
   ]),
-  ['too little time to end', { ...exampleValues('gateway'), terminationGracePeriodSeconds: 30 }, /add up to is 70/],
+  ['too little time to end', { ...exampleValues('gateway'), terminationGracePeriodSeconds: 30 }, /add up to 70/],
   ['an unknown value', { ...exampleValues('gateway'), replicaCount: 2 }, /'replicaCount' not allowed/],
   ['an unknown setting', { ...exampleValues('gateway'), config: { limit: {} } }, /'limit' not allowed/],
 ])('%s is refused, with what to write', (_, values, reason) => {

@@ -61,7 +61,7 @@ export class Traffic {
     return new Set(this.#underWay)
   }
 
-  /** Sends nothing more until `resume`; requests in flight go on. */
+  /** Sends nothing more until `resume`; requests in flight continue. */
   hold(): void {
     this.#isHeld = true
   }

@@ -89,7 +89,7 @@ test('batches that are lost on their way are asked for, and taken in their place
   }
   await publish()
   await until(() => expect(heard.times).toHaveLength(1))
-  // a replay that is asked for at the start may contain what is lost meanwhile, and then there is no gap
+  // a replay requested at the start may contain what is lost meanwhile, and then there is no gap
   while (subscriber.counts.gaps === 0) {
     await publish({ isLost: true })
     await publish({ isLost: true })

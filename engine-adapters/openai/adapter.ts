@@ -20,7 +20,7 @@ export const openaiAdapter: EngineAdapter = {
       'switch on usage.prompt_tokens_details in the engine (vLLM: --enable-prompt-tokens-details, SGLang: --enable-cache-report)',
     switchOnCache: 'switch on prefix caching in the engine',
     pluginFlags: undefined,
-    separateRanks: 'give each rank as an --engine of its own',
+    separateRanks: 'give each rank as a separate --engine',
   },
   publishesEvents: false,
   canReuseAnywhere: false,

@@ -36,7 +36,7 @@ export const sglangAdapter: EngineAdapter = {
     reportCachedTokens: 'start SGLang with --enable-cache-report',
     switchOnCache: 'start SGLang without --disable-radix-cache',
     pluginFlags: '--radix-cache-backend reprise',
-    separateRanks: 'start one SGLang a replica, with --dp-size 1, and give each as an --engine of its own',
+    separateRanks: 'start one SGLang per replica, with --dp-size 1, and give each as a separate --engine',
   },
   publishesEvents: true,
   canReuseAnywhere: false,

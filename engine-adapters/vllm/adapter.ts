@@ -40,7 +40,7 @@ export const vllmAdapter: EngineAdapter = {
     switchOnCache: 'start vLLM without --no-enable-prefix-caching',
     pluginFlags: `--kv-transfer-config '{"kv_connector":"RepriseConnector","kv_connector_module_path":"reprise_vllm.connector","kv_role":"kv_producer"}'`,
     separateRanks:
-      'give each rank an address of its own (--data-parallel-external-lb), and each address as an --engine of its own',
+      'give each rank its own address (--data-parallel-external-lb), and each address as a separate --engine',
   },
   publishesEvents: true,
   canReuseAnywhere: true,

@@ -4,7 +4,7 @@ export const hintLengths: readonly number[] = [40, 80, 160]
 /** Words quoted from a block, with each run of white space replaced by one space. */
 export interface HintWords {
   readonly words: string
-  /** whether the block goes on beyond the words */
+  /** whether the block continues after the words */
   readonly isCut: boolean
 }
 

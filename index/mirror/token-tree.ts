@@ -99,7 +99,7 @@ export class TokenTree {
 
   /**
    * Returns how many leading tokens of the prompt that ends at `place` were held before `order`. `continued` is the
-   * count if this prompt goes on with the answer to the prompt that ends at that point.
+   * count if this prompt continues with the answer to the prompt that ends at that point.
    */
   findBefore(place: HeldPlace, order: number): { readonly tokens: number; readonly continued: number } {
     let last = place

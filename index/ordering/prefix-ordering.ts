@@ -4,11 +4,11 @@ import { RequestTable } from '../columns/request-table.ts'
 import type { BlockId, Context, RequestId, RequestKey } from '../context-block.ts'
 import { DemandHistory, HistoryWindow, type SimilarRequest } from './demand-history.ts'
 import { findLargestPrefix } from './find-largest-prefix.ts'
-import { foundPrefix } from './found-prefix.ts'
 import { mostShared } from './most-shared.ts'
 import type { Ordering, OrderingIndex } from './ordering-index.ts'
 import { Placement } from './placement.ts'
 import { type PrefixNode, PrefixTree } from './prefix-tree.ts'
+import { seedPrefix } from './seed-prefix.ts'
 
 export interface PrefixOrderingOptions {
   /** maximum distance of a block from its rank, in positions; default: unlimited */
@@ -39,7 +39,7 @@ const bytesPerPlace = 8
  * Ordering by the prefixes that were really sent. The paper's search compares sets and descends greedily from child to
  * child, but an engine reuses only a prefix in exactly the same order. So, of all held prefixes whose blocks are all in
  * the context, the one that saves the most prefill goes first (find-largest-prefix.ts). The remaining blocks follow in
- * an order that later requests are likely to share (found-prefix.ts). If nothing is known about them, they stay in rank
+ * an order that later requests are likely to share (seed-prefix.ts). If nothing is known about them, they stay in rank
  * order. Equal histories give equal orders.
  */
 export class PrefixOrdering<Request extends RequestKey = RequestId> implements OrderingIndex<Request> {
@@ -102,7 +102,7 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
     const placement = new Placement(blocks, this.#blocks.firstRank, this.#maxDisplacement)
     const query = { blocks: [...new Set(blocks)], placement, sizes: this.#blocks.sizes, stay: this.#stay }
     for (const block of findLargestPrefix(this.#tree, query)) placement.tryPlace(block)
-    const speakersOf = this.#foundPrefix(context, blocks, sizes, placement)
+    const speakersOf = this.#seedPrefix(context, blocks, sizes, placement)
     placement.close()
     const end = this.#tree.follow(placement.order.map((rank) => blocks[rank]!))
     const searchPath = this.#tree.slotsTo(end)
@@ -168,7 +168,7 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
     1 - mostDoubt * Math.min(1, (this.#now - this.#tree.lastUsed(node)) / this.#evictionAge)
 
   /** Returns a function that gives the past requests with the block at a rank. */
-  #foundPrefix(
+  #seedPrefix(
     context: Context,
     numbers: readonly number[],
     sizes: readonly number[],
@@ -188,7 +188,7 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
     const blocks = ranks.map((rank) => numbers[rank]!)
     const sizesOfBlocks = ranks.map((rank) => sizes[rank]!)
     const speakers = this.#history.weigh(blocks)
-    foundPrefix({ blocks, ranks, sizes: sizesOfBlocks, speakers, indexOfRank, indexOfBlock }, placement)
+    seedPrefix({ blocks, ranks, sizes: sizesOfBlocks, speakers, indexOfRank, indexOfBlock }, placement)
     for (const block of blocks) if (block >= 0) indexOfBlock[block] = 0
     return (rank) => speakers[indexOfRank[rank]!]!
   }

@@ -43,7 +43,7 @@ interface Tenant {
   readonly lessons: Set<{ isUnsure: boolean }>
   /** number of its requests with prompts that are in progress */
   prompts: number
-  /** texts that came alone, one after another, since its last prompt */
+  /** texts that came one per request, one after another, since its last prompt */
   alone: ChunkHandle[]
 }
 

@@ -26,23 +26,23 @@ export function addCompareCommand(program: Command): void {
     .description(
       'sends a trace to your engine as received and as rewritten, and compares answers, cached tokens and times',
     )
-    .argument('<trace>', 'a folder with queries, turns or questions and blocks with texts, or the first of these')
+    .argument('<trace>', 'a folder with queries, turns or questions and blocks with texts, or its file of requests')
     .requiredOption(
       '--engine <url[,kind=…]>',
       "the engine, as for 'serve' (key: REPRISE_ENGINE_API_KEY)",
       argument(readEngine),
     )
-    .option('--model <name>', 'the model to ask (default: the first that is served)')
-    .option('--limit <n>', 'send the first n requests only', atLeast(1))
-    .option('--top-k <n>', 'of each request only its best n blocks, unless it was recorded as received', atLeast(1))
+    .option('--model <name>', 'the model to ask (default: the first that the engine serves)')
+    .option('--limit <n>', 'send only the first n requests', atLeast(1))
+    .option('--top-k <n>', 'only the best n blocks of each request, unless it was recorded as received', atLeast(1))
     .option('--max-tokens <n>', 'longest answer', atLeast(1), 48)
     .addOption(
-      new Option('--passes <names>', `of ${passNames.join(', ')}; received is always among them`)
+      new Option('--passes <names>', `among ${passNames.join(', ')}; received is always included`)
         .argParser(readPasses)
         .default([...passNames], 'all'),
     )
     .option('--no-logprobs', 'do not ask for log-probabilities')
-    .option('--results <file>', 'where answers are kept, and found again when it is broken off')
+    .option('--results <file>', 'where answers are kept, so that an interrupted run can resume')
     .option('--report <file.md>', 'write a report as Markdown')
     .option('--plot <file.svg>', 'draw changes with their intervals')
     .option('--json', 'a report for programs')

@@ -18,7 +18,7 @@ export const texts: readonly string[] = [
 /** A folder for traces and results, and the engines that traces are sent to. */
 export class CompareFixture {
   readonly folder: string = mkdtempSync(join(tmpdir(), 'reprise-compare-'))
-  /** how long it was waited for busy engines, in milliseconds; nobody waits that long */
+  /** how long the comparison would have waited for busy engines, in milliseconds; the test does not wait */
   readonly waits: number[] = []
   readonly #engines: ChatEngineDouble[] = []
 

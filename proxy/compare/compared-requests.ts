@@ -15,9 +15,9 @@ export interface ComparedRequest {
   readonly conversation: string | undefined
   /** the tenant whose cache it may share */
   readonly tenant: string
-  /** whether its blocks are to be left in their order, as its client asked */
+  /** whether its client asked to leave its blocks in their order */
   readonly keepsOrder: boolean
-  /** a message, which follows those of its conversation, or a body as it was received, with all of its messages */
+  /** a message that follows those of its conversation, or a body as received, with all of its messages */
   readonly chat: { readonly message: ChatMessage } | { readonly received: ChatBody }
   /** right answers; undefined: the trace has none */
   readonly answers: readonly string[] | undefined
@@ -30,14 +30,14 @@ const system: ChatMessage = {
 
 const chatPath = '/v1/chat/completions'
 
-/** Whether a request of a trace is a chat: all are, but for those that were recorded on their way to another path. */
+/** Whether a request of a trace is a chat: all are, except those that were recorded on another path. */
 export function isChat({ request }: Pick<TraceRequest, 'request'>): boolean {
   return request === undefined || request.path.split('?')[0] === chatPath
 }
 
 /**
- * Returns the chats of a trace. What was recorded as received stays so. Of others, the blocks are `<document>`s in one
- * message, after what precedes them in the trace; throws if these have no texts.
+ * Returns the chats of a trace. Requests recorded as received stay as they are. For others, the blocks become
+ * `<document>`s in one message, after the text that precedes them in the trace; throws if blocks have no texts.
  */
 export function toComparedRequests(requests: readonly TraceRequest[], topK?: number): ComparedRequest[] {
   return requests.map((own) => ({

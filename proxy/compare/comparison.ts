@@ -9,11 +9,11 @@ import { type Answers, judge } from './verdict.ts'
 export interface PassReport {
   readonly pass: PassName
   readonly requests: number
-  /** requests in which something was moved or pointed to */
+  /** requests in which blocks were moved or replaced by pointers */
   readonly changed: number
-  /** with the answers as received: the share that is equal, and token F1 */
+  /** compared with the answers as received: the share that is equal, and token F1 */
   readonly agreement: { readonly exact: Estimate; readonly f1: Estimate }
-  /** against right answers; null: the trace has none */
+  /** compared with correct answers; null: the trace has none */
   readonly gold: { readonly exact: Estimate; readonly f1: Estimate; readonly f1_difference: Estimate } | null
   /** difference of the mean log-probability of an answer's tokens; null: the engine does not return them */
   readonly log_probability_difference: Estimate | null
@@ -31,14 +31,14 @@ export interface ComparisonSubject {
   readonly model: string
   /** the engine keeps the passes' caches apart */
   readonly caches_apart: boolean
-  /** recorded requests that are no chats */
+  /** recorded requests that are not chats */
   readonly left_out: number
 }
 
 /** All passes, and the verdict that follows from them. */
 export interface Comparison extends ComparisonSubject {
   readonly requests: number
-  /** the engine was asked for log-probabilities, and answers only without */
+  /** the engine refuses requests for log-probabilities */
   readonly log_probabilities_refused: boolean
   readonly passes: readonly PassReport[]
   readonly verdict: string

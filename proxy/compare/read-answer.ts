@@ -34,7 +34,7 @@ interface Chunk {
   } | null
 }
 
-/** Reads a streamed answer; `began`: when it was asked for. Throws if the answer is incomplete. */
+/** Reads a streamed answer; `began`: when it was requested. Throws if the answer is incomplete. */
 export async function readAnswer(body: AsyncIterable<Buffer>, began: number): Promise<StreamedAnswer> {
   const read = { answer: '', usage: undefined as Chunk['usage'], first: undefined as number | undefined, isDone: false }
   const logProbabilities: number[] = []

@@ -49,7 +49,7 @@ function subjectOf({ requests, model, engine }: Comparison): string {
   return `${requests} requests to ${model} at ${engine}`
 }
 
-/** Says what a reader must know to take the figures for what they are. */
+/** Says what a reader must know to interpret the figures. */
 function notesOf({ caches_apart, left_out, log_probabilities_refused, passes }: Comparison): string[] {
   return [
     caches_apart

@@ -23,7 +23,7 @@ export class ResultsFile {
 
   /**
    * Reads the existing answers. `digests`: of the requests, by id. Throws if answers are from another setting or to
-   * other requests. An incomplete last line is ignored; a file that holds no more than that is begun anew.
+   * other requests. An incomplete last line is ignored; a file that contains nothing else is started again.
    */
   constructor(file: string, setting: ResultsSetting, digests: ReadonlyMap<string, string>) {
     this.file = file

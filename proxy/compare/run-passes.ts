@@ -32,8 +32,8 @@ interface PassProgress {
 
 /**
  * Sends all requests one after the other, pass by pass, each pass against a separate cache if the engine takes salts:
- * what one pass leaves there does not help another. Known answers are not requested again. Their prompts are sent for
- * one token, so that the caches, and what is believed about them, are as they were.
+ * what one pass leaves there does not help another. Known answers are not requested again, but their prompts are sent
+ * for one token, so that the caches, and what is believed about them, are as before the interruption.
  */
 export async function runPasses(
   passes: readonly Pass[],

@@ -5,9 +5,9 @@ import { readAnswer, type StreamedAnswer } from './read-answer.ts'
 
 /** What an engine answered, and what that took. */
 export interface Answer extends StreamedAnswer {
-  /** blocks that were moved or pointed to */
+  /** blocks that were moved or replaced by pointers */
   readonly changed: number
-  /** set if the engine was asked for log-probabilities, and answered only without */
+  /** set if the engine refused log-probabilities and answered without them */
   readonly refusedLogProbabilities?: true
 }
 
@@ -18,7 +18,7 @@ export interface SentChat extends ChatSettings {
   readonly body: ChatBody
   /** the conversation's name, for a body that was received with one */
   readonly conversation: string | undefined
-  /** whether it was received with the wish to leave its blocks in their order */
+  /** whether its client asked to leave its blocks in their order */
   readonly keepsOrder: boolean
   readonly authorization: string | undefined
   readonly signal: AbortSignal
@@ -35,17 +35,17 @@ interface Refusal {
   readonly attempts: number
 }
 
-// half a second, doubled each time: half a minute in all, in which a queue becomes shorter and an engine starts again
+// half a second, doubled each time: half a minute in all, enough for a queue to shrink or an engine to restart
 const mostAttempts = 7
 const firstWaitMilliseconds = 500
-/** Quotas ask for hours, which nobody should sit out unawares. */
+/** Quotas may ask for hours, and nobody should wait that long without knowing. */
 const longestWaitMilliseconds = 120_000
 
 /** Statuses with which engines and gateways refuse a member of a body. */
 const memberRefused = [400, 403, 422, 501]
 
 /**
- * Sends a chat and reads the streamed answer; without log-probabilities if the engine answers only so. Repeats the
+ * Sends a chat and reads the streamed answer, without log-probabilities if the engine refuses them. Repeats the
  * request up to six times while the engine is busy. Throws if there is no complete answer, and says what to do.
  */
 export async function sendChat(agent: Agent, baseUrl: string, chat: SentChat): Promise<Answer> {

@@ -8,7 +8,7 @@ import type { Answer } from './send-request.ts'
 export type Answers = (pass: PassName, id: string) => Answer | undefined
 
 /**
- * Rewritten requests below which a verdict says that they are few. A 95 % percentile bootstrap of 20 normally
+ * With fewer rewritten requests than this, a verdict says that they are few. A 95 % percentile bootstrap of 20 normally
  * distributed values contains their mean in 92 of 100 cases; of 10 in 89, of 5 in 83, of 3 in 75 (2,000 samples each).
  */
 const enough = 20
@@ -36,7 +36,7 @@ function whyUntested(requests: readonly ComparedRequest[], rewritten: number, an
   }
   const passes = ['received', 'again', 'rewritten'] as const
   const texts = new Set(requests.flatMap(({ id }) => passes.map((pass) => answers(pass, id)!.answer)))
-  // the one answer to a single request is no constant
+  // a single request always has the same answer, which proves nothing
   if (texts.size > 1 || requests.length === 1) return undefined
   return texts.has('')
     ? 'all answers are empty (a longer --max-tokens lets a model that thinks first come to its answer)'

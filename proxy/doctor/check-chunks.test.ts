@@ -9,7 +9,7 @@ test.each([
     'warning',
     /^5 chunks .* 2 of them learned and 3 registered, and no prompt/,
   ],
-  [{ chunks: 5, learned: 2, last_match_seconds_ago: 7 }, 'ok', /; a prompt held some 7 s ago$/],
+  [{ chunks: 5, learned: 2, last_match_seconds_ago: 7 }, 'ok', /; a prompt last contained one 7 s ago$/],
 ])('%j', (answer, level, found) => {
   expect(judgeChunks(answer)).toEqual([
     expect.objectContaining({ check: 'known_chunks', level, found: expect.stringMatching(found) }),

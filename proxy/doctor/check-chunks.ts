@@ -13,13 +13,14 @@ export function judgeChunks(json: unknown): Finding[] {
   if (typeof chunks !== 'number' || typeof learned !== 'number') return []
   const check = 'known_chunks'
   if (chunks === 0) {
-    const found = `no chunk is known${learns === false ? ', and none is learned (chunks.learn)' : ''}: documents that are parted by blank lines alone are not found`
+    const found = `no chunk is known${learns === false ? ', and none is learned (chunks.learn)' : ''}: documents that are separated only by blank lines are not found`
     const fix = 'send embeddings and reranks through the proxy, or register chunks: docs/chunks.md'
     return [{ check, level: 'not_checked', found, fix }]
   }
   const known = `${chunks} chunks are known, ${learned} of them learned and ${chunks - learned} registered`
-  if (typeof last === 'number') return [{ check, level: 'ok', found: `${known}; a prompt held some ${last} s ago` }]
+  if (typeof last === 'number')
+    return [{ check, level: 'ok', found: `${known}; a prompt last contained one ${last} s ago` }]
   const fix =
-    'see GET /v1/shapes for what is left alone; a chunk has to stand in the prompt as it was embedded or registered'
-  return [{ check, level: 'warning', found: `${known}, and no prompt held any of them`, fix }]
+    'see GET /v1/shapes for what is left alone; a chunk must be in the prompt as it was embedded or registered'
+  return [{ check, level: 'warning', found: `${known}, and no prompt contained any of them`, fix }]
 }

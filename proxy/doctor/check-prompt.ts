@@ -110,15 +110,15 @@ function judgeBlocks(contexts: readonly PromptContext[], explicit: number, from:
   const found = `${from}: ${blocks} ${blocks === 1 ? 'block' : 'blocks'} in ${lists} ${lists === 1 ? 'list' : 'lists'}`
   if (blocks > 1) return { ...finding, level: 'ok', found }
   if (blocks === 1) {
-    const fix = 'none is needed for prompts that hold one block; if there are more, mark each as <document>…</document>'
-    return { ...finding, level: 'warning', found: `${found}: there is nothing to put in order`, fix }
+    const fix = 'none is needed for prompts with one block; if there are more, mark each as <document>…</document>'
+    return { ...finding, level: 'warning', found: `${found}: there is nothing to order`, fix }
   }
   const fix =
-    "put each into <document>…</document>, [1] …, text parts of their own, or 'reprise.blocks' with {{context}}"
+    "write each as <document>…</document>, [1] … or a separate text part, or use 'reprise.blocks' with {{context}}"
   return {
     ...finding,
     level: 'warning',
-    found: `${from}: no blocks found, so nothing can be reused but what is equal anyway`,
+    found: `${from}: no blocks found, so nothing can be reused except equal beginnings`,
     fix,
   }
 }

@@ -62,7 +62,7 @@ export interface RedisAnswers {
 }
 
 async function ask(client: RedisClient, database: number): Promise<RedisAnswers> {
-  // the client stays in database 0 if there is no database of that number
+  // the client stays in database 0 if there is no database with that number
   const selected = database > 0 ? await runCommands(client, [{ key: '', name: 'select', args: [database] }]) : []
   if (selected.some((reply) => 'error' in reply)) return { info: undefined, replies: selected, milliseconds: 0 }
   const key = `reprise:doctor:{${randomUUID()}}`
@@ -90,7 +90,7 @@ export function judgeRedis({ info, replies, missing = [], milliseconds }: RedisA
   const took = `${milliseconds.toFixed(1)} ms`
   const findings: Finding[] = [{ check: 'redis', level: 'ok', found: `takes writes, answers in ${took}` }]
   if (info === undefined) {
-    const found = 'INFO is refused: neither its version nor its room is known'
+    const found = 'INFO is refused: its version and its free memory are unknown'
     findings.push({ check: 'redis_version', level: 'not_checked', found, fix: 'ACL SETUSER the user +info' })
   }
   const version = field('redis_version')
@@ -119,7 +119,7 @@ function judgeRights(missing: readonly string[]): Finding {
 }
 
 function judgeRefusal({ message }: Error): Finding {
-  return { check: 'redis', level: 'fatal', found: `refuses what is asked of it: ${message}`, fix: fixFor(message) }
+  return { check: 'redis', level: 'fatal', found: `refuses commands: ${message}`, fix: fixFor(message) }
 }
 
 function judgeReach({ message }: Error): Finding {
@@ -130,7 +130,7 @@ const fixes: readonly (readonly [RegExp, string])[] = [
   [/^OOM/, 'raise maxmemory, or set a maxmemory-policy that evicts (allkeys-lru)'],
   [/^ERR DB index/, 'name a database that it has (redis://HOST:PORT/DATABASE), or raise its `databases`'],
   [/^READONLY/, 'give the master, or sentinels: redis+sentinel://HOST:PORT/MASTER'],
-  [/^(MOVED|CLUSTERDOWN)|cluster support/i, 'redis+cluster://HOST:PORT is for a cluster, and for nothing else'],
+  [/^(MOVED|CLUSTERDOWN)|cluster support/i, 'use redis+cluster://HOST:PORT for a cluster, and only for a cluster'],
   [/^NOPERM/, 'give the user the rights of docs/configuration.md, on keys ~reprise:*'],
   [/NOAUTH|WRONGPASS|password/i, 'correct user and password: redis://USER:PASSWORD@HOST:PORT'],
   [

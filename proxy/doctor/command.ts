@@ -23,13 +23,15 @@ interface DoctorFlags {
 export function addDoctorCommand(program: Command): void {
   program
     .command('doctor')
-    .description('checks an engine, a prompt and a running proxy for what is often wrong; 1 if anything is fatal')
+    .description(
+      'checks an engine, a prompt and a running proxy for common mistakes; exits with 1 if anything is fatal',
+    )
     .option(
       '--engine <url[,kind=…]>',
-      "the engine, as for 'serve' (key: REPRISE_ENGINE_API_KEY); needed for all checks but that of a prompt",
+      "the engine, as for 'serve' (key: REPRISE_ENGINE_API_KEY); needed for all checks except that of a prompt",
       once(readCheckedEngine),
     )
-    .option('--model <name>', 'the model to check with (default: the first that is served)')
+    .option('--model <name>', 'the model to check with (default: the first that the engine serves)')
     .option('--prompt <file>', 'a request body of your application, as JSON', argument(readPromptFile))
     .option('--admin <url>', "admin_url of a running 'serve' (token: REPRISE_ADMIN_TOKEN)", argument(readUrl))
     .option('--redis <url>', "the Redis, as for 'serve'", argument(checkRedisUrl))

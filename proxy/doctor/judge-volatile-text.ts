@@ -47,18 +47,18 @@ function findInMessage(message: PromptMessage, texts: readonly PromptText[], slo
 function toFinding({ start, end, kind, explanation, line }: VolatileText, text: string, path: string): Finding {
   const excerpt = text.slice(start, Math.min(end, start + 80)).replace(/\s+/g, ' ')
   const cut = end - start > 80 ? '…' : ''
-  const found = `${path} holds ${explanation}: '${excerpt}${cut}'. Nothing behind it is reused`
+  const found = `${path} contains ${explanation}: '${excerpt}${cut}'. Nothing after it is reused`
   return { check: 'volatile_text', level: 'warning', found, fix: fixFor(kind, line !== undefined) }
 }
 
 function fixFor(kind: VolatileText['kind'], isMovable: boolean): string {
   const move = isMovable
-    ? ", or set hygiene.move_volatile_headers, which moves such lines behind the system prompt's rest"
+    ? ', or set hygiene.move_volatile_headers, which moves such lines to the end of the system prompt'
     : ''
   if (kind === 'attribution')
     return `switch the header off in the client (Claude Code: CLAUDE_CODE_ATTRIBUTION_HEADER=0)${move}`
-  if (kind === 'date') return `put it behind the blocks, next to the question${move}`
-  if (kind === 'time') return `put it behind the blocks, next to the question, or send the date alone${move}`
-  if (kind === 'id') return `send it as a header or in 'metadata' instead, or behind the blocks${move}`
-  return 'if it differs from request to request, put it behind the blocks, next to the question'
+  if (kind === 'date') return `put it after the blocks, next to the question${move}`
+  if (kind === 'time') return `put it after the blocks, next to the question, or send only the date${move}`
+  if (kind === 'id') return `send it as a header or in 'metadata' instead, or after the blocks${move}`
+  return 'if it differs from request to request, put it after the blocks, next to the question'
 }

@@ -4,8 +4,8 @@ const shortest = 32
 const longest = 512
 
 /**
- * Returns where the spans of a text end, by its content: at the end of a line or a sentence and, if there is none for
- * long, where a rolling hash says so (content-defined chunking). Texts that contain the same stretch have the same
+ * Returns the ends of a text's spans, which depend only on its content: the end of a line or a sentence or, if there is
+ * none for long, the place that a rolling hash chooses (content-defined chunking). Texts that contain the same stretch have the same
  * spans in it, except at its edges. The last end is the end of the text.
  */
 export function findSpanEnds(text: string): number[] {

@@ -127,7 +127,7 @@ export class GainFollower {
     if (this.#wasAlone && this.#isStream && cachedTokens !== undefined && firstByteSeconds !== undefined) {
       this.#worlds.rate.note(promptTokens - cachedTokens, firstByteSeconds)
     }
-    // of a prompt that cannot be read nothing is rewritten
+    // unreadable prompts are never rewritten
     if (!this.#routed.decision.worlds) this.#settle(usage, noHit)
     else void this.#served.then((hit) => hit && this.#settle(usage, hit))
   }
@@ -179,8 +179,8 @@ export class GainFollower {
 
   /**
    * Returns what is found in the world that is not sent: what was found in this one, plus the difference between the
-   * two according to the model. What the model does not know, such as an engine that was warm before us, thus affects
-   * both alike.
+   * two according to the model. So anything that the model does not know, such as an engine that was warm before we
+   * started, affects both alike.
    */
   #otherOf(found: number, { sent, other }: ComparedHit, promptTokens: number): number {
     const scale = this.#scale(promptTokens)
@@ -210,7 +210,7 @@ export class GainFollower {
     return { capacityTokens, pageTokens }
   }
 
-  /** Mirrors what is only planned, too: later plans are made against it. */
+  /** Also mirrors what is only planned: later plans are made against it. */
   #plan(worlds: TwoWorlds, ids: readonly RequestId[]): void {
     if (!worlds.isShadow) return
     const planned = this.#gain.plannedOf(this.#routed.replica.id)

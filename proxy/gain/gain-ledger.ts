@@ -47,7 +47,7 @@ const mostNames = 50
 
 /** The sums of all requests, and how many are not among them. */
 export interface GainTotal extends GainSums {
-  /** whose cached tokens the engine did not tell, or that were too long or too many to follow */
+  /** requests for which the engine reported no cached tokens, or that were too long or too many to follow */
   readonly uncounted_requests: number
 }
 
@@ -71,7 +71,7 @@ export class GainLedger {
     add(sumsOf(this.#by.shapes, labels.shape), request)
   }
 
-  /** Notes that an engine ran a request of which no figures are known. */
+  /** Notes that an engine ran a request without known figures. */
   leaveOut(): void {
     this.#leftOut += 1
   }

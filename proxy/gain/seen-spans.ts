@@ -85,7 +85,7 @@ export class SeenSpans {
   }
 }
 
-/** Adds the two halves of the digest of the words from `first` to `behind`. */
+/** Adds the two halves of the digest of the words from `first` to `behind` (exclusive). */
 function addDigest(digests: number[], words: Int32Array, first: number, behind: number, seed: number): void {
   // two states for each half, because the next state of one has to wait for it
   let [high, low] = [seed, ~seed]

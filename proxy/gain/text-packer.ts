@@ -4,7 +4,7 @@ export class TextPacker {
   #bytes: Buffer = Buffer.alloc(0)
 
   /**
-   * Packs texts, one right behind the other, after `offset` units of 0; the last number may end with one. The result is
+   * Packs texts without gaps, after `offset` units of 0; the last number may end with one. The result is
    * valid until the next call.
    */
   pack(texts: readonly string[], offset: 0 | 1): Int32Array {

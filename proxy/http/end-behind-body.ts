@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { dropBody } from './read-body.ts'
 
-/** How long a client may go on sending a discarded body once it has its answer. */
+/** How long a client may continue to send a discarded body once it has its answer. */
 const longestMilliseconds = 10_000
 
 /**

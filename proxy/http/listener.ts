@@ -200,7 +200,7 @@ export class Listener {
   }
 }
 
-/** Sends `100 Continue` when the body is first read, and never behind a head: a body that is refused is not sent. */
+/** Sends `100 Continue` when the body is first read, and never after a head: a refused body is not requested. */
 function askForBodyLate(request: UpgradableRequest, response: ServerResponse): void {
   request.onFirstRead = () => {
     if (!response.headersSent) response.writeContinue()

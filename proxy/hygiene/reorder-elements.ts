@@ -1,7 +1,7 @@
 import type { Span, Splice } from '../json/json-spans.ts'
 
 /**
- * Returns a splice that puts the elements of an array, as `elementSpans` gives them, into another order: byte for byte,
+ * Returns a splice that puts the elements of an array (from `elementSpans`) into another order: byte for byte,
  * with the separators left in their places. Returns undefined if they are in that order already.
  */
 export function reorderElements(json: string, elements: readonly Span[], order: readonly number[]): Splice | undefined {

@@ -210,7 +210,7 @@ function* findMarkedContexts(
   return { contexts, refusals, isSpanning: torn.length > 0, unaided }
 }
 
-/** Returns why the task, judged by the words outside of what lacks evidence, would leave it alone anyway. */
+/** Returns why the task, judged without the text that lacks evidence, would leave that text alone anyway. */
 function reasonOutside(text: string, seen: readonly Refusal[]): Reason | undefined {
   const unproved = seen.filter(({ refused }) => refused === 'no_evidence').map(({ at }) => at)
   if (unproved.length === 0) return undefined

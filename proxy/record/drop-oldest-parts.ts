@@ -4,15 +4,15 @@ import { liveFile } from './trace-part.ts'
 
 const partName = /^\d{8}T\d{9}Z-\d+$/
 /**
- * A part whose `live` file is older than this is written no more: its proxy touches the file once a minute, and removes
- * it when it ends the part. The time of a file works between hosts and containers, which share neither process ids nor
- * locks; ten minutes leave room for clocks that differ and disks that hang.
+ * A part whose `live` file is older than this is no longer written: its proxy touches the file once a minute, and
+ * removes it when it ends the part. File times work across hosts and containers, which share neither process ids nor
+ * locks; ten minutes allow for clocks that differ and disks that hang.
  */
 const liveMilliseconds = 600_000
 
 /**
- * Deletes the oldest parts in a folder, of whichever proxy, until the rest is small enough; no part that is still being
- * written, and nothing else. What others delete at the same time, or may not be deleted, is passed over.
+ * Deletes the oldest parts in a folder, of whichever proxy, until the rest is small enough. Never deletes anything else,
+ * nor a part that is still being written. Skips parts that others delete at the same time, or that cannot be deleted.
  */
 export async function dropOldestParts(folder: string, maxBytes: number, now: number): Promise<void> {
   const names = (await readdir(folder)).filter((name) => partName.test(name)).toSorted(comparePartNames)

@@ -10,26 +10,26 @@ import { layOut } from '../reuse/lay-out-request.ts'
 import type { ReusedContext } from '../reuse/reused-prompt.ts'
 import { weighText } from './weigh-text.ts'
 
-/** A list, with the pointers that its blocks are sent with, or would be. */
+/** A list, with the pointers that are sent, or would be sent, for its blocks. */
 export interface FoundContext extends Partial<Pick<ReusedContext, 'order' | 'pointers'>> {
   readonly found: PromptContext
 }
 
-/** The prompts of a request as received, and the lists that were found in them. */
+/** The prompts of a request as received, and the lists that were found in the prompts. */
 export interface FoundPrompts {
   readonly texts: readonly string[]
   /** by prompt: indices of its texts */
   readonly prompts: readonly (readonly number[])[]
   readonly contexts: readonly FoundContext[]
-  /** weight of what was added to them before they were sent, less what was left out */
+  /** weight of the words added before sending, minus that of the words left out */
   readonly added: number
-  /** of the words that tell of another order; undefined: none are sent */
+  /** wording of the order annotation; undefined: none is sent */
   readonly wording: Wording | undefined
 }
 
 /**
- * Returns a function that finds the prompts of a request; undefined if they could not be read. To be called soon, since
- * it keeps the texts. In mode off nobody has looked for blocks, so it looks for them then, in slices of time.
+ * Returns a function that finds the prompts of a request; undefined if they could not be read. Call it soon, since it
+ * keeps the texts. In mode off, the blocks are not known yet, so it searches for them in slices of time.
  */
 export function findPrompts({ decision }: RoutedCall, call: Call): (() => Promise<FoundPrompts>) | undefined {
   const { worlds } = decision
@@ -59,13 +59,13 @@ function weighAdded(texts: readonly string[], contexts: readonly ReusedContext[]
   return added
 }
 
-/** Lays out prompts as for shadow mode, without any memory of past turns: in mode off there is none. */
+/** Lays out prompts as in shadow mode, but without past turns, which are not remembered in mode off. */
 async function layOutAside(input: DecisionInput): Promise<Layout> {
   const steps = layOut({ ...input, mode: 'shadow' }, { store: forgetfulStore, now: () => 0 })
   const slices = new TimeSlices()
   for (;;) {
     const step = steps.next()
-    // a request whose prompts were read is laid out
+    // there is always a layout, because the prompts were read
     if (step.done) return step.value!.layout
     if (slices.isOver) await slices.pass()
   }

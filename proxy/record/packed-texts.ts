@@ -3,7 +3,7 @@ import { deflateRaw, inflateRaw } from 'node:zlib'
 import { withoutByteOrderMark } from '../receive/read-received.ts'
 
 const [deflate, inflate] = [promisify(deflateRaw), promisify(inflateRaw)]
-/** The fastest: texts are held only while an answer runs. */
+/** The fastest level: texts are held only while an answer runs. */
 const level = 1
 
 /** The texts of a request. */
@@ -34,7 +34,7 @@ export async function unpackTexts(packed: PackedTexts): Promise<RequestTexts> {
   return { pieces: JSON.parse(pieces.toString()) as string[][], body }
 }
 
-/** Returns a body that is JSON in one line. Its line ends are all between values: in a string they are escaped. */
+/** Returns a JSON body as one line. All its line ends are between values, because strings escape theirs. */
 export function toOneLine(body: Buffer): string {
   return withoutByteOrderMark(body)
     .toString()

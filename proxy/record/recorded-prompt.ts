@@ -15,24 +15,24 @@ export interface RecordedPrompt {
   readonly rest: readonly string[]
   /** undefined: there is no list */
   readonly list: RecordedList | undefined
-  /** those named above, each once */
+  /** the pieces named above, each once */
   readonly pieces: readonly RecordedPiece[]
-  /** of all of it */
+  /** of the whole prompt, like `weight` */
   readonly characters: number
   readonly weight: number
 }
 
-/** A list of blocks, with all that marks it, by the ids of its pieces. */
+/** A list of blocks and its marks, by the ids of their pieces. */
 interface RecordedList {
-  /** null: where the label of the block's place is */
+  /** null: the label of the block's place goes here */
   readonly blocks: readonly (readonly (string | null)[])[]
   readonly labels: readonly string[]
   readonly gaps: readonly (readonly string[])[]
-  /** by block: its pieces if it is sent with pointers, or null; undefined: none is */
+  /** by block: its pieces if it is sent with pointers, otherwise null; undefined: no block is */
   readonly shortened: readonly (readonly (string | null)[] | null)[] | undefined
-  /** words refer to the places of its blocks, so they are not moved */
+  /** the prompt refers to the places of the blocks, so they are not moved */
   readonly stays: true | undefined
-  /** weight of the words that tell of another order; 0: there are none */
+  /** weight of the order annotation; 0: none is sent */
   readonly orderWords: number
 }
 
@@ -46,13 +46,13 @@ interface RecordedPiece {
 /** How a prompt is recorded. */
 interface RecordingWay {
   readonly hash: (text: string) => string
-  /** of the words that tell of another order; undefined: there are none */
+  /** wording of the order annotation; undefined: none is sent */
   readonly wording: Wording | undefined
   /** each text is a message, to which the model's template adds words */
   readonly isChat: boolean
 }
 
-/** What templates such as ChatML add to a message, and to a chat for the answer to begin. */
+/** What templates such as ChatML add to each message, and to a chat as the beginning of the answer. */
 const messageWeight = 5
 const answerWeight = 3
 
@@ -68,7 +68,7 @@ export function recordPrompt(
   const cut = cutPrompt(texts, places, list)
   const names = new PieceNames(texts, way)
   const [front, placed, rest] = [cut.front.map(names.nameOf), namePlaced(cut.list, names), cut.rest.map(names.nameOf)]
-  // what is named below was weighed with the rest
+  // read before more names are given: the pieces named below have already been weighed
   const weight = names.weight + (way.isChat ? answerWeight : 0)
   const prompt = {
     front,
@@ -111,7 +111,7 @@ function nameShortened(
   })
 }
 
-/** Weighs the words for a list that is turned round: those for any other order are about as long. */
+/** Weighs the order annotation of the reversed list; that of any other order is about as long. */
 function weighOrderWords(texts: readonly string[], list: PromptContext, { wording }: RecordingWay): number {
   if (!wording) return 0
   const order = [...list.slots.keys()].reverse()
@@ -125,7 +125,7 @@ class PieceNames {
   readonly pieces = new Map<string, RecordedPiece>()
   /** by index in `pieces` */
   readonly texts: string[] = []
-  /** of all pieces that were named, however often */
+  /** of all pieces, counted each time that they were named */
   weight = 0
 
   constructor(texts: readonly string[], way: RecordingWay) {

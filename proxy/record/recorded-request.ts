@@ -10,19 +10,19 @@ export interface Piece extends Span {
 /** A prompt as a trace has it: blocks that may be moved, and the pieces before and after their list. */
 interface PromptPieces {
   readonly front: readonly Piece[]
-  /** their contents, by which they are known at any place */
+  /** the contents of the blocks, which identify them at any place */
   readonly blocks: readonly Piece[]
   readonly rest: readonly Piece[]
   readonly list: PlacedPieces
 }
 
-/** All between the front and the rest. */
+/** Everything between the front and the rest. */
 export interface PlacedPieces {
-  /** by block: its pieces, in order; undefined: where the label of its place is */
+  /** by block: its pieces, in order; undefined: the label of its place goes here */
   readonly blocks: readonly (readonly (Piece | undefined)[])[]
   /** by place; empty if labels move with their blocks */
   readonly labels: readonly Piece[]
-  /** by place but the last: what is between it and the next one */
+  /** for each place except the last: what is between it and the next one */
   readonly gaps: readonly (readonly Piece[])[]
 }
 
@@ -67,7 +67,7 @@ interface Position {
   readonly offset: number
 }
 
-/** Without a position: from the first text, to the end of the last. */
+/** Without positions: from the beginning of the first text to the end of the last. */
 function piecesBetween(
   texts: readonly string[],
   places: readonly number[],

@@ -14,11 +14,11 @@ interface RecordedUsage {
 }
 
 export interface RecorderOptions extends TraceWriterOptions {
-  /** whether texts are written; otherwise keyed digests, which nobody can compare with those of their own texts */
+  /** whether texts are written; otherwise only keyed digests, which nobody else can compute for a given text */
   readonly hasText: boolean
 }
 
-/** What is written of a request besides its prompts. */
+/** What is recorded about a request besides its prompts. */
 interface RecordedHead {
   readonly number: number
   /** in seconds */
@@ -26,14 +26,14 @@ interface RecordedHead {
   readonly tenant: string
   readonly conversation: string | undefined
   readonly route: string
-  /** false: it asked for its order to be left */
+  /** false: the request asked to keep its order */
   readonly reorder: false | undefined
 }
 
 /** A request while its answer runs. */
 interface KeptRequest {
   readonly prompts: readonly RecordedPrompt[]
-  /** weight of what was added to them before they were sent, less what was left out */
+  /** weight of the words added before sending, minus that of the words left out */
   readonly added: number
   /** undefined: no texts are written */
   readonly packed: PackedTexts | undefined
@@ -104,7 +104,7 @@ export class Recorder {
     }
   }
 
-  /** Writes what is left, and ends. */
+  /** Writes everything that is left, and ends. */
   async close(): Promise<void> {
     await Promise.all(this.#ending)
     await this.#writer.close()
@@ -117,7 +117,7 @@ export class Recorder {
       tenant: this.#hash(caller.tenant),
       conversation: conversation === undefined ? undefined : this.#hash(conversation),
       route: promptPaths[api],
-      // what is configured for all requests is not a wish of this one
+      // only if the request itself asked for it: the configuration applies to all requests
       reorder: decision.options.reorder === false && settings.options.reorder !== false ? false : undefined,
     }
   }
@@ -169,7 +169,7 @@ export class Recorder {
         list: toListField(prompt, tokensPerWeight),
       })
       const lines = toBlockLines(prompt, tokensPerWeight, texts?.pieces[i])
-      // of several prompts, each would repeat the body of all
+      // with several prompts, each line would repeat the whole body
       this.#writer.write(texts && isOne ? withRequest(line, head.route, texts.body) : line, lines)
     }
   }

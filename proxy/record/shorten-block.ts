@@ -2,11 +2,11 @@ import type { SentPointer } from '#index/dedup/deduplicate-context.ts'
 import type { ContextSlot } from '../prompt/body/prompt-context.ts'
 import type { Piece } from './recorded-request.ts'
 
-/** A stretch of a block, words that point to where it is, or the place of its label. */
+/** A stretch of a block, the words of a pointer, or the place of its label (undefined). */
 type ShortenedPiece = Piece | string | undefined
 
 /**
- * Returns the pieces of a block, given in full, as it is sent with pointers instead of some stretches of its content.
+ * Takes the pieces of a whole block, and returns those of the block as sent, with pointers instead of some stretches.
  * Returns undefined if it is sent in full, or if its content holds the label of its place.
  */
 export function shortenBlock(

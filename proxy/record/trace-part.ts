@@ -20,7 +20,7 @@ export class TracePart {
   #touched: number
   #isDescribed = false
 
-  /** Makes its folder, which must not exist, and all above it. Throws if that is not possible. */
+  /** Makes the part's folder, which must not exist, and its missing parents. Throws if that is not possible. */
   constructor(folder: string, now: number) {
     makeFolder(dirname(resolve(folder)))
     mkdirSync(folder, { mode: 0o700 })
@@ -33,24 +33,24 @@ export class TracePart {
     utimesSync(this.#live, now / 1_000, now / 1_000)
   }
 
-  /** Whether it has a block. */
+  /** Whether the part has a block. */
   has(id: string): boolean {
     return this.#known.has(id)
   }
 
-  /** Its size, in bytes. */
+  /** Its size in bytes. */
   get size(): number {
     return this.#blocks.length + this.#requests.length
   }
 
-  /** Whether more can be appended: nothing of it is gone, and it ends with what was written whole. */
+  /** Whether more can be appended: nothing has been deleted, and both files end with a complete write. */
   get isIntact(): boolean {
     return this.#blocks.isIntact && this.#requests.isIntact
   }
 
-  /** Appends lines. `blocks`: all that the requests name, by id. On failure, the requests are not in the part. */
+  /** Appends lines. `blocks`: those that the requests name, by id. On failure, the requests are not in the part. */
   async append(requests: readonly string[], blocks: ReadonlyMap<string, string>): Promise<void> {
-    // before the requests: what is cut off later must not be what a request names
+    // blocks first, so that truncation never leaves a request without its blocks
     await this.#blocks.append([...blocks.values()])
     for (const id of blocks.keys()) this.#known.add(id)
     await this.#requests.append(requests)
@@ -68,20 +68,20 @@ export class TracePart {
   async touch(now: number): Promise<void> {
     if (now - this.#touched < touchMilliseconds) return
     this.#touched = now
-    // a part that is gone is noticed when it is written to
+    // if the part was deleted, the next write notices it
     await utimes(this.#live, now / 1_000, now / 1_000).catch(() => undefined)
   }
 
-  /** Shows others that it is written no more. */
+  /** Shows others that the part is no longer written. */
   async end(): Promise<void> {
     await rm(this.#live, { force: true }).catch(() => undefined)
   }
 }
 
-/** A file of gzip members, each of whole lines. */
+/** A file of gzip members, each made of whole lines. */
 class PartFile {
   readonly #path: string
-  /** of what was written whole */
+  /** bytes of all complete members */
   length = 0
   isIntact = true
 
@@ -89,7 +89,7 @@ class PartFile {
     this.#path = path
   }
 
-  /** Appends a member. On failure, takes back what was written of it; `isIntact` is false if that fails, too. */
+  /** Appends a member. On failure, removes what was written of it; if that fails too, `isIntact` is false. */
   async append(lines: readonly string[]): Promise<void> {
     if (lines.length === 0) return
     const member = await pack(`${lines.join('\n')}\n`)
@@ -116,7 +116,7 @@ class PartFile {
 
   async #takeBack(): Promise<boolean> {
     try {
-      // never lengthens: a file that is gone, or was emptied, is not the one that was written
+      // never lengthens the file: if it is shorter, it is not the one that was written
       if ((await stat(this.#path)).size < this.length) return false
       await truncate(this.#path, this.length)
       return true
@@ -126,7 +126,7 @@ class PartFile {
   }
 }
 
-/** Makes a folder and its missing parents. Node's own `recursive` never returns if the parent, as `/proc`, takes none. */
+/** Makes a folder and its missing parents. Node's `recursive` hangs if the parent, such as `/proc`, allows none. */
 function makeFolder(path: string): void {
   if (existsSync(path)) return
   makeFolder(dirname(path))

@@ -27,9 +27,9 @@ export interface BlockLine {
   readonly id: string
   readonly text?: string
   readonly tokens?: number
-  /** beside `tokens` */
+  /** in addition to `tokens` */
   readonly characters?: number
-  /** what it consists of, in order: the digest of each stretch, and its length in characters; undefined: it is one */
+  /** its stretches, in order: the digest of each, and its length in characters; undefined: it is a single stretch */
   readonly stretches?: readonly (readonly [digest: string, characters: number])[] | undefined
 }
 
@@ -103,7 +103,7 @@ export class TraceWriter {
     try {
       await this.#part.append(batch.requests, batch.missingIn(this.#part))
     } catch (error) {
-      // if this part can be continued, it is the disk that takes no more
+      // an intact part means that the disk is at fault, and a new part would not help
       if (this.#part.isIntact) throw error
       await this.#beginNext()
       await this.#part.append(batch.requests, batch.missingIn(this.#part))
@@ -119,7 +119,7 @@ export class TraceWriter {
     await this.#dropOldest()
   }
 
-  /** Never rejects: a folder that cannot be listed any more fails when it is written to. */
+  /** Never rejects: if the folder cannot be listed any more, the next write to it fails. */
   #dropOldest(): Promise<void> {
     const { folder, maxBytes, now } = this.#options
     return dropOldestParts(folder, maxBytes, now()).catch(() => undefined)
@@ -129,7 +129,7 @@ export class TraceWriter {
 /** Requests that wait to be written, with everything that they name. */
 class Batch {
   readonly requests: string[] = []
-  /** those the part has are needed only if it is gone, and are not turned into lines before */
+  /** blocks that the part already has are needed only if it was deleted, so they become lines only then */
   readonly #blocks = new Map<string, string | BlockLine>()
   /** in characters */
   size = 0

@@ -11,9 +11,9 @@ const [words, names, capitals] = [kind(1, 8, 0.08), kind(1, 4, 0.12), kind(1, 2,
 const [digits, others, ideograms] = [kind(1, 3, 0.5), kind(0.6, 1, 0.35), kind(0.8, 1, 0.8)]
 
 /**
- * Estimates how many tokens a text has in proportion to others: markup and names have more for each character than prose
- * has. For documents in English and source code, the results differ from each other by 4 to 13 % of what o200k_base
- * counts, where numbers of characters do by 9 to 26 %.
+ * Estimates how many tokens a text has in proportion to others: markup and names have more per character than prose. For
+ * English documents and source code, the estimates spread by 4 to 13 % around what o200k_base counts; numbers of
+ * characters spread by 9 to 26 %.
  */
 export function weighText(text: string): number {
   let [tokens, start, run] = [0, 0, spaces]

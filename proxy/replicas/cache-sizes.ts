@@ -18,8 +18,8 @@ interface CacheSizesOptions<T> {
 
 /** An engine that did not answer may still be starting. */
 const askAgainMilliseconds = 2_000
-/** Of an engine that reports nothing, only estimates wait for the size. */
-const seldomMilliseconds = 10_000
+/** For an engine that reports nothing, only estimates need the size. */
+const askForEstimatesMilliseconds = 10_000
 /** Without reports we do not learn that an engine was restarted with another cache. */
 const refreshMilliseconds = 120_000
 
@@ -88,7 +88,7 @@ function lifeOf(replica: CacheSizeTarget): string {
 
 function pauseOf(replica: CacheSizeTarget): number {
   if (replica.statedCache) return refreshMilliseconds
-  return isTelling(replica) ? askAgainMilliseconds : seldomMilliseconds
+  return isTelling(replica) ? askAgainMilliseconds : askForEstimatesMilliseconds
 }
 
 function isTelling({ events, replicaMirror }: CacheSizeTarget): boolean {

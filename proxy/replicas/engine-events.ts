@@ -8,7 +8,7 @@ import { ReportedCache } from '#engine-adapters/kv-events/reported-cache.ts'
 import type { SentPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
 import type { FollowedEvents } from '../engine-reports/followed-events.ts'
-import { SeldomWarnings, type Warn } from '../engine-reports/seldom-warnings.ts'
+import { RateLimitedWarnings, type Warn } from '../engine-reports/rate-limited-warnings.ts'
 import { type SentRequest, SentRequests } from '../engine-reports/sent-requests.ts'
 import { TiedRequests } from '../engine-reports/tied-requests.ts'
 import type { AskedPrompt } from '../engine-reports/token-asker.ts'
@@ -59,7 +59,7 @@ export class EngineEvents implements FollowedEvents {
   readonly #cache: ReportedCache
   readonly #sent = new SentRequests()
   readonly #tied: TiedRequests
-  readonly #warnings: SeldomWarnings
+  readonly #warnings: RateLimitedWarnings
   readonly #timer: NodeJS.Timeout
   #generation: string = randomUUID()
   #gaps = 0
@@ -70,7 +70,7 @@ export class EngineEvents implements FollowedEvents {
 
   constructor(options: EngineEventsOptions) {
     this.#options = options
-    this.#warnings = new SeldomWarnings(options.warn, options.now)
+    this.#warnings = new RateLimitedWarnings(options.warn, options.now)
     this.#tied = new TiedRequests(maxRequests, (request, keptBlocks) => {
       options.mirror.report({ type: 'evicted', request, cachedTokens: keptBlocks * this.#cache.blockSize })
     })

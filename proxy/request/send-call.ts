@@ -64,7 +64,7 @@ export async function sendCall(
     onChunk: (chunk) => name.push(chunk),
     predict: () => (readsCache ? follower.predict(decision.predictedCachedTokens) : 0),
   })
-  // from here on the client hears nothing, neither from the queue nor from the engine
+  // from here on the client gets nothing, neither from the queue nor from the engine
   const comments = keepAlive(exchange, call, observer)
   // before waiting, so that requests routed meanwhile do not become probes too
   breaker.begin()

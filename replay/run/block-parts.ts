@@ -38,7 +38,7 @@ export class BlockParts {
       before += stretch.characters
       const start = end
       end = Math.round((tokens * before) / characters)
-      // no block has this key: they are JSON
+      // no block has this key, because their keys are JSON
       const own = `stretch ${stretch.key}`
       const size = this.#sizes.get(own) ?? end - start
       this.#sizes.set(own, size)

@@ -3,7 +3,7 @@ import { isAsReceived, type ReplayRequest } from '../replay-request.ts'
 import type { TraceBlock } from '../trace/trace-block.ts'
 import { BlockParts, type Part } from './block-parts.ts'
 
-/** Lengths of what is around the blocks of a prompt. */
+/** Lengths of the parts around the blocks of a prompt. */
 export interface PromptFrame {
   readonly systemTokens: number
   readonly questionTokens: number
@@ -16,9 +16,9 @@ const tokenIds = 2 ** 32
 const mostPromptTokens = 2 ** 26
 
 /**
- * The prompts of a trace as made-up token ids. The system prompt, every part of a block and every question have their own
- * ranges of ids, so that ids are equal exactly if the texts are. Prompts with a fixed order consist of their blocks only. If a
- * trace specifies the text around the blocks, that is used instead of the system prompt and question.
+ * The prompts of a trace as made-up token ids. The system prompt, every part of a block and every question have their
+ * own ranges of ids, so ids are equal exactly if the texts are. Prompts with a fixed order consist only of their blocks.
+ * If a trace specifies the text around the blocks, that is used instead of the system prompt and question.
  */
 export class PromptLayout {
   readonly #frame: PromptFrame
@@ -130,13 +130,13 @@ function listOf(
   ])
 }
 
-/** Returns the words that tell of an order, if it is another than the one received. */
+/** Returns the order annotation, if the order differs from the one received. */
 function orderWordsOf({ trace: { list } }: ReplayRequest, order: readonly number[]): Part {
   const tokens = isAsReceived(order) ? 0 : (list?.orderTokens ?? 0)
   return { key: `order of ${tokens} tokens: ${order.join()}`, tokens }
 }
 
-/** Returns whether the prompt gets a system prompt and a question, of which only the lengths are known. */
+/** Returns whether the prompt gets a system prompt and a question, whose texts are unknown. */
 export function isFramed({ trace: { around, fixed } }: ReplayRequest): boolean {
   return !fixed && !around
 }

@@ -6,9 +6,9 @@ import { TraceBlock } from './trace-block.ts'
 
 /** How strictly blocks are read. */
 interface Strictness {
-  /** a block with neither text nor tokens is an error, and not one of one token */
+  /** a block with neither text nor tokens is an error; otherwise it counts as one token */
   readonly needsSizes: boolean
-  /** of a block that is given twice, the first size counts: recorders estimate it again after a failure of the disk */
+  /** if a block is given twice, the first size counts: recorders estimate it again after a disk failure */
   readonly isDamaged: boolean
 }
 

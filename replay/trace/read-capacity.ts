@@ -5,8 +5,8 @@ import { join } from 'node:path'
 const metaFile = 'meta.json'
 
 /**
- * Returns how many tokens the engine's cache held, as recorded beside a trace; undefined if that is not known. What
- * cannot be read is ignored, since a trace is complete without it.
+ * Returns how many tokens the engine's cache held, as recorded beside a trace; undefined if that is not known. An
+ * unreadable file is ignored, since a trace is complete without it.
  */
 export function readCapacity(folder: string): number | undefined {
   try {

@@ -17,7 +17,7 @@ export function readText({ where, fields }: Line, name: string): string | undefi
 export function readNumber({ where, fields }: Line, name: string): number | undefined {
   const value = fields[name]
   if (value === undefined || value === null) return undefined
-  // JSON parsing makes infinity of 1e999
+  // JSON parsing turns 1e999 into infinity
   if (typeof value === 'number' && Number.isFinite(value)) return value
   throw new ReplayError(`${where}: "${name}" is not a number`)
 }
@@ -53,7 +53,7 @@ export function readSentRequest({ where, fields }: Line, name: string): SentRequ
   throw new ReplayError(`${where}: "${name}" is not an object of a "path", a string, and a "body", an object`)
 }
 
-/** Reads what a block consists of; undefined if the field is missing or null. */
+/** Reads the stretches of a block; undefined if the field is missing or null. */
 export function readStretches({ where, fields }: Line, name: string): Stretch[] | undefined {
   const value = fields[name]
   if (value === undefined || value === null) return undefined

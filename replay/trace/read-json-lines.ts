@@ -10,7 +10,7 @@ export interface Line {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-/** The lines of a file, and what could not be read of it. */
+/** The lines of a file, and how much of it could not be read. */
 export interface JsonLines {
   readonly lines: readonly Line[]
   /** how many of the file's bytes are left out because they are cut or damaged */
@@ -20,8 +20,8 @@ export interface JsonLines {
 }
 
 /**
- * Reads a file with a JSON object per line, gzipped if its name ends in `.gz`; of such a file, only members that are
- * whole. Skips blank lines.
+ * Reads a file with a JSON object per line, gzipped if its name ends in `.gz`. Of a gzipped file, only complete members
+ * are read. Skips blank lines.
  */
 export async function readJsonLines(file: string): Promise<JsonLines> {
   const packed = await readFile(file).catch((cause: Error) => {
@@ -41,7 +41,7 @@ export async function readJsonLines(file: string): Promise<JsonLines> {
 /** Returns lines with their numbers, decoded one by one: all together may be longer than a string can be. */
 function* splitLines(bytes: Buffer): Generator<[number: number, line: string]> {
   let number = 1
-  // a byte order mark says nothing
+  // a byte order mark is not content
   for (let at = bytes.subarray(0, 3).toString() === '\uFEFF' ? 3 : 0; at < bytes.length; number++) {
     const found = bytes.indexOf(10, at)
     const end = found === -1 ? bytes.length : found

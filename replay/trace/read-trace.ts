@@ -13,13 +13,13 @@ import type { Trace } from './trace.ts'
 interface ReadOptions {
   /** Count blocks of unknown size as one token each instead of throwing. */
   readonly unknownSizes?: boolean
-  /** Called, at most once, with what had to be left out. By default a line on the standard error output says it. */
+  /** Called at most once, with a description of what was left out. By default, it is printed to standard error. */
   readonly warn?: (message: string) => void
 }
 
 /**
- * Reads a trace, given as its folder or its file of requests; the file of blocks must be in the same folder. Of gzipped
- * files, what is cut or damaged is left out with the requests that need it, and a warning says so.
+ * Reads a trace, given as its folder or its file of requests; the file of blocks must be in the same folder. Cut or
+ * damaged parts of gzipped files are left out with the requests that need them, and a warning says so.
  */
 export async function readTrace(path: string, options: ReadOptions = {}): Promise<Trace> {
   const { warn = warnOnStderr, unknownSizes = false } = options
@@ -50,7 +50,7 @@ export async function readTrace(path: string, options: ReadOptions = {}): Promis
   return { name, ...read, capacityTokens: readCapacity(dirname(found.requests)) }
 }
 
-/** Says in one line which bytes of which files are left out, and how many requests because of them. */
+/** Says in one line how many bytes of which files, and how many requests for lack of them, are left out. */
 function tellOfDamage(
   files: readonly (readonly [file: string, read: JsonLines])[],
   incomplete: number,

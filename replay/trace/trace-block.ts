@@ -13,7 +13,7 @@ export class TraceBlock {
   /** The string "1" and the number 1 are different blocks. */
   readonly key: BlockId
   readonly text: string | undefined
-  /** what it consists of, in order; undefined: it is one */
+  /** its parts, in order; undefined: it is a single part */
   readonly stretches: readonly Stretch[] | undefined
   /** as JavaScript counts them; undefined: not known */
   readonly characters: number | undefined
@@ -23,7 +23,7 @@ export class TraceBlock {
     id: string | number,
     content: {
       readonly text?: string | undefined
-      /** undefined: they are counted in the text */
+      /** undefined: count them in the text */
       readonly tokens?: number | undefined
       readonly characters?: number | undefined
       readonly stretches?: readonly Stretch[] | undefined

@@ -18,7 +18,7 @@ export interface TraceRequest {
   readonly list?: TraceList | undefined
   /** The blocks are the pieces of a complete prompt: no policy may move them, and nothing is added. */
   readonly fixed: boolean
-  /** the path of the API it was sent to, as `/v1/chat/completions`; undefined if the trace does not say */
+  /** the path of the API it was sent to, such as `/v1/chat/completions`; undefined if the trace does not say */
   readonly route?: string | undefined
   /** false: the request asked for its blocks to be left in their order; undefined if the trace does not say */
   readonly reorder?: boolean | undefined
@@ -26,19 +26,19 @@ export interface TraceRequest {
   readonly request?: SentRequest | undefined
 }
 
-/** A list of blocks with all that marks it, in pieces. */
+/** A list of blocks and its marks, in pieces. */
 export interface TraceList {
-  /** by block: its pieces, in order; undefined: where the label of its place is */
+  /** by block: its pieces, in order; undefined: the label of its place goes here */
   readonly blocks: readonly (readonly (TraceBlock | undefined)[])[]
   /** by place, since they stay there; empty if each block has its own or none */
   readonly labels: readonly TraceBlock[]
-  /** by place but the last: what is between it and the next one */
+  /** for each place except the last: what is between it and the next one */
   readonly gaps: readonly (readonly TraceBlock[])[]
-  /** by block: its pieces where it was sent with pointers to what it repeats, if its list was in another order */
+  /** by block: its pieces if it is sent with pointers to what it repeats, when its list is in another order */
   readonly shortened: readonly (TraceList['blocks'][number] | undefined)[]
-  /** words refer to the places of its blocks, so that they were not moved */
+  /** the prompt refers to the places of its blocks, so they were not moved */
   readonly stays: boolean
-  /** how many tokens the words take that tell of another order */
+  /** tokens of the order annotation */
   readonly orderTokens: number
 }
 

@@ -32,7 +32,7 @@ test('half a member in the middle, or one with a wrong byte, costs no other', ()
       if (!isCut) damaged[at]! ^= 0x55
       const file = [...before.map((text) => gzipSync(text)), middle, ...after.map((text) => gzipSync(text))]
       const { bytes, lost } = unpackMembers(Buffer.concat(file))
-      // wrong bits may be some that say nothing, behind the end of the compressed data
+      // flipped bits may be meaningless ones after the end of the compressed data
       if (lost === 0) expect(bytes.toString()).toContain('xxx')
       else expect([bytes.toString(), lost]).toEqual([[...before, ...after].join(''), middle.length])
     }),

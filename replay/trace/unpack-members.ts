@@ -10,7 +10,7 @@ const flag = { crc: 2, extra: 4, name: 8, comment: 16 }
 /** What could be read of a gzip file. */
 interface Unpacked {
   readonly bytes: Buffer
-  /** how many bytes of the file are in no whole member */
+  /** how many bytes of the file are not in a complete member */
   readonly lost: number
 }
 
@@ -27,7 +27,7 @@ export function unpackMembers(file: Buffer): Unpacked {
     lost += start - at
     const member = unpackMember(file, start)
     if (member) members.push(member.bytes)
-    // of a damaged member, the next one may begin anywhere behind its first byte
+    // after a damaged member, the next one may begin anywhere after its first byte
     const end = member?.end ?? Math.min(start + 1, file.length)
     if (!member) lost += end - start
     at = end
@@ -40,7 +40,7 @@ function unpackMember(file: Buffer, start: number): { bytes: Buffer; end: number
   try {
     const { buffer, engine } = inflateRawSync(file.subarray(begin), { info: true }) as unknown as Inflated
     const trailer = begin + engine.bytesWritten
-    // throws where the file ends sooner
+    // throws if the file ends earlier
     const isWhole = file.readUInt32LE(trailer) === crc32(buffer) && file.readUInt32LE(trailer + 4) === buffer.length
     return isWhole ? { bytes: buffer, end: trailer + trailerBytes } : undefined
   } catch {

@@ -1,4 +1,4 @@
-// sends one prompt with two documents; exits with 1 where reprise did not see both, or the engine did not answer
+// Sends one prompt with two documents. Exits with 1 if reprise did not see both, or the engine did not answer.
 const { BASE_URL, MODEL, API_KEY } = process.env
 const headers = { 'content-type': 'application/json', ...(API_KEY ? { authorization: `Bearer ${API_KEY}` } : {}) }
 const documents =

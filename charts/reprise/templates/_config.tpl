@@ -1,4 +1,4 @@
-{{/* the configuration file: `config` and what the chart sets itself */}}
+{{/* the configuration file: `config`, and the settings of the chart itself */}}
 {{- define "reprise.config" -}}
 {{- include "reprise.contradictions" . -}}
 {{- $values := .Values -}}
@@ -7,7 +7,7 @@
 {{- $_ := set $config "admin" (dict "listen" (include "reprise.hostPort" (dict "host" $values.listenHost "port" $values.ports.admin))) -}}
 {{- if eq $values.mode "gateway" -}}
 {{- if not $values.engines -}}
-{{- fail "engines: name the engines that reprise stands in front of, as [{url: \"http://vllm-0.vllm:8000\", kind: vllm, id: vllm-0}], or choose mode: sidecar" -}}
+{{- fail "engines: name the engines behind reprise, such as [{url: \"http://vllm-0.vllm:8000\", kind: vllm, id: vllm-0}], or choose mode: sidecar" -}}
 {{- end -}}
 {{- $_ := set $config "engines" $values.engines -}}
 {{- else -}}
@@ -41,7 +41,7 @@
 {{ toYaml $config }}
 {{- end }}
 
-{{/* a variable whose value stands in a Secret; (dict "name" … "secret" "" "key" …) */}}
+{{/* a variable whose value is in a Secret; (dict "name" … "secret" "" "key" …) */}}
 {{- define "reprise.secretVariable" -}}
 {{- if .secret }}
 - name: {{ .name }}
@@ -82,7 +82,7 @@
 {{- end }}
 {{- end }}
 
-{{/* folders, not files: what is in them follows the ConfigMap and the Secrets */}}
+{{/* folders, not files: the kubelet updates only folders when a ConfigMap or Secret changes */}}
 {{- define "reprise.volumeMounts" -}}
 {{- $values := .Values -}}
 - { name: reprise-config, mountPath: /etc/reprise/config, readOnly: true }

@@ -43,12 +43,12 @@ volumeMounts:
   {{- include "reprise.volumeMounts" . | nindent 2 }}
 {{- end }}
 
-{{/* what a pod with reprise in it has besides containers */}}
+{{/* the pod's settings, without its containers */}}
 {{- define "reprise.podSettings" -}}
 {{- $values := .Values -}}
 serviceAccountName: {{ include "reprise.serviceAccountName" . }}
 automountServiceAccountToken: false
-# variables of a Service called reprise would look like settings
+# the variables of a Service called reprise would look like settings
 enableServiceLinks: false
 terminationGracePeriodSeconds: {{ include "reprise.gracePeriod" . }}
 securityContext:
@@ -101,7 +101,7 @@ annotations:
   {{- toYaml $annotations | nindent 2 }}
 {{- end }}
 
-{{/* another configuration is another pod template; kubectl's default container is the one whose logs are asked for first */}}
+{{/* the checksum changes the pod template with the configuration; kubectl reads logs of the default container */}}
 {{- define "reprise.podAnnotations" -}}
 kubectl.kubernetes.io/default-container: reprise
 {{- if .Values.restartOnConfigChange }}

@@ -1,6 +1,6 @@
 {{/*
-Ends the rendering where values do not go together: reprise would end at its start, or run where nobody reaches it.
-Says what to write.
+Fails if values contradict each other, so that reprise would exit at the start or could not be reached. The message says
+what to write.
 */}}
 {{- define "reprise.contradictions" -}}
 {{- $values := .Values -}}
@@ -15,10 +15,10 @@ Says what to write.
 {{- fail (printf "ports.data and ports.admin are both %d: give each a port of its own" $data) -}}
 {{- end -}}
 {{- if regexMatch "^(127\\.|::1$|localhost$)" $values.listenHost -}}
-{{- fail (printf "listenHost is %s, which probes and applications do not reach: write 0.0.0.0, or \"::\" where addresses are IPv6" $values.listenHost) -}}
+{{- fail (printf "listenHost is %s, which probes and applications cannot reach: write 0.0.0.0, or \"::\" if addresses are IPv6" $values.listenHost) -}}
 {{- end -}}
 {{- if and (eq (dig "tenants" "from" "" $values.config) "header") (not (dig "tenants" "trusted_peers" "" $values.config)) -}}
-{{- fail "config.tenants.from is header: write the addresses of the gateways that name tenants as config.tenants.trusted_peers, as in [10.0.0.0/8]" -}}
+{{- fail "config.tenants.from is header: list the addresses of the gateways that name tenants in config.tenants.trusted_peers, such as [10.0.0.0/8]" -}}
 {{- end -}}
 {{- $memory := dig "limits" "memory" "" $values.resources -}}
 {{- $bodies := dig "limits" "body_memory_bytes" 536870912 $values.config | int64 -}}
@@ -29,11 +29,11 @@ Says what to write.
 {{- if ne $values.mode "gateway" -}}
 {{- $engine := int (include "reprise.enginePort" .) -}}
 {{- if has $engine (list $data $admin) -}}
-{{- fail (printf "engine.port is %d, and one of ports too: containers of a pod share its ports, give each its own" $engine) -}}
+{{- fail (printf "engine.port is %d, and so is one of ports: containers of a pod share its ports, so give each its own" $engine) -}}
 {{- end -}}
 {{- range $variable := $values.engine.extraEnv -}}
 {{- if and $values.plugin.enabled (eq $variable.name "PYTHONPATH") -}}
-{{- fail "engine.extraEnv: PYTHONPATH is where the plugin is found: write yours as plugin.extraPythonPath, which stands behind it" -}}
+{{- fail "engine.extraEnv: PYTHONPATH leads to the plugin: write yours as plugin.extraPythonPath, which is appended" -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -45,7 +45,7 @@ Says what to write.
 {{- end -}}
 {{- $name := default .url .id -}}
 {{- if and .replay (not .events) -}}
-{{- fail (printf "engines: %s has replay and no events: write where it publishes them, as events" $name) -}}
+{{- fail (printf "engines: %s has replay and no events: write the address where it publishes them as events" $name) -}}
 {{- end -}}
 {{- if and .events (not (has .kind (list "vllm" "sglang"))) -}}
 {{- fail (printf "engines: %s has events: write kind: vllm or kind: sglang" $name) -}}
@@ -69,7 +69,7 @@ Says what to write.
 {{- end -}}
 {{- end }}
 
-{{/* Kubernetes refuses a pod with a limit below its request. Called with where the resources are written, and with them. */}}
+{{/* Kubernetes refuses a pod with a limit below its request. Takes a list: the path of the resources, and the resources. */}}
 {{- define "reprise.checkLimits" -}}
 {{- $where := first . -}}
 {{- $resources := last . -}}

@@ -26,7 +26,7 @@ args:
   {{- end }}
 {{- end }}
 env:
-  # of a user without an entry in /etc/passwd these are what libraries ask for
+  # libraries ask for these if the user has no entry in /etc/passwd
   - { name: HOME, value: /home/engine }
   - { name: USER, value: engine }
   {{- include "reprise.sidecar.engineEnv" . | nindent 2 }}
@@ -72,7 +72,7 @@ volumeMounts:
 
 {{- define "reprise.engineImage" -}}
 {{- $image := .Values.engine.image -}}
-{{- $_ := required "engine.image.repository: name the image of the engine, as vllm/vllm-openai, with its tag" $image.repository -}}
+{{- $_ := required "engine.image.repository: name the image of the engine, such as vllm/vllm-openai, and its tag" $image.repository -}}
 {{- include "reprise.image" (dict "image" $image "tag" "") -}}
 {{- end }}
 
@@ -89,7 +89,7 @@ volumeMounts:
 {{- end }}
 {{- end }}
 
-{{/* run in the container: the kubelet does not reach the pod's loopback */}}
+{{/* runs in the container, because the kubelet cannot reach the pod's loopback */}}
 {{- define "reprise.engineProbe" -}}
 exec:
   command:

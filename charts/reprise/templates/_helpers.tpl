@@ -60,18 +60,18 @@ annotations:
 {{- if $engine.port -}}{{ int $engine.port }}{{- else if eq $engine.kind "sglang" -}}30000{{- else -}}8000{{- end -}}
 {{- end }}
 
-{{/* seconds in which reprise ends once it is told to */}}
+{{/* seconds that reprise may take to end after it is told to */}}
 {{- define "reprise.drainSeconds" -}}
 {{- add (int (dig "drain_delay_seconds" 0 .Values.config)) (int (dig "drain_seconds" 30 .Values.config)) -}}
 {{- end }}
 
-{{/* what a pod needs to end by itself; a value that is less would have requests cut off */}}
+{{/* seconds that a pod needs to end by itself; fewer would cut off requests */}}
 {{- define "reprise.gracePeriod" -}}
 {{- $least := add (int (include "reprise.drainSeconds" .)) 5 -}}
 {{- if ne .Values.mode "gateway" -}}{{- $least = add $least (int .Values.engine.stopSeconds) 5 -}}{{- end -}}
 {{- $given := int .Values.terminationGracePeriodSeconds -}}
 {{- if and $given (lt $given (int $least)) -}}
-{{- fail (printf "terminationGracePeriodSeconds is %d: what config.drain_delay_seconds, config.drain_seconds and engine.stopSeconds add up to is %d; give as much, or 0 to have it computed" $given $least) -}}
+{{- fail (printf "terminationGracePeriodSeconds is %d: config.drain_delay_seconds, config.drain_seconds and engine.stopSeconds add up to %d; write at least that, or 0 to have it computed" $given $least) -}}
 {{- end -}}
 {{- default $least $given -}}
 {{- end }}
@@ -97,12 +97,12 @@ annotations:
 {{- end }}
 {{- end }}
 
-{{/* a quantity in bytes; nothing where it cannot be read */}}
+{{/* a quantity in bytes; empty if it cannot be read */}}
 {{- define "reprise.bytes" -}}
 {{- with include "reprise.thousandths" . -}}{{- div (int64 .) 1000 -}}{{- end -}}
 {{- end }}
 
-{{/* a quantity of memory or CPU in thousandths; nothing where it is written in another way than as 512Mi, 1.5G, 500m or 2 */}}
+{{/* a quantity of memory or CPU in thousandths; empty unless it is written like 512Mi, 1.5G, 500m or 2 */}}
 {{- define "reprise.thousandths" -}}
 {{- $units := dict "m" 0.001 "" 1 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 -}}
 {{- $quantity := toJson . | trimAll "\"" -}}

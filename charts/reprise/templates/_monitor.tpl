@@ -1,4 +1,4 @@
-{{/* how Prometheus asks a pod; callers from outside of it have to show the admin token */}}
+{{/* how Prometheus scrapes a pod; callers from outside the pod must send the admin token */}}
 {{- define "reprise.scrape" -}}
 {{- $token := .root.Values.secrets.adminToken -}}
 - port: admin
@@ -7,6 +7,6 @@
   authorization:
     type: Bearer
     credentials:
-      name: {{ required "metrics: Prometheus has to show the admin token; put one into a Secret and name it in secrets.adminToken.existingSecret" $token.existingSecret }}
+      name: {{ required "metrics: Prometheus has to send the admin token; put one into a Secret and name it in secrets.adminToken.existingSecret" $token.existingSecret }}
       key: {{ $token.key }}
 {{- end }}

@@ -1,5 +1,5 @@
 {{/*
-What a pod with an engine needs for reprise beside it. A chart of your own that depends on this one (mode: library) includes
+Templates that add reprise to a pod with an engine. Your own chart, which depends on this one (mode: library), includes
 them with this chart's context, `.Subcharts.reprise`:
 
   spec:
@@ -28,7 +28,7 @@ engine's hook waits until reprise has ended: no request loses its engine.
 {{ include "reprise.podSettings" . }}
 {{- end }}
 
-{{/* reprise's container and, in front of it, the one that puts the plugin in place */}}
+{{/* the container that installs the plugin, then that of reprise */}}
 {{- define "reprise.sidecar.initContainers" -}}
 {{- if .Values.plugin.enabled }}
 {{ include "reprise.sidecar.pluginContainer" . }}
@@ -65,7 +65,7 @@ engine's hook waits until reprise has ended: no request loses its engine.
     - --no-cache-dir
     - --no-compile
     - --disable-pip-version-check
-    # a container that is started again finds what it left
+    # a restarted container finds the files of its previous run
     - --upgrade
     - --find-links=/plugins
     - --target={{ $plugin.mountPath }}
@@ -127,7 +127,7 @@ engine's hook waits until reprise has ended: no request loses its engine.
 {{- end }}
 {{- end }}
 
-{{/* kv_both is for connectors that load KV; vLLM makes more of its own wait for those */}}
+{{/* kv_both is only for connectors that load KV: with it, vLLM frees blocks later */}}
 {{- define "reprise.sidecar.kvTransferConfig" -}}
 {{- $plugin := .Values.plugin -}}
 {{- if $plugin.kvTransferConfig -}}
@@ -139,7 +139,7 @@ engine's hook waits until reprise has ended: no request loses its engine.
 {{- end -}}
 {{- end }}
 
-{{/* waits until reprise has ended, as long as it may take */}}
+{{/* waits until reprise has ended, for as long as that may take */}}
 {{- define "reprise.sidecar.engineLifecycle" -}}
 preStop:
   exec:

@@ -35,7 +35,7 @@ export function addChunksCommand(program: Command): void {
       'registers chunks: JSONL of {"id"?,"text"}, a text file, a folder of such files, or - for JSONL from stdin',
     )
     .argument('<file>', 'FILE, FOLDER or -')
-    .option('--tenant <name>', 'who they are known for; without it, everyone')
+    .option('--tenant <name>', 'the tenant for which they are known; without it, everyone')
     .action((file: string, options: Options) => add(file, options))
   withAdmin(chunks.command('count'))
     .description('says how many chunks are known')

@@ -7,17 +7,19 @@ const keySchema: SettingSchema = {
   required: ['sha256'],
   properties: {
     name: text('What the key is called in logs.'),
-    tenant: text('Who the bearer is. Keys of one tenant share cache; without it, the name is the tenant.'),
+    tenant: text(
+      'The tenant that the key belongs to. Keys of one tenant share cache. Without it, the name is the tenant.',
+    ),
     sha256: matching(
       'SHA-256 of the key, as `reprise hash-key` prints it.',
       '^[0-9a-fA-F]{64}$',
       'has to be 64 hexadecimal digits: `reprise hash-key` prints them',
     ),
-    requests_per_minute: whole('Requests a minute, in bursts of as many. Without it: no limit.', 1),
-    prompt_tokens_per_minute: whole('Prompt tokens a minute, in bursts of as many. Without it: no limit.', 1),
+    requests_per_minute: whole('Requests a minute, all of which may come at once. Without it: no limit.', 1),
+    prompt_tokens_per_minute: whole('Prompt tokens a minute, all of which may come at once. Without it: no limit.', 1),
     priority: { type: 'integer', description: 'Priority of requests that name none; lower is sooner.' },
     expires: matching(
-      'When the key ends to be valid: an ISO 8601 date, or date and time with a zone.',
+      'When the key expires: an ISO 8601 date, or date and time with a zone.',
       '^\\d{4}-\\d\\d-\\d\\d(T\\d\\d:\\d\\d(:\\d\\d(\\.\\d+)?)?(Z|[+-]\\d\\d:\\d\\d))?$',
       'write a date as in 2030-01-31 or 2030-01-31T12:00:00Z',
     ),
@@ -36,13 +38,13 @@ export const keysFileSchema: SettingSchema = {
 
 /** Describes who may send requests, and as which tenant. */
 export const accessSchemas: Record<string, SettingSchema> = {
-  keys: group('API keys that clients have to show. With neither a file nor entries, anyone may come.', {
-    file: file('YAML or JSON file: `keys:` with a list as in `entries`. Read again when it changes.'),
+  keys: group('API keys that clients must send. With neither a file nor entries, every request is accepted.', {
+    file: file('YAML or JSON file: `keys:` with a list like `entries`. Read again when it changes.'),
     entries,
     allow_engine_paths: {
       type: 'array',
       description:
-        'Paths of the engine that bearers of a key may use besides inference, as in /metrics or /v1/files/*. Without keys, all are passed on.',
+        'Paths of the engine that requests with a key may use besides inference, such as /metrics or /v1/files/*. Without keys, all are passed on.',
       items: matching(
         'A path, or the beginning of one.',
         '^/[^*]*[*]?$',
@@ -52,14 +54,14 @@ export const accessSchemas: Record<string, SettingSchema> = {
     },
     forward_client_authorization: {
       type: 'boolean',
-      description: 'Whether the engine gets the key that a client showed to the proxy.',
+      description: 'Whether the engine gets the key that a client sent to the proxy.',
       default: false,
     },
   }),
   tenants: group('Who shares cache with whom.', {
     from: {
       description:
-        'What tells tenants apart. `key`: the API key, or without configured keys whatever bearer is shown: each is a tenant of its own. `header`: x-reprise-tenant from trusted peers, else the tenant of a configured key. `none`: all share one cache.',
+        'How tenants are identified. `key`: by the API key; without configured keys, each bearer token is a separate tenant. `header`: by x-reprise-tenant from trusted peers, else by the tenant of a configured key. `none`: all share one cache.',
       enum: ['key', 'header', 'none'],
       default: 'key',
     },
@@ -70,14 +72,14 @@ export const accessSchemas: Record<string, SettingSchema> = {
       default: [],
     },
     salt_secret: text(
-      'Secret behind the cache salts of tenants, the same for all proxies of an engine. Without it a caller who knows the ' +
-        'name of a tenant can compute its salt, and send it on routes that are passed on as they come.',
+      'Secret for computing the cache salts of tenants, the same for all proxies of an engine. Without it, a caller who ' +
+        'knows the name of a tenant can compute its salt, and send it on routes that are passed on unchanged.',
     ),
   }),
   tls: group('TLS to clients; off without `cert` and `key`. Files are PEM and read again at SIGHUP.', {
     cert: file('File with the certificate chain.'),
     key: file('File with its private key.'),
-    client_ca: file('File with the authorities of clients: every client has to show a certificate of theirs.'),
+    client_ca: file('File with the authorities for clients: every client must present a certificate from one of them.'),
   }),
   admin: group('The control plane: health, metrics, dashboard, eviction callbacks.', {
     listen: text('HOST:PORT', '127.0.0.1:9090'),

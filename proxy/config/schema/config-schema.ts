@@ -14,10 +14,10 @@ import {
   whole,
 } from './setting-schema.ts'
 
-const limits = group('What is refused, and what has to wait.', {
+const limits = group('Which requests are refused, and which must wait.', {
   body_bytes: whole('Largest request body.', 1, 64 * 1024 * 1024),
   body_memory_bytes: whole(
-    'Request bodies in flight together, half of it for one tenant; what is beyond is told to come back (429). A larger body is refused (413).',
+    'Memory for all request bodies in flight; one tenant gets at most half. Requests beyond it get 429 with retry-after. A body larger than all of it is refused (413).',
     1,
     512 * 1024 * 1024,
   ),
@@ -32,22 +32,22 @@ const limits = group('What is refused, and what has to wait.', {
     8 * 1024 * 1024,
   ),
   rewrite_texts: whole(
-    'Most messages, texts in them, or blocks beside them, of a request that is rewritten.',
+    'A request with more messages, texts in them, or blocks given next to them is not rewritten.',
     1,
     2_048,
   ),
   rewrite_milliseconds: milliseconds(
-    'How long ordering the blocks of one large request may take, at a stretch, before it is forwarded as received.',
+    'How long ordering the blocks of one large request may take without a pause before it is forwarded as received.',
     1,
     30,
   ),
   in_flight_per_replica: whole(
-    'Requests that an engine is given at a time; others wait their turn, shared fairly between tenants. Near what the engine runs at once, fairness bites.',
+    'Requests that an engine is given at a time; others wait, with fair turns for tenants. Fairness works best near what the engine runs at once.',
     1,
     4096,
   ),
   waiting_requests: whole(
-    'Requests that may wait at each engine, of one tenant alone half of them at most; others are told to come back (429).',
+    'Requests that may wait at each engine, at most half of them from one tenant; others get 429 with retry-after.',
     0,
     10_000,
   ),
@@ -59,21 +59,21 @@ const limits = group('What is refused, and what has to wait.', {
   ),
 })
 
-const health = group('How engines are looked after where there are several; a single one is not asked.', {
+const health = group('Health checks of engines if there are several; a single engine is not checked.', {
   readyz: {
     description:
-      'When the control plane says that it is ready. `proxy`: while the proxy takes requests, even if every engine is down, so that its errors reach the client. `engine`: while an engine takes requests as well.',
+      'When /readyz reports ready. `proxy`: while the proxy accepts requests, even if every engine is down, so that its errors reach the client. `engine`: only while an engine accepts requests, too.',
     enum: ['proxy', 'engine'],
     default: 'proxy',
   },
   interval_seconds: seconds('Time between two checks; 0: no checks.', 0, 5),
-  path: matching('The path that is asked.', '^/', 'has to begin with /', '/health'),
+  path: matching('The path to request.', '^/', 'has to begin with /', '/health'),
   timeout_seconds: seconds('How long an engine may take to answer.', 1, 2),
 })
 
-const breaker = group('When an engine that fails is left alone.', {
-  failures: whole('Failures in a row after which it gets no requests.', 1, 5),
-  open_seconds: seconds('For how long, before one request tries it again.', 1, 10),
+const breaker = group('When an engine that fails gets no requests.', {
+  failures: whole('Failures in a row before it gets no requests.', 1, 5),
+  open_seconds: seconds('How long it gets none before one request tries it again.', 1, 10),
 })
 
 /** Describes the configuration of `reprise serve`; published as docs/config.schema.json. */
@@ -81,8 +81,8 @@ export const configSchema: SettingSchema & { $schema: string; title: string } = 
   $schema: 'http://json-schema.org/draft-07/schema#',
   title: 'Configuration of reprise serve',
   description:
-    'A flag goes before an environment variable, that before the file, and the file before the default. The variable of ' +
-    'a setting is REPRISE_ and its path in capitals, as in REPRISE_LIMITS_BODY_BYTES; lists and objects are written as ' +
+    'A flag overrides an environment variable, a variable overrides the file, and the file overrides the default. The ' +
+    'variable of a setting is REPRISE_ and its path in capitals: REPRISE_LIMITS_BODY_BYTES. Lists and objects are written as ' +
     "JSON or YAML. Relative paths in the file start at the file's folder.",
   type: 'object',
   additionalProperties: false,
@@ -90,7 +90,7 @@ export const configSchema: SettingSchema & { $schema: string; title: string } = 
     listen: text('Where applications connect: HOST:PORT.', '127.0.0.1:8080'),
     engines: {
       type: 'array',
-      description: 'The engines: one at least, unless `--emulate` is given.',
+      description: 'The engines: at least one, unless `--emulate` is given.',
       items: engineSchema,
       default: [],
     },
@@ -100,19 +100,19 @@ export const configSchema: SettingSchema & { $schema: string; title: string } = 
     limits,
     keep_alive_seconds: seconds('Silence after which a stream gets a comment line; 0: never.', 0, 10),
     drain_delay_seconds: seconds(
-      'How long requests are still taken after SIGTERM, while balancers learn that /readyz answers 503; each answer ends its connection.',
+      'How long requests are still accepted after SIGTERM, while balancers notice that /readyz answers 503; each answer closes its connection.',
       0,
       0,
     ),
-    drain_seconds: seconds('How long requests in flight may go on after that.', 0, 30),
+    drain_seconds: seconds('How long requests in flight may take to finish after that.', 0, 30),
     record: group('A trace of the requests, for `reprise replay`. Without `folder`: none.', {
-      folder: file('The folder that parts are written to, each a trace of its own; it is made where it is missing.'),
+      folder: file('The folder for the parts, each of which is a complete trace; created if missing.'),
       text: flag(
-        'Whether it holds texts of prompts, and requests as received; otherwise digests, with a key that is kept nowhere. With it the dashboard shows first words of blocks.',
+        'Whether texts of prompts, and requests as received, are recorded; otherwise digests, under a key that is stored nowhere. If they are, the dashboard shows the first words of blocks.',
         false,
       ),
-      part_bytes: whole('Size of a part, packed, at which the next begins.', 1_024, 64 * 1024 * 1024),
-      max_bytes: whole('Size of all parts at which the oldest are deleted.', 1_024, 1024 * 1024 * 1024),
+      part_bytes: whole('Compressed size of a part at which the next one begins.', 1_024, 64 * 1024 * 1024),
+      max_bytes: whole('Total size of all parts at which the oldest are deleted.', 1_024, 1024 * 1024 * 1024),
     }),
     logs: group('JSON lines on stderr.', {
       level: {
@@ -120,8 +120,8 @@ export const configSchema: SettingSchema & { $schema: string; title: string } = 
         enum: ['debug', 'info', 'warn', 'error', 'silent'],
         default: 'info',
       },
-      prompts: flag('Whether logs may hold text of prompts, and the dashboard first words of blocks.', false),
-      requests: flag('Whether each request has a line.', true),
+      prompts: flag('Whether logs may contain text of prompts, and the dashboard the first words of blocks.', false),
+      requests: flag('Whether each request is logged.', true),
     }),
     health,
     breaker,

@@ -6,10 +6,10 @@ const pattern: SettingSchema = {
   additionalProperties: false,
   required: ['name', 'pattern'],
   properties: {
-    name: text('What the pattern is called in what is reported.'),
+    name: text('The name of the pattern in reports.'),
     pattern: {
       ...text(
-        'A JavaScript regular expression. A block is its group `(?<block>…)`, else its first group without a name, else ' +
+        'A JavaScript regular expression. A block is its group `(?<block>…)`, else its first unnamed group, else ' +
           'the whole match; `(?<label>…)` is its label.',
       ),
       maxLength: 2_000,
@@ -28,30 +28,30 @@ export const reuseSchemas: Record<string, SettingSchema> = {
   ordering: group('How context blocks are ordered.', {
     when: {
       description:
-        '`pays`: blocks are moved where that is expected to save more tokens than the annotation takes; `possible`: wherever something can be shared.',
+        '`pays`: blocks are moved if that is expected to save more tokens than the annotation takes; `possible`: whenever something can be shared.',
       enum: ['pays', 'possible'],
       default: 'possible',
     },
-    max_displacement: whole('Furthest a block may stand from its rank, in places. Without it: anywhere.', 0),
+    max_displacement: whole('How many places a block may be from its rank at most. Without it: no limit.', 0),
   }),
-  mirror: group('What is remembered of the requests that replicas were sent.', {
-    requests: whole('Requests of each replica that are remembered; about 600 bytes each.', 1, 50_000),
+  mirror: group('What is remembered about the requests that replicas were sent.', {
+    requests: whole('Number of requests remembered for each replica; about 600 bytes each.', 1, 50_000),
   }),
   annotations: group('Texts that tell the model what was moved.', {
     order: matching(
-      'Stands behind blocks that were reordered; `{order}` becomes their labels in rank order.',
+      'Added after reordered blocks; `{order}` becomes their labels in rank order.',
       '\\{order\\}',
       'has to contain {order}',
       defaultWording.order,
     ),
     volatile: matching(
-      'Tells what was cut out of blocks (`blocks.volatile`); `{values}` becomes each label with its values.',
+      'States the values removed from blocks (`blocks.volatile`); `{values}` becomes each label with its values.',
       '\\{values\\}',
       'has to contain {values}',
       defaultWording.volatile,
     ),
     location: matching(
-      'Stands in place of a block that was sent before; `{label}` becomes its label.',
+      'Replaces a block that was sent before; `{label}` becomes its label.',
       '\\{label\\}',
       'has to contain {label}',
       defaultWording.location,
@@ -59,17 +59,17 @@ export const reuseSchemas: Record<string, SettingSchema> = {
   }),
   explicit: group('Blocks of the `reprise` field.', {
     template: matching(
-      'How one is written; `{k}` becomes its place, `{text}` its text.',
+      'How a block is written; `{k}` becomes its place, `{text}` its text.',
       // a second number would not be counted up with the first, and a second text would be sent
       '^(?=[\\s\\S]*\\{k\\})(?=[\\s\\S]*\\{text\\})(?![\\s\\S]*(\\{k\\}|\\{text\\})[\\s\\S]*\\1)',
       'has to contain {k} and {text}, each once',
       defaultWording.block,
     ),
   }),
-  options: group('What requests get that say nothing in `x-reprise-options`.', {
+  options: group('Defaults for requests without `x-reprise-options`.', {
     reorder: onOff('Whether blocks are reordered.'),
     dedup: onOff('Whether repeated blocks are replaced by a reference.'),
-    annotate: onOff('Whether the ranking is told to the model.'),
+    annotate: onOff('Whether the model is told the ranking.'),
     schedule: onOff('Whether requests may wait for others that share blocks.'),
     citations: {
       description: "Whether citations in answers are mapped back to the caller's labels.",
@@ -77,39 +77,39 @@ export const reuseSchemas: Record<string, SettingSchema> = {
       default: 'remap',
     },
   }),
-  blocks: group('How context blocks are found besides the known ways.', {
+  blocks: group('How context blocks are found in addition to the known ways.', {
     patterns: { type: 'array', description: 'Tried in this order.', items: pattern, default: [] },
     pattern_milliseconds: milliseconds('How long all patterns together may take for one request.', 1, 50),
     separator: {
       type: 'string',
       description:
-        'What an application puts between documents so that their borders are certain; taken out of every prompt. ' +
-        'Four characters at least; empty: none is looked for.',
+        'What an application puts between documents so that their borders are certain; removed from every prompt. ' +
+        'At least four characters; empty: there is no separator.',
       pattern: '^(?:|[\\s\\S]{4,64})$',
       $comment: 'has to have 4 to 64 characters, or none',
       default: defaultSeparator,
     },
     volatile: {
       description:
-        'Numbers that only rank a block, as a score in its JSON or tag: `move` tells them behind the list, `drop` leaves ' +
-        'them out, `keep` sends them where they are, and equal documents differ with every question.',
+        'Numbers that only rank a block, such as a score in its JSON or tag: `move` states them after the list, `drop` ' +
+        'leaves them out, `keep` sends them where they are, so that equal documents differ with every question.',
       enum: ['move', 'drop', 'keep'],
       default: 'keep',
     },
   }),
-  chunks: group('The chunks whose borders are known: digests of them are kept, and never a text.', {
+  chunks: group('The chunks whose borders are known. Only their digests are kept, never a text.', {
     max_chunks: {
-      ...whole('How many at most; those used longest ago go first. 0: none.', 0, 1_000_000),
+      ...whole('Maximum number of chunks; the least recently used go first. 0: none.', 0, 1_000_000),
       maximum: 16_000_000,
     },
     max_bytes: whole('Memory for them; 1,000,000 chunks take 97 MB.', 0, 100_000_000),
     learn: flag('Whether inputs of embeddings and reranks that pass through are learned.', true),
-    body_bytes: whole('Largest request that is learned from.', 1, 8 * 1024 * 1024),
+    body_bytes: whole('Size of the largest request to learn from.', 1, 8 * 1024 * 1024),
   }),
   hygiene: group('Changes to requests beyond their blocks.', {
     sort_tools: flag('Whether `tools` are sent in a stable order.', false),
     move_volatile_headers: flag(
-      "Whether lines that change with every request are moved behind the system prompt's rest.",
+      'Whether lines that change with every request are moved to the end of the system prompt.',
       false,
     ),
   }),

@@ -46,22 +46,22 @@ export function addServeFlags(command: Command): Command {
     readListenAddress(text)
     return text
   }
-  add('--config', 'file', 'settings, as YAML or JSON (REPRISE_CONFIG); REPRISE_… and flags go before it')
+  add('--config', 'file', 'settings as YAML or JSON (REPRISE_CONFIG); REPRISE_… and flags override it')
   command.option(
     '--engine <url[,kind=…][,id=…]>',
-    `an engine, of one kind of ${engineKinds.join(', ')}; once for each`,
+    `an engine and its kind (${engineKinds.join(', ')}); repeat for each engine`,
     (text: string, earlier: EngineSettings[] = []) => [...earlier, argument(readEngine)(text)],
   )
-  command.option('--emulate', 'canned text from an embedded engine emulator, in place of an engine')
+  command.option('--emulate', 'answers with canned text from an embedded engine emulator instead of an engine')
   add('--listen', 'host:port', 'where applications connect', isAddress)
   add('--admin-listen', 'host:port', 'control plane', isAddress)
   choose('--mode', 'mode', 'rewrite, only compute, or neither', ['on', 'shadow', 'off'])
-  add('--max-displacement', 'n', 'furthest a block may stand from its rank (default: anywhere)', atLeast(0))
+  add('--max-displacement', 'n', 'how many places a block may be from its rank at most (default: no limit)', atLeast(0))
   add('--body-limit-bytes', 'n', 'largest request body', atLeast(1))
-  add('--group-window-ms', 'n', 'longest wait for requests that share, while the engine is busy', atLeast(0))
-  add('--drain-seconds', 'n', 'how long requests in flight may go on after SIGTERM', atLeast(0))
-  add('--keys', 'file', 'API keys that clients have to show one of, hashed (default: anyone may come)')
-  add('--redis', 'url', 'keeps state across restarts and shares it between proxies (default: in memory alone)')
+  add('--group-window-ms', 'n', 'longest wait for requests that share blocks, while the engine is busy', atLeast(0))
+  add('--drain-seconds', 'n', 'how long requests in flight may take to finish after SIGTERM', atLeast(0))
+  add('--keys', 'file', 'hashed API keys, one of which clients must send (default: every request is accepted)')
+  add('--redis', 'url', 'keeps state across restarts and shares it between proxies (default: only in memory)')
   add('--record', 'folder', 'writes a trace of the requests, for reprise replay (default: none)')
   choose('--log-level', 'level', 'what is logged', ['debug', 'info', 'warn', 'error', 'silent'])
   return command

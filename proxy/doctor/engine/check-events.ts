@@ -37,32 +37,32 @@ function judgeArrival(evidence: EventEvidence): Finding {
   const start = fixFor(evidence)
   if (!isConnected) return { ...warning, found: `${eventsUrl}: nobody publishes there`, fix: start }
   if (fault !== undefined) {
-    const fix = 'see what publishes there: it is no vLLM and no SGLang of a version that is known'
+    const fix = 'see what publishes there: it is not a known version of vLLM or SGLang'
     return { ...warning, found: `${eventsUrl}: a message was not understood: ${fault}`, fix }
   }
   if (blocks === 0 && !hasComputed) {
-    const found = `${eventsUrl}: somebody publishes there; whether what this engine computes is seen once it computes`
-    return { check: 'events', level: 'not_checked', found, fix: 'mend first what keeps it from answering' }
+    const found = `${eventsUrl}: something publishes there; the check needs an engine that computes prompts`
+    return { check: 'events', level: 'not_checked', found, fix: 'first fix what keeps the engine from answering' }
   }
   if (blocks === 0) {
-    const found = `${eventsUrl}: ${batches === 0 ? 'nothing was published' : 'no stored block was told of'} while the engine computed prompts`
+    const found = `${eventsUrl}: ${batches === 0 ? 'nothing was published' : 'no stored block was reported'} while the engine computed prompts`
     const fix = isCaching
       ? `see whose events these are; ${start}`
-      : 'switch on prefix caching: without it there is nothing to tell'
+      : 'switch on prefix caching: without it there is nothing to report'
     return { ...warning, found, fix }
   }
   if (unknown > 0) {
-    const found = `${eventsUrl}: ${blocks} stored blocks were told of, and ${unknown} events of kinds not known`
+    const found = `${eventsUrl}: ${blocks} stored blocks were reported, and ${unknown} events of unknown kinds`
     return { ...warning, found, fix: 'use the plugin for this version of the engine' }
   }
-  const found = `${eventsUrl}: arrive, ${blocks} stored ${blocks === 1 ? 'block was' : 'blocks were'} told of`
+  const found = `${eventsUrl}: arrive, ${blocks} stored ${blocks === 1 ? 'block was' : 'blocks were'} reported`
   return { check: 'events', level: 'ok', found }
 }
 
 /** Reused blocks have the tokens of exact blocks, but other hashes: only known hashes can distinguish them. */
 function judgeReuse({ eventsUrl, heard, reusesAnywhere }: EventEvidence): Finding | undefined {
   if (!reusesAnywhere || !heard.isByContent) return undefined
-  const found = `${eventsUrl}: arrive, but the engine reuses KV at any position and has hashes that cannot be computed here: nothing tells what is exact`
+  const found = `${eventsUrl}: arrive, but the engine reuses KV at any position and has hashes that cannot be computed here, so nothing shows what is exact`
   const fix =
     'start vLLM with --prefix-caching-hash-algo sha256 and without PYTHONHASHSEED, or leave out events= and let its plugin report'
   return { check: 'events', level: 'warning', found, fix }
@@ -71,12 +71,12 @@ function judgeReuse({ eventsUrl, heard, reusesAnywhere }: EventEvidence): Findin
 function judgeReplay({ kind, eventsUrl, replayUrl, answersReplays }: EventEvidence): Finding {
   const finding = { check: 'replay' }
   if (replayUrl === undefined) {
-    const found = 'no replay= is given: events that are missed stay missed, and the mirror degraded'
+    const found = 'no replay= is given: missed events stay missed, and the mirror stays degraded'
     const fix = `${startWith(kind, eventsUrl, undefined)} and add ,replay=${besideOf(eventsUrl)}`
     return { ...finding, level: 'warning', found, fix }
   }
   if (answersReplays) return { ...finding, level: 'ok', found: `${replayUrl}: answers` }
-  const found = `${replayUrl}: does not answer, so events that are missed stay missed`
+  const found = `${replayUrl}: does not answer, so missed events stay missed`
   return { ...finding, level: 'warning', found, fix: startWith(kind, eventsUrl, replayUrl) }
 }
 

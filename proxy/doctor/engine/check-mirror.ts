@@ -33,7 +33,7 @@ export async function readMirror(connection: EngineConnection, adminUrl: string)
   const replicas = replicasOf(reply.json)
   if (replicas) return { replicas, isByBearer: isByBearer(reply.json) }
   const fix = "give what 'reprise serve' prints as admin_url"
-  return { finding: { ...finding, level: 'fatal', found: `${adminUrl} is no admin listener of reprise`, fix } }
+  return { finding: { ...finding, level: 'fatal', found: `${adminUrl} is not an admin listener of reprise`, fix } }
 }
 
 /** Whether every presented bearer is a tenant of the proxy. */
@@ -115,7 +115,7 @@ function judgeStranger(replicas: readonly MirroredReplica[], { id }: KnownEngine
     id === undefined ? `the proxy knows no engine at this URL: ${known}` : `the proxy has no replica '${id}': ${known}`
   const fix =
     id === undefined
-      ? "add ,id=NAME to --engine, the engine's name in 'serve', where that knows it by another URL; else give its --engine to 'serve'"
+      ? "if 'serve' knows the engine by another URL, add ,id=NAME to --engine, its name there; otherwise give its --engine to 'serve'"
       : "give the id= that 'serve' was given"
   return { check: 'mirror', level: 'warning', found, fix }
 }
@@ -155,7 +155,7 @@ function judgeInexact(replica: MirroredReplica, adminUrl: string, kind: EngineKi
   const { mode } = replica
   if (mode === 'degraded') {
     const fix =
-      "see the log of the engine's plugin: reports are late or lost, a snapshot repairs them; with events=, give replay= as well"
+      "see the log of the engine's plugin: reports are late or lost, and a snapshot repairs that; with events=, give replay= as well"
     return { level: 'warning', found: `${replica.replica}: degraded, reports are missing`, fix }
   }
   const { pluginFlags } = adapterFor(kind).advice

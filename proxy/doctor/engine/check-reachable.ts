@@ -39,14 +39,14 @@ function faultOf(reply: Reply, url: string, hasKey: boolean): Fault | undefined 
           found: `refuses the API key (${status})`,
           fix: 'give the key the engine was started with in REPRISE_ENGINE_API_KEY',
         }
-      : { found: `asks for an API key (${status})`, fix: 'give it in the environment variable REPRISE_ENGINE_API_KEY' }
+      : { found: `asks for an API key (${status})`, fix: 'set the environment variable REPRISE_ENGINE_API_KEY to it' }
   }
   const isHtml = reply.text.trimStart().startsWith('<')
   if (status === 404 || (isGood(reply) && modelsOf(reply.json) === undefined)) {
     const what = isHtml ? 'a web page' : status === 404 ? '404' : 'something else'
     return {
       found: `is no OpenAI-compatible engine: /v1/models answers with ${what}`,
-      fix: "give the engine's own address, in front of /v1, as in http://HOST:8000; no page, dashboard or other path",
+      fix: "give the engine's own address without /v1, such as http://HOST:8000, not a page, dashboard or other path",
     }
   }
   if (status === 503) return { found: 'is not ready (503)', fix: 'wait until the model is loaded, and read its log' }

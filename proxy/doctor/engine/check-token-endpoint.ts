@@ -27,8 +27,8 @@ export async function checkTokenEndpoint(
     found: `${refused.join(', ')}: the engine's events cannot be tied to requests`,
     fix:
       kind === 'vllm'
-        ? "start vLLM with --enable-scale-out, let whatever stands in front of it pass '/tokenize', or use the plugin"
-        : `let whatever stands in front of ${adapterFor(kind).advice.name} pass '/tokenize', or use the plugin`,
+        ? "start vLLM with --enable-scale-out, let any proxy in front of it pass on '/tokenize', or use the plugin"
+        : `let any proxy in front of ${adapterFor(kind).advice.name} pass on '/tokenize', or use the plugin`,
   }
 }
 

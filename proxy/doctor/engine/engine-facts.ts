@@ -90,13 +90,13 @@ export function judgeFacts(
 
 function judgeRanks(kind: EngineKind, { caches = 1 }: EngineFacts): Finding | undefined {
   if (caches <= 1) return undefined
-  const found = `${caches} data-parallel ranks with a cache each answer at this URL: which one gets a request is not ours to choose, and no plugin reports them`
+  const found = `${caches} data-parallel ranks, each with its own cache, answer at this URL: the engine chooses which one gets a request, and no plugin reports them`
   return { check: 'replicas', level: 'warning', found, fix: adapterFor(kind).advice.separateRanks }
 }
 
 function judgeTiers({ otherTiers = [] }: EngineFacts): Finding | undefined {
   if (otherTiers.length === 0) return undefined
-  const found = `${otherTiers.join(' ')}: what is kept beside the GPU is not mirrored, so more may be cached than is predicted`
+  const found = `${otherTiers.join(' ')}: tiers besides the GPU are not mirrored, so more may be cached than is predicted`
   return { check: 'tiers', level: 'ok', found }
 }
 
@@ -137,7 +137,7 @@ function judgePlugin(
     return { ...finding, found: why, fix: 'leave events= and replay= out' }
   }
   const fix = 'leave events= out, or start SGLang without --radix-cache-backend reprise'
-  return { ...finding, found: `${found}, and by its events as well: one of both is enough`, fix }
+  return { ...finding, found: `${found}, and by its events as well: one of the two is enough`, fix }
 }
 
 function without(flags: readonly string[]): string {

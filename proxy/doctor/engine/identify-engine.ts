@@ -43,7 +43,12 @@ export function judgeKind(given: EngineKind | undefined, { kind, name }: EngineI
   if (kind === given || (kind === undefined && (given ?? 'openai') === 'openai')) return { ...finding, level: 'ok' }
   if (kind === undefined) {
     const found = `${name}: nothing says that it is kind=${given}`
-    return { ...finding, level: 'warning', found, fix: "give kind=openai, unless you know that it takes 'cache_salt'" }
+    return {
+      ...finding,
+      level: 'warning',
+      found,
+      fix: "give kind=openai, unless you know that it accepts 'cache_salt'",
+    }
   }
   if (given === undefined || given === 'openai') {
     return {

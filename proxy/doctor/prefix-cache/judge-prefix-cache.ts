@@ -67,8 +67,8 @@ function judgeCaching(evidence: CacheEvidence): Finding {
     return {
       ...finding,
       level: 'warning',
-      found: `${first} of ${total} tokens of a prompt that is new are said to be cached: the counts cannot be trusted`,
-      fix: 'see what stands between here and the engine, and what it does to usage',
+      found: `${first} of ${total} tokens of a new prompt are reported as cached: the counts cannot be trusted`,
+      fix: 'see what is between here and the engine, and what it does to usage',
     }
   }
   if (best === 0) return { ...finding, ...judgeNoHit(evidence) }
@@ -78,7 +78,7 @@ function judgeCaching(evidence: CacheEvidence): Finding {
     ...finding,
     level: 'warning',
     found: `works, but not the first time: there seem to be ${repeats.length} replicas behind this URL (${times})`,
-    fix: 'give every replica as an --engine of its own, without a load balancer between',
+    fix: 'give every replica as a separate --engine, without a load balancer in between',
   }
 }
 
@@ -96,7 +96,7 @@ function judgeNoHit({ engine, cache, run }: CacheEvidence): Omit<Finding, 'check
     }
   }
   if (!cache.isEnabled) return { level: 'fatal', found, fix: engine.advice.switchOnCache }
-  const fix = 'give every replica as an --engine of its own, and the engine more memory for its cache'
+  const fix = 'give every replica as a separate --engine, and the engine more memory for its cache'
   return { level: 'fatal', found: `${found}, though the engine says that caching is on`, fix }
 }
 
@@ -115,8 +115,8 @@ function judgeSalt(evidence: CacheEvidence): Finding | undefined {
   return {
     ...finding,
     level: 'warning',
-    found: `ignored: ${foreign} tokens were cached under another salt, so tenants can see by the time what others sent`,
-    fix: `upgrade to a version of ${engine.advice.name} that knows cache_salt, or serve one tenant`,
+    found: `ignored: ${foreign} tokens were cached under another salt, so tenants can infer from timing what others sent`,
+    fix: `upgrade to a version of ${engine.advice.name} that supports cache_salt, or serve one tenant`,
   }
 }
 

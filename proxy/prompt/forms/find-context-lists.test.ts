@@ -138,7 +138,7 @@ describe('hostile texts', () => {
     .join('')
   const deep = (count: number): string => `${'<docs>\n[1] a\n\nb\n[2] c\n'.repeat(count)}${'</docs>'.repeat(count)}`
 
-  // at most 0.4 s each on a slow core; the bound only tells linear from quadratic time
+  // at most 0.4 s each on a slow core; the bound only distinguishes linear from quadratic time
   it.each([
     ['unclosed tags', fill('<document>')],
     ['nested tags', `${'<doc>'.repeat(120_000)}${'</doc>'.repeat(120_000)}${fill('x')}`],
@@ -159,6 +159,7 @@ describe('hostile texts', () => {
     ['lists that follow one another', '[1] a\n[2] b\n\nQuestion: x\n'.repeat(40_000)],
     ['lists of many forms in one another', `${forms}${fill('x\n\n')}${forms}`],
     ['fences', fill('```\n')],
+    ['texts that share one endless line', `Sources:\n${'a.md: b\r'.repeat(1_250_000)}`],
     ['chat template marks', fill('</s>   <|user|>')],
     ['cue lines', `[1] a\n\nb\n[2] c\n${fill('> - Question (x\n')}`],
   ])('made of %s are read in linear time', (_, text) => {

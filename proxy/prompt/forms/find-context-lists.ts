@@ -67,7 +67,7 @@ function refuse(refused: Reason, text: string, start = 0): FoundLists {
 
 /**
  * Finds a tag without a partner, if its name is one for documents that also occurs in pairs. Documents then contain
- * such tags themselves, and the end of a document cannot be told from an example inside another. It is better to find
+ * such tags themselves, and the end of a document looks like an example inside another. It is better to find
  * no list than to tear a document apart. Of tags for any kind of data, only the lists they form are left alone.
  */
 function findTorn(unbalanced: ReadonlyMap<string, Tag>): Tag | undefined {

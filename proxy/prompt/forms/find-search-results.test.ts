@@ -14,7 +14,7 @@ describe('what a search tool returns on one line', () => {
     ['brackets', [`[${one}]`, `[${three}]`]],
   ])('are records, separated by %s', (_, records) => {
     expect(contentsOf(records.join(', '), searched)).toEqual([records])
-    // on lines of their own, each text may begin behind its name
+    // on separate lines, each text may begin after its name
     expect(contentsOf(`${records.join('\n')}\n`, searched)[0]).toHaveLength(2)
   })
 

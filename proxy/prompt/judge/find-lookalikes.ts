@@ -83,7 +83,7 @@ function lineBehind(text: string, end: number): { start: number; words: string }
   return { start: Math.max(start, end), words: text.slice(at, Math.min(findLineEnd(text, at), at + LONGEST_HEADING)) }
 }
 
-/** Returns whether the answer is to name its choice by number. Such a number cannot be told from other numbers. */
+/** Returns whether the answer must name its choice by number. Such a number looks like any other number. */
 function isChosenByNumber(...lines: readonly string[]): boolean {
   return lines.some((line) => asksForNumber(line) || CHOOSING.test(line))
 }

@@ -12,7 +12,7 @@ const EXAMPLE = /\bexamples?\b|beispiel|ejemplo|exemple|示例|例子|例/i
 const MARKDOWN_HEADING = /(?:^|\n)#{1,6}[ \t]+([^\n]{0,120})/g
 const FURTHEST = 4_000
 
-/** Returns whether the line before `start` says that an example of what to write follows. */
+/** Returns whether the line before `start` announces an example of what to write. */
 function showsHow(text: string, start: number): boolean {
   const end = findContentEnd(text, Math.max(start - 200, 0), start)
   return SHOWING.test(

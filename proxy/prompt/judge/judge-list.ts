@@ -113,8 +113,9 @@ function areContinued(text: string, { blocks }: ContextList): boolean {
 
 /** Returns what precedes a block's text, without the label and the fields that rank it. */
 function markOf(text: string, { start, contentStart, label, ranks = [] }: BlockSpan): string {
-  const line = findLineEnd(text, start)
-  const end = contentStart > start ? contentStart : Math.min(line, start + LONGEST_MARK)
+  // cut first: many blocks may share one endless line
+  const line = text.slice(start, start + LONGEST_MARK)
+  const end = contentStart > start ? contentStart : start + findLineEnd(line, 0)
   // a name identifies a text's source, a number only its position
   const isNumber = label !== undefined && /^(?:\d+|\p{L})$/u.test(text.slice(label.start, label.end))
   const cuts = [...(isNumber ? [label] : []), ...ranks].filter((cut) => cut.start >= start && cut.end <= end)

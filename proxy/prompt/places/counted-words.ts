@@ -7,7 +7,7 @@ export const PLACE =
   '(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|last|final|penultimate|next[- ]to[- ]last|(?:second|2nd|third|3rd)[- ](?:to[- ])?last|bottom|topmost|\\d{1,2}(?:st|nd|rd|th))'
 export const NUMERAL = '(?:one|two|three|four|five|six|seven|eight|nine|ten)'
 
-// what texts tell of, which has places of its own: `the final results of the trial`
+// what texts are about, which has positions of its own: `the final results of the trial`
 const EVENT =
   'trials?|stud(?:y|ies)|surveys?|experiments?|elections?|referendums?|votes?|races?|match|games?|tournaments?|championships?|exams?|examinations?|audits?|campaigns?|quarters?|years?'
 const LAW =
@@ -48,7 +48,7 @@ function ofTheir(nouns: string): string {
   return `(?:(?!(?:search|query|list)(?!\\p{L}))[\\p{L}\\d-]{1,30} ){0,3}(?:${nouns})`
 }
 
-/** Blanks out the places of what texts tell of, such as `the second article of the constitution`. */
+/** Blanks out positions within what texts are about, such as `the second article of the constitution`. */
 export function blankTopics(text: string): string {
   return text.replace(TOPIC, (topic) => '_'.repeat(topic.length))
 }

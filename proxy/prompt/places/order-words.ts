@@ -68,10 +68,10 @@ const VERBS =
   '(?:score|rate|translate|summari[sz]e|classify|label|judge|grade|rewrite|describe|explain|evaluate|review|paraphrase|annotate|tag|number|proofread)'
 const DATA = '(?:json|csv|xml|yaml|sql|table|spreadsheet)'
 const ALL = '(?:(?:the|these|those|all|of|my|both|following|given|above|provided|retrieved) ){0,4}'
-// what is told in the model's own words
+// what the model must state in its own words
 const INTO_ONE =
   ' (?:together )?(?:in)?to (?:a|an|one|your|the) (?:\\p{L}+ ){0,3}(?:answers?|response|reply|summary|explanation)'
-// `who finished first` asks about an event that the texts tell of
+// `who finished first` asks about an event that the texts describe
 const RACING =
   '(?:finish(?:ed|es)|wins?|won|arrive[ds]?|died|scored?|land(?:ed|s)|reach(?:ed|es)|discovered|invented|climbed|flew)'
 // output that is one per text, such as a table, or depends on time

@@ -254,7 +254,7 @@ const returned: readonly OrderedText[] = [
   ),
 ]
 
-/** The blind set of what may not be moved. */
+/** The blind set of texts that must not be moved. */
 export const blindOrders: readonly OrderedText[] = [
   ...Object.entries(told).map(([name, [text, question]]) => asks(name, text, question)),
   ...returned,

@@ -3,7 +3,7 @@ import { secondHalf } from './developed-later-second.fixture.ts'
 import type { Template } from './template.fixture.ts'
 
 /*
- * Templates that were held out at first, when 71.3 % of their lists were found exactly. The finder was mended by them
+ * Templates that were held out at first, when 71.3 % of their lists were found exactly. The finder was fixed by them
  * since: they say what it keeps, not how it does on others.
  */
 

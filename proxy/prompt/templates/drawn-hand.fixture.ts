@@ -56,7 +56,7 @@ const asked: Readonly<Record<string, (documents: Documents, question: string) =>
     `다음 참고 문서를 바탕으로 질문에 답하세요.\n\n${list(docs, (d, n) => `[참고 문서 ${n}] ${d.title}\n${d.text}`)}\n\n질문: ${q}`,
 }
 
-/** Documents in the system prompt, the question behind. */
+/** Documents in the system prompt, the question after it. */
 const told: Readonly<Record<string, (documents: Documents) => string>> = {
   'title in bold and text, under a heading': (docs) =>
     `You are the assistant of our docs.\n\n## Relevant documentation\n\n${list(docs, (d) => `**${d.title}** (${d.url})\n${d.text}`)}\n\n## Rules\n\nAnswer only from the documentation.`,

@@ -47,7 +47,7 @@ const asked: Readonly<Record<string, (documents: Documents, question: string) =>
     `参考以下知识库片段回答问题。\n\n${list(docs, (d, n) => `片段${n}（来源：${d.file}）：\n${d.text}`)}\n\n问题：${q}`,
 }
 
-/** Documents in the system prompt, the question behind. */
+/** Documents in the system prompt, the question after it. */
 const told: Readonly<Record<string, (documents: Documents) => string>> = {
   'mem0, memories with dashes': (docs) =>
     `You are a helpful AI. Answer the question based on query and memories.\nUser Memories:\n${list(docs, (d) => `- ${d.text.replaceAll('\n', ' ')}`, '\n')}`,

@@ -64,7 +64,7 @@ const asked: Readonly<Record<string, (documents: Documents, question: string) =>
     `${list(docs, (d, n) => `Reference [${n}]: ${d.text}`, '\n')}\n\nQuestion: ${q}\nAnswer:`,
 }
 
-/** Documents in the system prompt, the question behind. */
+/** Documents in the system prompt, the question after it. */
 const told: Readonly<Record<string, (documents: Documents) => string>> = {
   'Agno, references from the knowledge base': (docs) =>
     `You are a helpful agent.\n\nUse the following references from the knowledge base if it helps:\n<references>\n${json(

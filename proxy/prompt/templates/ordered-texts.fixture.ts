@@ -54,7 +54,7 @@ export const days: readonly string[] = ['2024-03-01', '2024-03-02', '2024-03-05'
 export const people: readonly string[] = ['Ann', 'Bo', 'Ann', 'Cy']
 export const files: readonly string[] = ['src/pump.ts', 'src/valve.ts', 'src/seal.ts', 'src/line.ts']
 
-/** Those to look at when the finder is mended. */
+/** Those to look at when the finder is fixed. */
 export const orderedTexts: readonly OrderedText[] = [
   asks('steps in angle brackets', `Do this:\n\n${entries((s, i) => `<<<STEP ${i}>>>\n${s}`)}`),
   asks(

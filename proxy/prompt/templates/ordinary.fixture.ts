@@ -28,7 +28,7 @@ const dresses: Readonly<Record<string, Dress>> = {
 interface Scene {
   readonly family: string
   readonly texts: readonly string[]
-  /** what stands in front of the texts, and behind them */
+  /** what is before the texts, and after them */
   readonly words: readonly (readonly [before: string, behind: string])[]
 }
 

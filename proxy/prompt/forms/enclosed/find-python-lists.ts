@@ -21,12 +21,12 @@ const ORIGIN = /^(?:url|uri|link|href|source|file|file_?name|file_?path|path|doc
 const PAGE = /^page(?:number|label)?$/
 const SHORTEST_TEXT = 16
 const LONGEST_VALUE = 200
-// each is read to its end, which may be the text's
+// each is read to its end, which may be as far as the end of the text
 const MOST_READ = 16
 
 /**
  * Finds the list that Python printed: texts, objects with a text and its source, or documents of a retriever, as in
- * `[Document(metadata={'source': 'a.md'}, page_content='It rained.'), …]`. Outside of what a search tool returned, only
+ * `[Document(metadata={'source': 'a.md'}, page_content='It rained.'), …]`. Outside the results of a search tool, only
  * such documents count, and only below words that announce them.
  */
 export function findPythonLists(marks: Marks, region: Region): ContextList[] {
@@ -115,7 +115,7 @@ function isOrdered(text: string, elements: readonly PythonValue[]): boolean {
     const named = own.filter(([name, { kind }]) => ORIGIN.test(name) && kind === 'text')
     return named.map(([, value]) => toWords(text, value)).join()
   })
-  // pages of different files are no order
+  // pages of different files are not an order
   const areOfOthers = !names.includes('') && new Set(names).size === names.length
   const dates = members.map((own) => {
     const date = own

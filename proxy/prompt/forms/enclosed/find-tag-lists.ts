@@ -165,7 +165,7 @@ function isOrdered(text: string, open: KinElement['open'], hasOrigins: boolean):
   return readAttributes(text, open).some(({ name, valueStart, valueEnd }) => {
     // the words of an unquoted title look like attributes without values
     if (valueStart === valueEnd || idNames.includes(name)) return false
-    // line numbers in different files are no order
+    // line numbers in different files are not an order
     if (hasOrigins && LINES.test(toFieldName(name))) return false
     return orderedField.test(toFieldName(name)) || (name === 'total' && /^\d+$/.test(text.slice(valueStart, valueEnd)))
   })
@@ -204,7 +204,7 @@ function toBlock(text: string, { start, end, open, close }: KinElement, label: B
   return ranks.length === 0 ? block : { ranks, ...block }
 }
 
-/** Returns where the text of an element begins that may begin with its number: `[3] It rained.`, `<id>3</id> …`. */
+/** Returns where an element's text begins, after its number if it has one: `[3] It rained.`, `<id>3</id> …`. */
 function skipNumber(text: string, start: number, end: number, label: Span): number {
   const before = label.start - start > LONGEST_NUMBER ? '' : text.slice(start, label.start)
   if (!/^(?:\[|<\w+>\s*)$/.test(before)) return start

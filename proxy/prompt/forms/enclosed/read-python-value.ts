@@ -11,7 +11,7 @@ export interface PythonValue {
   readonly elements: readonly PythonValue[]
 }
 
-// deeper values are of no kind that holds texts
+// no kind of value with texts is nested deeper
 const MOST_DEPTH = 8
 const MOST_VALUES = 20_000
 const LONGEST_NAME = 64
@@ -71,7 +71,7 @@ class Reader {
     return { start, end: at + 1, kind: sign === '[' ? 'list' : 'object', members, elements }
   }
 
-  /** Reads one value between brackets, with its name. Returns where the next value begins or the closing bracket is. */
+  /** Reads one value between brackets, with its name. Returns the start of the next value or of the closing bracket. */
   #readItem(
     sign: string,
     at: number,

@@ -54,8 +54,8 @@ function readLists(labelled: LabelledRegion, labels: readonly Label[], refused: 
 }
 
 /**
- * Returns whether a record hidden by a fence is one of a tool's texts. These are no examples: the fence is one of theirs,
- * cut off, and a list behind it would not be whole.
+ * Returns whether a record hidden by a fence is one of a tool's texts. These are not examples: the fence is part of a
+ * text that was cut off, and a list after it would be incomplete.
  */
 function isCutOff({ whole }: Marks, { keys }: Label): boolean {
   return whole && keys !== undefined
@@ -96,12 +96,12 @@ function readList(labelled: LabelledRegion, first: Label): ContextList | undefin
   }
 }
 
-/** Returns whether these are several. Records with other fields between them would be merged with them. */
+/** Returns whether there are several. Records with other fields between them would be merged with them. */
 function areAlike(labels: readonly Label[]): boolean {
   return labels.length > 1 && labels.every(({ keys }) => keys === labels[0]!.keys)
 }
 
-/** Returns whether a tag right in front of a first block opens no element around the blocks: a text may hold its closing tag. */
+/** Returns whether a tag right before the first block opens no element around all: a text may have its closing tag. */
 function isOpenBefore({ text, tags }: Marks, start: number, end: number): boolean {
   if (text[start - 1] !== '>') return false
   const tag = tags[findIndexFrom(tags, start) - 1]
@@ -113,7 +113,7 @@ function startsIn(text: string, region: Region, { start }: Label): boolean {
   return findContentStart(text, region.start, region.end) === start
 }
 
-/** Returns whether a numbered list is a text's notes: below a heading for notes, or nothing but links. */
+/** Returns whether a numbered list is a text's notes: it is below a heading for notes, or consists only of links. */
 function isNotes(text: string, first: Label, blocks: readonly BlockSpan[]): boolean {
   if (!first.bare) return false
   if (isLinks(text, blocks)) return true
@@ -163,7 +163,7 @@ function findListEnd(
   if (isOpenItem(text, run.labels, run.limit)) return undefined
   const ending = findEnding(labelled.marks, labelled.lines, run.labels, interior, run.limit)
   if (interior.quotes !== undefined && ending.listEnd === undefined) return undefined
-  // if only the last block is not closed, it is no block, or continues out of sight
+  // if only the last block is not closed, it is not a block, or its end is cut off
   if (interior.closed && ending.listEnd === undefined) return undefined
   const limit = findBlockLimit(labelled, run, interior, ending)
   if (limit === undefined) return undefined

@@ -10,11 +10,11 @@ const LONGEST_HEADING = 120
 const LONGEST_NAME = 160
 
 /**
- * Finds texts of one line each that only carriage returns separate, each behind the name of its file and a colon, below
- * a line that announces them. Such signs are in no text, so that the last one ends with its line.
+ * Finds one-line texts that are separated only by carriage returns, below a line that announces them. Each follows the
+ * name of its file and a colon. Texts never contain such a carriage return, so the last one ends with its line.
  */
 export function findCarriageLists({ text }: Marks, region: Region): ContextList[] {
-  // inside a container its elements are the texts
+  // inside a container, its elements are the texts
   const at = region.container ? undefined : findLone(text, region.start, region.end)
   if (at === undefined) return []
   const line = Math.max(text.lastIndexOf('\n', at) + 1, region.start)
@@ -37,9 +37,9 @@ export function findCarriageLists({ text }: Marks, region: Region): ContextList[
   return [{ blocks, positional: false, labelPrefix: '', form: 'record', weight: 'strong', hasOrigins: true, end: last }]
 }
 
-/** Returns the next carriage return that ends no line of Windows. */
+/** Returns the next carriage return that is not part of a CRLF. */
 function findLone(text: string, from: number, to: number): number | undefined {
-  // a search in the whole text would go on behind `to`
+  // a search in the whole text would continue after `to`
   const range = text.slice(from, to)
   for (let at = range.indexOf('\r'); at >= 0; at = range.indexOf('\r', at + 1)) {
     if (text[from + at + 1] !== '\n') return from + at

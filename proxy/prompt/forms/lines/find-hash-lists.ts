@@ -13,9 +13,9 @@ const WORDS = new RegExp(announcingWords, 'iu')
 const MOST_LINES_ABOVE = 400
 
 /**
- * Finds texts that are separated by lines of nothing but `###`. They begin behind the words that announce them, on that
- * line or below it. A heading is never empty, so no text has such lines. The last text ends above the only line for a
- * question, and above a rule if one is there.
+ * Finds texts that are separated by lines of only `###`. They begin after the words that announce them, on the same line
+ * or below it. A heading is never empty, so texts contain no such lines. The last text ends above the only line for a
+ * question, or above a rule before that line.
  */
 export function findHashLists({ text, hashes, whole }: Marks, region: Region): ContextList[] {
   const own = findOwn(hashes, region)
@@ -37,7 +37,7 @@ export function findHashLists({ text, hashes, whole }: Marks, region: Region): C
   return [{ blocks, positional: false, labelPrefix: '', form: 'rules', weight: 'strong', end: blocks.at(-1)!.end }]
 }
 
-/** Returns where the words end that announce a list in front of `to`. Undefined if several lines may be these words. */
+/** Returns the end of the words that announce a list before `to`. Undefined if several lines may be these words. */
 function findAnnounced(text: string, from: number, to: number): number | undefined {
   let found: number | undefined
   let count = 0
@@ -51,7 +51,7 @@ function findAnnounced(text: string, from: number, to: number): number | undefin
   return count < MOST_LINES_ABOVE ? found : undefined
 }
 
-/** Returns whether a further line begins like the one that announces the list: each piece is then an example of its own. */
+/** Returns whether another line begins like the one that announces the list. Each piece is then a separate example. */
 function announcesAgain(text: string, start: number, end: number): boolean {
   const words = text.slice(text.lastIndexOf('\n', start - 2) + 1, start).trim()
   const again = text.indexOf(`\n${words}`, start)

@@ -18,7 +18,7 @@ interface Field {
 }
 
 /**
- * Finds what a search tool returns as records that are each on one line, or all on the same one: `snippet: It rained,
+ * Finds the records that a search tool returns on one line each, or all on the same one: `snippet: It rained,
  * title: Oslo, link: https://a.example, snippet: …`. All have the same fields once, and an address without spaces.
  */
 export function findInlineRecords({ text, source }: Marks, region: Region): ContextList[] {
@@ -74,7 +74,7 @@ function namesOf(record: readonly Field[] | undefined): string[] {
   return (record ?? []).map(({ name }) => name)
 }
 
-/** Returns whether each of these has an address and a text, and no field twice. */
+/** Returns whether each of these has an address and a text, but no field twice. */
 function areSaying(text: string, records: readonly (readonly Field[])[]): boolean {
   return records.every((record) => {
     const names = namesOf(record)

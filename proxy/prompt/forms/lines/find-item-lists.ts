@@ -79,7 +79,7 @@ function readRun(text: string, first: number, { form, indent }: Bullet, limit: n
   return { items, end }
 }
 
-/** Returns whether the last item certainly ends here, and no further item follows behind what may be a paragraph of it. */
+/** Returns whether the last item certainly ends here, and no further item follows a paragraph that may belong to it. */
 function endsHere(marks: Marks, items: readonly BlockSpan[], end: number, limit: number): boolean {
   const { text } = marks
   const next = findContentStart(text, end, limit)

@@ -130,7 +130,7 @@ function mayBeHeading(text: string, start: number, end: number): boolean {
   return ':：*]>'.includes(text[end - 1]!) || text[findContentStart(text, start, end)] === '#'
 }
 
-// the beginning of a guide's line, or what it tells its reader
+// the beginning of a guide's line, or an instruction to its reader
 const GUIDING =
   /^(?:[`{<]|\*\*|\[[ x]\]|(?:always|never|do not|don't|only|use|call|check|run|read|write|avoid|must|should|return)\b)|\b(?:you (?:must|should)|must|never)\b|[:：]$/i
 

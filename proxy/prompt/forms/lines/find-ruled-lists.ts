@@ -139,7 +139,7 @@ function findBound(
   if (holdsOwnRule(text, start, rules)) return undefined
   const { notes } = lines
   const questions = notes.filter(({ kind }) => typeof kind === 'object' && kind.question)
-  // the question is in another message, and nothing leads over to a prompt behind the first rule
+  // the question is in another message, and nothing after the first rule leads over to a prompt
   if (asked && !notes.some(({ kind, start }) => typeof kind === 'object' && start > rules[0]!.start)) return end
   if (container || whole) return questions.length === 0 ? end : undefined
   const question = questions.at(-1) ?? findAskingLine(text, rules, { start, end })
@@ -152,7 +152,7 @@ function findBound(
 }
 
 /**
- * Returns the last line if it asks and is alone after the last block, and no block has paragraphs it could be one of.
+ * Returns the last line if it asks, nothing else follows the last block, and it cannot be a paragraph of a block.
  */
 function findAskingLine(
   text: string,

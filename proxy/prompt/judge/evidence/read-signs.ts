@@ -36,7 +36,7 @@ function turnStart({ turns }: Marks, at: number): number {
   return turns[findIndexFrom(turns, at + 1) - 1]?.start ?? 0
 }
 
-/** Returns whether the prompt mentions the list's tags, as in `use what stands in <data></data>`. */
+/** Returns whether the prompt mentions the list's tags, as in `use what is in <data></data>`. */
 function isNamed({ text, tags }: Marks, { blocks, end }: ContextList): boolean {
   const { start } = blocks[0]!
   const name = tags[findIndexFrom(tags, start)]?.name

@@ -4,17 +4,17 @@ export type Warn = (details: Readonly<Record<string, unknown>>, message: string)
 const betweenMilliseconds = 5_000
 
 /** When a kind was last logged, and what has been withheld since. */
-interface Told {
+interface Logged {
   at: number
   count: number
   latest: Readonly<Record<string, unknown>>
 }
 
 /** Logs a new kind of warning at once, and repeated ones as one line every few seconds. */
-export class SeldomWarnings {
+export class RateLimitedWarnings {
   readonly #warn: Warn
   readonly #now: () => number
-  readonly #kinds = new Map<string, Told>()
+  readonly #kinds = new Map<string, Logged>()
 
   /** `now`: milliseconds, monotonic. Each message is a kind: use few different ones. */
   constructor(warn: Warn, now: () => number) {
@@ -24,10 +24,10 @@ export class SeldomWarnings {
 
   /** Warns now, or counts it for a later line. */
   warn(details: Readonly<Record<string, unknown>>, message: string): void {
-    const told = this.#kinds.get(message)
-    if (told) {
-      told.count += 1
-      told.latest = details
+    const logged = this.#kinds.get(message)
+    if (logged) {
+      logged.count += 1
+      logged.latest = details
       return
     }
     this.#kinds.set(message, { at: this.#now(), count: 0, latest: details })
@@ -37,9 +37,9 @@ export class SeldomWarnings {
   /** Logs the counted warnings whose interval has passed. Must be called regularly. */
   flush(): void {
     const now = this.#now()
-    for (const [message, told] of this.#kinds) {
-      if (now - told.at < betweenMilliseconds) continue
-      const { count, latest } = told
+    for (const [message, logged] of this.#kinds) {
+      if (now - logged.at < betweenMilliseconds) continue
+      const { count, latest } = logged
       if (count === 0) {
         this.#kinds.delete(message)
         continue

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { SeldomWarnings } from './seldom-warnings.ts'
+import { RateLimitedWarnings } from './rate-limited-warnings.ts'
 
 function create() {
   const lines: [message: string, details: Readonly<Record<string, unknown>>][] = []
   let now = 0
-  const warnings = new SeldomWarnings(
+  const warnings = new RateLimitedWarnings(
     (details, message) => void lines.push([message, details]),
     () => now,
   )
@@ -15,7 +15,7 @@ function create() {
   return { warnings, lines, pass }
 }
 
-test('the first of a kind is told at once, and what follows within seconds in one line, with a count and the latest of it', () => {
+test('the first of a kind is logged at once, further ones within seconds in one line, with their count and the latest details', () => {
   const { warnings, lines, pass } = create()
   for (let i = 0; i < 6_000; i++) {
     warnings.warn({ i }, 'bad')
@@ -32,7 +32,7 @@ test('the first of a kind is told at once, and what follows within seconds in on
   expect(lines.slice(3)).toEqual([['bad', { i: 'later' }]])
 })
 
-test('kinds do not keep each other from being told', () => {
+test('one kind does not delay another', () => {
   const { warnings, lines } = create()
   for (const kind of ['a', 'b', 'a', 'c']) warnings.warn({}, kind)
   expect(lines.map(([kind]) => kind)).toEqual(['a', 'b', 'c'])

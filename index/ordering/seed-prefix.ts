@@ -6,12 +6,12 @@ const priorSpeakers = 3
 /** Each placed block that a past request lacks reduces that request's weight to this share, relative to the others. */
 const shareWithout = 0.4
 /** At most this many blocks are placed. No plan has yet shared so many, and the ranking is worth more. */
-const mostFounded = 64
+const mostSeeded = 64
 /** Weights stop growing here, before they overflow. */
 const mostWeight = 1e60
 
 /** The distinct blocks of a context. A block is referred to by its index in these lists. */
-interface FoundingQuery {
+interface SeedQuery {
   readonly blocks: readonly number[]
   /** first rank of each in the context */
   readonly ranks: readonly number[]
@@ -31,7 +31,7 @@ interface FoundingQuery {
  * share this block only together with those. Places nothing if no past request has a block that is not placed yet; the
  * ranking then stays. O(64 · (n + 16 · k)) for n blocks and past requests of k blocks.
  */
-export function foundPrefix(query: FoundingQuery, placement: Placement): void {
+export function seedPrefix(query: SeedQuery, placement: Placement): void {
   const { blocks, ranks, sizes, speakers, indexOfRank } = query
   // nothing is known about the remaining blocks: they keep their ranks, as no order is likely to be shared
   const isPlaced = new Set(placement.order.map((rank) => indexOfRank[rank]!))
@@ -39,7 +39,7 @@ export function foundPrefix(query: FoundingQuery, placement: Placement): void {
   for (const rank of placement.order) speakers[indexOfRank[rank]!]!.forEach(speakUp)
   const demand = speakers.map((requests) => requests.reduce((sum, { weight }) => sum + weight, 0))
   const prior = priorSpeakers / blocks.length ** 2
-  for (let founded = 0; founded < mostFounded; founded++) {
+  for (let seeded = 0; seeded < mostSeeded; seeded++) {
     let best = -1
     let most = -1
     for (let at = 0; at < blocks.length; at++) {
@@ -62,7 +62,7 @@ function speakUp(request: SimilarRequest): void {
 }
 
 /** Does the same for all speakers of a block and raises the demand for their other blocks. */
-function raiseDemand({ speakers, indexOfBlock }: FoundingQuery, at: number, demand: number[]): void {
+function raiseDemand({ speakers, indexOfBlock }: SeedQuery, at: number, demand: number[]): void {
   for (const request of speakers[at]!) {
     const before = request.weight
     speakUp(request)
