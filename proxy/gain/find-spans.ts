@@ -5,8 +5,8 @@ const longest = 512
 
 /**
  * Returns the ends of a text's spans, which depend only on its content: the end of a line or a sentence or, if there is
- * none for long, the place that a rolling hash chooses (content-defined chunking). Texts that contain the same stretch have the same
- * spans in it, except at its edges. The last end is the end of the text.
+ * none for long, the place that a rolling hash chooses (content-defined chunking). Texts that contain the same stretch
+ * have the same spans in it, except at its edges. The last end is the end of the text.
  */
 export function findSpanEnds(text: string): number[] {
   const ends: number[] = []
