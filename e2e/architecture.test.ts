@@ -32,7 +32,19 @@ const floors = {
   },
   proxy: inOrder(
     ...['json', 'answer', 'store', 'access', 'prompt', 'patterns', 'hygiene', 'bounds', 'http', 'config'],
-    ...['engine-reports', 'mirror', 'replicas', 'chunks', 'receive', 'reuse', 'telemetry', 'call', 'gain', 'record'],
+    ...[
+      'engine-reports',
+      'mirror',
+      'replicas',
+      'engine-events',
+      'chunks',
+      'receive',
+      'reuse',
+      'telemetry',
+      'call',
+      'gain',
+      'record',
+    ],
     ...['redis', 'request', 'dashboard', 'admin', 'compare', 'doctor'],
   ),
   'proxy/answer': {

@@ -10,7 +10,7 @@ interface Tally<Labels> {
   inc(labels: Readonly<Labels>, by?: number): void
 }
 
-/** What is measured (CONTRACT §5); `registry` writes the text for Prometheus. We define all label values. */
+/** What is measured (docs/operations.md); `registry` writes the text for Prometheus. We define all label values. */
 export interface Metrics {
   readonly registry: Registry
   readonly requests: Tally<{ route: string; outcome: Outcome }>

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { ProxyError } from '../errors.ts'
 import type { ApiKeys, KeyEntry } from './api-keys.ts'
-import { type TenantSource, tenantName, tenantOf } from './tenant.ts'
+import { defaultTenant, type TenantSource, tenantName, tenantOf } from './tenant.ts'
 import { readPeers } from './trusted-peers.ts'
 
 /** Who sent a request. */
@@ -36,8 +36,6 @@ interface TenancyOptions {
 const longestName = 256
 /** The control plane can resolve the names in logs of this many most recent tenants. */
 const mostNamed = 10_000
-/** The tenant of all callers that nothing distinguishes. */
-const defaultTenant = 'default'
 
 /**
  * Determines tenants by API key, or by the header of a gateway that is trusted to name them. A prefix marks the source

@@ -4,16 +4,19 @@ import type { IncomingHttpHeaders } from 'node:http'
 /** What distinguishes tenants: the presented API key, only a trusted peer's header, or nothing: all are one tenant. */
 export type TenantSource = 'key' | 'header' | 'none'
 
+/** The tenant of all callers that nothing distinguishes. */
+export const defaultTenant = 'default'
+
 /** The tenant, whose callers may share cache: a hash of the caller's API key, or `default` without one. */
 export function tenantOf(headers: IncomingHttpHeaders): string {
   const key = headers.authorization ?? headers['x-api-key']
-  if (key === undefined || key === '') return 'default'
+  if (key === undefined || key === '') return defaultTenant
   return hash('sha256', String(key), 'base64url').slice(0, 22)
 }
 
 /** The name of a tenant in logs: as its keys or its gateway name it; if only its bearer is known, a hash of that. */
 export function tenantName(tenant: string): string {
-  if (tenant === 'default') return tenant
+  if (tenant === defaultTenant) return tenant
   const [, name] = /^(?:key|header):(.*)$/s.exec(tenant) ?? []
   return name ?? hash('sha256', tenant, 'base64url').slice(0, 12)
 }

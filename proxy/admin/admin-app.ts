@@ -42,7 +42,7 @@ interface AdminDependencies {
   readonly resumeReplica?: ((replica: string) => boolean) | undefined
 }
 
-/** The control plane (CONTRACT §4). */
+/** The control plane: docs/operations.md lists its paths, docs/contract.md what may be relied on. */
 export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv> {
   const { pipeline, drain, token, telemetry } = dependencies
   const page = readDashboardPage()

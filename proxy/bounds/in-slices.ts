@@ -1,5 +1,5 @@
 import { setImmediate as afterIo } from 'node:timers/promises'
-import { sliceMilliseconds } from '../bounds/time-slices.ts'
+import { sliceMilliseconds } from './time-slices.ts'
 
 /** The clock is read once per this many items. */
 const itemsPerLook = 8

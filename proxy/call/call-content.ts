@@ -33,7 +33,7 @@ export class CallContent {
   release(): void {
     this.#body = Buffer.alloc(0)
     this.#received = { prompt: undefined, tidied: [], fault: undefined, skipped: undefined }
-    this.certain.letGo()
+    this.certain.release()
     this.#share.release()
   }
 }

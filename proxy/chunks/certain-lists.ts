@@ -53,7 +53,7 @@ export class CertainLists {
   }
 
   /** Releases all texts; the counts stay. */
-  letGo(): void {
+  release(): void {
     this.#kept = this.counts
     this.#found.clear()
   }

@@ -1,3 +1,4 @@
+import { engineKinds } from '#engine-adapters/engine-adapter.ts'
 import { ConfigError } from '../errors.ts'
 import { CollectedFaults } from './faults/collected-faults.ts'
 import { readStartFiles } from './read-files.ts'
@@ -5,8 +6,9 @@ import type { ConfigSource } from './sources/config-source.ts'
 import { toConfig } from './to-config.ts'
 
 /** The error of a configuration without an engine. */
-export const noEngine =
-  'No engine is named: write --engine http://HOST:PORT,kind=vllm (or sglang, openai), or --emulate for canned text without one.'
+export const noEngine: string =
+  `No engine is named: write --engine http://HOST:PORT,kind=KIND (${engineKinds.join(', ')}), ` +
+  'or --emulate for canned text without one.'
 
 /**
  * Reads everything that `reprise serve --config FILE` would start with, but starts nothing. Throws a ConfigError if it

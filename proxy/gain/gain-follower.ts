@@ -90,7 +90,7 @@ export class GainFollower {
     if (!worlds) return
     const length = worlds.texts.reduce((sum, text) => sum + text.length, 0)
     if (length > longestPrompt) {
-      worlds.letGo()
+      worlds.release()
       return
     }
     this.#wasAlone = this.#routed.replica.admission.inFlight <= 1
@@ -102,7 +102,7 @@ export class GainFollower {
       this.#seen = this.#gain.seen.note(caller.tenant, worlds.texts)
       const exact = asked && (await this.#askOther(asked, worlds, { request, body, received, api: call.api }))
       const prompts = exact ?? estimate(worlds, caller.tenant)
-      worlds.letGo()
+      worlds.release()
       this.#note(prompts)
       return prompts
     })

@@ -22,7 +22,7 @@ export type { Acknowledgement, MirrorState } from './report-state.ts'
 export type Loss = 'first' | 'restarted' | 'cleared'
 
 /**
- * The receiving end of the callback protocol (CONTRACT §4) for one replica. Applies its reports to the replica's cache
+ * The receiving end of the callback protocol (docs/contract.md, Eviction callbacks) for one replica. Applies its reports to the replica's cache
  * one after the other, each in slices between which requests are served.
  */
 export class ReplicaMirror {

@@ -1,4 +1,4 @@
-/** How far the mirror of a replica's cache can be trusted (CONTRACT §4). */
+/** How far the mirror of a replica's cache can be trusted (docs/contract.md, Eviction callbacks). */
 export type MirrorMode = 'exact' | 'degraded' | 'fallback'
 
 /** Senders with nothing to report still send every two seconds. */

@@ -11,7 +11,7 @@ export interface MirrorState {
   readonly sequence: number
 }
 
-/** Tracks which reports of an engine have been taken, and how far they can be trusted (CONTRACT §4). */
+/** Tracks which reports of an engine have been taken, and how far they can be trusted (docs/contract.md, Eviction callbacks). */
 export class ReportState {
   #generation: string | undefined
   #sequence = 0

@@ -46,7 +46,7 @@ export interface FoundContexts {
 }
 
 /**
- * Finds the contexts of one message (CONTRACT §3): `documents` given as such, else marked lists, also across text
+ * Finds the contexts of one message (docs/contract.md, What happens to a prompt): `documents` given as such, else marked lists, also across text
  * parts. If there are none, returns what the user's own patterns find; else the results of tools, or the text parts of
  * a user message before the last one, which is the question.
  */

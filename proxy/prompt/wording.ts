@@ -16,7 +16,7 @@ export interface Wording {
   readonly block: string
 }
 
-/** The wording of CONTRACT §3. */
+/** The wording that docs/contract.md promises. */
 export const defaultWording: Wording = {
   order: defaultOrderAnnotation,
   volatile: defaultValuesAnnotation,

@@ -10,8 +10,8 @@ import type { Exchange } from '../call/exchange.ts'
 import type { ForwardObserver } from '../http/forward.ts'
 import type { ForwardOutcome } from '../reasons.ts'
 import { membersOf } from '../receive/read-received.ts'
-import { hasOnePrompt } from '../reuse/prompt-list.ts'
 import type { Pipeline } from './pipeline.ts'
+import { hasOnePrompt } from './prompt-list.ts'
 
 /** What an observer needs to know about the request besides the decision. */
 interface Observed {

@@ -4,7 +4,7 @@ import type { BodySplice } from '../prompt/body/splice-body.ts'
 import { spliceToSlices, type TextSplice } from '../prompt/body/text-splice.ts'
 
 /**
- * A request in two worlds, one of which is sent: as it was received, and as it is rewritten. `letGo` releases its
+ * A request in two worlds, one of which is sent: as it was received, and as it is rewritten. `release` releases its
  * texts, since answers take long.
  */
 export class TwoWorlds {
@@ -74,7 +74,7 @@ export class TwoWorlds {
     return this.isShadow ? this.#rewritten() : this.#received()
   }
 
-  letGo(): void {
+  release(): void {
     this.#texts = []
     this.#splices = []
     this.#prompts = []

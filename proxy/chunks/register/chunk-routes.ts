@@ -18,7 +18,7 @@ interface ChunkRegister {
   readonly secondsSinceMatch: () => number | null
 }
 
-/** Adds the routes by which an operator registers and forgets chunks (CONTRACT §4). */
+/** Adds the routes by which an operator registers and forgets chunks (docs/chunks.md). */
 export function addChunkRoutes(
   app: Hono<ServerEnv>,
   { chunks, settings, secondsSinceMatch }: ChunkRegister,

@@ -36,7 +36,7 @@ test.each(['ümlaut', '-x', '@', 'a/b', '%', 'lo;127.0.0.1'])('a host that is no
 
 test.each(['openai', undefined] as const)('events are read of engines of a known kind only: %s', (kind) => {
   const faults = findEngineFaults({ url: 'http://a', ...(kind && { kind }), events: 'tcp://a:1' })
-  expect(faults).toEqual([['events', 'are read from kind=vllm and kind=sglang only: say which of them the engine is']])
+  expect(faults).toEqual([['events', 'are read only from kind=vllm and kind=sglang: say which of them the engine is']])
 })
 
 test.each(['http://me:hush@gpu-0:8000', 'http://:hush@gpu-0', 'https://me@gpu-0/v1'])(

@@ -1,9 +1,12 @@
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
+import { engineKinds } from '#engine-adapters/engine-adapter.ts'
 import { hasQuery, isHttpUrl, queryFault } from '../read-arguments.ts'
 import type { EngineSettings } from '../settings.ts'
 
 /** Addresses that an engine can listen on, but that nobody can connect to from elsewhere. */
 const anywhere = ['*', '0.0.0.0', '[::]']
+/** The kinds of engines whose events can be followed, as they are written. */
+const publishing = engineKinds.filter((kind) => adapterFor(kind).publishesEvents).map((kind) => `kind=${kind}`)
 const hostPattern = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9][\w.-]*)$/
 
 /** Finds what cannot be used in an engine's addresses and kind, each with the setting at fault. */
@@ -21,7 +24,7 @@ export function findEngineFaults(engine: EngineSettings): [key: string, reason: 
     if (reason !== undefined) faults.push([key, reason])
   }
   if (events !== undefined && !adapterFor(kind).publishesEvents)
-    faults.push(['events', 'are read from kind=vllm and kind=sglang only: say which of them the engine is'])
+    faults.push(['events', `are read only from ${publishing.join(' and ')}: say which of them the engine is`])
   if (tls && !url.startsWith('https:')) faults.push(['tls', 'is for an engine behind https://'])
   return faults
 }

@@ -49,7 +49,6 @@ const UNNUMBERED = /((?:document|doc|source|passage|chunk|excerpt|snippet|search
 const IN_PARENTHESES = /\((source|file|document|doc|url|from)[:：][ \t]?[^()\n]{1,200}\)(?=[ \t]*\r?\n)/iuy
 // `# URI: notes/a.md`, a heading that names the block's source
 const HEADED_FIELD = /(uri|url|source|file|path|document|filename)[:：][ \t]+(?=\S)/iuy
-// `[a.md]: text`, as in a list of sources
 // `- [c910e2e]: text`: a key contains a digit, or is hexadecimal; `- [x]` is a checkbox
 // `- [a7:0-50] text`
 const ITEM = /\[((?=[\w.:#-]{0,63}\d|[0-9a-f]{6})[\w.:#-]{1,64})\](?::?)(?=[ \t])/uy
@@ -58,6 +57,7 @@ const LINK = /(?:(\d{1,3})\.[ \t])?\[[^[\]\n]{1,200}\]\(https?:\/\/[^\s()]{1,300
 const ROW = /(\d{1,9})(?:\||,[^,"\n]{1,160},)(?=")/y
 // `17|It rained.`, below the column names
 const ROW_OF_TEXT = /(\d{1,6})\|(?=[^|"\n])/y
+// `[a.md]: text`, as in a list of sources
 const NAMED_FILE = /\[([\p{L}\p{N}][\p{L}\p{N}_./ -]{0,99}\.[A-Za-z][A-Za-z0-9]{1,4}(?:#[\w=.-]{1,40})?)\]:(?=[ \t])/uy
 
 /** The form of labels that are the first cell of an unquoted row. */

@@ -1,7 +1,7 @@
 import type { EngineConfig } from '../config/config.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
-import type { ReplicaSet } from './replica-set.ts'
+import type { ReplicaSet } from '../replicas/replica-set.ts'
 
 /** Follows the KV events of every engine with a configured address for them (`events=`), for its replica's mirror. */
 export async function followEngines(

@@ -1,6 +1,6 @@
 import type { SentPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
-import type { AskedPrompt } from './token-asker.ts'
+import type { AskedPrompt } from '../engine-reports/token-asker.ts'
 
 /** A prompt that was sent, and for which it is not yet settled what the engine keeps. */
 export interface SentRequest {

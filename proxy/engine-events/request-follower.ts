@@ -3,7 +3,7 @@ import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { SentPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
 import type { AskedPrompt } from '../engine-reports/token-asker.ts'
-import type { Replica } from './replica.ts'
+import type { Replica } from '../replicas/replica.ts'
 
 /** The estimate by characters may be too high by this factor: short texts can have an unusual token density. */
 const estimateError = 2

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
 import { writeBody } from '../prompt/body/prompt-body.ts'
+import { finish } from '../prompt/finish.ts'
 import { defaultWording } from '../prompt/wording.ts'
 import { readReceived } from '../receive/read-received.ts'
-import { decide } from '../reuse/decide.ts'
-import type { Decision, DecisionInput, DecisionState } from '../reuse/decision.ts'
-import { layOut } from '../reuse/lay-out-request.ts'
-import { Sender, userMessage } from '../reuse/sender.fixture.ts'
+import { decide } from './decide.ts'
+import type { Decision, DecisionInput, DecisionState } from './decision.ts'
+import { layOut } from './lay-out-request.ts'
+import { Sender, userMessage } from './sender.fixture.ts'
 
 const bytes = { digest: 'a digest', length: 4_000 }
 const sender = new Sender()
@@ -35,16 +36,9 @@ function decideWithin(
     time += step
     return time
   }
-  const laidOut = isLaidOut ? lastOf(layOut(input, { store, now })) : undefined
+  const laidOut = isLaidOut ? finish(layOut(input, { store, now })) : undefined
   const decision = decide({ ...input, laidOut }, { candidates, store, select, now })
   return { ...decision, sentBody: writeBody(received.prompt!, decision.splices ?? []).toString() }
-}
-
-function lastOf<Result>(steps: Generator<void, Result>): Result {
-  for (;;) {
-    const step = steps.next()
-    if (step.done) return step.value
-  }
 }
 
 const messages = Array.from({ length: 40 }, (_, i) => userMessage(`q${i}`, 'one', 'two', 'three'))

@@ -8,11 +8,11 @@ import { ReportedCache } from '#engine-adapters/kv-events/reported-cache.ts'
 import type { SentPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
 import type { FollowedEvents } from '../engine-reports/followed-events.ts'
-import { RateLimitedWarnings, type Warn } from '../engine-reports/rate-limited-warnings.ts'
-import { type SentRequest, SentRequests } from '../engine-reports/sent-requests.ts'
-import { TiedRequests } from '../engine-reports/tied-requests.ts'
 import type { AskedPrompt } from '../engine-reports/token-asker.ts'
 import type { MirrorMode, ReplicaMirror } from '../mirror/replica-mirror.ts'
+import { RateLimitedWarnings, type Warn } from '../rate-limited-warnings.ts'
+import { type SentRequest, SentRequests } from './sent-requests.ts'
+import { TiedRequests } from './tied-requests.ts'
 
 /** The options for following an engine's events. */
 interface EngineEventsOptions {
