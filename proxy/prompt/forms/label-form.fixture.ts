@@ -9,10 +9,10 @@ export const labelForm: Form = {
   needs: 'one_more',
   readBy: [
     'scan/labels/find-labels.ts',
-    'scan/labels/find-dressed-labels.ts',
-    'scan/labels/find-titled-labels.ts',
-    'scan/labels/find-named-labels.ts',
     'scan/labels/find-identified-labels.ts',
+    'scan/labels/find-titled-labels.ts',
+    'scan/labels/find-dressed-labels.ts',
+    'scan/labels/find-named-labels.ts',
     'forms/headed/find-labelled-lists.ts',
   ],
   examples: [
