@@ -21,7 +21,10 @@ export const mostDepth = 500
 /** Line breaks and `<`, each of which may start a block. A million tokens of prose have about this many. */
 export const mostMarks = 60_000
 
-/** A body within all three limits takes milliseconds. It waits for no turn, and is never given up as too slow. */
+/**
+ * A body within all three limits mostly takes milliseconds. It starts without waiting for a turn, and is never given up as
+ * too slow.
+ */
 export const lightBytes: number = 256 * 1024
 export const lightContainers = 512
 export const lightMarks = 8_000

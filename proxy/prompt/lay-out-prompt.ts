@@ -121,7 +121,7 @@ class LayoutWriter {
       laidOut.push(this.#layOut(message, place < lastAnswer))
       yield
     }
-    const marked = markSpokenOf(laidOut, this.#texts, this.#state.unmapped)
+    const marked = yield* markSpokenOf(laidOut, this.#texts, this.#state.unmapped)
     return { preamble, messages: cutRanks(marked, this.#texts, this.#volatileFields()) }
   }
 

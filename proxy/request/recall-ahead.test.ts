@@ -80,3 +80,24 @@ test('a request that is left alone asks for nothing', async () => {
   expect((await recallAhead(pipeline, off))()).toBeUndefined()
   expect(asked).toEqual([])
 })
+
+test.each([
+  ['few messages is left to the decision', 8, 0],
+  ['many messages yields to others once it takes long', 200, 5],
+])('a small request of %s', async (_title, messages, turns) => {
+  const asked = Array.from({ length: messages }, (_, i) => ({ role: 'user', content: `${documents}\n\nWhy ${i}?` }))
+  const received = readReceived('chat_completions', Buffer.from(JSON.stringify({ messages: asked })), false)
+  let time = 0
+  let taken = 0
+  const take = async (): Promise<void> => {
+    taken += 1
+  }
+  const { pipeline } = create(() => {}, false)
+  const laidOut = await recallAhead({ ...pipeline, heavyTurns: { take } as HeavyTurns, now: () => (time += 0.1) }, {
+    ...call,
+    content: { received },
+  } as Call)
+  expect(taken).toBeGreaterThanOrEqual(turns)
+  expect(taken).toBeLessThanOrEqual(turns * 10)
+  expect(laidOut()?.layout.prompts[0]?.messages.length).toBe(turns === 0 ? undefined : messages)
+})

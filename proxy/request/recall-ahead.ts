@@ -5,46 +5,58 @@ import type { LaidOut } from '../reuse/decision.ts'
 import { layOut } from '../reuse/lay-out-request.ts'
 import type { Pipeline } from './pipeline.ts'
 
-/** A large request yields to others this often, each time for as long as it took (`HeavyTurns`). */
+/** A request that takes long yields to others this often, each time for as long as it took (`HeavyTurns`). */
 const sliceMilliseconds = 4
+/** With more messages, a request may take long however small it is: the lists in each are found and judged. */
+const fewMessages = 8
 /**
- * If equal requests keep invalidating the layout of a large one, stop after this many: `decide` then makes it in one
- * go.
+ * If equal requests keep invalidating the layout of a request that takes long, stop after this many: `decide` then makes
+ * it in one go.
  */
 const mostLayouts = 3
 
 /**
- * Lays out a request before the decision. A large request is laid out in slices, with other requests served in between.
- * With Redis, turns that are not known here are looked up elsewhere, all at once and for at most 5 ms. Call the
- * returned function when the layout is used. It returns undefined if laying out ahead gains nothing, or if a missing
- * turn has become known since, perhaps from an equal request that was looked up at the same time.
+ * Lays out a request before the decision, in slices with other requests served in between: a large request from the
+ * start, another once it takes long. With Redis, turns that are not known here are looked up elsewhere, all at once and
+ * for at most 5 ms. Call the returned function when the layout is used. It returns undefined if laying out ahead gains
+ * nothing, or if a missing turn has become known since, perhaps from an equal request that was looked up at the same
+ * time.
  */
 export async function recallAhead(
   { store, sharedTurns, heavyTurns, now }: Pick<Pipeline, 'store' | 'sharedTurns' | 'heavyTurns' | 'now'>,
   call: Call,
 ): Promise<() => LaidOut | undefined> {
   const isShared = sharedTurns?.isUp ?? false
-  if (!isShared && !call.isHeavy) return () => undefined
+  if (!isShared && !call.isHeavy && countMessages(call) <= fewMessages) return () => undefined
   const missed = new Set<TurnKey>()
   const isUntrue = (): boolean => [...missed].some((turn) => store.recall(turn) !== undefined)
-  const wait = call.isHeavy ? () => heavyTurns.take() : undefined
+  let isLong = call.isHeavy
+  const wait = async (): Promise<void> => {
+    isLong = true
+    await heavyTurns.take()
+  }
   let laidOut: LaidOut | undefined
-  for (let made = 0; made === 0 || (wait && laidOut && made < mostLayouts && isUntrue()); made++) {
+  for (let made = 0; made === 0 || (isLong && laidOut && made < mostLayouts && isUntrue()); made++) {
     missed.clear()
     const steps = layOut(toDecisionInput(call), { store: new MissNotingStore(store, missed), now })
+    if (isLong) await wait()
     laidOut = await runToEnd(steps, { wait, now })
     if (made === 0 && isShared && laidOut && missed.size > 0) await sharedTurns!.fetch(missed)
-    if (wait) await wait()
+    if (isLong) await wait()
   }
   return () => (isUntrue() ? undefined : laidOut)
+}
+
+function countMessages({ content }: Call): number {
+  const prompts = content.received.prompt?.set?.prompts ?? []
+  return prompts.reduce((sum, { messages }) => sum + messages.length, 0)
 }
 
 /** Returns undefined on an error: `decide` meets the same error and reports it. */
 async function runToEnd<Result>(
   steps: Generator<void, Result>,
-  { wait, now }: { readonly wait: (() => Promise<void>) | undefined; now(): number },
+  { wait, now }: { wait(): Promise<void>; now(): number },
 ): Promise<Result | undefined> {
-  await wait?.()
   let begun = now()
   for (;;) {
     let step: IteratorResult<void, Result>
@@ -54,7 +66,7 @@ async function runToEnd<Result>(
       return undefined
     }
     if (step.done) return step.value
-    if (!wait || now() - begun < sliceMilliseconds) continue
+    if (now() - begun < sliceMilliseconds) continue
     await wait()
     begun = now()
   }

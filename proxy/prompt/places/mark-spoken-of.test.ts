@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { RequestOptions } from '../../request-options.ts'
 import { assistantMessage as assistant, type Message, Sender } from '../../reuse/sender.fixture.ts'
 import { findContexts } from '../contexts.fixture.ts'
+import { finish } from '../finish.ts'
 import { nouns } from '../scan/words/nouns.ts'
 import { markSpokenOf } from './mark-spoken-of.ts'
 
@@ -499,7 +500,7 @@ describe('in the requests that frameworks sent', () => {
       const message = { place, role, texts: [place], rest: '', isTextOnly: true }
       return { message, contexts: findContexts(message, texts), past: [] }
     })
-    const contexts = markSpokenOf(messages, texts).flatMap((message) => message.contexts)
+    const contexts = finish(markSpokenOf(messages, texts)).flatMap((message) => message.contexts)
     const found = contexts.filter(({ slots, isResult }) => !isResult && slots.length > 1)
     expect(found.flatMap(({ slots }) => slots)).toHaveLength(expected.blocks?.flat().length ?? 0)
     expect(contexts.filter(({ isSpokenOf }) => isSpokenOf)).toEqual([])

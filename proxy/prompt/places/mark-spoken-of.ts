@@ -26,31 +26,28 @@ export interface UnmappedNames {
 /**
  * Marks contexts whose blocks are mentioned by position: in the text around them, in system messages, in later user or
  * assistant messages, in the blocks themselves, or in data that the model may write. None of these words are rewritten,
- * so the blocks they refer to must stay in place.
+ * so the blocks they refer to must stay in place. Yields once per message, so that the work can be done in slices.
  */
-export function markSpokenOf<Message extends Found>(
+export function* markSpokenOf<Message extends Found>(
   messages: readonly Message[],
   texts: readonly string[],
   unmapped: UnmappedNames = { inAnswer: false, inCalls: false },
-): Message[] {
+): Generator<void, Message[]> {
   const marked = [...messages]
   const first = messages.findIndex(isOpen)
   if (first < 0) return marked
-  const later: LaterRemarks = {
-    bracketed: new Set<string>(),
-    worded: new Set<string>(),
-    isCounted: false,
-    countedWords: new Set<string>(),
-    numberedWords: new Set<string>(),
-    isPartCounted: false,
-    // words about an order refer to their own message
-    isOrdered: false,
+  const later = noRemarks()
+  const rules = noRemarks()
+  let isByTime = false
+  let isByNumber = false
+  for (const message of messages.filter(isOfSystem)) {
+    const words = wordsOutside(message, texts)
+    isByTime ||= saysInOrder(words)
+    isByNumber ||= asksForNumber(words)
+    // numbers in brackets are mostly how to cite, and an order is that of the steps to take
+    addRemarks(rules, { ...readRemarks(words), bracketed: new Set() })
+    yield
   }
-  const ofSystem = messages.filter(isOfSystem).map((message) => wordsOutside(message, texts))
-  const isByTime = ofSystem.some(saysInOrder)
-  const isByNumber = ofSystem.some(asksForNumber)
-  // numbers in brackets are mostly how to cite, and an order is that of the steps to take
-  const rules = ofSystem.map((words) => ({ ...readRemarks(words), bracketed: new Set<string>(), isOrdered: false }))
   const asked = new AskedRemarks(messages, texts)
   for (let place = messages.length - 1; place >= first; place--) {
     const message = messages[place]!
@@ -62,7 +59,7 @@ export function markSpokenOf<Message extends Found>(
     if (isOwn) {
       const said = {
         words,
-        remarks: [own, later, ...rules, ...asked.of(place)],
+        remarks: [own, later, rules, ...asked.of(place)],
         isByTime,
         isByNumber: isByNumber || asksForNumber(words),
       }
@@ -72,8 +69,8 @@ export function markSpokenOf<Message extends Found>(
       })
       marked[place] = { ...message, contexts }
     }
-    if (!isHeard(role)) continue
-    addRemarks(later, own)
+    if (isHeard(role)) addRemarks(later, own)
+    yield
   }
   return marked
 }
@@ -108,7 +105,8 @@ class AskedRemarks {
   }
 }
 
-interface LaterRemarks extends Remarks {
+/** Remarks of several messages together. */
+interface AddedRemarks extends Remarks {
   readonly bracketed: Set<string>
   readonly worded: Set<string>
   readonly countedWords: Set<string>
@@ -117,13 +115,26 @@ interface LaterRemarks extends Remarks {
   isPartCounted: boolean
 }
 
-function addRemarks(later: LaterRemarks, own: Remarks): void {
-  for (const name of own.bracketed) later.bracketed.add(name)
-  for (const name of own.worded) later.worded.add(name)
-  for (const word of own.countedWords) later.countedWords.add(word)
-  for (const word of own.numberedWords) later.numberedWords.add(word)
-  later.isCounted ||= own.isCounted
-  later.isPartCounted ||= own.isPartCounted
+function noRemarks(): AddedRemarks {
+  return {
+    bracketed: new Set(),
+    worded: new Set(),
+    countedWords: new Set(),
+    numberedWords: new Set(),
+    isCounted: false,
+    isPartCounted: false,
+    // words about an order refer to their own message
+    isOrdered: false,
+  }
+}
+
+function addRemarks(all: AddedRemarks, own: Remarks): void {
+  for (const name of own.bracketed) all.bracketed.add(name)
+  for (const name of own.worded) all.worded.add(name)
+  for (const word of own.countedWords) all.countedWords.add(word)
+  for (const word of own.numberedWords) all.numberedWords.add(word)
+  all.isCounted ||= own.isCounted
+  all.isPartCounted ||= own.isPartCounted
 }
 
 /** Returns whether messages of this role may refer to earlier lists. */
