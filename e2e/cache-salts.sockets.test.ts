@@ -1,7 +1,8 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { RunningProxy } from '#proxy/main.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
-import { postJson, startTestProxy } from './start-test-proxy.ts'
+import { errorOf, postJson, startTestProxy } from './start-test-proxy.ts'
 
 let engine: RecordingEngineDouble
 let proxy: RunningProxy
@@ -59,6 +60,45 @@ test.each([
   const { url, body: sent } = engine.requests.at(-1)!
   expect(url).toBe(path)
   expect(JSON.parse(sent.toString()).cache_salt).toMatch(/^[\w-]{43}$/)
+})
+
+/** Other ways to write a body that Python's JSON reader takes. */
+const forPython: [string, (text: string) => Buffer][] = [
+  ['a number that is none', (text) => Buffer.from(text.replace('{', '{"x":NaN,'))],
+  ['UTF-16', (text) => Buffer.from(`\uFEFF${text}`, 'utf16le')],
+  ['UTF-16 without a mark', (text) => Buffer.from(text, 'utf16le')],
+  ['UTF-16, high bytes first', (text) => Buffer.from(text, 'utf16le').swap16()],
+  ['UTF-32', (text) => Buffer.from(Uint32Array.from([...text], (sign) => sign.codePointAt(0)!).buffer)],
+]
+
+test.each(forPython)('nor by JSON that only Python reads, called compressed or not: %s', async (_, write) => {
+  proxy = await startTestProxy({ url: engine.url, kind: 'vllm' })
+  const text = JSON.stringify({ cache_salt: 'stolen', model: 'm', messages: [{ role: 'user', content: 'hi' }] })
+  for (const headers of [{}, { 'content-encoding': 'x' }, { 'content-encoding': 'gzip' }]) {
+    for (const spaces of ['', ' \n'.repeat(10_000)]) {
+      const answer = await fetch(`${proxy.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers } as Record<string, string>,
+        body: write(spaces + text),
+      })
+      expect([answer.status, (await errorOf(answer)).code]).toEqual([400, 'invalid_body'])
+    }
+  }
+  expect(engine.requests).toEqual([])
+})
+
+test('a compressed body goes to the engine as it came', async () => {
+  proxy = await startTestProxy({ url: engine.url, kind: 'vllm' })
+  for (const [encoding, compress] of Object.entries({ gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync })) {
+    const body = compress(JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }] }))
+    const answer = await fetch(`${proxy.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'content-encoding': encoding },
+      body,
+    })
+    expect(answer.headers.get('x-reprise-skipped')).toBe('encoded_body')
+    expect(engine.requests.at(-1)!.body.equals(body)).toBe(true)
+  }
 })
 
 const chats = ['/v1/chat/completions', '/v1/messages']

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { readVersion } from '#proxy/read-version.ts'
+import { connectRaw, rawPost } from './raw-client.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
 import { Reprises, type RunningReprise, runReprise, writeSettings } from './run-reprise.ts'
 import { errorOf, postJson, ragRequest } from './start-test-proxy.ts'
@@ -75,6 +76,19 @@ test('a key is for inference: what controls the engine needs to be allowed', asy
   expect((await ask('/v1/files/f-1')).status).toBe(200)
   expect((await ask('/v1/models')).status).toBe(200)
   expect(engine.requests.map(({ url }) => url)).toEqual(['/v1/files/f-1', '/v1/models'])
+})
+
+test.each([
+  '/metrics/../v1/chat/completions',
+  '/metrics/%2e%2e/v1/chat/completions',
+  'http://a@h/metrics/../v1/chat/completions',
+  '/v1/chat/completions/../../../metrics',
+])('a key opens no other path of the engine by dot segments: %s', async (path) => {
+  const { listening } = await serve({ keys: { entries: [{ tenant: 'acme', sha256: sha256('sk-1') }] } })
+  const client = await connectRaw(listening.url!)
+  client.write(rawPost(path, ragRequest('q', ['a']), ['authorization: Bearer sk-1', 'connection: close']))
+  expect(await client.ended).toMatch(/^HTTP\/1\.1 403 .*"forbidden"/s)
+  expect(engine.requests).toEqual([])
 })
 
 test('without keys every path is passed on', async () => {

@@ -103,5 +103,8 @@ function unknownOption(setting: string): ProxyError {
 export function readPriority(header: string | undefined): number {
   const priority = Number(header ?? 0)
   if (Number.isSafeInteger(priority) && header?.trim() !== '') return priority
-  throw new ProxyError('invalid_body', `x-reprise-priority is '${header}': it has to be a whole number, as in 5 or -1.`)
+  throw new ProxyError(
+    'invalid_body',
+    `x-reprise-priority is '${header}': it has to be a whole number of at most 15 digits, as in 5 or -1.`,
+  )
 }

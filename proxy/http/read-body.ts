@@ -57,7 +57,10 @@ function readChunks(incoming: IncomingMessage, { limit, share, signal }: BodyBou
       void dropBody(incoming)
     }
     const tooLarge = (): ProxyError =>
-      new ProxyError('body_too_large', `The request body is larger than ${limit} bytes, which is the limit here.`)
+      new ProxyError(
+        'body_too_large',
+        `The request body is larger than ${limit} bytes, which is the limit here (limits.body_bytes, limits.body_memory_bytes).`,
+      )
     const pieces = new BodyPieces()
     const pace = new Pace(incoming)
     const length = Number(incoming.headers['content-length'] ?? 0)

@@ -9,6 +9,7 @@ import { applyHygiene, type HygieneSettings } from '../hygiene/apply-hygiene.ts'
 import type { PromptBody } from '../prompt/body/prompt-body.ts'
 import { readPromptBody } from '../prompt/formats/read-prompt-body.ts'
 import type { SkippedReason } from '../reasons.ts'
+import { beginsObject } from './begins-object.ts'
 
 /** A request body as far as it could be understood. */
 export interface Received {
@@ -45,8 +46,7 @@ export function readReceived(
   separators: Separators = { separator: '', most: 0 },
 ): Received {
   const unread = { prompt: undefined, tidied: [], fault: undefined }
-  // an engine that ignores the header still reads a body that is plain JSON
-  if (isEncoded && !isJson(body)) return { ...unread, skipped: 'encoded_body' }
+  if (isEncoded && !beginsObject(body)) return { ...unread, skipped: 'encoded_body' }
   if (!isUtf8(body)) throw new ProxyError('invalid_body', 'The request body is not valid JSON: it is not UTF-8.')
   const prompt = readPromptBody(api, withoutByteOrderMark(body))
   if (!prompt) return { ...unread, skipped: 'unexpected_shape' }
@@ -82,15 +82,6 @@ function tidyUp(api: PromptApi, prompt: PromptBody, hygiene: HygieneSettings): O
     return { prompt: readPromptBody(api, Buffer.from(clean.body)), tidied, fault: undefined }
   } catch (fault) {
     return { prompt, tidied: [], fault }
-  }
-}
-
-function isJson(body: Buffer): boolean {
-  try {
-    JSON.parse(withoutByteOrderMark(body).toString())
-    return isUtf8(body)
-  } catch {
-    return false
   }
 }
 

@@ -51,6 +51,16 @@ test('a large body that is no JSON is refused, and one that is encoded is not lo
   expect((await read(`\u001f${'{'.repeat(1_000_001)}`, true)).received.skipped).toBe('encoded_body')
 })
 
+test.each(['utf16le', 'utf8'] as const)('a large body in %s that only Python reads is refused', async (encoding) => {
+  const members = encoding === 'utf8' ? '"x":NaN,"y":' : `"y":"${'a'.repeat(1_000_001)}"}`
+  const bytes = Buffer.from(`\uFEFF{"cache_salt":"stolen",${members}`, encoding)
+  const options = { hygiene: undefined, separator: '', limits: { ...limits, bytes: 1 }, turn: async () => {} }
+  for (const isEncoded of [false, true]) {
+    const reading = readWithinLimits('chat_completions', bytes, { ...options, isEncoded })
+    await expect(reading).rejects.toMatchObject({ code: 'invalid_body' })
+  }
+})
+
 test('what is encoded in name alone is left whole, too: an engine may read it', async () => {
   const { received } = await read({ messages: [message], x: 'a'.repeat(1_000_001) }, true)
   expect(received.whole).toBeDefined()

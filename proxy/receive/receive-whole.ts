@@ -11,6 +11,7 @@ import {
 } from '../bounds/work-limits.ts'
 import { ProxyError } from '../errors.ts'
 import { readExplicitContext } from '../prompt/body/explicit-context.ts'
+import { beginsObject, isWide } from './begins-object.ts'
 import type { Received } from './read-received.ts'
 
 /** Whether reading a body takes longer than other requests can wait. */
@@ -32,10 +33,9 @@ export function isTooLarge(bytes: number, scan: BodyScan, limits: WorkLimits): b
  */
 export function receiveWhole(body: Buffer, scan: BodyScan, isEncoded: boolean): Received {
   const unread = { prompt: undefined, tidied: [], fault: undefined }
-  if (scan.membersStart === undefined || (isEncoded && !scan.isWhole)) {
-    return { ...unread, skipped: isEncoded ? 'encoded_body' : tooLarge }
-  }
-  if (!scan.isWhole) {
+  if (!beginsObject(body)) return { ...unread, skipped: isEncoded ? 'encoded_body' : tooLarge }
+  if (isWide(body)) throw new ProxyError('invalid_body', 'The request body is not valid JSON: it is not UTF-8.')
+  if (scan.membersStart === undefined || !scan.isWhole) {
     throw new ProxyError('invalid_body', 'The request body is not valid JSON: its quotes and brackets do not pair up.')
   }
   const whole = new WholeBody(body, scan)

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono, type Context as HonoContext } from 'hono'
-import { getPath } from 'hono/utils/url'
 import { type PromptApi, promptPaths } from '#engine-adapters/prompt-api.ts'
 import { watchBody } from '../bounds/watch-body.ts'
 import type { Exchange } from '../call/exchange.ts'
@@ -30,8 +29,7 @@ export interface Drain {
 
 /** The data plane: rewrites requests with prompts and passes everything else through. */
 export function createApp(pipeline: Pipeline, drain: Drain): Hono<ServerEnv> {
-  // engines treat an escaped slash as a slash; Hono does not
-  const app = new Hono<ServerEnv>({ getPath: (request) => getPath(request).replaceAll(/%2f/gi, '/') })
+  const app = new Hono<ServerEnv>({ getPath: (_request, options) => pathOf(options!.env!.incoming.url!) })
   for (const [api, path] of Object.entries(promptPaths) as [PromptApi, string][]) {
     app.post(path, (c) => answer(c, pipeline, drain, api, (exchange) => runPipeline(pipeline, api, exchange)))
   }
@@ -115,6 +113,19 @@ function answerError(
   })
   void endBehindBody(incoming, outgoing, body)
   return known.code
+}
+
+/**
+ * Returns the path of a request as engines read it: unescaped, but with its dot segments. Resolving these would take
+ * `/metrics/../v1/chat/completions` for a prompt, which an engine takes for a path below `/metrics`.
+ */
+function pathOf(target: string): string {
+  const [path = ''] = target.split('?', 1)
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
 }
 
 /** The API whose error format a passed-through request gets. Token counts and batches are Anthropic's too. */

@@ -46,7 +46,10 @@ export function readExplicitContext(field: unknown): ExplicitContext | undefined
   if (field === undefined) return undefined
   if (!validate(field)) {
     const [error] = validate.errors!
-    throw new ProxyError('invalid_body', `'reprise${error!.instancePath}' ${error!.message}.`)
+    const { instancePath, message, params } = error!
+    const name = (params as { additionalProperty?: string }).additionalProperty
+    const fault = name === undefined ? message : `has the member '${name}', which is not known`
+    throw new ProxyError('invalid_body', `'reprise${instancePath}' ${fault}.`)
   }
   return {
     blocks: field.blocks

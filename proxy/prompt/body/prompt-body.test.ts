@@ -77,7 +77,10 @@ test.each([
     '{"reprise":{"blocks":[{}]},"messages":[{"role":"user","content":"x"}]}',
     /'reprise\/blocks\/0' must have required property 'text'/,
   ],
-  ['{"reprise":{"block":[]},"messages":[{"role":"user","content":"x"}]}', /must NOT have additional properties/],
+  [
+    '{"reprise":{"block":[]},"messages":[{"role":"user","content":"x"}]}',
+    /'reprise' has the member 'block', which is not known/,
+  ],
   [
     '{"reprise":{"options":{"reorder":"maybe"}},"messages":[{"role":"user","content":"x"}]}',
     /'reorder=maybe' is not an option/,
