@@ -8,6 +8,10 @@ export const stallShapes: Readonly<Record<string, StallShape>> = {
   'documents in one text': (bytes) => user(`${documents(bytes)}\n\nQuestion: which of them?`),
   'known documents, a message each': (bytes) =>
     chat(repeat((i) => JSON.stringify({ role: 'user', content: documents(4_000, i) }), bytes)),
+  'a question about two documents in each message': (bytes) =>
+    chat(
+      repeat((i) => JSON.stringify({ role: 'user', content: `${labelled(i)}\n\nQuestion: why is it ${i}?` }), bytes),
+    ),
   'documents, a part each': (bytes) => userContent(repeat((i) => part(documents(300, i)), bytes)),
   'blocks beside the messages': (bytes) =>
     Buffer.from(
@@ -65,6 +69,11 @@ function tool(place: number): string {
 function documents(bytes: number, seed = 0): string {
   const size = Math.min(14_000, bytes / 2)
   return repeat((i) => `<document index="${i + 1}">\n${paragraph(seed * 1_000 + i, size)}\n</document>`, bytes, '\n')
+}
+
+/** Returns two short documents with labels. */
+function labelled(seed: number): string {
+  return `Use these documents:\n[1] ${paragraph(2 * seed, 60)}\n[2] ${paragraph(2 * seed + 1, 60)}`
 }
 
 function paragraph(seed: number, bytes: number): string {
