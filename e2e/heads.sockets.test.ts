@@ -31,6 +31,21 @@ async function answerTo(path: string, write: (socket: Socket) => void, head: str
   return await client.ended
 }
 
+/** Returns the head that the engine gets of a request, which it answers with 200. */
+async function headAtEngine(target: string, head: string[] = []): Promise<string> {
+  let received = ''
+  engine.behave({
+    onRequest: (socket, atEngine) => {
+      received = atEngine
+      socket.write(rawAnswer('{}'))
+    },
+  })
+  const client = await connectRaw(proxy.url)
+  client.write(rawPost(target, request, ['connection: close', ...head]))
+  expect(await client.ended).toMatch(/^HTTP\/1\.1 200 /)
+  return received
+}
+
 test.each(routes)(
   "the engine's headers are passed on byte for byte, also when its head comes alone: %s",
   async (path) => {
@@ -98,17 +113,8 @@ test('an empty X-Request-Id is as good as none: the answer bears the one that th
 })
 
 test.each(routes)('no header is lost, however many there are: %s', async (path) => {
-  let received = ''
-  engine.behave({
-    onRequest: (socket, head) => {
-      received = head
-      socket.write(rawAnswer('{}'))
-    },
-  })
-  const client = await connectRaw(proxy.url)
   const many = Array.from({ length: 3_000 }, (_, i) => `x-${i}: y`)
-  client.write(rawPost(path, request, ['connection: close', ...many, 'x-last: here']))
-  expect(await client.ended).toMatch(/^HTTP\/1.1 200/)
+  const received = await headAtEngine(path, [...many, 'x-last: here'])
   expect(received.match(/\r\nx-\d+: y/g)).toHaveLength(3_000)
   expect(received).toContain('x-last: here')
 })
@@ -119,16 +125,7 @@ test.each([
   ['/', 'http://gateway.example'],
   ['/?limit=2', 'http://gateway.example?limit=2'],
 ])('a request line with the whole URL asks the engine for its path: %s', async (path, url) => {
-  let received = ''
-  engine.behave({
-    onRequest: (socket, head) => {
-      received = head
-      socket.write(rawAnswer('{}'))
-    },
-  })
-  const client = await connectRaw(proxy.url)
-  client.write(rawPost(url, request, ['connection: close']))
-  expect(await client.ended).toMatch(/^HTTP\/1\.1 200 /)
+  const received = await headAtEngine(url)
   expect(received).toMatch(/^POST \S+ HTTP/)
   expect(received.split(' ', 2)[1]).toBe(path)
 })

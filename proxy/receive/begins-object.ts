@@ -3,8 +3,8 @@ const mayPrecede: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0d, 0x20, 0xef, 0
 const brace = 0x7b
 
 /**
- * Returns whether a body begins like a JSON object, in UTF-8, UTF-16 or UTF-32. Engines ignore `content-encoding` and
- * read all three, so such a body is never compressed to them, whatever its headers say.
+ * Returns whether a body begins like a JSON object, in UTF-8, UTF-16 or UTF-32. Engines read all three and ignore
+ * `content-encoding`. They would read such a body even if its header calls it compressed.
  */
 export function beginsObject(body: Buffer): boolean {
   let at = 0

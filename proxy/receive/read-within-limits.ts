@@ -3,6 +3,7 @@ import { type BodyScan, scanBody } from '../bounds/scan-body.ts'
 import { decidingMembers } from '../bounds/whole-body.ts'
 import { lightBytes, lightContainers, lightMarks, tooLarge, type WorkLimits } from '../bounds/work-limits.ts'
 import type { HygieneSettings } from '../hygiene/apply-hygiene.ts'
+import { countMessages } from '../prompt/body/prompt.ts'
 import type { PromptBody } from '../prompt/body/prompt-body.ts'
 import { type Received, readReceived } from './read-received.ts'
 import { explicitTooLarge, isTooLarge, receiveWhole } from './receive-whole.ts'
@@ -58,8 +59,7 @@ function knownBy({ digest }: BodyScan, { length }: Buffer, received: Received): 
 
 function countTexts(prompt: PromptBody | undefined): number {
   if (!prompt?.set) return 0
-  const messages = prompt.set.prompts.reduce((sum, { messages }) => sum + messages.length, 0)
-  return Math.max(messages, prompt.set.texts.length, prompt.explicit?.blocks?.length ?? 0)
+  return Math.max(countMessages(prompt.set), prompt.set.texts.length, prompt.explicit?.blocks?.length ?? 0)
 }
 
 function withinTexts(received: Received, limits: WorkLimits): Received {

@@ -1,6 +1,7 @@
 import type { ConversationStore, TurnKey } from '#index/conversation-store.ts'
 import type { Call } from '../call/call.ts'
 import { toDecisionInput } from '../call/to-decision-input.ts'
+import { countMessages } from '../prompt/body/prompt.ts'
 import type { LaidOut } from '../reuse/decision.ts'
 import { layOut } from '../reuse/lay-out-request.ts'
 import type { Pipeline } from './pipeline.ts'
@@ -27,7 +28,9 @@ export async function recallAhead(
   call: Call,
 ): Promise<() => LaidOut | undefined> {
   const isShared = sharedTurns?.isUp ?? false
-  if (!isShared && !call.isHeavy && countMessages(call) <= fewMessages) return () => undefined
+  const { set } = call.content.received.prompt ?? {}
+  const isShort = set === undefined || countMessages(set) <= fewMessages
+  if (!isShared && !call.isHeavy && isShort) return () => undefined
   const missed = new Set<TurnKey>()
   const isUntrue = (): boolean => [...missed].some((turn) => store.recall(turn) !== undefined)
   let isLong = call.isHeavy
@@ -45,11 +48,6 @@ export async function recallAhead(
     if (isLong) await wait()
   }
   return () => (isUntrue() ? undefined : laidOut)
-}
-
-function countMessages({ content }: Call): number {
-  const prompts = content.received.prompt?.set?.prompts ?? []
-  return prompts.reduce((sum, { messages }) => sum + messages.length, 0)
 }
 
 /** Returns undefined on an error: `decide` meets the same error and reports it. */

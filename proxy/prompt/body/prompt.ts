@@ -43,3 +43,8 @@ export interface PromptSet {
   /** texts of all prompts, in the order an engine reads them */
   readonly texts: readonly PromptText[]
 }
+
+/** Returns how many messages there are, in all prompts together. */
+export function countMessages({ prompts }: PromptSet): number {
+  return prompts.reduce((sum, { messages }) => sum + messages.length, 0)
+}
