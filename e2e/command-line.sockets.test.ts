@@ -91,7 +91,7 @@ test.each([
   [['serve', '--listen', '127.0.0.1:9', '--admin-listen', '127.0.0.1:9'], /admin\.listen: .* an address of its own/],
   [['serve', '--emulate', '--engine', 'http://x'], /leave out either/],
   [['serve', '--listen', '8080'], /write HOST:PORT/],
-  [['serve', '--mode', 'maybe'], /Allowed choices are on, shadow, off/],
+  [['serve', '--mode', 'maybe'], /Allowed choices are auto, ask, on, shadow, off/],
   [['serve', '--nonsense'], /unknown option/],
   [['serv', '--help'], /unknown command 'serv' \(Did you mean serve\?\)/],
   [['serve', '--liste', '127.0.0.1:0'], /unknown option '--liste' \(Did you mean --listen\?\)/],

@@ -17,6 +17,7 @@ export function startTestProxy(
     adminListen: local,
     engines: engine ? [{ kind: 'openai', id: 'engine', ...engine }] : [],
     drainSeconds: 5,
+    mode: 'on',
     logLevel: 'silent',
     ...config,
   })

@@ -11,17 +11,20 @@ import { KeyStore } from './config/sources/key-store.ts'
 import { createMirrors, toAdmissionLimits, toBreakerOptions } from './create-replicas.ts'
 import type { Log } from './log.ts'
 import { PatternFinder } from './patterns/pattern-finder.ts'
+import { Prover } from './prove/prover.ts'
 import { RateLimitedWarnings } from './rate-limited-warnings.ts'
 import type { RedisFault } from './reasons.ts'
 import { Recorder, type RecorderOptions } from './record/recorder.ts'
 import { SharedConversationStore } from './redis/conversations/shared-conversation-store.ts'
 import type { SharedRedis } from './redis/create-shared-redis.ts'
 import { shareMirrors } from './redis/share-mirrors.ts'
+import { SharedTemplates } from './redis/shared-templates.ts'
 import { SharedChunks } from './redis/shared-chunks.ts'
 import type { Pipeline } from './request/pipeline.ts'
 import { RequestIds } from './request/request-ids.ts'
 import type { Settings } from './settings.ts'
 import { MemoryConversationStore } from './store/memory-conversation-store.ts'
+import type { TemplateBook } from './templates/template-book.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 
 const conversationBytes = 64 * 1024 * 1024
@@ -41,11 +44,11 @@ export interface LivePipeline {
 /** Builds the pipeline that requests go through. Throws a ConfigError if keys or patterns cannot be used. */
 export function createPipeline(
   config: Config,
-  parts: Pick<Pipeline, 'replicas' | 'processed' | 'gain' | 'chunks' | 'telemetry' | 'log'> & {
+  parts: Pick<Pipeline, 'replicas' | 'processed' | 'gain' | 'chunks' | 'templates' | 'telemetry' | 'log'> & {
     readonly redis?: SharedRedis | undefined
   },
 ): LivePipeline {
-  const { replicas, processed, gain, chunks, telemetry, log, redis } = parts
+  const { replicas, processed, gain, chunks, templates, telemetry, log, redis } = parts
   const memory = new MemoryConversationStore(conversationBytes)
   const shared = redis && createSharedStore(memory, redis, telemetry)
   const mirrors = redis && shareMirrors(replicas.all, config.engines, redis, telemetry.metrics, log)
@@ -57,8 +60,16 @@ export function createPipeline(
     telemetry.metrics.bodyBytes.set(bytes)
     release.note(bytes)
   })
-  const recorder = createRecorder(config, replicas, telemetry, log)
   let settings = toSettings(config, keyStore)
+  const prover = new Prover({
+    templates,
+    createIndex: () => createMirrors(config)().createIndex(),
+    onSample: (outcome) => telemetry.metrics.proofs.inc({ outcome }),
+    log,
+    now: telemetry.now,
+  })
+  const recorder = createRecorder(config, replicas, telemetry, log)
+  const sharedTemplates = redis && createSharedTemplates(templates, redis, telemetry)
   let tenancy = createLiveTenancy(config, keyStore)
   let patterns = createPatterns(config, telemetry, log)
   return {
@@ -67,6 +78,7 @@ export function createPipeline(
       tenancy: () => tenancy,
       patterns: () => patterns,
       chunks,
+      templates,
       replicas,
       credentials: new Map(config.engines.map(({ id, apiKey }) => [id as ReplicaId, { apiKey }])),
       rateLimits,
@@ -74,6 +86,7 @@ export function createPipeline(
       bodyMemory,
       gain,
       recorder,
+      prover,
       processed,
       store: shared ?? memory,
       sharedTurns: shared,
@@ -101,13 +114,15 @@ export function createPipeline(
       await redis?.connection.connect(longestMilliseconds)
       mirrors?.start()
       sharedChunks?.start()
+      sharedTemplates?.start()
       redis?.hot.start()
     },
     close: async () => {
       keyStore.close()
+      prover.close()
       await recorder?.close()
       await patterns?.close()
-      await Promise.all([shared, mirrors, sharedChunks, redis?.hot].map((part) => part?.close(flushMilliseconds)))
+      await Promise.all([shared, mirrors, sharedChunks, sharedTemplates, redis?.hot].map((part) => part?.close(flushMilliseconds)))
       redis?.connection.close()
     },
   }
@@ -164,6 +179,15 @@ function createSharedChunks(
   return new SharedChunks({ chunks, redis: connection, namespace, ttlSeconds, proxy, onFault, wallClock: Date.now })
 }
 
+function createSharedTemplates(
+  templates: TemplateBook,
+  { connection, namespace, ttlSeconds }: SharedRedis,
+  { metrics }: Telemetry,
+): SharedTemplates {
+  const onFault = (reason: RedisFault): void => metrics.failOpen.inc({ reason })
+  return new SharedTemplates({ templates, redis: connection, namespace, ttlSeconds, onFault })
+}
+
 function createLiveTenancy({ trustedPeers, tenantsFrom: from }: Config, { keys }: KeyStore): Tenancy {
   return createTenancy({ keys, trustedPeers, from })
 }
@@ -176,6 +200,11 @@ function createPatterns({ blocks }: Config, { metrics, now }: Telemetry, log: Lo
     warnings.flush()
     warnings.warn({ reason, pattern }, 'blocks were not looked for by all patterns')
   })
+}
+
+/** Whether words of prompts may be kept for people to read. */
+export function mayKeepWords({ logPrompts, record }: Config): boolean {
+  return logPrompts || (record?.hasText ?? false)
 }
 
 function toSettings(config: Config, { keys }: KeyStore): Settings {
@@ -194,7 +223,7 @@ function toSettings(config: Config, { keys }: KeyStore): Settings {
     separator: config.blocks.separator,
     learning: { isOn: config.chunks.learn, bodyBytes: config.chunks.bodyBytes },
     logPrompts: config.logPrompts,
-    keepsWords: config.logPrompts || (config.record?.hasText ?? false),
+    keepsWords: mayKeepWords(config),
     logRequests: config.logRequests,
     allowedPaths: config.keys.allowedPaths ?? [],
     keepsClientKey: !keys.isOpen && !config.keys.forwardClientAuthorization,

@@ -1,19 +1,21 @@
 import { createMetrics, type Metrics } from './metrics.ts'
 import type { ReplicaSet } from './replicas/replica-set.ts'
 import type { HotBlocks } from './telemetry/hot-blocks/hot-blocks.ts'
+import type { TemplateBook } from './templates/template-book.ts'
 
 /** Sources of gauges other than the replicas. */
 export interface OtherSources {
   readonly version: string
   readonly hot: Pick<HotBlocks, 'load'>
   readonly knownChunks?: () => number
+  readonly templates?: Pick<TemplateBook, 'states'>
   readonly redis: { readonly connection: { readonly isUp: boolean } } | undefined
 }
 
 /** Creates metrics whose gauges are read from the replicas and the other sources. */
 export function createReplicaMetrics(
   replicas: ReplicaSet,
-  { version, hot, knownChunks, redis }: OtherSources,
+  { version, hot, knownChunks, templates, redis }: OtherSources,
 ): Metrics {
   const total = (read: (replica: ReplicaSet['all'][number]) => number): number =>
     replicas.all.reduce((sum, replica) => sum + read(replica), 0)
@@ -21,6 +23,7 @@ export function createReplicaMetrics(
     version,
     hotnessFilterLoad: () => hot.load,
     knownChunks,
+    templates: templates && (() => templates.states),
     redisUp: redis && (() => redis.connection.isUp),
     queueDepth: () => total(({ admission }) => admission.depth),
     indexNodes: () => total(({ mirror }) => mirror.statistics.nodes),

@@ -10,7 +10,7 @@ import { readFiles, readStartFiles } from './config/read-files.ts'
 import { findWarnings } from './config/start-warnings.ts'
 import { withoutPassword } from './config/without-password.ts'
 import { createCountedChunks } from './create-counted-chunks.ts'
-import { createPipeline, type LivePipeline } from './create-pipeline.ts'
+import { createPipeline, type LivePipeline, mayKeepWords } from './create-pipeline.ts'
 import { createMirrors, createReplicas } from './create-replicas.ts'
 import { History } from './dashboard/history.ts'
 import { readCounts } from './dashboard/read-counts.ts'
@@ -29,6 +29,7 @@ import { logUnread } from './telemetry/access-log.ts'
 import { MemoryHotBlocks } from './telemetry/hot-blocks/memory-hot-blocks.ts'
 import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts'
 import { createTracing } from './telemetry/tracing/create-tracing.ts'
+import { TemplateBook } from './templates/template-book.ts'
 
 /**
  * How long a client may take to send its request: 64 MB at 300 kbit/s. What comes more slowly than it can is given up
@@ -76,10 +77,15 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const replicas = new ReplicaSet(createReplicas(engines, config, tls.engines, { processed, gain, log }))
   const version = readVersion()
   const hot = redis?.hot ?? new MemoryHotBlocks()
-  const { chunks, metrics } = createCountedChunks(config, replicas, { version, hot, redis })
+  const templates = new TemplateBook({
+    now: () => performance.now(),
+    wallClock: Date.now,
+    keepsWords: () => mayKeepWords(current),
+  })
+  const { chunks, metrics } = createCountedChunks(config, replicas, { version, hot, templates, redis })
   const tracing = await createTracing(process.env, version, (message) => log.warn(message))
   const telemetry = createTelemetry({ metrics, log, tracing, hot, logsRequests, now: () => performance.now() })
-  const live = createPipeline(config, { replicas, processed, gain, chunks, telemetry, log, redis })
+  const live = createPipeline(config, { replicas, processed, gain, chunks, templates, telemetry, log, redis })
   await followEngines(replicas, engines, telemetry)
   const history = new History({ read: () => readCounts(metrics.registry), now: Date.now })
   adminApp.resolve(

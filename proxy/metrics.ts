@@ -32,6 +32,7 @@ export interface Metrics {
   readonly chunksIgnored: Counter<'reason'>
   readonly chunksMatched: Counter
   readonly chunkLists: Counter<'outcome'>
+  readonly proofs: Counter<'outcome'>
   readonly failOpen: Tally<{ reason: FailOpenReason }>
   readonly citationsRemapped: Counter
   readonly rateLimited: Counter
@@ -84,6 +85,7 @@ export function createMetrics(sources: MetricSources): Metrics {
     blocks: count('blocks_total', 'Context blocks by what was done', 'action'),
     skipped: count('skipped_total', 'Requests left as they were, by why', 'reason'),
     ...chunkMetrics(count),
+    proofs: count('proofs_total', 'Answers scored to see whether the order of blocks matters, by how it ended', 'outcome'),
     failOpen: count('fail_open_total', 'Requests forwarded as received because of a fault of ours', 'reason'),
     citationsRemapped: count('citations_remapped_total', "Citations mapped back to the caller's numbers"),
     rateLimited: count('rate_limited_total', "Requests refused because of their key's limits"),
@@ -231,6 +233,7 @@ function makersIn(registry: Registry): { readonly count: CountMaker; readonly me
 /** Reports what has not happened yet as 0, not as missing: a rate needs a value to start from. */
 function beginAtZero(metrics: Metrics): Metrics {
   metrics.cachedTokens.inc({ source: 'engine' }, 0)
+  for (const outcome of ['scored', 'unscored', 'interrupted']) metrics.proofs.inc({ outcome }, 0)
   for (const action of ['kept', 'moved', 'deduplicated']) metrics.blocks.inc({ action }, 0)
   for (const source of ['embeddings', 'rerank', 'registered']) metrics.chunksLearned.inc({ source }, 0)
   metrics.chunkLists.inc({ outcome: 'found' }, 0)

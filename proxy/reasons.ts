@@ -7,6 +7,7 @@ export const skippedReasons = [
   'internal_error',
   'mode_off',
   'no_blocks',
+  'not_permitted',
   'nothing_to_gain',
   'reorder_off',
   'reuse_is_enough',

@@ -4,7 +4,12 @@ import type { VolatileFields } from './prompt/cut-ranks.ts'
 import type { Wording } from './prompt/wording.ts'
 import type { RequestOptions } from './request-options.ts'
 
-export type Mode = 'on' | 'shadow' | 'off'
+/**
+ * What is done to prompts (docs/templates.md). `auto`: what is stated is rewritten, and lists of templates that words,
+ * traffic and the model all permit; `ask`: what is stated, and templates that a person confirmed; `on`: what no word
+ * forbids; `shadow`: nothing, only computed; `off`: nothing.
+ */
+export type Mode = 'auto' | 'ask' | 'on' | 'shadow' | 'off'
 
 /** Settings that can change while the proxy runs. */
 export interface Settings {

@@ -45,7 +45,7 @@ export async function startSides(): Promise<Sides> {
 /** Starts `reprise serve` in front of an engine with default settings, so it logs each request. */
 export function startReprise(engineUrl: string, options: ChildOptions = {}): Promise<ChildServer> {
   const listen = ['--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0']
-  return startChildServer(['bin/reprise', 'serve', ...listen, '--engine', `${engineUrl},kind=vllm`], {
+  return startChildServer(['bin/reprise', 'serve', ...listen, '--mode', 'on', '--engine', `${engineUrl},kind=vllm`], {
     isQuiet: true,
     ...options,
   })

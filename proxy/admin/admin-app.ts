@@ -19,6 +19,8 @@ import type { Drain } from '../request/app.ts'
 import { explain, explainBehind } from '../request/explain.ts'
 import type { Pipeline } from '../request/pipeline.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
+import { addTemplateRoutes } from '../templates/control/template-routes.ts'
+import { describeTemplates } from '../templates/describe-template.ts'
 import { AdminLog } from './admin-log.ts'
 
 /** The largest callback body that is read, in bytes. */
@@ -88,6 +90,7 @@ export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv>
   app.get('/v1/shapes', (c) => c.json({ shapes: telemetry.recent.shapes }))
   const secondsSinceMatch = (): number | null => pipeline.telemetry.recent.secondsSinceChunks
   addChunkRoutes(app, { ...pipeline, secondsSinceMatch }, adminLog)
+  addTemplateRoutes(app, { ...pipeline, mode: () => pipeline.settings().mode }, adminLog)
   addReplicaSwitches(app, dependencies, adminLog)
   // for a stop hook, which cannot send a signal to another container
   app.post('/v1/drain', (c) => {
@@ -130,6 +133,7 @@ function addFigures(app: Hono<ServerEnv>, dependencies: AdminDependencies, admin
       hot: telemetry.hot,
       wordsOf,
       gain: pipeline.gain.report(pipeline.settings().mode),
+      templates: describeTemplates(pipeline.templates, pipeline.settings().mode, pipeline.now()),
       replicas: await describe(),
       version,
       mode: pipeline.settings().mode,

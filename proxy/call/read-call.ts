@@ -12,6 +12,8 @@ import { membersOf, type Received } from '../receive/read-received.ts'
 import { readWithinLimits } from '../receive/read-within-limits.ts'
 import { readOptions, readPriority } from '../request-options.ts'
 import type { Settings } from '../settings.ts'
+import { permitLists } from '../templates/permit-lists.ts'
+import type { TemplateBook } from '../templates/template-book.ts'
 import type { Call } from './call.ts'
 import { CallContent } from './call-content.ts'
 import type { Exchange } from './exchange.ts'
@@ -24,6 +26,7 @@ export interface Reading {
   readonly patterns: () => PatternFinder | undefined
   /** chunks with known borders, wherever they occur in prompts */
   readonly chunks: KnownChunks
+  readonly templates: TemplateBook
   readonly heavyTurns: HeavyTurns
   readonly bodyMemory: BodyMemory
   /** milliseconds, monotonic */
@@ -84,6 +87,7 @@ export async function toCall(
     isHeavy,
     budgetMilliseconds: isHeavy ? settings.workLimits.milliseconds : undefined,
     patternLists: await findByPatterns(pipeline, received, clientLeft),
+    permit: permitLists(pipeline.templates, { tenant: caller.tenant, api, mode: settings.mode }),
     model: typeof members.model === 'string' ? members.model : undefined,
     isStream: members.stream === true,
   }

@@ -139,6 +139,7 @@ function startOwnProxy(
     ...standard,
     listen: local,
     adminListen: local,
+    mode: 'on',
     engines: [{ url, kind, id: 'engine', apiKey: engineKey }],
     options: { ...standard.options, ...options },
     logLevel: 'silent',

@@ -22,7 +22,7 @@ export interface EngineSettings {
 /** The configuration as a file writes it: checked against the schema, every default filled in. */
 export interface Settings {
   listen: string
-  mode: Mode | boolean
+  mode?: Mode | boolean
   engines: EngineSettings[]
   engine_api_key?: string
   ordering: { when: 'pays' | 'possible'; max_displacement?: number }

@@ -1,3 +1,4 @@
+import type { Mode } from '../settings.ts'
 import type { Config, EngineConfig, ListenerTlsFiles, RecordConfig, RedisConfig } from './config.ts'
 import { readListenAddress } from './read-arguments.ts'
 import type { EngineSettings, Settings, Switch } from './settings.ts'
@@ -12,7 +13,7 @@ export function toConfig(settings: Settings): Config {
     // a token read from a file often ends in a newline, which no header can contain
     adminToken: settings.admin.token?.trim() || undefined,
     engines: toEngines(settings.engines, settings.engine_api_key),
-    mode: typeof settings.mode === 'boolean' ? toWord(settings.mode) : settings.mode,
+    mode: toMode(settings),
     maxDisplacement: ordering.max_displacement,
     movesMustPay: ordering.when === 'pays',
     mirroredRequests: settings.mirror.requests,
@@ -109,6 +110,12 @@ function toRecord({ folder, text, part_bytes, max_bytes }: Settings['record']): 
 
 function isOn(value: Switch): boolean {
   return value === true || value === 'on'
+}
+
+/** What may be moved without a setting: what can be proved on an engine, or else what a person confirms. */
+function toMode({ mode, engines }: Settings): Mode {
+  if (mode !== undefined) return typeof mode === 'boolean' ? toWord(mode) : mode
+  return engines.length === 0 || engines.some(({ kind }) => kind !== undefined && kind !== 'openai') ? 'auto' : 'ask'
 }
 
 function toWord(isOn: boolean): 'on' | 'off' {

@@ -4,6 +4,7 @@ import type { KnownChunks } from '../chunks/known-chunks.ts'
 import type { GainReport } from '../gain/gain.ts'
 import type { HotBlocks } from '../telemetry/hot-blocks/hot-blocks.ts'
 import type { RecentPrompts } from '../telemetry/recent-prompts.ts'
+import type { TemplateDescription } from '../templates/describe-template.ts'
 import type { ReplicaDescription } from './describe-replicas.ts'
 import type { History, Sample } from './history.ts'
 import { latenciesBetween } from './latencies.ts'
@@ -18,6 +19,7 @@ interface StatsSources {
   readonly recent: Pick<RecentPrompts, 'shapes' | 'secondsSinceChunks'>
   readonly chunks: Pick<KnownChunks, 'size' | 'sizes' | 'capacity'>
   readonly gain: GainReport
+  readonly templates: readonly TemplateDescription[]
   readonly replicas: readonly ReplicaDescription[]
   readonly version: string
   readonly mode: string
@@ -71,6 +73,7 @@ export async function readStats(sources: StatsSources): Promise<Record<string, u
     fail_open: await readByLabel(registry, 'fail_open_total', 'reason'),
     stream_aborts: await readByLabel(registry, 'stream_aborts_total', 'phase'),
     shapes: sources.recent.shapes,
+    templates: sources.templates,
     known_chunks: await describeChunks(sources),
     gain: sources.gain.total,
     replicas,

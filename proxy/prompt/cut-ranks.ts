@@ -1,5 +1,5 @@
 import type { Span } from '../json/json-spans.ts'
-import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
+import { type ContextSlot, isLeftAlone, type PromptContext } from './body/prompt-context.ts'
 import type { LaidOutMessage } from './layout.ts'
 import { isOfSystem, wordsOutside } from './places/mark-spoken-of.ts'
 import { findIndexFrom } from './scan/find-edges.ts'
@@ -52,12 +52,13 @@ function speaksOfRanks(message: LaidOutMessage, texts: readonly string[]): boole
 
 function isToBeCut(
   { message: { role } }: LaidOutMessage,
-  { slots, isSpokenOf, annotateAt, positional }: PromptContext,
+  context: PromptContext,
   texts: readonly string[],
   fields: VolatileFields,
 ): boolean {
+  const { slots, annotateAt, positional } = context
   const ranks = slots.flatMap((slot) => slot.ranks ?? [])
-  if (ranks.length === 0 || isSpokenOf) return false
+  if (ranks.length === 0 || isLeftAlone(context)) return false
   if (role === 'tool' && ranks.some(({ name }) => OFTEN_DATA.test(name))) return false
   if (fields === 'drop') return true
   // values are stated by label, so no two blocks may have the same label

@@ -22,7 +22,7 @@ import {
   searchMessage,
 } from './find-contexts.ts'
 import { finish } from './finish.ts'
-import type { LaidOutMessage, Layout, PromptLayout, UnresolvedTurn } from './layout.ts'
+import type { LaidOutMessage, Layout, PermitLists, PromptLayout, UnresolvedTurn } from './layout.ts'
 import { type PlacedContext, placeBlocks } from './place-explicit-context.ts'
 import { markSpokenOf, type UnmappedNames } from './places/mark-spoken-of.ts'
 import { findTurns } from './scan/find-turns.ts'
@@ -54,6 +54,8 @@ interface LayoutState {
   /** finds lists whose borders are certain */
   readonly certain?: CertainFinder | undefined
   readonly unmapped?: UnmappedNames | undefined
+  /** undefined: every list may be moved */
+  readonly permit?: PermitLists | undefined
   /** what to do with fields that only rank blocks; undefined: keep them */
   readonly volatileFields?: VolatileFields | undefined
 }
@@ -122,7 +124,8 @@ class LayoutWriter {
       yield
     }
     const marked = yield* markSpokenOf(laidOut, this.#texts, this.#state.unmapped)
-    return { preamble, messages: cutRanks(marked, this.#texts, this.#volatileFields()) }
+    const permitted = this.#state.permit?.(marked, this.#texts) ?? marked
+    return { preamble, messages: cutRanks(permitted, this.#texts, this.#volatileFields()) }
   }
 
   /** Keeps the fields if annotations are off, because there would be nowhere to state the values. */

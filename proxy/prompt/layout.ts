@@ -22,6 +22,9 @@ export interface LaidOutMessage {
   readonly explicit: readonly string[] | undefined
 }
 
+/** Says which template each list of a prompt is of, and whether it may be moved. */
+export type PermitLists = (messages: readonly LaidOutMessage[], texts: readonly string[]) => readonly LaidOutMessage[]
+
 /** A prompt with its explicit blocks inserted, in the order received. */
 export interface PromptLayout {
   readonly preamble: string

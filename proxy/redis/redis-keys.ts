@@ -17,6 +17,12 @@ export function hotBlocksRedisKeys(namespace: string, epoch = 0, proxy = ''): { 
   return { proxies: `${prefix}:proxies`, counts: `${prefix}:${epoch}:${proxy}` }
 }
 
+/** Returns the keys of templates: what people said, how many requests each has seen, and each by id. All in one slot. */
+export function templateRedisKeys(namespace: string): { said: string; counts: string; record(id: string): string } {
+  const prefix = `reprise:${namespace}:templates:{templates}`
+  return { said: `${prefix}:said`, counts: `${prefix}:counts`, record: (id) => `${prefix}:of:${id}` }
+}
+
 /** Returns the key of the feed of known chunks. */
 export function chunksRedisKey(namespace: string): string {
   return `reprise:${namespace}:chunks:{chunks}`

@@ -21,7 +21,7 @@ interface Observed {
   /** the ids of its prompts in the engine's reports */
   readonly promptIds: readonly RequestId[]
   /** Called when the head of the answer arrives. */
-  onHead(status: number): void
+  onHead(status: number, headers: IncomingHttpHeaders): void
   /** Called if the engine ran the request, at least in part, and may hold what it computed. */
   onRun(): void
   /** Called with the engine's token counts. */
@@ -76,7 +76,7 @@ export class AnswerObserver implements ForwardObserver {
 
   onHead(status: number, headers: IncomingHttpHeaders): void {
     this.#status = status
-    this.#observed.onHead(status)
+    this.#observed.onHead(status, headers)
     if (this.#isSuccess) this.#usage = new UsageReader(headers['content-type'] ?? '')
   }
 
@@ -136,10 +136,19 @@ export class AnswerObserver implements ForwardObserver {
       ...(baseline === undefined || isRefused ? {} : { 'x-reprise-baseline-cached-tokens': String(baseline) }),
       ...(reused === undefined ? {} : { 'x-reprise-predicted-reused-tokens': String(reused) }),
       ...(skipped === undefined ? {} : { 'x-reprise-skipped': skipped }),
+      ...this.#describeTemplate(),
       'server-timing': Object.entries(stages)
         .map(([stage, duration]) => `${stage};dur=${duration.toFixed(2)}`)
         .join(', '),
     }
+  }
+
+  /** The template of the first list that needs permission, and where it stands. */
+  #describeTemplate(): Record<string, string> {
+    const { contexts } = this.#routed.decision
+    const id = contexts.find(({ found }) => found.template !== undefined)?.found.template?.id
+    if (id === undefined) return {}
+    return { 'x-reprise-template': `${id};state=${this.#pipeline.templates.stateOf(id)}` }
   }
 
   #readUsage(): Usage | undefined {

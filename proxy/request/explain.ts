@@ -104,7 +104,7 @@ async function toExplainedCall(
   api: string | undefined,
 ): Promise<Call> {
   const settings = pipeline.settings()
-  const mode = settings.mode === 'off' ? 'off' : 'on'
+  const mode = settings.mode === 'shadow' ? 'on' : settings.mode
   const call = await toCall(
     { ...pipeline, settings: () => ({ ...settings, mode }) },
     readApi(api, body, settings.workLimits.bytes),
@@ -150,6 +150,11 @@ function describe(
       first_block: starts[i]!,
       blocks: found.slots.length,
       found_by: found.certain?.by ?? (found.isResult ? 'tool_result' : 'prompt'),
+      ...(found.template && {
+        template: found.template.id,
+        template_state: pipeline.templates.stateOf(found.template.id),
+        may_move: found.template.mayMove,
+      }),
       ...describeRanks(found),
     })),
     known_chunks: { ...call.content.certain.counts, known: pipeline.chunks.size },

@@ -7,6 +7,7 @@ import type { RateLimits } from '../access/rate-limits.ts'
 import type { Reading } from '../call/read-call.ts'
 import type { Gain } from '../gain/gain.ts'
 import type { Log } from '../log.ts'
+import type { Prover } from '../prove/prover.ts'
 import type { Recorder } from '../record/recorder.ts'
 import type { SharedTurns } from '../redis/conversations/shared-turns.ts'
 import type { ReplicaSet } from '../replicas/replica-set.ts'
@@ -26,6 +27,8 @@ export interface Pipeline extends Reading {
   readonly requestIds: RequestIds
   /** what rewriting gains, by replica */
   readonly gain: Gain
+  /** asks models whether the order of lists matters */
+  readonly prover: Prover
   /** undefined: nothing is recorded */
   readonly recorder: Recorder | undefined
   readonly telemetry: Telemetry

@@ -11,6 +11,7 @@ import { AnswerName } from '../mirror/answer-name.ts'
 import type { ForwardOutcome } from '../reasons.ts'
 import { membersOf } from '../receive/read-received.ts'
 import type { Decision } from '../reuse/decision.ts'
+import { noteLists } from '../templates/note-lists.ts'
 import { AnswerObserver } from './answer-observer.ts'
 import type { Pipeline } from './pipeline.ts'
 import { isPromptList } from './prompt-list.ts'
@@ -43,6 +44,7 @@ export async function sendCall(
   const follower = new RequestFollower(replica, call.api, ids, call.content.body.length)
   const gain = new GainFollower(pipeline.gain, pipeline.telemetry.metrics, routed, call)
   exchange.telemetry.compare(gain)
+  const proof = pipeline.prover.follow(call, routed)
   const recording = pipeline.recorder?.follow(routed, call)
   let wasRun = false
   const answer = { adapter: replica.adapter, api: call.api, ids }
@@ -52,7 +54,8 @@ export async function sendCall(
     request,
     promptIds: ids,
     charge,
-    onHead: (status) => {
+    onHead: (status, headers) => {
+      proof?.onHead(headers)
       breaker.answered(status)
       admission.prefilled(turn)
       call.content.release()
@@ -60,8 +63,14 @@ export async function sendCall(
     onRun: () => {
       wasRun = true
     },
-    onUsage: (usage) => recording?.used(usage),
-    onChunk: (chunk) => name.push(chunk),
+    onUsage: (usage) => {
+      recording?.used(usage)
+      proof?.used(usage.promptTokens)
+    },
+    onChunk: (chunk) => {
+      name.push(chunk)
+      proof?.push(chunk)
+    },
     predict: () => (readsCache ? follower.predict(decision.predictedCachedTokens) : 0),
   })
   // from here on the client gets nothing, neither from the queue nor from the engine
@@ -80,6 +89,7 @@ export async function sendCall(
       }
       const sent = follower.sent(toEngineRequest(pipeline, exchange, call, routed, request), decision.sent)
       gain.sent(sent, call, ids, follower.asked)
+      proof?.sent(sent.headers)
       const outcome = await forward(
         replica.engine,
         inPieces(sent),
@@ -102,6 +112,7 @@ export async function sendCall(
     throw error
   } finally {
     recording?.ended(wasRun)
+    proof?.ended(wasRun)
     replica.cache.ended(ids)
     comments?.stop()
   }
@@ -131,7 +142,7 @@ export function idsOfPrompts(
 
 /** Marks the request as sent, so that requests decided while it waits can follow its order. */
 function commit(
-  { store, processed, chunks, log }: Pipeline,
+  { store, processed, chunks, templates, log }: Pipeline,
   call: Call,
   { replica, decision }: RoutedCall,
   ids: readonly RequestId[],
@@ -146,6 +157,7 @@ function commit(
     replica.cache.sent(id, decision.sent[i]!, readsCache, decision.exactLengths[i])
   }
   processed.note(replica.id, call.caller.tenant, contentsOf(decision).blocks)
+  setImmediate(() => noteLists(templates, call.caller.tenant, decision))
   chunks.noteLists(decision.contexts.map(({ found }) => found.certain?.chunks ?? []))
   return {
     takeBack: () => {

@@ -179,7 +179,8 @@ function reasonFor(
   if (mode === 'shadow') return 'shadow'
   if (options.reorder === false) return 'reorder_off'
   if (isReuseEnough) return 'reuse_is_enough'
-  return contexts.some(({ found }) => found.isSpokenOf) ? 'spoken_of' : 'nothing_to_gain'
+  if (contexts.some(({ found }) => found.isSpokenOf)) return 'spoken_of'
+  return contexts.some(({ found }) => found.template?.mayMove === false) ? 'not_permitted' : 'nothing_to_gain'
 }
 
 /**

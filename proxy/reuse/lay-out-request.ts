@@ -53,7 +53,7 @@ function layOutSet(
   prompt: PromptBody,
   set: PromptSet,
   placed: PlacedContext | undefined,
-  { mode, tenant, conversation, options, wording, volatileFields, patternLists, certain }: DecisionInput,
+  { mode, tenant, conversation, options, wording, volatileFields, patternLists, certain, permit }: DecisionInput,
   store: ConversationStore,
 ): Generator<void, Layout> {
   const merged = { ...options, ...prompt.explicit?.options }
@@ -66,8 +66,9 @@ function layOutSet(
     blockTemplate: wording.block,
     patternLists,
     certain: certain?.finder,
+    permit,
     // in shadow mode everything is sent as received
-    volatileFields: mode === 'on' ? volatileFields : 'keep',
+    volatileFields: mode === 'shadow' ? 'keep' : volatileFields,
     unmapped: {
       inAnswer: merged.citations !== false && asksForData(prompt.members),
       inCalls: Array.isArray(tools) && tools.length > 0,

@@ -5,7 +5,7 @@ import { ShownBlocks } from '#index/dedup/shown-blocks.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import type { Ordering } from '#index/ordering/ordering-index.ts'
 import type { WorkBudget } from '../bounds/work-budget.ts'
-import type { ContextSlot, PromptContext } from '../prompt/body/prompt-context.ts'
+import { type ContextSlot, isLeftAlone, type PromptContext } from '../prompt/body/prompt-context.ts'
 import { type Piece, piecesLength, piecesText, type TextSplice } from '../prompt/body/text-splice.ts'
 import type { LaidOutMessage, Layout, PromptLayout } from '../prompt/layout.ts'
 import { isJson, labelsAsSent, renderAnnotation, renderBlock, setApart } from '../prompt/render-context.ts'
@@ -177,7 +177,8 @@ class PromptReuse {
       return { found, scope, searchPath: [], mostShared: 0, ...past, pointers }
     }
     this.#state.budget?.look()
-    const mayPoint = options.dedup !== false && laidOut.message.role !== 'documents' && !this.#isLate
+    const isSet = laidOut.message.role !== 'documents' && !isLeftAlone(found)
+    const mayPoint = options.dedup !== false && isSet && !this.#isLate
     const { order, searchPath, mostShared } = this.#order(found, scope, mayPoint)
     const fresh = this.#freshBlocks(found, order)
     const pointers = mayPoint
@@ -201,7 +202,7 @@ class PromptReuse {
   ): Pick<ReusedContext, 'searchPath' | 'mostShared'> & { order: number[] } {
     const places = [...found.slots.keys()]
     const asReceived = { order: places, searchPath: [] }
-    if (this.#state.options.reorder === false || found.isResult || found.isSpokenOf || this.#isLate) return asReceived
+    if (this.#state.options.reorder === false || found.isResult || isLeftAlone(found) || this.#isLate) return asReceived
     const repeated = mayPoint ? this.#repeatedPlaces(found) : new Set<number>()
     const fresh = places.filter((place) => !repeated.has(place))
     const sizes = fresh.map((place) => found.slots[place]!.end - found.slots[place]!.start)

@@ -16,6 +16,8 @@ export interface MetricSources {
   hotnessFilterLoad(): number
   /** chunks whose borders are known */
   knownChunks?: (() => number) | undefined
+  /** how many templates stand where */
+  templates?: (() => ReadonlyMap<string, number>) | undefined
   /** one for each replica */
   mirrors(): readonly MirrorStatus[]
   /** applied events from the engines, by type */
@@ -86,6 +88,9 @@ export function addCollectedMetrics(registry: Registry, sources: MetricSources):
   gauge('known_chunks', 'Chunks whose borders are known in any prompt', [], (known) =>
     known.set(sources.knownChunks?.() ?? 0),
   )
+  gauge('templates', 'Templates of prompts, by where they stand', ['state'], (templates) => {
+    for (const [state, count] of sources.templates?.() ?? []) templates.set({ state }, count)
+  })
   gauge('mirror_mode', 'How the mirror is fed: 2 exact, 1 degraded, 0 fallback', ['replica'], (mode) => {
     for (const mirror of sources.mirrors()) mode.set({ replica: mirror.replica }, mirrorModes[mirror.mode])
   })

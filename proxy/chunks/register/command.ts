@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { Command } from 'commander'
+import { askAdmin, defaultAdmin } from '../../ask-admin.ts'
 import { argument } from '../../command-arguments.ts'
 import { readUrl } from '../../config/read-arguments.ts'
 import { ConfigError, ProxyError } from '../../errors.ts'
@@ -18,7 +19,6 @@ interface Options {
 /** A batch is sent once it reaches one of these sizes. */
 const batchCharacters = 2 << 20
 const batchChunks = 2_000
-const defaultAdmin = 'http://127.0.0.1:9090'
 
 /** Adds `reprise chunks`, which registers the chunks of a corpus with a running proxy. */
 export function addChunksCommand(program: Command): void {
@@ -123,26 +123,6 @@ function parse(text: string, name: string): unknown {
   }
 }
 
-async function ask<Answer>({ admin }: Pick<Options, 'admin'>, method: string, body?: string): Promise<Answer> {
-  const token = process.env.REPRISE_ADMIN_TOKEN?.trim()
-  const url = `${admin.replace(/\/+$/, '')}/v1/chunks`
-  const response = await fetch(url, {
-    method,
-    headers: { 'content-type': 'application/json', ...(token ? { authorization: `Bearer ${token}` } : {}) },
-    ...(body === undefined ? {} : { body }),
-  }).catch((error: Error) => {
-    const reason = (error.cause as Error | undefined)?.message || error.message
-    throw new ConfigError(`${url} does not answer (${reason}): is the proxy running, and is this its admin listener?`)
-  })
-  const answer = await response.text()
-  if (!response.ok) throw new ConfigError(messageOf(answer) ?? `${url} answered ${response.status}.`)
-  return JSON.parse(answer) as Answer
-}
-
-function messageOf(answer: string): string | undefined {
-  try {
-    return (JSON.parse(answer) as { error?: { message?: string } }).error?.message
-  } catch {
-    return undefined
-  }
+function ask<Answer>({ admin }: Pick<Options, 'admin'>, method: string, body?: string): Promise<Answer> {
+  return askAdmin<Answer>(admin, '/v1/chunks', method, body)
 }

@@ -36,7 +36,7 @@ test('what nothing is configured for is what the contract says', () => {
     adminListen: { host: '127.0.0.1', port: 9090 },
     adminToken: undefined,
     engines: [],
-    mode: 'on',
+    mode: 'auto',
     maxDisplacement: undefined,
     movesMustPay: false,
     mirroredRequests: 50_000,

@@ -21,9 +21,9 @@ const pattern: SettingSchema = {
 /** Describes what is done to prompts. */
 export const reuseSchemas: Record<string, SettingSchema> = {
   mode: {
-    description: '`on` rewrites, `shadow` only computes, `off` does neither.',
-    enum: ['on', 'shadow', 'off', true, false],
-    default: 'on',
+    description:
+      '`auto` rewrites what is stated and what words, traffic and the model permit; `ask` what is stated or confirmed; `on` what no word forbids; `shadow` only computes, `off` does neither. Without it: `auto` if an engine can score prompts, otherwise `ask`.',
+    enum: ['auto', 'ask', 'on', 'shadow', 'off', true, false],
   },
   ordering: group('How context blocks are ordered.', {
     when: {

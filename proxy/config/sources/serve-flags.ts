@@ -55,7 +55,8 @@ export function addServeFlags(command: Command): Command {
   command.option('--emulate', 'answers with canned text from an embedded engine emulator instead of an engine')
   add('--listen', 'host:port', 'where applications connect', isAddress)
   add('--admin-listen', 'host:port', 'control plane', isAddress)
-  choose('--mode', 'mode', 'rewrite, only compute, or neither', ['on', 'shadow', 'off'])
+  const modes = ['auto', 'ask', 'on', 'shadow', 'off']
+  choose('--mode', 'mode', 'what may be moved (default: auto if an engine can score prompts, otherwise ask)', modes)
   add('--max-displacement', 'n', 'how many places a block may be from its rank at most (default: no limit)', atLeast(0))
   add('--body-limit-bytes', 'n', 'largest request body', atLeast(1))
   add('--group-window-ms', 'n', 'longest wait for requests that share blocks, while the engine is busy', atLeast(0))

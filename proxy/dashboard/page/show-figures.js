@@ -2,6 +2,7 @@ import { drawChart, niceTop, onAxis } from './draw-chart.js'
 import { bar, clock, element, find, percent, short, whole } from './page-elements.js'
 import { showChunks, showShapes } from './show-found.js'
 import { showBlocks, showHotBlocks, showOutcomes, showReplicas, showSkipped } from './show-lists.js'
+import { showTemplates } from './show-templates.js'
 import { bucketsOf, ratioOf, totalOf } from './sum-samples.js'
 
 const ratioLines = [
@@ -27,9 +28,9 @@ export function showFigures(stats, range) {
   const buckets = bucketsOf(stats.samples, range)
   const total = totalOf(buckets)
   const isReusing = total.reused_tokens > 0 || stats.replicas.some(({ reuse }) => reuse)
-  const ratios = ratioLines.filter(({ ofReuse, mode }) => (isReusing || !ofReuse) && (!mode || mode === stats.mode))
+  const ratios = ratioLines.filter(({ ofReuse, mode }) => (isReusing || !ofReuse) && (!mode || mode === worldOf(stats)))
   find('reused-key').hidden = !isReusing
-  for (const mode of ['on', 'shadow']) find(`${mode}-key`).hidden = mode !== stats.mode
+  for (const mode of ['on', 'shadow']) find(`${mode}-key`).hidden = mode !== worldOf(stats)
   showGain(stats)
   showHeader(stats)
   showTiles(stats, total, { ratios, isReusing, range })
@@ -41,13 +42,19 @@ export function showFigures(stats, range) {
   showReplicas(stats.replicas)
   showHotBlocks(stats.top_blocks)
   showShapes(stats.shapes)
+  showTemplates(stats.templates)
   showChunks(stats.known_chunks)
+}
+
+/** Which of the two worlds is the real one: that where prompts are rewritten, or that where they are not. */
+function worldOf({ mode }) {
+  return mode === 'shadow' || mode === 'off' ? mode : 'on'
 }
 
 function showHeader({ version, mode, draining }) {
   say('version', `${version} · context reuse for LLM engines`)
   find('mode').hidden = false
-  find('mode').className = `pill ${mode === 'on' && !draining ? 'good' : 'warn'}`
+  find('mode').className = `pill ${worldOf({ mode }) === 'on' && !draining ? 'good' : 'warn'}`
   say('mode', draining ? 'draining' : `mode ${mode}`)
 }
 

@@ -5,6 +5,7 @@ export const skippedWords = {
   too_many_blocks: 'more blocks than are put in order',
   too_large_to_rewrite: 'too large to be rewritten without holding up others',
   unsure_borders: 'what looks like a list may be none, or end elsewhere: left alone',
+  not_permitted: 'nothing permits moves yet: see the templates',
   nothing_to_gain: 'the order received was the best one known',
   reuse_is_enough: 'the engine reuses the blocks wherever they stand: moving them would save less than it costs',
   spoken_of: 'somebody speaks of the blocks by their numbers or their order',

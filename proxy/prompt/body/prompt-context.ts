@@ -1,6 +1,7 @@
 import type { BlockId } from '#index/context-block.ts'
 import type { Span } from '../../json/json-spans.ts'
 import type { CertainBorders } from '../certain-list.ts'
+import type { TemplateUse } from '../template-use.ts'
 import type { RankField } from '../scan/find-rank-fields.ts'
 
 /** A place in a prompt that holds one block. Offsets refer to text number `text` of the body. */
@@ -59,10 +60,17 @@ export interface PromptContext {
   readonly isCounted?: boolean
   /** words that are sent unchanged refer to its blocks by position, so the blocks keep the order received */
   readonly isSpokenOf?: boolean
+  /** the template that it is of, if it needs permission to move; undefined: it was stated, or all may move */
+  readonly template?: TemplateUse | undefined
   /** values of rank fields that were cut out of its blocks, by slot; undefined: texts are as received */
   readonly cut?: CutRanks | undefined
   /** source of its borders, if no mark in the prompt shows them */
   readonly certain?: CertainBorders | undefined
+}
+
+/** Whether the blocks of a context stay as received: words forbid a move, or nothing permits one yet. */
+export function isLeftAlone({ isSpokenOf, template }: PromptContext): boolean {
+  return isSpokenOf === true || template?.mayMove === false
 }
 
 /**

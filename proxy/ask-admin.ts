@@ -1,0 +1,32 @@
+import { ConfigError } from './errors.ts'
+
+/** Where a proxy's admin listener is, if nothing else is configured. */
+export const defaultAdmin = 'http://127.0.0.1:9090'
+
+/**
+ * Asks the control plane of a running proxy, with the token of REPRISE_ADMIN_TOKEN. Throws a ConfigError that says what
+ * to do if it does not answer, or refuses.
+ */
+export async function askAdmin<Answer>(admin: string, path: string, method: string, body?: string): Promise<Answer> {
+  const token = process.env.REPRISE_ADMIN_TOKEN?.trim()
+  const url = `${admin.replace(/\/+$/, '')}${path}`
+  const response = await fetch(url, {
+    method,
+    headers: { 'content-type': 'application/json', ...(token ? { authorization: `Bearer ${token}` } : {}) },
+    ...(body === undefined ? {} : { body }),
+  }).catch((error: Error) => {
+    const reason = (error.cause as Error | undefined)?.message || error.message
+    throw new ConfigError(`${url} does not answer (${reason}): is the proxy running, and is this its admin listener?`)
+  })
+  const answer = await response.text()
+  if (!response.ok) throw new ConfigError(messageOf(answer) ?? `${url} answered ${response.status}.`)
+  return JSON.parse(answer) as Answer
+}
+
+function messageOf(answer: string): string | undefined {
+  try {
+    return (JSON.parse(answer) as { error?: { message?: string } }).error?.message
+  } catch {
+    return undefined
+  }
+}

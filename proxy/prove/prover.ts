@@ -1,0 +1,238 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
+import { askEngine } from '#engine-adapters/ask-engine.ts'
+import type { AskScores, TokenScores } from '#engine-adapters/scoring/answer-score.ts'
+import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
+import { cacheSaltOf } from '../access/tenant.ts'
+import type { Call, RoutedCall } from '../call/call.ts'
+import { toDecisionInput } from '../call/to-decision-input.ts'
+import type { Log } from '../log.ts'
+import { membersOf } from '../receive/read-received.ts'
+import type { Replica } from '../replicas/replica.ts'
+import type { Decision } from '../reuse/decision.ts'
+import type { ProofSample } from '../templates/proof/proof.ts'
+import type { TemplateBook } from '../templates/template-book.ts'
+import { AnswerText } from './answer-text.ts'
+import { type PromptVariants, writeVariants } from './write-variants.ts'
+
+/** How a sample ended. `interrupted`: clients needed the engine. */
+export type SampleOutcome = 'scored' | 'unscored' | 'interrupted'
+
+interface ProverOptions {
+  readonly templates: TemplateBook
+  readonly createIndex: CacheMirror['createIndex']
+  readonly onSample: (outcome: SampleOutcome) => void
+  readonly log: Log
+  /** milliseconds, monotonic */
+  readonly now: () => number
+}
+
+/** A request whose answer is to be scored. */
+interface Sample {
+  readonly template: string
+  readonly call: Call
+  readonly replica: Replica
+  readonly body: Buffer
+  /** the headers by which the engine authorises the client: names and values, alternating */
+  readonly headers: readonly string[]
+  readonly answer: string
+  readonly promptTokens: number | undefined
+}
+
+/** Few, since their bodies are kept. */
+const mostWaiting = 4
+const longestBody = 512 * 1024
+/** How often an engine is looked at for being idle, and how long a sample waits for that. */
+const idleCheckMilliseconds = 25
+const longestWaitMilliseconds = 120_000
+/** Of the time in which an engine is idle, at most this share is taken. */
+const longestShare = 0.2
+const credentials = new Set(['authorization', 'x-api-key'])
+
+/**
+ * Proves by likelihood that the order of a template's lists means nothing to the model: the answer that it gave to a
+ * prompt as received is scored under the prompt with the list reversed (docs/templates.md). It happens afterwards, one
+ * sample at a time, while the engine is idle; a client's request interrupts it. No request waits for it.
+ */
+export class Prover {
+  readonly #options: ProverOptions
+  readonly #closing = new AbortController()
+  readonly #samples: Sample[] = []
+  #following = 0
+  #isRunning = false
+
+  constructor(options: ProverOptions) {
+    this.#options = options
+  }
+
+  /** Returns what follows the answer to a request, if it is to be scored. */
+  follow(call: Call, { replica, decision }: Pick<RoutedCall, 'replica' | 'decision'>): AnswerFollower | undefined {
+    if (call.settings.mode !== 'auto' || replica.adapter.scoreAnswer === undefined) return undefined
+    const { body, received } = call.content
+    if (body.length > longestBody || received.whole || this.#samples.length + this.#following >= mostWaiting) return
+    const template = this.#templateToProve(decision)
+    if (template === undefined) return undefined
+    this.#following += 1
+    return new AnswerFollower(call, (followed) => {
+      this.#following -= 1
+      if (followed) this.#add({ template, call, replica, body, ...followed })
+    })
+  }
+
+  /** Stops what is running. */
+  close(): void {
+    this.#closing.abort()
+    this.#samples.length = 0
+  }
+
+  /** A request that was changed is no measure of the prompt as received. */
+  #templateToProve({ splices, sent, contexts }: Decision): string | undefined {
+    if (splices !== undefined || sent.length !== 1) return undefined
+    return contexts.find(({ found: { template, isSpokenOf = false } }) => {
+      if (template === undefined || template.isPast || isSpokenOf) return false
+      return this.#options.templates.wantsProof(template.id)
+    })?.found.template?.id
+  }
+
+  #add(sample: Sample): void {
+    this.#samples.push(sample)
+    if (!this.#isRunning) void this.#run()
+  }
+
+  async #run(): Promise<void> {
+    const { onSample, log, now } = this.#options
+    this.#isRunning = true
+    for (let sample = this.#samples.shift(); sample !== undefined; sample = this.#samples.shift()) {
+      const begun = now()
+      try {
+        onSample(await this.#score(sample))
+      } catch (error) {
+        onSample('unscored')
+        log.error({ error }, 'an answer could not be scored because of a fault of ours')
+      }
+      const rest = (now() - begun) * (1 / longestShare - 1)
+      await pause(rest, undefined, { signal: this.#closing.signal, ref: false }).catch(() => {})
+    }
+    this.#isRunning = false
+  }
+
+  async #score(sample: Sample): Promise<SampleOutcome> {
+    if (!(await this.#waitUntilIdle(sample.replica))) return 'interrupted'
+    const variants = this.#write(sample)
+    if (variants === undefined) return 'unscored'
+    const scored = await withoutClients(sample.replica, this.#closing.signal, (signal) => {
+      return scoreVariants(sample, variants, signal)
+    })
+    if (scored === 'interrupted' || scored === undefined) return scored ?? 'unscored'
+    this.#options.templates.noteProof(sample.template, scored)
+    return 'scored'
+  }
+
+  async #waitUntilIdle(replica: Replica): Promise<boolean> {
+    const { now } = this.#options
+    const { signal } = this.#closing
+    const until = now() + longestWaitMilliseconds
+    while (replica.requests > 0 && !signal.aborted && now() < until) {
+      await pause(idleCheckMilliseconds, undefined, { signal, ref: false }).catch(() => {})
+    }
+    return replica.requests === 0 && !signal.aborted
+  }
+
+  #write({ call, body, template, replica }: Sample): PromptVariants | undefined {
+    const { permit, ...input } = toDecisionInput(call)
+    if (!permit) return undefined
+    const variants = writeVariants(call.api, body, template, { ...input, permit }, this.#options.createIndex)
+    if (!variants) return undefined
+    const { settings, caller } = call
+    const members = membersOf(call.content.received)
+    const salt = cacheSaltOf(caller.tenant, members.cache_salt, settings.saltSecret)
+    const { cache_salt } = replica.adapter.tagRequest('' as never, salt, members).members
+    const tag = cache_salt === undefined ? {} : { cache_salt }
+    return {
+      ...variants,
+      received: { ...variants.received, ...tag },
+      rewritten: { ...variants.rewritten, ...tag },
+      harmless: { ...variants.harmless, ...tag },
+    }
+  }
+}
+
+/** Runs a task until a client needs the replica. */
+async function withoutClients<Result>(
+  replica: Replica,
+  closing: AbortSignal,
+  task: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result | 'interrupted'> {
+  const interrupted = new AbortController()
+  const watch = setInterval(() => {
+    if (replica.requests > 0) interrupted.abort()
+  }, idleCheckMilliseconds).unref()
+  try {
+    const result = await task(AbortSignal.any([interrupted.signal, closing]))
+    return interrupted.signal.aborted || closing.aborted ? 'interrupted' : result
+  } finally {
+    clearInterval(watch)
+  }
+}
+
+async function scoreVariants(
+  { call: { api }, replica, headers, answer, promptTokens }: Sample,
+  { received, rewritten, harmless, toSent }: PromptVariants,
+  signal: AbortSignal,
+): Promise<ProofSample | undefined> {
+  const ask: AskScores = async ({ path, body }) => {
+    const answered = await askEngine(replica.engine, { path, json: JSON.stringify(body), headers }, signal)
+    if (answered?.status !== 200) return undefined
+    return JSON.parse(answered.text) as unknown
+  }
+  const score = async (members: PromptVariants['received'], own: string): Promise<readonly number[] | undefined> => {
+    const said = await replica.adapter.scoreAnswer!({ api, members, answer: own, promptTokens }, ask)
+    return (said as Partial<TokenScores>).tokens
+  }
+  const asReceived = await score(received, answer)
+  const asHarmless = asReceived && (await score(harmless, answer))
+  const asRewritten = asHarmless && (await score(rewritten, toSent(answer)))
+  if (!asReceived || !asHarmless || !asRewritten) return undefined
+  return { received: asReceived, harmless: asHarmless, rewritten: asRewritten }
+}
+
+/** What is known of an answer once it is over. */
+type Followed = Pick<Sample, 'headers' | 'answer' | 'promptTokens'>
+
+/** Follows the answer to one request. */
+export class AnswerFollower {
+  readonly #text: AnswerText
+  readonly #end: (followed: Followed | undefined) => void
+  #headers: readonly string[] = []
+  #promptTokens: number | undefined
+
+  constructor({ api }: Pick<Call, 'api'>, end: (followed: Followed | undefined) => void) {
+    this.#text = new AnswerText(api)
+    this.#end = end
+  }
+
+  /** `headers`: names and values, alternating. */
+  sent(headers: readonly string[]): void {
+    this.#headers = headers.flatMap((name, i) =>
+      i % 2 === 0 && credentials.has(name.toLowerCase()) ? [name, headers[i + 1]!] : [],
+    )
+  }
+
+  onHead(headers: IncomingHttpHeaders): void {
+    this.#text.onHead(headers)
+  }
+
+  push(chunk: Buffer): void {
+    this.#text.push(chunk)
+  }
+
+  used(promptTokens: number): void {
+    this.#promptTokens = promptTokens
+  }
+
+  /** The request is over; `wasRun`: the engine answered it to its end. */
+  ended(wasRun: boolean): void {
+    const answer = wasRun ? this.#text.read() : undefined
+    this.#end(answer ? { answer, headers: this.#headers, promptTokens: this.#promptTokens } : undefined)
+  }
+}

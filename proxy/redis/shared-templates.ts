@@ -1,0 +1,168 @@
+import { isObject } from '#engine-adapters/json-object.ts'
+import type { RedisFault } from '../reasons.ts'
+import type { TemplateBook, TimedSaid } from '../templates/template-book.ts'
+import { readTemplate, writeTemplate } from '../templates/template-record.ts'
+import { getCommand, type RedisReply, setCommand } from './connection/redis-command.ts'
+import type { RedisAccess } from './connection/redis-connection.ts'
+import { templateRedisKeys } from './redis-keys.ts'
+
+interface SharedTemplatesOptions {
+  readonly templates: TemplateBook
+  readonly redis: RedisAccess
+  readonly namespace: string
+  readonly ttlSeconds: number
+  /** counts invalid values in Redis, and writes that it rejected */
+  readonly onFault: (reason: RedisFault) => void
+  readonly pollMilliseconds?: number
+}
+
+const defaultPollMilliseconds = 5_000
+/** Records read or written in one turn. */
+const mostAtOnce = 32
+/** A record is read or written again once it has grown by this share. */
+const growth = 1.1
+
+/**
+ * Shares templates through Redis: what people said of them, and evidence. A proxy adopts evidence from more requests
+ * than its own, so evidence survives restarts and reaches proxies that see little of a template's traffic. No request
+ * waits for it.
+ */
+export class SharedTemplates {
+  readonly #options: SharedTemplatesOptions
+  readonly #keys: ReturnType<typeof templateRedisKeys>
+  #timer: NodeJS.Timeout | undefined
+  #turn: Promise<void> | undefined
+
+  constructor(options: SharedTemplatesOptions) {
+    this.#options = options
+    this.#keys = templateRedisKeys(options.namespace)
+  }
+
+  /** Starts to follow and to write. */
+  start(): void {
+    void this.share()
+    const { pollMilliseconds = defaultPollMilliseconds } = this.#options
+    this.#timer = setInterval(() => void this.share(), pollMilliseconds).unref()
+  }
+
+  /** Stops after the turn in progress and one more. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#turn
+    await this.share()
+  }
+
+  /** Exchanges what people said, then evidence. Concurrent calls share one turn. Never rejects. */
+  share(): Promise<void> {
+    this.#turn ??= this.#share()
+      // a bug of ours: templates are learnt in memory alone
+      .catch(() => this.#options.onFault('redis_value'))
+      .finally(() => {
+        this.#turn = undefined
+      })
+    return this.#turn
+  }
+
+  async #share(): Promise<void> {
+    if (!this.#options.redis.isUp) return
+    await this.#shareSaid()
+    await this.#dropForgotten()
+    await this.#shareEvidence()
+  }
+
+  async #shareSaid(): Promise<void> {
+    const { redis, templates, ttlSeconds, onFault } = this.#options
+    const [reply] = await redis.write([getCommand(this.#keys.said)])
+    if (!reply || 'error' in reply) return
+    const told = reply.value === null ? {} : readSaid(reply.value)
+    if (!told) onFault('redis_value')
+    for (const [id, said] of Object.entries(told ?? {})) templates.adoptSaid(id, said)
+    const own = templates.allSaid
+    if (JSON.stringify(own) === JSON.stringify(told) || Object.keys(own).length === 0) return
+    this.#count(await redis.write([setCommand(this.#keys.said, JSON.stringify(own), ttlSeconds)]))
+  }
+
+  async #dropForgotten(): Promise<void> {
+    const { redis, templates } = this.#options
+    const forgotten = templates.takeForgotten()
+    if (forgotten.length === 0) return
+    const { counts, record } = this.#keys
+    this.#count(
+      await redis.write([
+        { key: counts, name: 'zrem', args: [counts, ...forgotten] },
+        ...forgotten.map((id) => ({ key: record(id), name: 'unlink', args: [record(id)] })),
+      ]),
+    )
+  }
+
+  async #shareEvidence(): Promise<void> {
+    const { redis, templates } = this.#options
+    const { counts } = this.#keys
+    const [reply] = await redis.write([{ key: counts, name: 'zrange', args: [counts, 0, -1, 'WITHSCORES'] }])
+    const told = reply && 'value' in reply ? readCounts(reply.value) : undefined
+    if (!told) return
+    const unread = [...told].filter(([id, requests]) => requests > growth * (templates.get(id)?.requests ?? 0))
+    await this.#read(unread.slice(0, mostAtOnce).map(([id]) => id))
+    const ahead = templates.all.filter(({ id, requests }) => requests > growth * (told.get(id) ?? 0))
+    await this.#write(ahead.slice(0, mostAtOnce).map(({ id }) => id))
+  }
+
+  async #read(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return
+    const { redis, templates, onFault } = this.#options
+    const replies = await redis.write(ids.map((id) => getCommand(this.#keys.record(id))))
+    for (const [i, reply] of replies.entries()) {
+      if ('error' in reply) continue
+      const template = typeof reply.value === 'string' ? readTemplate(reply.value) : undefined
+      if (template !== undefined && template.id === ids[i]) templates.adopt(template)
+      // expired before its count
+      else if (reply.value !== null) onFault('redis_value')
+    }
+  }
+
+  async #write(ids: readonly string[]): Promise<void> {
+    const { redis, templates, ttlSeconds } = this.#options
+    const known = ids.flatMap((id) => templates.get(id) ?? [])
+    if (known.length === 0) return
+    const { counts } = this.#keys
+    const scores = known.flatMap(({ id, requests }) => [requests, id])
+    this.#count(
+      await redis.write([
+        ...known.map((template) => setCommand(this.#keys.record(template.id), writeTemplate(template), ttlSeconds)),
+        { key: counts, name: 'zadd', args: [counts, 'GT', ...scores] },
+        { key: counts, name: 'expire', args: [counts, ttlSeconds] },
+      ]),
+    )
+  }
+
+  #count(replies: readonly RedisReply[]): void {
+    if (replies.some((reply) => 'error' in reply)) this.#options.onFault('redis_write')
+  }
+}
+
+function readSaid(value: unknown): Record<string, TimedSaid> | undefined {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(String(value))
+  } catch {
+    return undefined
+  }
+  if (!isObject(parsed)) return undefined
+  const entries = Object.entries(parsed)
+  const isSound = entries.every(([id, told]) => {
+    if (!/^[\w-]{12}$/.test(id) || !Array.isArray(told)) return false
+    const [said, at] = told
+    return (said === 'on' || said === 'off' || said === null) && Number.isFinite(at)
+  })
+  return isSound ? (parsed as Record<string, TimedSaid>) : undefined
+}
+
+function readCounts(value: unknown): Map<string, number> | undefined {
+  if (!Array.isArray(value) || value.length % 2 !== 0) return undefined
+  const counts = new Map<string, number>()
+  for (let i = 0; i < value.length; i += 2) {
+    const [id, requests] = [String(value[i]), Number(value[i + 1])]
+    if (/^[\w-]{12}$/.test(id) && Number.isFinite(requests)) counts.set(id, requests)
+  }
+  return counts
+}

@@ -1,0 +1,76 @@
+import Table from 'cli-table3'
+import type { Command } from 'commander'
+import { askAdmin, defaultAdmin } from '../../ask-admin.ts'
+import { argument } from '../../command-arguments.ts'
+import { readUrl } from '../../config/read-arguments.ts'
+import type { TemplateDescription } from '../describe-template.ts'
+
+interface Options {
+  readonly admin: string
+  readonly json?: boolean
+}
+
+/** Adds `reprise templates`, which shows and steers what a running proxy has learnt of prompts. */
+export function addTemplatesCommand(program: Command): void {
+  const templates = program.command('templates').description('the templates of prompts that a running proxy knows')
+  const add = (name: string, description: string): Command =>
+    templates
+      .command(name, { isDefault: name === 'list' })
+      .description(description)
+      .option(
+        '--admin <url>',
+        "the proxy's admin listener; its token is REPRISE_ADMIN_TOKEN",
+        argument(readUrl),
+        defaultAdmin,
+      )
+  add('list', 'lists them: state, requests, what moving their blocks gains or would gain')
+    .option('--json', 'prints what GET /v1/templates answers')
+    .action(list)
+  add('show', 'prints all that is known about one').argument('<id>', 'as listed').action(show)
+  add('on', 'permits that its blocks are moved').argument('<id>', 'as listed').action(say('on'))
+  add('off', 'forbids that its blocks are moved').argument('<id>', 'as listed').action(say('off'))
+  add('forget', 'forgets its evidence and what was said of it').argument('<id>', 'as listed').action(forget)
+}
+
+async function list({ admin, json = false }: Options): Promise<void> {
+  const answer = await ask<{ mode: string; templates: TemplateDescription[] }>(admin, '')
+  if (json) {
+    process.stdout.write(`${JSON.stringify(answer)}\n`)
+    return
+  }
+  process.stdout.write(`mode ${answer.mode}\n`)
+  if (answer.templates.length === 0) {
+    process.stdout.write('No template was seen three times yet.\n')
+    return
+  }
+  const table = new Table({ head: ['id', 'state', 'moves', 'requests', 'blocks', 'cached as received', 'ordered', 'begins'] })
+  for (const one of answer.templates) {
+    const { as_received, as_ordered } = one.gain
+    const { lead = '', gap = '' } = (one.skeleton ?? {}) as { lead?: string; gap?: string }
+    const begins = JSON.stringify(lead || gap).slice(1, -1)
+    const shares = [as_received, as_ordered].map((share) => `${(100 * share).toFixed(1)} %`)
+    table.push([one.id, one.state, one.moves ? 'yes' : 'no', one.requests, one.blocks, ...shares, begins])
+  }
+  process.stdout.write(`${table.toString()}\n`)
+}
+
+async function show(id: string, { admin }: Options): Promise<void> {
+  const template = await ask<TemplateDescription>(admin, `/${encodeURIComponent(id)}`)
+  process.stdout.write(`${JSON.stringify(template, null, 2)}\n`)
+}
+
+function say(state: 'on' | 'off'): (id: string, options: Options) => Promise<void> {
+  return async (id, { admin }) => {
+    const answer = await ask(admin, `/${encodeURIComponent(id)}`, 'PUT', JSON.stringify({ state }))
+    process.stdout.write(`${JSON.stringify(answer)}\n`)
+  }
+}
+
+async function forget(id: string, { admin }: Options): Promise<void> {
+  const answer = await ask(admin, `/${encodeURIComponent(id)}`, 'DELETE')
+  process.stdout.write(`${JSON.stringify(answer)}\n`)
+}
+
+function ask<Answer>(admin: string, path: string, method = 'GET', body?: string): Promise<Answer> {
+  return askAdmin<Answer>(admin, `/v1/templates${path}`, method, body)
+}

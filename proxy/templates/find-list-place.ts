@@ -1,0 +1,83 @@
+import type { PromptMessage } from '../prompt/body/prompt.ts'
+import type { PromptContext } from '../prompt/body/prompt-context.ts'
+import type { ListPlace } from '../prompt/template-use.ts'
+
+const longestLead = 48
+const longestSide = 40
+/** A label that the question or the answer follows is short. */
+const LABEL = /^[^:：>\n]{0,32}[:：>]/
+const QUOTED = /"[^"\n]*"|'[^'\n]{1,80}'/g
+// `Source: a.md` and `source=a.md`: what the label names differs from block to block
+const NAMED = /([:：=])[ \t]*[^\s"'…][^\n]*/g
+
+/** Describes where a list of two blocks or more stands. `system` is the text of the request's system prompt. */
+export function findListPlace(
+  context: PromptContext,
+  { role, tool = '', texts: own }: PromptMessage,
+  texts: readonly string[],
+  { api, system }: { readonly api: string; readonly system: string },
+): ListPlace {
+  const first = context.slots[0]!
+  const last = context.slots.at(-1)!
+  const opening = own[0] === first.text ? texts[first.text]!.slice(0, first.start) : texts[own[0]!]!
+  return {
+    api,
+    role,
+    tool,
+    system: leadOf(system),
+    lead: leadOf(opening),
+    gap: gapOf(context, texts),
+    tail: tailOf(texts[last.text]!, context.annotateAt?.text === last.text ? context.annotateAt.offset : last.end),
+  }
+}
+
+/** Digits count up, or are dates and amounts: none of them tells templates apart. */
+function fold(text: string): string {
+  return text.replace(/\p{Nd}+/gu, '#')
+}
+
+/** Returns the first words of a text: its first sentence or line, if that is short. */
+function leadOf(text: string): string {
+  const begun = text.slice(0, 2 * longestLead).trimStart().slice(0, longestLead)
+  const end = begun.search(/[:：.。!?>\n]/)
+  return fold(end < 0 ? begun : begun.slice(0, end + 1))
+}
+
+function tailOf(text: string, offset: number): string {
+  const behind = text.slice(offset, offset + 2 * longestLead).trimStart()
+  return fold(LABEL.exec(behind)?.[0] ?? '')
+}
+
+/** Returns what two gaps between blocks have in common. Names in them, which differ from block to block, are cut out. */
+function gapOf({ slots }: PromptContext, texts: readonly string[]): string {
+  const gaps: string[] = []
+  for (let i = 1; i < Math.min(slots.length, 3); i++) {
+    const [before, behind] = [slots[i - 1]!, slots[i]!]
+    const text = texts[behind.text]!
+    const isOneText = before.text === behind.text
+    const gap = text.slice(isOneText ? before.content.end : behind.start, behind.content.start)
+    gaps.push(isOneText ? gap : `\0${gap}`)
+  }
+  const [one, other = one] = gaps.map((gap) => fold(shorten(gap).replace(QUOTED, '"…"').replace(NAMED, '$1…')))
+  if (one === other) return one!
+  const start = commonPrefix(one!, other!)
+  return `${one!.slice(0, start)}…${one!.slice(one!.length - commonSuffix(one!, other!, start))}`
+}
+
+/** Only the ends of a long gap are markup. */
+function shorten(gap: string): string {
+  return gap.length <= 2 * longestSide ? gap : `${gap.slice(0, longestSide)}…${gap.slice(-longestSide)}`
+}
+
+function commonPrefix(one: string, other: string): number {
+  let length = 0
+  while (length < one.length && one[length] === other[length]) length++
+  return length
+}
+
+function commonSuffix(one: string, other: string, start: number): number {
+  const most = Math.min(one.length, other.length) - start
+  let length = 0
+  while (length < most && one.at(-1 - length) === other.at(-1 - length)) length++
+  return length
+}

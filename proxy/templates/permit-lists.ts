@@ -1,0 +1,58 @@
+import type { LaidOutMessage, PermitLists } from '../prompt/layout.ts'
+import { wordsOutside } from '../prompt/places/mark-spoken-of.ts'
+import type { PromptContext } from '../prompt/body/prompt-context.ts'
+import type { Mode } from '../settings.ts'
+import { findListPlace } from './find-list-place.ts'
+import type { TemplateBook } from './template-book.ts'
+
+/** What is read of a question: its end, where the newest words are. */
+const longestQuestion = 2_000
+
+interface Permission {
+  readonly tenant: string
+  readonly api: string
+  readonly mode: Mode
+}
+
+/**
+ * Returns what names the template of every list in a prompt and says whether it may be moved. Lists that the
+ * application states, and results of tools, which are single blocks, are of no template.
+ */
+export function permitLists(book: TemplateBook, { tenant, api, mode }: Permission): PermitLists {
+  return (messages, texts) => {
+    if (!messages.some(({ contexts }) => contexts.some(isJudged))) return messages
+    const system = textOf(messages.find(({ message }) => isOfSystem(message.role)), texts)
+    const asking = messages.findLast(({ message }) => message.role === 'user')
+    const asked = asking && wordsOutside(asking, texts).slice(-longestQuestion)
+    const lastAnswer = messages.findLastIndex(({ message }) => message.role === 'assistant')
+    return messages.map((laidOut, at) => {
+      const { message, contexts, explicit, past } = laidOut
+      if (explicit || !contexts.some(isJudged)) return laidOut
+      const question = asked ?? wordsOutside(laidOut, texts).slice(-longestQuestion)
+      return {
+        ...laidOut,
+        contexts: contexts.map((context, i) => {
+          if (!isJudged(context)) return context
+          const place = findListPlace(context, message, texts, { api, system })
+          const isPast = past[i] !== undefined
+          const use = book.use(tenant, mode, place, context.positional)
+          return { ...context, template: { ...use, question, isPast, isFollowed: isPast && at < lastAnswer } }
+        }),
+      }
+    })
+  }
+}
+
+/** Whether a list needs permission: it was found, not stated, and could be moved. */
+function isJudged({ slots, isResult, certain }: PromptContext): boolean {
+  return !isResult && slots.length > 1 && (certain === undefined || certain.by === 'known_chunks')
+}
+
+function isOfSystem(role: string): boolean {
+  return role === 'system' || role === 'developer'
+}
+
+function textOf(laidOut: LaidOutMessage | undefined, texts: readonly string[]): string {
+  const [first] = laidOut?.message.texts ?? []
+  return first === undefined ? '' : texts[first]!
+}

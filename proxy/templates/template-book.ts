@@ -1,0 +1,184 @@
+import { LRUCache } from 'lru-cache'
+import { digestOf } from '#index/context-block.ts'
+import type { ListPlace, TemplateUse } from '../prompt/template-use.ts'
+import type { Mode } from '../settings.ts'
+import type { ProofSample } from './proof/proof.ts'
+import { mayMove, type Said, type SeenList, Template, type TemplateState } from './template.ts'
+
+/** All templates, and those of one tenant: some 100 KB each at most. */
+const mostTemplates = 512
+const mostOfTenant = 128
+/** What people said outlives what was learnt. */
+const mostSaid = 4_096
+
+/** What a person said and when, in milliseconds since 1970; null: it was taken back. */
+export type TimedSaid = readonly [Said | null, number]
+
+interface BookOptions {
+  /** milliseconds, monotonic */
+  readonly now: () => number
+  /** milliseconds since 1970 */
+  readonly wallClock: () => number
+  /** whether words of prompts may be kept, also those of one request alone */
+  readonly keepsWords: () => boolean
+}
+
+/**
+ * The templates of all tenants: what is known about lists that stand at the same place of prompts alike. Bounded; what
+ * was used least recently is forgotten first.
+ */
+export class TemplateBook {
+  readonly #options: BookOptions
+  readonly #templates: LRUCache<string, Template>
+  readonly #byTenant = new Map<string, number>()
+  readonly #forgotten = new Set<string>()
+  readonly #said = new LRUCache<string, TimedSaid>({ max: mostSaid })
+
+  constructor(options: BookOptions) {
+    this.#options = options
+    this.#templates = new LRUCache({ max: mostTemplates, dispose: ({ tenant }) => this.#count(tenant, -1) })
+  }
+
+  /** Names the template of a list, and says whether the list may be moved. Changes nothing. */
+  use(tenant: string, mode: Mode, place: ListPlace, isNumbered: boolean): Pick<TemplateUse, 'id' | 'place' | 'mayMove'> {
+    const id = nameTemplate(tenant, place)
+    const known = this.#templates.peek(id)
+    const state = this.stateOf(id)
+    const isNamedLater = isNumbered && known?.goesOn === true
+    // one that is proved anew goes as received
+    const isSample = state === 'proved' && mode === 'auto' && known?.isProvedAnew === true
+    return { id, place, mayMove: mayMove(mode, state) && !isNamedLater && !isSample }
+  }
+
+  /** Where a template stands; `learning` for one that is not known. */
+  stateOf(id: string): TemplateState {
+    return this.said(id) ?? this.#templates.peek(id)?.evidence ?? 'learning'
+  }
+
+  /** Learns what one request shows of a template. */
+  note(tenant: string, { id, place }: Pick<TemplateUse, 'id' | 'place'>, list: SeenList): void {
+    const keepsWords = this.#options.keepsWords()
+    this.#open(tenant, id).note(list, place, { now: this.#options.now(), keepsWords })
+  }
+
+  /** Learns that a conversation with a list of the template went on. */
+  noteFollowed(id: string): void {
+    const template = this.#templates.peek(id)
+    if (template) template.followed += 1
+  }
+
+  /** Whether the next answer to a prompt as received should be scored: until it is decided, and now and then later. */
+  wantsProof(id: string): boolean {
+    const template = this.#templates.peek(id)
+    if (template === undefined || this.said(id) !== undefined) return false
+    const { evidence } = template
+    return evidence === 'ready' || ((evidence === 'proved' || evidence === 'refuted') && template.isProvedAnew)
+  }
+
+  /** Learns how likely an answer was. */
+  noteProof(id: string, sample: ProofSample): void {
+    this.#templates.peek(id)?.proof.add(sample)
+  }
+
+  get(id: string): Template | undefined {
+    return this.#templates.peek(id)
+  }
+
+  /** How many templates stand where. */
+  get states(): Map<TemplateState, number> {
+    const states = new Map<TemplateState, number>()
+    for (const { id } of this.all) states.set(this.stateOf(id), (states.get(this.stateOf(id)) ?? 0) + 1)
+    return states
+  }
+
+  /** The templates, most recently used first. */
+  get all(): Template[] {
+    return [...this.#templates.values()]
+  }
+
+  /** What a person said of a template; undefined: nothing. */
+  said(id: string): Said | undefined {
+    return this.#said.peek(id)?.[0] ?? undefined
+  }
+
+  /** Notes what a person says of a template. Returns false if it is not known. */
+  say(id: string, said: Said): boolean {
+    if (!this.#isKnown(id)) return false
+    this.#said.set(id, [said, this.#options.wallClock()])
+    return true
+  }
+
+  /** Forgets a template: its evidence, and what was said of it. Returns false if it is not known. */
+  forget(id: string): boolean {
+    if (!this.#isKnown(id)) return false
+    this.adoptSaid(id, [null, this.#options.wallClock()])
+    return true
+  }
+
+  /** What people said of all templates, for other proxies. */
+  get allSaid(): Record<string, TimedSaid> {
+    return Object.fromEntries([...this.#said.entries()].sort(([a], [b]) => (a < b ? -1 : 1)))
+  }
+
+  /** Takes over what a person said to another proxy, if it is newer. */
+  adoptSaid(id: string, told: TimedSaid): void {
+    if (told[1] <= (this.#said.peek(id)?.[1] ?? Number.NEGATIVE_INFINITY)) return
+    this.#said.set(id, told)
+    if (told[0] !== null) return
+    this.#templates.delete(id)
+    this.#forgotten.add(id)
+  }
+
+  /** Returns the templates that were forgotten since the last call. */
+  takeForgotten(): string[] {
+    const forgotten = [...this.#forgotten]
+    this.#forgotten.clear()
+    return forgotten
+  }
+
+  /** Takes over what another proxy, or this one before it was restarted, knows of a template, if that is more. */
+  adopt(template: Template): void {
+    const known = this.#templates.peek(template.id)
+    if (known && known.requests >= template.requests) return
+    if (known) this.#templates.delete(template.id)
+    this.#add(template)
+  }
+
+  #isKnown(id: string): boolean {
+    return this.#templates.has(id) || this.said(id) !== undefined
+  }
+
+  #open(tenant: string, id: string): Template {
+    const known = this.#templates.get(id)
+    if (known) return known
+    const template = new Template(tenant, id)
+    this.#add(template)
+    return template
+  }
+
+  #add(template: Template): void {
+    const { tenant, id } = template
+    if ((this.#byTenant.get(tenant) ?? 0) >= mostOfTenant) this.#forgetOldest(tenant)
+    this.#count(tenant, 1)
+    this.#templates.set(id, template)
+  }
+
+  #forgetOldest(tenant: string): void {
+    const oldest = this.all.findLast((template) => template.tenant === tenant)
+    if (oldest) this.#templates.delete(oldest.id)
+  }
+
+  #count(tenant: string, change: number): void {
+    const count = (this.#byTenant.get(tenant) ?? 0) + change
+    if (count > 0) this.#byTenant.set(tenant, count)
+    else this.#byTenant.delete(tenant)
+  }
+}
+
+const nameLength = 12
+
+/** Names a template: tenants never share one. */
+export function nameTemplate(tenant: string, place: ListPlace): string {
+  const { api, role, tool, system, lead, gap, tail } = place
+  return digestOf(JSON.stringify([tenant, api, role, tool, system, lead, gap, tail])).slice(0, nameLength)
+}

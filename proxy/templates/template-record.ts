@@ -1,0 +1,51 @@
+import { isObject } from '#engine-adapters/json-object.ts'
+import type { ListPlace } from '../prompt/template-use.ts'
+import { Proof } from './proof/proof.ts'
+import { Template } from './template.ts'
+import { TrafficEvidence } from './traffic/traffic-evidence.ts'
+
+const placeNames = ['api', 'role', 'tool', 'system', 'lead', 'gap', 'tail'] as const
+const longestName = 1_024
+const ID = /^[\w-]{12}$/
+
+/** Writes what is known of a template, for other proxies and for later. */
+export function writeTemplate(template: Template): string {
+  const { id, tenant, place, foundBy, requests, blocks, moved, followed, traffic, proof } = template
+  const counts = { requests, blocks, moved, followed }
+  const evidence = { traffic: traffic.toRecord(), proof: proof.toRecord() }
+  return JSON.stringify({ id, tenant, place, found_by: foundBy, ...counts, ...evidence })
+}
+
+/** Reads a template; undefined if the text is not one, since anything may be in Redis. */
+export function readTemplate(text: string): Template | undefined {
+  const record = parse(text)
+  if (!isObject(record)) return undefined
+  const { id, tenant, place, found_by: foundBy } = record
+  if (typeof id !== 'string' || !ID.test(id) || !isName(tenant) || !isName(foundBy)) return undefined
+  const counts = [record.requests, record.blocks, record.moved, record.followed]
+  const [traffic, proof] = [TrafficEvidence.fromRecord(record.traffic), Proof.fromRecord(record.proof)]
+  if (!counts.every(isCount) || traffic === undefined || proof === undefined) return undefined
+  if (place !== undefined && !isPlace(place)) return undefined
+  const [requests, blocks, moved, followed] = counts as number[]
+  return Object.assign(new Template(tenant, id), { place, foundBy, requests, blocks, moved, followed, traffic, proof })
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= longestName
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}
+
+function isPlace(value: unknown): value is ListPlace {
+  return isObject(value) && placeNames.every((name) => isName(value[name]))
+}

@@ -1,0 +1,101 @@
+import type { BlockId } from '#index/context-block.ts'
+import type { ListPlace } from '../prompt/template-use.ts'
+import type { Mode } from '../settings.ts'
+import { Proof } from './proof/proof.ts'
+import { TemplateGain } from './template-gain.ts'
+import { TrafficEvidence } from './traffic/traffic-evidence.ts'
+
+/** What a person said of a template. */
+export type Said = 'on' | 'off'
+
+/**
+ * Where a template stands. `learning`: too little traffic to judge; `sequence`: its lists have an order of their own;
+ * `torn`: what was taken for blocks are pieces of texts; `ready`: traffic permits moves, the model was not asked or has
+ * not answered enough; `refuted`: the model's answers depend on the order; `proved`: words, traffic and the model
+ * permit moves; `on` and `off`: a person said so.
+ */
+export type TemplateState = 'learning' | 'sequence' | 'torn' | 'ready' | 'refuted' | 'proved' | Said
+
+/** One list of a request, as it was received and sent. */
+export interface SeenList {
+  /** by block, in the order received: identities of what the engine sees, and of what a reader sees */
+  readonly blocks: readonly BlockId[]
+  readonly contents: readonly BlockId[]
+  /** by block: length in characters */
+  readonly sizes: readonly number[]
+  /** the text of a block */
+  readonly text: (place: number) => string
+  readonly question: string
+  /** who found its borders */
+  readonly foundBy: string
+  readonly moved: number
+}
+
+/** A list's places are numbers in later turns, too, once so many conversations of a template have gone on. */
+const fewestFollowed = 4
+const followedShare = 0.25
+
+/** Once in so many requests, the model is asked again. */
+const requestsPerProof = 64
+
+/** Constant text is what so many requests had in common; before, it may be one user's words. */
+const fewestForWords = 8
+
+/** What is known about the lists of one template of one tenant. Holds hashes and counts; words only as `place` says. */
+export class Template {
+  readonly id: string
+  readonly tenant: string
+  /** constant text around its lists; undefined until it is known to be constant, unless words may be kept */
+  place: ListPlace | undefined
+  foundBy = 'rules'
+  requests = 0
+  blocks = 0
+  moved = 0
+  /** requests whose history holds a list of the template */
+  followed = 0
+  lastSeen = 0
+  traffic: TrafficEvidence = new TrafficEvidence()
+  proof: Proof = new Proof()
+  readonly gain: TemplateGain = new TemplateGain()
+
+  constructor(tenant: string, id: string) {
+    this.tenant = tenant
+    this.id = id
+  }
+
+  note(list: SeenList, place: ListPlace, { now, keepsWords }: { now: number; keepsWords: boolean }): void {
+    this.requests += 1
+    this.blocks += list.blocks.length
+    this.moved += list.moved
+    this.foundBy = list.foundBy
+    this.lastSeen = now
+    if (keepsWords || this.requests >= fewestForWords) this.place = place
+    this.traffic.note(list)
+    this.gain.note(list.blocks, list.sizes)
+  }
+
+  /** Whether people go on to speak about its lists, by numbers that nobody maps. */
+  get goesOn(): boolean {
+    return this.followed >= fewestFollowed && this.followed >= followedShare * this.requests
+  }
+
+  /** Whether its next request is a sample: models and prompts change. */
+  get isProvedAnew(): boolean {
+    return this.requests % requestsPerProof === requestsPerProof - 1
+  }
+
+  /** Where it stands by evidence alone. */
+  get evidence(): Exclude<TemplateState, Said> {
+    const { verdict } = this.traffic
+    if (verdict === 'unknown') return 'learning'
+    if (verdict !== 'set') return verdict
+    return this.proof.verdict === 'undecided' ? 'ready' : this.proof.verdict
+  }
+}
+
+/** Whether lists of a template may be moved in a mode, given its state. No word of the request forbids it. */
+export function mayMove(mode: Mode, state: TemplateState): boolean {
+  if (state === 'off' || mode === 'off') return false
+  if (mode === 'on' || mode === 'shadow') return true
+  return state === 'on' || (mode === 'auto' && state === 'proved')
+}
