@@ -31,7 +31,7 @@ const floors = {
     mirror: ['columns', 'hotness', 'ordering'],
   },
   proxy: inOrder(
-    ...['json', 'answer', 'store', 'access', 'prompt', 'patterns', 'hygiene', 'bounds', 'http', 'config'],
+    ...['json', 'answer', 'store', 'access', 'prompt', 'templates', 'patterns', 'hygiene', 'bounds', 'http', 'config'],
     ...[
       'engine-reports',
       'mirror',
@@ -78,6 +78,9 @@ const floors = {
     connection: [],
     conversations: ['connection'],
     mirror: ['codec', 'connection'],
+  },
+  'proxy/templates': {
+    cut: [],
   },
   'proxy/telemetry': {
     tracing: [],

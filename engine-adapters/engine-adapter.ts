@@ -1,6 +1,7 @@
 import type { RequestId } from '#index/context-block.ts'
 import type { CacheConfig } from './cache-config.ts'
 import type { PromptApi } from './prompt-api.ts'
+import type { ScoreAnswer } from './scoring/answer-score.ts'
 
 /** The kind of engine at a URL decides how requests are tagged and what may be added to them. */
 export const engineKinds = ['vllm', 'sglang', 'openai'] as const
@@ -25,7 +26,7 @@ interface SentPrompts {
   readonly rid?: unknown
 }
 
-/** A request to the engine that is answered with the tokens of a prompt. */
+/** A request to the engine about a prompt: its tokens, or how likely they are. */
 export interface TokenQuestion {
   readonly path: string
   readonly body: BodyMembers
@@ -90,4 +91,6 @@ export interface EngineAdapter {
   reportedName(api: PromptApi, answerId: string): RequestId | undefined
   /** The ways to ask for the tokens of a request's prompts, the most reliable first; empty: it cannot answer. */
   tokenQuestions(api: PromptApi, path: string, members: BodyMembers): TokenQuestion[]
+  /** asks how likely an answer is under a prompt; undefined: it cannot say */
+  readonly scoreAnswer: ScoreAnswer | undefined
 }

@@ -34,4 +34,5 @@ export const openaiAdapter: EngineAdapter = {
   promptIds: (request, { count }) => numberPrompts(request, count),
   reportedName: () => undefined,
   tokenQuestions: () => [],
+  scoreAnswer: undefined,
 }

@@ -3,6 +3,7 @@ import { type CacheConfig, readSglangCacheConfig } from '../cache-config.ts'
 import type { EngineAdapter } from '../engine-adapter.ts'
 import { isInferencePath } from '../inference-paths.ts'
 import { promptApis } from '../prompt-api.ts'
+import { scoreWithSglang } from './score-answer.ts'
 import { askTokenizer } from './token-questions.ts'
 
 const paths = [
@@ -66,6 +67,7 @@ export const sglangAdapter: EngineAdapter = {
     const question = askTokenizer(api, members)
     return question ? [question] : []
   },
+  scoreAnswer: scoreWithSglang,
 }
 
 function areNames(rid: unknown, count: number): rid is RequestId[] {

@@ -4,6 +4,7 @@ import type { EngineAdapter } from '../engine-adapter.ts'
 import { isInferencePath } from '../inference-paths.ts'
 import { numberPrompts } from '../number-prompts.ts'
 import { promptApis } from '../prompt-api.ts'
+import { scoreWithVllm } from './score-answer.ts'
 import { askTokenizer, askToRender } from './token-questions.ts'
 
 const paths = [
@@ -57,4 +58,5 @@ export const vllmAdapter: EngineAdapter = {
   reportedName: (api, answerId) => (api === 'responses' ? (`${answerId}_0` as RequestId) : undefined),
   tokenQuestions: (api, path, members) =>
     [askToRender(api, path, members), askTokenizer(api, members)].filter((question) => question !== undefined),
+  scoreAnswer: scoreWithVllm,
 }

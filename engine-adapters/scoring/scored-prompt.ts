@@ -1,0 +1,89 @@
+import { isObject } from '../json-object.ts'
+import type { Members, ScoredAnswer, Unscored } from './answer-score.ts'
+
+/** The prompt of a body: a chat that the engine renders, or what it is given as it is. */
+export type ScoredPrompt =
+  | { readonly chat: Chat; readonly answer: string }
+  | { readonly text: string; readonly answer: string }
+  | { readonly ids: readonly number[]; readonly answer: string }
+
+/** Members of a chat request that decide its prompt. */
+interface Chat extends Members {
+  readonly messages: readonly Members[]
+}
+
+/** Characters of an answer that are scored: what follows depends on them more than on the prompt. */
+const mostCharacters = 2_000
+const chatMembers = [
+  ...['model', 'messages', 'tools', 'documents', 'reasoning_effort'],
+  ...['chat_template', 'chat_template_kwargs', 'add_special_tokens'],
+]
+
+/** Reads the one prompt of a body, and the part of the answer that is scored; otherwise, says why there is none. */
+export function readScoredPrompt({ api, members, answer }: ScoredAnswer): ScoredPrompt | Unscored {
+  const scored = beginningOf(answer)
+  if (scored === '') return 'no_answer'
+  if (api === 'completions') return readPlain(members.prompt, scored)
+  if (api === 'generate') return readPlain(members.text ?? members.input_ids, scored)
+  const chat = toChat[api](members)
+  if (!Array.isArray(chat?.messages) || !chat.messages.every(isText)) return 'not_text'
+  if (chat.messages.at(-1)?.role === 'assistant') return 'continued'
+  return { chat: chat as Chat, answer: scored }
+}
+
+function readPlain(prompt: unknown, answer: string): ScoredPrompt | Unscored {
+  if (typeof prompt === 'string') return { text: prompt, answer }
+  if (!Array.isArray(prompt)) return 'not_text'
+  if (prompt.length === 1 && typeof prompt[0] !== 'number') return readPlain(prompt[0], answer)
+  return prompt.every((id) => Number.isInteger(id)) ? { ids: prompt as number[], answer } : 'several_prompts'
+}
+
+const toChat: Readonly<
+  Record<'chat_completions' | 'responses' | 'messages', (members: Members) => Members | undefined>
+> = {
+  chat_completions: (members) =>
+    Object.fromEntries(Object.entries(members).filter(([name]) => chatMembers.includes(name))),
+  responses: ({ model, instructions, input, tools, previous_response_id }) => {
+    if (tools != null || previous_response_id != null) return undefined
+    const items = typeof input === 'string' ? [{ role: 'user', content: input }] : input
+    return { model, messages: withSystem(instructions, items) }
+  },
+  messages: ({ model, system, messages, tools }) =>
+    tools == null ? { model, messages: withSystem(system, messages) } : undefined,
+}
+
+/** The messages of an API that keeps the system prompt apart, without members that only it knows. */
+function withSystem(system: unknown, messages: unknown): unknown[] | undefined {
+  if (!Array.isArray(messages)) return undefined
+  const first = system == null || system === '' ? [] : [{ role: 'system', content: toParts(system) }]
+  return [...first, ...messages.map((message) => toMessage(message))]
+}
+
+function toMessage(message: unknown): unknown {
+  if (!isObject(message) || (message.type ?? 'message') !== 'message') return undefined
+  return { role: message.role, content: toParts(message.content) }
+}
+
+/** The text parts of a content under the names that chat gives them; all others stay, and are refused as no text. */
+function toParts(content: unknown): unknown {
+  if (!Array.isArray(content)) return content
+  return content.map((part) =>
+    isObject(part) && /^((in|out)put_)?text$/.test(String(part.type)) ? { type: 'text', text: part.text } : part,
+  )
+}
+
+function isText(message: unknown): boolean {
+  if (!isObject(message) || typeof message.role !== 'string') return false
+  const { content } = message
+  if (!Array.isArray(content)) return typeof content === 'string' || content == null
+  return content.every((part) => isObject(part) && part.type === 'text' && typeof part.text === 'string')
+}
+
+/** The beginning of an answer up to the end of a word. White space at its end is dropped, as many templates do. */
+function beginningOf(answer: string): string {
+  if (answer.length <= mostCharacters) return answer.trimEnd()
+  const cut = answer.slice(0, mostCharacters)
+  // without a space, at least no pair of surrogates is torn
+  const end = cut.search(/\s\S*$/)
+  return (end > mostCharacters / 2 ? cut.slice(0, end) : cut.replace(/[\ud800-\udbff]$/, '')).trimEnd()
+}

@@ -1,0 +1,48 @@
+import { isObject } from '../json-object.ts'
+import type { AskScores, Members, ScoreAnswer, TokenScores } from '../scoring/answer-score.ts'
+import { readScoredPrompt, type ScoredPrompt } from '../scoring/scored-prompt.ts'
+
+/**
+ * Scores an answer with SGLang 0.5.23. Its chat API scores no prompt; its own `/generate` does, from a token on, and takes
+ * what is in front of that from the cache. So the prompt and the answer are tokenised by the engine, and joined.
+ */
+export const scoreWithSglang: ScoreAnswer = async (scored, ask) => {
+  const prompt = readScoredPrompt(scored)
+  if (typeof prompt === 'string') return { unscored: prompt }
+  const { model, cache_salt, lora_path } = scored.members
+  const front = 'ids' in prompt ? prompt.ids : await tokensOf(toTokenized(prompt, model), ask)
+  const answer = await tokensOf({ model, prompt: prompt.answer, add_special_tokens: false }, ask)
+  if (front === undefined || answer === undefined) return { unscored: 'refused' }
+  if (front.length === 0 || answer.length === 0) return { unscored: 'unreadable' }
+  const body = {
+    input_ids: [...front, ...answer],
+    sampling_params: { max_new_tokens: 1, temperature: 0 },
+    return_logprob: true,
+    // the token at the start itself is not scored
+    logprob_start_len: front.length - 1,
+    ...(cache_salt === undefined ? {} : { cache_salt }),
+    ...(lora_path === undefined ? {} : { lora_path }),
+  }
+  const said = await ask({ path: '/generate', body })
+  if (said === undefined) return { unscored: 'refused' }
+  return readScores(said, answer) ?? { unscored: 'unreadable' }
+}
+
+function toTokenized(prompt: Exclude<ScoredPrompt, { ids: unknown }>, model: unknown): Members {
+  return 'chat' in prompt ? prompt.chat : { model, prompt: prompt.text }
+}
+
+async function tokensOf(body: Members, ask: AskScores): Promise<number[] | undefined> {
+  const said = await ask({ path: '/tokenize', body })
+  const tokens = isObject(said) ? said.tokens : undefined
+  return Array.isArray(tokens) && tokens.every((id) => Number.isInteger(id)) ? tokens : undefined
+}
+
+/** Reads `[log p, id, text]` of each of the answer's tokens, the last ones of the prompt. */
+function readScores(said: unknown, answer: readonly number[]): TokenScores | undefined {
+  const scored = isObject(said) && isObject(said.meta_info) ? said.meta_info.input_token_logprobs : undefined
+  if (!Array.isArray(scored) || scored.length < answer.length) return undefined
+  const own = scored.slice(-answer.length) as unknown[][]
+  const isOwn = own.every((entry, i) => Array.isArray(entry) && entry[1] === answer[i] && typeof entry[0] === 'number')
+  return isOwn ? { tokens: own.map(([logprob]) => logprob as number) } : undefined
+}

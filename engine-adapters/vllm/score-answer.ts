@@ -1,0 +1,154 @@
+import { isObject } from '../json-object.ts'
+import { alignTokens, type ScoredToken } from '../scoring/align-tokens.ts'
+import type {
+  AnswerScore,
+  AskScores,
+  Members,
+  ScoreAnswer,
+  ScoredAnswer,
+  ScoreQuestion,
+  TokenScores,
+} from '../scoring/answer-score.ts'
+import { probedPositions } from '../scoring/probed-positions.ts'
+import { readScoredPrompt, type ScoredPrompt } from '../scoring/scored-prompt.ts'
+
+/**
+ * Up to this many tokens, one request scores the whole prompt (`prompt_logprobs`). vLLM's memory plan leaves those logits
+ * out: its older model runner holds them for all tokens of a step at once, 6 bytes for each word of the vocabulary, and an
+ * engine that runs out of memory ends. The newer one takes 1,024 tokens at a time.
+ */
+const mostPromptTokens = 1_024
+/** vLLM gives no more than this unless it is started with `--max-logprobs`. */
+const alternatives = 20
+
+const once = { max_tokens: 1, temperature: 0, stream: false }
+
+/**
+ * Scores an answer with vLLM 0.32. A short prompt is scored whole; of a longer one, some of the answer's tokens are: the
+ * prompt with what was answered before each of them is sent as a prompt of its own, all but the first come from the
+ * cache, and the next token's alternatives are read.
+ */
+export const scoreWithVllm: ScoreAnswer = async (scored, ask) => {
+  const prompt = readScoredPrompt(scored)
+  if (typeof prompt === 'string') return { unscored: prompt }
+  const isShort = scored.promptTokens !== undefined && scored.promptTokens <= mostPromptTokens
+  return isShort && !('ids' in prompt) ? scoreWhole(scored, prompt, ask) : scoreProbes(scored, prompt, ask)
+}
+
+async function scoreWhole(
+  { members: { model, cache_salt } }: ScoredAnswer,
+  prompt: Exclude<ScoredPrompt, { ids: unknown }>,
+  ask: AskScores,
+): Promise<AnswerScore> {
+  const more = { ...once, prompt_logprobs: 0, ...(cache_salt === undefined ? {} : { cache_salt }) }
+  const said = await ask(
+    'chat' in prompt
+      ? { path: '/v1/chat/completions', body: { ...continued(prompt), ...more } }
+      : { path: '/v1/completions', body: { model, prompt: prompt.text + prompt.answer, ...more } },
+  )
+  if (said === undefined) return { unscored: 'refused' }
+  const tokens = readPromptTokens(said)
+  return (tokens && alignTokens(tokens, prompt.answer)) ?? { unscored: 'unreadable' }
+}
+
+/** A chat in which the model is about to go on with its answer. */
+function continued({ chat, answer }: Extract<ScoredPrompt, { chat: unknown }>): Members {
+  return {
+    ...chat,
+    messages: [...chat.messages, { role: 'assistant', content: answer }],
+    add_generation_prompt: false,
+    continue_final_message: true,
+    // with tools the engine would choose `auto`, which it refuses if it is not started for that
+    ...(chat.tools == null ? {} : { tool_choice: 'none' }),
+  }
+}
+
+/** The tokens of a scored prompt but the first, which nothing precedes. */
+function readPromptTokens(said: unknown): ScoredToken[] | undefined {
+  if (!isObject(said)) return undefined
+  const inChoice =
+    Array.isArray(said.choices) && isObject(said.choices[0]) ? said.choices[0].prompt_logprobs : undefined
+  const list = said.prompt_logprobs ?? inChoice
+  if (!Array.isArray(list)) return undefined
+  const tokens = list.flatMap((entry) => (entry === null ? [] : [readPromptToken(entry)]))
+  return tokens.every((token) => token !== undefined) ? tokens : undefined
+}
+
+/** An entry has the prompt's own token, and no other if none is asked for. */
+function readPromptToken(entry: unknown): ScoredToken | undefined {
+  const [token, ...others] = isObject(entry) ? Object.values(entry) : []
+  if (others.length > 0 || !isObject(token)) return undefined
+  const { logprob, decoded_token: text } = token
+  return typeof logprob === 'number' && typeof text === 'string' ? { text, logprob } : undefined
+}
+
+async function scoreProbes(scored: ScoredAnswer, prompt: ScoredPrompt, ask: AskScores): Promise<AnswerScore> {
+  const { model, cache_salt } = scored.members
+  const answered = await ask(toTokens({ model, prompt: prompt.answer, add_special_tokens: false }, true))
+  const whole = await tokensOf(prompt, model, answered, ask)
+  if (answered === undefined || whole === undefined) return { unscored: 'refused' }
+  const { token_strs: texts, tokens: ids } = answered as { token_strs?: unknown; tokens?: unknown }
+  if (!areIds(ids) || !areIds(whole) || ids.length === 0) return { unscored: 'unreadable' }
+  const start = whole.length - ids.length
+  // template and answer may share a token: then only its start is in doubt
+  if (start < 1 || ids.slice(1).some((id, i) => whole[start + 1 + i] !== id)) return { unscored: 'unreadable' }
+  const positions = probedPositions(Array.isArray(texts) ? texts.map(String) : ids.map(() => ''))
+  const body = {
+    model,
+    prompt: positions.map((position) => whole.slice(0, start + position)),
+    ...once,
+    logprobs: alternatives,
+    return_tokens_as_token_ids: true,
+    ...(cache_salt === undefined ? {} : { cache_salt }),
+  }
+  const said = await ask({ path: '/v1/completions', body })
+  if (said === undefined) return { unscored: 'refused' }
+  return (
+    readProbes(
+      said,
+      positions.map((position) => whole[start + position]!),
+    ) ?? { unscored: 'unreadable' }
+  )
+}
+
+/** The tokens of a prompt with its answer. */
+async function tokensOf(prompt: ScoredPrompt, model: unknown, answered: unknown, ask: AskScores): Promise<unknown> {
+  if ('ids' in prompt) {
+    const { tokens = [] } = isObject(answered) ? (answered as { tokens?: number[] }) : {}
+    return [...prompt.ids, ...tokens]
+  }
+  const question =
+    'chat' in prompt ? toTokens(continued(prompt)) : toTokens({ model, prompt: prompt.text + prompt.answer })
+  const said = await ask(question)
+  return isObject(said) ? said.tokens : undefined
+}
+
+function toTokens(body: Members, withTexts = false): ScoreQuestion {
+  return { path: '/tokenize', body: withTexts ? { ...body, return_token_strs: true } : body }
+}
+
+function areIds(ids: unknown): ids is number[] {
+  return Array.isArray(ids) && ids.every((id) => Number.isInteger(id))
+}
+
+/** Reads how likely each token was in its place. */
+function readProbes(said: unknown, ids: readonly number[]): TokenScores | undefined {
+  const choices = isObject(said) ? said.choices : undefined
+  if (!Array.isArray(choices) || choices.length !== ids.length) return undefined
+  const tokens: number[] = []
+  for (const { index = 0, logprobs } of choices.filter(isObject)) {
+    const logprob = readProbe(logprobs, ids[Number(index)])
+    if (logprob !== undefined) tokens[Number(index)] = logprob
+  }
+  return Object.keys(tokens).length === ids.length ? { tokens } : undefined
+}
+
+/** A token that is not among the alternatives is as likely as the last of them. */
+function readProbe(logprobs: unknown, id: number | undefined): number | undefined {
+  const [top] = isObject(logprobs) && Array.isArray(logprobs.top_logprobs) ? logprobs.top_logprobs : []
+  if (!isObject(top)) return undefined
+  const own = top[`token_id:${id}`]
+  const likely = Object.values(top).filter((value) => typeof value === 'number')
+  if (likely.length === 0) return undefined
+  return typeof own === 'number' ? own : Math.min(...likely)
+}

@@ -1,0 +1,164 @@
+import { type BlockSpan, type ContextList, mostBlocks } from '../../prompt/context-list.ts'
+import { findContentEnd, findContentStart } from '../../prompt/scan/find-edges.ts'
+import { labelPrefixOf } from './label-prefix.ts'
+import { type PartMatch, PartSearch, placeOf } from './part-search.ts'
+import type { PartPattern, Template, TemplateRefusal } from './template.ts'
+
+/** The end of the last block's content, of the block and of the list. */
+interface ListTail {
+  readonly start: number
+  readonly blockEnd: number
+  readonly listEnd: number
+}
+
+// of several places where a numbered list may begin, more are not tried
+const MOST_HEADS = 16
+
+/**
+ * Returns the list that a template wrote into a text, with exactly its blocks. Undefined if there is none, or if its
+ * borders are not beyond doubt. Takes linear time.
+ */
+export function cutByTemplate(text: string, template: Template): ContextList | undefined {
+  const found = cutOrRefuse(text, template)
+  return typeof found === 'string' ? undefined : found
+}
+
+/** Does the same, and says why a list is left alone that the template seems to have written. */
+export function cutOrRefuse(text: string, template: Template): ContextList | TemplateRefusal | undefined {
+  const heads = findHeads(text, template)
+  const [first] = heads
+  if (first === undefined) return undefined
+  const gaps = findAll(text, template.gap, first.end, mostBlocks)
+  if (gaps.length === 0) return undefined
+  if (gaps.length === mostBlocks) return 'too_many'
+  if (gaps.some(({ start }, i) => i > 0 && start < gaps[i - 1]!.end)) return 'borders'
+  if (heads.length === 1) return cutFrom(text, template, first, gaps)
+  if (template.before === 'given' || heads.length > MOST_HEADS) return 'borders'
+  // numbers tell at which of several beginnings the list begins
+  const lists = heads.map((head) => cutFrom(text, template, head, gaps)).filter((list) => typeof list === 'object')
+  return lists.length === 1 ? lists[0] : 'borders'
+}
+
+/** Finds where the list may begin. Without numbers, and with nothing in front of it, that is its first opening. */
+function findHeads(text: string, template: Template): PartMatch[] {
+  const { head, before, isNumbered } = template
+  const textStart = findContentStart(text, 0, text.length)
+  if (head.parts.length === 0) return [{ start: textStart, end: textStart, starts: [], number: undefined }]
+  const search = new PartSearch(text, head)
+  if (before === 'start') {
+    const match = search.find(textStart)
+    return match?.start === textStart ? [match] : []
+  }
+  const most = before === undefined && !isNumbered ? 1 : MOST_HEADS + 1
+  const heads: PartMatch[] = []
+  for (let match = search.find(0); match && heads.length < most; match = search.find(match.start + 1)) {
+    if (mayBegin(text, match, template)) heads.push(match)
+  }
+  return heads
+}
+
+function mayBegin(text: string, { start, number }: PartMatch, { before, beginsLine }: Template): boolean {
+  if (number && number.value > 1) return false
+  return before === 'given' || !beginsLine || start === 0 || text[start - 1] === '\n'
+}
+
+function cutFrom(
+  text: string,
+  template: Template,
+  head: PartMatch,
+  gaps: readonly PartMatch[],
+): ContextList | TemplateRefusal | undefined {
+  const behind = gaps.filter(({ start }) => start >= head.end)
+  const tail = findTail(text, template, head.end, behind)
+  if (typeof tail === 'string') return behind.length === 0 ? undefined : tail
+  const own = behind.filter(({ start }) => start < tail.start)
+  if (own.length === 0) return undefined
+  if (own.at(-1)!.end > tail.start) return 'borders'
+  if (head.number && own.some(({ number }, i) => number!.value !== head.number!.value + i + 1)) return 'numbers'
+  if (holdsStray(text, template, head.end, own, tail.start)) return 'borders'
+  const blocks = toBlocks(text, template, head, own, tail)
+  if (blocks === undefined) return 'borders'
+  const [{ start, label }] = blocks as [BlockSpan]
+  const labelPrefix = label ? labelPrefixOf(text, start, label.start) : ''
+  return { blocks, positional: label !== undefined, labelPrefix, end: Math.max(tail.listEnd, blocks.at(-1)!.end) }
+}
+
+function findTail(
+  text: string,
+  { tail, after, hasOpen }: Template,
+  from: number,
+  gaps: readonly PartMatch[],
+): ListTail | TemplateRefusal {
+  if (tail === undefined) {
+    const end = findContentEnd(text, from, text.length)
+    return { start: end, blockEnd: end, listEnd: end }
+  }
+  const toTail = (match: PartMatch): ListTail => {
+    const [, blockEnd, listEnd] = tail.marks.map((mark) => placeOf(mark, match))
+    return { start: match.start, blockEnd: blockEnd!, listEnd: listEnd! }
+  }
+  if (after === 'end') {
+    const last = findAll(text, tail, from).find(({ end }) => findContentStart(text, end, text.length) === text.length)
+    return last ? toTail(last) : 'no_end'
+  }
+  const isClosing = after === undefined
+  const most = isClosing ? gaps.length + 1 : 1
+  // where nothing opens a block, the last closing looks like one between two blocks
+  const least = isClosing && !hasOpen ? gaps.length : most
+  const found = findAll(text, tail, from, most + 1)
+  if (found.length < least) return 'no_end'
+  if (found.length > most) return 'borders'
+  // each closing is that of a block
+  if (isClosing && gaps.some(({ start }, i) => found[i]!.start !== start)) return 'borders'
+  return toTail(found.at(-1)!)
+}
+
+/** Returns whether the opening is also where no block begins. */
+function holdsStray(
+  text: string,
+  { stray, beginsLine, gap }: Template,
+  from: number,
+  gaps: readonly PartMatch[],
+  to: number,
+): boolean {
+  if (stray === undefined) return false
+  let next = 0
+  for (let at = text.indexOf(stray, from); at >= 0 && at < to; at = text.indexOf(stray, at + 1)) {
+    while (next < gaps.length && gaps[next]!.end <= at) next++
+    const isOwn = next < gaps.length && placeOf(gap.marks[2]!, gaps[next]!) === at
+    if (!isOwn && (!beginsLine || text[at - 1] === '\n')) return true
+  }
+  return false
+}
+
+/** Returns the blocks; undefined if one of them would be empty. */
+function toBlocks(
+  text: string,
+  { head, gap, hasOpen, hasClose }: Template,
+  first: PartMatch,
+  gaps: readonly PartMatch[],
+  tail: ListTail,
+): BlockSpan[] | undefined {
+  const fronts = [first, ...gaps]
+  const ends = [...gaps.map(({ start }) => start), tail.start]
+  const starts = [placeOf(head.marks[1]!, first), ...gaps.map((match) => placeOf(gap.marks[2]!, match))]
+  const closings = [...gaps.map((match) => placeOf(gap.marks[1]!, match)), tail.blockEnd]
+  const blocks = fronts.map(({ end, number }, i): BlockSpan => {
+    const contentStart = findContentStart(text, end, ends[i]!)
+    const contentEnd = findContentEnd(text, contentStart, ends[i]!)
+    const content = { contentStart, contentEnd }
+    const span = { start: hasOpen ? starts[i]! : contentStart, end: hasClose ? closings[i]! : contentEnd, ...content }
+    return number ? { ...span, label: { start: number.start, end: number.end } } : span
+  })
+  return blocks.every(({ contentStart, contentEnd }) => contentStart < contentEnd) ? blocks : undefined
+}
+
+function findAll(text: string, pattern: PartPattern, from: number, most = Number.POSITIVE_INFINITY): PartMatch[] {
+  const matches: PartMatch[] = []
+  const search = new PartSearch(text, pattern)
+  for (let match = search.find(from); match; match = search.find(match.start + 1)) {
+    matches.push(match)
+    if (matches.length === most) break
+  }
+  return matches
+}
