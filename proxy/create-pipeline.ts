@@ -18,14 +18,14 @@ import { Recorder, type RecorderOptions } from './record/recorder.ts'
 import { SharedConversationStore } from './redis/conversations/shared-conversation-store.ts'
 import type { SharedRedis } from './redis/create-shared-redis.ts'
 import { shareMirrors } from './redis/share-mirrors.ts'
-import { SharedTemplates } from './redis/shared-templates.ts'
 import { SharedChunks } from './redis/shared-chunks.ts'
+import { SharedTemplates } from './redis/shared-templates.ts'
 import type { Pipeline } from './request/pipeline.ts'
 import { RequestIds } from './request/request-ids.ts'
 import type { Settings } from './settings.ts'
 import { MemoryConversationStore } from './store/memory-conversation-store.ts'
-import type { TemplateBook } from './templates/template-book.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
+import type { TemplateBook } from './templates/template-book.ts'
 
 const conversationBytes = 64 * 1024 * 1024
 /** How long shutdown waits for pending writes to Redis. */
@@ -122,7 +122,9 @@ export function createPipeline(
       prover.close()
       await recorder?.close()
       await patterns?.close()
-      await Promise.all([shared, mirrors, sharedChunks, sharedTemplates, redis?.hot].map((part) => part?.close(flushMilliseconds)))
+      await Promise.all(
+        [shared, mirrors, sharedChunks, sharedTemplates, redis?.hot].map((part) => part?.close(flushMilliseconds)),
+      )
       redis?.connection.close()
     },
   }

@@ -85,7 +85,11 @@ export function createMetrics(sources: MetricSources): Metrics {
     blocks: count('blocks_total', 'Context blocks by what was done', 'action'),
     skipped: count('skipped_total', 'Requests left as they were, by why', 'reason'),
     ...chunkMetrics(count),
-    proofs: count('proofs_total', 'Answers scored to see whether the order of blocks matters, by how it ended', 'outcome'),
+    proofs: count(
+      'proofs_total',
+      'Answers scored to see whether the order of blocks matters, by how it ended',
+      'outcome',
+    ),
     failOpen: count('fail_open_total', 'Requests forwarded as received because of a fault of ours', 'reason'),
     citationsRemapped: count('citations_remapped_total', "Citations mapped back to the caller's numbers"),
     rateLimited: count('rate_limited_total', "Requests refused because of their key's limits"),

@@ -38,7 +38,16 @@ export function startEmulator(children: Children, options: EmulatorOptions): Pro
 export function startProxy(children: Children, options: ProxyOptions): Promise<Server> {
   const engine = `${options.engineUrl},kind=vllm,id=${options.replica}`
   const admin = `127.0.0.1:${options.adminPort}`
-  return start(children, 'serve', ['--listen', '127.0.0.1:0', '--admin-listen', admin, '--engine', engine, '--mode', 'on'])
+  return start(children, 'serve', [
+    '--listen',
+    '127.0.0.1:0',
+    '--admin-listen',
+    admin,
+    '--engine',
+    engine,
+    '--mode',
+    'on',
+  ])
 }
 
 async function start(children: Children, command: string, args: readonly string[]): Promise<Server> {

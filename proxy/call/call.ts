@@ -1,6 +1,7 @@
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { Caller } from '../access/tenancy.ts'
 import type { PatternLists } from '../prompt/find-contexts.ts'
+import type { KnownTemplates } from '../prompt/known-templates.ts'
 import type { PermitLists } from '../prompt/layout.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { RequestOptions } from '../request-options.ts'
@@ -25,6 +26,8 @@ export interface Call {
   /** time limit for the decision; undefined: none, since it will be short */
   readonly budgetMilliseconds: number | undefined
   readonly patternLists: PatternLists | undefined
+  /** templates whose lists need not be found anew */
+  readonly known: KnownTemplates
   /** says which lists may be moved */
   readonly permit: PermitLists | undefined
   readonly model: string | undefined

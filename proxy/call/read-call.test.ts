@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { HeavyTurns } from '../bounds/heavy-turns.ts'
 import { KnownChunks } from '../chunks/known-chunks.ts'
 import type { Settings } from '../settings.ts'
+import { TemplateBook } from '../templates/template-book.ts'
 import { toCall } from './read-call.ts'
 
 const settings = {
@@ -19,6 +20,7 @@ const pipeline = {
   chunks: new KnownChunks({ maxChunks: 10, maxBytes: 1_000, source: 1 }),
   now: () => 0,
   heavyTurns: new HeavyTurns(),
+  templates: new TemplateBook({ now: () => 0, wallClock: () => 0, keepsWords: () => false }),
 }
 const incoming = { headers: {} } as IncomingMessage
 

@@ -87,6 +87,7 @@ export async function toCall(
     isHeavy,
     budgetMilliseconds: isHeavy ? settings.workLimits.milliseconds : undefined,
     patternLists: await findByPatterns(pipeline, received, clientLeft),
+    known: pipeline.templates.cutsOf(caller.tenant, api),
     permit: permitLists(pipeline.templates, { tenant: caller.tenant, api, mode: settings.mode }),
     model: typeof members.model === 'string' ? members.model : undefined,
     isStream: members.stream === true,

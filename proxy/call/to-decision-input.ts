@@ -3,7 +3,7 @@ import type { Call } from './call.ts'
 
 /** Extracts from a call what `decide` needs. */
 export function toDecisionInput(call: Call): DecisionInput {
-  const { content, settings, caller, conversation, options, patternLists, permit, budgetMilliseconds } = call
+  const { content, settings, caller, conversation, options, patternLists, known, permit, budgetMilliseconds } = call
   const { mode, wording, mustPay, volatileFields } = settings
   return {
     received: content.received,
@@ -16,6 +16,7 @@ export function toDecisionInput(call: Call): DecisionInput {
     volatileFields,
     patternLists,
     certain: content.certain,
+    known,
     permit,
     budgetMilliseconds,
   }

@@ -10,6 +10,7 @@ import { findWholeParts } from './judge/are-whole-parts.ts'
 import { findLookalike } from './judge/find-lookalikes.ts'
 import { leaveOutAnswers } from './judge/leave-out-answers.ts'
 import { areUnsure, type Reason, type Refusal } from './judge/reasons.ts'
+import type { KnownTemplates } from './known-templates.ts'
 import { judgeTask } from './places/judge-task.ts'
 import { findContentEnd, findContentStart, findIndexFrom } from './scan/find-edges.ts'
 import { findTurns } from './scan/find-turns.ts'
@@ -65,10 +66,11 @@ export function* searchInSteps(
   texts: readonly string[],
   patternLists?: PatternLists,
   certain?: CertainFinder,
+  known?: KnownTemplates,
 ): Generator<void, FoundContexts> {
   if (message.role === 'documents') return toFound(findDocuments(message.texts[0]!, texts))
   if (!rolesWithContext.has(message.role) || message.texts.length === 0) return toFound([])
-  const marked = yield* findMarkedContexts(message, texts, certain)
+  const marked = yield* findMarkedContexts(message, texts, certain, known)
   const orUnmarked = (contexts: PromptContext[]): PromptContext[] =>
     contexts.length > 0 ? contexts : findUnmarked(message, texts, marked, patternLists)
   const unaided = marked.unaided && orUnmarked(marked.unaided)
@@ -152,6 +154,7 @@ function* findMarkedContexts(
   message: PromptMessage,
   texts: readonly string[],
   certain?: CertainFinder,
+  templates?: KnownTemplates,
 ): Generator<void, MarkedContexts> {
   const whole = message.texts.map((text) => texts[text]!).join(partSeparator)
   const parts: { text: number; start: number }[] = []
@@ -179,15 +182,21 @@ function* findMarkedContexts(
     tool: message.tool,
     sorted: message.isSorted ?? false,
   }
-  const { lists: sure, refusals: seen } = yield* searchLists(whole, traits)
-  const reason = reasonOutside(whole, seen)
-  for (const { refused, at } of seen) refuse((refused === 'no_evidence' && reason) || refused, at)
-  const task = judgeTask(wordsAround(whole, sure))
-  const guessed = sure.filter((list) => {
-    const alike = task ?? findLookalike(whole, list, traits.whole)
-    if (alike !== undefined) refuse(alike, { start: list.blocks[0]!.start, end: list.end })
-    return alike === undefined
-  })
+  const readByRules = function* (): Generator<void, readonly ContextList[]> {
+    const { lists: sure, refusals: seen } = yield* searchLists(whole, traits)
+    const reason = reasonOutside(whole, seen)
+    for (const { refused, at } of seen) refuse((refused === 'no_evidence' && reason) || refused, at)
+    const task = judgeTask(wordsAround(whole, sure))
+    return sure.filter((list) => {
+      const alike = task ?? findLookalike(whole, list, traits.whole)
+      if (alike !== undefined) refuse(alike, { start: list.blocks[0]!.start, end: list.end })
+      return alike === undefined
+    })
+  }
+  const isOne = message.texts.length === 1
+  const cut = isOne ? templates?.cut(message, whole) : undefined
+  const guessed = cut ? [cut] : yield* readByRules()
+  if (isOne && !cut) templates?.learn(message, whole, guessed)
   const place = (lists: readonly ContextList[]): PlacedLists => {
     const found = leaveOutAnswers(whole, lists).map((list) => toContext(list, whole, locate))
     // a picture between two texts may belong to one of them, and a text that moves alone would lose it

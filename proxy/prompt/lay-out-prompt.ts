@@ -22,6 +22,7 @@ import {
   searchMessage,
 } from './find-contexts.ts'
 import { finish } from './finish.ts'
+import type { KnownTemplates } from './known-templates.ts'
 import type { LaidOutMessage, Layout, PermitLists, PromptLayout, UnresolvedTurn } from './layout.ts'
 import { type PlacedContext, placeBlocks } from './place-explicit-context.ts'
 import { markSpokenOf, type UnmappedNames } from './places/mark-spoken-of.ts'
@@ -54,6 +55,8 @@ interface LayoutState {
   /** finds lists whose borders are certain */
   readonly certain?: CertainFinder | undefined
   readonly unmapped?: UnmappedNames | undefined
+  /** templates whose lists need not be found anew */
+  readonly known?: KnownTemplates | undefined
   /** undefined: every list may be moved */
   readonly permit?: PermitLists | undefined
   /** what to do with fields that only rank blocks; undefined: keep them */
@@ -153,7 +156,7 @@ class LayoutWriter {
   }
 
   *#find(message: PromptMessage, certain: CertainFinder | undefined): Generator<void, FoundContexts> {
-    const found = yield* searchInSteps(message, this.#texts, this.#state.patternLists, certain)
+    const found = yield* searchInSteps(message, this.#texts, this.#state.patternLists, certain, this.#state.known)
     this.#isUnsure ||= found.isUnsure
     this.#refusals.push(...found.refusals)
     return found

@@ -1,9 +1,9 @@
 import type { Json } from '#engine-adapters/json-object.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
-import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import { forgetfulStore } from '#index/conversation-store.ts'
-import { isLeftAlone, type PromptContext } from '../prompt/body/prompt-context.ts'
+import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import { type PromptBody, writeBody } from '../prompt/body/prompt-body.ts'
+import { isLeftAlone, type PromptContext } from '../prompt/body/prompt-context.ts'
 import { spliceTexts } from '../prompt/body/splice-texts.ts'
 import type { TextSplice } from '../prompt/body/text-splice.ts'
 import type { Layout, PermitLists } from '../prompt/layout.ts'
@@ -72,16 +72,10 @@ function onlyOf(template: string, permit: PermitLists): PermitLists {
 function withLineBreak({ texts }: Layout, { slots, annotateAt }: PromptContext): TextSplice[][] {
   const last = slots.at(-1)!
   const at = annotateAt ?? { text: last.text, offset: texts[last.text]!.length }
-  return texts.map((_, text) =>
-    text === at.text ? [{ start: at.offset, end: at.offset, pieces: ['\n'] }] : [],
-  )
+  return texts.map((_, text) => (text === at.text ? [{ start: at.offset, end: at.offset, pieces: ['\n'] }] : []))
 }
 
-function writeMembers(
-  prompt: PromptBody,
-  { texts }: Layout,
-  splices: readonly (readonly TextSplice[])[],
-): Json {
+function writeMembers(prompt: PromptBody, { texts }: Layout, splices: readonly (readonly TextSplice[])[]): Json {
   const bytes = writeBody(prompt, spliceTexts(prompt, { texts, splices: splices.map((own) => [...own]) }))
   return JSON.parse(bytes.toString()) as Json
 }

@@ -5,6 +5,7 @@ import type { CertainLists } from '../chunks/certain-lists.ts'
 import type { BodySplice } from '../prompt/body/splice-body.ts'
 import type { VolatileFields } from '../prompt/cut-ranks.ts'
 import type { PatternLists, PlacedRefusal } from '../prompt/find-contexts.ts'
+import type { KnownTemplates } from '../prompt/known-templates.ts'
 import type { Layout, PermitLists } from '../prompt/layout.ts'
 import type { PlacedContext } from '../prompt/place-explicit-context.ts'
 import type { Wording } from '../prompt/wording.ts'
@@ -72,6 +73,8 @@ export interface DecisionInput {
   readonly patternLists?: PatternLists | undefined
   /** finds lists with known borders */
   readonly certain?: CertainLists | undefined
+  /** templates whose lists need not be found anew */
+  readonly known?: KnownTemplates | undefined
   /** says which lists may be moved; undefined: all */
   readonly permit?: PermitLists | undefined
   /** the result of `layOut`, if it has already run */

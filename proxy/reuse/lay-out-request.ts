@@ -53,7 +53,7 @@ function layOutSet(
   prompt: PromptBody,
   set: PromptSet,
   placed: PlacedContext | undefined,
-  { mode, tenant, conversation, options, wording, volatileFields, patternLists, certain, permit }: DecisionInput,
+  { mode, tenant, conversation, options, wording, volatileFields, patternLists, certain, known, permit }: DecisionInput,
   store: ConversationStore,
 ): Generator<void, Layout> {
   const merged = { ...options, ...prompt.explicit?.options }
@@ -66,6 +66,7 @@ function layOutSet(
     blockTemplate: wording.block,
     patternLists,
     certain: certain?.finder,
+    known,
     permit,
     // in shadow mode everything is sent as received
     volatileFields: mode === 'shadow' ? 'keep' : volatileFields,

@@ -28,7 +28,12 @@ describe('the place of a list', () => {
     expect(placeOf(tagged(documents.toReversed(), 'How many mills are there?'))).toEqual(place)
     expect(placeOf(tagged(documents.slice(1), 'How many mills are there?'))).toEqual(place)
     expect(placeOf(tagged(documents, 'Why?'), 'Answer from the documents. Today is 14 June.')).toEqual(place)
-    expect(place).toMatchObject({ role: 'user', tool: '', gap: '\n</document>\n<document index="…">\n', tail: 'Question:' })
+    expect(place).toMatchObject({
+      role: 'user',
+      tool: '',
+      gap: '\n</document>\n<document index="…">\n',
+      tail: 'Question:',
+    })
   })
 
   test('differs by what stands in front, between and behind', () => {

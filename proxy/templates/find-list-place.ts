@@ -38,7 +38,10 @@ function fold(text: string): string {
 
 /** Returns the first words of a text: its first sentence or line, if that is short. */
 function leadOf(text: string): string {
-  const begun = text.slice(0, 2 * longestLead).trimStart().slice(0, longestLead)
+  const begun = text
+    .slice(0, 2 * longestLead)
+    .trimStart()
+    .slice(0, longestLead)
   const end = begun.search(/[:：.。!?>\n]/)
   return fold(end < 0 ? begun : begun.slice(0, end + 1))
 }

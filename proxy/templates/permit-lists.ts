@@ -1,6 +1,6 @@
+import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import type { LaidOutMessage, PermitLists } from '../prompt/layout.ts'
 import { wordsOutside } from '../prompt/places/mark-spoken-of.ts'
-import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import type { Mode } from '../settings.ts'
 import { findListPlace } from './find-list-place.ts'
 import type { TemplateBook } from './template-book.ts'
@@ -21,7 +21,10 @@ interface Permission {
 export function permitLists(book: TemplateBook, { tenant, api, mode }: Permission): PermitLists {
   return (messages, texts) => {
     if (!messages.some(({ contexts }) => contexts.some(isJudged))) return messages
-    const system = textOf(messages.find(({ message }) => isOfSystem(message.role)), texts)
+    const system = textOf(
+      messages.find(({ message }) => isOfSystem(message.role)),
+      texts,
+    )
     const asking = messages.findLast(({ message }) => message.role === 'user')
     const asked = asking && wordsOutside(asking, texts).slice(-longestQuestion)
     const lastAnswer = messages.findLastIndex(({ message }) => message.role === 'assistant')

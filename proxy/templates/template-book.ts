@@ -1,7 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import { digestOf } from '#index/context-block.ts'
+import type { KnownTemplates } from '../prompt/known-templates.ts'
 import type { ListPlace, TemplateUse } from '../prompt/template-use.ts'
 import type { Mode } from '../settings.ts'
+import { KnownCuts } from './known-cuts.ts'
 import type { ProofSample } from './proof/proof.ts'
 import { mayMove, type Said, type SeenList, Template, type TemplateState } from './template.ts'
 
@@ -30,6 +32,7 @@ interface BookOptions {
 export class TemplateBook {
   readonly #options: BookOptions
   readonly #templates: LRUCache<string, Template>
+  readonly #cuts = new KnownCuts()
   readonly #byTenant = new Map<string, number>()
   readonly #forgotten = new Set<string>()
   readonly #said = new LRUCache<string, TimedSaid>({ max: mostSaid })
@@ -40,7 +43,12 @@ export class TemplateBook {
   }
 
   /** Names the template of a list, and says whether the list may be moved. Changes nothing. */
-  use(tenant: string, mode: Mode, place: ListPlace, isNumbered: boolean): Pick<TemplateUse, 'id' | 'place' | 'mayMove'> {
+  use(
+    tenant: string,
+    mode: Mode,
+    place: ListPlace,
+    isNumbered: boolean,
+  ): Pick<TemplateUse, 'id' | 'place' | 'mayMove'> {
     const id = nameTemplate(tenant, place)
     const known = this.#templates.peek(id)
     const state = this.stateOf(id)
@@ -65,6 +73,15 @@ export class TemplateBook {
   noteFollowed(id: string): void {
     const template = this.#templates.peek(id)
     if (template) template.followed += 1
+  }
+
+  /** The cuts of known templates in requests of a tenant to an API. */
+  cutsOf(tenant: string, api: string): KnownTemplates {
+    const scope = `${api} ${tenant}`
+    return {
+      cut: (message, whole) => this.#cuts.cut(scope, message, whole),
+      learn: (message, whole, lists) => this.#cuts.learn(scope, message, whole, lists),
+    }
   }
 
   /** Whether the next answer to a prompt as received should be scored: until it is decided, and now and then later. */

@@ -22,7 +22,11 @@ export function showTemplates(templates) {
     )
     return row
   })
-  const none = element('tr', {}, element('td', { colspan: '7', class: 'none' }, 'No template was seen three times yet.'))
+  const none = element(
+    'tr',
+    {},
+    element('td', { colspan: '7', class: 'none' }, 'No template was seen three times yet.'),
+  )
   find('templates').replaceChildren(...(rows.length > 0 ? rows : [none]))
 }
 

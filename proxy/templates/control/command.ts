@@ -43,7 +43,9 @@ async function list({ admin, json = false }: Options): Promise<void> {
     process.stdout.write('No template was seen three times yet.\n')
     return
   }
-  const table = new Table({ head: ['id', 'state', 'moves', 'requests', 'blocks', 'cached as received', 'ordered', 'begins'] })
+  const table = new Table({
+    head: ['id', 'state', 'moves', 'requests', 'blocks', 'cached as received', 'ordered', 'begins'],
+  })
   for (const one of answer.templates) {
     const { as_received, as_ordered } = one.gain
     const { lead = '', gap = '' } = (one.skeleton ?? {}) as { lead?: string; gap?: string }

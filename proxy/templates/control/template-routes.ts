@@ -38,7 +38,8 @@ export function addTemplateRoutes(
     const id = c.req.param('id')
     const body = parseJson((await readBody(c.env.incoming, { limit: bodyLimit })).toString())
     const state = isObject(body) ? body.state : undefined
-    if (state !== 'on' && state !== 'off') throw new ProxyError('invalid_body', 'Send {"state":"on"} or {"state":"off"}.')
+    if (state !== 'on' && state !== 'off')
+      throw new ProxyError('invalid_body', 'Send {"state":"on"} or {"state":"off"}.')
     if (!templates.say(id, state)) throw unknownTemplate(id)
     log.changed(c.env.incoming, { template: id, state })
     return c.json({ id, state: templates.stateOf(id) })

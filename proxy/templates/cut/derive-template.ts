@@ -1,0 +1,78 @@
+import type { BlockSpan } from '../../prompt/context-list.ts'
+import { compileTemplate } from './compile-template.ts'
+import type { Template, TemplatePart } from './template.ts'
+
+/** A list that was found in a text, whose borders are those of a template if it can be told by literals. */
+interface FoundList {
+  readonly blocks: readonly BlockSpan[]
+  readonly positional: boolean
+}
+
+const longestSide = 48
+const LAST_LINES = /(?:^|\n)([^\n]*\n{0,3})$/
+const FIRST_LABEL = /^\s{0,8}[^\n:：>]{0,32}[\n:：>]/
+
+/**
+ * Derives the template that wrote a list from what its blocks have in common; undefined if no literals tell it. It may
+ * fit this text alone: what it cuts has to be compared with what else is known of other texts.
+ */
+export function deriveTemplate(text: string, { blocks, positional }: FoundList): Template | undefined {
+  if (blocks.length < 2) return undefined
+  const open = commonParts(blocks.map((block) => openingOf(text, block, positional)))
+  const closings = blocks.map(({ contentEnd, end }) => text.slice(contentEnd, end))
+  const joins = blocks.slice(1).map(({ start }, i) => text.slice(blocks[i]!.end, start))
+  if (open === undefined || !areEqual(closings) || !areEqual(joins)) return undefined
+  const [close, join] = [closings[0]!, joins[0]!]
+  const literals = open.some((part) => typeof part === 'object' && part.literal.trim() !== '') || close.trim() !== ''
+  if (!literals && join.trim() === '') return undefined
+  const [first, last] = [blocks[0]!, blocks.at(-1)!]
+  const front = LAST_LINES.exec(text.slice(Math.max(0, first.start - longestSide), first.start))?.[1] ?? ''
+  const label = FIRST_LABEL.exec(text.slice(last.end, last.end + longestSide))?.[0] ?? ''
+  return compileTemplate({
+    before: text.slice(0, first.start).trim() === '' ? 'start' : toParts(front),
+    open,
+    close: toParts(close),
+    join,
+    after: text.slice(last.end).trim() === '' ? 'end' : label.trim() === '' ? undefined : toParts(label),
+  })
+}
+
+/** What stands in front of a block's content: strings, with its number between them if it counts. */
+function openingOf(text: string, { start, contentStart, label }: BlockSpan, positional: boolean): string[] {
+  if (!positional || !label || label.end > contentStart) return [text.slice(start, contentStart)]
+  return [text.slice(start, label.start), text.slice(label.end, contentStart)]
+}
+
+/** Joins what all openings have in common; what differs within a line becomes `any`. */
+function commonParts(openings: readonly (readonly string[])[]): TemplatePart[] | undefined {
+  const parts: TemplatePart[] = []
+  for (let i = 0; i < openings[0]!.length; i++) {
+    if (i > 0) parts.push('number')
+    const pieces = openings.map((opening) => opening[i]!)
+    const common = commonOf(pieces)
+    if (common === undefined) return undefined
+    parts.push(...common)
+  }
+  return parts
+}
+
+function commonOf(pieces: readonly string[]): TemplatePart[] | undefined {
+  const [first] = pieces as [string]
+  if (areEqual(pieces)) return toParts(first)
+  let start = 0
+  while (start < first.length && pieces.every((piece) => piece[start] === first[start])) start++
+  let end = 0
+  const most = Math.min(...pieces.map(({ length }) => length)) - start
+  while (end < most && pieces.every((piece) => piece.at(-1 - end) === first.at(-1 - end))) end++
+  const hasLine = pieces.some((piece) => piece.slice(start, piece.length - end).includes('\n'))
+  if (hasLine || start === 0) return undefined
+  return [...toParts(first.slice(0, start)), 'any', ...toParts(end === 0 ? '' : first.slice(-end))]
+}
+
+function toParts(literal: string): TemplatePart[] {
+  return literal === '' ? [] : [{ literal }]
+}
+
+function areEqual(values: readonly string[]): boolean {
+  return values.every((value) => value === values[0])
+}

@@ -1,0 +1,85 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { PromptMessage } from '../prompt/body/prompt.ts'
+import { findContextLists } from '../prompt/forms/find-context-lists.ts'
+import { KnownCuts } from './known-cuts.ts'
+
+const message: PromptMessage = { place: 0, role: 'user', texts: [0], rest: '', isTextOnly: true }
+const text = fc
+  .array(fc.constantFrom('salt', 'ferry', 'mill', 'bell', 'slate', 'of 1702', '\n', '\n\n', '- grey', '[x]'), {
+    minLength: 8,
+    maxLength: 30,
+  })
+  .map((words) => `It is ${words.join(' ').trim()}.`)
+const documents = fc.array(text, { minLength: 2, maxLength: 8 })
+
+const templates = {
+  tags: (own: readonly string[]) =>
+    `<documents>\n${own.map((one, i) => `<document index="${i + 1}">\n${one}\n</document>`).join('\n')}\n</documents>\n\nQuestion: why?`,
+  labels: (own: readonly string[]) =>
+    `Answer from the documents.\n\n${own.map((one, i) => `Document ${i + 1}: ${one}`).join('\n\n')}\n\nQuestion: why?`,
+  named: (own: readonly string[]) =>
+    `<documents>\n${own.map((one, i) => `<document source="notes/${i * 7}.md">\n${one}\n</document>`).join('\n')}\n</documents>\n\nQuestion: why?`,
+}
+
+describe.each(Object.entries(templates))('the cuts of a template: %s', (_, write) => {
+  const learn = (cuts: KnownCuts, own: readonly string[]): void => {
+    cuts.learn('a', message, write(own), findContextLists(write(own)))
+  }
+
+  test('are none before they have agreed with the rules, and never differ from them afterwards', () => {
+    const used = { cut: 0, all: 0 }
+    fc.assert(
+      fc.property(fc.array(documents, { minLength: 5, maxLength: 5 }), documents, (earlier, own) => {
+        const cuts = new KnownCuts()
+        learn(cuts, earlier[0]!)
+        expect(cuts.cut('a', message, write(own))).toBeUndefined()
+        for (const one of earlier) learn(cuts, one)
+        const cut = cuts.cut('a', message, write(own))
+        used.all += 1
+        if (cut === undefined) return
+        used.cut += 1
+        const [found, ...others] = findContextLists(write(own))
+        // a sample in which the rules refuse what they found in others: words of its documents
+        if (found === undefined) return
+        expect(others).toEqual([])
+        const spans = ({ blocks }: NonNullable<typeof found>) =>
+          blocks.map(({ start, end, contentStart, contentEnd, label }) => ({
+            start,
+            end,
+            contentStart,
+            contentEnd,
+            label,
+          }))
+        expect(spans(cut)).toEqual(spans(found!))
+        expect(cut.end).toBe(found!.end)
+      }),
+      { numRuns: 60 },
+    )
+    expect(used.cut).toBeGreaterThan(used.all / 2)
+  })
+})
+
+test('another scope, another role and another beginning have cuts of their own', () => {
+  const cuts = new KnownCuts()
+  const own = ['ferry leaves at noon', 'salt of Karvik is grey', 'mills are old', 'bees paint their hives'].map(
+    (words) => `The ${words}, and nobody knows why it is so.`,
+  )
+  const whole = templates.tags(own)
+  for (let i = 0; i < 5; i++) cuts.learn('a', message, whole, findContextLists(whole))
+  expect(cuts.cut('a', message, whole)?.blocks).toHaveLength(4)
+  expect(cuts.cut('b', message, whole)).toBeUndefined()
+  expect(cuts.cut('a', { ...message, role: 'tool' }, whole)).toBeUndefined()
+  expect(cuts.cut('a', message, `Use these. ${whole}`)).toBeUndefined()
+})
+
+test('what the rules leave alone is not cut for long', () => {
+  const cuts = new KnownCuts()
+  const own = ['ferry leaves at noon', 'salt of Karvik is grey', 'mills are old', 'bees paint their hives'].map(
+    (words) => `The ${words}, and nobody knows why it is so.`,
+  )
+  const whole = templates.tags(own)
+  for (let i = 0; i < 5; i++) cuts.learn('a', message, whole, findContextLists(whole))
+  cuts.learn('a', message, whole, [])
+  expect(cuts.cut('a', message, whole)).toBeUndefined()
+})

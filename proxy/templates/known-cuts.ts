@@ -1,0 +1,108 @@
+import { LRUCache } from 'lru-cache'
+import type { PromptMessage } from '../prompt/body/prompt.ts'
+import type { ContextList } from '../prompt/context-list.ts'
+import { cutByTemplate } from './cut/cut-by-template.ts'
+import { deriveTemplate } from './cut/derive-template.ts'
+import type { Template } from './cut/template.ts'
+
+const mostCuts = 1_024
+const longestLead = 32
+/** A cut counts once it has agreed with the rules on so many texts. */
+const fewestAgreed = 3
+/** Once in so many texts, the rules read a text of a known template. */
+const textsPerCheck = 32
+/** Cuts that disagreed: what else stands there alike is left to the rules. */
+const mostFailed = 3
+
+/** A template, and where in a block's opening its name stands, if it has one. */
+interface NamingTemplate {
+  readonly template: Template
+  /** characters of the opening in front of the name and behind it */
+  readonly name?: { readonly front: number; readonly back: number; readonly prefix: string } | undefined
+}
+
+interface KnownCut {
+  template: NamingTemplate | undefined
+  agreed: number
+  failed: number
+  used: number
+}
+
+/**
+ * Cuts of templates, by where they stand: learnt from what the rules find, and compared with it before they count and
+ * now and then afterwards. A cut that differs is dropped.
+ */
+export class KnownCuts {
+  readonly #cuts = new LRUCache<string, KnownCut>({ max: mostCuts })
+
+  /** Returns the list that a known template wrote into a text; undefined if the rules have to read it. */
+  cut(scope: string, message: PromptMessage, whole: string): ContextList | undefined {
+    const known = this.#cuts.get(keyOf(scope, message, whole))
+    if (known?.template === undefined || known.agreed < fewestAgreed) return undefined
+    known.used += 1
+    return known.used % textsPerCheck === 0 ? undefined : cut(whole, known.template)
+  }
+
+  /** Learns from the lists that the rules found in a text. */
+  learn(scope: string, message: PromptMessage, whole: string, lists: readonly ContextList[]): void {
+    const key = keyOf(scope, message, whole)
+    const known = this.#cuts.get(key) ?? { template: undefined, agreed: 0, failed: 0, used: 0 }
+    this.#cuts.set(key, known)
+    if (known.failed >= mostFailed) return
+    const [list, ...others] = lists
+    const hasAgreed = known.template !== undefined && areSame(cut(whole, known.template), list, others)
+    if (hasAgreed) {
+      known.agreed += 1
+      return
+    }
+    if (known.template !== undefined) known.failed += 1
+    known.agreed = 0
+    const template = list && others.length === 0 ? derive(whole, list) : undefined
+    known.template = template && areSame(cut(whole, template), list, others) ? template : undefined
+  }
+}
+
+function derive(whole: string, list: ContextList): NamingTemplate | undefined {
+  const template = deriveTemplate(whole, list)
+  const [{ start, contentStart, label }] = list.blocks as [ContextList['blocks'][number]]
+  if (!template || list.positional || !label) return template && { template }
+  const name = { front: label.start - start, back: contentStart - label.end, prefix: list.labelPrefix }
+  return { template, name }
+}
+
+function cut(whole: string, { template, name }: NamingTemplate): ContextList | undefined {
+  const list = cutByTemplate(whole, template)
+  if (!list || !name) return list
+  const blocks = list.blocks.map((block) => ({
+    ...block,
+    label: { start: block.start + name.front, end: block.contentStart - name.back },
+  }))
+  const isNamed = blocks.every(
+    ({ start, contentStart, label }) => start <= label.start && label.start < label.end && label.end <= contentStart,
+  )
+  return isNamed ? { ...list, blocks, labelPrefix: name.prefix } : undefined
+}
+
+function keyOf(scope: string, { role, tool = '', isRendered = false }: PromptMessage, whole: string): string {
+  const lead = whole.slice(0, longestLead).replace(/\p{Nd}+/gu, '#')
+  return JSON.stringify([scope, role, tool, isRendered, lead])
+}
+
+function areSame(cut: ContextList | undefined, list: ContextList | undefined, others: readonly unknown[]): boolean {
+  if (cut === undefined || list === undefined || others.length > 0) return cut === undefined && list === undefined
+  if (cut.end !== list.end || cut.positional !== list.positional || cut.labelPrefix !== list.labelPrefix) return false
+  return (
+    cut.blocks.length === list.blocks.length &&
+    cut.blocks.every((block, i) => {
+      const other = list.blocks[i]!
+      return (
+        block.start === other.start &&
+        block.end === other.end &&
+        block.contentStart === other.contentStart &&
+        block.contentEnd === other.contentEnd &&
+        block.label?.start === other.label?.start &&
+        block.label?.end === other.label?.end
+      )
+    })
+  )
+}
