@@ -150,7 +150,7 @@ function readSaid(value: unknown): Record<string, TimedSaid> | undefined {
   if (!isObject(parsed)) return undefined
   const entries = Object.entries(parsed)
   const isSound = entries.every(([id, told]) => {
-    if (!/^[\w-]{12}$/.test(id) || !Array.isArray(told)) return false
+    if (!/^[A-Za-z0-9]{12}$/.test(id) || !Array.isArray(told)) return false
     const [said, at] = told
     return (said === 'on' || said === 'off' || said === null) && Number.isFinite(at)
   })
@@ -162,7 +162,7 @@ function readCounts(value: unknown): Map<string, number> | undefined {
   const counts = new Map<string, number>()
   for (let i = 0; i < value.length; i += 2) {
     const [id, requests] = [String(value[i]), Number(value[i + 1])]
-    if (/^[\w-]{12}$/.test(id) && Number.isFinite(requests)) counts.set(id, requests)
+    if (/^[A-Za-z0-9]{12}$/.test(id) && Number.isFinite(requests)) counts.set(id, requests)
   }
   return counts
 }

@@ -121,14 +121,14 @@ export class TemplateBook {
   /** Notes what a person says of a template. Returns false if it is not known. */
   say(id: string, said: Said): boolean {
     if (!this.#isKnown(id)) return false
-    this.#said.set(id, [said, this.#options.wallClock()])
+    this.adoptSaid(id, [said, this.#timeFor(id)])
     return true
   }
 
   /** Forgets a template: its evidence, and what was said of it. Returns false if it is not known. */
   forget(id: string): boolean {
     if (!this.#isKnown(id)) return false
-    this.adoptSaid(id, [null, this.#options.wallClock()])
+    this.adoptSaid(id, [null, this.#timeFor(id)])
     return true
   }
 
@@ -159,6 +159,11 @@ export class TemplateBook {
     if (known && known.requests >= template.requests) return
     if (known) this.#templates.delete(template.id)
     this.#add(template)
+  }
+
+  /** The time of what is said now, which is later than that of what was said before. */
+  #timeFor(id: string): number {
+    return Math.max(this.#options.wallClock(), (this.#said.peek(id)?.[1] ?? 0) + 1)
   }
 
   #isKnown(id: string): boolean {
@@ -197,5 +202,7 @@ const nameLength = 12
 /** Names a template: tenants never share one. */
 export function nameTemplate(tenant: string, place: ListPlace): string {
   const { api, role, tool, system, lead, gap, tail } = place
-  return digestOf(JSON.stringify([tenant, api, role, tool, system, lead, gap, tail])).slice(0, nameLength)
+  const digest = digestOf(JSON.stringify([tenant, api, role, tool, system, lead, gap, tail])).slice(0, nameLength)
+  // an argument that begins with a hyphen is an option to commands
+  return digest.replaceAll('-', 'x').replaceAll('_', 'y')
 }

@@ -6,7 +6,7 @@ import { TrafficEvidence } from './traffic/traffic-evidence.ts'
 
 const placeNames = ['api', 'role', 'tool', 'system', 'lead', 'gap', 'tail'] as const
 const longestName = 1_024
-const ID = /^[\w-]{12}$/
+const ID = /^[A-Za-z0-9]{12}$/
 
 /** Writes what is known of a template, for other proxies and for later. */
 export function writeTemplate(template: Template): string {

@@ -44,12 +44,13 @@ async function list({ admin, json = false }: Options): Promise<void> {
     return
   }
   const table = new Table({
+    style: { head: [], border: [] },
     head: ['id', 'state', 'moves', 'requests', 'blocks', 'cached as received', 'ordered', 'begins'],
   })
   for (const one of answer.templates) {
     const { as_received, as_ordered } = one.gain
     const { lead = '', gap = '' } = (one.skeleton ?? {}) as { lead?: string; gap?: string }
-    const begins = JSON.stringify(lead || gap).slice(1, -1)
+    const begins = one.skeleton ? JSON.stringify(lead || gap).slice(1, -1) : '(shown after 8 requests)'
     const shares = [as_received, as_ordered].map((share) => `${(100 * share).toFixed(1)} %`)
     table.push([one.id, one.state, one.moves ? 'yes' : 'no', one.requests, one.blocks, ...shares, begins])
   }

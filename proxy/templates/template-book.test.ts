@@ -1,0 +1,163 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { toBlockId } from '#index/context-block.ts'
+import type { ListPlace } from '../prompt/template-use.ts'
+import type { Mode } from '../settings.ts'
+import { describeTemplates } from './describe-template.ts'
+import type { SeenList } from './template.ts'
+import { TemplateBook } from './template-book.ts'
+import { readTemplate, writeTemplate } from './template-record.ts'
+
+const place: ListPlace = {
+  ...{ api: 'chat_completions', role: 'user', tool: '', system: 'Answer.' },
+  ...{ lead: 'Use these:', gap: '\n[#] ', tail: 'Question:' },
+}
+
+function createBook(keepsWords = false): TemplateBook {
+  let now = 0
+  return new TemplateBook({ now: () => now++, wallClock: () => now, keepsWords: () => keepsWords })
+}
+
+function listOf(...texts: string[]): SeenList {
+  const blocks = texts.map(toBlockId)
+  return {
+    ...{ blocks, contents: blocks, sizes: texts.map(({ length }) => length), text: (i) => texts[i]! },
+    ...{ question: 'why?', foundBy: 'rules', moved: 0 },
+  }
+}
+
+const use = (book: TemplateBook, mode: Mode, tenant = 'a', own: ListPlace = place) =>
+  book.use(tenant, mode, own, false)
+
+describe('permission', () => {
+  test.each<[Mode, boolean, boolean, boolean]>([
+    ['auto', false, true, false],
+    ['ask', false, true, false],
+    ['on', true, true, false],
+    ['shadow', true, true, false],
+  ])('in mode %s: %s without a word, %s after on, %s after off', (mode, unsaid, on, off) => {
+    const book = createBook()
+    const { id } = use(book, mode)
+    book.note('a', use(book, mode), listOf('one', 'two'))
+    expect(use(book, mode).mayMove).toBe(unsaid)
+    expect(book.say(id, 'on')).toBe(true)
+    expect(use(book, mode)).toMatchObject({ id, mayMove: on })
+    expect(book.say(id, 'off')).toBe(true)
+    expect(use(book, mode).mayMove).toBe(off)
+  })
+
+  test('naming a template learns nothing, and nobody can speak of one that is not known', () => {
+    const book = createBook()
+    const { id } = use(book, 'ask')
+    expect(book.all).toEqual([])
+    expect(book.say(id, 'on')).toBe(false)
+    expect(book.forget(id)).toBe(false)
+  })
+
+  test('tenants never share a template', () => {
+    const book = createBook()
+    book.note('a', use(book, 'ask', 'a'), listOf('one', 'two'))
+    book.say(use(book, 'ask', 'a').id, 'on')
+    expect(use(book, 'ask', 'a').mayMove).toBe(true)
+    expect(use(book, 'ask', 'b').mayMove).toBe(false)
+  })
+
+  test('a numbered list stays once conversations of its template go on: people speak of its numbers', () => {
+    const book = createBook()
+    const { id } = use(book, 'on')
+    for (let i = 0; i < 4; i++) {
+      book.note('a', use(book, 'on'), listOf('one', 'two'))
+      book.noteFollowed(id)
+    }
+    expect(book.use('a', 'on', place, true).mayMove).toBe(false)
+    expect(book.use('a', 'on', place, false).mayMove).toBe(true)
+  })
+})
+
+describe('forgetting', () => {
+  test('drops evidence and what was said', () => {
+    const book = createBook()
+    const { id } = use(book, 'ask')
+    book.note('a', use(book, 'ask'), listOf('one', 'two'))
+    book.say(id, 'on')
+    expect(book.forget(id)).toBe(true)
+    expect(book.all).toEqual([])
+    expect(use(book, 'ask').mayMove).toBe(false)
+    expect(book.takeForgotten()).toEqual([id])
+    expect(book.takeForgotten()).toEqual([])
+  })
+
+  test('a tenant with many templates takes none of those of others', () => {
+    const book = createBook()
+    book.note('a', use(book, 'ask', 'a'), listOf('one', 'two'))
+    for (let i = 0; i < 600; i++) {
+      const own = { ...place, lead: `${i.toString(36)}:` }
+      book.note('b', use(book, 'ask', 'b', own), listOf('one', 'two'))
+    }
+    expect(book.all.filter(({ tenant }) => tenant === 'a')).toHaveLength(1)
+    expect(book.all.filter(({ tenant }) => tenant === 'b')).toHaveLength(128)
+  })
+})
+
+describe('what is shown', () => {
+  const seen = (keepsWords: boolean, requests: number): object[] => {
+    const book = createBook(keepsWords)
+    for (let i = 0; i < requests; i++) book.note('a', use(book, 'ask'), listOf(`one ${i}`, 'two'))
+    return describeTemplates(book, 'ask', 1_000)
+  }
+
+  test('words only once eight requests had them in common, unless they may be kept', () => {
+    expect(seen(false, 2)).toEqual([])
+    expect(seen(false, 7)).toMatchObject([{ state: 'learning', moves: false, requests: 7, skeleton: null }])
+    expect(seen(false, 8)).toMatchObject([{ skeleton: place }])
+    expect(seen(true, 3)).toMatchObject([{ skeleton: place }])
+  })
+
+  test('what moving would gain: blocks that came before in another order', () => {
+    const book = createBook()
+    book.note('a', use(book, 'ask'), listOf('one '.repeat(9), 'two '.repeat(9)))
+    book.note('a', use(book, 'ask'), listOf('two '.repeat(9), 'one '.repeat(9)))
+    expect(book.all[0]!.gain.shares).toEqual({ as_received: 0, as_ordered: 0.5 })
+  })
+})
+
+describe('records', () => {
+  test('restore what was known', () => {
+    const book = createBook()
+    for (let i = 0; i < 12; i++) book.note('a', use(book, 'ask'), listOf(`${i % 3} x`, `${i % 4} y`, `${i % 5} z`))
+    const [template] = book.all
+    const read = readTemplate(writeTemplate(template!))!
+    expect(writeTemplate(read)).toBe(writeTemplate(template!))
+    const other = createBook()
+    other.adopt(read)
+    expect(describeTemplates(other, 'ask', 0)).toMatchObject([{ id: template!.id, requests: 12, skeleton: place }])
+  })
+
+  test('anything else in their place is no template', () => {
+    fc.assert(
+      fc.property(fc.anything(), (value) => {
+        expect(readTemplate(JSON.stringify(value) ?? '')).toBeUndefined()
+      }),
+    )
+    expect(readTemplate('{')).toBeUndefined()
+  })
+
+  test('evidence from fewer requests than known is not adopted', () => {
+    const [few, many] = [createBook(), createBook()]
+    few.note('a', use(few, 'ask'), listOf('one', 'two'))
+    for (let i = 0; i < 3; i++) many.note('a', use(many, 'ask'), listOf(`${i}`, 'two'))
+    many.adopt(readTemplate(writeTemplate(few.all[0]!))!)
+    expect(many.all[0]!.requests).toBe(3)
+  })
+
+  test('what was said last counts, whoever heard it', () => {
+    const [one, other] = [createBook(), createBook()]
+    const { id } = use(one, 'ask')
+    one.note('a', use(one, 'ask'), listOf('one', 'two'))
+    one.say(id, 'on')
+    for (const [told, said] of Object.entries(one.allSaid)) other.adoptSaid(told, said)
+    expect(use(other, 'ask').mayMove).toBe(true)
+    other.adoptSaid(id, ['off', 0])
+    expect(use(other, 'ask').mayMove).toBe(true)
+  })
+})
