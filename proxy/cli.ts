@@ -36,6 +36,7 @@ interface EmulateOptions {
   reuse?: number
   pages?: number
   hostTokens: number
+  reader?: boolean
   callback?: string
 }
 
@@ -78,6 +79,11 @@ program
     '--pages <ratio>',
     'reads fewer pages for requests that ask for it, at least this share (0 to 1; vllm)',
     argument(readShare),
+  )
+  .option(
+    '--reader',
+    'answers are made from the prompt, which can be scored: model reader-content quotes the text that shares most words ' +
+      'with the question, reader-place gives the first words of each text in their order',
   )
   .option('--callback <url>', 'where evictions are reported: http://HOST:PORT/v1/replicas/NAME', argument(readUrl))
   .action(emulate)
@@ -183,7 +189,7 @@ function checkEngines(count: number, isEmulated: boolean): void {
   throw new ConfigError(noEngine, 2)
 }
 
-async function emulate({ listen, callback, ...options }: EmulateOptions): Promise<void> {
+async function emulate({ listen, callback, reader, ...options }: EmulateOptions): Promise<void> {
   for (const name of ['reuse', 'pages'] as const) {
     if (options[name] === undefined || options.kind === 'vllm') continue
     throw new ConfigError(`--${name} is what vLLM can do with our plugin: leave --kind out.`, 2)
@@ -193,6 +199,7 @@ async function emulate({ listen, callback, ...options }: EmulateOptions): Promis
   const emulator = await startEmulator({
     ...options,
     ...listen,
+    ...(reader ? { reads: true } : {}),
     warn: (message) => process.stderr.write(`${message}\n`),
     ...(callback === undefined ? {} : { callbackUrl: callback }),
     ...(callbackToken === undefined ? {} : { callbackToken }),

@@ -15,6 +15,7 @@ import { createOpenAiRoutes } from './http/openai-routes.ts'
 import { type CacheSize, createPlainRoutes } from './http/plain-routes.ts'
 import { PromptReader } from './http/prompt-reader.ts'
 import { createResponsesRoutes } from './http/responses/responses-routes.ts'
+import { Reader } from './reader/reader.ts'
 import { ReusingCache } from './reuse/reusing-cache.ts'
 import { CannedText } from './text/canned-text.ts'
 import { Tokenizer } from './text/tokenizer.ts'
@@ -46,6 +47,8 @@ export interface EmulatorOptions {
   /** `http://HOST:PORT/v1/replicas/NAME`, which receives what is stored and evicted */
   callbackUrl?: string
   callbackToken?: string
+  /** Two models read the prompts and answer them, instead of one that says the same to all. */
+  reads?: boolean
   /** Called when the callbacks begin to fail and when they work again. */
   warn?: (message: string) => void
 }
@@ -57,7 +60,7 @@ export interface Emulator {
 
 /**
  * Starts an engine without a model: it has an engine's HTTP API, prefix cache, timing and eviction reports, and
- * answers every prompt with the same canned text.
+ * answers every prompt with the same canned text, or, if it reads, by simple rules.
  */
 export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
   const { kind, callbackUrl, prefillTokensPerSecond } = options
@@ -74,7 +77,11 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   const size = { pageTokens, capacityTokens: cache.capacityTokens }
   const server = createHttpServer(
     kind,
-    createRoutes(engine, new PromptReader(kind, modelTokens, tokenizer), size),
+    createRoutes(
+      engine,
+      new PromptReader(kind, modelTokens, tokenizer, options.reads ? new Reader(tokenizer) : undefined),
+      size,
+    ),
     options.bodyBytes,
   )
 

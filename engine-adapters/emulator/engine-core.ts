@@ -6,7 +6,7 @@ import type { CacheSequence, PrefixCache } from './cache/prefix-cache.ts'
 import type { CacheReport } from './cache/request-ledger.ts'
 import { FifoLock } from './fifo-lock.ts'
 import { type PageOptions, PageSelection } from './page-selection.ts'
-import type { CannedText } from './text/canned-text.ts'
+import type { OutputText } from './text/output-text.ts'
 
 /** One prompt to compute and continue. */
 export interface EngineRequest {
@@ -18,6 +18,8 @@ export interface EngineRequest {
   reuse?: ReuseWish | undefined
   /** The share of the request's pages that decode steps should read; undefined: all. */
   pages?: number | undefined
+  /** What is said; undefined: the engine's own text. */
+  text?: OutputText | undefined
 }
 
 export interface OutputToken {
@@ -35,7 +37,8 @@ export interface OutputToken {
 
 interface EngineCoreOptions {
   cache: PrefixCache
-  text: CannedText
+  /** what is said to every prompt that brings no answer of its own */
+  text: OutputText
   prefillTokensPerSecond: number
   onReports: (reports: CacheReport[]) => void
   /** undefined: decode steps read all pages */
@@ -65,7 +68,7 @@ export function prefillSeconds(
 /** The engine behind the HTTP routes: prefills one prompt at a time, decodes all of them concurrently, and caches. */
 export class EngineCore {
   readonly #cache: PrefixCache
-  readonly #text: CannedText
+  readonly #text: OutputText
   readonly #rate: number
   readonly #onReports: (reports: CacheReport[]) => void
   readonly #pages: PageOptions | undefined
@@ -97,7 +100,7 @@ export class EngineCore {
         // the first token comes from the prefill
         if (index > 0) selection?.step(computed)
         const pages = selection && selection.usage.all > 0 ? selection.usage : undefined
-        const text = this.#text.text(index)
+        const text = (request.text ?? this.#text).text(index)
         yield { index, text, cachedTokens, reusedTokens: reused?.kept, recomputedTokens: reused?.recomputed, pages }
       }
     } finally {
@@ -159,10 +162,10 @@ export class EngineCore {
     if (reports.length > 0) this.#onReports(reports)
   }
 
-  #withOutput({ prompt, outputTokens }: EngineRequest): Uint32Array {
+  #withOutput({ prompt, outputTokens, text = this.#text }: EngineRequest): Uint32Array {
     const tokens = new Uint32Array(prompt.length + outputTokens)
     tokens.set(prompt)
-    for (let index = 0; index < outputTokens; index++) tokens[prompt.length + index] = this.#text.token(index)
+    for (let index = 0; index < outputTokens; index++) tokens[prompt.length + index] = text.token(index)
     return tokens
   }
 }

@@ -4,6 +4,8 @@ import type { TransferParams } from './read-wish.ts'
 
 /** The members that the emulator reads from any request; it ignores all others, as the engines do. */
 export interface CommonBody {
+  /** Which model answers, if there are several. */
+  model?: string | null
   cache_salt?: string | null
   /** vLLM; the header X-Request-Id takes precedence. */
   request_id?: string | null
@@ -27,6 +29,7 @@ export const outputTokens: object = optional('integer', { minimum: 1 })
 
 /** The schemas of the members of a CommonBody. */
 export const common: Record<string, object> = {
+  model: optional('string'),
   cache_salt: optional('string'),
   request_id: optional('string'),
   rid: optional('string'),

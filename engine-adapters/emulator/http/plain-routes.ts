@@ -15,11 +15,17 @@ export interface CacheSize {
 /** Routes that generate nothing: health, models, tokenising, and the cache's size and clearing. */
 export function createPlainRoutes(engine: EngineCore, reader: PromptReader, cache: CacheSize): Routes {
   const created = Math.floor(Date.now() / 1000)
-  const model = { id: modelName, object: 'model', created, owned_by: 'reprise', max_model_len: reader.modelTokens }
+  const models = reader.models.map((id) => ({
+    id,
+    object: 'model',
+    created,
+    owned_by: 'reprise',
+    max_model_len: reader.modelTokens,
+  }))
   return new Map([
     ['GET /health', ({ response }: Call) => sendJson(response)],
     ['GET /version', ({ response }) => sendJson(response, { version: modelName })],
-    ['GET /v1/models', ({ response }) => sendJson(response, { object: 'list', data: [model] })],
+    ['GET /v1/models', ({ response }) => sendJson(response, { object: 'list', data: models })],
     ['POST /tokenize', (call) => tokenize(reader, call)],
     ...(reader.kind === 'vllm' ? vllmRoutes(engine, cache) : sglangRoutes(engine, cache)),
   ])
@@ -65,5 +71,7 @@ function sglangRoutes(engine: EngineCore, { pageTokens, capacityTokens }: CacheS
 function tokenize(reader: PromptReader, { body: given, response }: Call): void {
   const body = readTokenizeBody(given)
   const tokens = [...('prompt' in body ? reader.plain(body.prompt) : reader.chat(body))]
-  sendJson(response, { count: tokens.length, max_model_len: reader.modelTokens, tokens })
+  // only vLLM is asked for them
+  const texts = body.return_token_strs ? { token_strs: reader.texts(tokens) } : {}
+  sendJson(response, { count: tokens.length, max_model_len: reader.modelTokens, tokens, ...texts })
 }

@@ -1,11 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { EngineRequest } from '../engine-core.ts'
+import type { Reader, ReadToken } from '../reader/reader.ts'
+import { type ReaderModel, readerModels } from '../reader/write-answer.ts'
 import { type ChatPrompt, renderChat } from '../text/chat-template.ts'
 import { PromptTokens } from '../text/prompt-tokens.ts'
 import type { Tokenizer } from '../text/tokenizer.ts'
 import type { CommonBody } from './body-schema.ts'
 import { badRequest, type EngineKind } from './engine-error.ts'
+import { modelName } from './openai-format.ts'
 import { readWish } from './read-wish.ts'
 import { isBatch, type Prompts } from './request-body.ts'
 
@@ -13,17 +16,48 @@ import { isBatch, type Prompts } from './request-body.ts'
 export const defaultOutputTokens = 24
 const longestReportedId = 256
 
+/** A request to the engine, and why its answer ends where it does. */
+export interface ServedRequest extends EngineRequest {
+  readonly reason: 'length' | 'stop'
+}
+
 /** Turns a request's body into engine requests. Throws the engine's 400 if a prompt is empty or too long. */
 export class PromptReader {
   readonly kind: EngineKind
   /** Maximum tokens of a prompt and its output together. */
   readonly modelTokens: number
+  /** the models that it serves; any name is answered by the first */
+  readonly models: readonly string[]
   readonly #tokenizer: Tokenizer
+  readonly #reader: Reader | undefined
 
-  constructor(kind: EngineKind, modelTokens: number, tokenizer: Tokenizer) {
+  /** With a `reader`, its models read the prompts and answer them. */
+  constructor(kind: EngineKind, modelTokens: number, tokenizer: Tokenizer, reader?: Reader) {
     this.kind = kind
     this.modelTokens = modelTokens
+    this.models = reader ? readerModels : [modelName]
     this.#tokenizer = tokenizer
+    this.#reader = reader
+  }
+
+  /** The model that answers a request. */
+  model({ model }: CommonBody): string {
+    return this.models.find((name) => name === model) ?? this.models[0]!
+  }
+
+  /** How likely each token of a prompt was; undefined if nobody reads it. */
+  score(body: CommonBody, prompt: Uint32Array): ReadToken[] | undefined {
+    return this.#reader?.score(this.model(body) as ReaderModel, prompt)
+  }
+
+  /** The likeliest first tokens of an answer; undefined if nobody reads the prompt. */
+  alternatives(body: CommonBody, prompt: Uint32Array, count: number): ReadToken[] | undefined {
+    return this.#reader?.alternatives(this.model(body) as ReaderModel, prompt, count)
+  }
+
+  /** The tokens and their texts, as `/tokenize` gives them. */
+  texts(tokens: readonly number[]): string[] {
+    return this.#tokenizer.decodeEach(tokens)
   }
 
   /** The tokens of a chat, which must leave room for an answer. */
@@ -49,7 +83,7 @@ export class PromptReader {
    * Returns one engine request per prompt. In a list of prompts, vLLM's (as its reports are read) are called `ID`,
    * `ID-1` …, and SGLang's `ID_0`, `ID_1` …, even if there is only one.
    */
-  requests(id: string, body: CommonBody, prompts: Prompts, maximum: number | null | undefined): EngineRequest[] {
+  requests(id: string, body: CommonBody, prompts: Prompts, maximum: number | null | undefined): ServedRequest[] {
     const isList = isBatch(prompts)
     const list = (isList ? prompts : [prompts]) as Array<string | number[]>
     // if one prompt is refused, the whole list is refused
@@ -64,17 +98,24 @@ export class PromptReader {
   /** The engine request for one prompt. */
   request(
     id: string,
-    { cache_salt: salt, kv_transfer_params: wishes, vllm_xargs: more }: CommonBody,
+    body: CommonBody,
     prompt: Uint32Array,
     maximum: number | null | undefined,
     suffix = '',
-  ): EngineRequest {
+  ): ServedRequest {
+    const { cache_salt: salt, kv_transfer_params: wishes, vllm_xargs: more } = body
+    const room = this.#outputTokens(prompt.length, maximum)
+    const text = this.#reader?.continue(this.model(body) as ReaderModel, prompt)
+    const outputTokens = text ? Math.min(text.length, room) : Math.min(room, maximum ?? defaultOutputTokens)
+    const isCut = text ? outputTokens < text.length : Boolean(maximum)
     return {
       // no proxy sets an id this long, and it would only bloat the reports
       requestId: (id.length <= longestReportedId ? id : randomUUID()) + suffix,
       salt: salt ? createHash('sha256').update(salt).digest('base64') : '',
       prompt,
-      outputTokens: this.#outputTokens(prompt.length, maximum),
+      outputTokens,
+      text,
+      reason: isCut ? 'length' : 'stop',
       reuse: readWish(wishes, prompt.length),
       pages: readShare(more?.reprise_pages),
     }
@@ -91,7 +132,7 @@ export class PromptReader {
   #outputTokens(promptTokens: number, maximum: number | null | undefined): number {
     const room = this.modelTokens - promptTokens
     if (maximum && maximum > room) throw this.#tooMuch(promptTokens, maximum)
-    return maximum ?? Math.min(defaultOutputTokens, room)
+    return maximum ?? room
   }
 
   #tooLong(prompt: PromptTokens): Error {

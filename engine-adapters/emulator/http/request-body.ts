@@ -5,6 +5,8 @@ export interface OpenAiBody extends CommonBody {
   max_tokens?: number | null
   max_completion_tokens?: number | null
   n?: number | null
+  /** vLLM: log probabilities of so many tokens in each place of the prompt; 0: of its own ones */
+  prompt_logprobs?: number | null
   stream_options?: { include_usage?: boolean | null } | null
 }
 
@@ -15,15 +17,21 @@ export type Prompts = string | string[] | number[] | number[][]
 
 interface CompletionBody extends OpenAiBody {
   prompt: Prompts
+  /** the likeliest tokens in each place of the answer */
+  logprobs?: number | null
+  return_tokens_as_token_ids?: boolean | null
 }
 
-interface GenerateBody extends CommonBody {
+export interface GenerateBody extends CommonBody {
   text?: string | string[] | null
   input_ids?: number[] | number[][] | null
   sampling_params?: { max_new_tokens?: number | null } | null
+  return_logprob?: boolean | null
+  /** the token of the prompt behind which log probabilities are wanted; -1: none */
+  logprob_start_len?: number | null
 }
 
-type TokenizeBody = { prompt: string } | ChatPrompt
+type TokenizeBody = ({ prompt: string } | ChatPrompt) & { return_token_strs?: boolean | null }
 
 /** Whether `prompts` is a list of prompts, even a list of one. */
 export function isBatch(prompts: Prompts): boolean {
@@ -41,6 +49,7 @@ const openAi = {
   max_tokens: outputTokens,
   max_completion_tokens: outputTokens,
   n: optional('integer', { minimum: 1, maximum: 128 }),
+  prompt_logprobs: optional('integer', { minimum: -1 }),
   stream_options: optional('object', { properties: { include_usage: optional('boolean') } }),
 }
 const part = { type: 'object', properties: { type: text, text: optional('string') } }
@@ -56,6 +65,8 @@ const chat = {
   messages: { type: 'array', minItems: 1, items: message },
   tools: optional('array'),
   documents: optional('array'),
+  continue_final_message: optional('boolean'),
+  add_generation_prompt: optional('boolean'),
 }
 
 export const readChatBody: (body: unknown) => ChatBody = reader({
@@ -70,6 +81,8 @@ export const readCompletionBody: (body: unknown) => CompletionBody = reader({
   properties: {
     ...openAi,
     prompt: { anyOf: [...textPrompts, ...tokenPrompts] },
+    logprobs: optional('integer', { minimum: 0 }),
+    return_tokens_as_token_ids: optional('boolean'),
   },
 })
 
@@ -82,11 +95,14 @@ export const readGenerateBody: (body: unknown) => GenerateBody = reader({
   properties: {
     ...common,
     sampling_params: optional('object', { properties: { max_new_tokens: outputTokens } }),
+    return_logprob: optional('boolean'),
+    logprob_start_len: optional('integer', { minimum: -1 }),
   },
 })
 
 export const readTokenizeBody: (body: unknown) => TokenizeBody = reader({
   type: 'object',
+  properties: { return_token_strs: optional('boolean') },
   anyOf: [
     { required: ['prompt'], properties: { prompt: text } },
     { required: ['messages'], properties: chat },

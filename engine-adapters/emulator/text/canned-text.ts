@@ -1,3 +1,4 @@
+import type { OutputText } from './output-text.ts'
 import { PromptTokens } from './prompt-tokens.ts'
 import type { Tokenizer } from './tokenizer.ts'
 
@@ -5,7 +6,7 @@ import type { Tokenizer } from './tokenizer.ts'
 const sentence = 'This is canned text from an engine emulator. It is not a model and it understands nothing.'
 
 /** The emulator's answer, the same for every request: a sentence repeated and cut to length. */
-export class CannedText {
+export class CannedText implements OutputText {
   /** The sentence, then the sentence after a space, as tokens and as the text of each token. */
   readonly #tokens: Uint32Array
   readonly #texts: string[]

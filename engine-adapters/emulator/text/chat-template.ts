@@ -19,14 +19,18 @@ export interface ChatPrompt {
   messages: ChatMessage[]
   tools?: unknown[] | null
   documents?: unknown[] | null
+  /** leaves the last message open: the model goes on with it */
+  continue_final_message?: boolean | null
+  /** whether an answer is begun; by default it is */
+  add_generation_prompt?: boolean | null
 }
 
 /** Tokens of an image or a recording, whatever its size. */
 export const attachmentTokens = 256
 
 // ids above the encoding's own: no user's text can produce them
-const messageStart = 200_264
-const messageEnd = 200_265
+export const messageStart = 200_264
+export const messageEnd = 200_265
 
 /** Renders a chat as ChatML, with tools and documents in separate sections first, and tokenises it into `prompt`. */
 export function renderChat(chat: ChatPrompt, tokenizer: Tokenizer, prompt: PromptTokens): void {
@@ -42,8 +46,10 @@ export function renderChat(chat: ChatPrompt, tokenizer: Tokenizer, prompt: Promp
   for (const message of chat.messages) {
     prompt.append([messageStart])
     renderMessage(message, text, prompt)
+    if (chat.continue_final_message && message === chat.messages.at(-1)) return
     closeMessage(prompt, text)
   }
+  if (chat.add_generation_prompt === false) return
   prompt.append([messageStart])
   text('assistant\n')
 }

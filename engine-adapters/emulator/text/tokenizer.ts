@@ -31,6 +31,21 @@ export class Tokenizer {
     }
   }
 
+  /** The text of each token; a character of several tokens is in the last of them, a token of no text is empty. */
+  decodeEach(tokens: readonly number[]): string[] {
+    const decoder = new TextDecoder()
+    return tokens.map((token) => decoder.decode(this.#bytesOf(token), { stream: true }))
+  }
+
+  #bytesOf(token: number): Uint8Array {
+    try {
+      return this.#encoding.decode_single_token_bytes(token)
+    } catch {
+      // marks between messages, attachments, and ids that a client made up
+      return new Uint8Array()
+    }
+  }
+
   #encodePiece(piece: string): Uint32Array {
     const tokens = this.#encoding.encode_ordinary(piece)
     // a copied key: a slice would keep the whole text it was cut from alive

@@ -26,7 +26,7 @@ export interface CountTokensBody {
 
 export interface MessagesBody
   extends CountTokensBody,
-    Pick<CommonBody, 'cache_salt' | 'kv_transfer_params' | 'stream'> {
+    Pick<CommonBody, 'model' | 'cache_salt' | 'kv_transfer_params' | 'stream'> {
   max_tokens: number
 }
 

@@ -1,5 +1,3 @@
-import { modelName } from '../openai-format.ts'
-
 /** Why a message ended, in Anthropic's terms. */
 export type StopReason = 'end_turn' | 'max_tokens'
 
@@ -23,20 +21,31 @@ export function toMessageUsage(promptTokens: number, completionTokens: number, c
   }
 }
 
+/** What answer and stream begin with. */
+export interface MessageHead {
+  readonly id: string
+  readonly model: string
+}
+
 /** A whole answer. */
-export function toMessage(id: string, text: string, stopReason: StopReason, usage: MessageUsage): object {
+export function toMessage(
+  { id, model }: MessageHead,
+  text: string,
+  stopReason: StopReason,
+  usage: MessageUsage,
+): object {
   const content = [{ type: 'text', text }]
-  return { id, type: 'message', role: 'assistant', content, model: modelName, stop_reason: stopReason, usage }
+  return { id, type: 'message', role: 'assistant', content, model, stop_reason: stopReason, usage }
 }
 
 /** The events before the first piece of text. Cached tokens are reported only at the end, so all input counts here. */
-export function openingEvents(id: string, promptTokens: number): MessageEvent[] {
+export function openingEvents({ id, model }: MessageHead, promptTokens: number): MessageEvent[] {
   const message = {
     id,
     type: 'message',
     role: 'assistant',
     content: [],
-    model: modelName,
+    model,
     stop_reason: null,
     stop_sequence: null,
     usage: { input_tokens: promptTokens, output_tokens: 0 },

@@ -7,6 +7,7 @@ import { type MessagesBody, readCountTokensBody, readMessagesBody } from './mess
 import {
   closingEvents,
   type MessageEvent,
+  type MessageHead,
   openingEvents,
   type StopReason,
   textEvent,
@@ -31,7 +32,7 @@ export function createMessagesRoutes(engine: EngineCore, reader: PromptReader): 
 }
 
 interface Job {
-  id: string
+  head: MessageHead
   request: EngineRequest
   reason: StopReason
   /** vLLM sends a stream's headers when it has accepted the request, SGLang with the first token. */
@@ -43,13 +44,14 @@ function toJob(reader: PromptReader, { headers }: Call, body: MessagesBody): Job
   const name = reader.requestId(isVllm ? headers : {}, {})
   const prompt = reader.chat(toMessagesChat(reader.kind, body))
   // SGLang converts it to a chat request and drops the members it does not know: `rid` and `cache_salt`
-  const request = reader.request(name, isVllm ? body : {}, prompt, body.max_tokens)
+  const request = reader.request(name, isVllm ? body : { model: body.model ?? null }, prompt, body.max_tokens)
   // every request has a limit in this API, even if a short answer is expected
-  const outputTokens = Math.min(request.outputTokens, defaultOutputTokens)
+  const outputTokens = request.text ? request.outputTokens : Math.min(request.outputTokens, defaultOutputTokens)
+  const isCut = request.text ? request.reason === 'length' : outputTokens === body.max_tokens
   return {
-    id: isVllm ? `chatcmpl-${name}` : `msg_${name}`,
+    head: { id: isVllm ? `chatcmpl-${name}` : `msg_${name}`, model: reader.model(body) },
     request: { ...request, outputTokens },
-    reason: outputTokens === body.max_tokens ? 'max_tokens' : 'end_turn',
+    reason: isCut ? 'max_tokens' : 'end_turn',
     earlyHeaders: isVllm,
   }
 }
@@ -57,7 +59,7 @@ function toJob(reader: PromptReader, { headers }: Call, body: MessagesBody): Job
 async function answerAtOnce(engine: EngineCore, { response, signal }: Call, job: Job): Promise<void> {
   const { text, cachedTokens } = await collectOutput(engine.generate(job.request, signal))
   const { prompt, outputTokens } = job.request
-  sendJson(response, toMessage(job.id, text, job.reason, toMessageUsage(prompt.length, outputTokens, cachedTokens)))
+  sendJson(response, toMessage(job.head, text, job.reason, toMessageUsage(prompt.length, outputTokens, cachedTokens)))
 }
 
 async function answerInEvents(engine: EngineCore, { response, signal }: Call, job: Job): Promise<void> {
@@ -70,7 +72,7 @@ async function answerInEvents(engine: EngineCore, { response, signal }: Call, jo
   let cachedTokens = 0
   for await (const token of engine.generate(job.request, signal)) {
     cachedTokens = token.cachedTokens
-    if (token.index === 0) await send(openingEvents(job.id, prompt.length))
+    if (token.index === 0) await send(openingEvents(job.head, prompt.length))
     await send([textEvent(token.text)])
   }
   await send(closingEvents(job.reason, toMessageUsage(prompt.length, outputTokens, cachedTokens)))

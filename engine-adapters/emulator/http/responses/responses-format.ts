@@ -1,4 +1,3 @@
-import { modelName } from '../openai-format.ts'
 import type { ResponsesBody } from './responses-body.ts'
 
 interface ResponseUsage {
@@ -45,7 +44,7 @@ export function toResponse(
     incomplete_details: status === 'incomplete' ? { reason: 'max_output_tokens' } : null,
     instructions: body.instructions ?? null,
     metadata: body.metadata ?? null,
-    model: modelName,
+    model: body.model,
     object: 'response',
     output,
     parallel_tool_calls: body.parallel_tool_calls ?? true,

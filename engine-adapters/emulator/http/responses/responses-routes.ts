@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import type { EngineCore, EngineRequest } from '../../engine-core.ts'
+import type { EngineCore } from '../../engine-core.ts'
 import { collectOutput } from '../collect-output.ts'
 import { EngineError } from '../engine-error.ts'
 import { type Call, type Routes, sendJson } from '../http-server.ts'
-import type { PromptReader } from '../prompt-reader.ts'
+import type { PromptReader, ServedRequest } from '../prompt-reader.ts'
 import { startSse, writeSseEvent } from '../write-sse.ts'
 import { type ResponsesBody, readResponsesBody } from './responses-body.ts'
 import {
@@ -36,7 +36,7 @@ export function createResponsesRoutes(engine: EngineCore, reader: PromptReader):
 interface Job {
   head: ResponseHead
   itemId: string
-  request: EngineRequest
+  request: ServedRequest
   status: 'completed' | 'incomplete'
 }
 
@@ -55,11 +55,11 @@ function toJob(reader: PromptReader, body: ResponsesBody): Job {
       id,
       created: Math.floor(Date.now() / 1000),
       maximum: maximum ?? reader.modelTokens - prompt.length,
-      body,
+      body: { ...body, model: reader.model(body) },
     },
     itemId: `msg_${randomId()}`,
     request,
-    status: maximum ? 'incomplete' : 'completed',
+    status: request.reason === 'length' ? 'incomplete' : 'completed',
   }
 }
 

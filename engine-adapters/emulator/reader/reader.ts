@@ -1,0 +1,117 @@
+import { messageEnd, messageStart } from '../text/chat-template.ts'
+import type { OutputText } from '../text/output-text.ts'
+import { PromptTokens } from '../text/prompt-tokens.ts'
+import type { Tokenizer } from '../text/tokenizer.ts'
+import { readBlocks } from './read-blocks.ts'
+import { type ReaderModel, writeAnswer } from './write-answer.ts'
+
+/** Log probabilities of a token that a model would say, and of any other. */
+const sure = -0.05
+const unlikely = -6
+
+/** What a model is about to say behind a prompt. */
+interface Reading {
+  /** tokens of the whole answer */
+  readonly answer: Uint32Array
+  /** tokens of the prompt in front of the answer: those behind them are what has been said of it */
+  readonly start: number
+}
+
+/** A token of a prompt, and how likely it was. */
+export interface ReadToken {
+  readonly id: number
+  readonly text: string
+  readonly logprob: number
+}
+
+/** Models that read the prompt's tokens, as they were sent, and say what stands there. */
+export class Reader {
+  readonly #tokenizer: Tokenizer
+
+  constructor(tokenizer: Tokenizer) {
+    this.#tokenizer = tokenizer
+  }
+
+  /** What a model says next, up to its end; a chat ends with its own mark. */
+  continue(model: ReaderModel, prompt: Uint32Array): OutputText & { readonly length: number } {
+    const { answer, start } = this.#read(model, prompt)
+    const tokens = [...answer.subarray(prompt.length - start)]
+    // a model that has nothing more to say says so
+    if (tokens.length === 0) tokens.push(messageEnd)
+    const texts = this.#tokenizer.decodeEach(tokens)
+    return { length: tokens.length, token: (index) => tokens[index]!, text: (index) => texts[index]! }
+  }
+
+  /** How likely each token of a prompt was; tokens in front of the answer are none that a model would say. */
+  score(model: ReaderModel, prompt: Uint32Array): ReadToken[] {
+    const { answer, start } = this.#read(model, prompt)
+    const texts = this.#tokenizer.decodeEach([...prompt])
+    return texts.map((text, i) => ({
+      id: prompt[i]!,
+      text,
+      logprob: i >= start && answer[i - start] === prompt[i] ? sure : unlikely,
+    }))
+  }
+
+  /** The most likely next tokens: the one that a model would say, and some that it would not. */
+  alternatives(model: ReaderModel, prompt: Uint32Array, count: number): ReadToken[] {
+    const id = this.continue(model, prompt).token(0)
+    const others = Array.from({ length: count }, (_, i) => i).filter((other) => other !== id)
+    const ids = [id, ...others].slice(0, count)
+    const texts = this.#tokenizer.decodeEach(ids)
+    return ids.map((one, i) => ({ id: one, text: texts[i]!, logprob: i === 0 ? sure : unlikely }))
+  }
+
+  #read(model: ReaderModel, prompt: Uint32Array): Reading {
+    const opened = prompt.lastIndexOf(messageStart)
+    return opened < 0 ? this.#readText(model, prompt) : this.#readChat(model, prompt, opened)
+  }
+
+  /** A chat whose last message is the assistant's: what it holds has been said. */
+  #readChat(model: ReaderModel, prompt: Uint32Array, opened: number): Reading {
+    const texts = this.#messagesOf(prompt.subarray(0, opened)).filter(({ role }) => role !== 'assistant')
+    const read = readBlocks(texts.map(({ content }) => content).join('\n\n'))
+    const start = opened + 1 + this.#encode('assistant\n').length
+    return { answer: this.#encode(writeAnswer(model, read)), start: Math.min(start, prompt.length) }
+  }
+
+  #messagesOf(prompt: Uint32Array): { role: string; content: string }[] {
+    const messages: { role: string; content: string }[] = []
+    for (let at = prompt.indexOf(messageStart); at >= 0; at = prompt.indexOf(messageStart, at + 1)) {
+      const end = prompt.indexOf(messageEnd, at)
+      const text = this.#decode(prompt.subarray(at + 1, end < 0 ? undefined : end))
+      const line = text.indexOf('\n')
+      messages.push({ role: text.slice(0, line), content: text.slice(line + 1) })
+    }
+    return messages
+  }
+
+  /** A text: the answer begins behind the last `Answer:`, or else behind the last question. */
+  #readText(model: ReaderModel, prompt: Uint32Array): Reading {
+    const texts = this.#tokenizer.decodeEach([...prompt])
+    const end = answerStart(texts.join(''))
+    let length = 0
+    let start = 0
+    while (start < texts.length && length + texts[start]!.length <= end) length += texts[start++]!.length
+    const front = texts.slice(0, start).join('')
+    const words = writeAnswer(model, readBlocks(front))
+    return { answer: this.#encode(/\s$/.test(front) ? words : ` ${words}`), start }
+  }
+
+  #encode(text: string): Uint32Array {
+    const tokens = new PromptTokens(Number.POSITIVE_INFINITY)
+    this.#tokenizer.encode(text, tokens)
+    return tokens.toArray()
+  }
+
+  #decode(tokens: Uint32Array): string {
+    return this.#tokenizer.decodeEach([...tokens]).join('')
+  }
+}
+
+function answerStart(text: string): number {
+  const cue = [...text.matchAll(/\b(?:answer|response|assistant):/gi)].at(-1)
+  if (cue) return cue.index + cue[0].length
+  const asked = /^.*\?[\s"']*/s.exec(text)
+  return asked ? asked[0].length : text.length
+}
