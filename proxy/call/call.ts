@@ -26,6 +26,8 @@ export interface Call {
   readonly patternLists: PatternLists | undefined
   readonly model: string | undefined
   readonly isStream: boolean
+  /** the engine refused it in its rewritten form: from now on it goes as received */
+  readonly isRefused?: boolean | undefined
 }
 
 /** A request with the replica it goes to and the decision on how to send it. */

@@ -7,6 +7,7 @@ import { RequestFollower } from '../engine-events/request-follower.ts'
 import { GainFollower } from '../gain/gain-follower.ts'
 import { forward, UnreachableError } from '../http/forward.ts'
 import { KeepAlive } from '../http/keep-alive.ts'
+import { RefusedError } from '../http/refusal-filter.ts'
 import { AnswerName } from '../mirror/answer-name.ts'
 import type { ForwardOutcome } from '../reasons.ts'
 import { membersOf } from '../receive/read-received.ts'
@@ -76,6 +77,7 @@ export async function sendCall(
         api: call.api,
         rewriterFor: observer.rewriterFor,
         keepAlive: comments,
+        refusals: refusalsOf(call, decision),
         headMilliseconds: follower.isAsked ? headMilliseconds : 0,
       }
       const sent = follower.sent(toEngineRequest(pipeline, exchange, call, routed, request), decision.sent)
@@ -89,6 +91,8 @@ export async function sendCall(
         options,
       )
       observer.finish(outcome)
+      // it was refused as received, too: what it was rewritten to is as good as before
+      if (call.isRefused && !wasRun) committed.takeBack()
       return outcome
     } finally {
       gain.ended(wasRun)
@@ -96,6 +100,7 @@ export async function sendCall(
     }
   } catch (error) {
     if (error instanceof UnreachableError) breaker.unreachable(error.reason)
+    if (error instanceof RefusedError) breaker.answered(error.status)
     replica.cache.failed(ids)
     // a request that no engine can have seen may be reordered for the replica that will run it
     if (!(error instanceof UnreachableError && error.wasSent)) committed.takeBack()
@@ -105,6 +110,12 @@ export async function sendCall(
     replica.cache.ended(ids)
     comments?.stop()
   }
+}
+
+/** How the engine's refusals are recognised, if the request can be sent in another form. */
+function refusalsOf({ api, isStream }: Call, { isRewritten }: Decision): 'by_status' | 'by_event' | undefined {
+  if (!isRewritten) return undefined
+  return api === 'generate' && isStream ? 'by_event' : 'by_status'
 }
 
 /** Builds the request's entry for admission. */
@@ -140,7 +151,7 @@ function commit(
   if (decision.fault !== undefined) {
     log.error({ request, error: decision.fault }, 'request forwarded as received because of a fault of ours')
   }
-  const fresh = [...decision.turns].filter(([turn]) => store.recall(turn) === undefined)
+  const before = [...decision.turns.keys()].map((turn) => store.recall(turn))
   for (const [turn, sent] of decision.turns) store.remember(turn, sent)
   for (const [i, id] of ids.entries()) {
     replica.cache.sent(id, decision.sent[i]!, readsCache, decision.exactLengths[i])
@@ -149,7 +160,11 @@ function commit(
   chunks.noteLists(decision.contexts.map(({ found }) => found.certain?.chunks ?? []))
   return {
     takeBack: () => {
-      for (const [turn, sent] of fresh) store.forget(turn, sent)
+      for (const [i, [turn, sent]] of [...decision.turns].entries()) {
+        store.forget(turn, sent)
+        const known = before[i]
+        if (known && store.recall(turn) === undefined) store.remember(turn, known)
+      }
     },
   }
 }

@@ -7,6 +7,7 @@ import { layOutPrompts } from '../prompt/lay-out-prompt.ts'
 import type { Layout } from '../prompt/layout.ts'
 import { type PlacedContext, placeExplicitContext } from '../prompt/place-explicit-context.ts'
 import type { Wording } from '../prompt/wording.ts'
+import { withTurnsAsReceived } from '../store/turns-as-received.ts'
 import type { DecisionInput, DecisionState, LaidOut } from './decision.ts'
 
 /**
@@ -53,21 +54,21 @@ function layOutSet(
   prompt: PromptBody,
   set: PromptSet,
   placed: PlacedContext | undefined,
-  { mode, tenant, conversation, options, wording, volatileFields, patternLists, certain }: DecisionInput,
+  { mode, isRefused, tenant, conversation, options, wording, volatileFields, patternLists, certain }: DecisionInput,
   store: ConversationStore,
 ): Generator<void, Layout> {
   const merged = { ...options, ...prompt.explicit?.options }
   const { tools } = prompt.members
+  const isKept = mode === 'shadow' || isRefused
   return layOutPrompts(set, placed, {
     tenant,
     conversation: prompt.explicit?.conversation ?? conversation,
     options: merged,
-    store,
+    store: isRefused ? withTurnsAsReceived(store) : store,
     blockTemplate: wording.block,
     patternLists,
     certain: certain?.finder,
-    // in shadow mode everything is sent as received
-    volatileFields: mode === 'on' ? volatileFields : 'keep',
+    volatileFields: isKept ? 'keep' : volatileFields,
     unmapped: {
       inAnswer: merged.citations !== false && asksForData(prompt.members),
       inCalls: Array.isArray(tools) && tools.length > 0,
