@@ -11,6 +11,7 @@ import { RefusedError } from '../http/refusal-filter.ts'
 import { AnswerName } from '../mirror/answer-name.ts'
 import type { ForwardOutcome } from '../reasons.ts'
 import { membersOf } from '../receive/read-received.ts'
+import type { Replica } from '../replicas/replica.ts'
 import type { Decision } from '../reuse/decision.ts'
 import { AnswerObserver } from './answer-observer.ts'
 import type { Pipeline } from './pipeline.ts'
@@ -82,14 +83,8 @@ export async function sendCall(
       }
       const sent = follower.sent(toEngineRequest(pipeline, exchange, call, routed, request), decision.sent)
       gain.sent(sent, call, ids, follower.asked)
-      const outcome = await forward(
-        replica.engine,
-        inPieces(sent),
-        exchange.outgoing,
-        exchange.clientLeft,
-        observer,
-        options,
-      )
+      const { outgoing, clientLeft } = exchange
+      const outcome = await forward(replica.engine, inPieces(sent), outgoing, clientLeft, observer, options)
       observer.finish(outcome)
       // it was refused as received, too: what it was rewritten to is as good as before
       if (call.isRefused && !wasRun) committed.takeBack()
@@ -99,8 +94,7 @@ export async function sendCall(
       admission.leave(turn)
     }
   } catch (error) {
-    if (error instanceof UnreachableError) breaker.unreachable(error.reason)
-    if (error instanceof RefusedError) breaker.answered(error.status)
+    noteFailure(replica, error)
     replica.cache.failed(ids)
     // a request that no engine can have seen may be reordered for the replica that will run it
     if (!(error instanceof UnreachableError && error.wasSent)) committed.takeBack()
@@ -110,6 +104,11 @@ export async function sendCall(
     replica.cache.ended(ids)
     comments?.stop()
   }
+}
+
+function noteFailure({ breaker }: Replica, error: unknown): void {
+  if (error instanceof UnreachableError) breaker.unreachable(error.reason)
+  if (error instanceof RefusedError) breaker.answered(error.status)
 }
 
 /** How the engine's refusals are recognised, if the request can be sent in another form. */
