@@ -10,6 +10,7 @@ import { withoutHopByHop } from './forwarded-headers.ts'
 import type { KeepAlive } from './keep-alive.ts'
 import { LateError } from './late-error.ts'
 import { RefusalFilter, RefusedError } from './refusal-filter.ts'
+import { withRelativeLocations } from './relative-location.ts'
 import { switchProtocols } from './switch-protocols.ts'
 
 /** Callbacks for an answer as it passes through. None may throw. */
@@ -191,7 +192,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
   }
 
   #takeHead(status: number, headers: IncomingHttpHeaders): void {
-    const passed = withoutHopByHop(headers)
+    const passed = withRelativeLocations(withoutHopByHop(headers), this.#engine.url)
     if (this.#rewriter) for (const name of headersOfBytes) delete passed[name]
     if (!this.#options.headMilliseconds) {
       this.#response.writeHead(status, Object.assign(passed, this.#observer.describe()))
