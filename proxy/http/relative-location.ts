@@ -16,9 +16,7 @@ export function withRelativeLocations(
   for (const name of located) {
     const value = headers[name]
     if (value === undefined) continue
-    headers[name] = Array.isArray(value)
-      ? value.map((one) => toRelative(one, engineUrl))
-      : toRelative(value, engineUrl)
+    headers[name] = Array.isArray(value) ? value.map((one) => toRelative(one, engineUrl)) : toRelative(value, engineUrl)
   }
   return headers
 }
