@@ -63,6 +63,7 @@ function layOutSet(
   return layOutPrompts(set, placed, {
     tenant,
     conversation: prompt.explicit?.conversation ?? conversation,
+    salt: prompt.members.cache_salt,
     options: merged,
     store: isRefused ? withTurnsAsReceived(store) : store,
     blockTemplate: wording.block,
