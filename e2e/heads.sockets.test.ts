@@ -129,3 +129,25 @@ test.each([
   expect(received).toMatch(/^POST \S+ HTTP/)
   expect(received.split(' ', 2)[1]).toBe(path)
 })
+
+test.each([...routes, '/v1/chat/completions/'])(
+  'a redirect to the engine itself leads to the proxy: %s',
+  async (path) => {
+    for (const [status, name] of [
+      ['307 Temporary Redirect', 'location'],
+      ['201 Created', 'Location'],
+      ['200 OK', 'content-location'],
+    ]) {
+      const head = `HTTP/1.1 ${status}\r\n${name}: ${engine.url}${path}?a=1\r\ncontent-length: 0\r\n\r\n`
+      const answer = await answerTo(path, (socket) => socket.write(head))
+      expect(answer).toMatch(new RegExp(`\r\n${name}: ${path}\\?a=1\r\n`, 'i'))
+      expect(answer).not.toContain(new URL(engine.url).port)
+    }
+  },
+)
+
+test.each(routes)('a redirect to another server is passed on: %s', async (path) => {
+  const elsewhere = 'https://files.example/v1/x?a=%20'
+  const head = `HTTP/1.1 303 See Other\r\nlocation: ${elsewhere}\r\ncontent-length: 0\r\n\r\n`
+  expect(await answerTo(path, (socket) => socket.write(head))).toContain(`\r\nlocation: ${elsewhere}\r\n`)
+})

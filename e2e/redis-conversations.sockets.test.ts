@@ -114,6 +114,28 @@ describe.skipIf(!hasRedis)('conversations that proxies share through Redis (need
     expect(engine.requests.at(-1)!.body.toString()).toContain('secret')
   })
 
+  test('explicit blocks are in Redis under their conversation and salt only', async () => {
+    const [one, other] = [await start(), await start()]
+    const messages = [{ role: 'user', content: '{{context}}\n\nWhat of it?' }]
+    const blocks = [{ text: 'secret block' }]
+    const ask = async (proxy: RunningProxy, body: object): Promise<string> => {
+      await (await postJson(`${proxy.url}/v1/chat/completions`, { model: 'm', ...body })).text()
+      return engine.requests.at(-1)!.body.toString()
+    }
+    await ask(one, { messages, reprise: { blocks } })
+    // long enough for it to have been written, if it were remembered
+    await pause(500)
+    expect(await redis.client.keys('reprise:test:turn:*')).toEqual([])
+    const reprise = { conversation: 'c' }
+    await ask(one, { messages, reprise: { blocks, ...reprise }, cache_salt: 'mine' })
+    await waitFor(async () => (await redis.client.keys('reprise:test:turn:*')).length === 3)
+    const later = [...messages, { role: 'assistant', content: 'so' }, { role: 'user', content: 'And?' }]
+    for (const theirs of [{}, { reprise }, { reprise, cache_salt: 'theirs' }, { cache_salt: 'mine' }]) {
+      expect(await ask(other, { messages: later, ...theirs })).not.toContain('secret')
+    }
+    expect(await ask(other, { messages: later, reprise, cache_salt: 'mine' })).toContain('secret')
+  })
+
   test('a turn that no engine was reached for is in Redis for nobody', async () => {
     const proxy = await start()
     await engine.close()

@@ -40,8 +40,8 @@ export const largestHead: number = 64 * 1024
  * tokens may take is not for us to decide.
  */
 export function createEngineClient(url: string, tls?: EngineTls): EngineClient {
-  const { origin, pathname } = new URL(url)
-  const prefix = pathname.replace(/\/+$/, '').replace(/\/v1$/, '')
+  const { origin } = new URL(url)
+  const prefix = pathPrefixOf(new URL(url))
   let connect = createConnector(tls)
   const pool = new Pool(origin, {
     pipelining: 1,
@@ -64,6 +64,11 @@ export function createEngineClient(url: string, tls?: EngineTls): EngineClient {
     },
     close: () => pool.destroy(),
   }
+}
+
+/** Returns what an engine's URL puts in front of the paths that clients ask for. */
+export function pathPrefixOf({ pathname }: URL): string {
+  return pathname.replace(/\/+$/, '').replace(/\/v1$/, '')
 }
 
 function createConnector({ serverName, ...pem }: EngineTls = {}): buildConnector.connector {

@@ -32,6 +32,8 @@ export interface Call {
   readonly permit: PermitLists | undefined
   readonly model: string | undefined
   readonly isStream: boolean
+  /** the engine refused it in its rewritten form: from now on it goes as received */
+  readonly isRefused?: boolean | undefined
 }
 
 /** A request with the replica it goes to and the decision on how to send it. */

@@ -3,11 +3,13 @@ import type { Call } from './call.ts'
 
 /** Extracts from a call what `decide` needs. */
 export function toDecisionInput(call: Call): DecisionInput {
-  const { content, settings, caller, conversation, options, patternLists, known, permit, budgetMilliseconds } = call
+  const { content, settings, caller, conversation, options, patternLists, known, permit } = call
+  const { budgetMilliseconds, isRefused } = call
   const { mode, wording, mustPay, volatileFields } = settings
   return {
     received: content.received,
     mode,
+    isRefused,
     tenant: caller.tenant,
     conversation,
     options,

@@ -9,6 +9,8 @@ import type { ForwardOutcome } from '../reasons.ts'
 import { withoutHopByHop } from './forwarded-headers.ts'
 import type { KeepAlive } from './keep-alive.ts'
 import { LateError } from './late-error.ts'
+import { RefusalFilter, RefusedError } from './refusal-filter.ts'
+import { withRelativeLocations } from './relative-location.ts'
 import { switchProtocols } from './switch-protocols.ts'
 
 /** Callbacks for an answer as it passes through. None may throw. */
@@ -30,6 +32,8 @@ interface ForwardOptions {
   readonly keepAlive?: KeepAlive | undefined
   /** how long a head without data is held back so that our headers can say more; 0: it is sent at once */
   readonly headMilliseconds?: number | undefined
+  /** rejects with a `RefusedError` if the engine refuses the request, by status or also by the first event of a stream */
+  readonly refusals?: 'by_status' | 'by_event' | undefined
   /** ends the answer of a request whose body may still be arriving; without it the answer ends at once */
   readonly end?: (rest: Buffer | undefined) => void
 }
@@ -72,7 +76,9 @@ export function forward(
   if (clientLeft.aborted) return Promise.resolve('client_left')
   return new Promise((resolve, reject) => {
     const forwarding = new Forwarding(engine, response, clientLeft, observer, options, resolve, reject)
-    engine.send(request, forwarding)
+    const { refusals } = options
+    const refuse = (status: number): void => forwarding.refuse(status)
+    engine.send(request, refusals ? new RefusalFilter(forwarding, refuse, refusals === 'by_event') : forwarding)
   })
 }
 
@@ -83,7 +89,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
   readonly #observer: ForwardObserver
   readonly #options: ForwardOptions
   readonly #resolve: (outcome: ForwardOutcome) => void
-  readonly #reject: (error: ProxyError) => void
+  readonly #reject: (error: ProxyError | RefusedError) => void
   #controller: Dispatcher.DispatchController | undefined
   #rewriter: AnswerRewriter | undefined
   #lateError: LateError | undefined
@@ -102,7 +108,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
     observer: ForwardObserver,
     options: ForwardOptions,
     resolve: (outcome: ForwardOutcome) => void,
-    reject: (error: ProxyError) => void,
+    reject: (error: ProxyError | RefusedError) => void,
   ) {
     this.#engine = engine
     this.#response = response
@@ -179,8 +185,14 @@ class Forwarding implements Dispatcher.DispatchHandler {
     this.#settle('engine_broke_off')
   }
 
+  /** The request can be sent in another form: nothing of this answer is passed on. */
+  refuse(status: number): void {
+    this.#stop()
+    this.#reject(new RefusedError(status))
+  }
+
   #takeHead(status: number, headers: IncomingHttpHeaders): void {
-    const passed = withoutHopByHop(headers)
+    const passed = withRelativeLocations(withoutHopByHop(headers), this.#engine.url)
     if (this.#rewriter) for (const name of headersOfBytes) delete passed[name]
     if (!this.#options.headMilliseconds) {
       this.#response.writeHead(status, Object.assign(passed, this.#observer.describe()))

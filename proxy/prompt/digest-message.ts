@@ -34,7 +34,7 @@ const ASKED = /\s*([^\r\n<[]{0,1000})/y
  * Names each context of a text by everything before its end, as received, and by the first line after it, which has the
  * question. The context is thus recognised when the text grows. `base` is part of the names.
  */
-export function digestContexts(base: ScopeId, text: string, contexts: readonly PromptContext[]): ScopeId[] {
+function digestContexts(base: ScopeId, text: string, contexts: readonly PromptContext[]): ScopeId[] {
   let front = base
   let at = 0
   return contexts.map(({ slots, contents, annotateAt }) => {
@@ -46,5 +46,22 @@ export function digestContexts(base: ScopeId, text: string, contexts: readonly P
     front = digestOf(JSON.stringify([front, ...pieces]))
     ASKED.lastIndex = annotateAt?.offset ?? at
     return digestOf(JSON.stringify([front, ASKED.exec(text)?.[1]]))
+  })
+}
+
+/** Names the contexts of a rendered prompt. Those found without known chunks are named as if no chunks were known. */
+export function nameContexts(
+  base: ScopeId,
+  text: string,
+  contexts: readonly PromptContext[],
+  unaided: readonly PromptContext[],
+): ScopeId[] {
+  const names = digestContexts(base, text, unaided)
+  const byStart = new Map(unaided.map(({ slots }, i) => [slots[0]!.start, names[i]!]))
+  return contexts.map((context) => {
+    const start = context.slots[0]!.start
+    const own = byStart.get(start)
+    if (own !== undefined && context.certain?.by !== 'known_chunks') return own
+    return digestContexts(base, text, [context])[0]!
   })
 }

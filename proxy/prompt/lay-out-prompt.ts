@@ -13,7 +13,7 @@ import type { Prompt, PromptMessage, PromptSet } from './body/prompt.ts'
 import type { PromptContext } from './body/prompt-context.ts'
 import { type CertainFinder, type CertainList, fromSpans, type SearchedText } from './certain-list.ts'
 import { cutRanks, type VolatileFields } from './cut-ranks.ts'
-import { digestContexts, digestMessage } from './digest-message.ts'
+import { digestMessage, nameContexts } from './digest-message.ts'
 import {
   type FoundContexts,
   type PatternLists,
@@ -47,6 +47,8 @@ interface ReadMessage {
 interface LayoutState {
   readonly tenant: string
   readonly conversation: string | undefined
+  /** the client's own `cache_salt` */
+  readonly salt?: unknown
   /** what the request switches off: a turn is repeated as it was sent under the same options */
   readonly options: RequestOptions
   readonly store: ConversationStore
@@ -193,10 +195,8 @@ class LayoutWriter {
     const isolated = digestOf(JSON.stringify([tenant, conversation, 'alone', digest]))
     // the messages before it may be gone, and they are what identifies an unnamed conversation
     const alone = toTurnKey(isolated, conversation === undefined ? undefined : this.#conversation)
-    // after a different history, only the conversation's name shows which blocks a message had
-    const names = conversation === undefined ? [turn] : [turn, alone]
-    if (isPlaced) return this.#place(laidOut, this.#placed!, names)
-    if (holder !== undefined) return this.#restore(laidOut, holder, isPast, names)
+    if (isPlaced) return this.#place(laidOut, this.#placed!, this.#nameExplicit(turn, alone))
+    if (holder !== undefined) return this.#restore(laidOut, holder, isPast, this.#nameExplicit(turn, alone))
     const sent = this.#memory.recallTurn(isPast ? [turn, alone] : [turn], isPast)
     const contexts = this.#findAsSent(read, sent, isPast)
     if (contexts.length === 0) return { ...laidOut, contexts }
@@ -243,16 +243,26 @@ class LayoutWriter {
   }
 
   /**
+   * Names a message with explicit blocks. Without a named conversation it has no name: others may say the same words,
+   * and must not get these blocks.
+   */
+  #nameExplicit(...turns: readonly TurnKey[]): TurnKey[] {
+    const { conversation, salt } = this.#state
+    if (conversation === undefined) return []
+    return turns.map((turn) => toTurnKey(digestOf(JSON.stringify([turn, salt])), this.#conversation))
+  }
+
+  /**
    * Lays out the turn that the request's explicit blocks belong to. Equal words with other blocks are a different turn.
    */
   #place(laidOut: LaidOutMessage, { context, blocks }: PlacedContext, names: readonly TurnKey[]): LaidOutMessage {
+    const placed = { ...laidOut, contexts: [context], explicit: blocks }
+    if (names.length === 0) return placed
     const withBlocks = toTurnKey(digestOf(JSON.stringify([names[0], context.blocks])), this.#conversation)
     return {
-      ...laidOut,
-      contexts: [context],
+      ...placed,
       past: this.#memory.recallPlaced(withBlocks),
       keys: this.#memory.keysOfExplicit(names, blocks, withBlocks),
-      explicit: blocks,
     }
   }
 
@@ -272,23 +282,6 @@ class LayoutWriter {
     const past = known.context ? [known.context] : []
     return { ...laidOut, contexts: [context], past, keys: this.#memory.keysOfExplicit(names, blocks), explicit: blocks }
   }
-}
-
-/** Names the contexts of a rendered prompt. Those found without known chunks are named as if no chunks were known. */
-function nameContexts(
-  base: ScopeId,
-  text: string,
-  contexts: readonly PromptContext[],
-  unaided: readonly PromptContext[],
-): ScopeId[] {
-  const names = digestContexts(base, text, unaided)
-  const byStart = new Map(unaided.map(({ slots }, i) => [slots[0]!.start, names[i]!]))
-  return contexts.map((context) => {
-    const start = context.slots[0]!.start
-    const own = byStart.get(start)
-    if (own !== undefined && context.certain?.by !== 'known_chunks') return own
-    return digestContexts(base, text, [context])[0]!
-  })
 }
 
 /** Returns whether a further turn asks something after the last list of a rendered prompt. */

@@ -4,6 +4,7 @@ import type { Call, RoutedCall } from '../call/call.ts'
 import { chargeCall } from '../call/charge-call.ts'
 import type { Exchange } from '../call/exchange.ts'
 import { readCall } from '../call/read-call.ts'
+import { RefusedError } from '../http/refusal-filter.ts'
 import type { ForwardOutcome } from '../reasons.ts'
 import { logPrompt } from '../telemetry/access-log.ts'
 import type { Pipeline } from './pipeline.ts'
@@ -33,17 +34,29 @@ async function runCall(pipeline: Pipeline, call: Call, exchange: Exchange): Prom
   noteReceived(pipeline, call, request)
   noteFound(pipeline, call, routed)
   const ended = pipeline.chunks.prompted(call.caller.tenant)
+  const sendAs = (own: Call, first: RoutedCall): Promise<ForwardOutcome> =>
+    untilReached(pipeline, exchange, {
+      first,
+      send: (chosen) => sendCall(pipeline, exchange, own, chosen, request, charge),
+      // the order is made for the replica that will run it
+      choose: (excluding) => routeCall(pipeline, own, excluding),
+    })
   try {
     exchange.telemetry.decided(
       { id: request, tenant: call.caller.tenant, model: call.model, knownChunks: call.content.certain.counts.matched },
       routed.decision,
     )
-    return await untilReached(pipeline, exchange, {
-      first: routed,
-      send: (chosen) => sendCall(pipeline, exchange, call, chosen, request, charge),
-      // the order is made for the replica that will run it
-      choose: (excluding) => routeCall(pipeline, call, excluding),
-    })
+    try {
+      return await sendAs(call, routed)
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error
+      pipeline.log.warn({ request, status: error.status }, 'the engine refused a rewritten prompt: sent as received')
+      const asReceived = { ...call, isRefused: true }
+      const laidOut = await recallAhead(pipeline, asReceived)
+      const again = routeCall(pipeline, asReceived, undefined, laidOut())
+      exchange.telemetry.decidedAgain(again.decision)
+      return await sendAs(asReceived, again)
+    }
   } catch (error) {
     charge.settle(0)
     // our own error answer carries the id that the log uses

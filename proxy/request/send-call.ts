@@ -7,9 +7,11 @@ import { RequestFollower } from '../engine-events/request-follower.ts'
 import { GainFollower } from '../gain/gain-follower.ts'
 import { forward, UnreachableError } from '../http/forward.ts'
 import { KeepAlive } from '../http/keep-alive.ts'
+import { RefusedError } from '../http/refusal-filter.ts'
 import { AnswerName } from '../mirror/answer-name.ts'
 import type { ForwardOutcome } from '../reasons.ts'
 import { membersOf } from '../receive/read-received.ts'
+import type { Replica } from '../replicas/replica.ts'
 import type { Decision } from '../reuse/decision.ts'
 import { noteLists } from '../templates/note-lists.ts'
 import { AnswerObserver } from './answer-observer.ts'
@@ -85,27 +87,24 @@ export async function sendCall(
         api: call.api,
         rewriterFor: observer.rewriterFor,
         keepAlive: comments,
+        refusals: refusalsOf(call, decision),
         headMilliseconds: follower.isAsked ? headMilliseconds : 0,
       }
       const sent = follower.sent(toEngineRequest(pipeline, exchange, call, routed, request), decision.sent)
       gain.sent(sent, call, ids, follower.asked)
       proof?.sent(sent.headers)
-      const outcome = await forward(
-        replica.engine,
-        inPieces(sent),
-        exchange.outgoing,
-        exchange.clientLeft,
-        observer,
-        options,
-      )
+      const { outgoing, clientLeft } = exchange
+      const outcome = await forward(replica.engine, inPieces(sent), outgoing, clientLeft, observer, options)
       observer.finish(outcome)
+      // it was refused as received, too: what it was rewritten to is as good as before
+      if (call.isRefused && !wasRun) committed.takeBack()
       return outcome
     } finally {
       gain.ended(wasRun)
       admission.leave(turn)
     }
   } catch (error) {
-    if (error instanceof UnreachableError) breaker.unreachable(error.reason)
+    noteFailure(replica, error)
     replica.cache.failed(ids)
     // a request that no engine can have seen may be reordered for the replica that will run it
     if (!(error instanceof UnreachableError && error.wasSent)) committed.takeBack()
@@ -116,6 +115,17 @@ export async function sendCall(
     replica.cache.ended(ids)
     comments?.stop()
   }
+}
+
+function noteFailure({ breaker }: Replica, error: unknown): void {
+  if (error instanceof UnreachableError) breaker.unreachable(error.reason)
+  if (error instanceof RefusedError) breaker.answered(error.status)
+}
+
+/** How the engine's refusals are recognised, if the request can be sent in another form. */
+function refusalsOf({ api, isStream }: Call, { isRewritten }: Decision): 'by_status' | 'by_event' | undefined {
+  if (!isRewritten) return undefined
+  return api === 'generate' && isStream ? 'by_event' : 'by_status'
 }
 
 /** Builds the request's entry for admission. */
@@ -151,7 +161,7 @@ function commit(
   if (decision.fault !== undefined) {
     log.error({ request, error: decision.fault }, 'request forwarded as received because of a fault of ours')
   }
-  const fresh = [...decision.turns].filter(([turn]) => store.recall(turn) === undefined)
+  const before = [...decision.turns.keys()].map((turn) => store.recall(turn))
   for (const [turn, sent] of decision.turns) store.remember(turn, sent)
   for (const [i, id] of ids.entries()) {
     replica.cache.sent(id, decision.sent[i]!, readsCache, decision.exactLengths[i])
@@ -161,7 +171,11 @@ function commit(
   chunks.noteLists(decision.contexts.map(({ found }) => found.certain?.chunks ?? []))
   return {
     takeBack: () => {
-      for (const [turn, sent] of fresh) store.forget(turn, sent)
+      for (const [i, [turn, sent]] of [...decision.turns].entries()) {
+        store.forget(turn, sent)
+        const known = before[i]
+        if (known && store.recall(turn) === undefined) store.remember(turn, known)
+      }
     },
   }
 }

@@ -16,11 +16,12 @@ import type { Decision, DecisionInput, DecisionState } from './decision.ts'
 import { layOutAtOnce, place } from './lay-out-request.ts'
 import { isRewritten, turnsAsReceived } from './note-turns.ts'
 import type { PlannedRoute } from './plan-route.ts'
-import { planRoutes } from './plan-routes.ts'
+import { planRoutes, planRoutesAsReceived } from './plan-routes.ts'
 import type { ReusedContext } from './reused-prompt.ts'
 import { TwoWorlds } from './two-worlds.ts'
 
 const untouched = {
+  isRewritten: false,
   contexts: [],
   refusals: [],
   sent: [],
@@ -113,12 +114,12 @@ function reuse(
   state: DecisionState,
   started: number,
 ): Omit<Decision, 'options'> {
-  const { tenant, wording, mustPay, mode, options, received, laidOut: before } = input
+  const { tenant, wording, mustPay, mode, options, received, laidOut: before, isRefused = false } = input
   const layout = before?.layout ?? layOutAtOnce(prompt, set, placed, input, state.store)
   const laidOut = state.now()
   const plan = { tenant, options, wording, mustPay, budget: toBudget(input, layout, state.now) }
   const isShadow = mode === 'shadow'
-  const routes = planRoutes(layout, state, plan, isShadow)
+  const routes = isRefused ? planRoutesAsReceived(layout, state, plan) : planRoutes(layout, state, plan, isShadow)
   const candidate = state.select(routes.sent)
   const route = routes.sent[candidate]!
   const planned = routes.planned[candidate]!
@@ -128,6 +129,7 @@ function reuse(
   const counts = countBlocks(contexts)
   return {
     splices: isUnchanged ? undefined : splices,
+    isRewritten: reused.splices.some((own) => own.length > 0),
     candidate,
     contexts: planned.contexts,
     sent: reused.prompts.map(({ sent }) => sent),
@@ -156,6 +158,7 @@ function reuse(
     // a missing document is reported, whatever was done with the others
     skipped:
       layout.unresolved ??
+      (isRefused ? 'refused_rewritten' : undefined) ??
       (plan.budget?.isSpent ? tooLarge : undefined) ??
       (isUnchanged ? reasonFor(input, layout, route) : undefined),
     refusals: layout.refusals,

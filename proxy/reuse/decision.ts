@@ -21,6 +21,8 @@ import type { TwoWorlds } from './two-worlds.ts'
 export interface Decision {
   /** changes to the JSON of the body that was read; undefined: the body goes as received */
   readonly splices: readonly BodySplice[] | undefined
+  /** blocks are sent in another order than received, or something is left out or added */
+  readonly isRewritten: boolean
   /** index of the candidate it is made for */
   readonly candidate: number
   readonly contexts: readonly ReusedContext[]
@@ -60,6 +62,8 @@ export interface Decision {
 export interface DecisionInput {
   readonly received: Received
   readonly mode: Mode
+  /** nothing is rewritten, past turns included, because the engine refused the rewritten prompt */
+  readonly isRefused?: boolean | undefined
   readonly tenant: string
   /** name of the conversation, from the header */
   readonly conversation: string | undefined

@@ -7,6 +7,7 @@ import { layOutPrompts } from '../prompt/lay-out-prompt.ts'
 import type { Layout } from '../prompt/layout.ts'
 import { type PlacedContext, placeExplicitContext } from '../prompt/place-explicit-context.ts'
 import type { Wording } from '../prompt/wording.ts'
+import { withTurnsAsReceived } from '../store/turns-as-received.ts'
 import type { DecisionInput, DecisionState, LaidOut } from './decision.ts'
 
 /**
@@ -53,23 +54,25 @@ function layOutSet(
   prompt: PromptBody,
   set: PromptSet,
   placed: PlacedContext | undefined,
-  { mode, tenant, conversation, options, wording, volatileFields, patternLists, certain, known, permit }: DecisionInput,
+  input: DecisionInput,
   store: ConversationStore,
 ): Generator<void, Layout> {
-  const merged = { ...options, ...prompt.explicit?.options }
+  const { mode, isRefused, tenant, conversation, wording, volatileFields, patternLists, certain, known, permit } = input
+  const merged = { ...input.options, ...prompt.explicit?.options }
   const { tools } = prompt.members
+  const isKept = mode === 'shadow' || isRefused
   return layOutPrompts(set, placed, {
     tenant,
     conversation: prompt.explicit?.conversation ?? conversation,
+    salt: prompt.members.cache_salt,
     options: merged,
-    store,
+    store: isRefused ? withTurnsAsReceived(store) : store,
     blockTemplate: wording.block,
     patternLists,
     certain: certain?.finder,
     known,
     permit,
-    // in shadow mode everything is sent as received
-    volatileFields: mode === 'shadow' ? 'keep' : volatileFields,
+    volatileFields: isKept ? 'keep' : volatileFields,
     unmapped: {
       inAnswer: merged.citations !== false && asksForData(prompt.members),
       inCalls: Array.isArray(tools) && tools.length > 0,

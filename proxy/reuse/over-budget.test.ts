@@ -118,12 +118,12 @@ test('a message of very many blocks is given up while it is written, not behind 
 })
 
 test('blocks that were given beside a request that takes too long can be gone on with', () => {
-  const reprise = { blocks: [{ text: 'first' }, { text: 'second' }] }
+  const reprise = { blocks: [{ text: 'first' }, { text: 'second' }], conversation: 'c' }
   const asked = { role: 'user', content: '{{context}} q' }
   const { turns } = decideWithin({ messages: [...messages, asked], reprise }, 100, 10)
   for (const [key, turn] of turns) sender.store.remember(key, turn)
   const answered = [...messages, asked, { role: 'assistant', content: 'so' }, { role: 'user', content: 'and?' }]
-  const { sentBody } = decideWithin({ messages: answered }, 1, undefined)
+  const { sentBody } = decideWithin({ messages: answered, reprise: { conversation: 'c' } }, 1, undefined)
   expect(JSON.parse(sentBody).messages.at(-3).content).toBe('[Doc_1] first\n\n[Doc_2] second q')
 })
 

@@ -38,6 +38,12 @@ export function planRoutes(
   return { planned, sent: planned.map((_, at) => planAsReceived(layout, candidates[at]!, plan)) }
 }
 
+/** Plans routes on which everything is sent as received. */
+export function planRoutesAsReceived(layout: Layout, { candidates }: RoutesState, plan: PlanState): PlannedRoutes {
+  const routes = candidates.map((candidate) => planAsReceived(layout, candidate, plan))
+  return { planned: routes, sent: routes }
+}
+
 function planInTime(layout: Layout, candidates: readonly Candidate[], plan: PlanState): PlannedRoute[] {
   const routes: PlannedRoute[] = []
   for (const candidate of candidates) {

@@ -204,18 +204,19 @@ describe('explicit blocks', () => {
   })
 
   test('a past turn is sent with the blocks it had', () => {
-    const first = sender.send([asking('q1')], { reprise: explicit('a', 'b') })
+    const first = sender.send([asking('q1')], { reprise: explicit('a', 'b'), conversation: 'one' })
     const later = [asking('q1'), assistant('x'), asking('q2')]
-    const sent = sender.send(later, { reprise: explicit('c') })
+    const sent = sender.send(later, { reprise: explicit('c'), conversation: 'one' })
     expect(sent[0]).toEqual(first[0])
     expect(sent[2]!.content).toBe('<context>[Doc_1] c</context>\nq2')
   })
 
   test('when equal messages were sent with different blocks, a later turn is given neither', () => {
-    sender.send([asking('q1')], { reprise: explicit('a') })
-    sender.send([asking('q1')], { reprise: explicit('b') })
+    sender.send([asking('q1')], { reprise: explicit('a'), conversation: 'one' })
+    sender.send([asking('q1')], { reprise: explicit('b'), conversation: 'one' })
     const later = [asking('q1'), assistant('x'), { role: 'user', content: 'q2' }]
-    expect(sender.decide({ messages: later })).toMatchObject({ body: undefined, skipped: 'ambiguous_turn' })
+    const decision = sender.decide({ messages: later }, { conversation: 'one' })
+    expect(decision).toMatchObject({ body: undefined, skipped: 'ambiguous_turn' })
   })
 
   test('when the blocks of a past turn are not known, that is told, whatever is done with the others', () => {

@@ -112,14 +112,17 @@ describe('replay stability', () => {
   test('explicit blocks of past turns are pointed to as well, and come back in full with their turn', () => {
     const asking = (question: string): Message => ({ role: 'user', content: `{{context}}\n\n${question}` })
     const reprise = (...texts: string[]): object => ({ blocks: texts.map((text) => ({ text })) })
-    const one = sender.send([asking('q1')], { reprise: reprise(long('a'), long('b')) })
+    const one = sender.send([asking('q1')], { reprise: reprise(long('a'), long('b')), conversation: 'c' })
     const history = [asking('q1'), assistant('x'), asking('q2')]
-    const two = sender.send(history, { reprise: reprise(long('b'), long('c')) })
+    const two = sender.send(history, { reprise: reprise(long('b'), long('c')), conversation: 'c' })
     expect(two[0]).toEqual(one[0])
     expect(contentOf(two[2])).toBe(
       `[Doc_1] ${pointer('[Doc_2]')} (It begins: "b: what this document has to say is…")\n\n[Doc_2] ${long('c')}\n\nq2`,
     )
-    const three = sender.send([...history, assistant('y'), asking('q3')], { reprise: reprise(long('c')) })
+    const three = sender.send([...history, assistant('y'), asking('q3')], {
+      reprise: reprise(long('c')),
+      conversation: 'c',
+    })
     expect(three.slice(0, 3)).toEqual(two)
     expect(contentOf(three[4])).toContain(`${pointer('[Doc_2]')} (It begins: "c: what this document has to say is…")`)
   })
@@ -177,22 +180,31 @@ describe('options of one request', () => {
   test('explicit blocks come back in the order they went without options', () => {
     const asking = (question: string): Message => ({ role: 'user', content: `{{context}}\n\n${question}` })
     const reprise = (...texts: string[]): object => ({ blocks: texts.map((text) => ({ text })) })
-    sender.send([asking('q0')], { reprise: reprise('a', 'b') })
-    const plain = sender.send([asking('q1')], { reprise: reprise('b', 'a') })
-    const inOrder = sender.send([asking('q1')], { reprise: reprise('b', 'a'), options: off('reorder') })
+    sender.send([asking('q0')], { reprise: reprise('a', 'b'), conversation: 'c' })
+    const plain = sender.send([asking('q1')], { reprise: reprise('b', 'a'), conversation: 'c' })
+    const inOrder = sender.send([asking('q1')], {
+      reprise: reprise('b', 'a'),
+      options: off('reorder'),
+      conversation: 'c',
+    })
     expect(inOrder).not.toEqual(plain)
     const next = [asking('q1'), assistant('x'), asking('q2')]
-    expect(sender.send(next, { reprise: reprise('c') })[0]).toEqual(plain[0])
-    expect(sender.send(next, { reprise: reprise('c'), options: off('reorder') })[0]).toEqual(inOrder[0])
+    expect(sender.send(next, { reprise: reprise('c'), conversation: 'c' })[0]).toEqual(plain[0])
+    expect(sender.send(next, { reprise: reprise('c'), options: off('reorder'), conversation: 'c' })[0]).toEqual(
+      inOrder[0],
+    )
     // different blocks remain different, even if sent with other options
-    sender.send([asking('q1')], { reprise: reprise('d'), options: off('reorder') })
-    expect(sender.decide({ messages: next, reprise: reprise('c') }).skipped).toBe('ambiguous_turn')
+    sender.send([asking('q1')], { reprise: reprise('d'), options: off('reorder'), conversation: 'c' })
+    expect(sender.decide({ messages: next, reprise: reprise('c') }, { conversation: 'c' }).skipped).toBe(
+      'ambiguous_turn',
+    )
   })
 
   test('explicit blocks that were only ever sent with options come back too', () => {
     const asking: Message = { role: 'user', content: '{{context}}' }
-    const first = sender.send([asking], { reprise: { blocks: [{ text: 'a' }] }, options: off('annotate') })
-    expect(sender.send([asking, assistant('x'), { role: 'user', content: 'more' }])[0]).toEqual(first[0])
+    const named = { conversation: 'c' }
+    const first = sender.send([asking], { reprise: { blocks: [{ text: 'a' }] }, options: off('annotate'), ...named })
+    expect(sender.send([asking, assistant('x'), { role: 'user', content: 'more' }], named)[0]).toEqual(first[0])
   })
 })
 

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import type { PageUsage } from '#engine-adapters/page-usage.ts'
 import type { SentPrompt } from '#index/cache-event.ts'
 import { tooLarge } from '../bounds/work-limits.ts'
 import type { FailOpenReason, Outcome, SkippedReason } from '../reasons.ts'
 import { logRequest, type RequestRecord } from './access-log.ts'
 import { divergentTokens } from './divergence.ts'
 import { countPages } from './page-metrics.ts'
+import { coldTokens, type ReportedUsage } from './reported-usage.ts'
 import type { Telemetry } from './telemetry.ts'
 import type { RequestSpan } from './tracing/tracing.ts'
 
@@ -51,18 +51,6 @@ interface ComparedRequest {
         readonly seenTokens: number
       }
     | undefined
-}
-
-/** The usage that the engine reports. */
-interface ReportedUsage {
-  readonly promptTokens: number
-  readonly cachedTokens: number | undefined
-  /** reused from another position unchanged; undefined if the engine does no such thing */
-  readonly reusedTokens?: number | undefined
-  /** found at another position and recomputed, if known */
-  readonly recomputedTokens?: number | undefined
-  readonly completionTokens?: number | undefined
-  readonly pages?: PageUsage | undefined
 }
 
 /**
@@ -135,6 +123,14 @@ export class RequestTelemetry {
     for (const prompt of decided.sent) {
       for (const { blocks, sizes } of prompt.contexts) hot.note(blocks, sizes)
     }
+  }
+
+  /** The engine refused the rewritten prompt, and it is sent as received: its blocks are not counted again. */
+  decidedAgain(decided: DecidedRequest): void {
+    const { metrics } = this.#to
+    this.#decided = decided
+    metrics.failOpen.inc({ reason: 'refused_rewritten' })
+    if (decided.skipped === 'refused_rewritten') metrics.skipped.inc({ reason: decided.skipped })
   }
 
   /** Follows the request in the other mode, too. Called again if it goes to another replica. */
@@ -276,12 +272,6 @@ export class RequestTelemetry {
       milliseconds: at - this.#received,
     }
   }
-}
-
-/** Returns the tokens that were found nowhere; only for engines that reuse KV at any position. */
-function coldTokens(usage: ReportedUsage | undefined): number | undefined {
-  if (usage?.reusedTokens === undefined || usage.cachedTokens === undefined) return undefined
-  return usage.promptTokens - usage.cachedTokens - usage.reusedTokens - (usage.recomputedTokens ?? 0)
 }
 
 /** Longer paths are cut off here. */

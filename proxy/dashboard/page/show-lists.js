@@ -11,6 +11,7 @@ export const skippedWords = {
   spoken_of: 'somebody speaks of the blocks by their numbers or their order',
   ambiguous_turn: 'equal turns had different documents: which are missing cannot be told',
   unknown_turn: 'the documents of a past turn are not known and are missing',
+  refused_rewritten: 'the engine refused the rewritten prompt: sent again as received',
   reorder_off: 'the request switched reordering off',
   shadow: 'shadow mode: computed, not applied',
   mode_off: 'reprise is switched off',
