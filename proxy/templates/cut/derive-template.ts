@@ -19,7 +19,7 @@ const FIRST_LABEL = /^\s{0,8}[^\n:：>]{0,32}[\n:：>]/
 export function deriveTemplate(text: string, { blocks, positional }: FoundList): Template | undefined {
   if (blocks.length < 2) return undefined
   const open = commonParts(blocks.map((block) => openingOf(text, block, positional)))
-  const closings = blocks.map(({ contentEnd, end }) => text.slice(contentEnd, end))
+  const closings = blocks.map(({ contentEnd, end }) => text.slice(contentEnd, end).trimStart())
   const joins = blocks.slice(1).map(({ start }, i) => text.slice(blocks[i]!.end, start))
   if (open === undefined || !areEqual(closings) || !areEqual(joins)) return undefined
   const [close, join] = [closings[0]!, joins[0]!]
@@ -37,10 +37,13 @@ export function deriveTemplate(text: string, { blocks, positional }: FoundList):
   })
 }
 
-/** What stands in front of a block's content: strings, with its number between them if it counts. */
+/**
+ * What stands in front of a block's content: strings, with its number between them if it counts. White space beside a
+ * content may be the document's own, and is left out.
+ */
 function openingOf(text: string, { start, contentStart, label }: BlockSpan, positional: boolean): string[] {
-  if (!positional || !label || label.end > contentStart) return [text.slice(start, contentStart)]
-  return [text.slice(start, label.start), text.slice(label.end, contentStart)]
+  if (!positional || !label || label.end > contentStart) return [text.slice(start, contentStart).trimEnd()]
+  return [text.slice(start, label.start), text.slice(label.end, contentStart).trimEnd()]
 }
 
 /** Joins what all openings have in common; what differs within a line becomes `any`. */
