@@ -9,23 +9,32 @@ import { readScoredPrompt, type ScoredPrompt } from '../scoring/scored-prompt.ts
 export const scoreWithSglang: ScoreAnswer = async (scored, ask) => {
   const prompt = readScoredPrompt(scored)
   if (typeof prompt === 'string') return { unscored: prompt }
-  const { model, cache_salt, lora_path } = scored.members
+  const { model, cache_salt } = scored.members
+  const adapter = adapterOf(scored.members)
   const front = 'ids' in prompt ? prompt.ids : await tokensOf(toTokenized(prompt, model), ask)
   const answer = await tokensOf({ model, prompt: prompt.answer, add_special_tokens: false }, ask)
   if (front === undefined || answer === undefined) return { unscored: 'refused' }
   if (front.length === 0 || answer.length === 0) return { unscored: 'unreadable' }
   const body = {
+    // SGLang serves one model by any name, and reads no name here
+    ...(model === undefined ? {} : { model }),
     input_ids: [...front, ...answer],
     sampling_params: { max_new_tokens: 1, temperature: 0 },
     return_logprob: true,
     // the token at the start itself is not scored
     logprob_start_len: front.length - 1,
     ...(cache_salt === undefined ? {} : { cache_salt }),
-    ...(lora_path === undefined ? {} : { lora_path }),
+    ...(adapter === undefined ? {} : { lora_path: adapter }),
   }
   const said = await ask({ path: '/generate', body })
   if (said === undefined) return { unscored: 'refused' }
   return readScores(said, answer) ?? { unscored: 'unreadable' }
+}
+
+/** The LoRA adapter of a request; the OpenAI APIs name it behind a colon, too. */
+function adapterOf({ model, lora_path }: Members): unknown {
+  const named = typeof model === 'string' ? model.split(':').slice(1).join(':').trim() : ''
+  return named === '' ? lora_path : named
 }
 
 function toTokenized(prompt: Exclude<ScoredPrompt, { ids: unknown }>, model: unknown): Members {
