@@ -31,7 +31,7 @@ const floors = {
     mirror: ['columns', 'hotness', 'ordering'],
   },
   proxy: inOrder(
-    ...['json', 'answer', 'store', 'access', 'prompt', 'templates', 'patterns', 'hygiene', 'bounds', 'http', 'config'],
+    ...['json', 'answer', 'store', 'access', 'prompt', 'templates', 'hygiene', 'bounds', 'http', 'config'],
     ...[
       'engine-reports',
       'mirror',

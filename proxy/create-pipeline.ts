@@ -10,8 +10,6 @@ import { unwritableFolder } from './config/record-folder.ts'
 import { KeyStore } from './config/sources/key-store.ts'
 import { createMirrors, toAdmissionLimits, toBreakerOptions } from './create-replicas.ts'
 import type { Log } from './log.ts'
-import { PatternFinder } from './patterns/pattern-finder.ts'
-import { RateLimitedWarnings } from './rate-limited-warnings.ts'
 import type { RedisFault } from './reasons.ts'
 import { Recorder, type RecorderOptions } from './record/recorder.ts'
 import { SharedConversationStore } from './redis/conversations/shared-conversation-store.ts'
@@ -23,6 +21,7 @@ import { RequestIds } from './request/request-ids.ts'
 import type { Settings } from './settings.ts'
 import { MemoryConversationStore } from './store/memory-conversation-store.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
+import { readDeclaredTemplates } from './templates/declared-templates.ts'
 
 const conversationBytes = 64 * 1024 * 1024
 /** How long shutdown waits for pending writes to Redis. */
@@ -38,7 +37,7 @@ export interface LivePipeline {
   close(): Promise<void>
 }
 
-/** Builds the pipeline that requests go through. Throws a ConfigError if keys or patterns cannot be used. */
+/** Builds the pipeline that requests go through. Throws a ConfigError if keys or templates cannot be used. */
 export function createPipeline(
   config: Config,
   parts: Pick<Pipeline, 'replicas' | 'processed' | 'gain' | 'chunks' | 'telemetry' | 'log'> & {
@@ -58,14 +57,12 @@ export function createPipeline(
     release.note(bytes)
   })
   const recorder = createRecorder(config, replicas, telemetry, log)
-  let settings = toSettings(config, keyStore)
+  let settings = toSettings(config, keyStore, readDeclaredTemplates(config.templates))
   let tenancy = createLiveTenancy(config, keyStore)
-  let patterns = createPatterns(config, telemetry, log)
   return {
     pipeline: {
       settings: () => settings,
       tenancy: () => tenancy,
-      patterns: () => patterns,
       chunks,
       replicas,
       credentials: new Map(config.engines.map(({ id, apiKey }) => [id as ReplicaId, { apiKey }])),
@@ -85,14 +82,11 @@ export function createPipeline(
     },
     reload: (next, keys) => {
       const nextTenancy = createLiveTenancy(next, keyStore)
-      // the last step that may throw, because it starts a thread
-      const renewed = createPatterns(next, telemetry, log)
+      const templates = readDeclaredTemplates(next.templates)
       tenancy = nextTenancy
-      void patterns?.close()
-      patterns = renewed
       // the store decides whether keys are required: a reload never lets everyone in
       keyStore.reload(next.keys, keys)
-      settings = toSettings(next, keyStore)
+      settings = toSettings(next, keyStore, templates)
       if (!settings.keepsWords) telemetry.words.clear()
       bodyMemory.setLimit(next.bodyMemoryBytes)
       setLimits(replicas, next)
@@ -106,7 +100,6 @@ export function createPipeline(
     close: async () => {
       keyStore.close()
       await recorder?.close()
-      await patterns?.close()
       await Promise.all([shared, mirrors, sharedChunks, redis?.hot].map((part) => part?.close(flushMilliseconds)))
       redis?.connection.close()
     },
@@ -168,17 +161,7 @@ function createLiveTenancy({ trustedPeers, tenantsFrom: from }: Config, { keys }
   return createTenancy({ keys, trustedPeers, from })
 }
 
-function createPatterns({ blocks }: Config, { metrics, now }: Telemetry, log: Log): PatternFinder | undefined {
-  if (blocks.patterns.length === 0) return undefined
-  const warnings = new RateLimitedWarnings((details, message) => log.warn(details, message), now)
-  return new PatternFinder(blocks.patterns, { timeoutMs: blocks.patternMilliseconds }, ({ reason, pattern }) => {
-    metrics.failOpen.inc({ reason })
-    warnings.flush()
-    warnings.warn({ reason, pattern }, 'blocks were not looked for by all patterns')
-  })
-}
-
-function toSettings(config: Config, { keys }: KeyStore): Settings {
+function toSettings(config: Config, { keys }: KeyStore, templates: Settings['templates']): Settings {
   return {
     mode: config.mode,
     options: config.options,
@@ -192,6 +175,7 @@ function toSettings(config: Config, { keys }: KeyStore): Settings {
     keepAliveMilliseconds: config.keepAliveSeconds * 1000,
     hygiene: config.hygiene,
     separator: config.blocks.separator,
+    templates,
     learning: { isOn: config.chunks.learn, bodyBytes: config.chunks.bodyBytes },
     logPrompts: config.logPrompts,
     keepsWords: config.logPrompts || (config.record?.hasText ?? false),

@@ -1,6 +1,5 @@
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { Caller } from '../access/tenancy.ts'
-import type { PatternLists } from '../prompt/find-contexts.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { RequestOptions } from '../request-options.ts'
 import type { Decision } from '../reuse/decision.ts'
@@ -23,7 +22,6 @@ export interface Call {
   readonly isHeavy: boolean
   /** time limit for the decision; undefined: none, since it will be short */
   readonly budgetMilliseconds: number | undefined
-  readonly patternLists: PatternLists | undefined
   readonly model: string | undefined
   readonly isStream: boolean
 }

@@ -3,7 +3,7 @@ import type { Call } from './call.ts'
 
 /** Extracts from a call what `decide` needs. */
 export function toDecisionInput(call: Call): DecisionInput {
-  const { content, settings, caller, conversation, options, patternLists, budgetMilliseconds } = call
+  const { content, settings, caller, conversation, options, budgetMilliseconds } = call
   const { mode, wording, mustPay, volatileFields } = settings
   return {
     received: content.received,
@@ -14,7 +14,6 @@ export function toDecisionInput(call: Call): DecisionInput {
     wording,
     mustPay,
     volatileFields,
-    patternLists,
     certain: content.certain,
     budgetMilliseconds,
   }

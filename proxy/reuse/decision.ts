@@ -4,7 +4,7 @@ import type { CitationMap } from '../answer/citations/citation-labels.ts'
 import type { CertainLists } from '../chunks/certain-lists.ts'
 import type { BodySplice } from '../prompt/body/splice-body.ts'
 import type { VolatileFields } from '../prompt/cut-ranks.ts'
-import type { PatternLists, PlacedRefusal } from '../prompt/find-contexts.ts'
+import type { PlacedRefusal } from '../prompt/find-contexts.ts'
 import type { Layout } from '../prompt/layout.ts'
 import type { PlacedContext } from '../prompt/place-explicit-context.ts'
 import type { Wording } from '../prompt/wording.ts'
@@ -69,7 +69,6 @@ export interface DecisionInput {
   readonly mustPay?: boolean | undefined
   /** what to do with fields that only rank blocks; undefined: keep them */
   readonly volatileFields?: VolatileFields | undefined
-  readonly patternLists?: PatternLists | undefined
   /** finds lists with known borders */
   readonly certain?: CertainLists | undefined
   /** the result of `layOut`, if it has already run */

@@ -53,7 +53,7 @@ function layOutSet(
   prompt: PromptBody,
   set: PromptSet,
   placed: PlacedContext | undefined,
-  { mode, tenant, conversation, options, wording, volatileFields, patternLists, certain }: DecisionInput,
+  { mode, tenant, conversation, options, wording, volatileFields, certain }: DecisionInput,
   store: ConversationStore,
 ): Generator<void, Layout> {
   const merged = { ...options, ...prompt.explicit?.options }
@@ -64,7 +64,6 @@ function layOutSet(
     options: merged,
     store,
     blockTemplate: wording.block,
-    patternLists,
     certain: certain?.finder,
     // in shadow mode everything is sent as received
     volatileFields: mode === 'on' ? volatileFields : 'keep',
