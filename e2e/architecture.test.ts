@@ -31,7 +31,7 @@ const floors = {
     mirror: ['columns', 'hotness', 'ordering'],
   },
   proxy: inOrder(
-    ...['json', 'answer', 'store', 'access', 'prompt', 'templates', 'patterns', 'hygiene', 'bounds', 'http', 'config'],
+    ...['json', 'answer', 'store', 'access', 'prompt', 'templates', 'hygiene', 'bounds', 'http', 'config'],
     ...[
       'engine-reports',
       'mirror',
@@ -39,7 +39,6 @@ const floors = {
       'engine-events',
       'chunks',
       'receive',
-      'templates',
       'reuse',
       'telemetry',
       'call',
@@ -81,6 +80,8 @@ const floors = {
   },
   'proxy/templates': {
     cut: [],
+    proof: [],
+    traffic: [],
   },
   'proxy/telemetry': {
     tracing: [],

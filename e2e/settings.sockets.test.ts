@@ -108,7 +108,7 @@ describe('the configuration', () => {
     expect(asked.headers.get('x-reprise-moved')).toBe('0')
   })
 
-  test('has tools sorted and volatile lines moved only where it says so', async () => {
+  test('has tools sorted only where it says so', async () => {
     const tool = (name: string): string =>
       `{"type":"function","function":{"name":"${name}","parameters":{"b":1.0,"a":12345678901234567890}}}`
     const system = 'You are a helper.\\nCurrent date: 2026-11-21\\nBe brief and kind.'
@@ -117,7 +117,7 @@ describe('the configuration', () => {
     await start()
     await ask(bodyWith('b', 'a'))
     expect(lastBody()).toBe(bodyWith('b', 'a'))
-    await start({ hygiene: { sortTools: true, moveVolatileHeaders: false } })
+    await start({ hygiene: { sortTools: true } })
     await ask(bodyWith('b', 'a', 'c'))
     const sorted = lastBody()
     expect((JSON.parse(sorted).tools as { function: { name: string } }[]).map((one) => one.function.name)).toEqual([
@@ -132,14 +132,7 @@ describe('the configuration', () => {
     expect(lastBody()).toBe(sorted)
     await ask(bodyWith('a', 'b'))
     expect(lastBody()).toBe(bodyWith('a', 'b'))
-    await start({ hygiene: { sortTools: false, moveVolatileHeaders: true } })
-    await ask(bodyWith('b', 'a'))
-    const { messages } = JSON.parse(lastBody()) as { messages: { content: string }[] }
-    expect(messages[0]!.content.indexOf('Current date: 2026-11-21')).toBeGreaterThan(
-      messages[0]!.content.indexOf('Be brief and kind.'),
-    )
-    expect(lastBody()).toContain(`[${tool('b')} , ${tool('a')}]`)
-    await start({ hygiene: { sortTools: true, moveVolatileHeaders: true }, mode: 'off' })
+    await start({ hygiene: { sortTools: true }, mode: 'off' })
     await ask(bodyWith('b', 'a'))
     expect(lastBody()).toBe(bodyWith('b', 'a'))
   })
@@ -164,17 +157,12 @@ describe('a reload', () => {
     proxy!.reload(configOf({ wording: { ...defaultConfig().wording, order: 'Order: {order}' } }))
     await ask(documentRequest('q5', 'CBA'))
     expect(sent()).toContain('Order: [3] > [2] > [1]')
-    proxy!.reload(
-      configOf({
-        blocks: {
-          ...defaultConfig().blocks,
-          patterns: [{ pattern: '^\\$ (\\w+)$', flags: 'm' }],
-          patternMilliseconds: 1000,
-        },
-      }),
-    )
-    const found = await ask({ messages: [{ role: 'user', content: '$ a\n$ b\n$ c\nq' }] })
-    expect(found.headers.get('x-reprise-blocks')).toBe('3')
+    const content = `$$$ ${longBlock('a')}\n$$$ ${longBlock('b')}\n$$$ ${longBlock('c')}\nq`
+    const blocksIn = async (): Promise<string | null> =>
+      (await ask({ messages: [{ role: 'user', content }] })).headers.get('x-reprise-blocks')
+    expect(await blocksIn()).toBe('0')
+    proxy!.reload(configOf({ templates: [{ block: '$$$ {block}\n', after: 'q' }] }))
+    expect(await blocksIn()).toBe('3')
     finish()
     expect(await running.text()).toBe('data: {}\n\ndata: [DONE]\n\n')
   })
@@ -202,7 +190,7 @@ describe('a reload', () => {
     expect((await ask(documentRequest('q', 'AB'), key)).status).toBe(200)
     expect(engine.requests.at(-1)!.headers).not.toHaveProperty('authorization')
     const broken: Partial<Config>[] = [
-      { mode: 'off', keys, blocks: { ...defaultConfig().blocks, patterns: [{ pattern: '(' }] } },
+      { mode: 'off', keys, templates: [{ block: '{block}' }] },
       { mode: 'off', keys, trustedPeers: ['everybody'] },
     ]
     for (const config of broken) {

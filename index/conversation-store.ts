@@ -19,8 +19,10 @@ export type SentTurn =
   | {
       readonly kind: 'ordered'
       readonly contexts: readonly SentOrder[]
-      /** positions of blocks in lists without visible separators, four numbers per block; empty without such a list */
+      /** positions of blocks in lists that might not be found again, four numbers per block; missing without such a list */
       readonly spans?: readonly (readonly number[])[] | undefined
+      /** by such a list: positions of the labels that count up, two numbers per block; missing without such labels */
+      readonly labels?: readonly (readonly number[])[] | undefined
     }
   /** its blocks, in rank order, were given outside the messages */
   | { readonly kind: 'explicit'; readonly blocks: readonly string[]; readonly context: SentOrder }

@@ -21,7 +21,7 @@ import { addDoctorCommand } from './doctor/command.ts'
 import { ConfigError } from './errors.ts'
 import { type Log, logWritten } from './log.ts'
 import { readVersion } from './read-version.ts'
-import { addTemplatesCommand } from './templates/control/command.ts'
+import { addTemplatesCommand } from './admin/templates-command.ts'
 
 const settleMilliseconds = 500
 /** How long the last line may take to be written after a second signal. */

@@ -10,9 +10,7 @@ import { unwritableFolder } from './config/record-folder.ts'
 import { KeyStore } from './config/sources/key-store.ts'
 import { createMirrors, toAdmissionLimits, toBreakerOptions } from './create-replicas.ts'
 import type { Log } from './log.ts'
-import { PatternFinder } from './patterns/pattern-finder.ts'
 import { Prover } from './prove/prover.ts'
-import { RateLimitedWarnings } from './rate-limited-warnings.ts'
 import type { RedisFault } from './reasons.ts'
 import { Recorder, type RecorderOptions } from './record/recorder.ts'
 import { SharedConversationStore } from './redis/conversations/shared-conversation-store.ts'
@@ -25,6 +23,7 @@ import { RequestIds } from './request/request-ids.ts'
 import type { Settings } from './settings.ts'
 import { MemoryConversationStore } from './store/memory-conversation-store.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
+import { readDeclaredTemplates } from './templates/declared-templates.ts'
 import type { TemplateBook } from './templates/template-book.ts'
 
 const conversationBytes = 64 * 1024 * 1024
@@ -41,7 +40,7 @@ export interface LivePipeline {
   close(): Promise<void>
 }
 
-/** Builds the pipeline that requests go through. Throws a ConfigError if keys or patterns cannot be used. */
+/** Builds the pipeline that requests go through. Throws a ConfigError if keys or templates cannot be used. */
 export function createPipeline(
   config: Config,
   parts: Pick<Pipeline, 'replicas' | 'processed' | 'gain' | 'chunks' | 'templates' | 'telemetry' | 'log'> & {
@@ -60,7 +59,7 @@ export function createPipeline(
     telemetry.metrics.bodyBytes.set(bytes)
     release.note(bytes)
   })
-  let settings = toSettings(config, keyStore)
+  let settings = toSettings(config, keyStore, readDeclaredTemplates(config.templates))
   const prover = new Prover({
     templates,
     createIndex: () => createMirrors(config)().createIndex(),
@@ -71,12 +70,10 @@ export function createPipeline(
   const recorder = createRecorder(config, replicas, telemetry, log)
   const sharedTemplates = redis && createSharedTemplates(templates, redis, telemetry)
   let tenancy = createLiveTenancy(config, keyStore)
-  let patterns = createPatterns(config, telemetry, log)
   return {
     pipeline: {
       settings: () => settings,
       tenancy: () => tenancy,
-      patterns: () => patterns,
       chunks,
       templates,
       replicas,
@@ -98,14 +95,11 @@ export function createPipeline(
     },
     reload: (next, keys) => {
       const nextTenancy = createLiveTenancy(next, keyStore)
-      // the last step that may throw, because it starts a thread
-      const renewed = createPatterns(next, telemetry, log)
+      const templates = readDeclaredTemplates(next.templates)
       tenancy = nextTenancy
-      void patterns?.close()
-      patterns = renewed
       // the store decides whether keys are required: a reload never lets everyone in
       keyStore.reload(next.keys, keys)
-      settings = toSettings(next, keyStore)
+      settings = toSettings(next, keyStore, templates)
       if (!settings.keepsWords) telemetry.words.clear()
       bodyMemory.setLimit(next.bodyMemoryBytes)
       setLimits(replicas, next)
@@ -121,7 +115,6 @@ export function createPipeline(
       keyStore.close()
       prover.close()
       await recorder?.close()
-      await patterns?.close()
       await Promise.all(
         [shared, mirrors, sharedChunks, sharedTemplates, redis?.hot].map((part) => part?.close(flushMilliseconds)),
       )
@@ -194,22 +187,12 @@ function createLiveTenancy({ trustedPeers, tenantsFrom: from }: Config, { keys }
   return createTenancy({ keys, trustedPeers, from })
 }
 
-function createPatterns({ blocks }: Config, { metrics, now }: Telemetry, log: Log): PatternFinder | undefined {
-  if (blocks.patterns.length === 0) return undefined
-  const warnings = new RateLimitedWarnings((details, message) => log.warn(details, message), now)
-  return new PatternFinder(blocks.patterns, { timeoutMs: blocks.patternMilliseconds }, ({ reason, pattern }) => {
-    metrics.failOpen.inc({ reason })
-    warnings.flush()
-    warnings.warn({ reason, pattern }, 'blocks were not looked for by all patterns')
-  })
-}
-
 /** Whether words of prompts may be kept for people to read. */
 export function mayKeepWords({ logPrompts, record }: Config): boolean {
   return logPrompts || (record?.hasText ?? false)
 }
 
-function toSettings(config: Config, { keys }: KeyStore): Settings {
+function toSettings(config: Config, { keys }: KeyStore, templates: Settings['templates']): Settings {
   return {
     mode: config.mode,
     options: config.options,
@@ -223,6 +206,7 @@ function toSettings(config: Config, { keys }: KeyStore): Settings {
     keepAliveMilliseconds: config.keepAliveSeconds * 1000,
     hygiene: config.hygiene,
     separator: config.blocks.separator,
+    templates,
     learning: { isOn: config.chunks.learn, bodyBytes: config.chunks.bodyBytes },
     logPrompts: config.logPrompts,
     keepsWords: mayKeepWords(config),

@@ -33,6 +33,7 @@ export interface Metrics {
   readonly chunksMatched: Counter
   readonly chunkLists: Counter<'outcome'>
   readonly proofs: Counter<'outcome'>
+  readonly templateLists: Counter<'outcome'>
   readonly failOpen: Tally<{ reason: FailOpenReason }>
   readonly citationsRemapped: Counter
   readonly rateLimited: Counter
@@ -208,10 +209,10 @@ function replicaMetrics(count: CountMaker, measure: MeasureMaker): ReplicaMetric
   }
 }
 
-/** Metrics of known chunks. */
+/** Metrics of known chunks and templates. */
 function chunkMetrics(
   count: CountMaker,
-): Pick<Metrics, 'chunksLearned' | 'chunksIgnored' | 'chunksMatched' | 'chunkLists'> {
+): Pick<Metrics, 'chunksLearned' | 'chunksIgnored' | 'chunksMatched' | 'chunkLists' | 'templateLists'> {
   return {
     chunksLearned: count('chunks_learned_total', 'Chunks that became known, by how', 'source'),
     chunksIgnored: count(
@@ -221,6 +222,11 @@ function chunkMetrics(
     ),
     chunksMatched: count('chunks_matched_total', 'Known chunks that were found in prompts'),
     chunkLists: count('chunk_lists_total', 'Runs of known chunks in prompts: found, or why they were left', 'outcome'),
+    templateLists: count(
+      'template_lists_total',
+      'Lists that templates of the configuration wrote: found, or why they were left',
+      'outcome',
+    ),
   }
 }
 
@@ -241,6 +247,7 @@ function beginAtZero(metrics: Metrics): Metrics {
   for (const action of ['kept', 'moved', 'deduplicated']) metrics.blocks.inc({ action }, 0)
   for (const source of ['embeddings', 'rerank', 'registered']) metrics.chunksLearned.inc({ source }, 0)
   metrics.chunkLists.inc({ outcome: 'found' }, 0)
+  metrics.templateLists.inc({ outcome: 'found' }, 0)
   for (const reason of skippedReasons) metrics.skipped.inc({ reason }, 0)
   for (const reason of failOpenReasons) metrics.failOpen.inc({ reason }, 0)
   for (const phase of ['queue', 'before_head', 'mid_stream']) metrics.streamAborts.inc({ phase }, 0)

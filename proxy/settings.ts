@@ -3,6 +3,7 @@ import type { HygieneSettings } from './hygiene/apply-hygiene.ts'
 import type { VolatileFields } from './prompt/cut-ranks.ts'
 import type { Wording } from './prompt/wording.ts'
 import type { RequestOptions } from './request-options.ts'
+import type { DeclaredTemplate } from './templates/declared-templates.ts'
 
 /**
  * What is done to prompts (docs/templates.md). `auto`: what is stated is rewritten, and lists of templates that words,
@@ -33,6 +34,8 @@ export interface Settings {
   readonly hygiene: HygieneSettings
   /** text that applications put between documents and that no engine sees; empty: none */
   readonly separator: string
+  /** how applications write lists of blocks */
+  readonly templates: readonly DeclaredTemplate[]
   /** whether inputs of embeddings and reranks are learned, and up to which request size */
   readonly learning: { readonly isOn: boolean; readonly bodyBytes: number }
   /** whether the log may hold text of prompts */

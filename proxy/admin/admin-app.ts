@@ -19,7 +19,7 @@ import type { Drain } from '../request/app.ts'
 import { explain, explainBehind } from '../request/explain.ts'
 import type { Pipeline } from '../request/pipeline.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
-import { addTemplateRoutes } from '../templates/control/template-routes.ts'
+import { addTemplateRoutes } from './template-routes.ts'
 import { describeTemplates } from '../templates/describe-template.ts'
 import { AdminLog } from './admin-log.ts'
 

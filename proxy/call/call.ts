@@ -1,7 +1,6 @@
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { Caller } from '../access/tenancy.ts'
-import type { PatternLists } from '../prompt/find-contexts.ts'
-import type { KnownTemplates } from '../prompt/known-templates.ts'
+import type { KnownTemplates } from '../prompt/find-contexts.ts'
 import type { PermitLists } from '../prompt/layout.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { RequestOptions } from '../request-options.ts'
@@ -25,7 +24,6 @@ export interface Call {
   readonly isHeavy: boolean
   /** time limit for the decision; undefined: none, since it will be short */
   readonly budgetMilliseconds: number | undefined
-  readonly patternLists: PatternLists | undefined
   /** templates whose lists need not be found anew */
   readonly known: KnownTemplates
   /** says which lists may be moved */

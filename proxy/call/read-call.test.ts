@@ -8,15 +8,15 @@ import { toCall } from './read-call.ts'
 
 const settings = {
   mode: 'on',
-  hygiene: { sortTools: false, moveVolatileHeaders: false },
+  hygiene: { sortTools: false },
   separator: '',
+  templates: [],
   workLimits: { bytes: 1_000_000, texts: 100, milliseconds: 30 },
   options: {},
   maxWaitMilliseconds: 1_000,
 } as unknown as Settings
 const pipeline = {
   settings: () => settings,
-  patterns: () => undefined,
   chunks: new KnownChunks({ maxChunks: 10, maxBytes: 1_000, source: 1 }),
   now: () => 0,
   heavyTurns: new HeavyTurns(),

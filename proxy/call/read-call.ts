@@ -6,9 +6,7 @@ import type { HeavyTurns } from '../bounds/heavy-turns.ts'
 import { CertainLists } from '../chunks/certain-lists.ts'
 import type { KnownChunks } from '../chunks/known-chunks.ts'
 import { readBody } from '../http/read-body.ts'
-import type { PatternFinder } from '../patterns/pattern-finder.ts'
-import type { PatternLists } from '../prompt/find-contexts.ts'
-import { membersOf, type Received } from '../receive/read-received.ts'
+import { membersOf } from '../receive/read-received.ts'
 import { readWithinLimits } from '../receive/read-within-limits.ts'
 import { readOptions, readPriority } from '../request-options.ts'
 import type { Settings } from '../settings.ts'
@@ -23,7 +21,6 @@ export interface Reading {
   /** may change while the proxy runs; read once per request */
   readonly settings: () => Settings
   readonly tenancy: () => Tenancy
-  readonly patterns: () => PatternFinder | undefined
   /** chunks with known borders, wherever they occur in prompts */
   readonly chunks: KnownChunks
   readonly templates: TemplateBook
@@ -48,7 +45,7 @@ export async function readCall(
   const limit = Math.min(pipeline.settings().bodyLimit, pipeline.bodyMemory.limit)
   const body = await readBody(incoming, { limit, share, turn, signal: clientLeft })
   try {
-    return await toCall(pipeline, api, incoming, { body, share }, caller, clientLeft)
+    return await toCall(pipeline, api, incoming, { body, share }, caller)
   } catch (error) {
     share.release()
     throw error
@@ -62,7 +59,6 @@ export async function toCall(
   incoming: IncomingMessage,
   { body, share }: { readonly body: Buffer; readonly share: BodyShare },
   caller: Caller,
-  clientLeft?: AbortSignal,
 ): Promise<Call> {
   const settings = pipeline.settings()
   const encoding = header(incoming, 'content-encoding')?.trim().toLowerCase() || 'identity'
@@ -74,7 +70,7 @@ export async function toCall(
     turn: () => pipeline.heavyTurns.take(),
   })
   const members = membersOf(received)
-  const certain = new CertainLists(pipeline.chunks.finderFor(caller.tenant), received.separated)
+  const certain = new CertainLists(pipeline.chunks.finderFor(caller.tenant), received.separated, settings.templates)
   return {
     api,
     caller,
@@ -86,24 +82,11 @@ export async function toCall(
     content: new CallContent(body, share, received, certain),
     isHeavy,
     budgetMilliseconds: isHeavy ? settings.workLimits.milliseconds : undefined,
-    patternLists: await findByPatterns(pipeline, received, clientLeft),
     known: pipeline.templates.cutsOf(caller.tenant, api),
     permit: permitLists(pipeline.templates, { tenant: caller.tenant, api, mode: settings.mode }),
     model: typeof members.model === 'string' ? members.model : undefined,
     isStream: members.stream === true,
   }
-}
-
-/** Runs the user's own patterns over the texts of a request. */
-async function findByPatterns(
-  { patterns }: Pick<Reading, 'patterns'>,
-  { prompt }: Received,
-  clientLeft: AbortSignal | undefined,
-): Promise<PatternLists | undefined> {
-  const [finder, set] = [patterns(), prompt?.set]
-  if (!finder || !set) return undefined
-  const texts = set.texts.map(({ text, isRaw }) => (isRaw ? '' : text))
-  return new Map([...(await finder.find(texts, clientLeft)).entries()])
 }
 
 function header(incoming: IncomingMessage, name: string): string | undefined {

@@ -3,7 +3,7 @@ import type { Call } from './call.ts'
 
 /** Extracts from a call what `decide` needs. */
 export function toDecisionInput(call: Call): DecisionInput {
-  const { content, settings, caller, conversation, options, patternLists, known, permit } = call
+  const { content, settings, caller, conversation, options, known, permit } = call
   const { budgetMilliseconds, isRefused } = call
   const { mode, wording, mustPay, volatileFields } = settings
   return {
@@ -16,7 +16,6 @@ export function toDecisionInput(call: Call): DecisionInput {
     wording,
     mustPay,
     volatileFields,
-    patternLists,
     certain: content.certain,
     known,
     permit,

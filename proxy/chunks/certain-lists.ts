@@ -1,6 +1,12 @@
-import { type CertainList, type SearchedText, toSpans } from '../prompt/certain-list.ts'
+import { type CertainFinder, type CertainList, type SearchedText, toSpans } from '../prompt/certain-list.ts'
 import { overlap } from '../prompt/context-list.ts'
 import { findTurns } from '../prompt/scan/find-turns.ts'
+import {
+  type DeclaredLists,
+  type DeclaredRefusal,
+  type DeclaredTemplate,
+  findDeclaredLists,
+} from '../templates/declared-templates.ts'
 import type { ChunkRefusal, KnownLists } from './find-known-lists.ts'
 import { findSeparatedLists } from './find-separated-lists.ts'
 import type { SeparatedText } from './separators.ts'
@@ -14,33 +20,46 @@ interface KnownChunkCounts {
   readonly refused: Readonly<Partial<Record<ChunkRefusal, number>>>
 }
 
-/** The lists with certain borders in one request: divided by our separator, or made of known chunks. */
+/** What is reported about the configured templates in a request. */
+interface TemplateCounts {
+  readonly lists: number
+  readonly refused: readonly DeclaredRefusal[]
+}
+
+/** What was found in a message. */
+interface FoundLists {
+  readonly whole: string
+  readonly lists: CertainList[]
+  readonly known: KnownLists
+  readonly declared: DeclaredLists
+}
+
+/** The lists with certain borders in one request: divided by our separator, written by a template, or of known chunks. */
 export class CertainLists {
   readonly #findKnown: ((text: string) => KnownLists) | undefined
   readonly #separated: ReadonlyMap<number, SeparatedText>
-  #kept: KnownChunkCounts | undefined
+  readonly #templates: readonly DeclaredTemplate[]
+  #kept: { readonly chunks: KnownChunkCounts; readonly templates: TemplateCounts } | undefined
   /** by the texts of a message, since a request is laid out more than once */
-  readonly #found = new Map<
-    string,
-    { readonly whole: string; readonly lists: CertainList[]; readonly known: KnownLists }
-  >()
+  readonly #found = new Map<string, FoundLists>()
 
   constructor(
     findKnown: ((text: string) => KnownLists) | undefined,
     separated: ReadonlyMap<number, SeparatedText> = new Map(),
+    templates: readonly DeclaredTemplate[] = [],
   ) {
     this.#findKnown = findKnown
     this.#separated = separated
+    this.#templates = templates
   }
 
-  /** Finds the lists in a text; undefined if there is nothing to find them by. */
-  get finder(): ((text: SearchedText) => readonly CertainList[]) | undefined {
-    if (!this.#findKnown && this.#separated.size === 0) return undefined
+  /** Finds the lists in a text. */
+  get finder(): CertainFinder {
     return (text) => this.#find(text)
   }
 
   get counts(): KnownChunkCounts {
-    if (this.#kept) return this.#kept
+    if (this.#kept) return this.#kept.chunks
     let matched = 0
     let lists = 0
     const refused: Partial<Record<ChunkRefusal, number>> = {}
@@ -52,9 +71,16 @@ export class CertainLists {
     return { matched, lists, refused }
   }
 
+  get templateCounts(): TemplateCounts {
+    if (this.#kept) return this.#kept.templates
+    const declared = [...this.#found.values()].map((found) => found.declared)
+    const lists = declared.reduce((sum, own) => sum + own.lists.length, 0)
+    return { lists, refused: declared.flatMap(({ refused }) => refused) }
+  }
+
   /** Releases all texts; the counts stay. */
   release(): void {
-    this.#kept = this.counts
+    this.#kept = { chunks: this.counts, templates: this.templateCounts }
     this.#found.clear()
   }
 
@@ -65,11 +91,14 @@ export class CertainLists {
     const separated = this.#findSeparated(text)
     const known = this.#findKnown?.(text.whole) ?? { lists: [], matched: 0, refused: [] }
     const others = known.lists.map(({ chunks, ...list }): CertainList => {
-      return { ...list, certain: { by: 'known_chunks', chunks, spans: toSpans(list.blocks) } }
+      return { ...list, certain: { by: 'known_chunks', chunks, spans: toSpans(list), labels: [] } }
     })
-    const apart = others.filter((list) => !separated.some((one) => overlap(one, list)))
-    const lists = [...separated, ...apart]
-    this.#found.set(name, { whole: text.whole, lists, known })
+    const declared = findDeclaredLists(text, this.#templates)
+    const lists = separated
+    for (const list of [...declared.lists, ...others]) {
+      if (!lists.some((one) => overlap(one, list))) lists.push(list)
+    }
+    this.#found.set(name, { whole: text.whole, lists, known, declared })
     return lists
   }
 

@@ -28,8 +28,8 @@ export function findSeparatedLists(text: string, places: readonly number[], boun
     const list = blocks
     blocks = []
     if (list.length < 2 || list.length > mostBlocks) return
-    const certain = { by: 'separator' as const, chunks: [], spans: toSpans(list) }
-    lists.push({ blocks: list, positional: false, labelPrefix: '', end: list.at(-1)!.end, certain })
+    const found = { blocks: list, positional: false, labelPrefix: '', end: list.at(-1)!.end }
+    lists.push({ ...found, certain: { by: 'separator', chunks: [], spans: toSpans(found), labels: [] } })
   }
   const push = (start: number, end: number): void => {
     const from = findContentStart(text, start, end)

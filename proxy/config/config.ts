@@ -2,11 +2,11 @@ import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { KeysConfig } from '../access/key-record.ts'
 import type { TenantSource } from '../access/tenant.ts'
 import type { WorkLimits } from '../bounds/work-limits.ts'
-import type { BlockPattern } from '../patterns/block-pattern.ts'
 import type { VolatileFields } from '../prompt/cut-ranks.ts'
 import type { Wording } from '../prompt/wording.ts'
 import type { RequestSwitches } from '../request-options.ts'
 import type { Mode } from '../settings.ts'
+import type { TemplateText } from '../templates/cut/read-template.ts'
 
 /** Where a server listens. */
 export interface ListenAddress {
@@ -87,12 +87,12 @@ export interface Config {
   /** defaults for what requests do not set in `x-reprise-options` */
   readonly options: Required<RequestSwitches>
   readonly blocks: {
-    readonly patterns: readonly BlockPattern[]
-    readonly patternMilliseconds: number
     /** text that applications put between documents and that no engine sees; empty: none */
     readonly separator: string
     readonly volatileFields: VolatileFields
   }
+  /** how applications write lists of blocks, in the order in which they are tried */
+  readonly templates: readonly TemplateText[]
   readonly chunks: {
     readonly maxChunks: number
     readonly maxBytes: number
@@ -100,7 +100,7 @@ export interface Config {
     readonly learn: boolean
     readonly bodyBytes: number
   }
-  readonly hygiene: { readonly sortTools: boolean; readonly moveVolatileHeaders: boolean }
+  readonly hygiene: { readonly sortTools: boolean }
   readonly tenantsFrom: TenantSource
   /** addresses and ranges (CIDR) whose `x-reprise-tenant` counts */
   readonly trustedPeers: readonly string[]

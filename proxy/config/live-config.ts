@@ -12,6 +12,7 @@ export const reloadable: readonly string[] = [
   'explicit',
   'options',
   'blocks',
+  'templates',
   'hygiene',
   'tenants',
   'keys',

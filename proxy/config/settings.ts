@@ -1,9 +1,9 @@
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { KeyRecord } from '../access/key-record.ts'
 import type { TenantSource } from '../access/tenant.ts'
-import type { BlockPattern } from '../patterns/block-pattern.ts'
 import type { VolatileFields } from '../prompt/cut-ranks.ts'
 import type { Mode } from '../settings.ts'
+import type { TemplateText } from '../templates/cut/read-template.ts'
 
 /** YAML 1.1 writers turn a bare `on` into `true`. */
 export type Switch = 'on' | 'off' | boolean
@@ -30,9 +30,10 @@ export interface Settings {
   annotations: { order: string; volatile: string; location: string }
   explicit: { template: string }
   options: { reorder: Switch; dedup: Switch; annotate: Switch; schedule: Switch; citations: 'remap' | 'keep' }
-  blocks: { patterns: BlockPattern[]; pattern_milliseconds: number; separator: string; volatile: VolatileFields }
+  blocks: { separator: string; volatile: VolatileFields }
+  templates: TemplateText[]
   chunks: { max_chunks: number; max_bytes: number; learn: boolean; body_bytes: number }
-  hygiene: { sort_tools: boolean; move_volatile_headers: boolean }
+  hygiene: { sort_tools: boolean }
   tenants: { from: TenantSource; trusted_peers: string[]; salt_secret?: string }
   keys: { file?: string; entries: KeyRecord[]; allow_engine_paths: string[]; forward_client_authorization: boolean }
   limits: {

@@ -1,5 +1,6 @@
 import type { Mode } from '../settings.ts'
 import type { Config, EngineConfig, ListenerTlsFiles, RecordConfig, RedisConfig } from './config.ts'
+import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import { readListenAddress } from './read-arguments.ts'
 import type { EngineSettings, Settings, Switch } from './settings.ts'
 
@@ -26,18 +27,17 @@ export function toConfig(settings: Settings): Config {
       citations: options.citations === 'remap',
     },
     blocks: {
-      patterns: blocks.patterns,
-      patternMilliseconds: blocks.pattern_milliseconds,
       separator: blocks.separator,
       volatileFields: blocks.volatile,
     },
+    templates: settings.templates,
     chunks: {
       maxChunks: chunks.max_chunks,
       maxBytes: chunks.max_bytes,
       learn: chunks.learn,
       bodyBytes: chunks.body_bytes,
     },
-    hygiene: { sortTools: hygiene.sort_tools, moveVolatileHeaders: hygiene.move_volatile_headers },
+    hygiene: { sortTools: hygiene.sort_tools },
     tenantsFrom: settings.tenants.from,
     trustedPeers: settings.tenants.trusted_peers,
     saltSecret: settings.tenants.salt_secret,
@@ -115,7 +115,7 @@ function isOn(value: Switch): boolean {
 /** What may be moved without a setting: what can be proved on an engine, or else what a person confirms. */
 function toMode({ mode, engines }: Settings): Mode {
   if (mode !== undefined) return typeof mode === 'boolean' ? toWord(mode) : mode
-  return engines.length === 0 || engines.some(({ kind }) => kind !== undefined && kind !== 'openai') ? 'auto' : 'ask'
+  return engines.length === 0 || engines.some(({ kind = 'openai' }) => adapterFor(kind).scoreAnswer) ? 'auto' : 'ask'
 }
 
 function toWord(isOn: boolean): 'on' | 'off' {

@@ -1,6 +1,6 @@
-import { findVolatileText, type VolatileText } from '../hygiene/find-volatile-text.ts'
 import type { PromptMessage, PromptText } from '../prompt/body/prompt.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
+import { findVolatileText, type VolatileText } from './find-volatile-text.ts'
 import type { Finding } from './finding.ts'
 
 /** At most this many are listed: the first one already ends the shared prefix. */
@@ -44,21 +44,18 @@ function findInMessage(message: PromptMessage, texts: readonly PromptText[], slo
   return found
 }
 
-function toFinding({ start, end, kind, explanation, line }: VolatileText, text: string, path: string): Finding {
+function toFinding({ start, end, kind, explanation }: VolatileText, text: string, path: string): Finding {
   const excerpt = text.slice(start, Math.min(end, start + 80)).replace(/\s+/g, ' ')
   const cut = end - start > 80 ? '…' : ''
   const found = `${path} contains ${explanation}: '${excerpt}${cut}'. Nothing after it is reused`
-  return { check: 'volatile_text', level: 'warning', found, fix: fixFor(kind, line !== undefined) }
+  return { check: 'volatile_text', level: 'warning', found, fix: fixFor(kind) }
 }
 
-function fixFor(kind: VolatileText['kind'], isMovable: boolean): string {
-  const move = isMovable
-    ? ', or set hygiene.move_volatile_headers, which moves such lines to the end of the system prompt'
-    : ''
+function fixFor(kind: VolatileText['kind']): string {
   if (kind === 'attribution')
-    return `switch the header off in the client (Claude Code: CLAUDE_CODE_ATTRIBUTION_HEADER=0)${move}`
-  if (kind === 'date') return `put it after the blocks, next to the question${move}`
-  if (kind === 'time') return `put it after the blocks, next to the question, or send only the date${move}`
-  if (kind === 'id') return `send it as a header or in 'metadata' instead, or after the blocks${move}`
+    return 'switch the header off in the client (Claude Code: CLAUDE_CODE_ATTRIBUTION_HEADER=0)'
+  if (kind === 'date') return 'put it after the blocks, next to the question'
+  if (kind === 'time') return 'put it after the blocks, next to the question, or send only the date'
+  if (kind === 'id') return "send it as a header or in 'metadata' instead, or after the blocks"
   return 'if it differs from request to request, put it after the blocks, next to the question'
 }

@@ -1,6 +1,7 @@
 import { digestOf, type ScopeId } from '#index/context-block.ts'
 import type { PromptMessage, PromptSet } from './body/prompt.ts'
 import { type PromptContext, slotsByText } from './body/prompt-context.ts'
+import { mayChange } from './certain-list.ts'
 
 /**
  * Returns the identity of a message as received. Block contents, which are most of it, are included by their
@@ -49,7 +50,7 @@ function digestContexts(base: ScopeId, text: string, contexts: readonly PromptCo
   })
 }
 
-/** Names the contexts of a rendered prompt. Those found without known chunks are named as if no chunks were known. */
+/** Names the contexts of a rendered prompt. Those found without known chunks and templates are named as if no chunks were known. */
 export function nameContexts(
   base: ScopeId,
   text: string,
@@ -61,7 +62,7 @@ export function nameContexts(
   return contexts.map((context) => {
     const start = context.slots[0]!.start
     const own = byStart.get(start)
-    if (own !== undefined && context.certain?.by !== 'known_chunks') return own
+    if (own !== undefined && !mayChange(context)) return own
     return digestContexts(base, text, [context])[0]!
   })
 }

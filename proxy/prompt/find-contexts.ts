@@ -2,7 +2,7 @@ import { toBlockId } from '#index/context-block.ts'
 import { elementSpans, type Span } from '../json/json-spans.ts'
 import type { PromptMessage } from './body/prompt.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
-import { type CertainFinder, preferCertain } from './certain-list.ts'
+import { type CertainFinder, mayChange, preferCertain } from './certain-list.ts'
 import { type ContextList, mostBlocks } from './context-list.ts'
 import { finish } from './finish.ts'
 import { searchLists } from './forms/find-context-lists.ts'
@@ -10,7 +10,6 @@ import { findWholeParts } from './judge/are-whole-parts.ts'
 import { findLookalike } from './judge/find-lookalikes.ts'
 import { leaveOutAnswers } from './judge/leave-out-answers.ts'
 import { areUnsure, type Reason, type Refusal } from './judge/reasons.ts'
-import type { KnownTemplates } from './known-templates.ts'
 import { judgeTask } from './places/judge-task.ts'
 import { findContentEnd, findContentStart, findIndexFrom } from './scan/find-edges.ts'
 import { findTurns } from './scan/find-turns.ts'
@@ -26,8 +25,13 @@ const partSeparator = '\n\n'
 // a tool's result that an agent hands over in a message of the user, after the question
 const OBSERVATION = /^\s{0,8}(?:observation|tool (?:call )?(?:result|response|output)s?)[:：]\s/i
 
-/** Lists found by the user's own patterns, by text index. */
-export type PatternLists = ReadonlyMap<number, readonly ContextList[]>
+/** Templates whose lists are cut by their literals, without reading the rest of a prompt. */
+export interface KnownTemplates {
+  /** Returns the one list of a message, given as one text; undefined if no known template wrote it. */
+  cut(message: PromptMessage, whole: string): ContextList | undefined
+  /** Learns what was found in a message that was not cut. */
+  learn(message: PromptMessage, whole: string, lists: readonly ContextList[]): void
+}
 
 /** Something in a prompt's text that looks like a list but is left alone. */
 export interface PlacedRefusal extends Span {
@@ -42,29 +46,27 @@ export interface FoundContexts {
   readonly refusals: readonly PlacedRefusal[]
   /** no contexts were found, but the text looks as if it had some with unclear borders */
   readonly isUnsure: boolean
-  /** the contexts that would be found without known chunks; set only if known chunks made a difference */
+  /** the contexts that would be found without known chunks and templates; set only if they made a difference */
   readonly unaided?: readonly PromptContext[] | undefined
 }
 
 /**
  * Finds the contexts of one message (docs/contract.md, What happens to a prompt): `documents` given as such, else marked lists, also across text
- * parts. If there are none, returns what the user's own patterns find; else the results of tools, or the text parts of
- * a user message before the last one, which is the question.
+ * parts. If there are none, returns the results of tools, or the text parts of a user message before the last one, which
+ * is the question.
  */
 export function searchMessage(
   message: PromptMessage,
   texts: readonly string[],
-  patternLists?: PatternLists,
   certain?: CertainFinder,
 ): FoundContexts {
-  return finish(searchInSteps(message, texts, patternLists, certain))
+  return finish(searchInSteps(message, texts, certain))
 }
 
 /** Like `searchMessage`, but yields every few thousand lines. */
 export function* searchInSteps(
   message: PromptMessage,
   texts: readonly string[],
-  patternLists?: PatternLists,
   certain?: CertainFinder,
   known?: KnownTemplates,
 ): Generator<void, FoundContexts> {
@@ -72,7 +74,7 @@ export function* searchInSteps(
   if (!rolesWithContext.has(message.role) || message.texts.length === 0) return toFound([])
   const marked = yield* findMarkedContexts(message, texts, certain, known)
   const orUnmarked = (contexts: PromptContext[]): PromptContext[] =>
-    contexts.length > 0 ? contexts : findUnmarked(message, texts, marked, patternLists)
+    contexts.length > 0 ? contexts : findUnmarked(message, texts, marked)
   const unaided = marked.unaided && orUnmarked(marked.unaided)
   return { ...toFound(orUnmarked(marked.contexts), marked.refusals), unaided }
 }
@@ -85,14 +87,7 @@ function findUnmarked(
   message: PromptMessage,
   texts: readonly string[],
   { isSpanning }: MarkedContexts,
-  patternLists?: PatternLists,
 ): PromptContext[] {
-  const patterned = message.texts.flatMap((text) => {
-    const found = patternLists?.get(text) ?? []
-    const lists = leaveOutAnswers(texts[text]!, leaveOutTurns(texts[text]!, found, message.isRendered ?? false))
-    return lists.map((list) => toContext(list, texts[text]!, () => ({ text, start: 0 })))
-  })
-  if (patterned.length > 0) return patterned
   if (isToolRole(message.role)) return message.texts.map((text) => toResult(text, texts, message.tool))
   if (message.role !== 'user' || !message.isTextOnly || message.texts.length < 3 || message.texts.length > mostBlocks)
     return []
@@ -137,7 +132,7 @@ interface MarkedContexts {
   readonly refusals: readonly PlacedRefusal[]
   /** A list was left alone because a block crosses the end of a part, or a picture is between its blocks. */
   readonly isSpanning: boolean
-  /** the contexts that would be found without known chunks; set only if known chunks made a difference */
+  /** the contexts that would be found without known chunks and templates; set only if they made a difference */
   readonly unaided: PromptContext[] | undefined
 }
 
@@ -157,11 +152,12 @@ function* findMarkedContexts(
   templates?: KnownTemplates,
 ): Generator<void, MarkedContexts> {
   const whole = message.texts.map((text) => texts[text]!).join(partSeparator)
-  const parts: { text: number; start: number }[] = []
+  const parts: { text: number; start: number; end: number }[] = []
   let at = 0
   for (const text of message.texts) {
-    parts.push({ text, start: at })
-    at += texts[text]!.length + partSeparator.length
+    const end = at + texts[text]!.length
+    parts.push({ text, start: at, end })
+    at = end + partSeparator.length
   }
   const locate = (offset: number): { text: number; start: number } => parts[findIndexFrom(parts, offset + 1) - 1]!
   const refusals: PlacedRefusal[] = []
@@ -208,12 +204,12 @@ function* findMarkedContexts(
       torn: found.flatMap((context) => tornAt(context) ?? []),
     }
   }
-  // certain borders need no evidence: known chunks and our own separator
+  // certain borders need no evidence: known chunks, our own separator, templates of the configuration
   const { role, isRendered = false } = message
   const known = leaveOutTurns(whole, certain?.({ whole, parts, role, isRendered }) ?? [], isRendered)
   const { contexts, torn } = place(preferCertain(guessed, known))
   for (const { text, start } of torn) refusals.push({ refused: 'spans_parts', text, start, end: texts[text]!.length })
-  const isAided = contexts.some((context) => context.certain?.by === 'known_chunks')
+  const isAided = contexts.some(mayChange)
   const separated = known.filter((list) => list.certain.by === 'separator')
   const unaided = isAided ? place(preferCertain(guessed, separated)).contexts : undefined
   return { contexts, refusals, isSpanning: torn.length > 0, unaided }

@@ -11,18 +11,19 @@ import { TurnMemory } from '../store/turn-memory.ts'
 import { contextPlaceholder } from './body/explicit-context.ts'
 import type { Prompt, PromptMessage, PromptSet } from './body/prompt.ts'
 import type { PromptContext } from './body/prompt-context.ts'
-import { type CertainFinder, type CertainList, fromSpans, type SearchedText } from './certain-list.ts'
+import {
+  type CertainFinder,
+  type CertainList,
+  fromSpans,
+  mayChange,
+  type SearchedText,
+  shortestSearched,
+} from './certain-list.ts'
 import { cutRanks, type VolatileFields } from './cut-ranks.ts'
 import { digestMessage, nameContexts } from './digest-message.ts'
-import {
-  type FoundContexts,
-  type PatternLists,
-  type PlacedRefusal,
-  searchInSteps,
-  searchMessage,
-} from './find-contexts.ts'
+import { type FoundContexts, type PlacedRefusal, searchInSteps, searchMessage } from './find-contexts.ts'
 import { finish } from './finish.ts'
-import type { KnownTemplates } from './known-templates.ts'
+import type { KnownTemplates } from './find-contexts.ts'
 import type { LaidOutMessage, Layout, PermitLists, PromptLayout, UnresolvedTurn } from './layout.ts'
 import { type PlacedContext, placeBlocks } from './place-explicit-context.ts'
 import { markSpokenOf, type UnmappedNames } from './places/mark-spoken-of.ts'
@@ -37,9 +38,9 @@ interface ReadMessage {
   /** its text with a placeholder for blocks of a past request */
   readonly holder: number | undefined
   readonly contexts: readonly PromptContext[]
-  /** the contexts that would be found without known chunks; set only if known chunks made a difference */
+  /** the contexts that would be found without known chunks and templates; set only if they made a difference */
   readonly unaided: readonly PromptContext[] | undefined
-  /** identity of the message as received, independent of known chunks */
+  /** identity of the message as received, independent of known chunks and templates */
   readonly digest: string
 }
 
@@ -53,7 +54,6 @@ interface LayoutState {
   readonly options: RequestOptions
   readonly store: ConversationStore
   readonly blockTemplate: string
-  readonly patternLists?: PatternLists | undefined
   /** finds lists whose borders are certain */
   readonly certain?: CertainFinder | undefined
   readonly unmapped?: UnmappedNames | undefined
@@ -64,9 +64,6 @@ interface LayoutState {
   /** what to do with fields that only rank blocks; undefined: keep them */
   readonly volatileFields?: VolatileFields | undefined
 }
-
-/** Minimum total length in characters of two chunks that were learned or registered separately. */
-const shortestChunks = 64
 
 /**
  * Inserts explicit blocks, including those of past turns, finds all contexts, and recalls every turn. Yields at least
@@ -158,14 +155,14 @@ class LayoutWriter {
   }
 
   *#find(message: PromptMessage, certain: CertainFinder | undefined): Generator<void, FoundContexts> {
-    const found = yield* searchInSteps(message, this.#texts, this.#state.patternLists, certain, this.#state.known)
+    const found = yield* searchInSteps(message, this.#texts, certain, this.#state.known)
     this.#isUnsure ||= found.isUnsure
     this.#refusals.push(...found.refusals)
     return found
   }
 
   /**
-   * Finds the contexts of a message with the chunks known when it was sent, so that chunks learned or forgotten since
+   * Finds the contexts of a message as when it was sent, so that chunks learned or forgotten and templates changed since
    * then change no turn. A past turn without a record was sent as received.
    */
   #findAsSent(
@@ -173,13 +170,13 @@ class LayoutWriter {
     sent: SentTurn | undefined,
     isPast: boolean,
   ): readonly PromptContext[] {
-    const spans = sent?.kind === 'ordered' ? sent.spans : undefined
+    const { spans, labels } = sent?.kind === 'ordered' ? sent : {}
     if (!spans) return unaided && (isPast || sent) ? unaided : contexts
     const known = (text: SearchedText): CertainList[] => {
       const separated = this.#state.certain?.(text).filter(({ certain }) => certain.by === 'separator') ?? []
-      return [...separated, ...spans.flatMap((own) => fromSpans(own, text.whole.length) ?? [])]
+      return [...separated, ...spans.flatMap((own, i) => fromSpans(own, labels?.[i] ?? [], text.whole) ?? [])]
     }
-    return searchMessage(message, this.#texts, this.#state.patternLists, known).contexts
+    return searchMessage(message, this.#texts, known).contexts
   }
 
   #layOut(read: ReadMessage, isPast: boolean): LaidOutMessage {
@@ -190,7 +187,7 @@ class LayoutWriter {
     const laidOut = { message, identity, keys: [], explicit: undefined, past: [], contexts: read.contexts }
     const isPlain = !isPlaced && holder === undefined && read.contexts.length === 0
     // most messages of a long history are like this, and they need no keys
-    if (isPlain && !this.#mayHaveHeldChunks(message)) return laidOut
+    if (isPlain && !this.#mayHaveHeldLists(message)) return laidOut
     const turn = toTurnKey(this.#chain, this.#conversation)
     const isolated = digestOf(JSON.stringify([tenant, conversation, 'alone', digest]))
     // the messages before it may be gone, and they are what identifies an unnamed conversation
@@ -205,10 +202,10 @@ class LayoutWriter {
     return message.isRendered ? this.#recallTurns(ordered, unaided ?? contexts) : ordered
   }
 
-  /** Returns whether chunks may have been found in it that are no longer known. */
-  #mayHaveHeldChunks({ role, texts }: PromptMessage): boolean {
+  /** Returns whether lists may have been found in it that would not be found now. */
+  #mayHaveHeldLists({ role, texts }: PromptMessage): boolean {
     if (role === 'assistant' || !this.#state.certain) return false
-    return texts.reduce((sum, text) => sum + this.#texts[text]!.length, 0) >= shortestChunks
+    return texts.reduce((sum, text) => sum + this.#texts[text]!.length, 0) >= shortestSearched
   }
 
   /**
@@ -227,9 +224,7 @@ class LayoutWriter {
     const past = laidOut.past.length > 0 ? laidOut.past : names.map(recall)
     const contextKeys = names.map((name) => this.#memory.keysOfOrdered([name]))
     // a list that was not known when it was asked about was sent as received
-    const kept = [...contexts.keys()].filter(
-      (i) => i >= asked || past[i] || contexts[i]!.certain?.by !== 'known_chunks',
-    )
+    const kept = [...contexts.keys()].filter((i) => i >= asked || past[i] || !mayChange(contexts[i]!))
     return {
       contextKeys: kept.map((i) => contextKeys[i]!),
       ...laidOut,

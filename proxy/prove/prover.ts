@@ -16,7 +16,7 @@ import { AnswerText } from './answer-text.ts'
 import { type PromptVariants, writeVariants } from './write-variants.ts'
 
 /** How a sample ended. `interrupted`: clients needed the engine. */
-export type SampleOutcome = 'scored' | 'unscored' | 'interrupted'
+type SampleOutcome = 'scored' | 'unscored' | 'interrupted'
 
 interface ProverOptions {
   readonly templates: TemplateBook
@@ -200,7 +200,7 @@ async function scoreVariants(
 type Followed = Pick<Sample, 'headers' | 'answer' | 'promptTokens'>
 
 /** Follows the answer to one request. */
-export class AnswerFollower {
+class AnswerFollower {
   readonly #text: AnswerText
   readonly #end: (followed: Followed | undefined) => void
   #headers: readonly string[] = []

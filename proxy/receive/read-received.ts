@@ -20,8 +20,7 @@ export interface Received {
   /** identifies a prompt that is not read to its end; undefined for small bodies and for several prompts */
   readonly bytes?: UnreadBytes | undefined
   /**
-   * what was tidied up: `tools`, `volatile_text`, `separators`. If not empty, the prompt's body differs from the one
-   * received
+   * what was tidied up: `tools`, `separators`. If not empty, the prompt's body differs from the one received
    */
   readonly tidied: readonly string[]
   /** where separators were, by index of the text */
@@ -63,7 +62,7 @@ export function readReceived(
 
 const byteOrderMark = Buffer.from('\uFEFF')
 
-const none: HygieneSettings = { sortTools: false, moveVolatileHeaders: false }
+const none: HygieneSettings = { sortTools: false }
 
 function part(api: PromptApi, prompt: PromptBody, separators: Separators): SeparatedBody | 'too_many' | undefined {
   try {
@@ -78,8 +77,7 @@ function tidyUp(api: PromptApi, prompt: PromptBody, hygiene: HygieneSettings): O
   try {
     const clean = applyHygiene(prompt.json, hygiene)
     if (!clean) return { prompt, tidied: [], fault: undefined }
-    const tidied = [...(clean.hasSortedTools ? ['tools'] : []), ...(clean.movedLines > 0 ? ['volatile_text'] : [])]
-    return { prompt: readPromptBody(api, Buffer.from(clean.body)), tidied, fault: undefined }
+    return { prompt: readPromptBody(api, Buffer.from(clean)), tidied: ['tools'], fault: undefined }
   } catch (fault) {
     return { prompt, tidied: [], fault }
   }

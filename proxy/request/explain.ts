@@ -20,6 +20,7 @@ import { decide } from '../reuse/decide.ts'
 import type { Decision } from '../reuse/decision.ts'
 import { MemoryConversationStore } from '../store/memory-conversation-store.ts'
 import { wordsOf } from '../telemetry/hot-blocks/block-words.ts'
+import { templateRemedies } from '../templates/declared-templates.ts'
 import type { Pipeline } from './pipeline.ts'
 import { recallAhead } from './recall-ahead.ts'
 import { routeCall } from './route-call.ts'
@@ -150,6 +151,7 @@ function describe(
       first_block: starts[i]!,
       blocks: found.slots.length,
       found_by: found.certain?.by ?? (found.isResult ? 'tool_result' : 'prompt'),
+      declared: found.certain?.template,
       ...(found.template && {
         template: found.template.id,
         template_state: pipeline.templates.stateOf(found.template.id),
@@ -163,7 +165,7 @@ function describe(
     replica: replica.id,
     tenant: call.caller.tenant,
     skipped: decision.skipped ?? null,
-    left_alone: explainRefusals(prompt, decision),
+    left_alone: [...explainTemplates(prompt, call), ...explainRefusals(prompt, decision)],
   }
   const sent = prompt ? withoutTags(writeBody(prompt, decision.splices ?? []).toString(), replica) : asJson(body)
   return `${JSON.stringify(explanation).slice(0, -1)},"body":${sent}}`
@@ -194,6 +196,17 @@ function explainRefusals(prompt: PromptBody | undefined, { contexts, refusals }:
   return leftAlone.slice(0, mostRefusals).map(({ refused, text, start, end }) => ({
     at: texts[text]!.path.join('.'),
     ...explainRefusal(texts[text]!.text, refused, { start, end }),
+  }))
+}
+
+/** Describes the lists that templates of the configuration seem to have written: why they are left alone. */
+function explainTemplates(prompt: PromptBody | undefined, { content }: Call): object[] {
+  const texts = prompt?.set?.texts ?? []
+  return content.certain.templateCounts.refused.map(({ template, refused, text }) => ({
+    at: texts[text]!.path.join('.'),
+    template,
+    reason: `template_${refused}`,
+    remedy: templateRemedies[refused],
   }))
 }
 

@@ -23,7 +23,6 @@ const call = {
   caller: { tenant: 't' },
   conversation: undefined,
   options: {},
-  patternLists: undefined,
 } as unknown as Call
 const sent: SentTurn = { kind: 'ordered', contexts: [{ order: [1, 0], annotation: undefined, pointers: [] }] }
 

@@ -77,15 +77,21 @@ function noteReceived({ telemetry, log }: Pipeline, { settings, content }: Call,
   log.error({ request, error: fault }, 'request not tidied up because of a fault of ours')
 }
 
-/** Records what was found in the request, and which known chunks. */
+/** Records what was found in the request, and which known chunks and templates. */
 function noteFound({ telemetry }: Pipeline, { api, settings, content }: Call, { decision }: RoutedCall): void {
   const { metrics, recent } = telemetry
   const { matched, lists, refused } = content.certain.counts
+  const { templateCounts } = content.certain
   const { skipped, refusals, contexts } = decision
   const differs = contexts.some(({ found }) => found.slots.some(({ ranks }) => ranks !== undefined))
   const { set } = content.received.prompt ?? {}
   if (set && settings.keepsWords) telemetry.words.note(contexts, decision.worlds?.texts ?? [])
-  if (set) recent.note({ api, set, skipped, refusals, chunks: { matched, refused }, differs })
+  if (set) {
+    const templates = templateCounts.refused
+    recent.note({ api, set, skipped, refusals, chunks: { matched, refused }, templates, differs })
+  }
+  metrics.templateLists.inc({ outcome: 'found' }, templateCounts.lists)
+  for (const { refused: outcome } of templateCounts.refused) metrics.templateLists.inc({ outcome })
   if (matched === 0) return
   metrics.chunksMatched.inc(matched)
   metrics.chunkLists.inc({ outcome: 'found' }, lists)

@@ -4,8 +4,8 @@ import type { CitationMap } from '../answer/citations/citation-labels.ts'
 import type { CertainLists } from '../chunks/certain-lists.ts'
 import type { BodySplice } from '../prompt/body/splice-body.ts'
 import type { VolatileFields } from '../prompt/cut-ranks.ts'
-import type { PatternLists, PlacedRefusal } from '../prompt/find-contexts.ts'
-import type { KnownTemplates } from '../prompt/known-templates.ts'
+import type { PlacedRefusal } from '../prompt/find-contexts.ts'
+import type { KnownTemplates } from '../prompt/find-contexts.ts'
 import type { Layout, PermitLists } from '../prompt/layout.ts'
 import type { PlacedContext } from '../prompt/place-explicit-context.ts'
 import type { Wording } from '../prompt/wording.ts'
@@ -74,7 +74,6 @@ export interface DecisionInput {
   readonly mustPay?: boolean | undefined
   /** what to do with fields that only rank blocks; undefined: keep them */
   readonly volatileFields?: VolatileFields | undefined
-  readonly patternLists?: PatternLists | undefined
   /** finds lists with known borders */
   readonly certain?: CertainLists | undefined
   /** templates whose lists need not be found anew */

@@ -57,7 +57,7 @@ function layOutSet(
   input: DecisionInput,
   store: ConversationStore,
 ): Generator<void, Layout> {
-  const { mode, isRefused, tenant, conversation, wording, volatileFields, patternLists, certain, known, permit } = input
+  const { mode, isRefused, tenant, conversation, wording, volatileFields, certain, known, permit } = input
   const merged = { ...input.options, ...prompt.explicit?.options }
   const { tools } = prompt.members
   const isKept = mode === 'shadow' || isRefused
@@ -68,7 +68,6 @@ function layOutSet(
     options: merged,
     store: isRefused ? withTurnsAsReceived(store) : store,
     blockTemplate: wording.block,
-    patternLists,
     certain: certain?.finder,
     known,
     permit,

@@ -1,5 +1,6 @@
 import type { SentOrder, SentTurn, TurnKey } from '#index/conversation-store.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
+import { mayChange } from '../prompt/certain-list.ts'
 import type { LaidOutMessage, Layout } from '../prompt/layout.ts'
 
 /** A context with the order it is sent in. */
@@ -49,11 +50,11 @@ export function turnsAsReceived({ prompts }: Pick<Layout, 'prompts'>): Map<TurnK
   return turns
 }
 
-/**
- * Returns the positions of blocks that are known chunks: the chunks may be forgotten by the time the turn is sent
- * again.
- */
-function spansOf(ordered: readonly OrderedContext[]): { spans?: (readonly number[])[] } {
-  const spans = ordered.flatMap(({ found: { certain } }) => (certain?.by === 'known_chunks' ? [certain.spans] : []))
-  return spans.length === 0 ? {} : { spans }
+/** Returns where blocks are that might not be found again, because chunks and templates change. */
+function spansOf(ordered: readonly OrderedContext[]): { spans?: number[][]; labels?: number[][] } {
+  const certain = ordered.flatMap(({ found }) => (mayChange(found) ? [found.certain!] : []))
+  if (certain.length === 0) return {}
+  const spans = certain.map((own) => [...own.spans])
+  const labels = certain.map((own) => [...own.labels])
+  return labels.some((own) => own.length > 0) ? { spans, labels } : { spans }
 }

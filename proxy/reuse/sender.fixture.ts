@@ -12,6 +12,7 @@ import { contentsOf } from '../request/route-call.ts'
 import type { RequestOptions } from '../request-options.ts'
 import type { Mode } from '../settings.ts'
 import { MemoryConversationStore } from '../store/memory-conversation-store.ts'
+import type { DeclaredTemplate } from '../templates/declared-templates.ts'
 import { decide } from './decide.ts'
 import type { Decision } from './decision.ts'
 import type { Candidate } from './plan-route.ts'
@@ -35,6 +36,7 @@ export class Sender {
   readonly mirror: CacheMirror = new CacheMirror({ maxRequests: 1000, maxBlocks: 100_000 })
   readonly store: MemoryConversationStore = new MemoryConversationStore(1_000_000)
   chunks: KnownChunks = new KnownChunks({ maxChunks: 1000, maxBytes: 1_000_000, source: 1 })
+  templates: readonly DeclaredTemplate[] = []
   /** how its engine caches, if it says so */
   cacheConfig: Candidate['cacheConfig']
   /** how it reuses KV at any position, if it does */
@@ -62,7 +64,7 @@ export class Sender {
         mustPay: options.mustPay,
         wording: defaultWording,
         volatileFields: options.volatileFields,
-        certain: new CertainLists(this.chunks.finderFor(tenant), received.separated),
+        certain: new CertainLists(this.chunks.finderFor(tenant), received.separated, this.templates),
       },
       { candidates: [this], store: this.store, select: () => 0, now: () => 0 },
     )

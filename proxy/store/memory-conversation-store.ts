@@ -47,7 +47,10 @@ function sizeOf(turn: SentTurn): number {
     case 'explicit':
       return turn.blocks.reduce((size, block) => size + 32 + 2 * block.length, base + sizeOfOrder(turn.context))
     case 'ordered':
-      return turn.contexts.reduce((size, context) => size + sizeOfOrder(context), base + sizeOfSpans(turn.spans))
+      return turn.contexts.reduce(
+        (size, context) => size + sizeOfOrder(context),
+        base + sizeOfSpans(turn.spans) + sizeOfSpans(turn.labels),
+      )
   }
 }
 

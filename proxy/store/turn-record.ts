@@ -39,6 +39,7 @@ const order = {
     },
   },
 }
+const positions = { type: 'array', maxItems: 1 << 12, items: { type: 'array', maxItems: 1 << 16, items: index } }
 const isRecord = new Ajv(ownSchemas).compile<{ turn: TurnKey; sent: SentTurn }>({
   type: 'object',
   required: ['turn', 'sent'],
@@ -56,7 +57,8 @@ const isRecord = new Ajv(ownSchemas).compile<{ turn: TurnKey; sent: SentTurn }>(
           properties: {
             kind: { const: 'ordered' },
             contexts: { type: 'array', maxItems: 1 << 12, items: order },
-            spans: { type: 'array', maxItems: 1 << 12, items: { type: 'array', maxItems: 1 << 16, items: index } },
+            spans: positions,
+            labels: positions,
           },
         },
         {
@@ -126,7 +128,8 @@ function withAbsent(sent: SentTurn): SentTurn {
   }
   if (sent.kind === 'ordered') {
     const contexts = sent.contexts.map(restore)
-    return sent.spans ? { kind: 'ordered', contexts, spans: sent.spans } : { kind: 'ordered', contexts }
+    const { spans, labels } = sent
+    return { kind: 'ordered', contexts, ...(spans && { spans }), ...(labels && { labels }) }
   }
   return sent.kind === 'explicit' ? { ...sent, context: restore(sent.context) } : sent
 }

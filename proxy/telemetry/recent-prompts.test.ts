@@ -20,6 +20,7 @@ function promptOf(texts: readonly string[], rest: Partial<NotedPrompt> & { role?
     skipped: 'no_blocks',
     refusals: [],
     chunks: { matched: 0, refused: {} },
+    templates: [],
     differs: false,
     ...noted,
   }
@@ -50,6 +51,12 @@ test.each<[what: string, prompt: NotedPrompt, reason: string | null, remedy: Reg
     promptOf([[1, 2, 3].map((n) => `%%% ${n} %%%\n${'It rained in Oslo. '.repeat(30)}\n`).join('')]),
     'unknown_form',
     /look like marks of documents/,
+  ],
+  [
+    'of a template whose numbers do not count up',
+    promptOf(['a', 'b'], { templates: [{ template: 'bot', refused: 'numbers', text: 1 }] }),
+    'template_numbers',
+    /count up/,
   ],
   [
     'known chunks of one text',

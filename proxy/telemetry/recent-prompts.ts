@@ -5,6 +5,7 @@ import type { PlacedRefusal } from '../prompt/find-contexts.ts'
 import { differingRemedy, remedyFor } from '../prompt/judge/explain-refusal.ts'
 import { findUnknownForm } from '../prompt/judge/find-unknown-form.ts'
 import type { SkippedReason } from '../reasons.ts'
+import { type DeclaredRefusal, templateRemedies } from '../templates/declared-templates.ts'
 
 /** What is known about a prompt after the decision. */
 export interface NotedPrompt {
@@ -14,6 +15,8 @@ export interface NotedPrompt {
   readonly refusals: readonly PlacedRefusal[]
   /** known chunks in it, and why adjacent ones are not a list */
   readonly chunks: { readonly matched: number; readonly refused: Readonly<Partial<Record<ChunkRefusal, number>>> }
+  /** lists that templates of the configuration seem to have written, and that are left alone */
+  readonly templates: readonly DeclaredRefusal[]
   /** otherwise equal blocks differ in fields that only rank them */
   readonly differs: boolean
 }
@@ -93,12 +96,18 @@ export class RecentPrompts {
 }
 
 /** Returns the shape of a prompt in which nothing was found; undefined if something was. */
-function toShape({ api, set, skipped, refusals, chunks, differs }: NotedPrompt): Shape | undefined {
+function toShape({ api, set, skipped, refusals, chunks, templates, differs }: NotedPrompt): Shape | undefined {
   const [refusal] = refusals
   if (skipped === 'nothing_to_gain' && differs) {
     return { api, ...longestText(set), skipped, reason: 'differs_by_score', remedy: differingRemedy }
   }
   if (skipped !== 'no_blocks' && skipped !== 'unsure_borders') return undefined
+  const [declared] = templates
+  if (declared !== undefined) {
+    const place = { role: roleOf(set, declared.text), characters: powerOfTwo(set.texts[declared.text]!.text.length) }
+    const { refused } = declared
+    return { api, ...place, skipped, reason: `template_${refused}`, remedy: templateRemedies[refused] }
+  }
   if (refusal !== undefined) {
     const place = { role: roleOf(set, refusal.text), characters: powerOfTwo(set.texts[refusal.text]!.text.length) }
     return { api, ...place, skipped, reason: refusal.refused, remedy: remedyFor(refusal.refused) }

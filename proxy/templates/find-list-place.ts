@@ -1,6 +1,6 @@
 import type { PromptMessage } from '../prompt/body/prompt.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
-import type { ListPlace } from '../prompt/template-use.ts'
+import type { ListPlace } from '../prompt/body/template-use.ts'
 
 const longestLead = 48
 const longestSide = 40

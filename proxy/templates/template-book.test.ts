@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { toBlockId } from '#index/context-block.ts'
-import type { ListPlace } from '../prompt/template-use.ts'
+import type { ListPlace } from '../prompt/body/template-use.ts'
 import type { Mode } from '../settings.ts'
 import { describeTemplates } from './describe-template.ts'
 import type { SeenList } from './template.ts'

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { digestOf } from '#index/context-block.ts'
-import type { KnownTemplates } from '../prompt/known-templates.ts'
-import type { ListPlace, TemplateUse } from '../prompt/template-use.ts'
+import type { KnownTemplates } from '../prompt/find-contexts.ts'
+import type { ListPlace, TemplateUse } from '../prompt/body/template-use.ts'
 import type { Mode } from '../settings.ts'
 import { KnownCuts } from './known-cuts.ts'
 import type { ProofSample } from './proof/proof.ts'
@@ -200,7 +200,7 @@ export class TemplateBook {
 const nameLength = 12
 
 /** Names a template: tenants never share one. */
-export function nameTemplate(tenant: string, place: ListPlace): string {
+function nameTemplate(tenant: string, place: ListPlace): string {
   const { api, role, tool, system, lead, gap, tail } = place
   const digest = digestOf(JSON.stringify([tenant, api, role, tool, system, lead, gap, tail])).slice(0, nameLength)
   // an argument that begins with a hyphen is an option to commands

@@ -1,5 +1,5 @@
 import { isObject } from '#engine-adapters/json-object.ts'
-import type { ListPlace } from '../prompt/template-use.ts'
+import type { ListPlace } from '../prompt/body/template-use.ts'
 import { Proof } from './proof/proof.ts'
 import { Template } from './template.ts'
 import { TrafficEvidence } from './traffic/traffic-evidence.ts'

@@ -1,5 +1,5 @@
 import type { BlockId } from '#index/context-block.ts'
-import type { ListPlace } from '../prompt/template-use.ts'
+import type { ListPlace } from '../prompt/body/template-use.ts'
 import type { Mode } from '../settings.ts'
 import { Proof } from './proof/proof.ts'
 import { TemplateGain } from './template-gain.ts'

@@ -1,5 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { ownSchemas } from '../../json/own-schemas.ts'
+import { removedSettings } from '../schema/removed-settings.ts'
 import type { SettingSchema } from '../schema/setting-schema.ts'
 import { findNearestName } from './find-nearest-name.ts'
 
@@ -40,10 +41,11 @@ function toFault(error: ErrorObject): SettingFault {
   switch (error.keyword) {
     case 'additionalProperties': {
       const name = error.params.additionalProperty as string
-      return {
-        path: [...path, name],
-        reason: `is not a setting: ${remedyFor(name, Object.keys(schema.properties ?? {}))}`,
-      }
+      const removed = removedSettings[[...path, name].join('.')]
+      const reason = removed
+        ? `is no longer a setting: ${removed}`
+        : `is not a setting: ${remedyFor(name, Object.keys(schema.properties ?? {}))}`
+      return { path: [...path, name], reason }
     }
     case 'required':
       return { path: [...path, error.params.missingProperty as string], reason: 'is missing' }

@@ -1,5 +1,5 @@
 import { readPeers } from '../../access/trusted-peers.ts'
-import { compilePatterns } from '../../patterns/compile-patterns.ts'
+import { readTemplate } from '../../templates/cut/read-template.ts'
 import { readListenAddress } from '../read-arguments.ts'
 import { readRedisUrl } from '../read-redis-url.ts'
 import type { EngineSettings, Settings } from '../settings.ts'
@@ -30,7 +30,7 @@ export function findContradictions(settings: Settings): SettingFault[] {
     add(['tenants', 'from'], 'needs trusted_peers: nobody else may name a tenant')
   for (const [i, peer] of settings.tenants.trusted_peers.entries())
     tryTo(['tenants', 'trusted_peers', i], () => readPeers([peer]))
-  faults.push(...engineFaults(settings.engines), ...patternFaults(settings.blocks.patterns))
+  faults.push(...engineFaults(settings.engines), ...templateFaults(settings.templates))
   for (const { path, reason } of findKeyFaults(settings.keys.entries)) add(['keys', 'entries', ...path], reason)
   return faults
 }
@@ -63,16 +63,13 @@ function pairFaults({ cert, key }: { cert?: string; key?: string }): string[] {
   return [`has ${cert === undefined ? 'a key and no cert' : 'a cert and no key'}: both are needed`]
 }
 
-function patternFaults(patterns: Settings['blocks']['patterns']): SettingFault[] {
-  return patterns.flatMap((pattern, i) => {
-    const path = ['blocks', 'patterns', i]
-    if (patterns.findIndex(({ name }) => name === pattern.name) < i)
-      return [{ path: [...path, 'name'], reason: `another pattern is called '${pattern.name}' too` }]
-    try {
-      compilePatterns([pattern])
-      return []
-    } catch (error) {
-      return [{ path: [...path, 'pattern'], reason: (error as Error).message }]
-    }
+function templateFaults(templates: Settings['templates']): SettingFault[] {
+  return templates.flatMap((template, i) => {
+    const { name } = template
+    const path = ['templates', i]
+    if (name !== undefined && templates.findIndex((other) => other.name === name) < i)
+      return [{ path: [...path, 'name'], reason: `another template is called '${name}' too` }]
+    const read = readTemplate(template)
+    return 'head' in read ? [] : read.map(({ key, reason }) => ({ path: [...path, key], reason }))
   })
 }

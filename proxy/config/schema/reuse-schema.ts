@@ -1,20 +1,27 @@
 import { defaultSeparator, defaultWording } from '../../prompt/wording.ts'
-import { flag, group, matching, milliseconds, onOff, type SettingSchema, text, whole } from './setting-schema.ts'
+import { flag, group, matching, onOff, type SettingSchema, text, whole } from './setting-schema.ts'
 
-const pattern: SettingSchema = {
+const literal = (description: string): SettingSchema => ({ ...text(description), maxLength: 2_000 })
+
+const template: SettingSchema = {
   type: 'object',
   additionalProperties: false,
-  required: ['name', 'pattern'],
+  required: ['block'],
   properties: {
-    name: text('The name of the pattern in reports.'),
-    pattern: {
-      ...text(
-        'A JavaScript regular expression. A block is its group `(?<block>…)`, else its first unnamed group, else ' +
-          'the whole match; `(?<label>…)` is its label.',
-      ),
-      maxLength: 2_000,
-    },
-    flags: matching('Its flags.', '^[imsuv]*$', 'only the flags i, m, s, u and v are of use here'),
+    name: text('Its name in reports.'),
+    block: literal(
+      'One block as the application writes it: `{block}` stands for its text, `{n}` for the number of its place, ' +
+        '`{any}` for anything within one line. Everything else is meant as it is.',
+    ),
+    join: literal('What is between two blocks, and not behind the last.'),
+    before: literal(
+      'What is directly in front of the first block; `{start}`: the text begins with it. Needed if nothing begins a ' +
+        'block. May contain `{any}`.',
+    ),
+    after: literal(
+      'What is directly behind the last block; `{end}`: the text ends with it. Needed if nothing ends a block. May ' +
+        'contain `{any}`.',
+    ),
   },
 }
 
@@ -78,8 +85,6 @@ export const reuseSchemas: Record<string, SettingSchema> = {
     },
   }),
   blocks: group('How context blocks are found in addition to the known ways.', {
-    patterns: { type: 'array', description: 'Tried in this order.', items: pattern, default: [] },
-    pattern_milliseconds: milliseconds('How long all patterns together may take for one request.', 1, 50),
     separator: {
       type: 'string',
       description:
@@ -97,6 +102,14 @@ export const reuseSchemas: Record<string, SettingSchema> = {
       default: 'keep',
     },
   }),
+  templates: {
+    type: 'array',
+    description:
+      'How applications write lists of blocks (docs/blocks.md). Lists that they find are moved as if they were given ' +
+      'explicitly. Tried in this order.',
+    items: template,
+    default: [],
+  },
   chunks: group('The chunks whose borders are known. Only their digests are kept, never a text.', {
     max_chunks: {
       ...whole('Maximum number of chunks; the least recently used go first. 0: none.', 0, 1_000_000),
@@ -108,9 +121,5 @@ export const reuseSchemas: Record<string, SettingSchema> = {
   }),
   hygiene: group('Changes to requests beyond their blocks.', {
     sort_tools: flag('Whether `tools` are sent in a stable order.', false),
-    move_volatile_headers: flag(
-      'Whether lines that change with every request are moved to the end of the system prompt.',
-      false,
-    ),
   }),
 }

@@ -2,7 +2,7 @@ import type { BlockId } from '#index/context-block.ts'
 import type { Span } from '../../json/json-spans.ts'
 import type { CertainBorders } from '../certain-list.ts'
 import type { RankField } from '../scan/find-rank-fields.ts'
-import type { TemplateUse } from '../template-use.ts'
+import type { TemplateUse } from './template-use.ts'
 
 /** A place in a prompt that holds one block. Offsets refer to text number `text` of the body. */
 export interface ContextSlot extends Span {

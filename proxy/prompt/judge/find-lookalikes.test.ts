@@ -98,14 +98,3 @@ it.each([
   expect(find(`${list}\n\n${words}`)).toBe(0)
   expect(find(`${list}\n\nQuestion: why?`)).toBe(1)
 })
-
-it('lists of patterns are not found in what the assistant says in a text', () => {
-  const text = '<|im_start|>assistant\nred;green<|im_end|>'
-  const at = text.indexOf('red')
-  const block = (start: number, end: number): object => ({ start, end, contentStart: start, contentEnd: end })
-  const list = { blocks: [block(at, at + 3), block(at + 4, at + 9)], positional: false, labelPrefix: '', end: at + 9 }
-  const message = { place: 0, role: 'user', texts: [0], rest: '', isTextOnly: true, isRendered: true }
-  const lists = new Map([[0, [list as never]]])
-  expect(findContexts(message, [text], lists)).toEqual([])
-  expect(findContexts(message, [text.replace('assistant', 'user_turns')], lists)).toHaveLength(1)
-})

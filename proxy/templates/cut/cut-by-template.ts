@@ -1,6 +1,6 @@
 import { type BlockSpan, type ContextList, mostBlocks } from '../../prompt/context-list.ts'
+import { labelPrefixOf } from '../../prompt/label-prefix.ts'
 import { findContentEnd, findContentStart } from '../../prompt/scan/find-edges.ts'
-import { labelPrefixOf } from './label-prefix.ts'
 import { type PartMatch, PartSearch, placeOf } from './part-search.ts'
 import type { PartPattern, Template, TemplateRefusal } from './template.ts'
 
@@ -40,11 +40,10 @@ export function cutOrRefuse(text: string, template: Template): ContextList | Tem
 }
 
 /** Finds where the list may begin. Without numbers, and with nothing in front of it, that is its first opening. */
-function findHeads(text: string, template: Template): PartMatch[] {
-  const { head, before, isNumbered } = template
+function findHeads(text: string, { head, before, beginsLine, isNumbered }: Template): PartMatch[] {
   const textStart = findContentStart(text, 0, text.length)
   if (head.parts.length === 0) return [{ start: textStart, end: textStart, starts: [], number: undefined }]
-  const search = new PartSearch(text, head)
+  const search = new PartSearch(text, head, before === undefined && beginsLine)
   if (before === 'start') {
     const match = search.find(textStart)
     return match?.start === textStart ? [match] : []
@@ -52,14 +51,9 @@ function findHeads(text: string, template: Template): PartMatch[] {
   const most = before === undefined && !isNumbered ? 1 : MOST_HEADS + 1
   const heads: PartMatch[] = []
   for (let match = search.find(0); match && heads.length < most; match = search.find(match.start + 1)) {
-    if (mayBegin(text, match, template)) heads.push(match)
+    if (!(match.number && match.number.value > 1)) heads.push(match)
   }
   return heads
-}
-
-function mayBegin(text: string, { start, number }: PartMatch, { before, beginsLine }: Template): boolean {
-  if (number && number.value > 1) return false
-  return before === 'given' || !beginsLine || start === 0 || text[start - 1] === '\n'
 }
 
 function cutFrom(

@@ -16,28 +16,41 @@ const LONGEST_NUMBER = 6
 export class PartSearch {
   readonly #text: string
   readonly #parts: readonly TemplatePart[]
+  /** the first literal: its white space, and the rest, which is rarer */
+  readonly #space: string
   readonly #first: string
+  readonly #beginsLine: boolean
   /** by part: where its literal, or the next line end, was found last */
   readonly #literals: number[]
   readonly #lineEnds: number[]
 
-  constructor(text: string, { parts }: PartPattern) {
+  /** `beginsLine`: only at the beginning of a line. */
+  constructor(text: string, { parts }: PartPattern, beginsLine = false) {
     const [first] = parts
     if (typeof first !== 'object') throw new Error('a pattern has to begin with a literal')
     this.#text = text
     this.#parts = parts
-    this.#first = first.literal
+    this.#first = first.literal.trimStart() || first.literal
+    this.#space = first.literal.slice(0, first.literal.length - this.#first.length)
+    this.#beginsLine = beginsLine
     this.#literals = parts.map(() => -1)
     this.#lineEnds = parts.map(() => -1)
   }
 
   /** Returns the first match that begins at `from` or behind it. */
   find(from: number): PartMatch | undefined {
-    for (let at = this.#text.indexOf(this.#first, from); at >= 0; at = this.#text.indexOf(this.#first, at + 1)) {
-      const match = this.#matchAt(at)
+    const lead = this.#space.length
+    let at = this.#text.indexOf(this.#first, from + lead)
+    for (; at >= 0; at = this.#text.indexOf(this.#first, at + 1)) {
+      const match = this.#mayBegin(at - lead) ? this.#matchAt(at - lead) : undefined
       if (match) return match
     }
     return undefined
+  }
+
+  #mayBegin(at: number): boolean {
+    if (this.#beginsLine && at > 0 && this.#text[at - 1] !== '\n') return false
+    return this.#space === '' || this.#text.startsWith(this.#space, at)
   }
 
   #matchAt(start: number): PartMatch | undefined {

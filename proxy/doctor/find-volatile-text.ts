@@ -1,5 +1,4 @@
 import type { Span } from '../json/json-spans.ts'
-import { readLines, type TextLine } from './read-lines.ts'
 import { type VolatileKind, volatilePatterns } from './volatile-patterns.ts'
 
 /** Text that differs between otherwise equal requests: nothing after it is found in an engine's cache. */
@@ -7,8 +6,6 @@ export interface VolatileText extends Span {
   readonly kind: VolatileKind
   /** what it is and how often it changes, for people */
   readonly explanation: string
-  /** the whole line with its line end, if it contains nothing else and says itself what it is: it may be moved */
-  readonly line?: Span
 }
 
 const explanations: Record<VolatileKind, string> = {
@@ -26,29 +23,32 @@ const mostFound = 100
 /** Shorter lines are not searched: even `now 14:03` is longer. */
 const shortest = 7
 
+const FENCE = /^[ \t]*(?:```|~~~)/
+
 // words that mark what follows as an example, not this request's own value
 const EXAMPLE =
   /\be\.g\.|\bz\.\s?B\.|\b(?:for (?:example|instance)|examples?|formats?|formatted|such as|like|beispiel)\b/i
 
 /**
  * Finds the volatile text before `end`, in order and not overlapping, in linear time. Omits what is quoted, in code or
- * given as an example. What could be anything (a bare timestamp, a UUID) is never marked as movable.
+ * given as an example.
  */
 export function findVolatileText(text: string, end: number = text.length): VolatileText[] {
   const found: VolatileText[] = []
-  const { lines, isOpen } = readLines(text.slice(0, end))
-  // moved lines go to the end of the text, so the end must be visible and not inside code or an element
-  const mayMove = end === text.length && !isOpen
-  for (const line of lines) {
-    if (line.isCode || line.contentEnd - line.start < shortest) continue
-    found.push(...findInLine(text, line, mayMove))
-    if (found.length >= mostFound) break
+  let isCode = false
+  for (let start = 0; start < end && found.length < mostFound; ) {
+    const feed = text.indexOf('\n', start)
+    const lineEnd = feed < 0 ? end : Math.min(feed, end)
+    const content = text.slice(start, lineEnd)
+    const isFence = FENCE.test(content)
+    if (isFence) isCode = !isCode
+    if (!isFence && !isCode && content.length >= shortest) found.push(...findInLine(content, start))
+    start = lineEnd + 1
   }
   return found.slice(0, mostFound)
 }
 
-function findInLine(text: string, line: TextLine, mayMove: boolean): VolatileText[] {
-  const content = text.slice(line.start, line.contentEnd)
+function findInLine(content: string, lineStart: number): VolatileText[] {
   const found: VolatileText[] = []
   // most lines have no digit and need no search
   if (!/\d/.test(content)) return found
@@ -56,15 +56,8 @@ function findInLine(text: string, line: TextLine, mayMove: boolean): VolatileTex
     for (const match of matchesOf(pattern.regExp, content)) {
       const kind = pattern.kindOf(match)
       if (kind === undefined || isExample(content, match.index)) continue
-      const start = line.start + match.index
-      const isMovable = mayMove && pattern.isCertain && !line.isInside && isAlone(content, match)
-      found.push({
-        start,
-        end: start + match[0].length,
-        kind,
-        explanation: explanations[kind],
-        ...(isMovable ? { line: { start: line.start, end: line.end } } : {}),
-      })
+      const start = lineStart + match.index
+      found.push({ start, end: start + match[0].length, kind, explanation: explanations[kind] })
       if (found.length >= mostFound) break
     }
   }
@@ -81,10 +74,6 @@ function* matchesOf(regExp: RegExp, text: string): Generator<RegExpExecArray> {
     at = regExp.lastIndex
     yield match
   }
-}
-
-function isAlone(line: string, match: RegExpExecArray): boolean {
-  return match.index === 0 && /^[.;。!]?[ \t]*$/.test(line.slice(match[0].length))
 }
 
 // keeps, of two that overlap, the one found by the surer pattern

@@ -7,10 +7,6 @@ interface VolatilePattern {
   readonly regExp: RegExp
   /** what a match is; undefined if its words suggest that it does not vary */
   kindOf(match: RegExpExecArray): VolatileKind | undefined
-  /**
-   * its words say that it varies: a line that contains nothing else may be moved. Otherwise it is only likely to vary
-   */
-  readonly isCertain: boolean
 }
 
 /*
@@ -71,23 +67,18 @@ export const volatilePatterns: readonly VolatilePattern[] = [
     regExp:
       /^(?:x-anthropic-[a-z-]{1,60}|x-(?:request|session|trace|correlation|client-request)-id|traceparent):[^\n\r]+/gi,
     kindOf: () => 'attribution',
-    isCertain: true,
   },
   {
     regExp: new RegExp(`${TAG}(?:/>|>(?:${ID})?</\\1>)|<(${OWNER}[_-]?id)>\\s?${ID}\\s?</\\2>`, 'giu'),
     kindOf: kindOfTag,
-    isCertain: true,
   },
   {
-    // an opening tag alone must stay with what it opens
     regExp: new RegExp(`${TAG}>`, 'giu'),
     kindOf: kindOfTag,
-    isCertain: false,
   },
   {
     regExp: new RegExp(`${BEFORE}(?:your |the |current )?${OWNER}[ _-]?id${IS}${ID}`, 'giu'),
     kindOf: () => 'id',
-    isCertain: true,
   },
   {
     regExp: new RegExp(
@@ -95,24 +86,20 @@ export const volatilePatterns: readonly VolatilePattern[] = [
       'giu',
     ),
     kindOf: kindOfMoment,
-    isCertain: true,
   },
   {
     regExp: new RegExp(`${BEFORE}(?:\\*\\*)?(?:${ANNOUNCED})${IS}${ARTICLE}${MOMENT}`, 'giu'),
     kindOf: kindOfMoment,
-    isCertain: true,
   },
   {
     regExp:
       /(?<![\w"'`“/:.-])\d{4}-[01]\d-[0-3]\d[T ][0-2]\d:[0-5]\d(?::[0-5]\d(?:[.,]\d{1,9})?)?(?:Z|[ ]?[+-]\d{2}:?\d{2}|[ ]UTC)?(?![\w"'`-])/g,
     // a full hour is that of an example or of an appointment
     kindOf: ([text]) => (/[T ]\d\d:00(?::00)?(?![.,:\d])/.test(text) ? undefined : 'timestamp'),
-    isCertain: false,
   },
   {
     regExp: new RegExp(`(?<![\\w"'\`“/:.=-])${UUID}(?![\\w"'\`/-])`, 'gi'),
     kindOf: () => 'uuid',
-    isCertain: false,
   },
 ]
 

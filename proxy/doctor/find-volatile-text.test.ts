@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { findVolatileText } from './find-volatile-text.ts'
 
-function found(text: string): [string, string, boolean][] {
-  return findVolatileText(text).map(({ kind, start, end, line }) => [kind, text.slice(start, end), line !== undefined])
+function found(text: string): [string, string][] {
+  return findVolatileText(text).map(({ kind, start, end }) => [kind, text.slice(start, end)])
 }
 
 test.each([
@@ -33,27 +33,20 @@ test.each([
   ['Current Time: 11/21/2026, 2:03:04 PM (Europe/Berlin, UTC+1:00)', 'time'],
   ['It is now 14:03 UTC', 'time'],
   ['当前时间：2026-11-21 14:03:22', 'time'],
-])('a line that holds nothing but %j is found whole and may be moved', (line, kind) => {
-  // an opening tag alone is the beginning of something
-  const isMovable = !line.startsWith('<session id')
-  expect(found(line)).toEqual([[kind, line, isMovable]])
-  expect(found(`You are helpful.\r\n${line}.\r\nBe brief.`)[0]).toEqual([
-    kind,
-    kind === 'attribution' ? `${line}.` : line,
-    isMovable,
-  ])
+])('a line that holds nothing but %j is found whole', (line, kind) => {
+  expect(found(line)).toEqual([[kind, line]])
+  const ended = kind === 'attribution' ? `${line}.\r` : line
+  expect(found(`You are helpful.\r\n${line}.\r\nBe brief.`)[0]).toEqual([kind, ended])
 })
 
-test('volatile text inside a sentence is found, with its place, but its line is not to be moved', () => {
-  const text = "You are a helpful assistant. Today's date is 2026-11-21. Answer briefly."
-  expect(found(text)).toEqual([['date', "Today's date is 2026-11-21", false]])
-})
-
-test('a bare timestamp or UUID is found but never to be moved: it may be anything', () => {
-  expect(found('2026-11-21T14:03:22Z')).toEqual([['timestamp', '2026-11-21T14:03:22Z', false]])
-  expect(found('trace 0d9a2c1e-43f1-4c1b-9b52-0a1b2c3d4e5f of this run')).toEqual([
-    ['uuid', '0d9a2c1e-43f1-4c1b-9b52-0a1b2c3d4e5f', false],
-  ])
+test.each([
+  ['inside a sentence', "You are helpful. Today's date is 2026-11-21. Be brief.", 'date', "Today's date is 2026-11-21"],
+  ['a bare timestamp', '2026-11-21T14:03:22Z', 'timestamp', '2026-11-21T14:03:22Z'],
+  ['a UUID', 'trace 0d9a2c1e-43f1-4c1b-9b52-0a1b2c3d4e5f of this run', 'uuid', '0d9a2c1e-43f1-4c1b-9b52-0a1b2c3d4e5f'],
+  ['in an element', '<env>\nCurrent date: 2026-11-21\n</env>', 'date', 'Current date: 2026-11-21'],
+  ['an item of a list', '- Current date: 2026-11-21', 'date', 'Current date: 2026-11-21'],
+])('volatile text is found with its place: %s', (_, text, kind, words) => {
+  expect(found(text)).toEqual([[kind, words]])
 })
 
 test.each([
@@ -79,22 +72,12 @@ test.each([
   expect(found(text)).toEqual([])
 })
 
-test.each([
-  ['in an element', '<env>\nCurrent date: 2026-11-21\n</env>'],
-  ['indented', '  Current date: 2026-11-21'],
-  ['an item of a list', '- Current date: 2026-11-21'],
-  ['in a text that ends in an open element', 'Current date: 2026-11-21\n<rules>\nBe kind.'],
-  ['in a text that ends in open code', 'Current date: 2026-11-21\n```\ncode'],
-])('a line that stands %s is found but not to be moved', (_, text) => {
-  expect(found(text)).toEqual([['date', 'Current date: 2026-11-21', false]])
-})
-
-test('only what stands in front of the given end is found, and then nothing is to be moved', () => {
+test('only what stands in front of the given end is found', () => {
   const text = 'Current date: 2026-11-21\n[1] Current time: 14:03'
-  expect(findVolatileText(text, 25).map(({ kind, line }) => [kind, line])).toEqual([['date', undefined]])
+  expect(findVolatileText(text, 25).map(({ kind }) => kind)).toEqual(['date'])
 })
 
-test('spans are in order, do not overlap, and lines are whole lines', () => {
+test('property: spans are in order and do not overlap', () => {
   const piece = fc.constantFrom(
     'Current date: 2026-11-21',
     'x-anthropic-billing-header: cch=1;',
@@ -113,14 +96,10 @@ test('spans are in order, do not overlap, and lines are whole lines', () => {
     fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
       const text = pieces.join('')
       let at = 0
-      for (const { start, end, line } of findVolatileText(text)) {
+      for (const { start, end } of findVolatileText(text)) {
         expect(start).toBeGreaterThanOrEqual(at)
         expect(end).toBeGreaterThan(start)
         at = end
-        if (!line) continue
-        expect(line.start === 0 || text[line.start - 1] === '\n').toBe(true)
-        expect(line.end === text.length || text[line.end - 1] === '\n').toBe(true)
-        expect(text.slice(line.start, line.end).trimEnd().split('\n')).toHaveLength(1)
       }
     }),
     { numRuns: 1000 },

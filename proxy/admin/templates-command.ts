@@ -1,9 +1,9 @@
 import Table from 'cli-table3'
 import type { Command } from 'commander'
-import { askAdmin, defaultAdmin } from '../../ask-admin.ts'
-import { argument } from '../../command-arguments.ts'
-import { readUrl } from '../../config/read-arguments.ts'
-import type { TemplateDescription } from '../describe-template.ts'
+import { askAdmin, defaultAdmin } from '../access/ask-admin.ts'
+import { argument } from '../command-arguments.ts'
+import { readUrl } from '../config/read-arguments.ts'
+import type { TemplateDescription } from '../templates/describe-template.ts'
 
 interface Options {
   readonly admin: string

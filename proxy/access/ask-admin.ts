@@ -1,4 +1,4 @@
-import { ConfigError } from './errors.ts'
+import { ConfigError } from '../errors.ts'
 
 /** Where a proxy's admin listener is, if nothing else is configured. */
 export const defaultAdmin = 'http://127.0.0.1:9090'

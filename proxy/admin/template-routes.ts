@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import type { Hono } from 'hono'
 import { isObject } from '#engine-adapters/json-object.ts'
-import { ProxyError } from '../../errors.ts'
-import type { ServerEnv } from '../../http/listen.ts'
-import { readBody } from '../../http/read-body.ts'
-import { parseJson } from '../../json/parse-json.ts'
-import type { Mode } from '../../settings.ts'
-import { describeTemplate, describeTemplates, type TemplateDescription } from '../describe-template.ts'
-import type { TemplateBook } from '../template-book.ts'
+import { ProxyError } from '../errors.ts'
+import type { ServerEnv } from '../http/listen.ts'
+import { readBody } from '../http/read-body.ts'
+import { parseJson } from '../json/parse-json.ts'
+import type { Mode } from '../settings.ts'
+import { describeTemplate, describeTemplates, type TemplateDescription } from '../templates/describe-template.ts'
+import type { TemplateBook } from '../templates/template-book.ts'
 
 const bodyLimit = 4_096
 

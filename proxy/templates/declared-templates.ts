@@ -1,0 +1,79 @@
+import { ConfigError } from '../errors.ts'
+import { type CertainList, type SearchedText, shortestSearched, toLabels, toSpans } from '../prompt/certain-list.ts'
+import { type BlockSpan, type ContextList, overlap, startOf } from '../prompt/context-list.ts'
+import { findTurns } from '../prompt/scan/find-turns.ts'
+import { cutOrRefuse } from './cut/cut-by-template.ts'
+import { readTemplate, type TemplateText } from './cut/read-template.ts'
+import type { Template, TemplateRefusal } from './cut/template.ts'
+
+/** A template of the configuration (`templates`). */
+export interface DeclaredTemplate {
+  readonly name: string
+  readonly template: Template
+}
+
+/** A list that a template seems to have written, and that is left alone. */
+export interface DeclaredRefusal {
+  readonly template: string
+  readonly refused: TemplateRefusal
+  /** index among the texts of the body */
+  readonly text: number
+}
+
+/** What the templates of the configuration find in a message. */
+export interface DeclaredLists {
+  readonly lists: readonly CertainList[]
+  readonly refused: readonly DeclaredRefusal[]
+}
+
+/** Says what would help if a list is left alone that a template seems to have written. */
+export const templateRemedies: Readonly<Record<TemplateRefusal, string>> = {
+  numbers: 'let {n} count up from 0 or 1, or write {any} for what does not count',
+  borders: "write longer literals in the template, such that neither documents nor the prompt's other text hold them",
+  no_end: 'write in `after` what is directly behind the last block',
+  too_many: 'send fewer blocks, or several requests',
+}
+
+/** Prepares the templates of the configuration. Throws a ConfigError if one cannot be used. */
+export function readDeclaredTemplates(texts: readonly TemplateText[]): DeclaredTemplate[] {
+  return texts.map((text, i) => {
+    const template = readTemplate(text)
+    if ('head' in template) return { name: text.name ?? `templates[${i}]`, template }
+    throw new ConfigError(template.map(({ key, reason }) => `templates[${i}].${key}: ${reason}`).join('\n'))
+  })
+}
+
+/** Finds the lists that the templates wrote, each within one text and one turn; the first template counts. */
+export function findDeclaredLists(message: SearchedText, templates: readonly DeclaredTemplate[]): DeclaredLists {
+  const lists: CertainList[] = []
+  const refused: DeclaredRefusal[] = []
+  for (const { text, start, end } of stretchesOf(message)) {
+    // so short a text is not worth it, and is not recognised when it is sent again
+    const own = end - start < shortestSearched ? '' : message.whole.slice(start, end)
+    for (const { name, template } of templates) {
+      const found = cutOrRefuse(own, template)
+      if (typeof found === 'string') refused.push({ template: name, refused: found, text })
+      else if (found !== undefined) lists.push(toCertain(found, start, name))
+    }
+  }
+  const apart = lists.filter((list, i) => !lists.slice(0, i).some((other) => overlap(other, list)))
+  return { lists: apart.sort((a, b) => startOf(a) - startOf(b)), refused }
+}
+
+/** Returns the texts of a message, or the turns of a prompt that the client rendered. */
+function stretchesOf({ whole, parts, isRendered }: SearchedText): SearchedText['parts'] {
+  if (!isRendered) return parts
+  const { text } = parts[0]!
+  return (findTurns(whole) ?? []).map((turn) => ({ text, start: turn.start, end: turn.end }))
+}
+
+function toCertain(list: ContextList, by: number, template: string): CertainList {
+  const blocks = list.blocks.map(({ start, end, contentStart, contentEnd, label }): BlockSpan => {
+    const content = { contentStart: contentStart + by, contentEnd: contentEnd + by }
+    const span = { start: start + by, end: end + by, ...content }
+    return label ? { ...span, label: { start: label.start + by, end: label.end + by } } : span
+  })
+  const moved = { ...list, blocks, end: list.end + by }
+  const [spans, labels] = [toSpans(moved), toLabels(blocks)]
+  return { ...moved, certain: { by: 'template', template, chunks: [], spans, labels } }
+}
