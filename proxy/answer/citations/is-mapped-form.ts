@@ -2,8 +2,8 @@ import { CitationLabels, type LabelForm } from './citation-labels.ts'
 import { CitationMapper } from './map-citations.ts'
 
 // in specimens such as `[citation:X]`, `[^index^]` and `[doc {n}]`
-const PLACEHOLDER = /[{<]?(?<![\p{L}\p{N}])(?:[XYZNKIJxyznkij]|\d{1,6})(?![\p{L}\p{N}])[}>]?/gu
-const WORD = /[{<]?(?<![\p{L}\p{N}])(?:index|idx|ids?|num(?:ber)?s?|no)(?![\p{L}\p{N}])[}>]?/giu
+const PLACEHOLDER = toPattern('[XYZNIJKxyznijk]|\\d{1,6}')
+const WORD = toPattern('[Ii]ndex|IDX|idx|[Ii][Dd]s?|[Nn]um(?:ber)?s?|no')
 const ELLIPSIS = /(?:[,;]\s?)?(?:\.\.\.|…)/g
 
 const rotation = new Map(Array.from({ length: 9 }, (_, i) => [String(i + 1), String(((i + 1) % 9) + 1)]))
@@ -27,4 +27,10 @@ export function isMappedForm(specimen: string, form: LabelForm): boolean {
   const [before, behind] = /^[^\p{L}\p{N}]/u.test(numbered) ? ['So it is ', '.'] : ['So it is.\n', '\n']
   const mapper = new CitationMapper(labels)
   return mapper.push(before + numbered + behind) + mapper.flush() === before + expected + behind
+}
+
+/** Finds placeholders, also in braces. */
+function toPattern(source: string): RegExp {
+  const word = `(?<![\\p{L}\\p{N}])(?:${source})(?![\\p{L}\\p{N}])`
+  return new RegExp(`\\{${word}\\}|<${word}>|${word}`, 'gu')
 }
