@@ -308,7 +308,7 @@ test('several prompts of one generation are told apart by their index', () => {
 
 test('after a fault of ours all goes on as it came, and nothing is lost', () => {
   class BrokenLabels extends CitationLabels {
-    override translate(): string {
+    override has(): boolean {
       throw new Error('a fault')
     }
   }

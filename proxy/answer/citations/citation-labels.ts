@@ -1,123 +1,182 @@
-/** The labels of one list of blocks: as sent to the engine → as received from the caller. */
-interface ListLabels {
+import { toFamily } from './citation-nouns.ts'
+
+/** How the labels of a list are written. */
+export interface LabelForm {
   /** What precedes the number: nothing for `[3]`, `Doc_` for `[Doc_3]`, `Document ` for `Document 3:`. */
   readonly prefix: string
-  /** Unchanged labels may be omitted. */
+  /** The name of the tag whose attribute the label is: `passage` for `<passage id="3">`. */
+  readonly tag?: string | undefined
+  /** The labels are `(3)`. */
+  readonly isInParentheses?: boolean | undefined
+}
+
+/** The labels of one list of blocks: as sent to the engine → as received from the caller. */
+interface ListLabels extends LabelForm {
+  /** All labels of the list, also those that do not change. */
   readonly labels: ReadonlyMap<string, string>
-  /** What else models write before the number, unless another list is cited that way: `Doc ` for `Document 3:`. */
-  readonly aliases?: readonly string[]
 }
 
 /** The position labels of a prompt's lists, in the order of the prompt. */
 export type CitationMap = readonly ListLabels[]
 
-/** `Document 3` can only be a citation; `memory 3` may be anything. */
-const plainWord = /^(?:document|doc|passage|source|reference) $/
-
-/** A prefix in the forms it is written in. */
-export interface Prefix {
-  /** the key to look labels up by */
-  readonly key: string
-  readonly initials: readonly [string, string]
-  readonly rest: string
-  /** `Documents 1 and 3`; undefined when no word ends the prefix */
-  readonly plural: string | undefined
-  /** the word is too common in other uses: it cites in brackets only */
-  readonly isBracketed: boolean
+/** The labels of all lists with one prefix. */
+export interface LabelGroup {
+  readonly labels: Map<string, string>
+  /** Lower-case words that the lists themselves call their blocks by. */
+  readonly nouns: Set<string>
 }
+
+/** A list's own prefix or noun, as a text ends with it. */
+interface OwnName {
+  /** undefined if several lists have it */
+  readonly group: LabelGroup | undefined
+  readonly length: number
+  readonly isPlural: boolean
+}
+
+const longestRange = 16
+// the sign of a range that was written as a list can be told from the space: `[4–5]` ↔ `[2, 7]` with an en space
+const rangeSpaces: ReadonlyMap<string, string> = new Map([
+  ['-', '\u2009'],
+  ['–', '\u2002'],
+  ['—', '\u2003'],
+  [' to ', '\u2004'],
+  [' through ', '\u2005'],
+])
+const rangeSigns = new Map([...rangeSpaces].map(([sign, space]) => [space, sign]))
+const rangeText = /^(\d+)(\D+)(\d+)$/
+const listText = /^\d+(?:,[\u2002-\u2005\u2009]\d+)+$/
+const partOfName = /[\p{L}\p{M}\p{N}_/\\.@$=&?%+-]$/u
 
 /**
  * Translates labels as sent into labels as received. If several lists with the same prefix have the label, the last one
  * counts, since the question follows it.
  */
 export class CitationLabels {
-  /** The prefixes that are words, longest first. */
-  readonly prefixes: readonly Prefix[]
-  readonly #byPrefix = new Map<string, Map<string, string>>()
+  readonly isInParentheses: boolean
+  readonly #groups = new Map<string, LabelGroup>()
+  readonly #known: ReadonlySet<string>
 
   constructor(map: CitationMap) {
-    for (const { prefix, labels } of map) {
-      const key = toKey(prefix)
-      const merged = this.#byPrefix.get(key) ?? new Map<string, string>()
-      for (const [sent, received] of labels) merged.set(sent, received)
-      this.#byPrefix.set(key, merged)
+    for (const { prefix, tag, labels } of map) {
+      const group = this.#groups.get(prefix) ?? { labels: new Map<string, string>(), nouns: new Set<string>() }
+      this.#groups.set(prefix, group)
+      for (const [sent, received] of labels) group.labels.set(sent, received)
+      for (const noun of [tag, nounOf(prefix)]) if (noun) group.nouns.add(noun.toLowerCase())
     }
-    const bare = this.#byPrefix.get('') ?? onlyOf(this.#byPrefix)
-    const aliases = aliasesOf(map, this.#byPrefix)
-    for (const [alias, labels] of aliases) this.#byPrefix.set(alias, labels)
-    const words = [...this.#byPrefix.keys()].filter((key) => /^\p{L}/u.test(key))
-    this.prefixes = words
-      .sort((a, b) => b.length - a.length)
-      .map((key) => toPrefix(key, aliases.has(key) && !plainWord.test(key)))
-    this.#byPrefix.set('', bare)
+    this.#known = new Set([...this.#groups.values()].flatMap(({ labels }) => [...labels.keys()]))
+    this.isInParentheses = map.some((list) => list.isInParentheses)
   }
 
   /** Whether no label would change. */
   get isIdentity(): boolean {
-    return [...this.#byPrefix.values()].every((labels) => [...labels].every(([sent, received]) => sent === received))
+    return [...this.#groups.values()].every(({ labels }) => [...labels].every(([sent, received]) => sent === received))
   }
 
-  /** Returns the caller's label; undefined if it is not known. */
-  translate(key: string, label: string): string | undefined {
-    return this.#byPrefix.get(key)?.get(label)
+  /** Whether any list has this label. */
+  has(label: string): boolean {
+    return this.#known.has(label)
   }
 
-  /**
-   * Returns the caller's labels for `1-3`, as a range if they form one, else as a list; undefined if one is not known.
-   */
-  translateRange(key: string, range: string): string | undefined {
-    const [, first, sign, last] = /^(\d+)(\D+)(\d+)$/.exec(range) ?? []
-    const [from, to] = [Number(first), Number(last)]
-    if (!(from < to && to - from < longestRange)) return undefined
-    const received: number[] = []
-    for (let label = from; label <= to; label++) {
-      const translated = this.translate(key, String(label))
-      if (translated === undefined || !/^\d+$/.test(translated)) return undefined
-      received.push(Number(translated))
+  /** Returns the list whose prefix or noun `text` ends with. */
+  ownAt(text: string): OwnName | undefined {
+    for (const [prefix, group] of this.#groups) {
+      const written = [prefix, prefix.replaceAll('_', '\\_')].find((name) => name !== '' && endsWithName(text, name))
+      if (written !== undefined) return { group, length: written.length, isPlural: false }
     }
-    received.sort((a, b) => a - b)
-    const [lowest, highest] = [received[0]!, received.at(-1)!]
-    return highest - lowest === to - from ? `${lowest}${sign}${highest}` : received.join(', ')
+    return undefined
   }
-}
 
-/** longer ranges are not citations */
-const longestRange = 16
-
-/** Models also cite `Document 3:` as `[3]`: without a list of bare numbers, this means the only other list. */
-function onlyOf(lists: ReadonlyMap<string, Map<string, string>>): Map<string, string> {
-  const [only, ...others] = lists.values()
-  return only === undefined || others.length > 0 ? new Map() : only
-}
-
-/** Returns the other words for lists, except those that could mean two lists. */
-function aliasesOf(
-  map: CitationMap,
-  lists: ReadonlyMap<string, Map<string, string>>,
-): Map<string, Map<string, string>> {
-  const owners = new Map<string, Set<string>>()
-  for (const { prefix, aliases = [] } of map) {
-    for (const alias of aliases) {
-      const key = toKey(alias)
-      owners.set(key, (owners.get(key) ?? new Set()).add(toKey(prefix)))
+  /** Returns the list whose blocks are called by the noun that `text` ends with. */
+  ownNounAt(text: string): OwnName | undefined {
+    for (const noun of [...this.#groups.values()].flatMap(({ nouns }) => [...nouns])) {
+      const isPlural = endsWithName(text, `${noun}s`)
+      if (!isPlural && !endsWithName(text, noun)) continue
+      return { group: this.groupOf(toFamily(noun)), length: noun.length + (isPlural ? 1 : 0), isPlural }
     }
+    return undefined
   }
-  const own = [...owners].filter(([alias, prefixes]) => prefixes.size === 1 && !lists.has(alias))
-  return new Map(own.map(([alias, [prefix]]) => [alias, lists.get(prefix!)!]))
+
+  /** Returns the list that a noun means, or a bare number if it is undefined; undefined if several may be meant. */
+  groupOf(noun: string | undefined): LabelGroup | undefined {
+    const groups = [...this.#groups.values()]
+    if (noun === undefined) return this.#groups.get('') ?? onlyOf(groups)
+    const own = groups.filter(({ nouns }) => [...nouns].some((name) => toFamily(name) === noun))
+    return own.length > 0 ? onlyOf(own) : onlyOf(groups)
+  }
 }
 
-function toKey(prefix: string): string {
-  return prefix.slice(0, 1).toLowerCase() + prefix.slice(1)
+/**
+ * Returns the caller's number for `3`, or numbers for `1–3`: again as a range if they form one, else as a list. Returns
+ * undefined if not all of them are labels. Applied with the inverse map, it restores what was there.
+ */
+export function translate(labels: ReadonlyMap<string, string>, label: string): string | undefined {
+  const [, first, sign, last] = rangeText.exec(label) ?? []
+  if (sign !== undefined && rangeSpaces.has(sign)) {
+    return translateRange(labels, Number(first), Number(last), sign)
+  }
+  if (listText.test(label)) {
+    const numbers = label.split(',').map((number) => number.trim())
+    return translateList(labels, numbers, label)
+  }
+  return labels.get(label)
 }
 
-function toPrefix(key: string, isBracketed: boolean): Prefix {
-  const initial = key[0]!
-  const plural = /^(.*\p{L})( #?)$/su.exec(key.slice(1))
-  return {
-    key,
-    initials: [initial, initial.toUpperCase()],
-    rest: key.slice(1),
-    plural: plural ? `${plural[1]}s${plural[2]}` : undefined,
-    isBracketed,
+function translateRange(
+  labels: ReadonlyMap<string, string>,
+  from: number,
+  to: number,
+  sign: string,
+): string | undefined {
+  if (!(from < to && to - from < longestRange)) return undefined
+  const received: number[] = []
+  for (let label = from; label <= to; label++) {
+    const translated = labels.get(String(label))
+    if (translated === undefined || !/^\d+$/.test(translated)) return undefined
+    received.push(Number(translated))
   }
+  received.sort((a, b) => a - b)
+  return toRange(received, sign) ?? received.join(`,${rangeSpaces.get(sign)}`)
+}
+
+/** Translates what a range was translated to. */
+function translateList(
+  labels: ReadonlyMap<string, string>,
+  numbers: readonly string[],
+  list: string,
+): string | undefined {
+  const received = numbers.map((number) => labels.get(number))
+  if (received.includes(undefined)) return undefined
+  const spaces = list.replace(/[\d,]/g, '')
+  const sign = rangeSigns.get(spaces[0]!)!
+  const range = toRange(
+    received.map(Number).sort((a, b) => a - b),
+    sign,
+  )
+  let at = 0
+  return range ?? list.replace(/\d+/g, () => received[at++]!)
+}
+
+function toRange(numbers: readonly number[], sign: string): string | undefined {
+  const [lowest, highest] = [numbers[0]!, numbers.at(-1)!]
+  const isRange = new Set(numbers).size === numbers.length && highest - lowest === numbers.length - 1
+  return isRange ? `${lowest}${sign}${highest}` : undefined
+}
+
+function onlyOf<T>(all: readonly T[]): T | undefined {
+  return all.length === 1 ? all[0] : undefined
+}
+
+/** Returns the words of a prefix without what separates them from the number: `source` for `Source ID: `. */
+function nounOf(prefix: string): string | undefined {
+  return /^(\p{L}[\p{L}\p{M} ]*?)(?:[ _-](?:id|no|nr|number|index))?[^\p{L}\p{M}]*$/iu.exec(prefix)?.[1]
+}
+
+/** Whether `text` ends with a name that is no part of a longer one; short names are codes, whose case counts. */
+function endsWithName(text: string, name: string): boolean {
+  const end = text.slice(-name.length)
+  const isEqual = name.length > 2 ? end.toLowerCase() === name.toLowerCase() : end === name
+  if (!isEqual) return false
+  const before = text.slice(0, -name.length)
+  return !/^[a-z]/i.test(name) || !partOfName.test(before.slice(-2)) || /[\u3040-\u9fff]$/.test(before)
 }

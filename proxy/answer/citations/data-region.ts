@@ -76,7 +76,7 @@ function isDataAhead(ahead: Lookahead): boolean {
   if (!ahead.take('[')) return false
   for (let count = 0; ; count++) {
     ahead.skip(whitespace, longestGap)
-    if ('{["-'.includes(ahead.peek() || 'x')) return true
+    if ('{["-'.includes(ahead.peek() || 'x')) return !isDoubled(ahead)
     if (ahead.skip(`${digits}.`, longestName) === 0) return false
     ahead.skip(whitespace, longestGap)
     if (count > 0 && ahead.take(']')) break
@@ -112,10 +112,12 @@ function enterJson(ahead: Lookahead): DataRegion | undefined {
   return begins && !isDoubled(ahead) ? { kind: 'json', depth: 1, quote: '' } : undefined
 }
 
-/** Some models cite as `[[3]]`. */
+/** Some models cite as `[[3]]` or `[[citation:3]]`. */
 function isDoubled(ahead: Lookahead): boolean {
   const start = ahead.at
-  const is = ahead.take('[') && ahead.skip(digits, longestName) > 0 && ahead.take(']]')
+  const isInside = ahead.take('[')
+  const isWord = /[a-z]/i.test(ahead.peek()) && !['true', 'false', 'null'].some((value) => ahead.take(value))
+  const is = isInside && (isWord || (ahead.skip(digits, longestName) > 0 && ahead.take(']]')))
   ahead.at = start
   return is
 }

@@ -1,5 +1,7 @@
 const codeSigns = /[={}]|[\w$]\(|::|->|\b(?:if|for|while|switch) ?\(|\b(?:const|var) /
 const lastWord = /(?:^|[^\w$.)\]/\\@#'’-])((?:[A-Za-z]+['’-])*[A-Za-z]+|\d[\d.,]*)$/
+// `[the rain][1]`, but not `m[i][1]`
+const linkText = /(?:^|[^\w$)\]])\[[^[\]]*\p{L}{2}[^[\]]*\]$/u
 const likelyWord = /^[A-Z\d]|.{4}/
 
 /**
@@ -9,6 +11,7 @@ const likelyWord = /^[A-Z\d]|.{4}/
 export function isBehindProse(line: string): boolean {
   const last = line.at(-1)
   if (last === undefined || !/[\w$)\]]/.test(last)) return true
-  if (last === ']' || codeSigns.test(line)) return false
+  if (codeSigns.test(line)) return false
+  if (last === ']') return linkText.test(line)
   return last === ')' || likelyWord.test(lastWord.exec(line)?.[1] ?? '')
 }

@@ -1,10 +1,9 @@
 import { applySplices, type Splice } from '../../json/json-spans.ts'
-import type { CitationLabels } from './citation-labels.ts'
+import { type CitationLabels, translate } from './citation-labels.ts'
 import { beginning, type DataRegion, enterData, findDataStop, passDataStop } from './data-region.ts'
 import { Lookahead } from './lookahead.ts'
 import { enterCode, findCodeStop, passCodeStop, type Region } from './markdown-code.ts'
-import { type Behind, type Citation, readBracketed, readSpoken } from './read-citation.ts'
-import type { CitedLabel } from './read-label-list.ts'
+import { type Citation, readCitation } from './read-citation.ts'
 
 /** How far the citations of a text are decided, and which of them change; offsets are in the whole text. */
 interface Progress {
@@ -14,30 +13,35 @@ interface Progress {
 
 /** how much of a line is examined to distinguish prose from code */
 const keptBehind = 256
-const notSeparator = /[^ \t,;+]/g
+const prosaicStop = /[`~\\[{<]|\d+/g
+// `$5`, `1.5`, `a/3`
+const longestNumber = 16
+const partOfNumber = '0123456789.,/$€£=+&@%?'
 
 /**
  * Maps the citations of one text, as it arrives, to the caller's labels; however the text is split, the result is the
- * same. At most a few hundred characters at the end are undecided, because they may begin a citation.
+ * same. At most a few hundred characters at the end are undecided, because they may begin a citation. What is a
+ * citation does not depend on which label of its list it has, so that the inverse map restores the text.
  */
 export class CitationMapper {
   readonly #labels: CitationLabels
-  readonly #prosaicStop: RegExp
-  #region: Region | DataRegion = beginning
+  readonly #hasData: boolean
+  #region: Region | DataRegion
   #undecided = ''
   #decided = 0
-  /** the end of the decided text */
+  /** the end of the text before `#noted`, with every citation's number replaced by the same one */
   #behind = ''
-  #isBehindCitation = false
-  /** nothing but separators has followed a value */
-  #isBehindValue = false
+  #noted = 0
+  /** where the last citation and the last value ended */
+  #citationEnd = -1
+  #valueEnd = -1
   #remapped = 0
 
-  constructor(labels: CitationLabels) {
+  /** `isDocument`: no part of the text is data of an answer, such as a tool's call. */
+  constructor(labels: CitationLabels, isDocument = false) {
     this.#labels = labels
-    const initials = labels.prefixes.flatMap((prefix) => prefix.initials).join('')
-    // `[]` matches nothing
-    this.#prosaicStop = new RegExp(`[\`~\\\\[【{<]|(?<![A-Za-z0-9_])[${initials}]`, 'g')
+    this.#hasData = !isDocument
+    this.#region = isDocument ? { kind: 'prose' } : beginning
   }
 
   /** How many labels were changed. */
@@ -61,15 +65,14 @@ export class CitationMapper {
     const changes: Splice[] = []
     let at = 0
     while (at < pending.length) {
-      const stop = this.#findStop(pending, at)
-      if (stop > at) this.#pass(pending, at, stop)
-      at = stop
+      at = this.#findStop(pending, at)
       if (at === pending.length) break
       const end = this.#passStop(pending, at, isLast, changes)
       if (end === undefined) break
       at = end
     }
-    this.#behind = this.#textBefore(pending, at)
+    this.#note(pending, at)
+    this.#noted = 0
     this.#undecided = pending.slice(at)
     this.#decided += at
     this.#remapped += changes.length
@@ -88,16 +91,8 @@ export class CitationMapper {
     const region = this.#region
     if (region.kind === 'span' || region.kind === 'fence') return findCodeStop(region, pending, at)
     if (region.kind !== 'prose') return findDataStop(region, pending, at)
-    this.#prosaicStop.lastIndex = at
-    return this.#prosaicStop.exec(pending)?.index ?? pending.length
-  }
-
-  /** Passes over prose. */
-  #pass(pending: string, at: number, stop: number): void {
-    this.#isBehindCitation = false
-    if (!this.#isBehindValue) return
-    notSeparator.lastIndex = at
-    this.#isBehindValue = (notSeparator.exec(pending)?.index ?? stop) >= stop
+    prosaicStop.lastIndex = at
+    return prosaicStop.exec(pending)?.index ?? pending.length
   }
 
   /** Decides what is at a stop and steps past it; returns undefined if that takes more text. */
@@ -105,67 +100,91 @@ export class CitationMapper {
     const ahead = new Lookahead(pending, at, isLast)
     const sign = pending[at]!
     if (this.#region.kind !== 'prose' || sign === '`' || sign === '~') return this.#passRegion(ahead, pending)
-    const data = '<{['.includes(sign) ? enterData(ahead) : undefined
+    if ('<{['.includes(sign)) return this.#passBracket(ahead)
+    if (sign !== '\\') return this.#passNumber(ahead, pending, changes)
+    const length = isPunctuation(ahead.peek(1)) ? 2 : 1
+    return ahead.isStarved ? undefined : at + length
+  }
+
+  #passBracket(ahead: Lookahead): number | undefined {
+    const { at } = ahead
+    const data = this.#hasData ? enterData(ahead) : undefined
     if (ahead.isStarved) return undefined
-    if (data) return this.#enter(data, ahead.at)
-    const citation = this.#readCitation(ahead, sign, pending)
-    const end = citation?.end ?? at + (sign === '\\' && isPunctuation(pending[at + 1] ?? '') ? 2 : 1)
+    if (data) this.#region = data
+    return data ? ahead.at : at + 1
+  }
+
+  #passNumber(ahead: Lookahead, pending: string, changes: Splice[]): number | undefined {
+    const { at } = ahead
+    const end = at + ahead.skip('0123456789', longestNumber)
     if (ahead.isStarved) return undefined
-    for (const label of citation?.labels ?? []) this.#translate(label, pending, changes)
-    this.#isBehindCitation = citation !== undefined && citation.labels.length > 0
-    this.#isBehindValue = citation?.isValue === true
-    return end
+    if (!this.#labels.has(pending.slice(at, end))) return end
+    ahead.at = at
+    const citation = this.#readCitation(ahead, pending)
+    if (ahead.isStarved) return undefined
+    if (!citation) return end
+    this.#take(citation, pending, changes)
+    return citation.end
   }
 
   /** Enters, leaves or continues a region that is not prose. */
   #passRegion(ahead: Lookahead, pending: string): number | undefined {
     const region = this.#region
-    const line = (): string => lineOf(this.#textBefore(pending, ahead.at))
+    const line = (): string => this.#lineBefore(pending, ahead.at)
     const next =
       region.kind === 'prose'
         ? enterCode(ahead, line())
         : region.kind === 'span' || region.kind === 'fence'
           ? passCodeStop(ahead, region, line())
           : passDataStop(ahead, region)
-    return ahead.isStarved ? undefined : this.#enter(next, ahead.at)
+    if (ahead.isStarved) return undefined
+    this.#region = next
+    return ahead.at
   }
 
-  #enter(region: Region | DataRegion, at: number): number {
-    this.#region = region
-    this.#isBehindCitation = false
-    this.#isBehindValue = false
-    return at
-  }
-
-  #readCitation(ahead: Lookahead, sign: string, pending: string): Citation | undefined {
-    const { at } = ahead
-    if (sign === '<' || sign === '{' || (sign === '\\' && ahead.peek(1) !== '[')) return undefined
-    if (sign !== '\\' && sign !== '[' && sign !== '【') {
-      return readSpoken(ahead, this.#labels, at > 0 ? pending[at - 1]! : this.#behind.slice(-1))
-    }
-    const behind = (): Behind => ({
-      line: lineOf(this.#textBefore(pending, at)),
-      isCitation: this.#isBehindCitation,
-      isValue: this.#isBehindValue,
+  #readCitation(ahead: Lookahead, pending: string): Citation | undefined {
+    const line = this.#lineBefore(pending, ahead.at)
+    const opened = this.#decided + ahead.at
+    if (line !== '' && partOfNumber.includes(line.at(-1)!)) return undefined
+    return readCitation(ahead, this.#labels, line, {
+      isCitation: (length) => this.#citationEnd === opened - length,
+      isValue: (length) => {
+        const between = opened - length - this.#valueEnd
+        if (this.#valueEnd < 0 || between > line.length - length) return false
+        return /^[ \t,;+]*$/.test(line.slice(line.length - length - between, line.length - length))
+      },
     })
-    return readBracketed(ahead, this.#labels, behind)
   }
 
-  #translate({ start, end, prefix, isRange }: CitedLabel, pending: string, changes: Splice[]): void {
-    const label = pending.slice(start, end)
-    const received = isRange ? this.#labels.translateRange(prefix, label) : this.#labels.translate(prefix, label)
-    if (received === undefined || received === label) return
-    changes.push({ start: this.#decided + start, end: this.#decided + end, text: received })
+  #take({ numbers, group, end, isValue }: Citation, pending: string, changes: Splice[]): void {
+    for (const { start, end } of numbers) {
+      const label = pending.slice(start, end)
+      const received = group && translate(group.labels, label)
+      if (received === undefined) continue
+      this.#note(pending, start)
+      this.#behind += '1'
+      this.#noted = end
+      if (received === label) continue
+      changes.push({ start: this.#decided + start, end: this.#decided + end, text: received })
+    }
+    if (isValue) this.#valueEnd = this.#decided + end
+    else if (numbers.length > 0) this.#citationEnd = this.#decided + end
+  }
+
+  #lineBefore(pending: string, at: number): string {
+    const behind = this.#textBefore(pending, at)
+    return behind.slice(Math.max(behind.lastIndexOf('\n'), behind.lastIndexOf('\r')) + 1)
+  }
+
+  #note(pending: string, at: number): void {
+    this.#behind = this.#textBefore(pending, at)
+    this.#noted = at
   }
 
   #textBefore(pending: string, at: number): string {
-    if (at >= keptBehind) return pending.slice(at - keptBehind, at)
-    return (this.#behind + pending.slice(0, at)).slice(-keptBehind)
+    if (at - this.#noted >= keptBehind) return pending.slice(at - keptBehind, at)
+    return (this.#behind + pending.slice(this.#noted, at)).slice(-keptBehind)
   }
-}
-
-function lineOf(text: string): string {
-  return text.slice(Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1)
 }
 
 /** Whether Markdown lets a backslash escape this character. */

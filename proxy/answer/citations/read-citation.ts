@@ -1,111 +1,123 @@
-import type { CitationLabels } from './citation-labels.ts'
-import { isBehindProse } from './is-behind-prose.ts'
+import type { Span } from '../../json/json-spans.ts'
+import type { CitationLabels, LabelGroup } from './citation-labels.ts'
 import { isValue } from './is-value.ts'
 import type { Lookahead } from './lookahead.ts'
-import { type CitedLabel, readLabelList, readPrefix, readRange, skipBlanks, skipNumber } from './read-label-list.ts'
+import { readNumbers, skipBlanks } from './read-numbers.ts'
+import { type Opening, readOpening } from './read-opening.ts'
+
+/*
+ * A citation is an opening, numbers, and what closes them:
+ *   a bracket    [3]  [1, 3]  [4–5]  【3】  【3†source】  [^3]  [^3^]  [[3]]  \[3\]  [3, p. 5]  <cite>3</cite>
+ *                (3) if the labels of the list are written so
+ *   a noun       Document 3  Documents 1 and 3  source #3  Doc. No. 3  Source ID: 3  Doc_3
+ *   both         [Doc 3]  [citation:3]  [Sources: 1, 3]  (Source 3)  Sources (3)
+ * Only the numbers change.
+ */
 
 /** A place in a text that may be a citation, and what was found there. */
 export interface Citation {
   readonly end: number
-  /** none if it only looks like a citation */
-  readonly labels: readonly CitedLabel[]
+  /** numbers and ranges; none if it only looks like a citation */
+  readonly numbers: readonly Span[]
+  readonly group: LabelGroup | undefined
   /** it is data in the text */
   readonly isValue?: boolean
 }
 
-/** What precedes a bracket. */
+/** What precedes an opening of `length` characters. */
 export interface Behind {
-  readonly line: string
-  readonly isCitation: boolean
-  /** with nothing but commas in between */
-  readonly isValue: boolean
+  /** a citation, with nothing in between */
+  isCitation(length: number): boolean
+  /** a value, with nothing but commas in between */
+  isValue(length: number): boolean
 }
 
-const latin = /[A-Za-z0-9_\u00c0-\u024f]/
-// a path, a URL, an attribute, a handle
-const partOfName = /[A-Za-z0-9_\u00c0-\u024f/\\.@#$=&?%+-]/
+const letter = /[\p{L}\p{M}\p{N}_%°€$£]/u
 
-/** Reads `[3]`, `[Doc_1, Doc_3]`, `【3】` or `\[3\]` at its opening bracket. */
-export function readBracketed(
+/** Reads a citation whose first number is ahead; `line` is the text before it. */
+export function readCitation(
   ahead: Lookahead,
-  { prefixes }: CitationLabels,
-  behind: () => Behind,
+  labels: CitationLabels,
+  line: string,
+  behind: Behind,
 ): Citation | undefined {
-  const isWide = ahead.peek() === '【'
-  const isEscaped = ahead.take('\\')
-  ahead.at += 1
-  if (ahead.take('^')) return readFootnote(ahead)
-  skipBlanks(ahead)
-  const labels = readRange(ahead) ?? readLabelList(ahead, prefixes)
-  if (!labels) return undefined
-  // some models give the place in the source: 【3†L10-L15】
-  if (isWide && ahead.peek() === '†') return { end: ahead.at, labels }
-  if (isBeforePage(ahead)) return { end: ahead.at, labels }
-  skipBlanks(ahead)
-  if (!ahead.take(isWide ? '】' : isEscaped ? '\\]' : ']')) return undefined
+  const opening = readOpening(line, labels)
+  if (!opening) return undefined
+  const { bracket, before, group } = opening
+  if (bracket === '') return readSpoken(ahead, opening)
+  const numbers = readNumbers(ahead, true)
+  const isList = numbers !== undefined && (numbers.length > 1 || /\D/.test(ahead.since(numbers[0]!.start)))
+  // a range would be a class of characters
+  if (!numbers || (bracket === '[^' && isList && numbers.length === 1)) return undefined
+  const closed = takeClosing(ahead, bracket)
+  if (!closed) return undefined
   const end = ahead.at
-  if (isWide) return { end, labels }
-  return judge(ahead, labels, behind())
+  if (closed === 'surely') return { end, numbers, group }
+  const length = line.length - before.length
+  if (behind.isValue(length) || (!behind.isCitation(length) && isValue(before, ahead, isList))) {
+    return { end, numbers: [], group, isValue: true }
+  }
+  return { end, numbers: isImageOrCode(ahead, before) ? [] : numbers, group }
 }
 
-/** Whether a page of the source follows, as in `[3, p. 5]`. Does not move `ahead`. */
-function isBeforePage(ahead: Lookahead): boolean {
+/** Reads the numbers after a noun. Several must be closed, unless it is a plural. */
+function readSpoken(
+  ahead: Lookahead,
+  { group, isPlural = false, isEnclosed = false, isLoose, isAlone }: Opening,
+): Citation | undefined {
+  const start = ahead.at
+  let numbers = readNumbers(ahead, isPlural || isEnclosed)
+  if (!isPlural && numbers && numbers.length > 1 && !/[)\]】;]/.test(ahead.peek() || 'x')) {
+    ahead.at = start
+    numbers = readNumbers(ahead, false)
+  }
+  if (!numbers || !isWordEnd(ahead)) return undefined
+  const end = ahead.at
+  if (isLoose && (ahead.peek() === '(' || ahead.take(' of '))) return undefined
+  if (isAlone && !isClauseEnd(ahead)) return undefined
+  return { end, numbers, group }
+}
+
+/** Steps over what closes a bracket. `surely`: it cannot be a value. */
+function takeClosing(ahead: Lookahead, bracket: Opening['bracket']): 'surely' | 'maybe' | undefined {
+  // 【3†L10-L15】
+  const isSure = ahead.peek() === '†' || takePage(ahead) || surelyClosed[bracket]?.(ahead) === true
+  if (isSure) return 'surely'
+  skipBlanks(ahead)
+  const isClosed = bracket === '[' ? ahead.take(']') || ahead.take('\\]') : bracket === '(' && ahead.take(')')
+  return isClosed ? 'maybe' : undefined
+}
+
+const surelyClosed: Partial<Record<Opening['bracket'], (ahead: Lookahead) => boolean>> = {
+  '[^': isFootnoteEnd,
+  '<': (ahead) => '</>"\''.includes(ahead.peek() || 'x'),
+  '【': (ahead) => skipBlanks(ahead) >= 0 && ahead.take('】'),
+}
+
+/** Steps over the end of a footnote mark, unless it is that of a regular expression. */
+function isFootnoteEnd(ahead: Lookahead): boolean {
+  ahead.take('^')
+  return ahead.take(']') && !/[\w*+?{(\\$^|/]/.test(ahead.peek() || ' ')
+}
+
+/** Steps over a page of the source, as in `[3, p. 5]`. */
+function takePage(ahead: Lookahead): boolean {
   const start = ahead.at
   const isPage =
     ahead.take(',') &&
     skipBlanks(ahead) > 0 &&
     ['pp.', 'p.', 'pages', 'page'].some((word) => ahead.take(word)) &&
     skipBlanks(ahead) >= 0 &&
-    /\d/.test(ahead.peek())
-  ahead.at = start
+    readNumbers(ahead, false) !== undefined
+  if (!isPage) ahead.at = start
   return isPage
 }
 
-/** Reads `[^3]`, a footnote: its number in the note itself is mapped the same way. */
-function readFootnote(ahead: Lookahead): Citation | undefined {
-  const start = ahead.at
-  if (!skipNumber(ahead)) return undefined
-  const label = { start, end: ahead.at, prefix: '' }
-  // as in a regular expression
-  if (!ahead.take(']') || /[\w*+?{(\\$^|/]/.test(ahead.peek() || ' ')) return undefined
-  return { end: ahead.at, labels: [label] }
-}
-
-function judge(ahead: Lookahead, labels: CitedLabel[], { line, isCitation, isValue }: Behind): Citation {
-  const end = ahead.at
-  if (isValue || (!isCitation && isData(ahead, labels, line))) return { end, labels: [], isValue: true }
-  return { end, labels: isLinkOrCode(ahead, line) ? [] : labels }
-}
-
-/** Whether the bracket is data. `Document 3` in brackets means the document, except in code. */
-function isData(ahead: Lookahead, labels: readonly CitedLabel[], line: string): boolean {
-  const isPlain = labels.every(({ prefix }) => prefix === '')
-  return isPlain ? isValue(line, ahead, labels.length > 1 || labels[0]?.isRange === true) : !isBehindProse(line)
-}
-
-/** Reads `Document 3`, `Doc_3` or `Documents 1 and 3` at its first letter; `before` is the character before it. */
-export function readSpoken(ahead: Lookahead, { prefixes }: CitationLabels, before: string): Citation | undefined {
-  if (partOfName.test(before)) return undefined
-  const spoken = readPrefix(ahead, prefixes)
-  if (!spoken || spoken.prefix.isBracketed) return undefined
-  const { prefix, isPlural } = spoken
-  if (isPlural) {
-    const labels = readLabelList(ahead, prefixes, prefix.key)
-    return labels && isWordEnd(ahead) && !isRange(ahead) ? { end: ahead.at, labels } : undefined
-  }
-  const start = ahead.at
-  if (!skipNumber(ahead) || !isWordEnd(ahead)) return undefined
-  return { end: ahead.at, labels: [{ start, end: ahead.at, prefix: prefix.key }] }
-}
-
-/**
- * Whether this is a link or code: `[3](http…)`, `[3]: http…` at the beginning of a line, `[3] = 0`, `values[3].name`.
- */
-function isLinkOrCode(ahead: Lookahead, line: string): boolean {
+/** Whether this is an image or code: `![3](http…)`, `[3] = 0`, `values[3].name`. */
+function isImageOrCode(ahead: Lookahead, line: string): boolean {
   const next = ahead.peek()
-  if (next === '(') return true
+  if (line.endsWith('!')) return next === '('
   if (next === '.') return isMember(ahead.peek(1), line)
-  if (next === ':') return /^\s*$/.test(line) && isLinkTarget(ahead)
   const blanks = skipBlanks(ahead)
   return ahead.peek() === '=' || (blanks === 0 && ahead.peek() === '+')
 }
@@ -118,29 +130,17 @@ function isMember(first: string, line: string): boolean {
   return /[a-z_]/.test(first) || (/[A-Z]/.test(first) && /\w$/.test(line))
 }
 
-function isLinkTarget(ahead: Lookahead): boolean {
-  ahead.at += 1
-  skipBlanks(ahead)
-  if ('</#.'.includes(ahead.peek() || ' ')) return true
-  const start = ahead.at
-  ahead.skip('abcdefghijklmnopqrstuvwxyz', 10)
-  return ahead.since(start) === 'www' || (ahead.at > start && ahead.peek() === ':' && ahead.peek(1) !== ' ')
-}
-
 /** Whether the number ends here, and is not part of another number, of a range or of a file name. */
 function isWordEnd(ahead: Lookahead): boolean {
   const next = ahead.peek()
-  if (latin.test(next)) return false
-  if (next === '.' || next === ',' || next === '/' || next === '\\') return !latin.test(ahead.peek(1))
-  if (next === '-' || next === '–' || next === '—') return !/\d/.test(ahead.peek(1))
+  if (letter.test(next) && !/[\u0e00-\u0e7f\u3040-\u9fff\uac00-\ud7af]/.test(next)) return false
+  if ('.,/\\:'.includes(next || 'x')) return !/[A-Za-z0-9_\u00c0-\u024f]/.test(ahead.peek(1))
+  if ('-–—'.includes(next || 'x')) return !/\d/.test(ahead.peek(1))
   return true
 }
 
-function isRange(ahead: Lookahead): boolean {
-  const end = ahead.at
-  const blanks = skipBlanks(ahead)
-  const isTo = blanks > 0 && (ahead.take('to') || ahead.take('through'))
-  const isRange = isTo || ahead.skip('-–—', 1) > 0 ? skipBlanks(ahead) > 0 && /\d/.test(ahead.peek()) : false
-  ahead.at = end
-  return isRange
+function isClauseEnd(ahead: Lookahead): boolean {
+  ahead.skip('*_', 3)
+  skipBlanks(ahead)
+  return !/[\p{L}\p{N}]/u.test(ahead.peek())
 }

@@ -1,0 +1,75 @@
+/** How freely a word cites: `citing` in every form, `spoken` as in `page 3`, `bracketed` only as in `[Item 3]`. */
+export type NounUse = 'citing' | 'spoken' | 'bracketed'
+
+const words: Readonly<Record<NounUse, string>> = {
+  citing: `document documents doc docs source sources src passage passages snippet snippets excerpt excerpts extract
+    extracts chunk chunks context contexts citation citations cite cites reference references ref refs webpage webpages
+    evidence dokument dokumente dokumenten quelle quellen auszug auszüge textstelle textstellen extrait extraits référence
+    références documento documentos documenti fuente fuentes fragmento fragmentos referencia referencias pasaje pasajes
+    fonte fontes fonti trecho trechos brano brani documenten bron bronnen dokumenty źródło źródła belge kaynak doküman
+    dokumen sumber källa källor kilde kilder lähde zdroj zdroje forrás документ документы источник источники фрагмент
+    отрывок джерело джерела έγγραφο πηγή מסמך מקור المستند مستند المصدر مصدر وثيقة الوثيقة المقطع दस्तावेज़ दस्तावेज स्रोत
+    文档 文件 资料 来源 文献 片段 网页 参考 参考文献 引用 出处 文書 資料 ドキュメント 出典 문서 출처 자료`,
+  spoken: `article articles result results page pages paper papers artikel artículo artículos articolo ergebnis ergebnisse
+    résultat résultats resultado resultados risultato статья статье статьи результат 文章 结果 結果 記事 기사 결과`,
+  bracketed: `item items entry entries note notes fact facts file files text texts memory memories node nodes record
+    records hit hits report reports data see co`,
+}
+
+const uses: ReadonlyMap<string, NounUse> = new Map(
+  (Object.entries(words) as [NounUse, string][]).flatMap(([use, own]) => own.split(/\s+/).map((word) => [word, use])),
+)
+const plurals = new Set(
+  'entries memories dokumente dokumenten quellen textstellen auszüge documenti fonti brani documenten bronnen dokumenty źródła källor документы источники джерела статьи ergebnisse'.split(
+    ' ',
+  ),
+)
+
+/** A word for what is cited, as it stands in a text. */
+export interface CitedNoun {
+  /** lower case, `doc` for `document` */
+  readonly noun: string
+  readonly use: NounUse
+  readonly isPlural: boolean
+  readonly length: number
+}
+
+const NO_SPACES = /[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]$/
+const LAST_WORD = /(?<![\p{L}\p{M}\p{N}_/\\.@$=&?%+-])[\p{L}\p{M}]{2,30}$/u
+const LAST_LETTERS = /[\p{L}\p{M}]{1,30}$/u
+const LONGEST_UNSPACED = 4
+const MOST_ENDINGS = 2
+
+/** Reads the noun that `text` ends with. Words of scripts without spaces may begin anywhere. */
+export function readLastNoun(text: string): CitedNoun | undefined {
+  if (NO_SPACES.test(text)) {
+    const letters = LAST_LETTERS.exec(text)![0]
+    for (let length = Math.min(LONGEST_UNSPACED, letters.length); length > 0; length--) {
+      const found = toNoun(letters.slice(-length))
+      if (found) return found
+    }
+    return letters.endsWith('ドキュメント') ? toNoun('ドキュメント') : undefined
+  }
+  const word = LAST_WORD.exec(text)?.[0].toLowerCase()
+  if (word === undefined) return undefined
+  // `документе`: other scripts are inflected, and have no other words with these stems
+  const most = /^[a-z]+$/.test(word) ? 0 : MOST_ENDINGS
+  for (let cut = 0; cut <= most; cut++) {
+    const found = toNoun(word.slice(0, word.length - cut))
+    if (found) return { ...found, length: word.length }
+  }
+  return undefined
+}
+
+function toNoun(word: string): CitedNoun | undefined {
+  const use = uses.get(word)
+  if (use === undefined) return undefined
+  const isPlural = /[^s]s$/.test(word) || plurals.has(word) || NO_SPACES.test(word)
+  return { noun: toFamily(word), use, isPlural, length: word.length }
+}
+
+/** Returns the key under which a noun is compared: `doc` for `Documents`. */
+export function toFamily(word: string): string {
+  const lower = word.toLowerCase()
+  return lower.replace(/(?<=[^s])s$/, '').replace(/^document$/, 'doc')
+}

@@ -1,0 +1,108 @@
+import type { CitationLabels, LabelGroup } from './citation-labels.ts'
+import { type NounUse, readLastNoun } from './citation-nouns.ts'
+
+/** What precedes the numbers of a citation: a bracket, or a noun, which may be in brackets. */
+export interface Opening {
+  /** directly before the number; '' if a noun is there */
+  readonly bracket: '' | '[' | '[^' | '【' | '(' | '<'
+  /** the labels of the list that is cited; undefined if several may be meant */
+  readonly group: LabelGroup | undefined
+  /** several numbers may follow, whether or not a bracket closes them */
+  readonly isPlural?: boolean
+  /** the noun has other uses: `page 3 of the manual` */
+  readonly isLoose?: boolean
+  /** the clause is only this citation, as in `Source: 3` */
+  readonly isAlone?: boolean
+  readonly isEnclosed?: boolean
+  /** the line before it */
+  readonly before: string
+}
+
+/** A word for the blocks of a list. */
+interface Name {
+  readonly group: LabelGroup | undefined
+  readonly use: NounUse
+  readonly isPlural: boolean
+  readonly length: number
+}
+
+const BRACKET = /(?:\\?\[{1,2}|【|\()[ \u00a0]{0,2}\^?$/
+// `<cite>`, `<co: `, `<doc id="`
+const TAG = /<\/?([\p{L}_]{2,20})(?:>|[ :]{1,2}|[ ][\p{L}_-]{1,20}=["']?)$/u
+// `: ` in `Source: 3`, `ID: ` in `Source ID: 3`, ` No. ` in `Document No. 3`, ` #`, `\_`, `:** ` in `**Source:** 3`
+const SEPARATOR =
+  /(?:\(s\))?(?:[ _-]?(?<![\p{L}\p{N}])(?:ids?|n[or]\.?|num(?:ber)?s?|index|indices|idx))?(?:\\?_|-|\.|\*{0,2}[:：]?\*{0,2} ?[#№]?)$/iu
+const HAS_ID = /\p{L}{2}|[#№]/u
+const JOINED = /^(?:\\?_|-|\.|)$/
+const ABBREVIATED = /(?<!\p{L})(?:docs?|refs?|src)$/iu
+const UNSPACED = /[\u0e00-\u0e7f\u3040-\u9fff]$/
+const OPEN = /[[【]\^?(?:see )?$/
+const HEAD =
+  /(?:^|[.!?。！？:;,–—-]["”)\]]?\s{1,4}|[([【|>*•+-]\s{0,4})[*_]{0,3}(?:(?:cited|used|relevant|supporting) )?$/iu
+const longestOpening = 64
+
+/** Reads what `line`, the text before a number, ends with; undefined if no citation may begin there. */
+export function readOpening(line: string, labels: CitationLabels): Opening | undefined {
+  const behind = line.slice(-longestOpening)
+  return readBracket(line, behind, labels) ?? readTag(line, behind, labels) ?? readNoun(line, behind, labels)
+}
+
+function readBracket(line: string, behind: string, labels: CitationLabels): Opening | undefined {
+  const found = BRACKET.exec(behind)?.[0]
+  if (found === undefined) return undefined
+  const bracket = found.endsWith('^') ? '[^' : found.includes('[') ? '[' : found.startsWith('【') ? '【' : '('
+  const before = line.slice(0, -found.length)
+  const group = labels.groupOf(undefined)
+  if (bracket !== '(' || labels.isInParentheses) return { bracket, before, group }
+  // `Sources (1, 2)`
+  const name = before.endsWith(' ') ? readName(before.slice(-longestOpening, -1), labels) : undefined
+  return name?.use === 'citing' ? { bracket, before, group: name.group } : undefined
+}
+
+function readTag(line: string, behind: string, labels: CitationLabels): Opening | undefined {
+  const [whole = '', tag = ''] = TAG.exec(behind) ?? []
+  const name = readName(tag.replaceAll('_', ' '), labels)
+  if (name?.use !== 'citing' && tag !== 'co') return undefined
+  return { bracket: '<', before: line.slice(0, -whole.length), group: name?.group ?? labels.groupOf(undefined) }
+}
+
+function readNoun(line: string, behind: string, labels: CitationLabels): Opening | undefined {
+  const exact = labels.ownAt(behind)
+  const own = exact && { ...exact, use: 'citing' as const }
+  const separator = SEPARATOR.exec(behind)?.[0] ?? ''
+  const text = behind.slice(0, behind.length - separator.length)
+  const name = own ?? readName(text, labels)
+  if (!name) return HAS_ID.test(separator) ? readIdentified(line, separator, labels) : undefined
+  const before = line.slice(0, line.length - name.length - (own ? 0 : separator.length))
+  const isEnclosed = isInBrackets(before)
+  const isAlone = !own && !isEnclosed && /[:：]/.test(separator)
+  if (!own && !mayCite(name, separator, text, before)) return undefined
+  const { group, isPlural } = name
+  return { bracket: '', before, group, isPlural, isLoose: name.use === 'spoken', isAlone, isEnclosed }
+}
+
+/** `[ID: 3]`, `[#3]` */
+function readIdentified(line: string, separator: string, labels: CitationLabels): Opening | undefined {
+  const before = line.slice(0, -separator.length)
+  const found = OPEN.exec(before)?.[0]
+  if (found === undefined) return undefined
+  return { bracket: '', before: before.slice(0, -found.length), group: labels.groupOf(undefined), isEnclosed: true }
+}
+
+function mayCite({ use }: Name, separator: string, text: string, before: string): boolean {
+  if (OPEN.test(before)) return true
+  if (use === 'bracketed') return false
+  if (/[:：]/.test(separator)) return use === 'citing' && (isInBrackets(before) || HEAD.test(before))
+  return !JOINED.test(separator) || UNSPACED.test(text) || (separator === '.' && ABBREVIATED.test(text))
+}
+
+function readName(text: string, labels: CitationLabels): Name | undefined {
+  const own = labels.ownNounAt(text)
+  if (own) return { ...own, use: 'citing' }
+  const found = readLastNoun(text)
+  return found && { ...found, group: labels.groupOf(found.noun) }
+}
+
+function isInBrackets(before: string): boolean {
+  return ['[]', '()', '【】'].some((pair) => before.lastIndexOf(pair[0]!) > before.lastIndexOf(pair[1]!))
+}
