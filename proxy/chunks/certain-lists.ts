@@ -2,7 +2,7 @@ import { type CertainList, type SearchedText, toSpans } from '../prompt/certain-
 import { overlap } from '../prompt/context-list.ts'
 import { findTurns } from '../prompt/scan/find-turns.ts'
 import type { ChunkRefusal, KnownLists } from './find-known-lists.ts'
-import { findSeparatedLists } from './find-separated-lists.ts'
+import { findSeparatedLists, outsideMarked } from './find-separated-lists.ts'
 import type { SeparatedText } from './separators.ts'
 
 /** What is reported about the known chunks in a request. */
@@ -73,13 +73,16 @@ export class CertainLists {
     return lists
   }
 
-  #findSeparated({ whole, parts, role, isRendered }: SearchedText): CertainList[] {
+  #findSeparated({ whole, parts, role, isRendered, marked }: SearchedText): CertainList[] {
     return parts.flatMap(({ text, start }) => {
       const own = this.#separated.get(text)
       const end = start + (own?.text.length ?? 0)
       // the text was tidied up since
       if (own === undefined || whole.slice(start, end) !== own.text) return []
-      const places = own.places.map((place) => start + place)
+      const places = outsideMarked(
+        own.places.map((place) => start + place),
+        marked,
+      )
       const isWhole = role === 'tool' || role === 'function'
       const turns = isRendered ? (findTurns(whole) ?? []) : [{ start, end }]
       return turns.flatMap((turn) => findSeparatedLists(whole, places, { start: turn.start, end: turn.end, isWhole }))

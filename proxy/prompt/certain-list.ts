@@ -33,6 +33,8 @@ export interface SearchedText {
   readonly parts: readonly TextPart[]
   readonly role: string
   readonly isRendered: boolean
+  /** the lists that marks show in it, whether or not the task lets them be moved */
+  readonly marked: readonly ContextList[]
 }
 
 /** Finds the lists with certain borders in a message. */
