@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { defaultConfig } from '#proxy/config/sources/config-source.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
 import { runReprise } from './run-reprise.ts'
@@ -133,7 +134,10 @@ test.each([
 
 test('a prompt goes without separators, whatever the mode', async () => {
   await proxy.close()
-  proxy = await startTestProxy({ url: engine.url }, { mode: 'off' })
+  proxy = await startTestProxy(
+    { url: engine.url },
+    { mode: 'off', blocks: { ...defaultConfig().blocks, separator: '\u2063reprise\u2063' } },
+  )
   const content = docs.join('\n\n\u2063reprise\u2063')
   await postJson(`${proxy.url}/v1/chat/completions`, { model: 'm', messages: [{ role: 'user', content }] })
   expect(JSON.parse(engine.requests.at(-1)!.body.toString()).messages[0].content).toBe(docs.join('\n\n'))

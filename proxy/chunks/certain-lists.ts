@@ -8,7 +8,7 @@ import {
   findDeclaredLists,
 } from '../templates/declared-templates.ts'
 import type { ChunkRefusal, KnownLists } from './find-known-lists.ts'
-import { findSeparatedLists } from './find-separated-lists.ts'
+import { findSeparatedLists, outsideMarked } from './find-separated-lists.ts'
 import type { SeparatedText } from './separators.ts'
 
 /** What is reported about the known chunks in a request. */
@@ -102,13 +102,16 @@ export class CertainLists {
     return lists
   }
 
-  #findSeparated({ whole, parts, role, isRendered }: SearchedText): CertainList[] {
+  #findSeparated({ whole, parts, role, isRendered, marked }: SearchedText): CertainList[] {
     return parts.flatMap(({ text, start }) => {
       const own = this.#separated.get(text)
       const end = start + (own?.text.length ?? 0)
       // the text was tidied up since
       if (own === undefined || whole.slice(start, end) !== own.text) return []
-      const places = own.places.map((place) => start + place)
+      const places = outsideMarked(
+        own.places.map((place) => start + place),
+        marked,
+      )
       const isWhole = role === 'tool' || role === 'function'
       const turns = isRendered ? (findTurns(whole) ?? []) : [{ start, end }]
       return turns.flatMap((turn) => findSeparatedLists(whole, places, { start: turn.start, end: turn.end, isWhole }))

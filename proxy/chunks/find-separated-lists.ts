@@ -1,5 +1,5 @@
 import { type CertainList, toSpans } from '../prompt/certain-list.ts'
-import { type BlockSpan, mostBlocks } from '../prompt/context-list.ts'
+import { type BlockSpan, type ContextList, mostBlocks, startOf } from '../prompt/context-list.ts'
 import { readCue } from '../prompt/scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findLineEnd } from '../prompt/scan/find-edges.ts'
 
@@ -53,6 +53,23 @@ export function findSeparatedLists(text: string, places: readonly number[], boun
   }
   endList()
   return lists
+}
+
+/**
+ * Leaves out the separators inside marked documents, where they are text: a document must not be able to cut itself or
+ * others in pieces. A marked list that lies within one separated document is text of that document itself, and where it
+ * ends is a guess.
+ */
+export function outsideMarked(places: readonly number[], marked: readonly ContextList[]): number[] {
+  const lists = marked.filter(({ blocks }) => blocks.length > 1)
+  const isInside = (place: number, { blocks }: ContextList): boolean =>
+    blocks.some(({ start, end }) => start < place && place < end)
+  const outside = places.filter((place) => !lists.some((list) => isInside(place, list)))
+  const documents = lists.filter((list) => {
+    const isBehind = outside.some((place) => place <= startOf(list))
+    return !isBehind || outside.some((place) => place > startOf(list) && place < list.end)
+  })
+  return places.filter((place) => !documents.some((list) => isInside(place, list)))
 }
 
 function holdsQuestion(text: string, start: number, end: number): boolean {

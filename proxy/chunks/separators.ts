@@ -1,7 +1,8 @@
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
+import type { Span } from '../json/json-spans.ts'
 import { type PromptBody, writeBody } from '../prompt/body/prompt-body.ts'
 import { spliceTexts } from '../prompt/body/splice-texts.ts'
-import type { TextSplice } from '../prompt/body/text-splice.ts'
+import { piecesLength, type TextSplice } from '../prompt/body/text-splice.ts'
 import { readPromptBody } from '../prompt/formats/read-prompt-body.ts'
 
 /** What to look for in a body. */
@@ -12,7 +13,7 @@ export interface Separators {
   readonly most: number
 }
 
-/** A text that is sent without its separators, and where these were. */
+/** A text that is sent without its separators, and where these were; a space that takes the place of one is behind it. */
 export interface SeparatedText {
   readonly text: string
   /** ascending */
@@ -26,7 +27,9 @@ export interface SeparatedBody {
 }
 
 /**
- * Removes every separator from the texts of a body, however its JSON escapes them. Nothing else changes, to the byte.
+ * Takes every separator out of the texts of a body, however its JSON escapes them, and puts a space in its place unless
+ * white space or the end of the text is next to it: else a word that is parted by a separator would pass a filter in
+ * front of us and reach the engine whole. Nothing else changes, to the byte.
  * Returns undefined if there are none, and 'too_many' if there are more than `most`.
  */
 export function takeOutSeparators(
@@ -42,7 +45,7 @@ export function takeOutSeparators(
     const own = isRaw ? placesInJson(text, separator, left) : placesOf(text, separator, left)
     left -= own.length
     if (left < 0) return 'too_many'
-    splices.push(own)
+    splices.push(withSpaces(text, own, isRaw ? jsonSpace : space))
   }
   if (left === most) return undefined
   const bytes = writeBody(prompt, spliceTexts(prompt, { texts: texts.map(({ text }) => text), splices }))
@@ -51,18 +54,47 @@ export function takeOutSeparators(
   const separated = new Map<number, SeparatedText>()
   for (const [at, own] of splices.entries()) {
     if (own.length === 0) continue
-    const places = own.map(({ start }, i) => start - i * separator.length)
-    separated.set(at, { text: clean.set.texts[at]!.text, places })
+    separated.set(at, { text: clean.set.texts[at]!.text, places: placesBehind(own) })
   }
   return { prompt: clean, separated }
 }
 
+/** What white space, or the end of a text, looks like in front of a place and behind it. */
+const space = { front: /(?:^|\s)$/, behind: /^(?:\s|$)/ }
+/** The same in raw JSON, where a quote that is not escaped ends the text. */
+const jsonSpace = { front: /(?:^|\s|(?<!\\)(?:\\\\)*(?:"|\\[nrt]))$/, behind: /^(?:\s|"|\\[nrt]|$)/ }
+/** No pattern looks further back; backslashes may be many. */
+const furthest = 64
+
+/** Replaces each run of separators by one space where one is needed. */
+function withSpaces(text: string, places: readonly Span[], { front, behind }: typeof space): TextSplice[] {
+  return places.map(({ start, end }, i) => {
+    if (places[i - 1]?.end === start) return { start, end, pieces: [] }
+    let last = i
+    while (places[last + 1]?.start === places[last]!.end) last += 1
+    const after = places[last]!.end
+    const isApart =
+      front.test(text.slice(Math.max(0, start - furthest), start)) || behind.test(text.slice(after, after + 2))
+    return { start, end, pieces: isApart ? [] : [' '] }
+  })
+}
+
+/** Returns where the splices are in the text that they make. */
+function placesBehind(splices: readonly TextSplice[]): number[] {
+  let moved = 0
+  return splices.map(({ start, end, pieces }) => {
+    const place = start + moved
+    moved += piecesLength(pieces) - (end - start)
+    return place
+  })
+}
+
 /** Returns where a text has the separator: the first `most` places, and one more if there are more. */
-function placesOf(text: string, separator: string, most: number): TextSplice[] {
-  const places: TextSplice[] = []
+function placesOf(text: string, separator: string, most: number): Span[] {
+  const places: Span[] = []
   let at = text.indexOf(separator)
   for (; at >= 0 && places.length <= most; at = text.indexOf(separator, at + separator.length)) {
-    places.push({ start: at, end: at + separator.length, pieces: [] })
+    places.push({ start: at, end: at + separator.length })
   }
   return places
 }
@@ -70,16 +102,16 @@ function placesOf(text: string, separator: string, most: number): TextSplice[] {
 /**
  * Does the same in a text that is raw JSON, where each character may be escaped; an escaped backslash escapes nothing.
  */
-function placesInJson(json: string, separator: string, most: number): TextSplice[] {
+function placesInJson(json: string, separator: string, most: number): Span[] {
   const escaped = [...separator].map((sign) => {
     const units = Array.from({ length: sign.length }, (_, i) => sign.charCodeAt(i).toString(16).padStart(4, '0'))
     const plain = sign.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
     return `(?:${plain}|${units.map((unit) => `\\\\u${unit.replace(/[a-f]/g, (x) => `[${x}${x.toUpperCase()}]`)}`).join('')})`
   })
   const pattern = new RegExp(`(?<=(?<!\\\\)(?:\\\\\\\\)*)${escaped.join('')}`, 'g')
-  const places: TextSplice[] = []
+  const places: Span[] = []
   for (const { index, 0: found } of json.matchAll(pattern)) {
-    places.push({ start: index, end: index + found.length, pieces: [] })
+    places.push({ start: index, end: index + found.length })
     if (places.length > most) break
   }
   return places

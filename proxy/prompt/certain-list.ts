@@ -40,6 +40,8 @@ export interface SearchedText {
   readonly parts: readonly TextPart[]
   readonly role: string
   readonly isRendered: boolean
+  /** the lists that marks show in it, whether or not the task lets them be moved */
+  readonly marked: readonly ContextList[]
 }
 
 /** Lists in shorter texts of a message are not recognised when they are sent again. */

@@ -23,6 +23,3 @@ export const defaultWording: Wording = {
   location: defaultLocationAnnotation,
   block: '[Doc_{k}] {text}',
 }
-
-/** Put between documents by an application, and never part of a text: invisible characters around a word. */
-export const defaultSeparator = '\u2063reprise\u2063'

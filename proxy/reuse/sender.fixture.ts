@@ -6,7 +6,7 @@ import { CertainLists } from '../chunks/certain-lists.ts'
 import { KnownChunks } from '../chunks/known-chunks.ts'
 import { writeBody } from '../prompt/body/prompt-body.ts'
 import type { VolatileFields } from '../prompt/cut-ranks.ts'
-import { defaultSeparator, defaultWording } from '../prompt/wording.ts'
+import { defaultWording } from '../prompt/wording.ts'
 import { readReceived } from '../receive/read-received.ts'
 import { contentsOf } from '../request/route-call.ts'
 import type { RequestOptions } from '../request-options.ts'
@@ -27,6 +27,7 @@ export interface SendOptions {
   readonly options?: RequestOptions
   readonly mustPay?: boolean
   readonly volatileFields?: VolatileFields
+  readonly separator?: string
 }
 
 const engine = 'engine' as ReplicaId
@@ -50,7 +51,7 @@ export class Sender {
   decide(body: unknown, options: SendOptions = {}): Decision & { readonly body: string | undefined } {
     const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
     const received = readReceived(options.api ?? 'chat_completions', bytes, false, undefined, {
-      separator: defaultSeparator,
+      separator: options.separator ?? '',
       most: 2048,
     })
     const tenant = options.tenant ?? 'default'

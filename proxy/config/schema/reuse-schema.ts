@@ -1,4 +1,4 @@
-import { defaultSeparator, defaultWording } from '../../prompt/wording.ts'
+import { defaultWording } from '../../prompt/wording.ts'
 import { flag, group, matching, onOff, type SettingSchema, text, whole } from './setting-schema.ts'
 
 const literal = (description: string): SettingSchema => ({ ...text(description), maxLength: 2_000 })
@@ -88,11 +88,11 @@ export const reuseSchemas: Record<string, SettingSchema> = {
     separator: {
       type: 'string',
       description:
-        'What an application puts between documents so that their borders are certain; removed from every prompt. ' +
-        'At least four characters; empty: there is no separator.',
+        'What an application puts between documents so that their borders are certain; a space takes its place in every ' +
+        'prompt. At least four characters that no author of a document can know; empty: there is no separator.',
       pattern: '^(?:|[\\s\\S]{4,64})$',
       $comment: 'has to have 4 to 64 characters, or none',
-      default: defaultSeparator,
+      default: '',
     },
     volatile: {
       description:
