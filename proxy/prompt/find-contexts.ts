@@ -178,20 +178,21 @@ function* findMarkedContexts(
     tool: message.tool,
     sorted: message.isSorted ?? false,
   }
-  const readByRules = function* (): Generator<void, readonly ContextList[]> {
+  const readByRules = function* (): Generator<void, { marked: readonly ContextList[]; guessed: readonly ContextList[] }> {
     const { lists: sure, refusals: seen } = yield* searchLists(whole, traits)
     const reason = reasonOutside(whole, seen)
     for (const { refused, at } of seen) refuse((refused === 'no_evidence' && reason) || refused, at)
     const task = judgeTask(wordsAround(whole, sure))
-    return sure.filter((list) => {
+    const guessed = sure.filter((list) => {
       const alike = task ?? findLookalike(whole, list, traits.whole)
       if (alike !== undefined) refuse(alike, { start: list.blocks[0]!.start, end: list.end })
       return alike === undefined
     })
+    return { marked: sure, guessed }
   }
   const isOne = message.texts.length === 1
   const cut = isOne ? templates?.cut(message, whole) : undefined
-  const guessed = cut ? [cut] : yield* readByRules()
+  const { marked, guessed } = cut ? { marked: [cut], guessed: [cut] } : yield* readByRules()
   if (isOne && !cut) templates?.learn(message, whole, guessed)
   const place = (lists: readonly ContextList[]): PlacedLists => {
     const found = leaveOutAnswers(whole, lists).map((list) => toContext(list, whole, locate))
@@ -206,7 +207,7 @@ function* findMarkedContexts(
   }
   // certain borders need no evidence: known chunks, our own separator, templates of the configuration
   const { role, isRendered = false } = message
-  const known = leaveOutTurns(whole, certain?.({ whole, parts, role, isRendered, marked: sure }) ?? [], isRendered)
+  const known = leaveOutTurns(whole, certain?.({ whole, parts, role, isRendered, marked }) ?? [], isRendered)
   const { contexts, torn } = place(preferCertain(guessed, known))
   for (const { text, start } of torn) refusals.push({ refused: 'spans_parts', text, start, end: texts[text]!.length })
   const isAided = contexts.some(mayChange)
