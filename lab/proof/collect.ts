@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs'
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import { type AskedEngine, askOf } from './asked-engine.ts'
 import { mapAnswer, renderPrompt, type Variant, variants } from './render.ts'
@@ -51,10 +50,6 @@ function exampleOf(task: Task, { texts, question }: Sample): object[] {
     { role: 'user', content: renderPrompt(task, short, question, 'received') },
     { role: 'assistant', content: task.example!(short) },
   ]
-}
-
-export function write(file: string, scored: readonly Scored[]): void {
-  writeFileSync(file, `${scored.map((one) => JSON.stringify(one)).join('\n')}\n`)
 }
 
 async function answerOf(engine: AskedEngine, messages: object[], tokens: number): Promise<string> {

@@ -1,12 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import type { Sources } from './tasks.ts'
 
 /** What one prompt asks about one list of texts. */
 export interface Sample {
   readonly texts: readonly string[]
   readonly question: string
+}
+
+/** Where lists and questions come from. */
+export interface Sources {
+  readonly passages: readonly Sample[]
+  readonly documentation: readonly Sample[]
+  readonly code: readonly Sample[]
+  readonly notes: readonly Sample[]
 }
 
 const textCharacters = 300
@@ -45,7 +52,10 @@ function readTrace(folder: string, count: number, texts: number): Sample[] {
 
 /** One paragraph, because blank lines separate the texts. */
 function clip(text: string): string {
-  return text.replaceAll(/\s*\n\s*/g, ' ').slice(0, textCharacters).trim()
+  return text
+    .replaceAll(/\s*\n\s*/g, ' ')
+    .slice(0, textCharacters)
+    .trim()
 }
 
 const things = ['pump', 'north gate', 'boiler', 'elevator', 'server room door', 'main valve', 'generator', 'crane']

@@ -1,4 +1,4 @@
-import type { Sample } from './samples.ts'
+import type { Sample, Sources } from './samples.ts'
 
 /** One kind of prompt: its words, its lists, and whether the order of a list means anything to who reads it. */
 export interface Task {
@@ -13,14 +13,6 @@ export interface Task {
   readonly example?: (texts: readonly string[]) => string
 }
 
-/** Where lists and questions come from. */
-export interface Sources {
-  readonly passages: readonly Sample[]
-  readonly documentation: readonly Sample[]
-  readonly code: readonly Sample[]
-  readonly notes: readonly Sample[]
-}
-
 const none = (): string => ''
 const numbered = (place: number): string => `[${place}] `
 const ask = (question: string): string => `Use the documents above to answer this question: ${question}`
@@ -30,7 +22,8 @@ const firstWords = (text: string): string => text.split(/\s+/).slice(0, 3).join(
 export function createTasks({ passages, documentation, code, notes }: Sources): Task[] {
   const free = { order: 'free', label: none, answerTokens: 48 } as const
   const bound = { order: 'bound', label: none, answerTokens: 48 } as const
-  const cited = (question: string): string => `${ask(question)} Cite the number of each document that you use, like [2].`
+  const cited = (question: string): string =>
+    `${ask(question)} Cite the number of each document that you use, like [2].`
   return [
     { ...free, name: 'questions', instruction: ask, samples: passages },
     { ...free, name: 'questions, numbered and cited', label: numbered, instruction: cited, samples: passages },
