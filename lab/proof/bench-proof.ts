@@ -52,7 +52,8 @@ async function ask(data: string, engine: AskedEngine): Promise<Scored[]> {
   for (const task of createTasks(readSources(data, Number(values.samples)))) {
     if (values.only !== undefined && values.only !== task.name) continue
     report(`${task.name} …`)
-    const answers = await collect(engine, task, promptTokens)
+    const answers = await collect(engine, task, { promptTokens })
+    if (task.example) answers.push(...(await collect(engine, task, { promptTokens, right: true })))
     all.push(...answers)
     if (values.file !== undefined) for (const one of answers) appendFileSync(values.file, `${JSON.stringify(one)}\n`)
   }

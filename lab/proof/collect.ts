@@ -14,8 +14,15 @@ export interface Scored {
   readonly scores: Readonly<Record<Variant, readonly number[]>>
 }
 
-/** Asks an engine for an answer to each sample of a task, then how likely it was under each variant of the prompt. */
-export async function collect(engine: AskedEngine, task: Task, promptTokens: number | undefined): Promise<Scored[]> {
+/**
+ * Asks an engine for an answer to each sample of a task, then how likely it was under each variant of the prompt. `right`:
+ * scores right answers instead, as a model that follows the instruction would give them.
+ */
+export async function collect(
+  engine: AskedEngine,
+  task: Task,
+  { promptTokens, right = false }: { promptTokens: number | undefined; right?: boolean },
+): Promise<Scored[]> {
   const scored: Scored[] = []
   for (const [at, { texts, question }] of task.samples.entries()) {
     const shown = task.example ? exampleOf(task, task.samples[(at + 1) % task.samples.length]!) : []
@@ -23,7 +30,7 @@ export async function collect(engine: AskedEngine, task: Task, promptTokens: num
       ...shown,
       { role: 'user', content: renderPrompt(task, texts, question, variant) },
     ]
-    const answer = await answerOf(engine, messagesOf('received'), task.answerTokens)
+    const answer = right ? task.example!(texts) : await answerOf(engine, messagesOf('received'), task.answerTokens)
     const scores: Partial<Record<Variant, readonly number[]>> = {}
     for (const variant of variants) {
       const members = { model: engine.model, messages: messagesOf(variant) }
@@ -38,7 +45,12 @@ export async function collect(engine: AskedEngine, task: Task, promptTokens: num
     const lengths = new Set(variants.map((variant) => scores[variant]?.length))
     // numbers of one and two digits are of different numbers of tokens
     if (lengths.size === 1)
-      scored.push({ task: task.name, order: task.order, answer, scores: scores as Scored['scores'] })
+      scored.push({
+        task: right ? `${task.name}: right answers` : task.name,
+        order: task.order,
+        answer,
+        scores: scores as Scored['scores'],
+      })
   }
   return scored
 }
