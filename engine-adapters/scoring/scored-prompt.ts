@@ -42,15 +42,21 @@ const toChat: Readonly<
   Record<'chat_completions' | 'responses' | 'messages', (members: Members) => Members | undefined>
 > = {
   chat_completions: (members) =>
-    Object.fromEntries(Object.entries(members).filter(([name]) => chatMembers.includes(name))),
+    Object.fromEntries(
+      Object.entries(members).filter(
+        ([name, value]) => chatMembers.includes(name) && (name !== 'tools' || hasTools(value)),
+      ),
+    ),
   responses: ({ model, instructions, input, tools, previous_response_id }) => {
-    if (tools != null || previous_response_id != null) return undefined
+    if (hasTools(tools) || previous_response_id != null) return undefined
     const items = typeof input === 'string' ? [{ role: 'user', content: input }] : input
     return { model, messages: withSystem(instructions, items) }
   },
   messages: ({ model, system, messages, tools }) =>
-    tools == null ? { model, messages: withSystem(system, messages) } : undefined,
+    hasTools(tools) ? undefined : { model, messages: withSystem(system, messages) },
 }
+
+const hasTools = (tools: unknown): boolean => tools != null && !(Array.isArray(tools) && tools.length === 0)
 
 /** The messages of an API that keeps the system prompt apart, without members that only it knows. */
 function withSystem(system: unknown, messages: unknown): unknown[] | undefined {

@@ -1,9 +1,10 @@
-import { writeFileSync } from 'node:fs'
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
-import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
-import type { AskScores } from '#engine-adapters/scoring/answer-score.ts'
+import { type AskedEngine, askOf } from './asked-engine.ts'
 import { mapAnswer, renderPrompt, type Variant, variants } from './render.ts'
+import type { Sample } from './samples.ts'
 import type { Task } from './tasks.ts'
+
+const exampleCharacters = 120
 
 /** An answer and the log probabilities of its tokens under each variant of its prompt. */
 export interface Scored {
@@ -13,21 +14,23 @@ export interface Scored {
   readonly scores: Readonly<Record<Variant, readonly number[]>>
 }
 
-/** An engine to ask. */
-export interface AskedEngine {
-  readonly url: string
-  readonly kind: EngineKind
-  readonly model: string
-}
-
-/** Asks an engine for an answer to each sample of a task, then how likely it was under each variant of the prompt. */
-export async function collect(engine: AskedEngine, task: Task, promptTokens: number | undefined): Promise<Scored[]> {
+/**
+ * Asks an engine for an answer to each sample of a task, then how likely it was under each variant of the prompt. `right`:
+ * scores right answers instead, as a model that follows the instruction would give them.
+ */
+export async function collect(
+  engine: AskedEngine,
+  task: Task,
+  { promptTokens, right = false }: { promptTokens: number | undefined; right?: boolean },
+): Promise<Scored[]> {
   const scored: Scored[] = []
-  for (const { texts, question } of task.samples) {
+  for (const [at, { texts, question }] of task.samples.entries()) {
+    const shown = task.example ? exampleOf(task, task.samples[(at + 1) % task.samples.length]!) : []
     const messagesOf = (variant: Variant): object[] => [
+      ...shown,
       { role: 'user', content: renderPrompt(task, texts, question, variant) },
     ]
-    const answer = await answerOf(engine, messagesOf('received'), task.answerTokens)
+    const answer = right ? task.example!(texts) : await answerOf(engine, messagesOf('received'), task.answerTokens)
     const scores: Partial<Record<Variant, readonly number[]>> = {}
     for (const variant of variants) {
       const members = { model: engine.model, messages: messagesOf(variant) }
@@ -41,13 +44,24 @@ export async function collect(engine: AskedEngine, task: Task, promptTokens: num
     }
     const lengths = new Set(variants.map((variant) => scores[variant]?.length))
     // numbers of one and two digits are of different numbers of tokens
-    if (lengths.size === 1) scored.push({ task: task.name, order: task.order, answer, scores: scores as Scored['scores'] })
+    if (lengths.size === 1)
+      scored.push({
+        task: right ? `${task.name}: right answers` : task.name,
+        order: task.order,
+        answer,
+        scores: scores as Scored['scores'],
+      })
   }
   return scored
 }
 
-export function write(file: string, scored: readonly Scored[]): void {
-  writeFileSync(file, `${scored.map((one) => JSON.stringify(one)).join('\n')}\n`)
+/** An earlier turn that shows what is asked, about shorter texts of another list. */
+function exampleOf(task: Task, { texts, question }: Sample): object[] {
+  const short = texts.slice(0, 3).map((text) => text.slice(0, exampleCharacters))
+  return [
+    { role: 'user', content: renderPrompt(task, short, question, 'received') },
+    { role: 'assistant', content: task.example!(short) },
+  ]
 }
 
 async function answerOf(engine: AskedEngine, messages: object[], tokens: number): Promise<string> {
@@ -56,18 +70,4 @@ async function answerOf(engine: AskedEngine, messages: object[], tokens: number)
     choices: [{ message: { content: string } }]
   }
   return said.choices[0].message.content
-}
-
-function askOf({ url }: AskedEngine): AskScores {
-  return async ({ path, body }) => {
-    const response = await fetch(url + path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
-    const text = await response.text()
-    if (response.ok) return JSON.parse(text)
-    process.stderr.write(`${path}: ${response.status} ${text.slice(0, 300)}\n`)
-    return undefined
-  }
 }

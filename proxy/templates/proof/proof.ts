@@ -1,40 +1,129 @@
-/** Log probabilities of an answer's tokens under three prompts. */
+import { isObject } from '#engine-adapters/json-object.ts'
+import { type MeanInterval, WeightedMean, type WeightedSums } from './weighted-mean.ts'
+
+/** Log probabilities of the tokens of one answer, given to the prompt as received, under three prompts. */
 export interface ProofSample {
   readonly received: readonly number[]
+  /** the list in another order */
   readonly rewritten: readonly number[]
+  /** a change that means nothing, of the same prompt */
   readonly harmless: readonly number[]
 }
 
+/** Whether the order of a template's list means anything to the model; only `proved` allows to move it. */
+type ProofVerdict = 'proved' | 'refuted' | 'undecided'
+
+/** What the samples show; log probabilities are in nats, and beyond what the harmless change cost. */
+interface ProofFigures {
+  readonly samples: number
+  /** of all answers: few prove nothing */
+  readonly tokens: number
+  /** how much less likely a token became, in the mean of an answer */
+  readonly loss: MeanInterval
+  /** how much less likely the token became that lost most */
+  readonly worst: MeanInterval
+}
+
+/** From so many samples, and tokens of their answers, on. */
+const least = { proved: { samples: 8, tokens: 64 }, refuted: { samples: 4, tokens: 16 } }
+/** Measured: docs/benchmarks.md, "What a proof can see". */
+const most = { loss: 0.25, worst: 3 }
+/** A token can lose no more: one improbable word would outweigh all samples. */
+const largestLoss = 8
+/** An answer of fewer tokens weighs less. */
+const fullWeightTokens = 32
+
+/**
+ * Collects how likely answers stay if the list of their prompt is put into another order. Keeps sums, no samples. Samples
+ * must come from different requests.
+ */
 export class Proof {
-  #n = 0
-  #sum = 0
-  #squares = 0
+  #samples = 0
+  #tokens = 0
+  #loss = new WeightedMean()
+  #worst = new WeightedMean()
 
-  add({ received, rewritten, harmless }: ProofSample): void {
-    const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
-    const change = mean(rewritten) - mean(received) - Math.min(0, mean(harmless) - mean(received))
-    this.#n += 1
-    this.#sum += change
-    this.#squares += change * change
+  /** Adds a sample; returns false, without effect, if its lists are not about the same tokens. */
+  add({ received, rewritten, harmless }: ProofSample): boolean {
+    const count = received.length
+    if (count === 0 || rewritten.length !== count || harmless.length !== count) return false
+    const moved = lossesOf(received, rewritten)
+    const still = lossesOf(received, harmless)
+    if (![...moved, ...still].every(Number.isFinite)) return false
+    const weight = Math.min(count, fullWeightTokens) / fullWeightTokens
+    this.#samples += 1
+    this.#tokens += count
+    this.#loss.add(meanOf(moved) - Math.max(0, meanOf(still)), weight)
+    this.#worst.add(Math.max(0, ...moved) - Math.max(0, ...still), weight)
+    return true
   }
 
-  get verdict(): 'proved' | 'refuted' | 'undecided' {
-    if (this.#n < 8) return 'undecided'
-    return this.#sum / this.#n > -0.2 ? 'proved' : 'refuted'
+  get verdict(): ProofVerdict {
+    const { samples, tokens, loss, worst } = this.figures
+    const has = (enough: typeof least.proved): boolean => samples >= enough.samples && tokens >= enough.tokens
+    if (has(least.proved) && loss.high <= most.loss && worst.high <= most.worst) return 'proved'
+    return has(least.refuted) && (loss.low > most.loss || worst.low > most.worst) ? 'refuted' : 'undecided'
   }
 
-  get figures(): Readonly<Record<string, number>> {
-    return { samples: this.#n, change: this.#sum / Math.max(1, this.#n) }
+  get figures(): ProofFigures {
+    return {
+      samples: this.#samples,
+      tokens: this.#tokens,
+      loss: this.#loss.interval(),
+      worst: this.#worst.interval(),
+    }
   }
 
-  toRecord(): unknown {
-    return [this.#n, this.#sum, this.#squares]
+  /** What `fromRecord` reads, as JSON. */
+  toRecord(): ProofRecord {
+    return { samples: this.#samples, tokens: this.#tokens, loss: this.#loss.sums, worst: this.#worst.sums }
   }
 
+  /** Reads a record that may come from anywhere; undefined if it cannot be one. */
   static fromRecord(record: unknown): Proof | undefined {
-    if (!Array.isArray(record) || record.length !== 3 || !record.every(Number.isFinite)) return undefined
+    if (!isObject(record)) return undefined
+    const { samples, tokens, loss, worst } = record
+    if (!isCount(samples) || !isCount(tokens) || tokens < samples) return undefined
+    if (!areSums(loss, samples) || !areSums(worst, samples)) return undefined
     const proof = new Proof()
-    ;[proof.#n, proof.#sum, proof.#squares] = record as [number, number, number]
+    proof.#samples = samples
+    proof.#tokens = tokens
+    proof.#loss = new WeightedMean(loss)
+    proof.#worst = new WeightedMean(worst)
     return proof
   }
+}
+
+interface ProofRecord {
+  readonly samples: number
+  readonly tokens: number
+  readonly loss: WeightedSums
+  readonly worst: WeightedSums
+}
+
+function lossesOf(received: readonly number[], other: readonly number[]): number[] {
+  return received.map((logprob, i) => Math.max(-largestLoss, Math.min(largestLoss, logprob - other[i]!)))
+}
+
+function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}
+
+/** Weights are at most 1 a sample, and values at most twice the largest loss. */
+function areSums(value: unknown, samples: number): value is WeightedSums {
+  if (!Array.isArray(value) || value.length !== 4 || !value.every(Number.isFinite)) return false
+  const [weights, squares, values, squaredValues] = value as unknown as WeightedSums
+  const bound = 2 * largestLoss
+  if (samples === 0) return value.every((sum) => sum === 0)
+  const isWeight = weights > 0 && weights <= samples + 1e-6 && squares > 0 && squares <= weights + 1e-6
+  return (
+    isWeight &&
+    Math.abs(values) <= bound * weights + 1e-6 &&
+    squaredValues >= 0 &&
+    squaredValues <= bound ** 2 * weights + 1e-6
+  )
 }
