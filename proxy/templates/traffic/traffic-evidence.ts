@@ -1,0 +1,206 @@
+import type { BlockId } from '#index/context-block.ts'
+import { toDocumentKey } from './document-table.ts'
+import { packRecord, unpackRecord } from './evidence-record.ts'
+import { mostListed, OrderEvidence } from './order-evidence.ts'
+import { Relevance } from './relevance.ts'
+
+/** What one request shows of a list. */
+export interface Sighting {
+  /** Identities of the blocks' contents, in the order received. */
+  readonly contents: readonly BlockId[]
+  /** The text of the block in a place; read only when needed. */
+  readonly text: (place: number) => string
+  /** The words of the request outside its lists: the question, mostly. */
+  readonly question: string
+}
+
+/**
+ * `set`: their order is that of relevance to the question. `sequence`: what comes again never changes its order. `torn`:
+ * blocks are parts of documents, because they never part. `unknown`: none of these, or not yet.
+ */
+export type TrafficVerdict = 'unknown' | 'set' | 'sequence' | 'torn'
+
+/** Plain numbers for people, and for the record. */
+export interface TrafficFigures {
+  readonly requests: number
+  /** Lists learned from, and those of which the words were compared with questions. */
+  readonly lists: number
+  readonly judgedLists: number
+  readonly repeatedLists: number
+  readonly repeatedQuestions: number
+  readonly recurringPairs: number
+  readonly flips: number
+  readonly shareOfFlips: number
+  readonly flippedPairs: number
+  readonly flippingLists: number
+  readonly movers: number
+  /** Lists much like an earlier one: with a few documents moved, and in another order. */
+  readonly movedLists: number
+  readonly mixedLists: number
+  readonly shareOfReturns: number
+  readonly shareOfStuck: number
+  /** How many times likelier the lists fit their questions than not, 10,000 at most; also their first documents more. */
+  readonly memberEvidence: number
+  readonly rankEvidence: number
+}
+
+/** Every how manyth list is read once the words have told what they can. */
+const rereadEvery = 8
+/** Lists judged after which words that told nothing are read seldom. */
+const enoughJudged = 64
+
+const setNeeds = {
+  flippedPairs: 6,
+  flippingLists: 3,
+  movers: 3,
+  share: 0.12,
+  returns: 0.1,
+  followed: 10,
+  stuck: 0.15,
+} as const
+const evidence = { needed: 1_000, kept: 10 } as const
+/** Below this share of flips a set is taken back. */
+const shareKept = 0.05
+const sequenceNeeds = { equal: 30, share: 0.02 } as const
+const tornNeeds = { followed: 16, stuck: 0.25 } as const
+
+/**
+ * What traffic shows of one template: whether its lists are sets, ranked by relevance. It depends on the order of the calls
+ * of `note` alone, holds hashes and counts, and takes 64 KB at most.
+ */
+export class TrafficEvidence {
+  readonly #order: OrderEvidence = new OrderEvidence()
+  readonly #relevance: Relevance = new Relevance()
+  #requests = 0
+  #judged = 0
+  #isSet = false
+
+  note(sighting: Sighting): void {
+    this.#requests++
+    const places = uniquePlaces(sighting.contents)
+    if (places.size < 3) return
+    const keys = [...places.keys()]
+    const question = hashText(sighting.question)
+    const isNew = this.#order.learn(keys, question)
+    if (isNew !== undefined && this.#isReadable()) {
+      const texts = [...places.values()].map((place) => sighting.text(place))
+      if (this.#relevance.learn(sighting.question, question, texts, isNew)) this.#judged++
+    }
+    this.#isSet = this.#isSet ? this.#keepsSet() : this.#makesSet()
+  }
+
+  get verdict(): TrafficVerdict {
+    if (this.#isSet) return 'set'
+    const { equal, flips, followed, flippedPairs } = this.#order.counts
+    const isFlipping = flippedPairs >= setNeeds.flippedPairs && this.#order.shareOfFlips >= sequenceNeeds.share
+    if (isFlipping && followed >= tornNeeds.followed && this.#shareOfStuck > tornNeeds.stuck) return 'torn'
+    return flips + equal >= sequenceNeeds.equal && this.#order.shareOfFlips < sequenceNeeds.share
+      ? 'sequence'
+      : 'unknown'
+  }
+
+  get figures(): TrafficFigures {
+    const { counts, shareOfFlips } = this.#order
+    return {
+      requests: this.#requests,
+      lists: counts.lists,
+      judgedLists: this.#judged,
+      repeatedLists: counts.again,
+      repeatedQuestions: counts.askedAgain,
+      recurringPairs: counts.flips + counts.equal,
+      flips: counts.flips,
+      shareOfFlips,
+      flippedPairs: counts.flippedPairs,
+      flippingLists: counts.flippingLists,
+      movers: counts.movers,
+      movedLists: counts.nearMoved,
+      mixedLists: counts.nearMixed,
+      shareOfReturns: counts.returned / Math.max(1, counts.seenAgain),
+      shareOfStuck: this.#shareOfStuck,
+      memberEvidence: this.#relevance.member.wealth,
+      rankEvidence: this.#relevance.rank.wealth,
+    }
+  }
+
+  /** A value for JSON, of 64 KB at most: hashes and counts, never words. The last questions are left out. */
+  toRecord(): unknown {
+    const { requests, judged, isSet } = { requests: this.#requests, judged: this.#judged, isSet: this.#isSet }
+    return packRecord({ requests, judged, isSet, order: this.#order, relevance: this.#relevance })
+  }
+
+  /** Undefined if it is no record of this version. */
+  static fromRecord(value: unknown): TrafficEvidence | undefined {
+    const restored = new TrafficEvidence()
+    const numbers = unpackRecord(value, restored.#order, restored.#relevance)
+    if (numbers === undefined) return undefined
+    restored.#requests = numbers.requests
+    restored.#judged = numbers.judged
+    restored.#isSet = numbers.isSet
+    return restored
+  }
+
+  /** Texts are read until the words have told what they can, then now and then, and again when they say otherwise. */
+  #isReadable(): boolean {
+    const isSettled = this.#isSet
+      ? !this.#relevance.isFalling
+      : this.#judged >= enoughJudged || this.verdict === 'sequence'
+    return !isSettled || this.#order.counts.lists % rereadEvery === 0
+  }
+
+  #makesSet(): boolean {
+    const { counts, shareOfFlips } = this.#order
+    const { member, rank } = this.#relevance
+    return (
+      counts.flippedPairs >= setNeeds.flippedPairs &&
+      counts.flippingLists >= setNeeds.flippingLists &&
+      counts.movers >= setNeeds.movers &&
+      shareOfFlips >= setNeeds.share &&
+      counts.returned >= setNeeds.returns * counts.seenAgain &&
+      counts.followed >= setNeeds.followed &&
+      (counts.stuck + 2) / (counts.followed + 4) <= setNeeds.stuck &&
+      !this.#hasState() &&
+      Math.min(member.wealth, rank.wealth) >= evidence.needed
+    )
+  }
+
+  #keepsSet(): boolean {
+    const { counts, shareOfFlips } = this.#order
+    const { member, rank } = this.#relevance
+    const isTorn = counts.followed >= tornNeeds.followed && this.#shareOfStuck > tornNeeds.stuck
+    return (
+      shareOfFlips >= shareKept && !isTorn && !this.#hasState() && Math.min(member.wealth, rank.wealth) >= evidence.kept
+    )
+  }
+
+  /**
+   * Whether orders follow from those before, as in lists of what was used last, or from nothing, as where each question
+   * comes with its documents in several orders.
+   */
+  #hasState(): boolean {
+    const { nearMoved, nearMixed, askedAgain, lists } = this.#order.counts
+    return (nearMoved >= 4 && nearMixed < nearMoved / 4) || (askedAgain >= 4 && askedAgain > lists / 4)
+  }
+
+  get #shareOfStuck(): number {
+    return this.#order.counts.stuck / Math.max(1, this.#order.counts.followed)
+  }
+}
+
+/** Key and place of each document, without those that stand twice in the list: a repeated paragraph proves no order. */
+function uniquePlaces(contents: readonly BlockId[]): Map<number, number> {
+  const places = new Map<number, number>()
+  const repeated = new Set<number>()
+  for (const [place, id] of contents.entries()) {
+    const key = toDocumentKey(id)
+    if (places.has(key)) repeated.add(key)
+    else if (places.size < mostListed) places.set(key, place)
+  }
+  for (const key of repeated) places.delete(key)
+  return places
+}
+
+function hashText(text: string): number {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  return hash >>> 0
+}
