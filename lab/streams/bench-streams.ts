@@ -6,30 +6,20 @@ import { rankedStreams } from './ranked-streams.ts'
 import { readTexts } from './read-texts.ts'
 import { shownHistories, streamsOfKinds } from './shown-histories.ts'
 import { shownStreams } from './shown-streams.ts'
+import { shownWorks } from './shown-works.ts'
 import type { OrderedStream, Texts } from './stream.ts'
 import { hasTraces } from './traces.ts'
 
-/* `npm run bench:streams -- [shown|held-out|ranked …] [--all]`: what traffic says of streams. Prints Markdown tables. */
+/* `npm run bench:streams -- [ranked|shown|kinds|held-out …] [--all]`: what traffic says of streams. Prints Markdown tables. */
 
 const seeds = [1, 7]
 const requests = 300
 
-const share = (part: number): string => part.toFixed(3)
-
-function rowOf(name: string, judged: JudgedStream): string[] {
-  const { figures } = judged
+function rowOf(name: string, { requests, byFlips, asSet, setAt, verdict, figures }: JudgedStream): string[] {
   return [
-    name,
-    `${judged.requests}`,
-    `${judged.byFlips}`,
-    `${judged.asSet}`,
-    judged.setAt === undefined ? '–' : `${judged.setAt}`,
-    judged.verdict,
-    share(figures.shareOfFlips),
-    `${figures.movedLists}/${figures.mixedLists}`,
-    share(figures.shareOfStuck),
-    figures.memberEvidence.toPrecision(2),
-    figures.rankEvidence.toPrecision(2),
+    ...[name, `${requests}`, `${byFlips}`, `${asSet}`, `${setAt ?? '–'}`, verdict, figures.shareOfFlips.toFixed(3)],
+    ...[`${figures.movedLists}/${figures.mixedLists}`, figures.shareOfStuck.toFixed(3)],
+    ...[figures.memberEvidence.toPrecision(2), figures.rankEvidence.toPrecision(2)],
   ]
 }
 
@@ -47,27 +37,36 @@ const head = [
   'rank',
 ]
 
+interface JudgedOrder {
+  readonly stream: OrderedStream
+  readonly judged: JudgedStream
+}
+
+/** Prints those that flips alone, or all evidence, took for sets, or all. */
 function printOrdered(title: string, streams: readonly OrderedStream[], texts: Texts, isAll: boolean): void {
-  const totals = { requests: 0, byFlips: 0, wrong: 0, residual: 0 }
-  const rows = streams.flatMap((stream) =>
-    seeds.flatMap((seed) => {
-      const judged = judgeStream(stream.make(new Random(seed), requests, texts))
-      totals.requests += judged.requests
-      if (judged.byFlips > 0) totals.byFlips++
-      if (judged.asSet > 0) totals[stream.expect === 'residual' ? 'residual' : 'wrong']++
-      const isWorthIt = isAll || judged.byFlips > 0 || judged.asSet > 0
-      return isWorthIt ? [rowOf(`${stream.name}${stream.expect === 'residual' ? ' (residual)' : ''}`, judged)] : []
-    }),
+  const runs: JudgedOrder[] = streams.flatMap((stream) =>
+    seeds.map((seed) => ({ stream, judged: judgeStream(stream.make(new Random(seed), requests, texts)) })),
   )
-  printTable(title, head, rows)
+  const shown = runs.filter(({ judged }) => isAll || judged.byFlips + judged.asSet > 0)
+  printTable(
+    title,
+    head,
+    shown.map(({ stream, judged }) =>
+      rowOf(stream.expect === 'residual' ? `${stream.name} (residual)` : stream.name, judged),
+    ),
+  )
+  const count = (isSuch: (run: JudgedOrder) => boolean): number => runs.filter(isSuch).length
   say(
-    `${streams.length} streams × ${seeds.length} seeds, ${totals.requests} requests: by flips alone ${totals.byFlips} are sets, with relevance ${totals.wrong}, and ${totals.residual} of those nobody can tell without words\n`,
+    `${runs.length} runs of ${streams.length} streams: by flips alone ${count(({ judged }) => judged.byFlips > 0)} are sets; with relevance ${count(({ stream, judged }) => stream.expect === 'ordered' && judged.asSet > 0)}, and ${count(({ stream, judged }) => stream.expect === 'residual' && judged.asSet > 0)} of those that need words\n`,
   )
 }
 
 function printRanked(): void {
-  const rows = rankedStreams().map(({ name, requests }) => rowOf(name, judgeStream(requests)))
-  printTable('Ranked', head, rows)
+  printTable(
+    'Ranked',
+    head,
+    rankedStreams().map(({ name, requests }) => rowOf(name, judgeStream(requests))),
+  )
 }
 
 if (!hasTraces) {
@@ -79,7 +78,7 @@ if (!hasTraces) {
   const wants = (name: string): boolean => asked.includes(name) || asked.every((word) => word.startsWith('--'))
   const texts = readTexts()
   if (wants('ranked')) printRanked()
-  if (wants('shown')) printOrdered('Shown', [...shownStreams, ...shownHistories], texts, isAll)
+  if (wants('shown')) printOrdered('Shown', [...shownStreams, ...shownHistories, ...shownWorks], texts, isAll)
   if (wants('kinds')) printOrdered('Shown, by kind of text', streamsOfKinds(texts.ordered.keys()), texts, isAll)
   if (wants('held-out')) printOrdered('Held out', heldOutStreams, texts, isAll)
 }

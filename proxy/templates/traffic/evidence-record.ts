@@ -74,7 +74,8 @@ type Numbers = Record<keyof OrderCounts | keyof typeof otherNumbers, number>
 function readNumbers(value: unknown): Numbers | undefined {
   if (!isRecord(value)) return undefined
   const names = [...Object.keys(noCounts), ...Object.keys(otherNumbers)]
-  const isCount = (count: unknown): boolean => typeof count === 'number' && count >= 0 && count <= mostCount
+  const isCount = (count: unknown): boolean =>
+    Number.isInteger(count) && (count as number) >= 0 && (count as number) <= mostCount
   return names.every((name) => isCount(value[name])) ? (value as Numbers) : undefined
 }
 

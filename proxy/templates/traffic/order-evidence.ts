@@ -3,7 +3,7 @@ import { PairOrders } from './pair-orders.ts'
 import { type Likeness, RecentLists } from './recent-lists.ts'
 
 /** What a template remembers of its documents and lists. */
-export const remembered = { documents: 320, lists: 96 } as const
+export const remembered = { documents: 256, lists: 96 } as const
 /** Documents of a list that are looked at, the first ones. */
 export const mostListed = 24
 
@@ -61,11 +61,10 @@ export class OrderEvidence {
    */
   learn(keys: readonly number[], question: number): boolean[] | undefined {
     const { counts, documents } = this
-    const kind = this.recent.recognise(keys, question)
-    if (kind === 'again') counts.again++
-    else if (kind === 'asked-again') counts.askedAgain++
-    if (kind !== 'new') return undefined
-    const likeness = this.recent.compare(keys)
+    const likeness = this.recent.recognise(keys, question)
+    if (likeness.kind === 'again') counts.again++
+    else if (likeness.kind === 'asked-again') counts.askedAgain++
+    if (likeness.kind === 'again' || likeness.kind === 'asked-again') return undefined
     this.recent.note(keys, question)
     counts.lists++
     const isNew = keys.map((key) => !documents.has(key))
@@ -101,8 +100,8 @@ export class OrderEvidence {
       counts.movers += countNew(this.#movers, first)
     }
     if (counts.flips + counts.equal <= mostPairs) return
-    counts.flips /= 2
-    counts.equal /= 2
+    counts.flips >>= 1
+    counts.equal >>= 1
   }
 
   #learnLikeness(kind: Likeness['kind']): void {
@@ -110,8 +109,8 @@ export class OrderEvidence {
     if (kind === 'moved') counts.nearMoved++
     else if (kind === 'mixed') counts.nearMixed++
     if (counts.nearMoved + counts.nearMixed <= mostNear) return
-    counts.nearMoved /= 2
-    counts.nearMixed /= 2
+    counts.nearMoved >>= 1
+    counts.nearMixed >>= 1
   }
 
   #learnFollowers(slots: readonly number[]): void {

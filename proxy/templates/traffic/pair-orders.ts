@@ -18,7 +18,11 @@ export class PairOrders {
 
   /** Forgets all pairs with a slot; `slots` is how many are in use. */
   forget(slot: number, slots: number): void {
-    for (let other = 0; other < slots; other++) if (other !== slot) this.#write(toPair(slot, other), unknown)
+    const end = this.#bits.length * 4
+    for (let other = 0; other < slots; other++) {
+      const pair = toPair(slot, other)
+      if (other !== slot && pair < end) this.#bits[pair >> 2]! &= ~(3 << ((pair & 3) * 2))
+    }
   }
 
   toBytes(): Uint8Array {
@@ -38,10 +42,7 @@ export class PairOrders {
 
   #write(pair: number, order: number): void {
     const at = pair >> 2
-    if (at >= this.#bits.length) {
-      if (order === unknown) return
-      this.#reserve(at + 1)
-    }
+    this.#reserve(at + 1)
     const shift = (pair & 3) * 2
     this.#bits[at] = (this.#bits[at]! & ~(3 << shift)) | (order << shift)
   }
@@ -55,6 +56,5 @@ export class PairOrders {
 }
 
 function toPair(a: number, b: number): number {
-  const high = Math.max(a, b)
-  return (high * (high - 1)) / 2 + Math.min(a, b)
+  return a > b ? ((a * (a - 1)) >> 1) + b : ((b * (b - 1)) >> 1) + a
 }

@@ -1,12 +1,16 @@
-/** How a list stands to the earlier one it has most in common with. */
+/** How a list stands to the lists before it, above all to the one it has most in common with. */
 export interface Likeness {
-  /** Documents in both. */
+  /** Documents in both; 0 if they are fewer than four. */
   readonly common: number
   /**
-   * `same`: they stand in the same order. `moved`: a few have moved, as an update moves an item to the top, or all are
-   * reversed. `mixed`: neither. `far`: too little in common to say.
+   * `again`: the same list, in a retry or in a history, or nearly the same for the same question. `asked-again`: its
+   * question came with some of its documents before, in another order, as where a model ranks them in turns: the question
+   * does not determine the order.
+   *
+   * Otherwise: `same`, they stand in the same order; `moved`, a few have moved, as an update moves an item to the top, or
+   * all are reversed; `mixed`, neither; `far`, too little is common to say.
    */
-  readonly kind: 'far' | 'same' | 'moved' | 'mixed'
+  readonly kind: 'again' | 'asked-again' | 'far' | 'same' | 'moved' | 'mixed'
 }
 
 const fewestCommon = 4
@@ -37,64 +41,53 @@ export class RecentLists {
     this.#noted = noted
   }
 
-  /**
-   * `again`: the same list, in a retry or in a history. `asked-again`: its question came with some of its documents
-   * before, as where a model ranks them in turns: the question does not determine the order.
-   */
-  recognise(keys: readonly number[], question: number): 'new' | 'again' | 'asked-again' {
-    const documents = keys.map(shorten)
-    const own = new Set(documents)
-    let isAskedAgain = false
-    for (const row of this.#latestFirst()) {
-      const known = row.subarray(2, 2 + row[1]!)
-      if (known.length === documents.length && documents.every((key, i) => known[i] === key)) return 'again'
-      if (row[0] === question && countCommon(known, own) >= 2) isAskedAgain = true
-    }
-    return isAskedAgain ? 'asked-again' : 'new'
-  }
-
-  /** Compares with the list that has most documents in common, the latest of those. */
-  compare(keys: readonly number[]): Likeness {
-    const places = new Map(keys.map((key, place) => [shorten(key), place]))
-    let nearest: Uint32Array | undefined
+  /** Compares a list with those remembered. */
+  recognise(keys: readonly number[], question: number): Likeness {
+    const own = new Set(keys.map(shorten))
+    let asked = -1
+    let nearest = -1
     let common = fewestCommon - 1
-    for (const row of this.#latestFirst()) {
-      const known = row.subarray(2, 2 + row[1]!)
-      const count = countCommon(known, places)
+    for (let back = 1; back <= Math.min(this.#noted, this.#capacity); back++) {
+      const row = ((this.#noted - back) % this.#capacity) * this.#width
+      const count = this.#countCommon(row, own)
+      if (count === keys.length && this.#isEqual(row, keys)) return { common: count, kind: 'again' }
+      if (asked < 0 && count >= 2 && this.rows[row] === question) asked = row
       if (count <= common) continue
       common = count
-      nearest = known
+      nearest = row
     }
-    if (nearest === undefined) return { common: 0, kind: 'far' }
-    return {
-      common,
-      kind: kindOf(Array.from(nearest, (key) => places.get(key)!).filter((place) => place !== undefined)),
-    }
+    if (asked >= 0) return { common: 0, kind: this.#compare(asked, keys) === 'same' ? 'again' : 'asked-again' }
+    return nearest < 0 ? { common: 0, kind: 'far' } : { common, kind: this.#compare(nearest, keys) }
   }
 
   note(keys: readonly number[], question: number): void {
-    const from = (this.#noted++ % this.#capacity) * this.#width
-    this.rows[from] = question
-    this.rows[from + 1] = keys.length
-    this.rows.set(keys.map(shorten), from + 2)
+    const row = (this.#noted++ % this.#capacity) * this.#width
+    this.rows[row] = question
+    this.rows[row + 1] = keys.length
+    this.rows.set(keys.map(shorten), row + 2)
   }
 
-  *#latestFirst(): Iterable<Uint32Array> {
-    for (let back = 1; back <= Math.min(this.#noted, this.#capacity); back++) {
-      const from = ((this.#noted - back) % this.#capacity) * this.#width
-      yield this.rows.subarray(from, from + this.#width)
-    }
+  #compare(row: number, keys: readonly number[]): Likeness['kind'] {
+    const before = new Map(
+      Array.from(this.rows.subarray(row + 2, row + 2 + this.rows[row + 1]!), (key, place) => [key, place]),
+    )
+    return kindOf(keys.map((key) => before.get(shorten(key))).filter((place) => place !== undefined))
+  }
+
+  #countCommon(row: number, own: ReadonlySet<number>): number {
+    const end = row + 2 + this.rows[row + 1]!
+    let count = 0
+    for (let i = row + 2; i < end; i++) if (own.has(this.rows[i]!)) count++
+    return count
+  }
+
+  #isEqual(row: number, keys: readonly number[]): boolean {
+    return this.rows[row + 1] === keys.length && keys.every((key, i) => this.rows[row + 2 + i] === shorten(key))
   }
 }
 
 function shorten(key: number): number {
   return key % 0x1_0000_0000
-}
-
-function countCommon(documents: Uint32Array, own: { has(key: number): boolean }): number {
-  let count = 0
-  for (let i = 0; i < documents.length; i++) if (own.has(documents[i]!)) count++
-  return count
 }
 
 function kindOf(places: readonly number[]): Likeness['kind'] {

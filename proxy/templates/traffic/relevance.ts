@@ -10,19 +10,11 @@ const readAtEachEnd = 1_000
 /** Other questions that each question is held against. */
 const controls = ranks - 1
 /** Shares of a list that are left out, those that fit the question best. */
-const leftOut = { forMember: 0.5, forRank: 0.2 } as const
+const leftOut = { forMember: 0.4, forRank: 0.1 } as const
 
 interface Question {
   readonly hash: number
   readonly words: readonly number[]
-}
-
-/** How well a list fits a question. */
-interface Fit {
-  /** What the documents that fit less have of the question, in sum. */
-  readonly member: number
-  /** How much more the first ones have than the last, without those that fit best. */
-  readonly rank: number
 }
 
 /**
@@ -58,39 +50,35 @@ export class Relevance {
     const others = this.#asked.filter((other) => other.hash !== hash)
     this.#asked = [...others, own].slice(-controls)
     if (others.length < controls) return false
-    const fit = this.#fit(own, documents)
-    const fits = others.map((other) => this.#fit(other, documents))
+    const shares = [own, ...others].map((asked) => this.#sharesOf(asked, documents))
+    const places = documents.map((_, place) => place).toSorted((a, b) => shares[0]![b]! - shares[0]![a]!)
+    const worse = places.slice(Math.ceil(places.length * leftOut.forMember))
     betOn(
       this.member,
-      fit.member,
-      fits.map(({ member }) => member),
+      shares.map((share) => worse.reduce((sum, place) => sum + share[place]!, 0)),
     )
+    const rest = places.slice(Math.ceil(places.length * leftOut.forRank)).toSorted((a, b) => a - b)
+    const middle = (rest.length - 1) / 2
     betOn(
       this.rank,
-      fit.rank,
-      fits.map(({ rank }) => rank),
+      shares.map((share) => rest.reduce((sum, place, at) => sum + share[place]! * (middle - at), 0)),
     )
     return true
   }
 
-  #fit({ words }: Question, documents: readonly ReadonlySet<number>[]): Fit {
+  /** How much of a question each document has, from 0 to 1. */
+  #sharesOf({ words }: Question, documents: readonly ReadonlySet<number>[]): number[] {
     const rare = words.filter((word) => this.#isRare(word))
     const weights = rare.map((word) => Math.log((this.inDocuments.texts + 1) / (this.inDocuments.of(word) + 0.5)))
-    const total = weights.reduce((sum, weight) => sum + weight, 0)
-    if (total <= 0) return { member: 0, rank: 0 }
-    const bestFirst = documents
-      .map((document, place) => ({
-        place,
-        share: rare.reduce((sum, word, i) => sum + (document.has(word) ? weights[i]! : 0), 0) / total,
-      }))
-      .toSorted((a, b) => b.share - a.share)
-    const rest = bestFirst.slice(Math.ceil(documents.length * leftOut.forRank)).toSorted((a, b) => a.place - b.place)
-    return {
-      member: bestFirst
-        .slice(Math.ceil(documents.length * leftOut.forMember))
-        .reduce((sum, { share }) => sum + share, 0),
-      rank: rest.reduce((sum, { share }, at) => sum + share * ((rest.length - 1) / 2 - at), 0),
-    }
+    const total = Math.max(
+      1,
+      weights.reduce((sum, weight) => sum + weight, 0),
+    )
+    return documents.map((document) => {
+      let share = 0
+      for (let i = 0; i < rare.length; i++) if (document.has(rare[i]!)) share += weights[i]!
+      return share / total
+    })
   }
 
   #wordsOf(question: string): number[] {
@@ -113,7 +101,8 @@ export class Relevance {
   }
 }
 
-function betOn(wager: Wager, own: number, others: readonly number[]): void {
-  const low = others.filter((other) => other < own).length
+/** Bets that the first of some values is the highest. */
+function betOn(wager: Wager, [own, ...others]: readonly number[]): void {
+  const low = others.filter((other) => other < own!).length
   wager.bet(low, low + others.filter((other) => other === own).length)
 }
