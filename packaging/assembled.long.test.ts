@@ -33,9 +33,9 @@ function filesBelow(folder: string): string[] {
   return readdirSync(join(assembled.folder, folder), { recursive: true, encoding: 'utf8' })
 }
 
-/** Starts a proxy with a pattern, which a worker thread matches. */
+/** Starts a proxy with a template. */
 async function startProxy(): Promise<{ url: string; admin_url: string }> {
-  const config = { blocks: { patterns: [{ name: 'sections', pattern: '^§ (?<text>.+)$', flags: 'm' }] } }
+  const config = { templates: [{ name: 'sections', block: '§§§ {block}\n', after: '\nQuestion:' }] }
   writeFileSync(join(given, 'config.json'), JSON.stringify(config), { mode: 0o644 })
   const admin = ['--admin-listen', '127.0.0.1:0']
   const engines = ['--engine', `${engine.url},kind=vllm,id=gpu-0`]
@@ -60,9 +60,9 @@ test('it holds no sources, no tests and no compiler, and is as small as that', (
   }
 })
 
-test('a user who owns nothing and may write nowhere runs it: requests, patterns, dashboard, metrics', async () => {
+test('a user who owns nothing and may write nowhere runs it: requests, templates, dashboard, metrics', async () => {
   const { url, admin_url: admin } = await startProxy()
-  const body = { model: 'm', messages: [{ role: 'user', content: '§ one\n§ two\n\nQuestion: which?' }] }
+  const body = { model: 'm', messages: [{ role: 'user', content: '§§§ The first section.\n§§§ The second section, which is longer.\n\nQuestion: which?' }] }
   const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
   const answer = await fetch(`${url}/v1/chat/completions`, post)
   expect(answer.status).toBe(200)

@@ -38,7 +38,6 @@ const causedByClients = [
   'unknown_turn',
   'ambiguous_turn',
   'answer_too_large',
-  'pattern_text_too_large',
 ]
 
 const cases: Case[] = [

@@ -35,7 +35,7 @@ test.each([
   ['当前时间：2026-11-21 14:03:22', 'time'],
 ])('a line that holds nothing but %j is found whole', (line, kind) => {
   expect(found(line)).toEqual([[kind, line]])
-  const ended = kind === 'attribution' ? `${line}.\r` : line
+  const ended = kind === 'attribution' ? `${line}.` : line
   expect(found(`You are helpful.\r\n${line}.\r\nBe brief.`)[0]).toEqual([kind, ended])
 })
 

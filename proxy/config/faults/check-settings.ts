@@ -41,7 +41,7 @@ function toFault(error: ErrorObject): SettingFault {
   switch (error.keyword) {
     case 'additionalProperties': {
       const name = error.params.additionalProperty as string
-      const removed = removedSettings[[...path, name].join('.')]
+      const removed = removedSettings.get([...path, name].join('.'))
       const reason = removed
         ? `is no longer a setting: ${removed}`
         : `is not a setting: ${remedyFor(name, Object.keys(schema.properties ?? {}))}`

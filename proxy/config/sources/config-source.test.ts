@@ -46,7 +46,7 @@ test('a flag goes before the environment, that before the file, and the file bef
 })
 
 test('a time that no timer can wait for is refused: it would be over at once', () => {
-  const most = 'drain_seconds: 2147483\nkeep_alive_seconds: 2147483\nblocks: { pattern_milliseconds: 2147483647 }'
+  const most = 'drain_seconds: 2147483\nkeep_alive_seconds: 2147483\nlimits: { rewrite_milliseconds: 2147483647 }'
   expect(load(most)).toMatchObject({ drainSeconds: 2_147_483, keepAliveSeconds: 2_147_483 })
   expect(faultsOf('', { REPRISE_DRAIN_SECONDS: '2147484' })).toEqual([
     'REPRISE_DRAIN_SECONDS: has to be at most 2147483, not 2147484',
@@ -232,14 +232,14 @@ test.each<[string, string, Environment, ServeFlags, string[]]>([
     ],
   ],
   [
-    'a pattern that is none',
-    'blocks: { patterns: [{ name: n, pattern: "(" }, { name: n, pattern: a }, { name: m, pattern: "a*" }] }',
+    'templates that cannot be told from documents',
+    'templates:\n  - { name: n, block: "<doc>{block}</doc>" }\n  - { name: n, block: "<d>{block}</d>" }\n  - { block: "# {title}" }',
     {},
     {},
     [
-      'reprise.yaml:1: blocks.patterns[0].pattern: block pattern "n" is invalid: unterminated group',
-      "reprise.yaml:1: blocks.patterns[1].name: another pattern is called 'n' too",
-      'reprise.yaml:1: blocks.patterns[2].pattern: block pattern "m" is invalid: it matches an empty text, and would match everywhere',
+      "reprise.yaml:3: templates[1].name: another template is called 'n' too",
+      'reprise.yaml:4: templates[2].block: {title} cannot be there: write {block}, {any}, {n}',
+      'reprise.yaml:4: templates[2].block: has to contain {block} once',
     ],
   ],
   [
@@ -272,6 +272,19 @@ test.each<[string, string, Environment, ServeFlags, string[]]>([
   ],
 ])('contradictions are named where they were set: %s', (_title, text, environment, flags, faults) => {
   expect(faultsOf(text, environment, flags)).toEqual(faults)
+})
+
+test('settings that there were once are named with what to write instead', () => {
+  const text =
+    'blocks:\n  patterns: [{ name: n, pattern: a }]\n  pattern_milliseconds: 9\nhygiene: { move_volatile_headers: true }'
+  expect(faultsOf(text)).toEqual([
+    expect.stringMatching(/^reprise\.yaml:2: blocks\.patterns: is no longer a setting: write .* in `templates`/),
+    expect.stringMatching(/^reprise\.yaml:3: blocks\.pattern_milliseconds: is no longer a setting: leave it out/),
+    expect.stringMatching(/^reprise\.yaml:4: hygiene\.move_volatile_headers: is no longer a setting: leave it out/),
+  ])
+  expect(faultsOf('', { REPRISE_BLOCKS_PATTERNS: '[]' })).toEqual([
+    expect.stringMatching(/^REPRISE_BLOCKS_PATTERNS is no longer a setting: write .* in `templates`/),
+  ])
 })
 
 test('only flags at fault are wrong usage', () => {

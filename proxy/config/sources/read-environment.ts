@@ -54,9 +54,7 @@ function variableOf(path: readonly string[]): string {
 
 /** Describes variables that have our prefix but are unknown. */
 function findUnknown(environment: Readonly<Record<string, unknown>>, known: readonly string[]): string[] {
-  const removed = new Map(
-    Object.entries(removedSettings).map(([path, remedy]) => [variableOf(path.split('.')), remedy]),
-  )
+  const removed = new Map([...removedSettings].map(([path, remedy]) => [variableOf(path.split('.')), remedy]))
   return Object.keys(environment)
     .filter((name) => name.startsWith(prefix) && !known.includes(name) && !serviceVariable.test(name))
     .map((name) => {

@@ -32,9 +32,9 @@ export function compileTemplate({ before, open, close, join, after }: TemplatePa
   }
 }
 
-/** Whether a literal is unlikely within a document: it has at least three characters that are no white space. */
+/** Whether a literal is unlikely within a document: three characters or more that are no space and no Markdown heading. */
 export function isTelling(literal: string): boolean {
-  return literal.replace(/\s/g, '').length >= 3
+  return literal.replace(/[\s#]/g, '').length >= 3
 }
 
 /** Returns a part's literal; empty if it is none. */

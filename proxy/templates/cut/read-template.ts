@@ -70,7 +70,7 @@ function findBlockFaults({ before, open, close, join, after }: TemplateParts): T
     [close.includes('number') || numbers > 1, 'may contain {n} once, in front of {block}'],
     [
       numbers === 0 && !between.some((part) => isTelling(literalOf(part))),
-      'has no border that documents do not contain, too: give it at least three characters that are no white space, or {n}',
+      'has no border that documents do not contain, too: give it {n}, or at least three characters that are no white space and no #',
     ],
     [
       whole.some((part, i) => i > 0 && isVariable(part) && isVariable(whole[i - 1]!)),
