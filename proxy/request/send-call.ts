@@ -12,6 +12,7 @@ import { AnswerName } from '../mirror/answer-name.ts'
 import type { ForwardOutcome } from '../reasons.ts'
 import { membersOf } from '../receive/read-received.ts'
 import type { Replica } from '../replicas/replica.ts'
+import { askedText } from '../reuse/asked-text.ts'
 import type { Decision } from '../reuse/decision.ts'
 import { AnswerObserver } from './answer-observer.ts'
 import type { Pipeline } from './pipeline.ts'
@@ -156,7 +157,8 @@ function commit(
     replica.cache.sent(id, decision.sent[i]!, readsCache, decision.exactLengths[i])
   }
   processed.note(replica.id, call.caller.tenant, contentsOf(decision).blocks)
-  chunks.noteLists(decision.contexts.map(({ found }) => found.certain?.chunks ?? []))
+  const known = decision.contexts.map(({ found }) => found.certain?.chunks ?? [])
+  if (known.some(({ length }) => length > 0)) chunks.noteLists(known, askedText(decision))
   return {
     takeBack: () => {
       for (const [i, [turn, sent]] of [...decision.turns].entries()) {
