@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { defaultConfig } from '#proxy/config/sources/config-source.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
@@ -65,9 +65,32 @@ test('what is embedded passes to the byte, and its borders are known in the next
   expect(metrics).toContain('reprise_chunk_lists_total{outcome="found"} 2')
 })
 
-test('the candidates of a rerank are known in the very next prompt', async () => {
+test('the candidates of two reranks are known in the very next prompt', async () => {
   await postJson(`${proxy.url}/v1/rerank`, { model: 'm', query: 'why?', documents: docs })
+  expect(blocksOf(await ask([0, 1, 2]))).toBe('0')
+  await postJson(`${proxy.url}/v1/rerank`, { model: 'm', query: 'how?', documents: docs.toReversed() })
   expect(blocksOf(await ask([0, 1, 2]))).toBe('3')
+})
+
+describe("the pieces of one user's document", () => {
+  const document = {
+    model: 'm',
+    messages: [{ role: 'user', content: `${docs.join('\n\n')}\n\nWhat do I have to do first?` }],
+  }
+  const shuffled = [3, 1, 4, 0, 2]
+
+  test.each([
+    ['reranked once', '/v1/rerank', { query: 'x', documents: shuffled.map((n) => docs[n]) }],
+    ['reranked once, after they were embedded', '/v1/rerank', { query: 'x', documents: shuffled.map((n) => docs[n]) }],
+    ['embedded', '/v1/embeddings', { input: docs }],
+  ])('stay in their order whatever another user sends: %s', async (what, path, body) => {
+    if (what.includes('after')) await postJson(`${proxy.url}/v1/embeddings`, { model: 'm', input: docs })
+    await postJson(proxy.url + path, { model: 'm', ...body })
+    await ask(shuffled, {})
+    const response = await postJson(`${proxy.url}/v1/chat/completions`, document)
+    expect(response.headers.get('x-reprise-moved')).toBe('0')
+    expect(JSON.parse(engine.requests.at(-1)!.body.toString())).toEqual(document)
+  })
 })
 
 test('what cannot be read passes, and is counted', async () => {

@@ -51,6 +51,7 @@ test('short texts and questions are none, whatever they are embedded with', asyn
 test('what is searched with in a rerank is forgotten as a chunk', async () => {
   for (const text of [question, a]) await embed(chunks, [text])
   await rerank(chunks, question, [a, b])
+  await rerank(chunks, 'Who was it?', [b, d, a])
   await embed(chunks, [c])
   expect(blocksIn(chunks, `${question}\n\n${a}\n\n${b}`)).toEqual([[a, b]])
 })

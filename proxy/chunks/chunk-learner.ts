@@ -12,7 +12,8 @@ export interface ChunkSink {
   add(scope: string, text: string, facts: ChunkFacts): Added
   handleOf(chunk: number): ChunkHandle
   makeSure(scope: string, handle: ChunkHandle): void
-  noteList(handles: readonly ChunkHandle[]): void
+  /** Notes that a rerank brought these candidates in this order, and what it asked. */
+  noteCandidates(handles: readonly ChunkHandle[], question: string): void
   /** Forgets a text that is no chunk, unless it is known to be one for sure. */
   forgetUnsure(scope: string, text: string): void
   fold(text: string): FoldedText
@@ -55,7 +56,8 @@ const fewestAlone = 3
 const mostTenants = 4_096
 
 /**
- * Learns chunks from what is embedded and reranked. Several texts to embed in one request are chunks. A single text may
+ * Learns chunks from what is embedded and reranked. A candidate of a rerank is a chunk once two reranks with different
+ * questions have brought it among different neighbours. Several texts to embed in one request are chunks. A single text may
  * be a question, which is then in the very next prompt: it counts only in a row of such requests with no prompt near.
  */
 export class ChunkLearner {
@@ -105,7 +107,8 @@ export class ChunkLearner {
       const reason = isRerank ? undefined : this.#whyNot(text)
       if (reason) return onIgnored(reason, 1)
       const { outcome, chunk } = sink.add(scope, text, {
-        isSure: !isAlone,
+        // anybody may rerank the pieces of somebody else's text: a second request with another question has to agree
+        isSure: !isAlone && !isRerank,
         source: isRerank ? 0 : this.#options.source,
         order: place,
         isOrderUnsure: own.isUnsure,
@@ -119,7 +122,7 @@ export class ChunkLearner {
       if (outcome === 'added') learned += 1
     })
     onLearned(inputs.kind, learned)
-    if (isRerank) sink.noteList(handles)
+    if (isRerank) sink.noteCandidates(handles, inputs.queries.join('\n'))
     else if (isAlone && handles[0]) this.#hearAlone(scope, tenant, handles[0])
   }
 

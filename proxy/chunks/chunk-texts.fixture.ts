@@ -68,3 +68,15 @@ export async function rerank(
   await lesson.learn({ kind: 'rerank', texts, tokens: [], queries: [query] })
   lesson.end()
 }
+
+/** Makes texts known that were never given in an order: the candidates of two reranks, each among others. */
+export async function rerankAmongOthers(
+  chunks: KnownChunks,
+  texts: readonly string[],
+  tenant = 'default',
+): Promise<void> {
+  for (const [i, text] of texts.entries()) {
+    await rerank(chunks, `What is number ${i}?`, [text], tenant)
+    await rerank(chunks, `And why number ${i}?`, [documentText(990), text, documentText(991)], tenant)
+  }
+}

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { blocksIn, createKnown, documentText, embed, findIn, rerank } from './chunk-texts.fixture.ts'
+import { blocksIn, createKnown, documentText, embed, findIn, rerank, rerankAmongOthers } from './chunk-texts.fixture.ts'
 import type { KnownChunks } from './known-chunks.ts'
 
 const docs = Array.from({ length: 12 }, (_, n) => documentText(n))
@@ -13,7 +13,15 @@ beforeEach(() => {
 
 /** Makes texts known without any order. */
 async function know(...texts: string[]): Promise<void> {
-  for (const text of texts) await rerank(chunks, 'What is it?', [text])
+  await rerankAmongOthers(chunks, texts)
+}
+
+/** Counts the lists that are found in a text as sent with a question. */
+function send(text: string, question: string): void {
+  chunks.noteLists(
+    findIn(chunks, text).lists.map((list) => list.chunks),
+    question,
+  )
 }
 
 describe('borders', () => {
@@ -159,8 +167,8 @@ describe('one text', () => {
 
   test('what was seen in another order before is a list in this one, too', async () => {
     await embed(chunks, [a, b, c])
-    const { lists } = findIn(chunks, `${c}\n\n${b}\n\n${a}`)
-    chunks.noteLists(lists.map((list) => list.chunks))
+    send(`${c}\n\n${b}\n\n${a}`, 'who?')
+    send(`${a}\n\n${c}\n\n${b}`, 'why?')
     expect(blocksIn(chunks, `${a}\n\n${b}\n\n${c}`)).toEqual([[a, b, c]])
   })
 
@@ -171,17 +179,27 @@ describe('one text', () => {
       [1, 6],
       [2, 9],
     ] as const) {
-      chunks.noteLists(findIn(chunks, `${docs[y]}\n\n${docs[x]}`).lists.map((list) => list.chunks))
+      send(`${docs[y]}\n\n${docs[x]}`, `why ${x}?`)
+      send(`${docs[x]}\n\n${docs[y]}`, `and ${x}?`)
     }
     expect(findIn(chunks, `${a}\n\n${b}\n\n${c}`).refused).toEqual(['one_text'])
     // two neighbours among others are not unusual
     expect(blocksIn(chunks, `${a}\n\n${b}\n\n${docs[9]}`)).toEqual([[a, b, docs[9]]])
   })
 
-  test('the candidates of a rerank are documents in any order', async () => {
+  test('what one prompt had in another order, however often, or two with one question, is one text still', async () => {
+    await embed(chunks, [a, b, c])
+    for (let i = 0; i < 3; i++) send(`${c}\n\n${b}\n\n${a}`, 'who?')
+    send(`${a}\n\n${c}\n\n${b}`, 'who?')
+    expect(findIn(chunks, `${a}\n\n${b}\n\n${c}`).refused).toEqual(['one_text'])
+  })
+
+  test('a rerank says nothing about an order that was given', async () => {
     await embed(chunks, [a, b, c])
     await rerank(chunks, 'Which one?', [b, a, c])
-    expect(blocksIn(chunks, `${a}\n\n${b}\n\n${c}`)).toEqual([[a, b, c]])
+    await rerank(chunks, 'And which?', [c, b, a])
+    send(`${c}\n\n${b}\n\n${a}`, 'who?')
+    expect(findIn(chunks, `${a}\n\n${b}\n\n${c}`).refused).toEqual(['one_text'])
   })
 
   test('a text that was embedded in several requests is still one', async () => {
@@ -210,6 +228,40 @@ describe('one text', () => {
   test('messages that were embedded one by one, with their answers between, stay in their order', async () => {
     for (const text of [a, docs[9]!, b, docs[10]!, c]) await embed(chunks, [text])
     expect(findIn(chunks, [a, b, c].join('\n')).refused).toEqual(['one_text'])
+  })
+})
+
+describe('candidates of reranks', () => {
+  test('one request makes no chunks of them, whatever it asks, nor do several with one question', async () => {
+    for (let i = 0; i < 3; i++) await rerank(chunks, 'Which one?', [b, a, c])
+    await rerank(chunks, 'Which one?', [c, d, b, a])
+    expect(findIn(chunks, `${a}\n\n${b}\n\n${c}`)).toMatchObject({ lists: [], refused: [] })
+  })
+
+  test('nor do several among the same neighbours', async () => {
+    await rerank(chunks, 'Which one?', [a, b, c])
+    await rerank(chunks, 'And which?', [a, b, c])
+    expect(blocksIn(chunks, `${a}\n\n${b}\n\n${c}`)).toEqual([])
+  })
+
+  test('two with different questions, each among others, make them documents in any order', async () => {
+    await rerank(chunks, 'Which one?', [b, a, c])
+    await rerank(chunks, 'And which?', [c, d, b, a])
+    expect(blocksIn(chunks, `${a}\n\n${b}\n\n${c}`)).toEqual([[a, b, c]])
+  })
+
+  test('between chunks, a new one is a document, and several are one', async () => {
+    await know(a, b)
+    await rerank(chunks, 'Which one?', [c, d, e])
+    expect(blocksIn(chunks, [c, a, d, b, e].join('\n\n'))).toEqual([[a, d, b]])
+    expect(blocksIn(chunks, [a, c, d, b].join('\n\n'))).toEqual([[a, `${c}\n\n${d}`, b]])
+    expect(blocksIn(chunks, [c, d, e, a].join('\n\n'))).toEqual([])
+  })
+
+  test('of other tenants they make nothing', async () => {
+    await rerank(chunks, 'Which one?', [b, a], 'one')
+    await rerank(chunks, 'And which?', [a, c, b], 'two')
+    for (const tenant of ['one', 'two']) expect(blocksIn(chunks, `${a}\n\n${b}`, tenant)).toEqual([])
   })
 })
 

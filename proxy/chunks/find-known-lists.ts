@@ -94,15 +94,19 @@ function toRuns(
 ): PlacedChunk[][] {
   const runs: PlacedChunk[][] = []
   let run: PlacedChunk[] = []
+  const isSure = ({ chunks }: PlacedChunk): boolean => chunks.some((chunk) => table.isSure(chunk))
   const endRun = (): void => {
+    // where a candidate begins or ends is certain only next to a chunk
+    run = run.slice(0, run.findLastIndex(isSure) + 1)
     if (run.length > 1) runs.push(run)
     run = []
   }
   for (const place of withoutOverlaps(found, refused)) {
-    const isChunk = place.chunks.some((chunk) => table.isSure(chunk))
+    const isChunk = isSure(place)
+    const mayBe = isChunk || (run.length > 0 && place.chunks.some((chunk) => table.isCandidate(chunk)))
     const before = run.at(-1)
-    if (before && (!isChunk || !mayPart(text, before.end, place.start))) endRun()
-    if (isChunk) run.push(place)
+    if (before && (!mayBe || !mayPart(text, before.end, place.start))) endRun()
+    if (isChunk || run.length > 0) run.push(place)
   }
   endRun()
   return runs

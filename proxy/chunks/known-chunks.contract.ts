@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { blocksIn, documentText, embed, rerank } from './chunk-texts.fixture.ts'
+import { blocksIn, documentText, embed, findIn, rerank } from './chunk-texts.fixture.ts'
 import type { KnownChunks } from './known-chunks.ts'
 
 /** Known chunks as given to one proxy and as seen by another: the same object if there is only one proxy. */
@@ -27,8 +27,9 @@ export function describeKnownChunks(name: string, create: () => KnownChunksSides
       await sides.told.put([{ text: docs[0]! }, { text: docs[1]!, id: 'one' }], undefined)
       await embed(sides.told, [docs[2]!, docs[3]!])
       await rerank(sides.told, 'q', [docs[4]!, docs[5]!])
+      await rerank(sides.told, 'r', [docs[5]!, docs[6]!, docs[4]!])
       await sides.settle()
-      expect(sides.seen.size).toBe(6)
+      expect(sides.seen.size).toBe(7)
       expect(found(list(5, 3, 1, 0, 2, 4))).toEqual([[5, 3, 1, 0, 2, 4]])
     })
 
@@ -38,6 +39,32 @@ export function describeKnownChunks(name: string, create: () => KnownChunksSides
       expect(found(list(2, 1, 0), 'key:a')).toEqual([[2, 1, 0]])
       expect(found(list(2, 1, 0), 'key:b')).toEqual([])
       expect(found(list(0, 1, 2), 'key:a')).toEqual([])
+    })
+
+    test('two reranks make chunks of their candidates, one does not', async () => {
+      await rerank(sides.told, 'q', [docs[0]!, docs[1]!])
+      await sides.settle()
+      expect(found(list(1, 0))).toEqual([])
+      await rerank(sides.told, 'r', [docs[1]!, docs[2]!, docs[0]!])
+      await sides.settle()
+      expect(found(list(1, 0))).toEqual([[1, 0]])
+    })
+
+    test('what was seen in two other orders is known to have none', async () => {
+      await embed(sides.told, [docs[0]!, docs[1]!, docs[2]!])
+      await sides.settle()
+      for (const [order, question] of [
+        [[2, 1, 0], 'q'],
+        [[0, 2, 1], 'r'],
+      ] as const) {
+        const { lists } = findIn(sides.told, list(...order))
+        sides.told.noteLists(
+          lists.map(({ chunks }) => chunks),
+          question,
+        )
+      }
+      await sides.settle()
+      expect(found(list(0, 1, 2))).toEqual([[0, 1, 2]])
     })
 
     test('what came alone is a chunk when more of it comes', async () => {

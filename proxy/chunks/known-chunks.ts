@@ -162,9 +162,9 @@ export class KnownChunks implements ChunkSink {
     return scopes.reduce((sum, scope) => sum + this.#forgetAll(scope), 0)
   }
 
-  /** Notes that these chunks are in lists that are sent. */
-  noteLists(lists: readonly (readonly ChunkHandle[])[]): void {
-    for (const handles of lists) if (handles.length > 0) this.noteList(handles)
+  /** Notes that these chunks are in lists that are sent with a question. */
+  noteLists(lists: readonly (readonly ChunkHandle[])[], question: string): void {
+    for (const handles of lists) if (handles.length > 0) this.#note(handles, question, true)
   }
 
   /** Adds a chunk that another proxy reported, without notifying the listener. */
@@ -195,7 +195,9 @@ export class KnownChunks implements ChunkSink {
     if (this.capacity === 0 || text.length > longestText) return { outcome: 'crowded', chunk: -1 }
     const table = this.#tableOf()
     const added = table.add(scope, this.fold(text), facts)
-    if (added.outcome === 'added') this.#listener?.learned(scope, table.recordOf(added.chunk))
+    // what was reranked is told with the list it was in
+    const isTold = added.outcome === 'added' && facts.source !== 0
+    if (isTold) this.#listener?.learned(scope, table.recordOf(added.chunk))
     return added
   }
 
@@ -210,8 +212,8 @@ export class KnownChunks implements ChunkSink {
     if (!wasSure && table.isSure(handle.chunk)) this.#listener?.learned(scope, table.recordOf(handle.chunk))
   }
 
-  noteList(handles: readonly ChunkHandle[]): void {
-    this.#table?.noteList(handles)
+  noteCandidates(handles: readonly ChunkHandle[], question: string): void {
+    this.#note(handles, question, false)
   }
 
   forgetUnsure(scope: string, text: string): void {
@@ -223,6 +225,15 @@ export class KnownChunks implements ChunkSink {
   fold(text: string): FoldedText {
     this.#folded.read(text)
     return this.#folded
+  }
+
+  #note(handles: readonly ChunkHandle[], question: string, areSure: boolean): void {
+    const table = this.#table
+    if (!table) return
+    const asked = hash('sha256', question.trim(), 'buffer').readInt32LE()
+    for (const chunk of table.noteList(handles, asked, areSure)) {
+      this.#listener?.learned(table.scopeOf(chunk), table.recordOf(chunk))
+    }
   }
 
   #forgetAll(scope: string): number {

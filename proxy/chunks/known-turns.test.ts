@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { beforeEach, expect, test } from 'vitest'
 import { assistantMessage, type Message, Sender } from '../reuse/sender.fixture.ts'
-import { documentText, embed, rerank } from './chunk-texts.fixture.ts'
+import { documentText, embed, rerankAmongOthers } from './chunk-texts.fixture.ts'
 
 const docs = Array.from({ length: 6 }, (_, n) => documentText(n))
 let sender: Sender
@@ -16,7 +16,7 @@ const user = (question: string, order: readonly number[], separator = '\n\n'): M
 })
 
 test('known chunks are ordered as the engine holds them, by splices', async () => {
-  await rerank(sender.chunks, 'q', docs)
+  await rerankAmongOthers(sender.chunks, docs)
   sender.send([user('first', [0, 1, 2])])
   const [sent] = sender.send([user('second', [2, 0, 1])])
   const order = '[Doc_3] > [Doc_1] > [Doc_2]'
@@ -30,14 +30,14 @@ test('known chunks are ordered as the engine holds them, by splices', async () =
 test.each(['What does the second paragraph say?', 'Summarise the last part.'])(
   'known chunks stay where one is spoken of by its place: %s',
   async (question) => {
-    await rerank(sender.chunks, 'q', docs)
+    await rerankAmongOthers(sender.chunks, docs)
     sender.send([user('first', [0, 1, 2])])
     expect(sender.send([user(question, [2, 0, 1])])).toEqual([user(question, [2, 0, 1])])
   },
 )
 
 test('a turn is sent again as it was sent, although its chunks are forgotten', async () => {
-  await rerank(sender.chunks, 'q', docs)
+  await rerankAmongOthers(sender.chunks, docs)
   sender.send([user('first', [0, 1, 2])])
   const asked = user('second', [2, 0, 1])
   const sent = sender.send([asked])
@@ -48,11 +48,11 @@ test('a turn is sent again as it was sent, although its chunks are forgotten', a
 })
 
 test('a turn is sent again as it came, although its chunks have become known since', async () => {
-  await rerank(sender.chunks, 'q', docs.slice(3))
+  await rerankAmongOthers(sender.chunks, docs.slice(3))
   sender.send([user('other', [0, 1, 2])])
   const asked = user('second', [2, 0, 1])
   expect(sender.send([asked])).toEqual([asked])
-  await rerank(sender.chunks, 'q', docs)
+  await rerankAmongOthers(sender.chunks, docs)
   sender.send([user('first', [0, 1, 2])])
   const next = [asked, assistantMessage('Yes.'), { role: 'user', content: 'Why?' }]
   expect(sender.send(next)).toEqual(next)
@@ -76,7 +76,7 @@ test('other turns of the conversation are not forgotten with the chunks', async 
 })
 
 test('a prompt that the client renders keeps the order of its past turns', async () => {
-  await rerank(sender.chunks, 'q', docs)
+  await rerankAmongOthers(sender.chunks, docs)
   const turn = (question: string, order: readonly number[]): string =>
     `<|im_start|>user\n${user(question, order).content}<|im_end|>\n<|im_start|>assistant\n`
   const send = (prompt: string): string => sender.sendBody({ prompt }, { api: 'completions' }).prompt
@@ -93,7 +93,7 @@ test('a prompt that the client renders keeps the order of its past turns', async
 })
 
 test('chunks in what an assistant said stay', async () => {
-  await rerank(sender.chunks, 'q', docs)
+  await rerankAmongOthers(sender.chunks, docs)
   const messages = [
     { role: 'user', content: 'Say it.' },
     assistantMessage(docs.slice(0, 3).join('\n\n')),
@@ -103,7 +103,7 @@ test('chunks in what an assistant said stay', async () => {
 })
 
 test('chunks in text parts are a list across them', async () => {
-  await rerank(sender.chunks, 'q', docs)
+  await rerankAmongOthers(sender.chunks, docs)
   const parts = (order: readonly number[]): Message => ({
     role: 'user',
     content: [...order.map((n) => docs[n]!), 'Who did it?'].map((text) => ({ type: 'text', text })),
@@ -113,7 +113,7 @@ test('chunks in text parts are a list across them', async () => {
 })
 
 test('documents of a list that hold known chunks stay whole', async () => {
-  await rerank(sender.chunks, 'q', docs)
+  await rerankAmongOthers(sender.chunks, docs)
   const content = [
     [0, 3],
     [2, 5],
@@ -124,7 +124,7 @@ test('documents of a list that hold known chunks stay whole', async () => {
 })
 
 test('whatever is known, a prompt holds what it held, in another order at most', async () => {
-  await rerank(sender.chunks, 'q', docs.slice(0, 4))
+  await rerankAmongOthers(sender.chunks, docs.slice(0, 4))
   const order = fc.shuffledSubarray([0, 1, 2, 3, 4, 5], { minLength: 1 })
   fc.assert(
     fc.property(order, fc.constantFrom('\n\n', '\n', ' '), fc.constantFrom('a', 'b'), (own, separator, question) => {

@@ -18,6 +18,9 @@ const ruledPlaces = 3
 
 /** Whether one chunk may continue the other: it was given right after it, apart from what separates them. */
 export function mayGoOn(table: ChunkTable, before: Place, behind: Place, isRuled = false): boolean {
+  // between two candidates nothing shows a border
+  const areCandidates = [before, behind].every(({ chunks }) => chunks.every((chunk) => !table.isSure(chunk)))
+  if (areCandidates) return true
   return before.chunks.some((from) => behind.chunks.some((to) => mayFollow(table.orderOf(from, to), isRuled)))
 }
 
@@ -33,9 +36,11 @@ function mayFollow(given: GivenOrder | undefined, isRuled: boolean): boolean {
 
 /**
  * Whether chunks in the order they were given in are separate documents all the same: either all of them were in one
- * list in another order before, or they are two among others and each was seen without the other.
+ * list in another order before, or they are two among others and each was seen without the other. One request is not
+ * enough for that: each has to be known from two, with different questions and among different neighbours.
  */
 export function wereApart(table: ChunkTable, group: readonly Place[], runLength: number): boolean {
+  if (!group.every(({ chunks }) => chunks.some((chunk) => table.isApart(chunk)))) return false
   const lists = group.map(
     ({ chunks }) => new Set(chunks.map((chunk) => table.listOf(chunk)).filter((list) => list > 0)),
   )

@@ -12,6 +12,7 @@ import { AnswerName } from '../mirror/answer-name.ts'
 import type { ForwardOutcome } from '../reasons.ts'
 import { membersOf } from '../receive/read-received.ts'
 import type { Replica } from '../replicas/replica.ts'
+import { askedText } from '../reuse/asked-text.ts'
 import type { Decision } from '../reuse/decision.ts'
 import { noteLists } from '../templates/note-lists.ts'
 import { AnswerObserver } from './answer-observer.ts'
@@ -168,7 +169,8 @@ function commit(
   }
   processed.note(replica.id, call.caller.tenant, contentsOf(decision).blocks)
   setImmediate(() => noteLists(templates, call.caller.tenant, decision))
-  chunks.noteLists(decision.contexts.map(({ found }) => found.certain?.chunks ?? []))
+  const known = decision.contexts.map(({ found }) => found.certain?.chunks ?? [])
+  if (known.some(({ length }) => length > 0)) chunks.noteLists(known, askedText(decision))
   return {
     takeBack: () => {
       for (const [i, [turn, sent]] of [...decision.turns].entries()) {

@@ -13,6 +13,7 @@ import type { RequestOptions } from '../request-options.ts'
 import type { Mode } from '../settings.ts'
 import { MemoryConversationStore } from '../store/memory-conversation-store.ts'
 import type { DeclaredTemplate } from '../templates/declared-templates.ts'
+import { askedText } from './asked-text.ts'
 import { decide } from './decide.ts'
 import type { Decision } from './decision.ts'
 import type { Candidate } from './plan-route.ts'
@@ -77,7 +78,8 @@ export class Sender {
     const decision = this.decide(body, options)
     for (const [turn, sent] of decision.turns) this.store.remember(turn, sent)
     this.#processed.note(engine, options.tenant ?? 'default', contentsOf(decision).blocks)
-    this.chunks.noteLists(decision.contexts.map(({ found }) => found.certain?.chunks ?? []))
+    const known = decision.contexts.map(({ found }) => found.certain?.chunks ?? [])
+    this.chunks.noteLists(known, askedText(decision))
     for (const prompt of decision.sent) {
       this.mirror.apply({ type: 'sent', request: `r${this.#sent++}` as RequestId, prompt })
     }

@@ -1,7 +1,7 @@
 import type { ChunkHandle } from '../../prompt/certain-list.ts'
 import type { ChunkFacts, ChunkRecord } from './chunk-record.ts'
 
-const [sure, orderUnsure, first, last, repeated] = [1, 2, 4, 8, 16]
+const [sure, orderUnsure, first, last, repeated, apart] = [1, 2, 4, 8, 16, 32]
 /** How many kinds of white space at the ends of chunks are kept; longer or later ones count as none. */
 const mostEnds = 0xffff
 const longestEnd = 64
@@ -23,7 +23,7 @@ export interface GivenOrder {
 /** The words of a chunk, by content. */
 const words = 16
 const [anchorWord, placeWord, lengthWord, hashWord, digestWord] = [0, 1, 2, 3, 4]
-const [sourceWord, orderWord, firstOrderWord, listWord, idWord] = [8, 9, 10, 11, 12]
+const [sourceWord, orderWord, firstOrderWord, sightingWord, idWord] = [8, 9, 10, 11, 12]
 /** its scope, with its flags in the upper 16 bits */
 const scopeWord = 14
 /** the numbers of the white space at its ends */
@@ -74,13 +74,22 @@ export class ChunkColumns {
     return all[at] === digest[0] && all[at + 1] === digest[1] && all[at + 2] === digest[2] && all[at + 3] === digest[3]
   }
 
-  /** The last list that contained it without its neighbours in the given order; 0: none. */
-  listOf(chunk: number): number {
-    return this.#words[words * chunk + listWord]! >>> 0
+  /** Where it was seen last (`ChunkRecord.sighting`); 0: nowhere. */
+  sightingOf(chunk: number): number {
+    return this.#words[words * chunk + sightingWord]! >>> 0
   }
 
-  setList(chunk: number, list: number): void {
-    this.#words[words * chunk + listWord] = list
+  /** Whether it was seen with different questions among different neighbours. */
+  isApart(chunk: number): boolean {
+    return (this.#flagsOf(chunk) & apart) !== 0
+  }
+
+  /** Notes where it was seen. If question and neighbours differ from the last time, it is a chunk for sure. */
+  see(chunk: number, sighting: number): void {
+    const before = this.sightingOf(chunk)
+    const differs = before !== 0 && before >>> 16 !== sighting >>> 16 && ((before ^ sighting) & 0xffff) !== 0
+    if (differs) this.#setFlags(chunk, this.#flagsOf(chunk) | sure | apart)
+    this.#words[words * chunk + sightingWord] = sighting
   }
 
   write(chunk: number, scope: number, record: ChunkRecord): void {
@@ -92,17 +101,20 @@ export class ChunkColumns {
     all[at + hashWord] = record.hash
     all.set(record.digest, at + digestWord)
     all[at + scopeWord] = scope
-    all[at + listWord] = 0
+    all[at + sightingWord] = record.sighting
     all[at + endsWord] = this.#numberOf(record.lead) | (this.#numberOf(record.tail) << 16)
     if (record.isSure) this.makeSure(chunk)
+    if (record.isApart) this.#setFlags(chunk, this.#flagsOf(chunk) | apart)
     all[at + firstOrderWord] = record.order
     this.#setOrder(chunk, record)
     all.set(record.id, at + idWord)
   }
 
   /** Updates a chunk that was given again. */
-  learnMore(chunk: number, facts: ChunkFacts): void {
+  learnMore(chunk: number, facts: ChunkFacts & Partial<Pick<ChunkRecord, 'sighting' | 'isApart'>>): void {
     if (facts.isSure) this.makeSure(chunk)
+    if (facts.isApart) this.#setFlags(chunk, this.#flagsOf(chunk) | apart)
+    if (facts.sighting) this.see(chunk, facts.sighting)
     const source = this.#sourceOf(chunk)
     // any order is better than none, and being given with others is better than being given alone
     const isBetter = source === 0 || !(facts.isFirst && facts.isLast)
@@ -121,7 +133,9 @@ export class ChunkColumns {
       anchor: this.anchorOf(chunk),
       anchorPlace: this.anchorPlaceOf(chunk),
       hash: this.hashOf(chunk),
+      sighting: this.sightingOf(chunk),
       isSure: (flags & sure) !== 0,
+      isApart: (flags & apart) !== 0,
       source: this.#sourceOf(chunk),
       order: this.#orderOf(chunk),
       isOrderUnsure: (flags & orderUnsure) !== 0,
@@ -143,6 +157,11 @@ export class ChunkColumns {
 
   isThere({ chunk, stamp }: ChunkHandle): boolean {
     return this.lengthOf(chunk) !== 0 && this.stampOf(chunk) === stamp
+  }
+
+  /** Whether it was given in an order: a rerank has none. */
+  isOrdered(chunk: number): boolean {
+    return this.#sourceOf(chunk) !== 0
   }
 
   isSure(chunk: number): boolean {
@@ -194,7 +213,7 @@ export class ChunkColumns {
     this.#words[at + sourceWord] = facts.source
     this.#words[at + orderWord] = facts.order
     const ends = (facts.isFirst ? first : 0) | (facts.isLast ? last : 0)
-    const kept = this.#flagsOf(chunk) & (sure | repeated)
+    const kept = this.#flagsOf(chunk) & (sure | repeated | apart)
     this.#setFlags(chunk, kept | (facts.isOrderUnsure ? orderUnsure : 0) | ends)
   }
 

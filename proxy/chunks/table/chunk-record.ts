@@ -33,6 +33,10 @@ export interface ChunkRecord extends ChunkFacts {
   /** hash of the characters it is looked up by, and their place in it */
   readonly anchor: number
   readonly anchorPlace: number
+  /** where it was seen last: a hash of the question and one of its neighbours, 16 bits each; 0: nowhere */
+  readonly sighting: number
+  /** it was seen with different questions among different neighbours, so it is a document of its own */
+  readonly isApart: boolean
 }
 
 /** The first 128 bits of the SHA-256 of folded characters, in four words. */

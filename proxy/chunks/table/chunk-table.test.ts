@@ -111,7 +111,7 @@ test('a handle of a chunk that is gone does nothing to the one in its place', ()
   const handle = table.find('a', fold(documentText(1)))!
   add(table, 'a', documentText(2))
   expect(table.remove(handle)).toBe(false)
-  table.noteList([handle])
+  table.noteList([handle], 1, true)
   expect([isKnown(table, 'a', documentText(2)), table.listOf(0)]).toEqual([true, 0])
 })
 

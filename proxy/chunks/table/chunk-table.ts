@@ -37,7 +37,6 @@ export class ChunkTable {
   readonly #scopes: ChunkScopes
   #used = 0
   #size = 0
-  #lists = 0
 
   constructor(capacity: number) {
     this.capacity = capacity
@@ -67,7 +66,8 @@ export class ChunkTable {
     const anchorPlace = this.#byAnchor.choose(scope, text)
     if (anchorPlace < 0) return this.#refuse(scope)
     const anchor = text.anchorAt(anchorPlace)
-    return this.#insert(scope, { length, digest, anchor, anchorPlace, hash: text.hashOf(0, length), ...facts })
+    const own = { length, digest, anchor, anchorPlace, hash: text.hashOf(0, length), sighting: 0, isApart: false }
+    return this.#insert(scope, { ...own, ...facts })
   }
 
   /** Adds a chunk that another proxy reported. */
@@ -132,19 +132,47 @@ export class ChunkTable {
     return this.#columns.orderOf(from, to)
   }
 
-  /** The last list that contained a chunk without its neighbours in the given order; 0: none. */
+  /** A hash of the question of the last list that contained a chunk without its neighbours in the given order; 0: none. */
   listOf(chunk: number): number {
-    return this.#columns.listOf(chunk)
+    return this.#columns.sightingOf(chunk) >>> 16
   }
 
-  /** Notes that chunks were in one list, each without its neighbours in the given order; this counts as a use, too. */
-  noteList(handles: readonly ChunkHandle[]): void {
-    this.#lists = (this.#lists + 1) >>> 0 || 1
-    for (const handle of handles) {
-      if (!this.#columns.isThere(handle)) continue
-      this.#columns.setList(handle.chunk, this.#lists)
-      this.#scopes.touch(this.#scopeOfChunk(handle.chunk), handle.chunk)
-    }
+  /** Whether a chunk was in two lists, with different questions and among different neighbours. */
+  isApart(chunk: number): boolean {
+    return this.#columns.isApart(chunk)
+  }
+
+  /** Whether a text is only known as a candidate of reranks, which are not enough yet to make it a chunk. */
+  isCandidate(chunk: number): boolean {
+    return !this.#columns.isSure(chunk) && !this.#columns.isOrdered(chunk)
+  }
+
+  /** The name of a chunk's scope. */
+  scopeOf(chunk: number): string {
+    return this.#scopeOfChunk(chunk).name
+  }
+
+  /**
+   * Notes that chunks were in one list, each without its neighbours in the given order; this counts as a use, too.
+   * `question`: a hash of what was asked. A prompt shows something only of chunks that are sure, a rerank (`areSure`
+   * false) only of its candidates, since one question leads to both. Returns the chunks of which other proxies have to
+   * know it: a second list with another question makes them chunks of their own.
+   */
+  noteList(handles: readonly ChunkHandle[], question: number, areSure: boolean): number[] {
+    // 0 would mean that it was seen nowhere
+    const asked = (question & 0xffff) << 16 || 1 << 16
+    return handles.flatMap((handle, i) => {
+      const { chunk } = handle
+      if (!this.#columns.isThere(handle)) return []
+      this.#scopes.touch(this.#scopeOfChunk(chunk), chunk)
+      if (this.#columns.isSure(chunk) !== areSure) return []
+      const isFirst = this.#columns.sightingOf(chunk) === 0 && !areSure
+      const wasApart = this.#columns.isApart(chunk)
+      // mixed twice, because the hash of two words does not show which came first
+      const neighbours = mixHash(mixHash(handles[i - 1]?.stamp ?? 0, 1), handles[i + 1]?.stamp ?? 0)
+      this.#columns.see(chunk, (asked | (neighbours & 0xffff)) >>> 0)
+      return isFirst || this.#columns.isApart(chunk) !== wasApart ? [chunk] : []
+    })
   }
 
   /**

@@ -17,9 +17,9 @@ export interface FedEntry {
   readonly entry: ChunkEntry | undefined
 }
 
-const version = 1
+const version = 2
 const most = 2 ** 32 - 1
-const [sure, unsureOrder, first, last] = [1, 2, 4, 8]
+const [sure, unsureOrder, first, last, apart] = [1, 2, 4, 8, 16]
 const SCOPE = /^(?:\*|[=@][\s\S]{1,512})$/
 
 /** Encodes an entry. */
@@ -70,13 +70,15 @@ export function readChunkEntry(data: Buffer): ChunkEntry | undefined {
 }
 
 function writeRecord(writer: ByteWriter, record: ChunkRecord): void {
-  const { isSure, isOrderUnsure, isFirst, isLast } = record
+  const { isSure, isOrderUnsure, isFirst, isLast, isApart } = record
   for (const word of record.digest) writer.word(word)
   writer.word(record.hash)
   writer.word(record.anchor)
   writer.number(record.anchorPlace)
   writer.number(record.length)
-  writer.number((isSure ? sure : 0) | (isOrderUnsure ? unsureOrder : 0) | (isFirst ? first : 0) | (isLast ? last : 0))
+  const ends = (isFirst ? first : 0) | (isLast ? last : 0)
+  writer.number((isSure ? sure : 0) | (isOrderUnsure ? unsureOrder : 0) | ends | (isApart ? apart : 0))
+  writer.word(record.sighting | 0)
   writer.number(record.source)
   writer.number(record.order)
   for (const word of record.id) writer.word(word)
@@ -89,7 +91,8 @@ function readRecord(reader: ByteReader): ChunkRecord {
   const [hash = 0, anchor = 0] = reader.words(2)
   const anchorPlace = reader.number(most)
   const length = reader.number(most)
-  const flags = reader.number(15)
+  const flags = reader.number(31)
+  const [sighting = 0] = reader.words(1)
   const source = reader.number(most)
   const order = reader.number(most)
   const [id = 0, rest = 0] = reader.words(2)
@@ -103,6 +106,8 @@ function readRecord(reader: ByteReader): ChunkRecord {
     isOrderUnsure: (flags & unsureOrder) !== 0,
     isFirst: (flags & first) !== 0,
     isLast: (flags & last) !== 0,
+    isApart: (flags & apart) !== 0,
+    sighting: sighting >>> 0,
     source,
     order,
     id: [id, rest],
