@@ -1,10 +1,11 @@
 import fc from 'fast-check'
-import { expect, it, test } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import type { AnswerLimits, AnswerRewriter } from './answer-rewriter.ts'
 import { BodyRewriter } from './body-rewriter.ts'
-import { CitationLabels, type CitationMap } from './citations/citation-labels.ts'
+import type { CitationMap } from './citations/citation-labels.ts'
 import { createAnswerRewriter } from './create-answer-rewriter.ts'
 import type { AnswerApi } from './find-answer-texts.ts'
+import { choicesEach, PromptLabels } from './prompt-labels.ts'
 
 const map: CitationMap = [
   {
@@ -17,7 +18,7 @@ const map: CitationMap = [
 ]
 
 function create(api: AnswerApi, limits?: AnswerLimits): AnswerRewriter {
-  return createAnswerRewriter(api, 'application/json', map, limits)!
+  return createAnswerRewriter(api, 'application/json', new PromptLabels([map], 1), limits)!
 }
 
 function rewrite(rewriter: AnswerRewriter, body: Buffer): Buffer {
@@ -30,18 +31,18 @@ const bodies: [string, AnswerApi, string][] = [
   [
     'a chat completion',
     'chat_completions',
-    '{ "id":"[Doc_1]", "choices":[{"index":0,"message":{"role":"assistant","content":"«\\u00e9 \\/ [Doc_1] x Doc_2»","reasoning_content":"Doc_1","refusal":"Doc_1","tool_calls":[{"function":{"arguments":"{\\"a\\":\\"Doc_1\\"}"}}]},"logprobs":{"content":[{"token":"Doc_1"}]}},{"message":{"content":null}},{"message":{"content":"«[Doc_2]»"}}],"n":1e3 }\n',
+    '{ "id":"[Doc_1]", "choices":[{"index":0,"message":{"role":"assistant","content":"«\\u00e9 \\/ [Doc_1] x Doc_2»","reasoning_content":"«Doc_1»","reasoning":"«Doc_2»","refusal":"Doc_1","tool_calls":[{"function":{"arguments":"{\\"a\\":\\"Doc_1\\"}"}}]},"logprobs":{"content":[{"token":"Doc_1"}]}},{"message":{"content":null}},{"message":{"content":"«[Doc_2]»"}},{"message":{"content":[{"type":"text","text":"«[Doc_2]»"}]}}],"n":1e3 }\n',
   ],
   ['a completion', 'completions', '{"choices":[{"text":"«[Doc_1]»"},{"text":"«Doc_2 `Doc_1`»"}]}'],
   [
     'a response',
     'responses',
-    '{"instructions":"Doc_1","output":[{"type":"reasoning","content":[{"type":"reasoning_text","text":"Doc_1"}]},{"type":"function_call","arguments":"Doc_1"},{"type":"message","content":[{"type":"output_text","text":"«Doc_1»"},{"type":"refusal","refusal":"Doc_1"}]}]}',
+    '{"instructions":"Doc_1","output":[{"type":"reasoning","summary":[{"type":"summary_text","text":"«Doc_2»"}],"content":[{"type":"reasoning_text","text":"«Doc_1»"}]},{"type":"function_call","arguments":"Doc_1"},{"type":"message","content":[{"type":"output_text","text":"«Doc_1»"},{"type":"refusal","refusal":"Doc_1"}]}]}',
   ],
   [
     'a message',
     'messages',
-    '{"content":[{"type":"thinking","thinking":"Doc_1"},{"type":"text","text":"«Doc_1»"},{"type":"tool_use","input":{"text":"Doc_1"}}]}',
+    '{"content":[{"type":"thinking","thinking":"«Doc_1»","signature":"Doc_1"},{"type":"text","text":"«Doc_1»"},{"type":"tool_use","input":{"text":"Doc_1"}}]}',
   ],
   ['a generation', 'generate', '{"text":"«Doc_1»","meta_info":{"id":"Doc_1"}}'],
   ['generations', 'generate', '[{"text":"«Doc_1»"},{"text":"«Doc_2»"},3]'],
@@ -113,12 +114,12 @@ test('a body that is too long passes as it is, all of it', () => {
 })
 
 test('after a fault of ours the body passes as it is', () => {
-  class BrokenLabels extends CitationLabels {
-    override has(): boolean {
+  class BrokenLabels extends PromptLabels {
+    override of(): undefined {
       throw new Error('a fault')
     }
   }
-  const rewriter = new BodyRewriter('generate', new BrokenLabels(map))
+  const rewriter = new BodyRewriter('generate', new BrokenLabels([map], 1))
   expect(String(rewrite(rewriter, Buffer.from('{"text":"Doc_1"}')))).toBe('{"text":"Doc_1"}')
   expect(rewriter.fault).toEqual(new Error('a fault'))
 })
@@ -134,11 +135,58 @@ it.each([
   ['text/html', false],
   ['', false],
 ])('an answer of type %j is read: %s', (contentType, isRead) => {
-  expect(createAnswerRewriter('completions', contentType, map) !== undefined).toBe(isRead)
+  expect(createAnswerRewriter('completions', contentType, new PromptLabels([map], 1)) !== undefined).toBe(isRead)
 })
 
 test('with nothing to map there is no rewriter', () => {
   const same = [{ prefix: '', labels: new Map([['1', '1']]) }]
-  expect(createAnswerRewriter('completions', 'application/json', same)).toBe(undefined)
-  expect(createAnswerRewriter('completions', 'application/json', [])).toBe(undefined)
+  expect(createAnswerRewriter('completions', 'application/json', new PromptLabels([same], 1))).toBe(undefined)
+  expect(createAnswerRewriter('completions', 'application/json', new PromptLabels([], 1))).toBe(undefined)
+})
+
+describe('each choice of an answer to several prompts is mapped with the labels of its own prompt', () => {
+  const maps = ['2', '3', '4'].map((to): CitationMap => [{ prefix: '', labels: new Map([['1', to]]) }])
+  const answer = (api: AnswerApi, labels: PromptLabels, body: unknown): unknown =>
+    JSON.parse(
+      String(rewrite(createAnswerRewriter(api, 'application/json', labels)!, Buffer.from(JSON.stringify(body)))),
+    )
+
+  it('in completions, by its index', () => {
+    const choices = [1, 0, 2].map((index) => ({ index, text: 'so [1]' }))
+    expect(answer('completions', new PromptLabels(maps, 1), { choices })).toEqual({
+      choices: [
+        { index: 1, text: 'so [3]' },
+        { index: 0, text: 'so [2]' },
+        { index: 2, text: 'so [4]' },
+      ],
+    })
+  })
+
+  it('if there are several choices for each', () => {
+    const choices = Array.from({ length: 6 }, (_, index) => ({ index, text: '[1].' }))
+    const { choices: mapped } = answer('completions', new PromptLabels(maps, 2), { choices }) as {
+      choices: { text: string }[]
+    }
+    expect(mapped.map(({ text }) => text)).toEqual(['[2].', '[2].', '[3].', '[3].', '[4].', '[4].'])
+  })
+
+  it('in generations, by place', () => {
+    const body = [{ text: 'so [1]' }, { text: 'so [1]' }, { text: 'so [1]' }]
+    expect(answer('generate', new PromptLabels(maps, 1), body)).toEqual([
+      { text: 'so [2]' },
+      { text: 'so [3]' },
+      { text: 'so [4]' },
+    ])
+  })
+
+  it.each([
+    [{}, 1],
+    [{ n: 3 }, 3],
+    [{ n: null }, 1],
+    [{ n: 'x' }, 1],
+    [{ sampling_params: { n: 2 } }, 2],
+    [{ sampling_params: [{ n: 2 }, { n: 2 }] }, 2],
+  ])('a request with %j asks for %i choices each', (members, count) => {
+    expect(choicesEach(members)).toBe(count)
+  })
 })

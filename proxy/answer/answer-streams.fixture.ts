@@ -1,4 +1,4 @@
-/** Streams as the engines write them, with the pieces of the answer's text in their text events. */
+/** Streams as the engines write them, with the pieces of the answer's text in their text events; reasoning is the whole. */
 export type StreamOf = (pieces: readonly string[]) => string
 
 function quote(text: string): string {
@@ -15,7 +15,7 @@ const chatHead = '"id":"chatcmpl-8f3e","object":"chat.completion.chunk","created
 export const vllmChat: StreamOf = (pieces) =>
   sse(
     `data: {${chatHead},"choices":[{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}],"prompt_token_ids":null}`,
-    `data: {${chatHead},"choices":[{"index":0,"delta":{"reasoning_content":"so [1] or Document 2"},"logprobs":null,"finish_reason":null}]}`,
+    `data: {${chatHead},"choices":[{"index":0,"delta":{"reasoning_content":${quote(pieces.join(''))},"reasoning":${quote(pieces.join(''))}},"logprobs":null,"finish_reason":null}]}`,
     ...pieces.map(
       (piece) =>
         `data: {${chatHead},"choices":[{"index":0,"delta":{"content":${quote(piece)}},"logprobs":null,"finish_reason":null,"token_ids":[11,2]}]}`,
@@ -52,13 +52,22 @@ export const responses: StreamOf = (pieces) => {
   const part = `{"type":"output_text","annotations":[],"logprobs":[],"text":${whole}}`
   const item = `{"id":"msg_1","type":"message","status":"completed","role":"assistant","content":[${part}]}`
   const place = '"item_id":"msg_1","output_index":1,"content_index":0'
-  const output = `[{"id":"rs_1","type":"reasoning","content":[{"type":"reasoning_text","text":"see [1]"}]},${item}]`
+  const output = `[{"id":"rs_1","type":"reasoning","content":[{"type":"reasoning_text","text":${whole}}],"summary":[{"type":"summary_text","text":${whole}}]},${item}]`
   let sequence = 4
   const event = (type: string, rest: string): string =>
     `event: ${type}\ndata: {"type":"${type}","sequence_number":${sequence++},${rest}}`
   return sse(
     event('response.created', '"response":{"id":"resp_1","instructions":"[1] a [2] b","output":[]}'),
-    event('response.reasoning_text.delta', '"item_id":"rs_1","output_index":0,"content_index":0,"delta":"see [1]"'),
+    event('response.reasoning_text.delta', `"item_id":"rs_1","output_index":0,"content_index":0,"delta":${whole}`),
+    event('response.reasoning_text.done', `"item_id":"rs_1","output_index":0,"content_index":0,"text":${whole}`),
+    event(
+      'response.reasoning_summary_text.delta',
+      `"item_id":"rs_1","output_index":0,"summary_index":0,"delta":${whole}`,
+    ),
+    event(
+      'response.reasoning_summary_part.done',
+      `"item_id":"rs_1","output_index":0,"summary_index":0,"part":{"type":"summary_text","text":${whole}}`,
+    ),
     event('response.content_part.added', `${place},"part":{"type":"output_text","annotations":[],"text":""}`),
     ...pieces.map((piece) => event('response.output_text.delta', `${place},"delta":${quote(piece)},"logprobs":[]`)),
     event('response.output_text.done', `${place},"text":${whole},"logprobs":[]`),
@@ -73,7 +82,7 @@ export const messages: StreamOf = (pieces) =>
   sse(
     'event: message_start\ndata: {"type":"message_start","message":{"id":"msg_1","content":[],"usage":{"input_tokens":9}}}',
     'event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":""}}',
-    'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"[1]"}}',
+    `event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":${quote(pieces.join(''))}}}`,
     'event: content_block_stop\ndata: {"type":"content_block_stop","index":0}',
     'event: content_block_start\ndata: {"type":"content_block_start","index":1,"content_block":{"type":"text","text":""}}',
     'event: ping\ndata: {"type": "ping"}',

@@ -2,10 +2,10 @@ import { isUtf8 } from 'node:buffer'
 import { applySplices } from '../json/json-spans.ts'
 import { tryJson } from '../json/try-json.ts'
 import type { AnswerRewriter } from './answer-rewriter.ts'
-import type { CitationLabels } from './citations/citation-labels.ts'
 import { CitationMapper } from './citations/map-citations.ts'
 import { GatheredBytes } from './events/gathered-bytes.ts'
 import { type AnswerApi, findAnswerTexts } from './find-answer-texts.ts'
+import type { PromptLabels } from './prompt-labels.ts'
 import { spliceString } from './splice-string.ts'
 
 const defaultLongestBody = 16 * 1024 * 1024
@@ -13,14 +13,14 @@ const defaultLongestBody = 16 * 1024 * 1024
 /** Maps the citations in an answer that is one JSON document, once it is complete. */
 export class BodyRewriter implements AnswerRewriter {
   readonly #api: AnswerApi
-  readonly #labels: CitationLabels
+  readonly #labels: PromptLabels
   readonly #longestBody: number
   readonly #gathered = new GatheredBytes()
   #remapped = 0
   #overflowed = false
   #fault: unknown
 
-  constructor(api: AnswerApi, labels: CitationLabels, longestBody: number = defaultLongestBody) {
+  constructor(api: AnswerApi, labels: PromptLabels, longestBody: number = defaultLongestBody) {
     this.#api = api
     this.#labels = labels
     this.#longestBody = longestBody
@@ -60,8 +60,10 @@ export class BodyRewriter implements AnswerRewriter {
     if (!isUtf8(body)) return body
     const json = body.toString()
     let remapped = 0
-    const splices = findAnswerTexts(this.#api, tryJson(json)).flatMap(({ path, text }) => {
-      const { changes } = new CitationMapper(this.#labels).advance(text, true)
+    const splices = findAnswerTexts(this.#api, tryJson(json)).flatMap(({ path, text, choice }) => {
+      const labels = this.#labels.of(choice)
+      if (!labels) return []
+      const { changes } = new CitationMapper(labels).advance(text, true)
       remapped += changes.length
       return changes.length > 0 ? spliceString(json, path, changes) : []
     })

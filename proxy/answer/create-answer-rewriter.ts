@@ -1,7 +1,7 @@
 import type { AnswerLimits, AnswerRewriter } from './answer-rewriter.ts'
 import { BodyRewriter } from './body-rewriter.ts'
-import { CitationLabels, type CitationMap } from './citations/citation-labels.ts'
 import type { AnswerApi } from './find-answer-texts.ts'
+import type { PromptLabels } from './prompt-labels.ts'
 import { StreamRewriter } from './stream-rewriter.ts'
 
 /**
@@ -11,10 +11,9 @@ import { StreamRewriter } from './stream-rewriter.ts'
 export function createAnswerRewriter(
   api: AnswerApi,
   contentType: string,
-  map: CitationMap,
+  labels: PromptLabels,
   limits: AnswerLimits = {},
 ): AnswerRewriter | undefined {
-  const labels = new CitationLabels(map)
   if (labels.isIdentity) return undefined
   const [type = '', ...parameters] = contentType.toLowerCase().split(';')
   if (parameters.some((parameter) => /^\s*charset=(?!"?utf-?8)/.test(parameter))) return undefined

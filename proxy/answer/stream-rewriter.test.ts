@@ -16,6 +16,7 @@ import { CitationLabels, type CitationMap } from './citations/citation-labels.ts
 import { CitationMapper } from './citations/map-citations.ts'
 import { createAnswerRewriter } from './create-answer-rewriter.ts'
 import type { AnswerApi } from './find-answer-texts.ts'
+import { PromptLabels } from './prompt-labels.ts'
 import { StreamRewriter } from './stream-rewriter.ts'
 
 const map: CitationMap = [
@@ -32,7 +33,7 @@ const map: CitationMap = [
 ]
 
 function create(api: AnswerApi, limits?: AnswerLimits): AnswerRewriter {
-  return createAnswerRewriter(api, 'text/event-stream; charset=utf-8', map, limits)!
+  return createAnswerRewriter(api, 'text/event-stream; charset=utf-8', new PromptLabels([map], 1), limits)!
 }
 
 function rewrite(rewriter: AnswerRewriter, chunks: readonly Buffer[]): string {
@@ -63,7 +64,13 @@ const streams: [string, AnswerApi, StreamOf][] = [
   ['generate in segments', 'generate', generateSegments],
 ]
 
-describe.each(streams)('%s', (_, api, streamOf) => {
+const textsWithReasoning = new Map([
+  ['vLLM chat', 3],
+  ['responses', 3],
+  ['messages', 2],
+])
+
+describe.each(streams)('%s', (name, api, streamOf) => {
   // pieces of the answer, and what they become
   const cases: [string, string[], string[]][] = [
     ['whole citations', ['Rain [1].', ' Snow [2][3]', ' end'], ['Rain [3].', ' Snow [1][2]', ' end']],
@@ -131,10 +138,10 @@ describe.each(streams)('%s', (_, api, streamOf) => {
     )
   })
 
-  it('counts every citation once', () => {
+  it('counts every citation once, in reasoning too', () => {
     const rewriter = create(api)
     rewrite(rewriter, [Buffer.from(streamOf(['[1] and [2', '] and [9]']))])
-    expect(rewriter.remapped).toBe(2)
+    expect(rewriter.remapped).toBe(2 * (textsWithReasoning.get(name) ?? 1))
   })
 })
 
@@ -306,13 +313,31 @@ test('several prompts of one generation are told apart by their index', () => {
   expect(rewrite(create('generate'), bytewise(stream))).toBe(mapped)
 })
 
+test('each choice is mapped with the labels of its own prompt', () => {
+  const maps = ['2', '3'].map((to): CitationMap => [{ prefix: '', labels: new Map([['1', to]]) }])
+  const message = (index: number, text: string): string => `data: ${JSON.stringify({ choices: [{ index, text }] })}\n\n`
+  const texts = (to: readonly string[]): string => to.map((text, index) => message(index, `so [${text}] `)).join('')
+  const rewriter = createAnswerRewriter('completions', 'text/event-stream', new PromptLabels(maps, 2))!
+  expect(rewrite(rewriter, bytewise(texts(['1', '1', '1', '1'])))).toBe(texts(['2', '2', '3', '3']))
+})
+
+test('reasoning that is over holds nothing back', () => {
+  const rewriter = create('chat_completions')
+  const thought = 'data: {"choices":[{"index":0,"delta":{"reasoning":"as document 2"}}]}\n\n'
+  const said = 'data: {"choices":[{"index":0,"delta":{"content":"So it is"}}]}\n\n'
+  expect(String(rewriter.push(Buffer.from(thought)))).toBe('')
+  expect(String(rewriter.push(Buffer.from(said)))).toBe(thought.replace('2', '1') + said)
+})
+
 test('after a fault of ours all goes on as it came, and nothing is lost', () => {
-  class BrokenLabels extends CitationLabels {
-    override has(): boolean {
-      throw new Error('a fault')
+  let calls = 0
+  class BrokenLabels extends PromptLabels {
+    override of(choice: number): CitationLabels | undefined {
+      if (++calls > 1) throw new Error('a fault')
+      return super.of(choice)
     }
   }
-  const rewriter = new StreamRewriter('chat_completions', new BrokenLabels(map))
+  const rewriter = new StreamRewriter('chat_completions', new BrokenLabels([map], 1))
   const first = chunk(delta(0, 'so ['))
   const second = chunk(delta(0, '1], ')) + chunk(delta(0, '[2], '))
   expect(String(rewriter.push(Buffer.from(first)))).toBe('')

@@ -7,6 +7,7 @@ import { findEventTexts } from './events/find-event-texts.ts'
 import { HeldEvent } from './events/held-event.ts'
 import type { AnswerApi } from './find-answer-texts.ts'
 import { FollowedText } from './followed-text.ts'
+import type { PromptLabels } from './prompt-labels.ts'
 
 const defaultLongestEvent = 1024 * 1024
 /** a citation split over more events than this is decided as it is */
@@ -18,7 +19,7 @@ const mostHeldEvents = 256
  */
 export class StreamRewriter implements AnswerRewriter {
   readonly #api: AnswerApi
-  readonly #labels: CitationLabels
+  readonly #labels: PromptLabels
   readonly #longestEvent: number
   readonly #splitter: EventSplitter
   readonly #texts = new Map<string, FollowedText>()
@@ -29,7 +30,7 @@ export class StreamRewriter implements AnswerRewriter {
   #overflowed = false
   #fault: unknown
 
-  constructor(api: AnswerApi, labels: CitationLabels, longestEvent: number = defaultLongestEvent) {
+  constructor(api: AnswerApi, labels: PromptLabels, longestEvent: number = defaultLongestEvent) {
     this.#api = api
     this.#labels = labels
     this.#longestEvent = longestEvent
@@ -89,26 +90,28 @@ export class StreamRewriter implements AnswerRewriter {
     }
     const { texts, ended } = findEventTexts(this.#api, tryJson(event.data))
     for (const text of texts) {
-      if (text.of !== undefined) this.#follow(text.of).add(event, text)
-      else event.change(text.path, new CitationMapper(this.#labels).advance(text.text, true).changes)
+      const labels = this.#labels.of(text.choice)
+      if (!labels) continue
+      if (text.of !== undefined) this.#follow(text.of, labels).add(event, text)
+      else event.change(text.path, new CitationMapper(labels).advance(text.text, true).changes)
     }
     this.#endTexts(ended)
   }
 
-  #follow(of: string): FollowedText {
+  #follow(of: string, labels: CitationLabels): FollowedText {
     let text = this.#texts.get(of)
     if (!text) {
-      text = new FollowedText(this.#labels)
+      text = new FollowedText(labels)
       this.#texts.set(of, text)
     }
     return text
   }
 
   #endTexts(ended: readonly string[] | 'all'): void {
-    for (const of of ended === 'all' ? [...this.#texts.keys()] : ended) {
-      const text = this.#texts.get(of)
-      text?.decide()
-      this.#remapped += text?.remapped ?? 0
+    for (const [of, text] of this.#texts) {
+      if (ended !== 'all' && !ended.some((name) => of.startsWith(name))) continue
+      text.decide()
+      this.#remapped += text.remapped
       this.#texts.delete(of)
     }
   }

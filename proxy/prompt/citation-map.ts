@@ -8,6 +8,15 @@ interface OrderedContext {
   readonly order: readonly number[]
 }
 
+/** Returns how citations in the answer to each prompt map back; empty if all labels mean what they meant. */
+export function citationMapsOf(
+  texts: readonly string[],
+  prompts: readonly { readonly contexts: readonly OrderedContext[] }[],
+): CitationMap[] {
+  const maps = prompts.map(({ contexts }) => citationMapOf(texts, contexts))
+  return maps.some((map) => map.length > 0) ? maps : []
+}
+
 /**
  * Returns how citations in an answer map back to the caller's labels: `[2]` as sent may have been received as `[5]`. A
  * label used in several contexts with the same prefix is taken to mean the last one. Empty if all labels mean what they

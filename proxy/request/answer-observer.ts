@@ -4,6 +4,7 @@ import type { RequestId } from '#index/context-block.ts'
 import type { AnswerRewriter } from '../answer/answer-rewriter.ts'
 import { asksForData } from '../answer/asks-for-data.ts'
 import { createAnswerRewriter } from '../answer/create-answer-rewriter.ts'
+import { choicesEach, PromptLabels } from '../answer/prompt-labels.ts'
 import type { Call, RoutedCall } from '../call/call.ts'
 import type { Charge } from '../call/charge-call.ts'
 import type { Exchange } from '../call/exchange.ts'
@@ -40,8 +41,8 @@ export class AnswerObserver implements ForwardObserver {
   readonly #routed: RoutedCall
   readonly #observed: Observed
   readonly #decided: number
-  /** computed early: the body is released when the answer's head arrives */
-  readonly #asksForData: boolean
+  /** undefined: nothing is mapped; computed early, since the body is released when the answer's head arrives */
+  readonly #labels: PromptLabels | undefined
   /** the engine's cached tokens are those of the whole request */
   readonly #countsAll: boolean
   #admitted: number | undefined
@@ -59,7 +60,8 @@ export class AnswerObserver implements ForwardObserver {
     this.#observed = observed
     this.#decided = pipeline.now()
     const members = membersOf(call.content.received)
-    this.#asksForData = routed.decision.citations.length > 0 && asksForData(members)
+    const { citations } = routed.decision
+    if (citations.length > 0 && !asksForData(members)) this.#labels = new PromptLabels(citations, choicesEach(members))
     this.#countsAll = routed.replica.adapter.countsCachedOfAll || hasOnePrompt(call.api, members)
   }
 
@@ -90,13 +92,12 @@ export class AnswerObserver implements ForwardObserver {
 
   /** Returns the rewriter that maps citations back in an answer with this head, if one is needed. */
   readonly rewriterFor = (status: number, headers: IncomingHttpHeaders): AnswerRewriter | undefined => {
-    const { citations } = this.#routed.decision
-    if (citations.length === 0 || this.#asksForData || status < 200 || status >= 300) return undefined
+    if (!this.#labels || status < 200 || status >= 300) return undefined
     if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
       this.#pipeline.telemetry.metrics.failOpen.inc({ reason: 'encoded_answer' })
       return undefined
     }
-    this.#rewriter = createAnswerRewriter(this.#call.api, headers['content-type'] ?? '', citations)
+    this.#rewriter = createAnswerRewriter(this.#call.api, headers['content-type'] ?? '', this.#labels)
     return this.#rewriter
   }
 

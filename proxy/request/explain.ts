@@ -143,9 +143,9 @@ function describe(
       [...pointers.map(({ text }) => text), annotation ?? []].flat(),
     ),
     citations: Object.fromEntries(
-      decision.citations.flatMap(({ prefix, labels }) =>
-        [...labels].map(([sent, own]) => [`${prefix}${sent}`, `${prefix}${own}`]),
-      ),
+      decision.citations
+        .flat()
+        .flatMap(({ prefix, labels }) => [...labels].map(([sent, own]) => [`${prefix}${sent}`, `${prefix}${own}`])),
     ),
     lists: contexts.map(({ found }, i) => ({
       first_block: starts[i]!,

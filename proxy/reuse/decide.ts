@@ -7,7 +7,7 @@ import type { PromptBody } from '../prompt/body/prompt-body.ts'
 import { explicitSplices } from '../prompt/body/prompt-body.ts'
 import type { BodySplice } from '../prompt/body/splice-body.ts'
 import { spliceTexts } from '../prompt/body/splice-texts.ts'
-import { citationMapOf } from '../prompt/citation-map.ts'
+import { citationMapsOf } from '../prompt/citation-map.ts'
 import type { Layout } from '../prompt/layout.ts'
 import type { PlacedContext } from '../prompt/place-explicit-context.ts'
 import type { SkippedReason } from '../reasons.ts'
@@ -154,7 +154,7 @@ function reuse(
     predictedCachedTokens: route.predictedCachedTokens,
     predictedReusedTokens: route.predictedReusedTokens,
     mostPredictedCachedTokens: Math.max(...routes.sent.map(({ predictedCachedTokens }) => predictedCachedTokens)),
-    citations: options.citations === false ? [] : citationMapOf(layout.texts, contexts),
+    citations: options.citations === false ? [] : citationMapsOf(layout.texts, reused.prompts),
     // a missing document is reported, whatever was done with the others
     skipped:
       layout.unresolved ??

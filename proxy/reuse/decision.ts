@@ -46,8 +46,8 @@ export interface Decision {
   readonly blocks: number
   readonly moved: number
   readonly deduplicated: number
-  /** labels as sent → as received, for citations in the answer; empty if they are the same */
-  readonly citations: CitationMap
+  /** by prompt: labels as sent → as received, for citations in the answer; empty if they are the same in all prompts */
+  readonly citations: readonly CitationMap[]
   readonly options: RequestOptions
   /** why nothing was done, or why documents of a past turn are missing */
   readonly skipped: SkippedReason | undefined

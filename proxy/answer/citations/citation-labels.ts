@@ -19,17 +19,20 @@ interface ListLabels extends LabelForm {
 /** The position labels of a prompt's lists, in the order of the prompt. */
 export type CitationMap = readonly ListLabels[]
 
-/** The labels of all lists with one prefix. */
-export interface LabelGroup {
+/** As sent → as received. */
+export type Labels = ReadonlyMap<string, string>
+
+/** The lists with one prefix. */
+interface LabelGroup {
   readonly labels: Map<string, string>
-  /** Lower-case words that the lists themselves call their blocks by. */
-  readonly nouns: Set<string>
+  /** what lists call their blocks, in the form that nouns are compared in */
+  readonly families: Set<string>
 }
 
 /** A list's own prefix or noun, as a text ends with it. */
-interface OwnName {
+export interface OwnName {
   /** undefined if several lists have it */
-  readonly group: LabelGroup | undefined
+  readonly labels: Labels | undefined
   readonly length: number
   readonly isPlural: boolean
 }
@@ -54,23 +57,39 @@ const partOfName = /[\p{L}\p{M}\p{N}_/\\.@$=&?%+-]$/u
  */
 export class CitationLabels {
   readonly isInParentheses: boolean
-  readonly #groups = new Map<string, LabelGroup>()
+  /** the labels of bare numbers; undefined if several lists may be meant */
+  readonly bare: Labels | undefined
+  readonly #groups: readonly LabelGroup[]
+  readonly #prefixes: readonly (readonly [name: string, labels: Labels])[]
+  readonly #nouns: readonly string[]
   readonly #known: ReadonlySet<string>
 
   constructor(map: CitationMap) {
+    const groups = new Map<string, LabelGroup>()
+    const nouns = new Set<string>()
     for (const { prefix, tag, labels } of map) {
-      const group = this.#groups.get(prefix) ?? { labels: new Map<string, string>(), nouns: new Set<string>() }
-      this.#groups.set(prefix, group)
+      const group = groups.get(prefix) ?? { labels: new Map<string, string>(), families: new Set<string>() }
+      groups.set(prefix, group)
       for (const [sent, received] of labels) group.labels.set(sent, received)
-      for (const noun of [tag, nounOf(prefix)]) if (noun) group.nouns.add(noun.toLowerCase())
+      for (const noun of [tag, nounOf(prefix)]) {
+        if (noun === undefined) continue
+        nouns.add(noun.toLowerCase())
+        group.families.add(toFamily(noun))
+      }
     }
-    this.#known = new Set([...this.#groups.values()].flatMap(({ labels }) => [...labels.keys()]))
+    this.#groups = [...groups.values()]
+    this.bare = groups.get('')?.labels ?? onlyOf(this.#groups)?.labels
+    this.#prefixes = [...groups].flatMap(([prefix, { labels }]) =>
+      prefix === '' ? [] : [prefix, prefix.replaceAll('_', '\\_')].map((name) => [name, labels] as const),
+    )
+    this.#nouns = [...nouns].flatMap((noun) => [noun, `${noun}s`])
+    this.#known = new Set(this.#groups.flatMap(({ labels }) => [...labels.keys()]))
     this.isInParentheses = map.some((list) => list.isInParentheses)
   }
 
   /** Whether no label would change. */
   get isIdentity(): boolean {
-    return [...this.#groups.values()].every(({ labels }) => [...labels].every(([sent, received]) => sent === received))
+    return this.#groups.every(({ labels }) => [...labels].every(([sent, received]) => sent === received))
   }
 
   /** Whether any list has this label. */
@@ -78,31 +97,23 @@ export class CitationLabels {
     return this.#known.has(label)
   }
 
-  /** Returns the list whose prefix or noun `text` ends with. */
-  ownAt(text: string): OwnName | undefined {
-    for (const [prefix, group] of this.#groups) {
-      const written = [prefix, prefix.replaceAll('_', '\\_')].find((name) => name !== '' && endsWithName(text, name))
-      if (written !== undefined) return { group, length: written.length, isPlural: false }
-    }
-    return undefined
+  /** Returns the prefix of a list that `text` ends with. */
+  prefixAt(text: string): OwnName | undefined {
+    const found = this.#prefixes.find(([name]) => endsWithName(text, name))
+    return found && { labels: found[1], length: found[0].length, isPlural: false }
   }
 
-  /** Returns the list whose blocks are called by the noun that `text` ends with. */
-  ownNounAt(text: string): OwnName | undefined {
-    for (const noun of [...this.#groups.values()].flatMap(({ nouns }) => [...nouns])) {
-      const isPlural = endsWithName(text, `${noun}s`)
-      if (!isPlural && !endsWithName(text, noun)) continue
-      return { group: this.groupOf(toFamily(noun)), length: noun.length + (isPlural ? 1 : 0), isPlural }
-    }
-    return undefined
+  /** Returns the noun for a list's blocks that `text` ends with. */
+  nounAt(text: string): OwnName | undefined {
+    const noun = this.#nouns.find((name) => endsWithName(text, name))
+    if (noun === undefined) return undefined
+    return { labels: this.labelsOf(toFamily(noun)), length: noun.length, isPlural: /[^s]s$/.test(noun) }
   }
 
-  /** Returns the list that a noun means, or a bare number if it is undefined; undefined if several may be meant. */
-  groupOf(noun: string | undefined): LabelGroup | undefined {
-    const groups = [...this.#groups.values()]
-    if (noun === undefined) return this.#groups.get('') ?? onlyOf(groups)
-    const own = groups.filter(({ nouns }) => [...nouns].some((name) => toFamily(name) === noun))
-    return own.length > 0 ? onlyOf(own) : onlyOf(groups)
+  /** Returns the labels of the list that a noun means; undefined if several may be meant. */
+  labelsOf(family: string): Labels | undefined {
+    const own = this.#groups.filter(({ families }) => families.has(family))
+    return onlyOf(own.length > 0 ? own : this.#groups)?.labels
   }
 }
 
@@ -110,7 +121,7 @@ export class CitationLabels {
  * Returns the caller's number for `3`, or numbers for `1–3`: again as a range if they form one, else as a list. Returns
  * undefined if not all of them are labels. Applied with the inverse map, it restores what was there.
  */
-export function translate(labels: ReadonlyMap<string, string>, label: string): string | undefined {
+export function translate(labels: Labels, label: string): string | undefined {
   const [, first, sign, last] = rangeText.exec(label) ?? []
   if (sign !== undefined && rangeSpaces.has(sign)) {
     return translateRange(labels, Number(first), Number(last), sign)
@@ -122,12 +133,7 @@ export function translate(labels: ReadonlyMap<string, string>, label: string): s
   return labels.get(label)
 }
 
-function translateRange(
-  labels: ReadonlyMap<string, string>,
-  from: number,
-  to: number,
-  sign: string,
-): string | undefined {
+function translateRange(labels: Labels, from: number, to: number, sign: string): string | undefined {
   if (!(from < to && to - from < longestRange)) return undefined
   const received: number[] = []
   for (let label = from; label <= to; label++) {
@@ -140,11 +146,7 @@ function translateRange(
 }
 
 /** Translates what a range was translated to. */
-function translateList(
-  labels: ReadonlyMap<string, string>,
-  numbers: readonly string[],
-  list: string,
-): string | undefined {
+function translateList(labels: Labels, numbers: readonly string[], list: string): string | undefined {
   const received = numbers.map((number) => labels.get(number))
   if (received.includes(undefined)) return undefined
   const spaces = list.replace(/[\d,]/g, '')

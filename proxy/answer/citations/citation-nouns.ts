@@ -35,22 +35,24 @@ export interface CitedNoun {
 }
 
 const NO_SPACES = /[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]$/
-const LAST_WORD = /(?<![\p{L}\p{M}\p{N}_/\\.@$=&?%+-])[\p{L}\p{M}]{2,30}$/u
+const LAST_WORD = /(?<![\p{L}\p{M}\p{N}_/\\.@$=&?%+-])[\p{L}\p{M}]{2,24}$/u
 const LAST_LETTERS = /[\p{L}\p{M}]{1,30}$/u
+/** with the character before it */
+const longestWord = 25
 const LONGEST_UNSPACED = 4
 const MOST_ENDINGS = 2
 
 /** Reads the noun that `text` ends with. Words of scripts without spaces may begin anywhere. */
 export function readLastNoun(text: string): CitedNoun | undefined {
   if (NO_SPACES.test(text)) {
-    const letters = LAST_LETTERS.exec(text)![0]
+    const letters = LAST_LETTERS.exec(text.slice(-longestWord))![0]
     for (let length = Math.min(LONGEST_UNSPACED, letters.length); length > 0; length--) {
       const found = toNoun(letters.slice(-length))
       if (found) return found
     }
     return letters.endsWith('ドキュメント') ? toNoun('ドキュメント') : undefined
   }
-  const word = LAST_WORD.exec(text)?.[0].toLowerCase()
+  const word = LAST_WORD.exec(text.slice(-longestWord))?.[0].toLowerCase()
   if (word === undefined) return undefined
   // `документе`: other scripts are inflected, and have no other words with these stems
   const most = /^[a-z]+$/.test(word) ? 0 : MOST_ENDINGS

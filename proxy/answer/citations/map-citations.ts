@@ -14,6 +14,7 @@ interface Progress {
 /** how much of a line is examined to distinguish prose from code */
 const keptBehind = 256
 const prosaicStop = /[`~\\[{<]|\d+/g
+const documentStop = /[`~]|\d+/g
 // `$5`, `1.5`, `a/3`
 const longestNumber = 16
 const partOfNumber = '0123456789.,/$€£=+&@%?'
@@ -91,8 +92,9 @@ export class CitationMapper {
     const region = this.#region
     if (region.kind === 'span' || region.kind === 'fence') return findCodeStop(region, pending, at)
     if (region.kind !== 'prose') return findDataStop(region, pending, at)
-    prosaicStop.lastIndex = at
-    return prosaicStop.exec(pending)?.index ?? pending.length
+    const stop = this.#hasData ? prosaicStop : documentStop
+    stop.lastIndex = at
+    return stop.exec(pending)?.index ?? pending.length
   }
 
   /** Decides what is at a stop and steps past it; returns undefined if that takes more text. */
@@ -108,7 +110,7 @@ export class CitationMapper {
 
   #passBracket(ahead: Lookahead): number | undefined {
     const { at } = ahead
-    const data = this.#hasData ? enterData(ahead) : undefined
+    const data = enterData(ahead)
     if (ahead.isStarved) return undefined
     if (data) this.#region = data
     return data ? ahead.at : at + 1
@@ -156,10 +158,10 @@ export class CitationMapper {
     })
   }
 
-  #take({ numbers, group, end, isValue }: Citation, pending: string, changes: Splice[]): void {
+  #take({ numbers, cited, end, isValue }: Citation, pending: string, changes: Splice[]): void {
     for (const { start, end } of numbers) {
       const label = pending.slice(start, end)
-      const received = group && translate(group.labels, label)
+      const received = cited && translate(cited, label)
       if (received === undefined) continue
       this.#note(pending, start)
       this.#behind += '1'

@@ -1,5 +1,5 @@
 import type { Span } from '../../json/json-spans.ts'
-import type { CitationLabels, LabelGroup } from './citation-labels.ts'
+import type { CitationLabels, Labels } from './citation-labels.ts'
 import { isValue } from './is-value.ts'
 import type { Lookahead } from './lookahead.ts'
 import { readNumbers, skipBlanks } from './read-numbers.ts'
@@ -19,7 +19,7 @@ export interface Citation {
   readonly end: number
   /** numbers and ranges; none if it only looks like a citation */
   readonly numbers: readonly Span[]
-  readonly group: LabelGroup | undefined
+  readonly cited: Labels | undefined
   /** it is data in the text */
   readonly isValue?: boolean
 }
@@ -43,7 +43,7 @@ export function readCitation(
 ): Citation | undefined {
   const opening = readOpening(line, labels)
   if (!opening) return undefined
-  const { bracket, before, group } = opening
+  const { bracket, before, cited } = opening
   if (bracket === '') return readSpoken(ahead, opening)
   const numbers = readNumbers(ahead, true)
   const isList = numbers !== undefined && (numbers.length > 1 || /\D/.test(ahead.since(numbers[0]!.start)))
@@ -52,18 +52,18 @@ export function readCitation(
   const closed = takeClosing(ahead, bracket)
   if (!closed) return undefined
   const end = ahead.at
-  if (closed === 'surely') return { end, numbers, group }
+  if (closed === 'surely') return { end, numbers, cited }
   const length = line.length - before.length
   if (behind.isValue(length) || (!behind.isCitation(length) && isValue(before, ahead, isList))) {
-    return { end, numbers: [], group, isValue: true }
+    return { end, numbers: [], cited, isValue: true }
   }
-  return { end, numbers: isImageOrCode(ahead, before) ? [] : numbers, group }
+  return { end, numbers: isImageOrCode(ahead, before) ? [] : numbers, cited }
 }
 
 /** Reads the numbers after a noun. Several must be closed, unless it is a plural. */
 function readSpoken(
   ahead: Lookahead,
-  { group, isPlural = false, isEnclosed = false, isLoose, isAlone }: Opening,
+  { cited, isPlural = false, isEnclosed = false, isLoose, isAlone }: Opening,
 ): Citation | undefined {
   const start = ahead.at
   let numbers = readNumbers(ahead, isPlural || isEnclosed)
@@ -75,7 +75,7 @@ function readSpoken(
   const end = ahead.at
   if (isLoose && (ahead.peek() === '(' || ahead.take(' of '))) return undefined
   if (isAlone && !isClauseEnd(ahead)) return undefined
-  return { end, numbers, group }
+  return { end, numbers, cited }
 }
 
 /** Steps over what closes a bracket. `surely`: it cannot be a value. */

@@ -1,4 +1,4 @@
-import type { CitationLabels, LabelGroup } from './citation-labels.ts'
+import type { CitationLabels, Labels, OwnName } from './citation-labels.ts'
 import { type NounUse, readLastNoun } from './citation-nouns.ts'
 
 /** What precedes the numbers of a citation: a bracket, or a noun, which may be in brackets. */
@@ -6,7 +6,7 @@ export interface Opening {
   /** directly before the number; '' if a noun is there */
   readonly bracket: '' | '[' | '[^' | '【' | '(' | '<'
   /** the labels of the list that is cited; undefined if several may be meant */
-  readonly group: LabelGroup | undefined
+  readonly cited: Labels | undefined
   /** several numbers may follow, whether or not a bracket closes them */
   readonly isPlural?: boolean
   /** the noun has other uses: `page 3 of the manual` */
@@ -20,7 +20,7 @@ export interface Opening {
 
 /** A word for the blocks of a list. */
 interface Name {
-  readonly group: LabelGroup | undefined
+  readonly cited: Labels | undefined
   readonly use: NounUse
   readonly isPlural: boolean
   readonly length: number
@@ -40,6 +40,8 @@ const OPEN = /[[【]\^?(?:see )?$/
 const HEAD =
   /(?:^|[.!?。！？:;,–—-]["”)\]]?\s{1,4}|[([【|>*•+-]\s{0,4})[*_]{0,3}(?:(?:cited|used|relevant|supporting) )?$/iu
 const longestOpening = 64
+const longestBracket = 6
+const longestSeparator = 16
 
 /** Reads what `line`, the text before a number, ends with; undefined if no citation may begin there. */
 export function readOpening(line: string, labels: CitationLabels): Opening | undefined {
@@ -48,28 +50,29 @@ export function readOpening(line: string, labels: CitationLabels): Opening | und
 }
 
 function readBracket(line: string, behind: string, labels: CitationLabels): Opening | undefined {
-  const found = BRACKET.exec(behind)?.[0]
+  const found = BRACKET.exec(behind.slice(-longestBracket))?.[0]
   if (found === undefined) return undefined
   const bracket = found.endsWith('^') ? '[^' : found.includes('[') ? '[' : found.startsWith('【') ? '【' : '('
   const before = line.slice(0, -found.length)
-  const group = labels.groupOf(undefined)
-  if (bracket !== '(' || labels.isInParentheses) return { bracket, before, group }
+  const cited = labels.bare
+  if (bracket !== '(' || labels.isInParentheses) return { bracket, before, cited }
   // `Sources (1, 2)`
   const name = before.endsWith(' ') ? readName(before.slice(-longestOpening, -1), labels) : undefined
-  return name?.use === 'citing' ? { bracket, before, group: name.group } : undefined
+  return name?.use === 'citing' ? { bracket, before, cited: name.cited } : undefined
 }
 
 function readTag(line: string, behind: string, labels: CitationLabels): Opening | undefined {
+  if (!behind.includes('<')) return undefined
   const [whole = '', tag = ''] = TAG.exec(behind) ?? []
   const name = readName(tag.replaceAll('_', ' '), labels)
   if (name?.use !== 'citing' && tag !== 'co') return undefined
-  return { bracket: '<', before: line.slice(0, -whole.length), group: name?.group ?? labels.groupOf(undefined) }
+  return { bracket: '<', before: line.slice(0, -whole.length), cited: name?.cited ?? labels.bare }
 }
 
 function readNoun(line: string, behind: string, labels: CitationLabels): Opening | undefined {
-  const exact = labels.ownAt(behind)
-  const own = exact && { ...exact, use: 'citing' as const }
-  const separator = SEPARATOR.exec(behind)?.[0] ?? ''
+  const exact = labels.prefixAt(behind)
+  const own = exact && toOwn(exact)
+  const separator = SEPARATOR.exec(behind.slice(-longestSeparator))?.[0] ?? ''
   const text = behind.slice(0, behind.length - separator.length)
   const name = own ?? readName(text, labels)
   if (!name) return HAS_ID.test(separator) ? readIdentified(line, separator, labels) : undefined
@@ -77,8 +80,8 @@ function readNoun(line: string, behind: string, labels: CitationLabels): Opening
   const isEnclosed = isInBrackets(before)
   const isAlone = !own && !isEnclosed && /[:：]/.test(separator)
   if (!own && !mayCite(name, separator, text, before)) return undefined
-  const { group, isPlural } = name
-  return { bracket: '', before, group, isPlural, isLoose: name.use === 'spoken', isAlone, isEnclosed }
+  const { cited, isPlural } = name
+  return { bracket: '', before, cited, isPlural, isLoose: name.use === 'spoken', isAlone, isEnclosed }
 }
 
 /** `[ID: 3]`, `[#3]` */
@@ -86,7 +89,7 @@ function readIdentified(line: string, separator: string, labels: CitationLabels)
   const before = line.slice(0, -separator.length)
   const found = OPEN.exec(before)?.[0]
   if (found === undefined) return undefined
-  return { bracket: '', before: before.slice(0, -found.length), group: labels.groupOf(undefined), isEnclosed: true }
+  return { bracket: '', before: before.slice(0, -found.length), cited: labels.bare, isEnclosed: true }
 }
 
 function mayCite({ use }: Name, separator: string, text: string, before: string): boolean {
@@ -97,10 +100,14 @@ function mayCite({ use }: Name, separator: string, text: string, before: string)
 }
 
 function readName(text: string, labels: CitationLabels): Name | undefined {
-  const own = labels.ownNounAt(text)
-  if (own) return { ...own, use: 'citing' }
+  const own = labels.nounAt(text)
+  if (own) return toOwn(own)
   const found = readLastNoun(text)
-  return found && { ...found, group: labels.groupOf(found.noun) }
+  return found && { ...found, cited: labels.labelsOf(found.noun) }
+}
+
+function toOwn({ labels, ...rest }: OwnName): Name {
+  return { ...rest, cited: labels, use: 'citing' }
 }
 
 function isInBrackets(before: string): boolean {

@@ -1,0 +1,22 @@
+import { CitationLabels, type LabelForm } from './citation-labels.ts'
+import { CitationMapper } from './map-citations.ts'
+
+/** in characters; decided one after the other, so that the first citation ends the search */
+const stepLength = 4_096
+
+/**
+ * Whether documents contain what would be mapped as a citation of one of the `labels` if an answer quoted it, such as
+ * the `[2]` of a footnote. Linear.
+ */
+export function holdCitations(documents: Iterable<string>, form: LabelForm, labels: readonly string[]): boolean {
+  // no label is translated to itself
+  const changed = new CitationLabels([{ ...form, labels: new Map(labels.map((label) => [label, `${label}0`])) }])
+  for (const document of documents) {
+    const mapper = new CitationMapper(changed, true)
+    for (let at = 0; at < document.length; at += stepLength) {
+      const end = at + stepLength
+      if (mapper.advance(document.slice(at, end), end >= document.length).changes.length > 0) return true
+    }
+  }
+  return false
+}
