@@ -17,6 +17,8 @@ export interface EngineRequest {
 export interface EngineClient {
   readonly url: string
   send(request: EngineRequest, handler: Dispatcher.DispatchHandler): void
+  /** for questions of ours that may be broken off: on a connection that no client's request uses */
+  readonly aside: Pick<EngineClient, 'send'>
   /** New connections present and trust these certificates; open connections stay. */
   setTls(tls: EngineTls | undefined): void
   close(): Promise<void>
@@ -43,7 +45,7 @@ export function createEngineClient(url: string, tls?: EngineTls): EngineClient {
   const { origin } = new URL(url)
   const prefix = pathPrefixOf(new URL(url))
   let connect = createConnector(tls)
-  const pool = new Pool(origin, {
+  const options: Pool.Options = {
     pipelining: 1,
     maxHeaderSize: largestHead,
     // vLLM's server closes idle connections after 5 s; these stay below that even if the process stalls for a second
@@ -51,18 +53,26 @@ export function createEngineClient(url: string, tls?: EngineTls): EngineClient {
     keepAliveMaxTimeout: 4_000,
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: (options, callback) => connect(options, callback),
-  })
+    connect: (wanted, callback) => connect(wanted, callback),
+  }
+  const pool = new Pool(origin, options)
+  const aside = new Pool(origin, { ...options, connections: 1 })
+  const sendOn =
+    (connections: Pool): EngineClient['send'] =>
+    ({ path, method, headers, body, upgrade = null }, handler) => {
+      connections.dispatch({ path: prefix + path, method, headers, body, upgrade }, handler)
+    }
   return {
     url,
-    send: ({ path, method, headers, body, upgrade = null }, handler) => {
-      pool.dispatch({ path: prefix + path, method, headers, body, upgrade }, handler)
-    },
+    send: sendOn(pool),
+    aside: { send: sendOn(aside) },
     // a new connector also drops the old TLS sessions: a resumed session presents no certificate
     setTls: (renewed) => {
       connect = createConnector(renewed)
     },
-    close: () => pool.destroy(),
+    close: async () => {
+      await Promise.all([pool.destroy(), aside.destroy()])
+    },
   }
 }
 

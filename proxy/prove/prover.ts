@@ -37,10 +37,14 @@ interface Sample {
   readonly headers: readonly string[]
   readonly answer: string
   readonly promptTokens: number | undefined
+  /** how often it was interrupted */
+  tries: number
 }
 
 /** Few, since their bodies are kept. */
 const mostWaiting = 4
+/** A sample that clients interrupt is tried again, but not for ever. */
+const mostTries = 10
 const longestBody = 512 * 1024
 /** How often an engine is looked at for being idle, and how long a sample waits for that. */
 const idleCheckMilliseconds = 25
@@ -75,7 +79,7 @@ export class Prover {
     this.#following += 1
     return new AnswerFollower(call, (followed) => {
       this.#following -= 1
-      if (followed) this.#add({ template, call, replica, body, ...followed })
+      if (followed) this.#add({ template, call, replica, body, tries: 0, ...followed })
     })
   }
 
@@ -105,7 +109,12 @@ export class Prover {
     for (let sample = this.#samples.shift(); sample !== undefined; sample = this.#samples.shift()) {
       const begun = now()
       try {
-        onSample(await this.#score(sample))
+        const outcome = await this.#score(sample)
+        onSample(outcome)
+        // what was computed before is cached, so the next try takes less
+        if (outcome === 'interrupted' && ++sample.tries < mostTries && !this.#closing.signal.aborted) {
+          this.#samples.push(sample)
+        }
       } catch (error) {
         onSample('unscored')
         log.error({ error }, 'an answer could not be scored because of a fault of ours')
@@ -181,7 +190,7 @@ async function scoreVariants(
   signal: AbortSignal,
 ): Promise<ProofSample | undefined> {
   const ask: AskScores = async ({ path, body }) => {
-    const answered = await askEngine(replica.engine, { path, json: JSON.stringify(body), headers }, signal)
+    const answered = await askEngine(replica.engine.aside, { path, json: JSON.stringify(body), headers }, signal)
     if (answered?.status !== 200) return undefined
     return JSON.parse(answered.text) as unknown
   }

@@ -3,6 +3,8 @@ import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import { forgetfulStore } from '#index/conversation-store.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import { type PromptBody, writeBody } from '../prompt/body/prompt-body.ts'
+import { type CitationMap, CitationLabels } from '../answer/citations/citation-labels.ts'
+import { CitationMapper } from '../answer/citations/map-citations.ts'
 import { isLeftAlone, type PromptContext } from '../prompt/body/prompt-context.ts'
 import { spliceTexts } from '../prompt/body/splice-texts.ts'
 import type { TextSplice } from '../prompt/body/text-splice.ts'
@@ -42,8 +44,7 @@ export function writeVariants(
   const layout = layOutAtOnce(prompt, prompt.set, undefined, { ...input, permit: only, received }, forgetfulStore)
   const contexts = layout.prompts.flatMap(({ messages }) => messages.flatMap((message) => message.contexts))
   const list = contexts.find((context) => context.template?.id === template && !isLeftAlone(context))
-  // TODO numbered lists: waits for the forward map
-  if (list === undefined || list.positional) return undefined
+  if (list === undefined) return undefined
   const order = [...list.slots.keys()].toReversed()
   const mirror = { order: () => ({ order, searchPath: [] }), createIndex }
   const { tenant, options, wording } = input
@@ -53,7 +54,19 @@ export function writeVariants(
     received: prompt.members,
     rewritten: write(reused.splices),
     harmless: write(withLineBreak(layout, list)),
-    toSent: (answer) => answer,
+    toSent: toSentLabels(reused.prompts.map(({ contexts: own }) => citationMapOf(layout.texts, own)).flat()),
+  }
+}
+
+/** Returns what writes an answer to the prompt as received in the numbering of the rewritten one. */
+function toSentLabels(map: CitationMap): (answer: string) => string {
+  const inverse = map.map((list) => ({
+    ...list,
+    labels: new Map([...list.labels].map(([sent, received]) => [received, sent])),
+  }))
+  return (answer) => {
+    const mapper = new CitationMapper(new CitationLabels(inverse))
+    return mapper.push(answer) + mapper.flush()
   }
 }
 

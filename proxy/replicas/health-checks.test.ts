@@ -19,6 +19,10 @@ class EngineDouble implements EngineClient {
     return this
   }
 
+  get aside(): EngineClient {
+    return this
+  }
+
   send(_request: unknown, handler: Handler): void {
     this.asked.push(now)
     const controller = { abort: () => this.aborted++ } as never

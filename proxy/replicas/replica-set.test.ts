@@ -15,7 +15,10 @@ function create(id: string): Replica {
   const mirror = new CacheMirror({ maxRequests: 10, maxBlocks: 100 })
   return new Replica({
     adapter: adapterFor('vllm'),
-    engine: { url: `http://${id}`, send: () => {}, setTls: () => {}, close: () => Promise.resolve() },
+    engine: {
+      ...{ url: `http://${id}`, send: () => {}, aside: { send: () => {} } },
+      ...{ setTls: () => {}, close: () => Promise.resolve() },
+    },
     replicaMirror: new ReplicaMirror(id as ReplicaId, mirror),
     admission: new Admission({ windowMilliseconds: 20, capacity: 10, inFlight: 1, now: () => now }),
     breaker: new CircuitBreaker({ failuresInARow: 1, openMilliseconds: 100 }, () => now),

@@ -31,7 +31,7 @@ describe('the place of a list', () => {
     expect(place).toMatchObject({
       role: 'user',
       tool: '',
-      gap: '\n</document>\n<document index="…">\n',
+      gap: '</document>\n<document index="…">',
       tail: 'Question:',
     })
   })
@@ -65,6 +65,6 @@ describe('the place of a list', () => {
     }
     const message: PromptMessage = { place: 0, role: 'user', texts: [0, 1, 2], rest: '', isTextOnly: true }
     const place = findListPlace(context, message, texts, { api: 'chat_completions', system: '' })
-    expect(place).toMatchObject({ lead: '', gap: '\0Document #: ' })
+    expect(place).toMatchObject({ lead: '', gap: '\0Document #:' })
   })
 })

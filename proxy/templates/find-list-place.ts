@@ -61,7 +61,8 @@ function gapOf({ slots }: PromptContext, texts: readonly string[]): string {
     const gap = text.slice(isOneText ? before.content.end : behind.start, behind.content.start)
     gaps.push(isOneText ? gap : `\0${gap}`)
   }
-  const [one, other = one] = gaps.map((gap) => fold(shorten(gap).replace(QUOTED, '"…"').replace(NAMED, '$1…')))
+  // white space beside a content may be the document's own
+  const [one, other = one] = gaps.map((gap) => fold(shorten(gap.trim()).replace(QUOTED, '"…"').replace(NAMED, '$1…')))
   if (one === other) return one!
   const start = commonPrefix(one!, other!)
   return `${one!.slice(0, start)}…${one!.slice(one!.length - commonSuffix(one!, other!, start))}`
