@@ -62,7 +62,12 @@ test('it holds no sources, no tests and no compiler, and is as small as that', (
 
 test('a user who owns nothing and may write nowhere runs it: requests, templates, dashboard, metrics', async () => {
   const { url, admin_url: admin } = await startProxy()
-  const body = { model: 'm', messages: [{ role: 'user', content: '§§§ The first section.\n§§§ The second section, which is longer.\n\nQuestion: which?' }] }
+  const body = {
+    model: 'm',
+    messages: [
+      { role: 'user', content: '§§§ The first section.\n§§§ The second section, which is longer.\n\nQuestion: which?' },
+    ],
+  }
   const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
   const answer = await fetch(`${url}/v1/chat/completions`, post)
   expect(answer.status).toBe(200)

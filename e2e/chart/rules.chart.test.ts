@@ -33,12 +33,7 @@ const tokens = (first: number, second: number): Record<string, string> => ({
 })
 
 const failOpen = (reason: string): string => `reprise_fail_open_total{${labels},reason="${reason}"}`
-const causedByClients = [
-  'too_large_to_rewrite',
-  'unknown_turn',
-  'ambiguous_turn',
-  'answer_too_large',
-]
+const causedByClients = ['too_large_to_rewrite', 'unknown_turn', 'ambiguous_turn', 'answer_too_large']
 
 const cases: Case[] = [
   {

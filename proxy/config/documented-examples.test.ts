@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { cutByTemplate } from '../templates/cut/cut-by-template.ts'
+import { readTemplate } from '../templates/cut/read-template.ts'
 import { checkSettings, fillDefaults } from './faults/check-settings.ts'
 import { findContradictions } from './faults/find-contradictions.ts'
 import { reloadable } from './live-config.ts'
@@ -9,7 +11,8 @@ import { keysFileSchema } from './schema/access-schema.ts'
 import { configSchema } from './schema/config-schema.ts'
 import type { Settings } from './settings.ts'
 
-const text = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'configuration.md'), 'utf8')
+const read = (page: string): string => readFileSync(join(import.meta.dirname, '..', '..', 'docs', page), 'utf8')
+const text = read('configuration.md')
 const [example, keys] = [...text.matchAll(/```yaml\n(.*?)```/gs)].map(([, yaml]) => parse(yaml!) as object)
 
 test('the documented configuration can be used', () => {
@@ -25,4 +28,20 @@ test('what waits for a restart is documented', () => {
   )
   for (const name of settings)
     expect({ name, listed: listed.includes(`\`${name}\``) }).toEqual({ name, listed: !reloadable.includes(name) })
+})
+
+test('the documented template finds what the code beside it writes', () => {
+  const { templates } = parse(/```yaml\n(templates:.*?)```/s.exec(read('blocks.md'))![1]!) as Pick<
+    Settings,
+    'templates'
+  >
+  const template = readTemplate(templates[0]!)
+  if (!('head' in template)) throw new Error(JSON.stringify(template))
+  const documents = ['It rains (often).', 'The sun\n\nshines.']
+  const listed = documents.map((one, i) => `[${i + 1}] (a title) ${one}`).join('\n\n')
+  const prompt = `Use these sources:\n${listed}\n\nQuestion: why?`
+  const contents = cutByTemplate(prompt, template)?.blocks.map((block) =>
+    prompt.slice(block.contentStart, block.contentEnd),
+  )
+  expect(contents).toEqual(documents)
 })

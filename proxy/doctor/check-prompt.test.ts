@@ -70,7 +70,6 @@ test('volatile text in the system prompt is named with its place, its words and 
     expect.stringMatching(/messages\.0\.content.*'Current time: 14:03'/),
   ])
   expect(second).toEqual(['volatile_text', 'warning', expect.stringContaining("'Session ID: ab-12345'")])
-  // a part of a sentence is never moved
 })
 
 test("the header of Claude Code is named with the client's own switch", () => {

@@ -114,7 +114,7 @@ function judgeBlocks(contexts: readonly PromptContext[], explicit: number, from:
     return { ...finding, level: 'warning', found: `${found}: there is nothing to order`, fix }
   }
   const fix =
-    "write each as <document>…</document>, [1] … or a separate text part, or use 'reprise.blocks' with {{context}}"
+    "write each as <document>…</document>, [1] … or a separate text part, use 'reprise.blocks' with {{context}}, or declare `templates` in the configuration"
   return {
     ...finding,
     level: 'warning',

@@ -30,8 +30,17 @@ const order: fc.Arbitrary<SentOrder> = fc.nat(8).chain((count) =>
   }),
 )
 const cutOrder: fc.Arbitrary<SentOrder> = order.map((own) => ({ isCut: true, ...own }))
+const positions = fc.array(fc.array(fc.nat(), { maxLength: 9 }), { maxLength: 3 })
 const sentTurn: fc.Arbitrary<SentTurn> = fc.oneof(
-  fc.record({ kind: fc.constant('ordered' as const), contexts: fc.array(fc.oneof(order, cutOrder), { maxLength: 4 }) }),
+  fc.record(
+    {
+      kind: fc.constant('ordered' as const),
+      contexts: fc.array(fc.oneof(order, cutOrder), { maxLength: 4 }),
+      spans: positions,
+      labels: positions,
+    },
+    { requiredKeys: ['kind', 'contexts'] },
+  ),
   fc.record({
     kind: fc.constant('explicit' as const),
     blocks: fc.array(fc.string({ unit: 'binary' })),
