@@ -1,4 +1,5 @@
 import type { CitationMap, LabelForm } from '../answer/citations/citation-labels.ts'
+import { holdCitations } from '../answer/citations/hold-citations.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
 import { placeLabels } from './body/prompt-context.ts'
 
@@ -43,6 +44,23 @@ export function labelFormOf(
   const { text, label } = first
   const isInParentheses = texts[text]![label.start - 1] === '(' && texts[text]![label.end] === ')'
   return { prefix: labelPrefix, tag: tagOf(texts, first), isInParentheses }
+}
+
+/**
+ * Returns whether blocks contain what would be mapped as a citation of their list, such as a footnote's `[2]`: it would
+ * be altered in a quotation.
+ */
+export function holdsCitations(texts: readonly string[], context: PromptContext): boolean {
+  const form = labelFormOf(texts, context)
+  if (!form) return false
+  const contents = context.slots.map((slot) => contentOf(texts, slot))
+  return holdCitations(contents, form, placeLabels(context, texts))
+}
+
+/** Returns the content of a block without its label. */
+function contentOf(texts: readonly string[], { text, content: { start, end }, label }: ContextSlot): string {
+  if (!label || label.start < start || label.end > end) return texts[text]!.slice(start, end)
+  return texts[text]!.slice(start, label.start) + texts[text]!.slice(label.end, end)
 }
 
 /** Returns the tag name if the label is an attribute: `document` in `<document index="3">`. */

@@ -1,6 +1,7 @@
 import type { PromptMessage } from '../body/prompt.ts'
 import { type PromptContext, placeLabels, slotsByText } from '../body/prompt-context.ts'
 import { findEndBehindClosing } from '../borders/find-numbered-closings.ts'
+import { holdsCitations } from '../citation-map.ts'
 import { asksForNumber } from '../judge/asks-for-number.ts'
 import { ownWords } from './counted-words.ts'
 import { findParallelLists, repeatInOtherWords } from './find-parallel-lists.ts'
@@ -159,7 +160,8 @@ function mark(context: PromptContext, said: Said, texts: readonly string[], unma
     said.remarks.some((remarks) => speaksOf(remarks, context, texts)) ||
     isNamedByOwnWord(said.remarks, context, texts) ||
     namesItself(context, texts) ||
-    isBound(context, unmapped)
+    isBound(context, unmapped) ||
+    holdsCitations(texts, context)
   return isStaying ? { ...context, isSpokenOf: true } : context
 }
 
