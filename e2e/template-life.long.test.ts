@@ -1,0 +1,115 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterEach, describe, expect, test } from 'vitest'
+import { type Emulator, startEmulator } from '#engine-adapters/emulator/emulator.ts'
+import type { RunningProxy } from '#proxy/main.ts'
+import { readCorpus } from './demo/corpus.ts'
+import { askQuestions } from './demo/questions.ts'
+import { createRetriever } from './demo/retrieve.ts'
+import type { Turn } from './demo/workload.ts'
+import { postJson, startTestProxy } from './start-test-proxy.ts'
+
+interface Described {
+  readonly id: string
+  readonly state: string
+  readonly moves: boolean
+  readonly proof: { readonly samples: number }
+}
+
+let emulator: Emulator
+let proxy: RunningProxy
+let questions: Turn[] | undefined
+
+afterEach(async () => {
+  await proxy.close()
+  await emulator.close()
+})
+
+async function start(mode: 'auto' | 'ask'): Promise<void> {
+  const size = { capacityTokens: 10_000_000, prefillTokensPerSecond: 10_000_000 }
+  emulator = await startEmulator({ host: '127.0.0.1', port: 0, kind: 'vllm', ...size, reads: true })
+  proxy = await startTestProxy({ url: emulator.url, kind: 'vllm' }, { mode })
+}
+
+/** Questions to a documentation assistant, each with the beginnings of the sections that match it best. */
+async function readQuestions(): Promise<Turn[]> {
+  questions ??= askQuestions(createRetriever(await readCorpus()), 6).filter(({ blocks }) => blocks.length === 6)
+  return questions
+}
+
+function bodyOf(model: string, { question, blocks }: Turn): object {
+  const documents = blocks.map(({ text }) => `<document>\n${text.replace(/[<>]/g, ' ').slice(0, 600)}\n</document>`)
+  const content = `<documents>\n${documents.join('\n')}\n</documents>\n\nQuestion: ${question}`
+  const system = { role: 'system', content: 'Answer from the documents.' }
+  return { model, max_tokens: 64, messages: [system, { role: 'user', content }] }
+}
+
+async function send(model: string, turn: Turn): Promise<{ moved: number; template: string | null; sent: string }> {
+  const response = await postJson(`${proxy.url}/v1/chat/completions`, bodyOf(model, turn))
+  const sent = await response.text()
+  expect(response.status, sent).toBe(200)
+  const { headers } = response
+  return { moved: Number(headers.get('x-reprise-moved')), template: headers.get('x-reprise-template'), sent }
+}
+
+async function templates(): Promise<Described[]> {
+  const response = await fetch(`${proxy.adminUrl}/v1/templates`)
+  return ((await response.json()) as { templates: Described[] }).templates
+}
+
+/** Gives the model time to be asked, while no client needs it. */
+async function untilScored(samples: number): Promise<void> {
+  for (let i = 0; i < 400; i++) {
+    const [template] = await templates()
+    if (!template || template.state !== 'ready' || template.proof.samples >= samples) return
+    await pause(25)
+  }
+}
+
+async function live(model: string): Promise<{ states: string[]; moved: number }> {
+  const states: string[] = []
+  let moved = 0
+  let samples = 0
+  for (const turn of await readQuestions()) {
+    const { moved: own, template } = await send(model, turn)
+    // a list that words leave alone has no template
+    const state = template?.split('state=')[1] ?? states.at(-1) ?? 'learning'
+    if (states.at(-1) !== state) states.push(state)
+    moved += own
+    if (state === 'ready') await untilScored(++samples)
+    if (state === 'refuted') break
+  }
+  return { states, moved }
+}
+
+describe('the life of a template in mode auto', () => {
+  test('whose answers do not depend on the order: learnt, proved on the model, then moved', async () => {
+    await start('auto')
+    const { states, moved } = await live('reader-content')
+    expect(states).toEqual(['learning', 'ready', 'proved'])
+    expect(moved).toBeGreaterThan(0)
+    expect(await templates()).toMatchObject([{ state: 'proved', moves: true }])
+  })
+
+  test('whose answers follow the order: refuted by the model, and never moved', async () => {
+    await start('auto')
+    const { states, moved } = await live('reader-place')
+    expect(states).toEqual(['learning', 'ready', 'refuted'])
+    expect(moved).toBe(0)
+  })
+})
+
+describe('the life of a template in mode ask', () => {
+  test('the model is not asked; lists move from the moment a person permits it', async () => {
+    await start('ask')
+    const turns = await readQuestions()
+    for (const turn of turns.slice(0, 12)) expect((await send('reader-content', turn)).moved).toBe(0)
+    const [template] = await templates()
+    const url = `${proxy.adminUrl}/v1/templates/${template!.id}`
+    const said = await fetch(url, { method: 'PUT', body: '{"state":"on"}' })
+    expect(await said.json()).toEqual({ id: template!.id, state: 'on' })
+    let moved = 0
+    for (const turn of turns.slice(12, 40)) moved += (await send('reader-content', turn)).moved
+    expect(moved).toBeGreaterThan(0)
+    expect(await templates()).toMatchObject([{ state: 'on', moves: true, proof: { samples: 0 } }])
+  })
+})
