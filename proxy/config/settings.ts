@@ -30,6 +30,7 @@ export interface Settings {
   annotations: { order: string; volatile: string; location: string }
   explicit: { template: string }
   options: { reorder: Switch; dedup: Switch; annotate: Switch; schedule: Switch; citations: 'remap' | 'keep' }
+  dedup: { overlaps: boolean }
   blocks: { patterns: BlockPattern[]; pattern_milliseconds: number; separator: string; volatile: VolatileFields }
   chunks: { max_chunks: number; max_bytes: number; learn: boolean; body_bytes: number }
   hygiene: { sort_tools: boolean; move_volatile_headers: boolean }

@@ -71,7 +71,7 @@ class PromptReuse {
   /** contexts of the earlier prompts in the same body */
   readonly #siblings: SiblingContexts | undefined
   readonly #writer = new SentPromptWriter()
-  readonly #shown = new ShownBlocks()
+  readonly #shown: ShownBlocks
 
   constructor(
     layout: Layout,
@@ -80,6 +80,7 @@ class PromptReuse {
     state: ReuseState,
     siblings: SiblingContexts | undefined,
   ) {
+    this.#shown = new ShownBlocks(state.options.overlaps === true)
     this.#siblings = siblings
     this.#layout = layout
     this.#splices = splices
@@ -177,7 +178,9 @@ class PromptReuse {
       return { found, scope, searchPath: [], mostShared: 0, ...past, pointers }
     }
     this.#state.budget?.look()
-    const mayPoint = options.dedup !== false && laidOut.message.role !== 'documents' && !this.#isLate
+    // texts that are compared, quoted, counted or handed back have to be there
+    const isOpen = !found.isSpokenOf && laidOut.message.role !== 'documents'
+    const mayPoint = options.dedup !== false && isOpen && !this.#isLate
     const { order, searchPath, mostShared } = this.#order(found, scope, mayPoint)
     const fresh = this.#freshBlocks(found, order)
     const pointers = mayPoint

@@ -77,6 +77,12 @@ export const reuseSchemas: Record<string, SettingSchema> = {
       default: 'remap',
     },
   }),
+  dedup: group('What de-duplication replaces besides whole blocks.', {
+    overlaps: flag(
+      'Whether stretches of equal lines within blocks are replaced by a reference, too; a request may say `overlaps=on`.',
+      false,
+    ),
+  }),
   blocks: group('How context blocks are found in addition to the known ways.', {
     patterns: { type: 'array', description: 'Tried in this order.', items: pattern, default: [] },
     pattern_milliseconds: milliseconds('How long all patterns together may take for one request.', 1, 50),
