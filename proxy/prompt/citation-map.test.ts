@@ -31,25 +31,11 @@ test("a label that several lists bear is the last one's", () => {
   expect(mapOf([one, [1, 0, 2]], [two, [0, 1]])).toEqual({ '': { 1: '1', 2: '2', 3: '3' } })
 })
 
-test('blocks without labels are cited as the order annotation calls them', () => {
+test('blocks without labels are called by nothing in the prompt, so nothing is mapped', () => {
   const parts = { ...message, texts: [0, 1, 2] }
   const texts = ['Rain fell.', 'The sun shone.', 'Question: why?']
   const [found] = findContexts(parts, texts)
-  expect(citationMapOf(texts, [{ found: found!, order: [1, 0] }])).toEqual([
-    {
-      prefix: 'Doc_',
-      labels: new Map([
-        ['1', '2'],
-        ['2', '1'],
-      ]),
-    },
-  ])
-})
-
-test('blocks that nothing in the prompt names are not cited in a way that could be known', () => {
-  const found = { ...find('[1] a\n[2] b\n\nQuestion: q'), annotateAt: undefined }
-  const slots = found.slots.map(({ label: _, ...slot }) => slot)
-  expect(citationMapOf(['[1] a\n[2] b\n\nQuestion: q'], [{ found: { ...found, slots }, order: [1, 0] }])).toEqual([])
+  expect(citationMapOf(texts, [{ found: found!, order: [1, 0] }])).toEqual([])
 })
 
 test.each([

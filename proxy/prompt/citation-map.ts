@@ -42,13 +42,9 @@ interface Labels {
 
 /** Returns the position labels of a context. Empty if the labels move with the blocks. */
 function labelsOf(texts: readonly string[], found: PromptContext): Labels {
-  const { slots, positional, labelPrefix, isResult, annotateAt } = found
-  if (slots.every(({ label }) => !label)) {
-    // the order annotation calls unlabelled blocks this; without it we cannot know how the model counts them
-    const isNamed = !isResult && annotateAt !== undefined
-    return { prefix: 'Doc_', labels: isNamed ? slots.map((_, place) => String(place + 1)) : [], aliases: [] }
-  }
-  if (!positional) return { prefix: labelPrefix, labels: [], aliases: [] }
+  const { slots, positional, labelPrefix } = found
+  // of blocks without labels we cannot know how the model counts them
+  if (!positional || slots.every(({ label }) => !label)) return { prefix: labelPrefix, labels: [], aliases: [] }
   const labels = slots.map(({ text, label }) => texts[text]!.slice(label!.start, label!.end))
   const aliases = aliasesOf(labelPrefix, tagOf(texts, slots[0]!))
   // `Document 2` is the block's own name
