@@ -163,7 +163,7 @@ describe('an answer goes to the client byte for byte', () => {
 
   test('with citations kept by the configuration, unless the request wants them mapped', async () => {
     await proxy.close()
-    const options = { reorder: true, dedup: true, annotate: true, schedule: true, citations: false }
+    const options = { reorder: true, dedup: true, overlaps: false, annotate: true, schedule: true, citations: false }
     proxy = await startTestProxy({ url: engine.url }, { options })
     expect(await (await ask('/v1/chat/completions', writeBody)).text()).toBe(body)
     const remapped = await ask('/v1/chat/completions', writeBody, { 'x-reprise-options': 'citations=remap' })
@@ -196,7 +196,7 @@ describe('an answer goes to the client byte for byte', () => {
 
   test('when it is an error, another type or no JSON', async () => {
     for (const [status, type, text] of [
-      [400, 'application/json', '{"choices":[{"message":{"content":"in [1]"}}]}'],
+      [500, 'application/json', '{"choices":[{"message":{"content":"in [1]"}}]}'],
       [200, 'text/plain', 'in [1]'],
       [200, 'application/json', '{"choices":[{"message":{"content":"in [1]'],
     ] as const) {

@@ -22,7 +22,7 @@ afterEach(async () => {
   await engine.close()
 })
 
-const allOn = { reorder: true, dedup: true, annotate: true, schedule: true, citations: true }
+const allOn = { reorder: true, dedup: true, overlaps: false, annotate: true, schedule: true, citations: true }
 
 function configOf(overrides: Partial<Config> = {}): Config {
   const local = { host: '127.0.0.1', port: 0 }

@@ -1,10 +1,12 @@
 import type { ReuseWish } from '#engine-adapters/any-position-reuse.ts'
 import { ProxyError } from './errors.ts'
 
-/** What a request may switch off; anything it does not name stays as configured. */
+/** What a request may switch off or on; anything it does not name stays as configured. */
 export interface RequestSwitches {
   readonly reorder?: boolean
   readonly dedup?: boolean
+  /** whether de-duplication replaces parts of blocks too; off unless switched on */
+  readonly overlaps?: boolean
   readonly annotate?: boolean
   readonly schedule?: boolean
   /** whether citations in the answer are mapped back to the caller's labels */
@@ -23,6 +25,7 @@ const onOff = ['on', 'off']
 const switches = new Map([
   ['reorder', onOff],
   ['dedup', onOff],
+  ['overlaps', onOff],
   ['annotate', onOff],
   ['schedule', onOff],
   ['citations', ['remap', 'keep']],

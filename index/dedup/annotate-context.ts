@@ -4,19 +4,20 @@ export const defaultOrderAnnotation =
 
 /**
  * Order annotation (ContextPilot §5.3): lists the blocks in the original ranking, by their labels as sent. `labels[i]`
- * is the label of block i as sent, and `order[i]` is its rank. Returns undefined if the blocks are in their original
- * order.
+ * is the label of block i as sent, undefined if the prompt has none for it, and `order[i]` is its rank. Returns
+ * undefined if the blocks that have labels are in their original order.
  */
 export function annotateOrder(
   order: readonly number[],
-  labels: readonly string[],
+  labels: readonly (string | undefined)[],
   template: string = defaultOrderAnnotation,
 ): string | undefined {
-  if (order.every((rank, place) => rank === place)) return undefined
-  const ranked: string[] = new Array(order.length)
-  order.forEach((rank, place) => {
-    ranked[rank] = labels[place]!
+  const named = order.flatMap((rank, place) => {
+    const label = labels[place]
+    return label === undefined ? [] : [{ rank, label }]
   })
+  if (named.every(({ rank }, place) => place === 0 || named[place - 1]!.rank < rank)) return undefined
+  const ranked = named.sort((a, b) => a.rank - b.rank).map(({ label }) => label)
   // a function, because labels may contain `$&` and the like
   return template.replace('{order}', () => ranked.join(' > '))
 }
@@ -25,17 +26,22 @@ export function annotateOrder(
 export const defaultValuesAnnotation = 'Values of the search: {values}.'
 
 /**
- * Lists the field values of each block, by its label as sent. `labels[i]` is the label of block i as sent, which was at
- * position `order[i]` as received. `values` are in the order received. Returns undefined if there are none.
+ * Lists the field values of each block, by its label as sent, or by its place if it has none. `labels[i]` is the label
+ * of block i as sent, which was at position `order[i]` as received. `values` are in the order received. Returns undefined if there are none.
  */
 export function annotateValues(
   values: readonly string[],
   order: readonly number[],
-  labels: readonly string[],
+  labels: readonly (string | undefined)[],
   template: string = defaultValuesAnnotation,
 ): string | undefined {
-  const told = order.flatMap((from, place) => (values[from] ? [`${labels[place]} ${values[from]}`] : []))
-  return told.length === 0 ? undefined : template.replace('{values}', () => told.join(', '))
+  if (order.every((from) => !values[from])) return undefined
+  const told = order.flatMap((from, place) => {
+    const [value, label] = [values[from], labels[place]]
+    // without labels the place in the sequence says whose it is
+    return label === undefined ? [value || '–'] : value ? [`${label} ${value}`] : []
+  })
+  return template.replace('{values}', () => told.join(', '))
 }
 
 /** Template of the location annotation. `{label}` is replaced by the label of the target block. */

@@ -42,7 +42,7 @@ const mostPointers = 16
 
 /**
  * De-duplicates one context (ContextPilot §6, Algorithm 3), with its blocks in the order sent. A block that `shown`
- * contains, and longer stretches of whole lines that a block in `shown` contains, are replaced by pointers if that is
+ * contains, and longer stretches of whole lines that a block in `shown` contains, if it finds overlaps, are replaced by pointers if that is
  * shorter and the pointer is unambiguous. Blocks sent in full are added to `shown`; only they can be pointed to.
  */
 export function deduplicateContext(

@@ -35,7 +35,13 @@ export class ShownBlocks {
   /** chunks of the block examined last, which is likely to be added next */
   #latest: { content: string; chunks: readonly Chunk[] } = { content: '', chunks: [] }
   readonly #bearers = new LabelBearers()
+  readonly #findsOverlaps: boolean
   #searchable = mostSearched
+
+  /** `findsOverlaps`: stretches of blocks are compared, not only whole blocks. */
+  constructor(findsOverlaps = true) {
+    this.#findsOverlaps = findsOverlaps
+  }
 
   /** Adds text that is not in a block. A label at the start of one of its lines may make a pointer ambiguous. */
   addText(text: string): void {
@@ -57,6 +63,7 @@ export class ShownBlocks {
     if (this.#blocks.has(id)) return
     const block = { id, content, label, isLabelled }
     this.#blocks.set(id, block)
+    if (!this.#findsOverlaps) return
     for (const { start, hash } of this.#chunksOf(content)) {
       if (!this.#chunks.has(hash)) this.#chunks.set(hash, { block, start })
     }

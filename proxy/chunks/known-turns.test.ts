@@ -19,11 +19,8 @@ test('known chunks are ordered as the engine holds them, by splices', async () =
   await rerankAmongOthers(sender.chunks, docs)
   sender.send([user('first', [0, 1, 2])])
   const [sent] = sender.send([user('second', [2, 0, 1])])
-  const order = '[Doc_3] > [Doc_1] > [Doc_2]'
-  expect(sent!.content).toBe(
-    `Use these pieces.\n\n${docs.slice(0, 3).join('\n\n')}\n\n` +
-      `Please read the context in the following priority order: ${order} and answer the question.\n\nQuestion: second`,
-  )
+  // they have no labels by which they could be ranked
+  expect(sent!.content).toBe(`Use these pieces.\n\n${docs.slice(0, 3).join('\n\n')}\n\nQuestion: second`)
   expect(sender.decide({ messages: [user('third', [1, 2, 0])] })).toMatchObject({ blocks: 3, moved: 3 })
 })
 

@@ -11,6 +11,7 @@ export const reloadable: readonly string[] = [
   'annotations',
   'explicit',
   'options',
+  'dedup',
   'blocks',
   'templates',
   'hygiene',

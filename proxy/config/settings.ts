@@ -30,6 +30,7 @@ export interface Settings {
   annotations: { order: string; volatile: string; location: string }
   explicit: { template: string }
   options: { reorder: Switch; dedup: Switch; annotate: Switch; schedule: Switch; citations: 'remap' | 'keep' }
+  dedup: { overlaps: boolean }
   blocks: { separator: string; volatile: VolatileFields }
   templates: TemplateText[]
   chunks: { max_chunks: number; max_bytes: number; learn: boolean; body_bytes: number }

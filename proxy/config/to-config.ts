@@ -22,6 +22,7 @@ export function toConfig(settings: Settings): Config {
     options: {
       reorder: isOn(options.reorder),
       dedup: isOn(options.dedup),
+      overlaps: settings.dedup.overlaps,
       annotate: isOn(options.annotate),
       schedule: isOn(options.schedule),
       citations: options.citations === 'remap',

@@ -40,28 +40,37 @@ export function isJson(text: string, { content: { start, end } }: ContextSlot): 
   return ends === '{}' || (ends === '""' && end - start > 1)
 }
 
-/** Returns the bracketed label of the block at each position when the context is sent in `order`. */
-export function labelsAsSent(texts: readonly string[], context: PromptContext, order: readonly number[]): string[] {
+/**
+ * Returns the bracketed label of the block at each position when the context is sent in `order`; undefined for a block
+ * without one.
+ */
+export function labelsAsSent(
+  texts: readonly string[],
+  context: PromptContext,
+  order: readonly number[],
+): (string | undefined)[] {
   const { slots, positional, labelPrefix } = context
   return order.map((from, place) => {
     const slot = slots[positional ? place : from]!
-    if (!slot.label) return `[Doc_${place + 1}]`
-    return `[${labelPrefix}${texts[slot.text]!.slice(slot.label.start, slot.label.end)}]`
+    return slot.label && `[${labelPrefix}${texts[slot.text]!.slice(slot.label.start, slot.label.end)}]`
   })
 }
 
 /**
  * Renders what is said after a context sent in `order`: its ranking, if anything moved, and the values of fields cut
- * out of its blocks. Returns undefined if there is nothing to say or no place for words.
+ * out of its blocks. `labels`, by place, are those of its blocks; a ranking does not name those at places in `hidden`,
+ * whose labels are not in the prompt. Returns undefined if there is nothing to say or no place for words.
  */
 export function renderAnnotation(
   { annotateAt, cut }: PromptContext,
   order: readonly number[],
-  labels: readonly string[],
+  labels: readonly (string | undefined)[],
   wording: Pick<Wording, 'order' | 'volatile'>,
+  hidden: ReadonlySet<number> = new Set(),
 ): string | undefined {
   if (!annotateAt) return undefined
-  const ranking = annotateOrder(order, labels, wording.order)
+  const shown = labels.map((label, place) => (hidden.has(place) ? undefined : label))
+  const ranking = annotateOrder(order, shown, wording.order)
   const values = cut?.areTold ? annotateValues(cut.values, order, labels, wording.volatile) : undefined
   return ranking && values ? `${ranking} ${values}` : (ranking ?? values)
 }

@@ -44,7 +44,7 @@ describe('equal lines of two texts', () => {
       tool('b', name),
       said('b', other),
     ]
-    return JSON.stringify(new Sender().send(messages as Message[])[4])
+    return JSON.stringify(new Sender().send(messages as Message[], { options: { overlaps: true } })[4])
   }
 
   it('are told once where they are prose that was searched for', () => {

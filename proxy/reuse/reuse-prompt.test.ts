@@ -73,7 +73,7 @@ describe('ordering', () => {
     expect((message!.content as { text: string }[]).map(({ text }) => text)).toEqual([
       'Rain fell.',
       'Sun shone.',
-      'Wind blew.\n\nPlease read the context in the following priority order: [Doc_3] > [Doc_2] > [Doc_1] and answer the question.',
+      'Wind blew.',
       'Question: when?',
     ])
   })

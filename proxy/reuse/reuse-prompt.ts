@@ -1,6 +1,11 @@
 import { type BlockId, type Context, type ScopeId, toBlockId } from '#index/context-block.ts'
 import type { SentTurn, TurnKey } from '#index/conversation-store.ts'
-import { deduplicateContext, type FreshBlock, repeatPointers } from '#index/dedup/deduplicate-context.ts'
+import {
+  deduplicateContext,
+  type FreshBlock,
+  repeatPointers,
+  type SentPointer,
+} from '#index/dedup/deduplicate-context.ts'
 import { ShownBlocks } from '#index/dedup/shown-blocks.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import type { Ordering } from '#index/ordering/ordering-index.ts'
@@ -16,6 +21,7 @@ import { holdsPositions } from './holds-positions.ts'
 import { noteTurn } from './note-turns.ts'
 import type { ReusedBody, ReusedContext, ReusedPrompt } from './reused-prompt.ts'
 import { SiblingContexts } from './sibling-contexts.ts'
+import { stretchesByText } from './stretches.ts'
 
 /** What prompts are reused against, and how. */
 interface ReuseState {
@@ -40,15 +46,6 @@ export function reusePrompts(layout: Layout, state: ReuseState): ReusedBody {
   return { splices, prompts, turns }
 }
 
-/** A stretch of a text that is rewritten: a slot, or the empty stretch where a context's annotation goes. */
-interface Stretch {
-  readonly start: number
-  readonly end: number
-  readonly context: number
-  /** place among the context's slots; undefined for the annotation */
-  readonly slot: number | undefined
-}
-
 /** A block as it is sent. */
 interface RenderedBlock {
   readonly pieces: readonly Piece[]
@@ -71,7 +68,7 @@ class PromptReuse {
   /** contexts of the earlier prompts in the same body */
   readonly #siblings: SiblingContexts | undefined
   readonly #writer = new SentPromptWriter()
-  readonly #shown = new ShownBlocks()
+  readonly #shown: ShownBlocks
 
   constructor(
     layout: Layout,
@@ -80,6 +77,7 @@ class PromptReuse {
     state: ReuseState,
     siblings: SiblingContexts | undefined,
   ) {
+    this.#shown = new ShownBlocks(state.options.overlaps === true)
     this.#siblings = siblings
     this.#layout = layout
     this.#splices = splices
@@ -177,15 +175,15 @@ class PromptReuse {
       return { found, scope, searchPath: [], mostShared: 0, ...past, pointers }
     }
     this.#state.budget?.look()
-    const isSet = laidOut.message.role !== 'documents' && !isLeftAlone(found)
-    const mayPoint = options.dedup !== false && isSet && !this.#isLate
+    // texts that are compared, quoted, counted or handed back have to be there
+    const isOpen = !isLeftAlone(found) && laidOut.message.role !== 'documents'
+    const mayPoint = options.dedup !== false && isOpen && !this.#isLate
     const { order, searchPath, mostShared } = this.#order(found, scope, mayPoint)
     const fresh = this.#freshBlocks(found, order)
     const pointers = mayPoint
       ? deduplicateContext(fresh, this.#shown, wording.location)
       : repeatPointers(fresh, [], this.#shown)
-    const labels = fresh.map(({ label }) => label)
-    const annotation = options.annotate === false ? undefined : renderAnnotation(found, order, labels, wording)
+    const annotation = options.annotate === false ? undefined : this.#annotate(found, order, pointers)
     return { order, annotation, pointers, found, scope, searchPath, mostShared }
   }
 
@@ -247,13 +245,21 @@ class PromptReuse {
       const block = {
         id: found.contents[from]!,
         content,
-        label: labels[place]!,
+        // how pointers refer to a block without a label, besides its first words
+        label: labels[place] ?? `[Doc_${place + 1}]`,
         isLabelled: slot.label !== undefined,
         // lazy: needed only if a stretch of the block occurs earlier, which is rare, and searches its text
         isWhole: () => isInside || found.isCounted === true || isUntouched(texts[slot.text]!, slot),
       }
       return isInside && found.positional ? { sent: this.#relabel(found.slots[place]!, slot), ...block } : block
     })
+  }
+
+  #annotate(found: PromptContext, order: readonly number[], pointers: readonly SentPointer[]): string | undefined {
+    // a label inside the stretch that a pointer replaces disappears with it
+    const hidden = pointers.filter(({ place }) => holdsLabel(found.slots[order[place]!]!)).map(({ place }) => place)
+    const labels = labelsAsSent(this.#layout.texts, found, order)
+    return renderAnnotation(found, order, labels, this.#state.wording, new Set(hidden))
   }
 
   /** Returns the content of a block that contains its label, with the label of its new place. */
@@ -272,25 +278,6 @@ function holdsLabel({ label, content }: ContextSlot): boolean {
 /** Whether nothing may be left out of a block: it is data, or its lines are counted. */
 function isUntouched(text: string, slot: ContextSlot): boolean {
   return isJson(text, slot) || holdsPositions(text, slot)
-}
-
-/** Returns the stretches to rewrite in each text, in order. */
-function stretchesByText(contexts: readonly PromptContext[]): Map<number, Stretch[]> {
-  const byText = new Map<number, Stretch[]>()
-  const add = (text: number, stretch: Stretch): void => {
-    const known = byText.get(text)
-    if (known) known.push(stretch)
-    else byText.set(text, [stretch])
-  }
-  contexts.forEach(({ slots, annotateAt }, context) => {
-    slots.forEach(({ text, start, end }, slot) => {
-      add(text, { start, end, context, slot })
-    })
-    if (!annotateAt) return
-    add(annotateAt.text, { start: annotateAt.offset, end: annotateAt.offset, context, slot: undefined })
-  })
-  for (const stretches of byText.values()) stretches.sort((a, b) => a.start - b.start)
-  return byText
 }
 
 function isPermutation(order: readonly number[], length: number): boolean {

@@ -60,6 +60,29 @@ describe('de-duplication across turns', () => {
     expect(sender.send(second, { options: { dedup: false } })).toEqual(second)
   })
 
+  test('parts of blocks are replaced only if that is asked for', () => {
+    const lines = Array.from({ length: 20 }, (_, i) => `Line ${i} of what both of these reports have to say of it.`)
+    const reports = ['The north', 'The south'].map((day) => `${day} was dry.\n${lines.join('\n')}\n${day} ended so.`)
+    const list = [system, user('q', ...reports)]
+    expect(sender.send(list)).toEqual(list)
+    const [, message] = sender.send(list, { options: { overlaps: true } })
+    expect(contentOf(message)).toContain('Please refer to [1]')
+    expect(contentOf(message)).toContain('The south was dry.')
+    // and what was sent in either way stays
+    const later = [...list, assistant('x'), { role: 'user', content: 'more' }]
+    expect(sender.send(later)[1]).toEqual(list[1])
+    expect(sender.send(later, { options: { overlaps: true } })[1]).toEqual(message)
+  })
+
+  test.each(['What does document 2 say?', 'Quote the first document.', 'Compare the second document with the third.'])(
+    'a list that is spoken of is sent in full: %s',
+    (question) => {
+      const list = [...first, assistant('x'), user(question, long('c'), long('b'), long('b'))]
+      sender.send(first)
+      expect(sender.send(list)).toEqual(list)
+    },
+  )
+
   test("another tenant's turns are no place to point to", () => {
     sender.send(first, { tenant: 'one' })
     const alone = [system, user('q2', long('c'), long('b'))]

@@ -12,18 +12,18 @@ const textOf = (id: string): string => `What is known of ${id}: it is one of man
 
 /** How applications write results with scores, and the label of the block at a place. */
 const forms: Readonly<
-  Record<string, { write: (results: readonly Result[]) => string; label: (place: number) => string }>
+  Record<string, { write: (results: readonly Result[]) => string; label: (place: number) => string | undefined }>
 > = {
   array: {
     write: (results) => JSON.stringify(results.map(({ id, score }) => ({ content: textOf(id), score }))),
-    label: (place) => `[Doc_${place + 1}]`,
+    label: () => undefined,
   },
   nested: {
     write: (results) =>
       JSON.stringify({
         results: results.map(({ id, score }) => ({ metadata: { relevance_score: score }, page_content: textOf(id) })),
       }),
-    label: (place) => `[Doc_${place + 1}]`,
+    label: () => undefined,
   },
   spaced: {
     write: (results) =>
@@ -79,11 +79,15 @@ describe.each(names)('scores in %s', (form) => {
 
   test('are told behind the list when they are moved, and the documents are reused', () => {
     const sent = contentOf(send('move', first))
-    expect(sent).toMatch(/Values of the search: \[\S+ .*0\.91.*, \[\S+ .*0\.83.*, \[\S+ .*0\.75.*\./)
+    const label = forms[form]!.label(0) === undefined ? '' : '\\[\\d\\] '
+    expect(sent).toMatch(new RegExp(`: ${label}\\w.*0\\.91.*, ${label}\\w.*0\\.83.*, ${label}\\w.*0\\.75.*\\.`))
     const other = contentOf(send('move', later))
     const list = sent.slice(0, sent.indexOf('\n\nValues'))
     expect(other.startsWith(list)).toBe(true)
-    expect(other).toContain(' and answer the question. Values of the search: ')
+    // only labels that are in the prompt are ranked
+    if (label === '') expect(other).not.toContain('Please read')
+    else expect(other).toContain(' and answer the question. Values of the search: ')
+    expect(other).toMatch(new RegExp(`Values of the search: ${label}\\w.*0\\.62.*, ${label}\\w.*0\\.64.*, .*0\\.66`))
   })
 
   test('are gone when they are dropped', () => {
@@ -116,7 +120,18 @@ const someResults = fc
   .map((own) => own.map(({ id, score }) => ({ id, score: Number(`0.${score}9`) })))
 const someForm = fc.constantFrom(...names)
 
-test('moved, each value is in the prompt exactly once, by the label of its block, and each document too', () => {
+/** Expects a value among those that are told behind a list: by its block's label, or else in its block's place. */
+function expectTold(told: string, label: string | undefined, place: number, score: number): void {
+  const value = `(.* )?[\\w.]+ ${score}`
+  if (label === undefined) {
+    expect(told.split(', ')[place]).toMatch(new RegExp(`^${value}`))
+    return
+  }
+  const words = told.split(/, (?=\[)/).find((one) => one.startsWith(`${label} `))
+  expect(words).toMatch(new RegExp(`^\\${label} ${value}`))
+}
+
+test('moved, each value is in the prompt exactly once, by the label of its block or in its place, and each document too', () => {
   fc.assert(
     fc.property(someForm, fc.array(someResults, { minLength: 1, maxLength: 3 }), (form, requests) => {
       sender = new Sender()
@@ -127,9 +142,7 @@ test('moved, each value is in the prompt exactly once, by the label of its block
         const places = own.toSorted((a, b) => sent.indexOf(textOf(a.id)) - sent.indexOf(textOf(b.id)))
         for (const [place, { id, score }] of places.entries()) {
           expect(count(sent, textOf(id))).toBe(1)
-          const label = forms[form]!.label(place)
-          const words = told.slice(told.indexOf(`${label} `)).split(', [')[0]!
-          expect(words).toMatch(new RegExp(`^\\${label} (.* )?[\\w.]+ ${score}`))
+          expectTold(told, forms[form]!.label(place), place, score)
           // one form contains each value twice
           expect(count(sent, `${score}`)).toBe(form === 'spaced' ? 2 : 1)
         }

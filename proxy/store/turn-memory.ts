@@ -17,19 +17,17 @@ interface RestoredBlocks {
 /**
  * The turns of a store as seen by a request with options. A repeated turn is sent as before under the same options;
  * otherwise it is decided again. A past turn is sent as before, preferably as under the same options. A request with
- * something switched off does not change turns that were sent with nothing switched off.
+ * unusual options does not change turns that were sent with the usual ones.
  */
 export class TurnMemory {
   readonly #store: ConversationStore
-  /** the options that are switched off; '' if none */
+  /** the options that differ from the usual ones; '' if none */
   readonly #variant: string
 
-  constructor(store: ConversationStore, { reorder, dedup, annotate }: RequestOptions) {
+  constructor(store: ConversationStore, { reorder, dedup, overlaps, annotate }: RequestOptions) {
     this.#store = store
-    this.#variant = Object.entries({ reorder, dedup, annotate })
-      .filter(([, isOn]) => isOn === false)
-      .map(([name]) => name)
-      .join()
+    const off = Object.entries({ reorder, dedup, annotate }).filter(([, isOn]) => isOn === false)
+    this.#variant = [...off.map(([name]) => name), ...(overlaps ? ['overlaps'] : [])].join()
   }
 
   /** Returns how the contexts of a message were sent, by the first of its names that is known. */

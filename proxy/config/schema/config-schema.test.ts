@@ -46,7 +46,7 @@ test('what nothing is configured for is what the contract says', () => {
       location: 'Please refer to {label} in the previous conversation.',
       block: '[Doc_{k}] {text}',
     },
-    options: { reorder: true, dedup: true, annotate: true, schedule: true, citations: true },
+    options: { reorder: true, dedup: true, overlaps: false, annotate: true, schedule: true, citations: true },
     templates: [],
     blocks: { separator: '', volatileFields: 'keep' },
     chunks: { maxChunks: 1_000_000, maxBytes: 100_000_000, learn: true, bodyBytes: 8 * 1024 * 1024 },

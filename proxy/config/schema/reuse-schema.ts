@@ -84,6 +84,12 @@ export const reuseSchemas: Record<string, SettingSchema> = {
       default: 'remap',
     },
   }),
+  dedup: group('What de-duplication replaces besides whole blocks.', {
+    overlaps: flag(
+      'Whether stretches of equal lines within blocks are replaced by a reference, too; a request may say `overlaps=on`.',
+      false,
+    ),
+  }),
   blocks: group('How context blocks are found in addition to the known ways.', {
     separator: {
       type: 'string',
