@@ -60,7 +60,7 @@ async function templates(): Promise<Described[]> {
 async function untilScored(samples: number): Promise<void> {
   for (let i = 0; i < 400; i++) {
     const [template] = await templates()
-    if (!template || template.state !== 'ready' || template.proof.samples >= samples) return
+    if (template?.state !== 'ready' || template.proof.samples >= samples) return
     await pause(25)
   }
 }

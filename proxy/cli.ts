@@ -5,6 +5,7 @@ import { emulatorDefaults } from '#engine-adapters/emulator/emulator-defaults.ts
 import { addReplayCommands } from '#replay/commands.ts'
 import { ReplayError } from '#replay/replay-error.ts'
 import { hashKey } from './access/hash-key.ts'
+import { addTemplatesCommand } from './admin/templates-command.ts'
 import { HeavyTurns } from './bounds/heavy-turns.ts'
 import { collectGarbage } from './bounds/memory-release.ts'
 import { addChunksCommand } from './chunks/register/command.ts'
@@ -21,7 +22,6 @@ import { addDoctorCommand } from './doctor/command.ts'
 import { ConfigError } from './errors.ts'
 import { type Log, logWritten } from './log.ts'
 import { readVersion } from './read-version.ts'
-import { addTemplatesCommand } from './admin/templates-command.ts'
 
 const settleMilliseconds = 500
 /** How long the last line may take to be written after a second signal. */

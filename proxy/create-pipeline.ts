@@ -60,15 +60,10 @@ export function createPipeline(
     release.note(bytes)
   })
   let settings = toSettings(config, keyStore, readDeclaredTemplates(config.templates))
-  const prover = new Prover({
-    templates,
-    createIndex: () => createMirrors(config)().createIndex(),
-    onSample: (outcome) => telemetry.metrics.proofs.inc({ outcome }),
-    log,
-    now: telemetry.now,
-  })
+  const prover = createProver(config, parts)
   const recorder = createRecorder(config, replicas, telemetry, log)
   const sharedTemplates = redis && createSharedTemplates(templates, redis, telemetry)
+  const sharing = [shared, mirrors, sharedChunks, sharedTemplates, redis?.hot]
   let tenancy = createLiveTenancy(config, keyStore)
   return {
     pipeline: {
@@ -115,9 +110,7 @@ export function createPipeline(
       keyStore.close()
       prover.close()
       await recorder?.close()
-      await Promise.all(
-        [shared, mirrors, sharedChunks, sharedTemplates, redis?.hot].map((part) => part?.close(flushMilliseconds)),
-      )
+      await Promise.all(sharing.map((part) => part?.close(flushMilliseconds)))
       redis?.connection.close()
     },
   }
@@ -172,6 +165,19 @@ function createSharedChunks(
 ): SharedChunks {
   const onFault = (reason: RedisFault): void => metrics.failOpen.inc({ reason })
   return new SharedChunks({ chunks, redis: connection, namespace, ttlSeconds, proxy, onFault, wallClock: Date.now })
+}
+
+function createProver(
+  config: Config,
+  { templates, telemetry, log }: Pick<Pipeline, 'templates' | 'telemetry' | 'log'>,
+): Prover {
+  return new Prover({
+    templates,
+    createIndex: () => createMirrors(config)().createIndex(),
+    onSample: (outcome) => telemetry.metrics.proofs.inc({ outcome }),
+    log,
+    now: telemetry.now,
+  })
 }
 
 function createSharedTemplates(

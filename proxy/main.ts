@@ -75,13 +75,8 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const processed = new ProcessedBlocks(processedBlocks)
   const gain = new Gain(createMirrors(config), new Date().toISOString())
   const replicas = new ReplicaSet(createReplicas(engines, config, tls.engines, { processed, gain, log }))
-  const version = readVersion()
-  const hot = redis?.hot ?? new MemoryHotBlocks()
-  const templates = new TemplateBook({
-    now: () => performance.now(),
-    wallClock: Date.now,
-    keepsWords: () => mayKeepWords(current),
-  })
+  const [version, hot] = [readVersion(), redis?.hot ?? new MemoryHotBlocks()]
+  const templates = createTemplates(() => current)
   const { chunks, metrics } = createCountedChunks(config, replicas, { version, hot, templates, redis })
   const tracing = await createTracing(process.env, version, (message) => log.warn(message))
   const telemetry = createTelemetry({ metrics, log, tracing, hot, logsRequests, now: () => performance.now() })
@@ -130,6 +125,11 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
       log.info({ version }, 'stopped')
     },
   }
+}
+
+function createTemplates(config: () => Config): TemplateBook {
+  const clocks = { now: () => performance.now(), wallClock: Date.now }
+  return new TemplateBook({ ...clocks, keepsWords: () => mayKeepWords(config()) })
 }
 
 /** Keeps serving for `seconds`, while load balancers notice the shutdown; then requests are refused. */

@@ -86,11 +86,6 @@ export function createMetrics(sources: MetricSources): Metrics {
     blocks: count('blocks_total', 'Context blocks by what was done', 'action'),
     skipped: count('skipped_total', 'Requests left as they were, by why', 'reason'),
     ...chunkMetrics(count),
-    proofs: count(
-      'proofs_total',
-      'Answers scored to see whether the order of blocks matters, by how it ended',
-      'outcome',
-    ),
     failOpen: count('fail_open_total', 'Requests forwarded as received because of a fault of ours', 'reason'),
     citationsRemapped: count('citations_remapped_total', "Citations mapped back to the caller's numbers"),
     rateLimited: count('rate_limited_total', "Requests refused because of their key's limits"),
@@ -212,7 +207,7 @@ function replicaMetrics(count: CountMaker, measure: MeasureMaker): ReplicaMetric
 /** Metrics of known chunks and templates. */
 function chunkMetrics(
   count: CountMaker,
-): Pick<Metrics, 'chunksLearned' | 'chunksIgnored' | 'chunksMatched' | 'chunkLists' | 'templateLists'> {
+): Pick<Metrics, 'chunksLearned' | 'chunksIgnored' | 'chunksMatched' | 'chunkLists' | 'templateLists' | 'proofs'> {
   return {
     chunksLearned: count('chunks_learned_total', 'Chunks that became known, by how', 'source'),
     chunksIgnored: count(
@@ -222,6 +217,11 @@ function chunkMetrics(
     ),
     chunksMatched: count('chunks_matched_total', 'Known chunks that were found in prompts'),
     chunkLists: count('chunk_lists_total', 'Runs of known chunks in prompts: found, or why they were left', 'outcome'),
+    proofs: count(
+      'proofs_total',
+      'Answers scored to see whether the order of blocks matters, by how it ended',
+      'outcome',
+    ),
     templateLists: count(
       'template_lists_total',
       'Lists that templates of the configuration wrote: found, or why they were left',

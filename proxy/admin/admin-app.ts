@@ -19,9 +19,9 @@ import type { Drain } from '../request/app.ts'
 import { explain, explainBehind } from '../request/explain.ts'
 import type { Pipeline } from '../request/pipeline.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
-import { addTemplateRoutes } from './template-routes.ts'
 import { describeTemplates } from '../templates/describe-template.ts'
 import { AdminLog } from './admin-log.ts'
+import { addTemplateRoutes } from './template-routes.ts'
 
 /** The largest callback body that is read, in bytes. */
 const eventBodyLimit = 8 * 1024 * 1024

@@ -1,6 +1,6 @@
+import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { Mode } from '../settings.ts'
 import type { Config, EngineConfig, ListenerTlsFiles, RecordConfig, RedisConfig } from './config.ts'
-import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import { readListenAddress } from './read-arguments.ts'
 import type { EngineSettings, Settings, Switch } from './settings.ts'
 

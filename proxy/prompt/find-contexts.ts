@@ -178,7 +178,10 @@ function* findMarkedContexts(
     tool: message.tool,
     sorted: message.isSorted ?? false,
   }
-  const readByRules = function* (): Generator<void, { marked: readonly ContextList[]; guessed: readonly ContextList[] }> {
+  const readByRules = function* (): Generator<
+    void,
+    { marked: readonly ContextList[]; guessed: readonly ContextList[] }
+  > {
     const { lists: sure, refusals: seen } = yield* searchLists(whole, traits)
     const reason = reasonOutside(whole, seen)
     for (const { refused, at } of seen) refuse((refused === 'no_evidence' && reason) || refused, at)

@@ -2,9 +2,9 @@ import type { Json } from '#engine-adapters/json-object.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import { forgetfulStore } from '#index/conversation-store.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
-import { type PromptBody, writeBody } from '../prompt/body/prompt-body.ts'
-import { type CitationMap, CitationLabels } from '../answer/citations/citation-labels.ts'
+import { CitationLabels, type CitationMap } from '../answer/citations/citation-labels.ts'
 import { CitationMapper } from '../answer/citations/map-citations.ts'
+import { type PromptBody, writeBody } from '../prompt/body/prompt-body.ts'
 import { isLeftAlone, type PromptContext } from '../prompt/body/prompt-context.ts'
 import { spliceTexts } from '../prompt/body/splice-texts.ts'
 import type { TextSplice } from '../prompt/body/text-splice.ts'
@@ -55,7 +55,7 @@ export function writeVariants(
     received: prompt.members,
     rewritten: write(reused.splices),
     harmless: write(withLineBreak(layout, list)),
-    toSent: toSentLabels(reused.prompts.map(({ contexts: own }) => citationMapOf(layout.texts, own)).flat()),
+    toSent: toSentLabels(reused.prompts.flatMap(({ contexts: own }) => citationMapOf(layout.texts, own))),
   }
 }
 

@@ -40,9 +40,8 @@ export async function sendCall(
   charge: Charge,
 ): Promise<ForwardOutcome> {
   const { replica, decision } = routed
-  const { admission, breaker } = replica
-  const ids = idsOfPrompts(call, routed, request)
-  const readsCache = replica.adapter.readsCache(membersOf(call.content.received))
+  const { admission, breaker, adapter } = replica
+  const [ids, readsCache] = [idsOfPrompts(call, routed, request), adapter.readsCache(membersOf(call.content.received))]
   const committed = commit(pipeline, call, routed, ids, { request, readsCache })
   const follower = new RequestFollower(replica, call.api, ids, call.content.body.length)
   const gain = new GainFollower(pipeline.gain, pipeline.telemetry.metrics, routed, call)
@@ -50,8 +49,7 @@ export async function sendCall(
   const proof = pipeline.prover.follow(call, routed)
   const recording = pipeline.recorder?.follow(routed, call)
   let wasRun = false
-  const answer = { adapter: replica.adapter, api: call.api, ids }
-  const name = new AnswerName(answer, (ours, theirs) => replica.cache.named(ours, theirs))
+  const name = nameOf(call, replica, ids)
   const turn = turnOf(call, routed, request)
   const observer = new AnswerObserver(pipeline, exchange, call, routed, {
     request,
@@ -127,6 +125,11 @@ function noteFailure({ breaker }: Replica, error: unknown): void {
 function refusalsOf({ api, isStream }: Call, { isRewritten }: Decision): 'by_status' | 'by_event' | undefined {
   if (!isRewritten) return undefined
   return api === 'generate' && isStream ? 'by_event' : 'by_status'
+}
+
+/** What hears under which name the engine answers. */
+function nameOf({ api }: Call, { adapter, cache }: Replica, ids: readonly RequestId[]): AnswerName {
+  return new AnswerName({ adapter, api, ids: [...ids] }, (ours, theirs) => cache.named(ours, theirs))
 }
 
 /** Builds the request's entry for admission. */

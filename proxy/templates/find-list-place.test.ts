@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { toBlockId } from '#index/context-block.ts'
 import type { PromptMessage } from '../prompt/body/prompt.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
-import { searchMessage } from '../prompt/find-contexts.ts'
 import type { ListPlace } from '../prompt/body/template-use.ts'
+import { searchMessage } from '../prompt/find-contexts.ts'
 import { findListPlace } from './find-list-place.ts'
 
 const documents = [

@@ -26,8 +26,7 @@ function listOf(...texts: string[]): SeenList {
   }
 }
 
-const use = (book: TemplateBook, mode: Mode, tenant = 'a', own: ListPlace = place) =>
-  book.use(tenant, mode, own, false)
+const use = (book: TemplateBook, mode: Mode, tenant = 'a', own: ListPlace = place) => book.use(tenant, mode, own, false)
 
 describe('permission', () => {
   test.each<[Mode, boolean, boolean, boolean]>([

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { digestOf } from '#index/context-block.ts'
-import type { KnownTemplates } from '../prompt/find-contexts.ts'
 import type { ListPlace, TemplateUse } from '../prompt/body/template-use.ts'
+import type { KnownTemplates } from '../prompt/find-contexts.ts'
 import type { Mode } from '../settings.ts'
 import { KnownCuts } from './known-cuts.ts'
 import type { ProofSample } from './proof/proof.ts'
