@@ -22,6 +22,8 @@ import {
   searchMessage,
 } from './find-contexts.ts'
 import { finish } from './finish.ts'
+import { settleHistory } from './history/settle-history.ts'
+import { translateHistory } from './history/translate-history.ts'
 import type { LaidOutMessage, Layout, PromptLayout, UnresolvedTurn } from './layout.ts'
 import { type PlacedContext, placeBlocks } from './place-explicit-context.ts'
 import { markSpokenOf, type UnmappedNames } from './places/mark-spoken-of.ts'
@@ -121,8 +123,12 @@ class LayoutWriter {
       laidOut.push(this.#layOut(message, place < lastAnswer))
       yield
     }
-    const marked = yield* markSpokenOf(laidOut, this.#texts, this.#state.unmapped)
-    return { preamble, messages: cutRanks(marked, this.#texts, this.#volatileFields()) }
+    const { unmapped, options } = this.#state
+    const isMapped = options.citations !== false
+    const settled = isMapped ? settleHistory(laidOut, this.#texts, unmapped) : laidOut
+    const marked = yield* markSpokenOf(settled, this.#texts, unmapped)
+    const cut = cutRanks(marked, this.#texts, this.#volatileFields())
+    return { preamble, messages: isMapped ? translateHistory(cut, this.#texts) : cut }
   }
 
   /** Keeps the fields if annotations are off, because there would be nowhere to state the values. */
