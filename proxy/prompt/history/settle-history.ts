@@ -1,0 +1,79 @@
+import { findCitations, holdCitations } from '../../answer/citations/hold-citations.ts'
+import { placeLabels } from '../body/prompt-context.ts'
+import { labelFormOf } from '../citation-map.ts'
+import type { LaidOutMessage } from '../layout.ts'
+import type { UnmappedNames } from '../places/mark-spoken-of.ts'
+import { References } from './references.ts'
+import { type ListItem, type TextItem, TurnItems } from './turn-items.ts'
+
+/**
+ * Returns a prompt's messages with the orders that past turns can be sent in again. Later turns speak of a list as the
+ * client saw it; `translateHistory` writes them in the labels that the engine reads. Where that cannot be done, because
+ * a user counts blocks or a number may mean two lists, everything from the list on goes as received. A list that was
+ * never sent stays if an answer cites it.
+ */
+export function settleHistory(
+  messages: readonly LaidOutMessage[],
+  texts: readonly string[],
+  unmapped: UnmappedNames = { inAnswer: false, inCalls: false },
+): LaidOutMessage[] {
+  if (!messages.some(({ message }) => isAnswer(message.role) || message.isRendered)) return [...messages]
+  const items = new TurnItems(messages, texts)
+  const references = new References(items, texts)
+  const canRepeat = (list: ListItem): boolean => {
+    if (list.context.positional && (unmapped.inAnswer || unmapped.inCalls)) return false
+    return references.areTranslatable(list) && !messages.slice(list.message + 1).some(holdsThoughtOf(list, texts))
+  }
+  const dropped = items.lists.find((list) => list.moved && !canRepeat(list))
+  const settled = dropped ? leaveFrom(dropped, messages) : [...messages]
+  for (const { message, place } of items.lists.filter(isCitedLater(items, texts))) {
+    const laidOut = settled[message]!
+    if (laidOut.past[place] !== undefined) continue
+    const contexts = laidOut.contexts.map((context, i) => (i === place ? { ...context, isSpokenOf: true } : context))
+    settled[message] = { ...laidOut, contexts }
+  }
+  return settled
+}
+
+/** Returns the messages with everything that was sent before as received, from a list on: pointers name its labels. */
+function leaveFrom(first: ListItem, messages: readonly LaidOutMessage[]): LaidOutMessage[] {
+  return messages.map((laidOut, message) => {
+    if (message < first.message || laidOut.past.length === 0) return laidOut
+    const past = laidOut.contexts.map(({ slots }, place) => {
+      const sent = laidOut.past[place]
+      const isBefore = message === first.message && place < first.place
+      return isBefore || !sent ? sent : { order: [...slots.keys()], annotation: undefined, pointers: [] }
+    })
+    return { ...laidOut, past }
+  })
+}
+
+/** Finds reasoning in a history, which is not written anew, that cites the list. */
+function holdsThoughtOf(list: ListItem, texts: readonly string[]): (laidOut: LaidOutMessage) => boolean {
+  const form = labelFormOf(texts, list.context)
+  const labels = placeLabels(list.context, texts)
+  return ({ message: { role, rest } }) =>
+    form !== undefined && isAnswer(role) && /"(?:reasoning|thinking)/.test(rest) && holdCitations([rest], form, labels)
+}
+
+/** Finds lists that answers after them cite. Reads the answers once for all lists with the same labels. */
+function isCitedLater(items: TurnItems, texts: readonly string[]): (list: ListItem) => boolean {
+  const answers = items.texts.filter(({ speaker }) => speaker === 'assistant')
+  /** by labels: the last answer that cites them */
+  const lastCited = new Map<string, number>()
+  return ({ at, context }) => {
+    const form = (answers.at(-1)?.at ?? -1) > at ? labelFormOf(texts, context) : undefined
+    if (!form) return false
+    const labels = placeLabels(context, texts)
+    const key = JSON.stringify([form, labels])
+    const isCiting = ({ text, start, end }: TextItem): boolean =>
+      findCitations(texts[text]!.slice(start, end), form, labels).length > 0
+    const last = lastCited.get(key) ?? answers.findLast(isCiting)?.at ?? -1
+    lastCited.set(key, last)
+    return last > at
+  }
+}
+
+function isAnswer(role: string): boolean {
+  return role === 'assistant' || role === 'reasoning'
+}

@@ -1,0 +1,71 @@
+import { CitationLabels, type CitationMap } from '../../answer/citations/citation-labels.ts'
+import { CitationMapper } from '../../answer/citations/map-citations.ts'
+import { applySplices, type Span, type Splice } from '../../json/json-spans.ts'
+import { placeLabels } from '../body/prompt-context.ts'
+import { citationMapOf } from '../citation-map.ts'
+import type { LaidOutMessage } from '../layout.ts'
+import { type ListItem, type TextItem, TurnItems } from './turn-items.ts'
+
+/**
+ * Returns the messages with the changes to later turns that make them speak of moved lists in the labels that the engine
+ * reads. An answer whose citations were mapped back is restored byte for byte. Depends on nothing but the orders of the
+ * past turns.
+ */
+export function translateHistory(messages: readonly LaidOutMessage[], texts: readonly string[]): LaidOutMessage[] {
+  if (messages.every(({ past }) => past.length === 0)) return [...messages]
+  const items = new TurnItems(messages, texts)
+  const first = items.lists.find((list) => list.moved)
+  if (!first) return [...messages]
+  const changes = messages.map(() => new Map<number, Splice[]>())
+  for (const item of items.textsAfter(first)) {
+    const { message, text, start, end } = item
+    const map = mapFor(item, items, texts)
+    if (map.length === 0) continue
+    const mapper = new CitationMapper(new CitationLabels(inverted(map)))
+    const found = mapper.advance(texts[text]!.slice(start, end), true).changes
+    const own = found.map((change) => ({ start: change.start + start, end: change.end + start, text: change.text }))
+    if (own.length > 0) changes[message]!.set(text, [...(changes[message]!.get(text) ?? []), ...own])
+  }
+  return messages.map((laidOut, i) => (changes[i]!.size > 0 ? { ...laidOut, translations: changes[i]! } : laidOut))
+}
+
+/** Returns the labels that a text speaks of: an answer those of all lists before it, a user those of moved ones. */
+function mapFor(item: TextItem, items: TurnItems, texts: readonly string[]): CitationMap {
+  const lists = items.listsBefore(item)
+  const toOrdered = ({ context, moved }: ListItem): { found: typeof context; order: readonly number[] } => ({
+    found: context,
+    order: moved?.order ?? [...context.slots.keys()],
+  })
+  if (item.speaker === 'assistant') return citationMapOf(texts, lists.map(toOrdered))
+  if (item.speaker !== 'user' || items.isListed(item)) return []
+  const moved = lists.filter((list) => list.moved && items.textsAfter(list).includes(item))
+  const counts = new Map<string, number>()
+  for (const label of lists.flatMap(({ context }) => placeLabels(context, texts))) {
+    counts.set(label, (counts.get(label) ?? 0) + 1)
+  }
+  // a number that several lists have is no citation, or the lists would not be moved
+  return citationMapOf(texts, moved.map(toOrdered)).map(({ labels, ...form }) => ({
+    ...form,
+    labels: new Map([...labels].filter((pair) => pair.every((label) => counts.get(label) === 1))),
+  }))
+}
+
+function inverted(map: CitationMap): CitationMap {
+  return map.map(({ labels, ...form }) => ({
+    ...form,
+    labels: new Map([...labels].map(([sent, received]) => [received, sent])),
+  }))
+}
+
+/** Returns a stretch of a message's text as the engine reads it, and the changes to it. */
+export function translate(
+  { translations }: LaidOutMessage,
+  place: number,
+  received: string,
+  { start, end }: Span,
+): { text: string; changes: readonly Splice[] } {
+  const changes = (translations?.get(place) ?? []).filter((change) => change.start >= start && change.end <= end)
+  const own = changes.map(({ text, ...span }) => ({ start: span.start - start, end: span.end - start, text }))
+  const text = received.slice(start, end)
+  return { text: own.length > 0 ? applySplices(text, own) : text, changes }
+}
