@@ -56,7 +56,6 @@ export type FormId =
   | 'number'
   | 'record'
   | 'credited'
-  | 'keyed'
   | 'closed'
   | 'tag'
   | 'json'

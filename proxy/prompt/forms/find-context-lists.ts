@@ -10,23 +10,14 @@ import type { Tag } from '../scan/find-tags.ts'
 import type { Label } from '../scan/labels/label.ts'
 import { findClosedLists } from './enclosed/find-closed-lists.ts'
 import { findJsonLists } from './enclosed/find-json-lists.ts'
-import { findNumberedElements } from './enclosed/find-numbered-elements.ts'
-import { findPythonLists } from './enclosed/find-python-lists.ts'
 import { findBoldLists, findQuotedLists } from './enclosed/find-quoted-lists.ts'
 import { findSourcedLists } from './enclosed/find-sourced-lists.ts'
 import { findTagLists } from './enclosed/find-tag-lists.ts'
 import { findCreditedLists } from './headed/find-credited-lists.ts'
-import { findFootedLists } from './headed/find-footed-lists.ts'
-import { findKeyedLists } from './headed/find-keyed-lists.ts'
 import { findLabelledLists } from './headed/find-labelled-lists.ts'
-import { findCarriageLists } from './lines/find-carriage-lists.ts'
-import { findHashLists } from './lines/find-hash-lists.ts'
-import { findIndentedRecords } from './lines/find-indented-records.ts'
-import { findInlineRecords } from './lines/find-inline-records.ts'
 import { findItemLists } from './lines/find-item-lists.ts'
 import { findMemoryLists } from './lines/find-memory-lists.ts'
 import { findRuledLists } from './lines/find-ruled-lists.ts'
-import { findTableLists } from './lines/find-table-lists.ts'
 
 /** The lists found in a text, and list-like text that is left alone. */
 interface FoundLists {
@@ -144,19 +135,10 @@ class ListSearch {
       closed.lists,
       findMemoryLists(marks, region),
       findItemLists(marks, region),
-      findTableLists(marks, region),
       findCreditedLists(marks, region),
-      findFootedLists(marks, region),
-      findKeyedLists(marks, region),
       findQuotedLists(marks, region),
       findSourcedLists(marks, region),
-      findNumberedElements(marks, region),
       findBoldLists(marks, region),
-      findPythonLists(marks, region),
-      findInlineRecords(marks, region),
-      findIndentedRecords(marks, region),
-      findHashLists(marks, region),
-      findCarriageLists(marks, region),
     ]
     if (lists.every((list) => list.length === 0) && json.refusals.length === 0)
       lists.push(findRuledLists(marks, region))

@@ -1,42 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { findContextLists } from './find-context-lists.ts'
 import { contentsOf } from './found-lists.fixture.ts'
 
 const searched = { whole: true, tool: 'web_search' }
-
-describe('what a search tool returns on one line', () => {
-  const one = 'snippet: It rained, they say, title: Oslo, link: https://a.example/x'
-  const two = 'snippet: The sun shone. title: no, title: Rome, link: https://b.example'
-  const three = 'snippet: Wind, title: Bonn, link: https://c.example'
-
-  it.each([
-    ['commas', [one, three]],
-    ['brackets', [`[${one}]`, `[${three}]`]],
-  ])('are records, separated by %s', (_, records) => {
-    expect(contentsOf(records.join(', '), searched)).toEqual([records])
-    // on separate lines, each text may begin after its name
-    expect(contentsOf(`${records.join('\n')}\n`, searched)[0]).toHaveLength(2)
-  })
-
-  it.each([
-    ['a text that holds one of the fields', `${one}, ${two.replace('shone. title', 'shone, title')}`],
-    ['a text that holds a whole record', `${one}, ${three.replace('Wind', 'Wind, snippet: x')}`],
-    ['records with other fields', `${one}, ${three.replace('title', 'date')}`],
-    ['several lines', `${one.replace('It rained', 'It rained\nlong')}, ${three}`],
-    ['no address', `${one}, ${three.replace('https://c.example', 'page 3')}`],
-    ['a single record', one],
-    ['records with words between them', `${one}, and: ${three}`],
-    ['dates that rise', `${one.replace('It', '2024-01-02: It')}, ${three.replace('Wind', '2024-02-03: Wind')}`],
-  ])('is left alone: %s', (_, text) => {
-    expect(findContextLists(text, searched).filter(({ blocks }) => blocks.length > 1)).toEqual([])
-  })
-
-  it('is left alone in words of a user and in what another tool returns', () => {
-    for (const traits of [{}, { whole: true, tool: 'read_file' }, { whole: true, tool: 'place_order' }]) {
-      expect(contentsOf(`${one}, ${three}`, traits)).toEqual([])
-    }
-  })
-})
 
 describe('papers that begin with their dates', () => {
   const write = (...dates: readonly string[]): string =>

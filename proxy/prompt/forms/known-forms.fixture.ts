@@ -50,9 +50,6 @@ export const forms: readonly Form[] = [
       'scan/labels/find-record-head.ts',
       'scan/labels/find-inline-heads.ts',
       'forms/headed/find-labelled-lists.ts',
-      'forms/lines/find-inline-records.ts',
-      'forms/lines/find-indented-records.ts',
-      'forms/lines/find-carriage-lists.ts',
     ],
     examples: [
       `Source: a.md\nContent: ${rain}\n\nSource: b.md\nContent: ${sun}${ask}`,
@@ -60,8 +57,6 @@ export const forms: readonly Form[] = [
       `Title: A\nDescription: ${rain}\nURL: https://a.example\n\nTitle: B\nDescription: ${sun}\nURL: https://b.example\n\nQuestion: why?`,
       `Title: A\nURL: https://a.example\n\n${rain}\n\nTitle: B\nURL: https://b.example\n\n${sun}${ask}`,
       `SourceDocName: A\nSourceDocLink: https://a.example\nContents: ${rain}\n\nSourceDocName: B\nSourceDocLink: https://b.example\nContents: ${sun}${ask}`,
-      `    Name: Oslo\n    Value: ${rain}\n\n---\n    Link: https://a.example\n    -----\n    Name: Rome\n    Value: ${sun}\n    Link: https://b.example\n    -----${ask}`,
-      `## Source ##\na-3.pdf:${rain}\rb-9.pdf:${sun}\n## End ##${ask}`,
       `Source ID: 7\nArticle Title: A\n${rain}\n\nSource ID: 9\nArticle Title: B\n${sun}${ask}`,
       `file_path: a.md\n\n${rain}\n\nfile_path: b.md\n\n${sun}${ask}`,
       `检索到的资料如下：\n\n文档名称：a.md\n内容：${rain}\n\n文档名称：b.md\n内容：${sun}\n\n问题：为什么？`,
@@ -91,18 +86,11 @@ export const forms: readonly Form[] = [
     closes: 'itself',
     label: 'none',
     needs: 'one_more',
-    readBy: [
-      'scan/labels/find-feet.ts',
-      'forms/headed/find-credited-lists.ts',
-      'forms/headed/find-footed-lists.ts',
-      'forms/enclosed/find-quoted-lists.ts',
-    ],
+    readBy: ['forms/headed/find-credited-lists.ts', 'forms/enclosed/find-quoted-lists.ts'],
     examples: [
       `=====\nContent: ${rain}\nSource: a.md\n\nContent: ${sun}\nSource: b.md\n=====\nAnswer:`,
       `<br><b>Content from a.md (Page 1): </b> ${rain} \n<br><br><b>Content from b.md (Page 4): </b> ${sun} \n<br>${ask}`,
       `Answer from these extracts:\n\n            Extract: ${rain}\n            Source: a.md\n            \n\n            Extract: ${sun}\n            Source: b.md\n            ${ask}`,
-      `Context:\n${rain}\n(Source: a.md)\n\n${sun}\n(Source: b.md)${ask}`,
-      `Search results:\n\n${rain}\n<https://a.example>\n\n${sun}\n<https://b.example>${ask}`,
     ],
     alike: [
       `Notes of today:\n${rain}\n<https://a.example>\n\n${sun}\n<https://b.example>${ask}`,
@@ -117,17 +105,12 @@ export const forms: readonly Form[] = [
     closes: 'itself',
     label: 'position',
     needs: 'one_more',
-    readBy: [
-      'scan/find-openings.ts',
-      'forms/enclosed/find-closed-lists.ts',
-      'forms/enclosed/find-numbered-elements.ts',
-    ],
+    readBy: ['scan/find-openings.ts', 'forms/enclosed/find-closed-lists.ts'],
     examples: [
       `[webpage 1 begin]${rain}[webpage 1 end]\n[webpage 2 begin]${sun}[webpage 2 end]${ask}`,
       `<<<BEGIN DOCUMENT 1>>>\n${rain}\n<<<END DOCUMENT 1>>>\n<<<BEGIN DOCUMENT 2>>>\n${sun}\n<<<END DOCUMENT 2>>>${ask}`,
       `--- START OF SOURCE 1 ---\n${rain}\n--- END OF SOURCE 1 ---\n--- START OF SOURCE 2 ---\n${sun}\n--- END OF SOURCE 2 ---${ask}`,
       `Context:\n\nDocument start\n${rain}\nDocument end\n\nDocument start\n${sun}\nDocument end${ask}`,
-      `<context><0>${rain}</0><1>${sun}</1></context>\n\nWhy?`,
       `[Document]\n${rain}\n[End]\n[Document]\n${sun}\n[End]${ask}`,
       `<|doc|>\n${rain}\n<|/doc|>\n<|doc|>\n${sun}\n<|/doc|>${ask}`,
       `Use these sources:\n\n<BEGIN SOURCE>\n${rain}\n</END SOURCE>\n\n<BEGIN SOURCE>\n${sun}\n</END SOURCE>${ask}`,
@@ -157,21 +140,6 @@ export const forms: readonly Form[] = [
       `[step 1 begin]${rain}[step 1 end]\n[step 2 begin]${sun}[step 2 end]${ask}`,
       `[document 1 begin]${rain}[document 1 end]\nThen:\n[document 2 begin]${sun}[document 2 end]${ask}`,
       `[file name]: 01-a.md\n[file content begin]\n${rain}\n[file content end]\n[file name]: 02-b.md\n[file content begin]\n${sun}\n[file content end]\nWhy?`,
-    ],
-  },
-  {
-    id: 'keyed',
-    what: 'texts with their keys in front, of which a line below them lists the keys',
-    closes: 'next_mark',
-    label: 'none',
-    needs: 'one_more',
-    readBy: ['forms/headed/find-keyed-lists.ts'],
-    examples: [
-      `Context:\n\na2020 pages 1-2: ${rain}\nFrom A. 2020.\n\nb2021 pages 3-4: ${sun}\nFrom B. 2021.\n\nValid Keys: a2020 pages 1-2, b2021 pages 3-4${ask}`,
-    ],
-    alike: [
-      `Context:\n\na2020: ${rain}\nFrom A. 2020.\n\nb2021: ${sun}\nFrom B. 2021.${ask}`,
-      `Context:\n\na2020: ${rain}\n\nb2021: ${sun}\n\nValid Keys: a2020, b2021${ask}`,
     ],
   },
   {
@@ -207,7 +175,7 @@ export const forms: readonly Form[] = [
     closes: 'itself',
     label: 'position',
     needs: 'two_kinds',
-    readBy: ['scan/find-json-value.ts', 'forms/enclosed/find-json-lists.ts', 'forms/enclosed/find-python-lists.ts'],
+    readBy: ['scan/find-json-value.ts', 'forms/enclosed/find-json-lists.ts'],
     examples: [
       JSON.stringify({
         results: [
@@ -292,12 +260,11 @@ export const forms: readonly Form[] = [
     closes: 'line',
     label: 'position',
     needs: 'two_kinds',
-    readBy: ['forms/lines/find-item-lists.ts', 'forms/lines/find-table-lists.ts'],
+    readBy: ['forms/lines/find-item-lists.ts'],
     examples: [
       `Here are the relevant snippets:\n\n1. ${rain} Boats stayed in.\n2. ${sun} Boats went out.${ask}`,
       `Relevant documents:\n  - ${rain} (extracted from a.md)\n  - The sun shone in Rome all day long, they say (extracted from b.md)\n\nQuestion: why?`,
       `documents:\n- title: Oslo\n  source: a.md\n  content: |\n    ${rain}\n- title: Rome\n  source: b.md\n  content: |\n    ${sun}${ask}`,
-      `Search results:\n\n| # | Source | Text |\n|---|---|---|\n| 1 | a.md | ${rain} |\n| 2 | b.md | ${sun} |${ask}`,
     ],
     alike: [
       `Search results:\n\n| # | Town | Weather |\n|---|---|---|\n| 1 | Oslo | ${rain} |\n| 2 | Rome | ${sun} |${ask}`,
@@ -316,9 +283,8 @@ export const forms: readonly Form[] = [
     closes: 'separator',
     label: 'none',
     needs: 'two_kinds',
-    readBy: ['forms/lines/find-ruled-lists.ts', 'forms/lines/find-hash-lists.ts'],
+    readBy: ['forms/lines/find-ruled-lists.ts'],
     examples: [
-      `Context: ${rain}\n\n###\n\n${sun}\n\n---${ask}`,
       `Documents:\n\n${rain}\n\n---\n\n${sun}\n\n---\n\nThe end.${ask}`.replace('\n\n---\n\nThe end.', '\n\n---'),
     ],
     alike: [

@@ -11,7 +11,7 @@ interface MarkedForm {
   readonly name: string
   /** Text before the first document, and after the last one. */
   readonly before?: string
-  readonly behind?: string | ((names: readonly string[]) => string)
+  readonly behind?: string
   readonly between?: string
   /** The first number. */
   readonly from?: number
@@ -46,8 +46,7 @@ export function documentsOf(count: number): readonly Document[] {
 export function writeList(form: MarkedForm, documents: readonly Document[]): string {
   const { before = '', behind = '', between = '\n\n', from = 1, write } = form
   const list = documents.map(({ name, body }, i) => write(body, from + i, name))
-  const tail = typeof behind === 'string' ? behind : behind(documents.map(({ name }) => name))
-  return `${before}${list.join(between)}${tail}`
+  return `${before}${list.join(between)}${behind}`
 }
 
 /** Returns what must be found of each document. */
@@ -154,13 +153,6 @@ export const markedForms: readonly MarkedForm[] = [
     behind: ']\n```\n',
     write: jsonLine,
     content: jsonLine,
-  },
-  {
-    name: 'From citation',
-    before: 'Answer with the context below.\n\nContext:\n\n',
-    behind: (names) => `\n\nValid Keys: ${names.map((name) => `${name}2020 pages 4-7`).join(', ')}\n\n------------\n`,
-    write: (body, _, name) => `${name}2020 pages 4-7: ${body}\nFrom ${name}. The ${name} book. Journal, 2020.`,
-    content: (body, _, name) => `${body}\nFrom ${name}. The ${name} book. Journal, 2020.`,
   },
   ...spoken('Документ', 'Документы'),
   ...spoken('Источник', 'Источники'),

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { listsIn } from '../templates/ordered-texts.fixture.ts'
+import { listsIn } from './ordered-texts.fixture.ts'
 
 const texts = [
   'The engine takes care of what is asked for first, and keeps it for as long as there is room.',

@@ -1,6 +1,5 @@
 import type { Fence } from './find-fences.ts'
 import type { Opening } from './find-openings.ts'
-import type { Foot } from './labels/find-feet.ts'
 import type { Label } from './labels/label.ts'
 
 /** A place in a text. */
@@ -14,18 +13,12 @@ export interface LineMarks {
   readonly fences: readonly Fence[]
   /** Lines of `---` or `===`, by their beginning. */
   readonly rules: readonly Place[]
-  /** Such lines that are indented like the loop of a template. */
-  readonly loopRules: readonly Place[]
-  /** Lines of nothing but `###`. */
-  readonly hashes: readonly Place[]
   /** Lines that may begin with a bullet or a number. */
   readonly bullets: readonly Place[]
   /**
    * Where a JSON array or object may begin: at the beginning of a line, after a tag there, or after words and a colon.
    */
   readonly values: readonly Place[]
-  /** Table headers. */
-  readonly tables: readonly Place[]
   /** Lines of three quotes. */
   readonly quotes: readonly Place[]
   /** Lines that begin with a field for text, such as `Content: …`. */
@@ -34,10 +27,6 @@ export interface LineMarks {
   readonly bolds: readonly Place[]
   /** Marks that open a block closed by another mark, such as `[webpage 1 begin]`. */
   readonly openings: readonly Opening[]
-  /** Lines below a text that name its source. */
-  readonly feet: readonly Foot[]
-  /** Lines that list the keys of the texts above them: `Valid Keys: Smith2020 pages 1-3`. */
-  readonly keyLines: readonly Place[]
 }
 
 /** Marks that are still being collected. */
@@ -49,17 +38,12 @@ export function noMarks(): GrowingMarks {
     labels: [],
     fences: [],
     rules: [],
-    loopRules: [],
-    hashes: [],
     bullets: [],
     values: [],
-    tables: [],
     quotes: [],
     contents: [],
     bolds: [],
     openings: [],
-    feet: [],
-    keyLines: [],
   }
 }
 

@@ -1,8 +1,7 @@
-import { findLineEnd, isBlank, isDigit, isRule, isSpace } from './find-edges.ts'
+import { isBlank, isDigit, isRule, isSpace } from './find-edges.ts'
 import { readFence } from './find-fences.ts'
 import { type Closings, LONGEST_SPOKEN, readFenced, readOpening, readSpokenOpening } from './find-openings.ts'
 import { readDressedLabel, readRuledLabel } from './labels/find-dressed-labels.ts'
-import { readFoot } from './labels/find-feet.ts'
 import { toRecordLabel } from './labels/find-inline-heads.ts'
 import { readLabel } from './labels/find-labels.ts'
 import { readAboveRule, readFileSaid, readOrigin } from './labels/find-named-labels.ts'
@@ -28,13 +27,8 @@ const QUOTE = 34
 const ASTERISK = 42
 const PLUS = 43
 const BULLET = 0x2022
-const PIPE = 124
-const HASH = 35
 const OPEN_BRACKET = 91
 const OPEN_BRACE = 123
-
-/** Begins a line that lists the keys of the texts above it, as PaperQA2 writes it. */
-export const KEYS_LINE = 'Valid Keys: '
 
 // maximum distance from the line's beginning to a colon that ends a field name or announces a value
 const FURTHEST_COLON = 61
@@ -42,7 +36,6 @@ const FURTHEST_COLON = 61
 const ANNOUNCED_VALUE = /[\p{L}\p{N} _#*()-]{1,60}[:：][ \t]{0,4}(?:\*\*)?[ \t]{0,4}(?=[[{])/uy
 const MOST_SIGNS_BEFORE_VALUE = 10
 
-const HASHES = /#{3,6}[ \t]*\r?(?:\n|$)/y
 const BOLD = /(?:<br ?\/?>[ \t]?){0,4}(?=<b>)/iy
 const TAGGED_VALUE = /(?:<[A-Za-z][^<>\n]{0,200}>[ \t]{0,4}){1,4}(?=[[{])/y
 
@@ -78,21 +71,12 @@ export class LineReader {
     const isOpened = this.#readOpening(code, start)
     const isRuled = (code === HYPHEN || code === EQUALS) && isRule(text, start, lineEnd)
     if (start - line > MOST_LABEL_INDENT) {
-      if (isRuled) this.marks.loopRules.push({ start: line })
-      else this.#readLoopLabel(line, start)
+      if (!isRuled) this.#readLoopLabel(line, start)
       return
     }
     if (isRuled) this.#readRule(line, start)
-    else this.#readSigns(code, line, start)
+    else if (isBullet(code) || isDigit(code)) this.marks.bullets.push({ start: line })
     if (!isOpened) this.#readLabel(line, start, lineEnd)
-  }
-
-  #readSigns(code: number, line: number, start: number): void {
-    if (code === HASH) {
-      HASHES.lastIndex = start
-      if (HASHES.test(this.#text)) this.marks.hashes.push({ start: line })
-    } else if (isBullet(code) || isDigit(code)) this.marks.bullets.push({ start: line })
-    else if (code === PIPE && isAboveDelimiter(this.#text, start)) this.marks.tables.push({ start })
   }
 
   #readFence(line: number, start: number): void {
@@ -147,15 +131,9 @@ export class LineReader {
     const colon = this.#colons.from(start)
     const hasColon = colon <= start + FURTHEST_COLON
     if (!hasColon && !mayBeginLabel(this.#text, start)) return
-    if (hasColon && this.#text.startsWith(KEYS_LINE, start)) this.marks.keyLines.push({ start: line })
     const isSpoken = lineEnd - start <= LONGEST_SPOKEN
     const opening = isSpoken ? readSpokenOpening(this.#text, start, this.#closings) : undefined
     if (opening !== undefined) this.marks.openings.push(opening)
-    const foot = hasColon ? readFoot(this.#text, line, start) : undefined
-    if (foot !== undefined) {
-      this.marks.feet.push(foot)
-      return
-    }
     const label = this.#findLabel(line, start, hasColon ? colon : undefined)
     if (label !== undefined) {
       this.#keep(label)
@@ -218,14 +196,6 @@ function mayAnnounceValue(text: string, colon: number): boolean {
 
 function isBlankOrBold(code: number): boolean {
   return isBlank(code) || code === ASTERISK
-}
-
-const DELIMITER = /[ \t]{0,3}\|?[ \t]?:?-{1,40}:?[ \t]?\|[ \t|:-]{0,200}\r?\n/y
-
-/** Returns whether the next line is the delimiter row of a Markdown table. */
-function isAboveDelimiter(text: string, start: number): boolean {
-  DELIMITER.lastIndex = findLineEnd(text, start) + 1
-  return DELIMITER.test(text)
 }
 
 function isBullet(code: number): boolean {

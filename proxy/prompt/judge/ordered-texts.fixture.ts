@@ -5,7 +5,7 @@ import { readPromptBody } from '../formats/read-prompt-body.ts'
 /* Prompts with repeated marks whose order means something, or that hold no retrieved texts: nothing may move in them. */
 
 /** A prompt in which no list may be found. */
-export interface OrderedText {
+interface OrderedText {
   readonly name: string
   readonly messages: readonly Message[]
 }
@@ -29,15 +29,15 @@ const says = [
 ]
 
 /** Four entries, one for each thing said. */
-export function entries(write: (said: string, number: number) => string, between = '\n\n'): string {
+function entries(write: (said: string, number: number) => string, between = '\n\n'): string {
   return says.map((said, i) => write(said, i + 1)).join(between)
 }
 
-export function asks(name: string, text: string, question = 'Question: What went wrong first?'): OrderedText {
+function asks(name: string, text: string, question = 'Question: What went wrong first?'): OrderedText {
   return { name, messages: [{ role: 'user', content: `${text}\n\n${question}` }] }
 }
 
-export function tells(name: string, tool: string, result: string): OrderedText {
+function tells(name: string, tool: string, result: string): OrderedText {
   const call = { id: 'call_1', type: 'function', function: { name: tool, arguments: '{}' } }
   return {
     name,
@@ -49,10 +49,10 @@ export function tells(name: string, tool: string, result: string): OrderedText {
   }
 }
 
-export const times: readonly string[] = ['09:12', '09:40', '11:05', '17:30']
-export const days: readonly string[] = ['2024-03-01', '2024-03-02', '2024-03-05', '2024-03-09']
-export const people: readonly string[] = ['Ann', 'Bo', 'Ann', 'Cy']
-export const files: readonly string[] = ['src/pump.ts', 'src/valve.ts', 'src/seal.ts', 'src/line.ts']
+const times: readonly string[] = ['09:12', '09:40', '11:05', '17:30']
+const days: readonly string[] = ['2024-03-01', '2024-03-02', '2024-03-05', '2024-03-09']
+const people: readonly string[] = ['Ann', 'Bo', 'Ann', 'Cy']
+const files: readonly string[] = ['src/pump.ts', 'src/valve.ts', 'src/seal.ts', 'src/line.ts']
 
 /** Those to look at when the finder is fixed. */
 export const orderedTexts: readonly OrderedText[] = [
