@@ -39,7 +39,7 @@ const TITLED = /^(?:[a-z]{2,12} title|(?:文档|文件|资料|文章)(?:名|名�
 const DESCRIPTION = /^description$/i
 
 /** Returns whether a field of this name contains a text. */
-export function namesText(name: string): boolean {
+function namesText(name: string): boolean {
   return CONTENT.test(name)
 }
 
@@ -54,7 +54,7 @@ export function beginsExtract(text: string, start: number): boolean {
 const NAME = /^(?:name|title)$/i
 
 /** Returns whether a field of this name gives the name of a text. */
-export function namesTitle(name: string): boolean {
+function namesTitle(name: string): boolean {
   return NAME.test(name)
 }
 
