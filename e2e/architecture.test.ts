@@ -62,7 +62,7 @@ const floors = {
     engine: [],
     'prefix-cache': ['engine'],
   },
-  'proxy/prompt': inOrder('scan', 'body', 'formats', 'borders', 'order', 'judge', 'forms', 'places'),
+  'proxy/prompt': inOrder('scan', 'body', 'formats', 'borders', 'order', 'judge', 'forms', 'places', 'history'),
   'proxy/prompt/forms': {
     enclosed: [],
     headed: [],

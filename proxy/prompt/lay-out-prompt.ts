@@ -24,6 +24,8 @@ import { digestMessage, nameContexts } from './digest-message.ts'
 import { type FoundContexts, type PlacedRefusal, searchInSteps, searchMessage } from './find-contexts.ts'
 import { finish } from './finish.ts'
 import type { KnownTemplates } from './find-contexts.ts'
+import { settleHistory } from './history/settle-history.ts'
+import { translateHistory } from './history/translate-history.ts'
 import type { LaidOutMessage, Layout, PermitLists, PromptLayout, UnresolvedTurn } from './layout.ts'
 import { type PlacedContext, placeBlocks } from './place-explicit-context.ts'
 import { markSpokenOf, type UnmappedNames } from './places/mark-spoken-of.ts'
@@ -125,9 +127,13 @@ class LayoutWriter {
       laidOut.push(this.#layOut(message, place < lastAnswer))
       yield
     }
-    const marked = yield* markSpokenOf(laidOut, this.#texts, this.#state.unmapped)
+    const { unmapped, options } = this.#state
+    const isMapped = options.citations !== false
+    const settled = isMapped ? settleHistory(laidOut, this.#texts, unmapped) : laidOut
+    const marked = yield* markSpokenOf(settled, this.#texts, unmapped)
     const permitted = this.#state.permit?.(marked, this.#texts) ?? marked
-    return { preamble, messages: cutRanks(permitted, this.#texts, this.#volatileFields()) }
+    const cut = cutRanks(permitted, this.#texts, this.#volatileFields())
+    return { preamble, messages: isMapped ? translateHistory(cut, this.#texts) : cut }
   }
 
   /** Keeps the fields if annotations are off, because there would be nowhere to state the values. */

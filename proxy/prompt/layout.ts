@@ -1,4 +1,5 @@
 import type { SentOrder, TurnKey } from '#index/conversation-store.ts'
+import type { Splice } from '../json/json-spans.ts'
 import type { PromptMessage } from './body/prompt.ts'
 import type { PromptContext } from './body/prompt-context.ts'
 import type { PlacedRefusal } from './find-contexts.ts'
@@ -18,6 +19,8 @@ export interface LaidOutMessage {
   readonly keys: readonly TurnKey[]
   /** additional keys to remember each of its contexts by, because a longer prompt will contain it too */
   readonly contextKeys?: readonly (readonly TurnKey[])[]
+  /** by index of its texts: labels in them that are sent otherwise, as the engine reads the lists before it */
+  readonly translations?: ReadonlyMap<number, readonly Splice[]>
   /** blocks that were given for it outside the messages */
   readonly explicit: readonly string[] | undefined
 }

@@ -5,8 +5,10 @@ import { ShownBlocks } from '#index/dedup/shown-blocks.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import type { Ordering } from '#index/ordering/ordering-index.ts'
 import type { WorkBudget } from '../bounds/work-budget.ts'
+import type { Span } from '../json/json-spans.ts'
 import { type ContextSlot, isLeftAlone, type PromptContext } from '../prompt/body/prompt-context.ts'
 import { type Piece, piecesLength, piecesText, type TextSplice } from '../prompt/body/text-splice.ts'
+import { translate } from '../prompt/history/translate-history.ts'
 import type { LaidOutMessage, Layout, PromptLayout } from '../prompt/layout.ts'
 import { isJson, labelsAsSent, renderAnnotation, renderBlock, setApart } from '../prompt/render-context.ts'
 import { SentPromptWriter } from '../prompt/sent-prompt-writer.ts'
@@ -109,7 +111,7 @@ class PromptReuse {
       const original = this.#layout.texts[place]!
       let at = 0
       for (const { start, end, context, slot } of stretches.get(place) ?? []) {
-        this.#writeText(original.slice(at, start))
+        this.#writeText(laidOut, place, { start: at, end: start })
         at = end
         // at the first slot of a context, everything before it has been written
         const { ends } = written[context]!
@@ -131,7 +133,7 @@ class PromptReuse {
           this.#writer.write(words)
         }
       }
-      this.#writeText(original.slice(at))
+      this.#writeText(laidOut, place, { start: at, end: original.length })
     }
     reused.forEach(({ scope, found }, i) => {
       if (found.isResult) return
@@ -143,7 +145,9 @@ class PromptReuse {
   }
 
   /** Writes text outside the blocks, which may still contain a block's label. */
-  #writeText(text: string): void {
+  #writeText(laidOut: LaidOutMessage, place: number, span: Span): void {
+    const { text, changes } = translate(laidOut, place, this.#layout.texts[place]!, span)
+    for (const { start, end, text: label } of changes) this.#splices[place]!.push({ start, end, pieces: [label] })
     this.#writer.write(text)
     this.#shown.addText(text)
   }
@@ -249,8 +253,9 @@ class PromptReuse {
         content,
         label: labels[place]!,
         isLabelled: slot.label !== undefined,
-        // lazy: needed only if a stretch of the block occurs earlier, which is rare, and searches its text
-        isWhole: () => isInside || found.isCounted === true || isUntouched(texts[slot.text]!, slot),
+        // nothing may be left out of data or of counted lines; lazy, since it searches text and is rarely needed
+        isWhole: () =>
+          isInside || found.isCounted || isJson(texts[slot.text]!, slot) || holdsPositions(texts[slot.text]!, slot),
       }
       return isInside && found.positional ? { sent: this.#relabel(found.slots[place]!, slot), ...block } : block
     })
@@ -267,11 +272,6 @@ class PromptReuse {
 
 function holdsLabel({ label, content }: ContextSlot): boolean {
   return label !== undefined && label.start >= content.start && label.end <= content.end
-}
-
-/** Whether nothing may be left out of a block: it is data, or its lines are counted. */
-function isUntouched(text: string, slot: ContextSlot): boolean {
-  return isJson(text, slot) || holdsPositions(text, slot)
 }
 
 /** Returns the stretches to rewrite in each text, in order. */

@@ -1,3 +1,4 @@
+import type { Span } from '../../json/json-spans.ts'
 import { CitationLabels, type LabelForm } from './citation-labels.ts'
 import { CitationMapper } from './map-citations.ts'
 
@@ -9,8 +10,7 @@ const stepLength = 4_096
  * the `[2]` of a footnote. Linear.
  */
 export function holdCitations(documents: Iterable<string>, form: LabelForm, labels: readonly string[]): boolean {
-  // no label is translated to itself
-  const changed = new CitationLabels([{ ...form, labels: new Map(labels.map((label) => [label, `${label}0`])) }])
+  const changed = toChanged(form, labels)
   for (const document of documents) {
     const mapper = new CitationMapper(changed, true)
     for (let at = 0; at < document.length; at += stepLength) {
@@ -19,4 +19,14 @@ export function holdCitations(documents: Iterable<string>, form: LabelForm, labe
     }
   }
   return false
+}
+
+/** Returns where a text contains citations of the labels. */
+export function findCitations(text: string, form: LabelForm, labels: readonly string[]): readonly Span[] {
+  return new CitationMapper(toChanged(form, labels)).advance(text, true).changes
+}
+
+/** No label is translated to itself. */
+function toChanged(form: LabelForm, labels: readonly string[]): CitationLabels {
+  return new CitationLabels([{ ...form, labels: new Map(labels.map((label) => [label, `${label}0`])) }])
 }
