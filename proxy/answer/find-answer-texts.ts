@@ -67,7 +67,7 @@ export function partText(part: unknown, path: JsonPath, choice = 0): AnswerText[
 }
 
 /** Returns the texts of content parts. */
-export function partTexts(parts: unknown, path: JsonPath, choice = 0): AnswerText[] {
+function partTexts(parts: unknown, path: JsonPath, choice = 0): AnswerText[] {
   return toArray(parts).flatMap((part, i) => partText(part, [...path, i], choice))
 }
 

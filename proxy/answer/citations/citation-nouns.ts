@@ -26,7 +26,7 @@ const plurals = new Set(
 )
 
 /** A word for what is cited, as it stands in a text. */
-export interface CitedNoun {
+interface CitedNoun {
   /** lower case, `doc` for `document` */
   readonly noun: string
   readonly use: NounUse

@@ -25,7 +25,7 @@ export interface Citation {
 }
 
 /** What precedes an opening of `length` characters. */
-export interface Behind {
+interface Behind {
   /** a citation, with nothing in between */
   isCitation(length: number): boolean
   /** a value, with nothing but commas in between */

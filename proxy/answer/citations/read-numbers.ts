@@ -33,7 +33,7 @@ export function readNumbers(ahead: Lookahead, isList: boolean): Span[] | undefin
 }
 
 /** Steps over the digits of a label; returns whether there is a valid one. */
-export function skipNumber(ahead: Lookahead): boolean {
+function skipNumber(ahead: Lookahead): boolean {
   const digits = ahead.skip('0123456789', mostDigits + 1)
   return digits > 0 && digits <= mostDigits
 }

@@ -1,85 +1,77 @@
-import { holdCitations } from '../../answer/citations/hold-citations.ts'
+import { findCitations, holdCitations } from '../../answer/citations/hold-citations.ts'
 import { placeLabels } from '../body/prompt-context.ts'
 import { labelFormOf } from '../citation-map.ts'
 import type { LaidOutMessage } from '../layout.ts'
 import type { UnmappedNames } from '../places/mark-spoken-of.ts'
-import { isTranslatable } from './read-references.ts'
-import { type ListItem, readItems, type TextItem } from './turn-items.ts'
-
-type Item = ListItem | TextItem
+import { References } from './references.ts'
+import { type ListItem, type TextItem, TurnItems } from './turn-items.ts'
 
 /**
  * Returns a prompt's messages with the orders that past turns can be sent in again. Later turns speak of a list as the
  * client saw it; `translateHistory` writes them in the labels that the engine reads. Where that cannot be done, because
  * a user counts blocks or a number may mean two lists, everything from the list on goes as received. A list that was
- * never moved stays if an answer cites it.
+ * never sent stays if an answer cites it.
  */
 export function settleHistory(
   messages: readonly LaidOutMessage[],
   texts: readonly string[],
-  unmapped: UnmappedNames | undefined,
+  unmapped: UnmappedNames = { inAnswer: false, inCalls: false },
 ): LaidOutMessage[] {
-  const lastAnswer = messages.findLastIndex(({ message }) => isAnswer(message.role) || message.isRendered)
-  if (lastAnswer < 0 || messages.every(({ contexts }) => contexts.length === 0)) return [...messages]
-  const items = readItems(messages, texts)
-  const lists = items.filter((item) => item.kind === 'list')
-  const dropped = lists.find((list) => list.moved && !canRepeat(list, items, messages, texts, unmapped))
-  const from = dropped ? lists.indexOf(dropped) : lists.length
-  const left = new Set(lists.slice(from))
+  if (!messages.some(({ message }) => isAnswer(message.role) || message.isRendered)) return [...messages]
+  const items = new TurnItems(messages, texts)
+  const references = new References(items, texts)
+  const canRepeat = (list: ListItem): boolean => {
+    if (list.context.positional && (unmapped.inAnswer || unmapped.inCalls)) return false
+    return references.areTranslatable(list) && !messages.slice(list.message + 1).some(holdsThoughtOf(list, texts))
+  }
+  const dropped = items.lists.find((list) => list.moved && !canRepeat(list))
+  const settled = dropped ? leaveFrom(dropped, messages) : [...messages]
+  for (const { message, place } of items.lists.filter(isCitedLater(items, texts))) {
+    const laidOut = settled[message]!
+    if (laidOut.past[place] !== undefined) continue
+    const contexts = laidOut.contexts.map((context, i) => (i === place ? { ...context, isSpokenOf: true } : context))
+    settled[message] = { ...laidOut, contexts }
+  }
+  return settled
+}
+
+/** Returns the messages with everything that was sent before as received, from a list on: pointers name its labels. */
+function leaveFrom(first: ListItem, messages: readonly LaidOutMessage[]): LaidOutMessage[] {
   return messages.map((laidOut, message) => {
-    const own = lists.filter((list) => list.message === message)
-    if (own.length === 0) return laidOut
+    if (message < first.message || laidOut.past.length === 0) return laidOut
     const past = laidOut.contexts.map(({ slots }, place) => {
-      const list = own.find((item) => item.place === place)
-      const isLeft = list !== undefined && left.has(list) && laidOut.past[place] !== undefined
-      return isLeft ? { order: [...slots.keys()], annotation: undefined, pointers: [] } : laidOut.past[place]
+      const sent = laidOut.past[place]
+      const isBefore = message === first.message && place < first.place
+      return isBefore || !sent ? sent : { order: [...slots.keys()], annotation: undefined, pointers: [] }
     })
-    const contexts = laidOut.contexts.map((context, place) => {
-      const list = own.find((item) => item.place === place)
-      const isCited = list !== undefined && past[place] === undefined && isCitedLater(list, items, texts)
-      return isCited ? { ...context, isSpokenOf: true } : context
-    })
-    return { ...laidOut, contexts, past: laidOut.past.length > 0 ? past : laidOut.past }
+    return { ...laidOut, past }
   })
 }
 
-/** Returns whether all that is said about a moved list in later turns can be translated. */
-function canRepeat(
-  list: ListItem,
-  items: readonly Item[],
-  messages: readonly LaidOutMessage[],
-  texts: readonly string[],
-  unmapped: UnmappedNames | undefined,
-): boolean {
-  if (list.context.positional && (unmapped?.inAnswer || unmapped?.inCalls)) return false
-  const later = laterTexts(list, items)
-  if (later.some((text) => !isTranslatable(text, list, items, texts))) return false
-  return !messages.slice(list.message + 1).some((laidOut) => holdsThought(laidOut, list, texts))
-}
-
-/** Returns the texts of the turns after a list, from the first answer on. */
-export function laterTexts(list: ListItem, items: readonly Item[]): TextItem[] {
-  const behind = items.slice(items.indexOf(list) + 1).filter((item) => item.kind === 'text')
-  const answer = behind.findIndex(({ speaker }) => speaker === 'assistant' || speaker === 'unknown')
-  return answer < 0 ? [] : behind.slice(answer)
-}
-
-/** Returns whether reasoning in a history, which is not written anew, cites the list. */
-function holdsThought({ message: { role, rest } }: LaidOutMessage, list: ListItem, texts: readonly string[]): boolean {
+/** Finds reasoning in a history, which is not written anew, that cites the list. */
+function holdsThoughtOf(list: ListItem, texts: readonly string[]): (laidOut: LaidOutMessage) => boolean {
   const form = labelFormOf(texts, list.context)
-  if (!form || !isAnswer(role) || !/"(?:reasoning|thinking)/.test(rest)) return false
-  return holdCitations([rest], form, placeLabels(list.context, texts))
+  const labels = placeLabels(list.context, texts)
+  return ({ message: { role, rest } }) =>
+    form !== undefined && isAnswer(role) && /"(?:reasoning|thinking)/.test(rest) && holdCitations([rest], form, labels)
 }
 
-function isCitedLater(list: ListItem, items: readonly Item[], texts: readonly string[]): boolean {
-  const form = labelFormOf(texts, list.context)
-  if (!form) return false
-  const said = laterTexts(list, items).filter(({ speaker }) => speaker === 'assistant')
-  return holdCitations(
-    said.map(({ text, start, end }) => texts[text]!.slice(start, end)),
-    form,
-    placeLabels(list.context, texts),
-  )
+/** Finds lists that answers after them cite. Reads the answers once for all lists with the same labels. */
+function isCitedLater(items: TurnItems, texts: readonly string[]): (list: ListItem) => boolean {
+  const answers = items.texts.filter(({ speaker }) => speaker === 'assistant')
+  /** by labels: the last answer that cites them */
+  const lastCited = new Map<string, number>()
+  return ({ at, context }) => {
+    const form = (answers.at(-1)?.at ?? -1) > at ? labelFormOf(texts, context) : undefined
+    if (!form) return false
+    const labels = placeLabels(context, texts)
+    const key = JSON.stringify([form, labels])
+    const isCiting = ({ text, start, end }: TextItem): boolean =>
+      findCitations(texts[text]!.slice(start, end), form, labels).length > 0
+    const last = lastCited.get(key) ?? answers.findLast(isCiting)?.at ?? -1
+    lastCited.set(key, last)
+    return last > at
+  }
 }
 
 function isAnswer(role: string): boolean {

@@ -4,8 +4,7 @@ import { applySplices, type Span, type Splice } from '../../json/json-spans.ts'
 import { placeLabels } from '../body/prompt-context.ts'
 import { citationMapOf } from '../citation-map.ts'
 import type { LaidOutMessage } from '../layout.ts'
-import { laterTexts } from './settle-history.ts'
-import { type ListItem, readItems, type TextItem } from './turn-items.ts'
+import { type ListItem, type TextItem, TurnItems } from './turn-items.ts'
 
 /**
  * Returns the messages with the changes to later turns that make them speak of moved lists in the labels that the engine
@@ -14,12 +13,11 @@ import { type ListItem, readItems, type TextItem } from './turn-items.ts'
  */
 export function translateHistory(messages: readonly LaidOutMessage[], texts: readonly string[]): LaidOutMessage[] {
   if (messages.every(({ past }) => past.length === 0)) return [...messages]
-  const items = readItems(messages, texts)
-  const moved = items.filter((item) => item.kind === 'list' && item.moved)
-  if (moved.length === 0) return [...messages]
+  const items = new TurnItems(messages, texts)
+  const first = items.lists.find((list) => list.moved)
+  if (!first) return [...messages]
   const changes = messages.map(() => new Map<number, Splice[]>())
-  const later = new Set(moved.flatMap((list) => laterTexts(list as ListItem, items)))
-  for (const item of later) {
+  for (const item of items.textsAfter(first)) {
     const { message, text, start, end } = item
     const map = mapFor(item, items, texts)
     if (map.length === 0) continue
@@ -32,25 +30,23 @@ export function translateHistory(messages: readonly LaidOutMessage[], texts: rea
 }
 
 /** Returns the labels that a text speaks of: an answer those of all lists before it, a user those of moved ones. */
-function mapFor(item: TextItem, items: readonly (ListItem | TextItem)[], texts: readonly string[]): CitationMap {
-  const { speaker, turn } = item
-  const lists = items.slice(0, items.indexOf(item)).filter((other) => other.kind === 'list')
+function mapFor(item: TextItem, items: TurnItems, texts: readonly string[]): CitationMap {
+  const lists = items.listsBefore(item)
   const toOrdered = ({ context, moved }: ListItem): { found: typeof context; order: readonly number[] } => ({
     found: context,
     order: moved?.order ?? [...context.slots.keys()],
   })
-  if (speaker === 'assistant') return citationMapOf(texts, lists.map(toOrdered))
-  if (speaker !== 'user' || items.some((other) => other.kind === 'list' && other.turn === turn)) return []
-  const moved = lists.filter((list) => list.moved)
-  const map = citationMapOf(texts, moved.map(toOrdered))
+  if (item.speaker === 'assistant') return citationMapOf(texts, lists.map(toOrdered))
+  if (item.speaker !== 'user' || items.isListed(item)) return []
+  const moved = lists.filter((list) => list.moved && items.textsAfter(list).includes(item))
   const counts = new Map<string, number>()
-  for (const { context } of lists) {
-    for (const label of placeLabels(context, texts)) counts.set(label, (counts.get(label) ?? 0) + 1)
+  for (const label of lists.flatMap(({ context }) => placeLabels(context, texts))) {
+    counts.set(label, (counts.get(label) ?? 0) + 1)
   }
-  // a number that several lists have was no citation, or the lists would not be moved
-  return map.map(({ labels, ...form }) => ({
+  // a number that several lists have is no citation, or the lists would not be moved
+  return citationMapOf(texts, moved.map(toOrdered)).map(({ labels, ...form }) => ({
     ...form,
-    labels: new Map([...labels].filter(([sent, received]) => counts.get(sent) === 1 && counts.get(received) === 1)),
+    labels: new Map([...labels].filter((pair) => pair.every((label) => counts.get(label) === 1))),
   }))
 }
 

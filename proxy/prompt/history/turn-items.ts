@@ -1,6 +1,6 @@
 import type { SentOrder } from '#index/conversation-store.ts'
 import type { Span } from '../../json/json-spans.ts'
-import { type PromptContext, slotsByText } from '../body/prompt-context.ts'
+import type { PromptContext } from '../body/prompt-context.ts'
 import type { LaidOutMessage } from '../layout.ts'
 import { findTurns } from '../scan/find-turns.ts'
 
@@ -10,6 +10,8 @@ type Speaker = 'user' | 'assistant' | 'other' | 'unknown'
 /** A list of a prompt. */
 export interface ListItem {
   readonly kind: 'list'
+  /** its place among the items */
+  readonly at: number
   readonly context: PromptContext
   /** how it was sent, if it was sent in another order than received */
   readonly moved: SentOrder | undefined
@@ -22,6 +24,7 @@ export interface ListItem {
 /** A stretch of text outside lists. */
 export interface TextItem extends Span {
   readonly kind: 'text'
+  readonly at: number
   readonly speaker: Speaker
   readonly message: number
   /** index among the texts of the body */
@@ -29,43 +32,65 @@ export interface TextItem extends Span {
   readonly turn: string
 }
 
-/** Returns the lists of a prompt and the texts around them, in the order of the prompt. */
-export function readItems(messages: readonly LaidOutMessage[], texts: readonly string[]): (ListItem | TextItem)[] {
-  return messages.flatMap((laidOut, message) => {
-    const slots = slotsByText(laidOut.contexts)
-    const begun = new Set<PromptContext>()
-    return laidOut.message.texts.flatMap((text) => {
-      const items: (ListItem | TextItem)[] = []
-      let at = 0
-      const addText = (end: number): void => {
-        for (const { speaker, turn, ...span } of speakersOf(laidOut, texts[text]!)) {
-          const own = { start: Math.max(span.start, at), end: Math.min(span.end, end) }
-          if (own.start < own.end)
-            items.push({ kind: 'text', speaker, message, text, turn: `${message}/${turn}`, ...own })
-        }
-      }
-      for (const { slot } of slots.get(text) ?? []) {
-        addText(slot.start)
-        at = slot.end
-        const place = laidOut.contexts.findIndex((context) => context.slots.includes(slot))
-        const context = laidOut.contexts[place]!
-        if (begun.has(context)) continue
-        begun.add(context)
-        const turn = speakersOf(laidOut, texts[text]!).findIndex(({ end }) => end > slot.start)
-        items.push({
-          kind: 'list',
-          context,
-          moved: movedIn(laidOut, place),
-          message,
-          place,
-          turn: `${message}/${turn}`,
-        })
-      }
-      addText(texts[text]!.length)
-      return items
+/** The lists of a prompt and the texts around them, in the order of the prompt. */
+export class TurnItems {
+  readonly lists: ListItem[] = []
+  readonly texts: TextItem[] = []
+  /** turns that have lists */
+  readonly #listed = new Set<string>()
+  #count = 0
+
+  constructor(messages: readonly LaidOutMessage[], texts: readonly string[]) {
+    for (const [message, laidOut] of messages.entries()) {
+      for (const text of laidOut.message.texts) this.#read(laidOut, message, text, texts[text]!)
+    }
+  }
+
+  /** Whether the turn of a text has lists of its own. */
+  isListed({ turn }: TextItem): boolean {
+    return this.#listed.has(turn)
+  }
+
+  /** Returns the lists before a text. */
+  listsBefore({ at }: TextItem): ListItem[] {
+    return this.lists.filter((list) => list.at < at)
+  }
+
+  /** Returns the texts of the turns after a list, from the first answer on. */
+  textsAfter(list: ListItem): TextItem[] {
+    const answer = this.texts.findIndex(({ at, speaker }) => at > list.at && isAnswering[speaker])
+    return answer < 0 ? [] : this.texts.slice(answer)
+  }
+
+  #read(laidOut: LaidOutMessage, message: number, text: number, whole: string): void {
+    const lists = laidOut.contexts.flatMap((context, place) => {
+      const own = context.slots.filter((slot) => slot.text === text)
+      // a list that began in an earlier text is there already
+      const isFirst = context.slots[0]!.text === text
+      return own.length > 0 ? [{ context, place, isFirst, start: own[0]!.start, end: own.at(-1)!.end }] : []
     })
-  })
+    for (const stretch of speakersOf(laidOut, whole)) {
+      const turn = `${message}/${stretch.turn}`
+      let { start } = stretch
+      const addText = (end: number): void => {
+        const { speaker } = stretch
+        if (start < end) this.texts.push({ kind: 'text', at: this.#count++, speaker, message, text, turn, start, end })
+      }
+      for (const { context, place, isFirst, ...list } of lists) {
+        if (list.start < stretch.start || list.start >= stretch.end) continue
+        addText(list.start)
+        start = list.end
+        if (!isFirst) continue
+        const moved = movedIn(laidOut, place)
+        this.lists.push({ kind: 'list', at: this.#count++, context, moved, message, place, turn })
+        this.#listed.add(turn)
+      }
+      addText(stretch.end)
+    }
+  }
 }
+
+const isAnswering: Readonly<Record<Speaker, boolean>> = { assistant: true, unknown: true, user: false, other: false }
 
 /** Returns how a context was sent before, if its blocks were moved. */
 function movedIn({ contexts, past }: LaidOutMessage, place: number): SentOrder | undefined {
