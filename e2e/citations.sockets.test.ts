@@ -12,7 +12,7 @@ import {
   vllmCompletion,
 } from '#proxy/answer/answer-streams.fixture.ts'
 import type { RunningProxy } from '#proxy/main.ts'
-import { documentRequest, metricOf } from './placed-blocks.ts'
+import { contentsIn, documentRequest, metricOf } from './placed-blocks.ts'
 import { connectRaw, rawPost } from './raw-client.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
 import { postJson, startTestProxy } from './start-test-proxy.ts'
@@ -90,12 +90,12 @@ const streams: [string, StreamOf][] = [
 /** Answers that are not streamed: the text, and other fields with lookalikes of citations. */
 const bodies: Record<string, (text: string) => string> = {
   '/v1/chat/completions': (text) =>
-    `{ "id":"[1]", "seed": 12345678901234567890, "choices":[{"index":0,"message":{"role":"assistant","reasoning_content":"[1]","content":${JSON.stringify(text)},"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\\"at\\":[1]}"}}]}}], "usage":{"prompt_tokens":3,"completion_tokens":1}}`,
+    `{ "id":"[1]", "seed": 12345678901234567890, "choices":[{"index":0,"message":{"role":"assistant","reasoning_content":${JSON.stringify(text)},"content":${JSON.stringify(text)},"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{\\"at\\":[1]}"}}]}}], "usage":{"prompt_tokens":3,"completion_tokens":1}}`,
   '/v1/completions': (text) => `{"choices":[{"index":0,"text":${JSON.stringify(text)},"logprobs":null}]}`,
   '/v1/responses': (text) =>
     `{"instructions":"[1]","output":[{"type":"function_call","arguments":"[1]"},{"type":"message","content":[{"type":"output_text","annotations":[],"text":${JSON.stringify(text)}}]}]}`,
   '/v1/messages': (text) =>
-    `{"type":"message","content":[{"type":"thinking","thinking":"[1]"},{"type":"text","text":${JSON.stringify(text)}},{"type":"tool_use","input":{"at":"[1]"}}]}`,
+    `{"type":"message","content":[{"type":"thinking","thinking":${JSON.stringify(text)},"signature":"[1]"},{"type":"text","text":${JSON.stringify(text)}},{"type":"tool_use","input":{"at":"[1]"}}]}`,
   '/generate': (text) => `{"text":${JSON.stringify(text)},"meta_info":{"id":"[1]"}}`,
 }
 
@@ -134,6 +134,72 @@ describe('citations are mapped back', () => {
     const bytes = Buffer.from(bodies['/v1/chat/completions']!(pieces.join('')))
     const response = await ask('/v1/chat/completions', (answer) => void writeByBytes(answer, 'application/json', bytes))
     expect(await response.text()).toBe(bodies['/v1/chat/completions']!(mapped.join('')))
+  })
+})
+
+test.each([
+  [
+    '/v1/completions',
+    'prompt',
+    (text: string) => `{"choices":[{"index":0,"text":"${text}"},{"index":1,"text":"${text}"}]}`,
+  ],
+  ['/generate', 'text', (text: string) => `[{"text":"${text}"},{"text":"${text}"}]`],
+])('each answer to the prompts of one body of %s has the labels of its own prompt', async (path, member, bodyOf) => {
+  const textOf = (documents: string): string => (bodyFor(path, documents) as Record<string, string>)[member]!
+  engine.answer((response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{}'))
+  await (await postJson(proxy.url + path, bodyFor(path, names))).text()
+  engine.answer((response) =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end(bodyOf('in [1] and Document 2.')),
+  )
+  const prompts = [textOf(backwards), textOf(names)]
+  const text = await (await postJson(proxy.url + path, { ...bodyFor(path, names), [member]: prompts })).text()
+  expect([...text.matchAll(/in \[\d+\] and Document \d+\./g)].map(([words]) => words)).toEqual([
+    'in [12] and Document 11.',
+    'in [1] and Document 2.',
+  ])
+})
+
+describe('a conversation that goes on', () => {
+  const path = '/v1/chat/completions'
+  const answering =
+    (content: string) =>
+    (response: ServerResponse): void => {
+      const message = { role: 'assistant', content }
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ choices: [{ index: 0, message }] }))
+    }
+  const said = 'It is so [1], [2, 3], says document 12.'
+
+  /** Continues a conversation whose documents were moved; returns what the engine got, and the answer to the client. */
+  async function goOn(asked: string): Promise<{ first: string[]; shown: string; second: string[]; answer: string }> {
+    const shown = contentOf(await ask(path, answering(said)))
+    const first = contentsIn(engine.requests.at(-1))
+    const { messages } = bodyFor(path, backwards) as { messages: object[] }
+    engine.answer(answering('Again [1].'))
+    const history = [...messages, { role: 'assistant', content: await shown }, { role: 'user', content: asked }]
+    const answer = await contentOf(await postJson(proxy.url + path, { model: 'm', messages: history }))
+    return { first, shown: await shown, second: contentsIn(engine.requests.at(-1)), answer }
+  }
+
+  async function contentOf(response: Response): Promise<string> {
+    const { choices } = (await response.json()) as { choices: { message: { content: string } }[] }
+    return choices[0]!.message.content
+  }
+
+  test('shows the engine its own numbers, in answers and in what the user asks', async () => {
+    const { first, shown, second, answer } = await goOn('Quote document 12 and [11].')
+    expect(shown).toBe('It is so [12], [11, 10], says document 1.')
+    expect(second).toEqual([...first, said, 'Quote document 1 and [2].'])
+    expect(answer).toBe('Again [12].')
+  })
+
+  test('goes as the client wrote it once blocks are counted', async () => {
+    const { first, shown, second, answer } = await goOn('Quote the last document.')
+    const [system, user] = (bodyFor(path, backwards) as { messages: { content: string }[] }).messages
+    expect(first[1]).not.toBe(user!.content)
+    expect(second).toEqual([system!.content, user!.content, shown, 'Quote the last document.'])
+    expect(answer).toBe('Again [1].')
   })
 })
 
@@ -210,7 +276,7 @@ describe('an answer goes to the client byte for byte', () => {
 
 test('an answer that breaks off gives all there was of it, and is seen to break off', async () => {
   const whole = vllmChat(pieces)
-  const until = whole.indexOf('] – 文档 [1')
+  const until = whole.lastIndexOf('] – 文档 [1')
   const cut = whole.slice(0, until + '] – 文档 [1'.length)
   await (await ask('/v1/chat/completions', (answer) => answer.end('{}'))).text()
   engine.answer((answer) => {

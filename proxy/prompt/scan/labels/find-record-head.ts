@@ -38,24 +38,12 @@ const TITLED = /^(?:[a-z]{2,12} title|(?:文档|文件|资料|文章)(?:名|名�
 // what a search tool says about a page
 const DESCRIPTION = /^description$/i
 
-/** Returns whether a field of this name contains a text. */
-function namesText(name: string): boolean {
-  return CONTENT.test(name)
-}
-
 const EXTRACT = /(?:extract|contents?|text|passage|excerpt|snippet|chunk|内容|片段)[:：][ \t]*(?=\S)/iy
 
 /** Returns whether a field for a retrieved text begins here. */
 export function beginsExtract(text: string, start: number): boolean {
   EXTRACT.lastIndex = start
   return EXTRACT.test(text)
-}
-
-const NAME = /^(?:name|title)$/i
-
-/** Returns whether a field of this name gives the name of a text. */
-function namesTitle(name: string): boolean {
-  return NAME.test(name)
 }
 
 /** Returns whether a field of this name gives the source of a text. */
