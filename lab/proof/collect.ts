@@ -30,7 +30,9 @@ export async function collect(
       ...shown,
       { role: 'user', content: renderPrompt(task, texts, question, variant) },
     ]
-    const answer = right ? task.example!(texts) : await answerOf(engine, messagesOf('received'), task.answerTokens)
+    const answer = right
+      ? task.example!(texts, question)
+      : await answerOf(engine, messagesOf('received'), task.answerTokens)
     const scores: Partial<Record<Variant, readonly number[]>> = {}
     for (const variant of variants) {
       const members = { model: engine.model, messages: messagesOf(variant) }
@@ -57,10 +59,13 @@ export async function collect(
 
 /** An earlier turn that shows what is asked, about shorter texts of another list. */
 function exampleOf(task: Task, { texts, question }: Sample): object[] {
-  const short = texts.slice(0, 3).map((text) => text.slice(0, exampleCharacters))
+  // all texts where the question may be about any
+  const short = (task.samples[0]!.texts.join().length < 400 ? texts : texts.slice(0, 3)).map((text) =>
+    text.slice(0, exampleCharacters),
+  )
   return [
     { role: 'user', content: renderPrompt(task, short, question, 'received') },
-    { role: 'assistant', content: task.example!(short) },
+    { role: 'assistant', content: task.example!(short, question) },
   ]
 }
 

@@ -14,6 +14,8 @@ export interface Sources {
   readonly documentation: readonly Sample[]
   readonly code: readonly Sample[]
   readonly notes: readonly Sample[]
+  /** so short that a small model can look them up and copy them */
+  readonly codes: readonly Sample[]
 }
 
 const textCharacters = 300
@@ -25,6 +27,7 @@ export function readSources(data: string, count: number): Sources {
     documentation: readTrace(join(data, 'rag_cookbook_docs'), count, 4),
     code: readTrace(join(data, 'rag_cookbook_code'), count, 5),
     notes: createNotes(count),
+    codes: createCodes(count),
   }
 }
 
@@ -71,5 +74,16 @@ function createNotes(count: number): Sample[] {
       return `${people[(i + place) % people.length]} reports that the ${thing} is ${states[at]}.`
     })
     return { texts, question: `In what state is the ${thing} now, and who says so?` }
+  })
+}
+
+/** Facts that do not depend on one another; the question is about one of them. */
+function createCodes(count: number): Sample[] {
+  return Array.from({ length: count }, (_, i) => {
+    const texts = people.slice(0, 6).map((_, place) => {
+      const code = 1_000 + ((i * 613 + place * 2_741) % 9_000)
+      return `The code of ${people[(i * 3 + place) % people.length]} is ${code}.`
+    })
+    return { texts, question: `What is the code of ${people[(i * 3 + ((i * 5 + 2) % 6)) % people.length]}?` }
   })
 }

@@ -10,7 +10,7 @@ export interface Task {
   readonly answerTokens: number
   readonly samples: readonly Sample[]
   /** what the right answer to a list is; shows a small model by an example what is asked */
-  readonly example?: (texts: readonly string[]) => string
+  readonly example?: (texts: readonly string[], question: string) => string
 }
 
 const none = (): string => ''
@@ -19,7 +19,7 @@ const ask = (question: string): string => `Use the documents above to answer thi
 const firstWords = (text: string): string => text.split(/\s+/).slice(0, 3).join(' ')
 
 /** All kinds of prompts. */
-export function createTasks({ passages, documentation, code, notes }: Sources): Task[] {
+export function createTasks({ passages, documentation, code, notes, codes }: Sources): Task[] {
   const free = { order: 'free', label: none, answerTokens: 48 } as const
   const bound = { order: 'bound', label: none, answerTokens: 48 } as const
   const cited = (question: string): string =>
@@ -35,6 +35,28 @@ export function createTasks({ passages, documentation, code, notes }: Sources): 
       label: numbered,
       instruction: (question) => `Which document answers this question, and why? ${question}`,
       samples: passages,
+    },
+    {
+      ...free,
+      name: 'look-ups',
+      instruction: (question) => question,
+      example: (texts, question) => texts.find((text) => text.includes(question.slice(0, -1).split(' ').at(-1)!))!,
+      samples: codes,
+    },
+    {
+      ...bound,
+      name: 'all lines in their order',
+      instruction: () => 'Repeat all lines above, in their order.',
+      example: (texts) => texts.join('\n'),
+      answerTokens: 80,
+      samples: codes,
+    },
+    {
+      ...bound,
+      name: 'the first line',
+      instruction: () => 'Repeat the first line above.',
+      example: (texts) => texts[0]!,
+      samples: codes,
     },
     {
       ...bound,
