@@ -1,0 +1,28 @@
+import type { JudgedGap } from './judge-gap.ts'
+import { commonBegin, reverse } from './learn-ends.ts'
+import { foldNumbers } from './learnt-template.ts'
+
+/** Different documents that have to begin, or end, alike before that is part of the separator. */
+const fewestAlike = 20
+const longestExtension = 120
+
+/** The pattern with what is behind it at all edges, with what is before it, or both: the longest first. */
+export function extendGap({ gap, lists, edges }: JudgedGap): string[] {
+  const before = new Set<string>()
+  const behind = new Set<string>()
+  lists.forEach(({ text, gaps }, n) => {
+    gaps.forEach(({ matchStart, matchEnd }, i) => {
+      if (!edges[n]![i]) return
+      before.add(text.slice(Math.max(gaps[i - 1]!.matchEnd, matchStart - longestExtension), matchStart))
+      behind.add(text.slice(matchEnd, Math.min(gaps[i + 1]!.matchStart, matchEnd + longestExtension)))
+    })
+  })
+  if (Math.min(before.size, behind.size) < fewestAlike) return []
+  const begin = [...behind].map(foldNumbers).reduce(commonBegin)
+  const end = reverse([...before].map((text) => reverse(foldNumbers(text))).reduce(commonBegin))
+  // a number at the rim may be a part of a longer one
+  const [left, right] = [end.replace(/^\0+/, ''), begin.replace(/\0+$/, '')]
+  return [left + gap.pattern + right, gap.pattern + right, left + gap.pattern].filter(
+    (pattern) => pattern !== gap.pattern,
+  )
+}

@@ -1,0 +1,57 @@
+import { findPieces, type Piece } from './find-pieces.ts'
+import { foldNumbers } from './learnt-template.ts'
+
+/** A text with what its pieces say of the places between them. */
+export interface StudiedText {
+  readonly text: string
+  readonly pieces: readonly Piece[]
+  /**
+   * For each piece but the last, what is between it and the next, if both are in several texts: a `bond` if they are
+   * beside each other in most of these, otherwise an `edge`.
+   */
+  readonly kinds: readonly ('edge' | 'bond' | 'unknown')[]
+}
+
+/** Pieces in this share of the texts are of the template. */
+const common = 0.5
+/** Share of their texts in which pieces of one document stand beside each other, at least. */
+const usual = 0.5
+const longestGap = 240
+
+/** Reads what recurs in texts of one application, and beside what. It does not matter in which order the texts come. */
+export function studyTexts(texts: readonly string[]): StudiedText[] {
+  const found = texts.map(findPieces)
+  const inTexts = countTexts(found.map((pieces) => pieces.map(({ name }) => name)))
+  const isContent = ({ name }: Piece): boolean => inTexts.get(name)! < Math.max(4, common * texts.length)
+  const contents = found.map((pieces) => pieces.filter(isContent))
+  const together = countTexts(contents.map((pieces) => pieces.slice(1).map((piece, i) => pairOf(pieces[i]!, piece))))
+  const kindOf = (a: Piece, b: Piece): StudiedText['kinds'][number] => {
+    const fewest = Math.min(inTexts.get(a.name)!, inTexts.get(b.name)!)
+    if (fewest < 2) return 'unknown'
+    return together.get(pairOf(a, b))! >= Math.max(2, usual * fewest) ? 'bond' : 'edge'
+  }
+  return texts.map((text, i) => ({
+    text,
+    pieces: contents[i]!,
+    kinds: contents[i]!.slice(1).map((piece, j) => kindOf(contents[i]![j]!, piece)),
+  }))
+}
+
+/** What stands at the edges of a text, with numbers folded. */
+export function edgesOf({ text, pieces, kinds }: StudiedText): string[] {
+  return kinds.flatMap((kind, i) => {
+    const [start, end] = [pieces[i]!.end, pieces[i + 1]!.start]
+    return kind === 'edge' && end - start <= longestGap && end > start ? [foldNumbers(text.slice(start, end))] : []
+  })
+}
+
+/** In how many of the lists each name is. */
+function countTexts(lists: readonly (readonly string[])[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const names of lists) for (const name of new Set(names)) counts.set(name, (counts.get(name) ?? 0) + 1)
+  return counts
+}
+
+function pairOf(a: Piece, b: Piece): string {
+  return `${a.name}\0\0${b.name}`
+}

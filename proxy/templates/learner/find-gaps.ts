@@ -1,0 +1,47 @@
+import { number, type TemplateGap } from './learnt-template.ts'
+
+/** A separator in a text: what stays in place, and the numbers of the whole pattern. */
+export interface Gap {
+  readonly start: number
+  readonly end: number
+  /** Where the whole pattern stands. */
+  readonly matchStart: number
+  readonly matchEnd: number
+  readonly numbers: readonly number[]
+}
+
+const expressions = new Map<string, RegExp>()
+const mostExpressions = 256
+
+/** Finds where a pattern stands, from the left, without overlaps. */
+export function findGaps(
+  text: string,
+  { pattern, numbers, kept }: Pick<TemplateGap, 'pattern' | 'numbers' | 'kept'>,
+): Gap[] {
+  const varied = numbers.indexOf('varied')
+  return Array.from(text.matchAll(toExpression(pattern)), (match) => {
+    const end = match.index + match[0].length
+    const spans = match.indices!
+    return {
+      start: kept === 'behind' ? spans[varied + 1]![1] : match.index,
+      end: kept === 'before' ? spans[varied + 1]![0] : end,
+      matchStart: match.index,
+      matchEnd: end,
+      numbers: match.slice(1).map(Number),
+    }
+  })
+}
+
+export function countGaps(text: string, pattern: string): number {
+  return Array.from(text.matchAll(toExpression(pattern))).length
+}
+
+function toExpression(pattern: string): RegExp {
+  const known = expressions.get(pattern)
+  if (known !== undefined) return known
+  if (expressions.size >= mostExpressions) expressions.clear()
+  const source = pattern.split(number).map((part) => part.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'))
+  const expression = new RegExp(source.join('(\\d+)'), 'gd')
+  expressions.set(pattern, expression)
+  return expression
+}

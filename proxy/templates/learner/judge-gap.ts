@@ -1,0 +1,83 @@
+import type { StudiedText } from './find-edges.ts'
+import { findGaps } from './find-gaps.ts'
+import {
+  countBroken,
+  countTexts,
+  edgesOfLists,
+  hasConstant,
+  hasInnerCounter,
+  isBare,
+  isStuck,
+  isVolatile,
+  type Segments,
+} from './judge-contents.ts'
+import { number, type TemplateGap } from './learnt-template.ts'
+
+export interface JudgedGap {
+  readonly gap: TemplateGap
+  readonly lists: readonly Segments[]
+  readonly seen: ReadonlyMap<string, number>
+  /** For each separator of each list: what is on both sides came again, but not beside each other. */
+  readonly edges: readonly (readonly boolean[])[]
+  readonly edgeCount: number
+}
+
+const fewestTexts = 4
+const needed = { whole: 4, bare: 0.3, wholeToBroken: 0.15 } as const
+/** Share of the texts in which a number counts up, for it to be a counter. */
+const counting = 0.9
+const varying = 0.3
+
+/** Judges what may be a separator by what comes back whole between two of them; undefined if it is none. */
+export function judgeGap(pattern: string, studied: readonly StudiedText[]): JudgedGap | undefined {
+  return readings(pattern, studied)
+    .map((gap) => judgeReading(gap, studied))
+    .filter((judged) => judged !== undefined)
+    .toSorted((a, b) => b.edgeCount - a.edgeCount)[0]
+}
+
+/** How a pattern may be read: a number that varies belongs to the document behind it, or before it. */
+function readings(pattern: string, studied: readonly StudiedText[]): TemplateGap[] {
+  const count = pattern.split(number).length - 1
+  const unread: TemplateGap = { pattern, numbers: Array.from({ length: count }, () => 'same'), kept: 'all', checks: [] }
+  const lists = studied.map(({ text }) => findGaps(text, unread)).filter((gaps) => gaps.length >= 2)
+  if (lists.length < Math.min(fewestTexts, studied.length)) return []
+  const numbers = unread.numbers.map((_, i) => kindOf(lists.map((gaps) => gaps.map(({ numbers }) => numbers[i]!))))
+  if (numbers.some((kind) => kind === undefined)) return []
+  const known = numbers as TemplateGap['numbers']
+  const varied = known.filter((kind) => kind === 'varied').length
+  if (varied === 0) return [{ pattern, numbers: known, kept: 'all', checks: [] }]
+  if (varied > 1) return []
+  return (['before', 'behind'] as const).map((kept) => ({ pattern, numbers: known, kept, checks: [] }))
+}
+
+/** What the values of a number say, list by list; undefined if they are of two kinds. */
+function kindOf(lists: readonly (readonly number[])[]): TemplateGap['numbers'][number] | undefined {
+  const up = lists.filter((values) => isCounting(values)).length
+  const same = lists.filter((values) => new Set(values).size === 1).length
+  if (up >= counting * lists.length) return 'up'
+  if (same === lists.length) return 'same'
+  return lists.length - up - same >= varying * lists.length ? 'varied' : undefined
+}
+
+function isCounting(values: readonly number[]): boolean {
+  return values.slice(1).every((value, i) => value === values[i]! + 1)
+}
+
+function judgeReading(gap: TemplateGap, studied: readonly StudiedText[]): JudgedGap | undefined {
+  const lists = studied.map(({ text }) => segment(text, gap)).filter(({ gaps }) => gaps.length >= 2)
+  const seen = countTexts(lists)
+  const contents = lists.flatMap(({ contents }) => contents)
+  const whole =
+    contents.filter((content) => seen.get(content)! > 1).length - [...seen.values()].filter((count) => count > 1).length
+  if (whole < needed.whole || whole < needed.wholeToBroken * countBroken(lists, seen)) return undefined
+  if (contents.filter(isBare).length >= needed.bare * contents.length) return undefined
+  if (isStuck(lists) || isVolatile(seen) || hasInnerCounter(lists) || hasConstant(lists, seen)) return undefined
+  const edges = edgesOfLists(lists, seen)
+  return { gap, lists, seen, edges, edgeCount: edges.flat().filter(Boolean).length }
+}
+
+function segment(text: string, gap: TemplateGap): Segments {
+  const gaps = findGaps(text, gap)
+  return { text, gaps, contents: gaps.slice(1).map(({ start }, i) => text.slice(gaps[i]!.end, start)) }
+}

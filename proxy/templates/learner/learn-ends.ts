@@ -1,0 +1,78 @@
+import type { Segments } from './judge-contents.ts'
+import type { LearntTemplate, TemplateEnd, TemplateGap } from './learnt-template.ts'
+
+const fewestSamples = 3
+/** Longest text next to a document that is learnt where not all before or behind it is the same. */
+const longestNearest = 96
+/** Longest text before or behind a list that is kept as a whole. */
+const longestWhole = 20_000
+/** Characters by which a document is looked up. */
+const hint = 24
+
+/**
+ * What stands before the first document and behind the last: what is left there of texts that begin or end with a document
+ * known from the middle of others.
+ */
+export function learnEnds(
+  gap: TemplateGap,
+  lists: readonly Segments[],
+  seen: ReadonlyMap<string, number>,
+): Pick<LearntTemplate, 'open' | 'end' | 'label'> {
+  const documents = [...seen.keys()].filter((content) => content.length >= hint)
+  const byBegin = groupBy(documents, (content) => content.slice(0, hint))
+  const byEnd = groupBy(documents, (content) => content.slice(-hint))
+  const opens = lists.flatMap(({ text, gaps }) => {
+    const first = text.slice(0, gaps[0]!.start)
+    const own = byEnd.get(first.slice(-hint))?.filter((content) => first.endsWith(content)) ?? []
+    return own.length === 1 ? [first.slice(0, first.length - own[0]!.length)] : []
+  })
+  const ends = lists.flatMap(({ text, gaps }) => {
+    const last = text.slice(gaps.at(-1)!.end)
+    const own = byBegin.get(last.slice(0, hint))?.filter((content) => last.startsWith(content)) ?? []
+    return own.length === 1 ? [last.slice(own[0]!.length)] : []
+  })
+  const open = endOf(opens, (a, b) => reverse(commonBegin(reverse(a), reverse(b))))
+  const end = endOf(ends, commonBegin)
+  return { open, end, label: sideOfLabel(gap, lists, open, end) }
+}
+
+function endOf(samples: readonly string[], common: (a: string, b: string) => string): TemplateEnd | undefined {
+  if (samples.length < fewestSamples) return undefined
+  const text = samples.reduce(common)
+  if (samples.every((sample) => sample === text) && text.length <= longestWhole) return { kind: 'whole', text }
+  const nearest = common === commonBegin ? text.slice(0, longestNearest) : text.slice(-longestNearest)
+  return nearest.length >= 2 ? { kind: 'nearest', text: nearest } : undefined
+}
+
+/** On which side of a document its number stands: the first one is before the first separator, or the last one behind the last. */
+function sideOfLabel(
+  { numbers }: TemplateGap,
+  lists: readonly Segments[],
+  open: TemplateEnd | undefined,
+  end: TemplateEnd | undefined,
+): LearntTemplate['label'] {
+  const [first, last] = [numbers.indexOf('up'), numbers.lastIndexOf('up')]
+  if (first < 0) return undefined
+  const before = Number(/(\d+)\D{0,40}$/.exec(open?.text ?? '')?.[1])
+  if (lists.every(({ gaps }) => gaps[0]!.numbers[last] === before + 1)) return 'before'
+  const isBehind = /^\D{0,40}\d/.test(end?.text ?? '') || first !== last || end?.kind === 'nearest'
+  return isBehind && lists.every(({ gaps }) => gaps[0]!.numbers[first]! <= 1) ? 'behind' : undefined
+}
+
+function groupBy(items: readonly string[], keyOf: (item: string) => string): Map<string, string[]> {
+  const groups = new Map<string, string[]>()
+  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item])
+  return groups
+}
+
+export function commonBegin(a: string, b: string): string {
+  let end = 0
+  while (end < a.length && end < b.length && a[end] === b[end]) end++
+  return a.slice(0, end)
+}
+
+export function reverse(text: string): string {
+  let reversed = ''
+  for (let i = text.length - 1; i >= 0; i--) reversed += text[i]
+  return reversed
+}

@@ -1,0 +1,46 @@
+/** Stands for a number in a pattern. */
+export const number = '\0'
+
+/** Text that is always the same, or the part of it next to the documents, which stands there exactly once. */
+export interface TemplateEnd {
+  readonly kind: 'whole' | 'nearest'
+  readonly text: string
+}
+
+/** A part of a separator, and how often more it stands in each text than the separator: as before the first document. */
+export interface GapCheck {
+  readonly pattern: string
+  readonly more: number
+}
+
+/** What separates documents: a text in which numbers may stand, or the part of it before or behind one of them. */
+export interface TemplateGap {
+  /** Numbers are `number`. */
+  readonly pattern: string
+  /** What is known of each number: it counts up with the list, it is always the same, or it varies with a document. */
+  readonly numbers: readonly ('up' | 'same' | 'varied')[]
+  /**
+   * Shorter patterns, the begin and the end of this one, that were so far as certain. Where they say otherwise, the text is
+   * not one of those the template was learnt from.
+   */
+  readonly checks: readonly GapCheck[]
+  /** The part of the pattern that stays in place: all of it, or what is before or behind its only varied number. */
+  readonly kept: 'all' | 'before' | 'behind'
+}
+
+/** The borders of a list, learnt from traffic. */
+export interface LearntTemplate {
+  /** The application: where the text stands, and how it begins. */
+  readonly key: string
+  readonly gap: TemplateGap
+  /** What stands before the first document and behind the last; undefined where that one cannot be told from the rest. */
+  readonly open: TemplateEnd | undefined
+  readonly end: TemplateEnd | undefined
+  /** On which side of a document the number stands that names it. */
+  readonly label: 'before' | 'behind' | undefined
+}
+
+/** Numbers read as one mark. */
+export function foldNumbers(text: string): string {
+  return text.replace(/\d+/g, number)
+}

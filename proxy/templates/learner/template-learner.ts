@@ -1,0 +1,71 @@
+import { learnTemplate } from './learn-template.ts'
+import type { LearntTemplate } from './learnt-template.ts'
+import { KeyChooser } from './text-keys.ts'
+
+/** Texts of one application. */
+interface Application {
+  readonly texts: string[]
+  /** Texts taken, and how many of them before it is tried again. */
+  taken: number
+  next: number
+}
+
+/** Bounds of what is kept; characters are UTF-16 units. */
+const most = { applications: 64, texts: 48, characters: 1_000_000, textLength: 400_000, recent: 1_024 } as const
+const shortestText = 200
+/** An application is tried after so many texts, and then each time there are a third more. */
+const firstTry = 6
+const growth = 1.34
+
+/** Learns templates from texts in which nothing was found. Deterministic; keeps 2 MB of texts at most. */
+export class TemplateLearner {
+  readonly #keys = new KeyChooser()
+  /** Least recently fed first. */
+  readonly #applications = new Map<string, Application>()
+  readonly #recent = new Set<string>()
+  #characters = 0
+
+  /**
+   * Takes a text: the content of a message, for example. `place` says where it stands: API, role, tool. Returns a template
+   * when one was learnt. A text that was taken before is no evidence.
+   */
+  take(place: string, text: string): LearntTemplate | undefined {
+    if (text.length < shortestText || text.length > most.textLength || this.#isRepeated(text)) return undefined
+    const key = this.#keys.choose(place, text)
+    const application = this.#applications.get(key) ?? { texts: [], taken: 0, next: firstTry }
+    this.#applications.delete(key)
+    this.#applications.set(key, application)
+    application.texts.push(text)
+    application.taken++
+    this.#characters += text.length
+    if (application.texts.length > most.texts) this.#dropOldest(application)
+    this.#shrink()
+    if (application.taken < application.next) return undefined
+    application.next = Math.max(application.taken + 1, Math.ceil(application.taken * growth))
+    return learnTemplate(key, application.texts)
+  }
+
+  #isRepeated(text: string): boolean {
+    const name = `${text.length} ${text.slice(0, 64)} ${text.slice(-256)}`
+    if (this.#recent.has(name)) return true
+    this.#recent.add(name)
+    if (this.#recent.size > most.recent) this.#recent.delete(this.#recent.values().next().value!)
+    return false
+  }
+
+  #dropOldest(application: Application): void {
+    this.#characters -= application.texts.shift()?.length ?? 0
+  }
+
+  /** Texts of the application that was fed longest ago go first. */
+  #shrink(): void {
+    while (this.#characters > most.characters || this.#applications.size > most.applications) {
+      const [key, oldest] = this.#applications.entries().next().value!
+      this.#dropOldest(oldest)
+      if (oldest.texts.length === 0 || this.#applications.size > most.applications) {
+        while (oldest.texts.length > 0) this.#dropOldest(oldest)
+        this.#applications.delete(key)
+      }
+    }
+  }
+}
