@@ -31,7 +31,7 @@ const floors = {
     mirror: ['columns', 'hotness', 'ordering'],
   },
   proxy: inOrder(
-    ...['json', 'answer', 'store', 'access', 'prompt', 'patterns', 'hygiene', 'bounds', 'http', 'config'],
+    ...['json', 'demands', 'answer', 'store', 'access', 'prompt', 'patterns', 'hygiene', 'bounds', 'http', 'config'],
     ...[
       'engine-reports',
       'mirror',

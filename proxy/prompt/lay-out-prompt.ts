@@ -24,7 +24,7 @@ import {
 import { finish } from './finish.ts'
 import type { LaidOutMessage, Layout, PromptLayout, UnresolvedTurn } from './layout.ts'
 import { type PlacedContext, placeBlocks } from './place-explicit-context.ts'
-import { markSpokenOf, type UnmappedNames } from './places/mark-spoken-of.ts'
+import { markSpokenOf, type Stays } from './places/mark-spoken-of.ts'
 import { findTurns } from './scan/find-turns.ts'
 
 /** A message read on its own, regardless of what comes before it. */
@@ -53,7 +53,7 @@ interface LayoutState {
   readonly patternLists?: PatternLists | undefined
   /** finds lists whose borders are certain */
   readonly certain?: CertainFinder | undefined
-  readonly unmapped?: UnmappedNames | undefined
+  readonly stays?: Stays | undefined
   /** what to do with fields that only rank blocks; undefined: keep them */
   readonly volatileFields?: VolatileFields | undefined
 }
@@ -121,7 +121,7 @@ class LayoutWriter {
       laidOut.push(this.#layOut(message, place < lastAnswer))
       yield
     }
-    const marked = yield* markSpokenOf(laidOut, this.#texts, this.#state.unmapped)
+    const marked = yield* markSpokenOf(laidOut, this.#texts, this.#state.stays)
     return { preamble, messages: cutRanks(marked, this.#texts, this.#volatileFields()) }
   }
 

@@ -1,5 +1,4 @@
 import type { ConversationStore } from '#index/conversation-store.ts'
-import { asksForData } from '../answer/asks-for-data.ts'
 import type { PromptSet } from '../prompt/body/prompt.ts'
 import type { PromptBody } from '../prompt/body/prompt-body.ts'
 import { finish } from '../prompt/finish.ts'
@@ -7,6 +6,7 @@ import { layOutPrompts } from '../prompt/lay-out-prompt.ts'
 import type { Layout } from '../prompt/layout.ts'
 import { type PlacedContext, placeExplicitContext } from '../prompt/place-explicit-context.ts'
 import type { Wording } from '../prompt/wording.ts'
+import type { RequestOptions } from '../request-options.ts'
 import type { DecisionInput, DecisionState, LaidOut } from './decision.ts'
 
 /**
@@ -49,28 +49,47 @@ export function place({ explicit }: PromptBody, set: PromptSet, { block }: Wordi
   return explicit?.blocks && placeExplicitContext(set, explicit.blocks, block)
 }
 
-function layOutSet(
+/** Returns the options of a request. What goes as received is neither ordered nor shortened nor annotated. */
+export function optionsOf({ options, received: { prompt } }: Pick<DecisionInput, 'options' | 'received'>): RequestOptions {
+  const asReceived = prompt?.demands.asReceived && { reorder: false, dedup: false, annotate: false }
+  return { ...options, ...prompt?.explicit?.options, ...asReceived }
+}
+
+function* layOutSet(
   prompt: PromptBody,
   set: PromptSet,
   placed: PlacedContext | undefined,
-  { mode, tenant, conversation, options, wording, volatileFields, patternLists, certain }: DecisionInput,
+  input: DecisionInput,
   store: ConversationStore,
 ): Generator<void, Layout> {
-  const merged = { ...options, ...prompt.explicit?.options }
-  const { tools } = prompt.members
-  return layOutPrompts(set, placed, {
+  const { mode, tenant, conversation, wording, volatileFields, patternLists, certain } = input
+  const options = optionsOf(input)
+  const { asReceived, areNumbersData, isOrderData, hasMedia } = prompt.demands
+  const layout = yield* layOutPrompts(set, placed, {
     tenant,
     conversation: prompt.explicit?.conversation ?? conversation,
-    options: merged,
+    options,
     store,
     blockTemplate: wording.block,
     patternLists,
     certain: certain?.finder,
     // in shadow mode everything is sent as received
-    volatileFields: mode === 'on' ? volatileFields : 'keep',
-    unmapped: {
-      inAnswer: merged.citations !== false && asksForData(prompt.members),
-      inCalls: Array.isArray(tools) && tools.length > 0,
+    volatileFields: mode === 'on' && !asReceived ? volatileFields : 'keep',
+    stays: {
+      numbers: options.citations !== false && areNumbersData,
+      data: isOrderData,
+      media: hasMedia,
+      isSet: options.set === true,
     },
   })
+  return asReceived ? withoutPast(layout) : layout
+}
+
+/** Returns a layout whose turns are sent as received, even if they were sent otherwise before. */
+function withoutPast(layout: Layout): Layout {
+  const prompts = layout.prompts.map((prompt) => ({
+    ...prompt,
+    messages: prompt.messages.map((message) => ({ ...message, past: [] })),
+  }))
+  return { ...layout, prompts }
 }

@@ -7,6 +7,7 @@ import {
   valueStart,
   valuesOf,
 } from '../../json/json-spans.ts'
+import type { Demands } from '../../demands/demands.ts'
 import type { ExplicitContext } from './explicit-context.ts'
 import type { PromptSet } from './prompt.ts'
 import { type BodySplice, spliceBody } from './splice-body.ts'
@@ -20,6 +21,8 @@ export interface PromptBody {
   readonly spans: SpanFinder
   /** the parsed object, for members outside the prompt such as `tools` and the response format */
   readonly members: Json
+  /** what its other members forbid */
+  readonly demands: Demands
   /** the body's `reprise` field */
   readonly explicit: ExplicitContext | undefined
   /** undefined if the object has an unexpected shape: such a body is left for the engine to judge */
