@@ -1,4 +1,4 @@
-import type { CitationMap } from '../answer/citations/citation-labels.ts'
+import type { CitationMap, LabelForm } from '../answer/citations/citation-labels.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
 import { areTitled } from './places/titled-blocks.ts'
 
@@ -32,6 +32,16 @@ export function citationMapOf(texts: readonly string[], contexts: readonly Order
     labels,
     ...(aliases.size > 0 && { aliases: [...aliases] }),
   }))
+}
+
+/** Returns how the labels of a context are written; undefined if it has none that belong to places. */
+export function labelFormOf(texts: readonly string[], context: PromptContext): LabelForm | undefined {
+  const { positional, labelPrefix: prefix, slots } = context
+  const first = slots[0]
+  if (!positional || first?.label === undefined) return undefined
+  const { text, label } = first
+  const isInParentheses = texts[text]![label.start - 1] === '(' && texts[text]![label.end] === ')'
+  return { prefix, tag: tagOf(texts, first), isInParentheses }
 }
 
 interface Labels {

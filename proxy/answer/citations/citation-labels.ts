@@ -1,7 +1,15 @@
-/** The labels of one list of blocks: as sent to the engine → as received from the caller. */
-interface ListLabels {
+/** How the labels of a list are written. */
+export interface LabelForm {
   /** What precedes the number: nothing for `[3]`, `Doc_` for `[Doc_3]`, `Document ` for `Document 3:`. */
   readonly prefix: string
+  /** The name of the tag whose attribute the label is: `passage` for `<passage id="3">`. */
+  readonly tag?: string | undefined
+  /** The labels are `(3)`. */
+  readonly isInParentheses?: boolean | undefined
+}
+
+/** The labels of one list of blocks: as sent to the engine → as received from the caller. */
+interface ListLabels extends LabelForm {
   /** Unchanged labels may be omitted. */
   readonly labels: ReadonlyMap<string, string>
   /** What else models write before the number, unless another list is cited that way: `Doc ` for `Document 3:`. */
