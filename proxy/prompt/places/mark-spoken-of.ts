@@ -15,13 +15,19 @@ interface Found {
   readonly past: readonly unknown[]
 }
 
-/** How a model can name blocks where nobody maps the names back. */
-export interface UnmappedNames {
-  /** in its answer, if that is data */
-  readonly inAnswer: boolean
-  /** when it calls tools: by names from data it was given, such as the number of a button */
-  readonly inCalls: boolean
+/** Which lists of a request stay as received, whatever its words say. */
+export interface Stays {
+  /** numbered ones: their numbers may come back where nobody maps them */
+  readonly numbers: boolean
+  /** all: the answer is data that may follow their order */
+  readonly data: boolean
+  /** those that hold placeholders of media */
+  readonly media: boolean
+  /** the sender states that the order of lists means nothing */
+  readonly isSet: boolean
 }
+
+const nothingStays: Stays = { numbers: false, data: false, media: false, isSet: false }
 
 /**
  * Marks contexts whose blocks are mentioned by position: in the text around them, in system messages, in later user or
@@ -31,7 +37,7 @@ export interface UnmappedNames {
 export function* markSpokenOf<Message extends Found>(
   messages: readonly Message[],
   texts: readonly string[],
-  unmapped: UnmappedNames = { inAnswer: false, inCalls: false },
+  stays: Stays = nothingStays,
 ): Generator<void, Message[]> {
   const marked = [...messages]
   const first = messages.findIndex(isOpen)
@@ -58,6 +64,7 @@ export function* markSpokenOf<Message extends Found>(
     const own = role === 'assistant' ? readCitations(words) : readRemarks(words)
     if (isOwn) {
       const said = {
+        role,
         words,
         remarks: [own, later, rules, ...asked.of(place)],
         isByTime,
@@ -65,7 +72,7 @@ export function* markSpokenOf<Message extends Found>(
       }
       const contexts = message.contexts.map((context) => {
         const isPaired = isPairedByPlace(context, message.contexts, words, texts)
-        return isPaired ? { ...context, isSpokenOf: true } : mark(context, said, texts, unmapped)
+        return isPaired ? { ...context, isSpokenOf: true } : mark(context, said, texts, stays)
       })
       marked[place] = { ...message, contexts }
     }
@@ -144,6 +151,7 @@ function isHeard(role: string): boolean {
 
 /** What is said about the contexts of a message, around them and in later messages. */
 interface Said {
+  readonly role: string
   readonly words: string
   readonly remarks: readonly Remarks[]
   readonly isByTime: boolean
@@ -151,7 +159,7 @@ interface Said {
   readonly isByNumber: boolean
 }
 
-function mark(context: PromptContext, said: Said, texts: readonly string[], unmapped: UnmappedNames): PromptContext {
+function mark(context: PromptContext, said: Said, texts: readonly string[], stays: Stays): PromptContext {
   if (!isMovable(context)) return context
   const isStaying =
     isInOrder(context, said) ||
@@ -159,7 +167,7 @@ function mark(context: PromptContext, said: Said, texts: readonly string[], unma
     said.remarks.some((remarks) => speaksOf(remarks, context, texts)) ||
     isNamedByOwnWord(said.remarks, context, texts) ||
     namesItself(context, texts) ||
-    isBound(context, unmapped)
+    isBound(context, said.role, texts, stays)
   return isStaying ? { ...context, isSpokenOf: true } : context
 }
 
@@ -208,12 +216,15 @@ function isOpen({ contexts, past }: Found): boolean {
   return contexts.some((context, place) => past[place] === undefined && isMovable(context))
 }
 
-/**
- * Returns whether its labels may come back unmapped. Labels of data are inside what they label, as members of its
- * object.
- */
-function isBound({ positional, slots }: PromptContext, { inAnswer, inCalls }: UnmappedNames): boolean {
-  return positional && (inAnswer || (inCalls && slots.some(({ label, content }) => label!.start >= content.start)))
+// as templates of models and processors write them: `<image>`, `<|audio_pad|>`, `[IMG]`, `<__media__>`, `<image_1>`
+const MEDIA = /<\|?_{0,2}\|?(?:start_of_)?(?:image|img|audio|video|media|vision|picture|speech|sound)[\w-]{0,20}\|?(?: ?\/)?>|\[(?:IMG|IMAGE|AUDIO|VIDEO)[^\]\n]{0,12}\]/i
+
+/** Returns whether a list stays as received because of what the request's members ask for. */
+function isBound(context: PromptContext, role: string, texts: readonly string[], stays: Stays): boolean {
+  // the engine numbers documents in a way that is not known here
+  if ((role === 'documents' || stays.data) && !stays.isSet) return true
+  if (stays.numbers && context.positional) return true
+  return stays.media && context.slots.some(({ text, start, end }) => MEDIA.test(texts[text]!.slice(start, end)))
 }
 
 function isMovable({ slots, isResult }: PromptContext): boolean {
