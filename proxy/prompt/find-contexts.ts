@@ -182,9 +182,9 @@ function* findMarkedContexts(
   const { lists: sure, refusals: seen } = yield* searchLists(whole, traits)
   const reason = reasonOutside(whole, seen)
   for (const { refused, at } of seen) refuse((refused === 'no_evidence' && reason) || refused, at)
-  const task = judgeTask(wordsAround(whole, sure))
+  const around = wordsAround(whole, sure)
   const guessed = sure.filter((list) => {
-    const alike = task ?? findLookalike(whole, list, traits.whole)
+    const alike = judgeTask(around, list.blocks) ?? findLookalike(whole, list, traits.whole)
     if (alike !== undefined) refuse(alike, { start: list.blocks[0]!.start, end: list.end })
     return alike === undefined
   })
@@ -215,7 +215,7 @@ function reasonOutside(text: string, seen: readonly Refusal[]): Reason | undefin
   const unproved = seen.filter(({ refused }) => refused === 'no_evidence').map(({ at }) => at)
   if (unproved.length === 0) return undefined
   const starts = [...unproved.map(({ start }) => start), text.length]
-  return judgeTask(starts.map((start, i) => text.slice(unproved[i - 1]?.end ?? 0, start)).join('\n\n'))
+  return judgeTask(starts.map((start, i) => text.slice(unproved[i - 1]?.end ?? 0, start)).join('\n\n'), unproved)
 }
 
 /** Returns the text before, between and after the lists. */

@@ -59,6 +59,8 @@ export interface PromptContext {
   readonly isCounted?: boolean
   /** words that are sent unchanged refer to its blocks by position, so the blocks keep the order received */
   readonly isSpokenOf?: boolean
+  /** the task is about its texts themselves or their order, so that nothing of them is left out */
+  readonly isLeftWhole?: boolean
   /** values of rank fields that were cut out of its blocks, by slot; undefined: texts are as received */
   readonly cut?: CutRanks | undefined
   /** source of its borders, if no mark in the prompt shows them */

@@ -1,8 +1,8 @@
 import { toAsciiDigits } from '../scan/words/digits.ts'
 import { blankTopics, NUMERAL, PLACE, readCountedWords, readNumberedWords } from './counted-words.ts'
 import { firstMatches } from './first-matches.ts'
-import { asksInOrder, readEnds } from './order-words.ts'
 import { callsByPlace, findNumbered } from './place-words.ts'
+import { readEnds } from './sentences.ts'
 
 /** What words outside lists say about blocks by number or position. */
 export interface Remarks {
@@ -18,8 +18,6 @@ export interface Remarks {
   readonly numberedWords: ReadonlySet<string>
   /** such as `the second paragraph`, which may be a block if none has a label */
   readonly isPartCounted: boolean
-  /** such as `in this order` */
-  readonly isOrdered: boolean
 }
 
 const KIN =
@@ -89,7 +87,6 @@ export function readRemarks(words: string): Remarks {
     countedWords: readCountedWords(ends),
     numberedWords: readNumberedWords(ends, (start, end) => isExample(ends, start, end)),
     isPartCounted: PART_COUNTED.test(text),
-    isOrdered: asksInOrder(text),
   }
 }
 
@@ -103,7 +100,6 @@ export function readCitations(text: string): Remarks {
     countedWords: new Set(),
     numberedWords: readNumberedWords(readEnds(text), isNone),
     isPartCounted: false,
-    isOrdered: false,
   }
 }
 
