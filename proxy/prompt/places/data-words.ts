@@ -2,12 +2,23 @@
 
 // names of formats are the same in all languages
 const FORMAT =
-  /(?<![\p{L}\p{N}])(?:json(?:l|5| ?schema)?|ya?ml|toml|csv|tsv|xml|protobuf)(?![\p{L}\p{N}])|(?<!\p{L})(?:markdown |html )?(?:tables?|arrays?|dict(?:ionary|ionaries)?|tuples?)(?!\p{L})|(?<!\p{L})lists? of (?:\p{L}+ )?(?:integers?|numbers?|ints?|ids?|indices|indexes|floats?|booleans?|strings?)|tabelle|tableau|(?<!\p{L})tabla(?!\p{L})|tabela|tabell|таблиц|массив|масив|表格|[数數][组組]|配列|배열|جدول|مصفوفة|טבלה|सारणी/u
+  /(?<![\p{L}\p{N}])(?:json(?:l|5| ?schema)?|ya?ml|toml|csv|tsv|xml|protobuf)(?![\p{L}\p{N}])|(?<!\p{L})(?:(?:markdown |html )tables?|(?:as|in|into|a) (?:\p{L}+ )?table|arrays?|dict(?:ionary|ionaries)?|tuples?)(?!\p{L})|(?<!\p{L})lists? of (?:\p{L}+ )?(?:integers?|numbers?|ints?|ids?|indices|indexes|floats?|booleans?|strings?)|tabelle|tableau|(?<!\p{L})tabla(?!\p{L})|tabela|tabell|таблиц|массив|масив|表格|[数數][组組]|配列|배열|جدول|مصفوفة|טבלה|सारणी/u
 // what the model is given, not what it returns
 const GIVEN =
-  /(?<!\p{L})(?:(?:is|are|was|were|be) (?:\p{L}+ )?(?:given|provided|listed|presented|formatted|shown|supplied|returned)|you (?:will |are |have )?(?:be )?(?:given|get|receive|provided)|(?:given|provided|below|above|following|retrieved) (?:\p{L}+ )?(?:json|yaml|csv|xml|table|data tables?)|(?:documents?|sources?|context|results?|passages?|chunks?|tables?|records?|information) (?:\p{L}+ ){0,3}(?:in|as|from) (?:an? )?(?:\p{L}+ )?(?:json|yaml|csv|xml|table|array)|from (?:the )?(?:data )?tables?|(?:no|not|never|without|avoid|don['’]?t|do not|instead of)(?: \p{L}+){0,4} (?:json|yaml|csv|xml|tables?))(?!\p{L})/u
+  /(?<!\p{L})(?:(?:is|are|was|were|be) (?:\p{L}+ )?(?:given|provided|listed|presented|formatted|shown|supplied|returned)|you (?:will |are |have )?(?:be )?(?:given|get|receive|provided)|(?:given|provided|below|above|following|retrieved|input|data) (?:\p{L}+ )?(?:json|yaml|csv|xml|tables?|arrays?)|(?:json|yaml|csv|xml|tables?|arrays?) (?:given|provided|below|above)|(?:documents?|sources?|context|results?|passages?|chunks?|tables?|records?|information) (?:\p{L}+ ){0,3}(?:in|as|from) (?:an? )?(?:\p{L}+ )?(?:json|yaml|csv|xml|table|array)|from (?:the )?(?:data )?tables?|(?:xml|json|html|yaml)[- ](?:tags?|elements?|blocks?|brackets)|(?:no|not|never|without|avoid|don['’]?t|do not|instead of)(?: \p{L}+){0,4} (?:json|yaml|csv|xml|tables?))(?!\p{L})/u
+// in a question, a format is what is asked about, unless the answer shall have it
+const ASKED_IN =
+  /(?<!\p{L})(?:answer|reply|respond|return|output|give|list|print|write|show|put|format|convert|antwort\p{L}*|gib|répond\p{L}*|respond\p{L}*|rispond\p{L}*|ответ\p{L}*)(?: \p{L}+){0,6} (?:json|ya?ml|csv|xml|table|array|tabelle|tableau|tabla|tabela)(?!\p{L})/u
+const QUESTION = /[?？؟;]\s*$/
 // a specimen of an object: `{"answer": string}`, `{'sources': [1]}`, `[{"id"`
 const OBJECT = /[{[]\s*["'“]\p{L}[\p{L}\p{N} _-]{0,40}["'”]\s*[:,\]]/u
+
+// what is around a list of JSON objects is open
+function isClosed(sentence: string): boolean {
+  return sentence.split(/[{[]/).length === sentence.split(/[}\]]/).length
+}
+
+const FENCE = /^\s*```/
 
 const ONE = "(?:one|a|an|a single|exactly one|only one|just one|the|its|their|only the|just the|nothing but the)"
 // `Reply with one digit`, `answer by a single letter`
@@ -37,7 +48,9 @@ export interface AskedData {
 }
 
 export function readAskedData(sentence: string): AskedData {
-  const isFormat = (FORMAT.test(sentence) && !GIVEN.test(sentence)) || OBJECT.test(sentence)
-  const isMany = isFormat && /(?<!\p{L})(?:arrays?|lists?|tables?|csv|tsv)(?!\p{L})|[数數][组組]|列表|配列|배열|목록|tabel|tableau|tabla|liste|lista|массив|список|таблиц/u.test(sentence)
+  const isFormat =
+    (OBJECT.test(sentence) && isClosed(sentence)) ||
+    (FORMAT.test(sentence) && !FENCE.test(sentence) && !GIVEN.test(sentence) && (!QUESTION.test(sentence) || ASKED_IN.test(sentence)))
+  const isMany = isFormat && /(?<!\p{L})(?:arrays?|json lists?|list of|lists|csv|tsv)(?!\p{L})|[数數][组組]|列表|配列|배열|목록|tabel|tableau|tabla|liste|lista|массив|список|таблиц/u.test(sentence)
   return { isData: isFormat || BARE.test(sentence), isMany }
 }

@@ -3,6 +3,8 @@ import { isLabelNoun } from '../scan/words/read-noun.ts'
 
 // one numbered line per block: `1: positive`, `Summary 2: …`, `Label 3 - …`
 const NUMBERED = /^[ \t]*(?:[-*#>]{1,6}[ \t]*)?\**(?:(\p{L}[\p{L} ]{0,30}?)[ \t]?#?)?(\d{1,4})\**[ \t]?[:：=]/gmu
+// `[1] https://…`, as below documents with such numbers
+const BRACKETED = /^[ \t]*(?:[-*] )?[[【(](\d{1,4})[\])】]:?[ \t]*\S/gmu
 // `Sources:`, `Summaries of these documents:`, above items without a word of their own
 const OF_EACH =
   /(?<!\p{L})(?:translations?|summar(?:y|ies)|titles?|names|sources?|authors?|dates?|scores?|ratings?|labels?|urls?|links?|captions?|übersetzung(?:en)?|quellen|titel|traductions?|titres|fuentes|títulos|traducciones)(?!\p{L})[^\n]{0,40}[:：][ \t]*\n+((?:[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t][^\n]*\n*){2,500})/giu
@@ -29,7 +31,8 @@ export function findParallelLists(words: string): ReadonlySet<number> {
 
 function countNumbered(words: string): number[] {
   const lines = new Map<string, { next: number; count: number }>()
-  for (const [, name = '', number] of matches(words, NUMBERED)) {
+  const bracketed = [...matches(words, BRACKETED)].map(([, number]) => [undefined, '[', number] as const)
+  for (const [, name = '', number] of [...matches(words, NUMBERED), ...bracketed]) {
     // citation examples number documents too
     if (isLabelNoun(name)) continue
     const run = lines.get(name.toLowerCase())

@@ -16,7 +16,7 @@ const ORDERED = toWordPatterns(
     'kolejn[eyoa]|po sobie|od (?:najstarsz|najnowsz|nejstarší|nejnovější)|ardışık|art arda|aynı sıra|eskiden yeniye|yeniden eskiye|kronologi|cronol|aikajärjestyk|peräkkäi|vanhimmasta|uusimmasta|időrend|egymást követő|legrégebbi|legújabb|berurutan|urutan yang sama|dari yang (?:terlama|terbaru)|de la cel mai (?:vechi|nou)',
     'liên tiếp|theo (?:thứ tự )?thời gian|từ (?:cũ|mới)(?: nhất)? đến',
     'хронологи|последовательн|подряд|послідовн|том же порядке|от (?:старых|новых|старого|нового) к|від (?:найстаріш|найновіш)|χρονολογικ|διαδοχικ|από το(?:ν)? (?:παλαιότερο|νεότερο|παλιότερο)',
-    '[连連][续續]的?|先后|先後|时间顺序|時間順|相同的?[顺順]序|同样的?顺序|[按依以]照?(?:上述|以上|下列|给定|原来?|发布|发生)?的?(?:时间|日期)?(?:先后)?的?[顺順]序|(?:按|依)照?(?:时间|日期)(?:排|升|降)|(?:由|从)(?:旧|新|早|晚|远|近)(?:到|至)(?:新|旧|晚|早|近|远)|時系列|日付順|年代順|連続|同じ順|この順|順番(?:に|通り)|(?:古|新し)い(?:もの)?(?:から)?順',
+    '[连連][续續]的?|先后|先後|以[^。\\n]{0,12}(?:[后後新]|(?<![当當目])前)[^。\\n]{0,8}[为為]准|时间顺序|時間順|相同的?[顺順]序|同样的?顺序|[按依以]照?(?:上述|以上|下列|给定|原来?|发布|发生)?的?(?:时间|日期)?(?:先后)?的?[顺順]序|(?:按|依)照?(?:时间|日期)(?:排|升|降)|(?:由|从)(?:旧|新|早|晚|远|近)(?:到|至)(?:新|旧|晚|早|近|远)|時系列|日付順|年代順|連続|同じ順|この順|順番(?:に|通り)|(?:古|新し)い(?:もの)?(?:から)?順',
     '연속|시간\\s?순|연대순|날짜\\s?순|최신\\s?순|같은 순서|متتالي|على التوالي|من (?:الأقدم|الأحدث) إلى|ترتيب(?:ا|ًا)? زمني|بنفس الترتيب|מהישן|מהחדש לישן|סדר כרונולוגי|ברצף|पुराने से नए|नए से पुराने|कालानुक्रम|समय के क्रम|क्रमागत|लगातार|เรียงตาม(?:ลำดับ)?เวลา|เก่า(?:ที่สุด)?ไป|ต่อเนื่อง',
   ],
   'u',
@@ -33,15 +33,15 @@ const OF_TEXTS = toWordPatterns(
     // an order, but no `in order to`
     '(?<!\\p{L})(?:(?<!in )(?:the|their|this|that|same|reading|original|given|input|listed|document|logical|right|correct)(?:[\'’]s?)? order|order (?:matters|counts|is|of (?:the )?(?:list|input|documents?|sources?|passages?|events))|in (?:this|that|the \\p{L}+|their|its|documents?[\'’]s?) order|in order(?=[.,;!?]|$))(?!\\p{L}| to | of relevance)',
     '(?<!\\p{L})rank(?:s|ed|ing)?(?!\\p{L})[^.\\n]{0,40}(?<!\\p{L})(?:positions?|place|order|first|last|top|means|by (?!relevan|simil|score))(?!\\p{L})|(?<!\\p{L})rank is(?!\\p{L})',
-    `(?<!\\p{L})(?:sorted|ordered|ranked|arranged|listed|given) (?:by|in|in order of|according to) (?!(?:the order|their |the |your )?(?:relevan|simil|score|rank|how|match|vector|distance|context|following|json|xml|markdown|tags?))`,
+    `(?<!\\p{L})(?:(?:sorted|ordered|ranked|arranged) (?:by|in|according to)|(?:listed|given) (?:by|in order of|according to)) (?!(?:the order|their |the |your )?(?:relevan|simil|score|rank|how|match|vector|distance|context|following|json|xml|markdown|tags?))`,
     `(?<!\\p{L})(?:come|appear|stand|occur|is listed|are listed|is placed|are placed|is given|are given)s? (?:\\p{L}+ )?(?:later|earlier|first|last|before|after|further|lower|higher|on top)(?!\\p{L})`,
-    `(?<!\\p{L})(?:later|earlier|last|first|latter|former|preceding|previous|next|second) (?:ones?|${TEXTS})(?!\\p{L})[^.\\n]{0,60}(?<!\\p{L})(?:${WINNING}|one|ones|the|over)(?!\\p{L})`,
+    `(?<!\\p{L})${LATER}(?: ones?)? ${WINNING}(?!\\p{L})`,
     `(?<!\\p{L})${WINNING}(?: over)?(?: the| all| any)? ${LATER}(?: ${TEXTS}| ones?)(?!\\p{L})|(?<!\\p{L})${LATER} (?:${TEXTS}|ones?)(?!\\p{L})[^.\\n]{0,60}(?<!\\p{L})${WINNING}(?!\\p{L})`,
     `(?<!\\p{L})(?:priority|precedence|preference) to (?:the )?(?:${LATER} ${TEXTS}|${TEXTS} that)|(?<!\\p{L})(?:trust|prefer|believe|use|follow|take) the (?:last|latter|later|latest|newest|most recent|first|earliest)(?: one| of them)?(?=[.,;!?]|\\s{0,4}$)`,
     `(?<!\\p{L})further (?:down|up)(?!\\p{L})|(?<!\\p{L})(?:each|every) (?:${TEXTS} )?(?:overrid|supersed|amend|replac|continu|follow|build|extend|updat)\\p{L}* `,
     `(?<!\\p{L})(?:build|follow)s? (?:on |up on |from )?(?:each other|one another|the (?:previous|preceding|last) one)(?!\\p{L})|(?<!\\p{L})(?:form|tell|make up|add up to) (?:a|one)(?: single| continuous| coherent)? (?:story|narrative|text|sequence|report|whole)(?!\\p{L})`,
     // what comes in a row by its nature
-    `(?<!\\p{L})(?:(?:are|is|were|as|hold|contain|form|of|give|show)(?: the| all| some| \\p{L}+){0,2}|following|these|those|below|above) (?:versions|revisions|drafts|editions|chapters|instal?ments|episodes|scenes|stages|steps|turns|snapshots|pages|parts|sections|pieces) (?:of|from|in)(?!\\p{L})`,
+    '(?<!\\p{L})(?:are|is|were|form)(?: the| all| some| \\p{L}+){0,2} (?:versions|revisions|drafts|editions|chapters|instal?ments|episodes|scenes|stages|steps|turns|snapshots|pages) (?:of|from|in)(?!\\p{L})',
     '(?<!\\p{L})(?:one|a single|the same) (?:long )?(?:text|document|book|page|story|report|conversation)(?!\\p{L})[^.\\n]{0,30}(?:cut|split|divided|broken|in (?:pieces|parts|order))(?!\\p{L})|(?:rest|others|following) are (?:amendments|updates|revisions|corrections)|is the original(?!\\p{L})',
     '(?<!\\p{L})(?:least|most|lowest|highest) (?:important|relevant|recent|reliable|trusted|likely|\\p{L}+ )?(?:[^.\\n]{0,20})(?:first|last|to (?:the )?(?:most|least|highest|lowest))(?!\\p{L})|(?<!\\p{L})(?:descending|ascending|decreasing|increasing)(?!\\p{L})(?![^.\\n]{0,20}relevance)',
     // reading that ends early depends on what comes first
@@ -51,13 +51,13 @@ const OF_TEXTS = toWordPatterns(
     '一旦|直到|就停止|即停止|看到.{0,8}就|見つけ(?:たら|次第)|わかり次第|まで読|하자마자|찾으면|멈추|بمجرد|حتى تجد|ברגע ש|जैसे ही|ทันทีที่',
     // what is right depends on the place
     '(?:später|neuer|früher|älter|nachfolgend|vorhergehend|letzt|erst|ober|unter)e[nrsm]? (?:\\p{L}+ ){0,2}[^.\\n]{0,50}(?:vorrang|überschreib|ersetz|maßgeblich|gehen vor|geht vor|gewinn|gilt|gelten)|reihenfolge|abfolge|versionen|fassungen|seiten (?:eine[srn]|aus|des)|kapitel|später (?:kommt|steht)|weiter (?:unten|oben)',
-    "(?<!\\p{L})(?:l['’]ordre|ordre|séquence|suite|versions|pages d|chapitres|vient (?:après|plus tard)|plus (?:bas|haut))(?!\\p{L})(?! (?:de|du) pertinence)|(?:suivant|précédent|ultérieur|postérieur|antérieur|dernier|premier|plus récent)\\p{L}*(?!\\p{L})[^.\\n]{0,50}(?:remplace|préva|priorité|annule|prime|l['’]emporte)",
+    "(?<!\\p{L})(?:l['’]ordre|ordre|séquence|des versions|pages d|chapitres|vient (?:après|plus tard)|plus (?:bas|haut))(?!\\p{L})(?! (?:de|du) pertinence)|(?:suivant|précédent|ultérieur|postérieur|antérieur|dernier|premier|plus récent)\\p{L}*(?!\\p{L})[^.\\n]{0,50}(?:remplace|préva|priorité|annule|prime|l['’]emporte)",
     '(?<!\\p{L})(?:el orden|orden de|secuencia|sequência|sequenza|a ordem|ordem d|l[\'’]ordine|ordine d|versiones|versões|versioni|páginas|pagine|capítulos|capitoli|más (?:abajo|arriba)|viene después)(?!\\p{L})(?! relevan)|(?:posterior|anterior|siguiente|seguinte|últim|primer|primeir|successiv|precedent|ultim|più recent|más reciente|mais recente)\\p{L}*[^.\\n]{0,50}(?:prevalec|prevalg|reemplaza|sustituye|sostitui|substitu|anula|annulla|prioridad|priorità|prioridade|precedenc|precedenza)',
     '(?<!\\p{L})(?:volgorde|latere|nieuwere|eerdere|laatste|eerste|volgende|senare|nyare|tidigare|sista|senere|nyere|tidligere|siste|sidste)(?!\\p{L})[^.\\n]{0,50}(?:voorrang|vervang|overschrij|prioriteit|företräde|ersätt|forrang|erstatte|overskriv|skriver över|gäller före|belang)|(?<!\\p{L})(?:ordningen|rækkefølgen|rekkefølgen|versies|versioner|versjoner)',
     '(?<!\\p{L})(?:порядок|порядке|очередност|верси[йия]|страниц|глав[ыа]|следу(?:ет|ют) друг за другом|порядк)|(?:поздн|последующ|предыдущ|нов(?:ы|ее)|последн|перв|ранн|пізн|наступн|останн)\\p{L}*(?!\\p{L})[^.\\n]{0,50}(?:приоритет|пріоритет|заменя|замінює|отменя|важнее|преоблада|переважа)',
     '(?<!\\p{L})(?:kolejność|kolejności|pořadí|sırası|sıralama|urutan|järjestys|sorrend|ordinea|wersj|verze)|(?:późniejsz|nowsz|wcześniejsz|ostatni|następn|sonraki|daha yeni|önceki)\\p{L}*[^.\\n]{0,50}(?:pierwszeństw|zastępuj|nadpisuj|priorytet|geçersiz kıl|önceli|yerine geçer|üzerine yaz)',
     'thứ tự|ngay khi|(?:sau|mới hơn|trước|cuối)(?!\\p{L})[^.\\n]{0,50}(?:được ưu tiên|thay thế|ghi đè)',
-    '[顺順]序|次序|排名|版本|[页頁]|章[节節]|(?:后面|後面|靠[后後]|[较較][新晚早]|最新|前面|靠前|最[后後]|先前|[后後]出[现現])[^。\\n]{0,20}(?:[优優]先|[为為]准|覆[盖蓋]|取代)|以[^。\\n]{0,12}(?:[后後新]|(?<![当當目])前)[^。\\n]{0,8}[为為]准|順序|並び|(?:後の|新しい|最後の|前の|最新の|あとの|下の|上の)[^。\\n]{0,20}(?:優先|上書き|置き換え)|순서|차례|(?:나중|이후|뒤|앞|최신|마지막)[^.\\n]{0,20}(?:우선|덮어|대체)',
+    '[顺順]序|次序|排名|版本|[页頁]|章[节節]|(?:后面|後面|靠[后後]|[较較][新晚早]|最新|前面|靠前|最[后後]|先前|[后後]出[现現])[^。\\n]{0,20}(?:[优優]先|[为為]准|覆[盖蓋]|取代)|順序|並び|(?:後の|新しい|最後の|前の|最新の|あとの|下の|上の)[^。\\n]{0,20}(?:優先|上書き|置き換え)|순서|차례|(?:나중|이후|뒤|앞|최신|마지막)[^.\\n]{0,20}(?:우선|덮어|대체)',
     '(?:ترتيب|تسلسل)(?!\\p{L})|σειρά|सही क्रम|क्रम(?!\\p{L})|ลำดับ|סדר ה|(?:اللاحق|الأحدث|السابق|الأخير)\\p{L}*[^.\\n]{0,50}(?:الأولوية|يلغي|تلغي|يحل محل|تحل محل)|बाद (?:के|वाले)[^।\\n]{0,50}(?:प्राथमिकता|बदल|स्थान लेत)',
   ],
   'u',
@@ -69,9 +69,14 @@ const IN_TURN =
 // a relevance that a search engine found is no order of the texts' own
 const RELEVANCE = /relevan|relévan|pertinen|similar|ähnlich|[相関關关][关關連连性]|관련|релевант|score/u
 
+// an order in what somebody says about what is in sight; rules for a model speak of its steps like this
+const IN_THIS_ORDER =
+  /(?<!\p{L})in (?:(?:this|that|the (?:given|same|above|listed|following|right|correct|original|stated)) order(?!\p{L})|the order (?:given|listed|shown|above|in which|they|of the)|order(?!\p{L}| to | of relevance| that | for ))/u
+
 /** Whether a lower-case sentence gives the places of texts a meaning. In rules for a model, only if it is about texts. */
 export function isAboutOrder(sentence: string, isRule: boolean): boolean {
   if (IN_TURN.test(sentence) && refersToTexts(sentence)) return true
-  if (holdsWords(ORDERED, sentence) && (!isRule || mentionsTexts(sentence))) return !RELEVANCE.test(sentence)
-  return refersToTexts(sentence) && holdsWords(OF_TEXTS, sentence) && !RELEVANCE.test(sentence)
+  if (RELEVANCE.test(sentence)) return false
+  if (isRule) return refersToTexts(sentence) && (holdsWords(ORDERED, sentence) || (mentionsTexts(sentence) && holdsWords(OF_TEXTS, sentence)))
+  return holdsWords(ORDERED, sentence) || IN_THIS_ORDER.test(sentence) || (refersToTexts(sentence) && holdsWords(OF_TEXTS, sentence))
 }

@@ -1,5 +1,5 @@
 const LONGEST_END = 10_000
-const BETWEEN = /(?<=[.!?;:](?<!(?:e\.g|i\.e|z\.b|u\.a|vs|no|nr|p|etc|cf)\.))[ \t]+|(?<=[。！？；])|\n+/u
+const BETWEEN = /(?<=[.!?](?<!(?:e\.g|i\.e|z\.b|u\.a|vs|no|nr|p|etc|cf)\.))[ \t]+|(?<=[。！？])|\n+/u
 const MOST = 1_000
 
 /** Returns the two ends of a text, because a question comes before or after what it is about. */
