@@ -25,7 +25,7 @@ const smallPair = 2
  * the list.
  */
 export function judgeWords(words: string, list: JudgedList, speaker: Speaker = 'message'): Reason | undefined {
-  const { isTask, isOwnWork, isOrder, isData, isMany, forms, roles, sizes, remarks } = readWords(words, speaker)
+  const { isTask, isOwnWork, isOrder, isData, isMany, isWhich, forms, roles, sizes, remarks } = readWords(words, speaker)
   if (!list.isSet) {
     if (isTask || isMany) return 'task'
     if (isOwnWork) return 'own_work'
@@ -34,6 +34,7 @@ export function judgeWords(words: string, list: JudgedList, speaker: Speaker = '
     if (roles.isChange && speaker === 'message') return 'order'
   }
   if (sizes.has(list.blocks)) return 'named'
+  if (isWhich && !list.isPositional && !list.isLabelled) return 'named'
   if (list.isPositional && (isData || areUnmapped(forms, list))) return 'numbers'
   // rules put numbers in brackets to show how to cite
   return speaksOf(remarks, list, speaker === 'message') ? 'named' : undefined

@@ -10,6 +10,7 @@ import { type Remarks, readRemarks } from './read-remarks.ts'
 import { readRoles, type Roles } from './role-words.ts'
 import { readEnds, sentencesOf } from './sentences.ts'
 import { isAligned } from './task-words.ts'
+import { asksWhich } from './text-words.ts'
 
 /** Who says words beside a list: rules for a model are about its answers in general, the rest about this list. */
 export type Speaker = 'rules' | 'message'
@@ -26,6 +27,8 @@ export interface WordSigns {
   readonly isData: boolean
   /** it may hold a value for each text */
   readonly isMany: boolean
+  /** it names one of the texts */
+  readonly isWhich: boolean
   readonly forms: AskedForms
   readonly roles: Roles
   /** sizes of lists that are parallel to the texts */
@@ -63,6 +66,7 @@ function read(words: string, speaker: Speaker): WordSigns {
     isOrder: sentences.some((sentence) => isAboutOrder(sentence, isRule)),
     isData: data.some((own) => own.isData),
     isMany: data.some((own) => own.isMany),
+    isWhich: !isRule && sentences.some(asksWhich),
     forms: { specimens: forms.flatMap((own) => own.specimens), isByNumber: forms.some((own) => own.isByNumber) },
     roles: readRoles(sentences),
     sizes: findParallelLists(ends),

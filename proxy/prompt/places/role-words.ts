@@ -7,14 +7,14 @@ const SAID_APART: readonly [RegExp, RegExp] = [
     /premise|prämisse|prémisse|premis|посылк|пересил|前提|전제/u,
     /hypothes|hypothèse|hipótesis|hipótese|ipotesi|hipotez|hypotéz|гипотез|假[设設]|仮説|가설/u,
 ]
+const BEFORE_AFTER: readonly [RegExp, RegExp] = [
+  /(?<!\p{L})(?:before|vorher|zuvor|avant|antes|prima|voor|före|før|przed|öncesi|до|trước|sebelum)(?!\p{L})|之前|以前|変更前|이전/u,
+  /(?<!\p{L})(?:after|nachher|danach|après|después|depois|dopo|na|efter|etter|po|sonrası|после|sau|sesudah)(?!\p{L})|之[后後]|以[后後]|変更後|이후/u,
+]
 const PAIRS: readonly (readonly [RegExp, RegExp])[] = [
   [
     /(?<!\p{L})(?:added|adds|additions?|inserted|new(?:er)?)(?!\p{L})|hinzugefügt|neu hinzu|hinzugekommen|ajouté|añadi|agrega|adiciona|acrescent|aggiunt|toegevoegd|tillagt|tilføjet|lagt til|lagts till|doda(?:no|ne)|přidá|eklen|добавл|додан|thêm|ditambah|新增|增加|添加|追加|추가|أضيف|נוסף|जोड़ा/u,
     /(?<!\p{L})(?:removed|removes|removals?|deleted|deletions?|dropped|old(?:er)?)(?!\p{L})|entfernt|gestrichen|weggefallen|entfallen|supprimé|retiré|enlevé|elimina|quitad|suprimid|removid|retirad|rimoss|tolto|verwijderd|borttag|tagits bort|fjernet|usuni|odstran|kaldırıl|çıkarıl|silin|удал|убра|исключ|вилуч|xoá|xóa|bỏ|dihapus|删除|刪除|移除|去掉|减少|削除|삭제|حذف|הוסר|हटाया/u,
-  ],
-  [
-    /(?<!\p{L})(?:before|vorher|zuvor|avant|antes|prima|voor|före|før|przed|öncesi|до|trước|sebelum)(?!\p{L})|之前|以前|変更前|이전/u,
-    /(?<!\p{L})(?:after|nachher|danach|après|después|depois|dopo|na|efter|etter|po|sonrası|после|sau|sesudah)(?!\p{L})|之[后後]|以[后後]|変更後|이후/u,
   ],
   [
     /(?<!\p{L})(?:original|source text|draft|reference|gold|ground truth|ursprünglich\p{L}*|originaux|originale?s?|оригинал\p{L}*)(?!\p{L})|原文|원문/u,
@@ -32,7 +32,7 @@ const CHANGE =
 
 // texts of which two are held against each other
 const COMPARING =
-  /(?<!\p{L})(?:compar\p{L}+|contrast\p{L}*|contradict\p{L}*|entail\p{L}*|agree\p{L}*|conflict\p{L}*|paraphras\p{L}+|plagiar\p{L}+|duplicat\p{L}+|identical|the same|differ\p{L}*|in common|both|either|neither|versus|vs|better|vergleich\p{L}*|unterschied\p{L}*|widersprech\p{L}*|identisch|gleich|différen\p{L}*|même|contredi\p{L}*|diferen\p{L}*|mism[oa]s?|mesm[oa]s?|confront\p{L}+|differenz\p{L}*|stess[oi]|vergelijk\p{L}*|verschil\p{L}*|jämför\p{L}*|skillnad\p{L}*|sammenlign\p{L}*|forskel\p{L}*|porówna\p{L}*|różni\p{L}*|porovn\p{L}*|karşılaştır\p{L}*|сравн\p{L}*|отлич\p{L}*|разниц\p{L}*|порівня\p{L}*|so sánh|khác|bandingkan|perbedaan)(?!\p{L})|比[较較]|[区區][别別]|不同|相同|矛盾|比べ|比較|違い|同じ|비교|차이|같은|قارن|الفرق|השווה|הבדל|तुलना|अंतर|เปรียบเทียบ|ต่างกัน/u
+  /(?<!\p{L})(?:compar\p{L}+|contrast\p{L}*|contradict\p{L}*|entail\p{L}*|agree\p{L}*|conflict\p{L}*|paraphras\p{L}+|plagiar\p{L}+|duplicat\p{L}+|identical|the same|differ\p{L}*|in common|both|either|neither|versus|vs|better|vergleich\p{L}*|unters?cheid\p{L}*|unterschied\p{L}*|widersprech\p{L}*|identisch|gleich|différen\p{L}*|même|contredi\p{L}*|diferen\p{L}*|mism[oa]s?|mesm[oa]s?|confront\p{L}+|differenz\p{L}*|stess[oi]|vergelijk\p{L}*|verschil\p{L}*|jämför\p{L}*|skillnad\p{L}*|sammenlign\p{L}*|forskel\p{L}*|porówna\p{L}*|różni\p{L}*|porovn\p{L}*|karşılaştır\p{L}*|сравн\p{L}*|отлич\p{L}*|разниц\p{L}*|порівня\p{L}*|so sánh|khác|bandingkan|perbedaan)(?!\p{L})|比[较較]|[区區][别別]|不同|相同|矛盾|比べ|比較|違い|同じ|비교|차이|같은|قارن|الفرق|השווה|הבדל|तुलना|अंतर|เปรียบเทียบ|ต่างกัน/u
 // texts that are the subject themselves: nothing of them may be left out
 const SUBJECT =
   /(?<!\p{L})(?:compar\p{L}+|contrast|diff|quot(?:e|es|ing|ations?)|verbatim|word for word|literally|count|how many (?:words?|times|characters?|letters?|sentences?|lines?|paragraphs?|occurrences?|documents?|passages?|sources?|clauses?)|word count|copy|repeat|duplicat\p{L}*|plagiar\p{L}+|overlap\p{L}*|in common|wörtlich|zähl\p{L}*|wie viele (?:wörter|dokumente)|vergleich\p{L}*|mot à mot|compte[zr]?|combien de (?:mots|documents)|textualmente|cuent[ae]|cuántas palabras|conta|quante parole|quantas palavras|дословно|сосчитай|сколько (?:слов|документов)|сравн\p{L}*)(?!\p{L})|逐字|原文引用|多少[个個]?[字词]|比[较較]|引用して|何文字|数え|비교|글자 수/u
@@ -54,6 +54,7 @@ export function readRoles(sentences: readonly string[]): Roles {
   return {
     arePaired:
       SAID_APART.every((member) => member.test(words)) ||
+      sentences.some((sentence) => refersToTexts(sentence) && BEFORE_AFTER.every((member) => member.test(sentence))) ||
       sentences.some((sentence) => PAIRS.some(([one, other]) => one.test(sentence) && other.test(sentence))),
     isChange: sentences.some((sentence) => CHANGE.test(sentence) && refersToTexts(sentence)),
     isComparing: COMPARING.test(words),
