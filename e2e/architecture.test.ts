@@ -67,6 +67,9 @@ const floors = {
     headed: [],
     lines: [],
   },
+  'proxy/prompt/places': {
+    words: [],
+  },
   'proxy/prompt/scan': {
     words: [],
     labels: ['words'],

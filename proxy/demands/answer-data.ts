@@ -78,7 +78,9 @@ export function mayAlign(members: Members): boolean {
 function argumentsOf({ tools, functions, tool_choice: choice, function_call: call }: Members): unknown[] {
   const { name, function: chosen } = toObject(choice)
   const wanted = toObject(call).name ?? name ?? toObject(chosen).name
-  const called = [...toArray(tools), ...toArray(functions)].map(toObject).map((tool) => ({ ...tool, ...toObject(tool.function) }) as Members)
+  const called = [...toArray(tools), ...toArray(functions)]
+    .map(toObject)
+    .map((tool) => ({ ...tool, ...toObject(tool.function) }) as Members)
   const named = called.filter((tool) => wanted === undefined || tool.name === wanted)
   return named.map((tool) => tool.parameters ?? tool.input_schema)
 }

@@ -15,21 +15,12 @@ export interface Demands {
   readonly hasMedia: boolean
 }
 
-/** Nothing is forbidden. */
-export const noDemands: Demands = {
-  asReceived: undefined,
-  areNumbersData: false,
-  isOrderData: false,
-  hasMedia: false,
-}
-
 /** Reads what the members of a request's body forbid. */
 export function readDemands(api: PromptApi, members: Members): Demands {
   const isData = asksForData(members) || isForced(members)
   return {
     asReceived: isMeasured(members) ? 'measured' : isTiedToMedia(members) ? 'media' : undefined,
-    areNumbersData:
-      isData || isCalling(members) || isStored(api, members) || isShort(members) || showsTokens(members),
+    areNumbersData: isData || isCalling(members) || isStored(api, members) || isShort(members) || showsTokens(members),
     isOrderData: isData && mayAlign(members),
     hasMedia: showsMedia(members),
   }

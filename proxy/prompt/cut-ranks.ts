@@ -133,7 +133,8 @@ class Cuts {
 }
 
 function moveContext(context: PromptContext, move: (text: number, offset: number) => number): PromptContext {
-  const { annotateAt, slots, blocks, contents, positional, labelPrefix, isResult, isSpokenOf, isLeftWhole, certain } = context
+  const { annotateAt, slots, blocks, contents, positional, labelPrefix, isResult, isSpokenOf, isLeftWhole, certain } =
+    context
   const moved = {
     slots: slots.map((slot) => moveSlot(slot, move)),
     blocks,

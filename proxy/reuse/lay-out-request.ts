@@ -50,7 +50,10 @@ export function place({ explicit }: PromptBody, set: PromptSet, { block }: Wordi
 }
 
 /** Returns the options of a request. What goes as received is neither ordered nor shortened nor annotated. */
-export function optionsOf({ options, received: { prompt } }: Pick<DecisionInput, 'options' | 'received'>): RequestOptions {
+export function optionsOf({
+  options,
+  received: { prompt },
+}: Pick<DecisionInput, 'options' | 'received'>): RequestOptions {
   const asReceived = prompt?.demands.asReceived && { reorder: false, dedup: false, annotate: false }
   return { ...options, ...prompt?.explicit?.options, ...asReceived }
 }

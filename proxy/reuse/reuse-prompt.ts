@@ -177,7 +177,8 @@ class PromptReuse {
       return { found, scope, searchPath: [], mostShared: 0, ...past, pointers }
     }
     this.#state.budget?.look()
-    const mayPoint = options.dedup !== false && !found.isLeftWhole && laidOut.message.role !== 'documents' && !this.#isLate
+    const mayPoint =
+      options.dedup !== false && !found.isLeftWhole && laidOut.message.role !== 'documents' && !this.#isLate
     const { order, searchPath, mostShared } = this.#order(found, scope, mayPoint)
     const fresh = this.#freshBlocks(found, order)
     const pointers = mayPoint

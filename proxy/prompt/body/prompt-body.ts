@@ -1,4 +1,5 @@
 import type { Json } from '#engine-adapters/json-object.ts'
+import type { Demands } from '../../demands/demands.ts'
 import {
   insertMembers,
   removeMembers,
@@ -7,7 +8,6 @@ import {
   valueStart,
   valuesOf,
 } from '../../json/json-spans.ts'
-import type { Demands } from '../../demands/demands.ts'
 import type { ExplicitContext } from './explicit-context.ts'
 import type { PromptSet } from './prompt.ts'
 import { type BodySplice, spliceBody } from './splice-body.ts'

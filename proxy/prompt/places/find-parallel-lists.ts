@@ -10,7 +10,8 @@ const OF_EACH =
   /(?<!\p{L})(?:translations?|summar(?:y|ies)|titles?|names|sources?|authors?|dates?|scores?|ratings?|labels?|urls?|links?|captions?|übersetzung(?:en)?|quellen|titel|traductions?|titres|fuentes|títulos|traducciones)(?!\p{L})[^\n]{0,40}[:：][ \t]*\n+((?:[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t][^\n]*\n*){2,500})/giu
 const ITEM = /^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]/gm
 // `Authors: Ann, Bob and Carl`, in one line
-const INLINE = /(?:^|[.!?] )[^\n.!?:：]{3,60}[:：][ \t]?([^\n:：]{3,400}?)(?=[.。]?(?:\n|$)|[.。] )/gmu
+const INLINE =
+  /(?:^|[.!?] )(?!\s*(?:valid|allowed|available|supported|possible|options|choices|languages|e\.g)\b)[^\n.!?:：]{3,60}[:：][ \t]?([^\n:：]{3,400}?)(?=[.。]?(?:\n|$)|[.。] )/gimu
 const LONGEST_MEMBER = 40
 const SHORTEST_INLINE = 3
 
@@ -58,7 +59,9 @@ function countElements(words: string): Iterable<number> {
 
 /** Returns how many short members a list in one line has; 0 if it is none. */
 function countMembers(members: string): number {
-  const parts = /[;；]/.test(members) ? members.split(/[;；]/) : members.split(/[,，、]| (?:and|und|et|y|e|и|och|og|en|i) /)
+  const parts = /[;；]/.test(members)
+    ? members.split(/[;；]/)
+    : members.split(/[,，、]| (?:and|und|et|y|e|и|och|og|en|i) /)
   const named = parts.map((part) => part.trim()).filter((part) => part !== '')
   return named.length >= SHORTEST_INLINE && named.every(({ length }) => length <= LONGEST_MEMBER) ? named.length : 0
 }

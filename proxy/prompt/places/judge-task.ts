@@ -5,6 +5,6 @@ const aboutTexts: ReadonlySet<Reason | undefined> = new Set<Reason>(['task', 'or
 
 /** Returns why the task leaves a list of a message alone, judged by the words around it. */
 export function judgeTask(words: string, { length }: { readonly length: number }): Reason | undefined {
-  const reason = judgeWords(words, { blocks: length, labels: [], prefix: '', isPositional: false })
+  const reason = judgeWords(words, { blocks: length, labels: [], prefix: '', isPositional: false, isLabelled: true })
   return aboutTexts.has(reason) ? reason : undefined
 }

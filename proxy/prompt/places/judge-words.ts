@@ -1,8 +1,8 @@
 import type { LabelForm } from '../../answer/citations/citation-labels.ts'
 import type { Reason } from '../judge/reasons.ts'
-import { areUnmapped } from './citation-specimens.ts'
 import type { Remarks } from './read-remarks.ts'
-import { readWords, type Speaker } from './read-words.ts'
+import { readWords, type Speaker, type WordSigns } from './read-words.ts'
+import { areUnmapped } from './words/citation-specimens.ts'
 
 /** What words are judged for: a list of blocks. */
 export interface JudgedList extends Pick<LabelForm, 'tag' | 'isInParentheses'> {
@@ -13,37 +13,44 @@ export interface JudgedList extends Pick<LabelForm, 'tag' | 'isInParentheses'> {
   readonly prefix: string
   readonly isPositional: boolean
   /** its blocks bear labels, which may move with them */
-  readonly isLabelled?: boolean
+  readonly isLabelled: boolean
   /** the sender states that its order means nothing */
   readonly isSet?: boolean
 }
 
-const smallPair = 2
+/** Why words forbid to move the blocks of a list, and when; the first that holds is the reason. */
+const vetoes: readonly (readonly [Reason, (signs: WordSigns, list: JudgedList, speaker: Speaker) => boolean])[] = [
+  ['task', ({ isTask, isMany }) => isTask || isMany],
+  ['own_work', ({ isOwnWork }) => isOwnWork],
+  ['order', ({ isOrder, roles }) => isOrder || roles.arePaired],
+  // two texts that are held against each other are told apart by their places
+  ['order', ({ roles }, { blocks }) => blocks === 2 && (roles.isChange || roles.isComparing)],
+  ['order', ({ roles }, _, speaker) => roles.isChange && speaker === 'message'],
+  ['named', ({ sizes }, { blocks }) => sizes.has(blocks)],
+  ['named', ({ isWhich }, { isLabelled }) => isWhich && !isLabelled],
+  ['numbers', ({ isData }, { isPositional }) => isData && isPositional],
+  ['numbers', ({ forms }, list) => list.isPositional && areUnmapped(forms, list)],
+  // rules put numbers in brackets to show how to cite
+  ['named', ({ remarks }, list, speaker) => speaksOf(remarks, list, speaker === 'message')],
+]
+
+/** Reasons that do not count where the sender states that the order of its lists means nothing. */
+const aboutOrder: ReadonlySet<Reason> = new Set<Reason>(['task', 'own_work', 'order'])
 
 /**
  * Returns why words beside a list forbid to move its blocks. Words that were judged before are not read again, whatever
  * the list.
  */
 export function judgeWords(words: string, list: JudgedList, speaker: Speaker = 'message'): Reason | undefined {
-  const { isTask, isOwnWork, isOrder, isData, isMany, isWhich, forms, roles, sizes, remarks } = readWords(words, speaker)
-  if (!list.isSet) {
-    if (isTask || isMany) return 'task'
-    if (isOwnWork) return 'own_work'
-    if (isOrder || roles.arePaired) return 'order'
-    if (list.blocks === smallPair && (roles.isChange || roles.isComparing)) return 'order'
-    if (roles.isChange && speaker === 'message') return 'order'
-  }
-  if (sizes.has(list.blocks)) return 'named'
-  if (isWhich && !list.isPositional && !list.isLabelled) return 'named'
-  if (list.isPositional && (isData || areUnmapped(forms, list))) return 'numbers'
-  // rules put numbers in brackets to show how to cite
-  return speaksOf(remarks, list, speaker === 'message') ? 'named' : undefined
+  const signs = readWords(words, speaker)
+  const open = vetoes.filter(([reason]) => !list.isSet || !aboutOrder.has(reason))
+  return open.find(([, holds]) => holds(signs, list, speaker))?.[0]
 }
 
 /** Whether remarks name a block of a list by number or place. */
 export function speaksOf(
   { isCounted, isPartCounted, worded, bracketed }: Remarks,
-  { labels, isPositional, isLabelled = isPositional }: JudgedList,
+  { labels, isLabelled }: JudgedList,
   readsBrackets = true,
 ): boolean {
   if (isCounted || (isPartCounted && !isLabelled)) return true

@@ -3,12 +3,12 @@ import { type PromptContext, placeLabels, slotsByText } from '../body/prompt-con
 import { findEndBehindClosing } from '../borders/find-numbered-closings.ts'
 import { labelFormOf } from '../citation-map.ts'
 import type { Reason } from '../judge/reasons.ts'
-import { ownWords } from './counted-words.ts'
 import { repeatInOtherWords } from './find-parallel-lists.ts'
 import { type JudgedList, judgeWords, speaksOf } from './judge-words.ts'
 import { namesItself } from './names-itself.ts'
 import { type Remarks, readCitations } from './read-remarks.ts'
 import { readWords } from './read-words.ts'
+import { ownWords } from './words/counted-words.ts'
 
 interface Found {
   readonly message: PromptMessage
@@ -61,7 +61,8 @@ export function* markSpokenOf<Message extends Found>(
       })
       marked[place] = { ...message, contexts }
     }
-    if (isHeard(role)) addRemarks(later, role === 'assistant' ? readCitations(words) : readWords(words, 'message').remarks)
+    if (isHeard(role))
+      addRemarks(later, role === 'assistant' ? readCitations(words) : readWords(words, 'message').remarks)
     yield
   }
   return marked
@@ -140,13 +141,23 @@ interface Said {
 function mark(context: PromptContext, said: Said, texts: readonly string[], stays: Stays): PromptContext {
   if (!isMovable(context)) return context
   const reason = judge(context, said, texts, stays)
-  return reason === undefined ? context : stay(context, reason)
+  const judged = reason === undefined ? context : stay(context, reason)
+  return isSubject(said) ? { ...judged, isLeftWhole: true } : judged
 }
 
 /** Texts are left whole where the task is about their order or themselves. */
 function stay(context: PromptContext, reason: Reason): PromptContext {
   const isWhole = reason === 'task' || reason === 'order' || reason === 'own_work'
   return isWhole ? { ...context, isSpokenOf: true, isLeftWhole: true } : { ...context, isSpokenOf: true }
+}
+
+/** Returns whether texts are compared, quoted or counted, as anybody says. */
+function isSubject({ words, rules, asked }: Said): boolean {
+  const messages = asked === undefined ? [words] : [words, asked]
+  return (
+    messages.some((one) => readWords(one, 'message').roles.isSubject) ||
+    rules.some((one) => readWords(one, 'rules').roles.isSubject)
+  )
 }
 
 function judge(context: PromptContext, said: Said, texts: readonly string[], stays: Stays): Reason | undefined {
@@ -162,8 +173,12 @@ function judge(context: PromptContext, said: Said, texts: readonly string[], sta
   if (own) return own
   const asked = said.asked === undefined ? undefined : judgeAsked(said, list)
   if (asked) return asked
-  const all = [said.words, ...said.rules, ...(said.asked === undefined ? [] : [said.asked])]
-  const remarks = [...all.map((words) => readWords(words, 'message').remarks), said.later]
+  const heard = said.asked === undefined ? [said.words] : [said.words, said.asked]
+  const remarks = [
+    ...heard.map((words) => readWords(words, 'message').remarks),
+    ...said.rules.map((words) => readWords(words, 'rules').remarks),
+    said.later,
+  ]
   const isNamed = speaksOf(said.later, list) || isNamedByOwnWord(remarks, context, texts) || namesItself(context, texts)
   return isNamed ? 'named' : undefined
 }
@@ -226,7 +241,8 @@ function isOpen({ contexts, past }: Found): boolean {
 }
 
 // as templates of models and processors write them: `<image>`, `<|audio_pad|>`, `[IMG]`, `<__media__>`, `<image_1>`
-const MEDIA = /<\|?_{0,2}\|?(?:start_of_)?(?:image|img|audio|video|media|vision|picture|speech|sound)[\w-]{0,20}\|?(?: ?\/)?>|\[(?:IMG|IMAGE|AUDIO|VIDEO)[^\]\n]{0,12}\]/i
+const MEDIA =
+  /<\|?_{0,2}\|?(?:start_of_)?(?:image|img|audio|video|media|vision|picture|speech|sound)[\w-]{0,20}\|?(?: ?\/)?>|\[(?:IMG|IMAGE|AUDIO|VIDEO)[^\]\n]{0,12}\]/i
 
 /** Returns why a list stays as received because of what the request's members ask for. */
 function findBound(context: PromptContext, role: string, texts: readonly string[], stays: Stays): Reason | undefined {
@@ -234,7 +250,8 @@ function findBound(context: PromptContext, role: string, texts: readonly string[
   if (role === 'documents' && !stays.isSet) return 'numbers'
   if (stays.data && !stays.isSet) return 'task'
   if (stays.numbers && context.positional) return 'numbers'
-  const hasMedia = stays.media && context.slots.some(({ text, start, end }) => MEDIA.test(texts[text]!.slice(start, end)))
+  const hasMedia =
+    stays.media && context.slots.some(({ text, start, end }) => MEDIA.test(texts[text]!.slice(start, end)))
   return hasMedia ? 'order' : undefined
 }
 

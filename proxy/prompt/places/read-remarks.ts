@@ -1,8 +1,8 @@
 import { toAsciiDigits } from '../scan/words/digits.ts'
-import { blankTopics, NUMERAL, PLACE, readCountedWords, readNumberedWords } from './counted-words.ts'
-import { firstMatches } from './first-matches.ts'
-import { callsByPlace, findNumbered } from './place-words.ts'
-import { readEnds } from './sentences.ts'
+import { blankTopics, NUMERAL, PLACE, readCountedWords, readNumberedWords } from './words/counted-words.ts'
+import { firstMatches } from './words/first-matches.ts'
+import { callsByPlace, findNumbered } from './words/place-words.ts'
+import { readEnds } from './words/sentences.ts'
 
 /** What words outside lists say about blocks by number or position. */
 export interface Remarks {

@@ -1,16 +1,16 @@
 import { LRUCache } from 'lru-cache'
 import { digestOf } from '#index/context-block.ts'
 import { isOfOwnText } from '../judge/own-work.ts'
-import type { AskedForms } from './citation-specimens.ts'
-import { readForms } from './citation-specimens.ts'
-import { readAskedData } from './data-words.ts'
 import { findParallelLists } from './find-parallel-lists.ts'
-import { isAboutOrder } from './order-words.ts'
 import { type Remarks, readRemarks } from './read-remarks.ts'
-import { readRoles, type Roles } from './role-words.ts'
-import { readEnds, sentencesOf } from './sentences.ts'
-import { isAligned } from './task-words.ts'
-import { asksWhich } from './text-words.ts'
+import type { AskedForms } from './words/citation-specimens.ts'
+import { readForms } from './words/citation-specimens.ts'
+import { readAskedData } from './words/data-words.ts'
+import { isAboutOrder } from './words/order-words.ts'
+import { type Roles, readRoles } from './words/role-words.ts'
+import { readEnds, sentencesOf } from './words/sentences.ts'
+import { isAligned } from './words/task-words.ts'
+import { asksWhich } from './words/text-words.ts'
 
 /** Who says words beside a list: rules for a model are about its answers in general, the rest about this list. */
 export type Speaker = 'rules' | 'message'
@@ -39,12 +39,8 @@ export interface WordSigns {
 /** Words of so many messages are remembered; a system prompt is read once, not with every request. */
 const remembered = new LRUCache<string, WordSigns>({ max: 2_000 })
 
-/** Shorter words are read faster than they are digested and looked up. */
-const SHORTEST_REMEMBERED = 64
-
 /** Reads what words say about any list. */
 export function readWords(words: string, speaker: Speaker): WordSigns {
-  if (words.length < SHORTEST_REMEMBERED) return read(words, speaker)
   const key = digestOf(`${speaker}\0${words}`)
   const known = remembered.get(key)
   if (known) return known
@@ -68,7 +64,7 @@ function read(words: string, speaker: Speaker): WordSigns {
     isMany: data.some((own) => own.isMany),
     isWhich: !isRule && sentences.some(asksWhich),
     forms: { specimens: forms.flatMap((own) => own.specimens), isByNumber: forms.some((own) => own.isByNumber) },
-    roles: readRoles(sentences),
+    roles: readRoles(sentences, isRule),
     sizes: findParallelLists(ends),
     remarks: readRemarks(words),
   }

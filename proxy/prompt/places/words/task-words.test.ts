@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readWords } from './read-words.ts'
+import { readWords } from '../read-words.ts'
 
 const isOrdered = (words: string): boolean => {
   const { isTask, isOrder } = readWords(words, 'message')

@@ -4,8 +4,8 @@ import { mentionsTexts, refersToTexts } from './text-words.ts'
 
 // the members of a pair, each in many languages: who speaks of both, speaks of two texts by their roles
 const SAID_APART: readonly [RegExp, RegExp] = [
-    /premise|prämisse|prémisse|premis|посылк|пересил|前提|전제/u,
-    /hypothes|hypothèse|hipótesis|hipótese|ipotesi|hipotez|hypotéz|гипотез|假[设設]|仮説|가설/u,
+  /premise|prämisse|prémisse|premis|посылк|пересил|前提|전제/u,
+  /hypothes|hypothèse|hipótesis|hipótese|ipotesi|hipotez|hypotéz|гипотез|假[设設]|仮説|가설/u,
 ]
 const BEFORE_AFTER: readonly [RegExp, RegExp] = [
   /(?<!\p{L})(?:before|vorher|zuvor|avant|antes|prima|voor|före|før|przed|öncesi|до|trước|sebelum)(?!\p{L})|之前|以前|変更前|이전/u,
@@ -35,7 +35,10 @@ const COMPARING =
   /(?<!\p{L})(?:compar\p{L}+|contrast\p{L}*|contradict\p{L}*|entail\p{L}*|agree\p{L}*|conflict\p{L}*|paraphras\p{L}+|plagiar\p{L}+|duplicat\p{L}+|identical|the same|differ\p{L}*|in common|both|either|neither|versus|vs|better|vergleich\p{L}*|unters?cheid\p{L}*|unterschied\p{L}*|widersprech\p{L}*|identisch|gleich|différen\p{L}*|même|contredi\p{L}*|diferen\p{L}*|mism[oa]s?|mesm[oa]s?|confront\p{L}+|differenz\p{L}*|stess[oi]|vergelijk\p{L}*|verschil\p{L}*|jämför\p{L}*|skillnad\p{L}*|sammenlign\p{L}*|forskel\p{L}*|porówna\p{L}*|różni\p{L}*|porovn\p{L}*|karşılaştır\p{L}*|сравн\p{L}*|отлич\p{L}*|разниц\p{L}*|порівня\p{L}*|so sánh|khác|bandingkan|perbedaan)(?!\p{L})|比[较較]|[区區][别別]|不同|相同|矛盾|比べ|比較|違い|同じ|비교|차이|같은|قارن|الفرق|השווה|הבדל|तुलना|अंतर|เปรียบเทียบ|ต่างกัน/u
 // texts that are the subject themselves: nothing of them may be left out
 const SUBJECT =
-  /(?<!\p{L})(?:compar\p{L}+|contrast|diff|quot(?:e|es|ing|ations?)|verbatim|word for word|literally|count|how many (?:words?|times|characters?|letters?|sentences?|lines?|paragraphs?|occurrences?|documents?|passages?|sources?|clauses?)|word count|copy|repeat|duplicat\p{L}*|plagiar\p{L}+|overlap\p{L}*|in common|wörtlich|zähl\p{L}*|wie viele (?:wörter|dokumente)|vergleich\p{L}*|mot à mot|compte[zr]?|combien de (?:mots|documents)|textualmente|cuent[ae]|cuántas palabras|conta|quante parole|quantas palavras|дословно|сосчитай|сколько (?:слов|документов)|сравн\p{L}*)(?!\p{L})|逐字|原文引用|多少[个個]?[字词]|比[较較]|引用して|何文字|数え|비교|글자 수/u
+  /(?<!\p{L})(?:compar\p{L}+|contrast|diff|quot(?:e|es|ing|ations?)|verbatim|word for word|literally|count|how often|how frequently|how many (?:words?|times|characters?|letters?|sentences?|lines?|paragraphs?|occurrences?|documents?|passages?|sources?|clauses?)|word count|copy|repeat|duplicat\p{L}*|plagiar\p{L}+|overlap\p{L}*|in common|wörtlich|zähl\p{L}*|wie viele (?:wörter|dokumente)|wie oft|vergleich\p{L}*|mot à mot|compte[zr]?|combien de (?:mots|documents|fois)|textualmente|cuent[ae]|cuántas (?:palabras|veces)|quantas vezes|quante volte|conta|quante parole|quantas palavras|дословно|сосчитай|сколько (?:слов|документов|раз)|сравн\p{L}*)(?!\p{L})|逐字|原文引用|多少[个個]?[字词]|比[较較]|引用して|何文字|何回|多少次|几次|몇 번|数え|비교|글자 수/u
+
+/** in a request as short as this, what is compared or counted is the texts in sight */
+const LONGEST_REQUEST = 80
 
 /** What words say of the roles of texts. */
 export interface Roles {
@@ -49,7 +52,7 @@ export interface Roles {
   readonly isSubject: boolean
 }
 
-export function readRoles(sentences: readonly string[]): Roles {
+export function readRoles(sentences: readonly string[], isRule: boolean): Roles {
   const words = sentences.join('\n')
   return {
     arePaired:
@@ -58,6 +61,9 @@ export function readRoles(sentences: readonly string[]): Roles {
       sentences.some((sentence) => PAIRS.some(([one, other]) => one.test(sentence) && other.test(sentence))),
     isChange: sentences.some((sentence) => CHANGE.test(sentence) && refersToTexts(sentence)),
     isComparing: COMPARING.test(words),
-    isSubject: sentences.some((sentence) => SUBJECT.test(sentence) && (mentionsTexts(sentence) || sentence.length < 80)),
+    isSubject: sentences.some(
+      (sentence) =>
+        SUBJECT.test(sentence) && (mentionsTexts(sentence) || (!isRule && sentence.length < LONGEST_REQUEST)),
+    ),
   }
 }

@@ -32,7 +32,7 @@ const OF_TEXTS = toWordPatterns(
   [
     '(?<!\\p{L})(?:sequence|sequential(?:ly)?|succeed(?:s|ing)?|adjacent|contiguous|in a row|positions?|place in the list)(?!\\p{L})',
     // an order, but no `in order to`
-    '(?<!\\p{L})(?:(?<!in )(?:the|their|this|that|same|reading|original|given|input|listed|document|logical|right|correct)(?:[\'’]s?)? order|order (?:matters|counts|is|of (?:the )?(?:list|input|documents?|sources?|passages?|events))|in (?:this|that|the \\p{L}+|their|its|documents?[\'’]s?) order|in order(?=[.,;!?]|$))(?!\\p{L}| to | of relevance)',
+    "(?<!\\p{L})(?:(?<!in )(?:the|their|this|that|same|reading|original|given|input|listed|document|logical|right|correct)(?:['’]s?)? order|order (?:matters|counts|is|of (?:the )?(?:list|input|documents?|sources?|passages?|events))|in (?:this|that|the \\p{L}+|their|its|documents?['’]s?) order|in order(?=[.,;!?]|$))(?!\\p{L}| to | of relevance)",
     '(?<!\\p{L})rank(?:s|ed|ing)?(?!\\p{L})[^.\\n]{0,40}(?<!\\p{L})(?:positions?|place|order|first|last|top|means|by (?!relevan|simil|score))(?!\\p{L})|(?<!\\p{L})rank is(?!\\p{L})',
     `(?<!\\p{L})(?:(?:sorted|ordered|ranked|arranged) (?:by|in|according to)|(?:listed|given) (?:by|in order of|according to)) (?!(?:the order|their |the |your )?(?:relevan|simil|score|rank|how|match|vector|distance|context|following|json|xml|markdown|tags?))`,
     `(?<!\\p{L})(?:come|appear|stand|occur|is listed|are listed|is placed|are placed|is given|are given)s? (?:\\p{L}+ )?(?:later|earlier|first|last|before|after|further|lower|higher|on top)(?!\\p{L})`,
@@ -53,8 +53,8 @@ const OF_TEXTS = toWordPatterns(
     '一旦|直到|就停止|即停止|看到.{0,8}就|見つけ(?:たら|次第)|わかり次第|まで読|하자마자|찾으면|멈추|بمجرد|حتى تجد|ברגע ש|जैसे ही|ทันทีที่',
     // what is right depends on the place
     '(?:später|neuer|früher|älter|nachfolgend|vorhergehend|letzt|erst|ober|unter)e[nrsm]? (?:\\p{L}+ ){0,2}[^.\\n]{0,50}(?:vorrang|überschreib|ersetz|maßgeblich|gehen vor|geht vor|gewinn|gilt|gelten)|(?:das|dem|die|der) (?:spätere|frühere|letztere|erstere|nachfolgende|vorhergehende|letzte|erste)[nrsm]?(?!\\p{L})|reihenfolge|abfolge|versionen|fassungen|seiten (?:eine[srn]|aus|des)|kapitel|später (?:kommt|steht)|weiter (?:unten|oben)',
-    "(?<!\\p{L})(?:l['’]ordre|ordre|séquence|des versions|pages d|chapitres|vient (?:après|plus tard)|plus (?:bas|haut))(?!\\p{L})(?! (?:de|du) pertinence)|(?:document|texte|passage|source|extrait)s? (?:suivant|précédent|ultérieur|postérieur|antérieur)|(?:suivant|précédent|ultérieur|postérieur|antérieur|dernier|premier|plus récent)\\p{L}*(?!\\p{L})[^.\\n]{0,50}(?:remplace|préva|priorité|annule|prime|l['’]emporte)",
-    '(?<!\\p{L})(?:el orden|orden de|secuencia|sequência|sequenza|a ordem|ordem d|l[\'’]ordine|ordine d|versiones|versões|versioni|páginas|pagine|capítulos|capitoli|más (?:abajo|arriba)|viene después|(?:documento|texto|pasaje|fonte|fuente|testo|brano)s? (?:posterior|anterior|siguiente|seguinte|successiv[oi]|precedent[ei]))(?!\\p{L})(?! relevan)|(?:posterior|anterior|siguiente|seguinte|últim|primer|primeir|successiv|precedent|ultim|più recent|más reciente|mais recente)\\p{L}*[^.\\n]{0,50}(?:prevalec|prevalg|reemplaza|sustituye|sostitui|substitu|anula|annulla|prioridad|priorità|prioridade|precedenc|precedenza)',
+    "(?<!\\p{L})(?:l['’]ordre|ordre|séquence|des versions|pages d|chapitres|vient (?:après|plus tard)|plus (?:bas|haut))(?!\\p{L})(?! (?:de|du) pertinence)|(?:document|texte|passage|source|extrait) (?:suivant|précédent|ultérieur|postérieur|antérieur)e?(?!\\p{L})|(?:suivant|précédent|ultérieur|postérieur|antérieur|dernier|premier|plus récent)\\p{L}*(?!\\p{L})[^.\\n]{0,50}(?:remplace|préva|priorité|annule|prime|l['’]emporte)",
+    "(?<!\\p{L})(?:el orden|orden de|secuencia|sequência|sequenza|a ordem|ordem d|l['’]ordine|ordine d|versiones|versões|versioni|páginas|pagine|capítulos|capitoli|más (?:abajo|arriba)|viene después|(?:documento|texto|pasaje|fonte|fuente|testo|brano) (?:posterior|anterior|siguiente|seguinte|successiv[oa]|precedente))(?!\\p{L})(?! relevan)|(?:posterior|anterior|siguiente|seguinte|últim|primer|primeir|successiv|precedent|ultim|più recent|más reciente|mais recente)\\p{L}*[^.\\n]{0,50}(?:prevalec|prevalg|reemplaza|sustituye|sostitui|substitu|anula|annulla|prioridad|priorità|prioridade|precedenc|precedenza)",
     '(?<!\\p{L})(?:volgorde|latere|nieuwere|eerdere|laatste|eerste|volgende|senare|nyare|tidigare|sista|senere|nyere|tidligere|siste|sidste)(?!\\p{L})[^.\\n]{0,50}(?:voorrang|vervang|overschrij|prioriteit|företräde|ersätt|forrang|erstatte|overskriv|skriver över|gäller före|belang)|(?<!\\p{L})(?:ordningen|rækkefølgen|rekkefølgen|versies|versioner|versjoner)',
     '(?<!\\p{L})(?:последнему|последний|первому|позднему|более поздн\\p{L}+)(?=[.,;!]|$| из)|(?<!\\p{L})(?:порядок|порядке|очередност|верси[йия]|страниц|глав[ыа]|следу(?:ет|ют) друг за другом|порядк)|(?:поздн|последующ|предыдущ|нов(?:ы|ее)|последн|перв|ранн|пізн|наступн|останн)\\p{L}*(?!\\p{L})[^.\\n]{0,50}(?:приоритет|пріоритет|заменя|замінює|отменя|важнее|преоблада|переважа)',
     '(?<!\\p{L})(?:kolejność|kolejności|pořadí|sırası|sıralama|urutan|järjestys|sorrend|ordinea|wersj|verze)|(?:późniejsz|nowsz|wcześniejsz|ostatni|następn|sonraki|daha yeni|önceki)\\p{L}*[^.\\n]{0,50}(?:pierwszeństw|zastępuj|nadpisuj|priorytet|geçersiz kıl|önceli|yerine geçer|üzerine yaz)',
@@ -80,6 +80,14 @@ const IN_THIS_ORDER =
 export function isAboutOrder(sentence: string, isRule: boolean): boolean {
   if (IN_TURN.test(sentence) && (!isRule || refersToTexts(sentence))) return true
   if (RELEVANCE.test(sentence)) return false
-  if (isRule) return refersToTexts(sentence) && (holdsWords(ORDERED, sentence) || (mentionsTexts(sentence) && holdsWords(OF_TEXTS, sentence)))
-  return holdsWords(ORDERED, sentence) || IN_THIS_ORDER.test(sentence) || (refersToTexts(sentence) && holdsWords(OF_TEXTS, sentence))
+  if (isRule)
+    return (
+      refersToTexts(sentence) &&
+      (holdsWords(ORDERED, sentence) || (mentionsTexts(sentence) && holdsWords(OF_TEXTS, sentence)))
+    )
+  return (
+    holdsWords(ORDERED, sentence) ||
+    IN_THIS_ORDER.test(sentence) ||
+    (refersToTexts(sentence) && holdsWords(OF_TEXTS, sentence))
+  )
 }

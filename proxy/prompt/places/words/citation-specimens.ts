@@ -1,11 +1,12 @@
-import { isMappedForm } from '../../answer/citations/is-mapped-form.ts'
-import type { LabelForm } from '../../answer/citations/citation-labels.ts'
+import type { LabelForm } from '../../../answer/citations/citation-labels.ts'
+import { isMappedForm } from '../../../answer/citations/is-mapped-form.ts'
 import { mentionsTexts } from './text-words.ts'
 
 /* Forms of citation that a prompt asks for. Where one is not mapped back, the numbers of a list stay. */
 
 // what stands for a number: digits, a letter of a formula, a name in braces
-const PLACEHOLDER = '\\$?[{<]?(?:\\d{1,3}|[XYZNKIJxyznkij]|(?:doc |document |source |ref |passage )?(?:index|idx|ids?|num(?:ber)?s?|no\\.?|nr\\.?|#))[}>]?'
+const PLACEHOLDER =
+  '\\$?[{<]?(?:\\d{1,3}|[XYZNKIJxyznkij]|(?:doc |document |source |ref |passage )?(?:index|idx|ids?|num(?:ber)?s?|no\\.?|nr\\.?|#))[}>]?'
 const NUMBERS = `${PLACEHOLDER}(?: ?(?:[,;–&-]|and) ?(?:${PLACEHOLDER}|\\.\\.\\.|…)){0,8}`
 const NAME = '\\p{L}[\\p{L}\\p{N}]*(?:[ _:#./-]{1,2}\\p{L}[\\p{L}\\p{N}]*){0,3}[ _:#.-]{0,2}'
 const BRACKETED = new RegExp(
@@ -19,7 +20,12 @@ const BRACKETED = new RegExp(
   ].join('|'),
   'gu',
 )
-const PLAIN = new RegExp(`\\((?:${NAME})?${NUMBERS}\\)|(?<![\\p{L}\\p{N}#/.-])\\p{L}{1,12}[-_#]{1,2}\\d{1,2}(?![\\p{L}\\p{N}]|\\.\\d)|(?<![=:])["'“‘\`](?:${NAME})?${NUMBERS}["'”’\`]`, 'gu')
+// without these, no text matches the pattern above
+const SIGN = /[[【〔「<^{¹²³⁴⁵⁶⁷⁸⁹†«"“']/u
+const PLAIN = new RegExp(
+  `\\((?:${NAME})?${NUMBERS}\\)|(?<![\\p{L}\\p{N}#/.-])\\p{L}{1,12}[-_#]{1,2}\\d{1,2}(?![\\p{L}\\p{N}]|\\.\\d)|(?<![=:])["'“‘\`](?:${NAME})?${NUMBERS}["'”’\`]`,
+  'gu',
+)
 
 const CITES =
   /(?<!\p{L})(?:cit(?:e|es|ed|ing|ations?)|referenc\w*|refer to|attribut\w*|footnotes?|sources? used|source (?:number|id)s?|mark (?:each|every|the|your)|zitier\p{L}*|zitat\p{L}*|quellenangabe\p{L}*|beleg\p{L}*|verweis\p{L}*|cite[zr]|citations?|référenc\p{L}*|cita|citar|citas?|citação|citações|citazion\p{L}*|referencia|referência|riferiment\p{L}*|citeer|verwijs\p{L}*|hänvisa|henvis|cytuj|przypis|citujte|alıntı|kaynak|цитир\p{L}*|ссыл\p{L}*|сноск\p{L}*|посилан\p{L}*|trích dẫn|kutip|sitasi)(?!\p{L})|引用|标注|標註|角标|脚注|出典|参照|인용|각주|استشه|مرجع|उद्धर|อ้างอิง|παραπομπ/iu
@@ -39,8 +45,9 @@ export interface AskedForms {
 /** Reads the forms of citation in a sentence as it is written. */
 export function readForms(sentence: string): AskedForms {
   const isCiting = CITES.test(sentence)
-  const specimens = [...sentence.matchAll(BRACKETED)].map(([specimen]) => specimen)
-  if (isCiting) specimens.push(...[...sentence.matchAll(PLAIN)].map(([specimen]) => specimen.replace(/^["'“‘`]|["'”’`]$/gu, '')))
+  const specimens = SIGN.test(sentence) ? [...sentence.matchAll(BRACKETED)].map(([specimen]) => specimen) : []
+  if (isCiting)
+    specimens.push(...[...sentence.matchAll(PLAIN)].map(([specimen]) => specimen.replace(/^["'“‘`]|["'”’`]$/gu, '')))
   const isByNumber =
     specimens.length === 0 &&
     BY_NUMBER.test(sentence) &&

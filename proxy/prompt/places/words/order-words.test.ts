@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { readWords } from '../read-words.ts'
 import { callsByPlace } from './place-words.ts'
-import { readWords } from './read-words.ts'
 
 const isOrdered = (words: string): boolean => {
   const { isTask, isOrder } = readWords(words, 'message')

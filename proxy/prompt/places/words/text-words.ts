@@ -5,7 +5,8 @@ export const TEXTS =
   '(?:documents?|docs?|sources?|passages?|contexts?|chunks?|files?|results?|snippets?|excerpts?|extracts?|articles?|texts?|items?|entry|entries|memory|memories|notes?|records?|papers?|pages?|contracts?|polic(?:y|ies)|reviews?|paragraphs?|links?|hits?|e-?mails?|tickets?|messages?|versions?|amendments?|candidates?)'
 
 const stems = [...new Set(languages.flatMap(({ nouns }) => nouns.split('|')))]
-const UNSPACED = '文[档檔件章献獻書本]|[资資]料|[来來]源|段落|片段|[结結]果|ドキュメント|出典|記事|テキスト|문서|자료|출처|글|기사|텍스트|เอกสาร'
+const UNSPACED =
+  '文[档檔件章献獻書本]|[资資]料|[来來]源|段落|片段|[结結]果|ドキュメント|出典|記事|テキスト|문서|자료|출처|글|기사|텍스트|เอกสาร'
 const ANY_TEXT = new RegExp(`(?<!\\p{L})(?:${TEXTS}(?!\\p{L})|(?:ال|ה)?(?:${stems.join('|')}))|${UNSPACED}`, 'u')
 // `which document`, `in welchem Dokument`, `哪个文档`
 const WHICH = new RegExp(

@@ -20,7 +20,7 @@ function isClosed(sentence: string): boolean {
 
 const FENCE = /^\s*```/
 
-const ONE = "(?:one|a|an|a single|exactly one|only one|just one|the|its|their|only the|just the|nothing but the)"
+const ONE = '(?:one|a|an|a single|exactly one|only one|just one|the|its|their|only the|just the|nothing but the)'
 // `Reply with one digit`, `answer by a single letter`
 const BARE = new RegExp(
   [
@@ -40,7 +40,7 @@ const BARE = new RegExp(
 )
 
 /** What kind of data an answer is asked to be, by a lower-case sentence. */
-export interface AskedData {
+interface AskedData {
   /** numbers may stand in it */
   readonly isData: boolean
   /** it may hold a value for each text, though no word says so */
@@ -50,7 +50,14 @@ export interface AskedData {
 export function readAskedData(sentence: string): AskedData {
   const isFormat =
     (OBJECT.test(sentence) && isClosed(sentence)) ||
-    (FORMAT.test(sentence) && !FENCE.test(sentence) && !GIVEN.test(sentence) && (!QUESTION.test(sentence) || ASKED_IN.test(sentence)))
-  const isMany = isFormat && /(?<!\p{L})(?:arrays?|json lists?|list of|lists|csv|tsv)(?!\p{L})|[数數][组組]|列表|配列|배열|목록|tabel|tableau|tabla|liste|lista|массив|список|таблиц/u.test(sentence)
+    (FORMAT.test(sentence) &&
+      !FENCE.test(sentence) &&
+      !GIVEN.test(sentence) &&
+      (!QUESTION.test(sentence) || ASKED_IN.test(sentence)))
+  const isMany =
+    isFormat &&
+    /(?<!\p{L})(?:arrays?|json lists?|list of|lists|csv|tsv)(?!\p{L})|[数數][组組]|列表|配列|배열|목록|tabel|tableau|tabla|liste|lista|массив|список|таблиц/u.test(
+      sentence,
+    )
   return { isData: isFormat || BARE.test(sentence), isMany }
 }
