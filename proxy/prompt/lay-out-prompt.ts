@@ -121,7 +121,9 @@ class LayoutWriter {
       laidOut.push(this.#layOut(message, place < lastAnswer))
       yield
     }
-    const marked = yield* markSpokenOf(laidOut, this.#texts, this.#state.stays)
+    const marked = yield* markSpokenOf(laidOut, this.#texts, this.#state.stays, (refused, { text, start, end }) =>
+      this.#refusals.push({ refused, text, start, end }),
+    )
     return { preamble, messages: cutRanks(marked, this.#texts, this.#volatileFields()) }
   }
 

@@ -12,8 +12,8 @@ export interface JudgedList extends Pick<LabelForm, 'tag' | 'isInParentheses'> {
   /** what precedes the number in a label */
   readonly prefix: string
   readonly isPositional: boolean
-  /** its blocks bear labels, which may move with them */
-  readonly isLabelled: boolean
+  /** its blocks bear labels, which may move with them; by default if these count */
+  readonly isLabelled?: boolean
   /** the sender states that its order means nothing */
   readonly isSet?: boolean
 }
@@ -27,7 +27,7 @@ const vetoes: readonly (readonly [Reason, (signs: WordSigns, list: JudgedList, s
   ['order', ({ roles }, { blocks }) => blocks === 2 && (roles.isChange || roles.isComparing)],
   ['order', ({ roles }, _, speaker) => roles.isChange && speaker === 'message'],
   ['named', ({ sizes }, { blocks }) => sizes.has(blocks)],
-  ['named', ({ isWhich }, { isLabelled }) => isWhich && !isLabelled],
+  ['named', ({ isWhich }, { isPositional, isLabelled = isPositional }) => isWhich && !isLabelled],
   ['numbers', ({ isData }, { isPositional }) => isData && isPositional],
   ['numbers', ({ forms }, list) => list.isPositional && areUnmapped(forms, list)],
   // rules put numbers in brackets to show how to cite
@@ -50,7 +50,7 @@ export function judgeWords(words: string, list: JudgedList, speaker: Speaker = '
 /** Whether remarks name a block of a list by number or place. */
 export function speaksOf(
   { isCounted, isPartCounted, worded, bracketed }: Remarks,
-  { labels, isLabelled }: JudgedList,
+  { labels, isPositional, isLabelled = isPositional }: JudgedList,
   readsBrackets = true,
 ): boolean {
   if (isCounted || (isPartCounted && !isLabelled)) return true

@@ -1,5 +1,5 @@
 import type { PromptMessage } from '../body/prompt.ts'
-import { type PromptContext, placeLabels, slotsByText } from '../body/prompt-context.ts'
+import { type ContextSlot, type PromptContext, placeLabels, slotsByText } from '../body/prompt-context.ts'
 import { findEndBehindClosing } from '../borders/find-numbered-closings.ts'
 import { labelFormOf } from '../citation-map.ts'
 import type { Reason } from '../judge/reasons.ts'
@@ -34,12 +34,14 @@ const nothingStays: Stays = { numbers: false, data: false, media: false, isSet: 
 /**
  * Marks contexts whose blocks are mentioned by position: in the text around them, in system messages, in later user or
  * assistant messages, in the blocks themselves, or in data that the model may write. None of these words are rewritten,
- * so the blocks they refer to must stay in place. Yields once per message, so that the work can be done in slices.
+ * so the blocks they refer to must stay in place. Calls `refuse` with the reason and the first block of each list that
+ * stays. Yields once per message, so that the work can be done in slices.
  */
 export function* markSpokenOf<Message extends Found>(
   messages: readonly Message[],
   texts: readonly string[],
   stays: Stays = nothingStays,
+  refuse: (reason: Reason, first: ContextSlot) => void = () => {},
 ): Generator<void, Message[]> {
   const marked = [...messages]
   const first = messages.findIndex(isOpen)
@@ -56,8 +58,11 @@ export function* markSpokenOf<Message extends Found>(
     if (isOwn) {
       const said = { role, words, rules: isOfSystem(message) ? [] : rules, asked: asked.of(place), later }
       const contexts = message.contexts.map((context) => {
+        if (!isMovable(context)) return context
         const isPaired = isPairedByPlace(context, message.contexts, words, texts)
-        return isPaired ? stay(context, 'order') : mark(context, said, texts, stays)
+        const reason = isPaired ? 'order' : judge(context, said, texts, stays)
+        if (reason) refuse(reason, context.slots[0]!)
+        return stay(context, reason, isSubject(said))
       })
       marked[place] = { ...message, contexts }
     }
@@ -138,17 +143,11 @@ interface Said {
   readonly later: Remarks
 }
 
-function mark(context: PromptContext, said: Said, texts: readonly string[], stays: Stays): PromptContext {
-  if (!isMovable(context)) return context
-  const reason = judge(context, said, texts, stays)
-  const judged = reason === undefined ? context : stay(context, reason)
-  return isSubject(said) ? { ...judged, isLeftWhole: true } : judged
-}
-
 /** Texts are left whole where the task is about their order or themselves. */
-function stay(context: PromptContext, reason: Reason): PromptContext {
-  const isWhole = reason === 'task' || reason === 'order' || reason === 'own_work'
-  return isWhole ? { ...context, isSpokenOf: true, isLeftWhole: true } : { ...context, isSpokenOf: true }
+function stay(context: PromptContext, reason: Reason | undefined, isAbout: boolean): PromptContext {
+  const isWhole = isAbout || reason === 'task' || reason === 'order' || reason === 'own_work'
+  const whole = isWhole ? { ...context, isLeftWhole: true } : context
+  return reason === undefined ? whole : { ...whole, isSpokenOf: true }
 }
 
 /** Returns whether texts are compared, quoted or counted, as anybody says. */
