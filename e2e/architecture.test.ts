@@ -31,7 +31,7 @@ const floors = {
     mirror: ['columns', 'hotness', 'ordering'],
   },
   proxy: inOrder(
-    ...['json', 'answer', 'store', 'access', 'prompt', 'templates', 'hygiene', 'bounds', 'http', 'config'],
+    ...['json', 'demands', 'answer', 'store', 'access', 'prompt', 'templates', 'hygiene', 'bounds', 'http', 'config'],
     ...[
       'engine-reports',
       'mirror',
@@ -67,6 +67,9 @@ const floors = {
     enclosed: [],
     headed: [],
     lines: [],
+  },
+  'proxy/prompt/places': {
+    words: [],
   },
   'proxy/prompt/scan': {
     words: [],

@@ -5,6 +5,8 @@ export const skippedReasons = [
   'ambiguous_turn',
   'encoded_body',
   'internal_error',
+  'measured',
+  'media',
   'mode_off',
   'no_blocks',
   'not_permitted',

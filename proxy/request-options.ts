@@ -15,6 +15,8 @@ export interface RequestSwitches {
 
 /** All options that a request may set. */
 export interface RequestOptions extends RequestSwitches {
+  /** states that the order of the request's lists means nothing */
+  readonly set?: boolean
   /** for engines that reuse KV at any position; if not given, the engine decides */
   readonly reuse?: ReuseWish
   /** for a vLLM that selects pages: share of its context's pages that decode steps may read */
@@ -32,7 +34,7 @@ const switches = new Map([
 ])
 
 // options that are not switches, as the error message lists them
-const others = ['reuse=off|0…1', 'pages=0…1']
+const others = ['set', 'reuse=off|0…1', 'pages=0…1']
 
 const shares = /^(0|1|0?\.\d+|[01]\.\d+)$/
 
@@ -74,7 +76,12 @@ function plainValue(value: OptionValue): string | number {
 
 function readOption(name: string, value: string | number): boolean | ReuseWish | undefined {
   if (name === 'pages') return readShare(value)
+  if (name === 'set') return value === '' || readOnOff(value)
   return name === 'reuse' ? readReuse(value) : readSwitch(name, value)
+}
+
+function readOnOff(value: string | number): boolean | undefined {
+  return value === 'on' ? true : value === 'off' ? false : undefined
 }
 
 function readSwitch(name: string, value: string | number): boolean | undefined {

@@ -134,7 +134,8 @@ class Cuts {
 }
 
 function moveContext(context: PromptContext, move: (text: number, offset: number) => number): PromptContext {
-  const { annotateAt, slots, blocks, contents, positional, labelPrefix, isResult, isSpokenOf, certain } = context
+  const { annotateAt, slots, blocks, contents, positional, labelPrefix, isResult, isSpokenOf, isLeftWhole, certain } =
+    context
   const moved = {
     slots: slots.map((slot) => moveSlot(slot, move)),
     blocks,
@@ -145,7 +146,7 @@ function moveContext(context: PromptContext, move: (text: number, offset: number
     isResult,
   }
   const known = certain ? { certain, ...moved } : moved
-  return isSpokenOf ? { isSpokenOf, ...known } : known
+  return isSpokenOf ? { isSpokenOf, ...(isLeftWhole && { isLeftWhole }), ...known } : known
 }
 
 function moveSlot(

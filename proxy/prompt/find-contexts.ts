@@ -185,17 +185,23 @@ function* findMarkedContexts(
     const { lists: sure, refusals: seen } = yield* searchLists(whole, traits)
     const reason = reasonOutside(whole, seen)
     for (const { refused, at } of seen) refuse((refused === 'no_evidence' && reason) || refused, at)
-    const task = judgeTask(wordsAround(whole, sure))
+    const around = wordsAround(whole, sure)
     const guessed = sure.filter((list) => {
-      const alike = task ?? findLookalike(whole, list, traits.whole)
+      const alike = judgeTask(around, list.blocks) ?? findLookalike(whole, list, traits.whole)
       if (alike !== undefined) refuse(alike, { start: list.blocks[0]!.start, end: list.end })
       return alike === undefined
     })
     return { marked: sure, guessed }
   }
+  // the words around a known template's list differ from request to request
+  const judgeCut = (list: ContextList): { marked: readonly ContextList[]; guessed: readonly ContextList[] } => {
+    const task = judgeTask(wordsAround(whole, [list]), list.blocks)
+    if (task !== undefined) refuse(task, { start: list.blocks[0]!.start, end: list.end })
+    return { marked: [list], guessed: task === undefined ? [list] : [] }
+  }
   const isOne = message.texts.length === 1
   const cut = isOne ? templates?.cut(message, whole) : undefined
-  const { marked, guessed } = cut ? { marked: [cut], guessed: [cut] } : yield* readByRules()
+  const { marked, guessed } = cut ? judgeCut(cut) : yield* readByRules()
   if (isOne && !cut) templates?.learn(message, whole, guessed)
   const place = (lists: readonly ContextList[]): PlacedLists => {
     const found = leaveOutAnswers(whole, lists).map((list) => toContext(list, whole, locate))
@@ -224,7 +230,7 @@ function reasonOutside(text: string, seen: readonly Refusal[]): Reason | undefin
   const unproved = seen.filter(({ refused }) => refused === 'no_evidence').map(({ at }) => at)
   if (unproved.length === 0) return undefined
   const starts = [...unproved.map(({ start }) => start), text.length]
-  return judgeTask(starts.map((start, i) => text.slice(unproved[i - 1]?.end ?? 0, start)).join('\n\n'))
+  return judgeTask(starts.map((start, i) => text.slice(unproved[i - 1]?.end ?? 0, start)).join('\n\n'), unproved)
 }
 
 /** Returns the text before, between and after the lists. */

@@ -28,7 +28,7 @@ import { settleHistory } from './history/settle-history.ts'
 import { translateHistory } from './history/translate-history.ts'
 import type { LaidOutMessage, Layout, PermitLists, PromptLayout, UnresolvedTurn } from './layout.ts'
 import { type PlacedContext, placeBlocks } from './place-explicit-context.ts'
-import { markSpokenOf, type UnmappedNames } from './places/mark-spoken-of.ts'
+import { markSpokenOf, type Stays } from './places/mark-spoken-of.ts'
 import { findTurns } from './scan/find-turns.ts'
 
 /** A message read on its own, regardless of what comes before it. */
@@ -58,7 +58,7 @@ interface LayoutState {
   readonly blockTemplate: string
   /** finds lists whose borders are certain */
   readonly certain?: CertainFinder | undefined
-  readonly unmapped?: UnmappedNames | undefined
+  readonly stays?: Stays | undefined
   /** templates whose lists need not be found anew */
   readonly known?: KnownTemplates | undefined
   /** undefined: every list may be moved */
@@ -127,10 +127,12 @@ class LayoutWriter {
       laidOut.push(this.#layOut(message, place < lastAnswer))
       yield
     }
-    const { unmapped, options } = this.#state
+    const { stays, options } = this.#state
     const isMapped = options.citations !== false
-    const settled = isMapped ? settleHistory(laidOut, this.#texts, unmapped) : laidOut
-    const marked = yield* markSpokenOf(settled, this.#texts, unmapped)
+    const settled = isMapped ? settleHistory(laidOut, this.#texts, stays) : laidOut
+    const marked = yield* markSpokenOf(settled, this.#texts, stays, (refused, { text, start, end }) =>
+      this.#refusals.push({ refused, text, start, end }),
+    )
     const permitted = this.#state.permit?.(marked, this.#texts) ?? marked
     const cut = cutRanks(permitted, this.#texts, this.#volatileFields())
     return { preamble, messages: isMapped ? translateHistory(cut, this.#texts) : cut }

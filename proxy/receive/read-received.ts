@@ -49,6 +49,8 @@ export function readReceived(
   if (!isUtf8(body)) throw new ProxyError('invalid_body', 'The request body is not valid JSON: it is not UTF-8.')
   const prompt = readPromptBody(api, withoutByteOrderMark(body))
   if (!prompt) return { ...unread, skipped: 'unexpected_shape' }
+  // not even a separator is taken out of a prompt that its caller measures
+  if (prompt.set && prompt.demands.asReceived) return { ...unread, prompt, skipped: undefined }
   const parted = part(api, prompt, separators)
   if (parted === 'too_many') return { ...unread, prompt: { ...prompt, set: undefined }, skipped: tooLarge }
   const { tidied, ...tidy } = tidyUp(api, parted?.prompt ?? prompt, hygiene)

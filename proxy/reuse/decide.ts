@@ -13,7 +13,7 @@ import type { PlacedContext } from '../prompt/place-explicit-context.ts'
 import type { SkippedReason } from '../reasons.ts'
 import type { Received } from '../receive/read-received.ts'
 import type { Decision, DecisionInput, DecisionState } from './decision.ts'
-import { layOutAtOnce, place } from './lay-out-request.ts'
+import { layOutAtOnce, optionsOf, place } from './lay-out-request.ts'
 import { isRewritten, turnsAsReceived } from './note-turns.ts'
 import type { PlannedRoute } from './plan-route.ts'
 import { planRoutes, planRoutesAsReceived } from './plan-routes.ts'
@@ -47,7 +47,7 @@ const noTurns = (): Map<TurnKey, SentTurn> => new Map()
 export function decide(input: DecisionInput, state: DecisionState): Decision {
   const started = state.now()
   const { prompt, skipped } = input.received
-  const options = { ...input.options, ...prompt?.explicit?.options }
+  const options = optionsOf(input)
   const leave = (reason: SkippedReason | undefined, splices = tidied(input.received), fault?: unknown): Decision => ({
     splices,
     candidate: selectByLoad(state),
@@ -173,10 +173,12 @@ function selectByLoad({ candidates, select }: DecisionState): number {
 }
 
 function reasonFor(
-  { mode, options }: DecisionInput,
+  { mode, options, received }: DecisionInput,
   { isUnsure, refusals }: Layout,
   { contexts, isReuseEnough }: PlannedRoute,
 ): SkippedReason {
+  const asReceived = received.prompt?.demands.asReceived
+  if (asReceived) return asReceived
   if (refusals.some(({ refused }) => refused === 'too_many')) return 'too_many_blocks'
   if (contexts.every(({ order }) => order.length === 0)) return isUnsure ? 'unsure_borders' : 'no_blocks'
   if (mode === 'shadow') return 'shadow'

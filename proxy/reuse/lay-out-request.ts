@@ -1,5 +1,4 @@
 import type { ConversationStore } from '#index/conversation-store.ts'
-import { asksForData } from '../answer/asks-for-data.ts'
 import type { PromptSet } from '../prompt/body/prompt.ts'
 import type { PromptBody } from '../prompt/body/prompt-body.ts'
 import { finish } from '../prompt/finish.ts'
@@ -7,6 +6,7 @@ import { layOutPrompts } from '../prompt/lay-out-prompt.ts'
 import type { Layout } from '../prompt/layout.ts'
 import { type PlacedContext, placeExplicitContext } from '../prompt/place-explicit-context.ts'
 import type { Wording } from '../prompt/wording.ts'
+import type { RequestOptions } from '../request-options.ts'
 import { withTurnsAsReceived } from '../store/turns-as-received.ts'
 import type { DecisionInput, DecisionState, LaidOut } from './decision.ts'
 
@@ -50,7 +50,16 @@ export function place({ explicit }: PromptBody, set: PromptSet, { block }: Wordi
   return explicit?.blocks && placeExplicitContext(set, explicit.blocks, block)
 }
 
-function layOutSet(
+/** Returns the options of a request. What goes as received is neither ordered nor shortened nor annotated. */
+export function optionsOf({
+  options,
+  received: { prompt },
+}: Pick<DecisionInput, 'options' | 'received'>): RequestOptions {
+  const asReceived = prompt?.demands.asReceived && { reorder: false, dedup: false, annotate: false }
+  return { ...options, ...prompt?.explicit?.options, ...asReceived }
+}
+
+function* layOutSet(
   prompt: PromptBody,
   set: PromptSet,
   placed: PlacedContext | undefined,
@@ -58,23 +67,36 @@ function layOutSet(
   store: ConversationStore,
 ): Generator<void, Layout> {
   const { mode, isRefused, tenant, conversation, wording, volatileFields, certain, known, permit } = input
-  const merged = { ...input.options, ...prompt.explicit?.options }
-  const { tools } = prompt.members
-  const isKept = mode === 'shadow' || isRefused
-  return layOutPrompts(set, placed, {
+  const options = optionsOf(input)
+  const { asReceived, areNumbersData, isOrderData, hasMedia } = prompt.demands
+  const isKept = mode === 'shadow' || isRefused || asReceived
+  const layout = yield* layOutPrompts(set, placed, {
     tenant,
     conversation: prompt.explicit?.conversation ?? conversation,
     salt: prompt.members.cache_salt,
-    options: merged,
+    options,
     store: isRefused ? withTurnsAsReceived(store) : store,
     blockTemplate: wording.block,
     certain: certain?.finder,
     known,
-    permit,
+    // what the application states to be a set needs no permission
+    permit: options.set === true ? undefined : permit,
     volatileFields: isKept ? 'keep' : volatileFields,
-    unmapped: {
-      inAnswer: merged.citations !== false && asksForData(prompt.members),
-      inCalls: Array.isArray(tools) && tools.length > 0,
+    stays: {
+      numbers: options.citations !== false && areNumbersData,
+      data: isOrderData,
+      media: hasMedia,
+      isSet: options.set === true,
     },
   })
+  return asReceived ? withoutPast(layout) : layout
+}
+
+/** Returns a layout whose turns are sent as received, even if they were sent otherwise before. */
+function withoutPast(layout: Layout): Layout {
+  const prompts = layout.prompts.map((prompt) => ({
+    ...prompt,
+    messages: prompt.messages.map((message) => ({ ...message, past: [] })),
+  }))
+  return { ...layout, prompts }
 }

@@ -180,7 +180,7 @@ class PromptReuse {
     }
     this.#state.budget?.look()
     // texts that are compared, quoted, counted or handed back have to be there
-    const isOpen = !isLeftAlone(found) && laidOut.message.role !== 'documents'
+    const isOpen = !found.isLeftWhole && found.template?.mayMove !== false && laidOut.message.role !== 'documents'
     const mayPoint = options.dedup !== false && isOpen && !this.#isLate
     const { order, searchPath, mostShared } = this.#order(found, scope, mayPoint)
     const fresh = this.#freshBlocks(found, order)

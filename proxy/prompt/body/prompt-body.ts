@@ -1,4 +1,5 @@
 import type { Json } from '#engine-adapters/json-object.ts'
+import type { Demands } from '../../demands/demands.ts'
 import {
   insertMembers,
   removeMembers,
@@ -20,6 +21,8 @@ export interface PromptBody {
   readonly spans: SpanFinder
   /** the parsed object, for members outside the prompt such as `tools` and the response format */
   readonly members: Json
+  /** what its other members forbid */
+  readonly demands: Demands
   /** the body's `reprise` field */
   readonly explicit: ExplicitContext | undefined
   /** undefined if the object has an unexpected shape: such a body is left for the engine to judge */

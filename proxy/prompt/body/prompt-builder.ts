@@ -1,8 +1,7 @@
 import { isObject, type Json } from '#engine-adapters/json-object.ts'
+import { isSet } from '../../demands/values.ts'
 import { isSorted } from '../scan/words/tool-kind.ts'
 import type { JsonPath, Prompt, PromptMessage, PromptText } from './prompt.ts'
-
-/** A JSON object whose members are not known yet. */
 
 interface Piece {
   readonly path: JsonPath
@@ -81,8 +80,8 @@ export function isParts(value: unknown): value is Json[] {
 }
 
 /**
- * Splits content, which is a string or an array of parts, into its texts and the parts that are not text. `types` are
- * the part types whose `text` counts.
+ * Splits content, which is a string or an array of parts, into its texts and the rest: parts that are not text, and
+ * members of a text's own. `types` are the part types whose `text` counts.
  */
 export function splitContent(
   content: unknown,
@@ -94,9 +93,17 @@ export function splitContent(
   const others: unknown[] = []
   for (const [place, part] of (isParts(content) ? content : []).entries()) {
     const { type, text } = part
-    if (types.includes(type as string) && typeof text === 'string')
+    if (types.includes(type as string) && typeof text === 'string') {
       pieces.push({ path: [...path, place, 'text'], text })
-    else others.push([place, part])
+      if (hasOwnMembers(part)) others.push([place, { ...part, text: undefined }])
+    } else others.push([place, part])
   }
   return { pieces, others }
+}
+
+const membersOfTexts = new Set(['type', 'text', 'cache_control'])
+
+/** Whether a text part has members that belong to its text alone, and would stay behind if the text moved. */
+export function hasOwnMembers(part: Json): boolean {
+  return Object.entries(part).some(([name, value]) => !membersOfTexts.has(name) && isSet(value))
 }

@@ -62,6 +62,8 @@ export interface PromptContext {
   readonly isSpokenOf?: boolean
   /** the template that it is of, if it needs permission to move; undefined: it was stated, or all may move */
   readonly template?: TemplateUse | undefined
+  /** the task is about its texts themselves or their order, so that nothing of them is left out */
+  readonly isLeftWhole?: boolean
   /** values of rank fields that were cut out of its blocks, by slot; undefined: texts are as received */
   readonly cut?: CutRanks | undefined
   /** source of its borders, if no mark in the prompt shows them */

@@ -81,8 +81,9 @@ describe('responses', () => {
 
   test('blocks are ordered', () => {
     const sender = new Sender()
-    sender.sendBody({ instructions: 's', input: list('one', 'two') }, { api: 'responses' })
-    const sent = sender.sendBody({ instructions: 's', input: list('two', 'one') }, { api: 'responses' })
+    const body = (...blocks: string[]) => ({ instructions: 's', store: false, input: list(...blocks) })
+    sender.sendBody(body('one', 'two'), { api: 'responses' })
+    const sent = sender.sendBody(body('two', 'one'), { api: 'responses' })
     expect(sent.input).toMatch(/^\[Doc_1\] one\n\[Doc_2\] two\n\nPlease read .* \[Doc_2\] > \[Doc_1\] and/)
   })
 })
@@ -139,11 +140,18 @@ describe('documents of vLLM', () => {
   const body = (...names: string[]): string =>
     `{"documents": [ ${names.map((name) => `{"title":"${name}",  "text":"about ${name}"}`).join(',\n  ')} ],"messages":[{"role":"user","content":"q"}]}`
 
-  test('they are ordered in place, each as it was written', () => {
+  test('they are ordered in place, each as it was written, where the sender says that they are a set', () => {
+    const sender = new Sender()
+    const options = { set: true }
+    sender.sendBody({ ...JSON.parse(body('a', 'b')) }, { options })
+    const compact = (text: string): string => JSON.stringify(JSON.parse(text))
+    expect(sender.decide(compact(body('b', 'a', 'c')), { options }).body).toBe(compact(body('a', 'b', 'c')))
+  })
+
+  test('otherwise they are found and stay: a chat template numbers them, and nobody knows how', () => {
     const sender = new Sender()
     sender.sendBody({ ...JSON.parse(body('a', 'b')) })
-    const compact = (text: string): string => JSON.stringify(JSON.parse(text))
-    expect(sender.decide(compact(body('b', 'a', 'c'))).body).toBe(compact(body('a', 'b', 'c')))
+    expect(sender.decide(body('b', 'a', 'c'))).toMatchObject({ body: undefined, blocks: 3, skipped: 'spoken_of' })
   })
 
   test('no words are put between them', () => {

@@ -41,7 +41,7 @@ test('no pointer leads from a result to what may stand behind it, nor the other 
 })
 
 test('what follows the results points to them', () => {
-  const content = [result('1'), said(`Sources:\n${list(file, 'other')}\n\nCompare.`)]
+  const content = [result('1'), said(`Sources:\n${list(file, 'other')}\n\nQuestion: why?`)]
   const body = { messages: [{ role: 'user', content }] }
   const [message] = new Sender().sendBody(body, { api: 'messages' }).messages
   expect(message!.content[0]).toEqual(content[0])

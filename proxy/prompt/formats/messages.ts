@@ -1,6 +1,6 @@
 import { isObject, type Json } from '#engine-adapters/json-object.ts'
 import type { JsonPath } from '../body/prompt.ts'
-import { isParts, type PromptBuilder, splitContent } from '../body/prompt-builder.ts'
+import { hasOwnMembers, isParts, type PromptBuilder, splitContent } from '../body/prompt-builder.ts'
 
 /** Reads Anthropic's messages: a system text or parts, and contents that are texts, parts and tool results. */
 export function readMessages(body: Json, builder: PromptBuilder): boolean {
@@ -45,7 +45,7 @@ function readMessage(message: Json, path: JsonPath, builder: PromptBuilder): voi
   const texts = said.flatMap(({ type, text }, i) => {
     return type === 'text' && typeof text === 'string' ? [{ path: [...path, from + i, 'text'], text }] : []
   })
-  const others = said.filter(({ type, text }) => type !== 'text' || typeof text !== 'string')
+  const others = said.filter((part) => part.type !== 'text' || typeof part.text !== 'string' || hasOwnMembers(part))
   builder.message('user', texts, [[rest, withoutTexts(said)], ...others])
 }
 

@@ -1,5 +1,6 @@
 import { isObject, type Json } from '#engine-adapters/json-object.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
+import { readDemands } from '../../demands/demands.ts'
 import { ProxyError } from '../../errors.ts'
 import { SpanFinder } from '../../json/json-spans.ts'
 import { parseJson } from '../../json/parse-json.ts'
@@ -32,7 +33,7 @@ export function readPromptBody(api: PromptApi, bytes: Buffer): PromptBody | unde
   const read = readSet(api, json, members, spans)
   if (explicit && !read.set)
     throw new ProxyError('invalid_body', "'reprise' needs a prompt of texts or messages: send them with it.")
-  return { bytes, json, spans, members, explicit, set: read.set, fault: read.fault }
+  return { bytes, json, spans, members, demands: readDemands(api, members), explicit, set: read.set, fault: read.fault }
 }
 
 function readSet(

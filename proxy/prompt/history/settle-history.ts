@@ -2,7 +2,7 @@ import { findCitations, holdCitations } from '../../answer/citations/hold-citati
 import { placeLabels } from '../body/prompt-context.ts'
 import { labelFormOf } from '../citation-map.ts'
 import type { LaidOutMessage } from '../layout.ts'
-import type { UnmappedNames } from '../places/mark-spoken-of.ts'
+import type { Stays } from '../places/mark-spoken-of.ts'
 import { References } from './references.ts'
 import { type ListItem, type TextItem, TurnItems } from './turn-items.ts'
 
@@ -15,13 +15,13 @@ import { type ListItem, type TextItem, TurnItems } from './turn-items.ts'
 export function settleHistory(
   messages: readonly LaidOutMessage[],
   texts: readonly string[],
-  unmapped: UnmappedNames = { inAnswer: false, inCalls: false },
+  stays: Pick<Stays, 'numbers'> = { numbers: false },
 ): LaidOutMessage[] {
   if (!messages.some(({ message }) => isAnswer(message.role) || message.isRendered)) return [...messages]
   const items = new TurnItems(messages, texts)
   const references = new References(items, texts)
   const canRepeat = (list: ListItem): boolean => {
-    if (list.context.positional && (unmapped.inAnswer || unmapped.inCalls)) return false
+    if (list.context.positional && stays.numbers) return false
     return references.areTranslatable(list) && !messages.slice(list.message + 1).some(holdsThoughtOf(list, texts))
   }
   const dropped = items.lists.find((list) => list.moved && !canRepeat(list))

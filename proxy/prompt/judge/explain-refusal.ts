@@ -24,6 +24,11 @@ const remedies: Readonly<Record<Reason, string>> = {
   ordered_texts: 'none: dates, numbers, mails or sentences that go on stay in their order; `reprise.blocks` moves them',
   one_text: 'what a tool reads, runs or lists is one text; call a tool that searches by such a name',
   task: 'none: what is handed back, ranked or gone on with stays in its order; `reprise.blocks` moves texts',
+  order:
+    'none: words say that the places of these texts mean something; `x-reprise-options: set` states that they do not',
+  named: 'name documents by words of their own, as file names, in place of their numbers',
+  numbers:
+    'ask for citations as `[1]` in plain text; give documents names in place of numbers where answers are data, stored or calls of tools',
   own_work: 'none: parts of what somebody writes stay in their order; `reprise.blocks` moves texts',
   example: 'none: examples stay as they are',
   bibliography: 'none: notes and links stay as they are',

@@ -76,7 +76,7 @@ describe('material are', () => {
       'short memories in a container',
       '<sources>\n<source>Red</source>\n<source>Green</source>\n</sources>\n\nQuestion: what?',
     ],
-    ['files', `<file path="a">${long[0]}</file>\n<file path="b">${long[1]}</file>\nCompare.`],
+    ['files', `<file path="a">${long[0]}</file>\n<file path="b">${long[1]}</file>\nWhy?`],
   ])('%s', (_, text) => {
     expect(find(text)).toBe(1)
   })

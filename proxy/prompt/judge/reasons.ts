@@ -22,6 +22,12 @@ export type Reason =
   | 'one_text'
   /** the answer follows the order of the texts, repeats or continues them, or the prompt says that the order matters */
   | 'task'
+  /** words give the places of the texts a meaning */
+  | 'order'
+  /** somebody names a text by its number or place */
+  | 'named'
+  /** numbers of documents may come back where nobody maps them */
+  | 'numbers'
   /** the person asking has written it */
   | 'own_work'
   /** an example of what is wanted or how to answer */

@@ -3,10 +3,18 @@ import { isLabelNoun } from '../scan/words/read-noun.ts'
 
 // one numbered line per block: `1: positive`, `Summary 2: …`, `Label 3 - …`
 const NUMBERED = /^[ \t]*(?:[-*#>]{1,6}[ \t]*)?\**(?:(\p{L}[\p{L} ]{0,30}?)[ \t]?#?)?(\d{1,4})\**[ \t]?[:：=]/gmu
+// `[1] https://…`, as below documents with such numbers
+const BRACKETED = /^[ \t]*(?:[-*] )?[[【(](\d{1,4})[\])】]:?[ \t]*\S/gmu
 // `Sources:`, `Summaries of these documents:`, above items without a word of their own
 const OF_EACH =
   /(?<!\p{L})(?:translations?|summar(?:y|ies)|titles?|names|sources?|authors?|dates?|scores?|ratings?|labels?|urls?|links?|captions?|übersetzung(?:en)?|quellen|titel|traductions?|titres|fuentes|títulos|traducciones)(?!\p{L})[^\n]{0,40}[:：][ \t]*\n+((?:[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t][^\n]*\n*){2,500})/giu
 const ITEM = /^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]/gm
+// `Authors: Ann, Bob and Carl`, in one line
+const INLINE =
+  /(?:^|[.!?] )(?!\s*(?:valid|allowed|available|supported|possible|options|choices|languages|e\.g)\b)[^\n.!?:：]{3,60}[:：][ \t]?([^\n:：]{3,400}?)(?=[.。]?(?:\n|$)|[.。] )/gimu
+const LONGEST_MEMBER = 40
+const SHORTEST_INLINE = 3
+
 // one list says in other words what the other one says
 const IN_OTHER_WORDS =
   /(?<!\p{L})(?:translations?|translated|summaries of|the same in|in other words|respectively|übersetz\p{L}*|dasselbe auf|traduc\p{L}*|tradução|traduzion\p{L}*|vertaling\p{L}*|перевод\p{L}*)(?!\p{L})|_(?:de|en|es|fr|it|ja|ko|pt|ru|zh|translated)>|翻译|翻訳|번역/iu
@@ -23,13 +31,15 @@ export function findParallelLists(words: string): ReadonlySet<number> {
   const counts = new Set<number>(countNumbered(words))
   for (const count of countElements(words)) counts.add(count)
   for (const [, items] of matches(words, OF_EACH)) counts.add(items!.match(ITEM)!.length)
+  for (const [, members] of matches(words, INLINE)) counts.add(countMembers(members!))
   counts.delete(1)
   return counts
 }
 
 function countNumbered(words: string): number[] {
   const lines = new Map<string, { next: number; count: number }>()
-  for (const [, name = '', number] of matches(words, NUMBERED)) {
+  const bracketed = [...matches(words, BRACKETED)].map(([, number]) => [undefined, '[', number] as const)
+  for (const [, name = '', number] of [...matches(words, NUMBERED), ...bracketed]) {
     // citation examples number documents too
     if (isLabelNoun(name)) continue
     const run = lines.get(name.toLowerCase())
@@ -45,6 +55,15 @@ function countElements(words: string): Iterable<number> {
     if (!isKin(name!.toLowerCase())) elements.set(name!, (elements.get(name!) ?? 0) + 1)
   }
   return elements.values()
+}
+
+/** Returns how many short members a list in one line has; 0 if it is none. */
+function countMembers(members: string): number {
+  const parts = /[;；]/.test(members)
+    ? members.split(/[;；]/)
+    : members.split(/[,，、]| (?:and|und|et|y|e|и|och|og|en|i) /)
+  const named = parts.map((part) => part.trim()).filter((part) => part !== '')
+  return named.length >= SHORTEST_INLINE && named.every(({ length }) => length <= LONGEST_MEMBER) ? named.length : 0
 }
 
 /** Returns whether words between two lists say that one of them repeats the other one in another form or language. */

@@ -1,9 +1,10 @@
-import { isOfOwnText } from '../judge/own-work.ts'
 import type { Reason } from '../judge/reasons.ts'
-import { asksInOrder, readEnds, saysInOrder } from './order-words.ts'
+import { judgeWords } from './judge-words.ts'
 
-/** Returns why the task leaves all lists of a message alone, judged by the words around them. */
-export function judgeTask(words: string): Reason | undefined {
-  if (asksInOrder(words) || saysInOrder(words)) return 'task'
-  return isOfOwnText(readEnds(words)) ? 'own_work' : undefined
+const aboutTexts: ReadonlySet<Reason | undefined> = new Set<Reason>(['task', 'order', 'own_work'])
+
+/** Returns why the task leaves a list of a message alone, judged by the words around it. */
+export function judgeTask(words: string, { length }: { readonly length: number }): Reason | undefined {
+  const reason = judgeWords(words, { blocks: length, labels: [], prefix: '', isPositional: false, isLabelled: true })
+  return aboutTexts.has(reason) ? reason : undefined
 }

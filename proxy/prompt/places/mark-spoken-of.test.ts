@@ -448,19 +448,21 @@ describe('a list whose numbers may come back unmapped stays as received', () => 
   }
 
   it('when the answer is data, unless the caller keeps the numbers as the model has them', () => {
-    const data = { response_format: { type: 'json_object' } }
+    const schema = { type: 'object', properties: { answer: { type: 'string' } } }
+    const data = { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema } } }
     const write = (...blocks: string[]): Message => user(content(...blocks))
     expect(isMovedIn(data, write)).toBe(false)
     expect(isMovedIn({}, write)).toBe(true)
     expect(isMovedIn(data, write, { citations: false })).toBe(true)
   })
 
-  it('when it is data itself, and the model has tools to call with it', () => {
+  it('when the model has tools to call with its numbers', () => {
     const tools = [{ type: 'function', function: { name: 'click', parameters: {} } }]
     const write = (...blocks: string[]): Message => ({ role: 'tool', content: found(...blocks) })
     expect(isMovedIn({ tools }, write)).toBe(false)
     expect(isMovedIn({}, write)).toBe(true)
-    expect(isMovedIn({ tools }, (...blocks) => user(content(...blocks)))).toBe(true)
+    expect(isMovedIn({ tools }, (...blocks) => user(content(...blocks)))).toBe(false)
+    expect(isMovedIn({ tools, tool_choice: 'none' }, (...blocks) => user(content(...blocks)))).toBe(true)
   })
 })
 

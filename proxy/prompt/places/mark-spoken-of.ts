@@ -1,13 +1,14 @@
 import type { PromptMessage } from '../body/prompt.ts'
-import { type PromptContext, placeLabels, slotsByText } from '../body/prompt-context.ts'
+import { type ContextSlot, type PromptContext, placeLabels, slotsByText } from '../body/prompt-context.ts'
 import { findEndBehindClosing } from '../borders/find-numbered-closings.ts'
-import { holdsCitations } from '../citation-map.ts'
-import { asksForNumber } from '../judge/asks-for-number.ts'
-import { ownWords } from './counted-words.ts'
-import { findParallelLists, repeatInOtherWords } from './find-parallel-lists.ts'
+import { holdsCitations, labelFormOf } from '../citation-map.ts'
+import type { Reason } from '../judge/reasons.ts'
+import { repeatInOtherWords } from './find-parallel-lists.ts'
+import { type JudgedList, judgeWords, speaksOf } from './judge-words.ts'
 import { namesItself } from './names-itself.ts'
-import { saysInOrder } from './order-words.ts'
-import { type Remarks, readCitations, readRemarks } from './read-remarks.ts'
+import { type Remarks, readCitations } from './read-remarks.ts'
+import { readWords } from './read-words.ts'
+import { ownWords } from './words/counted-words.ts'
 
 interface Found {
   readonly message: PromptMessage
@@ -16,61 +17,57 @@ interface Found {
   readonly past: readonly unknown[]
 }
 
-/** How a model can name blocks where nobody maps the names back. */
-export interface UnmappedNames {
-  /** in its answer, if that is data */
-  readonly inAnswer: boolean
-  /** when it calls tools: by names from data it was given, such as the number of a button */
-  readonly inCalls: boolean
+/** Which lists of a request stay as received, whatever its words say. */
+export interface Stays {
+  /** numbered ones: their numbers may come back where nobody maps them */
+  readonly numbers: boolean
+  /** all: the answer is data that may follow their order */
+  readonly data: boolean
+  /** those that hold placeholders of media */
+  readonly media: boolean
+  /** the sender states that the order of lists means nothing */
+  readonly isSet: boolean
 }
+
+const nothingStays: Stays = { numbers: false, data: false, media: false, isSet: false }
 
 /**
  * Marks contexts whose blocks are mentioned by position: in the text around them, in system messages, in later user or
  * assistant messages, in the blocks themselves, or in data that the model may write. None of these words are rewritten,
- * so the blocks they refer to must stay in place. Yields once per message, so that the work can be done in slices.
+ * so the blocks they refer to must stay in place. Calls `refuse` with the reason and the first block of each list that
+ * stays. Yields once per message, so that the work can be done in slices.
  */
 export function* markSpokenOf<Message extends Found>(
   messages: readonly Message[],
   texts: readonly string[],
-  unmapped: UnmappedNames = { inAnswer: false, inCalls: false },
+  stays: Stays = nothingStays,
+  refuse: (reason: Reason, first: ContextSlot) => void = () => {},
 ): Generator<void, Message[]> {
   const marked = [...messages]
   const first = messages.findIndex(isOpen)
   if (first < 0) return marked
   const later = noRemarks()
-  const rules = noRemarks()
-  let isByTime = false
-  let isByNumber = false
-  for (const message of messages.filter(isOfSystem)) {
-    const words = wordsOutside(message, texts)
-    isByTime ||= saysInOrder(words)
-    isByNumber ||= asksForNumber(words)
-    // numbers in brackets are mostly how to cite, and an order is that of the steps to take
-    addRemarks(rules, { ...readRemarks(words), bracketed: new Set() })
-    yield
-  }
-  const asked = new AskedRemarks(messages, texts)
+  const rules = messages.filter(isOfSystem).map((message) => wordsOutside(message, texts))
+  const asked = new AskedWords(messages, texts)
   for (let place = messages.length - 1; place >= first; place--) {
     const message = messages[place]!
     const { role } = message.message
     const isOwn = isOpen(message)
     if (!isOwn && !isHeard(role)) continue
     const words = wordsOutside(message, texts)
-    const own = role === 'assistant' ? readCitations(words) : readRemarks(words)
     if (isOwn) {
-      const said = {
-        words,
-        remarks: [own, later, rules, ...asked.of(place)],
-        isByTime,
-        isByNumber: isByNumber || asksForNumber(words),
-      }
+      const said = { role, words, rules: isOfSystem(message) ? [] : rules, asked: asked.of(place), later }
       const contexts = message.contexts.map((context) => {
+        if (!isMovable(context)) return context
         const isPaired = isPairedByPlace(context, message.contexts, words, texts)
-        return isPaired ? { ...context, isSpokenOf: true } : mark(context, said, texts, unmapped)
+        const reason = isPaired ? 'order' : judge(context, said, texts, stays)
+        if (reason) refuse(reason, context.slots[0]!)
+        return stay(context, reason, isSubject(said))
       })
       marked[place] = { ...message, contexts }
     }
-    if (isHeard(role)) addRemarks(later, own)
+    if (isHeard(role))
+      addRemarks(later, role === 'assistant' ? readCitations(words) : readWords(words, 'message').remarks)
     yield
   }
   return marked
@@ -80,29 +77,24 @@ export function* markSpokenOf<Message extends Found>(
  * What the user asks about lists in messages of other roles: in the user message after a system message, or before a
  * tool's.
  */
-class AskedRemarks {
+class AskedWords {
   readonly #messages: readonly Found[]
   readonly #texts: readonly string[]
-  readonly #read = new Map<number, Remarks>()
 
   constructor(messages: readonly Found[], texts: readonly string[]) {
     this.#messages = messages
     this.#texts = texts
   }
 
-  of(place: number): Remarks[] {
+  of(place: number): string | undefined {
     const { role, isFollowed } = this.#messages[place]!.message
     const isUser = (found: Found): boolean => found.message.role === 'user'
-    if (role === 'user' && !isFollowed) return []
-    const front = role === 'tool' || role === 'function'
-    const asking = front
-      ? this.#messages.slice(0, place).findLastIndex(isUser)
-      : this.#messages.findIndex((found, i) => i > place && isUser(found))
-    if (asking < 0) return []
-    const known = this.#read.get(asking) ?? readRemarks(wordsOutside(this.#messages[asking]!, this.#texts))
-    this.#read.set(asking, known)
-    // numbers mentioned before a list belong to another list
-    return [front ? { ...known, bracketed: new Set(), worded: new Set(), numberedWords: new Set() } : known]
+    if (role === 'user' && !isFollowed) return undefined
+    const asking =
+      role === 'tool' || role === 'function'
+        ? this.#messages.slice(0, place).findLastIndex(isUser)
+        : this.#messages.findIndex((found, i) => i > place && isUser(found))
+    return asking < 0 ? undefined : wordsOutside(this.#messages[asking]!, this.#texts)
   }
 }
 
@@ -124,8 +116,6 @@ function noRemarks(): AddedRemarks {
     numberedWords: new Set(),
     isCounted: false,
     isPartCounted: false,
-    // words about an order refer to their own message
-    isOrdered: false,
   }
 }
 
@@ -143,36 +133,71 @@ function isHeard(role: string): boolean {
   return role === 'user' || role === 'assistant'
 }
 
-/** What is said about the contexts of a message, around them and in later messages. */
+/** What is said about the contexts of a message, around them and elsewhere. */
 interface Said {
+  readonly role: string
   readonly words: string
-  readonly remarks: readonly Remarks[]
-  readonly isByTime: boolean
-  /** the answer is to be a number, which nobody maps back */
-  readonly isByNumber: boolean
+  /** system messages */
+  readonly rules: readonly string[]
+  readonly asked: string | undefined
+  readonly later: Remarks
 }
 
-function mark(context: PromptContext, said: Said, texts: readonly string[], unmapped: UnmappedNames): PromptContext {
-  if (!isMovable(context)) return context
-  const isStaying =
-    isInOrder(context, said) ||
-    (said.isByNumber && context.positional) ||
-    said.remarks.some((remarks) => speaksOf(remarks, context, texts)) ||
-    isNamedByOwnWord(said.remarks, context, texts) ||
-    namesItself(context, texts) ||
-    isBound(context, unmapped) ||
-    holdsCitations(texts, context)
-  return isStaying ? { ...context, isSpokenOf: true } : context
+/** Texts are left whole where the task is about their order or themselves. */
+function stay(context: PromptContext, reason: Reason | undefined, isAbout: boolean): PromptContext {
+  const isWhole = isAbout || reason === 'task' || reason === 'order' || reason === 'own_work'
+  const whole = isWhole ? { ...context, isLeftWhole: true } : context
+  return reason === undefined ? whole : { ...whole, isSpokenOf: true }
 }
 
-/** Returns whether words say that blocks are in order, or contain a list with as many members as there are blocks. */
-function isInOrder({ slots }: PromptContext, { words, remarks, isByTime }: Said): boolean {
+/** Returns whether texts are compared, quoted or counted, as anybody says. */
+function isSubject({ words, rules, asked }: Said): boolean {
+  const messages = asked === undefined ? [words] : [words, asked]
   return (
-    isByTime ||
-    remarks.some(({ isOrdered }) => isOrdered) ||
-    saysInOrder(words) ||
-    findParallelLists(words).has(slots.length)
+    messages.some((one) => readWords(one, 'message').roles.isSubject) ||
+    rules.some((one) => readWords(one, 'rules').roles.isSubject)
   )
+}
+
+function judge(context: PromptContext, said: Said, texts: readonly string[], stays: Stays): Reason | undefined {
+  const bound = findBound(context, said.role, texts, stays)
+  if (bound) return bound
+  const list = toJudged(context, texts, stays)
+  for (const words of said.rules) {
+    const reason = judgeWords(words, list, 'rules')
+    if (reason) return reason
+  }
+  // what the system says around its own lists are rules, too
+  const own = judgeWords(said.words, list, isRuling(said.role) ? 'rules' : 'message')
+  if (own) return own
+  const asked = said.asked === undefined ? undefined : judgeAsked(said, list)
+  if (asked) return asked
+  const heard = said.asked === undefined ? [said.words] : [said.words, said.asked]
+  const remarks = [
+    ...heard.map((words) => readWords(words, 'message').remarks),
+    ...said.rules.map((words) => readWords(words, 'rules').remarks),
+    said.later,
+  ]
+  const isNamed = speaksOf(said.later, list) || isNamedByOwnWord(remarks, context, texts) || namesItself(context, texts)
+  return isNamed || holdsCitations(texts, context) ? 'named' : undefined
+}
+
+/** Numbers mentioned before a tool is called belong to another list. */
+function judgeAsked({ role, asked }: Said, list: JudgedList): Reason | undefined {
+  const isBefore = role === 'tool' || role === 'function'
+  return judgeWords(asked!, isBefore ? { ...list, labels: [] } : list)
+}
+
+function toJudged(context: PromptContext, texts: readonly string[], { isSet }: Stays): JudgedList {
+  return {
+    ...labelFormOf(texts, context),
+    blocks: context.slots.length,
+    labels: placeLabels(context, texts),
+    prefix: context.labelPrefix,
+    isPositional: context.positional,
+    isLabelled: context.slots.some(({ label }) => label),
+    isSet,
+  }
 }
 
 /**
@@ -203,6 +228,10 @@ function holdsNames({ slots }: PromptContext, texts: readonly string[]): boolean
 
 /** Returns whether a message is from the system. What it says about blocks applies to the lists of all messages. */
 export function isOfSystem({ message: { role } }: Found): boolean {
+  return isRuling(role)
+}
+
+function isRuling(role: string): boolean {
   return role === 'system' || role === 'developer'
 }
 
@@ -210,12 +239,19 @@ function isOpen({ contexts, past }: Found): boolean {
   return contexts.some((context, place) => past[place] === undefined && isMovable(context))
 }
 
-/**
- * Returns whether its labels may come back unmapped. Labels of data are inside what they label, as members of its
- * object.
- */
-function isBound({ positional, slots }: PromptContext, { inAnswer, inCalls }: UnmappedNames): boolean {
-  return positional && (inAnswer || (inCalls && slots.some(({ label, content }) => label!.start >= content.start)))
+// as templates of models and processors write them: `<image>`, `<|audio_pad|>`, `[IMG]`, `<__media__>`, `<image_1>`
+const MEDIA =
+  /<\|?_{0,2}\|?(?:start_of_)?(?:image|img|audio|video|media|vision|picture|speech|sound)[\w-]{0,20}\|?(?: ?\/)?>|\[(?:IMG|IMAGE|AUDIO|VIDEO)[^\]\n]{0,12}\]/i
+
+/** Returns why a list stays as received because of what the request's members ask for. */
+function findBound(context: PromptContext, role: string, texts: readonly string[], stays: Stays): Reason | undefined {
+  // the engine numbers documents in a way that is not known here
+  if (role === 'documents' && !stays.isSet) return 'numbers'
+  if (stays.data && !stays.isSet) return 'task'
+  if (stays.numbers && context.positional) return 'numbers'
+  const hasMedia =
+    stays.media && context.slots.some(({ text, start, end }) => MEDIA.test(texts[text]!.slice(start, end)))
+  return hasMedia ? 'order' : undefined
 }
 
 function isMovable({ slots, isResult }: PromptContext): boolean {
@@ -240,14 +276,6 @@ export function wordsOutside(
     return [...around, texts[place]!.slice(at)]
   })
   return pieces.join('\n\n')
-}
-
-function speaksOf(remarks: Remarks, context: PromptContext, texts: readonly string[]): boolean {
-  if (remarks.isCounted) return true
-  const labels = placeLabels(context, texts)
-  const isLabelled = context.slots.some(({ label }) => label)
-  if (remarks.isPartCounted && !isLabelled) return true
-  return labels.some((label) => remarks.worded.has(label) || (isLabelled && remarks.bracketed.has(label)))
 }
 
 /** Returns whether a block is counted or numbered with a word that the prompt itself uses for the context's blocks. */

@@ -1,8 +1,8 @@
 import { toAsciiDigits } from '../scan/words/digits.ts'
-import { blankTopics, NUMERAL, PLACE, readCountedWords, readNumberedWords } from './counted-words.ts'
-import { firstMatches } from './first-matches.ts'
-import { asksInOrder, readEnds } from './order-words.ts'
-import { callsByPlace, findNumbered } from './place-words.ts'
+import { blankTopics, NUMERAL, PLACE, readCountedWords, readNumberedWords } from './words/counted-words.ts'
+import { firstMatches } from './words/first-matches.ts'
+import { callsByPlace, findNumbered } from './words/place-words.ts'
+import { readEnds } from './words/sentences.ts'
 
 /** What words outside lists say about blocks by number or position. */
 export interface Remarks {
@@ -18,8 +18,6 @@ export interface Remarks {
   readonly numberedWords: ReadonlySet<string>
   /** such as `the second paragraph`, which may be a block if none has a label */
   readonly isPartCounted: boolean
-  /** such as `in this order` */
-  readonly isOrdered: boolean
 }
 
 const KIN =
@@ -51,7 +49,7 @@ const COUNTED = new RegExp(
     `(?<!\\p{L})(?:(?:which|any|both|one|either) of the (?:first|last) (?:two|three|few)|(?:do|does|did|are|is) the (?:first|last) (?:two|three|few) (?:say|agree|differ|disagree|contradict|mention|true|right)|(?:ignore|skip|drop|remove|delete|summari[sz]e|compare|use) the (?:first|second|third|last)(?: two| three)? (?:and|or)|the (?:first|second|third|last)(?: one)? (?:says|claims|contradicts|is wrong|is right))(?!\\p{L})`,
     `(?<!\\p{L})the (?:${PLACE}|middle) one(?!\\p{L})|(?<!\\p{L})the one (?:before|after) the (?:last|first|${PLACE})(?!\\p{L})`,
     `(?<!\\p{L})(?:the|that) (?:previous|preceding) (?:document|source|passage|chunk|excerpt|snippet|article|result)(?!\\p{L})|(?<!\\p{L})(?:top|bottom) (?:one|two|few|half)(?: of the)? (?:${KIN})(?!\\p{L})`,
-    `(?<!\\p{L})(?:listed|ranked|placed|ranks?) (?:first|last|highest|lowest|top|bottom|second|third|above|below|higher|lower)(?!\\p{L})|(?<!\\p{L})(?:at|in|on) (?:which|what) (?:position|rank|place)(?!\\p{L})|(?<!\\p{L})the top (?:hit|match)(?!\\p{L})|(?<!\\p{L})at (?:position|place|rank) \\d|(?<!\\p{L})(?:start|begin)(?:ning)? (?:with|from|at) the (?:first|last)(?!\\p{L})`,
+    `(?<!\\p{L})(?:listed|ranked|placed|ranks?) (?:first|last|highest|lowest|top|bottom|second|third)(?!\\p{L})|(?<!\\p{L})(?:at|in|on) (?:which|what) (?:position|rank|place)(?!\\p{L})|(?<!\\p{L})the top (?:hit|match)(?!\\p{L})|(?<!\\p{L})at (?:position|place|rank) \\d|(?<!\\p{L})(?:start|begin)(?:ning)? (?:with|from|at) the (?:first|last)(?!\\p{L})`,
     `(?<!\\p{L})the (?:former|latter|top (?:${KIN})|one (?:at|on|in) the (?:top|bottom|middle|beginning|end))(?!\\p{L})`,
     `(?<!\\p{L})(?:${KIN})(?: number| no\\.)? ${NUMERAL}(?!\\p{L})|(?<!\\p{L})numbers? ${NUMERAL}(?!\\p{L})`,
     `(?<!\\p{L})(?:the \\d{1,2}(?:st|nd|rd|th)(?= (?:one|says?|is|and|or)(?!\\p{L})|[.,;!?]|\\s{0,4}$)|the (?:penultimate|(?:next|second|third)[- ]to[- ]last)(?!\\p{L})|${TEXT} (?:before|after) (?:the )?last(?!\\p{L})|(?:does|do|did|say) (?:the )?(?:2nd|3rd|[4-9]th)(?!\\p{L}))`,
@@ -67,7 +65,7 @@ const PART_COUNTED = new RegExp(
 )
 // citation instructions, in which numbers are only examples
 const CITING =
-  /\bcit(?:e|es|ed|ing|ations?)\b|\bquot(?:e|es|ed|ing|ations?)\b|e\.g\.|\bexamples?\b|\bfor instance\b|\bsuch as\b|\blike (?:this|so|\[|["'“‘])|\bbrackets?\b|\bformat(?:ted)?\b|\bnotation\b|\bmarkers?\b|\bzitier|\bklammern?\b|\bz\. ?b\.|\bbeispiel|引用|例如|格式|标注|のように|のような|形式|예를 들어|형식/i
+  /\bcit(?:e|es|ed|ing|ations?)\b|\bquot(?:e|es|ed|ing|ations?)\b|e\.g\.|\bexamples?\b|\bfor instance\b|\bsuch as\b|\blike (?:this|so|\[|["'“‘])|\bbrackets?\b|\bformat(?:ted)?\b|\bnotation\b|\bmarkers?\b|\bzitier|\bklammern?\b|\bz\. ?b\.|\bbeispiel|\bformato?s?\b|\breferenci|\bcita[sr]?\b|\bcitaci|\bcitaz|引用|例如|格式|标注|のように|のような|形式|예를 들어|형식/i
 const EXAMPLE = /\bfor example\b|\be\.g\.|\bfor instance\b|\bexamples?\b[^\n]{0,40}:|\bzum beispiel\b|\bz\. ?b\.|例如/i
 // `quote document 2` asks for it, `cite it as [2]` does not
 const ASKED_FOR = /(?:^|[.!?\n]\s{0,4}|\bplease )(?:quote|cite)(?: from| what| the){0,2} $/i
@@ -89,7 +87,6 @@ export function readRemarks(words: string): Remarks {
     countedWords: readCountedWords(ends),
     numberedWords: readNumberedWords(ends, (start, end) => isExample(ends, start, end)),
     isPartCounted: PART_COUNTED.test(text),
-    isOrdered: asksInOrder(text),
   }
 }
 
@@ -103,7 +100,6 @@ export function readCitations(text: string): Remarks {
     countedWords: new Set(),
     numberedWords: readNumberedWords(readEnds(text), isNone),
     isPartCounted: false,
-    isOrdered: false,
   }
 }
 

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { asksInOrder } from './order-words.ts'
+import { readWords } from '../read-words.ts'
+
+const isOrdered = (words: string): boolean => {
+  const { isTask, isOrder } = readWords(words, 'message')
+  return isTask || isOrder
+}
 
 describe('an answer follows the order of the texts', () => {
   it.each([
@@ -41,7 +46,7 @@ describe('an answer follows the order of the texts', () => {
     '英訳して。',
     '最初のリンクを開いて。',
     '영어로 번역해줘.',
-  ])('%s', (words) => expect(asksInOrder(words)).toBe(true))
+  ])('%s', (words) => expect(isOrdered(words)).toBe(true))
 })
 
 describe('an answer is of its own', () => {
@@ -64,5 +69,5 @@ describe('an answer is of its own', () => {
     'Which city is the capital of the country?',
     'Sort out what happened in 1911.',
     '请用中文回答。',
-  ])('%s', (words) => expect(asksInOrder(words)).toBe(false))
+  ])('%s', (words) => expect(isOrdered(words)).toBe(false))
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { asksForData } from './asks-for-data.ts'
+import { asksForData } from './answer-data.ts'
 
 const prefill = (content: unknown): object => ({
   messages: [

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { asksInOrder, saysInOrder } from './order-words.ts'
+import { readWords } from '../read-words.ts'
 import { callsByPlace } from './place-words.ts'
+
+const isOrdered = (words: string): boolean => {
+  const { isTask, isOrder } = readWords(words, 'message')
+  return isTask || isOrder
+}
 
 describe('texts are in an order', () => {
   it.each([
@@ -15,7 +20,7 @@ describe('texts are in an order', () => {
     'Sources in descending priority:',
     'Documents, each overriding those above it:',
     'Context (one long text, cut where it was too long):',
-  ])('%s', (words) => expect(saysInOrder(words)).toBe(true))
+  ])('%s', (words) => expect(isOrdered(words)).toBe(true))
 })
 
 describe('one of several texts is called by its place', () => {
@@ -115,7 +120,7 @@ describe('words say that texts stand in an order', () => {
     '如有冲突，以后面的为准。',
     '後の文書が優先されます。',
     '나중 문서가 우선합니다.',
-  ])('%s', (words) => expect(saysInOrder(words)).toBe(true))
+  ])('%s', (words) => expect(isOrdered(words)).toBe(true))
 
   it.each([
     'The documents are ranked by relevance.',
@@ -124,7 +129,7 @@ describe('words say that texts stand in an order', () => {
     'Use the following documents to answer the last question.',
     'Answer from the documents below, in the language of the user.',
     'Who won the first race, and who replaced the last king?',
-  ])('but not: %s', (words) => expect(saysInOrder(words)).toBe(false))
+  ])('but not: %s', (words) => expect(isOrdered(words)).toBe(false))
 })
 
 describe('an answer is asked for in the order of the texts', () => {
@@ -157,7 +162,7 @@ describe('an answer is asked for in the order of the texts', () => {
     'Với mỗi tài liệu, hãy viết một câu.',
     'प्रत्येक दस्तावेज़ के लिए एक वाक्य लिखें।',
     'Skriv en mening för varje dokument.',
-  ])('%s', (words) => expect(asksInOrder(words)).toBe(true))
+  ])('%s', (words) => expect(isOrdered(words)).toBe(true))
 
   it.each([
     'For each source you use, cite it.',
@@ -171,5 +176,5 @@ describe('an answer is asked for in the order of the texts', () => {
     'Merge the passages into a single summary.',
     '若与当前输入冲突，以当前输入为准。',
     'What is the latest version of the compiler?',
-  ])('but not by: %s', (words) => expect(asksInOrder(words)).toBe(false))
+  ])('but not by: %s', (words) => expect(isOrdered(words)).toBe(false))
 })

@@ -49,9 +49,9 @@ const allNouns = toNounPattern(['latin', 'cyrillic', 'arabic', 'other'])
 const OTHER_SCRIPTS = /[\u0370-\u052f\u0590-\u06ff\u0900-\u09ff]/
 const UNSPACED = /[\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]/
 const unspacedCounted = new RegExp(unspaced.join('|'), 'u')
-const unspacedEachOne = new RegExp(unspacedEach.join('|'), 'gu')
+const unspacedEachOne = new RegExp(unspacedEach.join('|'), 'u')
 const callingAlone = new RegExp(`${START}(?:${languages.flatMap(({ alone }) => alone ?? []).join('|')})`, 'u')
-const inTurns = new RegExp(`${START}(?:${languages.flatMap(({ inTurn }) => inTurn ?? []).join('|')})(?!\\p{L})`, 'gu')
+const inTurns = new RegExp(`${START}(?:${languages.flatMap(({ inTurn }) => inTurn ?? []).join('|')})(?!\\p{L})`, 'u')
 const NUMBER_BEHIND = new RegExp(
   `^${LETTERS}+(?: ${LETTERS}+)?[ \\t]?(?:[_#.:([-]|n\\.?[º°o]\\.?|nr\\.?|№|номер|numara|numéro|número|numero|nummer|numer|số|رقم|شماره|संख्या|αριθμός|หมายเลข)?[ \\t]?(\\d{1,4})(?![\\d%]|[.,]\\d)`,
   'u',
@@ -80,14 +80,14 @@ export function callsByPlace(text: string): boolean {
   return false
 }
 
-/** Yields where a lower-case text refers to each of several texts or to one after the other, except in English. */
-export function* findEachOne(text: string): Generator<number> {
-  if (UNSPACED.test(text)) for (const { index } of text.matchAll(unspacedEachOne)) yield index
-  for (const { index } of text.matchAll(inTurns)) yield index
+/** Whether a lower-case text refers to each of several texts or to one after the other, except in English. */
+export function holdsEachOne(text: string): boolean {
+  if ((UNSPACED.test(text) && unspacedEachOne.test(text)) || inTurns.test(text)) return true
   for (const { index, languages: own } of findNouns(text)) {
     const front = text.slice(Math.max(index - WIDEST, 0), index)
-    if (own.some(({ each }) => each?.test(front))) yield index
+    if (own.some(({ each }) => each?.test(front))) return true
   }
+  return false
 }
 
 /** Yields the numbers after words for a text, as in `документ 2`, in a lower-case text. */

@@ -1,5 +1,5 @@
-import type { PromptContext } from '../body/prompt-context.ts'
-import { nouns } from '../scan/words/nouns.ts'
+import type { PromptContext } from '../../body/prompt-context.ts'
+import { nouns } from '../../scan/words/nouns.ts'
 import { firstMatches } from './first-matches.ts'
 
 /** Ordinals and other words for a place in a row. */

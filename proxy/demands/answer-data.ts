@@ -1,0 +1,99 @@
+import { isSet, type Members, samplingOf, toArray, toObject } from './values.ts'
+
+// of OpenAI, vLLM, SGLang, llama.cpp and Anthropic
+const constraints = [
+  'guided_json',
+  'guided_regex',
+  'guided_choice',
+  'guided_grammar',
+  'structured_outputs',
+  'structural_tag',
+  'json_schema',
+  'regex',
+  'ebnf',
+  'grammar',
+  'output_format',
+  'allowed_token_ids',
+  'logit_bias',
+]
+
+/**
+ * Whether a request asks for an answer that a program reads, by constraint or because the prompt ends inside JSON or
+ * code. Numbers in such an answer are data.
+ */
+export function asksForData(members: Members): boolean {
+  return constraintsOf(members).length > 0 || isBegun(members)
+}
+
+/** Returns the values of all members that constrain the form of the answer. */
+function constraintsOf(members: Members): unknown[] {
+  const { response_format: format, text, output_config: config } = members
+  const formats = [format, toObject(text).format, toObject(config).format]
+  return [
+    ...formats.filter((value) => isSet(value) && toObject(value).type !== 'text'),
+    ...[members, ...samplingOf(members)].flatMap((values) => constraints.map((name) => values[name]).filter(isSet)),
+  ]
+}
+
+function isBegun(members: Members): boolean {
+  return beginnings(members).some((beginning) => /[{[]\s*$|^\s*[{[]["{[\s]|```[\w-]+\r?\n?$/.test(beginning))
+}
+
+/** Returns what the answer continues: the end of a plain prompt, or the beginning in a final assistant message. */
+function beginnings({ messages, prompt, text }: Members): string[] {
+  const last = toObject(toArray(messages).at(-1))
+  const parts =
+    last.role === 'assistant' ? [last.content, ...toArray(last.content).map((part) => toObject(part).text)] : []
+  const begun = parts.filter((part) => typeof part === 'string')
+  const plain = [prompt, text].flatMap((value) => (Array.isArray(value) ? value : [value]))
+  const ends = plain.filter((value) => typeof value === 'string').map((value) => `…${value.slice(-lengthOfEnd)}`)
+  return [...begun, ...ends]
+}
+
+const lengthOfEnd = 64
+
+/** Whether the model may call a tool. */
+export function isCalling({ tools, functions, tool_choice: choice, function_call: call }: Members): boolean {
+  if (!isSet(tools) && !isSet(functions)) return false
+  return ![choice, toObject(choice).type, call].includes('none')
+}
+
+/** Whether the model must call a tool, so that its answer is the arguments. */
+export function isForced(members: Members): boolean {
+  const { tool_choice: choice, function_call: call } = members
+  if (!isCalling(members)) return false
+  const { type, mode } = toObject(choice)
+  const named = [choice, mode, type].find((value) => typeof value === 'string')
+  return (isSet(named) && named !== 'auto') || typeof toObject(call).name === 'string'
+}
+
+/** Whether data of the form that is asked for can hold a value for each document. An unknown form can. */
+export function mayAlign(members: Members): boolean {
+  const own = constraintsOf(members)
+  const schemas = isForced(members) ? [...own, ...argumentsOf(members)] : own
+  return schemas.length === 0 || isBegun(members) || schemas.some(mayHoldMany)
+}
+
+/** Returns the schemas of the tools of which one must be called. */
+function argumentsOf({ tools, functions, tool_choice: choice, function_call: call }: Members): unknown[] {
+  const { name, function: chosen } = toObject(choice)
+  const wanted = toObject(call).name ?? name ?? toObject(chosen).name
+  const called = [...toArray(tools), ...toArray(functions)]
+    .map(toObject)
+    .map((tool) => ({ ...tool, ...toObject(tool.function) }) as Members)
+  const named = called.filter((tool) => wanted === undefined || tool.name === wanted)
+  return named.map((tool) => tool.parameters ?? tool.input_schema)
+}
+
+const MANY = /"(?:array|integer|number)"|"(?:items|prefixItems|additionalProperties)"\s*:\s*[{[]|\d/
+
+function mayHoldMany(schema: unknown): boolean {
+  try {
+    const written = typeof schema === 'string' ? schema : JSON.stringify(schema)
+    // without properties, choices or a type, it says nothing of the form
+    return !/"(?:properties|enum|const)"|^\[/.test(written) || MANY.test(written)
+  } catch {
+    // nested too deeply to be written
+    return true
+  }
+}

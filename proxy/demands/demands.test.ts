@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'vitest'
+import { readDemands } from './demands.ts'
+
+type Body = Record<string, unknown>
+const schema = (properties: Body): Body => ({
+  type: 'json_schema',
+  json_schema: { name: 's', schema: { type: 'object', properties } },
+})
+const tool = (properties: Body): Body => ({
+  type: 'function',
+  function: { name: 'f', parameters: { type: 'object', properties } },
+})
+const read = (body: object): ReturnType<typeof readDemands> => readDemands('chat_completions', body as Body)
+
+describe('a request goes as received', () => {
+  test.each<object>([
+    { echo: true },
+    { prompt_logprobs: 0 },
+    { sampling_params: { prompt_logprobs: 1 } },
+    { return_logprob: true },
+    { return_logprob: true, logprob_start_len: 3 },
+    { return_token_ids: true },
+    { return_tokens_as_token_ids: true },
+    { return_prompt_token_ids: true },
+    { return_hidden_states: true },
+    { include_input_logprobs: true },
+    { truncate_prompt_tokens: 100 },
+    { truncation: 'auto' },
+    { max_prompt_tokens: 1000 },
+    { context_management: { edits: [] } },
+    { session_params: { id: 's' } },
+  ])('measured, with %j', (members) => expect(read(members).asReceived).toBe('measured'))
+
+  test.each<object>([
+    { text: 'q', image_data: ['a.png'] },
+    { text: 'q', audio_data: 'a.wav' },
+    { text: 'q', video_data: ['a.mp4'] },
+    { prompt: 'q', multi_modal_data: { image: 'a' } },
+    { prompt: 'q', images: ['a'] },
+    { prompt: 'q', prompt_embeds: 'a' },
+  ])('with media, in %j', (members) => expect(read(members).asReceived).toBe('media'))
+
+  test.each<object>([
+    {},
+    { echo: false, prompt_logprobs: null, return_logprob: false, truncation: 'disabled', image_data: [] },
+    { text: 'q', image_data: null },
+    { messages: [], audio: { voice: 'a' }, modalities: ['text', 'audio'] },
+    { input: 'q', include: ['reasoning.encrypted_content'] },
+    { logprobs: true, max_tokens: 100, stream_options: { include_usage: true }, prompt_cache_key: 'a' },
+  ])('but not with %j', (members) => expect(read(members).asReceived).toBeUndefined())
+})
+
+describe('numbers may come back unmapped', () => {
+  test.each<object>([
+    { tools: [tool({})] },
+    { functions: [{ name: 'f' }], function_call: 'auto' },
+    { tools: [tool({})], tool_choice: 'auto' },
+    { response_format: { type: 'json_object' } },
+    { max_tokens: 1 },
+    { max_completion_tokens: 8 },
+    { max_output_tokens: 4 },
+    { text: 'q', sampling_params: { max_new_tokens: 2 } },
+    { text: ['q'], sampling_params: [{ max_new_tokens: 2 }] },
+    { store: true },
+    { background: true },
+    { previous_response_id: 'resp_1' },
+    { conversation: 'conv_1' },
+    { logprobs: true },
+    { prompt: 'q', logprobs: 0 },
+    { allowed_token_ids: [1, 2] },
+    { logit_bias: { 16: 5 } },
+  ])('with %j', (members) => expect(read(members).areNumbersData).toBe(true))
+
+  test.each<object>([
+    {},
+    { tools: [], functions: null },
+    { tools: [tool({})], tool_choice: 'none' },
+    { tools: [{ name: 'f', input_schema: {} }], tool_choice: { type: 'none' } },
+    { max_tokens: 9, store: false, logprobs: false, n: 2 },
+  ])('but not with %j', (members) => expect(read(members).areNumbersData).toBe(false))
+
+  test('in responses, which are stored unless they say otherwise', () => {
+    expect(readDemands('responses', { input: 'q' }).areNumbersData).toBe(true)
+    expect(readDemands('responses', { input: 'q', store: null }).areNumbersData).toBe(true)
+    expect(readDemands('responses', { input: 'q', store: false }).areNumbersData).toBe(false)
+  })
+})
+
+describe('the answer may hold a value for each document', () => {
+  test.each<object>([
+    { response_format: schema({ scores: { type: 'array', items: { type: 'integer' } } }) },
+    { response_format: schema({ first: { type: 'number' } }) },
+    { response_format: { type: 'json_object' } },
+    { guided_json: '{"type": "array"}' },
+    { guided_regex: '.*' },
+    { guided_choice: ['1', '2'] },
+    { grammar: 'root ::= "a"' },
+    { structured_outputs: { json: {} } },
+    { text: { format: { type: 'json_schema', schema: { type: 'object', properties: { a: { type: 'array' } } } } } },
+    { messages: [{ role: 'assistant', content: '[' }] },
+    { tools: [tool({ ids: { type: 'array' } })], tool_choice: 'required' },
+    { tools: [tool({ ids: { type: 'array' } })], tool_choice: { type: 'function', function: { name: 'f' } } },
+    { tools: [{ name: 'f', input_schema: { properties: { n: { type: 'integer' } } } }], tool_choice: { type: 'any' } },
+    { functions: [{ name: 'f', parameters: {} }], function_call: { name: 'f' } },
+  ])('%j', (members) => expect(read(members).isOrderData).toBe(true))
+
+  test.each<object>([
+    {},
+    { response_format: schema({ answer: { type: 'string' }, isKnown: { type: 'boolean' } }) },
+    { guided_choice: ['yes', 'no'] },
+    { tools: [tool({ ids: { type: 'array' } })] },
+    { tools: [tool({ ids: { type: 'array' } })], tool_choice: 'auto' },
+    { tools: [tool({ answer: { type: 'string' } })], tool_choice: 'required' },
+  ])('not %j', (members) => expect(read(members).isOrderData).toBe(false))
+
+  test('of a depth that cannot be written again', () => {
+    let deep: unknown = {}
+    for (let i = 0; i < 20_000; i++) deep = { deep }
+    expect(read({ guided_json: deep }).isOrderData).toBe(true)
+  })
+})
+
+test('media are told from texts and tool calls', () => {
+  const image = { type: 'image_url', image_url: { url: 'a' } }
+  const said = { type: 'text', text: 'a' }
+  expect(read({ messages: [{ role: 'user', content: [said, image] }] }).hasMedia).toBe(true)
+  expect(read({ input: [{ role: 'user', content: [{ type: 'input_image' }] }] }).hasMedia).toBe(true)
+  expect(read({ messages: [{ role: 'user', content: [said, { type: 'tool_result' }] }] }).hasMedia).toBe(false)
+  expect(read({ messages: [{ role: 'user', content: 'a' }], input: 'b' }).hasMedia).toBe(false)
+})

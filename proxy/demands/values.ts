@@ -1,0 +1,24 @@
+import { isObject } from '#engine-adapters/json-object.ts'
+
+export type Members = Readonly<Record<string, unknown>>
+
+/** Returns a value if it is an object, else an empty one. */
+export function toObject(value: unknown): Members {
+  return isObject(value) ? value : {}
+}
+
+/** Returns a value if it is an array, else an empty one. */
+export function toArray(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+/** Whether a member says something: clients write `null`, `false`, `""` and `[]` for what they do not want. */
+export function isSet(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length > 0
+  return value !== undefined && value !== null && value !== false && value !== ''
+}
+
+/** Returns SGLang's sampling parameters, one object for each prompt or one for all. */
+export function samplingOf({ sampling_params: sampling }: Members): readonly Members[] {
+  return [...toArray(sampling).map(toObject), toObject(sampling)]
+}

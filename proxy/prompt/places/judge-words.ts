@@ -1,0 +1,58 @@
+import type { LabelForm } from '../../answer/citations/citation-labels.ts'
+import type { Reason } from '../judge/reasons.ts'
+import type { Remarks } from './read-remarks.ts'
+import { readWords, type Speaker, type WordSigns } from './read-words.ts'
+import { areUnmapped } from './words/citation-specimens.ts'
+
+/** What words are judged for: a list of blocks. */
+export interface JudgedList extends Pick<LabelForm, 'tag' | 'isInParentheses'> {
+  readonly blocks: number
+  /** numbers by which a model may call its blocks; empty if labels move with the blocks */
+  readonly labels: readonly string[]
+  /** what precedes the number in a label */
+  readonly prefix: string
+  readonly isPositional: boolean
+  /** its blocks bear labels, which may move with them; by default if these count */
+  readonly isLabelled?: boolean
+  /** the sender states that its order means nothing */
+  readonly isSet?: boolean
+}
+
+/** Why words forbid to move the blocks of a list, and when; the first that holds is the reason. */
+const vetoes: readonly (readonly [Reason, (signs: WordSigns, list: JudgedList, speaker: Speaker) => boolean])[] = [
+  ['task', ({ isTask, isMany }) => isTask || isMany],
+  ['own_work', ({ isOwnWork }) => isOwnWork],
+  ['order', ({ isOrder, roles }) => isOrder || roles.arePaired],
+  // two texts that are held against each other are told apart by their places
+  ['order', ({ roles }, { blocks }) => blocks === 2 && (roles.isChange || roles.isComparing)],
+  ['order', ({ roles }, _, speaker) => roles.isChange && speaker === 'message'],
+  ['named', ({ sizes }, { blocks }) => sizes.has(blocks)],
+  ['named', ({ isWhich }, { isPositional, isLabelled = isPositional }) => isWhich && !isLabelled],
+  ['numbers', ({ isData }, { isPositional }) => isData && isPositional],
+  ['numbers', ({ forms }, list) => list.isPositional && areUnmapped(forms, list)],
+  // rules put numbers in brackets to show how to cite
+  ['named', ({ remarks }, list, speaker) => speaksOf(remarks, list, speaker === 'message')],
+]
+
+/** Reasons that do not count where the sender states that the order of its lists means nothing. */
+const aboutOrder: ReadonlySet<Reason> = new Set<Reason>(['task', 'own_work', 'order'])
+
+/**
+ * Returns why words beside a list forbid to move its blocks. Words that were judged before are not read again, whatever
+ * the list.
+ */
+export function judgeWords(words: string, list: JudgedList, speaker: Speaker = 'message'): Reason | undefined {
+  const signs = readWords(words, speaker)
+  const open = vetoes.filter(([reason]) => !list.isSet || !aboutOrder.has(reason))
+  return open.find(([, holds]) => holds(signs, list, speaker))?.[0]
+}
+
+/** Whether remarks name a block of a list by number or place. */
+export function speaksOf(
+  { isCounted, isPartCounted, worded, bracketed }: Remarks,
+  { labels, isPositional, isLabelled = isPositional }: JudgedList,
+  readsBrackets = true,
+): boolean {
+  if (isCounted || (isPartCounted && !isLabelled)) return true
+  return labels.some((label) => worded.has(label) || (readsBrackets && isLabelled && bracketed.has(label)))
+}

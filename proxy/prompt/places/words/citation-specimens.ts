@@ -1,0 +1,69 @@
+import type { LabelForm } from '../../../answer/citations/citation-labels.ts'
+import { isMappedForm } from '../../../answer/citations/is-mapped-form.ts'
+import { mentionsTexts } from './text-words.ts'
+
+/* Forms of citation that a prompt asks for. Where one is not mapped back, the numbers of a list stay. */
+
+// what stands for a number: digits, a letter of a formula, a name in braces
+const PLACEHOLDER =
+  '\\$?[{<]?(?:\\d{1,3}|[XYZNKIJxyznkij]|(?:doc |document |source |ref |passage )?(?:index|idx|ids?|num(?:ber)?s?|no\\.?|nr\\.?|#))[}>]?'
+const NUMBERS = `${PLACEHOLDER}(?: ?(?:[,;–&-]|and) ?(?:${PLACEHOLDER}|\\.\\.\\.|…)){0,8}`
+const NAME = '\\p{L}[\\p{L}\\p{N}]*(?:[ _:#./-]{1,2}\\p{L}[\\p{L}\\p{N}]*){0,3}[ _:#.-]{0,2}'
+const BRACKETED = new RegExp(
+  [
+    `(?:[A-Za-z]{1,20})?\\[{1,2}\\^?(?:${NAME})?\\(?${NUMBERS}\\)?(?: \\p{L}+)?\\^?\\]{1,2}(?:\\([^()\\s]{1,80}\\))?\\^?`,
+    `[【〔「]\\p{L}{0,20}[ :：]?${NUMBERS}[^】〕」\\n]{0,12}[】〕」]`,
+    `<([\\w-]{1,20})(?:[ :][^<>\\n]{0,40})?>\\s?(?:${NAME})?\\[?${NUMBERS}\\]?\\s?</\\1>`,
+    `<(?:cite|co|ref|sup|citation|fn|footnote)[^<>\\n]{0,20}[ :="']${NUMBERS}["']? ?/?>`,
+    `["“'«](?:${NAME})?\\d{1,2}(?:[,;] ?\\d{1,2})+["”'»]|«${NUMBERS}»`,
+    `\\^${NUMBERS}\\^|\\{${NUMBERS}\\}|[¹²³⁴⁵⁶⁷⁸⁹]|†\\d`,
+  ].join('|'),
+  'gu',
+)
+// without these, no text matches the pattern above
+const SIGN = /[[【〔「<^{¹²³⁴⁵⁶⁷⁸⁹†«"“']/u
+const PLAIN = new RegExp(
+  `\\((?:${NAME})?${NUMBERS}\\)|(?<![\\p{L}\\p{N}#/.-])\\p{L}{1,12}[-_#]{1,2}\\d{1,2}(?![\\p{L}\\p{N}]|\\.\\d)|(?<![=:])["'“‘\`](?:${NAME})?${NUMBERS}["'”’\`]`,
+  'gu',
+)
+
+const CITES =
+  /(?<!\p{L})(?:cit(?:e|es|ed|ing|ations?)|referenc\w*|refer to|attribut\w*|footnotes?|sources? used|source (?:number|id)s?|mark (?:each|every|the|your)|zitier\p{L}*|zitat\p{L}*|quellenangabe\p{L}*|beleg\p{L}*|verweis\p{L}*|cite[zr]|citations?|référenc\p{L}*|cita|citar|citas?|citação|citações|citazion\p{L}*|referencia|referência|riferiment\p{L}*|citeer|verwijs\p{L}*|hänvisa|henvis|cytuj|przypis|citujte|alıntı|kaynak|цитир\p{L}*|ссыл\p{L}*|сноск\p{L}*|посилан\p{L}*|trích dẫn|kutip|sitasi)(?!\p{L})|引用|标注|標註|角标|脚注|出典|参照|인용|각주|استشه|مرجع|उद्धर|อ้างอิง|παραπομπ/iu
+// a number asked for as a name, though no form is shown; `cite by number` is answered by the labels of the list
+const BY_NUMBER =
+  /(?<!\p{L})(?:by|with|using|via|name|list|give|state|mention|report|return|indicate|provide|include|output|print|add|are|track of|through|per|mit|über|nenne|gib|par|avec|indique|donne|por|con|com|indica|per|tramite|via|door|po|по|указыв\p{L}*|укаж\p{L}*) (?:only |just )?(?:the|its|their|your|a|all|of|der|die|den|ihre[rnm]?|deren|leurs?|le|les|son|sa|su|sus|el|los|o|os|seus?|il|i|loro|de|hun|номер\p{L}*)?(?: \p{L}+){0,3} ?(?:numbers?|ids?|index|indices|indexes|nummern?|numéros?|números?|numer[oi]|nummers?|номер\p{L}*)(?!\p{L})|编号|編號|序号|番号|번호/iu
+
+const ID = /(?<!\p{L})(?:ids?|index|indices|indexes|identifiers?)(?!\p{L})/iu
+
+/** The forms in which a prompt asks for citations. */
+export interface AskedForms {
+  readonly specimens: readonly string[]
+  /** the number is asked for, whatever the form */
+  readonly isByNumber: boolean
+}
+
+/** Reads the forms of citation in a sentence as it is written. */
+export function readForms(sentence: string): AskedForms {
+  const isCiting = CITES.test(sentence)
+  const specimens = SIGN.test(sentence) ? [...sentence.matchAll(BRACKETED)].map(([specimen]) => specimen) : []
+  if (isCiting)
+    specimens.push(...[...sentence.matchAll(PLAIN)].map(([specimen]) => specimen.replace(/^["'“‘`]|["'”’`]$/gu, '')))
+  const isByNumber =
+    specimens.length === 0 &&
+    BY_NUMBER.test(sentence) &&
+    (isCiting ? ID.test(sentence) : mentionsTexts(sentence.toLowerCase()))
+  return { specimens: specimens.map((specimen) => specimen.replaceAll('$', '')), isByNumber }
+}
+
+/** Whether citations in the forms asked for would come back with the numbers that were sent. */
+export function areUnmapped({ specimens, isByNumber }: AskedForms, form: LabelForm): boolean {
+  // `[webpage X begin]` describes the list itself
+  const own = form.prefix.trim().toLowerCase()
+  const asked = specimens.filter((specimen) => own === '' || !isOwnMark(specimen.toLowerCase(), own))
+  if (asked.some((specimen) => !isMappedForm(specimen, form))) return true
+  return isByNumber && asked.length === 0
+}
+
+function isOwnMark(specimen: string, own: string): boolean {
+  return specimen.includes(own) && /\s(?:begin|end|start)/.test(specimen)
+}
