@@ -37,7 +37,7 @@ function isStored(api: PromptApi, members: Members): boolean {
 const limits = ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'max_new_tokens']
 
 /** An answer of so few tokens is a name, a label or a number. */
-const shortAnswer = 8
+const shortAnswer = 4
 
 function isShort(members: Members): boolean {
   return [members, ...samplingOf(members)].some((values) =>

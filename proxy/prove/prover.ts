@@ -55,7 +55,7 @@ const credentials = new Set(['authorization', 'x-api-key'])
 
 /**
  * Proves by likelihood that the order of a template's lists means nothing to the model: the answer that it gave to a
- * prompt as received is scored under the prompt with the list reversed (docs/templates.md). It happens afterwards, one
+ * prompt as received is scored under the prompt with the list in another order (docs/templates.md). It happens afterwards, one
  * sample at a time, while the engine is idle; a client's request interrupts it. No request waits for it.
  */
 export class Prover {
@@ -149,8 +149,10 @@ export class Prover {
 
   #write({ call, body, template, replica }: Sample): PromptVariants | undefined {
     const { permit, ...input } = toDecisionInput(call)
+    const { templates, createIndex } = this.#options
+    const turn = templates.get(template)?.proof.figures.samples ?? 0
     if (!permit) return undefined
-    const variants = writeVariants(call.api, body, template, { ...input, permit }, this.#options.createIndex)
+    const variants = writeVariants(call.api, body, template, { ...input, permit }, { createIndex, turn })
     if (!variants) return undefined
     const { settings, caller } = call
     const members = membersOf(call.content.received)

@@ -19,7 +19,7 @@ import { reusePrompts } from '../reuse/reuse-prompt.ts'
 export interface PromptVariants {
   /** as it was received and sent */
   readonly received: Json
-  /** the list in the reverse order, with all that is said of it */
+  /** the list in another order, with all that is said of it */
   readonly rewritten: Json
   /** with one more line break behind the list */
   readonly harmless: Json
@@ -28,15 +28,16 @@ export interface PromptVariants {
 }
 
 /**
- * Writes the variants of a body that tell whether the order of a template's list matters. Reversal moves every block of
- * a list, and the first as far as can be. Returns undefined if the list is not found in it, or may not be moved.
+ * Writes the variants of a body that tell whether the order of a template's list matters. In turn, the list is reversed,
+ * which moves the first block as far as can be, and rotated by half, which moves those of the middle. Returns undefined
+ * if the list is not found in it, or may not be moved.
  */
 export function writeVariants(
   api: PromptApi,
   body: Buffer,
   template: string,
   input: Omit<DecisionInput, 'received'> & { readonly permit: PermitLists },
-  createIndex: CacheMirror['createIndex'],
+  { createIndex, turn }: { readonly createIndex: CacheMirror['createIndex']; readonly turn: number },
 ): PromptVariants | undefined {
   const received = readReceived(api, body, false)
   const { prompt } = received
@@ -46,7 +47,9 @@ export function writeVariants(
   const contexts = layout.prompts.flatMap(({ messages }) => messages.flatMap((message) => message.contexts))
   const list = contexts.find((context) => context.template?.id === template && !isLeftAlone(context))
   if (list === undefined) return undefined
-  const order = [...list.slots.keys()].toReversed()
+  const places = [...list.slots.keys()]
+  const half = places.length >> 1
+  const order = turn % 2 === 0 ? places.toReversed() : [...places.slice(half), ...places.slice(0, half)]
   const mirror = { order: () => ({ order, searchPath: [] }), createIndex }
   const { tenant, options, wording } = input
   const reused = reusePrompts(layout, { mirror, tenant, options: { ...options, dedup: false }, wording })

@@ -1,0 +1,94 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { RunningProxy } from '#proxy/main.ts'
+import { answerPlainly, type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
+import { hasRedis, type RunningRedis, startRedis, waitFor } from './redis-server.ts'
+import { postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
+
+interface Described {
+  readonly id: string
+  readonly state: string
+  readonly requests: number
+}
+
+const subjects = ['ferry', 'salt', 'mill', 'bee', 'bell', 'slate', 'guild', 'court']
+const blocks = subjects.map((subject) => `The ${subject} of Karvik is known to all, and nobody knows who made it so.`)
+
+describe.skipIf(!hasRedis)('templates in Redis (needs redis-server)', () => {
+  let redis: RunningRedis
+  let engine: RecordingEngineDouble
+  const proxies: RunningProxy[] = []
+
+  const start = async (): Promise<RunningProxy> => {
+    const shared = { url: redis.url, namespace: 'test', ttlSeconds: 600 }
+    const proxy = await startTestProxy({ url: engine.url }, { mode: 'ask', redis: shared })
+    proxies.push(proxy)
+    return proxy
+  }
+  const send = async ({ url }: RunningProxy, i: number): Promise<void> => {
+    const own = Array.from({ length: 4 }, (_, place) => blocks[(i + place * 3) % blocks.length]!)
+    await (await postJson(`${url}/v1/chat/completions`, ragRequest(`Why ${i}?`, own))).text()
+  }
+  const templatesOf = async ({ adminUrl }: RunningProxy): Promise<Described[]> =>
+    ((await (await fetch(`${adminUrl}/v1/templates`)).json()) as { templates: Described[] }).templates
+  const change = ({ adminUrl }: RunningProxy, id: string, init: RequestInit): Promise<Response> =>
+    fetch(`${adminUrl}/v1/templates/${id}`, init)
+
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  afterAll(() => redis.close())
+  beforeEach(async () => {
+    await redis.client.flushall()
+    engine = await startRecordingEngineDouble()
+    engine.answer(answerPlainly)
+  })
+  afterEach(async () => {
+    for (const proxy of proxies.splice(0)) await proxy.close()
+    await engine.close()
+  })
+
+  test('evidence and what people said outlive a restart, and reach other proxies', async () => {
+    const first = await start()
+    for (let i = 0; i < 6; i++) await send(first, i)
+    await waitFor(async () => (await templatesOf(first)).length === 1)
+    const [{ id }] = (await templatesOf(first)) as [Described]
+    await change(first, id, { method: 'PUT', body: '{"state":"on"}' })
+    await proxies.shift()!.close()
+    const second = await start()
+    await waitFor(async () => (await templatesOf(second))[0]?.state === 'on')
+    expect(await templatesOf(second)).toMatchObject([{ id, state: 'on', requests: 6 }])
+    for (const key of await redis.client.keys('reprise:test:templates:*')) {
+      expect(await redis.client.ttl(key)).toBeGreaterThan(500)
+    }
+  })
+
+  test('what is forgotten stays forgotten', async () => {
+    const first = await start()
+    for (let i = 0; i < 6; i++) await send(first, i)
+    await waitFor(async () => (await templatesOf(first)).length === 1)
+    const [{ id }] = (await templatesOf(first)) as [Described]
+    await proxies.shift()!.close()
+    const second = await start()
+    await waitFor(async () => (await templatesOf(second)).length === 1)
+    expect((await change(second, id, { method: 'DELETE' })).status).toBe(200)
+    await proxies.shift()!.close()
+    const third = await start()
+    await send(third, 0)
+    expect(await templatesOf(third)).toEqual([])
+    expect(await redis.client.keys(`*${id}`)).toEqual([])
+  })
+
+  test('anything else in its keys is counted, and no template', async () => {
+    const key = 'reprise:test:templates:{templates}'
+    await redis.client.set(`${key}:said`, 'no JSON')
+    await redis.client.zadd(`${key}:counts`, 9, 'abcdefghijkl')
+    await redis.client.set(`${key}:of:abcdefghijkl`, '{"id":"abcdefghijkl"}')
+    const proxy = await start()
+    const faults = async (): Promise<boolean> => {
+      const metrics = await (await fetch(`${proxy.adminUrl}/metrics`)).text()
+      return /reprise_fail_open_total\{reason="redis_value"\} [1-9]/.test(metrics)
+    }
+    await waitFor(faults)
+    expect(await templatesOf(proxy)).toEqual([])
+  })
+})
