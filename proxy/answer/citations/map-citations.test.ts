@@ -163,6 +163,7 @@ describe('citations in other words than those of the list', () => {
       'page 3 of the manual, Article 2 of the treaty, article 1(2), documents. 3 of them',
       'page 3 of the manual, Article 2 of the treaty, article 1(2), documents. 3 of them',
     ],
+    ['source 1 and 3. See doc. 2 (ref. 1)', 'source 3 and 2. See doc. 1 (ref. 3)'],
     ['In document 1, 3 people. In source 2 and 3 others', 'In document 3, 3 people. In source 1 and 3 others'],
     ['(1) and (2), in 1. and 2), {1}, 1, #1, **1**', '(1) and (2), in 1. and 2), {1}, 1, #1, **1**'],
   ])('%j', (text, mapped) => {

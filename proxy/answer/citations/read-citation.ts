@@ -60,14 +60,11 @@ export function readCitation(
   return { end, numbers: isImageOrCode(ahead, before) ? [] : numbers, cited }
 }
 
-/** Reads the numbers after a noun. Several must be closed, unless it is a plural. */
-function readSpoken(
-  ahead: Lookahead,
-  { cited, isPlural = false, isEnclosed = false, isLoose, isAlone }: Opening,
-): Citation | undefined {
+/** Reads the numbers after a noun. Several must end a clause or bracket, unless it is a plural. */
+function readSpoken(ahead: Lookahead, { cited, isPlural, isLoose, isAlone }: Opening): Citation | undefined {
   const start = ahead.at
-  let numbers = readNumbers(ahead, isPlural || isEnclosed)
-  if (!isPlural && numbers && numbers.length > 1 && !/[)\]】;]/.test(ahead.peek() || 'x')) {
+  let numbers = readNumbers(ahead, true)
+  if (!isPlural && numbers && numbers.length > 1 && !isListEnd(ahead)) {
     ahead.at = start
     numbers = readNumbers(ahead, false)
   }
@@ -76,6 +73,12 @@ function readSpoken(
   if (isLoose && (ahead.peek() === '(' || ahead.take(' of '))) return undefined
   if (isAlone && !isClauseEnd(ahead)) return undefined
   return { end, numbers, cited }
+}
+
+/** Whether a clause or bracket ends: in `document 1, 3 people`, the second number is none of a list. */
+function isListEnd(ahead: Lookahead): boolean {
+  const next = ahead.peek()
+  return next === '' || /[)\]】;!?\n]/.test(next) || (next === '.' && !/\d/.test(ahead.peek(1)))
 }
 
 /** Steps over what closes a bracket. `surely`: it cannot be a value. */

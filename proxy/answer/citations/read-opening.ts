@@ -13,7 +13,6 @@ export interface Opening {
   readonly isLoose?: boolean
   /** the clause is only this citation, as in `Source: 3` */
   readonly isAlone?: boolean
-  readonly isEnclosed?: boolean
   /** the line before it */
   readonly before: string
 }
@@ -31,10 +30,10 @@ const BRACKET = /(?:\\?\[{1,2}|【|\()[ \u00a0]{0,2}\^?$/
 const TAG = /<\/?([\p{L}_]{2,20})(?:>|[ :]{1,2}|[ ][\p{L}_-]{1,20}=["']?)$/u
 // `: ` in `Source: 3`, `ID: ` in `Source ID: 3`, ` No. ` in `Document No. 3`, ` #`, `\_`, `:** ` in `**Source:** 3`
 const SEPARATOR =
-  /(?:\(s\))?(?:[ _-]?(?<![\p{L}\p{N}])(?:ids?|n[or]\.?|num(?:ber)?s?|index|indices|idx))?(?:\\?_|-|\.|\*{0,2}[:：]?\*{0,2} ?[#№]?)$/iu
+  /(?:\(s\))?(?:[ _-]?(?<![\p{L}\p{N}])(?:ids?|n[or]\.?|num(?:ber)?s?|index|indices|idx))?(?:\\?_|-|\. ?|\*{0,2}[:：]?\*{0,2} ?[#№]?)$/iu
 const HAS_ID = /\p{L}{2}|[#№]/u
-const JOINED = /^(?:\\?_|-|\.|)$/
-const ABBREVIATED = /(?<!\p{L})(?:docs?|refs?|src)$/iu
+const JOINED = /^(?:\\?_|-|\. ?|)$/
+const ABBREVIATED = /(?<!\p{L})(?:doc|ref|src)$/iu
 const UNSPACED = /[\u0e00-\u0e7f\u3040-\u9fff]$/
 const OPEN = /[[【]\^?(?:see )?$/
 const HEAD =
@@ -77,11 +76,10 @@ function readNoun(line: string, behind: string, labels: CitationLabels): Opening
   const name = own ?? readName(text, labels)
   if (!name) return HAS_ID.test(separator) ? readIdentified(line, separator, labels) : undefined
   const before = line.slice(0, line.length - name.length - (own ? 0 : separator.length))
-  const isEnclosed = isInBrackets(before)
-  const isAlone = !own && !isEnclosed && /[:：]/.test(separator)
+  const isAlone = !own && !isInBrackets(before) && /[:：]/.test(separator)
   if (!own && !mayCite(name, separator, text, before)) return undefined
   const { cited, isPlural } = name
-  return { bracket: '', before, cited, isPlural, isLoose: name.use === 'spoken', isAlone, isEnclosed }
+  return { bracket: '', before, cited, isPlural, isLoose: name.use === 'spoken', isAlone }
 }
 
 /** `[ID: 3]`, `[#3]` */
@@ -89,14 +87,14 @@ function readIdentified(line: string, separator: string, labels: CitationLabels)
   const before = line.slice(0, -separator.length)
   const found = OPEN.exec(before)?.[0]
   if (found === undefined) return undefined
-  return { bracket: '', before: before.slice(0, -found.length), cited: labels.bare, isEnclosed: true }
+  return { bracket: '', before: before.slice(0, -found.length), cited: labels.bare }
 }
 
 function mayCite({ use }: Name, separator: string, text: string, before: string): boolean {
   if (OPEN.test(before)) return true
   if (use === 'bracketed') return false
   if (/[:：]/.test(separator)) return use === 'citing' && (isInBrackets(before) || HEAD.test(before))
-  return !JOINED.test(separator) || UNSPACED.test(text) || (separator === '.' && ABBREVIATED.test(text))
+  return !JOINED.test(separator) || UNSPACED.test(text) || (separator.startsWith('.') && ABBREVIATED.test(text))
 }
 
 function readName(text: string, labels: CitationLabels): Name | undefined {
