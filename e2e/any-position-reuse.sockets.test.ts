@@ -113,7 +113,7 @@ describe('an engine that reuses at any position', () => {
   )
   const ask = (question: string, places: readonly number[], more: object = {}, headers = {}): Promise<Response> => {
     const asked = places.map((place) => blocks[place]!)
-    const body = ragRequest(question, asked, { max_tokens: 2, ...more })
+    const body = ragRequest(question, asked, { max_tokens: 9, ...more })
     return postJson(`${proxy.url}/v1/chat/completions`, body, { headers })
   }
   const metric = async (name: string): Promise<number> =>

@@ -269,7 +269,7 @@ describe('behind an emulator with a small cache', () => {
     const small = await startTestProxy({ url: emulator.url, kind: 'vllm', id: 'small' }, { adminListen })
     const block = (name: string): string => `${name} says ${'so and so, '.repeat(60)}`
     const ask = (...names: string[]): Record<string, unknown> =>
-      ragRequest('what is it?', names.map(block), { max_tokens: 2 })
+      ragRequest('what is it?', names.map(block), { max_tokens: 9 })
     const explain = async (...names: string[]): Promise<{ order: number[]; predicted_cached_tokens: number }> =>
       (await (await postJson(`${small.adminUrl}/v1/explain`, ask(...names))).json()) as never
     const read = async <T>(path: string): Promise<T> => (await (await fetch(small.adminUrl + path)).json()) as T

@@ -144,5 +144,5 @@ export function smallTrace(count: number): object[] {
 }
 
 export function toBody(turn: Parameters<typeof toUserMessage>[0]): object {
-  return { model: 'm', max_tokens: 8, messages: [SYSTEM_MESSAGE, toUserMessage(turn)] }
+  return { model: 'm', max_tokens: 9, messages: [SYSTEM_MESSAGE, toUserMessage(turn)] }
 }

@@ -67,7 +67,7 @@ interface Answer {
 }
 
 async function ask(names: readonly string[]): Promise<Answer> {
-  const body = ragRequest(`what of ${names.join()}?`, names.map(block), { max_tokens: 2 })
+  const body = ragRequest(`what of ${names.join()}?`, names.map(block), { max_tokens: 9 })
   const response = await postJson(`${proxy.url}/v1/chat/completions`, body)
   const { usage } = (await response.json()) as { usage: { prompt_tokens_details?: { cached_tokens: number } } }
   return {

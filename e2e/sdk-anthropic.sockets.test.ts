@@ -73,7 +73,7 @@ describe('the Anthropic SDK', () => {
       ['three', 'dbe'],
     ] as const) {
       messages.push({ role: 'user', content: [{ type: 'text', text: ragText(question, names) }] })
-      const { data, response } = await client.messages.create({ model, max_tokens: 8, messages }).withResponse()
+      const { data, response } = await client.messages.create({ model, max_tokens: 9, messages }).withResponse()
       messages.push({ role: 'assistant', content: data.content })
       turns.push({
         blocks: response.headers.get('x-reprise-blocks'),

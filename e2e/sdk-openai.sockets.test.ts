@@ -100,7 +100,7 @@ describe('the OpenAI SDK', () => {
       ['three', 'dbe'],
     ] as const) {
       messages.push(ragMessage(question, names))
-      const { data, response } = await client.chat.completions.create({ model, messages, max_tokens: 8 }).withResponse()
+      const { data, response } = await client.chat.completions.create({ model, messages, max_tokens: 9 }).withResponse()
       messages.push(data.choices[0]!.message)
       const header = (name: string): string | null => response.headers.get(`x-reprise-${name}`)
       turns.push([header('blocks'), header('deduplicated'), data.usage!.prompt_tokens_details!.cached_tokens!])

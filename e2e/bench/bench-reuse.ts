@@ -37,7 +37,7 @@ async function run(turns: readonly Turn[], reuse: number, policy: Policy): Promi
   const headers: Record<string, string> = policy === 'never' ? { 'x-reprise-options': 'reorder=off' } : {}
   const sums = { prompt: 0, cached: 0, reused: 0, moved: 0 }
   for (const turn of turns) {
-    const body = { messages: [SYSTEM_MESSAGE, toUserMessage(turn)], max_tokens: 1 }
+    const body = { messages: [SYSTEM_MESSAGE, toUserMessage(turn)], max_tokens: 9 }
     const answer = await postJson(`${proxy.url}/v1/chat/completions`, body, { headers })
     const { usage } = (await answer.json()) as { usage: Usage }
     sums.prompt += usage.prompt_tokens

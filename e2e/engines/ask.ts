@@ -33,7 +33,7 @@ export function askAt(url: string, tenant: string): Ask {
       body: JSON.stringify({
         model: modelName,
         messages: [SYSTEM_MESSAGE, toUserMessage(turn)],
-        max_tokens: 4,
+        max_tokens: 9,
         temperature: 0,
       }),
     })

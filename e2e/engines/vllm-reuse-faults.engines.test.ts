@@ -60,7 +60,7 @@ describe.skipIf('missing' in setup)('vLLM that reuses at any position, with litt
       },
       body: JSON.stringify({
         model: modelName,
-        max_tokens: 8,
+        max_tokens: 9,
         temperature: 0,
         logprobs: true,
         messages: [SYSTEM_MESSAGE, toUserMessage({ ...turn, isPlain: true })],

@@ -45,7 +45,7 @@ describe.skipIf('missing' in setup)('vLLM that reuses at any position', () => {
         authorization: `Bearer ${tenant}`,
         'x-reprise-options': ['reorder=off,dedup=off', ...(reuse ? [`reuse=${reuse}`] : [])].join(),
       },
-      body: JSON.stringify({ model: modelName, max_tokens: 8, temperature: 0, ...body }),
+      body: JSON.stringify({ model: modelName, max_tokens: 9, temperature: 0, ...body }),
     })
     const text = await response.body.text()
     expect(response.statusCode, text).toBe(200)
