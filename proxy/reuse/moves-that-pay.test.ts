@@ -85,6 +85,17 @@ describe('where moves must pay', () => {
     expect(sender.decide(next, { mustPay, options: { annotate: false } }).moved).toBe(2)
   })
 
+  test('nor is there for blocks without labels, which nothing ranks', () => {
+    const sender = new Sender()
+    const parts = (...texts: string[]) => ({
+      messages: [{ role: 'user', content: texts.map((text) => ({ type: 'text', text })) }],
+    })
+    sender.sendBody(parts('Rain fell.', 'The sun shone.', 'Question: why?'))
+    const next = sender.decide(parts('The sun shone.', 'Rain fell.', 'Question: when?'), { mustPay })
+    expect(next.moved).toBe(2)
+    expect(next.contexts[0]!.annotation).toBeUndefined()
+  })
+
   test('a turn that was sent is sent again as it was', () => {
     const sender = new Sender()
     sender.sendBody(ask('first', ['a', 'b', 'c'], 1))
