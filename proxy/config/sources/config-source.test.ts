@@ -151,7 +151,7 @@ mod: on`),
 test.each([
   ['a: [1', /^reprise\.yaml:1:6: Flow sequence/],
   ['mode: on\nmode: off', /^reprise\.yaml:2:1: Map keys must be unique$/],
-  ['mode: !!binary aGk=', /^reprise\.yaml:1: mode: has to be one of on, shadow, off/],
+  ['mode: !!binary aGk=', /^reprise\.yaml:1: mode: has to be one of auto, ask, on, shadow, off/],
   ['mode: *nowhere', /^reprise\.yaml: Unresolved alias .*: nowhere$/],
   ['- listen', /^reprise\.yaml: has to be a group of settings, not \["listen"\]$/],
   ['mode: on\n---\nmode: off', /^reprise\.yaml:2:1: Source contains multiple documents/],
@@ -306,7 +306,7 @@ test('no value and no name in a file makes an error of several lines, or speaks 
     3,
   )
   expect(faultsOf(JSON.stringify({ listen: 'a\nb\u001b[2J', mode: 'm\nn' }))).toEqual([
-    "reprise.yaml:1: mode: has to be one of on, shadow, off, not 'm n'",
+    "reprise.yaml:1: mode: has to be one of auto, ask, on, shadow, off, not 'm n'",
   ])
   expect(faultsOf(JSON.stringify({ listen: 'a\nb\u001b[2J' }))).toEqual([
     "reprise.yaml:1: listen: 'a b [2J' is not an address: write HOST:PORT.",
