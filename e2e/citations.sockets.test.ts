@@ -40,7 +40,7 @@ function bodyFor(path: string, documents: string): object {
   const bodies: Record<string, object> = {
     '/v1/chat/completions': chat,
     '/v1/completions': { model: 'm', prompt: text },
-    '/v1/responses': { model: 'm', input: text },
+    '/v1/responses': { model: 'm', input: text, store: false },
     '/v1/messages': { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: text }] },
     '/generate': { text },
   }
