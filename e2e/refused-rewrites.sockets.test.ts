@@ -200,10 +200,10 @@ describe.each(['vllm', 'sglang'] as const)('an emulated %s whose window a rewrit
   }
 
   function bodyFor(path: string, request: Chat, isStream: boolean): object {
-    if (path === chat) return { ...request, stream: isStream, max_tokens: 1 }
+    if (path === chat) return { ...request, stream: isStream }
     const prompt = request.messages.map(({ content }) => content).join('\n\n')
-    if (path === '/generate') return { text: prompt, stream: isStream, sampling_params: { max_new_tokens: 1 } }
-    return { model: 'm', prompt, stream: isStream, max_tokens: 1 }
+    if (path === '/generate') return { text: prompt, stream: isStream }
+    return { model: 'm', prompt, stream: isStream }
   }
 
   beforeEach(async () => {
