@@ -85,6 +85,10 @@ const floors = {
     cut: [],
     proof: [],
     traffic: [],
+    learner: [],
+  },
+  'proxy/templates/learner': {
+    gaps: [],
   },
   'proxy/telemetry': {
     tracing: [],

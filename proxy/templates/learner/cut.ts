@@ -1,8 +1,8 @@
-import { countGaps, findGaps, type Gap } from './find-gaps.ts'
+import { countGaps, findGaps, type Gap } from './gaps/find-gaps.ts'
 import type { LearntTemplate, TemplateEnd } from './learnt-template.ts'
 
 /** A document in a text. Its content may change places with others; what separates them, and labels, stay. */
-export interface CutBlock {
+interface CutBlock {
   readonly start: number
   readonly end: number
   readonly contentStart: number
@@ -25,9 +25,9 @@ export function cut(text: string, template: LearntTemplate): CutBlock[] | undefi
   const first = template.open === undefined ? undefined : findOpen(text, template.open, gaps[0]!.start)
   const last = template.end === undefined ? undefined : findEnd(text, template.end, gaps.at(-1)!.end)
   if (first === -1 || last === -1) return undefined
-  // others may stand before the list and behind it, not in its first or last document
+  // others may stand before the list and behind it, where it is known to begin and to end
   const isInList = (gap: Gap): boolean =>
-    !gaps.includes(gap) && gap.end > (first ?? gap.end) && gap.start < (last ?? gap.start)
+    !gaps.includes(gap) && gap.end > (first ?? 0) && gap.start < (last ?? text.length)
   if (found.some(isInList)) return undefined
   const starts = [first, ...gaps.map(({ end }) => end)]
   const ends = [...gaps.map(({ start }) => start), last]
@@ -53,7 +53,8 @@ function chooseGaps(found: readonly Gap[], { gap }: LearntTemplate): readonly Ga
     else runs.push([one])
   }
   const longest = runs.reduce((best, run) => (run.length > best.length ? run : best))
-  return longest.length >= leastInList * found.length ? longest : undefined
+  const isBegin = up.every((i) => longest[0]!.numbers[i] === gap.first[i])
+  return isBegin && longest.length >= leastInList * found.length ? longest : undefined
 }
 
 /** Returns where the first document begins, -1 if that is not certain. */

@@ -1,10 +1,10 @@
-import { checksOf } from './check-gap.ts'
-import { extendGap } from './extend-gap.ts'
-import { type StudiedText, studyTexts } from './find-edges.ts'
-import { type JudgedGap, judgeGap } from './judge-gap.ts'
-import { learnEnds } from './learn-ends.ts'
+import { checksOf } from './gaps/check-gap.ts'
+import { extendGap } from './gaps/extend-gap.ts'
+import { type StudiedText, studyTexts } from './gaps/find-edges.ts'
+import { type JudgedGap, judgeGap } from './gaps/judge-gap.ts'
+import { learnEnds } from './gaps/learn-ends.ts'
+import { proposeGaps } from './gaps/propose-gaps.ts'
 import { type LearntTemplate, number } from './learnt-template.ts'
-import { proposeGaps } from './propose-gaps.ts'
 
 /** Share of the separators of a list that a longer pattern may lose. */
 const tolerated = 0.001
@@ -30,7 +30,9 @@ export function learnTemplate(key: string, texts: readonly string[]): LearntTemp
   if (most === undefined) return undefined
   // short ones stand in documents as well
   const longest = judged.filter((other) => other === most || isSafer(other, most)).toSorted(byLength)[0]!
-  const best = trim(extend(longest, studied), studied)
+  const extended = extend(longest, studied)
+  if (extended === undefined) return undefined
+  const best = trim(extended, studied)
   const gap = { ...best.gap, checks: checksOf(best) }
   return { key, gap, ...learnEnds(gap, best.lists, best.seen) }
 }
@@ -58,11 +60,13 @@ function isSafer(long: JudgedGap, short: JudgedGap): boolean {
   return missed <= tolerated * all && long.lists.length >= 0.9 * short.lists.length
 }
 
-function extend(judged: JudgedGap, studied: readonly StudiedText[]): JudgedGap {
-  const [extended] = extendGap(judged)
+function extend(judged: JudgedGap, studied: readonly StudiedText[]): JudgedGap | undefined {
+  const patterns = extendGap(judged)
+  const [extended] = (patterns ?? [])
     .map((pattern) => judgeGap(pattern, studied))
     .filter((other) => other !== undefined)
-  return extended === undefined || extended.edgeCount < keptByExtension * judged.edgeCount ? judged : extended
+  if (patterns === undefined || extended === undefined) return patterns && judged
+  return extended.edgeCount < keptByExtension * judged.edgeCount ? judged : extended
 }
 
 /** Without what it begins or ends with that documents are full of, such as a full stop: some will begin or end otherwise. */

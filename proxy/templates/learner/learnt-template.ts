@@ -19,6 +19,8 @@ export interface TemplateGap {
   readonly pattern: string
   /** What is known of each number: it counts up with the list, it is always the same, or it varies with a document. */
   readonly numbers: readonly ('up' | 'same' | 'varied')[]
+  /** The numbers of the first separator of a list, those that count up. */
+  readonly first: readonly number[]
   /**
    * Shorter patterns, the begin and the end of this one, that were so far as certain. Where they say otherwise, the text is
    * not one of those the template was learnt from.

@@ -1,3 +1,4 @@
+import { digestOf } from '#index/context-block.ts'
 import { learnTemplate } from './learn-template.ts'
 import type { LearntTemplate } from './learnt-template.ts'
 import { KeyChooser } from './text-keys.ts'
@@ -45,8 +46,13 @@ export class TemplateLearner {
     return learnTemplate(key, application.texts)
   }
 
+  /** UTF-16 units of the texts kept. */
+  get characters(): number {
+    return this.#characters
+  }
+
   #isRepeated(text: string): boolean {
-    const name = `${text.length} ${text.slice(0, 64)} ${text.slice(-256)}`
+    const name = digestOf(text)
     if (this.#recent.has(name)) return true
     this.#recent.add(name)
     if (this.#recent.size > most.recent) this.#recent.delete(this.#recent.values().next().value!)

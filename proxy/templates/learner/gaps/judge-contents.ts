@@ -1,6 +1,6 @@
+import { foldNumbers } from '../learnt-template.ts'
 import type { Gap } from './find-gaps.ts'
 import { findPieces } from './find-pieces.ts'
-import { foldNumbers } from './learnt-template.ts'
 
 /** A text cut at a pattern. The first and last part may hold text of the prompt beside their document. */
 export interface Segments {
@@ -107,7 +107,7 @@ export function hasInnerCounter(lists: readonly Segments[]): boolean {
   for (const { contents } of lists) {
     if (contents.length < 4) continue
     const own = contents.map((content, i) => counterNames(content, i))
-    const everywhere = own.reduce((common, names) => new Set([...common].filter((name) => names.has(name))))
+    const everywhere = [...own[0]!].filter((name) => own.every((names) => names.has(name)))
     for (const name of everywhere) counters.set(name, (counters.get(name) ?? 0) + 1)
   }
   return [...counters.values()].some((count) => count >= fewestCounting)

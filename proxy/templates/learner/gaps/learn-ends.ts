@@ -1,5 +1,5 @@
+import type { LearntTemplate, TemplateEnd, TemplateGap } from '../learnt-template.ts'
 import type { Segments } from './judge-contents.ts'
-import type { LearntTemplate, TemplateEnd, TemplateGap } from './learnt-template.ts'
 
 const fewestSamples = 3
 /** Longest text next to a document that is learnt where not all before or behind it is the same. */
@@ -33,7 +33,7 @@ export function learnEnds(
   })
   const open = endOf(opens, (a, b) => reverse(commonBegin(reverse(a), reverse(b))))
   const end = endOf(ends, commonBegin)
-  return { open, end, label: sideOfLabel(gap, lists, open, end) }
+  return { open, end, label: sideOfLabel(gap, lists, open) }
 }
 
 function endOf(samples: readonly string[], common: (a: string, b: string) => string): TemplateEnd | undefined {
@@ -44,19 +44,23 @@ function endOf(samples: readonly string[], common: (a: string, b: string) => str
   return nearest.length >= 2 ? { kind: 'nearest', text: nearest } : undefined
 }
 
-/** On which side of a document its number stands: the first one is before the first separator, or the last one behind the last. */
+/**
+ * On which side of a document its number stands. A list that begins with the number 1 of its first separator has documents
+ * behind them only, unless it is known where a document before that begins.
+ */
 function sideOfLabel(
   { numbers }: TemplateGap,
   lists: readonly Segments[],
   open: TemplateEnd | undefined,
-  end: TemplateEnd | undefined,
 ): LearntTemplate['label'] {
   const [first, last] = [numbers.indexOf('up'), numbers.lastIndexOf('up')]
   if (first < 0) return undefined
-  const before = Number(/(\d+)\D{0,40}$/.exec(open?.text ?? '')?.[1])
-  if (lists.every(({ gaps }) => gaps[0]!.numbers[last] === before + 1)) return 'before'
-  const isBehind = /^\D{0,40}\d/.test(end?.text ?? '') || first !== last || end?.kind === 'nearest'
-  return isBehind && lists.every(({ gaps }) => gaps[0]!.numbers[first]! <= 1) ? 'behind' : undefined
+  const areFirst = (index: number, value: number): boolean =>
+    lists.every(({ gaps }) => gaps[0]!.numbers[index] === value)
+  if (open === undefined) return areFirst(last, 1) ? 'before' : undefined
+  const before = Number(/(\d+)\D{0,40}$/.exec(open.text)?.[1])
+  if (areFirst(last, before + 1)) return 'before'
+  return areFirst(first, 1) ? 'behind' : undefined
 }
 
 function groupBy(items: readonly string[], keyOf: (item: string) => string): Map<string, string[]> {

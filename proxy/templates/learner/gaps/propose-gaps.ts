@@ -1,5 +1,5 @@
+import { foldNumbers } from '../learnt-template.ts'
 import { edgesOf, type StudiedText } from './find-edges.ts'
-import { foldNumbers } from './learnt-template.ts'
 
 /** Edges that must have a text in common before it may be a separator. */
 const fewestEdges = 4

@@ -1,5 +1,5 @@
+import { foldNumbers } from '../learnt-template.ts'
 import { findPieces, type Piece } from './find-pieces.ts'
-import { foldNumbers } from './learnt-template.ts'
 
 /** A text with what its pieces say of the places between them. */
 export interface StudiedText {

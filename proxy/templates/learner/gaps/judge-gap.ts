@@ -1,3 +1,4 @@
+import { number, type TemplateGap } from '../learnt-template.ts'
 import type { StudiedText } from './find-edges.ts'
 import { findGaps } from './find-gaps.ts'
 import {
@@ -11,7 +12,6 @@ import {
   isVolatile,
   type Segments,
 } from './judge-contents.ts'
-import { number, type TemplateGap } from './learnt-template.ts'
 
 export interface JudgedGap {
   readonly gap: TemplateGap
@@ -39,16 +39,26 @@ export function judgeGap(pattern: string, studied: readonly StudiedText[]): Judg
 /** How a pattern may be read: a number that varies belongs to the document behind it, or before it. */
 function readings(pattern: string, studied: readonly StudiedText[]): TemplateGap[] {
   const count = pattern.split(number).length - 1
-  const unread: TemplateGap = { pattern, numbers: Array.from({ length: count }, () => 'same'), kept: 'all', checks: [] }
+  const unread: TemplateGap = {
+    pattern,
+    numbers: Array.from({ length: count }, () => 'same'),
+    kept: 'all',
+    first: [],
+    checks: [],
+  }
   const lists = studied.map(({ text }) => findGaps(text, unread)).filter((gaps) => gaps.length >= 2)
   if (lists.length < Math.min(fewestTexts, studied.length)) return []
   const numbers = unread.numbers.map((_, i) => kindOf(lists.map((gaps) => gaps.map(({ numbers }) => numbers[i]!))))
   if (numbers.some((kind) => kind === undefined)) return []
   const known = numbers as TemplateGap['numbers']
+  const first = lists[0]![0]!.numbers
+  const isSame = known.every((kind, i) => kind !== 'up' || lists.every(([gap]) => gap!.numbers[i] === first[i]))
+  if (!isSame) return []
+  const gap = { pattern, numbers: known, first, checks: [] }
   const varied = known.filter((kind) => kind === 'varied').length
-  if (varied === 0) return [{ pattern, numbers: known, kept: 'all', checks: [] }]
+  if (varied === 0) return [{ ...gap, kept: 'all' }]
   if (varied > 1) return []
-  return (['before', 'behind'] as const).map((kept) => ({ pattern, numbers: known, kept, checks: [] }))
+  return (['before', 'behind'] as const).map((kept) => ({ ...gap, kept }))
 }
 
 /** What the values of a number say, list by list; undefined if they are of two kinds. */

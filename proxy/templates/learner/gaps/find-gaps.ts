@@ -1,4 +1,4 @@
-import { number, type TemplateGap } from './learnt-template.ts'
+import { number, type TemplateGap } from '../learnt-template.ts'
 
 /** A separator in a text: what stays in place, and the numbers of the whole pattern. */
 export interface Gap {

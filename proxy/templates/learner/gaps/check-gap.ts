@@ -1,6 +1,6 @@
+import { type GapCheck, number } from '../learnt-template.ts'
 import { countGaps } from './find-gaps.ts'
 import type { JudgedGap } from './judge-gap.ts'
-import { type GapCheck, number } from './learnt-template.ts'
 
 /** Share of the texts in which a part stands as often as the separator, for those in which it does not to be refused. */
 const usual = 0.5

@@ -1,13 +1,16 @@
+import { foldNumbers } from '../learnt-template.ts'
 import type { JudgedGap } from './judge-gap.ts'
 import { commonBegin, reverse } from './learn-ends.ts'
-import { foldNumbers } from './learnt-template.ts'
 
-/** Different documents that have to begin, or end, alike before that is part of the separator. */
-const fewestAlike = 20
+/** Different documents that have to begin, and to end, at edges before one can tell what is part of the separator. */
+const fewestAlike = 12
 const longestExtension = 120
 
-/** The pattern with what is behind it at all edges, with what is before it, or both: the longest first. */
-export function extendGap({ gap, lists, edges }: JudgedGap): string[] {
+/**
+ * The pattern with what is behind it at all edges, with what is before it, or both: the longest first. Undefined if the
+ * edges are too few to tell: a short pattern may stand in the next document.
+ */
+export function extendGap({ gap, lists, edges }: JudgedGap): string[] | undefined {
   const before = new Set<string>()
   const behind = new Set<string>()
   lists.forEach(({ text, gaps }, n) => {
@@ -17,7 +20,7 @@ export function extendGap({ gap, lists, edges }: JudgedGap): string[] {
       behind.add(text.slice(matchEnd, Math.min(gaps[i + 1]!.matchStart, matchEnd + longestExtension)))
     })
   })
-  if (Math.min(before.size, behind.size) < fewestAlike) return []
+  if (Math.min(before.size, behind.size) < fewestAlike) return undefined
   const begin = [...behind].map(foldNumbers).reduce(commonBegin)
   const end = reverse([...before].map((text) => reverse(foldNumbers(text))).reduce(commonBegin))
   // a number at the rim may be a part of a longer one

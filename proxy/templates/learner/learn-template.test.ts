@@ -1,0 +1,172 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { cut } from './cut.ts'
+import { promptsOf } from './learner-texts.fixture.ts'
+import type { LearntTemplate } from './learnt-template.ts'
+import { TemplateLearner } from './template-learner.ts'
+import { keysOf } from './text-keys.ts'
+
+type Render = (documents: readonly string[], question: string) => string
+
+const renders: Record<string, Render> = {
+  elements: (documents, question) =>
+    `Qua dro vex nam.\n${documents.map((text) => `<zeki>${text}</zeki>`).join('\n')}\n\nTrifer: ${question}`,
+  'numbers in brackets': (documents, question) =>
+    `Qua dro vex nam.\n\n${documents.map((text, i) => `[${i + 1}] ${text}`).join('\n\n')}\n\nTrifer: ${question}`,
+  'a number before and behind': (documents, question) =>
+    `Qua dro vex nam.\n${documents.map((text, i) => `${i + 1}) Zeki\n${text}\n-- mura ${i + 1}`).join('\n')}\nTRIFER\n${question}`,
+  'the question first': (documents, question) =>
+    `${question}\n=====\n${documents.map((text) => `Zeki: ${text}\nMura: http://x.y`).join('\n\n')}\n=====\nTrifer:`,
+  'JSON, a line each': (documents, question) =>
+    `Qua dro vex nam.\n${documents.map((text) => JSON.stringify({ zeki: text, mura: text.length })).join('\n')}\nTrifer: ${question}`,
+}
+
+function learn(render: Render, seed = 1): { template: LearntTemplate; later: ReturnType<typeof promptsOf> } {
+  const learner = new TemplateLearner()
+  const prompts = promptsOf(60, render, { seed })
+  let template: LearntTemplate | undefined
+  for (const { text } of prompts.slice(0, 40)) template = learner.take('user', text) ?? template
+  expect(template).toBeDefined()
+  return { template: template!, later: prompts.slice(40) }
+}
+
+function reorder(
+  text: string,
+  blocks: readonly { contentStart: number; contentEnd: number }[],
+  order: readonly number[],
+): string {
+  let at = 0
+  let out = ''
+  blocks.forEach(({ contentStart, contentEnd }, i) => {
+    const { contentStart: start, contentEnd: end } = blocks[order[i]!]!
+    out += text.slice(at, contentStart) + text.slice(start, end)
+    at = contentEnd
+  })
+  return out + text.slice(at)
+}
+
+describe.each(Object.entries(renders))('%s', (_, render) => {
+  test('is learnt from 40 prompts, and cut so that any order is the template over the documents in that order', () => {
+    const { template, later } = learn(render)
+    let cuts = 0
+    for (const { documents, question, text } of later) {
+      expect(keysOf('user', text)).toContain(template.key)
+      const blocks = cut(text, template)
+      if (blocks === undefined) continue
+      cuts++
+      const first = documents.length - blocks.length
+      fc.assert(
+        fc.property(fc.shuffledSubarray([...blocks.keys()], { minLength: blocks.length }), (order) => {
+          const sent = reorder(text, blocks, order)
+          // the first document may be unknown, or the last one
+          const orders = [0, first].map((skipped) => {
+            const moved = documents.slice(skipped, skipped + blocks.length)
+            return documents.toSpliced(skipped, blocks.length, ...order.map((i) => moved[i]!))
+          })
+          expect(orders.map((own) => render(own, question))).toContain(sent)
+        }),
+        { numRuns: 5 },
+      )
+    }
+    expect(cuts).toBeGreaterThan(10)
+  })
+})
+
+test('labels are the numbers of the documents', () => {
+  const { template, later } = learn(renders['numbers in brackets']!)
+  expect(template.label).toBe('before')
+  expect(cut(later[0]!.text, template)?.map(({ label }) => label)).toEqual(['1', '2', '3', '4', '5', '6', '7', '8'])
+})
+
+describe('what is not cut', () => {
+  const render = renders['numbers in brackets']!
+  const { template, later } = learn(render)
+  const { documents, question, text } = later[0]!
+
+  test.each([
+    ['a number that is missing', text.replace('[3] ', '[4] ')],
+    ['a number that comes twice', render(documents.with(2, `${documents[2]}\n\n[3] ${documents[3]}`), question)],
+    [
+      'a document that looks like the list',
+      render(documents.with(0, `${documents[0]}\n\n[2] ${documents[3]}`), question),
+    ],
+    ['another begin', `Other words. ${text.slice(18)}`],
+    ['one document', render(documents.slice(0, 1), question)],
+    ['no list', 'Qua dro vex nam.\n\nNothing was found.\n\nTrifer: what now?'],
+    ['nothing', ''],
+  ])('%s', (_, other) => {
+    expect(cut(other, template)).toBeUndefined()
+  })
+
+  test('whatever the text, blocks are in order, within it, and not empty', () => {
+    const parts = fc.constantFrom(
+      '[1] ',
+      '[2] ',
+      '[3] ',
+      '\n\n',
+      'Qua dro vex nam.\n\n',
+      'word',
+      '\n\nTrifer: ',
+      text.slice(0, 200),
+      text,
+    )
+    fc.assert(
+      fc.property(fc.array(parts, { maxLength: 12 }), (parts) => {
+        const other = parts.join('')
+        let at = 0
+        for (const { start, end, contentStart, contentEnd } of cut(other, template) ?? []) {
+          expect(at).toBeLessThanOrEqual(start)
+          expect(start).toBeLessThanOrEqual(contentStart)
+          expect(contentStart).toBeLessThan(contentEnd)
+          expect(contentEnd).toBeLessThanOrEqual(end)
+          expect(end).toBeLessThanOrEqual(other.length)
+          at = end
+        }
+      }),
+    )
+  })
+})
+
+describe('what is not learnt', () => {
+  const learnAll = (texts: readonly string[]): LearntTemplate[] => {
+    const learner = new TemplateLearner()
+    return texts.flatMap((text) => learner.take('user', text) ?? [])
+  }
+
+  test('documents that never come again', () => {
+    const texts = Array.from({ length: 60 }, (_, i) => promptsOf(1, renders.elements!, { seed: i + 1 })[0]!.text)
+    expect(learnAll(texts)).toEqual([])
+  })
+
+  test('the parts of one text, in its order', () => {
+    const { documents } = promptsOf(1, renders.elements!, { listed: 40 })[0]!
+    const texts = Array.from({ length: 60 }, (_, i) =>
+      renders.elements!(documents.slice(i % 30, (i % 30) + 9), `question ${i}?`),
+    )
+    expect(learnAll(texts)).toEqual([])
+  })
+
+  test('the same prompt again and again', () => {
+    const { text } = promptsOf(1, renders.elements!)[0]!
+    expect(learnAll(Array.from({ length: 60 }, () => text))).toEqual([])
+  })
+
+  test('documents with a number in them that counts up with the list', () => {
+    const render: Render = (documents, question) =>
+      `Qua dro vex nam.\n${documents.map((text, i) => `<zeki>${text.slice(0, 30)} place ${i + 1} of it ${text}</zeki>`).join('\n')}\n\nTrifer: ${question}`
+    expect(learnAll(promptsOf(60, render).map(({ text }) => text))).toEqual([])
+  })
+})
+
+test('what many applications send is forgotten, those of longest ago first, and learning goes on', () => {
+  const learner = new TemplateLearner()
+  let most = 0
+  for (let i = 0; i < 3_000; i++) {
+    learner.take(`place ${i % 200}`, `${i} ${'x'.repeat(5_000)}`)
+    most = Math.max(most, learner.characters)
+  }
+  expect(most).toBeGreaterThan(300_000)
+  expect(most).toBeLessThanOrEqual(1_000_000)
+  const learnt = promptsOf(40, renders.elements!).map(({ text }) => learner.take('user', text))
+  expect(learnt.some((template) => template !== undefined)).toBe(true)
+})

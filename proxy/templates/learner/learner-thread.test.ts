@@ -1,0 +1,37 @@
+import { afterEach, expect, test } from 'vitest'
+import { cut } from './cut.ts'
+import { promptsOf } from './learner-texts.fixture.ts'
+import { LearnerThread } from './learner-thread.ts'
+import type { LearntTemplate } from './learnt-template.ts'
+
+const prompts = promptsOf(
+  60,
+  (documents, question) =>
+    `Qua dro vex nam.\n${documents.map((text) => `<zeki>${text}</zeki>`).join('\n')}\n\nTrifer: ${question}`,
+)
+let thread: LearnerThread | undefined
+afterEach(() => thread?.close())
+
+test('learns in a thread what was offered to it', async () => {
+  const faults: unknown[] = []
+  const learnt = new Promise<LearntTemplate>((resolve) => {
+    thread = new LearnerThread({ onLearnt: resolve, onFault: (cause) => faults.push(cause) })
+  })
+  const offering = (async () => {
+    for (const { text } of prompts.slice(0, 40))
+      while (!thread!.offer('user', text)) await new Promise((resolve) => setTimeout(resolve, 20))
+  })()
+  const template = await learnt
+  expect(cut(prompts[50]!.text, template)?.length).toBeGreaterThanOrEqual(7)
+  await offering
+  expect(faults).toEqual([])
+})
+
+test('takes no more than can wait, and nothing once it is closed', async () => {
+  thread = new LearnerThread({ onLearnt: () => {}, onFault: () => {} })
+  const taken = prompts.filter(({ text }) => thread!.offer('user', text)).length
+  expect(taken).toBe(16)
+  expect(thread.offer('user', 'x'.repeat(2_000_001))).toBe(false)
+  await thread.close()
+  expect(thread.offer('user', prompts[20]!.text)).toBe(false)
+})

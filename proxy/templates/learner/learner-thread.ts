@@ -1,0 +1,80 @@
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import type { LearntTemplate } from './learnt-template.ts'
+import { OfferedTexts } from './offered-texts.ts'
+
+/** What waits for the thread, in texts and in UTF-16 units; more is not taken. */
+const most = { texts: 16, characters: 2_000_000, restarts: 3 } as const
+
+interface ThreadEvents {
+  onLearnt: (template: LearntTemplate) => void
+  /** The thread was lost, with what it knew; it is started again a few times. */
+  onFault: (cause: unknown) => void
+}
+
+/** Learns templates off the path of requests. Never throws; texts that it has no time for are left out. */
+export class LearnerThread {
+  readonly #events: ThreadEvents
+  readonly #offered = new OfferedTexts()
+  #worker: Worker | undefined
+  #texts = 0
+  #characters = 0
+  #starts = 0
+  #closed = false
+
+  constructor(events: ThreadEvents) {
+    this.#events = events
+  }
+
+  /** Offers a text in which nothing was found. Returns whether it was taken. `place` says where it stands, as in `keysOf`. */
+  offer(place: string, text: string): boolean {
+    if (this.#closed || this.#texts >= most.texts || this.#characters + text.length > most.characters) return false
+    if (!this.#offered.isDue(place, text)) return false
+    this.#worker ??= this.#start()
+    if (this.#worker === undefined) return false
+    this.#texts++
+    this.#characters += text.length
+    this.#worker.postMessage({ place, text })
+    return true
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#worker?.terminate()
+  }
+
+  #start(): Worker | undefined {
+    if (this.#starts++ > most.restarts) return undefined
+    const worker = new Worker(new URL(workerFile(), import.meta.url), {
+      // inherits nothing the product was started with: neither its loader nor its secrets
+      execArgv: [],
+      env: {},
+      resourceLimits: { maxOldGenerationSizeMb: 128 },
+    })
+    let fault: unknown
+    worker.on('message', ({ length, template }: { length: number; template: LearntTemplate | undefined }) => {
+      this.#texts--
+      this.#characters -= length
+      if (template === undefined || this.#closed) return
+      this.#offered.forget()
+      this.#events.onLearnt(template)
+    })
+    worker.on('error', (cause) => {
+      fault = cause
+    })
+    worker.on('exit', () => {
+      this.#worker = undefined
+      this.#texts = this.#characters = 0
+      if (!this.#closed) this.#events.onFault(fault)
+    })
+    // last: adding a message listener would keep the process alive again
+    worker.unref()
+    return worker
+  }
+}
+
+function workerFile(): string {
+  const extension = extname(import.meta.url)
+  const { typescript } = process.features as { readonly typescript?: unknown }
+  return extension === '.ts' && !typescript ? './load-learner-worker.mjs' : `./learner-worker${extension}`
+}
