@@ -7,7 +7,6 @@ import { type ContextList, mostBlocks } from './context-list.ts'
 import { finish } from './finish.ts'
 import { searchLists } from './forms/find-context-lists.ts'
 import { findWholeParts } from './judge/are-whole-parts.ts'
-import { findLookalike } from './judge/find-lookalikes.ts'
 import { leaveOutAnswers } from './judge/leave-out-answers.ts'
 import { areUnsure, type Reason, type Refusal } from './judge/reasons.ts'
 import { judgeTask } from './places/judge-task.ts'
@@ -183,11 +182,8 @@ function* findMarkedContexts(
   const reason = reasonOutside(whole, seen)
   for (const { refused, at } of seen) refuse((refused === 'no_evidence' && reason) || refused, at)
   const task = judgeTask(wordsAround(whole, sure))
-  const guessed = sure.filter((list) => {
-    const alike = task ?? findLookalike(whole, list, traits.whole)
-    if (alike !== undefined) refuse(alike, { start: list.blocks[0]!.start, end: list.end })
-    return alike === undefined
-  })
+  if (task !== undefined) for (const list of sure) refuse(task, { start: list.blocks[0]!.start, end: list.end })
+  const guessed = task === undefined ? sure : []
   const place = (lists: readonly ContextList[]): PlacedLists => {
     const found = leaveOutAnswers(whole, lists).map((list) => toContext(list, whole, locate))
     // a picture between two texts may belong to one of them, and a text that moves alone would lose it
