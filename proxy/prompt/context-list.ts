@@ -60,12 +60,8 @@ export type FormId =
   | 'tag'
   | 'json'
   | 'memories'
-  | 'items'
-  | 'rules'
   | 'quoted'
   | 'fenced'
-  | 'sourced'
-  | 'parts'
 
 /**
  * No real prompt has this many documents. A text with more is left alone, because ordering them would delay other

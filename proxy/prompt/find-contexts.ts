@@ -7,7 +7,6 @@ import { type ContextList, mostBlocks } from './context-list.ts'
 import { finish } from './finish.ts'
 import { searchLists } from './forms/find-context-lists.ts'
 import { findWholeParts } from './judge/are-whole-parts.ts'
-import { findLookalike } from './judge/find-lookalikes.ts'
 import { leaveOutAnswers } from './judge/leave-out-answers.ts'
 import { areUnsure, type Reason, type Refusal } from './judge/reasons.ts'
 import { judgeTask } from './places/judge-task.ts'
@@ -178,6 +177,11 @@ function* findMarkedContexts(
     tool: message.tool,
     sorted: message.isSorted ?? false,
   }
+  const isOpen = (list: ContextList, around: string): boolean => {
+    const task = judgeTask(around, list.blocks)
+    if (task !== undefined) refuse(task, { start: list.blocks[0]!.start, end: list.end })
+    return task === undefined
+  }
   const readByRules = function* (): Generator<
     void,
     { marked: readonly ContextList[]; guessed: readonly ContextList[] }
@@ -186,22 +190,15 @@ function* findMarkedContexts(
     const reason = reasonOutside(whole, seen)
     for (const { refused, at } of seen) refuse((refused === 'no_evidence' && reason) || refused, at)
     const around = wordsAround(whole, sure)
-    const guessed = sure.filter((list) => {
-      const alike = judgeTask(around, list.blocks) ?? findLookalike(whole, list, traits.whole)
-      if (alike !== undefined) refuse(alike, { start: list.blocks[0]!.start, end: list.end })
-      return alike === undefined
-    })
+    const guessed = sure.filter((list) => isOpen(list, around))
     return { marked: sure, guessed }
-  }
-  // the words around a known template's list differ from request to request
-  const judgeCut = (list: ContextList): { marked: readonly ContextList[]; guessed: readonly ContextList[] } => {
-    const task = judgeTask(wordsAround(whole, [list]), list.blocks)
-    if (task !== undefined) refuse(task, { start: list.blocks[0]!.start, end: list.end })
-    return { marked: [list], guessed: task === undefined ? [list] : [] }
   }
   const isOne = message.texts.length === 1
   const cut = isOne ? templates?.cut(message, whole) : undefined
-  const { marked, guessed } = cut ? judgeCut(cut) : yield* readByRules()
+  const { marked, guessed } = cut
+    ? // the words around a known template's list differ from request to request
+      { marked: [cut], guessed: isOpen(cut, wordsAround(whole, [cut])) ? [cut] : [] }
+    : yield* readByRules()
   if (isOne && !cut) templates?.learn(message, whole, guessed)
   const place = (lists: readonly ContextList[]): PlacedLists => {
     const found = leaveOutAnswers(whole, lists).map((list) => toContext(list, whole, locate))

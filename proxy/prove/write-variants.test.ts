@@ -51,7 +51,9 @@ test('the list is reversed and rotated in turn; numbers count up again, and ever
 
 test('an answer is written in the numbering of the other order, and back it is what it was', () => {
   const { toSent } = variantsOf(bodyOf((i) => ` index="${i + 1}"`))!
-  expect(toSent('It is lined with slate [2], as document 4 says.')).toBe('It is lined with slate [3], as document 1 says.')
+  expect(toSent('It is lined with slate [2], as document 4 says.')).toBe(
+    'It is lined with slate [3], as document 1 says.',
+  )
   expect(toSent(toSent('Slate [2].'))).toBe('Slate [2].')
   expect(variantsOf(bodyOf(() => ''))!.toSent('Slate [2].')).toBe('Slate [2].')
 })
@@ -64,6 +66,8 @@ test('the harmless change is one line break behind the list', () => {
 
 test('a prompt without the list, or whose words forbid a move, has no variants', () => {
   expect(variantsOf(Buffer.from('{"model":"m","messages":[{"role":"user","content":"Hello."}]}'))).toBeUndefined()
-  const asked = bodyOf(() => '').toString().replace('Why is the salt so dark?', 'What does the second document say?')
+  const asked = bodyOf(() => '')
+    .toString()
+    .replace('Why is the salt so dark?', 'What does the second document say?')
   expect(variantsOf(Buffer.from(asked))).toBeUndefined()
 })

@@ -68,8 +68,10 @@ describe('permission', () => {
       book.note('a', use(book, 'on'), listOf('one', 'two'))
       book.noteFollowed(id)
     }
-    expect(book.use('a', 'on', place, true).mayMove).toBe(false)
-    expect(book.use('a', 'on', place, false).mayMove).toBe(true)
+    book.say(id, 'on')
+    expect(book.use('a', 'auto', place, true).mayMove).toBe(false)
+    expect(book.use('a', 'auto', place, false).mayMove).toBe(true)
+    expect(book.use('a', 'on', place, true).mayMove).toBe(true)
   })
 })
 

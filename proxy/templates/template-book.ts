@@ -52,7 +52,7 @@ export class TemplateBook {
     const id = nameTemplate(tenant, place)
     const known = this.#templates.peek(id)
     const state = this.stateOf(id)
-    const isNamedLater = isNumbered && known?.goesOn === true
+    const isNamedLater = mode !== 'on' && isNumbered && known?.goesOn === true
     // one that is proved anew goes as received
     const isSample = state === 'proved' && mode === 'auto' && known?.isProvedAnew === true
     return { id, place, mayMove: mayMove(mode, state) && !isNamedLater && !isSample }

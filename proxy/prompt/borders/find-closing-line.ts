@@ -3,7 +3,7 @@ import { isKin } from '../scan/find-elements.ts'
 import type { Marks } from '../scan/find-marks.ts'
 
 /** What a line, or its end, opens before a list. */
-export interface Opening {
+interface Opening {
   /** The line that closes it. */
   readonly closing: RegExp
   /** The sign that closes it at the end of a line, if a sign opened it. */

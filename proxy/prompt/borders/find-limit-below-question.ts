@@ -12,8 +12,7 @@ export function findLimitBelowQuestion(
   interior: Interior,
 ): number | undefined {
   const { start } = labels[0]!
-  const isAsked =
-    (marks.asked || asksAbove(marks.text, start)) && (interior.blank || isNoLonger(marks.text, labels, interior, limit))
+  const isAsked = marks.asked && (interior.blank || isNoLonger(marks.text, labels, interior, limit))
   const isAskedBefore = hasQuestionBefore(lines, start) || asksInLine(marks.text, start)
   if (!isAsked && !isAskedBefore) return undefined
   const from = labels.at(-1)!.end
@@ -54,15 +53,6 @@ function announcesAlone(text: string, labels: readonly Label[], limit: number): 
 
 function findAnnouncements(text: string, from: number, to: number): number[] {
   return [...text.slice(from, to).matchAll(ANNOUNCEMENT)].map(({ index }) => from + index)
-}
-
-// a question, and the line that announces the texts
-const ASKED_ABOVE = /[?？]["'”’»)]?\s*\n[^\n]{1,120}[:：]\s*$/
-const LONGEST_ABOVE = 300
-
-/** Returns whether a question and a line that ends with a colon come before a list, with nothing in between. */
-function asksAbove(text: string, start: number): boolean {
-  return ASKED_ABOVE.test(text.slice(Math.max(0, start - LONGEST_ABOVE), start))
 }
 
 /**

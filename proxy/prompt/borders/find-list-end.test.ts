@@ -69,22 +69,6 @@ describe.each(lists)('behind a list of %s', (_, list) => {
     expect(found.map(({ blocks }) => text.slice(blocks.at(-1)!.end))).toEqual([`\n${closing}${tail}`])
     expect(behindLists(text)).toEqual([tail])
   })
-
-  it.each(['[/CONTEXT]', 'END CONTEXT', '{/context}', '</documents>', '</context>', '"""'])(
-    '%j, which nothing opens, stays where it is, too',
-    (closing) => {
-      expect(behindLists(`Context:\n\n${list}\n${closing}\n\nQuestion: x`)).toEqual([`\n${closing}\n\nQuestion: x`])
-    },
-  )
-})
-
-it('rules above and below each block are of none', () => {
-  const block = (name: string): string => `---\nTITLE: ${name}\nTEXT: It is ${name}.\nIt was.\n---\n`
-  const text = `Documents:\n${['Oslo', 'Rome', 'Bern'].map(block).join('\n')}----\nQuestion: why?`
-  const [list] = findContextLists(text)
-  expect(list?.blocks.map(({ start, end }) => text.slice(start, end))).toEqual(
-    ['Oslo', 'Rome', 'Bern'].map((name) => `TITLE: ${name}\nTEXT: It is ${name}.\nIt was.`),
-  )
 })
 
 describe('what a last block opens and closes itself', () => {
@@ -131,7 +115,6 @@ describe('paragraphs between a list and its cue', () => {
     'Tell me about it.',
     'Be brief.\n\nQuestion: x',
     'Conversation history:\nUser: hi\n\nQuestion: x',
-    'Source 1: C\nSource 2: D\n\nQuestion: x',
     '---\n\nNow.\n\nQuestion: x',
   ])('are of the prompt beyond doubt: %j', (behind) => {
     expect(contentsOf(`Sources:\n${list}\n\n${behind}`)[0]).toEqual(['A', 'B', 'p1'])
@@ -238,14 +221,6 @@ describe('a line of the last block that reads like a cue', () => {
     expect(contentsOf(`Sources:\n${opening}\n[1] A\n\n[2] B\n\nQuestion: what?\n${closing}`)).toEqual([['A', 'B']])
   })
 
-  it('leaves the other lists of a container to themselves', () => {
-    const text = '<context>\n[1] A\n[2] B\n\nSource 1: C\nSource 2: D\n</context>\n\nWhy?'
-    expect(contentsOf(text)).toEqual([
-      ['A', 'B'],
-      ['C', 'D'],
-    ])
-  })
-
   it('is no end of the last of some memories', () => {
     const memories = 'User Memories:\n- Owns a boat\n- Likes tea,\n'
     expect(contentsOf(`${memories}based on the results of a survey\n\nWhy?`)).toEqual([])
@@ -261,9 +236,7 @@ it('a last block that would be empty, since its first line reads like a cue, is 
 describe('a paragraph of the prompt behind documents of several paragraphs does not move with the last one:', () => {
   it.each([
     'Responde solo con la información anterior.',
-    'Chỉ trả lời dựa trên các tài liệu trên.',
-    'Yalnızca yukarıdaki belgelere göre yanıtla.',
-    'Odpověz stručně.',
+    'Antworte nur auf Deutsch.',
     '上記の文書だけを使って日本語で答えてください。',
     'أجب بالاعتماد على المستندات أعلاه فقط.',
     'The user is twelve years old.',

@@ -1,10 +1,9 @@
-import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../scan/find-edges.ts'
+import { findContentStart, findIndexFrom, findLineEnd } from '../scan/find-edges.ts'
 import { type LineNote, type LineNotes, levelOf } from '../scan/find-line-notes.ts'
 import type { Marks } from '../scan/find-marks.ts'
 import type { Label } from '../scan/labels/label.ts'
-import { findClosingLine, findOpening, type Opening } from './find-closing-line.ts'
+import { findClosingLine, findOpening } from './find-closing-line.ts'
 import type { CueLine } from './find-cue-doubt.ts'
-import { findFootEnd } from './find-foot.ts'
 import { beginsPrompt } from './find-list-tail.ts'
 import { findOwnClosing } from './find-numbered-closings.ts'
 import { isPromptHeading } from './find-prompt-heading.ts'
@@ -96,13 +95,10 @@ export function findEnding(
   // if no heading of this level comes before the list, the heading may belong to the last document
   const isKnown = ({ start }: LineNote): boolean => (headings.get(levelOf(text, start)) ?? start) < labels[0]!.start
   const isEnd = (note: LineNote): boolean =>
-    isCertainEnd(text, note, interior, isRecord, labels[0]!.form[0]) &&
-    !(isClosed && isAnswerInside(text, note, bound)) &&
+    isCertainEnd(text, note, interior, isRecord) &&
     (note.kind !== 'heading' || isKnown(note) || isPromptHeading(text, note.start))
-  const isClosed = marks.whole || closing !== undefined
   let at = findIndexFrom(notes, findLineEnd(text, from))
-  while (at < notes.length && notes[at]!.start < bound && !isEnd(notes[at]!) && !isRuleAbove(text, notes, at, interior))
-    at++
+  while (at < notes.length && notes[at]!.start < bound && !isEnd(notes[at]!)) at++
   const note = at < notes.length && notes[at]!.start < bound ? notes[at] : undefined
   return {
     paragraph: paragraph < bound ? paragraph : undefined,
@@ -122,90 +118,36 @@ function readCueNote(
   return { cue: note, isAnsweredFirst: note.kind.answer && asksLater(notes, at, bound) }
 }
 
-/**
- * Returns where the last block ends by the same closing as every other block: a line with its number, a closing quote,
- * or a field.
- */
-function findOwnEnd(
-  text: string,
-  notes: readonly LineNote[],
-  labels: readonly Label[],
-  { closed, quotes, foot, separator }: Interior,
-  limit: number,
-): { readonly start: number; readonly end: number } | undefined {
-  const last = labels.at(-1)!
-  const ruled = separator === undefined ? undefined : findRuleBehind(text, notes, labels, separator, limit)
-  if (ruled !== undefined)
-    return { start: findContentEnd(text, last.end, ruled), end: findContentEnd(text, last.end, ruled) }
-  const rule = quotes && findOpeningRule(text, notes, labels[0]!.start)
-  const quoted = quotes && findQuoteEnd(text, last, quotes, { limit, rule })
-  if (quoted !== undefined) return { start: quoted, end: quoted }
-  const footed = foot === undefined || quotes !== undefined ? undefined : findFootEnd(text, last.end, limit, foot)
-  if (footed !== undefined) return { start: footed, end: footed }
-  return closed ? findOwnClosing(text, last, limit) : undefined
-}
-
-// a rule in Markdown is shorter
-const SHORTEST_OWN_RULE = 20
-
-/**
- * Returns where the long rule begins that closes the last block like all others. There is no other one, and the
- * question comes after it.
- */
-function findRuleBehind(
-  text: string,
-  notes: readonly LineNote[],
-  labels: readonly Label[],
-  rule: string,
-  limit: number,
-): number | undefined {
-  if (rule.length < SHORTEST_OWN_RULE) return undefined
-  const isSame = ({ kind, start, end }: LineNote): boolean => kind === 'rule' && text.slice(start, end).trim() === rule
-  const own = notes.slice(findIndexFrom(notes, labels[0]!.start)).filter(({ start }) => start < limit)
-  const rules = own.filter(isSame)
-  const last = rules.at(-1)
-  if (rules.length !== labels.length || last === undefined || last.start < labels.at(-1)!.end) return undefined
-  const questions = own.filter((note) => isCue(note) && note.kind.question)
-  return questions.length > 0 && questions.every(({ start }) => start > last.start) ? last.start : undefined
-}
-
-/** Returns whether an announced answer is actually given. Inside a closed list, that is part of a document. */
-function isAnswerInside(text: string, note: LineNote, bound: number): boolean {
-  return isCue(note) && note.kind.answer && findContentStart(text, findLineEnd(text, note.start), bound) < bound
-}
-
 function asksLater(notes: readonly LineNote[], from: number, bound: number): boolean {
   return notes
     .slice(from + 1)
     .some((note) => note.start < bound && note.behindBlank && isCue(note) && note.kind.question)
 }
 
-function isCue(note: LineNote): note is LineNote & CueLine {
-  return typeof note.kind === 'object'
+/**
+ * Returns where the last block ends by the same closing as every other block: a line with its number, or a closing quote.
+ */
+function findOwnEnd(
+  text: string,
+  notes: readonly LineNote[],
+  labels: readonly Label[],
+  { closed, quotes }: Interior,
+  limit: number,
+): { readonly start: number; readonly end: number } | undefined {
+  const last = labels.at(-1)!
+  const rule = quotes && findOpeningRule(text, notes, labels[0]!.start)
+  const quoted = quotes && findQuoteEnd(text, last, quotes, { limit, rule })
+  if (quoted !== undefined) return { start: quoted, end: quoted }
+  return closed ? findOwnClosing(text, last, limit) : undefined
 }
 
-/**
- * Returns the only three quotes at the end of a line that close a list which follows such quotes on their line.
- */
-function findGluedSign(
-  text: string,
-  { sign = '' }: Opening,
-  listStart: number,
-  { from, limit }: { readonly from: number; readonly limit: number },
-): number | undefined {
-  if (!/^(?:"""|''')$/.test(sign) || !text.endsWith(sign, listStart)) return undefined
-  const at = text.indexOf(sign, listStart)
-  const again = text.indexOf(sign, at + sign.length)
-  const isOnly = at >= from && at < limit && (again < 0 || again >= limit)
-  const lineEnd = findLineEnd(text, at)
-  return isOnly && findContentStart(text, at + sign.length, lineEnd) === lineEnd ? at : undefined
+function isCue(note: LineNote): note is LineNote & CueLine {
+  return typeof note.kind === 'object'
 }
 
 function findClosingMark(marks: Marks, listStart: number, from: number, limit: number): number | undefined {
   const tag = findClosing(marks, listStart, from, limit)
   const opening = findOpening(marks.text, 0, listStart)
-  const glued = opening && findGluedSign(marks.text, opening, listStart, { from, limit: tag ?? limit })
-  if (glued !== undefined) return glued
   return (opening && findClosingLine(marks.text, opening, from, tag ?? limit)) ?? tag
 }
 
@@ -244,38 +186,11 @@ function isCertainEnd(
   { kind, behindBlank, start, end }: LineNote,
   interior: Interior,
   isRecord: boolean,
-  sign: string | undefined,
 ): boolean {
   if (typeof kind === 'object') return !interior.cues.has(kind.kind)
   if (kind === 'rule' && text.slice(start, end).trim() === interior.separator) return true
-  // after `==== [File: a.md]:` a line of the same signs closes the list
-  if (
-    kind === 'rule' &&
-    (sign === '=' || sign === '-') &&
-    text.slice(start, end).trim().startsWith(sign) &&
-    !interior.rule
-  )
-    return true
   // records are whole documents, and only one of them may have headings
   return behindBlank && !interior[kind] && !isRecord
-}
-
-// one line may come between a rule and the question it introduces
-const LONGEST_LEAD = 200
-
-/**
- * Returns whether a rule that no other block contains comes before the question, with at most one line of words
- * between.
- */
-function isRuleAbove(text: string, notes: readonly LineNote[], at: number, interior: Interior): boolean {
-  const [{ kind, start, end }, next] = [notes[at]!, notes[at + 1]]
-  if (kind !== 'rule' || interior.rule || next === undefined || !isCue(next) || !next.kind.question) return false
-  const lead = text.slice(end, next.start).trim()
-  if (lead.length > LONGEST_LEAD || lead.includes('\n')) return false
-  // directly below a line of text, the rule underlines a Markdown heading
-  const isIndented = text[start] === ' '
-  const above = text.slice(text.lastIndexOf('\n', findContentEnd(text, 0, start) - 1) + 1, start).trim()
-  return isIndented || above === '' || /[.!?:。！？)\]"'`]$/.test(above)
 }
 
 /** Returns the closing tag, up to `limit`, of an element opened before the list. Tags within lines are content. */

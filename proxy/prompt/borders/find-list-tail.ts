@@ -1,6 +1,5 @@
 import { readCue } from '../scan/find-cue-line.ts'
-import { findContentEnd, findContentStart, findIndexFrom, findLineEnd, isRule } from '../scan/find-edges.ts'
-import { isKin } from '../scan/find-elements.ts'
+import { findContentEnd, findContentStart, findLineEnd, isRule } from '../scan/find-edges.ts'
 import type { Marks } from '../scan/find-marks.ts'
 import { isPromptHeading } from './find-prompt-heading.ts'
 
@@ -10,12 +9,12 @@ const OF_THE_PROMPT =
   /\b(?:sources?|contexts?|documents?|passages?|excerpts?|the (?:above|question|results?|information|chunks?|snippets?)|provided|answers?|cite|cited|citations?|respond|responses?|reply)\b/i
 // requests in other languages: words for answering, writing and citing, endings of requests, and what they speak of
 const ASKING_ELSEWHERE =
-  /(?<!\p{L})(?:beantwort|antwort|nutze|verwende|zitier|nenne|schreib|fasse|répond|utilise|cite|citez|rédige|indique|respond|contest|usa|usar|utiliza|cita|redact|resum|indic|explic|rispondi|riporta|ответ|отвеч|использу|цитиру|укаж|відпов|вказ|beantwoord|antwoord|gebruik|vermeld|odpow|użyj|podaj|yanıt|cevap|kullan|svar|bruk|använd|vastaa|käytä|odpov|použ|válaszol|használ|răspun|folos|απαντ|απάντ|χρησιμοπ)\p{L}*|trả lời|sử dụng|jawab|gunakan|أجب|استخدم|उत्तर|उपयोग|ענה|השתמש|ตอบ|ใช้|^[请請]|回答|(?:ください|下さい|なさい|こと)[。.]?$|(?:세요|십시오|시오|할 것)[.。]?$/iu
+  /(?<!\p{L})(?:beantwort|antwort|nutze|verwende|zitier|nenne|schreib|réponds|utilise|cite|rédige|indique|respond|contest|usa|usar|utiliza|cita|redact|resum|indic|explic|rispondi|riporta|ответ|отвеч|использу|цитиру|укаж)\p{L}*|أجب|استخدم|^[请請]|回答|(?:ください|下さい|なさい|こと)[。.]?$|(?:세요|십시오|시오|할 것)[.。]?$/iu
 const OF_THE_PROMPT_ELSEWHERE =
-  /antwort|frage|quelle|kontext|dokument|réponse|question|source|contexte|document|respuesta|pregunta|fuente|contexto|información|informação|informações|anterior|resposta|pergunta|fonte|risposta|domanda|contesto|ответ|вопрос|источник|контекст|документ|джерел|відповід|antwoord|vraag|bron|odpowied|pytani|źród|kontekst|cevap|yanıt|soru|kaynak|belge|bağlam|kilde|käll|asiakirj|lähte|zdroj|kontext|forrás|surs|έγγραφ|πηγ|tài liệu|nguồn|ngữ cảnh|dokumen|sumber|konteks|المستند|المصادر|السياق|दस्तावेज|स्रोत|संदर्भ|מסמכ|מקור|เอกสาร|บริบท|答え|答案|問題|问题|出力|输出|質問|文脈|コンテキスト|上下文|文書|文档|資料|资料|信息|出典|引用|답변|질문|출처|문서|출력/iu
+  /antwort|frage|quelle|kontext|dokument|réponse|question|source|contexte|document|respuesta|pregunta|fuente|contexto|información|informaç|anterior|resposta|pergunta|fonte|risposta|domanda|contesto|ответ|вопрос|источник|контекст|документ|المستند|المصادر|السياق|答え|答案|問題|问题|出力|输出|質問|文脈|コンテキスト|上下文|文書|文档|資料|资料|信息|出典|引用|답변|질문|출처|문서|출력/iu
 // short requests to answer in some way, and remarks about the user, the time and the answer
 const ANSWERING_ELSEWHERE =
-  /^(?:bitte |por favor,? |пожалуйста,? )?(?:antworte|réponds|répondez|responde|respondé|responda|contesta|rispondi|ответь|отвечай|відповідай|antwoord|odpowiedz|odpowiadaj|cevapla|yanıtla|svara|svar|vastaa|odpověz|odpovídej|válaszolj|răspunde|απάντησε|jawab(?:lah)?|trả lời|أجب|ענה|उत्तर दें|ตอบ)(?!\p{L})[^\n]{0,60}$/iu
+  /^(?:bitte |por favor,? |пожалуйста,? )?(?:antworte|réponds|répondez|responde|responda|contesta|rispondi|ответь|отвечай|أجب)(?!\p{L})[^\n]{0,60}$/iu
 const REMARK =
   /^(?:today is|the (?:current )?(?:date|time) is|current (?:date|time)\b|the (?:user|customer|client|student|patient|reader|caller)(?:['’]s name)? (?:is|has|was|wants|prefers|speaks|lives|works)\b|(?:tone|language|length|role|style|format|audience|persona|voice|previous answer)[ \t]?:|(?:speak|talk|act|write|sound) (?:like|as)\b|(?:many )?thanks\b|thank you\b|(?:best|kind) regards|your turn\b|now the (?:task|question)|that(?: is|['’]s) all\b|(?:the )?context ends|end of (?:the )?(?:context|documents|sources)|given all this|if (?:unsure|in doubt)\b|(?:do not|don['’]t) (?:make|invent|guess|hallucinate|speculate)\b)/i
 const TO_THE_MODEL = /^(?:please |now |then |kindly )?(?:tell|give|show|explain|help|find)\b.{0,40}\b(?:me|us)\b/i
@@ -48,7 +47,7 @@ export function mayGoOn(marks: Marks, paragraph: number, bound: number, { asked,
   const end = findParagraphEnd(text, start, bound)
   // if no cue follows, the last paragraph is the question
   if (asked && findContentStart(text, end, bound) === bound) return false
-  return (enclosed || !isPrompt(text, start, end)) && !isMark(marks, start)
+  return enclosed || !isPrompt(text, start, end)
 }
 
 /** Returns the end of the last line of the paragraph that contains the line at `start`. */
@@ -87,13 +86,6 @@ function isQuestion(text: string, start: number, end: number): boolean {
   if (end - start > LONGEST_QUESTION) return false
   const paragraph = text.slice(start, end).trim()
   return !paragraph.includes('\n') && /[?？]$/.test(paragraph)
-}
-
-/** Returns whether another list or an element for documents begins here. */
-function isMark({ labels, tags }: Marks, start: number): boolean {
-  if (labels[findIndexFrom(labels, start)]?.start === start) return true
-  const tag = tags[findIndexFrom(tags, start)]
-  return tag?.start === start && tag.partner !== undefined && (tag.closing || isKin(tag.name))
 }
 
 /**

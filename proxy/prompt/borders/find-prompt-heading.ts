@@ -5,7 +5,7 @@ const QUALITY =
 const NOUN =
   'instructions?|rules?|guidelines?|requirements?|constraints?|tasks?|questions?|quer(?:y|ies)|answers?|responses?|respond|reply|requests?|inputs?|outputs?|formats?|history|conversation|messages?|users?|goals?|objectives?|role|persona|style|tone|reminders?|directives?|prompt|cite|citations?|do'
 const FOREIGN =
-  'anweisungen|aufgaben?|regeln|hinweise?|ausgabe|consignes|règles|instrucciones|reglas|regras|instruções|regole|istruzioni|regels|zasady|kurallar|правила|инструкции|quy tắc|aturan|القواعد|नियम|กฎ|szabályok|pravidla|regler|säännöt|κανόνες|כללים|reguli|指令|指示|要求|任务|规则|注意|问题|输出|ルール|規則|규칙|지침|instrukcj\\w{1,3}|polecenie|wytyczne|instrukce|pokyny|instructies|talimat\\w{0,4}|instruktion(?:er)?|instruksjoner|instrukser|ohjeet|utasítások|instrucțiuni|οδηγίες|instruksi|petunjuk|hướng dẫn|інструкції|تعليمات|הוראות|निर्देश|คำแนะนำ'
+  'anweisungen|aufgaben?|regeln|hinweise?|ausgabe|consignes|règles|instrucciones|reglas|regras|instruções|regole|istruzioni|правила|инструкции|القواعد|تعليمات|指令|指示|要求|任务|规则|注意|问题|输出|ルール|規則|규칙|지침'
 const TITLE = new RegExp(
   `^#{1,6}[ \\t]*(?:\\d{1,2}[.)]?[ \\t]+)?(?:\\*\\*)?(?:(?:${QUALITY})[ -]){0,3}(?:(?:${NOUN})(?!\\p{L})|${FOREIGN})[^\\n]{0,40}$`,
   'iu',

@@ -2,7 +2,6 @@ import { findContentEnd, findContentStart, findIndexFrom, findLineEnd, isRule } 
 import { findLastRule, type LineNote, type LineNotes } from '../scan/find-line-notes.ts'
 import { announcesBlocks } from '../scan/find-list-heading.ts'
 import type { Label } from '../scan/labels/label.ts'
-import { findFoot } from './find-foot.ts'
 import { findInnerClosings } from './find-numbered-closings.ts'
 
 /** Signs that open and close a block. */
@@ -36,16 +35,10 @@ export interface Interior {
   readonly questions: number
   /** The rule after each of them. */
   readonly separator: string | undefined
-  /** What separates the first two blocks if they have rules between them, up to the second rule if there are two. */
-  readonly gap: string | undefined
-  /** Each of them ends with two rules. */
-  readonly doubled: boolean
   /** Each of them is closed by a line with its number. */
   readonly closed: boolean
   /** The quotation marks around each of them. */
   readonly quotes: Quotes | undefined
-  /** The field that ends each of them, such as `Score`. */
-  readonly foot: string | undefined
   /** One of them ends with a line that announces more blocks, such as `More sources:`. */
   readonly announces: boolean
 }
@@ -59,13 +52,9 @@ export function readInterior(text: string, { blanks, notes }: LineNotes, labels:
   const separator = bodies[0]?.rule?.text
   const separated = separator !== undefined && bodies.every(({ rule }) => rule?.text === separator)
   const closings = findInnerClosings(text, labels)
-  const above = separated ? bodies.map(({ start, rule }) => findLastRule(text, start, rule!.bodyEnd)) : []
-  // two rules separate the blocks only if they do so everywhere; otherwise a text ends with a rule of its own
-  const areDouble = above.length > 0 && above.every((rule) => rule?.text === separator)
   const ends = bodies.map(({ start, end, rule }, i) => {
     if (closings !== undefined) return findContentEnd(text, start, closings[i]!.start)
-    if (!separated) return end
-    return areDouble ? above[i]!.bodyEnd : rule!.bodyEnd
+    return separated ? rule!.bodyEnd : end
   })
   const inside = bodies.map(({ start }, i) => findInside(notes, findLineEnd(text, start), ends[i]!))
   const all = inside.flat()
@@ -78,27 +67,13 @@ export function readInterior(text: string, { blanks, notes }: LineNotes, labels:
     cues: new Set(all.map(({ kind }) => (typeof kind === 'object' ? kind.kind : ''))),
     questions: inside.filter((own) => own.some(isQuestion)).length,
     separator: separated ? separator : undefined,
-    gap: separated ? text.slice(ends[0], areDouble ? findLastLine(text, bodies[0]!.end) : labels[1]!.start) : undefined,
-    doubled: areDouble,
     closed: closings !== undefined,
     quotes: QUOTES.find(
       ({ open, close }) =>
         bodies.length > 0 && bodies.every(({ start }, i) => isQuotedBy(text, start, ends[i]!, open, close)),
     ),
-    foot: closings === undefined && bodies.length > 0 ? findFoot(text, toSpans(bodies, ends)) : undefined,
     announces: bodies.some(({ start }, i) => endsInAnnouncement(text, start, ends[i]!)),
   }
-}
-
-function findLastLine(text: string, end: number): number {
-  return text.lastIndexOf('\n', end - 1) + 1
-}
-
-function toSpans(
-  bodies: readonly { readonly start: number }[],
-  ends: readonly number[],
-): { readonly start: number; readonly end: number }[] {
-  return bodies.map(({ start }, i) => ({ start, end: ends[i]! }))
 }
 
 /** Returns whether the last of several paragraphs is a line that announces what follows. */
@@ -120,19 +95,12 @@ function isQuestion({ kind, behindBlank }: LineNote): boolean {
   return behindBlank && typeof kind === 'object' && kind.question
 }
 
-/**
- * Returns whether one of two rules below a last block may be its own. The first is the separator only if it has the
- * same white space around it as between the blocks, the `gap`. If there is the same in front of the second, both
- * may be it, unless two separate the other blocks, too.
- */
-export function endsInOwnRule(text: string, end: number, { gap, doubled }: Interior): boolean {
-  if (gap === undefined) return false
-  const start = findContentStart(text, end, text.length)
-  const ruleEnd = findContentEnd(text, start, findLineEnd(text, start))
-  const behind = findContentStart(text, ruleEnd, text.length)
-  const ruleAt = (at: number): string => text.slice(at, Math.min(findLineEnd(text, at), at + 200)).trim()
-  const areTwo =
-    start < text.length && isRule(text, start, findLineEnd(text, start)) && ruleAt(start) === ruleAt(behind)
-  if (!areTwo) return false
-  return !text.startsWith(gap, end) || (!doubled && text.slice(ruleEnd, behind) === text.slice(end, start))
+/** Returns whether two rules follow a last block: one of them may be its own. */
+export function endsInOwnRule(text: string, end: number): boolean {
+  const rules = text
+    .slice(end, end + 400)
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+  const [first = '', second = ''] = rules.map((line) => line.trim())
+  return first === second && isRule(first, 0, first.length)
 }

@@ -7,8 +7,8 @@ import type { Ending } from './find-list-end.ts'
 import type { Interior } from './list-interior.ts'
 
 /**
- * Returns whether only the container's end can end the last block, because the question is outside and no other list
- * follows inside.
+ * Returns whether only the container's end can end the last block, because the question is outside, behind it or in
+ * another message, and no other list follows inside.
  */
 export function reachesContainerEnd(
   { marks, region }: LabelledRegion,
@@ -16,7 +16,7 @@ export function reachesContainerEnd(
   interior: Interior,
   ending: Ending,
 ): boolean {
-  if (!region.container || run.limit !== region.end || !isFollowed(marks, region)) return false
+  if (!region.container || run.limit !== region.end || !(marks.asked || isFollowed(marks, region))) return false
   if (interior.blank || ending.paragraph === undefined) return true
   const next = [marks.labels, region.elements].map((items) => items[findIndexFrom(items, ending.paragraph!)]?.start)
   return next.every((start) => start === undefined || start >= region.end)

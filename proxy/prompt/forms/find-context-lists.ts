@@ -11,13 +11,10 @@ import type { Label } from '../scan/labels/label.ts'
 import { findClosedLists } from './enclosed/find-closed-lists.ts'
 import { findJsonLists } from './enclosed/find-json-lists.ts'
 import { findBoldLists, findQuotedLists } from './enclosed/find-quoted-lists.ts'
-import { findSourcedLists } from './enclosed/find-sourced-lists.ts'
 import { findTagLists } from './enclosed/find-tag-lists.ts'
 import { findCreditedLists } from './headed/find-credited-lists.ts'
 import { findLabelledLists } from './headed/find-labelled-lists.ts'
-import { findItemLists } from './lines/find-item-lists.ts'
 import { findMemoryLists } from './lines/find-memory-lists.ts'
-import { findRuledLists } from './lines/find-ruled-lists.ts'
 
 /** The lists found in a text, and list-like text that is left alone. */
 interface FoundLists {
@@ -134,14 +131,10 @@ class ListSearch {
       json.lists,
       closed.lists,
       findMemoryLists(marks, region),
-      findItemLists(marks, region),
       findCreditedLists(marks, region),
       findQuotedLists(marks, region),
-      findSourcedLists(marks, region),
       findBoldLists(marks, region),
     ]
-    if (lists.every((list) => list.length === 0) && json.refusals.length === 0)
-      lists.push(findRuledLists(marks, region))
     const inside: ContextList[][] = []
     for (const element of region.elements) {
       const inner = element.inside === undefined ? [] : this.#findIn(element.inside)

@@ -18,8 +18,6 @@ interface MarkedForm {
   readonly write: (body: string, number: number, name: string) => string
   /** The content found for a document, if it is not the body alone. */
   readonly content?: (body: string, number: number, name: string) => string
-  /** It occurs in prompts rendered by the client. */
-  readonly rendered?: true
 }
 
 const topics =
@@ -60,7 +58,6 @@ const record =
   (body: string, number: number, name: string): string =>
     `${key}: ${number}\ntitle: ${name}\ntext: ${body}`
 
-const llamaStack = (body: string, name: string): string => `Document_id: ${name}\nContent: ${body}`
 const jsonLine = (body: string, _: number, name: string): string =>
   JSON.stringify({ reference_id: name, content: body })
 
@@ -85,12 +82,6 @@ export const markedForms: readonly MarkedForm[] = [
     behind: '\n',
     write: (body, n) => `[webpage ${n} begin]\n${body}\n[webpage ${n} end]`,
   },
-  {
-    name: '[file name]',
-    between: '\n',
-    behind: '\n',
-    write: (body, _, name) => `[file name]: ${name}.md\n[file content begin]\n${body}\n[file content end]`,
-  },
   { name: 'Document 0:::', from: 0, write: (body, n) => `Document ${n}:::\n${body}` },
   { name: '===== Document 0 =====', from: 0, write: (body, n) => `===== Document ${n} =====\n${body}` },
   { name: '=== Document 0 ===', from: 0, between: '\n', write: (body, n) => `=== Document ${n} ===\n${body}` },
@@ -101,34 +92,6 @@ export const markedForms: readonly MarkedForm[] = [
     from: 0,
     write: record('Document'),
     content: record('Document'),
-  },
-  {
-    name: 'document roles',
-    before: '<|start_of_role|>system<|end_of_role|>You are helpful.<|end_of_text|>\n',
-    between: '\n',
-    behind: '\n<|start_of_role|>user<|end_of_role|>',
-    rendered: true,
-    write: (body, n) => `<|start_of_role|>document {"document_id": "${n}"}<|end_of_role|>\n${body}<|end_of_text|>`,
-  },
-  {
-    name: 'Result with Document_id',
-    before: 'knowledge_search tool found 5 chunks:\nBEGIN of knowledge_search tool results.\n',
-    between: '\n',
-    behind: '\nEND of knowledge_search tool results.\n',
-    write: (body, n, name) => `Result ${n}\n${llamaStack(body, name)}`,
-    content: (body, _, name) => llamaStack(body, name),
-  },
-  {
-    name: 'The content from',
-    before: '# Knowledge Base\n\n',
-    write: (body, _, name) => `## The content from [${name}.pdf]:\n\n\`\`\`\n${body}\n\`\`\``,
-    content: (body) => body,
-  },
-  {
-    name: '来自 … 的内容',
-    before: '# 知识库\n\n',
-    write: (body, _, name) => `## 来自 [文件](${name}.pdf) 的内容：\n\n\`\`\`\n${body}\n\`\`\``,
-    content: (body) => body,
   },
   {
     name: 'JSON lines of chunks',
@@ -157,16 +120,12 @@ export const markedForms: readonly MarkedForm[] = [
   ...spoken('Документ', 'Документы'),
   ...spoken('Источник', 'Источники'),
   ...spoken('Фрагмент', 'Контекст'),
-  ...spoken('Джерело', 'Джерела'),
   ...spoken('문서', '참고 문서'),
   ...spoken('출처', '출처'),
   ...spoken('Documento', 'Documentos'),
   ...spoken('Fonte', 'Fontes'),
   ...spoken('Trecho', 'Trechos'),
-  ...spoken('Dokument', 'Dokumenty'),
-  ...spoken('Źródło', 'Źródła'),
-  ...spoken('Belge', 'Belgeler'),
-  ...spoken('Kaynak', 'Kaynaklar'),
-  ...spoken('Bron', 'Bronnen'),
-  ...spoken('Brondocument', 'Documenten'),
+  ...spoken('Dokument', 'Dokumente'),
+  ...spoken('Quelle', 'Quellen'),
+  ...spoken('资料', '参考资料'),
 ]

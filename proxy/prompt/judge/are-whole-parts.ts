@@ -1,7 +1,7 @@
 import { readCue } from '../scan/find-cue-line.ts'
 import { findContentStart, findIndexFrom } from '../scan/find-edges.ts'
 import { isKin } from '../scan/find-elements.ts'
-import { isNoContext, isOfNotes } from '../scan/find-list-heading.ts'
+import { isOfNotes } from '../scan/find-list-heading.ts'
 import { findMarks, type Marks } from '../scan/find-marks.ts'
 import type { Place } from '../scan/line-marks.ts'
 import { announcingPlurals } from '../scan/words/vocabulary.ts'
@@ -106,7 +106,7 @@ function readLabels(whole: string): Place[] | undefined {
 function leaveOutNotes({ text, labels }: Marks): Place[] {
   const notes = new Set<string>()
   return labels.filter((label) => {
-    if (isNoContext(text, label) || isOfNotes(text, label)) notes.add(label.form)
+    if (isOfNotes(text, label)) notes.add(label.form)
     return !notes.has(label.form)
   })
 }

@@ -21,7 +21,7 @@ const remedies: Readonly<Record<Reason, string>> = {
   no_evidence: `announce the list (as \`Documents:\`) and ask below it (\`Question: …\`), or ${mark}`,
   unknown_form: `these lines look like marks of documents, of a form that is not known: ${mark}, or write them down in \`templates\`, docs/blocks.md`,
   ordered_fields: `dates, pages, speakers or steps say that the order means something; where it does not, ${mark}`,
-  ordered_texts: 'none: dates, numbers, mails or sentences that go on stay in their order; `reprise.blocks` moves them',
+  ordered_texts: 'none: texts whose dates or numbers rise or fall stay in their order; `reprise.blocks` moves them',
   one_text: 'what a tool reads, runs or lists is one text; call a tool that searches by such a name',
   task: 'none: what is handed back, ranked or gone on with stays in its order; `reprise.blocks` moves texts',
   order:
@@ -31,10 +31,6 @@ const remedies: Readonly<Record<Reason, string>> = {
     'ask for citations as `[1]` in plain text; give documents names in place of numbers where answers are data, stored or calls of tools',
   own_work: 'none: parts of what somebody writes stay in their order; `reprise.blocks` moves texts',
   example: 'none: examples stay as they are',
-  bibliography: 'none: notes and links stay as they are',
-  directions: 'none: steps, options and rows stay as they are',
-  talk: 'none: what is said in turns stays as it is',
-  markup: `elements of other markup stay as they are; for documents, ${mark}`,
 }
 
 /** What helps if blocks of equal documents differ in a score. */

@@ -13,7 +13,7 @@ const MARKDOWN_HEADING = /(?:^|\n)#{1,6}[ \t]+([^\n]{0,120})/g
 const FURTHEST = 4_000
 
 /** Returns whether the line before `start` announces an example of what to write. */
-function showsHow(text: string, start: number): boolean {
+export function showsHow(text: string, start: number): boolean {
   const end = findContentEnd(text, Math.max(start - 200, 0), start)
   return SHOWING.test(
     text

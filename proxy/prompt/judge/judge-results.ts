@@ -1,7 +1,5 @@
 import type { BlockSpan } from '../context-list.ts'
-import { areNumberedNames } from '../order/numbered-names.ts'
-import { areInOrder } from '../order/order-key.ts'
-import { tellsOrder } from '../order/tells-order.ts'
+import { areNumberedParts, tellsOrder } from '../order/tells-order.ts'
 import type { JsonElement, JsonMember } from '../scan/find-json-value.ts'
 import { datedField, orderedField, toFieldName } from '../scan/words/ordered-fields.ts'
 import { materialWords, strongLists } from '../scan/words/vocabulary.ts'
@@ -20,7 +18,6 @@ const RETRIEVED = /^(?:page_?content|raw_content|snippet|passage|excerpt|highlig
 // origin of a text
 const ORIGIN =
   /^(?:url|uri|link|href|source|file|filename|file_name|file_path|path|doc_id|document_id|source_id|source_url|docid|document|doc)$/i
-const DATED = /^(?:.*_)?(?:date|datetime|timestamp|created|updated|published|modified)(?:_?at|_?time|_?on)?$/i
 const TITLED = /^(?:title|name|headline)$/i
 
 // objects in which databases put the fields of a result
@@ -74,23 +71,9 @@ export function judgeResults(
     situation,
   )
   if (refused !== undefined) return refused
-  const isInOrder =
-    isNestedInOrder(text, elements) ||
-    tellsOrder(text, elements.map(toTextSpan)) ||
-    areNumberedNames(elements.map((one) => nameOf(text, one)))
-  return isInOrder ? 'ordered_texts' : undefined
-}
-
-/** Returns whether dates in the objects' metadata rise or fall throughout. */
-function isNestedInOrder(text: string, elements: readonly JsonElement[]): boolean {
-  const values = elements.map(({ members }) => {
-    const nested = [...members!.values()].flatMap((member) => [...(member.members ?? [])])
-    const own = nested.find(([name]) => DATED.test(name))?.[1]
-    return own === undefined
-      ? ''
-      : text.slice(own.start, Math.min(own.end, own.start + LONGEST_NAME)).replaceAll('"', '')
-  })
-  return !values.includes('') && areInOrder(values)
+  const isOrdered =
+    tellsOrder(text, elements.map(toTextSpan)) || areNumberedParts(elements.map((one) => nameOf(text, one)))
+  return isOrdered ? 'ordered_texts' : undefined
 }
 
 /** Returns the fields of an object that name the source of its text. */

@@ -16,7 +16,7 @@ export type Reason =
   | 'unknown_form'
   /** fields show that the order means something: dates, pages, speakers, steps */
   | 'ordered_fields'
-  /** the texts show an order: rising dates or numbers, mails, patches, alternating speakers, continued sentences */
+  /** the texts show an order: dates or numbers that rise or fall */
   | 'ordered_texts'
   /** what a tool read, ran or listed is one text */
   | 'one_text'
@@ -32,14 +32,6 @@ export type Reason =
   | 'own_work'
   /** an example of what is wanted or how to answer */
   | 'example'
-  /** notes, links and references of one text */
-  | 'bibliography'
-  /** steps, rules, options to choose from, rows, events */
-  | 'directions'
-  /** a dialogue */
-  | 'talk'
-  /** elements of another kind of markup */
-  | 'markup'
 
 /** Reasons for which something is known to look like a list, but its block borders are not known. */
 const aboutBorders: ReadonlySet<Reason> = new Set(['torn_tags', 'open_end', 'spans_parts'])

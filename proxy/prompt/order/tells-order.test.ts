@@ -34,9 +34,8 @@ const keys: Readonly<Record<string, (n: number) => string>> = {
   'a bullet with a date': (n) => `- **0${n}.06.2024** `,
   'a chapter': (n) => `Chapter ${n}\n\n`,
   'a lesson': (n) => `# Lesson ${n}: `,
-  'a Roman part': (n) => `Part ${['', 'I', 'II', 'III'][n]}. `,
+  'a chapter in Chinese': (n) => `第${n}章 `,
   'a German chapter': (n) => `Kapitel ${n}: `,
-  'a Chinese chapter': (n) => `第${'一二三'[n - 1]}章 `,
   'a release': (n) => `## Release ${n}.0\n`,
   'a version': (n) => `v1.${n}.0 `,
   'a number of an outline': (n) => `2.${n} `,
@@ -66,24 +65,12 @@ describe.each(names)('a list of %s', (name) => {
 describe('a list of texts is left alone', () => {
   const mail = (n: number): string =>
     `From: ann@x.org\nTo: bo@x.org\nSubject: Re: plan\nDate: Mon, 0${n} Jun 2024 10:00:00 +0200\n\n`
-  it.each<[what: string, blocks: string[]]>([
-    ['of mails by date', texts.map((text, i) => mail(i + 1) + text)],
-    ['of mails without dates', texts.map((text) => `From: ann@x.org\nSubject: Re: plan\n\n${text}`)],
-    ['of what people say in turn', texts.map((text, i) => `${['Ann', 'Bo', 'Ann'][i]}: ${text}`)],
-    ['of what roles say', texts.map((text, i) => `${['User', 'Assistant', 'User'][i]}: ${text}`)],
-    ['of patches', texts.map((_, i) => `diff --git a/f${i}.ts b/f${i}.ts\n@@ -1 +1 @@\n-old\n+new`)],
-    ['of hunks', texts.map((_, i) => `@@ -${i},3 +${i},4 @@\n const a = ${i}\n+let c`)],
-    [
-      'of one text that is cut inside of sentences',
-      [
-        'The committee met in the town hall and decided that the',
-        'old bridge, which had been closed since the flood, should be',
-        'opened again for people on foot in the spring.',
-      ],
-    ],
-  ])('%s', (_, blocks) => {
-    for (const name of ['labels', 'tags', 'numbers']) expect(isFound(lists[name]!(blocks))).toBe(false)
-  })
+  it.each<[what: string, blocks: string[]]>([['of mails by date', texts.map((text, i) => mail(i + 1) + text)]])(
+    '%s',
+    (_, blocks) => {
+      for (const name of ['labels', 'tags', 'numbers']) expect(isFound(lists[name]!(blocks))).toBe(false)
+    },
+  )
 
   it.each<[what: string, blocks: string[]]>([
     ['mails that do not stand by date', [2, 1, 3].map((n) => mail(n) + texts[n - 1])],
@@ -177,28 +164,6 @@ describe('what a tool found stays as it is', () => {
       }
       expect(isMoved(question)).toBe(false)
       expect(isMoved('Why?')).toBe(true)
-    },
-  )
-})
-
-describe('what a line in front says of a list', () => {
-  const write = (heading: string): string => `${heading}\n\n${lists.labels!(texts)}`
-  it.each([
-    'Latest news (newest first):',
-    'Recent documents:',
-    '## Headlines',
-    'City feed:',
-    '最新资料：',
-    'Neueste Dokumente:',
-  ])('is that it is new: %s', (heading) => expect(isFound(write(heading))).toBe(false))
-  it.each(['Transcript:', 'Consecutive documents:', 'Timeline of the documents:', 'The novel, split into documents:'])(
-    'is that it is one text in pieces: %s',
-    (heading) => expect(isFound(write(heading))).toBe(false),
-  )
-  it.each(['Documents:', '## Sources', 'News archive:', 'Question: in which film is the story told?'])(
-    'but not: %s',
-    (heading) => {
-      expect(isFound(write(heading))).toBe(true)
     },
   )
 })

@@ -1,41 +1,93 @@
 import type { BlockSpan } from '../context-list.ts'
-import { areCutCode } from './are-cut-code.ts'
-import { areMails } from './are-mails.ts'
-import { areNarrative } from './are-narrative.ts'
-import { areTalk } from './are-talk.ts'
-import { goOn } from './goes-on.ts'
-import { areNumberedHeads } from './numbered-heads.ts'
-import { areDatedHeads, isMonotone, readKey } from './order-key.ts'
+import { toAsciiDigits } from '../scan/words/digits.ts'
+import { endsInRank } from '../scan/words/ordered-fields.ts'
+import { areSteady, type Position, readDate, readNumber } from './read-position.ts'
 
 /*
- * What the texts of a list reveal about their order. A date, a time or a number before each text is an order if it
- * rises or falls throughout. Search results with dates are sorted by rank, so their dates do neither, unless there are
- * few of them.
+ * What a list shows of its order: dates, times or numbers that rise or fall from text to text. Search results are
+ * sorted by rank, so their dates and numbers do neither, unless there are few of them.
  */
 
-const PATCH = /^(?:diff --git |--- [ab]\/|\+\+\+ [ab]\/|@@ -\d|Index: \S|commit [0-9a-f]{7,40}\b)/
-const LONGEST_LINE = 200
+const LONGEST_HEAD = 120
+// `3.md` and `a/3` are names, `40 %` is an amount, and `3 ways` is a number of things
+const NO_PLACE = /^(?:\.?\p{L}|[ ]?%|\.\d)/u
+const BARE = /^(?:[ \t]*(?:\n|$)|[.):：\]/]|[ \t]*[-–—:：|]|[年月日章节節页頁回部条條課课话話])/u
+// `doc3` is a name, `v3`, `Q3` and `FY2021` are not
+const NAMED = /(?<!(?<!\p{L})(?:v|q|h|fy|cy|no|nr|n))(?<=\p{Script=Latin})$/iu
+// a key identifies a text, but not its position
+const OF_ID = /(?:^|[^\p{L}])(?:\p{L}{1,12}[ _-])?(?:id|uuid|key)[ \t]?[:=#>][ \t]?["']?$/iu
+// words that number the parts of one source when they come before the number
+const PART =
+  /(?:^|[^\p{L}])(?:parts?|pages?|pp?|page_?(?:label|number)|chapters?|sections?|slides?|volumes?|episodes?|lessons?|paragraphs?|lines?|rows?|chunks?|steps?|versions?|v|teil|seite|kapitel|partie|chapitre|parte|capítulo|página|часть|страница|глава|第|页|章)[\s_:=."'#-]*$|#[^#/\s]{0,24}$/iu
+const OF_ALL = /^[ \t]?(?:\/|of|von|de|из)[ \t]?\d/
+const YEAR = /^(?:19|20)\d\d$/
 
-/**
- * Returns whether the texts of these blocks have an order that must stay. Either each begins with a date, a time or a
- * number, possibly after the same words, and these rise or fall; or several continue with `Then` or `At last`; or they
- * are mails, patches, alternating speakers or pieces of one source file; or sentences continue from each text into the
- * next.
- */
+/** Returns whether the texts of these blocks begin with dates, times or numbers that rise or fall through all of them. */
 export function tellsOrder(text: string, blocks: readonly BlockSpan[]): boolean {
-  if (blocks.length < 2) return false
-  const headOf = ({ contentStart, contentEnd }: BlockSpan): string =>
-    text.slice(contentStart, Math.min(contentEnd, contentStart + LONGEST_LINE)).trimStart()
-  // most lists are decided by their first block, and then no other block is read
-  return (
-    blocks.every((block) => PATCH.test(headOf(block))) ||
-    areTalk(blocks, headOf) ||
-    areMails(text, blocks) ||
-    isMonotone(blocks, (block) => readKey(headOf(block))) ||
-    areNumberedHeads(blocks.map(headOf)) ||
-    areDatedHeads(blocks.map(headOf)) ||
-    areNarrative(blocks.map(headOf)) ||
-    goOn(text, blocks) ||
-    areCutCode(text, blocks)
+  return areCounted(
+    blocks.map(({ contentStart, contentEnd }) =>
+      text.slice(contentStart, Math.min(contentEnd, contentStart + LONGEST_HEAD)).trimStart(),
+    ),
   )
+}
+
+/** Returns whether these values are dates, times or numbers that rise or fall throughout. */
+export function areInOrder(values: readonly string[]): boolean {
+  return areSteady(
+    values.map((value) => readDate(value, 0) ?? (/^\d{1,15}$/.test(value) ? readNumber(value, 0) : undefined)),
+  )
+}
+
+/** Returns whether these beginnings of texts are alike up to a date or a number that rises or falls. */
+function areCounted(written: readonly string[]): boolean {
+  if (written.length < 2) return false
+  const heads = written.map(toAsciiDigits)
+  const shared = countShared(heads)
+  const [head] = heads as [string, ...string[]]
+  // `12 May` and `14 May` share a digit, `March` and `May` two letters
+  const word = head.slice(0, shared).replace(/[\p{L}\d]+$/u, '').length
+  if (areSteady(heads.map((one) => readDate(one, word)))) return true
+  const prefix = head.slice(0, shared).replace(/[\d.]+$/, '')
+  if (prefix.includes('://') || OF_ID.test(prefix) || endsInRank(prefix) || NAMED.test(prefix)) return false
+  return areSteady(heads.map((one) => readPlace(one, prefix)))
+}
+
+function readPlace(head: string, { length }: string): Position | undefined {
+  const number = readNumber(head, length)
+  const behind = number === undefined ? '' : head.slice(number.end)
+  if (number === undefined || (NO_PLACE.test(behind) && !/^[\p{Script=Han}\p{Script=Hangul}]/u.test(behind)))
+    return undefined
+  return length > 0 || number.value.length > 1 || BARE.test(behind) ? number : undefined
+}
+
+/** Returns whether a number in these names counts the parts of one source or files: `report.pdf#page=3`, `02-setup.md`. */
+export function areNumberedParts(names: readonly string[]): boolean {
+  if (names.length < 2) return false
+  const shared = countShared(names)
+  const prefix = names[0]!.slice(0, shared).replace(/\d+$/, '')
+  const numbers = names.map((name) => readNumber(name, prefix.length))
+  const [first] = numbers
+  if (first === undefined || !areSteady(numbers) || endsInRank(prefix)) return false
+  const rests = names.map((name, i) => name.slice(numbers[i]!.end))
+  const behind = rests[0]!
+  if (rests.every((rest) => /^[_-]{1,2}\p{L}/u.test(rest))) return true
+  if (!rests.every((rest) => rest === behind)) return false
+  const digits = names.map((name, i) => name.slice(prefix.length, numbers[i]!.end))
+  return (
+    PART.test(prefix) ||
+    OF_ALL.test(behind) ||
+    digits.every((own) => YEAR.test(own)) ||
+    digits.some((own) => /^0\d/.test(own))
+  )
+}
+
+function countShared(texts: readonly string[]): number {
+  const [first = '', ...others] = texts
+  let shared = Math.min(first.length, LONGEST_HEAD)
+  for (const other of others) {
+    let same = 0
+    while (same < shared && other[same] === first[same]) same++
+    shared = same
+  }
+  return shared
 }

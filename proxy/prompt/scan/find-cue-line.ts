@@ -19,14 +19,13 @@ const HERE =
 const QUALITY = `(?:(?:the |my |your )?${KIND}|(?:${HERE})${KIND}?)?`
 const QUESTION =
   "pregunta del (?:usuario|cliente|estudiante)|pergunta d[oe] (?:usuário|cliente|estudante)|domanda dell[’']utente|" +
-  "question de l[’']utilisateur|frage de[sr] (?:nutzers|nutzerin|benutzers|kunden)|vraag van de gebruiker|" +
-  'вопрос (?:пользователя|клиента)|запитання користувача|question|query|anfrage|frage|pregunta|domanda|pergunta|vraag|pytanie|soru|вопрос|запитання|питання|câu hỏi|pertanyaan|fråga|spørgsmål|kysymys|otázka|dotaz|kérdés|întrebare|ερώτηση|السؤال|سؤال|השאלה|שאלה|प्रश्न|सवाल|คำถาม|用户问题|用户提问|用户的问题|问题|問題|查询|提问|質問|질문|사용자 질문'
+  "question de l[’']utilisateur|frage de[sr] (?:nutzers|nutzerin|benutzers|kunden)|вопрос (?:пользователя|клиента)|" +
+  'question|query|anfrage|frage|pregunta|domanda|pergunta|вопрос|السؤال|سؤال|用户问题|用户提问|用户的问题|问题|問題|查询|提问|質問|질문|사용자 질문'
 const ANSWER =
-  'answer|antwort|réponse|reponse|respuesta|risposta|resposta|antwoord|odpowiedź|cevap|yanıt|ответ|відповідь|câu trả lời|trả lời|jawaban|svar|vastaus|odpověď|válasz|răspuns|απάντηση|الإجابة|الجواب|תשובה|उत्तर|คำตอบ|답변|回答|答案|response|reply|assistant'
+  'answer|antwort|réponse|reponse|respuesta|risposta|resposta|ответ|الإجابة|الجواب|답변|回答|答案|response|reply|assistant'
 const OTHER =
   'instruction|task|aufgabe|input|user|human|(?:chat|conversation) history|' +
-  'anweisung(?:en)?|consigne|(?:instruccion|instruçõ|istruzion)(?:es|i)?(?: d[ei] \\p{L}{1,20})?|инструкци[яи]|指示|说明|要求|지침|' +
-  'instrukcj\\p{L}{1,3}|wytyczne|instrukce|instructies|instruktion(?:er)?|instruksjoner|instrukser|ohjeet|utasítások|instrucțiuni|οδηγίες|instruksi|hướng dẫn|інструкції|تعليمات|הוראות|निर्देश|คำแนะนำ|' +
+  'anweisung(?:en)?|consigne|(?:instruccion|instruçõ|istruzion)(?:es|i)?(?: d[ei] \\p{L}{1,20})?|инструкци[яи]|指示|说明|要求|지침|تعليمات|' +
   '(?:answer|answering|response|output) (?:format|guideline|instruction|requirement|rule)|' +
   '(?:回答|输出|答题)(?:要求|格式|规则|指南|说明)|回答(?:の)?(?:ルール|形式|条件)'
 // text allowed between a noun and the end of its announcement: `Question 2:`, `Question (in short):`, `<question>`
@@ -121,7 +120,7 @@ const LEAD_IN = new RegExp(
   'i',
 )
 // `STUDENT QUESTION:`, `Pregunta del estudiante:`
-const ASKER = "(?: (?:d[eo]l?|da|d['’]un|de l['’]|der|des|van de|от|của) ?\\p{L}{2,16})?(?: \\p{L}{2,8})?"
+const ASKER = "(?: (?:d[eo]l?|da|d['’]un|de l['’]|der|des|от) ?\\p{L}{2,16})?(?: \\p{L}{2,8})?"
 const OF_ASKER = new RegExp(`^[^\\p{L}\\p{N}]{0,8}(?:\\p{L}{2,14}(?:['’]s)? ){0,2}(?:${QUESTION})${ASKER}[:：]$`, 'iu')
 const LONGEST_LEAD_IN = 80
 

@@ -51,20 +51,6 @@ export function readLineNotes(text: string, { start: from, end: to, elements }: 
   return { blanks, notes, headings: findFirstHeadings(text, notes) }
 }
 
-/** Reads only the rules of a region without elements, as {@link readLineNotes} would note them. */
-export function readRules(text: string, { start: from, end: to }: Region): LineNote[] {
-  const rules: LineNote[] = []
-  let behindBlank = false
-  for (let start = from; start < to; ) {
-    const end = Math.min(findLineEnd(text, start), to)
-    const first = findContentStart(text, start, end)
-    if (first < end && isRule(text, first, end)) rules.push({ start, end, kind: 'rule', behindBlank })
-    behindBlank = first === end
-    start = end + 1
-  }
-  return rules
-}
-
 /** Finds `Q: …` after a blank line, if the prompt ends with `A:`. Otherwise it is an ordinary line of a document. */
 export function findShortQuestion(text: string, from: number, to: number): LineNote | undefined {
   if (to < text.length || !/\nA:\s*$/.test(text.slice(-16))) return undefined

@@ -27,10 +27,7 @@ export function findTurns(text: string): Turn[] | undefined {
   let start = 0
   let isAnswer = false
   let count = 0
-  let isDocument = false
   for (const mark of text.matchAll(TURN_MARK)) {
-    isDocument = holdsDocument(text, mark, isDocument)
-    if (isDocument) continue
     if (!isAnswer) turns.push({ start, end: mark.index })
     isAnswer = beginsAnswer(text, mark, isAnswer)
     start = mark.index + mark[0].length
@@ -38,16 +35,6 @@ export function findTurns(text: string): Turn[] | undefined {
   }
   if (!isAnswer) turns.push({ start, end: text.length })
   return turns
-}
-
-/**
- * Returns whether a mark belongs to a document, which has its own role in some templates. Such a mark separates no
- * turns.
- */
-function holdsDocument(text: string, mark: RegExpExecArray, isDocument: boolean): boolean {
-  const [whole, special] = mark
-  if (special === 'start_of_role') return text.startsWith('document', mark.index + whole.length)
-  return isDocument
 }
 
 /**

@@ -11,8 +11,6 @@ export interface Place {
 export interface LineMarks {
   readonly labels: readonly Label[]
   readonly fences: readonly Fence[]
-  /** Lines of `---` or `===`, by their beginning. */
-  readonly rules: readonly Place[]
   /** Lines that may begin with a bullet or a number. */
   readonly bullets: readonly Place[]
   /**
@@ -37,7 +35,6 @@ export function noMarks(): GrowingMarks {
   return {
     labels: [],
     fences: [],
-    rules: [],
     bullets: [],
     values: [],
     quotes: [],

@@ -1,12 +1,9 @@
 import { isBlank, isDigit, isRule, isSpace } from './find-edges.ts'
 import { readFence } from './find-fences.ts'
-import { type Closings, LONGEST_SPOKEN, readFenced, readOpening, readSpokenOpening } from './find-openings.ts'
-import { readDressedLabel, readRuledLabel } from './labels/find-dressed-labels.ts'
+import { type Closings, readOpening } from './find-openings.ts'
 import { toRecordLabel } from './labels/find-inline-heads.ts'
 import { readLabel } from './labels/find-labels.ts'
-import { readAboveRule, readFileSaid, readOrigin } from './labels/find-named-labels.ts'
-import { beginsExtract, beginsRecord, readRecordHead } from './labels/find-record-head.ts'
-import { readTitledLabel } from './labels/find-titled-labels.ts'
+import { beginsExtract, readRecordHead } from './labels/find-record-head.ts'
 import type { Label } from './labels/label.ts'
 import { type GrowingMarks, noMarks } from './line-marks.ts'
 import { NextColon } from './next-colon.ts'
@@ -65,7 +62,7 @@ export class LineReader {
     const code = text.charCodeAt(start)
     if (start === text.length || code === LINE_FEED) return
     if (code === BACKTICK || code === TILDE) {
-      this.#readFence(line, start)
+      this.#readFence(start)
       return
     }
     const isOpened = this.#readOpening(code, start)
@@ -74,27 +71,13 @@ export class LineReader {
       if (!isRuled) this.#readLoopLabel(line, start)
       return
     }
-    if (isRuled) this.#readRule(line, start)
-    else if (isBullet(code) || isDigit(code)) this.marks.bullets.push({ start: line })
-    if (!isOpened) this.#readLabel(line, start, lineEnd)
+    if (!isRuled && (isBullet(code) || isDigit(code))) this.marks.bullets.push({ start: line })
+    if (!isOpened) this.#readLabel(line, start)
   }
 
-  #readFence(line: number, start: number): void {
+  #readFence(start: number): void {
     const fence = readFence(this.#text, start)
-    if (fence === undefined) return
-    this.marks.fences.push(fence)
-    const opening = readFenced(this.#text, line, fence)
-    if (opening !== undefined) this.marks.openings.push(opening)
-  }
-
-  #readRule(line: number, start: number): void {
-    this.marks.rules.push({ start: line })
-    const label = line === 0 || isBehindBlank(this.#text, line) ? readRuledLabel(this.#text, start) : undefined
-    if (label !== undefined) this.#keep(label)
-    const above = readAboveRule(this.#text, line)
-    // below a line of text, a source and a rule close that text
-    if (above !== undefined && !beginsRecord(this.#text, above.start, false)) return
-    if (above !== undefined && (this.marks.labels.at(-1)?.start ?? -1) < above.start) this.#keep(above)
+    if (fence !== undefined) this.marks.fences.push(fence)
   }
 
   /** Returns whether the line opens a block closed by a separate mark. */
@@ -127,13 +110,10 @@ export class LineReader {
     this.#keep({ ...label, form })
   }
 
-  #readLabel(line: number, start: number, lineEnd: number): void {
+  #readLabel(line: number, start: number): void {
     const colon = this.#colons.from(start)
     const hasColon = colon <= start + FURTHEST_COLON
     if (!hasColon && !mayBeginLabel(this.#text, start)) return
-    const isSpoken = lineEnd - start <= LONGEST_SPOKEN
-    const opening = isSpoken ? readSpokenOpening(this.#text, start, this.#closings) : undefined
-    if (opening !== undefined) this.marks.openings.push(opening)
     const label = this.#findLabel(line, start, hasColon ? colon : undefined)
     if (label !== undefined) {
       this.#keep(label)
@@ -147,28 +127,18 @@ export class LineReader {
   /** Returns the label that begins at `start`. `colon` is the colon that may end a field's name. */
   #findLabel(line: number, start: number, colon: number | undefined): Label | undefined {
     const text = this.#text
-    return (
-      readLabel(text, start) ??
-      readTitledLabel(text, start) ??
-      (colon !== undefined && mayEndName(text, colon) ? this.#readRecord(line, start) : undefined) ??
-      readDressedLabel(text, start) ??
-      (colon !== undefined ? (readFileSaid(text, start, colon) ?? this.#readOrigin(line, start)) : undefined)
-    )
+    const label = readLabel(text, start)
+    return label ?? (colon !== undefined && mayEndName(text, colon) ? this.#readRecord(line, start) : undefined)
   }
 
   #keep(label: Label): void {
     const last = this.marks.labels.at(-1)
-    // the last field of a record is no label of its own
-    if (last?.keys !== undefined && label.start < last.end && label.idStart === label.idEnd) return
+    // the last field of a record, or the label behind its fields, is no label of its own
+    if (last?.keys !== undefined && label.start < last.end) return
     this.marks.labels.push(label)
     const known = this.#forms.get(label.form)
     if (known === false) this.repeated++
     this.#forms.set(label.form, known !== undefined)
-  }
-
-  /** Reads a line that names a source, unless it is in mid-paragraph, where it is text. */
-  #readOrigin(line: number, start: number): Label | undefined {
-    return beginsRecord(this.#text, line, start > line) ? readOrigin(this.#text, start) : undefined
   }
 
   #readRecord(line: number, start: number): Label | undefined {

@@ -64,19 +64,11 @@ function readRow(text: string, openings: readonly Opening[], limit: number): Clo
     const end = close + opening.closing.length
     if (close < 0 || end > (next ?? limit)) return undefined
     if (next !== undefined && findContentStart(text, end, next) < next) return undefined
-    const again = next === undefined ? findAgain(text, opening, end) : -1
+    const again = next === undefined ? text.indexOf(opening.closing, end) : -1
     if (again >= 0 && again < limit) return undefined
     row.push({ opening, close, end })
   }
   return row
-}
-
-/**
- * Returns where the last block may be closed a second time. Returns -1 if the template uses the same mark to close
- * other things.
- */
-function findAgain(text: string, { closing, form }: Opening, from: number): number {
-  return form === 'document role' ? -1 : text.indexOf(closing, from)
 }
 
 function toList(text: string, row: readonly Closed[], region: Region): ContextList {

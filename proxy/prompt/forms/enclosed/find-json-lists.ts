@@ -8,7 +8,6 @@ import {
   SHORTEST_TEXT,
   type Situation,
 } from '../../judge/judge-results.ts'
-import { isOfWork } from '../../judge/own-work.ts'
 import { readAnnouncement, readHeading } from '../../judge/read-evidence.ts'
 import type { Reason, Refusal } from '../../judge/reasons.ts'
 import { readCue } from '../../scan/find-cue-line.ts'
@@ -228,7 +227,7 @@ function readFront(text: string, start: number): Front {
     if (!/^(?:\[{1,2}[^[{"]|#)/.test(text.slice(text.lastIndexOf('\n', end - 1) + 1, end))) return SILENT
   }
   const heading = readHeading(text, start)
-  if (heading.length === 0 || /[.?!]$/.test(heading) || isOfWork(heading)) return SILENT
+  if (heading.length === 0 || /[.?!]$/.test(heading)) return SILENT
   const { announcesText, announcesSet } = readAnnouncement(text, start)
   return { isAnnounced: announcesText || announcesSet, isSet: announcesSet && !OF_ANYTHING.test(heading) }
 }

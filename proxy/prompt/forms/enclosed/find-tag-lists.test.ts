@@ -218,7 +218,7 @@ describe('no tagged block', () => {
 
   it('and the real ones around it are found', () => {
     const text =
-      'Cite as in <source id="1">. Not this:\n```\n<source id="9">X</source>\n```\n<source id="1">A</source>\n<source id="2">B</source>\nWhat is <source>?'
+      'Cite as in <document id="1">. Not this:\n```\n<document id="9">X</document>\n```\n<document id="1">A</document>\n<document id="2">B</document>\nWhat is <document>?'
     expect(contentsOf(text)).toEqual([['A', 'B']])
   })
 })

@@ -256,14 +256,6 @@ describe('several lists', () => {
     ])
   })
 
-  it('of different forms stand side by side', () => {
-    expect(contentsOf('Sources:\n[1] A\n[2] B\n\nSource 1: C\nSource 2: D\n\n<doc>E</doc>\n\nQuestion: why?')).toEqual([
-      ['A', 'B'],
-      ['C', 'D'],
-      ['E'],
-    ])
-  })
-
   it('do not stand in one another: the outer one is found', () => {
     expect(contentsOf(announced('Document 1:\n[1] a\n[2] b\nDocument 2:\n[1] c\n[2] d\n\nq'))).toEqual([
       ['[1] a\n[2] b', '[1] c\n[2] d'],
@@ -368,25 +360,13 @@ describe('a text that ends with a rule of its own, between labelled texts separa
   it('is left alone where the same white space is around both rules, one of which may be its own', () => {
     expect(contentsOf(write([first, second, first], '\n\n---\n\nQuestion: why?'))).toEqual([])
     expect(contentsOf(write([second, third], '\n\n---\n\n---\n\nQuestion: why?'))).toEqual([])
-    expect(contentsOf(write([second, third], '\n\n---\n\n\n---\n\nQuestion: why?'))).toEqual([[second, third]])
+    expect(contentsOf(write([second, third], '\n\n---\n\n\n---\n\nQuestion: why?'))).toEqual([])
     expect(contentsOf(write([first, second, third], '\n\n---\n\nQuestion: why?'))).toEqual([[first, second, third]])
   })
 })
 
 describe('a last text', () => {
   const long = '# Rain\n\nIt rains.\n\n## Where\n\nIn Oslo.\n\n```\nrain()\n```'
-
-  it('ends with the same field as all others, whatever it has inside', () => {
-    const write = (behind: string): string =>
-      `Results:\n[Document 1]\nIt shone.\nScore: 0.9\n\n[Document 2]\n${long}\nScore: 0.7${behind}`
-    const found = [['It shone.\nScore: 0.9', `${long}\nScore: 0.7`]]
-    expect(contentsOf(write('\n\nWhat is the weather like in these towns?'))).toEqual(found)
-    expect(contentsOf(write('\n\nTell it.\n\nQuestion: why?'))).toEqual(found)
-    // one of two such lines is the text's own
-    expect(contentsOf(write('\n\n## More\n\nOf rain.\nScore: 0.1\n\nWhy?'))).toEqual([])
-    // a field that says nothing about a text is its own
-    expect(contentsOf(write('\n\nWhat else is there?').replaceAll('Score: 0.', 'Goals: '))).toEqual([])
-  })
 
   it('in quotation marks ends with those above words to the model', () => {
     const quoting = 'Say "rain"\n\nand "sun"\n\nor nothing.'
@@ -407,20 +387,9 @@ describe('a last text', () => {
     expect(contentsOf(write(`${code}\n"""x"""\n${rule}\nSo.`), { asked: true })).toEqual([])
   })
 
-  it('ends with the same long rule as all others, whatever it has inside', () => {
-    const rule = '='.repeat(40)
-    const talk = '**Prompt:**\n\nWhy?\n\n**Response:**\n\nBecause.\n\n## More'
-    const write = (last: string, behind: string): string =>
-      `Context:\n=== DOCUMENT 1: a.md ===\n${long}\n${rule}\n\n=== DOCUMENT 2: b.md ===\n${last}\n${rule}${behind}`
-    expect(contentsOf(write(talk, '\n\n## Tools\nNone.\n\n## QUESTION:\nwhy?'))[0]?.at(-1)).toContain('## More')
-    // a further rule may be the text's own
-    expect(contentsOf(write(`${talk}\n${rule}\n\nSo.`, '\n\n## QUESTION:\nwhy?'))).toEqual([])
-    expect(contentsOf(write(`${talk}\n\nQuestion: why?`, '\n\n## QUESTION:\nwhy?'))).toEqual([])
-  })
-
   it('of several paragraphs ends with the text below a question, but not behind words to the model', () => {
     const write = (behind: string): string =>
-      `Why does it rain?\n\nUse the following documents:\n\n- [1]: It rained.\n\nAll day.\n- [2]: ${long}${behind}`
+      `Question: why does it rain?\n\nUse the following documents:\n\n[1] It rained.\n\nAll day.\n[2] ${long}${behind}`
     expect(contentsOf(write('\n'))).toEqual([['It rained.\n\nAll day.', long]])
     expect(contentsOf(write('\n\nUse only these documents.'))).toEqual([])
   })
@@ -429,11 +398,6 @@ describe('a last text', () => {
 describe('a first text whose name stands on the line of a rule', () => {
   const file = (name: string, text: string): string => `## File Path: ${name}\n\n${text}`
   const files = `${file('a.md', 'It rained.')}\n\n${file('b.md', 'The sun shone.')}\n\n${file('c.md', 'Wind.')}`
-
-  it('is found with the others', () => {
-    const text = `<START_OF_CONTEXT>\n\n----------${files}\n<END_OF_CONTEXT>\n\nQuestion: why?`
-    expect(contentsOf(text)).toEqual([['It rained.', 'The sun shone.', 'Wind.']])
-  })
 
   it('is not one in the midst of words', () => {
     const text = `Each is named like ## File Path: x.md\n\nContext:\n\n${files}\n\nQuestion: why?`

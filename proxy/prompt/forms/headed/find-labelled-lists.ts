@@ -9,16 +9,16 @@ import { endsInOwnRule, type Interior, readInterior } from '../../borders/list-i
 import { isOpenItem } from '../../borders/list-items.ts'
 import { reachesContainerEnd } from '../../borders/reaches-container-end.ts'
 import { type BlockSpan, type ContextList, mostBlocks } from '../../context-list.ts'
+import { showsHow } from '../../judge/is-example.ts'
 import { readCue } from '../../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../../scan/find-edges.ts'
 import type { Region } from '../../scan/find-elements.ts'
 import { FenceWalk } from '../../scan/find-fences.ts'
 import { findLastRule, readLineNotes } from '../../scan/find-line-notes.ts'
-import { isNoContext, isOfNotes } from '../../scan/find-list-heading.ts'
+import { isOfNotes } from '../../scan/find-list-heading.ts'
 import type { Marks } from '../../scan/find-marks.ts'
 import type { Label } from '../../scan/labels/label.ts'
 import { findOwn } from '../find-own.ts'
-import { mayHead } from './may-head.ts'
 
 /** Finds the lists whose blocks begin with a label at the beginning of a line of this region. */
 export function findLabelledLists(marks: Marks, region: Region): ContextList[] {
@@ -47,7 +47,7 @@ function readLists(labelled: LabelledRegion, labels: readonly Label[], refused: 
     }
     const list = readList(labelled, label)
     if (list === undefined) refused.add(label.form)
-    else if (!isNoContext(marks.text, label) && !isNotes(marks.text, label, list.blocks)) lists.push(list)
+    else if (!isNotes(marks.text, label, list.blocks)) lists.push(list)
     at = list?.end ?? at
   }
   return lists
@@ -83,7 +83,7 @@ function readList(labelled: LabelledRegion, first: Label): ContextList | undefin
   // blocks from another source stay separate, as does the line that announces them
   if (interior.announces) return undefined
   const end = findListEnd(labelled, run, interior)
-  if (end === undefined || !mayHead(labelled, run, interior.ends, end.block)) return undefined
+  if (end === undefined) return undefined
   const blocks = run.labels.map((label, i) => toBlock(marks.text, label, interior.ends[i] ?? end.block))
   return {
     blocks,
@@ -116,13 +116,12 @@ function startsIn(text: string, region: Region, { start }: Label): boolean {
 /** Returns whether a numbered list is a text's notes: it is below a heading for notes, or consists only of links. */
 function isNotes(text: string, first: Label, blocks: readonly BlockSpan[]): boolean {
   if (!first.bare) return false
-  if (isLinks(text, blocks)) return true
   // under a heading like references or sources, sentences are material, not notes
-  return isOfNotes(text, first) && !blocks.every((block) => isTold(text, block))
+  return isLinks(text, blocks) || (isOfNotes(text, first) && !blocks.every((block) => isTold(text, block)))
 }
 
 // bibliographic details: a year, an address, pages
-const NOTE = /https?:|\bdoi\b|\bet al\b|\bpp?\.|\bvol\.|\bisbn\b|[(,] ?(?:19|20)\d\d\b|，(?:19|20)\d\d|\[[A-Z]\]/i
+const NOTE = /https?:|\bdoi\b|\bet al\b|\bpp?\.|\bvol\.|\bisbn\b|[(,，] ?(?:19|20)\d\d\b|\[[A-Z]\]/i
 const TOLD = /\p{L}+[ \t]+\p{L}+[ \t]+\p{L}+[^\n]*[.!?]|[\p{Script=Han}\p{Script=Hiragana}]{6,}[^\n]*[。！？]/u
 
 function isTold(text: string, { contentStart, contentEnd }: BlockSpan): boolean {
@@ -171,7 +170,7 @@ function findListEnd(
   // a document that begins like a prompt, such as `User: …`, would be ended by its own first line
   if (end === last.end) return undefined
   if (opening?.sign !== undefined && text.endsWith(opening.sign, end)) return undefined
-  if (endsInOwnRule(text, end, interior)) return undefined
+  if (endsInOwnRule(text, end)) return undefined
   return { block: end, list: ending.listEnd ?? end }
 }
 
@@ -185,16 +184,13 @@ function findBlockLimit(
   const { marks, region } = labelled
   const last = run.labels.at(-1)!
   if (interior.quotes !== undefined) return ending.closing
-  if (interior.foot !== undefined && ending.listEnd !== undefined) return ending.listEnd
   if (reachesContainerEnd(labelled, run, interior, ending)) return ending.closing ?? run.limit
   if (isDoubtful(labelled, run, interior, ending)) return undefined
-  const isClosed = region.container || marks.whole || endsInClosing(marks, last.end, run.limit)
+  const isClosed = region.container || marks.whole
   const certain = ending.certain ?? (isClosed ? run.limit : undefined)
   const bound = certain ?? findLimitBelowQuestion(labelled, run, interior)
-  // records are whole documents, but paragraphs found only in the last one may belong to the prompt
-  const isRecord = certain !== undefined && last.keys !== undefined && ending.cue === undefined
-  if (interior.blank || isRecord) return isBeyond(marks.text, last, bound, isClosed) ? undefined : bound
-  return findParagraphLimit(labelled, run, interior, { ...ending, certain: bound })
+  if (interior.blank) return isBeyond(marks.text, last, bound, isClosed) ? undefined : bound
+  return findParagraphLimit(labelled, run, { ...ending, certain: bound })
 }
 
 /** Returns whether the prompt may begin before the furthest end of a last block of several paragraphs. */
@@ -210,12 +206,6 @@ function isBeyond(
   return !isClosed && announcesInstructions(text, from, bound)
 }
 
-/** Returns whether the last line before `limit` says that the list ends, such as `--- End of context ---`. */
-function endsInClosing(marks: Marks, from: number, limit: number): boolean {
-  const end = findContentEnd(marks.text, from, limit)
-  return findEndBeforeClosing(marks, from, end) < end
-}
-
 /** Returns whether the cue line that would end the last block may be part of it. */
 function isDoubtful(
   { marks }: LabelledRegion,
@@ -226,7 +216,7 @@ function isDoubtful(
   const { cue, closing, paragraph = limit } = ending
   if (cue === undefined || !(interior.blank || cue.start < paragraph)) return false
   // examples are not touched, but the next list may begin where they end
-  if (isNoContext(marks.text, labels[0]!)) return false
+  if (showsHow(marks.text, labels[0]!.start)) return false
   if (ending.isAnsweredFirst) return true
   // instructions between the last line and its cue, without a blank line between them
   if (!cue.behindBlank && endsInPromptLine(marks.text, labels.at(-1)!.end, cue.start)) return true
@@ -237,14 +227,13 @@ function isDoubtful(
 function findParagraphLimit(
   labelled: LabelledRegion,
   run: LabelRun,
-  interior: Interior,
   { paragraph, certain, closing }: Ending,
 ): number | undefined {
+  const { marks, region } = labelled
   const limit = certain ?? run.limit
   if (paragraph === undefined || paragraph >= limit) {
-    return certain ?? (isShown(labelled, run, interior) ? run.limit : undefined)
+    return certain ?? (isOneLine(marks.text, run) ? run.limit : undefined)
   }
-  const { marks, region } = labelled
   // a question before the closing mark may not be the prompt's question if the prompt continues after that mark
   const isEnclosed =
     limit === closing && findContentStart(marks.text, findLineEnd(marks.text, limit), region.end) < region.end
@@ -267,16 +256,9 @@ function endsInHeading(text: string, from: number, end: number): boolean {
   return HEADING_ALONE.test(text.slice(Math.max(from, end - 120), end))
 }
 
-/**
- * Returns whether a last block with nothing after it certainly ends there. If it has several lines, the last one may be
- * the question.
- */
-function isShown(labelled: LabelledRegion, run: LabelRun, interior: Interior): boolean {
-  const { text } = labelled.marks
-  const last = run.labels.at(-1)!
-  const end = cutBlock(labelled, run, interior, run.limit)
-  if (end < findContentEnd(text, last.end, run.limit)) return true
-  return !text.slice(findContentStart(text, last.end, end), end).includes('\n')
+/** Returns whether the last block is one line, with nothing after it. Of several lines, the last may be the question. */
+function isOneLine(text: string, { labels, limit }: LabelRun): boolean {
+  return !text.slice(labels.at(-1)!.end, limit).trim().includes('\n')
 }
 
 /** Returns where the last block's body ends before `limit`, without a separator or the closing of the list. */

@@ -69,26 +69,57 @@ describe('headings that only say Document', () => {
   })
 })
 
-describe('texts below a heading and a field with their address, returned by a tool that searches', () => {
-  const write = (field: string): string =>
-    ['Rain', 'Sun'].map((name) => `# ${name}\n${field}https://${name}.example\n\n## Where\n\nIn Oslo.\n`).join('\n\n')
-  const traits = { whole: true, tool: 'retrieve' }
-
-  it('may have headings of their own', () => {
-    expect(contentsOf(write('Page URL: '), traits)).toEqual([['## Where\n\nIn Oslo.', '## Where\n\nIn Oslo.']])
-  })
-
-  it('are left alone without the field, because their own headings may be followed by addresses', () => {
-    expect(contentsOf(write(''), traits)).toEqual([])
-  })
-})
-
 it('a record whose prompt may begin in its last text is left alone', () => {
-  const record = (name: string): string => `shelf: 3\nitem: ${name}\ncontent: It is ${name}.\n\nAll of it.\n`
+  const record = (name: string): string => `Title: ${name}\nContent: It is ${name}.\n\nAll of it.\n`
   const write = (behind: string): string =>
     `Use this documentation:\n\n${record('Oslo')}\n${record('Rome')}\n\n${behind}Question: why?`
   expect(contentsOf(write(''))).toHaveLength(1)
   expect(contentsOf(write('Make sure to cite the documents.\n\n# Orders\n\nname: Tent\n\n'))).toEqual([])
+})
+
+describe('the template of LlamaIndex for citations, with metadata', () => {
+  const write = (texts: readonly string[]): string =>
+    `Answer from the sources.\n------\n${texts.map((text, i) => `file_path: ${'bca'[i]}.md\n\nSource ${i + 1}:\n${text}\n`).join('\n')}------\nQuery: why?\nAnswer: `
+
+  it.each([
+    ['one line each', ['It rained.', 'It shone.', 'Wind.']],
+    ['several paragraphs', ['It rained.\n\nAll day.', 'It shone.\n\nAll night.', 'Wind.\n\nAnd more.']],
+  ])('is found, and the number of each source stays in its place: %s', (_, texts) => {
+    const [list, ...others] = findContextLists(write(texts))
+    expect(others).toEqual([])
+    expect(list).toMatchObject({ positional: true, labelPrefix: 'Source ' })
+    expect(list!.blocks.map(({ start, end }) => write(texts).slice(start, end))).toEqual(
+      texts.map((text, i) => `file_path: ${'bca'[i]}.md\n\nSource ${i + 1}:\n${text}`),
+    )
+    expect(list!.blocks.map(({ label }) => write(texts).slice(label!.start, label!.end))).toEqual(['1', '2', '3'])
+  })
+})
+
+describe('one template is found or left alone whatever its texts are', () => {
+  it.each([
+    ['code', ['function a() {\n  if (x) {', '    return 1\n  }', '}\nfunction b() {']],
+    ['a story', ['Once there was a king.', 'Then he died.', 'At last it was over.']],
+    ['talks', ['Ann: hello', 'Bo: hello', 'Ann: bye']],
+    [
+      'mails',
+      [
+        'From: ann@x.org\nSubject: Re: plan\n\nYes.',
+        'From: bo@x.org\nSubject: Re: plan\n\nNo.',
+        'From: cy@x.org\nSubject: Re: plan\n\nYes.',
+      ],
+    ],
+    [
+      'cut sentences',
+      [
+        'The committee met and decided that the',
+        'old bridge, which had been closed, should be',
+        'opened again in the spring.',
+      ],
+    ],
+  ])('with %s', (_, texts) => {
+    const text = `Context:\n\n${texts.map((own, i) => `Source: ${'bca'[i]}.md\nContent: ${own}`).join('\n\n')}\n\nQuestion: why?`
+    expect(findContextLists(text).map(({ blocks }) => blocks.length)).toEqual([3])
+  })
 })
 
 describe('records of a tool, cut off within their code', () => {

@@ -22,7 +22,6 @@ describe('lists whose fields say that their order means something', () => {
     ['documents', 'document', 'step'],
     ['documents', 'document', 'speaker'],
     ['context', 'chunk', 'startTime'],
-    ['files', 'file', 'lines'],
   ])('are left alone: <%s><%s %s="…">', (container, name, attribute) => {
     const list = (extra: (at: number) => string): string => {
       const elements = texts.map((text, at) => `<${name} source="s${at}"${extra(at)}>\n${text}\n</${name}>`)

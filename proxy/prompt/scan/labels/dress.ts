@@ -11,7 +11,7 @@ export interface Dress {
 
 const MOST_SIGNS = 12
 /** A label is a whole line or its beginning. Longer lines are text. */
-export const LONGEST_LINE = 200
+const LONGEST_LINE = 200
 
 const MIRRORED: Readonly<Record<string, string>> = {
   '[': ']',
@@ -41,6 +41,8 @@ export function skipSigns(text: string, start: number): number | undefined {
   if (at - start === MOST_SIGNS) return undefined
   const end = at
   while (at - end < 2 && text[at] === ' ') at++
+  // `==== [File: a.md]:`
+  if (at > end && (text[at] === '[' || text[at] === '【')) at++
   const code = text.charCodeAt(at)
   return Number.isNaN(code) || code <= 32 ? undefined : at
 }
@@ -105,7 +107,7 @@ export function skipColon(text: string, at: number): number {
 /** Returns the signs that close these. */
 export function toClosing(signs: string): string {
   if (signs.startsWith('<!--')) return '-->'
-  return Array.from(signs.trim())
+  return Array.from(signs.slice(signs.lastIndexOf(' ', signs.length - 2) + 1).trim())
     .reverse()
     .map((sign) => MIRRORED[sign] ?? sign)
     .join('')

@@ -1,270 +1,216 @@
-import { isDigit } from '../find-edges.ts'
-import { type Noun, readNounAlone } from '../words/read-noun.ts'
-import { readHeadedNumber } from './find-headed-numbers.ts'
-import { readIdBeforeField, readIdentified, readOtherBrackets } from './find-identified-labels.ts'
+import { findContentEnd, findLineEnd, isDigit } from '../find-edges.ts'
+import { isAlphabetic, mayBeginDressed, type Noun, readNoun } from '../words/read-noun.ts'
+import {
+  BULLET,
+  type Dress,
+  findClosed,
+  findNameEnd,
+  isMarkdown,
+  skipColon,
+  skipSigns,
+  toClosing,
+  toLabel,
+} from './dress.ts'
+import { fileName } from './file-names.ts'
 import { GAP, isLabelId, type Label, toLabelNumber } from './label.ts'
 
-// `Source ID [c910e2e]:`, `Document No. 3:`
-const OF_ID = '(?:[ _](?:id|no\\.?|nr\\.?|number))?'
-const ID = '([\\p{L}\\p{N}][\\p{L}\\p{N}_.-]{0,63})'
-// `Document 0:::`
-const COLON = '(?:[ \\t]?[:：]{1,3})'
-// `Doc 1(Title: Rome) text`: the block's fields in brackets
+/*
+ * The one grammar of labels: signs of any kind or none, then a word for a document with an id, or the name of its
+ * source, then the signs that close the first ones, a colon, a title or the end of the line: `Document 1: …`,
+ * `[Source ID 7] …`, `<<<DOC 1>>>`, `## Context #1`, `==== [File:a.md]:`, `--- src/a.ts ---`. Besides these a number
+ * in brackets, a file's name in brackets and the first cell of a row: `[1] …`, `[a.md]: …`, `17|"…"`.
+ */
+
+// `Document n°1`, `Source ID [a7]:`, `Document No. 3`, `文書番号：1`
+const OF_NUMBER =
+  '(?:[_]?(?:#|№|n[°º.]|nr\\.?|no\\.?|id|number|nummer|numéro|número|номер|番号|编号|編號|序号|번호)[ \\t]?[:：]?[ \\t]?)?'
+const NUMBERED = new RegExp(
+  `((?:[ \\t]?[:：_.-][ \\t]?|[ \\t])?${OF_NUMBER}\\[?)([\\p{L}\\p{N}][\\p{L}\\p{N}_.-]{0,63})(?<![_.-])`,
+  'iuy',
+)
+// `Doc 1(Title: Rome) …`: fields of the block in brackets
 const FIELDS = '(?=[ \\t]?[(（](?:title|source|name|file|url|id|score|标题|来源)[:：=])'
-// `Result 1`, alone on its line, above the fields of the result
-const ABOVE_FIELDS = '(?=[ \\t]?\\r?\\n(?:document[ _]?id|content|metadata|source|title|url|text|file[ _]?name)[:：])'
+const BEHIND_NUMBER = new RegExp(
+  `(?:[ \\t]?[[(（<【][^\\n[\\]()（）<>【】]{1,200}[\\])）>】])?[ \\t]?(?:：|[:：]{1,3}(?=\\s|$|[^\\p{Script=Latin}\\p{N}])|\\.(?=[ \\t]+\\p{Lu})|[|–—](?=[ \\t]))|${FIELDS}`,
+  'iuy',
+)
+// `**Source n°1** — Rome`, and `**Source n°1 : Rome**`
+const BEHIND_BOLD = /(?:[ \t]?[:：([（–—|-][^*\n]{1,200})?[:：]?\*\*(?:[ \t]?[:：])?(?=\s|$)/uy
+// `### Relevant document 1 (score: 0.9)`
+const HEADED = /^[ \t]?[-–—([（|]/
+const NUMBERED_TAG = /^[\p{L} _-]{2,30}\d/u
+const ITEM_SIGNS = '-*+>|•'
 
-const DECORATION = /#{1,6}[ \t]{1,3}|\*\*|[=-]{3,10}[ \t]|[-*][ \t](?=\[)/y
+// `Document title: …`
+const NAMED = /(?:[ _]?(?:file|path|name|url|title|document))?[ \t]?[:：=][ \t]?(?=\S)/iuy
+const FIELD = /(?:file|path|url|uri|link|title|from)(?:[ _]?(?:file|path|name|url|title))?[ \t]?[:：=][ \t]?(?=\S)/iuy
+const PATH = new RegExp(fileName, 'iuy')
+
 // not the initialiser `[3] = …`
-const NUMBER = toPattern(`[[【](#?)(\\d{1,6})[\\]】](?:\\*\\*)?${GAP}(?![ \\t]{0,8}=)`)
-// `--- [1] a.md ---`
-const FRAMED_NUMBER = /()\[(\d{1,4})\](?=[ \t][^\n]{1,200}[ \t][=-]{3,10}[ \t]*\r?\n)/y
-const NUMBER_SAID = toPattern('()\\[(\\d{1,4})\\]:(?=[ \\t]+(?![<(]?https?:))')
-
-/* Patterns for what follows a noun. */
-
-// `[Source 1: a.md]`, `[Document 2 - a.md]`: text after the number belongs to the block
-const SAID = '(?:[ \\t]?[:：|,(（–—-][^\\[\\]【】\\n]{1,200})?'
-const BRACKETED = toPattern(`([ _.-]?#?|[:：] ?)${ID}${SAID}[\\]】](?:\\*\\*)?(?:[:：](?:\\*\\*)?)?${GAP}`)
-const LINKED = toPattern(`(${OF_ID}[ \\t]?)\\[${ID}\\](?:${COLON}|(?=[ \\t]?[(\\[]))`)
-const SPOKEN = toPattern(`([ \\t]?#?)${ID}(?:${COLON}|${FIELDS}|${ABOVE_FIELDS}|(?=[ \\t]?\\([^()\\n]{1,200}\\)[:：]))`)
-const BOLD = toPattern(
-  `([ \\t]?#?)${ID}(?:${COLON}\\*\\*|(?:[ \\t]?[:：(（–—-][^*\\n]{1,200})?\\*\\*(?:${COLON})?(?=\\s|$))`,
+const NUMBER = new RegExp(
+  `[[【]#?(\\d{1,6})[\\]】](?:\\*\\*)?(?:${GAP}(?![ \\t]{0,8}=)|:(?=[ \\t]+(?![<(]?https?:)))`,
+  'uy',
 )
-const HEADING = toPattern(`((?:[ _]id[:：]?)?[ \\t]?#?)${ID}(?:${COLON}|(?=[ \\t]?(?:\\r?\\n|$|[(–-])))`)
-// `===== Document 0 =====`, and `--- SOURCE 1: Rome ---`, whose title is content
-const FRAMED = toPattern(
-  `([ \\t]?#?)${ID}(?:${COLON}?[ \\t][=-]{3,10}(?=[ \\t]*(?:\\r?\\n|$))|(?:${COLON}|(?=[ \\t][(（|–—]))(?=[^\\n]{1,200}[ \\t][=-]{3,10}[ \\t]*(?:\\r?\\n|$)))`,
-)
-// `==== [File:a.md;Relevance:83%]:`, a line that names the file of the block below
-const FRAMED_NAME = /[:=][^\]\n]{1,200}\]:?(?=[ \t]*(?:\r?\n|$))/y
-// `=== Document: a.md ===`
-const FRAMED_FIELD = /[:：][ \t]?[^\n=]{1,200}[ \t][=-]{3,10}(?=[ \t]*(?:\r?\n|$))/y
-// `Document 1`, `Reference [1]`, alone on its line
-const ALONE = toPattern('([ \\t]#?|[ \\t]?\\[(?=\\d{1,4}\\]))(\\d{1,4})\\]?(?=[ \\t]*\\r?\\n)')
-
-// a heading that names no block, such as `### Document`
-const UNNUMBERED = /((?:document|doc|source|passage|chunk|excerpt|snippet|search result))[ \t]*(?=\r?\n)/iuy
-// `(Source: a.md)`, alone on its line
-const IN_PARENTHESES = /\((source|file|document|doc|url|from)[:：][ \t]?[^()\n]{1,200}\)(?=[ \t]*\r?\n)/iuy
-// `# URI: notes/a.md`, a heading that names the block's source
-const HEADED_FIELD = /(uri|url|source|file|path|document|filename)[:：][ \t]+(?=\S)/iuy
-// `- [c910e2e]: text`: a key contains a digit, or is hexadecimal; `- [x]` is a checkbox
-// `- [a7:0-50] text`
-const ITEM = /\[((?=[\w.:#-]{0,63}\d|[0-9a-f]{6})[\w.:#-]{1,64})\](?::?)(?=[ \t])/uy
-const LINK = /(?:(\d{1,3})\.[ \t])?\[[^[\]\n]{1,200}\]\(https?:\/\/[^\s()]{1,300}\)(?=[ \t]*(?:\r?\n|[-–—:][ \t]))/uy
-// `17,a.md,"It rained."`
-const ROW = /(\d{1,9})(?:\||,[^,"\n]{1,160},)(?=")/y
-// `17|It rained.`, below the column names
-const ROW_OF_TEXT = /(\d{1,6})\|(?=[^|"\n])/y
 // `[a.md]: text`, as in a list of sources
-const NAMED_FILE = /\[([\p{L}\p{N}][\p{L}\p{N}_./ -]{0,99}\.[A-Za-z][A-Za-z0-9]{1,4}(?:#[\w=.-]{1,40})?)\]:(?=[ \t])/uy
-
-/** The form of labels that are the first cell of an unquoted row. */
-export const rowForm = '|~'
-
-const DECORATED = '#*=-'
-
-function toPattern(source: string): RegExp {
-  return new RegExp(source, 'iuy')
-}
+const NAMED_FILE = /\[[\p{L}\p{N}][\p{L}\p{N}_./ -]{0,99}\.[A-Za-z][A-Za-z0-9]{1,4}(?:#[\w=.-]{1,40})?\]:(?=[ \t])/uy
+// `17|"It rained."`
+const ROW = /(\d{1,9})\|(?=")/y
 
 /** Reads the label that begins at `start`, the first character of its line. */
 export function readLabel(text: string, start: number): Label | undefined {
-  const first = text[start]!
-  const decoration = DECORATED.includes(first) ? readDecoration(text, start) : ''
-  const at = start + decoration.length
-  if (decoration !== '' && first !== '#' && decoration !== '**') return readFramed(text, start, decoration)
-  if (text[at] === '[' || text[at] === '【') return readBracketed(text, start, decoration)
-  if (isDigit(text.charCodeAt(at)))
-    return (
-      (decoration === '' ? (readRow(text, start) ?? readLink(text, start)) : undefined) ??
-      readHeadedNumber(text, start, at)
-    )
-  if (first === '(') return readNameless(text, start, '', IN_PARENTHESES) ?? readHeadedNumber(text, start, at)
-  const noun = readNounAlone(text, at)
-  const label = noun && readWordLabel(text, start, decoration, noun)
-  return label ?? (first === '#' ? readNameless(text, start, decoration, HEADED_FIELD) : undefined)
+  const code = text.charCodeAt(start)
+  if (isDigit(code)) return readId(text, start, ROW, '|')
+  if (isAlphabetic(code))
+    return mayBeginDressed(text, start, false) ? readSpoken(text, start, { signs: '', at: start }) : undefined
+  const at = skipSigns(text, start)
+  if (at === undefined) return undefined
+  const signs = text.slice(start, at)
+  if (isDigit(text.charCodeAt(at)) && /[[【]#?$/.test(signs)) return readBareNumber(text, start, signs)
+  const isSpoken = mayBeginDressed(text, at, true)
+  // most lines that begin with signs are items, quotations and rows
+  if (!isSpoken && text[start + 1] === ' ' && ITEM_SIGNS.includes(text[start]!)) return undefined
+  // `<document>` is a tag, `<document 1>` is not
+  if (signs === '<' && !NUMBERED_TAG.test(text.slice(at, at + 40))) return undefined
+  const label = isSpoken ? readSpoken(text, start, { signs, at }) : readPath(text, start, { signs, at })
+  return label ?? (signs === '[' ? readNamedFile(text, start) : undefined)
 }
 
-/** Reads a label after framing signs, or after the bullet of an item. */
-function readFramed(text: string, start: number, decoration: string): Label | undefined {
-  if (decoration.length === 2) return readItem(text, start, start + decoration.length)
-  const at = start + decoration.length
-  if (text[at] === '[' && isDigit(text.charCodeAt(at + 1))) return matchLabel(text, start, decoration, FRAMED_NUMBER, 1)
-  const noun = readNounAlone(text, text[at] === '[' ? at + 1 : at)
-  if (noun === undefined) return undefined
-  if (text[at] === '[') return toFramedName(text, start, decoration, noun, FRAMED_NAME)
-  return (
-    matchLabel(text, start, decoration, FRAMED, 0, noun) ?? toFramedName(text, start, decoration, noun, FRAMED_FIELD)
-  )
+function readBareNumber(text: string, start: number, signs: string): Label | undefined {
+  const at = start + signs.search(/[[【]#?$/)
+  // `## [1]`, `**[1]**`
+  if (at > start && !/^(?:#{1,6}[ \t]{1,2}|\*\*)$/.test(text.slice(start, at))) return undefined
+  const label = readId(text, at, NUMBER, '1')
+  return label && { ...label, start, form: text.slice(start, at) + label.form, bare: true }
 }
 
-/** Reads a frame that names a text after a noun. What it says about its block moves with the block. */
-function toFramedName(text: string, start: number, decoration: string, noun: Noun, shape: RegExp): Label | undefined {
-  shape.lastIndex = noun.end
-  const match = shape.exec(text)
-  return match === null ? undefined : toNameless(start, noun.end + match[0].length, decoration, noun.word.toLowerCase())
-}
-
-function readBracketed(text: string, start: number, decoration: string): Label | undefined {
-  const at = start + decoration.length + 1
-  // `[#1]`
-  if (isDigit(text.charCodeAt(text[at] === '#' ? at + 1 : at)))
-    return (
-      matchLabel(text, start, decoration, NUMBER, 1) ??
-      matchLabel(text, start, decoration, NUMBER_SAID, 1) ??
-      (decoration === '' ? (readIdBeforeField(text, start) ?? readOtherBrackets(text, start)) : undefined)
-    )
-  const noun = readNounAlone(text, at)
-  const label = noun ? matchLabel(text, start, decoration, BRACKETED, 1, noun) : readIdentified(text, start, at - 1)
-  if (label !== undefined || decoration !== '') return label
-  return (
-    readFileLabel(text, start) ??
-    readLink(text, start) ??
-    readIdBeforeField(text, start) ??
-    readOtherBrackets(text, start)
-  )
-}
-
-/** Reads a label that gives its block no id. What it says about its block moves with the block. */
-function readNameless(text: string, start: number, decoration: string, shape: RegExp): Label | undefined {
-  const at = start + decoration.length
-  shape.lastIndex = at
+/** Reads a label that is little more than the id it captures. */
+function readId(text: string, start: number, shape: RegExp, form: string): Label | undefined {
+  shape.lastIndex = start
   const match = shape.exec(text)
   if (match === null) return undefined
-  const label = toNameless(start, at + match[0].length, decoration, match[1]!.toLowerCase())
-  return shape === HEADED_FIELD ? { ...label, keys: match[1]!.toLowerCase() } : label
+  const idStart = start + match[0].indexOf(match[1]!)
+  const idEnd = idStart + match[1]!.length
+  return { ...toLabel(start, start + match[0].length, form, true), idStart, idEnd, number: toLabelNumber(match[1]!) }
 }
 
-function toNameless(start: number, end: number, decoration: string, noun: string): Label {
-  const noId = { idStart: start, idEnd: start, number: undefined }
-  return { start, end, form: `${decoration}${noun}:`, bare: false, isWeak: true, prefix: '', ...noId }
-}
-
-/** Reads a list item that begins with the key of its text, such as `- [c910e2e]: text`. */
-function readItem(text: string, start: number, at: number): Label | undefined {
-  ITEM.lastIndex = at
-  const match = ITEM.exec(text)
-  const id = match?.[1]
-  if (match === null || id === undefined) return undefined
-  const number = toLabelNumber(id)
-  const idStart = at + 1
-  const end = at + match[0].length
-  return {
-    start,
-    end,
-    form: '- []:',
-    bare: false,
-    isWeak: true,
-    prefix: '',
-    idStart,
-    idEnd: idStart + id.length,
-    number,
-  }
-}
-
-/**
- * Reads a title that links to the source of the text below it, as search tools write it: `2.
- * [Rome](https://a.example)`.
- */
-function readLink(text: string, start: number): Label | undefined {
-  LINK.lastIndex = start
-  const match = LINK.exec(text)
-  if (match === null) return undefined
-  const [, id = ''] = match
-  const end = start + (id === '' ? 0 : id.length + 1)
-  const shared = { start, form: id === '' ? '[]()' : '1. []()', bare: false, isWeak: true, prefix: '' }
-  return { ...shared, end, idStart: start, idEnd: start + id.length, number: toLabelNumber(id) }
-}
-
-/** Reads a row of a table of texts, such as `17|"It rained."`. */
-function readRow(text: string, start: number): Label | undefined {
-  ROW.lastIndex = start
-  ROW_OF_TEXT.lastIndex = start
-  const quoted = ROW.exec(text)
-  const match = quoted ?? ROW_OF_TEXT.exec(text)
-  const id = match?.[1]
-  if (match === null || id === undefined) return undefined
-  const idEnd = start + id.length
-  return {
-    start,
-    end: start + match[0].length,
-    form: quoted === null ? rowForm : match[0].endsWith('|') ? '|' : ',',
-    bare: false,
-    isWeak: true,
-    prefix: '',
-    idStart: start,
-    idEnd,
-    number: toLabelNumber(id),
-  }
-}
-
-function readFileLabel(text: string, start: number): Label | undefined {
+function readNamedFile(text: string, start: number): Label | undefined {
   NAMED_FILE.lastIndex = start
   const match = NAMED_FILE.exec(text)
-  if (match === null) return undefined
-  const noId = { idStart: start, idEnd: start, number: undefined }
-  return { start, end: start + match[0].length, form: '[file]:', bare: false, isWeak: true, prefix: '', ...noId }
+  return match === null ? undefined : toLabel(start, start + match[0].length, '[file]:', true)
 }
 
-function readWordLabel(text: string, start: number, decoration: string, noun: Noun): Label | undefined {
-  const spoken = decoration === '' ? SPOKEN : decoration === '**' ? BOLD : HEADING
-  const label =
-    matchLabel(text, start, decoration, spoken, 0, noun) ?? matchLabel(text, start, decoration, LINKED, 1, noun)
-  if (label !== undefined || spoken === BOLD) return label
-  if (spoken === HEADING) return readUnnumbered(text, start, decoration)
-  const alone = matchLabel(text, start, decoration, ALONE, 0, noun)
-  // `Result 1` and `Article 1` also begin rows and laws
-  return alone && !alone.isWeak ? { ...alone, isWeak: true, form: `${alone.form}alone` } : undefined
+function readSpoken(text: string, start: number, dress: Dress): Label | undefined {
+  const noun = readNoun(text, dress.at)
+  const label = noun.end > dress.at ? readNumbered(text, start, dress, noun) : undefined
+  if (label !== undefined || dress.signs === '') return label
+  return readNamed(text, start, dress, noun) ?? readUnnumbered(text, start, dress, noun) ?? readPath(text, start, dress)
 }
 
-function readUnnumbered(text: string, start: number, decoration: string): Label | undefined {
-  UNNUMBERED.lastIndex = start + decoration.length
-  const name = UNNUMBERED.exec(text)?.[1]
-  if (name === undefined) return undefined
-  const noId = { idStart: start, idEnd: start, number: undefined }
-  const end = start + decoration.length + name.length
-  return { start, end, form: `${decoration}${name}`, bare: false, isWeak: false, prefix: '', ...noId }
+/** An id behind a word for a document, and what is said before it. */
+interface Id {
+  readonly said: string
+  readonly id: string
+  readonly end: number
+  /** It is in brackets of its own, as in `Document [1]`. */
+  readonly isLinked: boolean
 }
 
-function readDecoration(text: string, start: number): string {
-  DECORATION.lastIndex = start
-  return DECORATION.exec(text)?.[0] ?? ''
-}
-
-function matchLabel(
-  text: string,
-  start: number,
-  decoration: string,
-  shape: RegExp,
-  brackets: 0 | 1,
-  noun?: Noun,
-): Label | undefined {
-  const at = noun?.end ?? start + decoration.length
-  shape.lastIndex = at
-  const match = shape.exec(text)
+function readIdBehind(text: string, { signs, at }: Dress, noun: Noun): Id | undefined {
+  NUMBERED.lastIndex = noun.end
+  const match = NUMBERED.exec(text)
   if (match === null) return undefined
   const [whole, between, id] = match as unknown as [string, string, string]
-  const prefix = (noun?.word ?? '') + between
-  if (!isLabelId(prefix, id)) return undefined
-  const idStart = at + between.length + (shape === BRACKETED ? 0 : brackets) + letterOf(id).length
+  const isLinked = between.endsWith('[')
+  const said = text.slice(at, noun.end) + (isLinked ? between.slice(0, -1) : between)
+  const end = noun.end + whole.length
+  // `Document: 1` is a field of a record
+  if (!isLabelId(said, id) || (signs === '' && /^[:：]/.test(between))) return undefined
+  return isLinked && text[end] !== ']' ? undefined : { said, id, end, isLinked }
+}
+
+/** Reads a word for a document and its id. */
+function readNumbered(text: string, start: number, dress: Dress, noun: Noun): Label | undefined {
+  const own = readIdBehind(text, dress, noun)
+  if (own === undefined) return undefined
+  const { signs } = dress
+  const { said, id, isLinked, end: idEnd } = own
+  const behind = isLinked ? idEnd + 1 : idEnd
+  const end = findLabelEnd(text, behind, signs, isLinked)
+  const isAlone = !noun.isWeak && /\s$/.test(said) && /^\d+$/.test(id) && isLineEnd(text, behind)
+  if (end === undefined && !isAlone) return undefined
+  // list items may be anything, and words with a number and no sign after it may be any heading
+  const isWeak = noun.isWeak || BULLET.test(signs) || end === undefined
+  const letters = letterOf(id)
   return {
-    start,
-    // `**Document [3]:**`
-    end: at + whole.length + (decoration === '**' && text.startsWith('**', at + whole.length) ? 2 : 0),
-    form: `${decoration}${shape === LINKED ? '[]' : brackets}${prefix}${letterOf(id)}`,
-    bare: shape === NUMBER || shape === FRAMED_NUMBER,
-    isWeak: shape === NUMBER || shape === FRAMED_NUMBER || (noun?.isWeak ?? false),
+    ...toLabel(
+      start,
+      isTitled(text, behind, end, signs) ? skipColon(text, behind) : (end ?? behind),
+      `${signs}${said.toLowerCase()}${isLinked ? '[' : ''}${letters}~`,
+      isWeak,
+    ),
     // `Document[3]` is mentioned as [Document 3]
-    prefix: (shape === LINKED ? `${prefix.trimEnd()} ` : prefix) + letterOf(id),
-    idStart,
-    idEnd: idStart + id.length - letterOf(id).length,
-    number: toLabelNumber(id.slice(letterOf(id).length)),
+    prefix: (isLinked ? `${said.trimEnd()} ` : said) + letters,
+    idStart: idEnd - id.length + letters.length,
+    idEnd,
+    number: toLabelNumber(id.slice(letters.length)),
   }
+}
+
+/** Returns whether a title is behind the number. It is part of the text, unless brackets hold it. */
+function isTitled(text: string, at: number, end: number | undefined, signs: string): boolean {
+  return /[\p{L}\p{N}]/u.test(text.slice(at, end ?? at)) && !/[[【(<]/.test(signs)
 }
 
 /** Returns the letter of `S1`, `S2`, `S3`, which all labels share. Only the number counts. */
 function letterOf(id: string): string {
   return /^[CDEKPRST](?=[1-9]\d{0,2}$)/.exec(id)?.[0] ?? ''
+}
+
+/** Returns the end of a label whose number ends at `at`. Undefined if the number is a word of a sentence. */
+function findLabelEnd(text: string, at: number, signs: string, isLinked: boolean): number | undefined {
+  const closed = findClosed(text, at, signs)
+  if (closed !== undefined) return closed
+  for (const shape of signs.endsWith('**') ? [BEHIND_BOLD, BEHIND_NUMBER] : [BEHIND_NUMBER]) {
+    shape.lastIndex = at
+    const behind = shape.exec(text)
+    if (behind !== null) return at + behind[0].length
+  }
+  if ((/^#/.test(signs) || isLinked) && HEADED.test(text.slice(at, at + 3))) return at
+  return isLineEnd(text, at) && signs !== '' && !BULLET.test(signs) ? at : undefined
+}
+
+function isLineEnd(text: string, at: number): boolean {
+  return findContentEnd(text, at, findLineEnd(text, at)) === at
+}
+
+/** Reads a word for a source and its name. What the label says about its block moves with the block. */
+function readNamed(text: string, start: number, { signs, at }: Dress, noun: Noun): Label | undefined {
+  // `**Source:** a.md` is a field of a record
+  if (/^(?:[-*+>|•][ \t]?|\*\*)$/.test(signs)) return undefined
+  const [shape, from] = noun.end > at ? [NAMED, noun.end] : [FIELD, at]
+  shape.lastIndex = from
+  const match = shape.exec(text)
+  if (match === null) return undefined
+  const end = findNameEnd(text, from + match[0].length, signs)
+  const word = text.slice(at, from + match[0].length).toLowerCase()
+  return end === undefined ? undefined : toLabel(start, end, `${signs}${word}~`, true)
+}
+
+/** Reads a word for a document between signs, alone on its line: `<|doc|>`, `### Document`. */
+function readUnnumbered(text: string, start: number, { signs, at }: Dress, { end, isWeak }: Noun): Label | undefined {
+  const isHeading = /^#{1,6} $/.test(signs)
+  if (end === at || (isHeading ? isWeak : isMarkdown(signs))) return undefined
+  const closing = isHeading ? '' : toClosing(signs)
+  const behind = end + closing.length
+  if (!text.startsWith(closing, end) || !isLineEnd(text, behind)) return undefined
+  return toLabel(start, behind, `${signs}${text.slice(at, end).toLowerCase()}~`, !isHeading)
+}
+
+/** Reads a file's name between signs, such as `--- src/a.ts ---`. */
+function readPath(text: string, start: number, { signs, at }: Dress): Label | undefined {
+  if (/^(?:[-*+•|]|>+)[ \t]?$|^["'(/[]|^\*\*?$|^[.~]/.test(signs)) return undefined
+  PATH.lastIndex = at
+  if (!PATH.test(text)) return undefined
+  const end = findNameEnd(text, at, signs)
+  return end === undefined ? undefined : toLabel(start, end, `${signs}path~`, true)
 }

@@ -1,4 +1,3 @@
-import { compounds } from './compounds.ts'
 import { nouns } from './nouns.ts'
 
 /* Words for documents in labels. Reads one word and looks it up, because there are too many nouns to try each one. */
@@ -20,10 +19,9 @@ interface Entry {
   readonly first: number
 }
 
-const labelled: readonly Omit<Entry, 'first'>[] = [
-  ...nouns.flatMap(({ singular, label }) => (label === undefined ? [] : { noun: singular, isWeak: label === 'weak' })),
-  ...compounds.map(({ noun, weight }) => ({ noun, isWeak: weight === 'weak' })),
-]
+const labelled: readonly Omit<Entry, 'first'>[] = nouns.flatMap(({ singular, label }) =>
+  label === undefined ? [] : { noun: singular, isWeak: label === 'weak' },
+)
 const weakNouns: ReadonlySet<string> = new Set(labelled.filter(({ isWeak }) => isWeak).map(({ noun }) => noun))
 const allNouns: ReadonlySet<string> = new Set(labelled.map(({ noun }) => noun))
 
@@ -32,28 +30,21 @@ const qualities: ReadonlySet<string> = new Set(
   (
     'retrieved relevant related matching supporting source context knowledge kb web search text reference top input ' +
     'provided similar external background candidate pertinent relevante relevanter relevantes gefundene gefundener ' +
-    'relevanten gevonden найденный релевантный извлечённый извлеченный знайдений релевантний znaleziony'
+    'найденный релевантный извлечённый извлеченный'
   ).split(' '),
 )
 // words that may follow it, as in `Extrait pertinent 1`
 const qualitiesBehind: ReadonlySet<string> = new Set(
-  (
-    'pertinent pertinente récupéré récupérée retrouvé trouvé relevante recuperado recuperada encontrado encontrada ' +
-    'rilevante recuperato recuperata trovato trovata źródłowy'
-  ).split(' '),
+  'pertinent pertinente récupéré trouvé relevante recuperado recuperada encontrado rilevante recuperato trovato'.split(
+    ' ',
+  ),
 )
 const MOST_QUALITIES = 2
 
 // precedes a noun, and begins many lines of prose
 const ARTICLE = 'the'
-// first words of a line that names a text's source, such as `From a.md:`
-const originWords: ReadonlySet<string> = new Set(['from', 'content', 'contents', 'auszug', 'id', 'index', ARTICLE])
-// things named by their address, as in `Page: Rome (https://a.example)`
-const pageWords: ReadonlySet<string> = new Set(['page', 'website', 'site', 'entry', 'post'])
 // after signs, a field names a source, as in `###PATH: a.md`; without signs it belongs to a record
-const fieldWords: ReadonlySet<string> = new Set(['path', 'filepath', 'url', 'uri', 'link', 'title'])
-// first words of a line that only says how well the text below it fits, such as `Cosine similarity: 0.83`
-const scoreWords = 'score similarity relevance distance rerank reranker reranking cosine vector search match'.split(' ')
+const fieldWords: ReadonlySet<string> = new Set(['path', 'filepath', 'url', 'uri', 'link', 'title', 'from'])
 
 /** Nouns by their first word, longest first, because `doc` begins `document`. */
 const byFirstWord = new Map<string, Entry[]>()
@@ -71,19 +62,12 @@ function firstWordOf(noun: string): string {
   return /^[^ -]+/.exec(noun)![0]
 }
 
-const LONGEST_WORD = Math.max(
-  ...[...byFirstWord.keys(), ...qualities, ...originWords, ...pageWords, ...fieldWords].map(({ length }) => length),
-)
+const LONGEST_WORD = Math.max(...[...byFirstWord.keys(), ...qualities, ...fieldWords].map(({ length }) => length))
 
 // tells words apart by their first three letters before they are copied; one bit makes letters lower case, including
 // Latin-1 and most of Cyrillic, but nothing else
 const beginnings = new Uint8Array(1 << 16)
-for (const [bit, words] of [
-  byFirstWord.keys(),
-  [...qualities, ...originWords, ...pageWords],
-  fieldWords,
-  scoreWords,
-].entries()) {
+for (const [bit, words] of [byFirstWord.keys(), [...qualities, ARTICLE], fieldWords].entries()) {
   for (const word of words) {
     for (const written of [word, word.toUpperCase(), word[0]!.toUpperCase() + word.slice(1)]) {
       beginnings[toBeginning(written, 0)]! |= 1 << bit
@@ -109,7 +93,7 @@ export function isLabelNoun(word: string): boolean {
 
 /** Returns whether a label without a colon may begin here. False for most lines of prose, after one look-up. */
 export function mayBeginLabel(text: string, at: number): boolean {
-  return !isAlphabetic(text.charCodeAt(at)) || (beginnings[toBeginning(text, at)]! & 0b1011) !== 0
+  return !isAlphabetic(text.charCodeAt(at)) || (beginnings[toBeginning(text, at)]! & 3) !== 0
 }
 
 /** Returns whether words that name a text or its source may begin here. After signs, a field name counts too. */
@@ -118,7 +102,7 @@ export function mayBeginDressed(text: string, at: number, isSigned: boolean): bo
   if ((beginnings[toBeginning(text, at)]! & (isSigned ? 7 : 3)) === 0) return false
   const word = readWord(text, at)
   if (word === ARTICLE) return readNoun(text, at).end > at
-  if (byFirstWord.has(word) || qualities.has(word) || originWords.has(word) || pageWords.has(word)) return true
+  if (byFirstWord.has(word) || qualities.has(word)) return true
   return isSigned && fieldWords.has(word)
 }
 

@@ -34,7 +34,7 @@ export const weakTags: ReadonlySet<string> = toTagNames('weak')
 
 const announcing = nouns.filter((noun) => isWritten(noun, 'announces'))
 // in Korean, endings follow a noun without a space
-const isAlphabetic = ({ language }: Noun): boolean => !['zh', 'ja', 'ko', 'th'].includes(language)
+const isAlphabetic = ({ language }: Noun): boolean => !['zh', 'ja', 'ko'].includes(language)
 const ideographic = announcing.filter((noun) => !isAlphabetic(noun)).map(({ plural }) => plural)
 
 /** Names of elements that contain blocks: `<documents>`, `<search_results>`, `<searchResults>`, `<retrieved_chunks>`. */
@@ -49,35 +49,10 @@ export const announcingPlurals: string = `(?:^|[^\\p{L}])(?:contexts?|(?:${alter
   '[ _-]',
 )}))(?:$|[^\\p{L}])|${alternatives(ideographic, ' ?')}`
 
-const massNouns = [
-  'information',
-  'material',
-  'knowledge',
-  'knowledge base',
-  'learnings',
-  'contexte',
-  'contexto',
-  'contesto',
-  'documentation',
-  'dokumentation',
-  'unterlagen',
-  'documentación',
-  'documentação',
-  'documentazione',
-  'wissen',
-  'informationen',
-  'kontextinformationen',
-  'información',
-  'informations',
-  'connaissances',
-  'informações',
-  'informazioni',
-  'informatie',
-  'informacje',
-  'bilgiler',
-  'информация',
-  'інформація',
-]
+const massNouns = (
+  'information|material|knowledge|knowledge base|learnings|documentation|dokumentation|unterlagen|wissen|informationen|' +
+  'informations|connaissances|documentación|información|documentação|informações|documentazione|informazioni|информация'
+).split('|')
 const ideographicMass = ['信息', '知识库', '情報', '정보']
 
 /** Words in a line that announces retrieved text: several texts, or one text or several. */
