@@ -95,7 +95,7 @@ test('a measured request is sent as received though its turns were sent otherwis
   const turns = [user(numbered(nile, peru))]
   const [moved] = sender.send(turns)
   expect(moved).not.toEqual(turns[0])
-  const later = [...turns, { role: 'assistant', content: 'So.' }, user('And?')]
+  const later = [...turns, { role: 'assistant', content: 'It is Peru [2].' }, user('And?')]
   expect(sender.decide({ messages: later, return_token_ids: true })).toMatchObject({
     body: undefined,
     skipped: 'measured',

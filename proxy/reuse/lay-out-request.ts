@@ -59,7 +59,7 @@ export function optionsOf({
   return { ...options, ...prompt?.explicit?.options, ...asReceived }
 }
 
-function* layOutSet(
+function layOutSet(
   prompt: PromptBody,
   set: PromptSet,
   placed: PlacedContext | undefined,
@@ -70,12 +70,12 @@ function* layOutSet(
   const options = optionsOf(input)
   const { asReceived, areNumbersData, isOrderData, hasMedia } = prompt.demands
   const isKept = mode === 'shadow' || isRefused || asReceived
-  const layout = yield* layOutPrompts(set, placed, {
+  return layOutPrompts(set, placed, {
     tenant,
     conversation: prompt.explicit?.conversation ?? conversation,
     salt: prompt.members.cache_salt,
     options,
-    store: isRefused ? withTurnsAsReceived(store) : store,
+    store: isRefused || asReceived ? withTurnsAsReceived(store) : store,
     blockTemplate: wording.block,
     certain: certain?.finder,
     known,
@@ -89,14 +89,4 @@ function* layOutSet(
       isSet: options.set === true,
     },
   })
-  return asReceived ? withoutPast(layout) : layout
-}
-
-/** Returns a layout whose turns are sent as received, even if they were sent otherwise before. */
-function withoutPast(layout: Layout): Layout {
-  const prompts = layout.prompts.map((prompt) => ({
-    ...prompt,
-    messages: prompt.messages.map((message) => ({ ...message, past: [] })),
-  }))
-  return { ...layout, prompts }
 }

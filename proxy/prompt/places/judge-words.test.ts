@@ -194,22 +194,14 @@ describe('a list stays for data, bare numbers and forms of citation', () => {
     '숫자 하나로만 답하세요.',
     'Antwoord met één cijfer.',
     'Odpowiedz jedną cyfrą.',
-    'Cite every claim as [^index^].',
-    'Cite as [citation:X].',
-    'End with one line such as [Sources: 1, 3], naming those used.',
-    'Cite as [Data: Sources (ids)].',
     'Name the snippets used by their source ID.',
-    'Cite like <cite>1</cite>.',
     'Cite sources in parentheses, e.g. (1).',
     'Cite as {1}.',
     'Use superscripts such as ¹ to cite.',
-    'Zitiere als (Quelle 1).',
-    'Cite as "Source 1".',
     'Cite as ^1^.',
     'End with SOURCES: followed by the numbers of the documents used.',
     'List the numbers of the documents you used at the end.',
     'At the end, write "Used: 1, 3".',
-    'Cite as [ref:n].',
     'Reference them as #1.',
     'Cite as [1](#1).',
     'Add a line "Quellen: 1, 3" at the end.',
@@ -218,7 +210,6 @@ describe('a list stays for data, bare numbers and forms of citation', () => {
     '引用时使用〔1〕的格式。',
     'Cite as «1».',
     'Cite as src-1.',
-    'Cite documents as doc#1.',
   ])('%s', (words) => expect(judgeWords(words, numbered, 'rules')).toBeDefined())
 })
 
@@ -327,14 +318,24 @@ describe('reasons', () => {
   })
 })
 
-it.each(['[citation:X]', '[^index^]', '[Sources: 1, 3]', '[Data: Sources (ids)]', '<cite>1</cite>'])(
-  'a form that is not mapped keeps numbers, and a mapped one frees them again: %s',
-  (specimen) => {
-    const list = { ...numbered, prefix: 'Document ' }
-    expect(judgeWords(`Cite as ${specimen}.`, list, 'rules')).toBe(isMappedForm(specimen, list) ? undefined : 'numbers')
-    expect(judgeWords('Cite as [1] or [Document 2].', list, 'rules')).toBeUndefined()
-  },
-)
+it.each([
+  '(Source 1)',
+  '«1»',
+  '^1^',
+  '[S1]',
+  '{1}',
+  '[ref:n]',
+  '"Source 1"',
+  '[citation:X]',
+  '[^index^]',
+  '[Sources: 1, 3]',
+  '[Data: Sources (ids)]',
+  '<cite>1</cite>',
+])('a form that is not mapped keeps numbers, and a mapped one frees them again: %s', (specimen) => {
+  const list = { ...numbered, prefix: 'Document ' }
+  expect(judgeWords(`Cite as ${specimen}.`, list, 'rules')).toBe(isMappedForm(specimen, list) ? undefined : 'numbers')
+  expect(judgeWords('Cite as [1] or [Document 2].', list, 'rules')).toBeUndefined()
+})
 
 it('long words are read in linear time', () => {
   for (const word of [

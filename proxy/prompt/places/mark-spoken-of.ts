@@ -143,9 +143,9 @@ interface Said {
   readonly later: Remarks
 }
 
-/** Texts are left whole where the task is about their order or themselves. */
+/** Texts are left whole where somebody speaks of them; answers that are data may hold pointers. */
 function stay(context: PromptContext, reason: Reason | undefined, isAbout: boolean): PromptContext {
-  const isWhole = isAbout || reason === 'task' || reason === 'order' || reason === 'own_work'
+  const isWhole = isAbout || (reason !== undefined && reason !== 'numbers')
   const whole = isWhole ? { ...context, isLeftWhole: true } : context
   return reason === undefined ? whole : { ...whole, isSpokenOf: true }
 }

@@ -46,8 +46,9 @@ export interface AskedForms {
 export function readForms(sentence: string): AskedForms {
   const isCiting = CITES.test(sentence)
   const specimens = SIGN.test(sentence) ? [...sentence.matchAll(BRACKETED)].map(([specimen]) => specimen) : []
+  const rest = specimens.reduce((words, specimen) => words.replace(specimen, ' '), sentence)
   if (isCiting)
-    specimens.push(...[...sentence.matchAll(PLAIN)].map(([specimen]) => specimen.replace(/^["'“‘`]|["'”’`]$/gu, '')))
+    specimens.push(...[...rest.matchAll(PLAIN)].map(([specimen]) => specimen.replace(/^["'“‘`]|["'”’`]$/gu, '')))
   const isByNumber =
     specimens.length === 0 &&
     BY_NUMBER.test(sentence) &&
