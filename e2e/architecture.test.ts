@@ -85,10 +85,6 @@ const floors = {
     cut: [],
     proof: [],
     traffic: [],
-    learner: [],
-  },
-  'proxy/templates/learner': {
-    gaps: [],
   },
   'proxy/telemetry': {
     tracing: [],

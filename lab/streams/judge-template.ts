@@ -1,7 +1,7 @@
-import { cut } from '#proxy/templates/learner/cut.ts'
-import type { LearntTemplate } from '#proxy/templates/learner/learnt-template.ts'
-import { TemplateLearner } from '#proxy/templates/learner/template-learner.ts'
-import { keysOf } from '#proxy/templates/learner/text-keys.ts'
+import { cut } from '../learner/cut.ts'
+import type { LearntTemplate } from '../learner/learnt-template.ts'
+import { TemplateLearner } from '../learner/template-learner.ts'
+import { keysOf } from '../learner/text-keys.ts'
 import { dress, type PromptTemplate } from './marked-templates.ts'
 import type { Retrieved } from './traces.ts'
 
