@@ -2,7 +2,7 @@ import { CitationLabels, type CitationMap } from '../../answer/citations/citatio
 import { CitationMapper } from '../../answer/citations/map-citations.ts'
 import { applySplices, type Span, type Splice } from '../../json/json-spans.ts'
 import { placeLabels } from '../body/prompt-context.ts'
-import { citationMapOf } from '../citation-map.ts'
+import { labelFormOf } from '../citation-map.ts'
 import type { LaidOutMessage } from '../layout.ts'
 import { type ListItem, type TextItem, TurnItems } from './turn-items.ts'
 
@@ -16,12 +16,13 @@ export function translateHistory(messages: readonly LaidOutMessage[], texts: rea
   const items = new TurnItems(messages, texts)
   const first = items.lists.find((list) => list.moved)
   if (!first) return [...messages]
+  const lists = items.lists.map((list) => toNumbered(list, items, texts))
   const changes = messages.map(() => new Map<number, Splice[]>())
   for (const item of items.textsAfter(first)) {
     const { message, text, start, end } = item
-    const map = mapFor(item, items, texts)
+    const map = mapFor(item, items, lists)
     if (map.length === 0) continue
-    const mapper = new CitationMapper(new CitationLabels(inverted(map)))
+    const mapper = new CitationMapper(new CitationLabels(map))
     const found = mapper.advance(texts[text]!.slice(start, end), true).changes
     const own = found.map((change) => ({ start: change.start + start, end: change.end + start, text: change.text }))
     if (own.length > 0) changes[message]!.set(text, [...(changes[message]!.get(text) ?? []), ...own])
@@ -29,32 +30,39 @@ export function translateHistory(messages: readonly LaidOutMessage[], texts: rea
   return messages.map((laidOut, i) => (changes[i]!.size > 0 ? { ...laidOut, translations: changes[i]! } : laidOut))
 }
 
-/** Returns the labels that a text speaks of: an answer those of all lists before it, a user those of moved ones. */
-function mapFor(item: TextItem, items: TurnItems, texts: readonly string[]): CitationMap {
-  const lists = items.listsBefore(item)
-  const toOrdered = ({ context, moved }: ListItem): { found: typeof context; order: readonly number[] } => ({
-    found: context,
-    order: moved?.order ?? [...context.slots.keys()],
-  })
-  if (item.speaker === 'assistant') return citationMapOf(texts, lists.map(toOrdered))
-  if (item.speaker !== 'user' || items.isListed(item)) return []
-  const moved = lists.filter((list) => list.moved && items.textsAfter(list).includes(item))
-  const counts = new Map<string, number>()
-  for (const label of lists.flatMap(({ context }) => placeLabels(context, texts))) {
-    counts.set(label, (counts.get(label) ?? 0) + 1)
-  }
-  // a number that several lists have is no citation, or the lists would not be moved
-  return citationMapOf(texts, moved.map(toOrdered)).map(({ labels, ...form }) => ({
-    ...form,
-    labels: new Map([...labels].filter((pair) => pair.every((label) => counts.get(label) === 1))),
-  }))
+/** A list with its labels. */
+interface NumberedList {
+  readonly at: number
+  readonly isMoved: boolean
+  /** the first text that may speak of it as moved */
+  readonly answered: number
+  readonly places: readonly string[]
+  /** as received → as sent; empty if it has no labels that belong to places */
+  readonly map: CitationMap
 }
 
-function inverted(map: CitationMap): CitationMap {
-  return map.map(({ labels, ...form }) => ({
-    ...form,
-    labels: new Map([...labels].map(([sent, received]) => [received, sent])),
-  }))
+function toNumbered(list: ListItem, items: TurnItems, texts: readonly string[]): NumberedList {
+  const { context, moved, at } = list
+  const order = moved?.order ?? [...context.slots.keys()]
+  const form = labelFormOf(texts, context)
+  const places = placeLabels(context, texts)
+  const map = form ? [{ ...form, labels: new Map(order.map((from, place) => [places[from]!, places[place]!])) }] : []
+  const answered = items.textsAfter(list)[0]?.at ?? Number.POSITIVE_INFINITY
+  return { at, isMoved: moved !== undefined, answered, places, map }
+}
+
+/** Returns the labels that a text speaks of: an answer those of all lists before it, a user those of moved ones. */
+function mapFor(item: TextItem, items: TurnItems, lists: readonly NumberedList[]): CitationMap {
+  const before = lists.filter(({ at }) => at < item.at)
+  if (item.speaker === 'assistant') return before.flatMap(({ map }) => map)
+  if (item.speaker !== 'user' || items.isListed(item)) return []
+  const counts = new Map<string, number>()
+  for (const label of before.flatMap(({ places }) => places)) counts.set(label, (counts.get(label) ?? 0) + 1)
+  // a number that several lists have is no citation, or the lists would not be moved
+  const isOwn = (labels: readonly string[]): boolean => labels.every((label) => counts.get(label) === 1)
+  return before
+    .filter(({ isMoved, answered }) => isMoved && answered <= item.at)
+    .flatMap(({ map }) => map.map(({ labels, ...form }) => ({ ...form, labels: new Map([...labels].filter(isOwn)) })))
 }
 
 /** Returns a stretch of a message's text as the engine reads it, and the changes to it. */
