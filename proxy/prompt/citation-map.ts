@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { CitationMap, LabelForm } from '../answer/citations/citation-labels.ts'
 import { holdCitations } from '../answer/citations/hold-citations.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
@@ -46,6 +47,9 @@ export function labelFormOf(
   return { prefix: labelPrefix, tag: tagOf(texts, first), isInParentheses }
 }
 
+/** Whether a document contains citations of a list of a kind: documents come again, and reading them takes long. */
+const holding = new LRUCache<string, boolean>({ max: 16_384 })
+
 /**
  * Returns whether blocks contain what would be mapped as a citation of their list, such as a footnote's `[2]`: it would
  * be altered in a quotation.
@@ -53,8 +57,17 @@ export function labelFormOf(
 export function holdsCitations(texts: readonly string[], context: PromptContext): boolean {
   const form = labelFormOf(texts, context)
   if (!form) return false
-  const contents = context.slots.map((slot) => contentOf(texts, slot))
-  return holdCitations(contents, form, placeLabels(context, texts))
+  const labels = placeLabels(context, texts)
+  // the labels of a list count up
+  const kind = JSON.stringify([form, labels[0], labels.length])
+  return context.slots.some((slot, i) => {
+    const key = context.contents[i] + kind
+    const known = holding.get(key)
+    if (known !== undefined) return known
+    const isHolding = holdCitations([contentOf(texts, slot)], form, labels)
+    holding.set(key, isHolding)
+    return isHolding
+  })
 }
 
 /** Returns the content of a block without its label. */
