@@ -144,8 +144,10 @@ export class AnswerObserver implements ForwardObserver {
     }
   }
 
-  /** The template of the first list that needs permission, and where it stands. */
+  /** Where moves need permission: the template of the first list, and where it stands. */
   #describeTemplate(): Record<string, string> {
+    const { mode } = this.#call.settings
+    if (mode !== 'auto' && mode !== 'ask') return {}
     const { contexts } = this.#routed.decision
     const id = contexts.find(({ found }) => found.template !== undefined)?.found.template?.id
     if (id === undefined) return {}
