@@ -67,7 +67,7 @@ const OF_TEXTS = toWordPatterns(
 
 // values listed for texts that are named by their places
 const IN_TURN =
-  /(?<!\p{L})(?:respectively|in turn|in that order|jeweils|der reihe nach|respectivement|tour à tour|respectivamente|rispettivamente|respectievelijk|respektive|odpowiednio|sırasıyla|соответственно|відповідно|lần lượt|masing-masing)(?!\p{L})|依次|分[别別](?:是|为|為)|それぞれ|각각|على التوالي|בהתאמה|क्रमशः|ตามลำดับ|αντίστοιχα/u
+  /(?<!\p{L})(?:respectively|in turn(?! \d)|in that order|jeweils|der reihe nach|respectivement|tour à tour|respectivamente|rispettivamente|respectievelijk|respektive|odpowiednio|sırasıyla|соответственно|відповідно|lần lượt|masing-masing)(?!\p{L})|依次|分[别別](?:是|为|為)|それぞれ|각각|على التوالي|בהתאמה|क्रमशः|ตามลำดับ|αντίστοιχα/u
 // a relevance that a search engine found is no order of the texts' own
 const RELEVANCE =
   /(?<!\p{L})(?:by|of|in|nach|der|par|de|por|per|di|по|w|efter|av)(?: \p{L}+){0,3} (?:relevan|relévan|rilevan|pertinen|similar|simil|ähnlich|score|релевант|trafn)|[相関關关][关關連连性似]|관련/u
