@@ -61,12 +61,10 @@ function isSafer(long: JudgedGap, short: JudgedGap): boolean {
 }
 
 function extend(judged: JudgedGap, studied: readonly StudiedText[]): JudgedGap | undefined {
-  const patterns = extendGap(judged)
-  const [extended] = (patterns ?? [])
-    .map((pattern) => judgeGap(pattern, studied))
-    .filter((other) => other !== undefined)
-  if (patterns === undefined || extended === undefined) return patterns && judged
-  return extended.edgeCount < keptByExtension * judged.edgeCount ? judged : extended
+  const longer = extendGap(judged)?.map((pattern) => judgeGap(pattern, studied))
+  const isAsGood = (other: JudgedGap | undefined): boolean =>
+    other !== undefined && (other.edgeCount >= keptByExtension * judged.edgeCount || isSafer(other, judged))
+  return longer && (longer.find(isAsGood) ?? judged)
 }
 
 /** Without what it begins or ends with that documents are full of, such as a full stop: some will begin or end otherwise. */

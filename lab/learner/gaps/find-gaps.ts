@@ -33,7 +33,10 @@ export function findGaps(
 }
 
 export function countGaps(text: string, pattern: string): number {
-  return Array.from(text.matchAll(toExpression(pattern))).length
+  if (pattern.includes(number)) return Array.from(text.matchAll(toExpression(pattern))).length
+  let count = 0
+  for (let at = text.indexOf(pattern); at >= 0; at = text.indexOf(pattern, at + pattern.length)) count++
+  return count
 }
 
 function toExpression(pattern: string): RegExp {

@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest'
+import { judgeTemplate } from './judge-template.ts'
+import { markedTemplates, nonsenseTemplate } from './marked-templates.ts'
+import { Random } from './random.ts'
+import { hasTraces, readTrace } from './traces.ts'
+
+/* Needs real traces, as in streams.long.test.ts. */
+
+const timeout = 900_000
+
+describe.skipIf(!hasTraces)('borders learnt from prompts of real texts', () => {
+  test.each(['rag_cookbook_docs', 'rag_cookbook_code', 'rag_hotpot'])(
+    '%s: nearly all marked templates are learnt, and nothing is cut wrongly',
+    (trace) => {
+      const rows = readTrace(trace)
+      const judged = markedTemplates.map((template) => ({ name: template.name, ...judgeTemplate(rows, template) }))
+      expect(judged.filter(({ errors }) => errors > 0)).toEqual([])
+      expect(judged.filter(({ learntAt }) => learntAt === undefined).length).toBeLessThanOrEqual(1)
+      const [reordered, requests] = [sum(judged.map((own) => own.reordered)), sum(judged.map((own) => own.requests))]
+      expect(reordered / requests).toBeGreaterThan(0.9)
+    },
+    timeout,
+  )
+
+  test.each([7, 99])(
+    'templates whose labels mean nothing, seed %i: 30 of 36 are learnt, and nothing is cut wrongly',
+    (seed) => {
+      const random = new Random(seed)
+      const judged = Array.from({ length: 36 }, (_, n) => {
+        const rows = readTrace(n < 18 ? 'rag_cookbook_code' : 'rag_hotpot', { limit: 120 })
+        return judgeTemplate(rows, nonsenseTemplate(random, n))
+      })
+      expect(judged.filter(({ errors }) => errors > 0)).toEqual([])
+      expect(judged.filter(({ learntAt }) => learntAt !== undefined).length).toBeGreaterThanOrEqual(30)
+    },
+    timeout,
+  )
+})
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0)
+}
