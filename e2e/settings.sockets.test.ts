@@ -30,6 +30,7 @@ function configOf(overrides: Partial<Config> = {}): Config {
     ...defaultConfig(),
     listen: local,
     adminListen: local,
+    mode: 'on',
     engines: [{ url: engine.url, kind: 'openai', id: 'engine' }],
     drainSeconds: 5,
     logLevel: 'silent',
