@@ -81,7 +81,6 @@ export const forms: readonly Form[] = [
     examples: [
       `=====\nContent: ${rain}\nSource: a.md\n\nContent: ${sun}\nSource: b.md\n=====\nAnswer:`,
       `<br><b>Content from a.md (Page 1): </b> ${rain} \n<br><br><b>Content from b.md (Page 4): </b> ${sun} \n<br>${ask}`,
-      `Answer from these extracts:\n\n            Extract: ${rain}\n            Source: a.md\n            \n\n            Extract: ${sun}\n            Source: b.md\n            ${ask}`,
     ],
     alike: [
       `Notes of today:\n${rain}\n<https://a.example>\n\n${sun}\n<https://b.example>${ask}`,
@@ -167,22 +166,14 @@ export const forms: readonly Form[] = [
           { url: 'b', content: sun },
         ],
       }),
-      JSON.stringify(
-        [rain, sun].map((pageContent) => ({ type: 'text', text: JSON.stringify({ pageContent, metadata: {} }) })),
-      ),
       JSON.stringify([
         { text: rain, similarity: 0.9 },
         { text: sun, similarity: 0.8 },
       ]),
-      `<Cites>\n${JSON.stringify({ content: rain }, null, 2)}\n------\n${JSON.stringify({ content: sun }, null, 2)}\n</Cites>${ask}`,
-      `## Retrieved Documents\n${JSON.stringify({
-        retrieved_documents: [{ '[doc1]': { content: rain } }, { '[doc2]': { content: sun } }],
-      })}${ask}`,
       `## References:\n\`\`\`json\n${JSON.stringify([
         { id: 1, content: rain, url: 'a' },
         { id: 2, content: sun, url: 'b' },
       ])}\n\`\`\`${ask}`,
-      `-----Document Chunks(DC)-----\n\`\`\`json\n${JSON.stringify({ content: rain })}\n${JSON.stringify({ content: sun })}\n\`\`\`${ask}`,
       `Here are some documents:\n${JSON.stringify({
         documents: [
           { document: 1, date: '2026', content: rain },
@@ -226,11 +217,7 @@ export const forms: readonly Form[] = [
     label: 'none',
     needs: 'two_kinds',
     readBy: ['forms/lines/find-memory-lists.ts'],
-    examples: [
-      `User Memories:\n- Owns a boat\n- Likes tea\n`,
-      `<FACTS>\n  - Owns a boat\n  - Likes tea\n</FACTS>\n`,
-      `## Relevant memories\nThe following memories may help. Use them only if they fit.\n- Owns a boat\n- Likes tea\n`,
-    ],
+    examples: [`User Memories:\n- Owns a boat\n- Likes tea\n`, `<FACTS>\n  - Owns a boat\n  - Likes tea\n</FACTS>\n`],
     alike: [
       `Call \`search_memories\` with:\n- \`query\`\n- \`limit\`\n`,
       `## Relevant notes\nThe following memories may help. Use them only if they fit.\n- Owns a boat\n- Likes tea\n`,

@@ -94,22 +94,6 @@ export const markedForms: readonly MarkedForm[] = [
     content: record('Document'),
   },
   {
-    name: 'JSON lines of chunks',
-    before: '-----Document Chunks(DC)-----\n```json\n',
-    between: '\n',
-    behind: '\n```\n',
-    write: jsonLine,
-    content: jsonLine,
-  },
-  {
-    name: 'JSON lines below a heading',
-    before: 'Document Chunks (Each entry has a reference_id):\n\n```json\n',
-    between: '\n',
-    behind: '\n```\n',
-    write: jsonLine,
-    content: jsonLine,
-  },
-  {
     name: 'JSON array of chunks',
     before: '-----Document Chunks(DC)-----\n```json\n[',
     between: ', ',

@@ -22,8 +22,6 @@ describe('the text parts of a message', () => {
       'papers with references',
       ['# A\n\nA [1].\n\n## References\n[1] x\n[2] y', '# B\n\nB [1].\n\nReferences\n\n[1] z', 'Which?'],
     ],
-    ['documents that bear numbers', ['[7] A', '[3] B\n\nmore', 'Which?']],
-    ['documents that bear names', ['[Doc_a] A\n\nmore', '[Doc_b] B\n\nWhat about it?\n\nmore', 'Which?']],
     ['documents with code', ['# A\n\nSo:\n```\nx[0] = 1\n```', '# B\n\n- b\n- c', 'Which?']],
   ])('are blocks when they are %s', (_, texts) => {
     const found = blocksOf(...texts)

@@ -1,9 +1,4 @@
 import { readCue } from '../scan/find-cue-line.ts'
-import { findContentStart, findIndexFrom } from '../scan/find-edges.ts'
-import { isKin } from '../scan/find-elements.ts'
-import { isOfNotes } from '../scan/find-list-heading.ts'
-import { findMarks, type Marks } from '../scan/find-marks.ts'
-import type { Place } from '../scan/line-marks.ts'
 import { announcingPlurals } from '../scan/words/vocabulary.ts'
 
 // announces a list that the other texts may continue
@@ -11,6 +6,8 @@ const ANNOUNCED =
   /^(?:#{1,6} |\*\*)?[\w ]{0,40}\b(?:documents|contexts?|passages|sources|results|chunks|excerpts|snippets|articles)\b[^\n]{0,40}[:：](?:\*\*)?[ \t\r]*\n/i
 // an ending that the next part belongs to: an announcement, or a rule between blocks
 const OPEN = /[:：]$|\n[ \t]*(?:-{3,40}|={3,40})$/
+// a block of a list, which may go on in the next part
+const MARKED = /^(?:\[{1,2}[\w# -]{1,20}\d\]|<(?:doc|source|passage|context|chunk|search))/im
 // code of a file with its path, as editors pass it on
 const FILE_PART = /^(`{3,}[\w./@+-]*[./][\w./@+ -]*)(?:\([^()\n]*\))?[ \t]*\n/
 const ASKING = /[?？]["'”’»)]?$|^(?:who|whom|whose|what|when|where|which|why|how)\b/i
@@ -37,9 +34,8 @@ interface PartRange {
 
 /**
  * Finds which of these texts are whole documents; the last text is the question. Being separate parts is not enough,
- * because a long text may be pasted in pieces. Either each begins with a label and has no other, or each is a file with
- * its name, or each reads like an independent text and the last one asks a question. In all other cases only the author
- * knows.
+ * because a long text may be pasted in pieces. Either each is a file with its name, or each reads like an independent text
+ * and the last one asks a question. In all other cases only the author knows.
  */
 export function findWholeParts(texts: readonly string[]): PartRange | undefined {
   const to = texts.length - 1
@@ -55,15 +51,9 @@ export function findWholeParts(texts: readonly string[]): PartRange | undefined 
 
 function areWholeParts(texts: readonly string[], question: string): boolean {
   const parts = texts.slice(0, -1)
-  if (parts.some((text) => OPEN.test(text.slice(-200).trimEnd()) || ANNOUNCED.test(text.slice(0, 200).trimStart())))
-    return false
-  const asked = readLabels(question)
-  if (asked === undefined) return false
-  const labels = parts.map(readLabels)
-  if (labels.every((own) => own?.length === 0)) return asked.length === 0 && areOwnTexts(parts, question)
-  // text after the last label may continue its block, unless it is the last paragraph
-  const isSure = !BLANK_LINE.test(question) || readCue(question, 0) !== undefined
-  return isSure && asked.length === 0 && labels.every((own) => own?.length === 1 && own[0]!.start === 0)
+  const goesOn = (text: string): boolean =>
+    OPEN.test(text.slice(-200).trimEnd()) || ANNOUNCED.test(text.slice(0, 200).trimStart()) || MARKED.test(text)
+  return !texts.some(goesOn) && areOwnTexts(parts, question)
 }
 
 /** Returns whether each part reads like an independent text and the question asks about them. */
@@ -86,27 +76,4 @@ function isPassage(body: string): boolean {
 
 function isParagraph(body: string): boolean {
   return body.length <= LONGEST_PARAGRAPH && !BLANK_LINE.test(body) && !/^(?:#|[-*+] |\d+[.)] )/m.test(body)
-}
-
-/** Returns where list blocks may begin in a text, relative to its content. Undefined if there are other marks. */
-function readLabels(whole: string): Place[] | undefined {
-  const text = whole.slice(findContentStart(whole, 0, whole.length))
-  const marks = findMarks(text)
-  if (marks === undefined || marks.tags.some(({ begins, name }) => begins && isKin(name))) return undefined
-  // `[1]: text`, as in links, is no label here, but may be somebody's mark
-  const numbers = marks.values.filter(({ start }) => /^\[\d{1,6}\]/.test(text.slice(start, start + 8)))
-  const labels = leaveOutNotes(marks)
-  return [
-    ...labels,
-    ...numbers.filter(({ start }) => marks.labels[findIndexFrom(marks.labels, start)]?.start !== start),
-  ]
-}
-
-/** Leaves out the labels of a bibliography, which is part of a document itself. */
-function leaveOutNotes({ text, labels }: Marks): Place[] {
-  const notes = new Set<string>()
-  return labels.filter((label) => {
-    if (isOfNotes(text, label)) notes.add(label.form)
-    return !notes.has(label.form)
-  })
 }

@@ -7,32 +7,25 @@ import type { Reason } from './reasons.ts'
 
 // field names for the text of a result
 const TEXT_NAMES =
-  /^(?:page_?content|raw_content|content|contents|text|snippet|body|summary|description|passage|document|chunk|chunk_text|memory|excerpt|abstract|highlight|answer|fact)$/i
-// a score of how well a text fits a question; players, reviews and lines of a scan may also have a plain `score`
+  /^(?:page_?content|raw_content|contents?|text|snippet|body|summary|description|passage|document|chunk|chunk_text|memory|excerpt|abstract|highlight|answer|fact)$/i
+// a score of how well a text fits a question, and a retriever's name for the text; players, reviews and lines of a scan may also have a plain `score`
 const RANKED =
-  /^(?:_score|similarity|(?:relevance|relevancy|rerank|reranker|reranking|retrieval|search|similarity|vector|bm25|hybrid|semantic|fusion|rrf|dense|sparse|cosine)_?scores?|cosine_similarity|certainty|_distance|@search\.(?:reranker_?)?score)$/i
+  /^(?:page_?content|_score|similarity|(?:relevance|relevancy|rerank|reranker|reranking|retrieval|search|similarity|vector|bm25|hybrid|semantic|fusion|rrf|dense|sparse|cosine)_?scores?|cosine_similarity|certainty|_distance|@search\.(?:reranker_?)?score)$/i
 const SCORED = /^(?:scores?|distance|relevance|relevancy|rank)$/i
-const NUMBERED = /^(?:document|doc)$/i
-const PAGE_CONTENT = /^page_?content$/i
 const RETRIEVED = /^(?:page_?content|raw_content|snippet|passage|excerpt|highlights?|memory)$/i
 // origin of a text
 const ORIGIN =
   /^(?:url|uri|link|href|source|file|filename|file_name|file_path|path|doc_id|document_id|source_id|source_url|docid|document|doc)$/i
 const TITLED = /^(?:title|name|headline)$/i
-
 // objects in which databases put the fields of a result
 const HOLDING = /^(?:metadata|payload|fields|_source|document|doc|node|entity|chunk|properties|attributes)$/i
 
 // minimum length of text under a known name; memories may be this short, and announced results may be of any length.
 // Text under any other name belongs to another kind of record, unless it is longer
 export const SHORTEST_TEXT = 16
-// `{"[doc1]": {"content": …}}`: the only member of each object is named after its position
-const CALLED = /^\[?(?:document|doc|source|passage|chunk|context|reference|result|snippet)[ _-]?\d{1,4}\]?$/i
 const SHORTEST_OTHER_TEXT = 80
-const SHORTEST_RANKED_TEXT = 40
 
 const LONGEST_NAME = 100
-
 const QUOTE = 34
 const MATERIAL = new RegExp(materialWords, 'iu')
 
@@ -66,7 +59,7 @@ export function judgeResults(
   situation: Situation,
 ): Reason | undefined {
   const refused = judgeElements(
-    elements.map((element) => namesOf(text, element)),
+    elements.map(({ members }) => [...members!.keys()]),
     name,
     situation,
   )
@@ -86,49 +79,60 @@ function nameOf(text: string, { members }: JsonElement): string {
 
 /**
  * Returns why these elements, which contain texts, are left alone. Retrieved texts must be announced, returned by a
- * search tool, listed under a name for them, or have scores; and they must state their source. Elements with dates or
- * pages need more evidence. Elements with numbers or speakers have an order.
+ * search tool or listed under a name for them, and they must state their source. Elements with dates or pages need more
+ * evidence. Elements with numbers or speakers have an order.
  */
 function judgeElements(elements: readonly Names[], name: string | undefined, situation: Situation): Reason | undefined {
   if (situation.isSorted || elements.some((element) => hasField(element, orderedField))) return 'ordered_fields'
-  const own = countKinds(elements, [RANKED, RETRIEVED, NUMBERED, ORIGIN])
+  const own = countKinds(elements, [RANKED, RETRIEVED, ORIGIN])
   const scored = countKinds(elements, [SCORED])
-  const seen = {
-    places: countPlaces(isNameSaying(own + scored, situation) ? name : undefined, situation),
-    own,
-    titled: countKinds(elements, [TITLED]),
-    scored,
-  }
+  const titled = countKinds(elements, [TITLED])
+  const seen = { own, scored, titled, isNamed: isNamed(name, own, scored, situation) }
   if (elements.some((element) => hasField(element, datedField))) {
-    const all = seen.own + seen.titled + (seen.own > 0 ? 0 : seen.scored)
-    return seen.places + all >= 3 && seen.places > 0 && all > 0 ? undefined : 'ordered_fields'
+    const places = countPlaces(name, seen, situation)
+    return places > 0 && places + own + titled >= 3 && own + titled > 0 ? undefined : 'ordered_fields'
   }
-  if (elements.every((element) => hasField(element, RANKED) || hasField(element, PAGE_CONTENT))) return undefined
-  return isEnough(seen, name, situation) ? undefined : 'no_evidence'
+  const isRanked = elements.every((element) => hasField(element, RANKED))
+  return isRanked || isEnough(seen, name, situation) ? undefined : 'no_evidence'
 }
 
-/** Evidence for a list of objects: positions that indicate it, and kinds of fields that all objects have. */
+/** Evidence for a list of objects: kinds of fields that all of them have, and its name. */
 interface Seen {
-  readonly places: number
   /** fields typical of retrieved texts */
   readonly own: number
-  readonly titled: number
   readonly scored: number
+  readonly titled: number
+  readonly isNamed: boolean
 }
 
-/**
- * Returns whether the name of a list is evidence. In user text, `articles` may be anything unless each has a source or
- * a score.
- */
-function isNameSaying(
-  own: number,
-  { isSearched, isUnnamedTool, isNamedTool, isAnnounced, isHeld, isAsked }: Situation,
-): boolean {
-  return own > 0 || isSearched || isUnnamedTool || isNamedTool || isAnnounced || isHeld || isAsked
+/** Returns whether the name of a list is evidence. */
+function isNamed(name: string | undefined, own: number, scored: number, situation: Situation): boolean {
+  const { isAnnounced, isHeld, isSearched, isNamedTool, isAsked } = situation
+  // in user text, `articles` may be anything unless each has a source or a score
+  const isKnown = own + scored > 0 || isSearched || isNamedTool || isAnnounced || isHeld || isAsked
+  return isKnown && isStrongName(name)
 }
 
-function countPlaces(name: string | undefined, { isAnnounced, isHeld, isSearched, isAsked }: Situation): number {
-  return countTrue(isAnnounced || isHeld, isSearched, isStrongName(name), isAsked && name === undefined)
+/** Counts what around the objects is evidence. */
+function countPlaces(name: string | undefined, seen: Seen, situation: Situation): number {
+  const { isAnnounced, isHeld, isSearched, isAsked } = situation
+  return countTrue(isAnnounced || isHeld, isSearched, seen.isNamed, isAsked && name === undefined)
+}
+
+function isEnough(seen: Seen, name: string | undefined, situation: Situation): boolean {
+  const { isAnnounced, isHeld, isSearched, isSet } = situation
+  const { own, scored, titled } = seen
+  const places = countPlaces(name, seen, situation)
+  const isSaid = isHeld || seen.isNamed || isSet
+  // a score without a source shows relevance only if the surroundings say so
+  if (own === 0 && scored > 0) return isSearched || isSaid
+  // a source and a score together come from a search, whatever the list is called
+  if (places === 0) return own > 0 && (isNeutral(name, situation) || (scored > 0 && !situation.isNamedTool))
+  return own > 0 || places > 1 || isSaid || isAnnounced || titled > 0
+}
+
+function isNeutral(name: string | undefined, { isUnnamedTool }: Situation): boolean {
+  return isUnnamedTool || /^(?:results|chunks)$/i.test(name ?? '')
 }
 
 function isStrongName(name = ''): boolean {
@@ -136,51 +140,11 @@ function isStrongName(name = ''): boolean {
   return strongLists.has(list) || [...strongLists].some((noun) => list.endsWith(`_${noun}`))
 }
 
-// parts of one text, unless each states its source
-const PARTS = /^(?:pages|sections|paragraphs|slides|chapters|parts|segments|blocks)$/i
-
-function isEnough({ places, own, titled, scored }: Seen, name: string | undefined, situation: Situation): boolean {
-  const { isAnnounced, isHeld, isSearched, isUnnamedTool, isNamedTool } = situation
-  if (PARTS.test(name ?? '') && own === 0) return false
-  if (places === 0) {
-    // a source and a score together come from a search, whatever the list is called
-    const isNeutral = /^(?:results|chunks)$/i.test(name ?? '') || isUnnamedTool || (scored > 0 && !isNamedTool)
-    return isNeutral && own > 0 && (!isNamedTool || own + scored > 1)
-  }
-  const isSaid = isHeld || isStrongName(name) || situation.isSet
-  // a score without a source shows relevance only if the surroundings say so
-  if (own === 0 && scored > 0) return isSearched || isSaid
-  return own > 0 || places > 1 || isSaid || isAnnounced || titled > 0
-}
-
 /** The names of an object's fields. */
 type Names = readonly string[]
 
 function hasField(names: Names, pattern: RegExp): boolean {
   return names.some((name) => pattern.test(name) || pattern.test(toFieldName(name)))
-}
-
-/**
- * Returns the field names of an object, plus those of a document in JSON if its `text` is all it has besides its type.
- */
-function namesOf(text: string, { members }: JsonElement): Names {
-  const names = [...members!.keys()]
-  const own = members!.get('text')
-  const isWrapped = own !== undefined && names.every((name) => name === 'text' || name === 'type')
-  return isWrapped ? [...names, ...namesInString(text.slice(own.start, own.end))] : names
-}
-
-function namesInString(written: string): Names {
-  if (!/^"\s*\{/.test(written)) return []
-  try {
-    const value: unknown = JSON.parse(JSON.parse(written) as string)
-    if (typeof value !== 'object' || value === null) return []
-    // fields inside the document's metadata that order it count as its own
-    const known = Object.values(value).flatMap((inner) => Object.keys(inner ?? {}))
-    return [...Object.keys(value), ...known.filter((name) => datedField.test(name) || orderedField.test(name))]
-  } catch {
-    return []
-  }
 }
 
 /** Returns the span of a result's text, without its quotes. */
@@ -218,12 +182,10 @@ export function haveTexts(
 function hasText(text: string, members: ReadonlyMap<string, JsonMember>, shortest: number): boolean {
   const names = [...members.keys()]
   const least = names.some((name) => RETRIEVED.test(name) || RANKED.test(name) || SCORED.test(name)) ? 1 : shortest
-  const shortestOther = names.some((name) => RANKED.test(name)) ? SHORTEST_RANKED_TEXT : SHORTEST_OTHER_TEXT
   return names.some((name) => {
     const { start, end, members: inner } = members.get(name)!
-    if (inner !== undefined)
-      return (HOLDING.test(name) || CALLED.test(name)) && hasText(text, inner, Math.max(shortest, SHORTEST_TEXT))
+    if (inner !== undefined) return HOLDING.test(name) && hasText(text, inner, Math.max(shortest, SHORTEST_TEXT))
     const length = text.charCodeAt(start) === QUOTE ? end - start - 2 : 0
-    return length >= (TEXT_NAMES.test(name) ? least : shortestOther)
+    return length >= (TEXT_NAMES.test(name) ? least : SHORTEST_OTHER_TEXT)
   })
 }

@@ -28,8 +28,6 @@ export interface Region {
 
 // `<file_content>`, `<document_chunk>`
 const COMPOUND = /^(.+)[_-](?:contents?|text|chunk|excerpt|result)$/
-// `<library-document>`
-const OF_KIND = /^[a-z]{2,20}[_-](?:document|passage|chunk|excerpt|snippet)$/
 // `<retrieved_document>`
 const PREFIXED = /^(?:retrieved|relevant|related|source|search|web|knowledge|context)[_-](.+)$/
 const CONTAINER = new RegExp(`^(?:${containerNames})$`)
@@ -47,13 +45,6 @@ export const genericTags: ReadonlySet<string> = new Set([
 
 const ENDS_WORDS = /[.:!?。：！？][ \t]{1,4}$/
 const FURTHEST_WORDS = 120
-
-const RETRIEVED =
-  /(?<!\p{L})(?:retriev(?:ed|ing)|relevant|search(?: results?)?|similar|matching|gefunden\p{L}*|relevante\p{L}*|pertinents?|recuperad\p{L}*|relevantes)(?!\p{L})|检索|搜索|相关|検索|関連|검색/iu
-const FURTHEST_RETRIEVED = 600
-
-// an element has this many tags of fields, at most, before the container in it
-const MOST_FIELDS = 12
 
 // containers nested deeper than in any template are content
 const MOST_DEPTH = 4
@@ -85,9 +76,7 @@ class ElementWalk {
       if (tag.start < at) continue
       at = this.#fences.pass(at, tag.start, end)
       if (at > tag.start || !(tag.begins || tag.start === following || this.#opensRow(tag, end))) continue
-      const isFirst = elements.at(-1)?.open.name !== tag.name
-      const isAround = isKinContainer && isFirst && this.#isAroundRow(tag, end)
-      const element = this.#readElement(tag, end, depth, isAround)
+      const element = this.#readElement(tag, end, depth)
       if (element === undefined) continue
       elements.push(element)
       at = element.end
@@ -121,31 +110,11 @@ class ElementWalk {
     return first?.start === start && isBlockName(first.name)
   }
 
-  /**
-   * Returns whether an element for a block has no sibling and holds a container that begins with a block, as in
-   * `<file> <filename>a.pdf</filename> <context> <chunk>…`. The pieces of its text are then the blocks, if the words
-   * before it say that they were searched for; otherwise they may be a whole text in its order.
-   */
-  #isAroundRow({ closing, partner, name, start }: Tag, limit: number): boolean {
-    if (closing || partner === undefined || partner.end > limit || !isBlockName(name)) return false
-    const { text, tags } = this.#marks
-    if (!RETRIEVED.test(text.slice(Math.max(start - FURTHEST_RETRIEVED, 0), start))) return false
-    const next = findContentStart(text, partner.end, limit)
-    const sibling = tags[findIndexFrom(tags, next)]
-    if (sibling?.start === next && sibling.name === name) return false
-    for (let i = this.#next; i < this.#next + MOST_FIELDS && i < tags.length && tags[i]!.end <= partner.start; i++) {
-      const tag = tags[i]!
-      if (tag.closing || tag.partner === undefined || !CONTAINER.test(tag.name)) continue
-      return tag.partner.end <= partner.start && this.#holdsRow(tag.end, tag.partner.start)
-    }
-    return false
-  }
-
-  #readElement(open: Tag, limit: number, depth: number, isAround: boolean): KinElement | undefined {
+  #readElement(open: Tag, limit: number, depth: number): KinElement | undefined {
     const close = open.partner
     if (open.closing || close === undefined || close.end > limit) return undefined
     if (!isKin(open.name)) return undefined
-    const container = isAround || !isBlockName(open.name) || genericTags.has(open.name)
+    const container = !isBlockName(open.name) || genericTags.has(open.name)
     const inside =
       container && depth < MOST_DEPTH
         ? this.walk(open.end, close.start, depth + 1, CONTAINER.test(open.name))
@@ -167,5 +136,5 @@ export function isWeakTag(name: string): boolean {
 function isBlockName(name: string): boolean {
   if (strongTags.has(name) || weakTags.has(name)) return true
   const noun = COMPOUND.exec(name)?.[1] ?? PREFIXED.exec(name)?.[1]
-  return (noun !== undefined && (strongTags.has(noun) || weakTags.has(noun))) || OF_KIND.test(name)
+  return noun !== undefined && (strongTags.has(noun) || weakTags.has(noun))
 }

@@ -1,5 +1,3 @@
-import { findContentStart, findLineEnd, isRule } from './find-edges.ts'
-
 /** An element of an array in JSON text. */
 export interface JsonElement {
   readonly start: number
@@ -55,33 +53,6 @@ export function readJsonValue(text: string, start: number): JsonValue | number {
   return isJson(text.slice(start, reader.at)) ? { end: reader.at, arrays: reader.arrays } : reader.at
 }
 
-/**
- * Reads the objects at `start`, each below the previous one, as one array without a name. Returns undefined if there
- * are fewer than two.
- */
-export function readJsonLines(text: string, start: number): JsonValue | undefined {
-  const elements: JsonElement[] = []
-  for (let at = start; text.charCodeAt(at) === OPEN_BRACE && elements.length < MOST_ELEMENTS; ) {
-    const reader = new Reader(text, at)
-    if (!reader.read(0) || !isJson(text.slice(at, reader.at))) break
-    elements.push({ start: at, end: reader.at, members: reader.members })
-    at = findNextLine(text, reader.at)
-  }
-  return elements.length < 2 ? undefined : { end: elements.at(-1)!.end, arrays: [{ name: undefined, elements }] }
-}
-
-/**
- * Returns where text begins after this line and a rule below it, if the rest of the line is blank. Otherwise returns
- * `from`.
- */
-function findNextLine(text: string, from: number): number {
-  const lineEnd = findLineEnd(text, from)
-  if (findContentStart(text, from, lineEnd) < lineEnd) return from
-  const next = findContentStart(text, from, text.length)
-  const nextEnd = findLineEnd(text, next)
-  return isRule(text, next, nextEnd) ? findContentStart(text, nextEnd, text.length) : next
-}
-
 // the reader below only finds borders; the parser checks numbers, escapes and control characters
 function isJson(json: string): boolean {
   try {
@@ -101,11 +72,6 @@ class Reader {
   constructor(text: string, start: number) {
     this.#text = text
     this.at = start
-  }
-
-  /** The members of the object read last. */
-  get members(): ReadonlyMap<string, JsonMember> | undefined {
-    return this.#members
   }
 
   /** Skips one value. If there is none, returns false and stops at the error. */

@@ -1,4 +1,3 @@
-import { finish } from '../finish.ts'
 import { findLineEnd } from './find-edges.ts'
 import { findTags, type Tag } from './find-tags.ts'
 import { findTurns, type Turn } from './find-turns.ts'
@@ -44,12 +43,7 @@ const MOST_FORMS = 24
 /** Lines read per step. Reading a few thousand lines takes milliseconds. */
 const LINES_A_STEP = 2_048
 
-/** Reads a text once. Returns undefined if it has absurdly many marks. */
-export function findMarks(text: string, traits: TextTraits = {}): Marks | undefined {
-  return finish(readMarks(text, traits))
-}
-
-/** Like `findMarks`, but yields every few thousand lines. */
+/** Reads a text once, and yields every few thousand lines. Returns undefined if it has absurdly many marks. */
 export function* readMarks(
   text: string,
   { whole = false, rendered = false, asked = false, tool, sorted = false }: TextTraits,

@@ -3,7 +3,7 @@ import { readFence } from './find-fences.ts'
 import { type Closings, readOpening } from './find-openings.ts'
 import { toRecordLabel } from './labels/find-inline-heads.ts'
 import { readLabel } from './labels/find-labels.ts'
-import { beginsExtract, readRecordHead } from './labels/find-record-head.ts'
+import { readRecordHead } from './labels/find-record-head.ts'
 import type { Label } from './labels/label.ts'
 import { type GrowingMarks, noMarks } from './line-marks.ts'
 import { NextColon } from './next-colon.ts'
@@ -102,12 +102,10 @@ export class LineReader {
 
   /** Reads a label indented like the template loop that wrote it. All labels of its list have this indentation. */
   #readLoopLabel(line: number, start: number): void {
-    if (!isBehindBlank(this.#text, line)) return
-    const label = start - line <= this.#mostIndent ? readLabel(this.#text, start) : undefined
-    if (label === undefined && beginsExtract(this.#text, start)) this.marks.contents.push({ start })
-    if (label === undefined || label.bare || label.idStart === label.idEnd) return
-    const form = `${label.form} ${start - line}`
-    this.#keep({ ...label, form })
+    if (start - line > this.#mostIndent || !isBehindBlank(this.#text, line)) return
+    const label = readLabel(this.#text, start)
+    if (label !== undefined && !label.bare && label.idStart < label.idEnd)
+      this.#keep({ ...label, form: `${label.form} ${start - line}` })
   }
 
   #readLabel(line: number, start: number): void {

@@ -14,13 +14,7 @@ import { readCue } from '../../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findLineEnd } from '../../scan/find-edges.ts'
 import type { Region } from '../../scan/find-elements.ts'
 import { FenceWalk } from '../../scan/find-fences.ts'
-import {
-  type JsonElement,
-  type JsonMember,
-  type JsonValue,
-  readJsonLines,
-  readJsonValue,
-} from '../../scan/find-json-value.ts'
+import { type JsonElement, type JsonMember, type JsonValue, readJsonValue } from '../../scan/find-json-value.ts'
 import type { Marks } from '../../scan/find-marks.ts'
 import { findRankMembers } from '../../scan/find-rank-fields.ts'
 import { isRunning } from '../../scan/labels/label.ts'
@@ -79,30 +73,16 @@ function readValue(
   start: number,
   fenceEnd: number | undefined,
 ): { readonly at: number; readonly list?: ContextList | Reason | undefined } {
-  // lines of JSON may be a log, so they must be announced as documents or be the content of an element for documents
-  const isFirst = region.isKin && findContentStart(marks.text, region.start, region.end) === start
-  const isSaid = isFirst || (isFirstLine(marks.text, start) && readFront(marks.text, start).isSet)
-  const isLines = isSaid || (marks.source === 'search' && isFirstLine(marks.text, start))
-  const lines = isLines ? readJsonLines(marks.text, start) : undefined
-  const value = lines ?? readJsonValue(marks.text, start)
+  const value = readJsonValue(marks.text, start)
   // if one attempt stops, the next begins there, so that no character is read twice
   if (typeof value === 'number') return { at: fenceEnd ?? value }
   return { at: fenceEnd ?? value.end, list: readList(marks, region, start, value, fenceEnd) }
 }
 
-/**
- * Returns whether an array, or the first of several JSON lines, comes first in fenced code marked as JSON or unmarked.
- */
+/** Returns whether an array or an object comes first in fenced code marked as JSON or unmarked. */
 function isFencedAlone(text: string, start: number): boolean {
-  if (text.charCodeAt(start) !== OPEN_BRACKET && !isFirstLine(text, start)) return false
   const fence = findContentEnd(text, Math.max(start - 200, 0), start)
   return /(?:^|\n)[ \t]*(?:`{3,}|~{3,})(?:json)?$/i.test(text.slice(Math.max(fence - 24, 0), fence))
-}
-
-/** Returns whether an object ends with its line and the next one begins below it. */
-function isFirstLine(text: string, start: number): boolean {
-  const end = findLineEnd(text, start)
-  return text[findContentEnd(text, start, end) - 1] === '}' && text[findContentStart(text, end, text.length)] === '{'
 }
 
 /** Returns whether an element may contain text. Numbers, as in `[1]`, do not. */
@@ -141,8 +121,8 @@ function readList(
     ...front,
     isHeld: region.isKin,
     isSearched: marks.source === 'search',
+    isUnnamedTool: isUnnamedTool(marks),
     isAsked: readCue(text, findContentStart(text, end, text.length))?.question === true,
-    isUnnamedTool: marks.whole && marks.source === undefined,
     isNamedTool: marks.source === 'other',
     isSorted: isSortedAround(text, start, end, arrays),
   }
@@ -158,6 +138,10 @@ function readList(
     undefined,
   )
   return largest === undefined ? refused : toList(text, largest, fenceEnd ?? end)
+}
+
+function isUnnamedTool({ source, whole }: Marks): boolean {
+  return whole && source === undefined
 }
 
 /** Converts a name of several words to underscores: `relevantContext`, `Retrieved Context`. */
@@ -182,8 +166,7 @@ function isFence(text: string, from: number, to: number): boolean {
 }
 
 function toList(text: string, elements: readonly JsonElement[], end: number): ContextList {
-  const called = findCalled(elements)
-  const labels = called ?? findLabels(text, elements)
+  const labels = findLabels(text, elements)
   const blocks = elements.map(({ start, end, members }, i): BlockSpan => {
     const ranks = members === undefined ? [] : findRankMembers(text, members, labels?.[i])
     const span = { start, end, contentStart: start, contentEnd: end }
@@ -191,28 +174,7 @@ function toList(text: string, elements: readonly JsonElement[], end: number): Co
     return ranks.length === 0 ? block : { ranks, ...block }
   })
   const positional = isRunning(blocks.map(({ label }) => label && text.slice(label.start, label.end)))
-  const labelPrefix = called === undefined ? '' : prefixOf(text, called[0]!)
-  return { blocks, positional, labelPrefix, form: 'json', weight: 'strong', end }
-}
-
-// `"[doc1]"`: a word for a document and its number
-const CALLED = /^"\[?(\p{L}+[ _-]?)(\d{1,4})\]?"$/u
-
-/** Returns the spans of the numbers after which objects with a single member are named. */
-function findCalled(elements: readonly JsonElement[]): Span[] | undefined {
-  const labels = elements.map(({ members }) => {
-    const [[name, { keyStart }] = ['', { keyStart: 0 }], ...others] = members ?? []
-    const match = others.length > 0 ? null : CALLED.exec(`"${name}"`)
-    if (match === null) return undefined
-    const start = keyStart + match[0].indexOf(match[1]!) + match[1]!.length
-    return { start, end: start + match[2]!.length }
-  })
-  return labels.every((label) => label !== undefined) ? labels : undefined
-}
-
-/** Returns the word before the number of such a name. */
-function prefixOf(text: string, { start }: Span): string {
-  return /\p{L}+[ _-]?$/u.exec(text.slice(Math.max(start - 32, 0), start))![0]
+  return { blocks, positional, labelPrefix: '', form: 'json', weight: 'strong', end }
 }
 
 function lengthOf(elements: readonly JsonElement[]): number {

@@ -227,12 +227,7 @@ describe('a single element for a text, in a container', () => {
   const chunks = '<chunk>It rained.</chunk>\n<chunk>The sun shone.</chunk>'
   const file = `<file>\n<filename>a.pdf</filename>\n<context>\n${chunks}\n</context>\n</file>`
 
-  it('is looked into for the pieces of its text', () => {
-    const found = [['It rained.', 'The sun shone.']]
-    expect(contentsOf(`A search retrieved this:\n<context>\n${file}\n</context>\n\nWhy?`)).toEqual(found)
-  })
-
-  it('is a block where nothing says that its pieces were searched for', () => {
+  it('is a block', () => {
     expect(contentsOf(`Here is my file:\n<context>\n${file}\n</context>\n\nWhy?`)).toEqual([[file.slice(7, -8)]])
   })
 

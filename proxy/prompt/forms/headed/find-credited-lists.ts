@@ -7,14 +7,7 @@ import { readCredits } from '../../scan/labels/find-record-head.ts'
 import type { Place } from '../../scan/line-marks.ts'
 import { findOwn } from '../find-own.ts'
 
-// the first record may follow other words on its line
 const FIELD_NAME = /^[^:：\n]{1,32}[:：]/
-
-// as in `Context: Content: It rained.`
-const LEAD_IN = /[:：][ \t]{1,4}["'“]?$/
-const FURTHEST_LEAD_IN = 16
-
-const MOST_INDENT = 3
 
 interface Credited extends Place {
   readonly end: number
@@ -33,49 +26,28 @@ export function findCreditedLists(marks: Marks, region: Region): ContextList[] {
   if (fences.pass(region.start, contents[0]!.start, region.end) > contents[0]!.start) return []
   const { text } = marks
   const name = FIELD_NAME.exec(text.slice(contents[0]!.start, contents[0]!.start + 40))?.[0] ?? ''
-  const own = addInline(
-    text,
-    region,
-    name,
-    contents.filter(({ start }) => text.startsWith(name, start)),
-  )
-  const [first] = contents
-  const indent = first!.start - (text.lastIndexOf('\n', first!.start - 1) + 1)
+  const own = contents.filter(({ start }) => text.startsWith(name, start))
   const blocks: Credited[] = []
   for (const [i, { start }] of own.entries()) {
     const limit = own[i + 1]?.start ?? region.end
-    const block = readBlock(text, { start, indent }, limit, i === own.length - 1)
+    const block = readBlock(text, start, limit, i === own.length - 1)
     if (block === undefined || (blocks.length > 0 && block.keys !== blocks[0]!.keys)) return []
     blocks.push(block)
   }
   if (blocks.length < 2) return []
   const spans = blocks.map(({ start, end }): BlockSpan => ({ start, end, contentStart: start, contentEnd: end }))
   const end = spans.at(-1)!.end
-  // in deeply indented code, fields have such names, too
-  const weight = indent > MOST_INDENT ? 'weak' : 'strong'
-  return [{ blocks: spans, positional: false, labelPrefix: '', form: 'credited', weight, end }]
-}
-
-/** Adds a first text that follows words on its line, as in `Context: Content: …`. */
-function addInline(text: string, region: Region, name: string, own: readonly Place[]): readonly Place[] {
-  const at = own.length === 0 ? -1 : text.lastIndexOf(name, own[0]!.start - 1)
-  if (at <= region.start || !LEAD_IN.test(text.slice(Math.max(region.start, at - FURTHEST_LEAD_IN), at))) return own
-  return [{ start: at }, ...own]
+  return [{ blocks: spans, positional: false, labelPrefix: '', form: 'credited', weight: 'strong', end }]
 }
 
 /**
  * Reads the text from `start` with its credits, which must be the only ones up to `limit`. Only the last text may be
  * followed by something else.
  */
-function readBlock(
-  text: string,
-  { start, indent }: Place & { readonly indent: number },
-  limit: number,
-  isLast: boolean,
-): Credited | undefined {
+function readBlock(text: string, start: number, limit: number, isLast: boolean): Credited | undefined {
   let found: Credited | undefined
   for (let line = findLineEnd(text, start) + 1; line < limit; line = findLineEnd(text, line) + 1) {
-    const credits = readCredits(text, line, indent)
+    const credits = readCredits(text, line)
     if (credits === undefined) continue
     if (found !== undefined) return undefined
     found = { start, end: findContentEnd(text, start, Math.min(credits.end, limit)), keys: credits.keys }

@@ -36,11 +36,6 @@ describe('memories', () => {
     expect(labelsOf(text)).toEqual(['1', '2'])
     expect(findContextLists(text)).toMatchObject([{ positional: true }])
   })
-
-  it('of the proxy of Mem0 are its lines', () => {
-    const text = '- Relevant Memories/Facts: Owns a boat\nLikes tea\n\n- Entities: []\n\n- User Question: - a\n- b'
-    expect(contentsOf(text)).toEqual([['Owns a boat', 'Likes tea']])
-  })
 })
 
 describe('no memories', () => {

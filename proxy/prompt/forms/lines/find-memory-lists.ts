@@ -30,14 +30,8 @@ const OF_CODE =
   /[`(){}]|\/\w|\w[_.]\w|\b(?:call|flag|where|with|if|create|delete|search|get|list|show|limited|management|routes?|api)\b/i
 const LONGEST_HEADING = 120
 
-// format of the Mem0 proxy, placed before the question
-const MEM0_OPENING = '- Relevant Memories/Facts: '
-const MEM0_CLOSING = '\n\n- Entities: '
-
 /** Finds the memories of a region: bullets or numbers, one line each, below a line that announces memories. */
 export function findMemoryLists(marks: Marks, region: Region): ContextList[] {
-  const mem0 = findMem0List(marks.text, region)
-  if (mem0 !== undefined) return [mem0]
   const bullets = findOwn(marks.bullets, region)
   // most bullets have no such line before them and need not be read as lists
   if (bullets.length < 2 || !bullets.some(({ start }) => isAnnounced(marks, region, start))) return []
@@ -102,19 +96,7 @@ function isAnnounced({ text, tags }: Marks, region: Region, line: number): boole
     const container = region.container ? tags[findIndexFrom(tags, region.start) - 1] : undefined
     return container !== undefined && /(?:^|[_-])(?:memories|facts)(?:[_-]from[_-].*)?$/.test(container.name)
   }
-  return isHeading(text, region, end) || isHeading(text, region, findHeadingEnd(text, region, end))
-}
-
-// `The following memories may be relevant. Use them only if they help.`
-const REMARK = /^(?:the following|these|here are|below are|use)\b[^\n]{0,80}\bmemories\b[^\n]*[.:]$/i
-const LONGEST_REMARK = 200
-
-/** Returns the end of the heading right above a remark about the memories that ends at `end`. Returns `end` if there is none. */
-function findHeadingEnd(text: string, { start: from }: Region, end: number): number {
-  const line = text.lastIndexOf('\n', end - 1) + 1
-  if (line <= from || end - line > LONGEST_REMARK || !REMARK.test(text.slice(line, end))) return end
-  const above = text.lastIndexOf('\n', line - 2) + 1
-  return text[above] === '#' ? findContentEnd(text, above, line) : end
+  return isHeading(text, region, end)
 }
 
 /** Returns whether the line that ends here is a heading for memories. */
@@ -167,19 +149,4 @@ function toList(text: string, items: readonly BlockSpan[], end: number): Context
   // numbers that do not count up from the first are the writer's own, so we must not refer to them
   const blocks = positional ? items : items.map(({ label: _, ...item }) => item)
   return { blocks, positional, labelPrefix: '', form: 'memories', weight: 'strong', end }
-}
-
-function findMem0List(text: string, { start, end, elements }: Region): ContextList | undefined {
-  if (elements.length > 0 || !text.startsWith(MEM0_OPENING, start)) return undefined
-  const from = start + MEM0_OPENING.length
-  const closing = text.indexOf('\n\n', from)
-  if (closing === -1 || closing > end || !text.startsWith(MEM0_CLOSING, closing)) return undefined
-  const blocks: BlockSpan[] = []
-  for (let line = from; line < closing; line = findLineEnd(text, line) + 1) {
-    const lineEnd = Math.min(findLineEnd(text, line), closing)
-    blocks.push({ start: line, end: lineEnd, contentStart: line, contentEnd: lineEnd })
-  }
-  return blocks.length > 1
-    ? { blocks, positional: false, labelPrefix: '', form: 'memories', weight: 'strong', end: closing }
-    : undefined
 }

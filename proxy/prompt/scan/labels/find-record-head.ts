@@ -40,14 +40,6 @@ const DESCRIPTION = /^description$/i
 const MOST_FIELDS = 16
 const LONGEST_VALUE = 300
 
-const EXTRACT = /(?:extract|contents?|text|passage|excerpt|snippet|chunk|内容|片段)[:：][ \t]*(?=\S)/iy
-
-/** Returns whether a field for a retrieved text begins here. */
-export function beginsExtract(text: string, start: number): boolean {
-  EXTRACT.lastIndex = start
-  return EXTRACT.test(text)
-}
-
 /**
  * Reads the head of a record that begins at `start`, the first character of the line at `line`. Returns 'content' for a
  * text that its credits may follow.
@@ -192,25 +184,16 @@ function beginsRecord(text: string, line: number, isIndented: boolean): boolean 
   return '-=*_'.includes(last) && /^[ \t]*([-=*_])\1{2,}$/.test(text.slice(before, end))
 }
 
-/**
- * Reads the names of the fields in these lines, which are all indented by `indent`, if all of them describe a text and
- * one gives its source.
- */
-export function readCredits(
-  text: string,
-  start: number,
-  indent = 0,
-): { readonly keys: string; readonly end: number } | undefined {
+/** Reads the names of the fields in these lines, if all of them describe a text and one gives its source. */
+export function readCredits(text: string, start: number): { readonly keys: string; readonly end: number } | undefined {
   const keys: string[] = []
   let end = start
   for (let line = start; line < text.length && keys.length < MOST_FIELDS; line = findLineEnd(text, line) + 1) {
-    const at = line + indent
-    const isIndented = indent === 0 || findContentStart(text, line, at) === at
-    const field = isIndented ? readField(text, at) : undefined
+    const field = readField(text, line)
     if (field === undefined || !(NAMING.test(field.key) || DESCRIBING.test(field.key))) break
     keys.push(field.key)
-    end = findContentEnd(text, at, findLineEnd(text, at))
-    if (end - at > LONGEST_VALUE) return undefined
+    end = findContentEnd(text, line, findLineEnd(text, line))
+    if (end - line > LONGEST_VALUE) return undefined
   }
   return keys.some((key) => ORIGIN.test(key)) ? { keys: keys.join(), end } : undefined
 }
