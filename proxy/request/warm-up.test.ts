@@ -6,6 +6,6 @@ test('prompts with blocks of several forms are laid out, with a turn for others 
   const found = await warmUp(async () => {
     turns += 1
   })
-  expect(turns).toBe(54)
+  expect(turns).toBe(63)
   expect(found).toBeGreaterThan(25)
 })

@@ -13,6 +13,7 @@ const forms: readonly WriteBlock[] = [
   (text, place) => `[${place}] ${text}`,
   (text, place) => `Source: notes/${place}.md\nContent: ${text}`,
   (text, place) => `## Passage ${place}\n\n${text}`,
+  (text) => `---\n${text}`,
   (text, place) => JSON.stringify({ id: `n${place}`, content: text, score: 1 / place }),
   (text, place) => `${place}. **${text.slice(0, 8)}** ${text}\n\n> a note\n\n\`\`\`js\nread(${place})\n\`\`\``,
 ]
