@@ -48,7 +48,7 @@ test('a template of the configuration moves the list of a prompt that nothing ma
   expect(answer.headers.get('x-reprise-moved')).toBe('2')
   expect(namesIn(sentFirst())).toBe('ABC')
   expect(sentFirst().startsWith('Read this.\nNotes.\n@@@ A.txt\n')).toBe(true)
-  expect(sentFirst()).toMatch(/priority order: .*\n@@@\nWhat is it\?$/s)
+  expect(sentFirst()).toMatch(/C44\n@@@\nWhat is it\?$/)
   const explained = await (
     await postJson(`${proxy.adminUrl}/v1/explain`, { messages: [{ role: 'user', content: text('BCA') }] })
   ).json()

@@ -65,7 +65,7 @@ describe('numbers may come back unmapped', () => {
     { background: true },
     { previous_response_id: 'resp_1' },
     { conversation: 'conv_1' },
-    { logprobs: true },
+    { logprobs: true, top_logprobs: 5 },
     { prompt: 'q', logprobs: 0 },
     { allowed_token_ids: [1, 2] },
     { logit_bias: { 16: 5 } },
@@ -77,6 +77,7 @@ describe('numbers may come back unmapped', () => {
     { tools: [tool({})], tool_choice: 'none' },
     { tools: [{ name: 'f', input_schema: {} }], tool_choice: { type: 'none' } },
     { max_tokens: 5, store: false, logprobs: false, n: 2 },
+    { logprobs: true },
   ])('but not with %j', (members) => expect(read(members).areNumbersData).toBe(false))
 
   test('in responses, which are stored unless they say otherwise', () => {

@@ -45,8 +45,11 @@ function isShort(members: Members): boolean {
   )
 }
 
-/** Whether the answer's tokens are returned a second time, with their probabilities. */
+/**
+ * Whether alternatives to the answer's tokens are returned, or places in its text. The probabilities of the answer itself
+ * (`logprobs: true`) say how sure a model is, and nobody reads numbers from them.
+ */
 function showsTokens(members: Members): boolean {
   const { logprobs, top_logprobs: top, include } = members
-  return isSet(logprobs) || isSet(top) || toArray(include).some((name) => /logprobs/.test(String(name)))
+  return typeof logprobs === 'number' || isSet(top) || toArray(include).some((name) => /logprobs/.test(String(name)))
 }

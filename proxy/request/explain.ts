@@ -151,7 +151,8 @@ function describe(
       first_block: starts[i]!,
       blocks: found.slots.length,
       found_by: found.certain?.by ?? (found.isResult ? 'tool_result' : 'prompt'),
-      declared: found.certain?.template,
+      // the name of one in the configuration, or the id of one that was learnt
+      template: found.certain?.template,
       ...(found.template && {
         template: found.template.id,
         template_state: pipeline.templates.stateOf(found.template.id),
