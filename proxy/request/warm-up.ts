@@ -13,7 +13,7 @@ const forms: readonly WriteBlock[] = [
   (text, place) => `[${place}] ${text}`,
   (text, place) => `Source: notes/${place}.md\nContent: ${text}`,
   (text, place) => `## Passage ${place}\n\n${text}`,
-  (text) => `---\n${text}`,
+  (text, place) => `[passage ${place} begin]\n${text}\n[passage ${place} end]`,
   (text, place) => JSON.stringify({ id: `n${place}`, content: text, score: 1 / place }),
   (text, place) => `${place}. **${text.slice(0, 8)}** ${text}\n\n> a note\n\n\`\`\`js\nread(${place})\n\`\`\``,
 ]
@@ -39,7 +39,7 @@ export async function warmUp(turn: () => Promise<void>): Promise<number> {
 /** Returns chats that hold `count` blocks of a form: in one text, in a tool's result, and each in a text part. */
 function toChats(write: WriteBlock, count: number): object[][] {
   const blocks = Array.from({ length: count }, (_, i) =>
-    write(`The archive of place ${i} holds ${i * 7919} letters (see below).\nNobody has read them, so far.`, i + 1),
+    write(`The archive of place ${(i * 37) % 89} holds ${i * 7919} letters (see below).\nNobody has read them, so far.`, i + 1),
   )
   const question = 'Question: which of them has most?'
   const asked = [{ role: 'user', content: `Context:\n\n${blocks.join('\n\n')}\n\n${question}` }]

@@ -1,25 +1,16 @@
 import type { BlockSpan, ContextList } from '../context-list.ts'
 import { findIndexFrom } from '../scan/find-edges.ts'
 
-/** A line that begins with its speaker, such as `Human:` and `### Response:`. */
-interface SpeakerLine {
+/** Where a speaker's name begins a turn, such as `Human:` and `### Response:`. */
+interface Speaker {
   readonly start: number
   readonly isAssistant: boolean
 }
 
-// endings of such speaker names
-const ASSISTANT_SIGNS = ['stant:', 'STANT:', 'AI:', 'ot:', 'OT:', 'sponse:', 'ude:', 'GPT:']
-const OTHER_SIGNS = ['man:', 'MAN:', 'ser:', 'SER:', 'tem:', 'TEM:', 'ction:', 'nput:', 'vation:', 'ool:']
-
-const DECORATION = '[ \\t]{0,3}(?:</?s>\\s?)?(?:#{1,6} ?|\\*\\*)?'
-const ASSISTANT = new RegExp(
-  `^${DECORATION}(?:(?:AI[ _])?Assistant|AI|(?:Chat)?Bot|ChatGPT|GPT|Claude|(?<=# ?)Response):$`,
-  'i',
-)
-const OTHER = new RegExp(`^${DECORATION}(?:Human|User|System|Instruction|Input|Observation|Tool):$`, 'i')
+const SPEAKER =
+  /^[ \t]{0,3}(?:<\/?s>\s?)?(?:#{1,6} ?|\*\*)?(?:(?<assistant>(?:AI[ _])?Assistant|AI|(?:Chat)?Bot|ChatGPT|GPT|Claude|(?<=# ?)Response)|Human|User|System|Instruction|Input|Observation|Tool):/gim
 // templates like Vicuna's continue on the same line
-const INLINE = /[\s>](?:USER|ASSISTANT):$/
-const LONGEST_NAME = 32
+const INLINE = /(?<=[\s>])(?:(?<assistant>ASSISTANT)|USER):/g
 
 // the prompt ends where the assistant is to continue
 const OPENING = /(?:^|[^\p{L}])(?:(?:AI[ _])?assistant|AI|bot|(?<=# ?)response):\s{0,8}$/iu
@@ -32,10 +23,9 @@ const LONGEST_OPENING = 32
  */
 export function leaveOutAnswers(text: string, lists: readonly ContextList[]): readonly ContextList[] {
   if (lists.length === 0) return lists
-  const answers = findSpeakers(text, ASSISTANT_SIGNS, true)
+  const speakers = findSpeakers(text)
   const opening = findOpening(text)
-  if (answers.length === 0 && opening === undefined) return lists
-  const speakers = [...answers, ...findSpeakers(text, OTHER_SIGNS, false)].sort((a, b) => a.start - b.start)
+  if (!speakers.some(({ isAssistant }) => isAssistant) && opening === undefined) return lists
   const blocks = lists.flatMap((list) => list.blocks)
   const own = speakers.filter(({ start }) => holderOf(blocks, start) === undefined)
   const isRendered = opening !== undefined || own.length > 0
@@ -52,23 +42,10 @@ function holderOf(blocks: readonly BlockSpan[], at: number): BlockSpan | undefin
   return block !== undefined && at < block.end ? block : undefined
 }
 
-function findSpeakers(text: string, signs: readonly string[], isAssistant: boolean): SpeakerLine[] {
-  const lines: SpeakerLine[] = []
-  const pattern = isAssistant ? ASSISTANT : OTHER
-  const lastLetters = new Set(signs.map((sign) => sign.at(-2)))
-  // colons are rare, and most follow other letters; searching for each sign separately is many times slower
-  for (let colon = text.indexOf(':'); colon >= 0; colon = text.indexOf(':', colon + 1)) {
-    if (!lastLetters.has(text[colon - 1])) continue
-    const end = colon + 1
-    const sign = signs.find((one) => text.startsWith(one, end - one.length))
-    if (sign === undefined) continue
-    // lines may be very long, so only the length of a name and its decoration is read
-    const words = text.slice(Math.max(end - LONGEST_NAME, 0), end)
-    const line = words.slice(words.lastIndexOf('\n') + 1)
-    const isCut = line.length === LONGEST_NAME && text[end - LONGEST_NAME - 1] !== '\n'
-    if (INLINE.test(line) || (!isCut && pattern.test(line))) lines.push({ start: end - sign.length, isAssistant })
-  }
-  return lines
+function findSpeakers(text: string): Speaker[] {
+  return [...text.matchAll(SPEAKER), ...text.matchAll(INLINE)]
+    .map(({ index, groups }) => ({ start: index, isAssistant: groups?.assistant !== undefined }))
+    .sort((a, b) => a.start - b.start)
 }
 
 function findOpening(text: string): number | undefined {

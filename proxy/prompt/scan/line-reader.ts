@@ -7,7 +7,6 @@ import { readRecordHead } from './labels/find-record-head.ts'
 import type { Label } from './labels/label.ts'
 import { type GrowingMarks, noMarks } from './line-marks.ts'
 import { NextColon } from './next-colon.ts'
-import { mayBeginLabel } from './words/read-noun.ts'
 
 // deeper is code, but fences may be deeper inside Markdown lists, and words after a blank line inside a template's loop
 const MOST_LABEL_INDENT = 3
@@ -111,7 +110,6 @@ export class LineReader {
   #readLabel(line: number, start: number): void {
     const colon = this.#colons.from(start)
     const hasColon = colon <= start + FURTHEST_COLON
-    if (!hasColon && !mayBeginLabel(this.#text, start)) return
     const label = this.#findLabel(line, start, hasColon ? colon : undefined)
     if (label !== undefined) {
       this.#keep(label)

@@ -1,5 +1,5 @@
 import { findContentEnd, findLineEnd, isDigit } from '../find-edges.ts'
-import { isAlphabetic, mayBeginDressed, type Noun, readNoun } from '../words/read-noun.ts'
+import { isLetter, type Noun, readNoun } from '../words/read-noun.ts'
 import {
   BULLET,
   type Dress,
@@ -60,19 +60,27 @@ const ROW = /(\d{1,9})\|(?=")/y
 export function readLabel(text: string, start: number): Label | undefined {
   const code = text.charCodeAt(start)
   if (isDigit(code)) return readId(text, start, ROW, '|')
-  if (isAlphabetic(code))
-    return mayBeginDressed(text, start, false) ? readSpoken(text, start, { signs: '', at: start }) : undefined
-  const at = skipSigns(text, start)
+  const at = isLetter(code) ? start : skipSigns(text, start)
   if (at === undefined) return undefined
   const signs = text.slice(start, at)
   if (isDigit(text.charCodeAt(at)) && /[[【]#?$/.test(signs)) return readBareNumber(text, start, signs)
-  const isSpoken = mayBeginDressed(text, at, true)
+  const noun = readNoun(text, at)
   // most lines that begin with signs are items, quotations and rows
-  if (!isSpoken && text[start + 1] === ' ' && ITEM_SIGNS.includes(text[start]!)) return undefined
+  if (noun.end === at && text[start + 1] === ' ' && ITEM_SIGNS.includes(text[start]!)) return undefined
   // `<document>` is a tag, `<document 1>` is not
   if (signs === '<' && !NUMBERED_TAG.test(text.slice(at, at + 40))) return undefined
-  const label = isSpoken ? readSpoken(text, start, { signs, at }) : readPath(text, start, { signs, at })
-  return label ?? (signs === '[' ? readNamedFile(text, start) : undefined)
+  return readHead(text, start, { signs, at }, noun)
+}
+
+function readHead(text: string, start: number, dress: Dress, noun: Noun): Label | undefined {
+  const label = noun.end > dress.at ? readNumbered(text, start, dress, noun) : undefined
+  if (label !== undefined || dress.signs === '') return label
+  return (
+    readNamed(text, start, dress, noun) ??
+    readUnnumbered(text, start, dress, noun) ??
+    readPath(text, start, dress) ??
+    (dress.signs === '[' ? readNamedFile(text, start) : undefined)
+  )
 }
 
 function readBareNumber(text: string, start: number, signs: string): Label | undefined {
@@ -97,13 +105,6 @@ function readNamedFile(text: string, start: number): Label | undefined {
   NAMED_FILE.lastIndex = start
   const match = NAMED_FILE.exec(text)
   return match === null ? undefined : toLabel(start, start + match[0].length, '[file]:', true)
-}
-
-function readSpoken(text: string, start: number, dress: Dress): Label | undefined {
-  const noun = readNoun(text, dress.at)
-  const label = noun.end > dress.at ? readNumbered(text, start, dress, noun) : undefined
-  if (label !== undefined || dress.signs === '') return label
-  return readNamed(text, start, dress, noun) ?? readUnnumbered(text, start, dress, noun) ?? readPath(text, start, dress)
 }
 
 /** An id behind a word for a document, and what is said before it. */
