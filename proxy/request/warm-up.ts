@@ -39,7 +39,10 @@ export async function warmUp(turn: () => Promise<void>): Promise<number> {
 /** Returns chats that hold `count` blocks of a form: in one text, in a tool's result, and each in a text part. */
 function toChats(write: WriteBlock, count: number): object[][] {
   const blocks = Array.from({ length: count }, (_, i) =>
-    write(`The archive of place ${(i * 37) % 89} holds ${i * 7919} letters (see below).\nNobody has read them, so far.`, i + 1),
+    write(
+      `The archive of place ${(i * 37) % 89} holds ${i * 7919} letters (see below).\nNobody has read them, so far.`,
+      i + 1,
+    ),
   )
   const question = 'Question: which of them has most?'
   const asked = [{ role: 'user', content: `Context:\n\n${blocks.join('\n\n')}\n\n${question}` }]

@@ -71,6 +71,20 @@ describe.each(lists)('behind a list of %s', (_, list) => {
   })
 })
 
+describe('a list is left alone', () => {
+  it('where rules are above and below each block, of which one may be its own', () => {
+    const block = (name: string): string => `---\nTITLE: ${name}\nTEXT: It is ${name}.\nIt was.\n---\n`
+    const text = `Documents:\n${['Oslo', 'Rome', 'Bern'].map(block).join('\n')}----\nQuestion: why?`
+    expect(findContextLists(text)).toEqual([])
+  })
+
+  it('where only the last block holds a rule, which may divide it from the prompt', () => {
+    const documents = ['Red.\nWarm.', 'Blue.\nCold.', 'Green.\nCalm.'].map((text, i) => `Document ${i}:::\n${text}`)
+    const text = `Documents:\n${documents.join('\n')}\n---\nNow here is what you need to answer.\n\nQuestion: why?`
+    for (const { blocks } of findContextLists(text)) expect(text.slice(0, blocks.at(-1)!.end)).toMatch(/Calm\.$/)
+  })
+})
+
 describe('what a last block opens and closes itself', () => {
   it.each([
     'see\n[CODE]\nx\n[/CODE]',

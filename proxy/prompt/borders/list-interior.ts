@@ -33,6 +33,8 @@ export interface Interior {
   readonly cues: ReadonlySet<string>
   /** Number of blocks with a paragraph that begins like a question to the model. */
   readonly questions: number
+  /** Each of them is between two rules, of which one may be its own. */
+  readonly doubled: boolean
   /** The rule after each of them. */
   readonly separator: string | undefined
   /** Each of them is closed by a line with its number. */
@@ -66,6 +68,7 @@ export function readInterior(text: string, { blanks, notes }: LineNotes, labels:
     heading: all.some(({ kind }) => kind === 'heading'),
     cues: new Set(all.map(({ kind }) => (typeof kind === 'object' ? kind.kind : ''))),
     questions: inside.filter((own) => own.some(isQuestion)).length,
+    doubled: separated && bodies.every(({ start, rule }) => findLastRule(text, start, rule!.bodyEnd) !== undefined),
     separator: separated ? separator : undefined,
     closed: closings !== undefined,
     quotes: QUOTES.find(

@@ -81,7 +81,7 @@ function readList(labelled: LabelledRegion, first: Label): ContextList | undefin
   const interior = readInterior(marks.text, lines, run.labels)
   if (!region.container && holdsQuestion(interior)) return undefined
   // blocks from another source stay separate, as does the line that announces them
-  if (interior.announces) return undefined
+  if (interior.announces || interior.doubled) return undefined
   const end = findListEnd(labelled, run, interior)
   if (end === undefined) return undefined
   const blocks = run.labels.map((label, i) => toBlock(marks.text, label, interior.ends[i] ?? end.block))
@@ -170,8 +170,19 @@ function findListEnd(
   // a document that begins like a prompt, such as `User: …`, would be ended by its own first line
   if (end === last.end) return undefined
   if (opening?.sign !== undefined && text.endsWith(opening.sign, end)) return undefined
-  if (endsInOwnRule(text, end)) return undefined
+  if (endsInOwnRule(text, end) || holdsLoneRule(labelled, last, interior, end)) return undefined
   return { block: end, list: ending.listEnd ?? end }
+}
+
+/** Returns whether only the last block holds a rule, which may divide it from the prompt. */
+function holdsLoneRule(
+  { marks, region, lines }: LabelledRegion,
+  last: Label,
+  { rule }: Interior,
+  end: number,
+): boolean {
+  if (rule || region.container || marks.whole) return false
+  return lines.notes.some(({ kind, start }) => kind === 'rule' && start > last.end && start < end)
 }
 
 /** Returns the furthest end of the last block. Undefined if that is uncertain. */
