@@ -129,7 +129,8 @@ export function documents(count: number): string[] {
   const words = 'alpha river Ünicode 42 the of retrieval, engine; "cache" block — token'.split(' ')
   return Array.from({ length: count }, (_, i) => {
     const text = Array.from({ length: 40 + (next() % 120) }, () => words[next() % words.length]).join(' ')
-    return `Document number ${i}: ${text}`
+    const name = String.fromCodePoint(97 + Math.floor(i / 26), 97 + (i % 26))
+    return `About ${name}: ${text}`
   })
 }
 

@@ -99,7 +99,7 @@ test('what is recorded holds no text unless it is asked for, and then the texts'
     await proxy.close()
     const [blocks, queries] = [linesOf('blocks.jsonl.gz'), linesOf('queries.jsonl.gz')]
     expect(queries).toHaveLength(3)
-    expect(blocks.some(({ text }) => String(text).includes('Document number'))).toBe(hasText)
+    expect(blocks.some(({ text }) => String(text).includes('About a'))).toBe(hasText)
     expect(JSON.stringify([blocks, queries]).includes('What is said')).toBe(hasText)
     const { stdout, status } = runReprise(['plan', lastPart()])
     expect([status, stdout.trim().split('\n').length]).toEqual([0, 3])
