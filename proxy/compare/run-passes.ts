@@ -76,7 +76,8 @@ async function runPass(
         ...toChat(pass, request, settings),
         body: toBody(request, historyOf(requests, i, results)),
         hasLogProbabilities: settings.hasLogProbabilities && !results.hasRefusedLogProbabilities,
-        ...(known ? { maxTokens: 1 } : {}),
+        // enough that numbers in the answer could be mapped back: a shorter answer keeps numbered lists in place
+        ...(known ? { maxTokens: 5 } : {}),
       })
       if (!known) results.add(pass.name, request.id, answer)
       progress.advance()

@@ -182,23 +182,12 @@ function* findMarkedContexts(
     if (task !== undefined) refuse(task, { start: list.blocks[0]!.start, end: list.end })
     return task === undefined
   }
-  const readByRules = function* (): Generator<
-    void,
-    { marked: readonly ContextList[]; guessed: readonly ContextList[] }
-  > {
-    const { lists: sure, refusals: seen } = yield* searchLists(whole, traits)
-    const reason = reasonOutside(whole, seen)
-    for (const { refused, at } of seen) refuse((refused === 'no_evidence' && reason) || refused, at)
-    const around = wordsAround(whole, sure)
-    const guessed = sure.filter((list) => isOpen(list, around))
-    return { marked: sure, guessed }
-  }
   const isOne = message.texts.length === 1
   const cut = isOne ? templates?.cut(message, whole) : undefined
-  const { marked, guessed } = cut
-    ? // the words around a known template's list differ from request to request
-      { marked: [cut], guessed: isOpen(cut, wordsAround(whole, [cut])) ? [cut] : [] }
-    : yield* readByRules()
+  const marked = cut ? [cut] : yield* readByRules(whole, traits, refuse)
+  // the words around a known template's list differ from request to request
+  const around = wordsAround(whole, marked)
+  const guessed = marked.filter((list) => isOpen(list, around))
   if (isOne && !cut) templates?.learn(message, whole, guessed)
   const place = (lists: readonly ContextList[]): PlacedLists => {
     const found = leaveOutAnswers(whole, lists).map((list) => toContext(list, whole, locate))
@@ -220,6 +209,18 @@ function* findMarkedContexts(
   const separated = known.filter((list) => list.certain.by === 'separator')
   const unaided = isAided ? place(preferCertain(guessed, separated)).contexts : undefined
   return { contexts, refusals, isSpanning: torn.length > 0, unaided }
+}
+
+/** Finds lists by their marks. Not a closure: V8 keeps what belongs to a generator function for long. */
+function* readByRules(
+  whole: string,
+  traits: Parameters<typeof searchLists>[1],
+  refuse: (refused: Reason, at: Span) => void,
+): Generator<void, readonly ContextList[]> {
+  const { lists, refusals } = yield* searchLists(whole, traits)
+  const reason = reasonOutside(whole, refusals)
+  for (const { refused, at } of refusals) refuse((refused === 'no_evidence' && reason) || refused, at)
+  return lists
 }
 
 /** Returns why the task, judged without the text that lacks evidence, would leave that text alone anyway. */
