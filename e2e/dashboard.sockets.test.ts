@@ -65,7 +65,7 @@ async function sendRequests(): Promise<void> {
 
 describe.skipIf(chromiumPath === undefined)('the dashboard in Chromium', () => {
   beforeAll(async () => {
-    ;({ child, url, adminUrl } = await startReprise())
+    ;({ child, url, adminUrl } = await startReprise('--mode', 'on'))
     await sendRequests()
     browser = await startTestBrowser()
     page = await openPage(adminUrl)
@@ -190,6 +190,19 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in Chromium', () => {
     expect((await stats()).outcomes).toEqual({ finished: 8 })
   })
 
+  test('has an example in which blocks move, in the default mode too', async () => {
+    const standard = await startReprise()
+    try {
+      const opened = await openPage(standard.adminUrl)
+      await opened.click('#example')
+      await opened.click('#explain button[type=submit]')
+      await opened.locator('#summary', { hasText: /rewritten3 blocks, [23] moved/ }).waitFor()
+      await opened.close()
+    } finally {
+      standard.child.kill('SIGKILL')
+    }
+  })
+
   test('has an example in which blocks move, with the request that they are moved for', async () => {
     const before = (await stats()).outcomes
     await page.click('#example')
@@ -203,7 +216,7 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in Chromium', () => {
     expect((await stats()).outcomes).toEqual(before)
     await page.fill('#earlier', '')
     await page.click('#explain button[type=submit]')
-    await page.locator('#summary', { hasText: 'unchanged: nothing_to_gain' }).waitFor()
+    await page.locator('#summary', { hasText: '3 blocks, 0 moved' }).waitFor()
   })
 
   test('says what is wrong with requests that were sent before', async () => {

@@ -4,6 +4,7 @@ import { request as httpRequest } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { RunningProxy } from '#proxy/main.ts'
+import { metricOf } from './placed-blocks.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
 import { errorOf, postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
 
@@ -165,6 +166,7 @@ describe('a chat completion request', () => {
     )
     expect(first).toEqual(blocks)
     expect(second).toEqual(found === '0' ? blocks.toReversed() : blocks)
+    expect(await metricOf(proxy.adminUrl, 'reprise_fail_open_total{reason="templates"}')).toBe(0)
   })
 
   test('made of markers only, or with a block that stands twice, loses nothing', async () => {

@@ -31,11 +31,16 @@ async function startDouble(port?: number): Promise<RecordingEngineDouble> {
   return { ...double, close }
 }
 
-/** Returns an address that refuses connections until something listens there. */
+/**
+ * Returns an address that refuses connections until something listens there. Its port is none of those that the system
+ * hands out, since another test's server could get it.
+ */
 async function refusingPort(): Promise<{ port: number; url: string }> {
-  const { port, url, close } = await startDouble()
-  await close()
-  return { port, url }
+  for (let port = 20_000 + (process.pid % 10_000); ; port++) {
+    const double = await startDouble(port).catch(() => undefined)
+    await double?.close()
+    if (double) return double
+  }
 }
 
 const ask = (proxy: RunningProxy, body: unknown, path = '/v1/chat/completions'): Promise<Response> =>

@@ -1,3 +1,5 @@
+import { isCount } from './json-object.ts'
+
 /** Pages of its context that a vLLM with page selection read while decoding, summed over the steps of an answer. */
 export interface PageUsage {
   readonly listed: number
@@ -34,8 +36,4 @@ export function sumOfPages(a: PageUsage, b: PageUsage): PageUsage {
     choices: a.choices + b.choices,
     backtracks: a.backtracks + b.backtracks,
   }
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0
 }

@@ -38,6 +38,7 @@ export const failOpenReasons = [
   'redis_value',
   'redis_write',
   'refused_rewritten',
+  'templates',
   'too_large_to_rewrite',
   'unknown_turn',
   'ambiguous_turn',

@@ -121,27 +121,29 @@ const examples = [
     const { question, items } = texts.byTrace.code[i % texts.byTrace.code.length]!
     return { items: [...texts.talks[3]!.slice(0, 6), ...items.slice(0, 12).map(({ text }) => text)], question }
   }),
-  stream('ranked facts, then turns of a chat', (random, texts) => {
-    const at = texts.talks.map(() => 0)
-    return (i) => {
-      const talk = random.below(texts.talks.length)
-      at[talk]! += 2
-      const { question, items } = texts.byTrace.code[i % texts.byTrace.code.length]!
-      const turns = texts.talks[talk]!.slice(at[talk]!, at[talk]! + 6)
-      return { items: [...items.slice(0, 12).map(({ text }) => text), ...turns], question }
-    }
-  }),
-  stream('turns of a chat, then ranked facts', (random, texts) => {
-    const at = texts.talks.map(() => 0)
-    return (i) => {
-      const talk = random.below(texts.talks.length)
-      at[talk]! += 2
-      const { question, items } = texts.byTrace.code[i % texts.byTrace.code.length]!
-      const turns = texts.talks[talk]!.slice(at[talk]!, at[talk]! + 6)
-      return { items: [...turns, ...items.slice(0, 12).map(({ text }) => text)], question }
-    }
-  }),
+  withTurns('ranked facts, then turns of a chat', (facts, turns) => [...facts, ...turns]),
+  withTurns('turns of a chat, then ranked facts', (facts, turns) => [...turns, ...facts]),
 ]
+
+/** Ranked facts together with the next turns of a chat. */
+function withTurns(name: string, join: (facts: string[], turns: string[]) => string[]): OrderedStream {
+  return stream(name, (random, texts) => {
+    const at = texts.talks.map(() => 0)
+    return (i) => {
+      const talk = random.below(texts.talks.length)
+      at[talk]! += 2
+      const { question, items } = texts.byTrace.code[i % texts.byTrace.code.length]!
+      const turns = texts.talks[talk]!.slice(at[talk]!, at[talk]! + 6)
+      return {
+        items: join(
+          items.slice(0, 12).map(({ text }) => text),
+          turns,
+        ),
+        question,
+      }
+    }
+  })
+}
 
 /** Excerpts and subsets of texts of one kind, which stand in the order of the text. */
 export function streamsOfKinds(kinds: Iterable<string>): OrderedStream[] {

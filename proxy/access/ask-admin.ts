@@ -1,4 +1,5 @@
 import { ConfigError } from '../errors.ts'
+import { tryJson } from '../json/try-json.ts'
 
 /** Where a proxy's admin listener is, if nothing else is configured. */
 export const defaultAdmin = 'http://127.0.0.1:9090'
@@ -24,9 +25,5 @@ export async function askAdmin<Answer>(admin: string, path: string, method: stri
 }
 
 function messageOf(answer: string): string | undefined {
-  try {
-    return (JSON.parse(answer) as { error?: { message?: string } }).error?.message
-  } catch {
-    return undefined
-  }
+  return (tryJson(answer) as { error?: { message?: string } } | null | undefined)?.error?.message
 }

@@ -8,6 +8,11 @@ export interface EngineCredentials {
 
 const credentialHeaders = new Set(['authorization', 'x-api-key'])
 
+/** Returns those of some headers by which an engine authorises a client; names and values alternating. */
+export function credentialsOf(headers: readonly string[]): string[] {
+  return headers.filter((_, i) => credentialHeaders.has(headers[i - (i % 2)]!.toLowerCase()))
+}
+
 /** The client's headers, names and values alternating, with the credentials that the engine should see. */
 export function withEngineCredentials(
   rawHeaders: readonly string[],

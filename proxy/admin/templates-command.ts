@@ -1,8 +1,7 @@
 import Table from 'cli-table3'
 import type { Command } from 'commander'
-import { askAdmin, defaultAdmin } from '../access/ask-admin.ts'
-import { argument } from '../command-arguments.ts'
-import { readUrl } from '../config/read-arguments.ts'
+import { askAdmin } from '../access/ask-admin.ts'
+import { withAdmin } from '../config/admin-option.ts'
 import type { TemplateDescription } from '../templates/describe-template.ts'
 
 interface Options {
@@ -14,15 +13,7 @@ interface Options {
 export function addTemplatesCommand(program: Command): void {
   const templates = program.command('templates').description('the templates of prompts that a running proxy knows')
   const add = (name: string, description: string): Command =>
-    templates
-      .command(name, { isDefault: name === 'list' })
-      .description(description)
-      .option(
-        '--admin <url>',
-        "the proxy's admin listener; its token is REPRISE_ADMIN_TOKEN",
-        argument(readUrl),
-        defaultAdmin,
-      )
+    withAdmin(templates.command(name, { isDefault: name === 'list' })).description(description)
   add('list', 'lists them: state, requests, what moving their blocks gains or would gain')
     .option('--json', 'prints what GET /v1/templates answers')
     .action(list)

@@ -3,6 +3,7 @@ import { askEngine } from '#engine-adapters/ask-engine.ts'
 import type { EngineAdapter } from '#engine-adapters/engine-adapter.ts'
 import type { EngineClient } from '#engine-adapters/engine-client.ts'
 import type { PromptTokens } from '#index/mirror/token-mirror.ts'
+import { credentialsOf } from '../access/engine-credentials.ts'
 import { readTokens, type SentBody, type TokenQuestions, tokenQuestions } from './token-question.ts'
 
 /** The tokens of one prompt of a request, and the salt that separates its cache. */
@@ -25,8 +26,6 @@ const timeoutMilliseconds = 10_000
 const refusedMilliseconds = 60_000
 /** The endpoint is not enabled (vLLM 0.32), does not exist, or is not implemented. */
 const refusals = new Set([403, 404, 405, 501])
-/** The headers by which the engine authorises a client. */
-const passedOn = new Set(['authorization', 'x-api-key'])
 
 /** Asks an engine for the tokens of prompts sent to it, once per prompt, a few at a time. */
 export class TokenAsker {
@@ -103,8 +102,4 @@ export class TokenAsker {
       next?.()
     }
   }
-}
-
-function credentialsOf(headers: readonly string[]): string[] {
-  return headers.filter((_, i) => passedOn.has(headers[i - (i % 2)]!.toLowerCase()))
 }

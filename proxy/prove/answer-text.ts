@@ -4,6 +4,7 @@ import { EventSplitter } from '../answer/events/event-splitter.ts'
 import { findEventTexts } from '../answer/events/find-event-texts.ts'
 import { readEvent } from '../answer/events/read-event.ts'
 import { findAnswerTexts } from '../answer/find-answer-texts.ts'
+import { tryJson } from '../json/try-json.ts'
 
 /** A longer answer is not kept. */
 const mostBytes = 256 * 1024
@@ -38,7 +39,7 @@ export class AnswerText {
   }
 
   #readBody(bytes: Buffer): string[] {
-    return findAnswerTexts(this.#api, parse(bytes.toString())).map(({ text }) => text)
+    return findAnswerTexts(this.#api, tryJson(bytes.toString())).map(({ text }) => text)
   }
 
   #readStream(bytes: Buffer): string[] {
@@ -46,19 +47,11 @@ export class AnswerText {
     for (const part of new EventSplitter(mostBytes).push(bytes)) {
       const event = part.kind === 'event' ? readEvent(part.bytes) : undefined
       if (event === undefined) continue
-      for (const { of, text, isCumulative } of findEventTexts(this.#api, parse(event.data)).texts) {
+      // the last event of a stream is no JSON
+      for (const { of, text, isCumulative } of findEventTexts(this.#api, tryJson(event.data)).texts) {
         if (of !== undefined) texts.set(of, isCumulative ? text : (texts.get(of) ?? '') + text)
       }
     }
     return [...texts.values()]
-  }
-}
-
-/** The last event of a stream is no JSON. */
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
   }
 }

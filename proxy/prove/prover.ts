@@ -1,8 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { askEngine } from '#engine-adapters/ask-engine.ts'
+import type { Json } from '#engine-adapters/json-object.ts'
 import type { AskScores, TokenScores } from '#engine-adapters/scoring/answer-score.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
+import { credentialsOf } from '../access/engine-credentials.ts'
 import { cacheSaltOf } from '../access/tenant.ts'
 import type { Call, RoutedCall } from '../call/call.ts'
 import { toDecisionInput } from '../call/to-decision-input.ts'
@@ -51,12 +53,11 @@ const idleCheckMilliseconds = 25
 const longestWaitMilliseconds = 120_000
 /** Of the time in which an engine is idle, at most this share is taken. */
 const longestShare = 0.2
-const credentials = new Set(['authorization', 'x-api-key'])
 
 /**
- * Proves by likelihood that the order of a template's lists means nothing to the model: the answer that it gave to a
- * prompt as received is scored under the prompt with the list in another order (docs/templates.md). It happens afterwards, one
- * sample at a time, while the engine is idle; a client's request interrupts it. No request waits for it.
+ * Proves by likelihood that the order of a template's lists means nothing to the model (docs/templates.md). The answer
+ * that it gave to a prompt as received is scored under the prompt with the list in another order. This happens
+ * afterwards, one sample at a time, while the engine is idle. A client's request interrupts it and never waits for it.
  */
 export class Prover {
   readonly #options: ProverOptions
@@ -158,12 +159,13 @@ export class Prover {
     const members = membersOf(call.content.received)
     const salt = cacheSaltOf(caller.tenant, members.cache_salt, settings.saltSecret)
     const { cache_salt } = replica.adapter.tagRequest('' as never, salt, members).members
-    const tag = cache_salt === undefined ? {} : { cache_salt }
+    if (cache_salt === undefined) return variants
+    const salted = (own: Json): Json => ({ ...own, cache_salt })
     return {
       ...variants,
-      received: { ...variants.received, ...tag },
-      rewritten: { ...variants.rewritten, ...tag },
-      harmless: { ...variants.harmless, ...tag },
+      received: salted(variants.received),
+      rewritten: salted(variants.rewritten),
+      harmless: salted(variants.harmless),
     }
   }
 }
@@ -224,9 +226,7 @@ class AnswerFollower {
 
   /** `headers`: names and values, alternating. */
   sent(headers: readonly string[]): void {
-    this.#headers = headers.flatMap((name, i) =>
-      i % 2 === 0 && credentials.has(name.toLowerCase()) ? [name, headers[i + 1]!] : [],
-    )
+    this.#headers = credentialsOf(headers)
   }
 
   onHead(headers: IncomingHttpHeaders): void {

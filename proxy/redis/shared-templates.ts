@@ -1,6 +1,9 @@
 import { isObject } from '#engine-adapters/json-object.ts'
+import { tryJson } from '../json/try-json.ts'
 import type { RedisFault } from '../reasons.ts'
+import type { Template } from '../templates/template.ts'
 import type { TemplateBook, TimedSaid } from '../templates/template-book.ts'
+import { isTemplateId } from '../templates/template-id.ts'
 import { readTemplate, writeTemplate } from '../templates/template-record.ts'
 import { getCommand, type RedisReply, setCommand } from './connection/redis-command.ts'
 import type { RedisAccess } from './connection/redis-connection.ts'
@@ -104,7 +107,7 @@ export class SharedTemplates {
     const unread = [...told].filter(([id, requests]) => requests > growth * (templates.get(id)?.requests ?? 0))
     await this.#read(unread.slice(0, mostAtOnce).map(([id]) => id))
     const ahead = templates.all.filter(({ id, requests }) => requests > growth * (told.get(id) ?? 0))
-    await this.#write(ahead.slice(0, mostAtOnce).map(({ id }) => id))
+    await this.#write(ahead.slice(0, mostAtOnce))
   }
 
   async #read(ids: readonly string[]): Promise<void> {
@@ -120,15 +123,14 @@ export class SharedTemplates {
     }
   }
 
-  async #write(ids: readonly string[]): Promise<void> {
-    const { redis, templates, ttlSeconds } = this.#options
-    const known = ids.flatMap((id) => templates.get(id) ?? [])
-    if (known.length === 0) return
+  async #write(templates: readonly Template[]): Promise<void> {
+    if (templates.length === 0) return
+    const { redis, ttlSeconds } = this.#options
     const { counts } = this.#keys
-    const scores = known.flatMap(({ id, requests }) => [requests, id])
+    const scores = templates.flatMap(({ id, requests }) => [requests, id])
     this.#count(
       await redis.write([
-        ...known.map((template) => setCommand(this.#keys.record(template.id), writeTemplate(template), ttlSeconds)),
+        ...templates.map((template) => setCommand(this.#keys.record(template.id), writeTemplate(template), ttlSeconds)),
         { key: counts, name: 'zadd', args: [counts, 'GT', ...scores] },
         { key: counts, name: 'expire', args: [counts, ttlSeconds] },
       ]),
@@ -141,16 +143,11 @@ export class SharedTemplates {
 }
 
 function readSaid(value: unknown): Record<string, TimedSaid> | undefined {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(String(value))
-  } catch {
-    return undefined
-  }
+  const parsed = tryJson(String(value))
   if (!isObject(parsed)) return undefined
   const entries = Object.entries(parsed)
   const isSound = entries.every(([id, told]) => {
-    if (!/^[A-Za-z0-9]{12}$/.test(id) || !Array.isArray(told)) return false
+    if (!isTemplateId(id) || !Array.isArray(told)) return false
     const [said, at] = told
     return (said === 'on' || said === 'off' || said === null) && Number.isFinite(at)
   })
@@ -162,7 +159,7 @@ function readCounts(value: unknown): Map<string, number> | undefined {
   const counts = new Map<string, number>()
   for (let i = 0; i < value.length; i += 2) {
     const [id, requests] = [String(value[i]), Number(value[i + 1])]
-    if (/^[A-Za-z0-9]{12}$/.test(id) && Number.isFinite(requests)) counts.set(id, requests)
+    if (isTemplateId(id) && Number.isFinite(requests)) counts.set(id, requests)
   }
   return counts
 }

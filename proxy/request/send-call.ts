@@ -156,14 +156,15 @@ export function idsOfPrompts(
 
 /** Marks the request as sent, so that requests decided while it waits can follow its order. */
 function commit(
-  { store, processed, chunks, templates, log }: Pipeline,
+  pipeline: Pipeline,
   call: Call,
   { replica, decision }: RoutedCall,
   ids: readonly RequestId[],
   { request, readsCache }: { readonly request: RequestId; readonly readsCache: boolean },
 ): { takeBack(): void } {
+  const { store, processed, chunks } = pipeline
   if (decision.fault !== undefined) {
-    log.error({ request, error: decision.fault }, 'request forwarded as received because of a fault of ours')
+    pipeline.log.error({ request, error: decision.fault }, 'request forwarded as received because of a fault of ours')
   }
   const before = [...decision.turns.keys()].map((turn) => store.recall(turn))
   for (const [turn, sent] of decision.turns) store.remember(turn, sent)
@@ -171,7 +172,7 @@ function commit(
     replica.cache.sent(id, decision.sent[i]!, readsCache, decision.exactLengths[i])
   }
   processed.note(replica.id, call.caller.tenant, contentsOf(decision).blocks)
-  setImmediate(() => noteLists(templates, call.caller.tenant, decision))
+  learnTemplates(pipeline, call.caller.tenant, decision, request)
   const known = decision.contexts.map(({ found }) => found.certain?.chunks ?? [])
   if (known.some(({ length }) => length > 0)) chunks.noteLists(known, askedText(decision))
   return {
@@ -183,6 +184,25 @@ function commit(
       }
     },
   }
+}
+
+/** Learns from a request's lists once it is on its way. A fault of ours is counted and logged, and has no other effect. */
+function learnTemplates(
+  { templates, telemetry, log }: Pipeline,
+  tenant: string,
+  { contexts, worlds }: Decision,
+  request: RequestId,
+): void {
+  // by then they may have been released
+  const texts = worlds?.texts
+  setImmediate(() => {
+    try {
+      noteLists(templates, tenant, contexts, texts)
+    } catch (error) {
+      telemetry.metrics.failOpen.inc({ reason: 'templates' })
+      log.error({ request, error }, 'nothing was learned of templates because of a fault of ours')
+    }
+  })
 }
 
 /** Returns the search path by which the scheduler groups; it begins with the tree and the branch below its root. */

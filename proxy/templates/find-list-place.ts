@@ -1,6 +1,7 @@
 import type { PromptMessage } from '../prompt/body/prompt.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import type { ListPlace } from '../prompt/body/template-use.ts'
+import { commonEdges } from './common-edges.ts'
 
 const longestLead = 48
 const longestSide = 40
@@ -64,24 +65,11 @@ function gapOf({ slots }: PromptContext, texts: readonly string[]): string {
   // white space beside a content may be the document's own
   const [one, other = one] = gaps.map((gap) => fold(shorten(gap.trim()).replace(QUOTED, '"…"').replace(NAMED, '$1…')))
   if (one === other) return one!
-  const start = commonPrefix(one!, other!)
-  return `${one!.slice(0, start)}…${one!.slice(one!.length - commonSuffix(one!, other!, start))}`
+  const { start, end } = commonEdges([one!, other!])
+  return `${one!.slice(0, start)}…${one!.slice(one!.length - end)}`
 }
 
 /** Only the ends of a long gap are markup. */
 function shorten(gap: string): string {
   return gap.length <= 2 * longestSide ? gap : `${gap.slice(0, longestSide)}…${gap.slice(-longestSide)}`
-}
-
-function commonPrefix(one: string, other: string): number {
-  let length = 0
-  while (length < one.length && one[length] === other[length]) length++
-  return length
-}
-
-function commonSuffix(one: string, other: string, start: number): number {
-  const most = Math.min(one.length, other.length) - start
-  let length = 0
-  while (length < most && one.at(-1 - length) === other.at(-1 - length)) length++
-  return length
 }

@@ -1,26 +1,34 @@
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import type { TemplateBook } from './template-book.ts'
 
-/** A request's lists as they were sent, and the texts they were found in. */
-interface SentLists {
-  readonly contexts: readonly { readonly found: PromptContext; readonly order: readonly number[] }[]
-  readonly worlds?: { readonly texts: readonly string[] } | undefined
+/** A list as it was found, and its order as it was sent. */
+interface SentList {
+  readonly found: PromptContext
+  readonly order: readonly number[]
 }
 
-/** Learns from the lists of a request that was sent. A list that was sent before is no evidence. */
-export function noteLists(book: TemplateBook, tenant: string, { contexts, worlds }: SentLists): void {
+/**
+ * Learns from the lists of a request that was sent; `texts` are those they were found in, undefined if nothing is kept
+ * of them. A list that was sent before is no evidence.
+ */
+export function noteLists(
+  book: TemplateBook,
+  tenant: string,
+  lists: readonly SentList[],
+  texts: readonly string[] | undefined,
+): void {
   const followed = new Set<string>()
-  for (const { found, order } of contexts) {
+  for (const { found, order } of lists) {
     const { template, slots, blocks, contents, certain } = found
     if (template?.isFollowed) followed.add(template.id)
-    if (template === undefined || template.isPast || worlds === undefined) continue
+    if (template === undefined || template.isPast || texts === undefined) continue
     book.note(tenant, template, {
       blocks,
       contents,
       sizes: slots.map(({ start, end }) => end - start),
       text: (place) => {
         const { text, content } = slots[place]!
-        return worlds.texts[text]!.slice(content.start, content.end)
+        return texts[text]!.slice(content.start, content.end)
       },
       question: template.question,
       foundBy: certain?.by ?? 'rules',

@@ -1,6 +1,6 @@
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import type { LaidOutMessage, PermitLists } from '../prompt/layout.ts'
-import { wordsOutside } from '../prompt/places/mark-spoken-of.ts'
+import { isOfSystem, wordsOutside } from '../prompt/places/mark-spoken-of.ts'
 import type { Mode } from '../settings.ts'
 import { findListPlace } from './find-list-place.ts'
 import type { TemplateBook } from './template-book.ts'
@@ -21,10 +21,7 @@ interface Permission {
 export function permitLists(book: TemplateBook, { tenant, api, mode }: Permission): PermitLists {
   return (messages, texts) => {
     if (!messages.some(({ contexts }) => contexts.some(isJudged))) return messages
-    const system = textOf(
-      messages.find(({ message }) => isOfSystem(message.role)),
-      texts,
-    )
+    const system = textOf(messages.find(isOfSystem), texts)
     const asking = messages.findLast(({ message }) => message.role === 'user')
     const asked = asking && wordsOutside(asking, texts).slice(-longestQuestion)
     const lastAnswer = messages.findLastIndex(({ message }) => message.role === 'assistant')
@@ -49,10 +46,6 @@ export function permitLists(book: TemplateBook, { tenant, api, mode }: Permissio
 /** Whether a list needs permission: it was found, not stated, and could be moved. */
 function isJudged({ slots, isResult, certain }: PromptContext): boolean {
   return !isResult && slots.length > 1 && (certain === undefined || certain.by === 'known_chunks')
-}
-
-function isOfSystem(role: string): boolean {
-  return role === 'system' || role === 'developer'
 }
 
 function textOf(laidOut: LaidOutMessage | undefined, texts: readonly string[]): string {

@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache'
-import { digestOf } from '#index/context-block.ts'
 import type { ListPlace, TemplateUse } from '../prompt/body/template-use.ts'
 import type { KnownTemplates } from '../prompt/find-contexts.ts'
 import type { Mode } from '../settings.ts'
 import { KnownCuts } from './known-cuts.ts'
 import type { ProofSample } from './proof/proof.ts'
 import { mayMove, type Said, type SeenList, Template, type TemplateState } from './template.ts'
+import { nameTemplate } from './template-id.ts'
 
 /** All templates, and those of one tenant: some 100 KB each at most. */
 const mostTemplates = 512
@@ -104,7 +104,10 @@ export class TemplateBook {
   /** How many templates stand where. */
   get states(): Map<TemplateState, number> {
     const states = new Map<TemplateState, number>()
-    for (const { id } of this.all) states.set(this.stateOf(id), (states.get(this.stateOf(id)) ?? 0) + 1)
+    for (const { id } of this.all) {
+      const state = this.stateOf(id)
+      states.set(state, (states.get(state) ?? 0) + 1)
+    }
     return states
   }
 
@@ -195,14 +198,4 @@ export class TemplateBook {
     if (count > 0) this.#byTenant.set(tenant, count)
     else this.#byTenant.delete(tenant)
   }
-}
-
-const nameLength = 12
-
-/** Names a template: tenants never share one. */
-function nameTemplate(tenant: string, place: ListPlace): string {
-  const { api, role, tool, system, lead, gap, tail } = place
-  const digest = digestOf(JSON.stringify([tenant, api, role, tool, system, lead, gap, tail])).slice(0, nameLength)
-  // an argument that begins with a hyphen is an option to commands
-  return digest.replaceAll('-', 'x').replaceAll('_', 'y')
 }

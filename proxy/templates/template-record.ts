@@ -1,12 +1,13 @@
-import { isObject } from '#engine-adapters/json-object.ts'
+import { isCount, isObject } from '#engine-adapters/json-object.ts'
+import { tryJson } from '../json/try-json.ts'
 import type { ListPlace } from '../prompt/body/template-use.ts'
 import { Proof } from './proof/proof.ts'
 import { Template } from './template.ts'
+import { isTemplateId } from './template-id.ts'
 import { TrafficEvidence } from './traffic/traffic-evidence.ts'
 
 const placeNames = ['api', 'role', 'tool', 'system', 'lead', 'gap', 'tail'] as const
 const longestName = 1_024
-const ID = /^[A-Za-z0-9]{12}$/
 
 /** Writes what is known of a template, for other proxies and for later. */
 export function writeTemplate(template: Template): string {
@@ -18,10 +19,10 @@ export function writeTemplate(template: Template): string {
 
 /** Reads a template; undefined if the text is not one, since anything may be in Redis. */
 export function readTemplate(text: string): Template | undefined {
-  const record = parse(text)
+  const record = tryJson(text)
   if (!isObject(record)) return undefined
   const { id, tenant, place, found_by: foundBy } = record
-  if (typeof id !== 'string' || !ID.test(id) || !isName(tenant) || !isName(foundBy)) return undefined
+  if (!isTemplateId(id) || !isName(tenant) || !isName(foundBy)) return undefined
   const counts = [record.requests, record.blocks, record.moved, record.followed]
   const [traffic, proof] = [TrafficEvidence.fromRecord(record.traffic), Proof.fromRecord(record.proof)]
   if (!counts.every(isCount) || traffic === undefined || proof === undefined) return undefined
@@ -30,20 +31,8 @@ export function readTemplate(text: string): Template | undefined {
   return Object.assign(new Template(tenant, id), { place, foundBy, requests, blocks, moved, followed, traffic, proof })
 }
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 function isName(value: unknown): value is string {
   return typeof value === 'string' && value.length <= longestName
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0
 }
 
 function isPlace(value: unknown): value is ListPlace {

@@ -4,9 +4,8 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { Command } from 'commander'
-import { askAdmin, defaultAdmin } from '../../access/ask-admin.ts'
-import { argument } from '../../command-arguments.ts'
-import { readUrl } from '../../config/read-arguments.ts'
+import { askAdmin } from '../../access/ask-admin.ts'
+import { withAdmin } from '../../config/admin-option.ts'
 import { ConfigError, ProxyError } from '../../errors.ts'
 import type { GivenChunk, PutReport } from '../known-chunks.ts'
 import { readChunkLine, toChunk } from './read-chunks.ts'
@@ -23,13 +22,6 @@ const batchChunks = 2_000
 /** Adds `reprise chunks`, which registers the chunks of a corpus with a running proxy. */
 export function addChunksCommand(program: Command): void {
   const chunks = program.command('chunks').description('the chunks whose borders a running proxy knows in any prompt')
-  const withAdmin = (command: Command): Command =>
-    command.option(
-      '--admin <url>',
-      "the proxy's admin listener; its token is REPRISE_ADMIN_TOKEN",
-      argument(readUrl),
-      defaultAdmin,
-    )
   withAdmin(chunks.command('add'))
     .description(
       'registers chunks: JSONL of {"id"?,"text"}, a text file, a folder of such files, or - for JSONL from stdin',

@@ -138,7 +138,7 @@ function withoutFarLines(lines) {
   return kept
 }
 
-/** A request, and an earlier one of another user: they share two documents. */
+/** A request, and an earlier one of another user: they share two documents, and say that their lists may be reordered. */
 function exampleRequests() {
   const seine =
     'The Seine rises near Dijon and flows through Troyes, Paris and Rouen to the English Channel at Le Havre. It is 777 kilometres long, and ships reach Paris on it. Its largest tributaries are the Marne, the Oise and the Yonne; locks keep it deep enough in dry summers.'
@@ -152,7 +152,7 @@ function exampleRequests() {
     const list = documents.map((text, i) => `<document index="${i + 1}">\n${text}\n</document>`).join('\n')
     const content = `<documents>\n${list}\n</documents>\n\nQuestion: ${question}`
     const system = { role: 'system', content: 'Answer from the documents.' }
-    return { model: 'example', messages: [system, { role: 'user', content }] }
+    return { model: 'example', messages: [system, { role: 'user', content }], reprise: { options: { set: true } } }
   }
   return {
     earlier: [requestOf([paris, seine, loire], 'How long is the river in Paris?')],

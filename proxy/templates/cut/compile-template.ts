@@ -3,7 +3,7 @@ import type { PartMark, PartPattern, Template, TemplatePart, TemplateParts } fro
 // a closing tag behind the list belongs to it: words of ours go behind it
 const CLOSING_TAG = /^\s*(?:<\/[\w:.-]{1,60}>|\[\/[\w:.-]{1,60}\])/
 
-/** Prepares a template for searching. It has to be one in which `findTemplateFault` finds nothing. */
+/** Prepares a template for searching. Parts that a developer wrote have to be without faults (`readTemplate`). */
 export function compileTemplate({ before, open, close, join, after }: TemplateParts): Template {
   // white space at a block's edges stays in its place when blocks move
   const opening = splitFront(open)
@@ -66,7 +66,8 @@ function toPattern(groups: readonly (readonly TemplatePart[])[]): PartPattern {
   return { parts, marks }
 }
 
-function toLiterals(literal: string): TemplatePart[] {
+/** Returns a text as parts: none if it is empty. */
+export function toLiterals(literal: string): TemplatePart[] {
   return literal === '' ? [] : [{ literal }]
 }
 

@@ -1,5 +1,6 @@
 import type { BlockSpan } from '../../prompt/context-list.ts'
-import { compileTemplate } from './compile-template.ts'
+import { commonEdges } from '../common-edges.ts'
+import { compileTemplate, toLiterals } from './compile-template.ts'
 import type { Template, TemplatePart } from './template.ts'
 
 /** A list that was found in a text, whose borders are those of a template if it can be told by literals. */
@@ -29,11 +30,11 @@ export function deriveTemplate(text: string, { blocks, positional }: FoundList):
   const front = LAST_LINES.exec(text.slice(Math.max(0, first.start - longestSide), first.start))?.[1] ?? ''
   const label = FIRST_LABEL.exec(text.slice(last.end, last.end + longestSide))?.[0] ?? ''
   return compileTemplate({
-    before: text.slice(0, first.start).trim() === '' ? 'start' : toParts(front),
+    before: text.slice(0, first.start).trim() === '' ? 'start' : toLiterals(front),
     open,
-    close: toParts(close),
+    close: toLiterals(close),
     join,
-    after: text.slice(last.end).trim() === '' ? 'end' : label.trim() === '' ? undefined : toParts(label),
+    after: text.slice(last.end).trim() === '' ? 'end' : label.trim() === '' ? undefined : toLiterals(label),
   })
 }
 
@@ -61,19 +62,11 @@ function commonParts(openings: readonly (readonly string[])[]): TemplatePart[] |
 
 function commonOf(pieces: readonly string[]): TemplatePart[] | undefined {
   const [first] = pieces as [string]
-  if (areEqual(pieces)) return toParts(first)
-  let start = 0
-  while (start < first.length && pieces.every((piece) => piece[start] === first[start])) start++
-  let end = 0
-  const most = Math.min(...pieces.map(({ length }) => length)) - start
-  while (end < most && pieces.every((piece) => piece.at(-1 - end) === first.at(-1 - end))) end++
+  if (areEqual(pieces)) return toLiterals(first)
+  const { start, end } = commonEdges(pieces)
   const hasLine = pieces.some((piece) => piece.slice(start, piece.length - end).includes('\n'))
   if (hasLine || start === 0) return undefined
-  return [...toParts(first.slice(0, start)), 'any', ...toParts(end === 0 ? '' : first.slice(-end))]
-}
-
-function toParts(literal: string): TemplatePart[] {
-  return literal === '' ? [] : [{ literal }]
+  return [...toLiterals(first.slice(0, start)), 'any', ...toLiterals(end === 0 ? '' : first.slice(-end))]
 }
 
 function areEqual(values: readonly string[]): boolean {

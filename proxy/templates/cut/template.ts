@@ -1,7 +1,7 @@
 /** What a template is made of: a literal, anything within one line, or the number of a block's place. */
 export type TemplatePart = { readonly literal: string } | 'any' | 'number'
 
-/** How an application writes a list of blocks. A template is checked by `findTemplateFault`. */
+/** How an application writes a list of blocks. `readTemplate` checks one that a developer wrote. */
 export interface TemplateParts {
   /** directly in front of the first block; `start`: nothing but white space is; undefined: not known */
   readonly before?: readonly TemplatePart[] | 'start' | undefined

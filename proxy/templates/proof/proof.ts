@@ -1,4 +1,4 @@
-import { isObject } from '#engine-adapters/json-object.ts'
+import { isCount, isObject } from '#engine-adapters/json-object.ts'
 import { type MeanInterval, WeightedMean, type WeightedSums } from './weighted-mean.ts'
 
 /** Log probabilities of the tokens of one answer, given to the prompt as received, under three prompts. */
@@ -107,10 +107,6 @@ function lossesOf(received: readonly number[], other: readonly number[]): number
 
 function meanOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0
 }
 
 /** Weights are at most 1 a sample, and values at most twice the largest loss. */

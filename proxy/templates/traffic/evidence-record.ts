@@ -1,3 +1,4 @@
+import { isObject } from '#engine-adapters/json-object.ts'
 import { mostListed, noCounts, type OrderCounts, type OrderEvidence, remembered } from './order-evidence.ts'
 import type { Relevance } from './relevance.ts'
 
@@ -55,7 +56,7 @@ export function unpackRecord(
   order: OrderEvidence,
   relevance: Relevance,
 ): { requests: number; judged: number; isSet: boolean } | undefined {
-  if (!isRecord(value) || value.version !== version || typeof value.isSet !== 'boolean') return undefined
+  if (!isObject(value) || value.version !== version || typeof value.isSet !== 'boolean') return undefined
   const numbers = readNumbers(value.numbers)
   const columns = readColumns(value.columns)
   const wagers = readWagers(value.wagers)
@@ -72,7 +73,7 @@ const otherNumbers = { requests: 0, judged: 0, noted: 0, documentTexts: 0, quest
 type Numbers = Record<keyof OrderCounts | keyof typeof otherNumbers, number>
 
 function readNumbers(value: unknown): Numbers | undefined {
-  if (!isRecord(value)) return undefined
+  if (!isObject(value)) return undefined
   const names = [...Object.keys(noCounts), ...Object.keys(otherNumbers)]
   const isCount = (count: unknown): boolean =>
     Number.isInteger(count) && (count as number) >= 0 && (count as number) <= mostCount
@@ -88,7 +89,7 @@ function readWagers(value: unknown): readonly [number[], number[]] | undefined {
 }
 
 function readColumns(value: unknown): Record<Column, Uint8Array> | undefined {
-  if (!isRecord(value)) return undefined
+  if (!isObject(value)) return undefined
   const columns = Object.entries(lengths).map(([name, length]) => {
     const text = value[name]
     if (typeof text !== 'string' || text.length > Math.ceil(length / 3) * 4) return undefined
@@ -138,8 +139,4 @@ function pack(column: Uint8Array | Uint16Array | Uint32Array | Float64Array): st
 
 function toWords16(bytes: Uint8Array): Uint16Array {
   return new Uint16Array(bytes.buffer, 0, bytes.length >> 1)
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -91,9 +91,9 @@ export class TrafficEvidence {
 
   get verdict(): TrafficVerdict {
     if (this.#isSet) return 'set'
-    const { equal, flips, followed, flippedPairs } = this.#order.counts
+    const { equal, flips, flippedPairs } = this.#order.counts
     const isFlipping = flippedPairs >= setNeeds.flippedPairs && this.#order.shareOfFlips >= sequenceNeeds.share
-    if (isFlipping && followed >= tornNeeds.followed && this.#shareOfStuck > tornNeeds.stuck) return 'torn'
+    if (isFlipping && this.#isTorn) return 'torn'
     return flips + equal >= sequenceNeeds.equal && this.#order.shareOfFlips < sequenceNeeds.share
       ? 'sequence'
       : 'unknown'
@@ -124,8 +124,8 @@ export class TrafficEvidence {
 
   /** A value for JSON, of 64 KB at most: hashes and counts, never words. The last questions are left out. */
   toRecord(): unknown {
-    const { requests, judged, isSet } = { requests: this.#requests, judged: this.#judged, isSet: this.#isSet }
-    return packRecord({ requests, judged, isSet, order: this.#order, relevance: this.#relevance })
+    const [order, relevance] = [this.#order, this.#relevance]
+    return packRecord({ requests: this.#requests, judged: this.#judged, isSet: this.#isSet, order, relevance })
   }
 
   /** Undefined if it is no record of this version. */
@@ -164,12 +164,9 @@ export class TrafficEvidence {
   }
 
   #keepsSet(): boolean {
-    const { counts, shareOfFlips } = this.#order
     const { member, rank } = this.#relevance
-    const isTorn = counts.followed >= tornNeeds.followed && this.#shareOfStuck > tornNeeds.stuck
-    return (
-      shareOfFlips >= shareKept && !isTorn && !this.#hasState() && Math.min(member.wealth, rank.wealth) >= evidence.kept
-    )
+    const isStillSet = this.#order.shareOfFlips >= shareKept && !this.#isTorn && !this.#hasState()
+    return isStillSet && Math.min(member.wealth, rank.wealth) >= evidence.kept
   }
 
   /**
@@ -179,6 +176,11 @@ export class TrafficEvidence {
   #hasState(): boolean {
     const { nearMoved, nearMixed, askedAgain, lists } = this.#order.counts
     return (nearMoved >= 4 && nearMixed < nearMoved / 4) || (askedAgain >= 4 && askedAgain > lists / 4)
+  }
+
+  /** Whether blocks stay together too often to be documents of their own. */
+  get #isTorn(): boolean {
+    return this.#order.counts.followed >= tornNeeds.followed && this.#shareOfStuck > tornNeeds.stuck
   }
 
   get #shareOfStuck(): number {
