@@ -83,6 +83,7 @@ const floors = {
   },
   'proxy/templates': {
     cut: [],
+    learner: [],
     proof: [],
     traffic: [],
   },

@@ -24,6 +24,7 @@ import type { Settings } from './settings.ts'
 import { MemoryConversationStore } from './store/memory-conversation-store.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 import { readDeclaredTemplates } from './templates/declared-templates.ts'
+import { LearntTemplates } from './templates/learner/learnt-templates.ts'
 import type { TemplateBook } from './templates/template-book.ts'
 
 const conversationBytes = 64 * 1024 * 1024
@@ -54,14 +55,11 @@ export function createPipeline(
   const sharedChunks = redis && createSharedChunks(chunks, redis, telemetry)
   const rateLimits = new RateLimits()
   const keyStore = new KeyStore(config.keys, { log, onChange: (keys) => rateLimits.retain(keys.entries) })
-  const release = new MemoryRelease(collectGarbage)
-  const bodyMemory = new BodyMemory(config.bodyMemoryBytes, (bytes) => {
-    telemetry.metrics.bodyBytes.set(bytes)
-    release.note(bytes)
-  })
+  const bodyMemory = createBodyMemory(config, telemetry)
   let settings = toSettings(config, keyStore, readDeclaredTemplates(config.templates))
   const prover = createProver(config, parts)
   const recorder = createRecorder(config, replicas, telemetry, log)
+  const learnt = createLearntTemplates(parts)
   const sharedTemplates = redis && createSharedTemplates(templates, redis, telemetry)
   const sharing = [shared, mirrors, sharedChunks, sharedTemplates, redis?.hot]
   let tenancy = createLiveTenancy(config, keyStore)
@@ -71,6 +69,7 @@ export function createPipeline(
       tenancy: () => tenancy,
       chunks,
       templates,
+      learnt,
       replicas,
       credentials: new Map(config.engines.map(({ id, apiKey }) => [id as ReplicaId, { apiKey }])),
       rateLimits,
@@ -109,11 +108,20 @@ export function createPipeline(
     close: async () => {
       keyStore.close()
       prover.close()
+      await learnt.close()
       await recorder?.close()
       await Promise.all(sharing.map((part) => part?.close(flushMilliseconds)))
       redis?.connection.close()
     },
   }
+}
+
+function createBodyMemory({ bodyMemoryBytes }: Config, { metrics }: Telemetry): BodyMemory {
+  const release = new MemoryRelease(collectGarbage)
+  return new BodyMemory(bodyMemoryBytes, (bytes) => {
+    metrics.bodyBytes.set(bytes)
+    release.note(bytes)
+  })
 }
 
 function setLimits({ all }: Pipeline['replicas'], config: Config): void {
@@ -180,6 +188,13 @@ function createProver(
   })
 }
 
+function createLearntTemplates({ telemetry, log }: Pick<Pipeline, 'telemetry' | 'log'>): LearntTemplates {
+  return new LearntTemplates((error) => {
+    telemetry.metrics.failOpen.inc({ reason: 'templates' })
+    log.error({ error }, 'the thread that learns templates was lost, with the texts it held')
+  })
+}
+
 function createSharedTemplates(
   templates: TemplateBook,
   { connection, namespace, ttlSeconds }: SharedRedis,
@@ -213,6 +228,7 @@ function toSettings(config: Config, { keys }: KeyStore, templates: Settings['tem
     hygiene: config.hygiene,
     separator: config.blocks.separator,
     templates,
+    learnsTemplates: config.blocks.learn,
     learning: { isOn: config.chunks.learn, bodyBytes: config.chunks.bodyBytes },
     logPrompts: config.logPrompts,
     keepsWords: mayKeepWords(config),

@@ -36,6 +36,8 @@ export interface Settings {
   readonly separator: string
   /** how applications write lists of blocks */
   readonly templates: readonly DeclaredTemplate[]
+  /** whether borders that no rule knows are learnt from traffic */
+  readonly learnsTemplates: boolean
   /** whether inputs of embeddings and reranks are learned, and up to which request size */
   readonly learning: { readonly isOn: boolean; readonly bodyBytes: number }
   /** whether the log may hold text of prompts */

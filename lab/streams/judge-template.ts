@@ -1,7 +1,8 @@
-import { cut } from '../learner/cut.ts'
-import type { LearntTemplate } from '../learner/learnt-template.ts'
-import { TemplateLearner } from '../learner/template-learner.ts'
-import { keysOf } from '../learner/text-keys.ts'
+import type { BlockSpan } from '#proxy/prompt/context-list.ts'
+import { cutLearntList } from '#proxy/templates/learner/cut-learnt-list.ts'
+import type { LearntTemplate } from '#proxy/templates/learner/learnt-template.ts'
+import { TemplateLearner } from '#proxy/templates/learner/template-learner.ts'
+import { keysOf } from '#proxy/templates/learner/text-keys.ts'
 import { dress, type PromptTemplate } from './marked-templates.ts'
 import type { Retrieved } from './traces.ts'
 
@@ -35,7 +36,7 @@ export function judgeTemplate(rows: readonly Retrieved[], { render }: PromptTemp
     const known = keysOf('user', text)
       .map((key) => templates.get(key))
       .find((found) => found !== undefined)
-    const found = known === undefined ? undefined : cut(text, known)
+    const found = known === undefined ? undefined : cutLearntList(text, known)?.blocks
     if (found === undefined) {
       const learnt = learner.take('user', text)
       if (learnt !== undefined) {
@@ -48,12 +49,13 @@ export function judgeTemplate(rows: readonly Retrieved[], { render }: PromptTemp
     reordered++
     blocks += found.length
     documents += own.length
-    const contents = found.map(({ contentStart, contentEnd }) => text.slice(contentStart, contentEnd)).toReversed()
+    const moved = found.map((block) => textOf(text, block)).toReversed()
     let at = 0
     let sent = ''
-    found.forEach(({ contentStart, contentEnd }, n) => {
-      sent += text.slice(at, contentStart) + contents[n]!
-      at = contentEnd
+    found.forEach((block, n) => {
+      // a number stays at its place
+      sent += text.slice(at, startOf(block)) + moved[n]!
+      at = block.end
     })
     sent += text.slice(at)
     // the first document, or the last one, may have been left where it is
@@ -74,6 +76,14 @@ export function judgeTemplate(rows: readonly Retrieved[], { render }: PromptTemp
     wrong,
     milliseconds: (performance.now() - began) / rows.length,
   }
+}
+
+function startOf({ start, label }: BlockSpan): number {
+  return label?.end ?? start
+}
+
+function textOf(text: string, block: BlockSpan): string {
+  return text.slice(startOf(block), block.end)
 }
 
 function reverseBetween<T>(items: readonly T[], from: number, to: number): T[] {

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { HeavyTurns } from '../bounds/heavy-turns.ts'
 import { KnownChunks } from '../chunks/known-chunks.ts'
 import type { Settings } from '../settings.ts'
+import { LearntTemplates } from '../templates/learner/learnt-templates.ts'
 import { TemplateBook } from '../templates/template-book.ts'
 import { toCall } from './read-call.ts'
 
@@ -21,6 +22,7 @@ const pipeline = {
   now: () => 0,
   heavyTurns: new HeavyTurns(),
   templates: new TemplateBook({ now: () => 0, wallClock: () => 0, keepsWords: () => false }),
+  learnt: new LearntTemplates(() => {}),
 }
 const incoming = { headers: {} } as IncomingMessage
 

@@ -10,6 +10,7 @@ import { membersOf } from '../receive/read-received.ts'
 import { readWithinLimits } from '../receive/read-within-limits.ts'
 import { readOptions, readPriority } from '../request-options.ts'
 import type { Settings } from '../settings.ts'
+import type { LearntTemplates } from '../templates/learner/learnt-templates.ts'
 import { permitLists } from '../templates/permit-lists.ts'
 import type { TemplateBook } from '../templates/template-book.ts'
 import type { Call } from './call.ts'
@@ -24,6 +25,8 @@ export interface Reading {
   /** chunks with known borders, wherever they occur in prompts */
   readonly chunks: KnownChunks
   readonly templates: TemplateBook
+  /** templates that no rule knows */
+  readonly learnt: LearntTemplates
   readonly heavyTurns: HeavyTurns
   readonly bodyMemory: BodyMemory
   /** milliseconds, monotonic */
@@ -70,7 +73,9 @@ export async function toCall(
     turn: () => pipeline.heavyTurns.take(),
   })
   const members = membersOf(received)
-  const certain = new CertainLists(pipeline.chunks.finderFor(caller.tenant), received.separated, settings.templates)
+  const { tenant } = caller
+  const learnt = settings.learnsTemplates ? pipeline.learnt.finderFor({ tenant, api }) : undefined
+  const certain = new CertainLists(pipeline.chunks.finderFor(tenant), received.separated, settings.templates, learnt)
   return {
     api,
     caller,
@@ -82,8 +87,8 @@ export async function toCall(
     content: new CallContent(body, share, received, certain),
     isHeavy,
     budgetMilliseconds: isHeavy ? settings.workLimits.milliseconds : undefined,
-    known: pipeline.templates.cutsOf(caller.tenant, api),
-    permit: permitLists(pipeline.templates, { tenant: caller.tenant, api, mode: settings.mode }),
+    known: pipeline.templates.cutsOf(tenant, api),
+    permit: permitLists(pipeline.templates, { tenant, api, mode: settings.mode }),
     model: typeof members.model === 'string' ? members.model : undefined,
     isStream: members.stream === true,
   }

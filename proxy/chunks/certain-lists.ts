@@ -1,5 +1,5 @@
-import { type CertainFinder, type CertainList, type SearchedText, toSpans } from '../prompt/certain-list.ts'
-import { overlap } from '../prompt/context-list.ts'
+import { type CertainFinder, type CertainList, type SearchedText, toLabels, toSpans } from '../prompt/certain-list.ts'
+import { type ContextList, overlap } from '../prompt/context-list.ts'
 import { findTurns } from '../prompt/scan/find-turns.ts'
 import {
   type DeclaredLists,
@@ -7,6 +7,7 @@ import {
   type DeclaredTemplate,
   findDeclaredLists,
 } from '../templates/declared-templates.ts'
+import type { LearntFinder } from '../templates/learner/learnt-templates.ts'
 import type { ChunkRefusal, KnownLists } from './find-known-lists.ts'
 import { findSeparatedLists, outsideMarked } from './find-separated-lists.ts'
 import type { SeparatedText } from './separators.ts'
@@ -34,11 +35,15 @@ interface FoundLists {
   readonly declared: DeclaredLists
 }
 
-/** The lists with certain borders in one request: divided by our separator, written by a template, or of known chunks. */
+/**
+ * The lists with certain borders in one request: divided by our separator, written by a template of the configuration, of
+ * known chunks, or, where nothing else is found, written by a template that was learnt.
+ */
 export class CertainLists {
   readonly #findKnown: ((text: string) => KnownLists) | undefined
   readonly #separated: ReadonlyMap<number, SeparatedText>
   readonly #templates: readonly DeclaredTemplate[]
+  readonly #findLearnt: LearntFinder | undefined
   #kept: { readonly chunks: KnownChunkCounts; readonly templates: TemplateCounts } | undefined
   /** by the texts of a message, since a request is laid out more than once */
   readonly #found = new Map<string, FoundLists>()
@@ -47,10 +52,12 @@ export class CertainLists {
     findKnown: ((text: string) => KnownLists) | undefined,
     separated: ReadonlyMap<number, SeparatedText> = new Map(),
     templates: readonly DeclaredTemplate[] = [],
+    findLearnt?: LearntFinder,
   ) {
     this.#findKnown = findKnown
     this.#separated = separated
     this.#templates = templates
+    this.#findLearnt = findLearnt
   }
 
   /** Finds the lists in a text. */
@@ -98,6 +105,10 @@ export class CertainLists {
     for (const list of [...declared.lists, ...others]) {
       if (!lists.some((one) => overlap(one, list))) lists.push(list)
     }
+    if (lists.length === 0 && text.marked.length === 0 && text.parts.length === 1) {
+      const learnt = this.#findLearnt?.(text, text.whole)
+      if (learnt) lists.push(toCertain(learnt))
+    }
     this.#found.set(name, { whole: text.whole, lists, known, declared })
     return lists
   }
@@ -117,4 +128,8 @@ export class CertainLists {
       return turns.flatMap((turn) => findSeparatedLists(whole, places, { start: turn.start, end: turn.end, isWhole }))
     })
   }
+}
+
+function toCertain(list: ContextList): CertainList {
+  return { ...list, certain: { by: 'learnt', chunks: [], spans: toSpans(list), labels: toLabels(list.blocks) } }
 }

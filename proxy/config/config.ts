@@ -90,6 +90,8 @@ export interface Config {
     /** text that applications put between documents and that no engine sees; empty: none */
     readonly separator: string
     readonly volatileFields: VolatileFields
+    /** whether borders that no rule knows are learnt from traffic */
+    readonly learn: boolean
   }
   /** how applications write lists of blocks, in the order in which they are tried */
   readonly templates: readonly TemplateText[]

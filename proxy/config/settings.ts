@@ -31,7 +31,7 @@ export interface Settings {
   explicit: { template: string }
   options: { reorder: Switch; dedup: Switch; annotate: Switch; schedule: Switch; citations: 'remap' | 'keep' }
   dedup: { overlaps: boolean }
-  blocks: { separator: string; volatile: VolatileFields }
+  blocks: { separator: string; volatile: VolatileFields; learn: boolean }
   templates: TemplateText[]
   chunks: { max_chunks: number; max_bytes: number; learn: boolean; body_bytes: number }
   hygiene: { sort_tools: boolean }

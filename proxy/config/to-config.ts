@@ -30,6 +30,7 @@ export function toConfig(settings: Settings): Config {
     blocks: {
       separator: blocks.separator,
       volatileFields: blocks.volatile,
+      learn: blocks.learn,
     },
     templates: settings.templates,
     chunks: {

@@ -9,8 +9,8 @@ export interface ChunkHandle {
 
 /** Why the borders of a list are certain. */
 export interface CertainBorders {
-  /** `sent`: they are those that the list was sent with before */
-  readonly by: 'known_chunks' | 'separator' | 'template' | 'sent'
+  /** `template`: of the configuration; `learnt`: from traffic; `sent`: they are those that the list was sent with before */
+  readonly by: 'known_chunks' | 'separator' | 'template' | 'learnt' | 'sent'
   /** name of the template that found it */
   readonly template?: string
   /** the known chunks among its blocks */
@@ -39,6 +39,7 @@ export interface SearchedText {
   readonly whole: string
   readonly parts: readonly TextPart[]
   readonly role: string
+  readonly tool?: string | undefined
   readonly isRendered: boolean
   /** the lists that marks show in it, whether or not the task lets them be moved */
   readonly marked: readonly ContextList[]

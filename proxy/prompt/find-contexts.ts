@@ -201,8 +201,8 @@ function* findMarkedContexts(
     }
   }
   // certain borders need no evidence: known chunks, our own separator, templates of the configuration
-  const { role, isRendered = false } = message
-  const known = leaveOutTurns(whole, certain?.({ whole, parts, role, isRendered, marked }) ?? [], isRendered)
+  const { role, tool, isRendered = false } = message
+  const known = leaveOutTurns(whole, certain?.({ whole, parts, role, tool, isRendered, marked }) ?? [], isRendered)
   const { contexts, torn } = place(preferCertain(guessed, known))
   for (const { text, start } of torn) refusals.push({ refused: 'spans_parts', text, start, end: texts[text]!.length })
   const isAided = contexts.some(mayChange)

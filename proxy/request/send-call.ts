@@ -14,6 +14,7 @@ import { membersOf } from '../receive/read-received.ts'
 import type { Replica } from '../replicas/replica.ts'
 import { askedText } from '../reuse/asked-text.ts'
 import type { Decision } from '../reuse/decision.ts'
+import { unknownMessages } from '../templates/learner/unknown-messages.ts'
 import { noteLists } from '../templates/note-lists.ts'
 import { AnswerObserver } from './answer-observer.ts'
 import type { Pipeline } from './pipeline.ts'
@@ -172,7 +173,7 @@ function commit(
     replica.cache.sent(id, decision.sent[i]!, readsCache, decision.exactLengths[i])
   }
   processed.note(replica.id, call.caller.tenant, contentsOf(decision).blocks)
-  learnTemplates(pipeline, call.caller.tenant, decision, request)
+  learnTemplates(pipeline, call, decision, request)
   const known = decision.contexts.map(({ found }) => found.certain?.chunks ?? [])
   if (known.some(({ length }) => length > 0)) chunks.noteLists(known, askedText(decision))
   return {
@@ -186,18 +187,25 @@ function commit(
   }
 }
 
-/** Learns from a request's lists once it is on its way. A fault of ours is counted and logged, and has no other effect. */
+/**
+ * Learns from a request's lists, and from texts in which nothing was found, once it is on its way. A fault of ours is
+ * counted and logged, and has no other effect.
+ */
 function learnTemplates(
-  { templates, telemetry, log }: Pipeline,
-  tenant: string,
+  { templates, learnt, telemetry, log }: Pipeline,
+  { caller: { tenant }, api, content, settings }: Call,
   { contexts, worlds }: Decision,
   request: RequestId,
 ): void {
   // by then they may have been released
-  const texts = worlds?.texts
+  const [texts, set] = [worlds?.texts, content.received.prompt?.set]
   setImmediate(() => {
     try {
       noteLists(templates, tenant, contexts, texts)
+      if (texts && set && settings.learnsTemplates) {
+        const found = contexts.map((context) => context.found)
+        learnt.offer({ tenant, api }, unknownMessages(set, texts, found))
+      }
     } catch (error) {
       telemetry.metrics.failOpen.inc({ reason: 'templates' })
       log.error({ request, error }, 'nothing was learned of templates because of a fault of ours')

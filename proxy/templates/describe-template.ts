@@ -52,7 +52,7 @@ export function describeTemplate(book: TemplateBook, template: Template, mode: M
     id,
     tenant,
     state,
-    moves: mayMove(mode, state) && mode !== 'shadow',
+    moves: mayMove(mode, state, foundBy) && mode !== 'shadow',
     meaning: meanings[state],
     found_by: foundBy,
     skeleton: place ?? null,

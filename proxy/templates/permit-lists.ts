@@ -35,7 +35,7 @@ export function permitLists(book: TemplateBook, { tenant, api, mode }: Permissio
           if (!isJudged(context)) return context
           const place = findListPlace(context, message, texts, { api, system })
           const isPast = past[i] !== undefined
-          const use = book.use(tenant, mode, place, context.positional)
+          const use = book.use(tenant, mode, place, context)
           return { ...context, template: { ...use, question, isPast, isFollowed: isPast && at < lastAnswer } }
         }),
       }
@@ -45,7 +45,9 @@ export function permitLists(book: TemplateBook, { tenant, api, mode }: Permissio
 
 /** Whether a list needs permission: it was found, not stated, and could be moved. */
 function isJudged({ slots, isResult, certain }: PromptContext): boolean {
-  return !isResult && slots.length > 1 && (certain === undefined || certain.by === 'known_chunks')
+  return (
+    !isResult && slots.length > 1 && (certain === undefined || certain.by === 'known_chunks' || certain.by === 'learnt')
+  )
 }
 
 function textOf(laidOut: LaidOutMessage | undefined, texts: readonly string[]): string {

@@ -26,7 +26,8 @@ function listOf(...texts: string[]): SeenList {
   }
 }
 
-const use = (book: TemplateBook, mode: Mode, tenant = 'a', own: ListPlace = place) => book.use(tenant, mode, own, false)
+const use = (book: TemplateBook, mode: Mode, tenant = 'a', own: ListPlace = place) =>
+  book.use(tenant, mode, own, { positional: false })
 
 describe('permission', () => {
   test.each<[Mode, boolean, boolean, boolean]>([
@@ -69,10 +70,23 @@ describe('permission', () => {
       book.noteFollowed(id)
     }
     book.say(id, 'on')
-    expect(book.use('a', 'auto', place, true).mayMove).toBe(false)
-    expect(book.use('a', 'auto', place, false).mayMove).toBe(true)
-    expect(book.use('a', 'on', place, true).mayMove).toBe(true)
+    expect(book.use('a', 'auto', place, { positional: true }).mayMove).toBe(false)
+    expect(book.use('a', 'auto', place, { positional: false }).mayMove).toBe(true)
+    expect(book.use('a', 'on', place, { positional: true }).mayMove).toBe(true)
   })
+})
+
+test('what was learnt is moved in mode on once traffic permits it, or a person does: no mark says that it is a set', () => {
+  const book = createBook()
+  const { id } = use(book, 'on')
+  const learnt = { by: 'learnt', chunks: [], spans: [], labels: [] } as const
+  const mayMove = (): boolean => book.use('a', 'on', place, { positional: false, certain: learnt }).mayMove
+  book.note('a', use(book, 'on'), { ...listOf('one', 'two'), foundBy: 'learnt' })
+  expect(mayMove()).toBe(false)
+  expect(describeTemplates(book, 'on', 0)).toEqual([])
+  book.say(id, 'on')
+  expect(mayMove()).toBe(true)
+  expect(describeTemplates(book, 'on', 0)).toMatchObject([{ found_by: 'learnt', moves: true }])
 })
 
 describe('forgetting', () => {

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import type { ListPlace, TemplateUse } from '../prompt/body/template-use.ts'
 import type { KnownTemplates } from '../prompt/find-contexts.ts'
 import type { Mode } from '../settings.ts'
@@ -47,15 +48,15 @@ export class TemplateBook {
     tenant: string,
     mode: Mode,
     place: ListPlace,
-    isNumbered: boolean,
+    { positional, certain }: Pick<PromptContext, 'positional' | 'certain'>,
   ): Pick<TemplateUse, 'id' | 'place' | 'mayMove'> {
     const id = nameTemplate(tenant, place)
     const known = this.#templates.peek(id)
     const state = this.stateOf(id)
-    const isNamedLater = mode !== 'on' && isNumbered && known?.goesOn === true
+    const isNamedLater = mode !== 'on' && positional && known?.goesOn === true
     // one that is proved anew goes as received
     const isSample = state === 'proved' && mode === 'auto' && known?.isProvedAnew === true
-    return { id, place, mayMove: mayMove(mode, state) && !isNamedLater && !isSample }
+    return { id, place, mayMove: mayMove(mode, state, certain?.by) && !isNamedLater && !isSample }
   }
 
   /** Where a template stands; `learning` for one that is not known. */

@@ -41,6 +41,9 @@ const requestsPerProof = 64
 /** Constant text is what so many requests had in common; before, it may be one user's words. */
 const fewestForWords = 8
 
+/** Where traffic permits moves, the model does not forbid them, or a person permits them. */
+const permittedStates: ReadonlySet<TemplateState> = new Set(['ready', 'proved', 'on'])
+
 /** What is known about the lists of one template of one tenant. Holds hashes and counts; words only as `place` says. */
 export class Template {
   readonly id: string
@@ -93,9 +96,12 @@ export class Template {
   }
 }
 
-/** Whether lists of a template may be moved in a mode, given its state. No word of the request forbids it. */
-export function mayMove(mode: Mode, state: TemplateState): boolean {
+/**
+ * Whether lists of a template may be moved in a mode, given its state and who found their borders. No word of the request
+ * forbids it. That a list is a set, marks say in mode `on`; borders that were learnt say nothing.
+ */
+export function mayMove(mode: Mode, state: TemplateState, foundBy = 'rules'): boolean {
   if (state === 'off' || mode === 'off') return false
-  if (mode === 'on' || mode === 'shadow') return true
+  if (mode === 'on' || mode === 'shadow') return foundBy !== 'learnt' || permittedStates.has(state)
   return state === 'on' || (mode === 'auto' && state === 'proved')
 }

@@ -107,6 +107,10 @@ export const reuseSchemas: Record<string, SettingSchema> = {
       enum: ['move', 'drop', 'keep'],
       default: 'keep',
     },
+    learn: flag(
+      'Whether borders of lists that no rule knows are learnt from traffic, in a thread; docs/templates.md.',
+      true,
+    ),
   }),
   templates: {
     type: 'array',

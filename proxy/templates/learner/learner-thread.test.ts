@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
-import { cut } from './cut.ts'
+import { cutLearntList } from './cut-learnt-list.ts'
 import { promptsOf } from './learner-texts.fixture.ts'
 import { LearnerThread } from './learner-thread.ts'
 import type { LearntTemplate } from './learnt-template.ts'
@@ -22,7 +22,7 @@ test('learns in a thread what was offered to it', async () => {
       while (!thread!.offer('user', text)) await new Promise((resolve) => setTimeout(resolve, 20))
   })()
   const template = await learnt
-  expect(cut(prompts[50]!.text, template)?.length).toBeGreaterThanOrEqual(7)
+  expect(cutLearntList(prompts[50]!.text, template)?.blocks.length).toBeGreaterThanOrEqual(7)
   await offering
   expect(faults).toEqual([])
 })

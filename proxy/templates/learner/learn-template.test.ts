@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { cut } from './cut.ts'
+import type { BlockSpan } from '../../prompt/context-list.ts'
+import { cutLearntList } from './cut-learnt-list.ts'
 import { promptsOf } from './learner-texts.fixture.ts'
 import type { LearntTemplate } from './learnt-template.ts'
 import { TemplateLearner } from './template-learner.ts'
@@ -13,8 +14,6 @@ const renders: Record<string, Render> = {
     `Qua dro vex nam.\n${documents.map((text) => `<zeki>${text}</zeki>`).join('\n')}\n\nTrifer: ${question}`,
   'numbers in brackets': (documents, question) =>
     `Qua dro vex nam.\n\n${documents.map((text, i) => `[${i + 1}] ${text}`).join('\n\n')}\n\nTrifer: ${question}`,
-  'a number before and behind': (documents, question) =>
-    `Qua dro vex nam.\n${documents.map((text, i) => `${i + 1}) Zeki\n${text}\n-- mura ${i + 1}`).join('\n')}\nTRIFER\n${question}`,
   'the question first': (documents, question) =>
     `${question}\n=====\n${documents.map((text) => `Zeki: ${text}\nMura: http://x.y`).join('\n\n')}\n=====\nTrifer:`,
   'JSON, a line each': (documents, question) =>
@@ -30,17 +29,22 @@ function learn(render: Render, seed = 1): { template: LearntTemplate; later: Ret
   return { template: template!, later: prompts.slice(40) }
 }
 
-function reorder(
-  text: string,
-  blocks: readonly { contentStart: number; contentEnd: number }[],
-  order: readonly number[],
-): string {
+function cut(text: string, template: LearntTemplate): readonly BlockSpan[] | undefined {
+  return cutLearntList(text, template)?.blocks
+}
+
+/** What moves of a block: its number stays. */
+function moving({ start, end, label }: BlockSpan): { start: number; end: number } {
+  return { start: label?.end ?? start, end }
+}
+
+function reorder(text: string, blocks: readonly BlockSpan[], order: readonly number[]): string {
   let at = 0
   let out = ''
-  blocks.forEach(({ contentStart, contentEnd }, i) => {
-    const { contentStart: start, contentEnd: end } = blocks[order[i]!]!
-    out += text.slice(at, contentStart) + text.slice(start, end)
-    at = contentEnd
+  blocks.forEach((block, i) => {
+    const [own, other] = [moving(block), moving(blocks[order[i]!]!)]
+    out += text.slice(at, own.start) + text.slice(other.start, other.end)
+    at = own.end
   })
   return out + text.slice(at)
 }
@@ -75,10 +79,28 @@ describe.each(Object.entries(renders))('%s', (_, render) => {
 test('labels are the numbers of the documents', () => {
   const { template, later } = learn(renders['numbers in brackets']!)
   expect(template.label).toBe('before')
-  expect(cut(later[0]!.text, template)?.map(({ label }) => label)).toEqual(['1', '2', '3', '4', '5', '6', '7', '8'])
+  const { text } = later[0]!
+  expect(cut(text, template)?.map(({ label }) => label && text.slice(label.start, label.end))).toEqual([
+    '1',
+    '2',
+    '3',
+    '4',
+    '5',
+    '6',
+    '7',
+    '8',
+  ])
 })
 
 describe('what is not cut', () => {
+  test('numbers before and behind each document: words of ours would have no place', () => {
+    const { template, later } = learn(
+      (documents, question) =>
+        `Qua dro vex nam.\n${documents.map((text, i) => `${i + 1}) Zeki\n${text}\n-- mura ${i + 1}`).join('\n')}\nTRIFER\n${question}`,
+    )
+    expect(later.map(({ text }) => cut(text, template))).toEqual(later.map(() => undefined))
+  })
+
   const render = renders['numbers in brackets']!
   const { template, later } = learn(render)
   const { documents, question, text } = later[0]!

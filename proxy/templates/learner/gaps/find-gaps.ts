@@ -1,3 +1,4 @@
+import type { Span } from '../../../json/json-spans.ts'
 import { number, type TemplateGap } from '../learnt-template.ts'
 
 /** A separator in a text: what stays in place, and the numbers of the whole pattern. */
@@ -8,6 +9,7 @@ export interface Gap {
   readonly matchStart: number
   readonly matchEnd: number
   readonly numbers: readonly number[]
+  readonly places: readonly Span[]
 }
 
 const expressions = new Map<string, RegExp>()
@@ -28,6 +30,7 @@ export function findGaps(
       matchStart: match.index,
       matchEnd: end,
       numbers: match.slice(1).map(Number),
+      places: spans.slice(1).map((span) => ({ start: span![0], end: span![1] })),
     }
   })
 }

@@ -1,0 +1,132 @@
+import type { Span } from '../../json/json-spans.ts'
+import type { BlockSpan, ContextList } from '../../prompt/context-list.ts'
+import { labelPrefixOf } from '../../prompt/label-prefix.ts'
+import { findContentEnd, findContentStart } from '../../prompt/scan/find-edges.ts'
+import { commonEdges } from '../common-edges.ts'
+import { countGaps, findGaps, type Gap } from './gaps/find-gaps.ts'
+import type { LearntTemplate, TemplateEnd } from './learnt-template.ts'
+
+/** Share of the separators found that must be those of the list; others stand in the text around it. */
+const leastInList = 0.6
+/** What may close a block in front of the next block's number; words of ours go behind it. */
+const CLOSING = /^\s*(?:<\/[\w:.-]{1,60}>)?/
+
+/**
+ * Cuts a text at the borders of a template: exactly, or not at all. The first and the last document are left out where the
+ * template does not know their outer border. Undefined if anything is not as the template has it, if fewer than two are
+ * left, or if documents are numbered such that citations cannot be mapped.
+ */
+export function cutLearntList(text: string, template: LearntTemplate): ContextList | undefined {
+  const list = findDocuments(text, template)
+  if (list === undefined) return undefined
+  const blocks = list.documents.map(({ start, end }): BlockSpan => {
+    const contentStart = findContentStart(text, start, end)
+    return { start, end, contentStart, contentEnd: findContentEnd(text, contentStart, end) }
+  })
+  if (blocks.length < 2 || !blocks.every(({ contentStart, contentEnd }) => contentStart < contentEnd)) return undefined
+  const end = endOf(text, blocks.at(-1)!, template)
+  if (!template.gap.numbers.includes('up')) return { blocks, positional: false, labelPrefix: '', end }
+  const labelled = addLabels(text, blocks, list.gaps, template)
+  if (labelled === undefined) return undefined
+  const [{ start, label }] = labelled as [Required<BlockSpan>]
+  return { blocks: labelled, positional: true, labelPrefix: labelPrefixOf(text, start, label.start), end }
+}
+
+interface Documents {
+  readonly documents: readonly Span[]
+  readonly gaps: readonly Gap[]
+}
+
+function findDocuments(text: string, template: LearntTemplate): Documents | undefined {
+  const found = findGaps(text, template.gap)
+  const isOdd = template.gap.checks.some(({ pattern, more }) => countGaps(text, pattern) !== found.length + more)
+  const gaps = isOdd ? undefined : chooseGaps(found, template)
+  if (gaps === undefined) return undefined
+  const first = template.open === undefined ? undefined : findOpen(text, template.open, gaps[0]!.start)
+  const last = template.end === undefined ? undefined : findEnd(text, template.end, gaps.at(-1)!.end)
+  if (first === -1 || last === -1) return undefined
+  // others may stand before the list and behind it, where it is known to begin and to end
+  const isInList = (gap: Gap): boolean =>
+    !gaps.includes(gap) && gap.end > (first ?? 0) && gap.start < (last ?? text.length)
+  if (found.some(isInList)) return undefined
+  const starts = [first, ...gaps.map(({ end }) => end)]
+  const ends = [...gaps.map(({ start }) => start), last]
+  const documents = starts.flatMap((start, i) => {
+    const end = ends[i]
+    return start === undefined || end === undefined ? [] : [{ start, end }]
+  })
+  return documents.every(({ start, end }) => start < end) ? { documents, gaps } : undefined
+}
+
+/** The separators of the list: those that count up by one, if they have a number that does. */
+function chooseGaps(found: readonly Gap[], { gap }: LearntTemplate): readonly Gap[] | undefined {
+  const up = gap.numbers.flatMap((kind, i) => (kind === 'up' ? [i] : []))
+  if (found.length === 0) return undefined
+  if (up.length === 0) return found
+  const runs: Gap[][] = []
+  for (const one of found) {
+    const before = runs.at(-1)?.at(-1)
+    if (before !== undefined && up.every((i) => one.numbers[i] === before.numbers[i]! + 1)) runs.at(-1)!.push(one)
+    else runs.push([one])
+  }
+  const longest = runs.reduce((best, run) => (run.length > best.length ? run : best))
+  const isBegin = up.every((i) => longest[0]!.numbers[i] === gap.first[i])
+  return isBegin && longest.length >= leastInList * found.length ? longest : undefined
+}
+
+/** Returns where the first document begins, -1 if that is not certain. */
+function findOpen(text: string, { kind, text: open }: TemplateEnd, limit: number): number {
+  if (kind === 'whole') return open.length <= limit && text.startsWith(open) ? open.length : -1
+  const at = text.lastIndexOf(open, limit - open.length)
+  return at < 0 || text.indexOf(open) !== at ? -1 : at + open.length
+}
+
+/** Returns where the last document ends, -1 if that is not certain. */
+function findEnd(text: string, { kind, text: end }: TemplateEnd, from: number): number {
+  const whole = text.length - end.length
+  if (kind === 'whole') return whole >= from && text.endsWith(end) ? whole : -1
+  const at = text.indexOf(end, from)
+  return at < 0 || text.indexOf(end, at + 1) >= 0 ? -1 : at
+}
+
+/** Returns where the list ends: behind what closes its last block, if that is a tag. */
+function endOf(text: string, { end }: BlockSpan, { gap, end: behind }: LearntTemplate): number {
+  if (behind === undefined) return end
+  const closing = behind.text.slice(0, commonEdges([gap.pattern, behind.text]).start)
+  const [tag] = CLOSING.exec(closing)!
+  return tag.trim() === '' ? end : Math.min(end + tag.length, text.length)
+}
+
+/** Adds the number in front of each document; undefined if it is not in front of each in the same way. */
+function addLabels(
+  text: string,
+  blocks: readonly BlockSpan[],
+  gaps: readonly Gap[],
+  { gap, label, open, end }: LearntTemplate,
+): BlockSpan[] | undefined {
+  if (label !== 'before' || gap.kept === 'before' || end === undefined) return undefined
+  const index = gap.numbers.lastIndexOf('up')
+  const counted = gaps.map(({ start, places }) => ({ from: start, place: places[index]! }))
+  if (open !== undefined) {
+    const [, digits, rest] = /(\d+)(\D{0,40})$/.exec(open.text) ?? []
+    if (digits === undefined) return undefined
+    const behind = blocks[0]!.start - rest!.length
+    counted.unshift({ from: 0, place: { start: behind - digits.length, end: behind } })
+  }
+  const [first] = counted.map(({ place }) => Number(text.slice(place.start, place.end)))
+  if (first! > 1 || counted.some(({ place }, i) => text.slice(place.start, place.end) !== `${first! + i}`))
+    return undefined
+  // a closing in front of the number belongs to the document before it
+  const fronts = counted.map(({ from, place }) => {
+    const closed = from + CLOSING.exec(text.slice(from, place.start))![0].length
+    const start = Math.max(closed, text.lastIndexOf('\n', place.start - 1) + 1)
+    return { start, isClosed: from === 0 || text.slice(closed, start).trim() === '' }
+  })
+  const labels = counted.map(({ place }, i) => ({
+    opening: text.slice(fronts[i]!.start, place.start),
+    behind: text.slice(place.end, blocks[i]!.start),
+  }))
+  const areAlike = labels.every(({ opening, behind }) => opening === labels[0]!.opening && behind === labels[0]!.behind)
+  if (!areAlike || !fronts.every(({ isClosed }) => isClosed)) return undefined
+  return blocks.map((block, i) => ({ ...block, start: fronts[i]!.start, label: counted[i]!.place }))
+}

@@ -1,0 +1,75 @@
+import { LRUCache } from 'lru-cache'
+import type { PromptMessage } from '../../prompt/body/prompt.ts'
+import type { ContextList } from '../../prompt/context-list.ts'
+import { judgeTask } from '../../prompt/places/judge-task.ts'
+import { cutLearntList } from './cut-learnt-list.ts'
+import { LearnerThread } from './learner-thread.ts'
+import type { LearntTemplate } from './learnt-template.ts'
+import { keysOf } from './text-keys.ts'
+
+const mostTemplates = 512
+/** Texts of one request that are learnt from. */
+const mostOffered = 4
+
+/** Who sends a text. */
+interface Sender {
+  readonly tenant: string
+  readonly api: string
+}
+
+interface Place extends Pick<PromptMessage, 'role' | 'isRendered'> {
+  readonly tool?: string | undefined
+}
+
+/** Finds the list of a message that a learnt template wrote; undefined if none did, or if its words forbid to move it. */
+export type LearntFinder = (message: Place, whole: string) => ContextList | undefined
+
+/**
+ * Templates whose borders no rule knows: learnt in a thread from texts in which nothing was found, once their documents
+ * recur. Each belongs to one tenant.
+ */
+export class LearntTemplates {
+  readonly #templates = new LRUCache<string, LearntTemplate>({ max: mostTemplates })
+  readonly #thread: LearnerThread
+
+  /** `onFault`: the thread was lost, with what it was about to learn. */
+  constructor(onFault: (cause: unknown) => void) {
+    const onLearnt = (template: LearntTemplate): void => {
+      this.#templates.set(template.key, template)
+    }
+    this.#thread = new LearnerThread({ onLearnt, onFault })
+  }
+
+  get size(): number {
+    return this.#templates.size
+  }
+
+  finderFor(sender: Sender): LearntFinder {
+    return (message, whole) => {
+      if (this.#templates.size === 0) return undefined
+      for (const key of keysOf(placeOf(sender, message), whole)) {
+        const template = this.#templates.get(key)
+        const list = template && cutLearntList(whole, template)
+        if (list) return isForbidden(whole, list) ? undefined : list
+      }
+      return undefined
+    }
+  }
+
+  /** Offers messages in which nothing was found, the newest of them, to be learnt from. */
+  offer(sender: Sender, messages: readonly { readonly message: Place; readonly text: string }[]): void {
+    for (const { message, text } of messages.slice(-mostOffered)) this.#thread.offer(placeOf(sender, message), text)
+  }
+
+  async close(): Promise<void> {
+    await this.#thread.close()
+  }
+}
+
+function isForbidden(whole: string, { blocks, end }: ContextList): boolean {
+  return judgeTask(`${whole.slice(0, blocks[0]!.start)}\n\n${whole.slice(end)}`, blocks) !== undefined
+}
+
+function placeOf({ tenant, api }: Sender, { role, tool = '', isRendered = false }: Place): string {
+  return JSON.stringify([tenant, api, role, tool, isRendered])
+}
