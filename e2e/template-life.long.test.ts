@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Emulator, startEmulator } from '#engine-adapters/emulator/emulator.ts'
 import type { RunningProxy } from '#proxy/main.ts'
+import { createDraw, drawDocuments, retrieve } from '#proxy/templates/traffic/sightings.fixture.ts'
 import { readCorpus } from './demo/corpus.ts'
 import { askQuestions } from './demo/questions.ts'
 import { createRetriever } from './demo/retrieve.ts'
@@ -19,12 +20,14 @@ let emulator: Emulator
 let proxy: RunningProxy
 let questions: Turn[] | undefined
 
+type Asked = Pick<Turn, 'question' | 'blocks'>
+
 afterEach(async () => {
   await proxy.close()
   await emulator.close()
 })
 
-async function start(mode: 'auto' | 'ask'): Promise<void> {
+async function start(mode: 'auto' | 'ask' | 'on'): Promise<void> {
   const size = { capacityTokens: 10_000_000, prefillTokensPerSecond: 10_000_000 }
   emulator = await startEmulator({ host: '127.0.0.1', port: 0, kind: 'vllm', ...size, reads: true })
   proxy = await startTestProxy({ url: emulator.url, kind: 'vllm' }, { mode })
@@ -36,15 +39,36 @@ async function readQuestions(): Promise<Turn[]> {
   return questions
 }
 
-function bodyOf(model: string, { question, blocks }: Turn): object {
+/** Questions in words of some of forty documents, each with the six that have most of them. */
+function drawQuestions(count: number): Asked[] {
+  const draw = createDraw(7)
+  const documents = drawDocuments(40, draw)
+  return Array.from({ length: count }, () => {
+    const { items, question } = retrieve(documents, 6, draw)
+    return { question, blocks: items.map((text) => ({ id: text.slice(0, 12), text })) }
+  })
+}
+
+/** A form that no rule knows. */
+function unknownBodyOf(model: string, { question, blocks }: Asked): object {
+  const documents = blocks.map(({ text }) => `~~ zeki\n${text}\n~~ mura`)
+  const content = `Qua dro vex.\n\n${documents.join('\n\n')}\n\nTrifer: ${question}`
+  return { model, max_tokens: 64, messages: [{ role: 'user', content }] }
+}
+
+function bodyOf(model: string, { question, blocks }: Asked): object {
   const documents = blocks.map(({ text }) => `<document>\n${text.replace(/[<>]/g, ' ').slice(0, 600)}\n</document>`)
   const content = `<documents>\n${documents.join('\n')}\n</documents>\n\nQuestion: ${question}`
   const system = { role: 'system', content: 'Answer from the documents.' }
   return { model, max_tokens: 64, messages: [system, { role: 'user', content }] }
 }
 
-async function send(model: string, turn: Turn): Promise<{ moved: number; template: string | null; sent: string }> {
-  const response = await postJson(`${proxy.url}/v1/chat/completions`, bodyOf(model, turn))
+async function send(
+  model: string,
+  turn: Asked,
+  toBody = bodyOf,
+): Promise<{ moved: number; template: string | null; sent: string }> {
+  const response = await postJson(`${proxy.url}/v1/chat/completions`, toBody(model, turn))
   const sent = await response.text()
   expect(response.status, sent).toBe(200)
   const { headers } = response
@@ -65,18 +89,25 @@ async function untilScored(samples: number): Promise<void> {
   }
 }
 
-async function live(model: string): Promise<{ states: string[]; moved: number }> {
+/** Blocks that moved, after which nothing else is expected. */
+const enough = 20
+
+async function live(
+  model: string,
+  asked: readonly Asked[],
+  toBody = bodyOf,
+): Promise<{ states: string[]; moved: number }> {
   const states: string[] = []
   let moved = 0
   let samples = 0
-  for (const turn of await readQuestions()) {
-    const { moved: own, template } = await send(model, turn)
+  for (const turn of asked) {
+    const { moved: own, template } = await send(model, turn, toBody)
     // a list that words leave alone has no template
     const state = template?.split('state=')[1] ?? states.at(-1) ?? 'learning'
     if (states.at(-1) !== state) states.push(state)
     moved += own
     if (state === 'ready') await untilScored(++samples)
-    if (state === 'refuted') break
+    if (state === 'refuted' || moved >= enough) break
   }
   return { states, moved }
 }
@@ -84,7 +115,7 @@ async function live(model: string): Promise<{ states: string[]; moved: number }>
 describe('the life of a template in mode auto', () => {
   test('whose answers do not depend on the order: learnt, proved on the model, then moved', async () => {
     await start('auto')
-    const { states, moved } = await live('reader-content')
+    const { states, moved } = await live('reader-content', await readQuestions())
     // traffic may take its verdict back, and give it again
     expect([...new Set(states)]).toEqual(['learning', 'ready', 'proved'])
     expect(moved).toBeGreaterThan(0)
@@ -92,9 +123,32 @@ describe('the life of a template in mode auto', () => {
 
   test('whose answers follow the order: refuted by the model, and never moved', async () => {
     await start('auto')
-    const { states, moved } = await live('reader-place')
+    const { states, moved } = await live('reader-place', await readQuestions())
     expect([...new Set(states)]).toEqual(['learning', 'ready', 'refuted'])
     expect(moved).toBe(0)
+  })
+})
+
+describe('the life of a template whose form no rule knows', () => {
+  test('its borders are learnt, it is proved on the model, then moved', async () => {
+    await start('auto')
+    const { states, moved } = await live('reader-content', drawQuestions(120), unknownBodyOf)
+    expect([...new Set(states)]).toEqual(['learning', 'ready', 'proved'])
+    expect(moved).toBeGreaterThan(0)
+    expect(await templates()).toMatchObject([{ found_by: 'learnt', state: 'proved' }])
+  })
+
+  test('in mode on, too, it is moved only once traffic shows that it is a set', async () => {
+    await start('on')
+    const states: (string | undefined)[] = []
+    let left = 0
+    for (const turn of drawQuestions(60)) {
+      const { moved } = await send('reader-content', turn, unknownBodyOf)
+      if (moved > 0) states.push((await templates())[0]?.state)
+      else if (states.length === 0) left++
+    }
+    expect([...new Set(states)]).toEqual(['ready'])
+    expect(left).toBeGreaterThan(10)
   })
 })
 

@@ -26,8 +26,8 @@ const OBSERVATION = /^\s{0,8}(?:observation|tool (?:call )?(?:result|response|ou
 
 /** Templates whose lists are cut by their literals, without reading the rest of a prompt. */
 export interface KnownTemplates {
-  /** Returns the one list of a message, given as one text; undefined if no known template wrote it. */
-  cut(message: PromptMessage, whole: string): ContextList | undefined
+  /** Returns the list of a message, given as one text, or none; undefined if it is not known. */
+  cut(message: PromptMessage, whole: string): readonly ContextList[] | undefined
   /** Learns what was found in a message that was not cut. */
   learn(message: PromptMessage, whole: string, lists: readonly ContextList[]): void
 }
@@ -184,7 +184,7 @@ function* findMarkedContexts(
   }
   const isOne = message.texts.length === 1
   const cut = isOne ? templates?.cut(message, whole) : undefined
-  const marked = cut ? [cut] : yield* readByRules(whole, traits, refuse)
+  const marked = cut ?? (yield* readByRules(whole, traits, refuse))
   // the words around a known template's list differ from request to request
   const around = wordsAround(whole, marked)
   const guessed = marked.filter((list) => isOpen(list, around))

@@ -11,6 +11,10 @@ const longestLead = 32
 const fewestAgreed = 3
 /** Once in so many texts, the rules read a text of a known template. */
 const textsPerCheck = 32
+/** In so many texts that begin alike, nothing was found: then the rules read one in `textsPerSample`, if they are long. */
+const fewestEmpty = 16
+const textsPerSample = 8
+const longText = 16_384
 /** Cuts that disagreed: what else stands there alike is left to the rules. */
 const mostFailed = 3
 
@@ -26,28 +30,38 @@ interface KnownCut {
   agreed: number
   failed: number
   used: number
+  /** texts in a row in which nothing was found */
+  empty: number
 }
 
 /**
- * Cuts of templates, by where they stand: learnt from what the rules find, and compared with it before they count and
+ * What is known of texts that begin alike, so that the rules need not read all of them: that nothing is found in them, and
+ * cuts of templates, by where they stand: learnt from what the rules find, and compared with it before they count and
  * now and then afterwards. A cut that differs is dropped.
  */
 export class KnownCuts {
   readonly #cuts = new LRUCache<string, KnownCut>({ max: mostCuts })
 
-  /** Returns the list that a known template wrote into a text; undefined if the rules have to read it. */
-  cut(scope: string, message: PromptMessage, whole: string): ContextList | undefined {
+  /** Returns the list that a known template wrote into a text, or none; undefined if the rules have to read it. */
+  cut(scope: string, message: PromptMessage, whole: string): readonly ContextList[] | undefined {
     const known = this.#cuts.get(keyOf(scope, message, whole))
-    if (known?.template === undefined || known.agreed < fewestAgreed) return undefined
+    if (known === undefined) return undefined
     known.used += 1
-    return known.used % textsPerCheck === 0 ? undefined : cut(whole, known.template)
+    if (known.empty >= fewestEmpty) {
+      return whole.length < longText || known.used % textsPerSample === 0 ? undefined : []
+    }
+    if (known.template === undefined || known.agreed < fewestAgreed || known.used % textsPerCheck === 0)
+      return undefined
+    const list = cut(whole, known.template)
+    return list && [list]
   }
 
   /** Learns from the lists that the rules found in a text. */
   learn(scope: string, message: PromptMessage, whole: string, lists: readonly ContextList[]): void {
     const key = keyOf(scope, message, whole)
-    const known = this.#cuts.get(key) ?? { template: undefined, agreed: 0, failed: 0, used: 0 }
+    const known = this.#cuts.get(key) ?? { template: undefined, agreed: 0, failed: 0, used: 0, empty: 0 }
     this.#cuts.set(key, known)
+    known.empty = lists.length === 0 ? known.empty + 1 : 0
     if (known.failed >= mostFailed) return
     const [list, ...others] = lists
     const hasAgreed = known.template !== undefined && areSame(cut(whole, known.template), list, others)

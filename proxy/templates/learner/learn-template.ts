@@ -3,7 +3,7 @@ import { extendGap } from './gaps/extend-gap.ts'
 import { type StudiedText, studyTexts } from './gaps/find-edges.ts'
 import { type JudgedGap, judgeGap } from './gaps/judge-gap.ts'
 import { learnEnds } from './gaps/learn-ends.ts'
-import { proposeGaps } from './gaps/propose-gaps.ts'
+import { isMark, proposeGaps } from './gaps/propose-gaps.ts'
 import { type LearntTemplate, number } from './learnt-template.ts'
 
 /** Share of the separators of a list that a longer pattern may lose. */
@@ -83,7 +83,8 @@ function trim(judged: JudgedGap, studied: readonly StudiedText[]): JudgedGap {
         rest.startsWith(number) ||
         rest.endsWith(number) ||
         /\s/.test(character) ||
-        !isOrdinary(character)
+        !isOrdinary(character) ||
+        !isMark(rest)
       )
         break
       const shorter = judgeGap(rest, studied)

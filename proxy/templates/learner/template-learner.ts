@@ -32,7 +32,14 @@ export class TemplateLearner {
    */
   take(place: string, text: string): LearntTemplate | undefined {
     if (text.length < shortestText || text.length > most.textLength || this.#isRepeated(text)) return undefined
-    const key = this.#keys.choose(place, text)
+    // the most exact one counts
+    return this.#keys
+      .choose(place, text)
+      .map((key) => this.#add(key, text))
+      .find((template) => template !== undefined)
+  }
+
+  #add(key: string, text: string): LearntTemplate | undefined {
     const application = this.#applications.get(key) ?? { texts: [], taken: 0, next: firstTry }
     this.#applications.delete(key)
     this.#applications.set(key, application)

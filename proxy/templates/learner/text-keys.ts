@@ -20,7 +20,8 @@ export class KeyChooser {
   /** Texts with a key, and different longer keys below it; least recently seen first. */
   readonly #counts = new Map<string, { texts: number; longer: number }>()
 
-  choose(place: string, text: string): string {
+  /** Returns the key of an application, and the next wider one: recurring documents may look like begins of applications. */
+  choose(place: string, text: string): readonly string[] {
     const keys = keysOf(place, text)
     const counts = keys.map((key) => this.#count(key))
     keys.forEach((_, i) => {
@@ -29,9 +30,9 @@ export class KeyChooser {
     })
     for (let i = 0; i + 1 < keys.length; i++) {
       const [own, above] = [counts[i]!.texts, counts[i + 1]!]
-      if (own >= 2 && (above.texts >= oftenAlike * above.longer || 2 * own >= above.texts)) return keys[i]!
+      if (own >= 2 && (above.texts >= oftenAlike * above.longer || 2 * own >= above.texts)) return keys.slice(i, i + 2)
     }
-    return keys.at(-1)!
+    return keys.slice(-1)
   }
 
   #count(key: string): { texts: number; longer: number } {

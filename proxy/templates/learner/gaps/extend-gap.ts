@@ -25,7 +25,8 @@ export function extendGap({ gap, lists, edges }: JudgedGap): string[] | undefine
   const end = reverse([...before].map((text) => reverse(foldNumbers(text))).reduce(commonBegin))
   // a number at the rim may be a part of a longer one
   const [left, right] = [end.replace(/^\0+/, ''), begin.replace(/\0+$/, '')]
-  return [left + gap.pattern + right, gap.pattern + right, left + gap.pattern].filter(
-    (pattern) => pattern !== gap.pattern,
-  )
+  // documents of one source begin alike, and others will not: whole lines are safer
+  const [lines, line] = [left.slice(Math.max(0, left.indexOf('\n'))), right.slice(0, right.lastIndexOf('\n') + 1)]
+  const longer = [left, lines, ''].flatMap((begin) => [right, line, ''].map((end) => begin + gap.pattern + end))
+  return [...new Set(longer)].filter((pattern) => pattern !== gap.pattern).toSorted((a, b) => b.length - a.length)
 }

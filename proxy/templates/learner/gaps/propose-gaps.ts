@@ -25,7 +25,7 @@ export function proposeGaps(studied: readonly StudiedText[]): string[] {
 }
 
 /** Letters, digits and spaces alone separate nothing. */
-function isMark(pattern: string): boolean {
+export function isMark(pattern: string): boolean {
   return /[^\p{L}\p{N}\0 ]/u.test(pattern)
 }
 
