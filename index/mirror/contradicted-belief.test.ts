@@ -32,6 +32,13 @@ test('what was sent while the request waited or ran may be newer than what the e
   expect(lengths(mirror, 'ab', 'ac', 'ad')).toEqual([0, 300, 300])
 })
 
+test('a request that ran meanwhile and holds nothing of the prompt keeps what was sent after it', () => {
+  const mirror = createMirror()
+  sendAll(mirror, ['a', 'b'], ['x', 'y'], ['a', 'c'], ['a', 'd'])
+  contradict(mirror, ['a', 'd'], 25, 'xy')
+  expect(lengths(mirror, 'ab', 'xy', 'ac', 'ad')).toEqual([100, 300, 300, 300])
+})
+
 test('an engine that found all of a prompt denies nothing', () => {
   const mirror = createMirror()
   sendAll(mirror, ['a', 'b'], ['a'])

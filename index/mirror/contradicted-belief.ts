@@ -11,13 +11,15 @@ export interface Contradiction {
   readonly until: RequestId
 }
 
-/** Cuts every request believed to hold more of a prompt's text than the engine found cached. */
+/** Cuts every request sent before `until` and believed to hold more of a prompt's text than the engine found cached. */
 export function cutContradicted(cache: BelievedCache, contradiction: Contradiction, cut: BeliefCut): void {
   const { prompt, cachedTokens, tokensPerCharacter, until } = contradiction
   const missed = prompt.ends.findIndex((end) => end * tokensPerCharacter > cachedTokens)
-  if (missed < 0) return
-  for (const request of cache.holdersOf(prompt, missed)) {
+  // what is no longer known has no place in the order of sending
+  if (missed < 0 || cache.promptOf(until) === undefined) return
+  const holders = new Set(cache.holdersOf(prompt, missed))
+  for (const request of cache.requestIds()) {
     if (request === until) return
-    cut({ type: 'evicted', request, cachedTokens })
+    if (holders.has(request)) cut({ type: 'evicted', request, cachedTokens })
   }
 }
