@@ -2,6 +2,7 @@ import { toBlockId } from '#index/context-block.ts'
 import { elementSpans, type Span } from '../json/json-spans.ts'
 import type { PromptMessage } from './body/prompt.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
+import { findEndBehindClosing } from './borders/find-numbered-closings.ts'
 import { type CertainFinder, mayChange, preferCertain } from './certain-list.ts'
 import { type ContextList, mostBlocks } from './context-list.ts'
 import { finish } from './finish.ts'
@@ -231,11 +232,18 @@ function reasonOutside(text: string, seen: readonly Refusal[]): Reason | undefin
   return judgeTask(starts.map((start, i) => text.slice(unproved[i - 1]?.end ?? 0, start)).join('\n\n'), unproved)
 }
 
-/** Returns the text before, between and after the lists. */
+/** Returns the text outside the blocks of lists, as `wordsOutside` does: what is read once is not read again. */
 function wordsAround(text: string, lists: readonly ContextList[]): string {
   if (lists.length === 0) return ''
-  const starts = [...lists.map(({ blocks }) => blocks[0]!.start), text.length]
-  return starts.map((start, i) => text.slice(lists[i - 1]?.end ?? 0, start)).join('\n\n')
+  let at = 0
+  const pieces = lists
+    .flatMap(({ blocks }) => blocks)
+    .map(({ start, end, label }) => {
+      const piece = text.slice(at, start)
+      at = label ? findEndBehindClosing(text, end, Number(text.slice(label.start, label.end))) : end
+      return piece
+    })
+  return [...pieces, text.slice(at)].join('\n\n')
 }
 
 /** For a prompt rendered by the client, keeps only lists within a single turn of a speaker other than the assistant. */

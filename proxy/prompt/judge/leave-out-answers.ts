@@ -23,8 +23,9 @@ const LONGEST_OPENING = 32
  */
 export function leaveOutAnswers(text: string, lists: readonly ContextList[]): readonly ContextList[] {
   if (lists.length === 0) return lists
-  const speakers = findSpeakers(text)
   const opening = findOpening(text)
+  if (opening === undefined && !mayNameAssistant(text)) return lists
+  const speakers = findSpeakers(text)
   if (!speakers.some(({ isAssistant }) => isAssistant) && opening === undefined) return lists
   const blocks = lists.flatMap((list) => list.blocks)
   const own = speakers.filter(({ start }) => holderOf(blocks, start) === undefined)
@@ -40,6 +41,18 @@ export function leaveOutAnswers(text: string, lists: readonly ContextList[]): re
 function holderOf(blocks: readonly BlockSpan[], at: number): BlockSpan | undefined {
   const block = blocks[findIndexFrom(blocks, at + 1) - 1]
   return block !== undefined && at < block.end ? block : undefined
+}
+
+// what SPEAKER and INLINE take for an assistant, up to its colon
+const ASSISTANT = /(?:assistant|AI|bot|GPT|claude|response)$/i
+const LONGEST_ASSISTANT = 9
+
+/** Whether the text may hold an assistant's name with a colon: a look at each colon, which costs less than a pattern. */
+function mayNameAssistant(text: string): boolean {
+  for (let at = text.indexOf(':'); at >= 0; at = text.indexOf(':', at + 1)) {
+    if (ASSISTANT.test(text.slice(Math.max(0, at - LONGEST_ASSISTANT), at))) return true
+  }
+  return false
 }
 
 function findSpeakers(text: string): Speaker[] {

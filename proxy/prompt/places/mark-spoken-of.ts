@@ -6,7 +6,7 @@ import type { Reason } from '../judge/reasons.ts'
 import { repeatInOtherWords } from './find-parallel-lists.ts'
 import { type JudgedList, judgeWords, speaksOf } from './judge-words.ts'
 import { namesItself } from './names-itself.ts'
-import { type Remarks, readCitations } from './read-remarks.ts'
+import { addRemarks, noRemarks, type Remarks, readCitations } from './read-remarks.ts'
 import { readWords } from './read-words.ts'
 import { ownWords } from './words/counted-words.ts'
 
@@ -96,36 +96,6 @@ class AskedWords {
         : this.#messages.findIndex((found, i) => i > place && isUser(found))
     return asking < 0 ? undefined : wordsOutside(this.#messages[asking]!, this.#texts)
   }
-}
-
-/** Remarks of several messages together. */
-interface AddedRemarks extends Remarks {
-  readonly bracketed: Set<string>
-  readonly worded: Set<string>
-  readonly countedWords: Set<string>
-  readonly numberedWords: Set<string>
-  isCounted: boolean
-  isPartCounted: boolean
-}
-
-function noRemarks(): AddedRemarks {
-  return {
-    bracketed: new Set(),
-    worded: new Set(),
-    countedWords: new Set(),
-    numberedWords: new Set(),
-    isCounted: false,
-    isPartCounted: false,
-  }
-}
-
-function addRemarks(all: AddedRemarks, own: Remarks): void {
-  for (const name of own.bracketed) all.bracketed.add(name)
-  for (const name of own.worded) all.worded.add(name)
-  for (const word of own.countedWords) all.countedWords.add(word)
-  for (const word of own.numberedWords) all.numberedWords.add(word)
-  all.isCounted ||= own.isCounted
-  all.isPartCounted ||= own.isPartCounted
 }
 
 /** Returns whether messages of this role may refer to earlier lists. */

@@ -20,6 +20,36 @@ export interface Remarks {
   readonly isPartCounted: boolean
 }
 
+/** Remarks of several texts together. */
+interface AddedRemarks extends Remarks {
+  readonly bracketed: Set<string>
+  readonly worded: Set<string>
+  readonly countedWords: Set<string>
+  readonly numberedWords: Set<string>
+  isCounted: boolean
+  isPartCounted: boolean
+}
+
+export function noRemarks(): AddedRemarks {
+  return {
+    bracketed: new Set(),
+    worded: new Set(),
+    countedWords: new Set(),
+    numberedWords: new Set(),
+    isCounted: false,
+    isPartCounted: false,
+  }
+}
+
+export function addRemarks(all: AddedRemarks, own: Remarks): void {
+  for (const name of own.bracketed) all.bracketed.add(name)
+  for (const name of own.worded) all.worded.add(name)
+  for (const word of own.countedWords) all.countedWords.add(word)
+  for (const word of own.numberedWords) all.numberedWords.add(word)
+  all.isCounted ||= own.isCounted
+  all.isPartCounted ||= own.isPartCounted
+}
+
 const KIN =
   'documents?|docs?|sources?|passages?|contexts?|chunks?|references?|files?|results?|snippets?|excerpts?|articles?|e-?mails?|papers?|pdfs?|tickets?|hits?|bullets?(?: points?)?'
 const NUMBERED = `${KIN}|texts?|items?|entry|entries|memory|memories|dokumente?|quellen?|abschnitte?|texte?|datei(?:en)?`

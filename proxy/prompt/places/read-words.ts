@@ -2,12 +2,12 @@ import { LRUCache } from 'lru-cache'
 import { digestOf } from '#index/context-block.ts'
 import { isOfOwnText } from '../judge/own-work.ts'
 import { findParallelLists } from './find-parallel-lists.ts'
-import { type Remarks, readRemarks } from './read-remarks.ts'
+import { addRemarks, noRemarks, type Remarks, readRemarks } from './read-remarks.ts'
 import type { AskedForms } from './words/citation-specimens.ts'
 import { readForms } from './words/citation-specimens.ts'
 import { readAskedData } from './words/data-words.ts'
 import { isAboutOrder } from './words/order-words.ts'
-import { type Roles, readRoles } from './words/role-words.ts'
+import { joinRoles, type Roles, readRoles, type SentenceRoles } from './words/role-words.ts'
 import { readEnds, sentencesOf } from './words/sentences.ts'
 import { isAligned } from './words/task-words.ts'
 import { asksWhich } from './words/text-words.ts'
@@ -36,36 +36,79 @@ export interface WordSigns {
   readonly remarks: Remarks
 }
 
-/** Words of so many messages are remembered; a system prompt is read once, not with every request. */
+/** What one sentence says. */
+interface SentenceSigns
+  extends Pick<WordSigns, 'isTask' | 'isOwnWork' | 'isOrder' | 'isData' | 'isMany' | 'isWhich' | 'forms'> {
+  readonly roles: SentenceRoles
+}
+
+const BLANK_LINE = /\n(?:[ \t\r]*\n)+/
+
+/** Words, paragraphs and sentences are remembered by digest: a template's are read once, and with each request only what is new. */
 const remembered = new LRUCache<string, WordSigns>({ max: 2_000 })
+const rememberedRemarks = new LRUCache<string, Remarks>({ max: 8_000 })
+const rememberedSentences = new LRUCache<string, SentenceSigns>({ max: 8_000 })
 
 /** Reads what words say about any list. */
 export function readWords(words: string, speaker: Speaker): WordSigns {
-  const key = digestOf(`${speaker}\0${words}`)
-  const known = remembered.get(key)
-  if (known) return known
-  const signs = read(words, speaker)
-  remembered.set(key, signs)
+  return recall(remembered, `${speaker}\0${words}`, () => read(words, speaker))
+}
+
+function recall<Signs extends object>(known: LRUCache<string, Signs>, words: string, readAnew: () => Signs): Signs {
+  const key = digestOf(words)
+  const before = known.get(key)
+  if (before) return before
+  const signs = readAnew()
+  known.set(key, signs)
   return signs
 }
 
 function read(words: string, speaker: Speaker): WordSigns {
   const ends = readEnds(words)
-  const isRule = speaker === 'rules'
-  const written = sentencesOf(ends)
-  const sentences = written.map((sentence) => sentence.toLowerCase())
-  const data = sentences.map(readAskedData)
-  const forms = written.map(readForms)
+  const sentences = sentencesOf(ends).map((sentence) =>
+    recall(rememberedSentences, `${speaker}\0${sentence}`, () => readSentence(sentence, speaker === 'rules')),
+  )
+  const isSaid = (sign: 'isTask' | 'isOwnWork' | 'isOrder' | 'isData' | 'isMany' | 'isWhich'): boolean =>
+    sentences.some((sentence) => sentence[sign])
   return {
-    isTask: sentences.some((sentence) => isAligned(sentence, isRule)),
-    isOwnWork: !isRule && isOfOwnText(ends),
-    isOrder: sentences.some((sentence) => isAboutOrder(sentence, isRule)),
-    isData: data.some((own) => own.isData),
-    isMany: data.some((own) => own.isMany),
-    isWhich: !isRule && sentences.some(asksWhich),
-    forms: { specimens: forms.flatMap((own) => own.specimens), isByNumber: forms.some((own) => own.isByNumber) },
-    roles: readRoles(sentences, isRule),
+    isTask: isSaid('isTask'),
+    isOwnWork: isSaid('isOwnWork'),
+    isOrder: isSaid('isOrder'),
+    isData: isSaid('isData'),
+    isMany: isSaid('isMany'),
+    isWhich: isSaid('isWhich'),
+    forms: {
+      specimens: sentences.flatMap(({ forms }) => forms.specimens),
+      isByNumber: sentences.some(({ forms }) => forms.isByNumber),
+    },
+    roles: joinRoles(sentences.map(({ roles }) => roles)),
     sizes: findParallelLists(ends),
-    remarks: readRemarks(words),
+    remarks: remarksIn(words),
+  }
+}
+
+/** Nothing that is said of a text goes on behind a blank line. */
+function remarksIn(words: string): Remarks {
+  const all = noRemarks()
+  for (const paragraph of words.split(BLANK_LINE)) {
+    if (paragraph !== '')
+      addRemarks(
+        all,
+        recall(rememberedRemarks, paragraph, () => readRemarks(paragraph)),
+      )
+  }
+  return all
+}
+
+function readSentence(written: string, isRule: boolean): SentenceSigns {
+  const sentence = written.toLowerCase()
+  return {
+    ...readAskedData(sentence),
+    isTask: isAligned(sentence, isRule),
+    isOwnWork: !isRule && isOfOwnText(written),
+    isOrder: isAboutOrder(sentence, isRule),
+    isWhich: !isRule && asksWhich(sentence),
+    forms: readForms(written),
+    roles: readRoles(sentence, isRule),
   }
 }

@@ -52,18 +52,28 @@ export interface Roles {
   readonly isSubject: boolean
 }
 
-export function readRoles(sentences: readonly string[], isRule: boolean): Roles {
-  const words = sentences.join('\n')
+/** What one sentence says of the roles of texts; the members of a pair may stand in different ones. */
+export interface SentenceRoles extends Roles {
+  readonly saidApart: readonly [boolean, boolean]
+}
+
+/** Reads a sentence in lower case. */
+export function readRoles(sentence: string, isRule: boolean): SentenceRoles {
+  const isBoth = ([one, other]: readonly [RegExp, RegExp]): boolean => one.test(sentence) && other.test(sentence)
   return {
-    arePaired:
-      SAID_APART.every((member) => member.test(words)) ||
-      sentences.some((sentence) => refersToTexts(sentence) && BEFORE_AFTER.every((member) => member.test(sentence))) ||
-      sentences.some((sentence) => PAIRS.some(([one, other]) => one.test(sentence) && other.test(sentence))),
-    isChange: sentences.some((sentence) => CHANGE.test(sentence) && refersToTexts(sentence)),
-    isComparing: COMPARING.test(words),
-    isSubject: sentences.some(
-      (sentence) =>
-        SUBJECT.test(sentence) && (mentionsTexts(sentence) || (!isRule && sentence.length < LONGEST_REQUEST)),
-    ),
+    saidApart: [SAID_APART[0].test(sentence), SAID_APART[1].test(sentence)],
+    arePaired: (isBoth(BEFORE_AFTER) && refersToTexts(sentence)) || PAIRS.some(isBoth),
+    isChange: CHANGE.test(sentence) && refersToTexts(sentence),
+    isComparing: COMPARING.test(sentence),
+    isSubject: SUBJECT.test(sentence) && (mentionsTexts(sentence) || (!isRule && sentence.length < LONGEST_REQUEST)),
+  }
+}
+
+export function joinRoles(roles: readonly SentenceRoles[]): Roles {
+  return {
+    arePaired: roles.some((own) => own.arePaired) || [0, 1].every((i) => roles.some((own) => own.saidApart[i])),
+    isChange: roles.some((own) => own.isChange),
+    isComparing: roles.some((own) => own.isComparing),
+    isSubject: roles.some((own) => own.isSubject),
   }
 }
