@@ -164,7 +164,7 @@ describe('a replica that refuses connections', () => {
   test('costs no request: another answers, the retry is counted, and it is used again when it is back', async () => {
     const [{ port, url }, other] = [await refusingPort(), await startDouble()]
     const proxy = await startBefore([url, other.url], {
-      breaker: { failures: 2, openSeconds: 0.3 },
+      breaker: { failures: 2, openSeconds: 2 },
       health: { intervalSeconds: 0, path: '/health', timeoutSeconds: 1 },
     })
     // two at a time, so that each replica gets one
@@ -177,7 +177,7 @@ describe('a replica that refuses connections', () => {
     // the circuit breaker kept the other requests from trying
     expect(await metricOf(proxy.adminUrl, 'reprise_retries_total{reason="other"}')).toBe(2)
     expect(await metricOf(proxy.adminUrl, 'reprise_replica_state{replica="gpu-0",state="open"}')).toBe(1)
-    await delay(350)
+    await delay(2_050)
     // one request probes it and finds it still down, but does not fail
     expect(await replicaOf(ask(proxy, documentRequest('q', 'X')))).toBe('gpu-1')
     const back = await startDouble(port)
