@@ -16,10 +16,12 @@ export class ReplicaWorlds {
     prompts: Promise<readonly ComparedPrompt[] | undefined>,
     shape: () => CacheShape,
   ): Promise<ComparedHit | undefined> {
+    // at once: their turn may come late, or never
+    const followed = prompts.catch(() => undefined)
     if (this.#waiting >= mostWaiting) return Promise.resolve(undefined)
     this.#waiting += 1
     const served = this.#turn
-      .then(() => prompts)
+      .then(() => followed)
       .then((known) => known && this.#serveAll(known, shape()))
       .catch(() => undefined)
       .finally(() => {
