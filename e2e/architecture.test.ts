@@ -28,7 +28,7 @@ const floors = {
     dedup: [],
     plan: [],
     ordering: ['columns'],
-    mirror: ['columns', 'hotness', 'ordering'],
+    mirror: ['columns', 'ordering'],
   },
   proxy: inOrder(
     ...['json', 'demands', 'answer', 'store', 'access', 'prompt', 'templates', 'hygiene', 'bounds', 'http', 'config'],

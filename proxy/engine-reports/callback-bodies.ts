@@ -1,5 +1,4 @@
 import { Ajv, type ValidateFunction } from 'ajv'
-import type { EvictionReport } from '#index/mirror/hot/eviction-policy.ts'
 import { ProxyError } from '../errors.ts'
 import { ownSchemas } from '../json/own-schemas.ts'
 import { type ReuseReport, reuseReport } from './reuse-report.ts'
@@ -27,7 +26,6 @@ export interface Snapshot {
   readonly sequence: number
   readonly requests: readonly { readonly request_id: string; readonly cached_tokens: number }[]
   readonly reuse?: ReuseReport | null
-  readonly eviction?: EvictionReport | null
 }
 
 const ajv = new Ajv({ ...ownSchemas, $data: true })
@@ -36,17 +34,6 @@ const count = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
 const sequenced = { generation: { type: 'string', minLength: 1 }, sequence: count }
 const cached = { request_id: { type: 'string' }, cached_tokens: count }
 const reused = { reused_tokens: count, recomputed_tokens: count }
-const evictionReport = {
-  type: 'object',
-  required: ['policy'],
-  properties: {
-    policy: { type: 'string' },
-    priority: { type: 'string', maxLength: 100 },
-    max_age: { type: 'integer', minimum: 1, maximum: 65_535 },
-    requests_per_age: { type: 'integer', minimum: 1, maximum: 1_000_000 },
-  },
-}
-
 /** Senders report the GPU's cache. If they name a tier, it is validated but otherwise ignored. */
 const tier = { enum: ['gpu', 'cpu', 'disk'] }
 
@@ -82,7 +69,6 @@ const isSnapshot = ajv.compile<Snapshot>({
       items: { type: 'object', required: ['request_id', 'cached_tokens'], properties: cached },
     },
     reuse: { ...reuseReport, nullable: true },
-    eviction: { ...evictionReport, nullable: true },
   },
 })
 

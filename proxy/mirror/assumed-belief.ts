@@ -1,10 +1,7 @@
-import type { SentPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
 import { AssumedEvictions } from '#index/mirror/assumed-evictions.ts'
 import type { BeliefCut, BelievedCache } from '#index/mirror/believed-cache.ts'
 import { ExpiringBelief } from '#index/mirror/expiring-belief.ts'
-import { type EvictionReport, toHotPolicy } from '#index/mirror/hot/eviction-policy.ts'
-import { HotEvictions } from '#index/mirror/hot/hot-evictions.ts'
 import type { MirrorMode } from './report-silence.ts'
 
 /**
@@ -29,9 +26,6 @@ export class AssumedBelief {
   readonly #cut: BeliefCut
   #evictions: AssumedEvictions | undefined
   #expiry: ExpiringBelief | undefined
-  #named: EvictionReport | null | undefined
-  /** undefined: the engine evicts by LRU */
-  #hot: HotEvictions | undefined
   /** tokens held at the last report: that much fits, whatever we count */
   #known = 0
 
@@ -40,19 +34,9 @@ export class AssumedBelief {
     this.#cut = cut
   }
 
-  /** Sets the eviction policy that the engine reports. A new policy starts without the history of earlier requests. */
-  evictsBy(report: EvictionReport | null | undefined): void {
-    if (JSON.stringify(report) === JSON.stringify(this.#named)) return
-    this.#named = report
-    const policy = toHotPolicy(report)
-    this.#hot = policy && new HotEvictions(this.#cache, this.#cut, policy)
-  }
-
   /** Notes that a request was sent. */
-  sent(request: RequestId, prompt: SentPrompt, mode: MirrorMode, cache: KnownCache, now: number): void {
+  sent(request: RequestId, mode: MirrorMode, cache: KnownCache, now: number): void {
     this.#expiry?.note(request, now)
-    if (mode === 'exact' || cache.capacityTokens === undefined) this.#hot?.note(prompt)
-    else this.#hot?.sent(request, prompt, this.#roomIn(cache.capacityTokens, mode), cache.evictsInWhole)
     this.apply(mode, cache, now)
   }
 
@@ -61,7 +45,6 @@ export class AssumedBelief {
     if (mode === 'exact') {
       this.#evictions?.close()
       this.#evictions = undefined
-      this.#hot?.close()
       this.#expiry = undefined
     } else if (capacityTokens !== undefined) this.#fit(capacityTokens, evictsInWhole, mode)
     else if (mode === 'fallback') {
@@ -72,16 +55,10 @@ export class AssumedBelief {
 
   #fit(capacityTokens: number, evictsInWhole: boolean, mode: MirrorMode): void {
     this.#expiry = undefined
-    const room = this.#roomIn(capacityTokens, mode)
-    if (this.#hot) this.#hot.fit(room, evictsInWhole)
-    else this.#evictions!.fit(room, evictsInWhole)
-  }
-
-  #roomIn(capacityTokens: number, mode: MirrorMode): number {
     if (!this.#evictions) {
       this.#evictions = new AssumedEvictions(this.#cache, this.#cut)
       this.#known = mode === 'degraded' ? this.#cache.heldTokens : 0
     }
-    return Math.max(capacityTokens, this.#known)
+    this.#evictions.fit(Math.max(capacityTokens, this.#known), evictsInWhole)
   }
 }

@@ -74,11 +74,6 @@ export class ReplicaCache {
     this.#endDoubt(now)
   }
 
-  /** Sets the engine's eviction policy; undefined: LRU. */
-  evictsBy(eviction: Parameters<AssumedBelief['evictsBy']>[0]): void {
-    this.#assumed.evictsBy(eviction)
-  }
-
   /**
    * A request is about to be sent: it counts as cached from now on. `readsCache`: the engine's count of cached tokens
    * shows what it holds. `exactLength`: characters before the part that is expected to be reused at another position;
@@ -95,7 +90,7 @@ export class ReplicaCache {
       const cachedTokens = this.mirror.estimateTokens(exactLength)
       this.mirror.apply({ type: 'evicted', request, cachedTokens })
     }
-    this.#assumed.sent(request, prompt, mode, this.#known, now)
+    this.#assumed.sent(request, mode, this.#known, now)
   }
 
   /** Requests have left the queue and go to the engine now; their tokens are learned soon. */

@@ -244,47 +244,6 @@ describe('without reports', () => {
     expect(['a', 'b', 'c', 'd'].map(lengthOf)).toEqual([0, 200, 300, 300])
   })
 
-  describe('an engine that says it evicts by hotness', () => {
-    const eviction = { policy: 'hotprefix', priority: 'frequency + clock / length', max_age: 16, requests_per_age: 16 }
-    const tell = (named: unknown): Promise<Acknowledgement> =>
-      replica.takeSnapshot(async () => ({ generation: 'g1', sequence: 0, requests: [], eviction: named }))
-    /** Two requests for one block, then more than fits. */
-    const fill = (): void => {
-      now = 120_000
-      replica.cache.tick({ capacityTokens: 600, evictsInWhole: true })
-      for (const name of ['a', 'a2', 'b', 'c']) run(name, promptOf([name[0]!], 100))
-    }
-
-    test('is taken to keep what is asked for often', async () => {
-      await tell(eviction)
-      fill()
-      // a question is short, so its recency is worth more than that of a block and a question together
-      expect(['a', 'a2', 'b', 'c'].map(lengthOf)).toEqual([300, 300, 100, 300])
-    })
-
-    test.each([null, { policy: 'lru' }, { ...eviction, priority: 'heat' }, { policy: 'hotprefix' }])(
-      'is taken to lose what was used longest ago where it says %j',
-      async (named) => {
-        await tell(named)
-        fill()
-        expect([lengthOf('a'), lengthOf('c')]).toEqual([0, 300])
-      },
-    )
-
-    test('has counted what was asked for while it reported', async () => {
-      await tell(eviction)
-      for (const name of ['a', 'a2', 'b']) run(name, promptOf([name[0]!], 100))
-      now = 120_000
-      replica.cache.tick({ capacityTokens: 600, evictsInWhole: true })
-      run('c', promptOf(['c'], 100))
-      expect(lengthOf('a')).toBeGreaterThanOrEqual(200)
-    })
-
-    test('and gives it no name is refused', async () => {
-      await expect(tell({ policy: 3 })).rejects.toThrow(/eviction/)
-    })
-  })
-
   test('what was exact is not cut because it stops; what comes on top is', async () => {
     await snapshot(0)
     for (const name of ['a', 'b']) run(name, promptOf([name], 100))

@@ -135,11 +135,10 @@ export class ReplicaMirror {
   async #replace(snapshot: Snapshot): Promise<Acknowledgement> {
     const refusal = this.#reports.refuseSnapshot(snapshot)
     if (refusal) return refusal
-    const { generation, sequence, requests, reuse, eviction } = snapshot
+    const { generation, sequence, requests, reuse } = snapshot
     const life = this.#reports.beginLife(generation)
     if (life !== 'same') this.#onLost(life)
     this.adoptReuse(reuse)
-    this.cache.evictsBy(eviction)
     await this.cache.replaced(requests.map((own) => [own.request_id as RequestId, own.cached_tokens]))
     this.#applied.snapshot += 1
     return this.#reports.took(sequence)

@@ -31,9 +31,6 @@ def create_cache(ctx: Any) -> Any:
     cache = registry.create_unified_radix_cache(ctx, cache_class=_choose_class(ctx, settings))
     if settings is not None:
         cache.configure(settings)
-    if sender is not None and settings is not None:
-        # if reports stop, reprise continues with the same eviction rule
-        sender.describe({"eviction": settings.describe()})
     if sender is not None:
         reporter = CacheReporter(sender)
         cache.report_to(reporter)

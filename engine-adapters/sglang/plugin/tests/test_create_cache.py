@@ -220,13 +220,3 @@ def test_a_token_that_cannot_be_sent_is_said_without_it(
     assert "NOT reported" in caplog.text
     assert "REPRISE_CALLBACK_TOKEN" in caplog.text
     assert "sesame" not in caplog.text
-
-
-def test_snapshots_name_the_policy_that_evicts(senders, monkeypatch):
-    create()
-    assert "facts" not in senders[-1]
-    monkeypatch.setenv("REPRISE_EVICTION", "hotprefix")
-    monkeypatch.setenv("REPRISE_EVICTION_PRIORITY", "clock + freq / length")
-    create()
-    named = {"policy": "hotprefix", "priority": "clock + freq / length", "max_age": 16, "requests_per_age": 16}
-    assert senders[-1]["facts"] == {"eviction": named}

@@ -15,7 +15,7 @@ from vllm.logger import init_logger
 
 from reprise_vllm import register_connector
 from reprise_vllm.engine.model_parts import remember_runner
-from reprise_vllm.hotness.eviction import REPORT, HotEviction, start_eviction, wants_hotness
+from reprise_vllm.hotness.eviction import HotEviction, start_eviction, wants_hotness
 from reprise_vllm.known_settings import warn_of_unknown
 from reprise_vllm.reporting.cache_watcher import Reuse
 from reprise_vllm.reporting.start_reporting import Reporting, start_reporting
@@ -123,8 +123,6 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
             self._reporting = start_reporting(self._vllm_config, self._kv_cache_config, gpu_block_pool, logger)
         except Exception:
             logger.exception("reprise: nothing is reported because of a fault in the plugin; the engine goes on")
-        if self._eviction is not None:
-            self._describe({"eviction": REPORT})
 
     def bind_scheduler_context(self, context: Any) -> None:
         """Replaces `bind_gpu_block_pool` in later vLLM releases."""

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from reprise_sglang.hotness.formula import ADMISSION_HOTNESS, EVICTION_PRIORITY, parse_formula
-from reprise_sglang.hotness.tracker import MAX_AGE, REQUESTS_PER_AGE
 
 _POLICIES = ("stock", "hotprefix")
 DEFAULT_ADMISSION = 10
@@ -41,15 +40,6 @@ class HotnessSettings:
             _read_formula(environment, "REPRISE_HOTNESS", ADMISSION_HOTNESS),
         )
         return None if policy == "stock" else settings
-
-    def describe(self) -> dict[str, object]:
-        """What snapshots record about these settings."""
-        return {
-            "policy": "hotprefix",
-            "priority": self.priority,
-            "max_age": MAX_AGE,
-            "requests_per_age": REQUESTS_PER_AGE,
-        }
 
 
 def _read_count(environment: Mapping[str, str], name: str, default: int) -> int:

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 KEY = "eviction"
 _POLICIES = ("stock", "hotprefix")
-# among blocks, the order is by uses, then by recency
-REPORT = {"policy": "hotprefix", "priority": "frequency + frequency", "max_age": 1, "requests_per_age": 1_000_000}
 
 
 class EvictionSettingError(ValueError):
