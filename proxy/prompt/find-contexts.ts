@@ -27,8 +27,10 @@ const OBSERVATION = /^\s{0,8}(?:observation|tool (?:call )?(?:result|response|ou
 
 /** Templates whose lists are cut by their literals, without reading the rest of a prompt. */
 export interface KnownTemplates {
-  /** Returns the list of a message, given as one text, or none; undefined if it is not known. */
-  cut(message: PromptMessage, whole: string): readonly ContextList[] | undefined
+  /** Returns the one list of a message, given as one text; undefined if no known template wrote it. */
+  cut(message: PromptMessage, whole: string): ContextList | undefined
+  /** Whether a new message need not be read, since nothing was ever found in those that begin alike. */
+  isSkipped?(message: PromptMessage, whole: string): boolean
   /** Learns what was found in a message that was not cut. */
   learn(message: PromptMessage, whole: string, lists: readonly ContextList[]): void
 }
@@ -185,11 +187,12 @@ function* findMarkedContexts(
   }
   const isOne = message.texts.length === 1
   const cut = isOne ? templates?.cut(message, whole) : undefined
-  const marked = cut ?? (yield* readByRules(whole, traits, refuse))
+  const isSkipped = isOne && !cut && templates?.isSkipped?.(message, whole)
+  const marked = cut ? [cut] : isSkipped ? [] : yield* readByRules(whole, traits, refuse)
   // the words around a known template's list differ from request to request
   const around = wordsAround(whole, marked)
   const guessed = marked.filter((list) => isOpen(list, around))
-  if (isOne && !cut) templates?.learn(message, whole, guessed)
+  if (isOne && !cut && !isSkipped) templates?.learn(message, whole, guessed)
   const place = (lists: readonly ContextList[]): PlacedLists => {
     const found = leaveOutAnswers(whole, lists).map((list) => toContext(list, whole, locate))
     // a picture between two texts may belong to one of them, and a text that moves alone would lose it

@@ -115,7 +115,7 @@ class LayoutWriter {
     this.#conversation = conversation === undefined ? undefined : this.#chain
     const read: ReadMessage[] = []
     for (const message of messages) {
-      read.push(yield* this.#read(message))
+      read.push(yield* this.#read(message, message === messages.at(-1)))
       yield
     }
     // many conversations share one system prompt, and the first user message decides how its blocks may be ordered
@@ -144,13 +144,15 @@ class LayoutWriter {
     return volatileFields === 'move' && options.annotate === false ? 'keep' : volatileFields
   }
 
-  *#read(message: PromptMessage): Generator<void, ReadMessage> {
+  *#read(message: PromptMessage, isNewest: boolean): Generator<void, ReadMessage> {
     const identity = JSON.stringify([message.role, message.rest])
     const isPlaced = this.#placed !== undefined && message.texts.includes(this.#placed.at)
     const holder = isPlaced ? undefined : message.texts.findLast((text) => this.#holdsPlace(message, text))
     // a message with a placeholder is not searched here: its explicit blocks are its context, or #restore searches it
     const isSearched = !isPlaced && holder === undefined
-    const { contexts, unaided } = isSearched ? yield* this.#find(message, this.#state.certain) : { contexts: [] }
+    const { contexts, unaided } = isSearched
+      ? yield* this.#find(message, this.#state.certain, isNewest)
+      : { contexts: [] }
     return {
       message,
       identity,
@@ -162,8 +164,11 @@ class LayoutWriter {
     }
   }
 
-  *#find(message: PromptMessage, certain: CertainFinder | undefined): Generator<void, FoundContexts> {
-    const found = yield* searchInSteps(message, this.#texts, certain, this.#state.known)
+  *#find(message: PromptMessage, certain: CertainFinder | undefined, isNewest = false): Generator<void, FoundContexts> {
+    const { known } = this.#state
+    // what was found in a message is found in it again in later turns
+    const own = known && (isNewest ? known : { ...known, isSkipped: () => false })
+    const found = yield* searchInSteps(message, this.#texts, certain, own)
     this.#isUnsure ||= found.isUnsure
     this.#refusals.push(...found.refusals)
     return found

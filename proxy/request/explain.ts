@@ -114,7 +114,8 @@ async function toExplainedCall(
     // the control plane has already authorised its caller
     pipeline.tenancy().suppose(incoming),
   )
-  if (!call.content.received.whole) return call
+  // an explanation teaches nothing
+  if (!call.content.received.whole) return { ...call, known: { cut: call.known.cut, learn: () => {} } }
   const message = `What would be sent for a body of more than ${settings.workLimits.bytes} bytes is what was received: explain a smaller one.`
   throw new ProxyError('body_too_large', message)
 }

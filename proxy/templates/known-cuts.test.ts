@@ -35,7 +35,7 @@ describe.each(Object.entries(templates))('the cuts of a template: %s', (_, write
         learn(cuts, earlier[0]!)
         expect(cuts.cut('a', message, write(own))).toBeUndefined()
         for (const one of earlier) learn(cuts, one)
-        const [cut] = cuts.cut('a', message, write(own)) ?? []
+        const cut = cuts.cut('a', message, write(own))
         used.all += 1
         if (cut === undefined) return
         used.cut += 1
@@ -67,7 +67,7 @@ test('another scope, another role and another beginning have cuts of their own',
   )
   const whole = templates.tags(own)
   for (let i = 0; i < 5; i++) cuts.learn('a', message, whole, findContextLists(whole))
-  expect(cuts.cut('a', message, whole)?.[0]?.blocks).toHaveLength(4)
+  expect(cuts.cut('a', message, whole)?.blocks).toHaveLength(4)
   expect(cuts.cut('b', message, whole)).toBeUndefined()
   expect(cuts.cut('a', { ...message, role: 'tool' }, whole)).toBeUndefined()
   expect(cuts.cut('a', message, `Use these. ${whole}`)).toBeUndefined()
@@ -87,7 +87,7 @@ test('what the rules leave alone is not cut for long', () => {
 test('of long texts that begin alike and hold nothing, the rules read one in eight, until something is found', () => {
   const cuts = new KnownCuts()
   const long = (words: string): string => `Write on. ${words.repeat(2_000)}`
-  const isRead = (whole: string): boolean => cuts.cut('a', message, whole) === undefined
+  const isRead = (whole: string): boolean => !cuts.isSkipped('a', message, whole)
   for (let i = 0; i < 16; i++) {
     expect(isRead(long('ferry and salt'))).toBe(true)
     cuts.learn('a', message, long('ferry and salt'), [])

@@ -42,18 +42,21 @@ interface KnownCut {
 export class KnownCuts {
   readonly #cuts = new LRUCache<string, KnownCut>({ max: mostCuts })
 
-  /** Returns the list that a known template wrote into a text, or none; undefined if the rules have to read it. */
-  cut(scope: string, message: PromptMessage, whole: string): readonly ContextList[] | undefined {
+  /** Returns the list that a known template wrote into a text; undefined if the rules have to read it. */
+  cut(scope: string, message: PromptMessage, whole: string): ContextList | undefined {
     const known = this.#cuts.get(keyOf(scope, message, whole))
-    if (known === undefined) return undefined
+    if (known?.template === undefined || known.agreed < fewestAgreed) return undefined
     known.used += 1
-    if (known.empty >= fewestEmpty) {
-      return whole.length < longText || known.used % textsPerSample === 0 ? undefined : []
-    }
-    if (known.template === undefined || known.agreed < fewestAgreed || known.used % textsPerCheck === 0)
-      return undefined
-    const list = cut(whole, known.template)
-    return list && [list]
+    return known.used % textsPerCheck === 0 ? undefined : cut(whole, known.template)
+  }
+
+  /** Whether the rules need not read a long text: in those that begin alike, they found nothing many times in a row. */
+  isSkipped(scope: string, message: PromptMessage, whole: string): boolean {
+    if (whole.length < longText) return false
+    const known = this.#cuts.get(keyOf(scope, message, whole))
+    if (known === undefined || known.empty < fewestEmpty) return false
+    known.used += 1
+    return known.used % textsPerSample !== 0
   }
 
   /** Learns from the lists that the rules found in a text. */

@@ -81,6 +81,7 @@ export class TemplateBook {
     const scope = `${api} ${tenant}`
     return {
       cut: (message, whole) => this.#cuts.cut(scope, message, whole),
+      isSkipped: (message, whole) => this.#cuts.isSkipped(scope, message, whole),
       learn: (message, whole, lists) => this.#cuts.learn(scope, message, whole, lists),
     }
   }

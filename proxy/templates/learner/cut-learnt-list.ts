@@ -1,10 +1,11 @@
 import type { Span } from '../../json/json-spans.ts'
-import type { BlockSpan, ContextList } from '../../prompt/context-list.ts'
+import { type BlockSpan, type ContextList, mostBlocks } from '../../prompt/context-list.ts'
 import { labelPrefixOf } from '../../prompt/label-prefix.ts'
 import { findContentEnd, findContentStart } from '../../prompt/scan/find-edges.ts'
+import { isLabelNoun } from '../../prompt/scan/words/read-noun.ts'
 import { commonEdges } from '../common-edges.ts'
 import { countGaps, findGaps, type Gap } from './gaps/find-gaps.ts'
-import type { LearntTemplate, TemplateEnd } from './learnt-template.ts'
+import { type LearntTemplate, number, type TemplateEnd } from './learnt-template.ts'
 
 /** Share of the separators found that must be those of the list; others stand in the text around it. */
 const leastInList = 0.6
@@ -12,9 +13,8 @@ const leastInList = 0.6
 const CLOSING = /^\s*(?:<\/[\w:.-]{1,60}>)?/
 
 /**
- * Cuts a text at the borders of a template: exactly, or not at all. The first and the last document are left out where the
- * template does not know their outer border. Undefined if anything is not as the template has it, if fewer than two are
- * left, or if documents are numbered such that citations cannot be mapped.
+ * Cuts a text at the borders of a template. Undefined if anything is not as the template has it, if there are fewer than
+ * two documents, or if they are numbered such that citations cannot be mapped. Takes linear time.
  */
 export function cutLearntList(text: string, template: LearntTemplate): ContextList | undefined {
   const list = findDocuments(text, template)
@@ -38,23 +38,25 @@ interface Documents {
 }
 
 function findDocuments(text: string, template: LearntTemplate): Documents | undefined {
-  const found = findGaps(text, template.gap)
-  const isOdd = template.gap.checks.some(({ pattern, more }) => countGaps(text, pattern) !== found.length + more)
+  const { gap, open, end } = template
+  // without its ends, a separator in the question would be taken for one of the list; numbers tell where a list begins
+  if (end === undefined || (open === undefined && !gap.numbers.includes('up')) || text.includes(number))
+    return undefined
+  const found = findGaps(text, gap, mostBlocks)
+  const isOdd =
+    found.length >= mostBlocks ||
+    gap.checks.some(({ pattern, more }) => countGaps(text, pattern) !== found.length + more)
   const gaps = isOdd ? undefined : chooseGaps(found, template)
   if (gaps === undefined) return undefined
-  const first = template.open === undefined ? undefined : findOpen(text, template.open, gaps[0]!.start)
-  const last = template.end === undefined ? undefined : findEnd(text, template.end, gaps.at(-1)!.end)
+  const first = open === undefined ? undefined : findOpen(text, open, gaps[0]!.start)
+  const last = findEnd(text, end, gaps.at(-1)!.end)
   if (first === -1 || last === -1) return undefined
   // others may stand before the list and behind it, where it is known to begin and to end
-  const isInList = (gap: Gap): boolean =>
-    !gaps.includes(gap) && gap.end > (first ?? 0) && gap.start < (last ?? text.length)
-  if (found.some(isInList)) return undefined
-  const starts = [first, ...gaps.map(({ end }) => end)]
-  const ends = [...gaps.map(({ start }) => start), last]
-  const documents = starts.flatMap((start, i) => {
-    const end = ends[i]
-    return start === undefined || end === undefined ? [] : [{ start, end }]
-  })
+  const own = new Set(gaps)
+  if (found.some((one) => !own.has(one) && one.end > (first ?? 0) && one.start < last)) return undefined
+  const starts = [...(first === undefined ? [] : [first]), ...gaps.map((one) => one.end)]
+  const ends = [...gaps.slice(first === undefined ? 1 : 0).map((one) => one.start), last]
+  const documents = starts.map((start, i) => ({ start, end: ends[i]! }))
   return documents.every(({ start, end }) => start < end) ? { documents, gaps } : undefined
 }
 
@@ -102,9 +104,9 @@ function addLabels(
   text: string,
   blocks: readonly BlockSpan[],
   gaps: readonly Gap[],
-  { gap, label, open, end }: LearntTemplate,
+  { gap, label, open }: LearntTemplate,
 ): BlockSpan[] | undefined {
-  if (label !== 'before' || gap.kept === 'before' || end === undefined) return undefined
+  if (label !== 'before' || gap.kept === 'before') return undefined
   const index = gap.numbers.lastIndexOf('up')
   const counted = gaps.map(({ start, places }) => ({ from: start, place: places[index]! }))
   if (open !== undefined) {
@@ -126,6 +128,12 @@ function addLabels(
     opening: text.slice(fronts[i]!.start, place.start),
     behind: text.slice(place.end, blocks[i]!.start),
   }))
+  // only these are mapped back in answers
+  const [{ opening: front, behind: back }] = labels as [(typeof labels)[number]]
+  const isMapped =
+    (front.endsWith('[') && back.startsWith(']')) ||
+    isLabelNoun(labelPrefixOf(front, 0, front.length).replace(/[ _#:.-]+$/, ''))
+  if (!isMapped) return undefined
   const areAlike = labels.every(({ opening, behind }) => opening === labels[0]!.opening && behind === labels[0]!.behind)
   if (!areAlike || !fronts.every(({ isClosed }) => isClosed)) return undefined
   return blocks.map((block, i) => ({ ...block, start: fronts[i]!.start, label: counted[i]!.place }))

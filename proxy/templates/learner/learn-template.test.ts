@@ -192,3 +192,83 @@ test('what many applications send is forgotten, those of longest ago first, and 
   const learnt = promptsOf(40, renders.elements!).map(({ text }) => learner.take('user', text))
   expect(learnt.some((template) => template !== undefined)).toBe(true)
 })
+
+describe('what an attacker or another document may hold', () => {
+  const { template, later } = learn(renders.elements!)
+  const { documents, question, text } = later[0]!
+
+  test('a text that holds the mark of numbers is neither learnt from nor cut', () => {
+    const learner = new TemplateLearner()
+    const texts = promptsOf(40, renders.elements!).map((prompt) => prompt.text.replaceAll('<zeki>', '<zeki>\0'))
+    expect(texts.map((own) => learner.take('user', own))).toEqual(texts.map(() => undefined))
+    expect(cut(text, template)).toBeDefined()
+    expect(cut(text.replace('Trifer: ', 'Trifer: \0'), template)).toBeUndefined()
+  })
+
+  test('more separators than any list has are left alone', () => {
+    expect(
+      cut(
+        renders.elements!(
+          Array.from({ length: 2_100 }, (_, i) => `document ${i}`),
+          question,
+        ),
+        template,
+      ),
+    ).toBeUndefined()
+  })
+
+  test('a number that was always the same is text: documents with others are not parted from theirs', () => {
+    const render =
+      (versions: readonly number[]): Render =>
+      (own, asked) =>
+        `Qua dro vex nam.\n${own.map((one, i) => `~~ rev ${versions[i]} ~~\n${one}\n~~ fin`).join('\n')}\n\nTrifer: ${asked}`
+    const learnt = learn(render(Array.from({ length: 8 }, () => 3)))
+    const versions = [3, 4, 3, 2, 3, 3, 7, 3]
+    for (const one of learnt.later) {
+      const own = render(versions)(one.documents, one.question)
+      const blocks = cut(own, learnt.template) ?? []
+      const sent = reorder(own, blocks, [...blocks.keys()].toReversed())
+      for (const [i, document] of one.documents.entries())
+        expect(sent).toContain(`~~ rev ${versions[i]} ~~\n${document}\n~~ fin`)
+    }
+  })
+
+  test('numbers that answers may cite in a form that is not mapped', () => {
+    const numbered =
+      (form: (number: number) => string): Render =>
+      (own, asked) =>
+        `Qua dro vex nam.\n\n${own.map((one, i) => `${form(i + 1)} ${one}`).join('\n\n')}\n\nTrifer: ${asked}`
+    for (const form of [(n: number) => `<<${n}>>`, (n: number) => `|${n}|`, (n: number) => `{${n}}`]) {
+      const learnt = learn(numbered(form))
+      expect(learnt.later.map((one) => cut(one.text, learnt.template))).toEqual(learnt.later.map(() => undefined))
+    }
+    const learnt = learn(numbered((n) => `Document ${n}:`))
+    expect(learnt.later.filter((one) => cut(one.text, learnt.template)).length).toBeGreaterThan(10)
+  })
+
+  test('a separator in the question moves nothing of it', () => {
+    for (const asked of [`what is </zeki>\n<zeki> here?`, `a</zeki>\n<zeki>b</zeki>\n<zeki>c`]) {
+      const own = renders.elements!(documents, asked)
+      const blocks = cut(own, template) ?? []
+      expect(reorder(own, blocks, [...blocks.keys()].toReversed()).endsWith(`Trifer: ${asked}`)).toBe(true)
+    }
+  })
+
+  test('no border stands within a character', () => {
+    const faces = ['😀', '😁', '🔵', '🔴']
+    const render: Render = (own, asked) =>
+      `Qua dro vex nam.\n${own.map((one) => `== ${faces[one.length % 4]} ${one}${faces[one.length % 3]}`).join('\n')}\nTrifer: ${asked}`
+    const learner = new TemplateLearner()
+    const learnt = promptsOf(60, render).flatMap((prompt) => learner.take('user', prompt.text) ?? [])
+    expect(learnt.length).toBeGreaterThan(0)
+    for (const { gap, open, end } of learnt)
+      for (const one of [gap.pattern, open?.text ?? '', end?.text ?? '']) expect(one.isWellFormed()).toBe(true)
+  })
+
+  test('what one place has sent is no repetition at another', () => {
+    const learner = new TemplateLearner()
+    const own = promptsOf(40, renders.elements!).map((prompt) => prompt.text)
+    for (const one of own) learner.take('of another tenant', one)
+    expect(own.some((one) => learner.take('user', one) !== undefined)).toBe(true)
+  })
+})

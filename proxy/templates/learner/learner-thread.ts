@@ -5,6 +5,8 @@ import { OfferedTexts } from './offered-texts.ts'
 
 /** What waits for the thread, in texts and in UTF-16 units; more is not taken. */
 const most = { texts: 16, characters: 2_000_000, restarts: 3 } as const
+/** A try takes a second or two; one that takes so long never ends. */
+const longestTryMilliseconds = 60_000
 
 interface ThreadEvents {
   onLearnt: (template: LearntTemplate) => void
@@ -21,6 +23,7 @@ export class LearnerThread {
   #characters = 0
   #starts = 0
   #closed = false
+  #timer: NodeJS.Timeout | undefined
 
   constructor(events: ThreadEvents) {
     this.#events = events
@@ -35,12 +38,24 @@ export class LearnerThread {
     this.#texts++
     this.#characters += text.length
     this.#worker.postMessage({ place, text })
+    this.#watch()
     return true
   }
 
   async close(): Promise<void> {
     this.#closed = true
     await this.#worker?.terminate()
+  }
+
+  /** Ends a thread that answers nothing. */
+  #watch(): void {
+    this.#timer ??= setTimeout(() => void this.#worker?.terminate(), longestTryMilliseconds).unref()
+  }
+
+  #answered(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    if (this.#texts > 0) this.#watch()
   }
 
   #start(): Worker | undefined {
@@ -55,6 +70,7 @@ export class LearnerThread {
     worker.on('message', ({ length, template }: { length: number; template: LearntTemplate | undefined }) => {
       this.#texts--
       this.#characters -= length
+      this.#answered()
       if (template === undefined || this.#closed) return
       this.#offered.forget()
       this.#events.onLearnt(template)
@@ -65,6 +81,7 @@ export class LearnerThread {
     worker.on('exit', () => {
       this.#worker = undefined
       this.#texts = this.#characters = 0
+      this.#answered()
       if (!this.#closed) this.#events.onFault(fault)
     })
     // last: adding a message listener would keep the process alive again

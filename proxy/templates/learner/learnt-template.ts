@@ -1,4 +1,4 @@
-/** Stands for a number in a pattern. */
+/** Stands for a number in a pattern. Texts that hold it are neither learnt from nor cut. */
 export const number = '\0'
 
 /** Text that is always the same, or the part of it next to the documents, which stands there exactly once. */
@@ -17,8 +17,8 @@ export interface GapCheck {
 export interface TemplateGap {
   /** Numbers are `number`. */
   readonly pattern: string
-  /** What is known of each number: it counts up with the list, it is always the same, or it varies with a document. */
-  readonly numbers: readonly ('up' | 'same' | 'varied')[]
+  /** What is known of each number: it counts up with the list, or it varies with a document. */
+  readonly numbers: readonly ('up' | 'varied')[]
   /** The numbers of the first separator of a list, those that count up. */
   readonly first: readonly number[]
   /**

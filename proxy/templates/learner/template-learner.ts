@@ -1,6 +1,6 @@
 import { digestOf } from '#index/context-block.ts'
 import { learnTemplate } from './learn-template.ts'
-import type { LearntTemplate } from './learnt-template.ts'
+import { type LearntTemplate, number } from './learnt-template.ts'
 import { KeyChooser } from './text-keys.ts'
 
 /** Texts of one application. */
@@ -31,7 +31,8 @@ export class TemplateLearner {
    * when one was learnt. A text that was taken before is no evidence.
    */
   take(place: string, text: string): LearntTemplate | undefined {
-    if (text.length < shortestText || text.length > most.textLength || this.#isRepeated(text)) return undefined
+    if (text.length < shortestText || text.length > most.textLength || text.includes(number)) return undefined
+    if (this.#isRepeated(place, text)) return undefined
     // the most exact one counts
     return this.#keys
       .choose(place, text)
@@ -58,8 +59,8 @@ export class TemplateLearner {
     return this.#characters
   }
 
-  #isRepeated(text: string): boolean {
-    const name = digestOf(text)
+  #isRepeated(place: string, text: string): boolean {
+    const name = digestOf(place + number + text)
     if (this.#recent.has(name)) return true
     this.#recent.add(name)
     if (this.#recent.size > most.recent) this.#recent.delete(this.#recent.values().next().value!)

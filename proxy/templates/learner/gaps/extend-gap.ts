@@ -28,5 +28,7 @@ export function extendGap({ gap, lists, edges }: JudgedGap): string[] | undefine
   // documents of one source begin alike, and others will not: whole lines are safer
   const [lines, line] = [left.slice(Math.max(0, left.indexOf('\n'))), right.slice(0, right.lastIndexOf('\n') + 1)]
   const longer = [left, lines, ''].flatMap((begin) => [right, line, ''].map((end) => begin + gap.pattern + end))
-  return [...new Set(longer)].filter((pattern) => pattern !== gap.pattern).toSorted((a, b) => b.length - a.length)
+  return [...new Set(longer)]
+    .filter((pattern) => pattern !== gap.pattern && pattern.isWellFormed())
+    .toSorted((a, b) => b.length - a.length)
 }

@@ -15,13 +15,19 @@ export interface Gap {
 const expressions = new Map<string, RegExp>()
 const mostExpressions = 256
 
-/** Finds where a pattern stands, from the left, without overlaps. */
+/** Finds where a pattern stands, from the left, without overlaps, `most` times at most. */
 export function findGaps(
   text: string,
   { pattern, numbers, kept }: Pick<TemplateGap, 'pattern' | 'numbers' | 'kept'>,
+  most: number = Number.POSITIVE_INFINITY,
 ): Gap[] {
   const varied = numbers.indexOf('varied')
-  return Array.from(text.matchAll(toExpression(pattern)), (match) => {
+  const matches: RegExpExecArray[] = []
+  for (const match of text.matchAll(toExpression(pattern))) {
+    matches.push(match)
+    if (matches.length >= most) break
+  }
+  return matches.map((match) => {
     const end = match.index + match[0].length
     const spans = match.indices!
     return {
@@ -47,7 +53,7 @@ function toExpression(pattern: string): RegExp {
   if (known !== undefined) return known
   if (expressions.size >= mostExpressions) expressions.clear()
   const source = pattern.split(number).map((part) => part.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'))
-  const expression = new RegExp(source.join('(\\d+)'), 'gd')
+  const expression = new RegExp(source.join('(\\d{1,9})'), 'gd')
   expressions.set(pattern, expression)
   return expression
 }

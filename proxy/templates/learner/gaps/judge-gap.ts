@@ -1,6 +1,6 @@
 import { number, type TemplateGap } from '../learnt-template.ts'
 import type { StudiedText } from './find-edges.ts'
-import { findGaps } from './find-gaps.ts'
+import { findGaps, type Gap } from './find-gaps.ts'
 import {
   countBroken,
   countTexts,
@@ -39,18 +39,21 @@ export function judgeGap(pattern: string, studied: readonly StudiedText[]): Judg
 /** How a pattern may be read: a number that varies belongs to the document behind it, or before it. */
 function readings(pattern: string, studied: readonly StudiedText[]): TemplateGap[] {
   const count = pattern.split(number).length - 1
-  const unread: TemplateGap = {
-    pattern,
-    numbers: Array.from({ length: count }, () => 'same'),
-    kept: 'all',
-    first: [],
-    checks: [],
+  const unread = { pattern, numbers: [], kept: 'all' } as const
+  const texts = studied
+    .map(({ text }) => ({ text, gaps: findGaps(text, unread) }))
+    .filter(({ gaps }) => gaps.length >= 2)
+  if (texts.length < Math.min(fewestTexts, studied.length)) return []
+  const lists = texts.map(({ gaps }) => gaps)
+  const kinds = Array.from({ length: count }, (_, i) => kindOf(lists.map((gaps) => gaps.map((gap) => gap.numbers[i]!))))
+  const constant = kinds.indexOf('same')
+  if (constant >= 0) {
+    // one that is the same everywhere is text like any other: with another one, it is another template
+    const digits = new Set(texts.flatMap(({ text, gaps }) => gaps.map((gap) => digitsAt(text, gap, constant))))
+    return digits.size === 1 ? readings(withDigits(pattern, constant, [...digits][0]!), studied) : []
   }
-  const lists = studied.map(({ text }) => findGaps(text, unread)).filter((gaps) => gaps.length >= 2)
-  if (lists.length < Math.min(fewestTexts, studied.length)) return []
-  const numbers = unread.numbers.map((_, i) => kindOf(lists.map((gaps) => gaps.map(({ numbers }) => numbers[i]!))))
-  if (numbers.some((kind) => kind === undefined)) return []
-  const known = numbers as TemplateGap['numbers']
+  if (kinds.some((kind) => kind === undefined)) return []
+  const known = kinds as TemplateGap['numbers']
   const first = lists[0]![0]!.numbers
   const isSame = known.every((kind, i) => kind !== 'up' || lists.every(([gap]) => gap!.numbers[i] === first[i]))
   if (!isSame) return []
@@ -61,8 +64,18 @@ function readings(pattern: string, studied: readonly StudiedText[]): TemplateGap
   return (['before', 'behind'] as const).map((kept) => ({ ...gap, kept }))
 }
 
+function digitsAt(text: string, { places }: Gap, index: number): string {
+  return text.slice(places[index]!.start, places[index]!.end)
+}
+
+function withDigits(pattern: string, index: number, digits: string): string {
+  const parts = pattern.split(number)
+  const [front, behind] = [parts.slice(0, index + 1), parts.slice(index + 1)]
+  return front.join(number) + digits + behind.join(number)
+}
+
 /** What the values of a number say, list by list; undefined if they are of two kinds. */
-function kindOf(lists: readonly (readonly number[])[]): TemplateGap['numbers'][number] | undefined {
+function kindOf(lists: readonly (readonly number[])[]): 'up' | 'same' | 'varied' | undefined {
   const up = lists.filter((values) => isCounting(values)).length
   const same = lists.filter((values) => new Set(values).size === 1).length
   if (up >= counting * lists.length) return 'up'

@@ -41,7 +41,8 @@ function endOf(samples: readonly string[], common: (a: string, b: string) => str
   const text = samples.reduce(common)
   if (samples.every((sample) => sample === text) && text.length <= longestWhole) return { kind: 'whole', text }
   const nearest = common === commonBegin ? text.slice(0, longestNearest) : text.slice(-longestNearest)
-  return nearest.length >= 2 ? { kind: 'nearest', text: nearest } : undefined
+  const whole = nearest.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '')
+  return whole.length >= 2 ? { kind: 'nearest', text: whole } : undefined
 }
 
 /**

@@ -24,9 +24,9 @@ export function proposeGaps(studied: readonly StudiedText[]): string[] {
     .map(({ pattern }) => pattern)
 }
 
-/** Letters, digits and spaces alone separate nothing. */
+/** Letters, digits and spaces alone separate nothing, nor does half a character. */
 export function isMark(pattern: string): boolean {
-  return /[^\p{L}\p{N}\0 ]/u.test(pattern)
+  return /[^\p{L}\p{N}\0 ]/u.test(pattern) && pattern.isWellFormed()
 }
 
 /** A number at the rim may be a part of a longer one, and belongs to a document or to nobody. */
