@@ -104,9 +104,9 @@ function addLabels(
   text: string,
   blocks: readonly BlockSpan[],
   gaps: readonly Gap[],
-  { gap, label, open }: LearntTemplate,
+  { gap, open }: LearntTemplate,
 ): BlockSpan[] | undefined {
-  if (label !== 'before' || gap.kept === 'before') return undefined
+  if (gap.kept === 'before') return undefined
   const index = gap.numbers.lastIndexOf('up')
   const counted = gaps.map(({ start, places }) => ({ from: start, place: places[index]! }))
   if (open !== undefined) {
@@ -118,11 +118,12 @@ function addLabels(
   const [first] = counted.map(({ place }) => Number(text.slice(place.start, place.end)))
   if (first! > 1 || counted.some(({ place }, i) => text.slice(place.start, place.end) !== `${first! + i}`))
     return undefined
-  // a closing in front of the number belongs to the document before it
+  // a closing in front of the number belongs to the document before it; a number that begins no line may be that one's
   const fronts = counted.map(({ from, place }) => {
     const closed = from + CLOSING.exec(text.slice(from, place.start))![0].length
     const start = Math.max(closed, text.lastIndexOf('\n', place.start - 1) + 1)
-    return { start, isClosed: from === 0 || text.slice(closed, start).trim() === '' }
+    const isApart = text.slice(closed, start).trim() === '' && /[\n>]/.test(text.slice(from, start))
+    return { start, isClosed: from === 0 || isApart }
   })
   const labels = counted.map(({ place }, i) => ({
     opening: text.slice(fronts[i]!.start, place.start),

@@ -78,7 +78,6 @@ describe.each(Object.entries(renders))('%s', (_, render) => {
 
 test('labels are the numbers of the documents', () => {
   const { template, later } = learn(renders['numbers in brackets']!)
-  expect(template.label).toBe('before')
   const { text } = later[0]!
   expect(cut(text, template)?.map(({ label }) => label && text.slice(label.start, label.end))).toEqual([
     '1',
@@ -244,6 +243,13 @@ describe('what an attacker or another document may hold', () => {
     }
     const learnt = learn(numbered((n) => `Document ${n}:`))
     expect(learnt.later.filter((one) => cut(one.text, learnt.template)).length).toBeGreaterThan(10)
+  })
+
+  test('numbers that stand behind their documents', () => {
+    const learnt = learn(
+      (own, asked) => `Qua dro vex nam.\n${own.map((one, i) => `${one} [${i + 1}]`).join('\n')}\nTrifer: ${asked}`,
+    )
+    expect(learnt.later.map((one) => cut(one.text, learnt.template))).toEqual(learnt.later.map(() => undefined))
   })
 
   test('a separator in the question moves nothing of it', () => {

@@ -34,7 +34,7 @@ export function learnTemplate(key: string, texts: readonly string[]): LearntTemp
   if (extended === undefined) return undefined
   const best = trim(extended, studied)
   const gap = { ...best.gap, checks: checksOf(best) }
-  return { key, gap, ...learnEnds(gap, best.lists, best.seen) }
+  return { key, gap, ...learnEnds(best.lists, best.seen) }
 }
 
 function byLength(a: JudgedGap, b: JudgedGap): number {

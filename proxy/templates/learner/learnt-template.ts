@@ -38,8 +38,6 @@ export interface LearntTemplate {
   /** What stands before the first document and behind the last; undefined where that one cannot be told from the rest. */
   readonly open: TemplateEnd | undefined
   readonly end: TemplateEnd | undefined
-  /** On which side of a document the number stands that names it. */
-  readonly label: 'before' | 'behind' | undefined
 }
 
 /** Numbers read as one mark. */

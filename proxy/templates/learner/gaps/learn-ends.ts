@@ -1,4 +1,4 @@
-import type { LearntTemplate, TemplateEnd, TemplateGap } from '../learnt-template.ts'
+import type { LearntTemplate, TemplateEnd } from '../learnt-template.ts'
 import type { Segments } from './judge-contents.ts'
 
 const fewestSamples = 3
@@ -14,10 +14,9 @@ const hint = 24
  * known from the middle of others.
  */
 export function learnEnds(
-  gap: TemplateGap,
   lists: readonly Segments[],
   seen: ReadonlyMap<string, number>,
-): Pick<LearntTemplate, 'open' | 'end' | 'label'> {
+): Pick<LearntTemplate, 'open' | 'end'> {
   const documents = [...seen.keys()].filter((content) => content.length >= hint)
   const byBegin = groupBy(documents, (content) => content.slice(0, hint))
   const byEnd = groupBy(documents, (content) => content.slice(-hint))
@@ -33,7 +32,7 @@ export function learnEnds(
   })
   const open = endOf(opens, (a, b) => reverse(commonBegin(reverse(a), reverse(b))))
   const end = endOf(ends, commonBegin)
-  return { open, end, label: sideOfLabel(gap, lists, open) }
+  return { open, end }
 }
 
 function endOf(samples: readonly string[], common: (a: string, b: string) => string): TemplateEnd | undefined {
@@ -43,25 +42,6 @@ function endOf(samples: readonly string[], common: (a: string, b: string) => str
   const nearest = common === commonBegin ? text.slice(0, longestNearest) : text.slice(-longestNearest)
   const whole = nearest.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '')
   return whole.length >= 2 ? { kind: 'nearest', text: whole } : undefined
-}
-
-/**
- * On which side of a document its number stands. A list that begins with the number 1 of its first separator has documents
- * behind them only, unless it is known where a document before that begins.
- */
-function sideOfLabel(
-  { numbers }: TemplateGap,
-  lists: readonly Segments[],
-  open: TemplateEnd | undefined,
-): LearntTemplate['label'] {
-  const [first, last] = [numbers.indexOf('up'), numbers.lastIndexOf('up')]
-  if (first < 0) return undefined
-  const areFirst = (index: number, value: number): boolean =>
-    lists.every(({ gaps }) => gaps[0]!.numbers[index] === value)
-  if (open === undefined) return areFirst(last, 1) ? 'before' : undefined
-  const before = Number(/(\d+)\D{0,40}$/.exec(open.text)?.[1])
-  if (areFirst(last, before + 1)) return 'before'
-  return areFirst(first, 1) ? 'behind' : undefined
 }
 
 function groupBy(items: readonly string[], keyOf: (item: string) => string): Map<string, string[]> {
