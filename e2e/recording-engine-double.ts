@@ -44,19 +44,19 @@ export async function startRecordingEngineDouble(port = 0, hasOwnPages = false):
   }
   const server = createServer((incoming, response) => {
     const chunks: Buffer[] = []
-    abortions.push(
-      new Promise((resolve) => {
-        response.on('close', () => {
-          if (!response.writableFinished) resolve()
-        })
-      }),
-    )
+    const isOwnPage = !hasOwnPages && ownPages.has(incoming.url!)
+    const abortion = new Promise<void>((resolve) => {
+      response.on('close', () => {
+        if (!response.writableFinished) resolve()
+      })
+    })
+    if (!isOwnPage) abortions.push(abortion)
     // tests include clients that disconnect while sending
     incoming.on('error', () => {})
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
     incoming.on('end', () => {
       const { method, url, headers, rawHeaders } = incoming
-      if (!hasOwnPages && ownPages.has(url!)) {
+      if (isOwnPage) {
         response.writeHead(404).end()
         return
       }
