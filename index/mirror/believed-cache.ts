@@ -1,4 +1,4 @@
-import type { CacheEvent, MirroredPrompt, SentPrompt } from '../cache-event.ts'
+import type { CacheEvent, SentPrompt } from '../cache-event.ts'
 import type { RequestId } from '../context-block.ts'
 
 /** How much of one request is believed to be cached. */
@@ -19,10 +19,11 @@ export interface BelievedCache {
   requestIds(): Generator<RequestId>
   /** Returns what is held of a request; undefined if nothing is. */
   heldOf(request: RequestId): BelievedRequest | undefined
-  /** Returns the prompt of a request; undefined if the request is unknown. */
-  promptOf(request: RequestId): MirroredPrompt | undefined
-  /** Returns the requests that hold the prefix at index `place` of a prompt, oldest first. */
-  holdersOf(prompt: Pick<SentPrompt, 'prefixes' | 'ends'>, place: number): readonly RequestId[]
+  /**
+   * Returns the requests sent before `until` that hold the prefix at index `place` of a prompt, oldest first; none if
+   * `until` is unknown.
+   */
+  holdersOf(prompt: Pick<SentPrompt, 'prefixes' | 'ends'>, place: number, until: RequestId): readonly RequestId[]
   /** Returns how many of a request's held characters other requests hold too. */
   sharedLengthOf(held: BelievedRequest): number
 }

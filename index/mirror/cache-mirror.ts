@@ -1,5 +1,5 @@
 import { AverageDensity } from '../average-density.ts'
-import type { CacheEvent, MirroredPrompt, SentPrompt } from '../cache-event.ts'
+import type { CacheEvent, SentPrompt } from '../cache-event.ts'
 import type { SharedBlocks } from '../columns/block-table.ts'
 import type { Context, RequestId, ScopeId } from '../context-block.ts'
 import type { Ordering } from '../ordering/ordering-index.ts'
@@ -101,10 +101,6 @@ export class CacheMirror implements BelievedCache {
     }
   }
 
-  promptOf(request: RequestId): MirroredPrompt | undefined {
-    return this.recall(request)?.prompt
-  }
-
   /** Number of mirrored requests, including those of which nothing is cached. */
   get size(): number {
     return this.#requests.size
@@ -129,13 +125,17 @@ export class CacheMirror implements BelievedCache {
     return { request, cachedLength, tokensPerCharacter }
   }
 
-  /** Returns the requests that hold the prefix at index `place` of a prompt, oldest first. */
-  holdersOf({ prefixes, ends }: Pick<SentPrompt, 'prefixes' | 'ends'>, place: number): RequestId[] {
+  /**
+   * Returns the requests sent before `until` that hold the prefix at index `place` of a prompt, oldest first; none if
+   * `until` is not mirrored.
+   */
+  holdersOf({ prefixes, ends }: Pick<SentPrompt, 'prefixes' | 'ends'>, place: number, until: RequestId): RequestId[] {
     const node = this.#prompts.nodeOf(prefixes, place + 1)
-    if (node === undefined) return []
+    if (node === undefined || this.#requests.find(until) === undefined) return []
     const { ends: endNodes, heldLengths } = this.#requests
     const holders: RequestId[] = []
     for (const [request, number] of this.#requests.entries()) {
+      if (request === until) break
       if (heldLengths.at(number) < ends[place]!) continue
       if (this.#prompts.leadsThrough(endNodes.at(number), node)) holders.push(request)
     }

@@ -15,11 +15,6 @@ export interface Contradiction {
 export function cutContradicted(cache: BelievedCache, contradiction: Contradiction, cut: BeliefCut): void {
   const { prompt, cachedTokens, tokensPerCharacter, until } = contradiction
   const missed = prompt.ends.findIndex((end) => end * tokensPerCharacter > cachedTokens)
-  // what is no longer known has no place in the order of sending
-  if (missed < 0 || cache.promptOf(until) === undefined) return
-  const holders = new Set(cache.holdersOf(prompt, missed))
-  for (const request of cache.requestIds()) {
-    if (request === until) return
-    if (holders.has(request)) cut({ type: 'evicted', request, cachedTokens })
-  }
+  if (missed < 0) return
+  for (const request of cache.holdersOf(prompt, missed, until)) cut({ type: 'evicted', request, cachedTokens })
 }

@@ -34,6 +34,7 @@ const count = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
 const sequenced = { generation: { type: 'string', minLength: 1 }, sequence: count }
 const cached = { request_id: { type: 'string' }, cached_tokens: count }
 const reused = { reused_tokens: count, recomputed_tokens: count }
+
 /** Senders report the GPU's cache. If they name a tier, it is validated but otherwise ignored. */
 const tier = { enum: ['gpu', 'cpu', 'disk'] }
 

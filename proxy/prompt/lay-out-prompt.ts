@@ -88,6 +88,8 @@ class LayoutWriter {
   readonly #state: LayoutState
   readonly #memory: TurnMemory
   readonly #texts: string[]
+  /** for messages before the newest: what was found in one is found again in later turns, so none is skipped */
+  readonly #knownOfOlder: KnownTemplates | undefined
   #unresolved: UnresolvedTurn | undefined
   #isUnsure = false
   readonly #refusals: PlacedRefusal[] = []
@@ -102,6 +104,7 @@ class LayoutWriter {
     this.#state = state
     this.#memory = new TurnMemory(state.store, state.options)
     this.#texts = set.texts.map(({ text }) => text)
+    this.#knownOfOlder = state.known && { ...state.known, isSkipped: () => false }
     if (placed) this.#texts[placed.at] = placed.text
   }
 
@@ -165,10 +168,8 @@ class LayoutWriter {
   }
 
   *#find(message: PromptMessage, certain: CertainFinder | undefined, isNewest = false): Generator<void, FoundContexts> {
-    const { known } = this.#state
-    // what was found in a message is found in it again in later turns
-    const own = known && (isNewest ? known : { ...known, isSkipped: () => false })
-    const found = yield* searchInSteps(message, this.#texts, certain, own)
+    const known = isNewest ? this.#state.known : this.#knownOfOlder
+    const found = yield* searchInSteps(message, this.#texts, certain, known)
     this.#isUnsure ||= found.isUnsure
     this.#refusals.push(...found.refusals)
     return found

@@ -11,7 +11,7 @@ const longestLead = 32
 const fewestAgreed = 3
 /** Once in so many texts, the rules read a text of a known template. */
 const textsPerCheck = 32
-/** In so many texts that begin alike, nothing was found: then the rules read one in `textsPerSample`, if they are long. */
+/** After so many texts in a row without a list, the rules read one in `textsPerSample` of those that are long. */
 const fewestEmpty = 16
 const textsPerSample = 8
 const longText = 16_384
@@ -35,9 +35,9 @@ interface KnownCut {
 }
 
 /**
- * What is known of texts that begin alike, so that the rules need not read all of them: that nothing is found in them, and
- * cuts of templates, by where they stand: learnt from what the rules find, and compared with it before they count and
- * now and then afterwards. A cut that differs is dropped.
+ * What the rules have found in texts that begin alike, so that they need not read all of them. Where they found a list, its
+ * cut is learnt. It is compared with what they find before it counts, and now and then afterwards; one that differs is
+ * dropped. Where they never found anything, few long texts are read.
  */
 export class KnownCuts {
   readonly #cuts = new LRUCache<string, KnownCut>({ max: mostCuts })

@@ -7,8 +7,11 @@ interface Speaker {
   readonly isAssistant: boolean
 }
 
-const SPEAKER =
-  /^[ \t]{0,3}(?:<\/?s>\s?)?(?:#{1,6} ?|\*\*)?(?:(?<assistant>(?:AI[ _])?Assistant|AI|(?:Chat)?Bot|ChatGPT|GPT|Claude|(?<=# ?)Response)|Human|User|System|Instruction|Input|Observation|Tool):/gim
+const ASSISTANT = '(?:AI[ _])?Assistant|AI|(?:Chat)?Bot|ChatGPT|GPT|Claude|(?<=# ?)Response'
+const SPEAKER = new RegExp(
+  `^[ \\t]{0,3}(?:</?s>\\s?)?(?:#{1,6} ?|\\*\\*)?(?:(?<assistant>${ASSISTANT})|Human|User|System|Instruction|Input|Observation|Tool):`,
+  'gim',
+)
 // templates like Vicuna's continue on the same line
 const INLINE = /(?<=[\s>])(?:(?<assistant>ASSISTANT)|USER):/g
 
@@ -43,14 +46,13 @@ function holderOf(blocks: readonly BlockSpan[], at: number): BlockSpan | undefin
   return block !== undefined && at < block.end ? block : undefined
 }
 
-// what SPEAKER and INLINE take for an assistant, up to its colon
-const ASSISTANT = /(?:assistant|AI|bot|GPT|claude|response)$/i
-const LONGEST_ASSISTANT = 9
+const ENDS_IN_ASSISTANT = new RegExp(`(?:${ASSISTANT})$`, 'i')
+const LONGEST_ASSISTANT = 12
 
 /** Whether the text may hold an assistant's name with a colon: a look at each colon, which costs less than a pattern. */
 function mayNameAssistant(text: string): boolean {
   for (let at = text.indexOf(':'); at >= 0; at = text.indexOf(':', at + 1)) {
-    if (ASSISTANT.test(text.slice(Math.max(0, at - LONGEST_ASSISTANT), at))) return true
+    if (ENDS_IN_ASSISTANT.test(text.slice(Math.max(0, at - LONGEST_ASSISTANT), at))) return true
   }
   return false
 }

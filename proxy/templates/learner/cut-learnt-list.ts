@@ -3,7 +3,7 @@ import { type BlockSpan, type ContextList, mostBlocks } from '../../prompt/conte
 import { labelPrefixOf } from '../../prompt/label-prefix.ts'
 import { findContentEnd, findContentStart } from '../../prompt/scan/find-edges.ts'
 import { isLabelNoun } from '../../prompt/scan/words/read-noun.ts'
-import { commonEdges } from '../common-edges.ts'
+import { commonStart } from '../common-edges.ts'
 import { countGaps, findGaps, type Gap } from './gaps/find-gaps.ts'
 import { type LearntTemplate, number, type TemplateEnd } from './learnt-template.ts'
 
@@ -94,7 +94,7 @@ function findEnd(text: string, { kind, text: end }: TemplateEnd, from: number): 
 /** Returns where the list ends: behind what closes its last block, if that is a tag. */
 function endOf(text: string, { end }: BlockSpan, { gap, end: behind }: LearntTemplate): number {
   if (behind === undefined) return end
-  const closing = behind.text.slice(0, commonEdges([gap.pattern, behind.text]).start)
+  const closing = behind.text.slice(0, commonStart([gap.pattern, behind.text]))
   const [tag] = CLOSING.exec(closing)!
   return tag.trim() === '' ? end : Math.min(end + tag.length, text.length)
 }

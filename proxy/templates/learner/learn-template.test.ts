@@ -111,7 +111,7 @@ describe('what is not cut', () => {
       'a document that looks like the list',
       render(documents.with(0, `${documents[0]}\n\n[2] ${documents[3]}`), question),
     ],
-    ['another begin', `Other words. ${text.slice(18)}`],
+    ['another beginning', `Other words. ${text.slice(18)}`],
     ['one document', render(documents.slice(0, 1), question)],
     ['no list', 'Qua dro vex nam.\n\nNothing was found.\n\nTrifer: what now?'],
     ['nothing', ''],

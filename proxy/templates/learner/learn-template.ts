@@ -67,7 +67,7 @@ function extend(judged: JudgedGap, studied: readonly StudiedText[]): JudgedGap |
   return longer && (longer.find(isAsGood) ?? judged)
 }
 
-/** Without what it begins or ends with that documents are full of, such as a full stop: some will begin or end otherwise. */
+/** Removes characters at its ends that documents are full of, such as a full stop: other documents end without one. */
 function trim(judged: JudgedGap, studied: readonly StudiedText[]): JudgedGap {
   const contents = judged.lists.flatMap(({ contents }) => contents)
   const isOrdinary = (character: string): boolean =>

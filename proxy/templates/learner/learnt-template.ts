@@ -22,7 +22,7 @@ export interface TemplateGap {
   /** The numbers of the first separator of a list, those that count up. */
   readonly first: readonly number[]
   /**
-   * Shorter patterns, the begin and the end of this one, that were so far as certain. Where they say otherwise, the text is
+   * Shorter patterns, the beginning and the end of this one, that were so far as certain. Where they say otherwise, the text is
    * not one of those the template was learnt from.
    */
   readonly checks: readonly GapCheck[]

@@ -40,10 +40,6 @@ export class LearntTemplates {
     this.#thread = new LearnerThread({ onLearnt, onFault })
   }
 
-  get size(): number {
-    return this.#templates.size
-  }
-
   finderFor(sender: Sender): LearntFinder {
     return (message, whole) => {
       if (this.#templates.size === 0) return undefined

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { keysOf } from './text-keys.ts'
 
 /** Texts that begin alike which are offered: all of the first, then one in eight, then one in 64. */
@@ -10,16 +11,14 @@ const mostKeys = 1_024
 
 /** Backs off from texts that never become a template. */
 export class OfferedTexts {
-  /** Texts that begin alike, least recently seen first. */
-  readonly #counts = new Map<string, number>()
+  /** Texts that begin alike. */
+  readonly #counts = new LRUCache<string, number>({ max: mostKeys })
 
   /** Whether this text is worth learning from. */
   isDue(place: string, text: string): boolean {
     const key = keysOf(place, text)[1]!
     const count = (this.#counts.get(key) ?? 0) + 1
-    this.#counts.delete(key)
     this.#counts.set(key, count)
-    if (this.#counts.size > mostKeys) this.#counts.delete(this.#counts.keys().next().value!)
     return count % stages.find(({ upTo }) => count <= upTo)!.every === 0
   }
 

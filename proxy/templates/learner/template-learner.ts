@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { digestOf } from '#index/context-block.ts'
 import { learnTemplate } from './learn-template.ts'
 import { type LearntTemplate, number } from './learnt-template.ts'
@@ -23,7 +24,7 @@ export class TemplateLearner {
   readonly #keys = new KeyChooser()
   /** Least recently fed first. */
   readonly #applications = new Map<string, Application>()
-  readonly #recent = new Set<string>()
+  readonly #recent = new LRUCache<string, true>({ max: most.recent })
   #characters = 0
 
   /**
@@ -62,8 +63,7 @@ export class TemplateLearner {
   #isRepeated(place: string, text: string): boolean {
     const name = digestOf(place + number + text)
     if (this.#recent.has(name)) return true
-    this.#recent.add(name)
-    if (this.#recent.size > most.recent) this.#recent.delete(this.#recent.values().next().value!)
+    this.#recent.set(name, true)
     return false
   }
 

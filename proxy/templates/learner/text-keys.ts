@@ -1,6 +1,7 @@
+import { LRUCache } from 'lru-cache'
 import { foldNumbers } from './learnt-template.ts'
 
-/** Characters at the begin of a text that may tell applications apart, most first. */
+/** Lengths of a text's beginning that may tell applications apart, longest first. */
 const leads = [24, 8] as const
 
 /** What an application may be known by: where a text stands and how it begins. The most exact first, the place last. */
@@ -12,15 +13,18 @@ export function keysOf(place: string, text: string): readonly string[] {
 }
 
 const mostKeys = 4_096
-/** Texts that begin alike, on average of those that begin so, that make it the begin of an application. */
+/** Texts with a beginning, for each longer one that goes on from it, that make it the beginning of an application. */
 const oftenAlike = 5
 
 /** Chooses the key of an application: applications begin alike each time, questions and documents do not. */
 export class KeyChooser {
-  /** Texts with a key, and different longer keys below it; least recently seen first. */
-  readonly #counts = new Map<string, { texts: number; longer: number }>()
+  /** Texts with a key, and different longer keys below it. */
+  readonly #counts = new LRUCache<string, { texts: number; longer: number }>({ max: mostKeys })
 
-  /** Returns the key of an application, and the next wider one: recurring documents may look like begins of applications. */
+  /**
+   * Returns the key of an application, and the next wider one: recurring documents may look like the
+   * beginning of one.
+   */
   choose(place: string, text: string): readonly string[] {
     const keys = keysOf(place, text)
     const counts = keys.map((key) => this.#count(key))
@@ -37,9 +41,7 @@ export class KeyChooser {
 
   #count(key: string): { texts: number; longer: number } {
     const count = this.#counts.get(key) ?? { texts: 0, longer: 0 }
-    this.#counts.delete(key)
     this.#counts.set(key, count)
-    if (this.#counts.size > mostKeys) this.#counts.delete(this.#counts.keys().next().value!)
     count.texts++
     return count
   }

@@ -1,4 +1,4 @@
-import { evictionPriority, parseFormula } from '#index/hotness/hotness-formula.ts'
+import { evictionPriority, parseFormula } from '../hotness-formula.ts'
 import type { NodeHotness } from '../node-hotness.ts'
 import type { TreeNode } from '../tree-node.ts'
 import { KeyedEviction } from './keyed-eviction.ts'

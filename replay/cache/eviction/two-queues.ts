@@ -1,4 +1,4 @@
-import { LeafHeap } from '#index/hotness/leaf-heap.ts'
+import { LeafHeap } from '../leaf-heap.ts'
 import { nameOf } from '../node-name.ts'
 import type { TreeNode } from '../tree-node.ts'
 import type { Eviction } from './eviction.ts'

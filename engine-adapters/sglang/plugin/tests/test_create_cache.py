@@ -42,9 +42,6 @@ def senders(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, object]]
         def report(self, report: object, facts: int = 1) -> None:
             created[-1].setdefault("reports", []).append(report)  # type: ignore[union-attr]
 
-        def describe(self, facts: dict[str, object]) -> None:
-            created[-1]["facts"] = facts
-
         def cleared(self) -> None:
             created[-1]["cleared"] = True
 

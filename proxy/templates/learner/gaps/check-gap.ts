@@ -8,7 +8,7 @@ const usual = 0.5
 const explained = 1 / 3
 
 /**
- * A begin and an end of a separator that are to stand as often as all of it, but for those around the list. They are the
+ * A beginning and an end of a separator that have to stand as often as all of it, but for those around the list. They are the
  * shortest that always did so. If even the longest did not, it may be a border that the separator misses, because it holds
  * what most documents happen to begin or end with.
  */

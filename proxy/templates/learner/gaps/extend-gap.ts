@@ -1,6 +1,6 @@
+import { commonEnd, commonStart } from '../../common-edges.ts'
 import { foldNumbers } from '../learnt-template.ts'
 import type { JudgedGap } from './judge-gap.ts'
-import { commonBegin, reverse } from './learn-ends.ts'
 
 /** Different documents that have to begin, and to end, at edges before one can tell what is part of the separator. */
 const fewestAlike = 12
@@ -21,13 +21,16 @@ export function extendGap({ gap, lists, edges }: JudgedGap): string[] | undefine
     })
   })
   if (Math.min(before.size, behind.size) < fewestAlike) return undefined
-  const begin = [...behind].map(foldNumbers).reduce(commonBegin)
-  const end = reverse([...before].map((text) => reverse(foldNumbers(text))).reduce(commonBegin))
+  const [fronts, rears] = [[...before].map(foldNumbers), [...behind].map(foldNumbers)]
   // a number at the rim may be a part of a longer one
-  const [left, right] = [end.replace(/^\0+/, ''), begin.replace(/\0+$/, '')]
+  const left = fronts[0]!.slice(fronts[0]!.length - commonEnd(fronts)).replace(/^\0+/, '')
+  const right = rears[0]!.slice(0, commonStart(rears)).replace(/\0+$/, '')
   // documents of one source begin alike, and others will not: whole lines are safer
-  const [lines, line] = [left.slice(Math.max(0, left.indexOf('\n'))), right.slice(0, right.lastIndexOf('\n') + 1)]
-  const longer = [left, lines, ''].flatMap((begin) => [right, line, ''].map((end) => begin + gap.pattern + end))
+  const leftLines = left.slice(Math.max(0, left.indexOf('\n')))
+  const rightLines = right.slice(0, right.lastIndexOf('\n') + 1)
+  const longer = [left, leftLines, ''].flatMap((front) =>
+    [right, rightLines, ''].map((rear) => front + gap.pattern + rear),
+  )
   return [...new Set(longer)]
     .filter((pattern) => pattern !== gap.pattern && pattern.isWellFormed())
     .toSorted((a, b) => b.length - a.length)

@@ -13,7 +13,7 @@ export interface Segments {
 const tolerated = { followed: 10, stuck: 0.15, volatile: 0.25 } as const
 /** Share of the lists in which a text stands at the same end, for it to be of the prompt. */
 const constantShare = 0.5
-/** Characters at the begin of a document in which a counter is looked for. */
+/** Characters at the beginning of a document in which a counter is looked for. */
 const readForCounter = 400
 /** Lists in which a number counts up inside the documents, after which it is a counter. */
 const fewestCounting = 3

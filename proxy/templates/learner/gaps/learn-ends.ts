@@ -1,3 +1,4 @@
+import { commonEnd, commonStart } from '../../common-edges.ts'
 import type { LearntTemplate, TemplateEnd } from '../learnt-template.ts'
 import type { Segments } from './judge-contents.ts'
 
@@ -30,34 +31,24 @@ export function learnEnds(
     const own = byBegin.get(last.slice(0, hint))?.filter((content) => last.startsWith(content)) ?? []
     return own.length === 1 ? [last.slice(own[0]!.length)] : []
   })
-  const open = endOf(opens, (a, b) => reverse(commonBegin(reverse(a), reverse(b))))
-  const end = endOf(ends, commonBegin)
-  return { open, end }
+  return { open: endOf(opens, 'open'), end: endOf(ends, 'end') }
 }
 
-function endOf(samples: readonly string[], common: (a: string, b: string) => string): TemplateEnd | undefined {
+function endOf(samples: readonly string[], side: 'open' | 'end'): TemplateEnd | undefined {
   if (samples.length < fewestSamples) return undefined
-  const text = samples.reduce(common)
-  if (samples.every((sample) => sample === text) && text.length <= longestWhole) return { kind: 'whole', text }
-  const nearest = common === commonBegin ? text.slice(0, longestNearest) : text.slice(-longestNearest)
-  const whole = nearest.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '')
-  return whole.length >= 2 ? { kind: 'nearest', text: whole } : undefined
+  const [first] = samples as [string]
+  if (samples.every((sample) => sample === first) && first.length <= longestWhole) return { kind: 'whole', text: first }
+  const nearest =
+    side === 'open'
+      ? first.slice(first.length - Math.min(longestNearest, commonEnd(samples)))
+      : first.slice(0, Math.min(longestNearest, commonStart(samples)))
+  // not half a character
+  const text = nearest.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '')
+  return text.length >= 2 ? { kind: 'nearest', text } : undefined
 }
 
 function groupBy(items: readonly string[], keyOf: (item: string) => string): Map<string, string[]> {
   const groups = new Map<string, string[]>()
   for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item])
   return groups
-}
-
-export function commonBegin(a: string, b: string): string {
-  let end = 0
-  while (end < a.length && end < b.length && a[end] === b[end]) end++
-  return a.slice(0, end)
-}
-
-export function reverse(text: string): string {
-  let reversed = ''
-  for (let i = text.length - 1; i >= 0; i--) reversed += text[i]
-  return reversed
 }
