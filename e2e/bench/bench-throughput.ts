@@ -15,28 +15,36 @@ export interface ThroughputFigures {
 
 const concurrency = 16
 const warmUpSeconds = 3
-const seconds = 10
+const rounds = 3
+const secondsPerRound = 4
 
-/** Measures how many requests each proxy can handle, pinned to one core if the system can do so. */
+/**
+ * Measures how many requests each proxy can handle, pinned to one core if the system can do so: in turn, so that other
+ * load on the machine affects them alike.
+ */
 export async function benchThroughput({ enginePid, proxies }: Sides, shape: BodyShape): Promise<ThroughputFigures[]> {
   const nextBody = createBodies(shape, 2)
-  const figures: ThroughputFigures[] = []
-  for (const { name, pid, pool } of proxies) {
-    const unpin = pinToOneCpu(pid!, [enginePid, process.pid])
-    await runClosedLoop(pool, nextBody, concurrency, after(warmUpSeconds))
-    const cpu = cpuSeconds(pid!)
-    const begun = performance.now()
-    const sent = await runClosedLoop(pool, nextBody, concurrency, after(seconds))
-    const elapsed = (performance.now() - begun) / 1_000
-    figures.push({
-      side: name,
-      perSecond: sent / elapsed,
-      cpu: cpuPerUnit(pid!, cpu, sent, 1_000),
-      isPinned: unpin !== undefined,
-    })
-    unpin?.()
+  const runs = proxies.map((side) => ({ side, sent: 0, seconds: 0, cpu: 0, isPinned: true }))
+  for (let round = 0; round < rounds; round++) {
+    for (const run of runs) {
+      const { pool, pid } = run.side
+      const unpin = pinToOneCpu(pid!, [enginePid, process.pid])
+      await runClosedLoop(pool, nextBody, concurrency, after(warmUpSeconds))
+      const cpu = cpuSeconds(pid!)
+      const begun = performance.now()
+      run.sent += await runClosedLoop(pool, nextBody, concurrency, after(secondsPerRound))
+      run.seconds += (performance.now() - begun) / 1_000
+      run.cpu += cpuPerUnit(pid!, cpu, 1, 1_000) ?? Number.NaN
+      run.isPinned &&= unpin !== undefined
+      unpin?.()
+    }
   }
-  return figures
+  return runs.map(({ side, sent, seconds, cpu, isPinned }) => ({
+    side: side.name,
+    perSecond: sent / seconds,
+    cpu: Number.isNaN(cpu) ? undefined : cpu / sent,
+    isPinned,
+  }))
 }
 
 function after(limit: number): () => boolean {

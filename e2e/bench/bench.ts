@@ -7,6 +7,7 @@ import { benchHotness } from './bench-hotness.ts'
 import { benchIndex, corpusFor } from './bench-index.ts'
 import { benchMemory } from './bench-memory.ts'
 import { benchPlan } from './bench-plan.ts'
+import { printAgainst } from './print-against.ts'
 import { printMirror } from './print-mirror.ts'
 import { printMirrorRedis } from './print-mirror-redis.ts'
 import { printOverhead, printSoak } from './print-overhead.ts'
@@ -17,7 +18,8 @@ import { sayMachine } from './say-machine.ts'
 /*
  * `npm run bench`: measures what reprise itself costs. Prints Markdown tables, as found in docs/benchmarks.md.
  * `npm run bench -- index plan` runs only these parts. `soak`, `stall` and `mirror-redis` run only when named.
- * `npm run bench -- 'stall:text parts'` runs a single shape of `stall`.
+ * `npm run bench -- 'stall:text parts'` runs a single shape of `stall`. `npm run bench -- overhead --against [COMMIT]`
+ * compares what a request costs with another commit, by default the one that overhead-baseline.txt names.
  */
 
 const us = (duration: number): string => `${duration.toFixed(1)} µs`
@@ -136,10 +138,13 @@ const usual = {
   overhead: printOverhead,
   mirror: printMirror,
 }
-const asked = process.argv.slice(2).map((name) => name.replace(/^stall:.*/, 'stall'))
-const shapes = process.argv.flatMap((name) => (name.startsWith('stall:') ? [name.slice('stall:'.length)] : []))
+const args = process.argv.slice(2)
+const against = args.indexOf('--against')
+const asked = (against < 0 ? args : args.slice(0, against)).map((name) => name.replace(/^stall:.*/, 'stall'))
+const shapes = args.flatMap((name) => (name.startsWith('stall:') ? [name.slice('stall:'.length)] : []))
+const overhead = against < 0 ? printOverhead : () => printAgainst(args[against + 1])
 // the last three take minutes or need a redis-server, so they run only when named
-const parts = { ...usual, soak: printSoak, stall: () => printStall(shapes), 'mirror-redis': printMirrorRedis }
+const parts = { ...usual, overhead, soak: printSoak, stall: () => printStall(shapes), 'mirror-redis': printMirrorRedis }
 const wanted = asked.length > 0 ? asked : Object.keys(usual)
 if (wanted.every((name) => name in parts)) {
   sayMachine()

@@ -21,14 +21,17 @@ export interface ChildOptions {
   /** discard what it writes to stderr, such as its log */
   readonly isQuiet?: boolean
   readonly isWatched?: boolean
+  /** where it is started; this checkout if undefined */
+  readonly folder?: string
 }
 
 /** Starts `node …args` and waits for the line that says where it listens. It is killed when this process exits. */
 export async function startChildServer(
   args: readonly string[],
-  { isQuiet = false, isWatched = false }: ChildOptions = {},
+  { isQuiet = false, isWatched = false, folder }: ChildOptions = {},
 ): Promise<ChildServer> {
   const child = spawn(process.execPath, [...(isWatched ? ['--import', watchTurns] : []), ...args], {
+    cwd: folder,
     stdio: ['ignore', 'pipe', isQuiet ? 'ignore' : 'inherit', ...(isWatched ? ['ipc' as const] : [])],
   })
   const stop = (): void => {

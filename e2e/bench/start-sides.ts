@@ -27,19 +27,30 @@ export async function startSides(): Promise<Sides> {
   if (!nginx) report('  without nginx: it is not installed (nginx-light is enough)')
   const node = await startChildServer(['--import', 'tsx', 'e2e/bench/plain-node-proxy.ts', engine.url])
   const reprise = await startReprise(engine.url)
-  const servers = [engine, ...(nginx ? [nginx] : []), node, reprise]
+  return toSides(engine, { ...(nginx && { nginx }), node, reprise })
+}
+
+function toSides(engine: ChildServer, proxies: Readonly<Record<string, ChildServer>>): Sides {
   const toSide = (name: string, { url, pid }: ChildServer): Side => ({ name, pid, pool: new Pool(url) })
   const direct = { ...toSide('direct', engine), pid: undefined }
-  const proxies = [...(nginx ? [toSide('nginx', nginx)] : []), toSide('node', node), toSide('reprise', reprise)]
+  const sides = Object.entries(proxies).map(([name, server]) => toSide(name, server))
   return {
     enginePid: engine.pid,
     direct,
-    proxies,
+    proxies: sides,
     stop: async () => {
-      await Promise.all([direct, ...proxies].map(({ pool }) => pool.destroy()))
-      for (const server of servers) server.stop()
+      await Promise.all([direct, ...sides].map(({ pool }) => pool.destroy()))
+      for (const server of [engine, ...Object.values(proxies)]) server.stop()
     },
   }
+}
+
+/** The engine reached directly, through the `reprise` of another commit, checked out in `folder`, and through this one. */
+export async function startSidesAgainst(commit: string, folder: string): Promise<Sides> {
+  const engine = await startChildServer(['--import', 'tsx', 'e2e/bench/instant-engine-double.ts'])
+  const before = await startReprise(engine.url, { folder })
+  const now = await startReprise(engine.url)
+  return toSides(engine, { [commit]: before, now })
 }
 
 /** Starts `reprise serve` in front of an engine with default settings, so it logs each request. */
