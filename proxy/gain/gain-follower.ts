@@ -99,7 +99,7 @@ export class GainFollower {
     const { body, received } = content
     const ready = new Promise<void>((resolve) => setImmediate(resolve))
     const compared = ready.then(async () => {
-      this.#seen = this.#gain.seen.note(caller.tenant, worlds.texts)
+      this.#seen = this.#gain.seen.note(caller.tenant, worlds.receivedParts())
       const exact = asked && (await this.#askOther(asked, worlds, { request, body, received, api: call.api }))
       const prompts = exact ?? estimate(worlds, caller.tenant)
       worlds.release()
@@ -246,9 +246,10 @@ export class GainFollower {
 }
 
 function estimate(worlds: TwoWorlds, scope: string): ComparedPrompt[] {
-  const sent = worlds.sent().map(toStandIns)
-  const other = worlds.areEqual ? sent : worlds.other().map(toStandIns)
-  return sent.map((own, i) => ({ sent: own, other: other[i]!, scope, isExact: false }))
+  return worlds.compare().map(({ sent, other }) => {
+    const standIns = toStandIns(sent)
+    return { sent: standIns, other: sent === other ? standIns : toStandIns(other), scope, isExact: false }
+  })
 }
 
 const roles = new Set(['system', 'developer', 'user', 'assistant', 'tool', 'function', 'documents'])

@@ -7,3 +7,17 @@ export function mix(hash: number, word: number): number {
 export function mixOther(hash: number, word: number): number {
   return Math.imul(hash + word, 0x85ebca6b) ^ (hash >>> 13)
 }
+
+/** Returns a hash of a short text. */
+export function hashOf(text: string, seed: number): number {
+  let hash = seed
+  for (let i = 0; i < text.length; i++) hash = mix(hash, text.charCodeAt(i))
+  return hash
+}
+
+/** Like {@link hashOf}, with a state that changes in another way. */
+export function otherHashOf(text: string, seed: number): number {
+  let hash = ~seed
+  for (let i = 0; i < text.length; i++) hash = mixOther(hash, text.charCodeAt(i))
+  return hash
+}

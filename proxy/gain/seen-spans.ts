@@ -1,10 +1,14 @@
+import { digestOf } from '#index/context-block.ts'
+import type { PromptPart } from '../reuse/prompt-parts.ts'
 import { DigestSet } from './digest-set.ts'
 import { findSpanEnds } from './find-spans.ts'
-import { mix, mixOther } from './mix.ts'
+import { hashOf, mix, mixOther, otherHashOf } from './mix.ts'
 import { TextPacker } from './text-packer.ts'
 
 /** Spans remembered in each of two generations: 8 MB, and 20 million characters of text. */
 const defaultCapacity = 1 << 18
+/** Text of at least this length is looked up as a whole first, like a block: reading its spans takes ten times as long. */
+const longText = 1_024
 
 /** How much of the given texts was seen before, in UTF-16 units. */
 export interface SeenCharacters {
@@ -38,11 +42,11 @@ export class SeenSpans {
   }
 
   /** Counts what a tenant sent in earlier requests, and remembers the rest. What a request repeats itself is new. */
-  note(tenant: string, texts: readonly string[]): SeenCharacters {
+  note(tenant: string, parts: readonly PromptPart[]): SeenCharacters {
     const seed = hashOf(tenant, this.#secret)
     // all digests come first: look-ups without other work in between wait for memory at the same time
     const spans: Spans = { lengths: [], digests: [] }
-    for (const text of texts) this.#digest(text, seed, spans)
+    for (const part of parts) this.#addPart(part, seed, spans)
     const { lengths, digests } = spans
     const fresh: number[] = []
     let [seen, all] = [0, 0]
@@ -56,6 +60,18 @@ export class SeenSpans {
     // remembered only now, so that this request does not find itself
     for (const i of fresh) this.#remember(digests[2 * i]!, digests[2 * i + 1]!)
     return { seen, all }
+  }
+
+  /** Adds a block or a long text that is known as a whole as one span, and the spans of anything else. */
+  #addPart({ text, block }: PromptPart, seed: number, spans: Spans): void {
+    const identity = block ?? (text.length < longText ? undefined : digestOf(text))
+    if (identity === undefined) return this.#digest(text, seed, spans)
+    const [high, low] = [hashOf(identity, seed), otherHashOf(identity, seed)]
+    const isKnown = this.#recent.has(high, low) || this.#older.has(high, low)
+    if (!isKnown) this.#digest(text, seed, spans)
+    // of no length where its spans are counted: it is only remembered
+    spans.lengths.push(isKnown ? text.length : 0)
+    spans.digests.push(high, low)
   }
 
   /** Adds the spans of a text. */
@@ -105,10 +121,4 @@ function addDigest(digests: number[], words: Int32Array, first: number, behind: 
   low = mixOther(low, otherLow)
   // the set looks at the lowest bits first
   digests.push(high ^ (high >>> 15), low ^ (low >>> 11))
-}
-
-function hashOf(text: string, seed: number): number {
-  let hash = seed
-  for (let i = 0; i < text.length; i++) hash = mix(hash, text.charCodeAt(i))
-  return hash
 }

@@ -137,6 +137,7 @@ function reuse(
     turns: reused.turns,
     worlds: new TwoWorlds(isShadow, {
       texts: layout.texts,
+      contexts: planned.contexts.map(({ found }) => found),
       prompts: layout.prompts.map(({ messages }) => messages.flatMap(({ message }) => message.texts)),
       splices: planned.reused.splices,
       planned: planned.reused.prompts.map(({ sent: own }) => own),

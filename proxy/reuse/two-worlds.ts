@@ -1,7 +1,9 @@
 import type { SentPrompt } from '#index/cache-event.ts'
 import type { SentTurn, TurnKey } from '#index/conversation-store.ts'
+import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import type { BodySplice } from '../prompt/body/splice-body.ts'
-import { spliceToSlices, type TextSplice } from '../prompt/body/text-splice.ts'
+import type { TextSplice } from '../prompt/body/text-splice.ts'
+import { type PromptPart, PromptParts } from './prompt-parts.ts'
 
 /**
  * A request in two worlds, one of which is sent: as it was received, and as it is rewritten. `release` releases its
@@ -17,18 +19,20 @@ export class TwoWorlds {
   readonly turns: ReadonlyMap<TurnKey, SentTurn>
   #texts: readonly string[]
   #splices: readonly (readonly TextSplice[])[]
+  #contexts: readonly PromptContext[]
   /** by prompt: indices of its texts */
   #prompts: readonly (readonly number[])[]
   #writeOther: () => readonly BodySplice[] | undefined
 
   /**
-   * `splices` turn the texts as received into the rewritten ones. `other` returns what turns the body that was read
+   * `contexts` were found in the texts as received. `splices` turn the texts as received into the rewritten ones. `other` returns what turns the body that was read
    * into the one that is not sent; undefined: that one is the body received. `areEqual`: nothing is rewritten.
    */
   constructor(
     isShadow: boolean,
     parts: {
       readonly texts: readonly string[]
+      readonly contexts: readonly PromptContext[]
       readonly prompts: readonly (readonly number[])[]
       readonly splices: readonly (readonly TextSplice[])[]
       readonly planned: readonly SentPrompt[]
@@ -41,6 +45,7 @@ export class TwoWorlds {
     this.planned = parts.planned
     this.turns = parts.turns
     this.#texts = parts.texts
+    this.#contexts = parts.contexts
     this.#prompts = parts.prompts
     this.#splices = parts.splices
     this.areEqual = parts.areEqual
@@ -64,30 +69,33 @@ export class TwoWorlds {
     return this.#writeOther()
   }
 
-  /** Returns the texts of each prompt as they are sent, in slices. */
-  sent(): string[][] {
-    return this.isShadow ? this.#received() : this.#rewritten()
+  /** Returns all texts as received, in parts. */
+  receivedParts(): PromptPart[] {
+    const parts = this.#parts
+    return this.#texts.flatMap((_, place) => parts.received(place))
   }
 
-  /** Returns the texts of each prompt in the world that is not sent, in slices. */
-  other(): string[][] {
-    return this.isShadow ? this.#rewritten() : this.#received()
+  /** Returns the parts of each prompt as it is sent, and as it would be sent in the other world. */
+  compare(): readonly { readonly sent: readonly PromptPart[]; readonly other: readonly PromptPart[] }[] {
+    const parts = this.#parts
+    return this.#prompts.map((places) => {
+      const received = places.flatMap((place) => parts.received(place))
+      const rewritten = this.areEqual
+        ? received
+        : places.flatMap((place) => parts.rewritten(place, this.#splices[place]!))
+      return this.isShadow ? { sent: received, other: rewritten } : { sent: rewritten, other: received }
+    })
   }
 
   release(): void {
     this.#texts = []
+    this.#contexts = []
     this.#splices = []
     this.#prompts = []
     this.#writeOther = () => undefined
   }
 
-  #received(): string[][] {
-    return this.#prompts.map((places) => places.map((place) => this.#texts[place]!))
-  }
-
-  #rewritten(): string[][] {
-    return this.#prompts.map((places) =>
-      places.flatMap((place) => spliceToSlices(this.#texts, place, this.#splices[place]!)),
-    )
+  get #parts(): PromptParts {
+    return new PromptParts(this.#texts, this.#contexts)
   }
 }

@@ -30,11 +30,6 @@ function pieceText(texts: readonly string[], piece: Piece): string {
 
 /** Applies splices, which are in order and do not overlap, to a text. */
 export function spliceText(texts: readonly string[], place: number, splices: readonly TextSplice[]): string {
-  return spliceToSlices(texts, place, splices).join('')
-}
-
-/** Like {@link spliceText}, but returns the text in slices, without copying it. */
-export function spliceToSlices(texts: readonly string[], place: number, splices: readonly TextSplice[]): string[] {
   const text = texts[place]!
   let at = 0
   const slices = splices.flatMap(({ start, end, pieces }) => {
@@ -42,5 +37,5 @@ export function spliceToSlices(texts: readonly string[], place: number, splices:
     at = end
     return [before, ...pieces.map((piece) => pieceText(texts, piece))]
   })
-  return [...slices, text.slice(at)]
+  return [...slices, text.slice(at)].join('')
 }
