@@ -104,6 +104,21 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in Chromium', () => {
     expect(await page.locator('#shadow-key').isVisible()).toBe(false)
   })
 
+  test('says what to do where streams report no tokens, in the mode that is used without one', async () => {
+    const other = await startReprise()
+    try {
+      const chat = { ...ragRequest('first', blocks), stream: true }
+      for (let i = 0; i < 3; i++) await (await postJson(`${other.url}/v1/chat/completions`, chat)).text()
+      const opened = await openPage(other.adminUrl)
+      const sentence = opened.locator('#gain', { hasText: '3 requests are left out' })
+      expect(await sentence.textContent()).toMatch(/stream_options\.include_usage.*--enable-force-include-usage/)
+      expect(await opened.locator('#gained-label').textContent()).toBe('Gained by reprise')
+      await opened.close()
+    } finally {
+      other.child.kill('SIGKILL')
+    }
+  })
+
   test('shows the median and the 99th percentile beside means', async () => {
     const told = /^mean: p50 ≈ [\d,.]+, p99 ≈ [\d,.]+ ms$/
     expect(await page.locator('#overhead-note').textContent()).toMatch(told)

@@ -111,6 +111,7 @@ describe('where the engine reports nothing', () => {
       without_tokens: Number(cached),
       model_error_tokens: 0,
       uncounted_requests: 1,
+      uncounted_by_reason: { unreported: 1, too_long: 0, too_many: 0 },
     })
   })
 

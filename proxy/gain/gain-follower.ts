@@ -10,7 +10,7 @@ import { writeBody } from '../prompt/body/prompt-body.ts'
 import type { TwoWorlds } from '../reuse/two-worlds.ts'
 import type { ComparedHit, ComparedPrompt } from './compared-caches.ts'
 import type { Gain } from './gain.ts'
-import type { GainLabels } from './gain-ledger.ts'
+import type { GainLabels, LeftOut } from './gain-ledger.ts'
 import type { ReplicaWorlds } from './replica-worlds.ts'
 import type { SeenCharacters } from './seen-spans.ts'
 import { toStandIns } from './stand-in-tokens.ts'
@@ -55,10 +55,12 @@ export class GainFollower {
   #served: Promise<ComparedHit | undefined> = Promise.resolve(undefined)
   #seen: SeenCharacters | undefined
   readonly #isStream: boolean
+  #isTooLong = false
   /** nothing else ran at its engine when it arrived there */
   #wasAlone = false
   #planned: readonly RequestId[] = []
-  #isCounted = false
+  /** why it is in no sum, unless it is counted */
+  #leftOut: LeftOut | undefined = 'unreported'
   #figures: RequestGain | undefined
 
   constructor(gain: Gain, metrics: GainMetrics, routed: RoutedCall, call: Call) {
@@ -90,6 +92,7 @@ export class GainFollower {
     if (!worlds) return
     const length = worlds.texts.reduce((sum, text) => sum + text.length, 0)
     if (length > longestPrompt) {
+      this.#isTooLong = true
       worlds.release()
       return
     }
@@ -129,18 +132,27 @@ export class GainFollower {
     }
     // unreadable prompts are never rewritten
     if (!this.#routed.decision.worlds) this.#settle(usage, noHit)
-    else void this.#served.then((hit) => hit && this.#settle(usage, hit))
+    else void this.#served.then((hit) => (hit ? this.#settle(usage, hit) : this.#leaveOut(cachedTokens)))
   }
 
   /** Call when the request is over. `wasRun`: the engine has seen it. */
   ended(wasRun: boolean): void {
-    if (wasRun) void this.#served.then(() => this.#isCounted || this.#gain.ledger.leaveOut())
+    if (wasRun) void this.#served.then(() => this.#leftOut && this.#gain.ledger.leaveOut(this.#leftOut))
     if (this.#planned.length > 0) this.#gain.plannedOf(this.#routed.replica.id).ended(this.#planned)
   }
 
   /** The outcome, once it is known. */
   get figures(): RequestGain | undefined {
     return this.#figures
+  }
+
+  /** The counters of both worlds are over one set of requests: one that was not followed gained nothing, as far as known. */
+  #leaveOut(cachedTokens: number | undefined): void {
+    if (cachedTokens === undefined) return
+    this.#leftOut = this.#isTooLong ? 'too_long' : 'too_many'
+    const { replica } = this.#labels
+    this.#metrics.baselineCachedTokens.inc({ replica }, cachedTokens)
+    if (this.#routed.decision.worlds?.isShadow) this.#metrics.shadowCachedTokens.inc({ replica }, cachedTokens)
   }
 
   #settle({ promptTokens, cachedTokens, completionTokens = 0 }: CountedUsage, hit: ComparedHit): void {
@@ -150,7 +162,7 @@ export class GainFollower {
       this.#metrics.seenTokens.inc(seen)
       return
     }
-    this.#isCounted = true
+    this.#leftOut = undefined
     const { worlds } = this.#routed.decision
     const isShadow = worlds?.isShadow ?? false
     const other = worlds ? this.#otherOf(cachedTokens, hit, promptTokens) : cachedTokens

@@ -16,9 +16,12 @@ test('sums up by each label, and in all', () => {
   const ledger = new GainLedger()
   ledger.note(labels, request)
   ledger.note({ ...labels, tenant: 'other' }, { ...request, isExact: false })
-  ledger.leaveOut()
-  const { uncounted_requests: leftOut, ...total } = ledger.total
-  expect(leftOut).toBe(1)
+  ledger.leaveOut('unreported')
+  ledger.leaveOut('too_long')
+  ledger.leaveOut('unreported')
+  const { uncounted_requests: leftOut, uncounted_by_reason: reasons, ...total } = ledger.total
+  expect(leftOut).toBe(3)
+  expect(reasons).toEqual({ unreported: 2, too_long: 1, too_many: 0 })
   expect(total).toEqual({
     requests: 2,
     prompt_tokens: 200,

@@ -45,16 +45,22 @@ type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
 /** How many routes, tenants and shapes have separate sums; the least recently seen go first. */
 const mostNames = 50
 
+/**
+ * Why a request is in no sum: the engine reported no cached tokens for it, or its prompt was too long to follow, or it
+ * came with too many others.
+ */
+export type LeftOut = 'unreported' | 'too_long' | 'too_many'
+
 /** The sums of all requests, and how many are not among them. */
 export interface GainTotal extends GainSums {
-  /** requests for which the engine reported no cached tokens, or that were too long or too many to follow */
   readonly uncounted_requests: number
+  readonly uncounted_by_reason: Readonly<Record<LeftOut, number>>
 }
 
 /** Sums up what requests found cached, would have found, and could have found. Bounded. */
 export class GainLedger {
   readonly #total = noSums()
-  #leftOut = 0
+  readonly #leftOut: Record<LeftOut, number> = { unreported: 0, too_long: 0, too_many: 0 }
   readonly #by = {
     replicas: new LRUCache<string, Writable<GainSums>>({ max: 1_000 }),
     routes: new LRUCache<string, Writable<GainSums>>({ max: mostNames }),
@@ -72,12 +78,13 @@ export class GainLedger {
   }
 
   /** Notes that an engine ran a request without known figures. */
-  leaveOut(): void {
-    this.#leftOut += 1
+  leaveOut(reason: LeftOut): void {
+    this.#leftOut[reason] += 1
   }
 
   get total(): GainTotal {
-    return { ...this.#total, uncounted_requests: this.#leftOut }
+    const all = Object.values(this.#leftOut).reduce((sum, count) => sum + count, 0)
+    return { ...this.#total, uncounted_requests: all, uncounted_by_reason: { ...this.#leftOut } }
   }
 
   /** Returns the sums by one kind of label, most recently seen first. */

@@ -38,6 +38,10 @@ const followedShare = 0.25
 /** Once in so many requests, the model is asked again. */
 const requestsPerProof = 64
 
+/** Of so many requests, the first ones tell what moving gains. */
+const gainEvery = 1_024
+const gainWindow = 256
+
 /** Constant text is what so many requests had in common; before, it may be one user's words. */
 const fewestForWords = 8
 
@@ -74,7 +78,8 @@ export class Template {
     this.lastSeen = now
     if (keepsWords || this.requests >= fewestForWords) this.place = place
     this.traffic.note(list)
-    this.gain.note(list.blocks, list.sizes)
+    // in windows that are long enough for documents to come again, since ordering each list again takes time
+    if ((this.requests - 1) % gainEvery < gainWindow) this.gain.note(list.blocks, list.sizes)
   }
 
   /** Whether people go on to speak about its lists, by numbers that nobody maps. */

@@ -101,15 +101,16 @@ function sayTimes(id, seconds, count, percentiles) {
   say(`${id}-note`, `mean${others}`)
 }
 
-/** Shows what reprise gains, in one sentence; hidden until an engine has counted tokens. */
+/** Shows what reprise gains, or why nothing is known of it; hidden until an engine has answered. */
 function showGain(stats) {
   const { mode, gain } = stats
   const { prompt_tokens: all, with_tokens, without_tokens, saved } = gain
   const isOff = mode === 'off'
-  find('gain').hidden = all === 0 && !isOff
-  find('gain').textContent = isOff ? offSentence : all > 0 ? gainSentence(stats) : ''
-  const labels = { on: 'Gained by reprise', shadow: 'To be gained with reprise', off: 'Not compared in mode off' }
-  say('gained-label', labels[mode])
+  const sentence = isOff ? offSentence : all > 0 ? gainSentence(stats) : leftOutSentences(gain).join(' ')
+  find('gain').hidden = sentence === ''
+  find('gain').textContent = sentence
+  const labels = { shadow: 'To be gained with reprise', off: 'Not compared in mode off' }
+  say('gained-label', labels[mode] ?? 'Gained by reprise')
   const isKnown = all > 0 && !isOff
   say('gained', isKnown ? `${saved.tokens < 0 ? '−' : '+'}${short(Math.abs(saved.tokens))}` : '–', 'tokens')
   const points = `${((100 * (with_tokens - without_tokens)) / Math.max(1, all)).toFixed(1)} points of hit ratio`
@@ -135,10 +136,23 @@ function gainSentence({ mode, gain, replicas }) {
   if (replicas.some(({ capacity_tokens: capacity }) => capacity === null)) {
     sentences.push('This is an estimate: an engine does not say how large its cache is, and a large one is assumed.')
   }
-  if (gain.uncounted_requests > 0) {
-    sentences.push(`${whole(gain.uncounted_requests)} requests are left out: no cached tokens were reported for them.`)
+  return [...sentences, ...leftOutSentences(gain)].join(' ')
+}
+
+/** Returns how many requests are in no figure, why, and what to do about it. */
+function leftOutSentences({ uncounted_by_reason: { unreported, too_long: long, too_many: many } }) {
+  const sentences = []
+  if (unreported > 0) {
+    sentences.push(
+      `${whole(unreported)} requests are left out: no cached tokens were reported for them. vLLM reports them with --enable-prompt-tokens-details, SGLang with --enable-cache-report, and both for streams if a request sets stream_options.include_usage or, in vLLM, with --enable-force-include-usage.`,
+    )
   }
-  return sentences.join(' ')
+  if (long + many > 0) {
+    sentences.push(
+      `${whole(long + many)} are left out because they were too long (${whole(long)}) or too many at once (${whole(many)}) to follow.`,
+    )
+  }
+  return sentences
 }
 
 /** What happened to the tokens that were not found at their own position. */

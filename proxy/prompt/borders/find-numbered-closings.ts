@@ -52,6 +52,9 @@ export function findEndBehindClosing(text: string, at: number, number: number): 
 
 function closes(text: string, start: number, end: number, number: number | undefined): boolean {
   if (end - start > LONGEST_LINE) return false
-  const closing = CLOSING.exec(text.slice(start, end).trim())
+  const line = text.slice(start, end).trim()
+  // most lines do not hold the number
+  if (!line.includes(String(number))) return false
+  const closing = CLOSING.exec(line)
   return closing !== null && Number(closing[1] ?? closing[2]) === number
 }

@@ -1,5 +1,6 @@
 import type { PromptContext } from '../../body/prompt-context.ts'
 import { nouns } from '../../scan/words/nouns.ts'
+import { WordPattern } from '../../scan/words/word-pattern.ts'
 import { firstMatches } from './first-matches.ts'
 
 /** Ordinals and other words for a place in a row. */
@@ -12,7 +13,7 @@ const EVENT =
   'trials?|stud(?:y|ies)|surveys?|experiments?|elections?|referendums?|votes?|races?|match|games?|tournaments?|championships?|exams?|examinations?|audits?|campaigns?|quarters?|years?'
 const LAW =
   'constitutions?|treat(?:y|ies)|charters?|conventions?|agreements?|contracts?|statutes?|laws?|codes?|directives?|regulations?'
-const TOPIC = new RegExp(
+const TOPIC = new WordPattern(
   `(?<!\\p{L})${PLACE} (?:results? (?:of|from|in) ${ofTheir(EVENT)}|articles? (?:of|in) ${ofTheir(LAW)})(?!\\p{L})`,
   'giu',
 )
@@ -25,8 +26,8 @@ const COUNTED = [
   `${WORD}(?: number| no\\.)? ${NUMERAL}(?!\\p{L})`,
   `(?:the|your|my) #1 ${WORD}`,
   `${WORD} (?:is|are|was|were|comes?|came|stands?|appears?) (?:the )?${PLACE}(?!\\p{L})`,
-].map((pattern) => new RegExp(`(?<!\\p{L})${pattern}`, 'giu'))
-const NUMBERED = new RegExp(
+].map((pattern) => new WordPattern(`(?<!\\p{L})${pattern}`, 'giu'))
+const NUMBERED = new WordPattern(
   `(?<!\\p{L})${WORD} ?(?:[_#.:(\\[*№-]{1,2}|n[o°]\\.?:?|numbers?:?|numbered|labell?ed)? ?(\\d{1,4})(?![\\d%]|[.,]\\d)`,
   'giu',
 )
@@ -50,7 +51,7 @@ function ofTheir(nouns: string): string {
 
 /** Blanks out positions within what texts are about, such as `the second article of the constitution`. */
 export function blankTopics(text: string): string {
-  return text.replace(TOPIC, (topic) => '_'.repeat(topic.length))
+  return TOPIC.replace(text, (topic) => '_'.repeat(topic.length))
 }
 
 /** Reads the words that a text counts by place, such as `memory` in `the second memory`, in the singular. */

@@ -1,3 +1,4 @@
+import { WordPattern } from '../../scan/words/word-pattern.ts'
 import { holdsEachOne } from './place-words.ts'
 import { mentionsTexts, TEXTS } from './text-words.ts'
 import { holdsWords, toWordPatterns } from './word-patterns.ts'
@@ -97,8 +98,9 @@ const ALIGNED = toWordPatterns(
 )
 
 // instructions on naming sources, in sentences that mention each of them
-const OF_SOURCES =
-  /\b(?:cit|quot|zit|referenc|you use|attribut)|\b(?:prefix\w*|label\w*|begin\w*|start\w*|headed|titled|called|named)(?: with| by)? ["'`*]{0,2}(?:sources?|references)\b|引用|标注|ссыл|цит|인용|出典|alıntı|kaynak göster|استشه|trích|उद्धृ/iu
+const OF_SOURCES = new WordPattern(
+  /\b(?:cit|quot|zit|referenc|you use|attribut)|\b(?:prefix\w*|label\w*|begin\w*|start\w*|headed|titled|called|named)(?: with| by)? ["'`*]{0,2}(?:sources?|references)\b|引用|标注|ссыл|цит|인용|出典|alıntı|kaynak göster|استشه|trích|उद्धृ/iu,
+)
 
 /**
  * Whether a lower-case sentence asks for something that follows the texts one by one, repeats or continues them. In

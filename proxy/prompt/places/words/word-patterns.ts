@@ -1,3 +1,6 @@
+import { alternativesOf } from '../../scan/words/required-literals.ts'
+import { WordPattern } from '../../scan/words/word-pattern.ts'
+
 const BOUNDARY = '(?<!\\p{L})'
 const OTHER_LETTERS = /[\u0370-\u1fff\u3040-\uffff]/
 
@@ -6,17 +9,18 @@ const OTHER_LETTERS = /[\u0370-\u1fff\u3040-\uffff]/
  * letters.
  */
 interface WordPatterns {
-  readonly latin: RegExp
-  readonly others: RegExp
+  readonly latin: WordPattern
+  readonly others: WordPattern
 }
 
-/** Builds patterns with one look-behind for all words, because one per word is many times slower. */
+/** Builds patterns whose Latin words stand at the beginning of a word, whether they say so or not. */
 export function toWordPatterns(sources: readonly string[], flags: string): WordPatterns {
   const alternatives = sources.map((source) => source.replaceAll(`|${BOUNDARY}`, '|').replace(BOUNDARY, ''))
   const isOther = (source: string): boolean => OTHER_LETTERS.test(source)
+  const latin = alternatives.filter((source) => !isOther(source)).flatMap((source) => alternativesOf(source, flags))
   return {
-    latin: new RegExp(`(?<![a-zà-ÿ])(?:${alternatives.filter((source) => !isOther(source)).join('|')})`, flags),
-    others: new RegExp(alternatives.filter(isOther).join('|') || '(?!)', flags),
+    latin: new WordPattern(latin.map((source) => `(?<![a-zà-ÿ])(?:${source})`).join('|'), flags),
+    others: new WordPattern(alternatives.filter(isOther).join('|') || '(?!)', flags),
   }
 }
 
