@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { type IncomingMessage, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -161,4 +163,17 @@ test('a key that has used up its minute is told when to come back, and others go
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
   expect(await refused.json()).toMatchObject({ error: { code: 'rate_limited' } })
   expect((await ask(listening.url, { 'x-api-key': 'b' })).status).toBe(200)
+})
+
+test('a key that has used up its minute is told before its body has come', async () => {
+  const { listening } = await serve({ keys: { entries: [entry('a', { requests_per_minute: 1 })] } })
+  expect((await ask(listening.url, { 'x-api-key': 'a' })).status).toBe(200)
+  const headers = { 'content-type': 'application/json', 'content-length': '1000000', 'x-api-key': 'a' }
+  const unfinished = request(`${listening.url}/v1/chat/completions`, { method: 'POST', headers })
+  unfinished.on('error', () => {})
+  unfinished.write('{"messages":')
+  const [answer] = (await once(unfinished, 'response')) as [IncomingMessage]
+  expect(answer.statusCode).toBe(429)
+  expect(answer.headers['x-ratelimit-limit-requests']).toBe('1')
+  unfinished.destroy()
 })

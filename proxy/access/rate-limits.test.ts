@@ -65,6 +65,15 @@ test('a limit that changes holds from the next request on', () => {
   expect(limits.take(keyOf(10, 20), 1, 60_000)).toEqual({ ok: false, retryAfterSeconds: 3 })
 })
 
+test('to look takes nothing, and says what taking would', () => {
+  const limits = new RateLimits()
+  const key = keyOf(1, 100)
+  for (let i = 0; i < 3; i++) expect(limits.look(key, 1, 0)).toEqual({ ok: true })
+  expect(limits.take(key, 100, 0)).toEqual({ ok: true })
+  expect(limits.look(key, 1, 0)).toEqual(limits.take(key, 1, 0))
+  expect(limits.look(key, 1, 0)).toEqual({ ok: false, retryAfterSeconds: 60 })
+})
+
 test('keys that are gone are forgotten', () => {
   const limits = new RateLimits()
   const [kept, gone] = [keyOf(1, undefined, 'kept'), keyOf(1, undefined, 'gone')]

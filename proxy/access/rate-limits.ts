@@ -30,17 +30,25 @@ export class RateLimits {
 
   /** Takes a request's share, or nothing if it must wait; `now` in milliseconds, monotonic. */
   take(key: LimitedKey, promptTokens: number, now: number): RateDecision {
+    const decision = this.look(key, promptTokens, now)
+    if (decision.ok && isLimited(key)) {
+      const { requests, tokens } = this.#bucketsOf(key, now)
+      requests.level -= 1
+      tokens.level -= promptTokens
+    }
+    return decision
+  }
+
+  /** Says whether a request of at least `promptTokens` could proceed, and takes nothing. */
+  look(key: LimitedKey, promptTokens: number, now: number): RateDecision {
+    if (!isLimited(key)) return { ok: true }
     const { requestsPerMinute = 0, promptTokensPerMinute = 0 } = key
-    if (requestsPerMinute === 0 && promptTokensPerMinute === 0) return { ok: true }
     const { requests, tokens } = this.#bucketsOf(key, now)
     const wait = Math.max(
       fill(requests, requestsPerMinute, 1, now),
       fill(tokens, promptTokensPerMinute, promptTokens, now),
     )
-    if (wait > 0) return { ok: false, retryAfterSeconds: Math.max(1, Math.ceil(wait / 1000 - 1e-9)) }
-    requests.level -= 1
-    tokens.level -= promptTokens
-    return { ok: true }
+    return wait > 0 ? { ok: false, retryAfterSeconds: Math.max(1, Math.ceil(wait / 1000 - 1e-9)) } : { ok: true }
   }
 
   /** Corrects what was taken for a prompt once the engine has counted it; `actual` is 0 if the engine never got it. */
@@ -65,6 +73,10 @@ export class RateLimits {
     this.#buckets.set(id, buckets)
     return buckets
   }
+}
+
+function isLimited({ requestsPerMinute = 0, promptTokensPerMinute = 0 }: LimitedKey): boolean {
+  return requestsPerMinute > 0 || promptTokensPerMinute > 0
 }
 
 /** Fills a bucket up to `now`. Returns the milliseconds until it holds what is wanted. */

@@ -17,9 +17,24 @@ const free: Charge = { settle: () => {} }
 /** English prose has about four bytes per token. */
 const bytesPerToken = 4
 
+interface Charging {
+  readonly rateLimits: RateLimits
+  readonly telemetry: Pick<Telemetry, 'metrics'>
+  now(): number
+}
+
+/**
+ * Throws `rate_limited` if the limits of a key are used up whatever the request holds: before its body is read, which
+ * costs more than to say so.
+ */
+export function refuseSpentKey({ rateLimits, telemetry, now }: Charging, { key }: Caller): void {
+  const looked = key ? rateLimits.look(key, 1, now()) : undefined
+  if (looked?.ok === false) throw rateLimited(telemetry, key!, looked.retryAfterSeconds)
+}
+
 /** Charges a request to its key. Throws `rate_limited` if the key's limits are used up. */
 export function chargeCall(
-  { rateLimits, telemetry, now }: { rateLimits: RateLimits; telemetry: Pick<Telemetry, 'metrics'>; now(): number },
+  { rateLimits, telemetry, now }: Charging,
   { key }: Caller,
   { promptTokens }: Pick<Decision, 'promptTokens'>,
   bodyBytes: number,
@@ -27,13 +42,7 @@ export function chargeCall(
   if (!key) return free
   const estimate = promptTokens || Math.ceil(bodyBytes / bytesPerToken)
   const taken = rateLimits.take(key, estimate, now())
-  if (!taken.ok) {
-    telemetry.metrics.rateLimited.inc()
-    const seconds = taken.retryAfterSeconds
-    throw new ProxyError('rate_limited', `The limits of this API key are used up: try again in ${seconds} s.`, {
-      headers: { 'retry-after': String(seconds), ...limitHeaders(key, seconds) },
-    })
-  }
+  if (!taken.ok) throw rateLimited(telemetry, key, taken.retryAfterSeconds)
   let isSettled = false
   return {
     settle: (actual) => {
@@ -41,6 +50,13 @@ export function chargeCall(
       isSettled = true
     },
   }
+}
+
+function rateLimited({ metrics }: Charging['telemetry'], key: KeyEntry, seconds: number): ProxyError {
+  metrics.rateLimited.inc()
+  return new ProxyError('rate_limited', `The limits of this API key are used up: try again in ${seconds} s.`, {
+    headers: { 'retry-after': String(seconds), ...limitHeaders(key, seconds) },
+  })
 }
 
 /** The limits of a key, under the header names that OpenAI's clients read. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
+import type { RateLimits } from '../access/rate-limits.ts'
 import type { Caller, Tenancy } from '../access/tenancy.ts'
 import type { BodyMemory, BodyShare } from '../bounds/body-memory.ts'
 import type { HeavyTurns } from '../bounds/heavy-turns.ts'
@@ -10,11 +11,13 @@ import { membersOf } from '../receive/read-received.ts'
 import { readWithinLimits } from '../receive/read-within-limits.ts'
 import { readOptions, readPriority } from '../request-options.ts'
 import type { Settings } from '../settings.ts'
+import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { LearntTemplates } from '../templates/learner/learnt-templates.ts'
 import { permitLists } from '../templates/permit-lists.ts'
 import type { TemplateBook } from '../templates/template-book.ts'
 import type { Call } from './call.ts'
 import { CallContent } from './call-content.ts'
+import { refuseSpentKey } from './charge-call.ts'
 import type { Exchange } from './exchange.ts'
 
 /** What reading a request needs of the pipeline. */
@@ -29,6 +32,8 @@ export interface Reading {
   readonly learnt: LearntTemplates
   readonly heavyTurns: HeavyTurns
   readonly bodyMemory: BodyMemory
+  readonly rateLimits: RateLimits
+  readonly telemetry: Pick<Telemetry, 'metrics'>
   /** milliseconds, monotonic */
   readonly now: () => number
 }
@@ -39,9 +44,10 @@ export async function readCall(
   api: PromptApi,
   { incoming, clientLeft, telemetry }: Pick<Exchange, 'incoming' | 'clientLeft' | 'telemetry'>,
 ): Promise<Call> {
-  // check access before reading the body
+  // check access and limits before reading the body
   const caller = pipeline.tenancy().identify(incoming)
   telemetry.calledBy(caller)
+  refuseSpentKey(pipeline, caller)
   const share = pipeline.bodyMemory.begin(caller.tenant)
   const turn = (): Promise<void> => pipeline.heavyTurns.take()
   // a body that all the memory cannot hold will not be taken later either
@@ -57,7 +63,7 @@ export async function readCall(
 
 /** Builds the `Call` for a request whose body has been read. Throws a `ProxyError` for client mistakes. */
 export async function toCall(
-  pipeline: Omit<Reading, 'tenancy' | 'bodyMemory'>,
+  pipeline: Omit<Reading, 'tenancy' | 'bodyMemory' | 'rateLimits' | 'telemetry'>,
   api: PromptApi,
   incoming: IncomingMessage,
   { body, share }: { readonly body: Buffer; readonly share: BodyShare },

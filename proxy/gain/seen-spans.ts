@@ -65,7 +65,10 @@ export class SeenSpans {
   /** Adds a block or a long text that is known as a whole as one span, and the spans of anything else. */
   #addPart({ text, block }: PromptPart, seed: number, spans: Spans): void {
     const identity = block ?? (text.length < longText ? undefined : digestOf(text))
-    if (identity === undefined) return this.#digest(text, seed, spans)
+    if (identity === undefined) {
+      this.#digest(text, seed, spans)
+      return
+    }
     const [high, low] = [hashOf(identity, seed), otherHashOf(identity, seed)]
     const isKnown = this.#recent.has(high, low) || this.#older.has(high, low)
     if (!isKnown) this.#digest(text, seed, spans)

@@ -3,7 +3,6 @@ import type { ConversationStore } from '#index/conversation-store.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import type { ProcessedBlocks } from '#index/processed-blocks.ts'
 import type { EngineCredentials } from '../access/engine-credentials.ts'
-import type { RateLimits } from '../access/rate-limits.ts'
 import type { Reading } from '../call/read-call.ts'
 import type { Gain } from '../gain/gain.ts'
 import type { Log } from '../log.ts'
@@ -19,7 +18,6 @@ export interface Pipeline extends Reading {
   readonly replicas: ReplicaSet
   /** by replica: the key that replaces the caller's API key */
   readonly credentials: ReadonlyMap<ReplicaId, Pick<EngineCredentials, 'apiKey'>>
-  readonly rateLimits: RateLimits
   readonly processed: ProcessedBlocks
   readonly store: ConversationStore
   /** where to look for turns that the store does not know; undefined without Redis */
