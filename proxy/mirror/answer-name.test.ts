@@ -10,7 +10,7 @@ function namesIn(kind: EngineKind, api: PromptApi, ...chunks: string[]): string[
   const name = new AnswerName({ adapter: adapterFor(kind), api, ids: ['r-1' as RequestId] }, (request, theirs) => {
     names.push(`${request} is ${theirs}`)
   })
-  for (const chunk of chunks) name.push(Buffer.from(chunk))
+  for (const chunk of chunks) name.onChunk(Buffer.from(chunk))
   return names
 }
 

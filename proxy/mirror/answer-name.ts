@@ -37,7 +37,7 @@ export class AnswerName {
   }
 
   /** The next bytes of the answer. */
-  push(chunk: Buffer): void {
+  onChunk(chunk: Buffer): void {
     if (this.#request === undefined) return
     this.#head += chunk.toString('latin1', 0, headBytes)
     const id = answerId.exec(this.#head)?.[1]

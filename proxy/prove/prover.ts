@@ -224,20 +224,19 @@ class AnswerFollower {
     this.#end = end
   }
 
-  /** `headers`: names and values, alternating. */
-  sent(headers: readonly string[]): void {
+  sent({ headers }: { readonly headers: readonly string[] }): void {
     this.#headers = credentialsOf(headers)
   }
 
-  onHead(headers: IncomingHttpHeaders): void {
+  onHead(_status: number, headers: IncomingHttpHeaders): void {
     this.#text.onHead(headers)
   }
 
-  push(chunk: Buffer): void {
+  onChunk(chunk: Buffer): void {
     this.#text.push(chunk)
   }
 
-  used(promptTokens: number): void {
+  used({ promptTokens }: { readonly promptTokens: number }): void {
     this.#promptTokens = promptTokens
   }
 

@@ -13,6 +13,7 @@ import type { ForwardOutcome } from '../reasons.ts'
 import { membersOf } from '../receive/read-received.ts'
 import type { Pipeline } from './pipeline.ts'
 import { hasOnePrompt } from './prompt-list.ts'
+import type { Trip } from './trip.ts'
 
 /** What an observer needs to know about the request besides the decision. */
 interface Observed {
@@ -21,14 +22,8 @@ interface Observed {
   readonly charge: Charge
   /** the ids of its prompts in the engine's reports */
   readonly promptIds: readonly RequestId[]
-  /** Called when the head of the answer arrives. */
-  onHead(status: number, headers: IncomingHttpHeaders): void
-  /** Called if the engine ran the request, at least in part, and may hold what it computed. */
-  onRun(): void
-  /** Called with the engine's token counts. */
-  onUsage(usage: Usage): void
-  /** Called with each chunk of a successful answer's body. */
-  onChunk(chunk: Buffer): void
+  /** all that follows the request */
+  readonly trip: Trip
   /** Returns how many tokens of the request the engine has cached; undefined if the exact number is not known. */
   predict(): number | undefined
 }
@@ -78,14 +73,14 @@ export class AnswerObserver implements ForwardObserver {
 
   onHead(status: number, headers: IncomingHttpHeaders): void {
     this.#status = status
-    this.#observed.onHead(status, headers)
+    this.#observed.trip.onHead(status, headers)
     if (this.#isSuccess) this.#usage = new UsageReader(headers['content-type'] ?? '')
   }
 
   onChunk(chunk: Buffer): void {
     if (this.#isSuccess) {
       this.#exchange.telemetry.firstByte()
-      this.#observed.onChunk(chunk)
+      this.#observed.trip.onChunk(chunk)
     }
     this.#usage?.push(chunk)
   }
@@ -106,13 +101,13 @@ export class AnswerObserver implements ForwardObserver {
     if (this.#rewriter) this.#finishRewriting(this.#rewriter)
     const usage = this.#isSuccess && outcome === 'finished' ? this.#readUsage() : undefined
     const isRun = this.#isRun
-    if (isRun) this.#observed.onRun()
+    if (isRun) this.#observed.trip.onRun()
     this.#feedBack(usage, isRun)
     if (usage?.reusedTokens) this.#routed.replica.events?.reused()
     if (this.#status >= 400 || (this.#isSuccess && !isRun)) this.#observed.charge.settle(0)
     if (!usage) return
     this.#observed.charge.settle(usage.promptTokens)
-    this.#observed.onUsage(usage)
+    this.#observed.trip.used(usage)
     const recomputedTokens = usage.recomputedTokens ?? (this.#countsAll ? this.#recomputedTokens : undefined)
     this.#exchange.telemetry.used({ ...usage, recomputedTokens })
   }

@@ -21,6 +21,7 @@ import type { Pipeline } from './pipeline.ts'
 import { isPromptList } from './prompt-list.ts'
 import { contentsOf } from './route-call.ts'
 import { isKeptAlive, toEngineRequest } from './to-engine-request.ts'
+import { Trip } from './trip.ts'
 
 /**
  * How long to hold back an answer's head: about one unnoticeable prefill, after which it is known what the engine has
@@ -41,80 +42,75 @@ export async function sendCall(
   charge: Charge,
 ): Promise<ForwardOutcome> {
   const { replica, decision } = routed
-  const { admission, breaker, adapter } = replica
+  const { admission, breaker, adapter, cache } = replica
   const [ids, readsCache] = [idsOfPrompts(call, routed, request), adapter.readsCache(membersOf(call.content.received))]
-  const committed = commit(pipeline, call, routed, ids, { request, readsCache })
-  const follower = new RequestFollower(replica, call.api, ids, call.content.body.length)
-  const gain = new GainFollower(pipeline.gain, pipeline.telemetry.metrics, routed, call)
-  exchange.telemetry.compare(gain)
-  const proof = pipeline.prover.follow(call, routed)
-  const recording = pipeline.recorder?.follow(routed, call)
-  let wasRun = false
-  const name = nameOf(call, replica, ids)
-  const turn = turnOf(call, routed, request)
-  const observer = new AnswerObserver(pipeline, exchange, call, routed, {
-    request,
-    promptIds: ids,
-    charge,
-    onHead: (status, headers) => {
-      proof?.onHead(headers)
-      breaker.answered(status)
-      admission.prefilled(turn)
-      call.content.release()
-    },
-    onRun: () => {
-      wasRun = true
-    },
-    onUsage: (usage) => {
-      recording?.used(usage)
-      proof?.used(usage.promptTokens)
-    },
-    onChunk: (chunk) => {
-      name.push(chunk)
-      proof?.push(chunk)
-    },
-    predict: () => (readsCache ? follower.predict(decision.predictedCachedTokens) : 0),
-  })
-  // from here on the client gets nothing, neither from the queue nor from the engine
-  const comments = keepAlive(exchange, call, observer)
-  // before waiting, so that requests routed meanwhile do not become probes too
-  breaker.begin()
+  const trip = new Trip((error) => noteFault(pipeline, request, error))
+  let committed: Committed | undefined
   try {
+    trip.follow({ ended: () => cache.ended(ids) })
+    committed = commit(pipeline, call, routed, ids, { request, readsCache })
+    const follower = new RequestFollower(replica, call.api, ids, call.content.body.length)
+    const gain = new GainFollower(pipeline.gain, pipeline.telemetry.metrics, routed, call)
+    exchange.telemetry.compare(gain)
+    const turn = turnOf(call, routed, request)
+    trip.follow(pipeline.recorder?.follow(routed, call))
+    trip.follow(pipeline.prover.follow(call, routed))
+    trip.follow(nameOf(call, replica, ids))
+    trip.follow({ sent: (sent) => gain.sent(sent, call, ids, follower.asked), ended: (wasRun) => gain.ended(wasRun) })
+    trip.follow({
+      onHead: (status) => {
+        breaker.answered(status)
+        admission.prefilled(turn)
+        call.content.release()
+      },
+    })
+    const observer = new AnswerObserver(pipeline, exchange, call, routed, {
+      request,
+      promptIds: ids,
+      charge,
+      trip,
+      predict: () => (readsCache ? follower.predict(decision.predictedCachedTokens) : 0),
+    })
+    // from here on the client gets nothing, neither from the queue nor from the engine
+    const comments = keepAlive(exchange, call, observer)
+    trip.follow({ ended: () => comments?.stop() })
+    // before waiting, so that requests routed meanwhile do not become probes too
+    breaker.begin()
     await admission.admit(turn, exchange.clientLeft)
-    try {
-      observer.admitted()
-      const options = {
-        api: call.api,
-        rewriterFor: observer.rewriterFor,
-        keepAlive: comments,
-        refusals: refusalsOf(call, decision),
-        headMilliseconds: follower.isAsked ? headMilliseconds : 0,
-      }
-      const sent = follower.sent(toEngineRequest(pipeline, exchange, call, routed, request), decision.sent)
-      gain.sent(sent, call, ids, follower.asked)
-      proof?.sent(sent.headers)
-      const { outgoing, clientLeft } = exchange
-      const outcome = await forward(replica.engine, inPieces(sent), outgoing, clientLeft, observer, options)
-      observer.finish(outcome)
-      // it was refused as received, too: what it was rewritten to is as good as before
-      if (call.isRefused && !wasRun) committed.takeBack()
-      return outcome
-    } finally {
-      gain.ended(wasRun)
-      admission.leave(turn)
+    trip.follow({ ended: () => admission.leave(turn) })
+    observer.admitted()
+    const options = {
+      api: call.api,
+      rewriterFor: observer.rewriterFor,
+      keepAlive: comments,
+      refusals: refusalsOf(call, decision),
+      headMilliseconds: follower.isAsked ? headMilliseconds : 0,
     }
+    const sent = follower.sent(toEngineRequest(pipeline, exchange, call, routed, request), decision.sent)
+    trip.sent(sent)
+    const { outgoing, clientLeft } = exchange
+    const outcome = await forward(replica.engine, inPieces(sent), outgoing, clientLeft, observer, options)
+    observer.finish(outcome)
+    // it was refused as received, too: what it was rewritten to is as good as before
+    if (call.isRefused && !trip.wasRun) committed.takeBack()
+    return outcome
   } catch (error) {
     noteFailure(replica, error)
-    replica.cache.failed(ids)
-    // a request that no engine can have seen may be reordered for the replica that will run it
-    if (!(error instanceof UnreachableError && error.wasSent)) committed.takeBack()
+    // what an engine has answered it holds, whatever went wrong here
+    if (!trip.hasHead || error instanceof RefusedError) {
+      cache.failed(ids)
+      // a request that no engine can have seen may be reordered for the replica that will run it
+      if (!(error instanceof UnreachableError && error.wasSent)) committed?.takeBack()
+    }
     throw error
   } finally {
-    recording?.ended(wasRun)
-    proof?.ended(wasRun)
-    replica.cache.ended(ids)
-    comments?.stop()
+    trip.ended()
   }
+}
+
+function noteFault({ telemetry, log }: Pipeline, request: RequestId, error: unknown): void {
+  telemetry.metrics.failOpen.inc({ reason: 'internal_error' })
+  log.error({ request, error }, 'a request is no longer followed in full: internal error')
 }
 
 function noteFailure({ breaker }: Replica, error: unknown): void {
@@ -155,6 +151,12 @@ export function idsOfPrompts(
   return replica.adapter.promptIds(request, prompts)
 }
 
+/** What a request left when it was sent. */
+interface Committed {
+  /** Forgets how its turns were sent. */
+  takeBack(): void
+}
+
 /** Marks the request as sent, so that requests decided while it waits can follow its order. */
 function commit(
   pipeline: Pipeline,
@@ -162,7 +164,7 @@ function commit(
   { replica, decision }: RoutedCall,
   ids: readonly RequestId[],
   { request, readsCache }: { readonly request: RequestId; readonly readsCache: boolean },
-): { takeBack(): void } {
+): Committed {
   const { store, processed, chunks } = pipeline
   if (decision.fault !== undefined) {
     pipeline.log.error({ request, error: decision.fault }, 'request forwarded as received because of a fault of ours')
