@@ -100,9 +100,6 @@ const floors = {
     report: ['cache', 'policies', 'run'],
     chart: ['cache', 'policies', 'report', 'run'],
   },
-  'replay/policies': {
-    rivals: [],
-  },
 } as const
 
 /** A room with more source files than this must be divided into rooms. */

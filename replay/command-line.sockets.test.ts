@@ -110,8 +110,11 @@ test.each([
   [['replay', 'FOLDER', '--page-tokens', '1.5'], 2, /whole number of at least 1/],
   [['replay', 'FOLDER', '--limit', ''], 2, /whole number of at least 1/],
   [['replay', 'FOLDER', '--mode', 'offline', '--window', '2'], 2, /a window is for --mode online/],
-  [['replay', 'FOLDER', '--policy', 'rank,greedy'], 2, /greedy plans whole batches: it is for --mode offline/],
-  [['replay', 'FOLDER', '--policy', 'trie', '--mode', 'offline'], 2, /trie orders one by one: it is for --mode online/],
+  [
+    ['replay', 'FOLDER', '--policy', 'rank,best'],
+    2,
+    /'best' is no policy: choose of rank, sorted, paper, reprise, bound/,
+  ],
   [['replay', 'FOLDER', '--mode', 'offline', '--max-displacement', '2'], 2, /--max-displacement is for --mode online/],
   [['replay', 'FOLDER', '--orders', 'FOLDER/none/orders.jsonl'], 2, /no folder .*none that can be written to/],
   [['replay', 'FOLDER/bad.jsonl'], 1, /bad\.jsonl:2: not a line of JSON/],

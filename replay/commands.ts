@@ -1,9 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { cacheKinds } from './cache/create-cache.ts'
-import { type EvictionName, evictionNames } from './cache/eviction/eviction-names.ts'
 import { type PolicyName, policyNames } from './policies/policy-names.ts'
 import { ReplayError } from './replay-error.ts'
-import { replayDefaults as defaults, type GivenReplayOptions, modes } from './replay-options.ts'
+import { cacheKinds, replayDefaults as defaults, type GivenReplayOptions, modes } from './replay-options.ts'
 import { schedules } from './run/schedule-window.ts'
 
 /** Adds `replay` and `plan`. Their dependencies are loaded when they run, so that other commands start quickly. */
@@ -15,12 +13,7 @@ export function addReplayCommands(program: Command): void {
       '<trace>',
       'a folder with queries, turns or questions and blocks (.jsonl, .jsonl.gz), or the first of these',
     )
-    .option(
-      '--policy <names>',
-      `among ${policyNames.join(', ')}; trie is for online, greedy and hybrid for offline`,
-      readPolicies,
-      ['rank', 'sorted', 'paper', 'reprise'],
-    )
+    .option('--policy <names>', `among ${policyNames.join(', ')}`, readPolicies, ['rank', 'sorted', 'paper', 'reprise'])
     .addOption(new Option('--mode <mode>', 'one by one, or as one batch').choices(modes).default(defaults.mode))
     .addOption(
       new Option('--capacity-tokens <n>', "cache size, or 'unlimited'")
@@ -33,10 +26,6 @@ export function addReplayCommands(program: Command): void {
         .default(defaults.cache),
     )
   addNumbers(command)
-    .option('--eviction <names>', `which prefixes are evicted first: ${evictionNames.join(', ')}`, readEvictions)
-    .option('--host-tokens <n>', 'capacity of the host memory behind the cache', atLeast(0), defaults.hostTokens)
-    .option('--admission <n>', 'only prefixes requested this often go to the host', atLeast(0), defaults.admission)
-    .option('--pcie-gbps <n>', 'gigabytes a second between the cache and the host', atLeast(1), defaults.pcieGbps)
     .option('--answer-tokens <n>', 'tokens of every answer, which is cached, too', atLeast(0), defaults.answerTokens)
     .option('--json', 'a report for programs')
     .option('--orders <file>', 'write the order of every request under every policy')
@@ -78,8 +67,7 @@ function addNumbers(command: Command): Command {
     .option('--limit <n>', 'only the first requests', atLeast(1))
 }
 
-async function runReplay(trace: string, { eviction, ...rest }: ReplayFlags): Promise<void> {
-  const options: GivenReplayOptions = eviction ? { ...rest, evictions: eviction } : rest
+async function runReplay(trace: string, options: GivenReplayOptions): Promise<void> {
   if (options.mode === 'offline') checkOfflineOptions(options)
   endQuietlyOnClosedPipe()
   const { replay } = await import('./replay.ts')
@@ -91,8 +79,6 @@ async function runReplay(trace: string, { eviction, ...rest }: ReplayFlags): Pro
   const { renderReport } = await import('./report/render-report.ts')
   process.stdout.write(renderReport(report))
 }
-
-type ReplayFlags = Omit<GivenReplayOptions, 'eviction'> & { readonly eviction?: readonly EvictionName[] }
 
 function checkOfflineOptions({ window, plot, plotAgainst, maxDisplacement }: GivenReplayOptions): void {
   if (window > 1 || (plot !== undefined && plotAgainst === 'window')) {
@@ -127,21 +113,13 @@ function endQuietlyOnClosedPipe(): void {
 }
 
 function readPolicies(text: string): PolicyName[] {
-  return readNames(text, policyNames, 'policy')
-}
-
-function readEvictions(text: string): EvictionName[] {
-  return readNames(text, evictionNames, 'eviction')
-}
-
-function readNames<Name extends string>(text: string, known: readonly Name[], what: string): Name[] {
   const names = text.split(',').map((name) => name.trim())
   for (const name of names) {
-    if (!known.includes(name as Name)) {
-      throw new InvalidArgumentError(`'${name}' is no ${what}: choose of ${known.join(', ')}.`)
+    if (!policyNames.includes(name as PolicyName)) {
+      throw new InvalidArgumentError(`'${name}' is no policy: choose of ${policyNames.join(', ')}.`)
     }
   }
-  return [...new Set(names)] as Name[]
+  return [...new Set(names)] as PolicyName[]
 }
 
 function readCapacity(text: string): number {

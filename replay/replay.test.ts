@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest'
 import { plan } from './plan.ts'
 import { replay } from './replay.ts'
 import { type ReplayOptions, replayDefaults } from './replay-options.ts'
-import { renderReport } from './report/render-report.ts'
 import { writeTraceFolder } from './trace-folder.fixture.ts'
 
 const options: ReplayOptions = {
@@ -56,30 +55,6 @@ describe('replay', () => {
     expect(report.policies[0]).toMatchObject({ cached_tokens: 4 * 192, hit_ratio: (4 * 192) / promptTokens })
     expect(report.policies.at(-1)!.hit_ratio).toBe(report.bound)
     for (const { hit_ratio, cached_tokens } of report.policies) expect(hit_ratio).toBe(cached_tokens / promptTokens)
-  })
-
-  it('runs every policy with every eviction asked for, and tells what went over the link to the host', async () => {
-    const folder = await writeTraceFolder(files)
-    const evictions = ['lru', 'hotprefix'] as const
-    const asked = { ...options, policy: ['rank', 'bound'] as const, evictions, capacityTokens: 500, answerTokens: 100 }
-    const plain = (await replay(folder, asked, ignore)).policies
-    expect(plain.map(({ policy, eviction }) => [policy, eviction])).toEqual([
-      ['rank', 'lru'],
-      ['rank', 'hotprefix'],
-      ['bound', undefined],
-    ])
-    for (const { host } of plain) expect(host).toBeUndefined()
-    // 10,000 tokens per second are computed
-    const { cached_tokens, prompt_tokens, wait_ms } = plain[0]!
-    expect(wait_ms).toBeCloseTo((prompt_tokens - cached_tokens) / 10 / 5, 6)
-    const withHost = await replay(folder, { ...asked, hostTokens: 500, admission: 0 }, ignore)
-    for (const { host } of withHost.policies.slice(0, 2)) {
-      const { offloaded_tokens, loaded_tokens, promoted_tokens, moved_bytes } = host!
-      expect(offloaded_tokens).toBeGreaterThan(0)
-      expect(moved_bytes).toBe((offloaded_tokens + loaded_tokens + promoted_tokens) * 131_072)
-    }
-    const text = renderReport(withHost)
-    expect(text).toMatch(/│ rank +│ hotprefix +│ +[\d.]+ % │ +[\d.]+ % │ +[\d.]+ GB │ +[\d.]+ ms │/)
   })
 
   it('says null for an unlimited cache', async () => {

@@ -1,6 +1,5 @@
-import { createCache } from './cache/create-cache.ts'
 import { plotPoints, plotReplay } from './chart/plot-replay.ts'
-import { checkOffline, checkOnline, type OrderingName } from './policies/policy-names.ts'
+import type { OrderingName } from './policies/policy-names.ts'
 import { ReplayError } from './replay-error.ts'
 import { type GivenReplayOptions, type ReplayOptions, replayDefaults } from './replay-options.ts'
 import { type ReplayRequest, toReplayRequests } from './replay-request.ts'
@@ -10,7 +9,7 @@ import { type ReplayReport, toBoundReport, toPolicyReport } from './report/repla
 import { checkOutputs, writeFileAtOnce } from './report/write-file-at-once.ts'
 import { PromptLayout } from './run/prompt-layout.ts'
 import type { ReplayRun } from './run/replay-run.ts'
-import { replayTrace } from './run/replay-trace.ts'
+import { createCache, replayTrace } from './run/replay-trace.ts'
 import { countSeenBefore } from './run/seen-before.ts'
 import { readTrace } from './trace/read-trace.ts'
 
@@ -23,10 +22,6 @@ export async function replay(path: string, given: GivenReplayOptions, tell: Tell
     [given.orders, given.plot].filter((file) => file !== undefined),
     path,
   )
-  for (const name of given.policy) {
-    if (given.mode === 'offline') checkOffline(name)
-    else checkOnline(name)
-  }
   const { trace, requests, recordedTokens } = await readRequests(path, given, tell)
   if (given.capacityTokens === undefined && recordedTokens !== undefined) {
     tell(`the cache has ${recordedTokens} tokens, as the recorded engine's: --capacity-tokens sets another size`)
@@ -36,17 +31,13 @@ export async function replay(path: string, given: GivenReplayOptions, tell: Tell
   tellOfLargePrompts(requests, options, tell)
   const names = options.policy.filter((name) => name !== 'bound')
   const curves = options.plot === undefined ? 0 : plotPoints(options).length
-  const evictions = options.evictions ?? [undefined]
-  const progress = createProgress(names.length * (evictions.length + curves) * requests.length)
+  const progress = createProgress(names.length * (1 + curves) * requests.length)
   const orders: string[] = []
   const reports = new Map(
     names.map((name) => {
-      const runs = evictions.map((eviction) => {
-        const run = runPolicy(requests, name, eviction ? { ...options, eviction } : options, progress)
-        if (options.orders !== undefined) orders.push([...renderOrders(run)].join(''))
-        return toPolicyReport(run, eviction)
-      })
-      return [name as string, runs] as const
+      const run = runPolicy(requests, name, options, progress)
+      if (options.orders !== undefined) orders.push([...renderOrders(run)].join(''))
+      return [name as string, toPolicyReport(run)] as const
     }),
   )
   const bound = boundOf(requests, options)
@@ -62,7 +53,7 @@ export async function replay(path: string, given: GivenReplayOptions, tell: Tell
     mode: options.mode,
     capacity_tokens: Number.isFinite(options.capacityTokens) ? options.capacityTokens : null,
     bound: bound.hit_ratio,
-    policies: options.policy.flatMap((name) => reports.get(name) ?? bound),
+    policies: options.policy.map((name) => reports.get(name) ?? bound),
   }
 }
 
@@ -87,12 +78,12 @@ function runPolicy(
   progress: ReplayProgress,
 ): ReplayRun {
   progress.begin(name)
-  return replayTrace(requests, name, options, progress.advance)
+  return replayTrace(requests, name, options, { onServed: progress.advance })
 }
 
 function tellOfLargePrompts(requests: readonly ReplayRequest[], options: ReplayOptions, tell: Tell): void {
   const layout = new PromptLayout(requests, options)
-  const cache = createCache({ ...options, kind: options.cache })
+  const cache = createCache(options)
   const large = requests.filter((request) => !cache.holds(layout.lengthOf(request))).length
   if (large > 0) tell(`${large} prompts are larger than the cache: only their fronts stay cached`)
 }

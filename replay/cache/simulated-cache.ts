@@ -1,5 +1,3 @@
-import type { HostFigures } from './host-tier.ts'
-
 /** An engine's prefix cache, as a replay needs it: it serves one request at a time. */
 export interface SimulatedCache {
   /**
@@ -11,6 +9,4 @@ export interface SimulatedCache {
   holds(promptTokens: number): boolean
   /** Returns the requests whose longest cached prefix has changed since the last call, with its current length. */
   takeChanges(): ReadonlyMap<number, number>
-  /** Transfers between the device and its host so far; undefined without a host. */
-  readonly hostFigures?: HostFigures | undefined
 }

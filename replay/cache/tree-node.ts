@@ -15,17 +15,6 @@ export class TreeNode implements LruItem<TreeNode> {
   requests: number[] = []
   /** for a prompt that ended here: its last tokens, short of a page, and the pages of these and its answer */
   answer: { readonly front: Uint32Array; readonly pages: TreeNode } | undefined
-  /** number of children that are not on the host */
-  deviceChildren = 0
-  isOnHost = false
-  /** hash state (`hashOn`) of everything before it */
-  hashState = 0
-  /** hash of everything up to the end of its first page (`nameOf`); −1 until computed */
-  name = -1
-  /** how often requests have used it since it was computed, and the last use */
-  uses = 0
-  lastUse = 0
-  created = 0
   older: TreeNode | undefined
   newer: TreeNode | undefined
 
@@ -40,25 +29,6 @@ export class TreeNode implements LruItem<TreeNode> {
     const path: TreeNode[] = []
     for (let node: TreeNode = this; node.parent; node = node.parent) path.push(node)
     return path
-  }
-
-  get start(): number {
-    return this.end - this.tokens.length
-  }
-
-  get isLeaf(): boolean {
-    return this.#children.size === 0
-  }
-
-  /** Number of nodes below the root on the path to this one, including it. */
-  get depth(): number {
-    let depth = 0
-    for (let node: TreeNode = this; node.parent; node = node.parent) depth += 1
-    return depth
-  }
-
-  *children(): IterableIterator<TreeNode> {
-    for (const siblings of this.#children.values()) yield* siblings
   }
 
   /**

@@ -43,7 +43,7 @@ export function plotReplay({ trace, requests, names, bound, options, progress }:
     name,
     values: points.map(({ label, settings }) => {
       progress.begin(`${name}, ${label}`)
-      const run = replayTrace(requests, name, { ...options, ...settings }, progress.advance)
+      const run = replayTrace(requests, name, { ...options, ...settings }, { onServed: progress.advance })
       return toRatio(run.cachedTokens, run.promptTokens)
     }),
   }))

@@ -3,23 +3,19 @@ import type { OfflinePolicy, PlannedRequest } from './offline-policy.ts'
 import { planByPaper } from './plan-by-paper.ts'
 import { planByReprise } from './plan-by-reprise.ts'
 import { planFixed } from './plan-fixed.ts'
-import type { OfflineName } from './policy-names.ts'
-import { planByGreedy } from './rivals/plan-by-greedy.ts'
-import { planByHybrid } from './rivals/plan-by-hybrid.ts'
+import type { OrderingName } from './policy-names.ts'
 import { rankOrder, sortedOrder } from './static-orders.ts'
 
 type Plan = (requests: readonly ReplayRequest[]) => PlannedRequest[]
 
-const plans: Readonly<Record<OfflineName, Plan>> = {
+const plans: Readonly<Record<OrderingName, Plan>> = {
   rank: (requests) => keepArrivals(requests, rankOrder),
   sorted: (requests) => keepArrivals(requests, sortedOrder),
   paper: (requests) => planTenants(requests, planByPaper),
-  greedy: (requests) => planTenants(requests, planByGreedy),
-  hybrid: (requests) => planTenants(requests, planByHybrid),
   reprise: (requests) => planTenants(requests, planByReprise),
 }
 
-export function createOfflinePolicy(name: OfflineName): OfflinePolicy {
+export function createOfflinePolicy(name: OrderingName): OfflinePolicy {
   return { plan: plans[name] }
 }
 
@@ -34,7 +30,7 @@ function keepArrivals(
 }
 
 /** Plans the batch of each tenant separately, because tenants share nothing. The batches run one after the other. */
-function planTenants(requests: readonly ReplayRequest[], plan: Plan): PlannedRequest[] {
+export function planTenants(requests: readonly ReplayRequest[], plan: Plan): PlannedRequest[] {
   const batches = new Map<string, ReplayRequest[]>()
   for (const request of requests) {
     const batch = batches.get(request.tenant)

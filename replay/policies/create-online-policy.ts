@@ -2,8 +2,7 @@ import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
 import { PaperOrdering } from '../paper/paper-ordering.ts'
 import { IndexPolicy } from './index-policy.ts'
 import type { OnlinePolicy } from './online-policy.ts'
-import type { OnlineName } from './policy-names.ts'
-import { TrieOrdering } from './rivals/trie-ordering.ts'
+import type { OrderingName } from './policy-names.ts'
 import { rankOrder, sortedOrder } from './static-orders.ts'
 import { StaticPolicy } from './static-policy.ts'
 
@@ -13,16 +12,15 @@ export interface PolicySettings {
   readonly maxDisplacement?: number
 }
 
-const creators: Readonly<Record<OnlineName, (settings: PolicySettings) => OnlinePolicy>> = {
+const creators: Readonly<Record<OrderingName, (settings: PolicySettings) => OnlinePolicy>> = {
   rank: () => new StaticPolicy(rankOrder),
   sorted: () => new StaticPolicy(sortedOrder),
-  trie: () => new IndexPolicy(() => new TrieOrdering()),
   paper: () => new IndexPolicy(() => new PaperOrdering()),
   reprise: ({ maxDisplacement = Number.POSITIVE_INFINITY }) =>
     new IndexPolicy(() => new PrefixOrdering({ maxDisplacement })),
 }
 
 /** Creates a policy without any history. Every run needs its own. */
-export function createOnlinePolicy(name: OnlineName, settings: PolicySettings = {}): OnlinePolicy {
+export function createOnlinePolicy(name: OrderingName, settings: PolicySettings = {}): OnlinePolicy {
   return creators[name](settings)
 }

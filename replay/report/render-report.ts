@@ -13,33 +13,15 @@ export function renderReport({ trace, requests, mode, capacity_tokens, bound, po
   const capacity = capacity_tokens === null ? 'unlimited cache' : `cache of ${toCount(capacity_tokens)} tokens`
   const title = `${trace}: ${toCount(requests)} requests, ${mode}, ${capacity}`
   const last = `bound: ${toPercent(bound)} of the prompt tokens were seen before, at any position`
-  const evictions = policies.some(({ eviction, host }) => eviction ?? host) ? `${renderEvictions(policies)}\n` : ''
-  return `${title}\n${table.toString()}\n${evictions}${last}\n`
+  return `${title}\n${table.toString()}\n${last}\n`
 }
 
 function toRow(report: PolicyReport, rank: PolicyReport | undefined): string[] {
-  const { eviction, hit_ratio, cached_tokens, prompt_tokens, p50_us, p99_us, seconds } = report
-  const policy = eviction ? `${report.policy}, ${eviction}` : report.policy
+  const { policy, hit_ratio, cached_tokens, prompt_tokens, p50_us, p99_us, seconds } = report
   const times = rank && rank.hit_ratio > 0 ? `${(hit_ratio / rank.hit_ratio).toFixed(2)}×` : '–'
   const counts = [toPercent(hit_ratio), times, toCount(cached_tokens), toCount(prompt_tokens)]
   if (report.policy === 'bound') return [policy, ...counts, '–', '–', '–']
   return [policy, ...counts, toDuration(p50_us), toDuration(p99_us), seconds.toFixed(2)]
-}
-
-/** Renders the table of eviction policies and host hits. */
-function renderEvictions(policies: readonly PolicyReport[]): string {
-  const table = new Table({
-    head: ['policy', 'eviction', 'GPU hits', 'host hits', 'moved', 'modelled wait'],
-    colAligns: ['left', 'left', 'right', 'right', 'right', 'right'],
-    style: { head: [], border: [] },
-  })
-  for (const { policy, eviction = 'lru', hit_ratio, prompt_tokens, host, wait_ms } of policies) {
-    const found = host ? toPercent(host.found_tokens / prompt_tokens) : '–'
-    const moved = host ? `${(host.moved_bytes / 1e9).toFixed(1)} GB` : '–'
-    const wait = wait_ms === undefined ? '–' : `${wait_ms.toFixed(1)} ms`
-    if (policy !== 'bound') table.push([policy, eviction, toPercent(hit_ratio), found, moved, wait])
-  }
-  return table.toString()
 }
 
 function toCount(value: number): string {

@@ -1,6 +1,4 @@
-import { movedSince } from '../cache/host-tier.ts'
 import type { SimulatedCache } from '../cache/simulated-cache.ts'
-import type { LatencyModel } from './latency-model.ts'
 import type { PromptLayout } from './prompt-layout.ts'
 import type { SentRequest } from './replay-run.ts'
 
@@ -16,17 +14,8 @@ export class ReplayEngine {
   readonly #sentByNumber = new Map<number, SentRequest>()
   cachedTokens = 0
   promptTokens = 0
-  /** modelled total wait of all requests */
-  waitSeconds = 0
-  readonly #latency: LatencyModel
 
-  constructor(
-    cache: SimulatedCache,
-    layout: PromptLayout,
-    latency: LatencyModel,
-    onCut: CutListener = () => undefined,
-  ) {
-    this.#latency = latency
+  constructor(cache: SimulatedCache, layout: PromptLayout, onCut: CutListener = () => undefined) {
     this.#cache = cache
     this.#layout = layout
     this.#onCut = onCut
@@ -38,16 +27,9 @@ export class ReplayEngine {
     this.sent.push(sent)
     this.#sentByNumber.set(request.number, sent)
     const promptTokens = this.#layout.lengthOf(request, order)
-    const before = { ...this.#cache.hostFigures }
-    const cached = this.#cache.serve(request.number, request.tenant, tokens, promptTokens)
     this.promptTokens += promptTokens
-    this.cachedTokens += cached
-    this.waitSeconds += this.#latency.wait(promptTokens - cached, movedSince(before, this.#cache.hostFigures))
+    this.cachedTokens += this.#cache.serve(request.number, request.tenant, tokens, promptTokens)
     for (const [number, length] of this.#cache.takeChanges()) this.#cut(this.#sentByNumber.get(number)!, length)
-  }
-
-  get hostFigures(): SimulatedCache['hostFigures'] {
-    return this.#cache.hostFigures
   }
 
   #cut(sent: SentRequest, cachedTokens: number): void {

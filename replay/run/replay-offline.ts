@@ -1,10 +1,8 @@
 import type { SimulatedCache } from '../cache/simulated-cache.ts'
 import type { OfflinePolicy } from '../policies/offline-policy.ts'
-import type { OrderingName } from '../policies/policy-names.ts'
 import { ReplayError } from '../replay-error.ts'
 import type { ReplayRequest } from '../replay-request.ts'
 import { checkOrder } from './check-order.ts'
-import type { LatencyModel } from './latency-model.ts'
 import type { PromptLayout } from './prompt-layout.ts'
 import { ReplayEngine } from './replay-engine.ts'
 import type { ReplayRun } from './replay-run.ts'
@@ -13,11 +11,10 @@ import { rescheduleBatch, type ScheduleName } from './schedule-window.ts'
 /** The input of an offline run. */
 interface OfflineRun {
   readonly requests: readonly ReplayRequest[]
-  readonly name: OrderingName
+  readonly name: string
   readonly policy: OfflinePolicy
   readonly cache: SimulatedCache
   readonly layout: PromptLayout
-  readonly latency: LatencyModel
   /** undefined: the plan's own schedule */
   readonly schedule: ScheduleName | undefined
   readonly onServed?: (() => void) | undefined
@@ -34,14 +31,14 @@ export function replayOffline(run: OfflineRun): ReplayRun {
     requests,
     planned.map(({ request }) => request),
   )
-  const engine = new ReplayEngine(cache, layout, run.latency)
+  const engine = new ReplayEngine(cache, layout)
   for (const { request, order } of schedule ? rescheduleBatch(planned, schedule) : planned) {
     checkOrder(name, request, order)
     engine.serve({ request, order })
     onServed?.()
   }
   const seconds = Number(process.hrtime.bigint() - begin) / 1e9
-  const { sent, cachedTokens, promptTokens, waitSeconds, hostFigures } = engine
+  const { sent, cachedTokens, promptTokens } = engine
   return {
     policy: name,
     sent,
@@ -49,8 +46,6 @@ export function replayOffline(run: OfflineRun): ReplayRun {
     promptTokens,
     microseconds: requests.map(() => share),
     seconds,
-    waitSeconds,
-    hostFigures,
   }
 }
 

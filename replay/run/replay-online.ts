@@ -1,10 +1,8 @@
 import type { SimulatedCache } from '../cache/simulated-cache.ts'
 import type { OnlinePolicy } from '../policies/online-policy.ts'
-import type { OrderingName } from '../policies/policy-names.ts'
 import { rankOrder } from '../policies/static-orders.ts'
 import type { ReplayRequest } from '../replay-request.ts'
 import { checkOrder } from './check-order.ts'
-import type { LatencyModel } from './latency-model.ts'
 import type { PromptLayout } from './prompt-layout.ts'
 import { ReplayEngine } from './replay-engine.ts'
 import type { ReplayRun, SentRequest } from './replay-run.ts'
@@ -13,11 +11,10 @@ import { type ScheduleName, scheduleWindow } from './schedule-window.ts'
 /** The input of an online run. */
 interface OnlineRun {
   readonly requests: readonly ReplayRequest[]
-  readonly name: OrderingName
+  readonly name: string
   readonly policy: OnlinePolicy
   readonly cache: SimulatedCache
   readonly layout: PromptLayout
-  readonly latency: LatencyModel
   /** number of arrivals that are ordered one by one and then scheduled together */
   readonly window: number
   readonly schedule: ScheduleName
@@ -28,7 +25,7 @@ interface OnlineRun {
 export function replayOnline(run: OnlineRun): ReplayRun {
   const { requests, name, policy, window } = run
   const begin = process.hrtime.bigint()
-  const engine = new ReplayEngine(run.cache, run.layout, run.latency, ({ request }, kept) => policy.cut(request, kept))
+  const engine = new ReplayEngine(run.cache, run.layout, ({ request }, kept) => policy.cut(request, kept))
   const microseconds: number[] = []
   for (let at = 0; at < requests.length; at += window) {
     const waiting: SentRequest[] = []
@@ -46,6 +43,6 @@ export function replayOnline(run: OnlineRun): ReplayRun {
     }
   }
   const seconds = Number(process.hrtime.bigint() - begin) / 1e9
-  const { sent, cachedTokens, promptTokens, waitSeconds, hostFigures } = engine
-  return { policy: name, sent, cachedTokens, promptTokens, microseconds, seconds, waitSeconds, hostFigures }
+  const { sent, cachedTokens, promptTokens } = engine
+  return { policy: name, sent, cachedTokens, promptTokens, microseconds, seconds }
 }

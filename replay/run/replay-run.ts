@@ -1,5 +1,3 @@
-import type { HostFigures } from '../cache/host-tier.ts'
-import type { OrderingName } from '../policies/policy-names.ts'
 import type { ReplayRequest } from '../replay-request.ts'
 
 /** A request and the order in which its blocks were sent. */
@@ -10,7 +8,7 @@ export interface SentRequest {
 
 /** The result of running a trace under one policy. */
 export interface ReplayRun {
-  readonly policy: OrderingName
+  readonly policy: string
   /** in execution order */
   readonly sent: readonly SentRequest[]
   readonly cachedTokens: number
@@ -18,7 +16,4 @@ export interface ReplayRun {
   /** time that the policy took for each request, in microseconds */
   readonly microseconds: readonly number[]
   readonly seconds: number
-  /** modelled total wait of all requests (`LatencyModel`) */
-  readonly waitSeconds: number
-  readonly hostFigures: HostFigures | undefined
 }

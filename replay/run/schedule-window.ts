@@ -2,7 +2,6 @@ import { scheduleContexts } from '#scheduler/schedule-contexts.ts'
 import { scheduleDepthFirst } from '#scheduler/schedule-depth-first.ts'
 import type { PlannedRequest } from '../policies/offline-policy.ts'
 import type { OnlinePolicy } from '../policies/online-policy.ts'
-import type { OrderingName } from '../policies/policy-names.ts'
 import type { SentRequest } from './replay-run.ts'
 
 /** Ways to schedule requests by their search paths: group by group (Algorithm 5), or depth first. */
@@ -12,7 +11,7 @@ export type ScheduleName = (typeof schedules)[number]
 const schedulers = { groups: scheduleContexts, 'depth-first': scheduleDepthFirst } as const
 
 /** Returns the default schedule for a window: as in the paper for its policy, otherwise as in the product. */
-export function defaultSchedule(name: OrderingName): ScheduleName {
+export function defaultSchedule(name: string): ScheduleName {
   return name === 'paper' ? 'groups' : 'depth-first'
 }
 

@@ -1,21 +1,16 @@
+import { TreeCache } from '#replay/cache/tree-cache.ts'
 import { createEviction } from './eviction/create-eviction.ts'
 import type { EvictionName } from './eviction/eviction-names.ts'
 import { LedEviction } from './eviction/led-eviction.ts'
 import { HostTier } from './host-tier.ts'
+import type { HostedCache } from './hosted-cache.ts'
 import { LedCache } from './led-cache.ts'
 import { NodeHotness } from './node-hotness.ts'
-import type { SimulatedCache } from './simulated-cache.ts'
 import { TieredCache } from './tiered-cache.ts'
-import { TreeCache } from './tree-cache.ts'
-
-export const cacheKinds = ['paged', 'radix'] as const
-export type CacheKind = (typeof cacheKinds)[number]
 
 interface CacheOptions {
-  readonly kind: CacheKind
   /** may be Infinity */
   readonly capacityTokens: number
-  /** page size of a paged cache; a radix cache shares single tokens */
   readonly pageTokens: number
   /** default: lru */
   readonly eviction?: EvictionName | undefined
@@ -30,9 +25,8 @@ interface CacheOptions {
 /** Another eviction policy takes the lead if it has found 1/16 of the cache size more than the leader. */
 const regretShare = 16
 
-export function createCache(options: CacheOptions): SimulatedCache {
-  const { kind, capacityTokens, eviction = 'lru', hostTokens = 0, admission = 10, promotedTokens = 0 } = options
-  const pageTokens = kind === 'paged' ? options.pageTokens : 1
+export function createCache(options: CacheOptions): HostedCache {
+  const { capacityTokens, pageTokens, eviction = 'lru', hostTokens = 0, admission = 10, promotedTokens = 0 } = options
   if (eviction === 'lru' && hostTokens === 0) return new TreeCache(capacityTokens, pageTokens)
   const hotness = new NodeHotness(pageTokens)
   const policy = createEviction(eviction, { capacityTokens, pageTokens, hotness })
@@ -47,12 +41,7 @@ function usesHotness(eviction: EvictionName): boolean {
   return eviction.startsWith('hotprefix') || eviction === 'guarded'
 }
 
-function createLed(
-  cache: TieredCache,
-  eviction: LedEviction,
-  capacityTokens: number,
-  pageTokens: number,
-): SimulatedCache {
+function createLed(cache: TieredCache, eviction: LedEviction, capacityTokens: number, pageTokens: number): HostedCache {
   const learned = createEviction('hotprefix+', { capacityTokens, pageTokens, hotness: new NodeHotness(pageTokens) })
   const shadows = [new TreeCache(capacityTokens, pageTokens), new TieredCache(capacityTokens, pageTokens, learned)]
   return new LedCache(cache, eviction, shadows, capacityTokens / regretShare)

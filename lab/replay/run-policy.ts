@@ -1,4 +1,3 @@
-import type { OrderingName } from '#replay/policies/policy-names.ts'
 import { replayDefaults as defaults, type ReplaySettings } from '#replay/replay-options.ts'
 import { type ReplayRequest, toReplayRequests } from '#replay/replay-request.ts'
 import { toRatio } from '#replay/report/replay-report.ts'
@@ -6,7 +5,8 @@ import { PromptLayout } from '#replay/run/prompt-layout.ts'
 import { replayTrace } from '#replay/run/replay-trace.ts'
 import { countSeenBefore } from '#replay/run/seen-before.ts'
 import { readTrace } from '#replay/trace/read-trace.ts'
-import { type Percentiles, toPercentiles } from './percentiles.ts'
+import { type Percentiles, toPercentiles } from '../../e2e/bench/percentiles.ts'
+import { type ComparedName, createPolicy } from './rivals/rival-policies.ts'
 
 /** A trace that policies are compared on. */
 export interface BenchTrace {
@@ -28,8 +28,10 @@ export async function readBenchTrace(folder: string): Promise<BenchTrace> {
 }
 
 /** Runs a trace eight times and times the last five; a trace is short, so the first runs warm up the compiler. */
-export function runPolicy(trace: BenchTrace, policy: OrderingName, settings: Settings): PolicyFigures {
-  const runs = Array.from({ length: 8 }, () => replayTrace(trace.requests, policy, { ...defaults, ...settings }))
+export function runPolicy(trace: BenchTrace, policy: ComparedName, settings: Settings): PolicyFigures {
+  const runs = Array.from({ length: 8 }, () =>
+    replayTrace(trace.requests, createPolicy(policy), { ...defaults, ...settings }),
+  )
   const timed = runs.slice(-5).map(({ microseconds }) => microseconds)
   // offline, the planning time is divided equally among the requests, so the sum is the time to plan
   const plans = timed.map((microseconds) => microseconds.reduce((sum, share) => sum + share, 0) / 1e6)
@@ -40,8 +42,8 @@ export function runPolicy(trace: BenchTrace, policy: OrderingName, settings: Set
   }
 }
 
-export function hitRatioOf({ requests }: BenchTrace, policy: OrderingName, settings: Settings): number {
-  const { cachedTokens, promptTokens } = replayTrace(requests, policy, { ...defaults, ...settings })
+export function hitRatioOf({ requests }: BenchTrace, policy: ComparedName, settings: Settings): number {
+  const { cachedTokens, promptTokens } = replayTrace(requests, createPolicy(policy), { ...defaults, ...settings })
   return toRatio(cachedTokens, promptTokens)
 }
 

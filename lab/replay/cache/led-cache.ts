@@ -1,6 +1,6 @@
 import type { LedEviction } from './eviction/led-eviction.ts'
 import type { HostFigures } from './host-tier.ts'
-import type { SimulatedCache } from './simulated-cache.ts'
+import type { HostedCache } from './hosted-cache.ts'
 import type { TieredCache } from './tiered-cache.ts'
 
 /**
@@ -8,15 +8,15 @@ import type { TieredCache } from './tiered-cache.ts'
  * without contents. Another policy takes the lead if, since it was last behind, it has found more than the leader by a
  * share of the cache size. That much may be lost at a switch, because the cache holds what the leader chose to keep.
  */
-export class LedCache implements SimulatedCache {
+export class LedCache implements HostedCache {
   readonly #cache: TieredCache
   readonly #eviction: LedEviction
-  readonly #shadows: readonly SimulatedCache[]
+  readonly #shadows: readonly HostedCache[]
   readonly #mostRegret: number
   /** by shadow: by how many tokens it is ahead of the leader; never below 0, so a lag is forgotten */
   readonly #regrets: number[]
 
-  constructor(cache: TieredCache, eviction: LedEviction, shadows: readonly SimulatedCache[], mostRegret: number) {
+  constructor(cache: TieredCache, eviction: LedEviction, shadows: readonly HostedCache[], mostRegret: number) {
     this.#cache = cache
     this.#eviction = eviction
     this.#shadows = shadows

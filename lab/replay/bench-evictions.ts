@@ -1,13 +1,13 @@
 import { parseArgs } from 'node:util'
-import { type EvictionName, evictionNames } from '#replay/cache/eviction/eviction-names.ts'
-import { checkOnline, type OrderingName } from '#replay/policies/policy-names.ts'
+import type { OrderingName } from '#replay/policies/policy-names.ts'
 import { type ReplaySettings, replayDefaults } from '#replay/replay-options.ts'
-import { bytesPerToken } from '#replay/run/latency-model.ts'
 import { PromptLayout } from '#replay/run/prompt-layout.ts'
-import { replayTrace } from '#replay/run/replay-trace.ts'
-import { printTable, report } from './print-table.ts'
+import { printTable, report } from '../../e2e/bench/print-table.ts'
+import { sayMachine } from '../../e2e/bench/say-machine.ts'
+import { type EvictionName, evictionNames } from './cache/eviction/eviction-names.ts'
+import { bytesPerToken } from './latency-model.ts'
+import { type EvictionSettings, replayEvictions } from './replay-evictions.ts'
 import { type BenchTrace, meanRatio, readBenchTrace } from './run-policy.ts'
-import { sayMachine } from './say-machine.ts'
 
 /*
  * `npm run bench:evictions -- [--limit REQUESTS] [--order POLICY] FOLDER…`: compares eviction policies on traces, at 16
@@ -39,7 +39,7 @@ function sizesFor({ requests }: BenchTrace): number[] {
 }
 
 function hitRatio({ requests }: BenchTrace, capacityTokens: number, eviction: EvictionName): number {
-  const { cachedTokens, promptTokens } = replayTrace(requests, order, { ...settings, capacityTokens, eviction })
+  const { cachedTokens, promptTokens } = replayEvictions(requests, order, { ...settings, capacityTokens }, { eviction })
   return cachedTokens / promptTokens
 }
 
@@ -78,7 +78,7 @@ function printSizes(trace: BenchTrace): number {
  */
 function printAblation({ name, requests }: BenchTrace, capacityTokens: number): void {
   const host = { hostTokens: capacityTokens }
-  const rows: readonly (readonly [label: string, settings: Partial<ReplaySettings>])[] = [
+  const rows: readonly (readonly [label: string, settings: EvictionSettings])[] = [
     ['lru', { eviction: 'lru' }],
     ['E', { eviction: 'hotprefix' }],
     ['A+P', { eviction: 'lru', ...host }],
@@ -92,7 +92,7 @@ function printAblation({ name, requests }: BenchTrace, capacityTokens: number): 
     `${name}: a cache of ${capacityTokens.toLocaleString('en-US')} tokens and a host of as many`,
     ['', 'hit ratio', 'found on the host', 'moved', 'a request waits'],
     rows.map(([label, own]) => {
-      const run = replayTrace(requests, order, { ...settings, capacityTokens, ...own })
+      const run = replayEvictions(requests, order, { ...settings, capacityTokens }, own)
       const { found, offloaded, loaded, promoted } = run.hostFigures ?? {
         found: 0,
         offloaded: 0,
@@ -113,7 +113,6 @@ if (folders.length === 0) {
   )
   process.exitCode = 2
 } else {
-  checkOnline(order)
   sayMachine()
   for (const folder of folders) {
     const { name, requests } = await readBenchTrace(folder)

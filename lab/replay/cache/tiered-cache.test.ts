@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { historiesOf, run, type SentPrompt } from '#replay/cache/histories.fixture.ts'
+import { TreeCache } from '#replay/cache/tree-cache.ts'
 import { createEviction } from './eviction/create-eviction.ts'
 import type { Eviction } from './eviction/eviction.ts'
 import { evictionNames } from './eviction/eviction-names.ts'
-import { historiesOf, run, type SentPrompt } from './histories.fixture.ts'
 import { HostTier } from './host-tier.ts'
 import { evictionPriority, parseFormula } from './hotness-formula.ts'
 import { NodeHotness } from './node-hotness.ts'
 import { TieredCache } from './tiered-cache.ts'
-import { TreeCache } from './tree-cache.ts'
 import type { TreeNode } from './tree-node.ts'
 
 const capacities = fc.constantFrom(8, 20, 33, 50, 90, 400)

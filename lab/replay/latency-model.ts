@@ -1,5 +1,5 @@
-import type { HostFigures } from '../cache/host-tier.ts'
-import type { ReplaySettings } from '../replay-options.ts'
+import type { ReplaySettings } from '#replay/replay-options.ts'
+import type { HostFigures } from './cache/host-tier.ts'
 
 /** KV cache of an 8B model with grouped-query attention in 16 bits: 32 layers, 8 heads of 128, keys and values. */
 export const bytesPerToken = 131_072
@@ -7,7 +7,10 @@ export const bytesPerToken = 131_072
 const prefillTokensPerSecond = 10_000
 const decodeTokensPerSecond = 50
 
-type Link = Pick<ReplaySettings, 'pcieGbps' | 'answerTokens'>
+interface Link extends Pick<ReplaySettings, 'answerTokens'> {
+  /** bandwidth between the device and its host, in gigabytes per second */
+  readonly pcieGbps: number
+}
 
 /**
  * Models the wait of requests as in Figure 7 of HotPrefix: the time to compute tokens; the time to load tokens from the

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { historiesOf, run } from '#replay/cache/histories.fixture.ts'
+import type { SimulatedCache } from '#replay/cache/simulated-cache.ts'
 import { createCache } from './create-cache.ts'
-import { historiesOf, run } from './histories.fixture.ts'
-import type { SimulatedCache } from './simulated-cache.ts'
 
 const create = (eviction: 'lru' | 'hotprefix+' | 'guarded', capacityTokens: number): SimulatedCache =>
-  createCache({ kind: 'paged', capacityTokens, pageTokens: 4, eviction })
+  createCache({ capacityTokens, pageTokens: 4, eviction })
 
 const play = (cache: SimulatedCache, prompts: readonly Uint32Array[]): number[] =>
   prompts.map((tokens, number) => cache.serve(number, '', tokens))

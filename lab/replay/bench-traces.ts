@@ -1,7 +1,8 @@
-import { offlineNames, onlineNames } from '#replay/policies/policy-names.ts'
 import { ReplayError } from '#replay/replay-error.ts'
 import { schedules } from '#replay/run/schedule-window.ts'
-import { printTable, report } from './print-table.ts'
+import { printTable, report } from '../../e2e/bench/print-table.ts'
+import { sayMachine } from '../../e2e/bench/say-machine.ts'
+import { offlineNames, onlineNames } from './rivals/rival-policies.ts'
 import {
   type BenchTrace,
   boundOf,
@@ -11,7 +12,6 @@ import {
   readBenchTrace,
   runPolicy,
 } from './run-policy.ts'
-import { sayMachine } from './say-machine.ts'
 
 /* `npm run bench:traces -- FOLDER…`: runs all policies of `reprise replay` on traces. Prints Markdown tables. */
 

@@ -1,7 +1,7 @@
 import { hashOn, hashText } from '#index/hotness/murmur-hash.ts'
 import type { Eviction } from './eviction/eviction.ts'
 import type { HostFigures, HostTier } from './host-tier.ts'
-import type { SimulatedCache } from './simulated-cache.ts'
+import type { HostedCache } from './hosted-cache.ts'
 import { TreeNode } from './tree-node.ts'
 
 /**
@@ -9,7 +9,7 @@ import { TreeNode } from './tree-node.ts'
  * necessary from its end, then the next leaf (Algorithm 1 of HotPrefix, with its policy). If there is a host behind the
  * cache, evicted content may move there, and comes back when it is requested or promoted.
  */
-export class TieredCache implements SimulatedCache {
+export class TieredCache implements HostedCache {
   readonly #capacityTokens: number
   readonly #pageTokens: number
   readonly #eviction: Eviction
