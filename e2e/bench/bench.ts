@@ -1,5 +1,5 @@
 import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
-import { PaperOrdering } from '#replay/paper/paper-ordering.ts'
+import { PaperOrdering } from '#tools/replay/paper/paper-ordering.ts'
 import { benchChunks } from './bench-chunks.ts'
 import { benchDetection } from './bench-detection.ts'
 import { benchGrowth } from './bench-growth.ts'

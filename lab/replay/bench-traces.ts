@@ -1,5 +1,5 @@
-import { ReplayError } from '#replay/replay-error.ts'
-import { schedules } from '#replay/run/schedule-window.ts'
+import { ReplayError } from '#tools/replay/replay-error.ts'
+import { schedules } from '#tools/replay/run/schedule-window.ts'
 import { printTable, report } from '../../e2e/bench/print-table.ts'
 import { sayMachine } from '../../e2e/bench/say-machine.ts'
 import { offlineNames, onlineNames } from './rivals/rival-policies.ts'

@@ -1,4 +1,4 @@
-import type { ReplaySettings } from '#replay/replay-options.ts'
+import type { ReplaySettings } from '#tools/replay/replay-options.ts'
 import type { HostFigures } from './cache/host-tier.ts'
 
 /** KV cache of an 8B model with grouped-query attention in 16 bits: 32 layers, 8 heads of 128, keys and values. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { replayDefaults } from '#replay/replay-options.ts'
-import { requestsOf } from '#replay/requests.fixture.ts'
+import { replayDefaults } from '#tools/replay/replay-options.ts'
+import { requestsOf } from '#tools/replay/requests.fixture.ts'
 import { bytesPerToken } from './latency-model.ts'
 import { replayEvictions } from './replay-evictions.ts'
 

@@ -1,4 +1,4 @@
-import { TreeCache } from '#replay/cache/tree-cache.ts'
+import { TreeCache } from '#index/tree-cache/tree-cache.ts'
 import { createEviction } from './eviction/create-eviction.ts'
 import type { EvictionName } from './eviction/eviction-names.ts'
 import { LedEviction } from './eviction/led-eviction.ts'

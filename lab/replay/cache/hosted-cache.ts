@@ -1,4 +1,4 @@
-import type { SimulatedCache } from '#replay/cache/simulated-cache.ts'
+import type { SimulatedCache } from '#index/tree-cache/simulated-cache.ts'
 import type { HostFigures } from './host-tier.ts'
 
 /** A cache that may have host memory behind it. */

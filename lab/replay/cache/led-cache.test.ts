@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { historiesOf, run } from '#replay/cache/histories.fixture.ts'
-import type { SimulatedCache } from '#replay/cache/simulated-cache.ts'
+import { historiesOf, run } from '#emulator/cache/histories.fixture.ts'
+import type { SimulatedCache } from '#index/tree-cache/simulated-cache.ts'
 import { createCache } from './create-cache.ts'
 
 const create = (eviction: 'lru' | 'hotprefix+' | 'guarded', capacityTokens: number): SimulatedCache =>

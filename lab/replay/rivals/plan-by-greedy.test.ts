@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { requestsOf, type Sized } from '#replay/requests.fixture.ts'
+import { requestsOf, type Sized } from '#tools/replay/requests.fixture.ts'
 import { planByGreedy } from './plan-by-greedy.ts'
 
 const sizes: Readonly<Record<string, number>> = { a: 10, b: 4, c: 3, d: 2 }

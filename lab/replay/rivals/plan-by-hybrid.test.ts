@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { PlannedRequest } from '#replay/policies/offline-policy.ts'
-import { anyRequests, requestsOf, type Sized } from '#replay/requests.fixture.ts'
+import type { PlannedRequest } from '#tools/replay/policies/offline-policy.ts'
+import { anyRequests, requestsOf, type Sized } from '#tools/replay/requests.fixture.ts'
 import { planByGreedy } from './plan-by-greedy.ts'
 import { planByHybrid } from './plan-by-hybrid.ts'
 

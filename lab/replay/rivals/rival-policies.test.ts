@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { replayDefaults } from '#replay/replay-options.ts'
-import { anyRequests } from '#replay/requests.fixture.ts'
-import { replayTrace } from '#replay/run/replay-trace.ts'
+import { replayDefaults } from '#tools/replay/replay-options.ts'
+import { anyRequests } from '#tools/replay/requests.fixture.ts'
+import { replayTrace } from '#tools/replay/run/replay-trace.ts'
 import { createPolicy } from './rival-policies.ts'
 
 test.each([
