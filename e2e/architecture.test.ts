@@ -26,7 +26,6 @@ function inOrder(...rooms: string[]): Record<string, string[]> {
 const floors = {
   index: {
     columns: [],
-    hotness: [],
     dedup: [],
     plan: [],
     ordering: ['columns'],
@@ -217,8 +216,8 @@ test.each(core)('%s is synchronous, and has no clock, no chance and no input or 
       expect({ path, forbidden: forbidden.source, found: forbidden.test(text) }).toMatchObject({ found: false })
     }
     const packages = importsOf(text).filter((specifier) => !/^[.#]/.test(specifier))
-    // both only compute: no clock, no I/O
-    const allowed = ['node:crypto', 'murmurhash3js-revisited']
+    // it only computes: no clock, no I/O
+    const allowed = ['node:crypto']
     expect({ path, packages: packages.filter((name) => !allowed.includes(name)) }).toMatchObject({ packages: [] })
   }
 })

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { forgetTurn, rememberExplicitTurn } from '#proxy/redis/conversations/turn-scripts.ts'
 import { readMirrorStatus, writeMirror } from '#proxy/redis/mirror/mirror-scripts.ts'
-import { writeHotBlocks } from '#proxy/redis/shared-hot-blocks.ts'
+import { addHotBlocks, clearHotBlocks } from '#proxy/redis/shared-hot-blocks.ts'
 import { neededCommands } from './redis-rights.ts'
 
-const scripts = { forgetTurn, readMirrorStatus, rememberExplicitTurn, writeHotBlocks, writeMirror }
+const scripts = { addHotBlocks, clearHotBlocks, forgetTurn, readMirrorStatus, rememberExplicitTurn, writeMirror }
 
 test.each(Object.entries(scripts))(
   'what a script asks of Redis is among the rights that are checked: %s',

@@ -17,6 +17,8 @@ const commands: Readonly<Record<string, (key: string) => Arguments>> = {
   hdel: (key) => [`${key}:hash`, 'a', 'b'],
   zadd: (key) => [`${key}:set`, 1, 'a'],
   zrange: (key) => [`${key}:set`, 0, -1],
+  zincrby: (key) => [`${key}:set`, 1, 'b'],
+  zremrangebyrank: (key) => [`${key}:set`, 1, 0],
   zrem: (key) => [`${key}:set`, 'a'],
   xadd: (key) => [`${key}:feed`, 'MAXLEN', '~', 1, '*', 'v', '1'],
   expire: (key) => [`${key}:feed`, 60],

@@ -1,4 +1,4 @@
-import { HotnessFilter, type HotnessFilterOptions, type HotnessRecord } from '#index/hotness/hotness-filter.ts'
+import { HotnessFilter, type HotnessFilterOptions, type HotnessRecord } from '../../hotness/hotness-filter.ts'
 import { admissionHotness, type HotnessFormula, parseFormula } from './hotness-formula.ts'
 import { nameOf } from './node-name.ts'
 import type { TreeNode } from './tree-node.ts'

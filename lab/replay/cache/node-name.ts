@@ -1,4 +1,4 @@
-import { finishHash, hashOn } from '#index/hotness/murmur-hash.ts'
+import { finishHash, hashOn } from '../../hotness/murmur-hash.ts'
 import type { TreeNode } from './tree-node.ts'
 
 /**

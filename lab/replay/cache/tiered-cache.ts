@@ -1,4 +1,4 @@
-import { hashOn, hashText } from '#index/hotness/murmur-hash.ts'
+import { hashOn, hashText } from '../../hotness/murmur-hash.ts'
 import type { Eviction } from './eviction/eviction.ts'
 import type { HostFigures, HostTier } from './host-tier.ts'
 import type { HostedCache } from './hosted-cache.ts'

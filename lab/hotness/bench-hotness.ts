@@ -1,5 +1,5 @@
-import { HotnessFilter } from '#index/hotness/hotness-filter.ts'
-import { hashText } from '#index/hotness/murmur-hash.ts'
+import { HotnessFilter } from './hotness-filter.ts'
+import { hashText } from './murmur-hash.ts'
 
 const count = 1_000_000
 
