@@ -1,6 +1,6 @@
 import { toBlockId } from '#index/context-block.ts'
 import { createLog } from '#proxy/log.ts'
-import type { RedisCommand, RedisReply } from '#proxy/redis/connection/redis-command.ts'
+import type { RedisReply } from '#proxy/redis/connection/redis-command.ts'
 import type { RedisAccess, RedisConnection } from '#proxy/redis/connection/redis-connection.ts'
 import { createSharedRedis } from '#proxy/redis/create-shared-redis.ts'
 import { hotBlocksRedisKeys } from '#proxy/redis/redis-keys.ts'
