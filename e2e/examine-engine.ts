@@ -1,6 +1,5 @@
 import { readEngine } from '#proxy/config/read-arguments.ts'
-import type { DoctorOptions } from '#tools/doctor/doctor-options.ts'
-import type { DoctorReport, Finding } from '#tools/doctor/finding.ts'
+import type { DoctorOptions, DoctorReport, Finding } from '#tools/doctor/finding.ts'
 import { runDoctor } from '#tools/doctor/run-doctor.ts'
 
 /** Runs the checks of `reprise doctor --engine ENGINE` and returns its report. */

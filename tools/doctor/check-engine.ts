@@ -1,4 +1,3 @@
-import type { DoctorOptions } from './doctor-options.ts'
 import { hasEvents, judgeEvents } from './engine/check-events.ts'
 import type { CheckedEngine } from './engine/check-mirror.ts'
 import { contextLengthOf, judgeContextLength, selectModel } from './engine/check-model.ts'
@@ -8,7 +7,7 @@ import { EngineConnection } from './engine/engine-connection.ts'
 import { judgeFacts } from './engine/engine-facts.ts'
 import { answersReplays, EventWatch } from './engine/event-watch.ts'
 import { type EngineIdentity, identifyEngine, judgeKind } from './engine/identify-engine.ts'
-import type { Finding } from './finding.ts'
+import type { DoctorOptions, Finding } from './finding.ts'
 import { checkPrefixCache } from './prefix-cache/check-prefix-cache.ts'
 
 /** The findings about an engine, and what the other checks need to know about it. */

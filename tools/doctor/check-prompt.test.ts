@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { checkPrompt } from './check-prompt.ts'
-import { samplePrompt } from './sample-prompt.ts'
+import { checkPrompt, samplePrompt } from './check-prompt.ts'
 
 const documents =
   '<documents>\n<document>\nA\n</document>\n<document>\nB\n</document>\n</documents>\n\nQuestion: which?'

@@ -6,8 +6,7 @@ import { readEngine, readUrl } from '#proxy/config/read-arguments.ts'
 import { readRedisUrl } from '#proxy/config/read-redis-url.ts'
 import type { EngineSettings } from '#proxy/config/settings.ts'
 import { ConfigError } from '#proxy/errors.ts'
-import type { DoctorOptions } from './doctor-options.ts'
-import type { DoctorReport } from './finding.ts'
+import type { DoctorOptions, DoctorReport } from './finding.ts'
 
 interface DoctorFlags {
   engine?: EngineSettings

@@ -1,3 +1,5 @@
+import type { EngineSettings } from '#proxy/config/settings.ts'
+
 /** Severity. `not_checked`: the check was not possible, and the fix says what to provide so that it is. */
 export type Level = 'ok' | 'not_checked' | 'warning' | 'fatal'
 
@@ -20,4 +22,17 @@ export interface DoctorReport {
   readonly fatal: number
   readonly warnings: number
   readonly findings: readonly Finding[]
+}
+
+/** What to check, and with what. */
+export interface DoctorOptions {
+  readonly engine: EngineSettings
+  readonly engineKey: string | undefined
+  readonly model: string | undefined
+  /** a request body and the file it comes from; undefined: the built-in sample */
+  readonly prompt: { readonly file: string; readonly json: string } | undefined
+  readonly redisUrl?: string | undefined
+  readonly adminUrl: string | undefined
+  readonly adminToken: string | undefined
+  readonly timeoutMilliseconds: number
 }

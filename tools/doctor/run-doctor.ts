@@ -2,13 +2,11 @@ import { bearersWarning } from '#proxy/config/start-warnings.ts'
 import { withoutPassword } from '#proxy/config/without-password.ts'
 import { checkChunks } from './check-chunks.ts'
 import { checkEngine } from './check-engine.ts'
-import { checkPrompt } from './check-prompt.ts'
+import { checkPrompt, samplePrompt } from './check-prompt.ts'
 import { checkRedis } from './check-redis.ts'
-import type { DoctorOptions } from './doctor-options.ts'
 import { type CheckedEngine, checkMirror, type MirrorAtStart, readMirror } from './engine/check-mirror.ts'
 import { EngineConnection } from './engine/engine-connection.ts'
-import type { DoctorReport, Finding } from './finding.ts'
-import { samplePrompt } from './sample-prompt.ts'
+import type { DoctorOptions, DoctorReport, Finding } from './finding.ts'
 
 /** Checks an engine and everything around it that users often get wrong. Rejects only when `signal` aborts. */
 export async function runDoctor(options: DoctorOptions, signal: AbortSignal): Promise<DoctorReport> {

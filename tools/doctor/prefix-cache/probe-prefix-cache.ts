@@ -1,7 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Answer, EngineConnection, Reply } from '../engine/engine-connection.ts'
 import { isGood } from '../engine/engine-connection.ts'
-import { toProbeText } from './probe-prompt.ts'
 
 /** What the engine reports about one probe. */
 export interface Probe {
@@ -98,4 +97,14 @@ function readProbe(reply: Reply): Probe | undefined {
     cachedTokens: typeof cached === 'number' ? cached : undefined,
     milliseconds: reply.milliseconds,
   }
+}
+
+const words =
+  'river stone window garden paper morning engine silver market forest bridge letter winter candle harbor meadow ladder copper island valley button carpet feather lantern pepper saddle thunder velvet walnut zipper anchor basket cactus dragon easel falcon guitar hammer insect jacket kettle lemon magnet needle orange pencil quartz ribbon salmon tunnel urchin violin wagon yellow acorn bottle camera dinner effort figure'.split(
+    ' ',
+  )
+
+/** A text that nobody has sent before, of about one token per byte of `seed`: each byte chooses a word. */
+function toProbeText(name: string, seed: Uint8Array): string {
+  return `Probe ${name}. ${[...seed].map((byte) => words[byte % words.length]).join(' ')}. Answer with one word.`
 }

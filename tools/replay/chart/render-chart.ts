@@ -1,6 +1,5 @@
 import { type ScaleLinear, type ScalePoint, scaleLinear, scalePoint } from 'd3-scale'
 import { line, symbol, symbolCircle, symbolDiamond, symbolSquare, symbolTriangle } from 'd3-shape'
-import { placeLabels } from './place-labels.ts'
 
 /** Curves over labelled positions, and the bound that none of them can exceed. */
 interface Chart {
@@ -106,4 +105,15 @@ function round(value: number): number {
 
 function toXml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+}
+
+/** Moves labels down, from top to bottom and as little as possible, until they are `gap` apart. */
+function placeLabels(wanted: readonly number[], gap: number): number[] {
+  const placed = [...wanted]
+  let least = Number.NEGATIVE_INFINITY
+  for (const at of wanted.map((_, i) => i).sort((a, b) => wanted[a]! - wanted[b]!)) {
+    placed[at] = Math.max(wanted[at]!, least)
+    least = placed[at]! + gap
+  }
+  return placed
 }

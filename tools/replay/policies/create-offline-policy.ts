@@ -1,9 +1,11 @@
+import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
+import { planContexts } from '#index/plan/plan-contexts.ts'
 import type { ReplayRequest } from '../replay-request.ts'
+import { IndexPolicy } from './index-policy.ts'
 import type { OfflinePolicy, PlannedRequest } from './offline-policy.ts'
 import { planByPaper } from './plan-by-paper.ts'
-import { planByReprise } from './plan-by-reprise.ts'
-import { planFixed } from './plan-fixed.ts'
 import type { OrderingName } from './policy-names.ts'
+import { scheduleBatch } from './schedule-batch.ts'
 import { rankOrder, sortedOrder } from './static-orders.ts'
 
 type Plan = (requests: readonly ReplayRequest[]) => PlannedRequest[]
@@ -47,4 +49,19 @@ export function planTenants(requests: readonly ReplayRequest[], plan: Plan): Pla
     }
   }
   return planned
+}
+
+/** Our offline mode: merges the contexts that share most first, and runs the tree of merges depth first. */
+function planByReprise(requests: readonly ReplayRequest[]): PlannedRequest[] {
+  return planContexts(requests).map((planned) => ({ ...planned, request: requests[planned.request]! }))
+}
+
+/** Schedules prompts whose order is fixed, by the tree of their prefixes. */
+function planFixed(requests: readonly ReplayRequest[]): PlannedRequest[] {
+  const index = new IndexPolicy(() => new PrefixOrdering())
+  const orders = requests.map(rankOrder)
+  for (const [at, request] of requests.entries()) index.sent(request, orders[at]!)
+  return scheduleBatch(
+    requests.map((request, at) => ({ request, order: orders[at]!, searchPath: index.pathOf(request) })),
+  )
 }

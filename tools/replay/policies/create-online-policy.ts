@@ -1,10 +1,10 @@
 import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
 import { PaperOrdering } from '../paper/paper-ordering.ts'
+import type { ReplayRequest } from '../replay-request.ts'
 import { IndexPolicy } from './index-policy.ts'
 import type { OnlinePolicy } from './online-policy.ts'
 import type { OrderingName } from './policy-names.ts'
 import { rankOrder, sortedOrder } from './static-orders.ts'
-import { StaticPolicy } from './static-policy.ts'
 
 /** Settings of policies. */
 export interface PolicySettings {
@@ -23,4 +23,25 @@ const creators: Readonly<Record<OrderingName, (settings: PolicySettings) => Onli
 /** Creates a policy without any history. Every run needs its own. */
 export function createOnlinePolicy(name: OrderingName, settings: PolicySettings = {}): OnlinePolicy {
   return creators[name](settings)
+}
+
+/** Orders every request by itself, whatever was sent before. */
+class StaticPolicy implements OnlinePolicy {
+  readonly #orderOf: (request: ReplayRequest) => readonly number[]
+
+  constructor(orderOf: (request: ReplayRequest) => readonly number[]) {
+    this.#orderOf = orderOf
+  }
+
+  order(request: ReplayRequest): readonly number[] {
+    return this.#orderOf(request)
+  }
+
+  sent(): void {}
+
+  cut(): void {}
+
+  pathOf(): readonly number[] {
+    return []
+  }
 }

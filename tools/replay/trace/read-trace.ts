@@ -1,9 +1,9 @@
-import { basename, dirname, resolve } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import { ReplayError } from '../replay-error.ts'
 import { findTrace } from './find-trace.ts'
 import { readBlocks } from './read-blocks.ts'
 import { readCalls } from './read-calls.ts'
-import { readCapacity } from './read-capacity.ts'
 import { readContexts } from './read-contexts.ts'
 import { type JsonLines, readJsonLines } from './read-json-lines.ts'
 import { readPrefixes } from './read-prefixes.ts'
@@ -67,4 +67,22 @@ function tellOfDamage(
 
 function warnOnStderr(message: string): void {
   process.stderr.write(`warning: ${message}\n`)
+}
+
+/** The file beside a recorded trace that describes the engine. */
+const metaFile = 'meta.json'
+
+/**
+ * Returns how many tokens the engine's cache held, as recorded beside a trace; undefined if that is not known. An
+ * unreadable file is ignored, since a trace is complete without it.
+ */
+function readCapacity(folder: string): number | undefined {
+  try {
+    const { capacity_tokens: tokens } = JSON.parse(readFileSync(join(folder, metaFile), 'utf8')) as {
+      capacity_tokens?: unknown
+    }
+    return Number.isSafeInteger(tokens) && (tokens as number) > 0 ? (tokens as number) : undefined
+  } catch {
+    return undefined
+  }
 }
