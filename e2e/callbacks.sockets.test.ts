@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { emulatorDefaults, startEmulator } from '#engine-adapters/emulator/emulator.ts'
+import { emulatorDefaults, startEmulator } from '#emulator/emulator.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { findFreePort } from './demo/find-free-port.ts'
 import { connectRaw } from './raw-client.ts'

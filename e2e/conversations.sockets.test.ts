@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type Emulator, emulatorDefaults, startEmulator } from '#engine-adapters/emulator/emulator.ts'
+import { type Emulator, emulatorDefaults, startEmulator } from '#emulator/emulator.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { contentsIn, documentRequest, longBlock, namesIn } from './placed-blocks.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'

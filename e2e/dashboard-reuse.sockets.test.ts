@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { type Emulator, startEmulator } from '#engine-adapters/emulator/emulator.ts'
+import { type Emulator, startEmulator } from '#emulator/emulator.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { chromiumPath, startTestBrowser, type TestBrowser } from './dashboard-browser.ts'
 import { findFreePort } from './demo/find-free-port.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { emulatorDefaults, startEmulator } from '#engine-adapters/emulator/emulator.ts'
+import { emulatorDefaults, startEmulator } from '#emulator/emulator.ts'
 import { startTestBrowser } from './dashboard-browser.ts'
 import { findFreePort } from './demo/find-free-port.ts'
 import { postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'

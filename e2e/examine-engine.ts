@@ -1,7 +1,6 @@
 import { readEngine } from '#proxy/config/read-arguments.ts'
-import type { DoctorOptions } from '#proxy/doctor/doctor-options.ts'
-import type { DoctorReport, Finding } from '#proxy/doctor/finding.ts'
-import { runDoctor } from '#proxy/doctor/run-doctor.ts'
+import type { DoctorOptions, DoctorReport, Finding } from '#tools/doctor/finding.ts'
+import { runDoctor } from '#tools/doctor/run-doctor.ts'
 
 /** Runs the checks of `reprise doctor --engine ENGINE` and returns its report. */
 export function examine(engine: string, options: Partial<DoctorOptions> = {}): Promise<DoctorReport> {

@@ -1,5 +1,5 @@
 import { vi } from 'vitest'
-import { startEmulator } from '#engine-adapters/emulator/emulator.ts'
+import { startEmulator } from '#emulator/emulator.ts'
 import type { ReplicaDescription } from '#proxy/dashboard/describe-replicas.ts'
 import type { GainReport } from '#proxy/gain/gain.ts'
 import type { Mode } from '#proxy/settings.ts'

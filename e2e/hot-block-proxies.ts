@@ -1,6 +1,6 @@
 import { toBlockId } from '#index/context-block.ts'
 import { createLog } from '#proxy/log.ts'
-import type { RedisCommand, RedisReply } from '#proxy/redis/connection/redis-command.ts'
+import type { RedisReply } from '#proxy/redis/connection/redis-command.ts'
 import type { RedisAccess, RedisConnection } from '#proxy/redis/connection/redis-connection.ts'
 import { createSharedRedis } from '#proxy/redis/create-shared-redis.ts'
 import { hotBlocksRedisKeys } from '#proxy/redis/redis-keys.ts'
@@ -8,10 +8,10 @@ import { SharedHotBlocks } from '#proxy/redis/shared-hot-blocks.ts'
 import { type RunningRedis, startRedis } from './redis-server.ts'
 
 /**
- * Ways a link can fail once. `done`, `undone`, `half`, `late`: no answer arrives, and the commands are executed, not
- * executed, executed in part, or executed later. `twice`: they are executed twice and answered.
+ * Ways a link can fail once. `done`, `undone`, `half`: no answer arrives, and the commands are executed, not executed, or
+ * executed in part. `twice`: they are executed twice and answered.
  */
-export const linkFaults = ['done', 'undone', 'half', 'twice', 'late'] as const
+export const linkFaults = ['done', 'undone', 'half', 'twice'] as const
 /** One of `linkFaults`. */
 export type LinkFault = (typeof linkFaults)[number]
 
@@ -20,7 +20,6 @@ const broken: RedisReply = { error: new Error('Connection is closed.') }
 /** A connection to a real Redis that fails on request. */
 export class FaultyLink implements RedisAccess {
   readonly #redis: RedisAccess
-  readonly #late: (readonly RedisCommand[])[] = []
   #fault: LinkFault | undefined
 
   constructor(redis: RedisAccess) {
@@ -36,11 +35,6 @@ export class FaultyLink implements RedisAccess {
     this.#fault = fault
   }
 
-  /** Executes the commands delayed by `late`. */
-  async deliverLate(): Promise<void> {
-    for (const commands of this.#late.splice(0)) await this.#redis.write(commands)
-  }
-
   read: RedisAccess['read'] = (...args) => this.#redis.read(...args)
 
   write: RedisAccess['write'] = async (commands) => {
@@ -52,7 +46,6 @@ export class FaultyLink implements RedisAccess {
     if (fault === 'twice') return this.#redis.write(commands)
     if (fault === 'done') await this.#redis.write(commands)
     if (fault === 'half') await this.#redis.write(commands.slice(0, Math.ceil(commands.length / 2)))
-    if (fault === 'late') this.#late.push(commands)
     return commands.map(() => broken)
   }
 
@@ -65,7 +58,7 @@ export class HotBlockProxy {
   readonly hot: SharedHotBlocks
   readonly faults: string[] = []
 
-  constructor(redis: RedisAccess, options: { namespace: string; proxy: string; capacity?: number }) {
+  constructor(redis: RedisAccess, options: { namespace: string; capacity?: number }) {
     this.link = new FaultyLink(redis)
     const onFault = (reason: string): void => void this.faults.push(reason)
     this.hot = new SharedHotBlocks({ ...options, redis: this.link, ttlSeconds: 100, onFault, pollMilliseconds: 20 })
@@ -98,8 +91,6 @@ export class HotBlockProxies {
   readonly connection: RedisConnection
   namespace = 'n0'
   #begun = 0
-  #created = 0
-  #saved: ReadonlyMap<string, Buffer> | undefined
 
   private constructor(server: RunningRedis, connection: RedisConnection) {
     this.server = server
@@ -113,22 +104,22 @@ export class HotBlockProxies {
     return new HotBlockProxies(server, connection)
   }
 
-  /** The Redis key that names the proxies of the current namespace. */
-  get proxiesKey(): string {
-    return hotBlocksRedisKeys(this.namespace).proxies
+  /** The Redis key of the counts of the current namespace. */
+  get countsKey(): string {
+    return hotBlocksRedisKeys(this.namespace).counts
   }
 
   /** Starts a new namespace, so that proxies created from now on know nothing of earlier ones. */
   begin(): void {
     this.#begun += 1
-    this.#saved = undefined
     this.namespace = `n${this.#begun}`
   }
 
   create(capacity?: number): HotBlockProxy {
-    this.#created += 1
-    const options = { namespace: this.namespace, proxy: `proxy-${this.#created}` }
-    return new HotBlockProxy(this.connection, { ...options, ...(capacity === undefined ? {} : { capacity }) })
+    return new HotBlockProxy(this.connection, {
+      namespace: this.namespace,
+      ...(capacity === undefined ? {} : { capacity }),
+    })
   }
 
   get #pattern(): string {
@@ -139,21 +130,6 @@ export class HotBlockProxies {
   async lose(): Promise<void> {
     const { client } = this.server
     for (const key of await client.keys(this.#pattern)) await client.del(key)
-  }
-
-  /** Saves the current counts in Redis for `setBack`. */
-  async save(): Promise<void> {
-    const { client } = this.server
-    const keys = await client.keys(this.#pattern)
-    this.#saved = new Map(await Promise.all(keys.map(async (key) => [key, await client.dumpBuffer(key)] as const)))
-  }
-
-  /** Restores exactly the saved counts, as when a replica that lagged behind takes over. */
-  async setBack(): Promise<void> {
-    const { client } = this.server
-    if (!this.#saved) return
-    for (const key of await client.keys(this.#pattern)) await client.del(key)
-    for (const [key, value] of this.#saved) await client.restore(key, 100_000, value)
   }
 
   async close(): Promise<void> {

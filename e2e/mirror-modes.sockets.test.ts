@@ -1,11 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import {
-  type Emulator,
-  type EmulatorOptions,
-  emulatorDefaults,
-  startEmulator,
-} from '#engine-adapters/emulator/emulator.ts'
+import { type Emulator, type EmulatorOptions, emulatorDefaults, startEmulator } from '#emulator/emulator.ts'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { findFreePort } from './demo/find-free-port.ts'

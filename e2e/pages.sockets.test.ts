@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type Emulator, startEmulator } from '#engine-adapters/emulator/emulator.ts'
+import { type Emulator, startEmulator } from '#emulator/emulator.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { chromiumPath, startTestBrowser } from './dashboard-browser.ts'
 import { postJson, startTestProxy } from './start-test-proxy.ts'

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 const root = join(import.meta.dirname, '..')
 
 /** Where Python lives; a package is a subfolder of one of the projects. */
-const places = ['engine-adapters', 'kernels', 'e2e'] as const
+const places = ['engine-adapters', 'kernels', 'e2e', 'lab'] as const
 const projects = ['engine-adapters/python', 'engine-adapters/sglang/plugin', 'engine-adapters/vllm/plugin', 'kernels']
 
 const largestRoom = 15
@@ -111,6 +111,17 @@ describe('the rooms of the Python packages', () => {
 
   test('import each other in one direction only', () => {
     expect(findCycle(rooms)).toBeUndefined()
+  })
+
+  test('import nothing of lab/', () => {
+    const lab = readdirSync(join(root, 'lab/kernels')).filter((name) =>
+      existsSync(join(root, 'lab/kernels', name, '__init__.py')),
+    )
+    expect(lab).toContain('lab_kernels')
+    const importsLab = [...findModules().values()].filter(({ text }) =>
+      importsOf(text).some((name) => lab.includes(name.split('.')[0]!)),
+    )
+    expect(importsLab.map(({ path }) => path)).toEqual([])
   })
 
   test('a cycle would be found', () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { checkRedis } from '#proxy/doctor/check-redis.ts'
-import type { Finding } from '#proxy/doctor/finding.ts'
+import { checkRedis } from '#tools/doctor/check-redis.ts'
+import type { Finding } from '#tools/doctor/finding.ts'
 import { findFreePort } from './demo/find-free-port.ts'
 import { hasRedis, type RunningRedis, startRedis } from './redis-server.ts'
 

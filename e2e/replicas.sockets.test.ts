@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type Emulator, emulatorDefaults, startEmulator } from '#engine-adapters/emulator/emulator.ts'
+import { type Emulator, emulatorDefaults, startEmulator } from '#emulator/emulator.ts'
 import type { Config } from '#proxy/config/config.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { contentsIn, documentRequest, metricOf, namesIn, placedIn } from './placed-blocks.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
-import { type Emulator, startEmulator } from '#engine-adapters/emulator/emulator.ts'
+import { type Emulator, startEmulator } from '#emulator/emulator.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { createDraw, drawDocuments, retrieve } from '#proxy/templates/traffic/sightings.fixture.ts'
 import { readCorpus } from './demo/corpus.ts'

@@ -3,11 +3,13 @@ import { Children } from './demo/children.ts'
 import { DemoError } from './demo/demo-error.ts'
 
 /*
- * `npm run test:kernels`: lints and tests the kernels. Makes their environment once, outside the checkout. Without a
- * GPU, the kernels run under Triton's interpreter and are compiled for absent GPUs.
+ * `npm run test:kernels` and `npm run test:lab`: lints and tests the kernels of the folder given. Makes their
+ * environment once, outside the checkout. Without a GPU, the kernels run under Triton's interpreter and, in `lab/`, are
+ * compiled for absent GPUs.
  */
 
-const PYTEST = ['-m', 'pytest', '-q', '-rs', '-p', 'no:cacheprovider', 'kernels']
+const folder = process.argv[2] ?? 'kernels'
+const PYTEST = ['-m', 'pytest', '-q', '-rs', '-p', 'no:cacheprovider', folder]
 const children = new Children()
 const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1', RUFF_NO_CACHE: 'true' }
 
@@ -29,9 +31,9 @@ function say(line: string): void {
 
 try {
   const python = setUp()
-  say('testing kernels')
-  await children.run(python, ['-m', 'ruff', 'check', '-q', 'kernels'], env)
-  await children.run(python, ['-m', 'ruff', 'format', '-q', '--check', 'kernels'], env)
+  say(`testing ${folder}`)
+  await children.run(python, ['-m', 'ruff', 'check', '-q', folder], env)
+  await children.run(python, ['-m', 'ruff', 'format', '-q', '--check', folder], env)
   await children.run(python, PYTEST, env)
 } catch (error) {
   say((error as Error).message)

@@ -7,13 +7,14 @@
 # Without arguments, runs the first four in this order; `bench` without `test` before it runs the tests itself. No step
 # takes more than ten minutes, nor do `test bench` together. PYTHON names the interpreter (default: python3), which must
 # have torch, triton, pytest, hypothesis and numpy (tests/requirements.txt). Results are written to
-# kernels/benchmarks/results/DATE-DEVICE/; tuning also changes launch_configs.json and COMPILED.md here: commit them.
+# lab/kernels/results/DATE-DEVICE/; tuning also changes launch_configs.json here and COMPILED.md there: commit them.
 #
 # `reuse` and `pages` are the vLLM plugin's reuse at any position and its page selection, inside vLLM's GPU build, which
 # PYTHON must also have. They run the plugin's tests, then measure a model of the size of Llama-3.1-8B with random
 # weights: the time to the first token, and the time of a decode step beside stock's (SHAPE=1b: a smaller model).
 set -uo pipefail
 cd "$(dirname "$0")"
+lab=../lab/kernels
 python="${PYTHON:-python3}"
 failed=0
 
@@ -48,9 +49,9 @@ if [ -z "$device" ]; then
   exit 1
 fi
 
-results="benchmarks/results/$(date +%F)-${device// /-}"
+results="$lab/results/$(date +%F)-${device// /-}"
 mkdir -p "$results"
-export PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
+export PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 PYTHONPATH="$PWD:$PWD/tests:$PWD/$lab"
 
 # a failed step does not stop the next one, but makes the script fail at the end
 run() {
@@ -67,20 +68,22 @@ run() {
 }
 
 sanitize() {
-  run sanitize 420 "$python" -m pytest -q -p no:cacheprovider -rs -m sanitizer tests
+  run sanitize 420 "$python" -m pytest -q -p no:cacheprovider -rs -m sanitizer "$lab/tests"
 }
 
 tune() {
-  run tune 330 "$python" -m reprise_kernels.tune --output "$results/tune.json" || return
-  run compile 120 "$python" -m reprise_kernels.aot || return
-  cp reprise_kernels/launch/launch_configs.json COMPILED.md "$results/"
+  run tune 330 "$python" -m lab_kernels.tune --output "$results/tune.json" || return
+  run compile 120 "$python" -m lab_kernels.aot || return
+  cp reprise_kernels/launch/launch_configs.json "$lab/COMPILED.md" "$results/"
 }
 
 # the compiler table is no precondition for measuring
 tested=
 test_kernels() {
   tested=red
-  run test 270 "$python" -m pytest -q -p no:cacheprovider -m "not sanitizer" --ignore tests/test_compiled.py tests || return
+  run test 270 "$python" -m pytest -q -p no:cacheprovider tests || return
+  run test-lab 270 "$python" -m pytest -q -p no:cacheprovider -m "not sanitizer" --ignore "$lab/tests/test_compiled.py" \
+    "$lab/tests" || return
   tested=green
 }
 
@@ -95,7 +98,7 @@ bench() {
     seconds=330 skip=(--skip-tests)
   fi
   say "bench, at most $seconds s"
-  timeout "$seconds" "$python" -m reprise_kernels.bench --output "$results/bench.json" "${skip[@]}" \
+  timeout "$seconds" "$python" -m lab_kernels.bench --output "$results/bench.json" "${skip[@]}" \
     2>"$results/bench.log" >"$results/bench.md"
   local code=$?
   tail -n 20 "$results/bench.log" >&2
@@ -117,7 +120,7 @@ has_vllm() {
 
 # the log says which kernels were faster than torch
 measure() {
-  PYTHONPATH="$PWD:$plugin:../engine-adapters/python" VLLM_LOGGING_LEVEL=INFO \
+  PYTHONPATH="$PWD:$lab:$plugin:../engine-adapters/python" VLLM_LOGGING_LEVEL=INFO \
     run "$1" 300 "$python" -m "quality.device.$2" --shape "${SHAPE:-8b}" "${@:3}"
 }
 

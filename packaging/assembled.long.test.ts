@@ -53,8 +53,8 @@ async function startProxy(): Promise<{ url: string; admin_url: string }> {
 test('it holds no sources, no tests and no compiler, and is as small as that', () => {
   const compiled = filesBelow('dist')
   expect(compiled.filter((name) => /\.ts$|\.test\.|\.fixture\.|double|\.py$/.test(name))).toEqual([])
-  expect(compiled).toContain('proxy/cli.js.map')
-  expect(filesBelow('').filter((name) => /^(e2e|kernels|proxy|packaging)\b/.test(name))).toEqual([])
+  expect(compiled).toContain('tools/cli.js.map')
+  expect(filesBelow('').filter((name) => /^(e2e|kernels|lab|proxy|packaging)\b/.test(name))).toEqual([])
   for (const name of ['tsx', 'esbuild', 'typescript', 'vitest', '@biomejs']) {
     expect({ name, there: existsSync(join(assembled.folder, 'node_modules', name)) }).toEqual({ name, there: false })
   }

@@ -9,7 +9,7 @@ beforeEach(() => {
   checkout = mkdtempSync(join(tmpdir(), 'reprise-bin-'))
   cpSync(join(import.meta.dirname, '..', 'bin'), join(checkout, 'bin'), { recursive: true })
   writeFileSync(join(checkout, 'package.json'), '{"type":"module"}')
-  for (const folder of ['index', 'scheduler', 'engine-adapters', 'replay', 'proxy', 'dist/proxy']) {
+  for (const folder of ['index', 'scheduler', 'engine-adapters', 'emulator', 'proxy', 'tools', 'dist/tools']) {
     mkdirSync(join(checkout, folder), { recursive: true })
   }
 })
@@ -28,7 +28,7 @@ function runBin(env: Record<string, string> = {}): { stdout: string; stderr: str
 }
 
 function build(minutesAgo: number): void {
-  write('dist/proxy/cli.js', minutesAgo)
+  write('dist/tools/cli.js', minutesAgo)
   write('dist/package.json', minutesAgo)
 }
 
@@ -39,26 +39,26 @@ function linkPackages(): void {
 
 test('a build runs where it is newer than all sources, and where there are none', () => {
   build(1)
-  expect(runBin().stdout).toBe('dist/proxy/cli.js\n')
-  write('proxy/cli.ts', 2)
-  expect(runBin().stdout).toBe('dist/proxy/cli.js\n')
+  expect(runBin().stdout).toBe('dist/tools/cli.js\n')
+  write('tools/cli.ts', 2)
+  expect(runBin().stdout).toBe('dist/tools/cli.js\n')
 })
 
 test('sources run where there is no build, or one of them was changed since', () => {
   linkPackages()
-  write('proxy/cli.ts', 2)
-  expect(runBin().stdout).toBe('proxy/cli.ts\n')
+  write('tools/cli.ts', 2)
+  expect(runBin().stdout).toBe('tools/cli.ts\n')
   build(1)
   write('index/changed.ts', 0)
-  expect(runBin().stdout).toBe('proxy/cli.ts\n')
+  expect(runBin().stdout).toBe('tools/cli.ts\n')
 })
 
 test('no code is written to the temporary folder, where others may write', () => {
   linkPackages()
-  write('proxy/cli.ts', 0)
+  write('tools/cli.ts', 0)
   const temporary = join(checkout, 'tmp')
   mkdirSync(temporary)
-  expect(runBin({ TMPDIR: temporary }).stdout).toBe('proxy/cli.ts\n')
+  expect(runBin({ TMPDIR: temporary }).stdout).toBe('tools/cli.ts\n')
   expect(readdirSync(temporary)).toEqual([])
 })
 
@@ -66,7 +66,7 @@ test('no code is written to the temporary folder, where others may write', () =>
 test.skipIf('typescript' in process.features && process.features.typescript)(
   'a checkout without packages says what to do',
   () => {
-    write('proxy/cli.ts', 0)
+    write('tools/cli.ts', 0)
     expect(runBin().stderr).toBe(
       'error: neither a build nor tsx is there: run `npm ci`, or `npm ci && npm run build`\n',
     )

@@ -1,10 +1,13 @@
+import { randomInt } from 'node:crypto'
+import { KnownChunks } from './chunks/known-chunks.ts'
+import type { Config } from './config/config.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import type { ReplicaSet } from './replicas/replica-set.ts'
 import type { HotBlocks } from './telemetry/hot-blocks/hot-blocks.ts'
 import type { TemplateBook } from './templates/template-book.ts'
 
 /** Sources of gauges other than the replicas. */
-export interface OtherSources {
+interface OtherSources {
   readonly version: string
   readonly hot: Pick<HotBlocks, 'load'>
   readonly knownChunks?: () => number
@@ -13,7 +16,7 @@ export interface OtherSources {
 }
 
 /** Creates metrics whose gauges are read from the replicas and the other sources. */
-export function createReplicaMetrics(
+function createReplicaMetrics(
   replicas: ReplicaSet,
   { version, hot, knownChunks, templates, redis }: OtherSources,
 ): Metrics {
@@ -38,4 +41,22 @@ export function createReplicaMetrics(
     },
     replicaStates: () => new Map(replicas.all.map(({ id, state }) => [id, state])),
   })
+}
+
+/** Creates an empty set of known chunks, and the metrics: each of the two reads the other. */
+export function createCountedChunks(
+  { chunks: { maxChunks, maxBytes } }: Pick<Config, 'chunks'>,
+  replicas: ReplicaSet,
+  sources: Omit<OtherSources, 'knownChunks'>,
+): { readonly chunks: KnownChunks; readonly metrics: Metrics } {
+  const metrics = createReplicaMetrics(replicas, { knownChunks: () => chunks.size, ...sources })
+  const chunks = new KnownChunks({
+    maxChunks,
+    maxBytes,
+    // random, so that proxies which share their chunks do not mix up their orders
+    source: randomInt(1, 2 ** 31 - 1),
+    onLearned: (source, count) => metrics.chunksLearned.inc({ source }, count),
+    onIgnored: (reason, count) => metrics.chunksIgnored.inc({ reason }, count),
+  })
+  return { chunks, metrics }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Hono } from 'hono'
-import type { Emulator } from '#engine-adapters/emulator/emulator.ts'
-import { emulatorDefaults } from '#engine-adapters/emulator/emulator-defaults.ts'
+import type { Emulator } from '#emulator/emulator.ts'
+import { emulatorDefaults } from '#emulator/emulator-defaults.ts'
 import { ProcessedBlocks } from '#index/processed-blocks.ts'
 import { asksForKeys } from './access/key-record.ts'
 import { createAdminApp } from './admin/admin-app.ts'
@@ -9,8 +9,8 @@ import type { Config, EngineConfig } from './config/config.ts'
 import { readFiles, readStartFiles } from './config/read-files.ts'
 import { findWarnings } from './config/start-warnings.ts'
 import { withoutPassword } from './config/without-password.ts'
-import { createCountedChunks } from './create-counted-chunks.ts'
 import { createPipeline, type LivePipeline, mayKeepWords } from './create-pipeline.ts'
+import { createCountedChunks } from './create-replica-metrics.ts'
 import { createMirrors, createReplicas } from './create-replicas.ts'
 import { History } from './dashboard/history.ts'
 import { readCounts } from './dashboard/read-counts.ts'
@@ -195,7 +195,7 @@ function embeddedEngine({ url }: Emulator): EngineConfig {
 
 async function startEmbedded(adminUrl: string, log: Log): Promise<Emulator> {
   // loaded only if needed: its tokeniser alone takes 20 MB
-  const { startEmulator } = await import('#engine-adapters/emulator/emulator.ts')
+  const { startEmulator } = await import('#emulator/emulator.ts')
   const warn = (message: string): void => log.warn(message)
   const callbackUrl = `${adminUrl}/v1/replicas/${embeddedId}`
   const bodyBytes = embeddedBodyBytes

@@ -1,6 +1,6 @@
 import type { Context } from '#index/context-block.ts'
 import { planContexts } from '#index/plan/plan-contexts.ts'
-import { buildIndex } from '#replay/paper/build-index.ts'
+import { buildIndex } from '#tools/replay/paper/build-index.ts'
 import { toRequestId } from './bench-index.ts'
 import { type Corpus, createDraw } from './draw-contexts.ts'
 

@@ -1,4 +1,4 @@
-import { percentile } from '#replay/report/percentile.ts'
+import { percentile } from '#tools/replay/report/percentile.ts'
 
 /** Median and tail of measured durations. */
 export interface Percentiles {

@@ -1,7 +1,7 @@
-import { ReplayError } from '#replay/replay-error.ts'
-import { readTrace as readReplayTrace } from '#replay/trace/read-trace.ts'
-import { defaultTenant, type TraceRequest } from '#replay/trace/trace.ts'
-import type { TraceBlock } from '#replay/trace/trace-block.ts'
+import { ReplayError } from '#tools/replay/replay-error.ts'
+import { readTrace as readReplayTrace } from '#tools/replay/trace/read-trace.ts'
+import { defaultTenant, type TraceRequest } from '#tools/replay/trace/trace.ts'
+import type { TraceBlock } from '#tools/replay/trace/trace-block.ts'
 import { DemoError } from './demo-error.ts'
 import type { ContextBlock, Turn, Workload } from './workload.ts'
 

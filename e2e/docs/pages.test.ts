@@ -50,8 +50,19 @@ test.each(pages)('%s: every link leads somewhere', (page) => {
   expect(broken.map(([link]) => link)).toEqual([])
 })
 
-const sources = ['index', 'scheduler', 'proxy', 'replay', 'engine-adapters', 'kernels', 'e2e', 'packaging'].flatMap(
-  (folder) => readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
+const sources = [
+  'index',
+  'scheduler',
+  'proxy',
+  'tools',
+  'emulator',
+  'engine-adapters',
+  'kernels',
+  'lab',
+  'e2e',
+  'packaging',
+].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
 )
 
 test.each(pages)('%s: every source it names is there', (page) => {
@@ -131,7 +142,7 @@ test('the page of troubles explains every reason, and no other', () => {
 test('the page of troubles names every refusal and every finding of the doctor', () => {
   const page = read('docs/troubleshooting.md')
   const refusals = written('proxy', /export type Reason =([^\n]*(?:\n +[^\n]+)*)/g)
-  const checks = written('proxy/doctor', /\bcheck: ('[a-z_]+')/g)
+  const checks = written('tools/doctor', /\bcheck: ('[a-z_]+')/g)
   expect([...refusals, ...checks].filter((word) => !page.includes(`\`${word}\``))).toEqual([])
   expect(refusals.length).toBeGreaterThan(10)
   expect(checks.length).toBeGreaterThan(15)

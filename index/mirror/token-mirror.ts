@@ -66,7 +66,7 @@ export class TokenMirror {
     return this.#tree.size
   }
 
-  /** Returns how many of a prompt's prefixes our requests with unknown tokens may hold. O(such requests). */
+  /** Returns how many of a prompt's prefixes our requests with unknown tokens may hold. O(the prompt's prefixes). */
   countUnknown(prefixes: readonly ScopeId[]): number {
     return this.#unknown.countShared(prefixes)
   }
@@ -202,13 +202,19 @@ export class TokenMirror {
     this.#restart(this.#tree.pageTokens)
   }
 
-  /** Replaces all beliefs with a full report of the engine, except those about running requests. */
-  applySnapshot(cachedTokens: ReadonlyMap<RequestId, number>): void {
-    for (const request of this.#unknown.keys()) if (!cachedTokens.has(request)) this.#unknown.delete(request)
-    for (const [request, { isRunning }] of this.#requests) {
-      if (!isRunning && !cachedTokens.has(request)) this.report(request, 0)
-    }
-    for (const [request, tokens] of cachedTokens) this.report(request, tokens)
+  /** Yields all requests of which something is believed. */
+  *requestIds(): Generator<RequestId> {
+    yield* this.#unknown.keys()
+    yield* this.#requests.keys()
+  }
+
+  /** A full report of the engine's cache does not name a request: nothing of it is held, unless it is running. */
+  omitted(request: RequestId): void {
+    if (!this.#requests.get(request)?.isRunning) this.report(request, 0)
+  }
+
+  /** All requests of a full report were reported, and all others omitted. */
+  endSnapshot(): void {
     this.#cleared = undefined
   }
 

@@ -12,6 +12,8 @@ export class UnknownRequests {
   readonly #reported = new ShardedMap<RequestId, number>()
   /** prefixes, cut by characters, of requests sent here; those of other proxies' requests are unknown */
   readonly #prefixes = new Map<RequestId, readonly ScopeId[]>()
+  /** how many of these requests have each prefix */
+  readonly #holders = new Map<ScopeId, number>()
 
   has(request: RequestId): boolean {
     return this.#reported.has(request)
@@ -29,7 +31,9 @@ export class UnknownRequests {
 
   /** Adds a request that was sent here. */
   add(request: RequestId, prefixes: readonly ScopeId[], reported: number | undefined): void {
+    this.#leave(request)
     this.#prefixes.set(request, prefixes)
+    for (const prefix of prefixes) this.#holders.set(prefix, (this.#holders.get(prefix) ?? 0) + 1)
     this.#reported.set(request, reported ?? notSaid)
   }
 
@@ -44,12 +48,13 @@ export class UnknownRequests {
   }
 
   delete(request: RequestId): void {
-    this.#prefixes.delete(request)
+    this.#leave(request)
     this.#reported.delete(request)
   }
 
   clear(): void {
     this.#prefixes.clear()
+    this.#holders.clear()
     this.#reported.clear()
   }
 
@@ -57,13 +62,19 @@ export class UnknownRequests {
     return this.#reported.keys()
   }
 
-  /** Returns how many of a prompt's prefixes any of these requests may hold. O(number of requests). */
+  /** Returns how many of a prompt's prefixes any of these requests may hold. O(the prompt's prefixes). */
   countShared(prefixes: readonly ScopeId[]): number {
     if (this.#reported.size > this.#prefixes.size) return prefixes.length
-    let count = 0
-    for (const others of this.#prefixes.values()) {
-      while (count < prefixes.length && others.includes(prefixes[count]!)) count += 1
+    const first = prefixes.findIndex((prefix) => !this.#holders.has(prefix))
+    return first < 0 ? prefixes.length : first
+  }
+
+  #leave(request: RequestId): void {
+    for (const prefix of this.#prefixes.get(request) ?? []) {
+      const holders = this.#holders.get(prefix)! - 1
+      if (holders > 0) this.#holders.set(prefix, holders)
+      else this.#holders.delete(prefix)
     }
-    return count
+    this.#prefixes.delete(request)
   }
 }

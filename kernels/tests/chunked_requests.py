@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import torch
 from cases import DEVICE, generator, indices, normal
-
-from reprise_kernels.bench.testing import poisoned
+from comparison import poisoned
 
 
 @dataclass

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 import torch
 from cases import DEVICE, DTYPES, generator, indices, normal
+from comparison import assert_close
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprise_kernels.bench.testing import assert_close
 from reprise_kernels.choose_pages import Due, choose_pages, naive_choose_pages, naive_page_scores
 from reprise_pages.selectors import AttentionMass
 

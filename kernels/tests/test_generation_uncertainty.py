@@ -5,10 +5,10 @@ import math
 import pytest
 import torch
 from cases import DEVICE, DTYPES, generator, normal
+from comparison import assert_close
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprise_kernels.bench.testing import assert_close
 from reprise_kernels.generation_uncertainty import generation_uncertainty, naive_entropy, naive_page_uncertainty
 
 LIMIT = 0.9

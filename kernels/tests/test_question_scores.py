@@ -4,10 +4,10 @@ import pytest
 import torch
 from cases import DEVICE, DTYPES, generator, indices
 from chunked_requests import Requests, Shape, draw_requests
+from comparison import assert_close
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprise_kernels.bench.testing import assert_close
 from reprise_kernels.question_scores import naive_question_scores, question_scores
 from reprise_kernels.rotary import llama3_rotary, plain_rotary
 from reprise_kernels.sparse_prefill_attention import KeyTurns, sparse_prefill_attention

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import pytest
 import torch
 from cases import DEVICE, DTYPES, generator, indices, normal
+from comparison import assert_close, poisoned
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprise_kernels.bench.testing import assert_close, poisoned
 from reprise_kernels.rope_shift import naive_rope_shift, rope_shift
 from reprise_kernels.rotary import Rotary, llama3_rotary, plain_rotary, yarn_rotary
 

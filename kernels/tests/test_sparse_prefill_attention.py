@@ -1,26 +1,19 @@
-"""Sparse prefill attention: both layouts against their specifications, each other, and their meaning."""
+"""Sparse prefill attention against its specification and its meaning."""
 
 import pytest
 import torch
 from cases import DEVICE, DTYPES, generator, indices, normal
 from chunked_requests import Requests, Shape, draw_requests
+from comparison import assert_close, poisoned
 from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn.functional import scaled_dot_product_attention
 
-from reprise_kernels.bench.testing import assert_close, poisoned
 from reprise_kernels.rope_shift import rope_shift
 from reprise_kernels.rotary import llama3_rotary, plain_rotary
-from reprise_kernels.sparse_prefill_attention import (
-    KeyTurns,
-    naive_shared_prefill_attention,
-    naive_sparse_prefill_attention,
-    shared_prefill_attention,
-    sparse_prefill_attention,
-)
+from reprise_kernels.sparse_prefill_attention import KeyTurns, naive_sparse_prefill_attention, sparse_prefill_attention
 
 SLOTS = ("q", "q_pos", "cu_q", "k", "v", "slot_table", "kv_len")
-SHARED = ("q", "q_pos", "cu_q", "k", "v", "shared_table", "shared_len", "own_table", "own_pos")
 shapes = st.builds(
     Shape,
     seed=st.integers(0, 2**32 - 1),
@@ -44,18 +37,6 @@ def test_over_a_slot_table_each_query_sees_just_what_stands_at_or_before_its_tru
     case = draw_requests(shape, dtype)
     expected, expected_lse = naive_sparse_prefill_attention(*case.cpu(*SLOTS))
     out, lse = sparse_prefill_attention(*of(case, SLOTS))
-    assert_close("out", out, expected)
-    assert_close("lse", lse, expected_lse, dtype, unit=1.0)
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@given(shape=shapes)
-def test_the_papers_layout_masks_stale_originals_and_equals_the_slot_table(dtype, shape):
-    case = draw_requests(shape, dtype)
-    expected, expected_lse = naive_shared_prefill_attention(*case.cpu(*SHARED))
-    by_slots, _ = naive_sparse_prefill_attention(*case.cpu(*SLOTS))
-    torch.testing.assert_close(by_slots, expected, rtol=1e-12, atol=1e-12)
-    out, lse = shared_prefill_attention(*of(case, SHARED))
     assert_close("out", out, expected)
     assert_close("lse", lse, expected_lse, dtype, unit=1.0)
 
@@ -158,7 +139,7 @@ def test_a_query_without_any_key_gives_nothing_rather_than_nan():
     assert torch.all(lse[rows] == -torch.inf)
 
 
-@pytest.mark.parametrize("layout", ["slots", "turned", "shared"])
+@pytest.mark.parametrize("layout", ["slots", "turned"])
 def test_rows_behind_the_last_request_pad_a_captured_graph_and_are_nothing(layout, monkeypatch):
     # fill new memory with NaN, which would otherwise contain what was freed just before
     monkeypatch.setattr(torch, "empty_like", lambda like: torch.full_like(like, torch.nan))
@@ -167,14 +148,10 @@ def test_rows_behind_the_last_request_pad_a_captured_graph_and_are_nothing(layou
     used = len(case.q)
     case.q = torch.cat([case.q, torch.ones_like(case.q)])
     case.q_pos = torch.cat([case.q_pos, case.q_pos])
-    if layout == "shared":
-        expected, expected_lse = naive_shared_prefill_attention(*case.cpu(*SHARED))
-        out, lse = shared_prefill_attention(*of(case, SHARED))
-    else:
-        of_tile = torch.zeros(2, -(-case.slot_table.shape[1] // 16))
-        none = KeyTurns(plain_rotary(32), torch.zeros(1, dtype=torch.int64, device=DEVICE), indices(of_tile), 16)
-        expected, expected_lse = naive_sparse_prefill_attention(*case.cpu(*SLOTS))
-        out, lse = sparse_prefill_attention(*of(case, SLOTS), turns=none if layout == "turned" else None)
+    of_tile = torch.zeros(2, -(-case.slot_table.shape[1] // 16))
+    none = KeyTurns(plain_rotary(32), torch.zeros(1, dtype=torch.int64, device=DEVICE), indices(of_tile), 16)
+    expected, expected_lse = naive_sparse_prefill_attention(*case.cpu(*SLOTS))
+    out, lse = sparse_prefill_attention(*of(case, SLOTS), turns=none if layout == "turned" else None)
     assert_close("out", out, expected)
     assert_close("lse", lse, expected_lse, unit=1.0)
     assert torch.all(out[used:] == 0)

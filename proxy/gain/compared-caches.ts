@@ -1,4 +1,4 @@
-import { TreeCache } from '#replay/cache/tree-cache.ts'
+import { TreeCache } from '#index/tree-cache/tree-cache.ts'
 import { standInCharacters } from './stand-in-tokens.ts'
 
 /** A prompt as it is sent, and as it would be sent in the other world. */

@@ -1,6 +1,5 @@
 import { isObject } from '#engine-adapters/json-object.ts'
 import { elementSpans, type Span, type Splice } from '../json/json-spans.ts'
-import { reorderElements } from './reorder-elements.ts'
 
 /** The sort keys of a tool, in order of precedence. */
 type ToolKey = readonly [type: string, name: string, json: string]
@@ -45,4 +44,20 @@ function compare(left: ToolKey, right: ToolKey): number {
     if (text !== other) return text < other ? -1 : 1
   }
   return 0
+}
+
+/**
+ * Returns a splice that puts the elements of an array (from `elementSpans`) into another order: byte for byte,
+ * with the separators left in their places. Returns undefined if they are in that order already.
+ */
+function reorderElements(json: string, elements: readonly Span[], order: readonly number[]): Splice | undefined {
+  if (order.every((from, place) => from === place)) return undefined
+  const pieces: string[] = []
+  for (const [place, from] of order.entries()) {
+    const { start, end } = elements[from]!
+    pieces.push(json.slice(start, end))
+    const next = elements[place + 1]
+    if (next) pieces.push(json.slice(elements[place]!.end, next.start))
+  }
+  return { start: elements[0]!.start, end: elements.at(-1)!.end, text: pieces.join('') }
 }

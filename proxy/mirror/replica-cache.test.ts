@@ -67,3 +67,31 @@ test('predicts what the engine’s events tell of, where that is more than its r
   heldByEvents = 64
   expect(cache.predict(a)).toBe(64)
 })
+
+test('while a full report is read, requests between its slices find the models agreeing', async () => {
+  const own = new ReplicaCache(createMirror())
+  const ids = Array.from({ length: 8_000 }, (_, i) => `r-${i}` as RequestId)
+  for (const id of ids) {
+    own.sent(id, promptOf([id]))
+    own.began([id], [promptOf([id])])
+    own.learned([id], [{ tokens: Uint32Array.of(ids.indexOf(id), 1, 2), scope: '', salt: undefined }], 1)
+    own.ended([id])
+    own.reported('stored', id, 2, undefined)
+  }
+  const disagreeing = (): RequestId[] =>
+    ids.filter((id) => (own.mirror.heldOf(id) === undefined) !== !(own.tokens.reportedOf(id) ?? 0))
+  expect(disagreeing()).toEqual([])
+  let isOver = false
+  const replaced = own.replaced([]).then(() => {
+    isOver = true
+  })
+  let looks = 0
+  while (!isOver) {
+    expect(disagreeing()).toEqual([])
+    looks += 1
+    await new Promise(setImmediate)
+  }
+  await replaced
+  expect(looks).toBeGreaterThan(2)
+  expect(ids.some((id) => own.mirror.heldOf(id))).toBe(false)
+})

@@ -194,15 +194,17 @@ export class ReplicaCache {
     const held = new Map<RequestId, number>()
     for (const [name, cachedTokens] of requests) held.set(this.#names.resolve(name), cachedTokens)
     this.#names.clear()
-    await inSlices([...this.mirror.requestIds()], (request) => {
-      if (held.has(request) || !this.mirror.heldOf(request)) return
-      this.mirror.apply({ type: 'evicted', request, cachedTokens: 0 })
+    // requests are served between slices, so both models learn of a request in the same one
+    await inSlices(new Set([...this.mirror.requestIds(), ...this.tokens.requestIds()]), (request) => {
+      if (held.has(request)) return
+      if (this.mirror.heldOf(request)) this.mirror.apply({ type: 'evicted', request, cachedTokens: 0 })
+      this.tokens.omitted(request)
     })
     await inSlices(held, ([request, cachedTokens]) => {
       this.#keepForStrangers(request, cachedTokens)
-      this.mirror.apply({ type: 'stored', request, cachedTokens })
+      this.#hold('stored', request, cachedTokens)
     })
-    this.tokens.applySnapshot(held)
+    this.tokens.endSnapshot()
   }
 
   /** Applies what was derived from the engine's own events: what it holds of a request, or the request's tokens. */

@@ -48,7 +48,7 @@ export function createSharedRedis(config: RedisConfig, log: Log): SharedRedis {
     readMilliseconds: config.readMilliseconds,
   })
   const onFault: CountFault = (reason) => count(reason)
-  const hot = new SharedHotBlocks({ redis: connection, namespace, ttlSeconds, proxy, onFault })
+  const hot = new SharedHotBlocks({ redis: connection, namespace, ttlSeconds, onFault })
   const countFaults = (next: CountFault): void => {
     count = next
   }

@@ -11,10 +11,10 @@ export function markRedisKeys(namespace: string, proxy: string, count: number): 
   return Array.from({ length: count }, (_, i) => `reprise:${namespace}:mark:{${proxy}.${i}}`)
 }
 
-/** Returns the keys of one proxy's block counts, and of the list of proxies with their epochs. Both are in one slot. */
-export function hotBlocksRedisKeys(namespace: string, epoch = 0, proxy = ''): { proxies: string; counts: string } {
+/** Returns the keys of the counts of blocks, and of the stamp of their last clearing. Both are in one slot. */
+export function hotBlocksRedisKeys(namespace: string): { counts: string; cleared: string } {
   const prefix = `reprise:${namespace}:hot:{blocks}`
-  return { proxies: `${prefix}:proxies`, counts: `${prefix}:${epoch}:${proxy}` }
+  return { counts: `${prefix}:counts`, cleared: `${prefix}:cleared` }
 }
 
 /** Returns the keys of templates: what people said, how many requests each has seen, and each by id. All in one slot. */

@@ -1,9 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { BlockId, Context } from '#index/context-block.ts'
 import type { RedisFault } from '../reasons.ts'
 import { type HotBlock, type HotBlocks, hotBlocksCapacity } from '../telemetry/hot-blocks/hot-blocks.ts'
 import { MemoryHotBlocks } from '../telemetry/hot-blocks/memory-hot-blocks.ts'
-import { evalCommand, type RedisReply } from './connection/redis-command.ts'
+import type { RedisCommand, RedisReply } from './connection/redis-command.ts'
 import type { RedisAccess } from './connection/redis-connection.ts'
 import { isToBeRepeated } from './connection/redis-errors.ts'
 import { hotBlocksRedisKeys } from './redis-keys.ts'
@@ -12,8 +13,6 @@ interface SharedHotBlocksOptions {
   readonly redis: RedisAccess
   readonly namespace: string
   readonly ttlSeconds: number
-  /** unique id of this run of this proxy */
-  readonly proxy: string
   /** counts invalid values in Redis, and writes that it rejected */
   readonly onFault: (reason: RedisFault) => void
   readonly capacity?: number
@@ -21,51 +20,52 @@ interface SharedHotBlocksOptions {
 }
 
 const defaultPollMilliseconds = 1_000
-/** Unchanged counts are written again after this many exchanges: Redis may have lost them unnoticed. */
-const exchangesPerRepeat = 3
-/** How many proxies' counts are added up, including those that ended within the time to live. */
-const mostProxies = 64
-/** A size is stored as the fraction of a score: exact up to a million characters, and counts far beyond real demand. */
-const sizeUnit = 2 ** 20
 
-/** Replaces the counts that a proxy wrote before. */
-export const writeHotBlocks = `
+/**
+ * Adds counts, unless somebody has cleared all since they were counted, and returns the highest. ARGV: time to live,
+ * length of the list, the stamp of the last clearing that the proxy knows, one for where there is none, then counts and
+ * members.
+ */
+export const addHotBlocks = `
+local cleared = redis.call('GET', KEYS[2]) or ARGV[4]
+redis.call('SET', KEYS[2], cleared, 'EX', ARGV[1])
+if ARGV[3] == '' or cleared == ARGV[3] then
+  for at = 5, #ARGV, 2 do redis.call('ZINCRBY', KEYS[1], ARGV[at], ARGV[at + 1]) end
+  redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -1 - 2 * ARGV[2])
+  redis.call('EXPIRE', KEYS[1], ARGV[1])
+end
+return {cleared, redis.call('ZRANGE', KEYS[1], 0, ARGV[2] - 1, 'REV', 'WITHSCORES')}
+`
+export const clearHotBlocks = `
 redis.call('UNLINK', KEYS[1])
-for at = 2, #ARGV, 2 do redis.call('ZADD', KEYS[1], ARGV[at], ARGV[at + 1]) end
-redis.call('EXPIRE', KEYS[1], ARGV[1])
+redis.call('SET', KEYS[2], ARGV[2], 'EX', ARGV[1])
 `
 
 /**
- * Counts the most requested blocks of all proxies of a namespace, through Redis. Every second each proxy writes the
- * counts of its hottest blocks, and adds up what all have written. A proxy only ever writes its own counts, and all of
- * them, so nothing counts twice, whatever is repeated, late or lost on the way. No count is too low by more than
- * 1 / capacity of all requests for blocks. The counts of a proxy that has ended expire with its key.
- *
- * Keys carry an epoch: how often all counts were cleared. A proxy that sees a later epoch starts from zero.
+ * Counts the most requested blocks of all proxies of a namespace, in a sorted set in Redis. Every second each proxy adds
+ * what it has counted and reads the highest counts. They are counts for people: a write whose answer is lost may count
+ * twice, and after a loss Redis gets back what the proxies that still run have counted.
  */
 export class SharedHotBlocks implements HotBlocks {
   readonly #options: SharedHotBlocksOptions
-  readonly #own: MemoryHotBlocks
   readonly #capacity: number
   readonly #closing = new AbortController()
-  #others = new Map<BlockId, HotBlock>()
-  /** −1: not known yet */
-  #epoch = -1
+  /** all that this proxy has counted, to restore a Redis that has lost its counts */
+  readonly #own: MemoryHotBlocks
+  /** what Redis does not have yet */
+  #pending: MemoryHotBlocks
+  /** as last read */
+  #shared: readonly HotBlock[] = []
+  /** the last clearing; empty: not known yet */
+  #cleared = ''
   #mustClear = false
-  #hasChanged = false
-  #exchanges = 0
   #exchanging: Promise<void> | undefined
 
   constructor(options: SharedHotBlocksOptions) {
     this.#options = options
     this.#capacity = options.capacity ?? hotBlocksCapacity
     this.#own = new MemoryHotBlocks(this.#capacity)
-    options.redis.listen({
-      onUp: () => {},
-      onLost: () => {
-        this.#hasChanged = true
-      },
-    })
+    this.#pending = new MemoryHotBlocks(this.#capacity)
   }
 
   /** load of this proxy's own counts */
@@ -75,18 +75,20 @@ export class SharedHotBlocks implements HotBlocks {
 
   note(blocks: Context, sizes: readonly number[]): void {
     this.#own.note(blocks, sizes)
-    this.#hasChanged = true
+    this.#pending.note(blocks, sizes)
   }
 
   top(length: number): HotBlock[] {
-    const sum = new Map(this.#others)
-    for (const hot of this.#own.top(this.#capacity)) addTo(sum, hot)
+    const sum = new Map(this.#shared.map((hot) => [hot.block, hot]))
+    for (const hot of this.#pending.top(2 * this.#capacity)) {
+      sum.set(hot.block, { ...hot, count: hot.count + (sum.get(hot.block)?.count ?? 0) })
+    }
     return [...sum.values()].sort((a, b) => b.count - a.count).slice(0, length)
   }
 
-  /** Clears the counts here at once, and on all other proxies as soon as they see the new epoch. */
+  /** Clears the counts here at once, and on all other proxies at their next exchange. */
   clear(): void {
-    this.#forget()
+    this.#forget(randomUUID())
     this.#mustClear = true
     if (this.#options.redis.isUp) void this.exchange()
   }
@@ -105,9 +107,11 @@ export class SharedHotBlocks implements HotBlocks {
     ending.abort()
   }
 
-  /** Writes pending counts and reads those of other proxies. Never rejects. */
+  /** Adds pending counts and reads the highest. Never rejects. */
   exchange(): Promise<void> {
     this.#exchanging ??= this.#exchange()
+      // cleared meanwhile
+      .then(() => (this.#mustClear ? this.#exchange() : undefined))
       // a bug of ours: counting continues in memory
       .catch(() => this.#options.onFault('redis_value'))
       .finally(() => {
@@ -127,109 +131,92 @@ export class SharedHotBlocks implements HotBlocks {
 
   async #writeRest(): Promise<void> {
     await this.#exchanging
-    if (this.#options.redis.isUp && (this.#hasChanged || this.#mustClear)) await this.exchange()
+    if (this.#options.redis.isUp && (this.#mustClear || this.#pending.load > 0)) await this.exchange()
   }
 
   async #exchange(): Promise<void> {
-    const { redis, namespace, proxy } = this.#options
-    const { proxies } = hotBlocksRedisKeys(namespace)
-    const args = [proxies, 0, -1, 'WITHSCORES']
-    const [reply] = await redis.write([{ key: proxies, name: 'zrange', args }])
-    const members = this.#readScores(reply, /^[\w.-]{1,100}$/)
-    // the key holds a value of another type
-    if (reply && 'error' in reply && reply.error.message.startsWith('WRONGTYPE')) {
-      await redis.write([{ key: proxies, name: 'unlink', args: [proxies] }])
+    if (this.#mustClear && !(await this.#writeClearing())) return
+    const { redis, namespace, ttlSeconds } = this.#options
+    const [sent, stamp] = [this.#pending.top(2 * this.#capacity), this.#cleared]
+    this.#pending = new MemoryHotBlocks(this.#capacity)
+    const added = sent.flatMap(({ block, count, size }) => [count, `${block}:${size}`])
+    const args = [ttlSeconds, this.#capacity, stamp, stamp || randomUUID(), ...added]
+    const [reply] = await redis.write([evaluate(addHotBlocks, namespace, args)])
+    // cleared here meanwhile: nothing of this counts any more
+    if (stamp !== this.#cleared) return
+    const read = this.#read(reply)
+    if (!read) {
+      for (const hot of sent) this.#pending.add(hot)
+      return this.#repair(reply)
     }
-    if (!members) return
-    this.#follow(Math.max(-1, ...members.values()))
-    await this.#write()
-    const others = [...members].filter(([name, epoch]) => name !== proxy && epoch === this.#epoch).map(([name]) => name)
-    await this.#read(others.slice(-mostProxies))
+    if (read.cleared !== stamp && stamp !== '') return this.#forget(read.cleared)
+    this.#cleared = read.cleared
+    // the highest count never falls, so Redis has lost counts
+    if ((this.#shared[0]?.count ?? 0) > (read.top[0]?.count ?? 0)) {
+      this.#pending = new MemoryHotBlocks(this.#capacity)
+      for (const hot of this.#own.top(2 * this.#capacity)) this.#pending.add(hot)
+      this.#shared = []
+    } else this.#shared = read.top
   }
 
-  /** Adopts the latest epoch that any proxy knows, or starts a new one. */
-  #follow(latest: number): void {
-    if (this.#mustClear) {
-      this.#mustClear = false
-      this.#epoch = Math.max(latest, this.#epoch) + 1
-      this.#hasChanged = true
-    } else if (latest > this.#epoch) {
-      // another proxy has cleared the counts
-      if (this.#epoch >= 0) this.#forget()
-      this.#epoch = latest
-      this.#hasChanged = true
-    } else this.#epoch = Math.max(0, this.#epoch)
+  /** Returns whether Redis has done it. */
+  async #writeClearing(): Promise<boolean> {
+    const { redis, namespace, ttlSeconds } = this.#options
+    const stamp = this.#cleared
+    const [reply] = await redis.write([evaluate(clearHotBlocks, namespace, [ttlSeconds, stamp])])
+    if (!reply || 'error' in reply) return false
+    if (stamp === this.#cleared) this.#mustClear = false
+    return !this.#mustClear
   }
 
-  #forget(): void {
+  #forget(cleared: string): void {
+    this.#cleared = cleared
     this.#own.clear()
-    this.#others = new Map()
+    this.#pending.clear()
+    this.#shared = []
   }
 
-  async #write(): Promise<void> {
-    this.#exchanges += 1
-    const isRepeat = this.#exchanges % exchangesPerRepeat === 0
-    if (!this.#hasChanged && !isRepeat) return
-    const { redis, namespace, proxy, ttlSeconds } = this.#options
-    const { proxies, counts } = hotBlocksRedisKeys(namespace, this.#epoch, proxy)
-    const scores = this.#own.top(this.#capacity).flatMap((hot) => [toScore(hot), hot.block])
-    this.#hasChanged = false
-    const replies = await redis.write([
-      evalCommand(writeHotBlocks, counts, ttlSeconds, ...scores),
-      { key: proxies, name: 'zadd', args: [proxies, 'GT', this.#epoch, proxy] },
-      { key: proxies, name: 'expire', args: [proxies, ttlSeconds] },
-    ])
-    for (const reply of replies) {
-      if (!('error' in reply)) continue
-      this.#hasChanged = true
-      if (!isToBeRepeated(reply.error)) this.#options.onFault('redis_write')
-    }
-  }
-
-  async #read(proxies: readonly string[]): Promise<void> {
+  /** Removes values of another type. */
+  async #repair(reply: RedisReply | undefined): Promise<void> {
     const { redis, namespace } = this.#options
-    const epoch = this.#epoch
-    const keys = proxies.map((name) => hotBlocksRedisKeys(namespace, epoch, name).counts)
-    const args = [0, this.#capacity - 1, 'REV', 'WITHSCORES']
-    const replies = await redis.write(keys.map((key) => ({ key, name: 'zrange', args: [key, ...args] })))
-    const sum = new Map<BlockId, HotBlock>()
-    for (const reply of replies) {
-      const scores = this.#readScores(reply, /^~?[\w-]{22}$/)
-      // keep the previous sums until the next successful read
-      if (!scores) return
-      for (const [block, score] of scores) addTo(sum, toHotBlock(block as BlockId, score))
-    }
-    // everything may have been cleared meanwhile
-    if (!this.#mustClear) this.#others = sum
-    const ended = proxies.filter((_, i) => 'value' in replies[i]! && (replies[i].value as []).length === 0)
-    const { proxies: key } = hotBlocksRedisKeys(namespace)
-    if (ended.length > 0) await redis.write([{ key, name: 'zrem', args: [key, ...ended] }])
+    if (!reply || !('error' in reply) || !reply.error.message.includes('WRONGTYPE')) return
+    const { counts, cleared } = hotBlocksRedisKeys(namespace)
+    await redis.write([{ key: counts, name: 'unlink', args: [counts, cleared] }])
   }
 
-  /** Returns the members of a sorted set with their scores; undefined without a reply. Skips invalid members. */
-  #readScores(reply: RedisReply | undefined, shape: RegExp): Map<string, number> | undefined {
-    if (!reply || 'error' in reply || !Array.isArray(reply.value)) {
-      if (reply && !('error' in reply && isToBeRepeated(reply.error))) this.#options.onFault('redis_value')
+  /** Returns what the script told; undefined if it told nothing. Removes invalid members. */
+  #read(reply: RedisReply | undefined): { cleared: string; top: HotBlock[] } | undefined {
+    const value = reply && 'value' in reply ? reply.value : undefined
+    if (!Array.isArray(value) || !Array.isArray(value[1])) {
+      if (reply && 'error' in reply && !isToBeRepeated(reply.error)) {
+        this.#options.onFault(reply.error.message.includes('WRONGTYPE') ? 'redis_value' : 'redis_write')
+      }
       return undefined
     }
-    const scores = new Map<string, number>()
-    for (let at = 0; at + 1 < reply.value.length; at += 2) {
-      const [member, score] = [String(reply.value[at]), Number(reply.value[at + 1])]
-      if (shape.test(member) && score >= 0 && score < Number.MAX_SAFE_INTEGER) scores.set(member, score)
-      else this.#options.onFault('redis_value')
+    const scores = value[1] as unknown[]
+    const top = new MemoryHotBlocks(this.#capacity)
+    const strange: string[] = []
+    for (let at = 0; at + 1 < scores.length; at += 2) {
+      const hot = toHotBlock(String(scores[at]), Number(scores[at + 1]))
+      if (hot) top.add(hot)
+      else strange.push(String(scores[at]))
     }
-    return scores
+    if (strange.length > 0) {
+      const { counts } = hotBlocksRedisKeys(this.#options.namespace)
+      this.#options.onFault('redis_value')
+      void this.#options.redis.write([{ key: counts, name: 'zrem', args: [counts, ...strange] }])
+    }
+    return { cleared: String(value[0]), top: top.top(this.#capacity) }
   }
 }
 
-function addTo(sum: Map<BlockId, HotBlock>, { block, count, size }: HotBlock): void {
-  sum.set(block, { block, count: count + (sum.get(block)?.count ?? 0), size })
+function evaluate(script: string, namespace: string, args: readonly (string | number)[]): RedisCommand {
+  const { counts, cleared } = hotBlocksRedisKeys(namespace)
+  return { key: counts, name: 'eval', args: [script, 2, counts, cleared, ...args] }
 }
 
-function toScore({ count, size }: HotBlock): number {
-  return count + Math.min(size, sizeUnit - 1) / sizeUnit
-}
-
-function toHotBlock(block: BlockId, score: number): HotBlock {
-  return { block, count: Math.floor(score), size: Math.round((score % 1) * sizeUnit) }
+function toHotBlock(member: string, count: number): HotBlock | undefined {
+  const [, block, size] = /^(~?[\w-]{22}):(\d{1,15})$/.exec(member) ?? []
+  if (block === undefined || !(count > 0 && count < Number.MAX_SAFE_INTEGER)) return undefined
+  return { block: block as BlockId, count: Math.floor(count), size: Number(size) }
 }

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from reprise_kernels.launch.launch_spaces import Config
+from reprise_kernels.launch.launch_configs import Config
 
 
 @dataclass(frozen=True)

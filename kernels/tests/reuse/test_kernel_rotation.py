@@ -3,8 +3,8 @@
 import pytest
 import torch
 from cases import DEVICE, DTYPES, generator
+from comparison import assert_close
 
-from reprise_kernels.bench.testing import assert_close
 from reprise_reuse.kernel_rotation import KernelRotation
 from reprise_reuse.rotation import KeyRotation
 

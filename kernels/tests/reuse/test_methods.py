@@ -7,7 +7,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprise_kernels.chunk_head.scores import chunk_head
 from reprise_reuse.methods import METHODS, Evidence, choose, dependence, favour_runs
 from reprise_reuse.runs import affordable, bridge, to_runs
 
@@ -29,11 +28,6 @@ def test_every_method_scores_every_token_and_the_same_evidence_alike(name):
     scores = [METHODS[name].score(evidence()) for _ in range(2)]
     assert scores[0].shape == (12,) and torch.isfinite(scores[0]).all()
     assert torch.equal(*scores)
-
-
-def test_epic_ranks_as_the_operation_of_the_kernels_does():
-    starts = torch.tensor([[0, 4, 8]], dtype=torch.int32)
-    assert torch.equal(METHODS["epic"].score(evidence()), chunk_head(starts, 12)[0])
 
 
 def test_ours_weighs_attention_by_spread_and_by_the_distance_to_the_start_where_no_spread_is_known():

@@ -3,10 +3,10 @@
 import pytest
 import torch
 from cases import DEVICE, DTYPES, generator
+from comparison import assert_close
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprise_kernels.bench.testing import assert_close
 from reprise_reuse.question_attention import QuestionAttention
 
 

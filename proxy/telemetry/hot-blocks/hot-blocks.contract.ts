@@ -20,7 +20,7 @@ function countNames(names: readonly string[]): Map<string, number> {
 }
 
 /** Expects that no count is too high, and none too low by more than `lower`. */
-export function expectBounds(hot: HotBlocks, names: readonly string[], lower: number): void {
+function expectBounds(hot: HotBlocks, names: readonly string[], lower: number): void {
   const top = new Map(hot.top(10_000).map(({ block, count }) => [block, count]))
   for (const [name, count] of countNames(names)) {
     const told = top.get(toBlockId(name)) ?? 0

@@ -1,0 +1,138 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import type { AnyPositionReuse } from '#engine-adapters/any-position-reuse.ts'
+import { PageCache } from './cache/page-cache.ts'
+import type { PrefixCache } from './cache/prefix-cache.ts'
+import { RadixCache } from './cache/radix-cache.ts'
+import { CallbackSender } from './callback-sender.ts'
+import { emulatorDefaults } from './emulator-defaults.ts'
+import { EngineCore } from './engine-core.ts'
+import type { EngineKind } from './http/engine-error.ts'
+import { createGenerateRoutes } from './http/generate-routes.ts'
+import { createHttpServer, type Routes } from './http/http-server.ts'
+import { createMessagesRoutes } from './http/messages/messages-routes.ts'
+import { createOpenAiRoutes } from './http/openai-routes.ts'
+import { type CacheSize, createPlainRoutes } from './http/plain-routes.ts'
+import { PromptReader } from './http/prompt-reader.ts'
+import { createResponsesRoutes } from './http/responses/responses-routes.ts'
+import { Reader } from './reader/reader.ts'
+import { ReusingCache } from './reuse/reusing-cache.ts'
+import { CannedText } from './text/canned-text.ts'
+import { Tokenizer } from './text/tokenizer.ts'
+
+export { emulatorDefaults }
+
+export interface EmulatorOptions {
+  host: string
+  /** 0: any free port */
+  port: number
+  kind: EngineKind
+  /** Capacity of the prefix cache, running requests included; may be Infinity. */
+  capacityTokens: number
+  /** Tokens per page; by default the engine's own default. */
+  blockSize?: number
+  prefillTokensPerSecond: number
+  /** Maximum tokens of a prompt and its output together; never more than the capacity. */
+  maxModelTokens?: number
+  /** Largest body that is read; by default 32 MiB. */
+  bodyBytes?: number
+  /** vLLM: reuses KV at any position and recomputes this share of it. */
+  reuse?: number
+  /** Bounds for the share that a request may ask for; by default any share. */
+  reuseBounds?: Omit<AnyPositionReuse, 'ratio'>
+  /** Tokens that it keeps for that reuse. */
+  hostTokens?: number
+  /** vLLM: decode steps read the share of their pages that a request asks for, but at least this share. */
+  pages?: number
+  /** `http://HOST:PORT/v1/replicas/NAME`, which receives what is stored and evicted */
+  callbackUrl?: string
+  callbackToken?: string
+  /** Two models read the prompts and answer them, instead of one that says the same to all. */
+  reads?: boolean
+  /** Called when the callbacks begin to fail and when they work again. */
+  warn?: (message: string) => void
+}
+
+export interface Emulator {
+  url: string
+  close(): Promise<void>
+}
+
+/**
+ * Starts an engine without a model: it has an engine's HTTP API, prefix cache, timing and eviction reports, and
+ * answers every prompt with the same canned text, or, if it reads, by simple rules.
+ */
+export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
+  const { kind, callbackUrl, prefillTokensPerSecond } = options
+  const pageTokens =
+    options.blockSize ?? (kind === 'vllm' ? emulatorDefaults.blockSize : emulatorDefaults.sglangBlockSize)
+  const cache = createCache(options, pageTokens)
+  const tokenizer = new Tokenizer()
+  let sender: CallbackSender | undefined
+  const text = new CannedText(tokenizer)
+  const onReports: CallbackSender['report'] = (reports) => sender?.report(reports)
+  const pages = options.pages === undefined ? undefined : { minRatio: options.pages, pageTokens }
+  const engine = new EngineCore({ cache, text, prefillTokensPerSecond, onReports, pages })
+  const modelTokens = Math.min(options.maxModelTokens ?? emulatorDefaults.maxModelTokens, cache.capacityTokens)
+  const size = { pageTokens, capacityTokens: cache.capacityTokens }
+  const server = createHttpServer(
+    kind,
+    createRoutes(
+      engine,
+      new PromptReader(kind, modelTokens, tokenizer, options.reads ? new Reader(tokenizer) : undefined),
+      size,
+    ),
+    options.bodyBytes,
+  )
+
+  server.listen(options.port, options.host)
+  // rejects with the server's own error if the address cannot be used
+  await once(server, 'listening')
+  if (callbackUrl !== undefined) {
+    const warn = options.warn ?? (() => {})
+    sender = new CallbackSender({
+      url: callbackUrl,
+      token: options.callbackToken,
+      snapshot: () => cache.requests(),
+      reuse: cache instanceof ReusingCache ? cache.offer : undefined,
+      warn,
+    })
+  }
+  return {
+    url: toUrl(server.address() as AddressInfo),
+    async close() {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+      await sender?.close()
+    },
+  }
+}
+
+function createCache(options: EmulatorOptions, pageTokens: number): PrefixCache {
+  const { kind, capacityTokens, reuse, reuseBounds = { minRatio: 0, maxRatio: 1 }, hostTokens } = options
+  if (kind === 'sglang') return new RadixCache(capacityTokens, pageTokens)
+  const exact = new PageCache(capacityTokens, pageTokens)
+  if (reuse === undefined) return exact
+  return new ReusingCache(exact, {
+    ratio: reuse,
+    ...reuseBounds,
+    hostTokens: hostTokens ?? emulatorDefaults.hostTokens,
+  })
+}
+
+function createRoutes(engine: EngineCore, reader: PromptReader, size: CacheSize): Routes {
+  const own = reader.kind === 'sglang' ? createGenerateRoutes(engine, reader) : new Map()
+  return new Map([
+    ...createPlainRoutes(engine, reader, size),
+    ...createOpenAiRoutes(engine, reader),
+    ...createResponsesRoutes(engine, reader),
+    ...createMessagesRoutes(engine, reader),
+    ...own,
+  ])
+}
+
+function toUrl({ address, family, port }: AddressInfo): string {
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}

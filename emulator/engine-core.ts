@@ -1,0 +1,178 @@
+import { EventEmitter, once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ReuseWish } from '#engine-adapters/any-position-reuse.ts'
+import type { PageUsage } from '#engine-adapters/page-usage.ts'
+import type { CacheSequence, PrefixCache } from './cache/prefix-cache.ts'
+import type { CacheReport } from './cache/request-ledger.ts'
+import { FifoLock } from './fifo-lock.ts'
+import { type PageOptions, PageSelection } from './page-selection.ts'
+import type { OutputText } from './text/output-text.ts'
+
+/** One prompt to compute and continue. */
+export interface EngineRequest {
+  requestId: string
+  salt: string
+  prompt: Uint32Array
+  /** At least 1; prompt and output together must fit in the cache. */
+  outputTokens: number
+  reuse?: ReuseWish | undefined
+  /** The share of the request's pages that decode steps should read; undefined: all. */
+  pages?: number | undefined
+  /** What is said; undefined: the engine's own text. */
+  text?: OutputText | undefined
+}
+
+export interface OutputToken {
+  index: number
+  text: string
+  /** Prompt tokens found in the cache. */
+  cachedTokens: number
+  /** Prompt tokens whose KV was reused from another position; undefined if the engine does not do that. */
+  reusedTokens: number | undefined
+  /** The same, but found there and recomputed. */
+  recomputedTokens?: number | undefined
+  /** Pages read for the answer so far; undefined if every step reads its whole context. */
+  pages?: PageUsage | undefined
+}
+
+interface EngineCoreOptions {
+  cache: PrefixCache
+  /** what is said to every prompt that brings no answer of its own */
+  text: OutputText
+  prefillTokensPerSecond: number
+  onReports: (reports: CacheReport[]) => void
+  /** undefined: decode steps read all pages */
+  pages?: PageOptions | undefined
+}
+
+const decodeMilliseconds = 5
+const quadraticTokens = 32_768
+const longestTimer = 2 ** 31 - 1
+
+/**
+ * Seconds a prefill takes: the uncached tokens at the given rate, plus attention over the whole prompt. The
+ * quadratic term equals the linear term for 32,768 tokens without a hit. Tokens reused from another position may be
+ * anywhere after the cached ones: they save their share of both terms.
+ */
+export function prefillSeconds(
+  promptTokens: number,
+  cachedTokens: number,
+  tokensPerSecond: number,
+  reusedTokens = 0,
+): number {
+  const linear = promptTokens - cachedTokens
+  const quadratic = (promptTokens ** 2 - cachedTokens ** 2) / quadraticTokens
+  return ((linear + quadratic) * (linear - reusedTokens)) / linear / tokensPerSecond
+}
+
+/** The engine behind the HTTP routes: prefills one prompt at a time, decodes all of them concurrently, and caches. */
+export class EngineCore {
+  readonly #cache: PrefixCache
+  readonly #text: OutputText
+  readonly #rate: number
+  readonly #onReports: (reports: CacheReport[]) => void
+  readonly #pages: PageOptions | undefined
+  readonly #prefillTurn = new FifoLock()
+  readonly #events = new EventEmitter()
+  #prefillEnd = 0
+
+  constructor(options: EngineCoreOptions) {
+    this.#cache = options.cache
+    this.#text = options.text
+    this.#rate = options.prefillTokensPerSecond
+    this.#onReports = options.onReports
+    this.#pages = options.pages
+  }
+
+  /** Yields the output token by token at an engine's pace. When the generator ends, the request frees its space. */
+  async *generate(request: EngineRequest, signal: AbortSignal): AsyncGenerator<OutputToken, void, void> {
+    const promptTokens = request.prompt.length
+    const sequence = this.#cache.open({ ...request, tokens: this.#withOutput(request), promptTokens })
+    await this.#prefill(sequence, promptTokens, signal)
+    const selection = this.#selectionFor(request)
+    let computed = promptTokens
+    try {
+      const start = performance.now()
+      for (let index = 0; index < request.outputTokens; index++) {
+        await delayUntil(start + index * decodeMilliseconds, signal)
+        computed = promptTokens + index
+        const { cachedTokens, reused } = sequence
+        // the first token comes from the prefill
+        if (index > 0) selection?.step(computed)
+        const pages = selection && selection.usage.all > 0 ? selection.usage : undefined
+        const text = (request.text ?? this.#text).text(index)
+        yield { index, text, cachedTokens, reusedTokens: reused?.kept, recomputedTokens: reused?.recomputed, pages }
+      }
+    } finally {
+      this.#release(sequence, computed)
+    }
+  }
+
+  #selectionFor({ pages }: EngineRequest): PageSelection | undefined {
+    if (!this.#pages || pages === undefined || pages >= 1) return undefined
+    return new PageSelection(this.#pages, pages)
+  }
+
+  /** Empties the cache. Returns false while a request runs, as the engines do. */
+  clearCache(): boolean {
+    const cleared = this.#cache.clear()
+    this.#report()
+    return cleared
+  }
+
+  async #prefill(sequence: CacheSequence, promptTokens: number, signal: AbortSignal): Promise<void> {
+    let ready = performance.now()
+    const leave = await this.#prefillTurn.enter(signal)
+    try {
+      while (!sequence.acquire()) {
+        await once(this.#events, 'released', { signal })
+        ready = performance.now()
+      }
+      this.#report()
+      await this.#compute(sequence, promptTokens, ready, signal)
+    } finally {
+      leave()
+    }
+  }
+
+  async #compute(sequence: CacheSequence, promptTokens: number, ready: number, signal: AbortSignal): Promise<void> {
+    // start at the planned end of the previous prefill, not when its late timer fired: a millisecond each would add up
+    const start = Math.max(ready, this.#prefillEnd)
+    const { cachedTokens, reused } = sequence
+    this.#prefillEnd = start + prefillSeconds(promptTokens, cachedTokens, this.#rate, reused?.kept) * 1000
+    try {
+      await delayUntil(this.#prefillEnd, signal)
+    } catch (cause) {
+      this.#prefillEnd = performance.now()
+      this.#release(sequence, 0)
+      throw cause
+    }
+    sequence.computed(promptTokens)
+    this.#report()
+  }
+
+  #release(sequence: CacheSequence, computed: number): void {
+    sequence.release(computed)
+    this.#report()
+    this.#events.emit('released')
+  }
+
+  #report(): void {
+    const reports = this.#cache.takeReports()
+    if (reports.length > 0) this.#onReports(reports)
+  }
+
+  #withOutput({ prompt, outputTokens, text = this.#text }: EngineRequest): Uint32Array {
+    const tokens = new Uint32Array(prompt.length + outputTokens)
+    tokens.set(prompt)
+    for (let index = 0; index < outputTokens; index++) tokens[prompt.length + index] = text.token(index)
+    return tokens
+  }
+}
+
+async function delayUntil(time: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted()
+  for (let left = time - performance.now(); left > 0; left = time - performance.now()) {
+    await delay(Math.min(left, longestTimer), undefined, { signal })
+  }
+}

@@ -1,0 +1,1 @@
+"""The variants of the released kernels that are compiled ahead of time."""

@@ -1,0 +1,1 @@
+"""Launches of the kernels here: configurations to try, and CUDA C++."""

@@ -1,0 +1,153 @@
+import { ReplayError } from '#tools/replay/replay-error.ts'
+import { schedules } from '#tools/replay/run/schedule-window.ts'
+import { printTable, report } from '../../e2e/bench/print-table.ts'
+import { sayMachine } from '../../e2e/bench/say-machine.ts'
+import { offlineNames, onlineNames } from './rivals/rival-policies.ts'
+import {
+  type BenchTrace,
+  boundOf,
+  hitRatioOf,
+  meanRatio,
+  type PolicyFigures,
+  readBenchTrace,
+  runPolicy,
+} from './run-policy.ts'
+
+/* `npm run bench:traces -- FOLDER…`: runs all policies of `reprise replay` on traces. Prints Markdown tables. */
+
+const capacities = [
+  ['unlimited cache', Number.POSITIVE_INFINITY],
+  ['cache of 65,536 tokens', 65_536],
+] as const
+const displacements = [0, 1, 2, 4, 8, 12, Number.POSITIVE_INFINITY]
+
+const windowLengths = [1, 8, 32, 128]
+
+const ratio = (share: number): string => share.toFixed(3)
+const times = (factor: number): string => `${factor.toFixed(2)}×`
+
+type Rows = ReadonlyMap<string, readonly PolicyFigures[]>
+
+function printRatios(title: string, traces: readonly BenchTrace[], rows: Rows): void {
+  const ratiosOf = (policy: string): number[] => rows.get(policy)!.map(({ hitRatio }) => hitRatio)
+  const bounds = traces.map(boundOf)
+  printTable(
+    title,
+    ['hit ratio', ...traces.map(({ name }) => name), 'to paper', 'to rank'],
+    [...[...rows.keys()].map((policy) => [policy, ratiosOf(policy)] as const), ['bound', bounds] as const].map(
+      ([policy, ratios]) => [
+        policy,
+        ...ratios.map(ratio),
+        times(meanRatio(ratios, ratiosOf('paper'))),
+        times(meanRatio(ratios, ratiosOf('rank'))),
+      ],
+    ),
+  )
+}
+
+function printOnline(traces: readonly BenchTrace[]): void {
+  for (const [label, capacityTokens] of capacities) {
+    report(`online, ${label} …`)
+    const settings = { mode: 'online', capacityTokens } as const
+    const rows: Rows = new Map(
+      onlineNames.map((policy) => [policy, traces.map((trace) => runPolicy(trace, policy, settings))]),
+    )
+    printRatios(`Online, ${label}`, traces, rows)
+    printTable(
+      `Time per request online, p50 / p99, ${label}`,
+      ['policy', ...traces.map(({ name }) => name)],
+      [...rows].map(([policy, figures]) => [
+        policy,
+        ...figures.map(({ p50, p99 }) => `${p50.toFixed(1)} / ${p99.toFixed(1)} µs`),
+      ]),
+    )
+  }
+}
+
+function printOffline(traces: readonly BenchTrace[]): void {
+  for (const [label, capacityTokens] of capacities) {
+    report(`offline, ${label} …`)
+    const settings = { mode: 'offline', capacityTokens } as const
+    const rows: Rows = new Map(
+      offlineNames.map((policy) => [policy, traces.map((trace) => runPolicy(trace, policy, settings))]),
+    )
+    printRatios(`Offline, ${label}`, traces, rows)
+    printTable(
+      `Time to plan the batch, ${label}`,
+      ['policy', ...traces.map(({ name }) => name)],
+      [...rows].map(([policy, figures]) => [
+        policy,
+        ...figures.map(({ planSeconds }) => `${(1000 * planSeconds).toFixed(1)} ms`),
+      ]),
+    )
+  }
+}
+
+function printDisplacements(traces: readonly BenchTrace[]): void {
+  report('displacement …')
+  const rows = displacements.map((maxDisplacement) =>
+    traces.map((trace) => hitRatioOf(trace, 'reprise', { mode: 'online', maxDisplacement })),
+  )
+  printTable(
+    'Online, unlimited cache, by --max-displacement (reprise)',
+    ['hit ratio', ...traces.map(({ name }) => name), 'to unlimited'],
+    rows.map((ratios, at) => [
+      Number.isFinite(displacements[at]) ? String(displacements[at]) : 'unlimited',
+      ...ratios.map(ratio),
+      times(meanRatio(ratios, rows.at(-1)!)),
+    ]),
+  )
+}
+
+/** Compares Algorithm 5 with depth-first order, on the same requests with the same block orders. */
+function printSchedules(traces: readonly BenchTrace[]): void {
+  report('schedules …')
+  const batch = [16_384, 65_536].flatMap((capacityTokens) =>
+    schedules.map((schedule) => ({
+      label: `a batch, ${schedule}`,
+      mode: 'offline' as const,
+      capacityTokens,
+      schedule,
+    })),
+  )
+  const windows = windowLengths.flatMap((window) =>
+    schedules.map((schedule) => {
+      return {
+        label: `window of ${window}, ${schedule}`,
+        mode: 'online' as const,
+        capacityTokens: 65_536,
+        window,
+        schedule,
+      }
+    }),
+  )
+  printTable(
+    'Schedules in small caches (reprise)',
+    ['hit ratio', 'cache in tokens', ...traces.map(({ name }) => name)],
+    [...batch, ...windows].map(({ label, ...settings }) => [
+      label,
+      settings.capacityTokens.toLocaleString('en-US'),
+      ...traces.map((trace) => ratio(hitRatioOf(trace, 'reprise', settings))),
+    ]),
+  )
+}
+
+const folders = process.argv.slice(2)
+if (folders.length === 0) {
+  report('usage: npm run bench:traces -- FOLDER…, with folders of traces as `reprise replay` takes them')
+  process.exitCode = 2
+} else {
+  try {
+    const traces: BenchTrace[] = []
+    for (const folder of folders) traces.push(await readBenchTrace(folder))
+    sayMachine()
+    printOnline(traces)
+    printOffline(traces)
+    printDisplacements(traces)
+    printSchedules(traces)
+  } catch (error) {
+    if (!(error instanceof ReplayError)) throw error
+    report(error.message)
+    process.exitCode = error.exitCode
+  }
+}

@@ -1,0 +1,28 @@
+import { planTenants } from '#tools/replay/policies/create-offline-policy.ts'
+import { IndexPolicy } from '#tools/replay/policies/index-policy.ts'
+import type { OfflinePolicy } from '#tools/replay/policies/offline-policy.ts'
+import type { OnlinePolicy } from '#tools/replay/policies/online-policy.ts'
+import type { OrderingName } from '#tools/replay/policies/policy-names.ts'
+import { planByGreedy } from './plan-by-greedy.ts'
+import { planByHybrid } from './plan-by-hybrid.ts'
+import { TrieOrdering } from './trie-ordering.ts'
+
+/** The policies that order requests as they arrive. */
+export const onlineNames = ['rank', 'sorted', 'trie', 'paper', 'reprise'] as const
+/** The policies that plan a batch. */
+export const offlineNames = ['rank', 'sorted', 'paper', 'greedy', 'hybrid', 'reprise'] as const
+export type ComparedName = (typeof onlineNames)[number] | (typeof offlineNames)[number]
+
+interface RivalPolicy {
+  readonly name: string
+  readonly online?: OnlinePolicy
+  readonly offline?: OfflinePolicy
+}
+
+/** Returns a rival without any history, or the name of a policy of the product. Every run needs its own. */
+export function createPolicy(name: ComparedName): RivalPolicy | OrderingName {
+  if (name === 'trie') return { name, online: new IndexPolicy(() => new TrieOrdering()) }
+  if (name === 'greedy') return { name, offline: { plan: (requests) => planTenants(requests, planByGreedy) } }
+  if (name === 'hybrid') return { name, offline: { plan: (requests) => planTenants(requests, planByHybrid) } }
+  return name
+}

@@ -1,0 +1,251 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { Command, CommanderError, Option } from 'commander'
+import { emulatorDefaults } from '#emulator/emulator-defaults.ts'
+import { hashKey } from '#proxy/access/hash-key.ts'
+import { addTemplatesCommand } from '#proxy/admin/templates-command.ts'
+import { HeavyTurns } from '#proxy/bounds/heavy-turns.ts'
+import { collectGarbage } from '#proxy/bounds/memory-release.ts'
+import { addChunksCommand } from '#proxy/chunks/register/command.ts'
+import { argument, atLeast } from '#proxy/command-arguments.ts'
+import { checkConfig, noEngine } from '#proxy/config/check-config.ts'
+import type { ListenAddress } from '#proxy/config/config.ts'
+import { LiveConfig } from '#proxy/config/live-config.ts'
+import { readListenAddress, readNumber, readShare, readUrl } from '#proxy/config/read-arguments.ts'
+import { configSchema } from '#proxy/config/schema/config-schema.ts'
+import { createConfigSource } from '#proxy/config/sources/config-source.ts'
+import { addServeFlags, type ServeFlags, toFlagLayer } from '#proxy/config/sources/serve-flags.ts'
+import { ConfigError } from '#proxy/errors.ts'
+import { type Log, logWritten } from '#proxy/log.ts'
+import { readVersion } from '#proxy/read-version.ts'
+import { addCompareCommand } from './compare/command.ts'
+import { addDoctorCommand } from './doctor/command.ts'
+import { addReplayCommands } from './replay/commands.ts'
+import { ReplayError } from './replay/replay-error.ts'
+
+const settleMilliseconds = 500
+/** How long the last line may take to be written after a second signal. */
+const lastLineMilliseconds = 250
+
+interface EmulateOptions {
+  listen: ListenAddress
+  kind: 'vllm' | 'sglang'
+  capacityTokens: number
+  blockSize?: number
+  prefillTokensPerSecond: number
+  reuse?: number
+  pages?: number
+  hostTokens: number
+  reader?: boolean
+  callback?: string
+}
+
+const program = new Command('reprise')
+  .description('lets an LLM engine reuse the context it already holds')
+  .version(readVersion())
+  .exitOverride()
+  // commander puts its suggestion on a separate line
+  .configureOutput({ outputError: (text, write) => write(`${text.trim().replaceAll('\n', ' ')}\n`) })
+
+addServeFlags(
+  program.command('serve').description('the proxy, in front of the engines that --engine or the configuration names'),
+).action(serve)
+
+program
+  .command('emulate')
+  .description('the engine emulator alone: a real prefix cache, canned answers')
+  .addOption(address('--listen', 'where it listens', '127.0.0.1:8000'))
+  .addOption(
+    new Option('--kind <kind>', 'the engine whose cache and errors to emulate')
+      .choices(['vllm', 'sglang'])
+      .default(emulatorDefaults.kind),
+  )
+  .option(
+    '--capacity-tokens <n>',
+    "cache size, or 'unlimited'",
+    argument(readCapacity),
+    emulatorDefaults.capacityTokens,
+  )
+  .option('--block-size <n>', 'tokens per page (default: 16 for vllm, 1 for sglang)', atLeast(1))
+  .option(
+    '--prefill-tokens-per-second <n>',
+    'speed of the prefill',
+    atLeast(1),
+    emulatorDefaults.prefillTokensPerSecond,
+  )
+  .option('--reuse <ratio>', 'reuses at any position, computing this share again (0 to 1; vllm)', argument(readShare))
+  .option('--host-tokens <n>', 'how many tokens are kept for --reuse', atLeast(1), emulatorDefaults.hostTokens)
+  .option(
+    '--pages <ratio>',
+    'reads fewer pages for requests that ask for it, at least this share (0 to 1; vllm)',
+    argument(readShare),
+  )
+  .option(
+    '--reader',
+    'answers are made from the prompt, which can be scored: model reader-content quotes the text that shares most words ' +
+      'with the question, reader-place gives the first words of each text in their order',
+  )
+  .option('--callback <url>', 'where evictions are reported: http://HOST:PORT/v1/replicas/NAME', argument(readUrl))
+  .action(emulate)
+
+program
+  .command('hash-key')
+  .description('reads an API key from the standard input and prints its line for the keys file')
+  .option('--tenant <name>', 'the tenant that the key belongs to', 'NAME')
+  .action(({ tenant }: { tenant: string }) => hashKey(tenant))
+
+program
+  .command('check-config')
+  .description('reads a configuration and the files that it names, as serve would, and says what is wrong')
+  .argument('<file>', 'settings as YAML or JSON; REPRISE_… overrides it')
+  .action((file: string) => {
+    checkConfig(createConfigSource({ file, environment: process.env, flags: toFlagLayer({}) }))
+    process.stderr.write(`${file} can be used.\n`)
+  })
+
+program
+  .command('config-schema')
+  .description('prints the JSON Schema of the configuration file')
+  .action(() => {
+    process.stdout.write(`${JSON.stringify(configSchema, null, 2)}\n`)
+  })
+
+addReplayCommands(program)
+addDoctorCommand(program)
+addChunksCommand(program)
+addTemplatesCommand(program)
+addCompareCommand(program)
+
+try {
+  await program.parseAsync(withoutHelpOfNothing(process.argv))
+} catch (error) {
+  if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2)
+  if (!(error instanceof ConfigError || error instanceof ReplayError)) throw error
+  for (const line of error.message.split('\n')) process.stderr.write(`error: ${line}\n`)
+  process.exit(error.exitCode)
+}
+
+/** Drops `--help` after an unknown command: without it, commander suggests which command was meant. */
+function withoutHelpOfNothing(argv: readonly string[]): string[] {
+  const [, , name = '-'] = argv
+  const isKnown = name.startsWith('-') || name === 'help' || program.commands.some((command) => command.name() === name)
+  return isKnown ? [...argv] : argv.filter((argument) => argument !== '--help' && argument !== '-h')
+}
+
+async function serve(flags: ServeFlags): Promise<void> {
+  // requests wait for full garbage collections, and V8 runs one each time a slowly growing heap has grown by a tenth
+  setFlagsFromString('--heap-growing-percent=100')
+  const onHangUp = holdHangUps()
+  const file = flags.config ?? (process.env.REPRISE_CONFIG || undefined)
+  const source = createConfigSource({ file, environment: process.env, flags: toFlagLayer(flags) })
+  const loaded = source.load()
+  const live = new LiveConfig(source, loaded)
+  checkEngines(loaded.settings.engines.length, flags.emulate ?? false)
+  // loaded late because it is most of the code: other commands, and usage errors of this one, do not need it
+  const { startProxy } = await import('#proxy/main.ts')
+  const proxy = await startProxy(live.config)
+  onHangUp(() => live.reload(proxy.log.child({ version: readVersion() }), (config) => proxy.reload(config)))
+  announce({ url: proxy.url, admin_url: proxy.adminUrl })
+  stopOnSignals(
+    () => proxy.close(),
+    (signal) => proxy.log.warn({ version: readVersion(), signal }, 'stopped at once: requests in flight were cut off'),
+  )
+  if (live.config.mode !== 'off') await warmUpBeside(proxy.log)
+}
+
+/** Compiles what requests need, once the engines have had time to say what they hold. Requests are served meanwhile. */
+async function warmUpBeside(log: Log): Promise<void> {
+  await pause(settleMilliseconds)
+  const { warmUp } = await import('#proxy/request/warm-up.ts')
+  const turns = new HeavyTurns()
+  try {
+    await warmUp(() => turns.take())
+    // its garbage would count as memory in use until there is much more
+    collectGarbage()
+  } catch (error) {
+    log.warn({ fault: String(error) }, 'the first requests may take longer: warming up failed')
+  }
+}
+
+/** From now on SIGHUP ends nothing. Returns what sets its handler; signals that came before are answered then. */
+function holdHangUps(): (handler: () => void) => void {
+  let isWaiting = false
+  let handle = (): void => {
+    isWaiting = true
+  }
+  process.on('SIGHUP', () => handle())
+  return (handler) => {
+    handle = handler
+    if (isWaiting) handler()
+  }
+}
+
+/** Throws unless there is either an engine or `--emulate`: canned text is an explicit choice. */
+function checkEngines(count: number, isEmulated: boolean): void {
+  if (count > 0 && isEmulated) {
+    throw new ConfigError('--emulate stands in for an engine, and one is named: leave out either of them.', 2)
+  }
+  if (count > 0 || isEmulated) return
+  throw new ConfigError(noEngine, 2)
+}
+
+async function emulate({ listen, callback, reader, ...options }: EmulateOptions): Promise<void> {
+  for (const name of ['reuse', 'pages'] as const) {
+    if (options[name] === undefined || options.kind === 'vllm') continue
+    throw new ConfigError(`--${name} is what vLLM can do with our plugin: leave --kind out.`, 2)
+  }
+  const callbackToken = process.env.REPRISE_CALLBACK_TOKEN?.trim() || undefined
+  const { startEmulator } = await import('#emulator/emulator.ts')
+  const emulator = await startEmulator({
+    ...options,
+    ...listen,
+    ...(reader ? { reads: true } : {}),
+    warn: (message) => process.stderr.write(`${message}\n`),
+    ...(callback === undefined ? {} : { callbackUrl: callback }),
+    ...(callbackToken === undefined ? {} : { callbackToken }),
+  }).catch((error: Error) => {
+    throw new ConfigError(`Cannot listen on ${listen.host}:${listen.port}: ${error.message}: choose another address.`)
+  })
+  announce({ url: emulator.url })
+  stopOnSignals(() => emulator.close())
+}
+
+function announce(addresses: Record<string, string>): void {
+  process.stdout.write(`${JSON.stringify({ event: 'listening', ...addresses })}\n`)
+}
+
+/** The first signal lets requests in flight finish; the second exits at once. */
+function stopOnSignals(close: () => Promise<void>, onCut?: (signal: string) => void): void {
+  let signals = 0
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      signals += 1
+      if (signals > 2) process.exit(1)
+      if (signals === 2) {
+        onCut?.(signal)
+        void Promise.race([logWritten(), pause(lastLineMilliseconds)]).then(() => process.exit(1))
+        return
+      }
+      close().then(
+        async () => {
+          await logWritten()
+          process.exit(0)
+        },
+        (error: Error) => {
+          process.stderr.write(`error: ${error.message}\n`)
+          process.exit(1)
+        },
+      )
+    })
+  }
+}
+
+function address(flag: string, description: string, standard: string): Option {
+  return new Option(`${flag} <host:port>`, description)
+    .argParser(argument(readListenAddress))
+    .default(readListenAddress(standard), standard)
+}
+
+function readCapacity(text: string): number {
+  return text === 'unlimited' ? Number.POSITIVE_INFINITY : readNumber(text, 1)
+}

@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto'
+import { basename } from 'node:path'
+import { request } from 'undici'
+import type { EngineSettings } from '#proxy/config/settings.ts'
+import { ConfigError } from '#proxy/errors.ts'
+import { createProgress } from '../replay/report/replay-progress.ts'
+import { checkOutputs, writeFileAtOnce } from '../replay/report/write-file-at-once.ts'
+import { readTrace } from '../replay/trace/read-trace.ts'
+import { type ComparedRequest, digestRequests, isChat, toComparedRequests } from './compared-requests.ts'
+import { type Comparison, type ComparisonSubject, compare } from './comparison.ts'
+import { type Pass, type PassName, passes } from './passes.ts'
+import { plotComparison } from './plot-comparison.ts'
+import { renderMarkdown } from './render-comparison.ts'
+import { ResultsFile } from './results-file.ts'
+import { runPasses, takesSalts } from './run-passes.ts'
+
+/** The options of `reprise compare`. */
+export interface CompareOptions {
+  readonly engine: EngineSettings
+  readonly engineKey: string | undefined
+  readonly model: string | undefined
+  readonly limit: number | undefined
+  readonly topK: number | undefined
+  readonly maxTokens: number
+  readonly passes: readonly PassName[]
+  readonly hasLogProbabilities: boolean
+  /** undefined: in the current directory, named after the trace */
+  readonly results: string | undefined
+  readonly report: string | undefined
+  readonly plot: string | undefined
+  readonly signal: AbortSignal
+  /** Waits while the engine is busy. Rejects once `signal` is aborted. */
+  readonly wait: (milliseconds: number) => Promise<void>
+}
+
+/** Sends a trace in all requested ways, compares the results, and writes the requested files. */
+export async function runCompare(path: string, options: CompareOptions): Promise<Comparison> {
+  const { engine, maxTokens, topK, limit, hasLogProbabilities } = options
+  const outputs = [options.report, options.plot].filter((file) => file !== undefined)
+  checkOutputs(outputs, path)
+  const trace = await readTrace(path)
+  const chats = trace.requests.filter(isChat)
+  if (chats.length === 0) {
+    throw new ConfigError(`No request of ${path} went to /v1/chat/completions: compare sends no others.`)
+  }
+  const leftOut = trace.requests.length - chats.length
+  const requests = uniquely(toComparedRequests(chats.slice(0, limit), topK))
+  const model = options.model ?? (await findModel(options))
+  const wanted = passes.filter(({ name }) => name === 'received' || options.passes.includes(name))
+  const kind = engine.kind ?? 'openai'
+  const setting = {
+    trace: trace.name,
+    url: engine.url,
+    kind,
+    model,
+    maxTokens,
+    topK: topK ?? null,
+    hasLogProbabilities,
+  }
+  const file = options.results ?? `reprise-compare-${trace.name}.jsonl`
+  const results = new ResultsFile(file, setting, digestRequests(requests))
+  const run = createHash('sha256').update(`${Date.now()} ${process.pid}`).digest('hex').slice(0, 12)
+  const progress = createProgress(wanted.length * requests.length)
+  try {
+    await runPasses(wanted, requests, { ...options, model, run }, results, progress)
+  } catch (error) {
+    progress.stop()
+    throw options.signal.aborted ? interrupted(results) : toFailure(error)
+  }
+  progress.stop()
+  const about = { trace: trace.name, engine: engine.url, model, caches_apart: takesSalts(engine), left_out: leftOut }
+  return finish(about, wanted, requests, options, results)
+}
+
+function finish(
+  about: ComparisonSubject,
+  wanted: readonly Pass[],
+  requests: readonly ComparedRequest[],
+  { report, plot }: CompareOptions,
+  results: ResultsFile,
+): Comparison {
+  const names = wanted.map(({ name }) => name)
+  const comparison = compare(about, names, requests, (pass, id) => results.get(pass, id))
+  if (plot !== undefined) writeFileAtOnce(plot, [plotComparison(comparison)])
+  if (report !== undefined) {
+    writeFileAtOnce(report, [renderMarkdown(comparison, plot === undefined ? undefined : basename(plot))])
+  }
+  return comparison
+}
+
+/** Makes ids unique: requests with the same id would be taken for one. */
+function uniquely(requests: readonly ComparedRequest[]): ComparedRequest[] {
+  const seen = new Map<string, number>()
+  return requests.map((own) => {
+    const count = (seen.get(own.id) ?? 0) + 1
+    seen.set(own.id, count)
+    return count === 1 ? own : { ...own, id: `${own.id}#${count}` }
+  })
+}
+
+async function findModel({ engine, engineKey, signal }: CompareOptions): Promise<string> {
+  const base = engine.url.replace(/\/+$/, '').replace(/\/v1$/, '')
+  const headers = engineKey === undefined ? {} : { authorization: `Bearer ${engineKey}` }
+  const answer = await request(`${base}/v1/models`, { headers, signal }).catch((error: Error) => {
+    throw new ConfigError(
+      `The engine at ${engine.url} cannot be reached (${error.message}): start it, or mend --engine.`,
+    )
+  })
+  const listed = (await answer.body.json().catch(() => undefined)) as { data?: { id?: string }[] } | undefined
+  const model = listed?.data?.[0]?.id
+  if (model === undefined) throw new ConfigError(`The engine at ${engine.url} lists no model: name one with --model.`)
+  return model
+}
+
+function interrupted(results: ResultsFile): ConfigError {
+  return new ConfigError(`broken off; the answers so far are in ${results.file}: the same command goes on from there`)
+}
+
+function toFailure(error: unknown): Error {
+  if (error instanceof ConfigError) return error
+  return new ConfigError(`The engine did not answer: ${(error as Error).message}. The same command goes on from here.`)
+}

@@ -1,0 +1,148 @@
+import { Agent } from 'undici'
+import { adapterFor } from '#engine-adapters/adapter-for.ts'
+import type { EngineSettings } from '#proxy/config/settings.ts'
+import { defaultConfig } from '#proxy/config/sources/config-source.ts'
+import { startProxy } from '#proxy/main.ts'
+import { type ChatMessage, type ComparedRequest, toBody } from './compared-requests.ts'
+import type { Pass } from './passes.ts'
+import type { ResultsFile } from './results-file.ts'
+import { type SentChat, sendChat } from './send-request.ts'
+
+// a proxy that only puts blocks into their place
+const nothing = { reorder: false, annotate: false, dedup: false }
+
+/** How requests are sent. */
+interface PassSettings {
+  readonly engine: EngineSettings
+  readonly engineKey: string | undefined
+  readonly model: string
+  readonly maxTokens: number
+  /** distinguishes the salts of one comparison from those of others */
+  readonly run: string
+  readonly hasLogProbabilities: boolean
+  readonly signal: AbortSignal
+  readonly wait: SentChat['wait']
+}
+
+/** Is notified of progress. */
+interface PassProgress {
+  begin(label: string): void
+  advance(): void
+}
+
+/**
+ * Sends all requests one after the other, pass by pass, each pass against a separate cache if the engine takes salts:
+ * what one pass leaves there does not help another. Known answers are not requested again, but their prompts are sent
+ * for one token, so that the caches, and what is believed about them, are as before the interruption.
+ */
+export async function runPasses(
+  passes: readonly Pass[],
+  requests: readonly ComparedRequest[],
+  settings: PassSettings,
+  results: ResultsFile,
+  progress: PassProgress,
+): Promise<void> {
+  // no timeouts: an engine may compute a prompt for minutes
+  const agent = new Agent({ connections: 1, headersTimeout: 0, bodyTimeout: 0 })
+  try {
+    for (const pass of passes) {
+      progress.begin(pass.name)
+      await runPass(pass, requests, settings, results, progress, agent)
+    }
+  } finally {
+    await agent.destroy()
+  }
+}
+
+async function runPass(
+  pass: Pass,
+  requests: readonly ComparedRequest[],
+  settings: PassSettings,
+  results: ResultsFile,
+  progress: PassProgress,
+  agent: Agent,
+): Promise<void> {
+  if (requests.every(({ id }) => results.get(pass.name, id))) {
+    for (const _ of requests) progress.advance()
+    return
+  }
+  const options = pass.options ?? (requests.some(hasOwnField) ? nothing : undefined)
+  const proxy = options && (await startOwnProxy(settings, options))
+  try {
+    const url = proxy?.url ?? settings.engine.url
+    for (const [i, request] of requests.entries()) {
+      const known = results.get(pass.name, request.id)
+      const answer = await sendChat(agent, url, {
+        ...toChat(pass, request, settings),
+        body: toBody(request, historyOf(requests, i, results)),
+        hasLogProbabilities: settings.hasLogProbabilities && !results.hasRefusedLogProbabilities,
+        // enough that numbers in the answer could be mapped back: a shorter answer keeps numbered lists in place
+        ...(known ? { maxTokens: 5 } : {}),
+      })
+      if (!known) results.add(pass.name, request.id, answer)
+      progress.advance()
+    }
+  } finally {
+    await proxy?.close()
+  }
+}
+
+function toChat(
+  pass: Pass,
+  { id, tenant, conversation, keepsOrder, chat }: ComparedRequest,
+  { engine, engineKey, model, maxTokens, run, signal, wait }: PassSettings,
+): Omit<SentChat, 'body' | 'hasLogProbabilities'> {
+  return {
+    name: `request ${id} of pass ${pass.name}`,
+    model,
+    maxTokens,
+    signal,
+    wait,
+    keepsOrder,
+    conversation: 'received' in chat ? conversation : undefined,
+    cacheSalt: takesSalts(engine) ? `${run}-${pass.name}-${tenant}` : undefined,
+    authorization: engineKey === undefined ? undefined : `Bearer ${engineKey}`,
+  }
+}
+
+/** Whether salts keep passes apart in the engine's cache. */
+export function takesSalts({ kind = 'openai' }: Pick<EngineSettings, 'kind'>): boolean {
+  return adapterFor(kind).salts.length > 0
+}
+
+/** Whether a proxy must put the request's blocks into its prompt: no engine knows the `reprise` field. */
+function hasOwnField({ chat }: ComparedRequest): boolean {
+  return 'received' in chat && chat.received.reprise !== undefined
+}
+
+/**
+ * Returns what was said before in the request's conversation: in every pass, the engine's answers to the requests as
+ * received. Nothing if its body has it.
+ */
+function historyOf(requests: readonly ComparedRequest[], at: number, results: ResultsFile): ChatMessage[] {
+  const { conversation, chat } = requests[at]!
+  if (conversation === undefined || 'received' in chat) return []
+  return requests.slice(0, at).flatMap((earlier): ChatMessage[] => {
+    const said = earlier.conversation === conversation ? results.get('received', earlier.id) : undefined
+    return said && 'message' in earlier.chat ? [earlier.chat.message, { role: 'assistant', content: said.answer }] : []
+  })
+}
+
+/** Starts a proxy that does what the pass wants, and knows nothing yet. */
+function startOwnProxy(
+  { engine, engineKey }: PassSettings,
+  options: NonNullable<Pass['options']>,
+): ReturnType<typeof startProxy> {
+  const standard = defaultConfig()
+  const local = { host: '127.0.0.1', port: 0 }
+  const { url, kind = 'openai' } = engine
+  return startProxy({
+    ...standard,
+    listen: local,
+    adminListen: local,
+    mode: 'on',
+    engines: [{ url, kind, id: 'engine', apiKey: engineKey }],
+    options: { ...standard.options, ...options },
+    logLevel: 'silent',
+  })
+}

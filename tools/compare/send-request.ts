@@ -1,0 +1,137 @@
+import type { Agent, Dispatcher } from 'undici'
+import { ConfigError } from '#proxy/errors.ts'
+import { type ChatBody, type ChatSettings, toChatBody } from './chat-body.ts'
+import { readAnswer, type StreamedAnswer } from './read-answer.ts'
+
+/** What an engine answered, and what that took. */
+export interface Answer extends StreamedAnswer {
+  /** blocks that were moved or replaced by pointers */
+  readonly changed: number
+  /** set if the engine refused log-probabilities and answered without them */
+  readonly refusedLogProbabilities?: true
+}
+
+/** One request, and how its answer is to be made. */
+export interface SentChat extends ChatSettings {
+  /** names the request in messages */
+  readonly name: string
+  readonly body: ChatBody
+  /** the conversation's name, for a body that was received with one */
+  readonly conversation: string | undefined
+  /** whether its client asked to leave its blocks in their order */
+  readonly keepsOrder: boolean
+  readonly authorization: string | undefined
+  readonly signal: AbortSignal
+  /** Waits before the request is repeated. Rejects if the comparison is ended. */
+  readonly wait: (milliseconds: number) => Promise<void>
+}
+
+/** An answer with a status of its own. */
+interface Refusal {
+  readonly status: number
+  readonly text: string
+  readonly retryAfter: number | undefined
+  /** how often it was sent */
+  readonly attempts: number
+}
+
+// half a second, doubled each time: half a minute in all, enough for a queue to shrink or an engine to restart
+const mostAttempts = 7
+const firstWaitMilliseconds = 500
+/** Quotas may ask for hours, and nobody should wait that long without knowing. */
+const longestWaitMilliseconds = 120_000
+
+/** Statuses with which engines and gateways refuse a member of a body. */
+const memberRefused = [400, 403, 422, 501]
+
+/**
+ * Sends a chat and reads the streamed answer, without log-probabilities if the engine refuses them. Repeats the
+ * request up to six times while the engine is busy. Throws if there is no complete answer, and says what to do.
+ */
+export async function sendChat(agent: Agent, baseUrl: string, chat: SentChat): Promise<Answer> {
+  const answer = await untilNotBusy(agent, baseUrl, chat)
+  if (!('status' in answer)) return answer
+  if (chat.hasLogProbabilities && memberRefused.includes(answer.status)) {
+    const without = await untilNotBusy(agent, baseUrl, { ...chat, hasLogProbabilities: false })
+    if (!('status' in without)) return { ...without, refusedLogProbabilities: true }
+  }
+  throw new ConfigError(explain(chat.name, answer))
+}
+
+async function untilNotBusy(agent: Agent, baseUrl: string, chat: SentChat): Promise<Answer | Refusal> {
+  for (let attempts = 1; ; attempts++) {
+    const began = performance.now()
+    const response = await post(agent, baseUrl, chat)
+    const { statusCode: status, headers, body } = response
+    if (status === 200) return toAnswer(response, began, chat)
+    const text = (await body.text()).replaceAll(/\s+/g, ' ').slice(0, 300)
+    const retryAfter = readRetryAfter(headers['retry-after'], Date.now())
+    const wait = Math.max(retryAfter ?? 0, firstWaitMilliseconds * 2 ** (attempts - 1))
+    if (!isBusy(status) || attempts === mostAttempts || wait > longestWaitMilliseconds) {
+      return { status, text, retryAfter, attempts }
+    }
+    await chat.wait(wait)
+  }
+}
+
+function post(agent: Agent, baseUrl: string, chat: SentChat): Promise<Dispatcher.ResponseData> {
+  const { origin, pathname } = new URL(baseUrl)
+  const { conversation, keepsOrder, authorization } = chat
+  return agent.request({
+    origin,
+    path: `${pathname.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1/chat/completions`,
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(authorization === undefined ? {} : { authorization }),
+      ...(conversation === undefined ? {} : { 'x-reprise-conversation': conversation }),
+      ...(keepsOrder ? { 'x-reprise-options': 'reorder=off' } : {}),
+    },
+    body: JSON.stringify(toChatBody(chat.body, chat)),
+    signal: chat.signal,
+  })
+}
+
+async function toAnswer(
+  { headers, body }: Dispatcher.ResponseData,
+  began: number,
+  { name }: SentChat,
+): Promise<Answer> {
+  const type = String(headers['content-type'] ?? 'none')
+  if (!type.startsWith('text/event-stream')) {
+    await body.dump()
+    throw new ConfigError(
+      `The engine answered ${name} without a stream of events (content-type: ${type}): ` +
+        'compare needs an engine that streams chats ("stream": true), at the URL of --engine.',
+    )
+  }
+  const count = (header: string): number => Number(headers[header] ?? 0)
+  const changed = count('x-reprise-moved') + count('x-reprise-deduplicated')
+  return { ...(await readAnswer(body, began)), changed }
+}
+
+/** Whether the same request may be answered later. */
+function isBusy(status: number): boolean {
+  return status === 429 || (status >= 502 && status <= 504)
+}
+
+/** Reads `retry-after`, seconds or a date, as milliseconds from now; undefined if there is none that can be read. */
+export function readRetryAfter(header: string | string[] | undefined, now: number): number | undefined {
+  if (typeof header !== 'string') return undefined
+  const seconds = Number(header)
+  const wait = Number.isNaN(seconds) ? Date.parse(header) - now : 1_000 * seconds
+  return Number.isNaN(wait) ? undefined : Math.max(0, wait)
+}
+
+function explain(name: string, { status, text, retryAfter, attempts }: Refusal): string {
+  const what = `The engine refuses ${name} (status ${status}: ${text})`
+  if (status === 401 || status === 403) return `${what}: set REPRISE_ENGINE_API_KEY to a key that may send it.`
+  if (status === 404) return `${what}: mend --engine, or name a model that it serves with --model.`
+  if (isBusy(status)) {
+    const times = attempts === 1 ? '' : ` in ${attempts} attempts`
+    const wish = retryAfter === undefined ? '' : `, and asks to wait for ${Math.ceil(retryAfter / 1_000)} s`
+    return `${what}${times}${wish}: the same command goes on from here.`
+  }
+  if (status >= 500) return `${what}: the same command goes on from here.`
+  return `${what}: mend this request in the trace, or leave it out; --top-k makes prompts shorter.`
+}

@@ -1,0 +1,73 @@
+import { hasEvents, judgeEvents } from './engine/check-events.ts'
+import type { CheckedEngine } from './engine/check-mirror.ts'
+import { contextLengthOf, judgeContextLength, selectModel } from './engine/check-model.ts'
+import { checkReachable } from './engine/check-reachable.ts'
+import { checkTokenEndpoint } from './engine/check-token-endpoint.ts'
+import { EngineConnection } from './engine/engine-connection.ts'
+import { judgeFacts } from './engine/engine-facts.ts'
+import { answersReplays, EventWatch } from './engine/event-watch.ts'
+import { type EngineIdentity, identifyEngine, judgeKind } from './engine/identify-engine.ts'
+import type { DoctorOptions, Finding } from './finding.ts'
+import { checkPrefixCache } from './prefix-cache/check-prefix-cache.ts'
+
+/** The findings about an engine, and what the other checks need to know about it. */
+interface CheckedEngineReport extends CheckedEngine {
+  readonly findings: readonly Finding[]
+}
+
+/** Checks an engine: what it is and serves, its cache, and the cache events it publishes. */
+export async function checkEngine(options: DoctorOptions, signal: AbortSignal): Promise<CheckedEngineReport> {
+  const { engine, engineKey, timeoutMilliseconds } = options
+  const connection = new EngineConnection(engine.url, { token: engineKey, timeoutMilliseconds, signal })
+  const given = engine.kind ?? 'openai'
+  try {
+    const hasKey = engineKey !== undefined
+    const { finding, models } = await checkReachable(connection, { url: engine.url, hasKey })
+    if (finding.level === 'fatal') return { findings: [finding], kind: given, hasComputed: false }
+    const identity = await identifyEngine(connection, models)
+    const { finding: selection, model } = selectModel(models, options.model)
+    const kind = identity.kind ?? given
+    const findings = [finding, judgeKind(engine.kind, identity), selection]
+    if (!model) return { findings, kind, hasComputed: false }
+    findings.push(judgeContextLength(contextLengthOf(model)))
+    // as the proxy would: without a given kind it adds no salt
+    const probed = { kind, isSalted: given !== 'openai', model, cache: identity.cache }
+    const probe = (): Promise<Finding[]> => checkPrefixCache(connection, probed)
+    findings.push(...(hasEvents(engine) ? await listenTo(engine, identity, probe, signal) : await probe()))
+    findings.push(...judgeFacts(kind, identity.facts, engine))
+    if (hasEvents(engine) && identity.kind)
+      findings.push(await checkTokenEndpoint(connection, { kind: identity.kind, model: model.id }))
+    return { findings, kind, hasComputed: hasComputed(findings) }
+  } finally {
+    await connection.close()
+  }
+}
+
+/** Sends the probes while listening to the engine's events. */
+async function listenTo(
+  { events, replay }: { readonly events: string; readonly replay?: string },
+  { kind, facts }: EngineIdentity,
+  probe: () => Promise<Finding[]>,
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  const watch = new EventWatch(events)
+  try {
+    await watch.connect(signal)
+    const probes = await probe()
+    const heard = await watch.settle(signal)
+    const isCaching = !probes.some(({ check, level }) => check === 'prefix_caching' && level === 'fatal')
+    const answers = replay === undefined ? undefined : await answersReplays(replay, signal)
+    signal.throwIfAborted()
+    const heardOf = { heard, hasComputed: hasComputed(probes), isCaching, answersReplays: answers }
+    const places = { eventsUrl: events, replayUrl: replay, publisher: facts.publisher }
+    const { reusesAnywhere } = facts
+    return [...probes, ...judgeEvents({ kind, reusesAnywhere, ...places, ...heardOf })]
+  } finally {
+    await watch.close()
+  }
+}
+
+/** Whether the engine answered the probes: only then is there a finding about cached tokens. */
+function hasComputed(findings: readonly Finding[]): boolean {
+  return findings.some(({ check }) => check === 'cached_tokens')
+}

@@ -1,0 +1,142 @@
+import type { PromptApi } from '#engine-adapters/prompt-api.ts'
+import type { PromptMessage, PromptText } from '#proxy/prompt/body/prompt.ts'
+import type { PromptContext } from '#proxy/prompt/body/prompt-context.ts'
+import { type PlacedRefusal, searchMessage } from '#proxy/prompt/find-contexts.ts'
+import { readPromptBody } from '#proxy/prompt/formats/read-prompt-body.ts'
+import { differingRemedy, explainRefusal } from '#proxy/prompt/judge/explain-refusal.ts'
+import { findUnknownForm } from '#proxy/prompt/judge/find-unknown-form.ts'
+import type { Finding } from './finding.ts'
+import { judgeVolatileText } from './judge-volatile-text.ts'
+
+/** A prompt and where it comes from. */
+interface PromptSource {
+  readonly json: string
+  /** undefined: the built-in sample */
+  readonly file: string | undefined
+}
+
+/** Examines a request body as the proxy would: its blocks, and what differs before them. */
+export function checkPrompt({ json, file }: PromptSource): Finding[] {
+  const from = file ?? 'the built-in sample'
+  const read = readPrompt(json)
+  if ('fault' in read) {
+    const fix = 'give a request body as your application sends it, as JSON'
+    return [{ check: 'blocks', level: 'fatal', found: `${from}: ${read.fault}`, fix }]
+  }
+  const { messages, texts, explicit } = read
+  const words = texts.map(({ text }) => text)
+  const searched = messages.map((message) => searchMessage(message, words))
+  const found = searched.map(({ contexts }) => contexts)
+  const blocks = judgeBlocks(found.flat(), explicit, from)
+  const refusals = searched.flatMap((own) => own.refusals)
+  const isSilent = refusals.length === 0 && found.every((own) => own.length === 0)
+  const unknown = isSilent ? findUnknownForm(words) : undefined
+  const leftAlone = [...refusals, ...(unknown ? [{ refused: 'unknown_form' as const, ...unknown }] : [])].map(
+    (refusal) => toFinding(texts, refusal),
+  )
+  if (file === undefined) {
+    const found = `${blocks.found}; your own requests are not checked: give one with --prompt FILE`
+    return [{ ...blocks, found }]
+  }
+  return [
+    blocks,
+    ...leftAlone.slice(0, mostRefusals),
+    ...judgeRanks(found.flat()),
+    ...judgeVolatileText(messages, texts, found),
+  ]
+}
+
+const mostRefusals = 3
+
+/** Finds scores in blocks, which make equal documents differ. */
+function judgeRanks(contexts: readonly PromptContext[]): Finding[] {
+  const ranks = contexts.flatMap(({ slots }) => slots.flatMap(({ ranks }) => ranks ?? []))
+  if (ranks.length === 0) return []
+  const names = [...new Set(ranks.map(({ name }) => `'${name}'`))].join(', ')
+  const found = `blocks bear ${names}, which changes with every question: equal documents differ by it, and are not reused`
+  return [{ check: 'volatile_fields', level: 'warning', found, fix: differingRemedy }]
+}
+
+/** Describes what looks like a list of blocks but is left alone. */
+function toFinding(texts: readonly PromptText[], { refused, text, start, end }: PlacedRefusal): Finding {
+  const { path, text: whole } = texts[text]!
+  const { line, begins, remedy } = explainRefusal(whole, refused, { start, end })
+  const found = `${path.join('.')}, line ${line}: '${begins}' is left alone: ${refused}`
+  return { check: 'left_alone', level: 'warning', found, fix: remedy }
+}
+
+interface ReadPrompt {
+  readonly messages: readonly PromptMessage[]
+  readonly texts: readonly PromptText[]
+  /** blocks of the `reprise` field */
+  readonly explicit: number
+}
+
+function readPrompt(json: string): ReadPrompt | { readonly fault: string } {
+  try {
+    const body = readPromptBody(apiOf(json), Buffer.from(json.replace(/^\uFEFF/, '')))
+    if (!body?.set)
+      return { fault: 'no request that is known: chat completions, completions, responses, messages, generate' }
+    // completions may have several prompts: one is enough
+    const messages = body.set.prompts[0]?.messages ?? []
+    return { messages, texts: body.set.texts, explicit: body.explicit?.blocks?.length ?? 0 }
+  } catch (error) {
+    return { fault: (error as Error).message }
+  }
+}
+
+/** The API of a body, judged by its members. */
+function apiOf(json: string): PromptApi {
+  let body: Record<string, unknown> | null = null
+  try {
+    body = JSON.parse(json.replace(/^\uFEFF/, ''))
+  } catch {
+    // the reader reports what is wrong
+  }
+  if (typeof body !== 'object' || body === null) return 'chat_completions'
+  if ('input' in body) return 'responses'
+  if ('prompt' in body) return 'completions'
+  if (Array.isArray(body.messages)) {
+    const isAnthropic = 'system' in body || /"type"\s*:\s*"tool_(?:result|use)"/.test(json)
+    return isAnthropic ? 'messages' : 'chat_completions'
+  }
+  return 'text' in body || 'sampling_params' in body ? 'generate' : 'chat_completions'
+}
+
+function judgeBlocks(contexts: readonly PromptContext[], explicit: number, from: string): Finding {
+  const finding = { check: 'blocks' }
+  const lists = contexts.length + (explicit > 0 ? 1 : 0)
+  const blocks = contexts.reduce((sum, context) => sum + context.blocks.length, explicit)
+  const found = `${from}: ${blocks} ${blocks === 1 ? 'block' : 'blocks'} in ${lists} ${lists === 1 ? 'list' : 'lists'}`
+  if (blocks > 1) return { ...finding, level: 'ok', found }
+  if (blocks === 1) {
+    const fix = 'none is needed for prompts with one block; if there are more, mark each as <document>…</document>'
+    return { ...finding, level: 'warning', found: `${found}: there is nothing to order`, fix }
+  }
+  const fix =
+    "write each as <document>…</document>, [1] … or a separate text part, use 'reprise.blocks' with {{context}}, or declare `templates` in the configuration"
+  return {
+    ...finding,
+    level: 'warning',
+    found: `${from}: no blocks found, so nothing can be reused except equal beginnings`,
+    fix,
+  }
+}
+
+/** A request as applications build it, used if none is given: it shows what is found in a request. */
+export const samplePrompt: string = JSON.stringify({
+  model: 'any',
+  messages: [
+    { role: 'system', content: 'Answer from the documents.' },
+    {
+      role: 'user',
+      content: [
+        '<documents>',
+        '<document index="1">\nThe ferry leaves at nine.\n</document>',
+        '<document index="2">\nThe crossing takes two hours.\n</document>',
+        '<document index="3">\nDogs travel free.\n</document>',
+        '</documents>\n\nQuestion: When does the ferry arrive?',
+      ].join('\n'),
+    },
+  ],
+})

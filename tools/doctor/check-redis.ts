@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { readRedisUrl } from '#proxy/config/read-redis-url.ts'
+import { createRedisClient, type RedisClient } from '#proxy/redis/connection/create-redis-client.ts'
+import {
+  evalCommand,
+  getCommand,
+  type RedisCommand,
+  type RedisReply,
+  setCommand,
+} from '#proxy/redis/connection/redis-command.ts'
+import { runCommands } from '#proxy/redis/connection/run-commands.ts'
+import type { Finding } from './finding.ts'
+import { findMissingRights, forgetProbes, probeRights } from './redis-rights.ts'
+
+const probes = 21
+const oldestVersion = 7
+/** The longest that a request waits for Redis. */
+const longestMilliseconds = 5
+const copyScript = "return redis.call('GET', KEYS[1])"
+
+/** Checks that a Redis can be reached, has a supported version, accepts writes, and answers fast enough. */
+export async function checkRedis(url: string, timeoutMilliseconds: number, signal: AbortSignal): Promise<Finding[]> {
+  const address = readRedisUrl(url)
+  const client = createRedisClient(address, undefined)
+  let fault: Error | undefined
+  // a cluster reports only that it has no node left; its nodes report why
+  const note = (error: Error & { lastNodeError?: Error }): void => {
+    fault = error.lastNodeError ?? error
+  }
+  client.on('error', note)
+  try {
+    const connected = client.connect().then(
+      () => true,
+      (error) => {
+        // this error says only that there is no connection; the event before it says why
+        fault ??= error
+      },
+    )
+    const isUp = await Promise.race([connected, pause(timeoutMilliseconds, false, { signal })])
+    if (isUp !== true) return [judgeReach(fault ?? new Error(`no answer in ${timeoutMilliseconds / 1000} s`))]
+    const answers = await Promise.race([
+      ask(client, address.database),
+      pause(timeoutMilliseconds, undefined, { signal }),
+    ])
+    return answers ? judgeRedis(answers) : [judgeReach(new Error('connected, but does not answer'))]
+  } finally {
+    client.disconnect()
+  }
+}
+
+/** What a Redis reports about itself, and its replies to the commands that the proxy uses. */
+export interface RedisAnswers {
+  /** INFO; undefined if the user has no right to it */
+  readonly info: string | undefined
+  /** to a write, a read and a script, in this order */
+  readonly replies: readonly RedisReply[]
+  /** commands that the user has no right to use */
+  readonly missing?: readonly string[] | undefined
+  /** median of the round trips */
+  readonly milliseconds: number
+}
+
+async function ask(client: RedisClient, database: number): Promise<RedisAnswers> {
+  // the client stays in database 0 if there is no database with that number
+  const selected = database > 0 ? await runCommands(client, [{ key: '', name: 'select', args: [database] }]) : []
+  if (selected.some((reply) => 'error' in reply)) return { info: undefined, replies: selected, milliseconds: 0 }
+  const key = `reprise:doctor:{${randomUUID()}}`
+  const value = 'written by reprise doctor'
+  const commands: RedisCommand[] = [setCommand(key, value, 60), getCommand(key), evalCommand(copyScript, key)]
+  const replies = await runCommands(client, commands)
+  const taken: number[] = []
+  for (let i = 0; i < probes; i++) {
+    const started = performance.now()
+    await runCommands(client, [getCommand(key)])
+    taken.push(performance.now() - started)
+  }
+  const info = await client.info().catch(() => undefined)
+  const missing = findMissingRights(await runCommands(client, probeRights(key)))
+  await runCommands(client, forgetProbes(key))
+  return { info, replies, missing, milliseconds: taken.toSorted((a, b) => a - b)[probes >> 1]! }
+}
+
+/** Judges a Redis that answers. */
+export function judgeRedis({ info, replies, missing = [], milliseconds }: RedisAnswers): Finding[] {
+  if (missing.length > 0) return [judgeRights(missing)]
+  const field = (name: string): string | undefined => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info ?? '')?.[1]
+  const refused = replies.find((reply) => 'error' in reply)
+  if (refused && 'error' in refused) return [judgeRefusal(refused.error)]
+  const took = `${milliseconds.toFixed(1)} ms`
+  const findings: Finding[] = [{ check: 'redis', level: 'ok', found: `takes writes, answers in ${took}` }]
+  if (info === undefined) {
+    const found = 'INFO is refused: its version and its free memory are unknown'
+    findings.push({ check: 'redis_version', level: 'not_checked', found, fix: 'ACL SETUSER the user +info' })
+  }
+  const version = field('redis_version')
+  if (version !== undefined && Number.parseInt(version, 10) < oldestVersion) {
+    const fix = `use Redis ${oldestVersion} or newer, or Valkey`
+    findings.push({ check: 'redis_version', level: 'warning', found: `is version ${version}`, fix })
+  }
+  if (milliseconds > longestMilliseconds) {
+    const found = `answers in ${took}: a request waits ${longestMilliseconds} ms at most, and goes on without it`
+    const fix = 'run Redis nearer to the proxy, in the same zone at least'
+    findings.push({ check: 'redis_latency', level: 'warning', found, fix })
+  }
+  const [used, limit] = [Number(field('used_memory')), Number(field('maxmemory'))]
+  if (limit > 0 && used > 0.9 * limit) {
+    const found = `is ${Math.round((100 * used) / limit)} % full (maxmemory-policy ${field('maxmemory_policy')})`
+    const fix = 'raise maxmemory, or lower redis.ttl_seconds'
+    findings.push({ check: 'redis_memory', level: 'warning', found, fix })
+  }
+  return findings
+}
+
+function judgeRights(missing: readonly string[]): Finding {
+  const names = missing.map((name) => name.toUpperCase()).join(', ')
+  const fix = `ACL SETUSER the user ~reprise:* ${missing.map((name) => `+${name}`).join(' ')} (all rights: docs/configuration.md)`
+  return { check: 'redis', level: 'fatal', found: `the user has no right to ${names} on keys ~reprise:*`, fix }
+}
+
+function judgeRefusal({ message }: Error): Finding {
+  return { check: 'redis', level: 'fatal', found: `refuses commands: ${message}`, fix: fixFor(message) }
+}
+
+function judgeReach({ message }: Error): Finding {
+  return { check: 'redis', level: 'fatal', found: `cannot be reached: ${message || 'refused'}`, fix: fixFor(message) }
+}
+
+const fixes: readonly (readonly [RegExp, string])[] = [
+  [/^OOM/, 'raise maxmemory, or set a maxmemory-policy that evicts (allkeys-lru)'],
+  [/^ERR DB index/, 'name a database that it has (redis://HOST:PORT/DATABASE), or raise its `databases`'],
+  [/^READONLY/, 'give the master, or sentinels: redis+sentinel://HOST:PORT/MASTER'],
+  [/^(MOVED|CLUSTERDOWN)|cluster support/i, 'use redis+cluster://HOST:PORT for a cluster, and only for a cluster'],
+  [/^NOPERM/, 'give the user the rights of docs/configuration.md, on keys ~reprise:*'],
+  [/NOAUTH|WRONGPASS|password/i, 'correct user and password: redis://USER:PASSWORD@HOST:PORT'],
+  [
+    /certificate|TLS|SSL|wrong version number/i,
+    'write rediss:// if Redis speaks TLS; name its authority in redis.tls.ca',
+  ],
+  [/ENOTFOUND|EAI_AGAIN/, 'correct the name of the host'],
+  [/sentinel/i, 'correct the name of the master, and see whether the sentinels know it'],
+]
+
+function fixFor(message: string): string {
+  return fixes.find(([pattern]) => pattern.test(message))?.[1] ?? 'start Redis, or correct host and port'
+}

@@ -1,0 +1,117 @@
+import { Agent, request } from 'undici'
+import { tryJson } from '#proxy/json/try-json.ts'
+
+/** What an engine answered. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly text: string
+  /** undefined if the body is not JSON */
+  readonly json: unknown
+  readonly milliseconds: number
+}
+
+/** Why there was no answer. */
+export interface NoAnswer {
+  readonly reason: 'refused' | 'unknown_host' | 'tls' | 'timeout' | 'broken'
+  readonly message: string
+}
+
+export type Reply = Answer | NoAnswer
+
+/** The key and the timeout of each request, and the signal that aborts all of them. */
+interface ConnectionOptions {
+  readonly token: string | undefined
+  readonly timeoutMilliseconds: number
+  readonly signal: AbortSignal
+}
+
+/** Larger than any answer to a check; the rest of a longer answer is not read. */
+const longestBody = 8 * 1024 * 1024
+
+/** A connection to an HTTP server; no request takes longer than the timeout. */
+export class EngineConnection {
+  readonly #base: string
+  readonly #options: ConnectionOptions
+  readonly #agent: Agent
+
+  /** `url` as for `--engine`: with or without `/v1`. */
+  constructor(url: string, options: ConnectionOptions) {
+    const { origin, pathname } = new URL(url)
+    this.#base = origin + pathname.replace(/\/+$/, '').replace(/\/v1$/, '')
+    this.#options = options
+    const { timeoutMilliseconds } = options
+    this.#agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: { timeout: timeoutMilliseconds } })
+  }
+
+  get(path: string): Promise<Reply> {
+    return this.#send('GET', path)
+  }
+
+  post(path: string, body: unknown): Promise<Reply> {
+    return this.#send('POST', path, JSON.stringify(body))
+  }
+
+  close(): Promise<void> {
+    return this.#agent.destroy()
+  }
+
+  /** Rejects only when the signal aborts. */
+  async #send(method: 'GET' | 'POST', path: string, body?: string): Promise<Reply> {
+    const { token, timeoutMilliseconds, signal } = this.#options
+    const started = performance.now()
+    try {
+      const response = await request(this.#base + path, {
+        method,
+        headers: {
+          accept: 'application/json',
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        },
+        body: body ?? null,
+        dispatcher: this.#agent,
+        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMilliseconds)]),
+      })
+      const text = await readText(response.body)
+      const milliseconds = performance.now() - started
+      return { status: response.statusCode, headers: response.headers, text, json: tryJson(text), milliseconds }
+    } catch (error) {
+      signal.throwIfAborted()
+      return toNoAnswer(error as Error, timeoutMilliseconds)
+    }
+  }
+}
+
+/** Whether a reply is an answer with a success status. */
+export function isGood(reply: Reply): reply is Answer {
+  return 'status' in reply && reply.status >= 200 && reply.status < 300
+}
+
+async function readText(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of body) {
+    chunks.push(chunk)
+    bytes += chunk.length
+    if (bytes > longestBody) break
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+const unreachable = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'EADDRNOTAVAIL'])
+const unknownHost = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA'])
+const timedOut = new Set(['UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT'])
+const tlsCode = /CERT|TLS|SSL|EPROTO|UNABLE_TO_(?:VERIFY|GET)/
+
+function toNoAnswer(error: Error & { code?: string }, timeoutMilliseconds: number): NoAnswer {
+  const code = error.code ?? ''
+  // one name with several addresses: each has its own error
+  const inner = error instanceof AggregateError ? (error.errors[0] as Error | undefined) : undefined
+  const message = (error.message || inner?.message || code).split('\n', 1)[0]!.trim()
+  if (error.name === 'TimeoutError' || timedOut.has(code)) {
+    return { reason: 'timeout', message: `no answer within ${timeoutMilliseconds / 1000} s` }
+  }
+  if (unreachable.has(code)) return { reason: 'refused', message }
+  if (unknownHost.has(code)) return { reason: 'unknown_host', message }
+  return { reason: tlsCode.test(code) ? 'tls' : 'broken', message }
+}

@@ -1,0 +1,145 @@
+import { adapterFor } from '#engine-adapters/adapter-for.ts'
+import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
+import type { EngineSettings } from '#proxy/config/settings.ts'
+import type { Finding } from '../finding.ts'
+
+/** What an engine reports about how it was started, except its cache; undefined: not reported. */
+export interface EngineFacts {
+  /** caches behind this URL, one for each data-parallel rank */
+  readonly caches?: number | undefined
+  /** SGLang's radix cache backend; null: its own */
+  readonly cacheBackend?: string | null | undefined
+  /** flags with which SGLang's plugin reports nothing */
+  readonly silencing?: readonly string[] | undefined
+  /** where SGLang publishes its events; undefined: nowhere */
+  readonly publisher?: EventPublisher | undefined
+  /** flags of tiers that keep or take over blocks outside the GPU's cache */
+  readonly otherTiers?: readonly string[] | undefined
+  /** true if vLLM's plugin has counted prompt tokens that it reuses at any position */
+  readonly reusesAnywhere?: boolean | undefined
+}
+
+/** The ports of the first rank. */
+export interface EventPublisher {
+  readonly port: number
+  readonly replayPort: number | undefined
+}
+
+/** Reads vLLM's metrics: one line for the cache of every rank, and counts of reuse once a request has used it. */
+export function readVllmFacts(metrics: string): EngineFacts {
+  const ranks = [...metrics.matchAll(/^vllm:cache_config_info\{[^\n]{0,16384}?\bengine="(\d{1,6})"/gm)]
+  return {
+    caches: ranks.length === 0 ? undefined : new Set(ranks.map(([, rank]) => rank)).size,
+    reusesAnywhere: /^vllm:reprise_prompt_tokens_total\{/m.test(metrics) || undefined,
+  }
+}
+
+const sglangTiers = {
+  enable_hierarchical_cache: '--enable-hierarchical-cache',
+  enable_lmcache: '--enable-lmcache',
+  enable_flexkv: '--enable-flexkv',
+}
+
+/** Reads SGLang's `/server_info`. */
+export function readSglangFacts(info: Readonly<Record<string, unknown>> | undefined): EngineFacts {
+  if (!info) return {}
+  const { dp_size: ranks, radix_cache_backend: backend } = info
+  return {
+    caches: typeof ranks === 'number' ? ranks : undefined,
+    cacheBackend: typeof backend === 'string' || backend === null ? backend : undefined,
+    silencing: silencingFlags(info),
+    publisher: publisherOf(info.kv_events),
+    otherTiers: Object.entries(sglangTiers).flatMap(([name, flag]) => (info[name] === true ? [flag] : [])),
+  }
+}
+
+const cacheOff = '--disable-radix-cache'
+
+/** Flags with which there is no cache, there are several, or it is not the one that the plugin observes. */
+function silencingFlags(info: Readonly<Record<string, unknown>>): string[] {
+  const { dp_size: ranks, disable_radix_cache: isOff } = info
+  return [
+    ...(isOff === true ? [cacheOff] : []),
+    ...(typeof ranks === 'number' && ranks > 1 ? [`--dp-size ${ranks}`] : []),
+    ...(info.enable_lmcache === true ? [sglangTiers.enable_lmcache] : []),
+    ...(info.enable_flexkv === true ? [sglangTiers.enable_flexkv] : []),
+    ...(info.enable_unified_cache_external_linker === true ? ['--enable-unified-cache-external-linker'] : []),
+  ]
+}
+
+function publisherOf(events: unknown): EventPublisher | undefined {
+  const { endpoint_port_base: port, replay_endpoint_port_base: replay } = (events ?? {}) as Record<string, unknown>
+  if (typeof port !== 'number') return undefined
+  return { port, replayPort: typeof replay === 'number' ? replay : undefined }
+}
+
+/** How to write a publisher's addresses in `--engine`. */
+export function writeEvents({ port, replayPort }: EventPublisher): string {
+  return `events=tcp://HOST:${port}${replayPort === undefined ? '' : `,replay=tcp://HOST:${replayPort}`}`
+}
+
+/** Judges how the engine was started: whether something prevents reports that are exact for one replica. */
+export function judgeFacts(
+  kind: EngineKind,
+  facts: EngineFacts,
+  { events }: Pick<EngineSettings, 'events'>,
+): Finding[] {
+  const findings = [judgeRanks(kind, facts), judgeTiers(facts), judgeReports(facts, events)]
+  return findings.filter((finding) => finding !== undefined)
+}
+
+function judgeRanks(kind: EngineKind, { caches = 1 }: EngineFacts): Finding | undefined {
+  if (caches <= 1) return undefined
+  const found = `${caches} data-parallel ranks, each with its own cache, answer at this URL: the engine chooses which one gets a request, and no plugin reports them`
+  return { check: 'replicas', level: 'warning', found, fix: adapterFor(kind).advice.separateRanks }
+}
+
+function judgeTiers({ otherTiers = [] }: EngineFacts): Finding | undefined {
+  if (otherTiers.length === 0) return undefined
+  const found = `${otherTiers.join(' ')}: tiers besides the GPU are not mirrored, so more may be cached than is predicted`
+  return { check: 'tiers', level: 'ok', found }
+}
+
+/** Judges what SGLang says about its reports: without any, what it holds is guessed. */
+function judgeReports(
+  { cacheBackend, silencing = [], publisher }: EngineFacts,
+  events: string | undefined,
+): Finding | undefined {
+  if (cacheBackend === undefined) return undefined
+  const warn = (found: string, fix: string): Finding => ({ check: 'reports', level: 'warning', found, fix })
+  if (cacheBackend === 'reprise') return judgePlugin(silencing, publisher, events)
+  if (silencing.includes(cacheOff)) return warn(`there is nothing to report with ${cacheOff}`, without([cacheOff]))
+  if (publisher && events === undefined)
+    return warn('SGLang publishes events that are not read', `add ,${writeEvents(publisher)} to --engine`)
+  if (publisher) return { check: 'reports', level: 'ok', found: 'by its own events (--kv-events-config)' }
+  return warn(
+    'SGLang was told neither to use the plugin nor to publish events: what it holds is guessed',
+    'install the plugin and start SGLang with --radix-cache-backend reprise, or with --kv-events-config (docs/engines.md)',
+  )
+}
+
+/** Judges the plugin; only the proxy's mirror shows whether it was also configured where to report. */
+function judgePlugin(
+  silencing: readonly string[],
+  publisher: EventPublisher | undefined,
+  events: string | undefined,
+): Finding {
+  const flag = '(--radix-cache-backend reprise)'
+  const found = `by the plugin ${flag}`
+  const finding = { check: 'reports', level: 'warning' } as const
+  if (silencing.length > 0) {
+    const why = `the plugin is switched on ${flag}, and reports nothing with ${silencing.join(', ')}`
+    return { ...finding, found: why, fix: without(silencing) }
+  }
+  if (events === undefined) return { ...finding, level: 'ok', found }
+  if (!publisher) {
+    const why = `${found}; events= is given, and SGLang publishes none`
+    return { ...finding, found: why, fix: 'leave events= and replay= out' }
+  }
+  const fix = 'leave events= out, or start SGLang without --radix-cache-backend reprise'
+  return { ...finding, found: `${found}, and by its events as well: one of the two is enough`, fix }
+}
+
+function without(flags: readonly string[]): string {
+  return `start SGLang without ${flags.join(', ')}`
+}

@@ -1,0 +1,93 @@
+import type { Span } from '#proxy/json/json-spans.ts'
+import { type VolatileKind, volatilePatterns } from './volatile-patterns.ts'
+
+/** Text that differs between otherwise equal requests: nothing after it is found in an engine's cache. */
+export interface VolatileText extends Span {
+  readonly kind: VolatileKind
+  /** what it is and how often it changes, for people */
+  readonly explanation: string
+}
+
+const explanations: Record<VolatileKind, string> = {
+  attribution: 'a header that a client inserts for itself: it changes with every request',
+  id: 'the id of a request or conversation: it changes with every one',
+  time: 'the time of day: it changes every minute or second',
+  date: 'the date: it changes every day',
+  timestamp: 'a timestamp: it changes with every request if it is the time of the request',
+  uuid: 'a UUID: it changes with every request if it names the request',
+}
+
+/** A text with more matches than this is data, not headers. */
+const mostFound = 100
+
+/** Shorter lines are not searched: even `now 14:03` is longer. */
+const shortest = 7
+
+const FENCE = /^[ \t]*(?:```|~~~)/
+
+// words that mark what follows as an example, not this request's own value
+const EXAMPLE =
+  /\be\.g\.|\bz\.\s?B\.|\b(?:for (?:example|instance)|examples?|formats?|formatted|such as|like|beispiel)\b/i
+
+/**
+ * Finds the volatile text before `end`, in order and not overlapping, in linear time. Omits what is quoted, in code or
+ * given as an example.
+ */
+export function findVolatileText(text: string, end: number = text.length): VolatileText[] {
+  const found: VolatileText[] = []
+  let isCode = false
+  for (let start = 0; start < end && found.length < mostFound; ) {
+    const feed = text.indexOf('\n', start)
+    const lineEnd = feed < 0 ? end : Math.min(feed, end)
+    const content = text.slice(start, lineEnd)
+    const isFence = FENCE.test(content)
+    if (isFence) isCode = !isCode
+    if (!isFence && !isCode && content.length >= shortest) found.push(...findInLine(content, start))
+    start = lineEnd + 1
+  }
+  return found.slice(0, mostFound)
+}
+
+function findInLine(content: string, lineStart: number): VolatileText[] {
+  const found: VolatileText[] = []
+  // most lines have no digit and need no search
+  if (!/\d/.test(content)) return found
+  for (const pattern of volatilePatterns) {
+    for (const match of matchesOf(pattern.regExp, content)) {
+      const kind = pattern.kindOf(match)
+      if (kind === undefined || isExample(content, match.index)) continue
+      const start = lineStart + match.index
+      found.push({ start, end: start + match[0].length, kind, explanation: explanations[kind] })
+      if (found.length >= mostFound) break
+    }
+  }
+  return withoutOverlaps(found)
+}
+
+// `matchAll` copies the expression each time, which takes longer than searching a short line
+function* matchesOf(regExp: RegExp, text: string): Generator<RegExpExecArray> {
+  let at = 0
+  for (;;) {
+    regExp.lastIndex = at
+    const match = regExp.exec(text)
+    if (match === null) return
+    at = regExp.lastIndex
+    yield match
+  }
+}
+
+// keeps, of two that overlap, the one found by the surer pattern
+function withoutOverlaps(found: readonly VolatileText[]): VolatileText[] {
+  const rank = new Map(found.map((one, i) => [one, i]))
+  const kept: VolatileText[] = []
+  for (const one of found.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
+    const last = kept.at(-1)
+    if (!last || one.start >= last.end) kept.push(one)
+    else if (rank.get(one)! < rank.get(last)!) kept[kept.length - 1] = one
+  }
+  return kept
+}
+
+function isExample(line: string, at: number): boolean {
+  return EXAMPLE.test(line.slice(Math.max(0, at - 200), at))
+}

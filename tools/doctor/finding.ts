@@ -1,0 +1,38 @@
+import type { EngineSettings } from '#proxy/config/settings.ts'
+
+/** Severity. `not_checked`: the check was not possible, and the fix says what to provide so that it is. */
+export type Level = 'ok' | 'not_checked' | 'warning' | 'fatal'
+
+/** What one check found. */
+export interface Finding {
+  /** name of the check, for programs */
+  readonly check: string
+  readonly level: Level
+  readonly found: string
+  /** what to do, in one line */
+  readonly fix?: string
+}
+
+/** All findings about one engine, or about a prompt alone. */
+export interface DoctorReport {
+  /** the engine's URL; without one, the prompt's file */
+  readonly engine: string
+  /** as given */
+  readonly kind: string | null
+  readonly fatal: number
+  readonly warnings: number
+  readonly findings: readonly Finding[]
+}
+
+/** What to check, and with what. */
+export interface DoctorOptions {
+  readonly engine: EngineSettings
+  readonly engineKey: string | undefined
+  readonly model: string | undefined
+  /** a request body and the file it comes from; undefined: the built-in sample */
+  readonly prompt: { readonly file: string; readonly json: string } | undefined
+  readonly redisUrl?: string | undefined
+  readonly adminUrl: string | undefined
+  readonly adminToken: string | undefined
+  readonly timeoutMilliseconds: number
+}

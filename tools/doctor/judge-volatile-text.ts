@@ -1,0 +1,61 @@
+import type { PromptMessage, PromptText } from '#proxy/prompt/body/prompt.ts'
+import type { PromptContext } from '#proxy/prompt/body/prompt-context.ts'
+import { findVolatileText, type VolatileText } from './find-volatile-text.ts'
+import type { Finding } from './finding.ts'
+
+/** At most this many are listed: the first one already ends the shared prefix. */
+const mostListed = 5
+
+/**
+ * Lists text before the first blocks that differs from request to request: in system messages, and in the message with
+ * these blocks. Text in other turns was sent before and does not change.
+ */
+export function judgeVolatileText(
+  messages: readonly PromptMessage[],
+  texts: readonly PromptText[],
+  contexts: readonly (readonly PromptContext[])[],
+): Finding[] {
+  const found: Finding[] = []
+  for (const [place, message] of messages.entries()) {
+    const slots = contexts[place]!.flatMap(({ slots }) => slots)
+    const isSystem = message.role === 'system' || message.role === 'developer'
+    if (isSystem || slots.length > 0) found.push(...findInMessage(message, texts, slots))
+    if (slots.length > 0) break
+  }
+  if (found.length === 0) {
+    return [{ check: 'volatile_text', level: 'ok', found: 'none found in front of the blocks' }]
+  }
+  const more = found.length - mostListed
+  if (more <= 0) return found
+  return [...found.slice(0, mostListed), { check: 'volatile_text', level: 'warning', found: `${more} more` }]
+}
+
+function findInMessage(message: PromptMessage, texts: readonly PromptText[], slots: PromptContext['slots']): Finding[] {
+  const found: Finding[] = []
+  for (const at of message.texts) {
+    const { text, path, isRaw } = texts[at]!
+    const first = slots.find((slot) => slot.text === at)
+    if (!isRaw) {
+      const volatile = findVolatileText(text, first?.start)
+      found.push(...volatile.map((one) => toFinding(one, text, path.join('.'))))
+    }
+    if (first) break
+  }
+  return found
+}
+
+function toFinding({ start, end, kind, explanation }: VolatileText, text: string, path: string): Finding {
+  const excerpt = text.slice(start, Math.min(end, start + 80)).replace(/\s+/g, ' ')
+  const cut = end - start > 80 ? '…' : ''
+  const found = `${path} contains ${explanation}: '${excerpt}${cut}'. Nothing after it is reused`
+  return { check: 'volatile_text', level: 'warning', found, fix: fixFor(kind) }
+}
+
+function fixFor(kind: VolatileText['kind']): string {
+  if (kind === 'attribution')
+    return 'switch the header off in the client (Claude Code: CLAUDE_CODE_ATTRIBUTION_HEADER=0)'
+  if (kind === 'date') return 'put it after the blocks, next to the question'
+  if (kind === 'time') return 'put it after the blocks, next to the question, or send only the date'
+  if (kind === 'id') return "send it as a header or in 'metadata' instead, or after the blocks"
+  return 'if it differs from request to request, put it after the blocks, next to the question'
+}

@@ -1,0 +1,110 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { Answer, EngineConnection, Reply } from '../engine/engine-connection.ts'
+import { isGood } from '../engine/engine-connection.ts'
+
+/** What the engine reports about one probe. */
+export interface Probe {
+  readonly promptTokens: number
+  /** undefined: not reported */
+  readonly cachedTokens: number | undefined
+  readonly milliseconds: number
+}
+
+/** Probes of the same prompt, which was new to the engine. */
+export interface ProbeRun {
+  readonly first: Probe
+  /** sent until one was served from the cache */
+  readonly repeats: readonly Probe[]
+  /** with another cache_salt; undefined if no salt is sent */
+  readonly otherSalt: Probe | undefined
+  /** whether the answers came through a reprise proxy */
+  readonly isProxied: boolean
+}
+
+interface ProbeOptions {
+  readonly model: string
+  /** words of the prompt, about equal to its tokens */
+  readonly words: number
+  /** whether a cache_salt is sent to this kind of engine */
+  readonly isSalted: boolean
+}
+
+/** With two or three replicas behind a load balancer, one of these reaches the replica of the first probe. */
+const mostRepeats = 3
+
+/** A prompt of fewer words would not fill a page. */
+const fewestWords = 16
+
+/**
+ * Sends the probes. If the engine refuses one, returns its reply. A prompt that is too long for the engine, because its
+ * tokenizer needs many tokens per word, is sent again with half of its words.
+ */
+export async function probePrefixCache(connection: EngineConnection, options: ProbeOptions): Promise<ProbeRun | Reply> {
+  const run = await probeOnce(connection, options)
+  const words = Math.floor(options.words / 2)
+  if ('first' in run || !isTooLong(run) || words < fewestWords) return run
+  return probePrefixCache(connection, { ...options, words })
+}
+
+/** Whether the reply says that the prompt is too long, in the words of vLLM, SGLang or OpenAI. */
+function isTooLong(reply: Reply): boolean {
+  return 'status' in reply && reply.status === 400 && /context length|context_length/i.test(reply.text)
+}
+
+async function probeOnce(connection: EngineConnection, options: ProbeOptions): Promise<ProbeRun | Reply> {
+  const text = toProbeText(randomUUID(), randomBytes(options.words))
+  const send = await createSender(connection, options, text)
+  const salt = options.isSalted ? `probe-${randomUUID()}` : undefined
+  const reply = await send(salt)
+  const first = readProbe(reply)
+  if (!first) return reply
+  const repeats: Probe[] = []
+  while (repeats.length < mostRepeats && !repeats.at(-1)?.cachedTokens) {
+    const repeated = await send(salt)
+    const probe = readProbe(repeated)
+    if (!probe) return repeated
+    repeats.push(probe)
+    // if counts are not reported, more repeats show nothing new
+    if (repeats.length === 2 && [first, ...repeats].every(({ cachedTokens }) => cachedTokens === undefined)) break
+  }
+  const otherSalt = options.isSalted ? readProbe(await send(`probe-${randomUUID()}`)) : undefined
+  return { first, repeats, otherSalt, isProxied: 'x-reprise-replica' in (reply as Answer).headers }
+}
+
+type Send = (salt: string | undefined) => Promise<Reply>
+
+/** Sends chats, or completions if the engine's model has no chat template. */
+async function createSender(connection: EngineConnection, { model }: ProbeOptions, text: string): Promise<Send> {
+  const withSalt = (salt: string | undefined): object => (salt === undefined ? {} : { cache_salt: salt })
+  const common = { model, max_tokens: 1, temperature: 0 }
+  const messages = [{ role: 'user', content: text }]
+  const chat: Send = (salt) => connection.post('/v1/chat/completions', { ...common, messages, ...withSalt(salt) })
+  const plain: Send = (salt) => connection.post('/v1/completions', { ...common, prompt: text, ...withSalt(salt) })
+  const greeting = { ...common, messages: [{ role: 'user', content: 'Hi' }] }
+  const reply = await connection.post('/v1/chat/completions', greeting)
+  const hasNoChat = 'status' in reply && (reply.status === 404 || /chat.?template/i.test(reply.text)) && !isGood(reply)
+  return hasNoChat ? plain : chat
+}
+
+function readProbe(reply: Reply): Probe | undefined {
+  if (!isGood(reply)) return undefined
+  const { usage } = (reply.json ?? {}) as {
+    usage?: { prompt_tokens?: unknown; prompt_tokens_details?: { cached_tokens?: unknown } | null } | null
+  }
+  const cached = usage?.prompt_tokens_details?.cached_tokens
+  return {
+    promptTokens: typeof usage?.prompt_tokens === 'number' ? usage.prompt_tokens : 0,
+    cachedTokens: typeof cached === 'number' ? cached : undefined,
+    milliseconds: reply.milliseconds,
+  }
+}
+
+const words =
+  'river stone window garden paper morning engine silver market forest bridge letter winter candle harbor meadow ladder copper island valley button carpet feather lantern pepper saddle thunder velvet walnut zipper anchor basket cactus dragon easel falcon guitar hammer insect jacket kettle lemon magnet needle orange pencil quartz ribbon salmon tunnel urchin violin wagon yellow acorn bottle camera dinner effort figure'.split(
+    ' ',
+  )
+
+/** A text that nobody has sent before, of about one token per byte of `seed`: each byte chooses a word. */
+function toProbeText(name: string, seed: Uint8Array): string {
+  return `Probe ${name}. ${[...seed].map((byte) => words[byte % words.length]).join(' ')}. Answer with one word.`
+}

@@ -1,0 +1,81 @@
+import { bearersWarning } from '#proxy/config/start-warnings.ts'
+import { withoutPassword } from '#proxy/config/without-password.ts'
+import { checkChunks } from './check-chunks.ts'
+import { checkEngine } from './check-engine.ts'
+import { checkPrompt, samplePrompt } from './check-prompt.ts'
+import { checkRedis } from './check-redis.ts'
+import { type CheckedEngine, checkMirror, type MirrorAtStart, readMirror } from './engine/check-mirror.ts'
+import { EngineConnection } from './engine/engine-connection.ts'
+import type { DoctorOptions, DoctorReport, Finding } from './finding.ts'
+
+/** Checks an engine and everything around it that users often get wrong. Rejects only when `signal` aborts. */
+export async function runDoctor(options: DoctorOptions, signal: AbortSignal): Promise<DoctorReport> {
+  const { engine, prompt } = options
+  const proxy = openProxy(options, signal)
+  try {
+    // read before the probes: what the engine computes must appear in the reports that the proxy receives
+    const before = await proxy?.readMirror()
+    const checked = await checkEngine(options, signal)
+    const findings = [
+      ...checked.findings,
+      ...checkPrompt({ json: prompt?.json ?? samplePrompt, file: prompt?.file }),
+      ...(options.redisUrl === undefined
+        ? []
+        : await checkRedis(options.redisUrl, options.timeoutMilliseconds, signal)),
+      ...(proxy && before ? await proxy.check(before, checked) : [notAsked]),
+    ]
+    return toReport(withoutPassword(engine.url), engine.kind ?? null, findings)
+  } finally {
+    await proxy?.close()
+  }
+}
+
+/** Checks a prompt alone, without an engine. */
+export function reportOnPrompt(prompt: NonNullable<DoctorOptions['prompt']>): DoctorReport {
+  return toReport(prompt.file, null, checkPrompt(prompt))
+}
+
+function toReport(subject: string, kind: string | null, findings: readonly Finding[]): DoctorReport {
+  return {
+    engine: subject,
+    kind,
+    fatal: findings.filter(({ level }) => level === 'fatal').length,
+    warnings: findings.filter(({ level }) => level === 'warning').length,
+    findings,
+  }
+}
+
+const byBearer: Finding = { check: 'tenants', level: 'ok', found: bearersWarning }
+
+const notAsked: Finding = {
+  check: 'mirror',
+  level: 'not_checked',
+  found: "whether the engine's reports arrive: that is known to a running proxy",
+  fix: "give --admin URL, what 'reprise serve' prints as admin_url",
+}
+
+interface AskedProxy {
+  readMirror(): Promise<MirrorAtStart>
+  check(before: MirrorAtStart, engine: CheckedEngine): Promise<readonly Finding[]>
+  close(): Promise<void>
+}
+
+function openProxy(
+  { engine: { url, id }, adminUrl, adminToken: token, timeoutMilliseconds }: DoctorOptions,
+  signal: AbortSignal,
+): AskedProxy | undefined {
+  if (adminUrl === undefined) return undefined
+  const connection = new EngineConnection(adminUrl, { token, timeoutMilliseconds, signal })
+  return {
+    readMirror: () => readMirror(connection, adminUrl),
+    check: async (before, engine) =>
+      'finding' in before
+        ? [before.finding]
+        : [
+            ...(before.isByBearer ? [byBearer] : []),
+            ...(await checkMirror(connection, adminUrl, before.replicas, { ...engine, url, id })),
+            ...(await checkChunks(connection)),
+          ],
+    close: () => connection.close(),
+  }
+}

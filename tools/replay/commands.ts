@@ -1,0 +1,135 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type PolicyName, policyNames } from './policies/policy-names.ts'
+import { ReplayError } from './replay-error.ts'
+import { cacheKinds, replayDefaults as defaults, type GivenReplayOptions, modes } from './replay-options.ts'
+import { schedules } from './run/schedule-window.ts'
+
+/** Adds `replay` and `plan`. Their dependencies are loaded when they run, so that other commands start quickly. */
+export function addReplayCommands(program: Command): void {
+  const command = program
+    .command('replay')
+    .description('runs a trace through ordering policies and a simulated prefix cache')
+    .argument(
+      '<trace>',
+      'a folder with queries, turns or questions and blocks (.jsonl, .jsonl.gz), or the first of these',
+    )
+    .option('--policy <names>', `among ${policyNames.join(', ')}`, readPolicies, ['rank', 'sorted', 'paper', 'reprise'])
+    .addOption(new Option('--mode <mode>', 'one by one, or as one batch').choices(modes).default(defaults.mode))
+    .addOption(
+      new Option('--capacity-tokens <n>', "cache size, or 'unlimited'")
+        .argParser(readCapacity)
+        .default(undefined, 'that of the recorded engine, otherwise unlimited'),
+    )
+    .addOption(
+      new Option('--cache <kind>', 'whether the cache shares pages (paged) or tokens (radix)')
+        .choices(cacheKinds)
+        .default(defaults.cache),
+    )
+  addNumbers(command)
+    .option('--answer-tokens <n>', 'tokens of every answer, which is cached, too', atLeast(0), defaults.answerTokens)
+    .option('--json', 'a report for programs')
+    .option('--orders <file>', 'write the order of every request under every policy')
+    .option('--plot <file.svg>', 'draw hit ratios')
+    .addOption(
+      new Option('--plot-against <what>', 'the horizontal axis').choices(['capacity', 'window']).default('capacity'),
+    )
+    .action(runReplay)
+  program
+    .command('plan')
+    .description('orders and schedules a batch of contexts')
+    .argument('<contexts>', 'a trace, or a file of requests; blocks of unknown size count one token')
+    .option('--out <file>', 'write the plan here instead of to the standard output')
+    .action(runPlan)
+}
+
+function addNumbers(command: Command): Command {
+  return command
+    .option('--page-tokens <n>', 'tokens per page of a paged cache', atLeast(1), defaults.pageTokens)
+    .option('--system-tokens <n>', 'tokens before the blocks, equal in all prompts', atLeast(0), defaults.systemTokens)
+    .option(
+      '--question-tokens <n>',
+      'tokens after the blocks, different in all prompts',
+      atLeast(0),
+      defaults.questionTokens,
+    )
+    .option('--window <n>', 'arrivals that are collected and scheduled together, online', atLeast(1), defaults.window)
+    .addOption(
+      new Option('--schedule <how>', "by groups (Algorithm 5) or depth first (default: the policy's own)").choices(
+        schedules,
+      ),
+    )
+    .option(
+      '--max-displacement <n>',
+      'how many places reprise may move a block from its rank, online (default: no limit)',
+      atLeast(0),
+    )
+    .option('--top-k <n>', 'only the best blocks of every request', atLeast(0))
+    .option('--limit <n>', 'only the first requests', atLeast(1))
+}
+
+async function runReplay(trace: string, options: GivenReplayOptions): Promise<void> {
+  if (options.mode === 'offline') checkOfflineOptions(options)
+  endQuietlyOnClosedPipe()
+  const { replay } = await import('./replay.ts')
+  const report = await replay(trace, options, tell)
+  if (options.json) {
+    process.stdout.write(`${JSON.stringify(report)}\n`)
+    return
+  }
+  const { renderReport } = await import('./report/render-report.ts')
+  process.stdout.write(renderReport(report))
+}
+
+function checkOfflineOptions({ window, plot, plotAgainst, maxDisplacement }: GivenReplayOptions): void {
+  if (window > 1 || (plot !== undefined && plotAgainst === 'window')) {
+    throw new ReplayError('a window is for --mode online: offline, the whole trace is scheduled together', 2)
+  }
+  if (maxDisplacement !== undefined) {
+    throw new ReplayError('--max-displacement is for --mode online: a plan places blocks wherever they are shared', 2)
+  }
+}
+
+async function runPlan(contexts: string, { out }: { out?: string }): Promise<void> {
+  endQuietlyOnClosedPipe()
+  const { checkOutputs, writeFileAtOnce } = await import('./report/write-file-at-once.ts')
+  if (out !== undefined) checkOutputs([out], contexts)
+  const { plan } = await import('./plan.ts')
+  const lines = await plan(contexts, tell)
+  if (out === undefined) process.stdout.write(lines.join(''))
+  else writeFileAtOnce(out, lines)
+}
+
+function tell(note: string): void {
+  process.stderr.write(`${note}\n`)
+}
+
+/** A reader that closes the pipe early (`| head`) is not an error. */
+function endQuietlyOnClosedPipe(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0)
+    tell(`error: cannot write to the standard output: ${error.message}`)
+    process.exit(1)
+  })
+}
+
+function readPolicies(text: string): PolicyName[] {
+  const names = text.split(',').map((name) => name.trim())
+  for (const name of names) {
+    if (!policyNames.includes(name as PolicyName)) {
+      throw new InvalidArgumentError(`'${name}' is no policy: choose of ${policyNames.join(', ')}.`)
+    }
+  }
+  return [...new Set(names)] as PolicyName[]
+}
+
+function readCapacity(text: string): number {
+  return text === 'unlimited' ? Number.POSITIVE_INFINITY : atLeast(1)(text)
+}
+
+function atLeast(least: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text)
+    if (text.trim() !== '' && Number.isSafeInteger(number) && number >= least) return number
+    throw new InvalidArgumentError(`'${text}' is not a whole number of at least ${least}.`)
+  }
+}

@@ -1,0 +1,67 @@
+import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
+import { planContexts } from '#index/plan/plan-contexts.ts'
+import type { ReplayRequest } from '../replay-request.ts'
+import { IndexPolicy } from './index-policy.ts'
+import type { OfflinePolicy, PlannedRequest } from './offline-policy.ts'
+import { planByPaper } from './plan-by-paper.ts'
+import type { OrderingName } from './policy-names.ts'
+import { scheduleBatch } from './schedule-batch.ts'
+import { rankOrder, sortedOrder } from './static-orders.ts'
+
+type Plan = (requests: readonly ReplayRequest[]) => PlannedRequest[]
+
+const plans: Readonly<Record<OrderingName, Plan>> = {
+  rank: (requests) => keepArrivals(requests, rankOrder),
+  sorted: (requests) => keepArrivals(requests, sortedOrder),
+  paper: (requests) => planTenants(requests, planByPaper),
+  reprise: (requests) => planTenants(requests, planByReprise),
+}
+
+export function createOfflinePolicy(name: OrderingName): OfflinePolicy {
+  return { plan: plans[name] }
+}
+
+function keepArrivals(
+  requests: readonly ReplayRequest[],
+  orderOf: (request: ReplayRequest) => number[],
+): PlannedRequest[] {
+  return requests.map((request, group) => {
+    const order = request.fixed ? rankOrder(request) : orderOf(request)
+    return { request, order, group, searchPath: [] }
+  })
+}
+
+/** Plans the batch of each tenant separately, because tenants share nothing. The batches run one after the other. */
+export function planTenants(requests: readonly ReplayRequest[], plan: Plan): PlannedRequest[] {
+  const batches = new Map<string, ReplayRequest[]>()
+  for (const request of requests) {
+    const batch = batches.get(request.tenant)
+    if (batch) batch.push(request)
+    else batches.set(request.tenant, [request])
+  }
+  const planned: PlannedRequest[] = []
+  let groups = 0
+  for (const batch of batches.values()) {
+    const first = groups
+    for (const request of batch[0]!.fixed ? planFixed(batch) : plan(batch)) {
+      planned.push({ ...request, group: first + request.group })
+      groups = Math.max(groups, first + request.group + 1)
+    }
+  }
+  return planned
+}
+
+/** Our offline mode: merges the contexts that share most first, and runs the tree of merges depth first. */
+function planByReprise(requests: readonly ReplayRequest[]): PlannedRequest[] {
+  return planContexts(requests).map((planned) => ({ ...planned, request: requests[planned.request]! }))
+}
+
+/** Schedules prompts whose order is fixed, by the tree of their prefixes. */
+function planFixed(requests: readonly ReplayRequest[]): PlannedRequest[] {
+  const index = new IndexPolicy(() => new PrefixOrdering())
+  const orders = requests.map(rankOrder)
+  for (const [at, request] of requests.entries()) index.sent(request, orders[at]!)
+  return scheduleBatch(
+    requests.map((request, at) => ({ request, order: orders[at]!, searchPath: index.pathOf(request) })),
+  )
+}

@@ -1,0 +1,94 @@
+import { plotPoints, plotReplay } from './chart/plot-replay.ts'
+import type { OrderingName } from './policies/policy-names.ts'
+import { ReplayError } from './replay-error.ts'
+import { type GivenReplayOptions, type ReplayOptions, replayDefaults } from './replay-options.ts'
+import { type ReplayRequest, toReplayRequests } from './replay-request.ts'
+import { createProgress, type ReplayProgress } from './report/replay-progress.ts'
+import { type ReplayReport, renderOrders, toBoundReport, toPolicyReport } from './report/replay-report.ts'
+import { checkOutputs, writeFileAtOnce } from './report/write-file-at-once.ts'
+import { PromptLayout } from './run/prompt-layout.ts'
+import type { ReplayRun } from './run/replay-run.ts'
+import { createCache, replayTrace } from './run/replay-trace.ts'
+import { countSeenBefore } from './run/seen-before.ts'
+import { readTrace } from './trace/read-trace.ts'
+
+/** Receives notes that are not part of the report. */
+type Tell = (note: string) => void
+
+/** Replays a trace under every requested policy and writes the requested files. */
+export async function replay(path: string, given: GivenReplayOptions, tell: Tell): Promise<ReplayReport> {
+  checkOutputs(
+    [given.orders, given.plot].filter((file) => file !== undefined),
+    path,
+  )
+  const { trace, requests, recordedTokens } = await readRequests(path, given, tell)
+  if (given.capacityTokens === undefined && recordedTokens !== undefined) {
+    tell(`the cache has ${recordedTokens} tokens, as the recorded engine's: --capacity-tokens sets another size`)
+  }
+  const capacityTokens = given.capacityTokens ?? recordedTokens ?? replayDefaults.capacityTokens
+  const options: ReplayOptions = { ...given, capacityTokens }
+  tellOfLargePrompts(requests, options, tell)
+  const names = options.policy.filter((name) => name !== 'bound')
+  const curves = options.plot === undefined ? 0 : plotPoints(options).length
+  const progress = createProgress(names.length * (1 + curves) * requests.length)
+  const orders: string[] = []
+  const reports = new Map(
+    names.map((name) => {
+      const run = runPolicy(requests, name, options, progress)
+      if (options.orders !== undefined) orders.push([...renderOrders(run)].join(''))
+      return [name as string, toPolicyReport(run)] as const
+    }),
+  )
+  const bound = boundOf(requests, options)
+  if (options.orders !== undefined) writeFileAtOnce(options.orders, orders)
+  if (options.plot !== undefined) {
+    const plot = plotReplay({ trace, requests, names, bound: bound.hit_ratio, options, progress })
+    writeFileAtOnce(options.plot, [plot])
+  }
+  progress.stop()
+  return {
+    trace,
+    requests: requests.length,
+    mode: options.mode,
+    capacity_tokens: Number.isFinite(options.capacityTokens) ? options.capacityTokens : null,
+    bound: bound.hit_ratio,
+    policies: options.policy.map((name) => reports.get(name) ?? bound),
+  }
+}
+
+async function readRequests(
+  path: string,
+  { limit, topK }: GivenReplayOptions,
+  tell: Tell,
+): Promise<{ trace: string; requests: ReplayRequest[]; recordedTokens: number | undefined }> {
+  const { name, requests, skipped, capacityTokens: recordedTokens } = await readTrace(path)
+  if (topK !== undefined && requests.some(({ fixed }) => fixed)) {
+    throw new ReplayError('--top-k is for contexts: the prompts of this trace cannot be cut short', 2)
+  }
+  if (skipped > 0) tell(`${skipped} requests are left out: the trace has no text for their blocks ("has_text": false)`)
+  if (requests.length === 0) throw new ReplayError(`${path} holds no request with text`)
+  return { trace: name, requests: toReplayRequests(requests.slice(0, limit), topK), recordedTokens }
+}
+
+function runPolicy(
+  requests: readonly ReplayRequest[],
+  name: OrderingName,
+  options: ReplayOptions,
+  progress: ReplayProgress,
+): ReplayRun {
+  progress.begin(name)
+  return replayTrace(requests, name, options, { onServed: progress.advance })
+}
+
+function tellOfLargePrompts(requests: readonly ReplayRequest[], options: ReplayOptions, tell: Tell): void {
+  const layout = new PromptLayout(requests, options)
+  const cache = createCache(options)
+  const large = requests.filter((request) => !cache.holds(layout.lengthOf(request))).length
+  if (large > 0) tell(`${large} prompts are larger than the cache: only their fronts stay cached`)
+}
+
+function boundOf(requests: readonly ReplayRequest[], options: ReplayOptions): ReturnType<typeof toBoundReport> {
+  const layout = new PromptLayout(requests, options)
+  const promptTokens = requests.reduce((sum, request) => sum + layout.lengthOf(request), 0)
+  return toBoundReport(countSeenBefore(requests, options), promptTokens)
+}

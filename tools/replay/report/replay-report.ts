@@ -1,0 +1,63 @@
+import type { ReplayMode } from '../replay-options.ts'
+import type { ReplayRun } from '../run/replay-run.ts'
+import { percentile } from './percentile.ts'
+
+/** The results of one policy. */
+export interface PolicyReport {
+  readonly policy: string
+  readonly hit_ratio: number
+  readonly cached_tokens: number
+  readonly prompt_tokens: number
+  readonly p50_us: number
+  readonly p99_us: number
+  readonly seconds: number
+}
+
+/** What `reprise replay --json` prints. */
+export interface ReplayReport {
+  readonly trace: string
+  readonly requests: number
+  readonly mode: ReplayMode
+  /** null: unlimited */
+  readonly capacity_tokens: number | null
+  readonly bound: number
+  readonly policies: readonly PolicyReport[]
+}
+
+/** Builds the report of a run. */
+export function toPolicyReport(run: ReplayRun): PolicyReport {
+  return {
+    policy: run.policy,
+    hit_ratio: toRatio(run.cachedTokens, run.promptTokens),
+    cached_tokens: run.cachedTokens,
+    prompt_tokens: run.promptTokens,
+    p50_us: percentile(run.microseconds, 0.5),
+    p99_us: percentile(run.microseconds, 0.99),
+    seconds: run.seconds,
+  }
+}
+
+/** Builds the row for the bound. It orders nothing, so its times are 0. */
+export function toBoundReport(seenTokens: number, promptTokens: number): PolicyReport {
+  return {
+    policy: 'bound',
+    hit_ratio: toRatio(seenTokens, promptTokens),
+    cached_tokens: seenTokens,
+    prompt_tokens: promptTokens,
+    p50_us: 0,
+    p99_us: 0,
+    seconds: 0,
+  }
+}
+
+export function toRatio(part: number, whole: number): number {
+  return whole === 0 ? 0 : part / whole
+}
+
+/** Yields a line for each request of a run, in execution order, with its block ids in the order sent. */
+export function* renderOrders({ policy, sent }: ReplayRun): Generator<string> {
+  for (const { request, order } of sent) {
+    const blocks = order.map((place) => request.trace.blocks[place]!.id)
+    yield `${JSON.stringify({ policy, query_id: request.trace.queryId, blocks })}\n`
+  }
+}

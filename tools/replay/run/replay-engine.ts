@@ -1,0 +1,38 @@
+import type { SimulatedCache } from '#index/tree-cache/simulated-cache.ts'
+import type { PromptLayout } from './prompt-layout.ts'
+import type { SentRequest } from './replay-run.ts'
+
+/** Called when only the first `keptBlocks` blocks of a request, in the order sent, are cached. */
+type CutListener = (sent: SentRequest, keptBlocks: number) => void
+
+/** The engine of a replay: serves prompts from a simulated cache and counts the cached tokens. */
+export class ReplayEngine {
+  readonly #cache: SimulatedCache
+  readonly #layout: PromptLayout
+  readonly #onCut: CutListener
+  readonly sent: SentRequest[] = []
+  readonly #sentByNumber = new Map<number, SentRequest>()
+  cachedTokens = 0
+  promptTokens = 0
+
+  constructor(cache: SimulatedCache, layout: PromptLayout, onCut: CutListener = () => undefined) {
+    this.#cache = cache
+    this.#layout = layout
+    this.#onCut = onCut
+  }
+
+  serve(sent: SentRequest): void {
+    const { request, order } = sent
+    const tokens = this.#layout.tokensOf(request, order)
+    this.sent.push(sent)
+    this.#sentByNumber.set(request.number, sent)
+    const promptTokens = this.#layout.lengthOf(request, order)
+    this.promptTokens += promptTokens
+    this.cachedTokens += this.#cache.serve(request.number, request.tenant, tokens, promptTokens)
+    for (const [number, length] of this.#cache.takeChanges()) this.#cut(this.#sentByNumber.get(number)!, length)
+  }
+
+  #cut(sent: SentRequest, cachedTokens: number): void {
+    this.#onCut(sent, this.#layout.blocksWithin(sent.request, sent.order, cachedTokens))
+  }
+}

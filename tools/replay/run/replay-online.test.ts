@@ -1,0 +1,134 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { TreeCache } from '#index/tree-cache/tree-cache.ts'
+import type { OnlinePolicy } from '../policies/online-policy.ts'
+import { replayDefaults } from '../replay-options.ts'
+import type { ReplayRequest } from '../replay-request.ts'
+import { anyRequests, requestsOf, type Sized } from '../requests.fixture.ts'
+import { PromptLayout } from './prompt-layout.ts'
+import { replayOnline } from './replay-online.ts'
+import type { ReplayRun } from './replay-run.ts'
+import { replayTrace } from './replay-trace.ts'
+import type { ScheduleName } from './schedule-window.ts'
+import { countSeenBefore } from './seen-before.ts'
+
+const frame = { systemTokens: 16, questionTokens: 4 }
+const a: Sized = ['a', 16]
+const b: Sized = ['b', 16]
+const c: Sized = ['c', 16]
+
+/** Keeps the rank order and records the cuts. */
+class Recorder implements OnlinePolicy {
+  readonly cuts: [request: number, keptBlocks: number][] = []
+  readonly #path: (request: ReplayRequest) => readonly number[]
+
+  constructor(path: (request: ReplayRequest) => readonly number[] = () => []) {
+    this.#path = path
+  }
+
+  order(request: ReplayRequest): readonly number[] {
+    return request.context.map((_, place) => place)
+  }
+
+  sent(): void {}
+
+  cut(request: ReplayRequest, keptBlocks: number): void {
+    this.cuts.push([request.number, keptBlocks])
+  }
+
+  pathOf(request: ReplayRequest): readonly number[] {
+    return this.#path(request)
+  }
+}
+
+function play(
+  requests: readonly ReplayRequest[],
+  policy: OnlinePolicy,
+  capacityTokens: number,
+  window = 1,
+  schedule: ScheduleName = 'groups',
+): ReplayRun {
+  const cache = new TreeCache(capacityTokens, 4)
+  const layout = new PromptLayout(requests, frame)
+  return replayOnline({ requests, name: 'rank', policy, cache, layout, window, schedule })
+}
+
+test('cached tokens are the system prompt and the blocks in front that were sent before', () => {
+  const run = play(requestsOf([[a, b], [a, c], [b, a], []]), new Recorder(), Number.POSITIVE_INFINITY)
+  expect(run).toMatchObject({ cachedTokens: 32 + 16 + 16, promptTokens: 3 * 52 + 20 })
+})
+
+test('tenants share nothing', () => {
+  const requests = requestsOf(
+    [
+      [a, b],
+      [a, b],
+      [a, b],
+    ],
+    ['red', 'blue', 'red'],
+  )
+  expect(play(requests, new Recorder(), Number.POSITIVE_INFINITY).cachedTokens).toBe(48)
+})
+
+test('the policy learns how many blocks of a request are still cached', () => {
+  const policy = new Recorder()
+  // the second prompt evicts a page of b; the third evicts everything except the system prompt
+  play(requestsOf([[a, b], [c], [['d', 32]]]), policy, 64)
+  expect(policy.cuts).toEqual([
+    [0, 2],
+    [0, 1],
+    [1, 1],
+    [0, 0],
+    [1, 0],
+    [2, 1],
+  ])
+})
+
+test('of a prompt that is larger than the cache, the policy learns which blocks in front stay', () => {
+  const policy = new Recorder()
+  const run = play(requestsOf([[a], [a, b, c], [a]]), policy, 40)
+  expect(run).toMatchObject({ cachedTokens: 32 + 32 })
+  expect(policy.cuts).toEqual([
+    [0, 1],
+    [0, 1],
+    [1, 1],
+    // the third prompt's question evicts the end of its front
+    [1, 1],
+    [2, 1],
+  ])
+})
+
+test('requests of a window run grouped by their search paths, but not those of different tenants', () => {
+  const paths = [[1], [2], [1], [2, 1], [1]]
+  const requests = requestsOf([[a], [b], [a], [b], [a]], ['red', 'red', 'red', 'red', 'blue'])
+  const policy = new Recorder(({ number }) => paths[number]!)
+  const executed = (window: number, schedule?: ScheduleName): number[] =>
+    play(requests, policy, Number.POSITIVE_INFINITY, window, schedule).sent.map(({ request }) => request.number)
+  expect(executed(1)).toEqual([0, 1, 2, 3, 4])
+  expect(executed(5)).toEqual([0, 2, 3, 1, 4])
+  expect(executed(3)).toEqual([0, 2, 1, 3, 4])
+  expect(executed(5, 'depth-first')).toEqual([0, 2, 1, 3, 4])
+})
+
+test('a policy that loses or repeats a block is named', () => {
+  const policy = new Recorder()
+  policy.order = () => [0, 0]
+  expect(() => play(requestsOf([[a, b]]), policy, 1000)).toThrow(/internal error: the policy rank .* request "q0"/)
+})
+
+test('no policy finds more in a cache than was seen before', () => {
+  const ordering = fc.record({
+    name: fc.constantFrom('rank', 'sorted', 'paper', 'reprise'),
+    mode: fc.constantFrom('online', 'offline'),
+  })
+  fc.assert(
+    fc.property(anyRequests, ordering, (requests, { name, mode }) => {
+      // a block that occurs twice in a context is in a shared prefix only once
+      const once = requests.filter(({ context }) => new Set(context).size === context.length)
+      const numbered = once.map((request, number) => ({ ...request, number }))
+      const cache = { cache: 'radix' as const, capacityTokens: Number.POSITIVE_INFINITY, pageTokens: 1, window: 1 }
+      const run = replayTrace(numbered, name, { ...replayDefaults, ...frame, ...cache, mode })
+      expect(run.cachedTokens).toBeLessThanOrEqual(countSeenBefore(numbered, frame))
+    }),
+  )
+})

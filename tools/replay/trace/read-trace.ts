@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { ReplayError } from '../replay-error.ts'
+import { findTrace } from './find-trace.ts'
+import { readBlocks } from './read-blocks.ts'
+import { readCalls } from './read-calls.ts'
+import { readContexts } from './read-contexts.ts'
+import { type JsonLines, readJsonLines } from './read-json-lines.ts'
+import { readPrefixes } from './read-prefixes.ts'
+import type { Trace } from './trace.ts'
+
+/** Options for reading a trace. */
+interface ReadOptions {
+  /** Count blocks of unknown size as one token each instead of throwing. */
+  readonly unknownSizes?: boolean
+  /** Called at most once, with a description of what was left out. By default, it is printed to standard error. */
+  readonly warn?: (message: string) => void
+}
+
+/**
+ * Reads a trace, given as its folder or its file of requests; the file of blocks must be in the same folder. Cut or
+ * damaged parts of gzipped files are left out with the requests that need them, and a warning says so.
+ */
+export async function readTrace(path: string, options: ReadOptions = {}): Promise<Trace> {
+  const { warn = warnOnStderr, unknownSizes = false } = options
+  const found = findTrace(path)
+  const name = basename(dirname(resolve(found.requests)))
+  const requests = await readJsonLines(found.requests)
+  const { lines } = requests
+  if (lines.length === 0) throw new ReplayError(`${found.requests} is empty: it should hold a request a line`)
+  if (found.kind !== 'contexts') {
+    tellOfDamage([[found.requests, requests]], 0, warn)
+    return { name, requests: found.kind === 'prefixes' ? readPrefixes(lines) : readCalls(lines), skipped: 0 }
+  }
+  if (found.blocks === undefined && !unknownSizes) {
+    throw new ReplayError(`there is no blocks.jsonl or blocks.jsonl.gz beside ${found.requests}`, 2)
+  }
+  const blocks = found.blocks === undefined ? { lines: [], lost: 0, size: 0 } : await readJsonLines(found.blocks)
+  const unknown = unknownSizes ? 'one_token' : blocks.lost > 0 ? 'leave_out' : 'refuse'
+  const known = readBlocks(blocks.lines, { needsSizes: !unknownSizes, isDamaged: blocks.lost > 0 })
+  const { incomplete, ...read } = readContexts(lines, known, unknown)
+  tellOfDamage(
+    [
+      [found.requests, requests],
+      [found.blocks ?? '', blocks],
+    ],
+    incomplete,
+    warn,
+  )
+  return { name, ...read, capacityTokens: readCapacity(dirname(found.requests)) }
+}
+
+/** Says in one line how many bytes of which files, and how many requests for lack of them, are left out. */
+function tellOfDamage(
+  files: readonly (readonly [file: string, read: JsonLines])[],
+  incomplete: number,
+  warn: (message: string) => void,
+): void {
+  const damaged = files.filter(([, { lost }]) => lost > 0)
+  if (damaged.length === 0) return
+  const losses = damaged.map(([file, { lost, size }]) => {
+    return `${file} is cut or damaged: ${lost} of its ${size} bytes are left out`
+  })
+  const further = incomplete > 0 ? `, and ${incomplete} requests that name blocks of it` : ''
+  warn(losses.join('; ') + further)
+}
+
+function warnOnStderr(message: string): void {
+  process.stderr.write(`warning: ${message}\n`)
+}
+
+/** The file beside a recorded trace that describes the engine. */
+const metaFile = 'meta.json'
+
+/**
+ * Returns how many tokens the engine's cache held, as recorded beside a trace; undefined if that is not known. An
+ * unreadable file is ignored, since a trace is complete without it.
+ */
+function readCapacity(folder: string): number | undefined {
+  try {
+    const { capacity_tokens: tokens } = JSON.parse(readFileSync(join(folder, metaFile), 'utf8')) as {
+      capacity_tokens?: unknown
+    }
+    return Number.isSafeInteger(tokens) && (tokens as number) > 0 ? (tokens as number) : undefined
+  } catch {
+    return undefined
+  }
+}
