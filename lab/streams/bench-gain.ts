@@ -14,7 +14,9 @@ import { hasTraces, type Retrieved, readTrace } from './traces.ts'
  * the emulator, unlimited; its reader answers from the documents, whatever their order.
  */
 
-const names = ['rag_cookbook_docs', 'rag_cookbook_code', 'rag_hotpot'] as const
+const names = (
+  process.env.TRACE ? [process.env.TRACE] : ['rag_cookbook_docs', 'rag_cookbook_code', 'rag_hotpot']
+) as 'rag_hotpot'[]
 const asked = process.argv.slice(2)
 const wanted = new Set(asked.length > 0 ? asked : ['file path before', 'elements with attributes'])
 
@@ -45,6 +47,7 @@ async function run(rows: readonly Retrieved[], template: PromptTemplate, mode: '
   const proxy = await startTestProxy({ url: emulator.url, kind: 'vllm' }, { mode })
   try {
     const half: Half[] = []
+    const states: string[] = []
     for (const [i, { question, items }] of rows.entries()) {
       const content = template.render(items.map(dress), question)
       const body = { model: 'reader-content', max_tokens: 64, messages: [{ role: 'user', content }] }
@@ -54,8 +57,11 @@ async function run(rows: readonly Retrieved[], template: PromptTemplate, mode: '
       }
       const cached = usage.prompt_tokens_details?.cached_tokens ?? 0
       if (i >= rows.length >> 1) half.push({ cached, prompt: usage.prompt_tokens })
-      if (mode === 'auto') await untilAsked(proxy.adminUrl)
+      if (mode !== 'auto') continue
+      const state = await untilAsked(proxy.adminUrl)
+      if (states.at(-1)?.split('@')[0] !== state) states.push(`${state}@${i + 1}`)
     }
+    if (mode === 'auto') report(`    ${states.join(' ')}`)
     const sum = (read: (one: Half) => number): number => half.reduce((all, one) => all + read(one), 0)
     return sum(({ cached }) => cached) / sum(({ prompt }) => prompt)
   } finally {
@@ -66,17 +72,19 @@ async function run(rows: readonly Retrieved[], template: PromptTemplate, mode: '
 
 let samples = 0
 
-/** Waits while a template may be proved by the request that was just sent: live traffic has pauses. */
-async function untilAsked(adminUrl: string): Promise<void> {
-  for (let i = 0; i < 40; i++) {
+/**
+ * Waits while a template may be proved by the request that was just sent: live traffic has pauses. Returns the states of
+ * the templates.
+ */
+async function untilAsked(adminUrl: string): Promise<string> {
+  for (let i = 0; ; i++) {
     const { templates } = (await (await fetch(`${adminUrl}/v1/templates`)).json()) as {
       templates: { state: string; proof: { samples: number } }[]
     }
-    const open = templates.filter(({ state }) => state === 'ready')
     const known = templates.reduce((sum, { proof }) => sum + proof.samples, 0)
-    if (open.length === 0 || known > samples) {
+    if (!templates.some(({ state }) => state === 'ready') || known > samples || i >= 40) {
       samples = known
-      return
+      return templates.map(({ state }) => state).join('+') || 'none'
     }
     await pause(25)
   }

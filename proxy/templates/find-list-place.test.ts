@@ -36,6 +36,21 @@ describe('the place of a list', () => {
     })
   })
 
+  test.each(["'", '"'])('is the same however long the names in %s between its documents are', (quote) => {
+    const place = (lengths: readonly number[]): ListPlace =>
+      placeOf(
+        `${documents
+          .map((text, i) => {
+            const name = 'x'.repeat(lengths[i]!)
+            return `<document source=${quote}https://docs.test/${name}${quote} title=${quote}About ${name}${quote}>\n${text}\n</document>`
+          })
+          .join('\n')}\n\nQuestion: Why?`,
+      )
+    const short = place([1, 2, 3])
+    expect(short.gap).toBe('</document>\n<document source="…" title="…">')
+    for (const lengths of [[10, 24, 25], [30, 5, 33], [90, 60, 200]]) expect(place(lengths)).toEqual(short)
+  })
+
   test('differs by what stands in front, between and behind', () => {
     const places = [
       placeOf(tagged(documents, 'Why?')),

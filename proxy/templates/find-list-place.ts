@@ -5,9 +5,11 @@ import { commonEdges } from './common-edges.ts'
 
 const longestLead = 48
 const longestSide = 40
+/** Names in markup may be long. */
+const longestMarkup = 1_000
 /** A label that the question or the answer follows is short. */
 const LABEL = /^[^:：>\n]{0,32}[:：>]/
-const QUOTED = /"[^"\n]*"|'[^'\n]{1,80}'/g
+const QUOTED = /"[^"\n]*"|'[^'\n]{1,300}'/g
 // `Source: a.md` and `source=a.md`: what the label names differs from block to block
 const NAMED = /([:：=])[ \t]*[^\s"'…][^\n]*/g
 
@@ -63,13 +65,17 @@ function gapOf({ slots }: PromptContext, texts: readonly string[]): string {
     gaps.push(isOneText ? gap : `\0${gap}`)
   }
   // white space beside a content may be the document's own
-  const [one, other = one] = gaps.map((gap) => fold(shorten(gap.trim()).replace(QUOTED, '"…"').replace(NAMED, '$1…')))
+  const [one, other = one] = gaps.map((gap) => fold(shorten(cutNames(gap.trim()))))
   if (one === other) return one!
   const { start, end } = commonEdges([one!, other!])
   return `${one!.slice(0, start)}…${one!.slice(one!.length - end)}`
 }
 
+function cutNames(gap: string): string {
+  return shorten(gap, longestMarkup).replace(QUOTED, '"…"').replace(NAMED, '$1…')
+}
+
 /** Only the ends of a long gap are markup. */
-function shorten(gap: string): string {
-  return gap.length <= 2 * longestSide ? gap : `${gap.slice(0, longestSide)}…${gap.slice(-longestSide)}`
+function shorten(gap: string, longest = longestSide): string {
+  return gap.length <= 2 * longest ? gap : `${gap.slice(0, longest)}…${gap.slice(-longest)}`
 }
