@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from reprise_reuse.runs import to_runs
 from reprise_vllm.engine.cache_slots import as_blocks, cache_slots
 from reprise_vllm.engine.supported import NotSupportedError
 from reprise_vllm.reuse.messages import Load, Piece, Save
@@ -89,8 +88,8 @@ def compare_with_engine(worker: "ReuseWorker", save: Save) -> None:
 
 
 def _compute(worker: "ReuseWorker", tokens: np.ndarray, blocks: list[int]) -> None:
-    rows = torch.ones(len(tokens), dtype=torch.bool, device=worker.device)
-    worker.forward.compute(torch.from_numpy(tokens).to(worker.device), to_runs(rows), as_blocks(blocks, worker.device))
+    rows = torch.arange(len(tokens), device=worker.device)
+    worker.forward.compute(torch.from_numpy(tokens).to(worker.device), rows, as_blocks(blocks, worker.device))
 
 
 def _fill(worker: "ReuseWorker", tokens: np.ndarray, blocks: list[int], piece: Piece, budget: int) -> None:

@@ -12,7 +12,7 @@ import torch
 
 from reprise_reuse.host_store import HostStore, Rows, RowShape
 from reprise_reuse.rotation import KeyRotation
-from reprise_reuse.runs import affordable, to_runs
+from reprise_reuse.runs import affordable
 from reprise_vllm.engine.cache_slots import as_blocks
 from reprise_vllm.engine.engine_rotation import EngineRotation
 from reprise_vllm.engine.model_parts import ModelParts
@@ -273,9 +273,7 @@ class ReuseWorker:
         if not len(rows):
             return 0
         try:
-            mask = torch.zeros(int(rows[-1]) + 1, dtype=torch.bool, device=self.device)
-            mask[rows] = True
-            self.forward.compute(opened.tokens, to_runs(mask), opened.blocks)
+            self.forward.compute(opened.tokens, rows, opened.blocks)
         except Exception:
             self._logger.exception("reprise: a request's rows could not be computed, vLLM computes them")
             load = opened.load
