@@ -47,19 +47,6 @@ def affordable(rows: torch.Tensor, budget: int) -> int:
     return max(1, int((cost <= budget).sum()))
 
 
-def bridge(mask: torch.Tensor, gap: int, allowed: torch.Tensor) -> torch.Tensor:
-    """Adds the rows of gaps of at most `gap` rows between set ones, if all of them are `allowed`; bool [n].
-
-    An extra row costs one row's work; one run less saves a pass over the keys before it.
-    """
-    rows = mask.nonzero().flatten()
-    bridged = mask.clone()
-    for left, right in zip(rows[:-1].tolist(), rows[1:].tolist(), strict=True):
-        if 1 < right - left <= gap + 1 and bool(allowed[left + 1 : right].all()):
-            bridged[left + 1 : right] = True
-    return bridged
-
-
 def _begin_runs(rows: torch.Tensor) -> torch.Tensor:
     """Returns which of these rows (int64 [n], ascending) begin a run of neighbours; bool [n]."""
     begins = torch.ones(len(rows), dtype=torch.bool, device=rows.device)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from reprise_kernels.chunk_head.scores import chunk_head
 from reprise_reuse.methods import METHODS, Evidence, choose, dependence, favour_runs
-from reprise_reuse.runs import Runs, affordable, bridge, to_passes
+from reprise_reuse.runs import Runs, affordable, to_passes
 
 
 def evidence(n: int = 12, spread: torch.Tensor | None = None) -> Evidence:
@@ -80,20 +80,6 @@ def test_the_budget_goes_to_the_best_candidates_and_of_equals_to_the_earlier(sco
     chosen = choose(score, candidates, budget)
     ranked = sorted(candidates.nonzero().flatten().tolist(), key=lambda row: (-scores[row], row))
     assert set(chosen.nonzero().flatten().tolist()) == set(ranked[:budget])
-
-
-@given(rows=st.sets(st.integers(0, 60)), gap=st.integers(0, 4), barred=st.sets(st.integers(0, 60)))
-def test_bridged_runs_hold_all_rows_none_that_is_barred_and_leave_no_gap_that_could_be_bridged(rows, gap, barred):
-    mask = torch.zeros(61, dtype=torch.bool)
-    mask[list(rows)] = True
-    allowed = torch.ones(61, dtype=torch.bool)
-    allowed[list(barred)] = False
-    bridged = bridge(mask, gap, allowed)
-    assert bool((bridged & mask == mask).all()) and not bool((bridged & ~mask & ~allowed).any())
-    spans = [span for runs in to_passes(bridged.nonzero().flatten(), 61, 61) for span in spans_of(runs)]
-    for left, right in pairwise(spans):
-        between = range(left[-1] + 1, right[0])
-        assert len(between) > gap or any(row in barred for row in between)
 
 
 def spans_of(runs: Runs) -> list[list[int]]:

@@ -44,8 +44,6 @@ class ReuseSettings:
     """rows computed in addition to an engine step; more are spread over steps; None: half of max_num_batched_tokens"""
     least_tokens: int = 64
     """fewest reusable tokens worth reusing"""
-    bridge: int = 0
-    """gaps of at most this many rows between recomputed rows are recomputed too, which joins two runs"""
 
     @property
     def is_lossy(self) -> bool:
@@ -69,7 +67,6 @@ class ReuseSettings:
             _PLACE.check_number(name, getattr(self, name), 0, 1)
         for name in ("host_bytes", "disk_bytes", "contexts", "least_tokens"):
             _PLACE.check_whole(name, getattr(self, name), 1)
-        _PLACE.check_whole("bridge", self.bridge, 0)
         if self.rows_per_step is not None:
             _PLACE.check_whole("rows_per_step", self.rows_per_step, 1)
         if not self.min_ratio <= self.ratio <= self.max_ratio:

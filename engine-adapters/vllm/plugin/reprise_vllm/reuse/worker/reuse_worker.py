@@ -84,7 +84,6 @@ class ReuseWorker:
         self.stored = StoredRows(layers, caches, layout, blocks, rotation, self.store)
         self._disk = None if disk is None else DiskRows(disk, self.store, logger)
         self._rows_per_step = settings.rows_beside(config.scheduler_config.max_num_batched_tokens)
-        self._bridge = settings.bridge
         self._open: deque[OpenLoad] = deque()
         self._loaded: set[str] = set()
         self._moving: tuple[list[Move], Rows] | None = None
@@ -262,7 +261,7 @@ class ReuseWorker:
         load = opened.load
         opened.rows = torch.arange(load.begin, load.end, device=self.device)
         try:
-            opened.rows = rows_to_compute(self.pages, load, opened.tokens, opened.blocks, opened.filled, self._bridge)
+            opened.rows = rows_to_compute(self.pages, load, opened.tokens, opened.blocks, opened.filled)
         except Exception:
             self._logger.exception("reprise: a request's rows could not be chosen, they are all computed")
         return load.asking

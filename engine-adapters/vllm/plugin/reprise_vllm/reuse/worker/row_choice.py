@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import torch
 
 from reprise_reuse.methods import METHODS, Evidence, choose
-from reprise_reuse.runs import bridge
 from reprise_vllm.reuse.messages import Load, Piece
 from reprise_vllm.reuse.worker.evidence import PromptPages, attention_of_question, evidence_of_prefill
 
@@ -40,14 +39,10 @@ class Filled:
 
 
 def rows_to_compute(
-    prompt: PromptPages, load: Load, tokens: torch.Tensor, blocks: torch.Tensor, filled: Filled, gap: int
+    prompt: PromptPages, load: Load, tokens: torch.Tensor, blocks: torch.Tensor, filled: Filled
 ) -> torch.Tensor:
-    """Returns the rows to compute, ascending; int64 [n].
-
-    gap  gaps of at most this many rows between two of them are computed too
-    """
-    chosen = _chosen(prompt, load, tokens, blocks, filled)
-    return bridge(filled.missing | chosen, gap, filled.free | filled.missing).nonzero().flatten()
+    """Returns the rows to compute, ascending; int64 [n]."""
+    return (filled.missing | _chosen(prompt, load, tokens, blocks, filled)).nonzero().flatten()
 
 
 def agree(prompt: PromptPages, filled: Filled) -> Filled:
