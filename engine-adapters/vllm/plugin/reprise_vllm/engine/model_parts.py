@@ -83,6 +83,10 @@ def model_parts(config: "VllmConfig", names: list[str]) -> ModelParts:
             raise NotSupportedError("layers that share keys and values are not supported")
     if len({(layer.num_heads, layer.num_kv_heads, layer.head_size) for layer in layers.values()}) != 1:
         raise NotSupportedError("layers with different numbers or sizes of heads are not supported")
+    # modules that layers share count once for each layer
+    turning = sum(hasattr(one, "cos_sin_cache") for _, one in model.named_modules(remove_duplicate=False))
+    if 0 < turning < len(layers):
+        raise NotSupportedError(f"of {len(layers)} layers only {turning} turn their keys by position")
     return ModelParts(model, layers, _rotary_of(model))
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
+from reprise_reuse.host_store import Rows
 from reprise_vllm.engine.cache_slots import as_blocks, cache_slots
 from reprise_vllm.engine.supported import NotSupportedError
 from reprise_vllm.reuse.messages import Load, Piece, Save
@@ -24,7 +25,7 @@ def prove_reuse(worker: "ReuseWorker", vocabulary: int, block_size: int, blocks:
 
     - stored rows come back at the position where they were computed: bit for bit, or within rounding if stored in fewer
       bits; from the engine's own pages always bit for bit,
-    - keys rotated to another position equal the first layer's keys there (which depend on nothing else), and
+    - keys rotated to another position equal every layer's keys there, and values do not depend on the position, and
     - a prompt whose rows are all recomputed over stored ones has the keys and values of a freshly computed prompt.
     """
     length = 2 * block_size + _SHIFT
@@ -51,6 +52,7 @@ def prove_reuse(worker: "ReuseWorker", vocabulary: int, block_size: int, blocks:
         _fill(worker, tokens, there, in_pages, budget=0)
         if _error(worker, here, there, 0, length) > 0:
             raise NotSupportedError("rows do not come back from the engine's pages as they were")
+        _prove_turns(worker, tokens)
         _compute(worker, moved, here)
         piece = Piece(_SHIFT, _SHIFT + length, slots, _OWNER)
         _fill(worker, moved, there, piece, budget=0)
@@ -62,6 +64,34 @@ def prove_reuse(worker: "ReuseWorker", vocabulary: int, block_size: int, blocks:
             raise NotSupportedError(f"a prompt computed again over stored rows is off by {error:.1e}")
     finally:
         worker.store.forget(torch.from_numpy(slots))
+
+
+def _prove_turns(worker: "ReuseWorker", tokens: np.ndarray) -> None:
+    """Raises `NotSupportedError` unless each layer's keys, turned to another position, are its keys there.
+
+    Each token attends to itself alone, so in every layer nothing but its position differs.
+    """
+    given = torch.from_numpy(tokens).to(worker.device)
+    here = torch.arange(len(tokens), device=worker.device)
+    tables = worker.stored.rotation.tables(torch.full_like(here, _SHIFT))
+    layers = zip(_alone(worker, given, here), _alone(worker, given, here + _SHIFT), strict=True)
+    for number, ((keys, values), (moved_keys, moved_values)) in enumerate(layers):
+        error = _difference(worker.stored.rotation.turn(keys, tables), moved_keys)
+        if max(error, _difference(values, moved_values)) > _tolerance(worker):
+            raise NotSupportedError(f"keys of layer {number} turned to another place are off by {error:.1e}")
+
+
+def _alone(worker: "ReuseWorker", tokens: torch.Tensor, positions: torch.Tensor) -> Rows:
+    """Returns each layer's keys and values of tokens that attend to nothing but themselves."""
+    rows: Rows = []
+    shape = (-1, worker.layer.num_kv_heads, worker.layer.head_size)
+
+    def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        rows.append((k.reshape(shape).clone(), v.reshape(shape).clone()))
+        return rows[-1][1].repeat_interleave(worker.layer.num_heads // worker.layer.num_kv_heads, 1)
+
+    worker.forward.ask(tokens, positions, attend)
+    return rows
 
 
 def compare_with_engine(worker: "ReuseWorker", save: Save) -> None:
