@@ -35,12 +35,12 @@ class KeyRotation:
         cos, sin = tables
         given = keys.float()
         turned = given.clone() if self._dim < keys.shape[-1] else torch.empty_like(given)
-        (x, y), (turned_x, turned_y) = self._pairs(given), self._pairs(turned)
+        (x, y), (turned_x, turned_y) = self.pairs(given), self.pairs(turned)
         torch.mul(x, cos, out=turned_x).addcmul_(y, sin, value=-1)
         torch.mul(y, cos, out=turned_y).addcmul_(x, sin)
         return turned.to(keys.dtype)
 
-    def _pairs(self, keys: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def pairs(self, keys: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Views of the first and second components of the pairs that turn together."""
         if self._is_neox:
             return keys[..., : self._dim // 2], keys[..., self._dim // 2 : self._dim]

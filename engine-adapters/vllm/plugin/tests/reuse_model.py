@@ -49,10 +49,16 @@ class ReusingEngine:
             "kv_role": "kv_both",
             "kv_connector_extra_config": {"reuse": reuse},
         }
-        defaults = {"max_model_len": 2048, "num_gpu_blocks_override": 100, "max_num_batched_tokens": 256}
+        defaults = {
+            "enforce_eager": True,
+            "dtype": "float32",
+            "max_model_len": 2048,
+            "num_gpu_blocks_override": 100,
+            "max_num_batched_tokens": 256,
+        }
         self.llm = LLM(
-            model=str(model), skip_tokenizer_init=True, dtype="float32", block_size=BLOCK,
-            kv_transfer_config=connector, **{"enforce_eager": True, **defaults, **ON_A_GPU, **options},
+            model=str(model), skip_tokenizer_init=True, block_size=BLOCK,
+            kv_transfer_config=connector, **{**defaults, **ON_A_GPU, **options},
         )  # fmt: skip
         self.core = self.llm.llm_engine.engine_core.engine_core
         self.side = self.core.scheduler.connector._on_scheduler

@@ -77,6 +77,8 @@ def model_parts(config: "VllmConfig", names: list[str]) -> ModelParts:
                 raise NotSupportedError(f"the attention of {name} has no {wanted}")
         if getattr(layer.impl, "alibi_slopes", None) is not None:
             raise NotSupportedError("ALiBi is not supported: keys that carry no position cannot be turned")
+        if getattr(layer.impl, "logits_soft_cap", None):
+            raise NotSupportedError("capped attention logits are not supported: the question's attention has no cap")
         if getattr(layer.impl, "sinks", None) is not None:
             raise NotSupportedError("attention sinks are not supported")
         if getattr(layer, "kv_sharing_target_layer_name", None) is not None:

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-import pytest
 import torch
 from reuse_model import VOCABULARY, ReusingEngine, make_model
+from vllm.model_executor.layers.attention import Attention
 from vllm.model_executor.models.llama import LlamaAttention
 
 
@@ -40,3 +40,36 @@ def test_a_layer_that_has_a_rotary_embedding_and_does_not_use_it_is_refused(tmp_
 
     monkeypatch.setattr(LlamaAttention, "forward", forward)
     assert "keys of layer 1 turned to another place are off" in refusal_of(make_model(tmp_path))
+
+
+def test_keys_that_are_normed_after_they_are_turned_are_refused_in_half_precision_too(tmp_path, monkeypatch):
+    turn = LlamaAttention._init_rotary_emb
+
+    def norm_after(self: LlamaAttention, *arguments: object, **named: object) -> None:
+        turn(self, *arguments, **named)
+        # two dimensions are much larger than the others, as in many models, and hardly turn
+        rotary, weights = self.rotary_emb.forward, torch.linspace(0.85, 1.15, self.head_dim)
+        weights[[self.head_dim // 2 - 1, -1]] = 12
+
+        def forward(positions: torch.Tensor, q: torch.Tensor, k: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            q, k = rotary(positions, q, k)
+            heads = k.float().unflatten(-1, (-1, self.head_dim))
+            heads = heads * heads.square().mean(-1, keepdim=True).rsqrt() * weights
+            return q, heads.flatten(-2).to(k.dtype)
+
+        monkeypatch.setattr(self.rotary_emb, "forward", forward)
+
+    monkeypatch.setattr(LlamaAttention, "_init_rotary_emb", norm_after)
+    assert "turned to another place are off" in refusal_of(make_model(tmp_path), dtype="bfloat16")
+
+
+def test_half_precision_alone_is_no_reason_to_refuse(tmp_path):
+    assert refusal_of(make_model(tmp_path), dtype="bfloat16") is None
+
+
+def test_capped_logits_are_refused(tmp_path, monkeypatch):
+    begin = Attention.__init__
+    monkeypatch.setattr(
+        Attention, "__init__", lambda self, *given, **named: begin(self, *given, logits_soft_cap=30.0, **named)
+    )
+    assert "capped attention logits" in refusal_of(make_model(tmp_path))

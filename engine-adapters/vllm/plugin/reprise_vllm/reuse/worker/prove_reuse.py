@@ -76,8 +76,14 @@ def _prove_turns(worker: "ReuseWorker", tokens: np.ndarray) -> None:
     tables = worker.stored.rotation.tables(torch.full_like(here, _SHIFT))
     layers = zip(_alone(worker, given, here), _alone(worker, given, here + _SHIFT), strict=True)
     for number, ((keys, values), (moved_keys, moved_values)) in enumerate(layers):
-        error = _difference(worker.stored.rotation.turn(keys, tables), moved_keys)
-        if max(error, _difference(values, moved_values)) > _tolerance(worker):
+        turned = worker.stored.rotation.turn(keys, tables)
+        # each pair of dimensions by itself, so that a large one hides nothing; values do not turn
+        apart, whole = (
+            torch.stack(worker.stored.rotation.pairs(one.float().square().sum((0, 1)))).sum(0)
+            for one in (turned - moved_keys, moved_keys)
+        )
+        error = max(float((apart / whole.clamp(min=1e-18)).max().sqrt()), _difference(turned, moved_keys))
+        if max(error, _difference(values, moved_values)) > max(1e-3, 8 * torch.finfo(keys.dtype).eps):
             raise NotSupportedError(f"keys of layer {number} turned to another place are off by {error:.1e}")
 
 
