@@ -271,6 +271,18 @@ def test_requests_that_are_served_as_stock_are_counted_by_their_reason(engine, o
     assert counts["stock", reason] == 1 and ("tokens", "reused") not in counts
 
 
+@pytest.mark.parametrize("side", ["do_remote_decode", "do_remote_prefill"])
+def test_of_a_request_that_two_engines_share_nothing_is_reused_and_nothing_stored(engine, side):
+    engine.ask([FIRST])
+    engine.counts()
+    wish = engine.sampling({"reuse": 0})
+    wish.extra_args["kv_transfer_params"][side] = True
+    engine.llm.generate([{"prompt_token_ids": OTHER, "cache_salt": "t"}], wish, use_tqdm=False)
+    counts = engine.counts()
+    assert counts["stock", "transferred"] == 1 and counts["tokens", "reused"] == 0
+    assert counts["segments", "stored"] == 0
+
+
 def test_a_segment_is_averaged_over_the_contexts_in_which_it_is_computed(engine):
     for order in ([0, 1, 2], [2, 1, 3], [3, 1, 0], [4, 1, 5]):
         engine.ask([prompt(order)], {"reuse": "off"})

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from vllm.v1.request import Request
 
 
+_TRANSFERS = {"do_remote_decode", "do_remote_prefill"}
+
+
 @dataclass(frozen=True, slots=True)
 class Wish:
     """`kv_transfer_params: {"reprise": {"reuse": "off" | RATIO, "spans": [[start, end], …]}}`"""
@@ -50,7 +53,7 @@ def read_wish(params: Any, settings: ReuseSettings, prompt_tokens: int) -> Wish:
 
 def why_stock(request: "Request") -> str | None:
     """Returns why the request must be served without reuse, whatever it wishes, or None if it need not be."""
-    sampling = request.sampling_params
+    sampling, params = request.sampling_params, request.kv_transfer_params
     reasons = {
         "pooling": sampling is None,
         "prompt_logprobs": sampling is not None and sampling.prompt_logprobs is not None,
@@ -58,6 +61,9 @@ def why_stock(request: "Request") -> str | None:
         "embeddings": request.prompt_token_ids is None or request.prompt_embeds is not None,
         "streamed_input": request.resumable,
         "cache_not_read": request.skip_reading_prefix_cache,
+        # another engine gets its rows, or gives them, under the hashes of exact ones
+        "transferred": isinstance(params, dict)
+        and bool(_TRANSFERS & {name for name, is_on in params.items() if is_on}),
     }
     return next((reason for reason, holds in reasons.items() if holds), None)
 
