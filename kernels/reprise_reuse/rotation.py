@@ -24,6 +24,11 @@ class KeyRotation:
         """How many positions the tables cover."""
         return len(self._cos)
 
+    @property
+    def device(self) -> torch.device:
+        """Where the tables are."""
+        return self._cos.device
+
     def tables(self, distances: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Cosines and sines [n, 1, R / 2] for turns by `distances` (int64 [n]), the same for all layers and heads."""
         sign = distances.sign().clamp(min=-1)[:, None, None]

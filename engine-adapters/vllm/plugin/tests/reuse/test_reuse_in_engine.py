@@ -283,7 +283,8 @@ def test_of_a_request_that_two_engines_share_nothing_is_reused_and_nothing_store
     assert counts["segments", "stored"] == 0
 
 
-def test_a_segment_is_averaged_over_the_contexts_in_which_it_is_computed(engine):
+def test_a_segment_is_averaged_over_the_contexts_in_which_it_is_computed(engine, monkeypatch):
+    monkeypatch.setattr(engine.reuse._storing, "_rows_per_step", 4096)
     for order in ([0, 1, 2], [2, 1, 3], [3, 1, 0], [4, 1, 5]):
         engine.ask([prompt(order)], {"reuse": "off"})
     averaged = max(engine.reuse._catalogue._segments.values(), key=lambda one: len(one.prefixes))
@@ -293,6 +294,23 @@ def test_a_segment_is_averaged_over_the_contexts_in_which_it_is_computed(engine)
     engine.tokens_by_kind()
     answer = engine.ask([prompt([5, 1, 2], question=4)], {"reuse": 1.0})[0]
     assert said(answer) == said(full_attention(engine, prompt([5, 1, 2], question=4)))
+
+
+def test_no_more_rows_are_averaged_in_a_step_than_may_be_computed_beside_it(engine, monkeypatch):
+    engine.ask([FIRST])
+    averaged = []
+
+    def saving(step: Any) -> None:
+        averaged.append([one.end - one.start for save in step.saves for one in save.pieces if one.is_average])
+        save(step)
+
+    save = engine.worker.save
+    monkeypatch.setattr(engine.worker, "save", saving)
+    for order in ([5, 4, 3, 2, 1, 0], [1, 3, 0, 2, 4, 5]):
+        engine.ask([prompt(order)], {"reuse": "off"})
+    assert sum(map(len, averaged)) >= 2
+    # one segment may be longer than that
+    assert all(len(of_step) <= 1 or sum(of_step) <= 96 for of_step in averaged)
 
 
 def test_segments_that_left_host_memory_come_back_from_disk(engine):

@@ -44,7 +44,7 @@ class ReuseScheduler:
             limits.host_tokens, limits.disk_tokens, first_name=time.time_ns(), block_size=limits.block_size
         )
         self._pages = PageTier(self._catalogue, limits.block_size)
-        self._storing = Storing(self._catalogue, self._pages, settings.contexts, line_ends)
+        self._storing = Storing(self._catalogue, self._pages, settings.contexts, limits.rows_per_step, line_ends)
         self._continuations = Continuations(limits.device_blocks, limits.block_size)
         self._pool: BlockPool | None = None
         self._logger = logger

@@ -32,11 +32,19 @@ class Computed:
 class Storing:
     """Adds new segments from prompts to the catalogue, each run of tokens once."""
 
-    def __init__(self, catalogue: Catalogue, pages: PageTier, contexts: int, line_ends: Collection[int]) -> None:
-        """contexts: most contexts that a segment's mean covers; line_ends: tokens after which a segment may end."""
+    def __init__(
+        self, catalogue: Catalogue, pages: PageTier, contexts: int, rows_per_step: int, line_ends: Collection[int]
+    ) -> None:
+        """
+        contexts       most contexts that a segment's mean covers
+        rows_per_step  most rows to average in a step, unless a single segment has more
+        line_ends      tokens after which a segment may end
+        """
         self._catalogue = catalogue
         self._pages = pages
         self._contexts = contexts
+        self._rows_per_step = rows_per_step
+        self._averaged = 0
         self._line_ends = line_ends
         # owners of the segments that this step's forward computes
         self._under_way: set[int] = set()
@@ -58,6 +66,7 @@ class Storing:
 
     def end_step(self) -> None:
         """Forgets what belongs to the current step."""
+        self._averaged = 0
         self._under_way.clear()
         self.changed.clear()
 
@@ -103,6 +112,8 @@ class Storing:
             is_better = segment.position < LEAST_CONTEXT
             if not is_better and len(segment.prefixes) >= self._contexts:
                 continue
+            if not is_better and self._averaged and self._averaged + match.length > self._rows_per_step:
+                continue
             if segment.pages is not None:
                 if is_better and match.end <= len(pages):
                     self._catalogue.place(segment, pages[match.start : match.end])
@@ -111,6 +122,7 @@ class Storing:
                     continue
             if is_better:
                 segment.position, segment.prefixes, segment.is_exact = match.start, [], True
+            self._averaged += 0 if is_better else match.length
             segment.prefixes.append(prefix)
             self.counts["averaged"] += 1
             self.changed.append(segment)
