@@ -153,13 +153,15 @@ class WorkerReport(KVConnectorWorkerMetadata):
     """size of the files that a rank left alone at its start; of several ranks, the largest"""
     lost: set[int] = field(default_factory=set)
     """segments whose rows are missing on some rank"""
+    faults: Counter[str] = field(default_factory=Counter)
+    """faults that were contained, by what failed"""
     pages: PageReport | None = None
     """from the first rank that reported: ranks may choose different pages, but read equally many"""
 
     @property
     def is_empty(self) -> bool:
         of_files = (self.fetched, self.written, self.restored, self.refused, self.unwritten)
-        return not any((self.ready, self.refusals, *of_files, self.lost, self.pages))
+        return not any((self.ready, self.refusals, *of_files, self.lost, self.faults, self.pages))
 
     def restored_on_all(self, ranks: int) -> list[tuple[DiskFile, np.ndarray]]:
         """Returns the segments that every rank has restored."""
@@ -179,6 +181,7 @@ class WorkerReport(KVConnectorWorkerMetadata):
             self.unwritten + other.unwritten,
             max(self.unused_bytes, other.unused_bytes),
             self.lost | other.lost,
+            self.faults + other.faults,
             self.pages or other.pages,
         )
 

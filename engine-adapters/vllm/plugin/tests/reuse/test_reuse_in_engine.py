@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from listening import listening
 from receiver import Receiver
 from reuse_model import BLOCK, ReusingEngine, make_model
 from reuse_prompts import (
@@ -44,6 +45,8 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReusingEngine]:
 @pytest.fixture(autouse=True)
 def nothing_is_cached(engine: ReusingEngine) -> None:
     engine.reset()
+    engine.reuse.refusal = None
+    engine.worker._faults._score = 0
 
 
 def test_the_engine_has_proved_that_it_can_reuse(engine):
@@ -228,6 +231,34 @@ def test_whatever_fails_the_answer_is_that_of_full_attention(engine, monkeypatch
     expected = full_attention(engine, OTHER)
     fault(engine, monkeypatch)
     answer = engine.ask([OTHER], {"reuse": 0.4})[0]
+    assert said(answer) == said(expected) and difference(answer, expected) < 1e-3
+
+
+def test_faults_that_keep_coming_end_reuse_with_one_line_and_are_counted(engine, monkeypatch, caplog):
+    with monkeypatch.context() as faulty, listening(caplog):
+        for number in range(6):
+            engine.ask([prompt([0, 1, 2, 3, 4, 5], question=30 + number)], {"reuse": "off"}, tokens=1)
+            fail_at_computing(engine, faulty)
+            engine.ask([prompt([5, 3, 1, 4, 2, 0], question=40 + number)], {"reuse": 0.5}, tokens=1)
+            faulty.undo()
+    counts = engine.counts()
+    assert counts["faults", "computing"] == 3
+    assert engine.reuse.refusal == "computing failed again and again"
+    assert caplog.text.count("computing failed again and again") == 1
+    assert counts["stock", "refused"] >= 1
+
+
+def test_what_must_be_computed_unexpectedly_stays_within_what_may_be_computed_beside_a_step(engine, monkeypatch):
+    monkeypatch.setattr(engine.reuse, "_limits", engine.reuse._limits._replace(rows_per_step=4096))
+    engine.ask([FIRST])
+    expected = full_attention(engine, OTHER)
+    computed, compute = [], engine.worker.forward.compute
+    monkeypatch.setattr(
+        engine.worker.forward, "compute", lambda t, rows, b: (computed.append(len(rows)), compute(t, rows, b))
+    )
+    lose_rows(engine, monkeypatch)
+    answer = engine.ask([OTHER], {"reuse": 0})[0]
+    assert sum(computed) <= 96
     assert said(answer) == said(expected) and difference(answer, expected) < 1e-3
 
 

@@ -183,6 +183,8 @@ class ReuseScheduler:
         self._disk.heard(report, self._step)
         self.counts["segments", "refused"] += report.refused
         self.counts["segments", "unwritten"] += report.unwritten
+        for what, count in report.faults.items():
+            self.counts["faults", what] += count
         for owner in report.lost:
             for segment in self._catalogue.owned_by(owner):
                 segment.is_fetching = False

@@ -3,7 +3,6 @@
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from logging import Logger
 from typing import TYPE_CHECKING
 
@@ -23,25 +22,14 @@ from reprise_vllm.reuse.disk.disk_tier import DiskTier
 from reprise_vllm.reuse.messages import Load, Move, ReuseStep, Save, WorkerReport
 from reprise_vllm.reuse.settings import ReuseSettings
 from reprise_vllm.reuse.worker.evidence import PromptPages
+from reprise_vllm.reuse.worker.faults import Faults
 from reprise_vllm.reuse.worker.prove_reuse import compare_with_engine
-from reprise_vllm.reuse.worker.row_choice import Filled, agree, rows_to_compute
+from reprise_vllm.reuse.worker.row_choice import Filled, OpenLoad, agree, rows_to_compute
 from reprise_vllm.reuse.worker.stored_rows import StoredRows
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
     from vllm.v1.kv_cache_interface import AttentionSpec
-
-
-@dataclass(slots=True)
-class OpenLoad:
-    """A load with rows that still have to be computed."""
-
-    load: Load
-    tokens: torch.Tensor
-    blocks: torch.Tensor
-    filled: Filled
-    rows: torch.Tensor | None = None
-    """int64 [n], ascending: still to be computed; None: not chosen yet"""
 
 
 class ReuseWorker:
@@ -91,6 +79,7 @@ class ReuseWorker:
         self._failed_blocks: set[int] = set()
         self._is_compared = False
         self._logger = logger
+        self._faults = Faults(logger)
         self.report = WorkerReport()
 
     @torch.inference_mode()
@@ -132,9 +121,17 @@ class ReuseWorker:
 
     @torch.inference_mode()
     def load_now(self, load: Load) -> int:
-        """Fills all rows of a load. Returns the cost in computed rows, including that of choosing them."""
+        """Fills all rows of a load. Returns the cost in computed rows, including that of choosing them.
+
+        If more rows must be computed than were promised, and more than beside a step, vLLM computes them in its own
+        steps, as after any failed load.
+        """
         opened = self._begin(load)
         asking = self._choose(opened)
+        promised = load.budget + load.end - load.begin - sum(piece.end - piece.start for piece in load.pieces)
+        if len(opened.rows) > max(promised, self._rows_per_step):
+            self._leave_to_engine(opened)
+            return asking
         return asking + self._compute(opened, load.end)
 
     @torch.inference_mode()
@@ -163,7 +160,7 @@ class ReuseWorker:
                     raise RuntimeError("a load of these rows failed in this step")
                 self.stored.save(save)
             except Exception:
-                self._logger.exception("reprise: segments were not stored")
+                self._faults.happened("storing", "segments were not stored", self.report)
                 for piece in save.pieces:
                     self._lose(piece.slots, piece.owner)
         if self._disk is not None:
@@ -217,7 +214,7 @@ class ReuseWorker:
         try:
             filled = self._fill(load, blocks)
         except Exception:
-            self._logger.exception("reprise: a request's rows could not be reused, they are all computed")
+            self._faults.happened("filling", "a request's rows could not be reused, they are all computed", self.report)
             filled = Filled.nothing(load.begin, load.end, self.device)
         return OpenLoad(load, tokens, blocks, agree(self.pages, filled))
 
@@ -248,7 +245,7 @@ class ReuseWorker:
         try:
             yield
         except Exception:
-            self._logger.exception("reprise: segments were not stored")
+            self._faults.happened("storing", "segments were not stored", self.report)
             for move in moves:
                 self._lose(move.slots, move.owner)
 
@@ -264,7 +261,9 @@ class ReuseWorker:
         try:
             opened.rows = rows_to_compute(self.pages, load, opened.tokens, opened.blocks, opened.filled)
         except Exception:
-            self._logger.exception("reprise: a request's rows could not be chosen, they are all computed")
+            self._faults.happened(
+                "choosing", "a request's rows could not be chosen, they are all computed", self.report
+            )
         return load.asking
 
     def _compute(self, opened: OpenLoad, most: int) -> int:
@@ -275,11 +274,19 @@ class ReuseWorker:
         try:
             self.forward.compute(opened.tokens, rows, opened.blocks)
         except Exception:
-            self._logger.exception("reprise: a request's rows could not be computed, vLLM computes them")
-            load = opened.load
-            self._failed_blocks.update(load.blocks[load.begin // self._block_size : -(-load.end // self._block_size)])
-            opened.rows = opened.rows[:0]
+            self._faults.happened(
+                "computing", "a request's rows could not be computed, vLLM computes them", self.report
+            )
+            self._leave_to_engine(opened)
+        else:
+            self._faults.none_happened()
         return len(rows)
+
+    def _leave_to_engine(self, opened: OpenLoad) -> None:
+        """Has vLLM compute the load's rows: they are no more than it would have computed without reuse."""
+        load, size = opened.load, self._block_size
+        self._failed_blocks.update(load.blocks[load.begin // size : -(-load.end // size)])
+        opened.rows = opened.rows[:0]
 
     def _abort(self, request_id: str) -> None:
         for opened in list(self._open):

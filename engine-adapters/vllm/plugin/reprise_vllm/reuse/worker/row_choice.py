@@ -38,6 +38,18 @@ class Filled:
         self.offset[rows] = torch.arange(piece.end - piece.start)
 
 
+@dataclass(slots=True)
+class OpenLoad:
+    """A load with rows that still have to be computed."""
+
+    load: Load
+    tokens: torch.Tensor
+    blocks: torch.Tensor
+    filled: Filled
+    rows: torch.Tensor | None = None
+    """int64 [n], ascending: still to be computed; None: not chosen yet"""
+
+
 def rows_to_compute(
     prompt: PromptPages, load: Load, tokens: torch.Tensor, blocks: torch.Tensor, filled: Filled
 ) -> torch.Tensor:
