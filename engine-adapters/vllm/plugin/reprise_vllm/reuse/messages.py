@@ -87,6 +87,7 @@ class DiskFile:
     namespace: bytes
     position: int
     prefixes: tuple[bytes, ...]
+    users: tuple[bytes, ...]
     is_exact: bool
     owner: int
     """the owner to record for its slots"""

@@ -37,6 +37,8 @@ class Asked:
     request: "Request"
     wish: Wish
     namespace: bytes
+    store: str
+    """which segments it may reuse: a value of the setting `store`"""
     stock_because: str | None
     """why nothing is reused for it; None: it may reuse"""
     claim: Claim | None = None
@@ -63,6 +65,11 @@ class Asked:
     is_counted: bool = False
     is_stored: bool = False
 
+    @property
+    def shared_with(self) -> bytes:
+        """The user who may continue its turn; with `all`, everybody is the same one."""
+        return b"" if self.store == "all" else self.wish.user
+
     def turn(self, block_size: int) -> Turn | None:
         """Returns the turn that a later prompt may continue from, or None if nothing in it is approximate.
 
@@ -74,7 +81,7 @@ class Asked:
         blocks = len(self.public)
         return Turn(
             list(self.request.block_hashes), blocks, self.request.prompt_token_ids[blocks * block_size :],
-            self.private_from // block_size, self.exact_tokens, ratio,
+            self.private_from // block_size, self.exact_tokens, ratio, self.shared_with,
         )  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from reprise_vllm.reuse.scheduler.count_tokens import Counts, count_stock_tokens
 from reprise_vllm.reuse.scheduler.disk_segments import DiskSegments, file_of
 from reprise_vllm.reuse.scheduler.page_tier import PageTier
 from reprise_vllm.reuse.scheduler.storing import Computed, Storing
+from reprise_vllm.reuse.scheduler.users import may_reuse, store_of
 from reprise_vllm.reuse.scheduler.wishes import namespace_of, read_wish, why_stock
 from reprise_vllm.reuse.settings import ReuseSettings
 
@@ -77,7 +78,7 @@ class ReuseScheduler:
         """Registers a new request, and reads what it asks for."""
         wish = read_wish(request.kv_transfer_params, self._settings, request.num_prompt_tokens)
         because = why_stock(request) or wish.stock_because
-        asked = Asked(request, wish, namespace_of(request), because)
+        asked = Asked(request, wish, namespace_of(request), store_of(request.cache_salt, self._settings), because)
         asked.public, asked.salt = list(request.block_hashes), request.cache_salt
         self._asked[request.request_id] = asked
         if because or self.refusal:
@@ -224,7 +225,8 @@ class ReuseScheduler:
 
         If vLLM's cache holds just as much of it from full attention, the lookup stays unchanged.
         """
-        known = self._continuations.find(asked.public, asked.request.prompt_token_ids, asked.wish.ratio)
+        tokens = asked.request.prompt_token_ids
+        known = self._continuations.find(asked.public, tokens, asked.wish.ratio, asked.shared_with)
         if known is not None and not is_cached(self._pool, asked.public[known[1] - 1]):
             asked.earlier, blocks = known
             asked.exact_tokens = asked.earlier.exact_tokens
@@ -242,7 +244,8 @@ class ReuseScheduler:
         """Looks up a prompt in the catalogue. Caches the result: a waiting request is looked up in every step."""
         at = (self._catalogue.version, cached)
         if asked.found is None or asked.found[0] != at:
-            asked.found = (at, self._catalogue.find(asked.namespace, prompt, cached))
+            found = self._catalogue.find(asked.namespace, prompt, cached)
+            asked.found = (at, [one for one in found if may_reuse(one, asked.wish.user, asked.store)])
         return asked.found[1]
 
     def _give_back(self, asked: Asked, claim: Claim) -> None:
@@ -272,7 +275,15 @@ class ReuseScheduler:
 
     def _store(self, asked: Asked, blocks: Sequence[int]) -> None:
         save = self._storing.store(
-            Computed(asked.namespace, prompt_of(asked.request), blocks, asked.exact_tokens, asked.wish.borders)
+            Computed(
+                asked.namespace,
+                prompt_of(asked.request),
+                blocks,
+                asked.exact_tokens,
+                asked.wish.borders,
+                asked.wish.user,
+                asked.store,
+            )
         )
         if save is not None:
             self._step.saves.append(save)

@@ -10,6 +10,7 @@ from reprise_reuse.segments import MIN_STORED, Catalogue, Found, Segment, cut
 from reprise_reuse.segments.segment import prefix_digests
 from reprise_vllm.reuse.messages import Piece, Save
 from reprise_vllm.reuse.scheduler.page_tier import PageTier
+from reprise_vllm.reuse.scheduler.users import PREPROCESSED, may_use
 
 LEAST_CONTEXT = 64
 """a segment's mean covers contexts of at least this many tokens: after fewer, rows look as at a prompt's beginning"""
@@ -27,6 +28,10 @@ class Computed:
     """length of the prefix that full attention computed; None: the whole prompt"""
     borders: Collection[int]
     """where its documents are known to begin or end"""
+    user: bytes
+    """whom its segments belong to"""
+    store: str
+    """which segments that user may reuse: a value of the setting `store`"""
 
 
 class Storing:
@@ -85,7 +90,7 @@ class Storing:
         for start, end in cuts:
             segment = self._catalogue.add(
                 prompt.namespace, prompt.tokens[start:end], start, digests[start], is_exact=end <= exact,
-                pages=pages[start:end] if end <= len(pages) else None,
+                user=prompt.user, pages=pages[start:end] if end <= len(pages) else None,
             )  # fmt: skip
             # a segment just added may have been evicted to make room for the next
             if segment is None or not segment.is_at_hand:
@@ -109,10 +114,17 @@ class Storing:
                 segment = self._catalogue.cut_out(segment, match.offset, match.offset + match.length)
             if segment.position == 0 or prefix in segment.prefixes:
                 continue
-            is_better = segment.position < LEAST_CONTEXT
-            if not is_better and len(segment.prefixes) >= self._contexts:
+            is_known, is_trusted = may_use(segment, prompt.user, prompt.store), PREPROCESSED in segment.users
+            by_others = prompt.user not in segment.users
+            # what everybody trusts is not mixed with anything else
+            if by_others and (is_trusted or (prompt.store == "preprocessed" and prompt.user != PREPROCESSED)):
                 continue
-            if not is_better and self._averaged and self._averaged + match.length > self._rows_per_step:
+            is_better = segment.position < LEAST_CONTEXT or (by_others and prompt.user == PREPROCESSED)
+            # until no user dominates the mean, others add to it
+            if not is_better and is_known and len(segment.prefixes) >= self._contexts:
+                continue
+            is_limited = not is_better and prompt.user != PREPROCESSED
+            if is_limited and self._averaged and self._averaged + match.length > self._rows_per_step:
                 continue
             if segment.pages is not None:
                 if is_better and match.end <= len(pages):
@@ -121,9 +133,10 @@ class Storing:
                     # pages hold what one request computed, so a mean needs room in host memory
                     continue
             if is_better:
-                segment.position, segment.prefixes, segment.is_exact = match.start, [], True
+                segment.position, segment.prefixes, segment.users, segment.is_exact = match.start, [], [], True
             self._averaged += 0 if is_better else match.length
             segment.prefixes.append(prefix)
+            segment.users.append(prompt.user)
             self.counts["averaged"] += 1
             self.changed.append(segment)
             yield Piece(
