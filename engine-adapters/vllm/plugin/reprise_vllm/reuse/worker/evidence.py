@@ -87,11 +87,19 @@ def attend_to_copies(
 
     def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
         keys, values = prompt.rows_of(layer, blocks, 0, end)
-        keys = torch.cat((keys.permute(1, 2, 0), as_rows(k, keys).permute(1, 2, 0)), 2)
-        values = torch.cat((values.transpose(0, 1), as_rows(v, values).transpose(0, 1)), 1)
-        weights, output = attend_over(q, keys, values, scale=prompt.scale, sees=sees)
-        scores[layer] = weights[..., :end].sum((0, 1))
-        return output
+        own_keys, own_values, queries = as_rows(k, keys), as_rows(v, values), q.view(count, keys.shape[1], -1)
+        outputs = []
+        # one head after the other: vLLM's accounting leaves no room for the weights of all
+        for head in range(keys.shape[1]):
+            weights, output = attend_over(
+                queries[:, head],
+                torch.cat((keys[:, head], own_keys[:, head])).T[None],
+                torch.cat((values[:, head], own_values[:, head]))[None],
+                scale=prompt.scale, sees=sees,
+            )  # fmt: skip
+            scores[layer] += weights[..., :end].sum((0, 1))
+            outputs.append(output)
+        return torch.cat(outputs, 1)
 
     return attend
 
