@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 _OWNER = -2
 _SHIFT = 7
-_COMPARED = 256
-"""rows of a prompt that are compared with the engine's"""
+_COMPARED = 32
+"""last rows of a prompt that are compared with the engine's, which always computes them itself"""
 
 
 def prove_reuse(worker: "ReuseWorker", vocabulary: int, block_size: int, blocks: int) -> None:
@@ -103,22 +103,25 @@ def _alone(worker: "ReuseWorker", tokens: torch.Tensor, positions: torch.Tensor)
 def compare_with_engine(worker: "ReuseWorker", save: Save) -> None:
     """Raises `NotSupportedError` unless our forwards give the keys and values that the engine's own step produced.
 
-    Runs the first prompt that the engine has computed through the model again, with plain attention and without writing
-    pages. This compares what all our forwards have in common with vLLM's.
+    Runs the end of the first prompt that the engine has computed through the model again, with plain attention to its
+    pages and without writing any. This compares what all our forwards have in common with vLLM's, also if what comes
+    before these rows was loaded.
     """
-    count = min(len(save.tokens), _COMPARED)
-    blocks, at = as_blocks(save.blocks, worker.device), torch.arange(count, device=worker.device)
+    length = len(save.tokens)
+    begin = max(0, length - _COMPARED)
+    count, blocks = length - begin, as_blocks(save.blocks, worker.device)
+    at = torch.arange(begin, length, device=worker.device)
     sees = torch.ones(count, count, dtype=torch.bool, device=worker.device).tril()
     worst = 0.0
 
     def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
         nonlocal worst
-        keys, values = worker.pages.rows_of(layer, blocks, 0, count)
-        for ours, engines in ((as_rows(k, keys), keys), (as_rows(v, values), values)):
+        keys, values = worker.pages.rows_of(layer, blocks, 0, length)
+        for ours, engines in ((as_rows(k, keys), keys[begin:]), (as_rows(v, values), values[begin:])):
             worst = max(worst, _difference(ours, engines))
         return attend_over(q, keys.permute(1, 2, 0), values.transpose(0, 1), scale=worker.pages.scale, sees=sees)[1]
 
-    worker.forward.ask(torch.from_numpy(save.tokens[:count]).to(worker.device), at, attend)
+    worker.forward.ask(torch.from_numpy(save.tokens[begin:]).to(worker.device), at, attend)
     if worst > _tolerance(worker):
         raise NotSupportedError(f"rows that vLLM has computed come out different here, by {worst:.1e}")
 

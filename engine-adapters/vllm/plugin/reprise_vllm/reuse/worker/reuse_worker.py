@@ -106,8 +106,6 @@ class ReuseWorker:
             self._abort(request_id)
         budget = self._rows_per_step
         for load in step.loads:
-            # reused rows are no reference for the comparison with the engine
-            self._is_compared = True
             if load.is_asynchronous:
                 self._open.append(self._begin(load))
             else:
