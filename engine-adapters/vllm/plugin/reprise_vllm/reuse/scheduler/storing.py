@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reprise_reuse.segments import MIN_STORED, Catalogue, Found, Segment, cut
+from reprise_reuse.segments import MIN_MATCH, MIN_STORED, Catalogue, Found, Segment, cut
 from reprise_reuse.segments.segment import prefix_digests
 from reprise_vllm.reuse.messages import Piece, Save
 from reprise_vllm.reuse.scheduler.page_tier import PageTier
@@ -83,7 +83,8 @@ class Storing:
             piece
             for begin, end in _gaps(found, length)
             for piece in cut(tokens, begin, end, self._line_ends, borders)
-            if piece[1] - piece[0] >= MIN_STORED
+            # behind the kept pages, what is never found alone is not worth a copy in every layer before the answer
+            if piece[1] - piece[0] >= (MIN_MATCH if 0 < len(pages) <= piece[0] else MIN_STORED)
         ]
         digests = prefix_digests(prompt.tokens, (start for start, _ in cuts))
         exact = length if prompt.exact_tokens is None else prompt.exact_tokens
