@@ -29,7 +29,11 @@ _ROTARY = (
 def remember_runner() -> None:
     """Makes model runners of this process register themselves: connectors get no model. May be called twice."""
     for name in _RUNNERS:
-        runner = getattr(import_module(name), "GPUModelRunner", None)
+        try:
+            runner = getattr(import_module(name), "GPUModelRunner", None)
+        except ImportError:
+            # of the two runners a vLLM may have only one
+            continue
         initialize = getattr(runner, "initialize_kv_cache", None)
         if initialize is None or getattr(initialize, "is_reprises", False):
             continue
