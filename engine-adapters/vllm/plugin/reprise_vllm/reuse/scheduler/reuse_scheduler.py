@@ -95,6 +95,10 @@ class ReuseScheduler:
         if asked is None or asked.stock_because or not self.is_ready:
             return 0, False
         asked.cached = cached
+        if asked.claim is not None:
+            # vLLM had no room for the last one
+            self._give_back(asked, asked.claim)
+            asked.claim = None
         if asked.earlier is not None and cached <= asked.earlier.exact_tokens and request.num_preemptions == 0:
             self._go_back(asked)
         prompt = prompt_of(request)
