@@ -262,6 +262,23 @@ def test_what_must_be_computed_unexpectedly_stays_within_what_may_be_computed_be
     assert said(answer) == said(expected) and difference(answer, expected) < 1e-3
 
 
+@pytest.mark.parametrize("fault", [lose_rows, fail_at_computing])
+@pytest.mark.parametrize("rows_per_step", [4096, 96], ids=["in one step", "in slices"])
+def test_what_was_claimed_and_could_not_be_reused_is_not_counted_as_reused(engine, monkeypatch, fault, rows_per_step):
+    monkeypatch.setattr(engine.reuse, "_limits", engine.reuse._limits._replace(rows_per_step=rows_per_step))
+    report_in_usage()
+    engine.ask([FIRST])
+    engine.tokens_by_kind()
+    fault(engine, monkeypatch)
+    asked = {"prompt_token_ids": OTHER, "cache_salt": "t"}
+    (output,) = engine.llm.generate([asked], engine.sampling({"reuse": 0.4}), use_tqdm=False)
+    counts = engine.tokens_by_kind()
+    # the system prompt is vLLM's own hit
+    assert counts == {"exact": SYSTEM, "cold": len(OTHER) - SYSTEM}
+    if fault is fail_at_computing:
+        assert output.num_cached_tokens.details == {"cached_tokens": SYSTEM}
+
+
 def test_a_fault_in_claiming_ends_reuse_and_nothing_else(engine, monkeypatch):
     engine.ask([FIRST])
     expected = full_attention(engine, OTHER)

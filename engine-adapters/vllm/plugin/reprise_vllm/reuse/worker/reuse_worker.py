@@ -19,7 +19,7 @@ from reprise_vllm.engine.nested_forward import NestedForward
 from reprise_vllm.engine.page_layout import PageLayout
 from reprise_vllm.reuse.disk.disk_rows import DiskRows
 from reprise_vllm.reuse.disk.disk_tier import DiskTier
-from reprise_vllm.reuse.messages import Load, Move, ReuseStep, Save, WorkerReport
+from reprise_vllm.reuse.messages import Load, Move, ReuseStep, Save, WorkerReport, meet
 from reprise_vllm.reuse.settings import ReuseSettings
 from reprise_vllm.reuse.worker.evidence import PromptPages
 from reprise_vllm.reuse.worker.faults import Faults
@@ -89,7 +89,7 @@ class ReuseWorker:
         if not moves:
             return
         with self._or_lose(moves):
-            if _meet(moves, step.loads):
+            if meet(moves, step.loads):
                 self._moving = moves, self.stored.read(moves)
             else:
                 self.stored.move(moves)
@@ -223,7 +223,9 @@ class ReuseWorker:
             if self.stored.holds(piece, load.tokens[piece.start : piece.end]):
                 held.append(piece)
                 filled.take(piece, self.stored.spread(piece))
-            elif piece.pages is None or not load.is_asynchronous:
+                continue
+            self.report.missed[load.request_id] += piece.end - piece.start
+            if piece.pages is None or not load.is_asynchronous:
                 self.report.lost.add(piece.owner)
             # else: its pages may have been handed out after the claim and overwritten by this step's forward
         if held:
@@ -283,6 +285,7 @@ class ReuseWorker:
     def _leave_to_engine(self, opened: OpenLoad) -> None:
         """Has vLLM compute the load's rows: they are no more than it would have computed without reuse."""
         load, size = opened.load, self._block_size
+        self.report.missed[load.request_id] = load.end - load.begin
         self._failed_blocks.update(load.blocks[load.begin // size : -(-load.end // size)])
         opened.rows = opened.rows[:0]
 
@@ -291,11 +294,3 @@ class ReuseWorker:
             if opened.load.request_id == request_id:
                 self._open.remove(opened)
                 self._loaded.add(request_id)
-
-
-def _meet(moves: Sequence[Move], loads: Sequence[Load]) -> bool:
-    """Whether a load reads host memory slots that a move will write."""
-    loaded = [piece.slots for load in loads for piece in load.pieces if piece.slots is not None]
-    if not loaded:
-        return False
-    return bool(np.isin(np.concatenate([move.slots for move in moves]), np.concatenate(loaded)).any())
