@@ -242,7 +242,7 @@ def test_faults_that_keep_coming_end_reuse_with_one_line_and_are_counted(engine,
             engine.ask([prompt([5, 3, 1, 4, 2, 0], question=40 + number)], {"reuse": 0.5}, tokens=1)
             faulty.undo()
     counts = engine.counts()
-    assert counts["faults", "computing"] == 3
+    assert {what: count for what, count in counts.items() if what[0] == "faults"} == {("faults", "computing"): 3}
     assert engine.reuse.refusal == "computing failed again and again"
     assert caplog.text.count("computing failed again and again") == 1
     assert counts["stock", "refused"] >= 1
