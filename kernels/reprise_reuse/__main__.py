@@ -24,7 +24,10 @@ def _run(arguments: list[str] | None) -> int:
     options = read_options(arguments, str(__doc__))
     documents = read_corpus(options.corpus)
     prompts = prompts_of(make_windows(documents, options), options.template, options.system)
-    engine = HttpEngine(options.engine, options.model, options.salt, options.api_key, only_idle=options.idle)
+    engine = HttpEngine(
+        options.engine, options.model, options.salt, options.api_key, only_idle=options.idle,
+        preprocess_key=options.key,
+    )  # fmt: skip
     engine.check()
     done = Done(options.state, engine.key)
     if options.again:

@@ -1,6 +1,7 @@
 """Rows of keys and values in host memory, by slot."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import torch
@@ -104,19 +105,23 @@ class HostStore:
         device = torch.device(device)
         return self._keys.get(layer, slots, device), self._values.get(layer, slots, device)
 
-    def average(self, slots: torch.Tensor, positions: torch.Tensor, rows: Rows) -> None:
-        """Averages in the rows of all layers from one more context, computed at `positions` (int64 [n])."""
-        seen = self._contexts[slots].float()
+    def average(self, slots: torch.Tensor, positions: torch.Tensor, rows: Iterable[KeysAndValues]) -> None:
+        """Averages in the rows of one more context, computed at `positions` (int64 [n]); on the rotation's device.
+
+        rows  layer by layer, [n, heads, head size]; read one after the other, so that only one layer's are held
+        """
+        device = self._rotation.device
+        seen = self._contexts[slots].float().to(device)
         share = (1 / (seen + 1))[:, None, None]
-        tables = self._rotation.tables(self.positions[slots].long() - positions)
-        squares = torch.zeros(len(slots))
+        tables = self._rotation.tables((self.positions[slots].long() - positions).to(device))
+        squares = torch.zeros(len(slots), device=device)
         for layer, (keys, values) in enumerate(rows):
-            keys = self._rotation.turn(keys.to("cpu").float(), tables)
-            mean_keys, mean_values = (mean.float() for mean in self.get(layer, slots))
-            difference = values.to("cpu").float() - mean_values
+            keys = self._rotation.turn(keys.to(device).float(), tables)
+            mean_keys, mean_values = (mean.float() for mean in self.get(layer, slots, device))
+            difference = values.to(device).float() - mean_values
             squares += difference.square().sum((1, 2))
             self.put(layer, slots, mean_keys + share * (keys - mean_keys), mean_values + share * difference)
-        self._squares[slots] += squares * seen / (seen + 1)
+        self._squares[slots] += (squares * seen / (seen + 1)).cpu()
         self._contexts[slots] += 1
 
     def state(self, slots: torch.Tensor) -> dict[str, torch.Tensor]:

@@ -24,6 +24,11 @@ class KeyRotation:
         """How many positions the tables cover."""
         return len(self._cos)
 
+    @property
+    def device(self) -> torch.device:
+        """Where the tables are."""
+        return self._cos.device
+
     def tables(self, distances: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Cosines and sines [n, 1, R / 2] for turns by `distances` (int64 [n]), the same for all layers and heads."""
         sign = distances.sign().clamp(min=-1)[:, None, None]
@@ -35,12 +40,12 @@ class KeyRotation:
         cos, sin = tables
         given = keys.float()
         turned = given.clone() if self._dim < keys.shape[-1] else torch.empty_like(given)
-        (x, y), (turned_x, turned_y) = self._pairs(given), self._pairs(turned)
+        (x, y), (turned_x, turned_y) = self.pairs(given), self.pairs(turned)
         torch.mul(x, cos, out=turned_x).addcmul_(y, sin, value=-1)
         torch.mul(y, cos, out=turned_y).addcmul_(x, sin)
         return turned.to(keys.dtype)
 
-    def _pairs(self, keys: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def pairs(self, keys: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Views of the first and second components of the pairs that turn together."""
         if self._is_neox:
             return keys[..., : self._dim // 2], keys[..., self._dim // 2 : self._dim]

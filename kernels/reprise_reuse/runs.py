@@ -1,5 +1,6 @@
 """Rows to compute, as runs of neighbours; an engine's attention handles each run as one request."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import torch
@@ -21,12 +22,17 @@ class Runs(NamedTuple):
         return (self.rows[self.starts[1:].long() - 1] + 1).int()
 
 
-def to_runs(mask: torch.Tensor) -> Runs:
-    """Returns the runs of the rows set in `mask` (bool [n])."""
-    rows = mask.nonzero().flatten()
-    begins = _begin_runs(rows)
-    end = torch.tensor([len(rows)], device=rows.device)
-    return Runs(rows, torch.cat((begins.nonzero().flatten(), end)).int())
+def to_passes(rows: torch.Tensor, most_rows: int, most_runs: int) -> Iterator[Runs]:
+    """Yields rows (int64 [n], ascending) in order, in as many parts as an engine's limits on a forward demand.
+
+    A run that is cut in two is two runs: the second attends to the first, so the results are the same.
+    """
+    for part in rows.split(most_rows):
+        starts = [*_begin_runs(part).nonzero().flatten().tolist(), len(part)]
+        for first in range(0, len(starts) - 1, most_runs):
+            of_pass = starts[first : first + most_runs + 1]
+            begin, end = of_pass[0], of_pass[-1]
+            yield Runs(part[begin:end], torch.tensor(of_pass, dtype=torch.int32, device=rows.device) - begin)
 
 
 def affordable(rows: torch.Tensor, budget: int) -> int:
@@ -39,19 +45,6 @@ def affordable(rows: torch.Tensor, budget: int) -> int:
         return len(rows)
     cost = (1 + _begin_runs(rows) * (rows // _KEYS_READ_IN_A_ROWS_TIME)).cumsum(0)
     return max(1, int((cost <= budget).sum()))
-
-
-def bridge(mask: torch.Tensor, gap: int, allowed: torch.Tensor) -> torch.Tensor:
-    """Adds the rows of gaps of at most `gap` rows between set ones, if all of them are `allowed`; bool [n].
-
-    An extra row costs one row's work; one run less saves a pass over the keys before it.
-    """
-    rows = mask.nonzero().flatten()
-    bridged = mask.clone()
-    for left, right in zip(rows[:-1].tolist(), rows[1:].tolist(), strict=True):
-        if 1 < right - left <= gap + 1 and bool(allowed[left + 1 : right].all()):
-            bridged[left + 1 : right] = True
-    return bridged
 
 
 def _begin_runs(rows: torch.Tensor) -> torch.Tensor:

@@ -30,7 +30,11 @@ class NoEngineError(Exception):
 class HttpEngine:
     """Computes prompts through `/v1/completions`, without reuse, so that the stored results are exact."""
 
-    def __init__(self, url: str, model: str | None, salt: str | None, api_key: str | None, *, only_idle: bool) -> None:
+    def __init__(
+        self, url: str, model: str | None, salt: str | None, api_key: str | None, *, only_idle: bool,
+        preprocess_key: str | None = None,
+    ) -> None:  # fmt: skip
+        """preprocess_key: the engine's setting of that name, by which it trusts what is computed here"""
         self._url = url.rstrip("/").removesuffix("/v1")
         self._model = model
         self._salt = salt
@@ -38,6 +42,7 @@ class HttpEngine:
         if api_key:
             self._headers["authorization"] = f"Bearer {api_key}"
         self._only_idle = only_idle
+        self._wish = {"reuse": "off", **({"preprocess": preprocess_key} if preprocess_key else {})}
         self.stores: bool | None = None
         """whether it keeps what it computes; None: not known, since it has no metrics, or has computed nothing yet"""
 
@@ -70,7 +75,7 @@ class HttpEngine:
             self._wait_until_idle()
         body: dict[str, Any] = {
             "model": self._model, "prompt": prompt, "max_tokens": 1,
-            "kv_transfer_params": {"reprise": {"reuse": "off"}},
+            "kv_transfer_params": {"reprise": self._wish},
         }  # fmt: skip
         if self._salt:
             body["cache_salt"] = self._salt

@@ -64,6 +64,7 @@ def _parse(arguments: list[str] | None, about: str) -> argparse.Namespace:
     command.add_argument("--engine", required=True, help="the engine's URL, as http://127.0.0.1:8000")
     command.add_argument("--model", help="as the engine serves it; its only one by default")
     command.add_argument("--api-key", help="sent as a bearer token")
+    command.add_argument("--key", help="the engine's reuse.preprocess_key: all users trust what is computed with it")
     command.add_argument("--salt", help="the cache salt under which requests will come; none by default")
     command.add_argument("--neighbours", choices=["random", "similar"], default="random", help="what stands in front")
     command.add_argument("--contexts", type=int, default=4, help="random: prompts for each document")

@@ -70,7 +70,7 @@ class Catalogue:
 
     def add(
         self, namespace: bytes, tokens: np.ndarray, position: int, prefix: bytes, *, is_exact: bool,
-        pages: np.ndarray | None = None,
+        user: bytes, pages: np.ndarray | None = None,
     ) -> Segment | None:  # fmt: skip
         """Returns a new segment; None if host memory has no room for it.
 
@@ -79,7 +79,7 @@ class Catalogue:
         if pages is None and not self._make_room(len(tokens)):
             return None
         name = self._name()
-        segment = Segment(name, namespace, tokens, None, position, [prefix], is_exact, owner=name, pages=pages)
+        segment = Segment(name, namespace, tokens, None, position, [prefix], [user], is_exact, owner=name, pages=pages)
         if pages is None:
             segment.slots = self._slots.take(len(tokens))
         self._enter(segment)
@@ -140,7 +140,7 @@ class Catalogue:
             made[start] = Segment(
                 self._name(), segment.namespace, tokens[start:stop], _part(slots, start, stop),
                 segment.position + start, segment.prefixes[:] if start == 0 else [b""],
-                segment.is_exact and start == 0, owner=segment.owner, pages=_part(pages, start, stop),
+                segment.users[:], segment.is_exact and start == 0, owner=segment.owner, pages=_part(pages, start, stop),
             )  # fmt: skip
             self._enter(made[start], is_repeated=is_repeated)
         return made[begin]

@@ -25,6 +25,8 @@ class Segment:
     """of its first token when it was first computed; its keys are rotated for this position"""
     prefixes: list[bytes]
     """digests of everything before it, one per context it was computed in; its rows are the mean over these contexts"""
+    users: list[bytes]
+    """who had its contexts computed, one for each: what stood before it may have been written to mislead others"""
     is_exact: bool
     """whether its rows equal full attention after the first of these prefixes"""
     owner: int = -1

@@ -18,7 +18,7 @@ def tokens(seed: int, length: int = 80) -> np.ndarray:
 
 def enter(catalogue: Catalogue, prompt: np.ndarray, start: int, end: int, namespace: bytes = HERE, exact: bool = True):
     prefix = prefix_digests(prompt, [start])[start]
-    return catalogue.add(namespace, prompt[start:end], start, prefix, is_exact=exact)
+    return catalogue.add(namespace, prompt[start:end], start, prefix, is_exact=exact, user=b"")
 
 
 def test_a_segment_is_exact_only_where_it_was_computed_and_behind_the_very_same_tokens():
@@ -70,9 +70,9 @@ def test_the_least_recently_used_leaves_first_and_pinned_ones_stay():
 def test_names_of_earlier_lives_are_not_given_again():
     catalogue = Catalogue(200, disk_tokens=200, first_name=7)
     assert enter(catalogue, tokens(1), 0, 10).name == 7
-    catalogue.restore(Segment(3, HERE, tokens(3), None, 0, [b""], is_exact=True, is_on_disk=True))
+    catalogue.restore(Segment(3, HERE, tokens(3), None, 0, [b""], [b""], is_exact=True, is_on_disk=True))
     with pytest.raises(ValueError, match="segment 7"):
-        catalogue.restore(Segment(7, HERE, tokens(3), None, 0, [b""], is_exact=True, is_on_disk=True))
+        catalogue.restore(Segment(7, HERE, tokens(3), None, 0, [b""], [b""], is_exact=True, is_on_disk=True))
 
 
 def test_what_leaves_host_memory_stays_findable_while_it_is_on_disk():
@@ -84,7 +84,7 @@ def test_what_leaves_host_memory_stays_findable_while_it_is_on_disk():
     assert [found.segment for found in catalogue.find(HERE, tokens(1))] == [first]
     catalogue.written(second)
     assert catalogue.fetch(first) and first.pins == 1 and second.slots is None
-    catalogue.restore(Segment(9, HERE, tokens(3), None, 0, [b""], is_exact=True, is_on_disk=True))
+    catalogue.restore(Segment(9, HERE, tokens(3), None, 0, [b""], [b""], is_exact=True, is_on_disk=True))
     assert catalogue.get(second.name) is None and catalogue.take_dropped_files() == [second.name]
     assert catalogue.take_dropped_files() == []
     assert enter(catalogue, tokens(4), 0, 10).name == 10
@@ -125,7 +125,7 @@ def test_new_texts_keep_a_share_beside_those_that_were_repeated():
 def test_a_segment_leaves_the_pages_with_the_first_of_its_blocks_and_is_brought_to_the_host():
     catalogue = Catalogue(100, block_size=16)
     pages = np.arange(40, 120)
-    segment = catalogue.add(HERE, tokens(1), 0, b"", is_exact=True, pages=pages)
+    segment = catalogue.add(HERE, tokens(1), 0, b"", is_exact=True, user=b"", pages=pages)
     assert segment.slots is None and segment.is_at_hand and catalogue.host_tokens == 0
     assert catalogue.vacate(1) == [] and catalogue.vacate(8) == []
     left = catalogue.vacate(7)
@@ -146,7 +146,7 @@ class Book(RuleBasedStateMachine):
     def add_in_pages(self, length, begin):
         self.seed += 1
         pages = np.arange(begin, begin + length)
-        self.catalogue.add(HERE, tokens(self.seed, length), 0, b"", is_exact=True, pages=pages)
+        self.catalogue.add(HERE, tokens(self.seed, length), 0, b"", is_exact=True, user=b"", pages=pages)
 
     @rule(block=st.integers(0, 40), is_admitted=st.booleans())
     def hand_out(self, block, is_admitted):

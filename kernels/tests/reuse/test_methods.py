@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reprise_reuse.methods import METHODS, Evidence, choose, dependence, favour_runs
-from reprise_reuse.runs import affordable, bridge, to_runs
+from reprise_reuse.runs import Runs, affordable, to_passes
 
 
 def evidence(n: int = 12, spread: torch.Tensor | None = None) -> Evidence:
@@ -76,23 +76,21 @@ def test_the_budget_goes_to_the_best_candidates_and_of_equals_to_the_earlier(sco
     assert set(chosen.nonzero().flatten().tolist()) == set(ranked[:budget])
 
 
-@given(rows=st.sets(st.integers(0, 60)), gap=st.integers(0, 4), barred=st.sets(st.integers(0, 60)))
-def test_bridged_runs_hold_all_rows_none_that_is_barred_and_leave_no_gap_that_could_be_bridged(rows, gap, barred):
-    mask = torch.zeros(61, dtype=torch.bool)
-    mask[list(rows)] = True
-    allowed = torch.ones(61, dtype=torch.bool)
-    allowed[list(barred)] = False
-    bridged = bridge(mask, gap, allowed)
-    assert bool((bridged & mask == mask).all()) and not bool((bridged & ~mask & ~allowed).any())
-    runs = to_runs(bridged)
-    assert runs.rows.tolist() == bridged.nonzero().flatten().tolist()
-    starts = runs.starts.tolist()
-    spans = [runs.rows[a:b].tolist() for a, b in pairwise(starts)]
-    assert all(span == list(range(span[0], span[-1] + 1)) for span in spans)
+def spans_of(runs: Runs) -> list[list[int]]:
+    spans = [runs.rows[a:b].tolist() for a, b in pairwise(runs.starts.tolist())]
     assert runs.ends.tolist() == [span[-1] + 1 for span in spans]
-    for left, right in pairwise(spans):
-        between = range(left[-1] + 1, right[0])
-        assert len(between) > gap or any(row in barred for row in between)
+    return spans
+
+
+@given(rows=st.sets(st.integers(0, 60)), most_rows=st.integers(1, 70), most_runs=st.integers(1, 20))
+def test_passes_hold_all_rows_in_order_as_runs_of_neighbours_within_the_limits(rows, most_rows, most_runs):
+    ascending = torch.tensor(sorted(rows), dtype=torch.int64)
+    passes = [(runs.rows.tolist(), spans_of(runs)) for runs in to_passes(ascending, most_rows, most_runs)]
+    assert [row for of_pass, _ in passes for row in of_pass] == ascending.tolist()
+    for of_pass, spans in passes:
+        assert [row for span in spans for row in span] == of_pass
+        assert len(of_pass) <= most_rows and len(spans) <= most_runs
+        assert all(span == list(range(span[0], span[-1] + 1)) for span in spans)
 
 
 @given(rows=st.sets(st.integers(0, 4000), max_size=60), budget=st.integers(-3, 200))

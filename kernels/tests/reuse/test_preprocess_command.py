@@ -61,6 +61,12 @@ def test_an_engine_is_asked_to_compute_each_prompt_by_full_attention(run, double
     assert {name.lower(): value for name, value in headers.items()}["authorization"] == "Bearer secret"
 
 
+def test_the_engines_key_goes_with_each_prompt(run, double):
+    assert run("--key", "secret")[0] == 0
+    wishes = [body["kv_transfer_params"]["reprise"] for path, body, _ in double.asked if path == "/v1/completions"]
+    assert wishes == [{"reuse": "off", "preprocess": "secret"}] * len(double.prompts)
+
+
 def test_with_idle_nothing_is_computed_while_the_engine_has_other_work(run, double, monkeypatch):
     monkeypatch.setattr(http_engine, "_PAUSE_SECONDS", 0.001)
     double.running = [1, 3, 0, 2]

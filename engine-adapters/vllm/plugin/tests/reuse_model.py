@@ -40,7 +40,10 @@ def make_model(folder: Path, layers: int = 3) -> Path:
 class ReusingEngine:
     """vLLM with the connector, answering token prompts."""
 
-    def __init__(self, model: Path, reuse: dict[str, Any], **options: Any) -> None:
+    def __init__(
+        self, model: Path, reuse: dict[str, Any], *, behind: dict[str, Any] | None = None, **options: Any
+    ) -> None:
+        """behind: a connector that stands before ours in a MultiConnector"""
         from vllm import LLM
 
         connector = {
@@ -49,13 +52,23 @@ class ReusingEngine:
             "kv_role": "kv_both",
             "kv_connector_extra_config": {"reuse": reuse},
         }
-        defaults = {"max_model_len": 2048, "num_gpu_blocks_override": 100, "max_num_batched_tokens": 256}
+        if behind is not None:
+            both = {"connectors": [behind, connector]}
+            connector = {"kv_connector": "MultiConnector", "kv_role": "kv_both", "kv_connector_extra_config": both}
+        defaults = {
+            "enforce_eager": True,
+            "dtype": "float32",
+            "max_model_len": 2048,
+            "num_gpu_blocks_override": 100,
+            "max_num_batched_tokens": 256,
+        }
         self.llm = LLM(
-            model=str(model), skip_tokenizer_init=True, dtype="float32", block_size=BLOCK,
-            kv_transfer_config=connector, **{"enforce_eager": True, **defaults, **ON_A_GPU, **options},
+            model=str(model), skip_tokenizer_init=True, block_size=BLOCK,
+            kv_transfer_config=connector, **{**defaults, **ON_A_GPU, **options},
         )  # fmt: skip
         self.core = self.llm.llm_engine.engine_core.engine_core
-        self.side = self.core.scheduler.connector._on_scheduler
+        connector = self.core.scheduler.connector
+        self.side = (connector if behind is None else connector._connectors[-1])._on_scheduler
         self._counted: Counter[tuple[str, str]] = Counter()
 
     @property

@@ -29,7 +29,11 @@ _ROTARY = (
 def remember_runner() -> None:
     """Makes model runners of this process register themselves: connectors get no model. May be called twice."""
     for name in _RUNNERS:
-        runner = getattr(import_module(name), "GPUModelRunner", None)
+        try:
+            runner = getattr(import_module(name), "GPUModelRunner", None)
+        except ImportError:
+            # of the two runners a vLLM may have only one
+            continue
         initialize = getattr(runner, "initialize_kv_cache", None)
         if initialize is None or getattr(initialize, "is_reprises", False):
             continue
@@ -77,12 +81,18 @@ def model_parts(config: "VllmConfig", names: list[str]) -> ModelParts:
                 raise NotSupportedError(f"the attention of {name} has no {wanted}")
         if getattr(layer.impl, "alibi_slopes", None) is not None:
             raise NotSupportedError("ALiBi is not supported: keys that carry no position cannot be turned")
+        if getattr(layer.impl, "logits_soft_cap", None):
+            raise NotSupportedError("capped attention logits are not supported: the question's attention has no cap")
         if getattr(layer.impl, "sinks", None) is not None:
             raise NotSupportedError("attention sinks are not supported")
         if getattr(layer, "kv_sharing_target_layer_name", None) is not None:
             raise NotSupportedError("layers that share keys and values are not supported")
     if len({(layer.num_heads, layer.num_kv_heads, layer.head_size) for layer in layers.values()}) != 1:
         raise NotSupportedError("layers with different numbers or sizes of heads are not supported")
+    # modules that layers share count once for each layer
+    turning = sum(hasattr(one, "cos_sin_cache") for _, one in model.named_modules(remove_duplicate=False))
+    if 0 < turning < len(layers):
+        raise NotSupportedError(f"of {len(layers)} layers only {turning} turn their keys by position")
     return ModelParts(model, layers, _rotary_of(model))
 
 

@@ -8,7 +8,7 @@ from vllm.distributed.kv_transfer import get_kv_transfer_group
 from vllm.forward_context import set_forward_context
 from vllm.v1.attention.backend import CommonAttentionMetadata
 
-from reprise_reuse.runs import Runs
+from reprise_reuse.runs import Runs, to_passes
 from reprise_vllm.engine.cache_slots import slots_of
 
 if TYPE_CHECKING:
@@ -41,6 +41,9 @@ class NestedForward:
         builder = first.get_attn_backend().get_builder_cls()
         # a separate builder: the engine's builders keep buffers that a running step may still read
         self._builder = builder(spec, self._names, config, self._device)
+        # builders size their buffers for no more requests, and compiled code is made for no more rows
+        self._most_runs = config.scheduler_config.max_num_seqs
+        self._most_rows = config.scheduler_config.max_num_batched_tokens
         self._block_size = spec.block_size
         self._updates_in_forward = first.get_attn_backend().forward_includes_kv_cache_update
         self._attend: Attend | None = None
@@ -48,12 +51,25 @@ class NestedForward:
         for index, layer in enumerate(layers.values()):
             self._intercept(layer, index)
 
-    def compute(self, tokens: torch.Tensor, runs: Runs, blocks: torch.Tensor) -> None:
-        """Computes rows and writes their keys and values to the pages.
+    def compute(self, tokens: torch.Tensor, rows: torch.Tensor, blocks: torch.Tensor) -> None:
+        """Computes rows and writes their keys and values to the pages, in as many passes as the engine's limits demand.
 
         tokens  int32 [n]: the request's
-        blocks  int64 [m]: the request's; earlier rows must already hold what the runs attend to
+        rows    int64 [m], ascending
+        blocks  int64 [b]: the request's; earlier rows must already hold what `rows` attend to
         """
+        for runs in to_passes(rows, self._most_rows, self._most_runs):
+            self._compute(tokens, runs, blocks)
+
+    def ask(self, tokens: torch.Tensor, positions: torch.Tensor, attend: Attend) -> None:
+        """Runs tokens (int32 [n]) at `positions` (int64 [n]) with `attend` instead of attention. Writes no pages."""
+        self._attend = attend
+        try:
+            self._run(tokens, positions, dict.fromkeys(self._names), {}, at=torch.arange(len(tokens)))
+        finally:
+            self._attend = None
+
+    def _compute(self, tokens: torch.Tensor, runs: Runs, blocks: torch.Tensor) -> None:
         rows, device = runs.rows, self._device
         starts = runs.starts.to(device)
         ends = runs.ends.to(device)
@@ -77,14 +93,6 @@ class NestedForward:
         )
         metadata = self._builder.build(0, common)
         self._run(tokens, rows, dict.fromkeys(self._names, metadata), dict.fromkeys(self._names, slots))
-
-    def ask(self, tokens: torch.Tensor, positions: torch.Tensor, attend: Attend) -> None:
-        """Runs tokens (int32 [n]) at `positions` (int64 [n]) with `attend` instead of attention. Writes no pages."""
-        self._attend = attend
-        try:
-            self._run(tokens, positions, dict.fromkeys(self._names), {}, at=torch.arange(len(tokens)))
-        finally:
-            self._attend = None
 
     def _run(
         self,

@@ -1,10 +1,17 @@
 """Which engines reuse at any position supports."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
     from vllm.v1.kv_cache_interface import AttentionSpec, KVCacheConfig
+
+
+_KEYED_BY_HASH = (
+    *("OffloadingConnector", "SimpleCPUOffloadConnector"),
+    # these move what a request's `kv_transfer_params` say, and such requests reuse nothing
+    *("NixlConnector", "NixlPullConnector", "NixlPushConnector"),
+)
 
 
 class NotSupportedError(Exception):
@@ -48,3 +55,17 @@ def check_config(config: "VllmConfig") -> None:
     for what, is_used in spread.items():
         if is_used:
             raise NotSupportedError(f"{what} is not supported")
+
+
+def check_siblings(group: Any) -> None:
+    """Raises `NotSupportedError` if a connector beside ours may store approximate rows as if they were exact.
+
+    Ours gives such blocks hashes that no other request can have. A connector that names what it stores by tokens, as
+    LMCache does, ignores them. So only those are accepted that are known to name it by hash or to move what was asked.
+    """
+    for one in getattr(group, "_connectors", ()):
+        kind = type(one)
+        if kind.__name__ not in _KEYED_BY_HASH and not kind.__module__.startswith("reprise_vllm."):
+            raise NotSupportedError(
+                f"{kind.__name__} beside it in MultiConnector may store approximate keys and values by their tokens"
+            )

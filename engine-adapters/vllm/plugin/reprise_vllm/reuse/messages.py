@@ -78,6 +78,14 @@ class Move:
     owner: int
 
 
+def meet(moves: Sequence[Move], loads: Sequence[Load]) -> bool:
+    """Whether a load reads host memory slots that a move will write."""
+    loaded = [piece.slots for load in loads for piece in load.pieces if piece.slots is not None]
+    if not loaded:
+        return False
+    return bool(np.isin(np.concatenate([move.slots for move in moves]), np.concatenate(loaded)).any())
+
+
 @dataclass(frozen=True, slots=True)
 class DiskFile:
     """A segment's rows in host memory, and the file that holds or will hold them."""
@@ -87,6 +95,7 @@ class DiskFile:
     namespace: bytes
     position: int
     prefixes: tuple[bytes, ...]
+    users: tuple[bytes, ...]
     is_exact: bool
     owner: int
     """the owner to record for its slots"""
@@ -153,13 +162,17 @@ class WorkerReport(KVConnectorWorkerMetadata):
     """size of the files that a rank left alone at its start; of several ranks, the largest"""
     lost: set[int] = field(default_factory=set)
     """segments whose rows are missing on some rank"""
+    missed: Counter[str] = field(default_factory=Counter)
+    """rows of claims, by request, that were missing or left to vLLM; of several ranks, the most"""
+    faults: Counter[str] = field(default_factory=Counter)
+    """faults that were contained, by what failed"""
     pages: PageReport | None = None
     """from the first rank that reported: ranks may choose different pages, but read equally many"""
 
     @property
     def is_empty(self) -> bool:
         of_files = (self.fetched, self.written, self.restored, self.refused, self.unwritten)
-        return not any((self.ready, self.refusals, *of_files, self.lost, self.pages))
+        return not any((self.ready, self.refusals, *of_files, self.lost, self.missed, self.faults, self.pages))
 
     def restored_on_all(self, ranks: int) -> list[tuple[DiskFile, np.ndarray]]:
         """Returns the segments that every rank has restored."""
@@ -179,6 +192,8 @@ class WorkerReport(KVConnectorWorkerMetadata):
             self.unwritten + other.unwritten,
             max(self.unused_bytes, other.unused_bytes),
             self.lost | other.lost,
+            self.missed | other.missed,
+            self.faults + other.faults,
             self.pages or other.pages,
         )
 

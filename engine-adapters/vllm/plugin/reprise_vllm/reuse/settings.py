@@ -1,6 +1,6 @@
 """The operator's settings for reuse, in `kv_connector_extra_config`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +8,7 @@ from reprise_settings import SettingPlace
 
 KEY = "reuse"
 HOST_DTYPES = ("model", "int8", "k8v4")
+STORES = ("all", "averaged", "preprocessed")
 
 
 class ReuseSettingError(ValueError):
@@ -38,14 +39,19 @@ class ReuseSettings:
     """folder for segments that leave host memory or should outlive the engine"""
     disk_bytes: int = 16 << 30
     """bytes that the folder may hold, on each rank"""
+    store: str = "averaged"
+    """which segments a user may reuse: a name in `STORES`. Its own always; `averaged`: also those whose mean no other
+    user dominates; `preprocessed`: also those of preprocessing; `all`: everybody's"""
+    trusted_salts: Sequence[str] = ()
+    """cache salts whose users all trust each other: `all` applies to them"""
+    preprocess_key: str | None = None
+    """secret by which preprocessing is recognised"""
     contexts: int = 4
     """number of different prefixes after which a segment's mean is final"""
     rows_per_step: int | None = None
     """rows computed in addition to an engine step; more are spread over steps; None: half of max_num_batched_tokens"""
     least_tokens: int = 64
     """fewest reusable tokens worth reusing"""
-    bridge: int = 0
-    """gaps of at most this many rows between recomputed rows are recomputed too, which joins two runs"""
 
     @property
     def is_lossy(self) -> bool:
@@ -69,7 +75,6 @@ class ReuseSettings:
             _PLACE.check_number(name, getattr(self, name), 0, 1)
         for name in ("host_bytes", "disk_bytes", "contexts", "least_tokens"):
             _PLACE.check_whole(name, getattr(self, name), 1)
-        _PLACE.check_whole("bridge", self.bridge, 0)
         if self.rows_per_step is not None:
             _PLACE.check_whole("rows_per_step", self.rows_per_step, 1)
         if not self.min_ratio <= self.ratio <= self.max_ratio:
@@ -83,10 +88,16 @@ class ReuseSettings:
         if self.method not in served:
             # the other methods need a full prefill before they can choose
             raise ReuseSettingError(f"reuse.method is {self.method!r}, it must be one of {', '.join(served)}")
-        if self.host_dtype not in HOST_DTYPES:
-            raise ReuseSettingError(
-                f"reuse.host_dtype is {self.host_dtype!r}, it must be one of {', '.join(HOST_DTYPES)}"
-            )
+        for name, known in (("host_dtype", HOST_DTYPES), ("store", STORES)):
+            if getattr(self, name) not in known:
+                raise ReuseSettingError(
+                    f"reuse.{name} is {getattr(self, name)!r}, it must be one of {', '.join(known)}"
+                )
+        salts = self.trusted_salts
+        if not isinstance(salts, list | tuple) or not all(isinstance(one, str) for one in salts):
+            raise ReuseSettingError(f"reuse.trusted_salts is {salts!r}, it must be a list of cache salts")
+        if self.preprocess_key is not None and (not isinstance(self.preprocess_key, str) or not self.preprocess_key):
+            raise ReuseSettingError("reuse.preprocess_key must be a text")
         if self.disk is not None and (not isinstance(self.disk, str) or not self.disk.strip()):
             raise ReuseSettingError(f"reuse.disk is {self.disk!r}, it must be a folder")
 

@@ -44,14 +44,14 @@ def _backend(name: str) -> type:
 
 def _builder(base: type) -> type:
     class Builder(base):
-        # for another layer group, vLLM would replace only the block table and keep our lengths
-        supports_update_block_table = False
-
         def __init__(
             self, kv_cache_spec: Any, layer_names: list[str], vllm_config: Any, device: Any, *more: Any, **named: Any
         ) -> None:
             super().__init__(kv_cache_spec, layer_names, vllm_config, device, *more, **named)
             self.selection = begin_selection(vllm_config, kv_cache_spec, layer_names, device)
+            if self.selection is not None:
+                # for another layer group, vLLM would replace only the block table and keep our lengths
+                self.supports_update_block_table = False
 
         def build(
             self, common_prefix_len: int, common_attn_metadata: Any, fast_build: bool = False, **named: Any

@@ -1,10 +1,10 @@
 """The logits processor through which both of vLLM's model runners report which request is in which row."""
 
+from contextlib import suppress
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import torch
-from vllm.v1.sample.logits_processor.interface import LogitsProcessor, MoveDirectionality
-from vllm.v1.worker.gpu.sample.logits_processor.interface import LogitsProcessor as LogitsProcessorV2
 
 from reprise_vllm.select_pages.wishes.asked_ratio import MALFORMED, asked_ratio
 from reprise_vllm.select_pages.worker.page_worker import page_worker
@@ -16,7 +16,16 @@ if TYPE_CHECKING:
     from vllm.v1.sample.logits_processor.interface import BatchUpdate
 
 
-class PageProcessor(LogitsProcessor, LogitsProcessorV2):
+def _kinds() -> tuple[type, ...]:
+    """Returns the interfaces of the runners that this vLLM has: of the two it may have only one."""
+    found = []
+    for package in ("vllm.v1.sample", "vllm.v1.worker.gpu.sample"):
+        with suppress(ImportError):
+            found.append(import_module(f"{package}.logits_processor.interface").LogitsProcessor)
+    return tuple(found)
+
+
+class PageProcessor(*_kinds()):
     """
     Changes no logits. It exists because vLLM gives plugins no other access to the rows of a batch.
 
@@ -52,7 +61,7 @@ class PageProcessor(LogitsProcessor, LogitsProcessorV2):
         for row, params, *_ in batch_update.added:
             self._add(row, params)
         for one, two, direction in batch_update.moved:
-            rows.move(one, two, is_swap=direction == MoveDirectionality.SWAP)
+            rows.move(one, two, is_swap=direction.name == "SWAP")
 
     def add_request(self, req_idx: int, sampling_params: "SamplingParams") -> bool:
         if self._worker is not None:

@@ -22,7 +22,7 @@ def make_claim(
 
 
 def found(start: int, length: int, is_exact: bool = False) -> Found:
-    segment = Segment(0, b"", np.zeros(length, np.int32), np.arange(length), start, [b""], is_exact)
+    segment = Segment(0, b"", np.zeros(length, np.int32), np.arange(length), start, [b""], [b""], is_exact)
     return Found(Match(start, length, 0, 0), segment, is_exact)
 
 

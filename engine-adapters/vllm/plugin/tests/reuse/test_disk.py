@@ -32,7 +32,7 @@ LOGGER = logging.getLogger("vllm.reprise")
 
 def file_of(name: int, length: int = 8) -> DiskFile:
     digest = digest_of(state_of(name, length)["tokens"].numpy())
-    return DiskFile(name, np.arange(length), b"tenant", 64, (b"one", b"two"), False, name, digest)
+    return DiskFile(name, np.arange(length), b"tenant", 64, (b"one", b"two"), (b"user", b""), False, name, digest)
 
 
 def state_of(seed: int, length: int = 8) -> dict[str, torch.Tensor]:
@@ -77,7 +77,8 @@ def test_what_was_written_comes_back_in_this_life_and_the_next(tmp_path):
     restored = {file.name: (file, tokens) for file, tokens in again.restore()}
     assert set(restored) == {3, 7}
     file, tokens = restored[7]
-    assert (file.namespace, file.position, file.prefixes, file.is_exact) == (b"tenant", 64, (b"one", b"two"), False)
+    assert (file.namespace, file.position, file.is_exact) == (b"tenant", 64, False)
+    assert (file.prefixes, file.users) == ((b"one", b"two"), (b"user", b""))
     assert np.array_equal(tokens, state_of(7)["tokens"].numpy())
     state = read(again, 7)
     assert all(torch.equal(state[name], tensor) for name, tensor in state_of(7).items())

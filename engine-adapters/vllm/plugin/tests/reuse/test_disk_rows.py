@@ -55,7 +55,7 @@ def slots_of(name: int) -> torch.Tensor:
 
 def file_of(name: int) -> DiskFile:
     slots = slots_of(name)
-    return DiskFile(name, slots.numpy(), b"", 0, (b"",), True, name, digest_of(slots.int().numpy()))
+    return DiskFile(name, slots.numpy(), b"", 0, (b"",), (b"",), True, name, digest_of(slots.int().numpy()))
 
 
 def until(condition: Callable[[], object]) -> None:

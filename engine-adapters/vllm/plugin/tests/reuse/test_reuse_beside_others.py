@@ -59,6 +59,23 @@ def test_what_another_connector_loads_stays_public(folder: Path) -> None:
     engine.close()
 
 
+def test_a_request_whose_claim_found_no_room_and_is_gone_is_computed_under_public_hashes(folder: Path) -> None:
+    engine = Engine(make_config(folder, REUSING), blocks=60)
+    side = engine.scheduler.connector._on_scheduler
+    side.heard(WorkerReport(ready=1))
+    document = tokens(0, 320)
+    engine.add("first", document)
+    engine.run()
+    request = engine.add("second", [*tokens(5000, 64), *document, *tokens(9000, 40)])
+    public = list(request.block_hashes)
+    assert side.claim(request, 0)[0] > 256 and request.block_hashes != public
+    # no blocks were allocated, and in the next step nothing is left to reuse
+    side.state._catalogue.clear()
+    assert side.claim(request, 0) == (0, False)
+    assert request.block_hashes == public and request.cache_salt is None
+    engine.close()
+
+
 UNFIT = {
     "LoRA": ("lora_config", SimpleNamespace()),
     "prefill context parallelism": ("parallel_config.prefill_context_parallel_size", 2),

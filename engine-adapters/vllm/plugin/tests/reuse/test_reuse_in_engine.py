@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from listening import listening
 from receiver import Receiver
 from reuse_model import BLOCK, ReusingEngine, make_model
 from reuse_prompts import (
@@ -44,6 +45,8 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReusingEngine]:
 @pytest.fixture(autouse=True)
 def nothing_is_cached(engine: ReusingEngine) -> None:
     engine.reset()
+    engine.reuse.refusal = None
+    engine.worker._faults._score = 0
 
 
 def test_the_engine_has_proved_that_it_can_reuse(engine):
@@ -231,6 +234,51 @@ def test_whatever_fails_the_answer_is_that_of_full_attention(engine, monkeypatch
     assert said(answer) == said(expected) and difference(answer, expected) < 1e-3
 
 
+def test_faults_that_keep_coming_end_reuse_with_one_line_and_are_counted(engine, monkeypatch, caplog):
+    with monkeypatch.context() as faulty, listening(caplog):
+        for number in range(6):
+            engine.ask([prompt([0, 1, 2, 3, 4, 5], question=30 + number)], {"reuse": "off"}, tokens=1)
+            fail_at_computing(engine, faulty)
+            engine.ask([prompt([5, 3, 1, 4, 2, 0], question=40 + number)], {"reuse": 0.5}, tokens=1)
+            faulty.undo()
+    counts = engine.counts()
+    assert {what: count for what, count in counts.items() if what[0] == "faults"} == {("faults", "computing"): 3}
+    assert engine.reuse.refusal == "computing failed again and again"
+    assert caplog.text.count("computing failed again and again") == 1
+    assert counts["stock", "refused"] >= 1
+
+
+def test_what_must_be_computed_unexpectedly_stays_within_what_may_be_computed_beside_a_step(engine, monkeypatch):
+    monkeypatch.setattr(engine.reuse, "_limits", engine.reuse._limits._replace(rows_per_step=4096))
+    engine.ask([FIRST])
+    expected = full_attention(engine, OTHER)
+    computed, compute = [], engine.worker.forward.compute
+    monkeypatch.setattr(
+        engine.worker.forward, "compute", lambda t, rows, b: (computed.append(len(rows)), compute(t, rows, b))
+    )
+    lose_rows(engine, monkeypatch)
+    answer = engine.ask([OTHER], {"reuse": 0})[0]
+    assert sum(computed) <= 96
+    assert said(answer) == said(expected) and difference(answer, expected) < 1e-3
+
+
+@pytest.mark.parametrize("fault", [lose_rows, fail_at_computing])
+@pytest.mark.parametrize("rows_per_step", [4096, 96], ids=["in one step", "in slices"])
+def test_what_was_claimed_and_could_not_be_reused_is_not_counted_as_reused(engine, monkeypatch, fault, rows_per_step):
+    monkeypatch.setattr(engine.reuse, "_limits", engine.reuse._limits._replace(rows_per_step=rows_per_step))
+    report_in_usage()
+    engine.ask([FIRST])
+    engine.tokens_by_kind()
+    fault(engine, monkeypatch)
+    asked = {"prompt_token_ids": OTHER, "cache_salt": "t"}
+    (output,) = engine.llm.generate([asked], engine.sampling({"reuse": 0.4}), use_tqdm=False)
+    counts = engine.tokens_by_kind()
+    # the system prompt is vLLM's own hit
+    assert counts == {"exact": SYSTEM, "cold": len(OTHER) - SYSTEM}
+    if fault is fail_at_computing:
+        assert output.num_cached_tokens.details == {"cached_tokens": SYSTEM}
+
+
 def test_a_fault_in_claiming_ends_reuse_and_nothing_else(engine, monkeypatch):
     engine.ask([FIRST])
     expected = full_attention(engine, OTHER)
@@ -271,7 +319,20 @@ def test_requests_that_are_served_as_stock_are_counted_by_their_reason(engine, o
     assert counts["stock", reason] == 1 and ("tokens", "reused") not in counts
 
 
-def test_a_segment_is_averaged_over_the_contexts_in_which_it_is_computed(engine):
+@pytest.mark.parametrize("side", ["do_remote_decode", "do_remote_prefill"])
+def test_of_a_request_that_two_engines_share_nothing_is_reused_and_nothing_stored(engine, side):
+    engine.ask([FIRST])
+    engine.counts()
+    wish = engine.sampling({"reuse": 0})
+    wish.extra_args["kv_transfer_params"][side] = True
+    engine.llm.generate([{"prompt_token_ids": OTHER, "cache_salt": "t"}], wish, use_tqdm=False)
+    counts = engine.counts()
+    assert counts["stock", "transferred"] == 1 and counts["tokens", "reused"] == 0
+    assert counts["segments", "stored"] == 0
+
+
+def test_a_segment_is_averaged_over_the_contexts_in_which_it_is_computed(engine, monkeypatch):
+    monkeypatch.setattr(engine.reuse._storing, "_rows_per_step", 4096)
     for order in ([0, 1, 2], [2, 1, 3], [3, 1, 0], [4, 1, 5]):
         engine.ask([prompt(order)], {"reuse": "off"})
     averaged = max(engine.reuse._catalogue._segments.values(), key=lambda one: len(one.prefixes))
@@ -281,6 +342,23 @@ def test_a_segment_is_averaged_over_the_contexts_in_which_it_is_computed(engine)
     engine.tokens_by_kind()
     answer = engine.ask([prompt([5, 1, 2], question=4)], {"reuse": 1.0})[0]
     assert said(answer) == said(full_attention(engine, prompt([5, 1, 2], question=4)))
+
+
+def test_no_more_rows_are_averaged_in_a_step_than_may_be_computed_beside_it(engine, monkeypatch):
+    engine.ask([FIRST])
+    averaged = []
+
+    def saving(step: Any) -> None:
+        averaged.append([one.end - one.start for save in step.saves for one in save.pieces if one.is_average])
+        save(step)
+
+    save = engine.worker.save
+    monkeypatch.setattr(engine.worker, "save", saving)
+    for order in ([5, 4, 3, 2, 1, 0], [1, 3, 0, 2, 4, 5]):
+        engine.ask([prompt(order)], {"reuse": "off"})
+    assert sum(map(len, averaged)) >= 2
+    # one segment may be longer than that
+    assert all(len(of_step) <= 1 or sum(of_step) <= 96 for of_step in averaged)
 
 
 def test_segments_that_left_host_memory_come_back_from_disk(engine):

@@ -15,7 +15,7 @@ from reprise_vllm.reuse.messages import DiskFile, digest_of
 
 State = dict[str, torch.Tensor]
 """as returned by `HostStore.state`"""
-_FORMAT = 2
+_FORMAT = 3
 
 
 class RefusedError(Exception):
@@ -46,10 +46,13 @@ class SegmentFiles:
         digest = digest_of(tokens)
         if described["tokens"] != digest.hex():
             raise RefusedError("is damaged")
-        prefixes = tuple(bytes.fromhex(one) for one in described["prefixes"].split(","))
+        prefixes, users = (
+            tuple(bytes.fromhex(one) for one in described[name].split(",")) for name in ("prefixes", "users")
+        )
         namespace, is_exact = bytes.fromhex(described["namespace"]), described["is_exact"] == "1"
         slots = np.empty(0, np.int64)
-        return DiskFile(name, slots, namespace, int(described["position"]), prefixes, is_exact, name, digest), tokens
+        position = int(described["position"])
+        return DiskFile(name, slots, namespace, position, prefixes, users, is_exact, name, digest), tokens
 
     def read(self, path: Path, file: DiskFile) -> State:
         """Reads all rows of a segment. Raises `RefusedError` if they are damaged or do not match `file`."""
@@ -87,6 +90,7 @@ def _description_of(file: DiskFile) -> dict[str, str]:
         "namespace": file.namespace.hex(),
         "position": str(file.position),
         "prefixes": ",".join(prefix.hex() for prefix in file.prefixes),
+        "users": ",".join(user.hex() for user in file.users),
         "is_exact": "1" if file.is_exact else "0",
         "tokens": file.tokens_digest.hex(),
     }

@@ -8,6 +8,7 @@ import numpy as np
 
 from reprise_reuse.segments import Found, Segment
 from reprise_reuse.work import RowWork
+from reprise_vllm.engine.private_hashes import go_on_from
 from reprise_vllm.reuse.messages import Piece
 from reprise_vllm.reuse.scheduler.claims import Claim
 from reprise_vllm.reuse.scheduler.continuations import Turn
@@ -37,6 +38,8 @@ class Asked:
     request: "Request"
     wish: Wish
     namespace: bytes
+    store: str
+    """which segments it may reuse: a value of the setting `store`"""
     stock_because: str | None
     """why nothing is reused for it; None: it may reuse"""
     claim: Claim | None = None
@@ -58,10 +61,31 @@ class Asked:
     """tokens found in vLLM's own cache, including those of `earlier`"""
     exact_tokens: int | None = None
     """length of the prefix that full attention computed; None: the whole prompt"""
+    cached_exact: int = 0
+    earlier_reused: int = 0
+    exact: int = 0
+    """tokens that full attention computed, in vLLM's own cache (`cached_exact`) or claimed"""
     reused: int = 0
+    """tokens taken from other positions, by its claim or by an earlier turn (`earlier_reused`)"""
     recomputed: int = 0
     is_counted: bool = False
     is_stored: bool = False
+
+    @property
+    def shared_with(self) -> bytes:
+        """The user who may continue its turn; with `all`, everybody is the same one."""
+        return b"" if self.store == "all" else self.wish.user
+
+    def go_back(self) -> None:
+        """Drops the earlier turn: none of its approximate rows are cached any more, so the request is exact again."""
+        self.earlier = self.exact_tokens = self.private_from = None
+        go_on_from(self.request, self.public)
+
+    def give_back(self, claim: Claim) -> None:
+        """Undoes a claim that is not loaded: from here on, the request is as exact as without the claim."""
+        if self.earlier is None and self.private_from == claim.exact_end and self.exact_tokens is None:
+            self.private_from, self.request.cache_salt = None, self.salt
+            go_on_from(self.request, self.public)
 
     def turn(self, block_size: int) -> Turn | None:
         """Returns the turn that a later prompt may continue from, or None if nothing in it is approximate.
@@ -74,7 +98,7 @@ class Asked:
         blocks = len(self.public)
         return Turn(
             list(self.request.block_hashes), blocks, self.request.prompt_token_ids[blocks * block_size :],
-            self.private_from // block_size, self.exact_tokens, ratio,
+            self.private_from // block_size, self.exact_tokens, ratio, self.shared_with,
         )  # fmt: skip
 
 

@@ -21,6 +21,8 @@ class Turn:
     """length of the prefix that full attention computed"""
     ratio: float
     """the ratio at which its reused rows were recomputed"""
+    user: bytes = b""
+    """who may continue it"""
 
 
 class Continuations:
@@ -34,7 +36,7 @@ class Continuations:
         """blocks: how many to remember at most; vLLM's own cache holds no more either"""
         self._blocks = blocks
         self._block_size = block_size
-        self._turns: OrderedDict[bytes, Turn] = OrderedDict()
+        self._turns: OrderedDict[tuple[bytes, bytes], Turn] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._turns)
@@ -42,22 +44,25 @@ class Continuations:
     def remember(self, public: Sequence[bytes], turn: Turn) -> None:
         """Remembers a turn that has ended. `public`: the hashes its blocks would have if they were exact."""
         for block in range(turn.private_from, min(len(public), len(turn.hashes))):
-            self._turns[public[block]] = turn
-            self._turns.move_to_end(public[block])
+            self._turns[turn.user, public[block]] = turn
+            self._turns.move_to_end((turn.user, public[block]))
         while len(self._turns) > self._blocks:
             self._turns.popitem(last=False)
 
-    def find(self, public: Sequence[bytes], tokens: Sequence[int], ratio: float) -> tuple[Turn, int] | None:
+    def find(
+        self, public: Sequence[bytes], tokens: Sequence[int], ratio: float, user: bytes = b""
+    ) -> tuple[Turn, int] | None:
         """Returns the turn that a prompt continues, and how many blocks they share; None if there is none.
 
         A prompt that shares only part of a turn's prompt asks another question, so its rows are chosen again.
 
         public  the prompt's block hashes
         tokens  the prompt
+        user    whose prompt it is
         ratio   the least ratio at which the turn's reused rows must have been recomputed
         """
         for block in reversed(range(len(public))):
-            turn = self._turns.get(public[block])
+            turn = self._turns.get((user, public[block]))
             if turn is not None:
                 goes_on = self._holds_prompt(tokens, turn, block + 1) and turn.ratio >= ratio
                 return (turn, block + 1) if goes_on else None

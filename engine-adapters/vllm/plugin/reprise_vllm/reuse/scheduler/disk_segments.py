@@ -40,8 +40,8 @@ class DiskSegments:
         for file, tokens in report.restored_on_all(self._ranks):
             self._catalogue.restore(
                 Segment(
-                    file.name, file.namespace, tokens, None, file.position, list(file.prefixes), file.is_exact,
-                    owner=file.name, is_on_disk=True,
+                    file.name, file.namespace, tokens, None, file.position, list(file.prefixes), list(file.users),
+                    file.is_exact, owner=file.name, is_on_disk=True,
                 )
             )  # fmt: skip
         for name in self._complete(self._fetched, report.fetched):
@@ -75,6 +75,6 @@ class DiskSegments:
 def file_of(segment: Segment) -> DiskFile:
     """Describes a segment's file for workers."""
     return DiskFile(
-        segment.name, segment.slots, segment.namespace, segment.position, tuple(segment.prefixes), segment.is_exact,
-        segment.owner, digest_of(segment.tokens),
+        segment.name, segment.slots, segment.namespace, segment.position, tuple(segment.prefixes), tuple(segment.users),
+        segment.is_exact, segment.owner, digest_of(segment.tokens),
     )  # fmt: skip

@@ -15,10 +15,11 @@ from reprise_vllm.reuse.messages import Load, ReuseStep, WorkerReport
 from reprise_vllm.reuse.scheduler.asked import Asked, Limits, prompt_of
 from reprise_vllm.reuse.scheduler.claims import Claim, make_claim, piece_of
 from reprise_vllm.reuse.scheduler.continuations import Continuations
-from reprise_vllm.reuse.scheduler.count_tokens import Counts, count_stock_tokens, count_tokens
+from reprise_vllm.reuse.scheduler.count_tokens import Counts, count_stock_tokens, count_tokens, lose_tokens, note_tokens
 from reprise_vllm.reuse.scheduler.disk_segments import DiskSegments, file_of
 from reprise_vllm.reuse.scheduler.page_tier import PageTier
 from reprise_vllm.reuse.scheduler.storing import Computed, Storing
+from reprise_vllm.reuse.scheduler.users import may_reuse, store_of
 from reprise_vllm.reuse.scheduler.wishes import namespace_of, read_wish, why_stock
 from reprise_vllm.reuse.settings import ReuseSettings
 
@@ -44,7 +45,7 @@ class ReuseScheduler:
             limits.host_tokens, limits.disk_tokens, first_name=time.time_ns(), block_size=limits.block_size
         )
         self._pages = PageTier(self._catalogue, limits.block_size)
-        self._storing = Storing(self._catalogue, self._pages, settings.contexts, line_ends)
+        self._storing = Storing(self._catalogue, self._pages, settings.contexts, limits.rows_per_step, line_ends)
         self._continuations = Continuations(limits.device_blocks, limits.block_size)
         self._pool: BlockPool | None = None
         self._logger = logger
@@ -77,7 +78,7 @@ class ReuseScheduler:
         """Registers a new request, and reads what it asks for."""
         wish = read_wish(request.kv_transfer_params, self._settings, request.num_prompt_tokens)
         because = why_stock(request) or wish.stock_because
-        asked = Asked(request, wish, namespace_of(request), because)
+        asked = Asked(request, wish, namespace_of(request), store_of(request.cache_salt, self._settings), because)
         asked.public, asked.salt = list(request.block_hashes), request.cache_salt
         self._asked[request.request_id] = asked
         if because or self.refusal:
@@ -94,8 +95,12 @@ class ReuseScheduler:
         if asked is None or asked.stock_because or not self.is_ready:
             return 0, False
         asked.cached = cached
+        if asked.claim is not None:
+            # vLLM had no room for the last one
+            asked.give_back(asked.claim)
+            asked.claim = None
         if asked.earlier is not None and cached <= asked.earlier.exact_tokens and request.num_preemptions == 0:
-            self._go_back(asked)
+            asked.go_back()
         prompt = prompt_of(request)
         found = self._find(asked, prompt, cached)
         if not self._disk.are_at_hand(asked, found, self._step):
@@ -125,12 +130,12 @@ class ReuseScheduler:
         claim, asked.claim, asked.found = asked.claim, None, None
         if claim is not None and not external:
             # another connector, asked first, has loaded something
-            self._give_back(asked, claim)
+            asked.give_back(claim)
             claim = None
         if claim is not None:
             self._load(asked, claim, blocks)
         if (claim is not None or asked.earlier is not None) and not asked.is_counted and request.num_preemptions == 0:
-            count_tokens(self.counts, asked, claim)
+            note_tokens(asked, claim)
 
     def end_step(self, output: "SchedulerOutput") -> ReuseStep | None:
         """Returns what workers must do in the step just scheduled, or None if there is nothing to do."""
@@ -167,6 +172,8 @@ class ReuseScheduler:
         asked = self._asked.pop(request.request_id, None)
         if asked is None:
             return 0
+        if asked.is_counted:
+            count_tokens(self.counts, asked)
         if asked.is_late:
             self._step.aborted.append(request.request_id)
         turn = asked.turn(self._limits.block_size)
@@ -181,8 +188,11 @@ class ReuseScheduler:
             self.refusal = report.refusals[0]
             self._logger.error("reprise: nothing is reused: %s", self.refusal)
         self._disk.heard(report, self._step)
-        self.counts["segments", "refused"] += report.refused
-        self.counts["segments", "unwritten"] += report.unwritten
+        self.counts.update({("segments", "refused"): report.refused, ("segments", "unwritten"): report.unwritten})
+        self.counts.update({("faults", what): count for what, count in report.faults.items()})
+        for request_id, rows in report.missed.items():
+            if request_id in self._asked:
+                lose_tokens(self._asked[request_id], rows)
         for owner in report.lost:
             for segment in self._catalogue.owned_by(owner):
                 segment.is_fetching = False
@@ -222,17 +232,13 @@ class ReuseScheduler:
 
         If vLLM's cache holds just as much of it from full attention, the lookup stays unchanged.
         """
-        known = self._continuations.find(asked.public, asked.request.prompt_token_ids, asked.wish.ratio)
+        tokens = asked.request.prompt_token_ids
+        known = self._continuations.find(asked.public, tokens, asked.wish.ratio, asked.shared_with)
         if known is not None and not is_cached(self._pool, asked.public[known[1] - 1]):
             asked.earlier, blocks = known
             asked.exact_tokens = asked.earlier.exact_tokens
             asked.private_from = asked.earlier.private_from * self._limits.block_size
             go_on_from(asked.request, asked.earlier.hashes[:blocks])
-
-    def _go_back(self, asked: Asked) -> None:
-        """Drops the earlier turn: none of its approximate rows are cached any more, so the request is exact again."""
-        asked.earlier = asked.exact_tokens = asked.private_from = None
-        go_on_from(asked.request, asked.public)
 
     # ---- claims
 
@@ -240,14 +246,9 @@ class ReuseScheduler:
         """Looks up a prompt in the catalogue. Caches the result: a waiting request is looked up in every step."""
         at = (self._catalogue.version, cached)
         if asked.found is None or asked.found[0] != at:
-            asked.found = (at, self._catalogue.find(asked.namespace, prompt, cached))
+            found = self._catalogue.find(asked.namespace, prompt, cached)
+            asked.found = (at, [one for one in found if may_reuse(one, asked.wish.user, asked.store)])
         return asked.found[1]
-
-    def _give_back(self, asked: Asked, claim: Claim) -> None:
-        """Undoes a claim that is not loaded: from here on, the request is as exact as without the claim."""
-        if asked.earlier is None and asked.private_from == claim.exact_end and asked.exact_tokens is None:
-            asked.private_from, asked.request.cache_salt = None, asked.salt
-            go_on_from(asked.request, asked.public)
 
     def _load(self, asked: Asked, claim: Claim, blocks: Sequence[int]) -> None:
         """Schedules the load that fills a claim's rows."""
@@ -270,7 +271,15 @@ class ReuseScheduler:
 
     def _store(self, asked: Asked, blocks: Sequence[int]) -> None:
         save = self._storing.store(
-            Computed(asked.namespace, prompt_of(asked.request), blocks, asked.exact_tokens, asked.wish.borders)
+            Computed(
+                asked.namespace,
+                prompt_of(asked.request),
+                blocks,
+                asked.exact_tokens,
+                asked.wish.borders,
+                asked.wish.user,
+                asked.store,
+            )
         )
         if save is not None:
             self._step.saves.append(save)

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reprise_reuse.segments import MIN_STORED, Catalogue, Found, Segment, cut
+from reprise_reuse.segments import MIN_MATCH, MIN_STORED, Catalogue, Found, Segment, cut
 from reprise_reuse.segments.segment import prefix_digests
 from reprise_vllm.reuse.messages import Piece, Save
 from reprise_vllm.reuse.scheduler.page_tier import PageTier
+from reprise_vllm.reuse.scheduler.users import PREPROCESSED, may_use
 
 LEAST_CONTEXT = 64
 """a segment's mean covers contexts of at least this many tokens: after fewer, rows look as at a prompt's beginning"""
@@ -27,16 +28,28 @@ class Computed:
     """length of the prefix that full attention computed; None: the whole prompt"""
     borders: Collection[int]
     """where its documents are known to begin or end"""
+    user: bytes
+    """whom its segments belong to"""
+    store: str
+    """which segments that user may reuse: a value of the setting `store`"""
 
 
 class Storing:
     """Adds new segments from prompts to the catalogue, each run of tokens once."""
 
-    def __init__(self, catalogue: Catalogue, pages: PageTier, contexts: int, line_ends: Collection[int]) -> None:
-        """contexts: most contexts that a segment's mean covers; line_ends: tokens after which a segment may end."""
+    def __init__(
+        self, catalogue: Catalogue, pages: PageTier, contexts: int, rows_per_step: int, line_ends: Collection[int]
+    ) -> None:
+        """
+        contexts       most contexts that a segment's mean covers
+        rows_per_step  most rows to average in a step, unless a single segment has more
+        line_ends      tokens after which a segment may end
+        """
         self._catalogue = catalogue
         self._pages = pages
         self._contexts = contexts
+        self._rows_per_step = rows_per_step
+        self._averaged = 0
         self._line_ends = line_ends
         # owners of the segments that this step's forward computes
         self._under_way: set[int] = set()
@@ -58,6 +71,7 @@ class Storing:
 
     def end_step(self) -> None:
         """Forgets what belongs to the current step."""
+        self._averaged = 0
         self._under_way.clear()
         self.changed.clear()
 
@@ -69,14 +83,15 @@ class Storing:
             piece
             for begin, end in _gaps(found, length)
             for piece in cut(tokens, begin, end, self._line_ends, borders)
-            if piece[1] - piece[0] >= MIN_STORED
+            # behind the kept pages, what is never found alone is not worth a copy in every layer before the answer
+            if piece[1] - piece[0] >= (MIN_MATCH if 0 < len(pages) <= piece[0] else MIN_STORED)
         ]
         digests = prefix_digests(prompt.tokens, (start for start, _ in cuts))
         exact = length if prompt.exact_tokens is None else prompt.exact_tokens
         for start, end in cuts:
             segment = self._catalogue.add(
                 prompt.namespace, prompt.tokens[start:end], start, digests[start], is_exact=end <= exact,
-                pages=pages[start:end] if end <= len(pages) else None,
+                user=prompt.user, pages=pages[start:end] if end <= len(pages) else None,
             )  # fmt: skip
             # a segment just added may have been evicted to make room for the next
             if segment is None or not segment.is_at_hand:
@@ -100,8 +115,17 @@ class Storing:
                 segment = self._catalogue.cut_out(segment, match.offset, match.offset + match.length)
             if segment.position == 0 or prefix in segment.prefixes:
                 continue
-            is_better = segment.position < LEAST_CONTEXT
-            if not is_better and len(segment.prefixes) >= self._contexts:
+            is_known, is_trusted = may_use(segment, prompt.user, prompt.store), PREPROCESSED in segment.users
+            by_others = prompt.user not in segment.users
+            # what everybody trusts is not mixed with anything else
+            if by_others and (is_trusted or (prompt.store == "preprocessed" and prompt.user != PREPROCESSED)):
+                continue
+            is_better = segment.position < LEAST_CONTEXT or (by_others and prompt.user == PREPROCESSED)
+            # until no user dominates the mean, others add to it
+            if not is_better and is_known and len(segment.prefixes) >= self._contexts:
+                continue
+            is_limited = not is_better and prompt.user != PREPROCESSED
+            if is_limited and self._averaged and self._averaged + match.length > self._rows_per_step:
                 continue
             if segment.pages is not None:
                 if is_better and match.end <= len(pages):
@@ -110,8 +134,10 @@ class Storing:
                     # pages hold what one request computed, so a mean needs room in host memory
                     continue
             if is_better:
-                segment.position, segment.prefixes, segment.is_exact = match.start, [], True
+                segment.position, segment.prefixes, segment.users, segment.is_exact = match.start, [], [], True
+            self._averaged += 0 if is_better else match.length
             segment.prefixes.append(prefix)
+            segment.users.append(prompt.user)
             self.counts["averaged"] += 1
             self.changed.append(segment)
             yield Piece(

@@ -67,13 +67,30 @@ def attention_of_question(
     """Returns the question's attention to each context token (ProphetKV, stage I); float32 [layers, end].
 
     known  bool [end]: rows whose pages are filled; the others are masked
+
+    Raises on all ranks if a layer's attention failed on one: until then each takes part in what the model adds up.
     """
     question = torch.tensor(load.question, dtype=torch.int64, device=tokens.device)
     scores = torch.zeros(prompt.layers, load.end, device=tokens.device)
     way = attend_in_place if prompt.reads_in_place else attend_to_copies
     attend = way(prompt, blocks, known, len(question), scores)
-    prompt.forward.ask(tokens[question], _asked_at(load, prompt.positions, tokens.device), attend)
-    return prompt.sum_over_ranks(scores)
+    faults: list[Exception] = []
+
+    def attend_or_note(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        try:
+            return torch.zeros_like(q) if faults else attend(layer, q, k, v)
+        except Exception as fault:
+            faults.append(fault)
+            return torch.zeros_like(q)
+
+    prompt.forward.ask(tokens[question], _asked_at(load, prompt.positions, tokens.device), attend_or_note)
+    failed = torch.full((prompt.layers, 1), float(bool(faults)), device=scores.device)
+    scores = prompt.sum_over_ranks(torch.cat((scores, failed), 1))
+    if faults:
+        raise faults[0]
+    if prompt.ranks > 1 and bool(scores[0, -1]):
+        raise RuntimeError("the question's attention failed on another rank")
+    return scores[:, :-1]
 
 
 def attend_to_copies(
@@ -87,11 +104,19 @@ def attend_to_copies(
 
     def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
         keys, values = prompt.rows_of(layer, blocks, 0, end)
-        keys = torch.cat((keys.permute(1, 2, 0), as_rows(k, keys).permute(1, 2, 0)), 2)
-        values = torch.cat((values.transpose(0, 1), as_rows(v, values).transpose(0, 1)), 1)
-        weights, output = attend_over(q, keys, values, scale=prompt.scale, sees=sees)
-        scores[layer] = weights[..., :end].sum((0, 1))
-        return output
+        own_keys, own_values, queries = as_rows(k, keys), as_rows(v, values), q.view(count, keys.shape[1], -1)
+        outputs = []
+        # one head after the other: vLLM's accounting leaves no room for the weights of all
+        for head in range(keys.shape[1]):
+            weights, output = attend_over(
+                queries[:, head],
+                torch.cat((keys[:, head], own_keys[:, head])).T[None],
+                torch.cat((values[:, head], own_values[:, head]))[None],
+                scale=prompt.scale, sees=sees,
+            )  # fmt: skip
+            scores[layer] += weights[..., :end].sum((0, 1))
+            outputs.append(output)
+        return torch.cat(outputs, 1)
 
     return attend
 

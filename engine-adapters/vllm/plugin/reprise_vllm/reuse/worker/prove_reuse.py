@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from reprise_reuse.runs import to_runs
+from reprise_reuse.host_store import Rows
 from reprise_vllm.engine.cache_slots import as_blocks, cache_slots
 from reprise_vllm.engine.supported import NotSupportedError
 from reprise_vllm.reuse.messages import Load, Piece, Save
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 _OWNER = -2
 _SHIFT = 7
-_COMPARED = 256
-"""rows of a prompt that are compared with the engine's"""
+_COMPARED = 32
+"""last rows of a prompt that are compared with the engine's, which always computes them itself"""
 
 
 def prove_reuse(worker: "ReuseWorker", vocabulary: int, block_size: int, blocks: int) -> None:
@@ -25,7 +25,7 @@ def prove_reuse(worker: "ReuseWorker", vocabulary: int, block_size: int, blocks:
 
     - stored rows come back at the position where they were computed: bit for bit, or within rounding if stored in fewer
       bits; from the engine's own pages always bit for bit,
-    - keys rotated to another position equal the first layer's keys there (which depend on nothing else), and
+    - keys rotated to another position equal every layer's keys there, and values do not depend on the position, and
     - a prompt whose rows are all recomputed over stored ones has the keys and values of a freshly computed prompt.
     """
     length = 2 * block_size + _SHIFT
@@ -52,6 +52,7 @@ def prove_reuse(worker: "ReuseWorker", vocabulary: int, block_size: int, blocks:
         _fill(worker, tokens, there, in_pages, budget=0)
         if _error(worker, here, there, 0, length) > 0:
             raise NotSupportedError("rows do not come back from the engine's pages as they were")
+        _prove_turns(worker, tokens)
         _compute(worker, moved, here)
         piece = Piece(_SHIFT, _SHIFT + length, slots, _OWNER)
         _fill(worker, moved, there, piece, budget=0)
@@ -65,32 +66,69 @@ def prove_reuse(worker: "ReuseWorker", vocabulary: int, block_size: int, blocks:
         worker.store.forget(torch.from_numpy(slots))
 
 
+def _prove_turns(worker: "ReuseWorker", tokens: np.ndarray) -> None:
+    """Raises `NotSupportedError` unless each layer's keys, turned to another position, are its keys there.
+
+    Each token attends to itself alone, so in every layer nothing but its position differs.
+    """
+    given = torch.from_numpy(tokens).to(worker.device)
+    here = torch.arange(len(tokens), device=worker.device)
+    tables = worker.stored.rotation.tables(torch.full_like(here, _SHIFT))
+    layers = zip(_alone(worker, given, here), _alone(worker, given, here + _SHIFT), strict=True)
+    for number, ((keys, values), (moved_keys, moved_values)) in enumerate(layers):
+        turned = worker.stored.rotation.turn(keys, tables)
+        # each pair of dimensions by itself, so that a large one hides nothing; values do not turn
+        apart, whole = (
+            torch.stack(worker.stored.rotation.pairs(one.float().square().sum((0, 1)))).sum(0)
+            for one in (turned - moved_keys, moved_keys)
+        )
+        error = max(float((apart / whole.clamp(min=1e-18)).max().sqrt()), _difference(turned, moved_keys))
+        if max(error, _difference(values, moved_values)) > max(1e-3, 8 * torch.finfo(keys.dtype).eps):
+            raise NotSupportedError(f"keys of layer {number} turned to another place are off by {error:.1e}")
+
+
+def _alone(worker: "ReuseWorker", tokens: torch.Tensor, positions: torch.Tensor) -> Rows:
+    """Returns each layer's keys and values of tokens that attend to nothing but themselves."""
+    rows: Rows = []
+    shape = (-1, worker.layer.num_kv_heads, worker.layer.head_size)
+
+    def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        rows.append((k.reshape(shape).clone(), v.reshape(shape).clone()))
+        return rows[-1][1].repeat_interleave(worker.layer.num_heads // worker.layer.num_kv_heads, 1)
+
+    worker.forward.ask(tokens, positions, attend)
+    return rows
+
+
 def compare_with_engine(worker: "ReuseWorker", save: Save) -> None:
     """Raises `NotSupportedError` unless our forwards give the keys and values that the engine's own step produced.
 
-    Runs the first prompt that the engine has computed through the model again, with plain attention and without writing
-    pages. This compares what all our forwards have in common with vLLM's.
+    Runs the end of the first prompt that the engine has computed through the model again, with plain attention to its
+    pages and without writing any. This compares what all our forwards have in common with vLLM's, also if what comes
+    before these rows was loaded.
     """
-    count = min(len(save.tokens), _COMPARED)
-    blocks, at = as_blocks(save.blocks, worker.device), torch.arange(count, device=worker.device)
+    length = len(save.tokens)
+    begin = max(0, length - _COMPARED)
+    count, blocks = length - begin, as_blocks(save.blocks, worker.device)
+    at = torch.arange(begin, length, device=worker.device)
     sees = torch.ones(count, count, dtype=torch.bool, device=worker.device).tril()
     worst = 0.0
 
     def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
         nonlocal worst
-        keys, values = worker.pages.rows_of(layer, blocks, 0, count)
-        for ours, engines in ((as_rows(k, keys), keys), (as_rows(v, values), values)):
+        keys, values = worker.pages.rows_of(layer, blocks, 0, length)
+        for ours, engines in ((as_rows(k, keys), keys[begin:]), (as_rows(v, values), values[begin:])):
             worst = max(worst, _difference(ours, engines))
         return attend_over(q, keys.permute(1, 2, 0), values.transpose(0, 1), scale=worker.pages.scale, sees=sees)[1]
 
-    worker.forward.ask(torch.from_numpy(save.tokens[:count]).to(worker.device), at, attend)
+    worker.forward.ask(torch.from_numpy(save.tokens[begin:]).to(worker.device), at, attend)
     if worst > _tolerance(worker):
         raise NotSupportedError(f"rows that vLLM has computed come out different here, by {worst:.1e}")
 
 
 def _compute(worker: "ReuseWorker", tokens: np.ndarray, blocks: list[int]) -> None:
-    rows = torch.ones(len(tokens), dtype=torch.bool, device=worker.device)
-    worker.forward.compute(torch.from_numpy(tokens).to(worker.device), to_runs(rows), as_blocks(blocks, worker.device))
+    rows = torch.arange(len(tokens), device=worker.device)
+    worker.forward.compute(torch.from_numpy(tokens).to(worker.device), rows, as_blocks(blocks, worker.device))
 
 
 def _fill(worker: "ReuseWorker", tokens: np.ndarray, blocks: list[int], piece: Piece, budget: int) -> None:

@@ -3,7 +3,6 @@
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from logging import Logger
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ import torch
 
 from reprise_reuse.host_store import HostStore, Rows, RowShape
 from reprise_reuse.rotation import KeyRotation
-from reprise_reuse.runs import affordable, to_runs
+from reprise_reuse.runs import affordable
 from reprise_vllm.engine.cache_slots import as_blocks
 from reprise_vllm.engine.engine_rotation import EngineRotation
 from reprise_vllm.engine.model_parts import ModelParts
@@ -20,28 +19,17 @@ from reprise_vllm.engine.nested_forward import NestedForward
 from reprise_vllm.engine.page_layout import PageLayout
 from reprise_vllm.reuse.disk.disk_rows import DiskRows
 from reprise_vllm.reuse.disk.disk_tier import DiskTier
-from reprise_vllm.reuse.messages import Load, Move, ReuseStep, Save, WorkerReport
+from reprise_vllm.reuse.messages import Load, Move, ReuseStep, Save, WorkerReport, meet
 from reprise_vllm.reuse.settings import ReuseSettings
 from reprise_vllm.reuse.worker.evidence import PromptPages
+from reprise_vllm.reuse.worker.faults import Faults
 from reprise_vllm.reuse.worker.prove_reuse import compare_with_engine
-from reprise_vllm.reuse.worker.row_choice import Filled, agree, rows_to_compute
+from reprise_vllm.reuse.worker.row_choice import Filled, OpenLoad, agree, rows_to_compute
 from reprise_vllm.reuse.worker.stored_rows import StoredRows
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
     from vllm.v1.kv_cache_interface import AttentionSpec
-
-
-@dataclass(slots=True)
-class OpenLoad:
-    """A load with rows that still have to be computed."""
-
-    load: Load
-    tokens: torch.Tensor
-    blocks: torch.Tensor
-    filled: Filled
-    rows: torch.Tensor | None = None
-    """int64 [n], ascending: still to be computed; None: not chosen yet"""
 
 
 class ReuseWorker:
@@ -79,18 +67,19 @@ class ReuseWorker:
             config.parallel_config.tensor_parallel_size,
         )  # fmt: skip
         shape = RowShape(len(layers), first.num_kv_heads, first.head_size, caches[0].dtype, settings.host_dtype)
-        on_host = KeyRotation(parts.rotary.cos_sin.cpu(), is_neox=parts.rotary.is_neox)
-        self.store = HostStore(host_slots, shape, on_host, pinned=self.device.type == "cuda")
+        # a mean is computed where the pages are: on a processor, one of 512 tokens of an 8B model takes 130 ms
+        exact = KeyRotation(self.rotary[0], is_neox=self.rotary[1])
+        self.store = HostStore(host_slots, shape, exact, pinned=self.device.type == "cuda")
         self.stored = StoredRows(layers, caches, layout, blocks, rotation, self.store)
         self._disk = None if disk is None else DiskRows(disk, self.store, logger)
         self._rows_per_step = settings.rows_beside(config.scheduler_config.max_num_batched_tokens)
-        self._bridge = settings.bridge
         self._open: deque[OpenLoad] = deque()
         self._loaded: set[str] = set()
         self._moving: tuple[list[Move], Rows] | None = None
         self._failed_blocks: set[int] = set()
         self._is_compared = False
         self._logger = logger
+        self._faults = Faults(logger)
         self.report = WorkerReport()
 
     @torch.inference_mode()
@@ -100,7 +89,7 @@ class ReuseWorker:
         if not moves:
             return
         with self._or_lose(moves):
-            if _meet(moves, step.loads):
+            if meet(moves, step.loads):
                 self._moving = moves, self.stored.read(moves)
             else:
                 self.stored.move(moves)
@@ -117,8 +106,6 @@ class ReuseWorker:
             self._abort(request_id)
         budget = self._rows_per_step
         for load in step.loads:
-            # reused rows are no reference for the comparison with the engine
-            self._is_compared = True
             if load.is_asynchronous:
                 self._open.append(self._begin(load))
             else:
@@ -132,9 +119,17 @@ class ReuseWorker:
 
     @torch.inference_mode()
     def load_now(self, load: Load) -> int:
-        """Fills all rows of a load. Returns the cost in computed rows, including that of choosing them."""
+        """Fills all rows of a load. Returns the cost in computed rows, including that of choosing them.
+
+        If more rows must be computed than were promised, and more than beside a step, vLLM computes them in its own
+        steps, as after any failed load.
+        """
         opened = self._begin(load)
         asking = self._choose(opened)
+        promised = load.budget + load.end - load.begin - sum(piece.end - piece.start for piece in load.pieces)
+        if len(opened.rows) > max(promised, self._rows_per_step):
+            self._leave_to_engine(opened)
+            return asking
         return asking + self._compute(opened, load.end)
 
     @torch.inference_mode()
@@ -158,12 +153,15 @@ class ReuseWorker:
         if step.saves and not self._is_compared:
             self._compare_with_engine(step.saves[0])
         for save in step.saves:
+            # vLLM computes again what a load of this step could not fill
+            is_there = self._failed_blocks.isdisjoint(save.blocks)
             try:
-                if not self._failed_blocks.isdisjoint(save.blocks):
-                    raise RuntimeError("a load of these rows failed in this step")
-                self.stored.save(save)
+                if is_there:
+                    self.stored.save(save)
             except Exception:
-                self._logger.exception("reprise: segments were not stored")
+                self._faults.happened("storing", "segments were not stored", self.report)
+                is_there = False
+            if not is_there:
                 for piece in save.pieces:
                     self._lose(piece.slots, piece.owner)
         if self._disk is not None:
@@ -217,7 +215,7 @@ class ReuseWorker:
         try:
             filled = self._fill(load, blocks)
         except Exception:
-            self._logger.exception("reprise: a request's rows could not be reused, they are all computed")
+            self._faults.happened("filling", "a request's rows could not be reused, they are all computed", self.report)
             filled = Filled.nothing(load.begin, load.end, self.device)
         return OpenLoad(load, tokens, blocks, agree(self.pages, filled))
 
@@ -228,7 +226,9 @@ class ReuseWorker:
             if self.stored.holds(piece, load.tokens[piece.start : piece.end]):
                 held.append(piece)
                 filled.take(piece, self.stored.spread(piece))
-            elif piece.pages is None or not load.is_asynchronous:
+                continue
+            self.report.missed[load.request_id] += piece.end - piece.start
+            if piece.pages is None or not load.is_asynchronous:
                 self.report.lost.add(piece.owner)
             # else: its pages may have been handed out after the claim and overwritten by this step's forward
         if held:
@@ -248,7 +248,7 @@ class ReuseWorker:
         try:
             yield
         except Exception:
-            self._logger.exception("reprise: segments were not stored")
+            self._faults.happened("storing", "segments were not stored", self.report)
             for move in moves:
                 self._lose(move.slots, move.owner)
 
@@ -262,9 +262,11 @@ class ReuseWorker:
         load = opened.load
         opened.rows = torch.arange(load.begin, load.end, device=self.device)
         try:
-            opened.rows = rows_to_compute(self.pages, load, opened.tokens, opened.blocks, opened.filled, self._bridge)
+            opened.rows = rows_to_compute(self.pages, load, opened.tokens, opened.blocks, opened.filled)
         except Exception:
-            self._logger.exception("reprise: a request's rows could not be chosen, they are all computed")
+            self._faults.happened(
+                "choosing", "a request's rows could not be chosen, they are all computed", self.report
+            )
         return load.asking
 
     def _compute(self, opened: OpenLoad, most: int) -> int:
@@ -273,26 +275,25 @@ class ReuseWorker:
         if not len(rows):
             return 0
         try:
-            mask = torch.zeros(int(rows[-1]) + 1, dtype=torch.bool, device=self.device)
-            mask[rows] = True
-            self.forward.compute(opened.tokens, to_runs(mask), opened.blocks)
+            self.forward.compute(opened.tokens, rows, opened.blocks)
         except Exception:
-            self._logger.exception("reprise: a request's rows could not be computed, vLLM computes them")
-            load = opened.load
-            self._failed_blocks.update(load.blocks[load.begin // self._block_size : -(-load.end // self._block_size)])
-            opened.rows = opened.rows[:0]
+            self._faults.happened(
+                "computing", "a request's rows could not be computed, vLLM computes them", self.report
+            )
+            self._leave_to_engine(opened)
+        else:
+            self._faults.none_happened()
         return len(rows)
+
+    def _leave_to_engine(self, opened: OpenLoad) -> None:
+        """Has vLLM compute the load's rows: they are no more than it would have computed without reuse."""
+        load, size = opened.load, self._block_size
+        self.report.missed[load.request_id] = load.end - load.begin
+        self._failed_blocks.update(load.blocks[load.begin // size : -(-load.end // size)])
+        opened.rows = opened.rows[:0]
 
     def _abort(self, request_id: str) -> None:
         for opened in list(self._open):
             if opened.load.request_id == request_id:
                 self._open.remove(opened)
                 self._loaded.add(request_id)
-
-
-def _meet(moves: Sequence[Move], loads: Sequence[Load]) -> bool:
-    """Whether a load reads host memory slots that a move will write."""
-    loaded = [piece.slots for load in loads for piece in load.pieces if piece.slots is not None]
-    if not loaded:
-        return False
-    return bool(np.isin(np.concatenate([move.slots for move in moves]), np.concatenate(loaded)).any())

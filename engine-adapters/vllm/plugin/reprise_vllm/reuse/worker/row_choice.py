@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import torch
 
 from reprise_reuse.methods import METHODS, Evidence, choose
-from reprise_reuse.runs import bridge
 from reprise_vllm.reuse.messages import Load, Piece
 from reprise_vllm.reuse.worker.evidence import PromptPages, attention_of_question, evidence_of_prefill
 
@@ -39,15 +38,23 @@ class Filled:
         self.offset[rows] = torch.arange(piece.end - piece.start)
 
 
-def rows_to_compute(
-    prompt: PromptPages, load: Load, tokens: torch.Tensor, blocks: torch.Tensor, filled: Filled, gap: int
-) -> torch.Tensor:
-    """Returns the rows to compute, ascending; int64 [n].
+@dataclass(slots=True)
+class OpenLoad:
+    """A load with rows that still have to be computed."""
 
-    gap  gaps of at most this many rows between two of them are computed too
-    """
-    chosen = _chosen(prompt, load, tokens, blocks, filled)
-    return bridge(filled.missing | chosen, gap, filled.free | filled.missing).nonzero().flatten()
+    load: Load
+    tokens: torch.Tensor
+    blocks: torch.Tensor
+    filled: Filled
+    rows: torch.Tensor | None = None
+    """int64 [n], ascending: still to be computed; None: not chosen yet"""
+
+
+def rows_to_compute(
+    prompt: PromptPages, load: Load, tokens: torch.Tensor, blocks: torch.Tensor, filled: Filled
+) -> torch.Tensor:
+    """Returns the rows to compute, ascending; int64 [n]."""
+    return (filled.missing | _chosen(prompt, load, tokens, blocks, filled)).nonzero().flatten()
 
 
 def agree(prompt: PromptPages, filled: Filled) -> Filled:

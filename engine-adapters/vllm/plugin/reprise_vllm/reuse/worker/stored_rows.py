@@ -133,26 +133,21 @@ class StoredRows:
 
     def _copy_to_host(self, save: Save, pieces: Sequence[Piece]) -> None:
         blocks = as_blocks(save.blocks, self._device)
-        begin, end = min(p.start for p in pieces), max(p.end for p in pieces)
-        for piece in pieces:
-            if not piece.is_average:
-                tokens = torch.from_numpy(save.tokens[piece.start : piece.end])
-                positions = torch.arange(piece.start, piece.end, dtype=torch.int32)
-                self._store.begin(torch.from_numpy(piece.slots), piece.owner, tokens, positions)
-        averaged: dict[int, list[tuple[torch.Tensor, torch.Tensor]]] = {}
+        new = [piece for piece in pieces if not piece.is_average]
+        for piece in new:
+            positions = torch.arange(piece.start, piece.end, dtype=torch.int32)
+            tokens = torch.from_numpy(save.tokens[piece.start : piece.end])
+            self._store.begin(torch.from_numpy(piece.slots), piece.owner, tokens, positions)
         for index, cache in enumerate(self._caches):
-            keys, values = self._layout.read(cache, blocks, begin, end)
-            for number, piece in enumerate(pieces):
-                rows = slice(piece.start - begin, piece.end - begin)
-                if piece.is_average:
-                    averaged.setdefault(number, []).append((keys[rows].clone(), values[rows].clone()))
-                else:
-                    self._store.put(index, torch.from_numpy(piece.slots), keys[rows], values[rows])
-        for number, layers in averaged.items():
-            piece = pieces[number]
+            for piece in new:
+                rows = self._layout.read(cache, blocks, piece.start, piece.end)
+                self._store.put(index, torch.from_numpy(piece.slots), *rows)
+        for piece in pieces:
             slots = torch.from_numpy(piece.slots)
-            if self._store.holds(slots, piece.owner, torch.from_numpy(save.tokens[piece.start : piece.end])):
-                self._store.average(slots, torch.arange(piece.start, piece.end), layers)
+            tokens = torch.from_numpy(save.tokens[piece.start : piece.end])
+            if piece.is_average and self._store.holds(slots, piece.owner, tokens):
+                rows = (self._layout.read(cache, blocks, piece.start, piece.end) for cache in self._caches)
+                self._store.average(slots, torch.arange(piece.start, piece.end), rows)
 
 
 def _joined(places: Sequence[np.ndarray]) -> np.ndarray:

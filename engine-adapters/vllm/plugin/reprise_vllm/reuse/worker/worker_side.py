@@ -3,6 +3,8 @@
 from logging import Logger
 from typing import TYPE_CHECKING
 
+from vllm.distributed.kv_transfer import get_kv_transfer_group
+
 from reprise_vllm.reuse.messages import ReuseStep, WorkerReport
 from reprise_vllm.reuse.settings import ReuseSettings
 
@@ -34,7 +36,7 @@ class WorkerSide:
 
     def prove(self) -> None:
         """Starts to reuse if the self-test passes. Otherwise reports why, and the engine runs as without reuse."""
-        from reprise_vllm.engine.supported import NotSupportedError
+        from reprise_vllm.engine.supported import NotSupportedError, check_siblings
         from reprise_vllm.reuse.worker.choose_kernels import choose_kernels
         from reprise_vllm.reuse.worker.prove_reuse import prove_reuse
         from reprise_vllm.reuse.worker.start_worker import start_worker
@@ -43,6 +45,7 @@ class WorkerSide:
             return
         config, cache_config = self._config, self._cache_config
         try:
+            check_siblings(get_kv_transfer_group())
             worker = start_worker(config, cache_config, self._caches, self._settings, self._logger)
             spec, blocks = cache_config.kv_cache_groups[0].kv_cache_spec, cache_config.num_blocks
             choose_kernels(worker, blocks, spec.block_size, self._logger)
