@@ -159,7 +159,6 @@ describe('a line of the last block that reads like a cue', () => {
   describe.each([
     ['[n]', (blocks: string[]) => blocks.map((block, i) => `[${i + 1}] ${block}`).join('\n\n')],
     ['Document n:', (blocks: string[]) => blocks.map((block, i) => `Document ${i + 1}: ${block}`).join('\n')],
-    ['### Document', (blocks: string[]) => blocks.map((block) => `### Document\n${block}`).join('\n\n')],
     ['file_path:', (blocks: string[]) => blocks.map((block, i) => `file_path: ${i}\n\n${block}`).join('\n\n')],
   ])('of %s', (_, write) => {
     it.each(inside)('never ends it when the prompt goes on behind a blank line: %j', (block) => {

@@ -1,6 +1,6 @@
 import type { BlockSpan } from '../context-list.ts'
 import { toAsciiDigits } from '../scan/words/digits.ts'
-import { endsInRank } from '../scan/words/ordered-fields.ts'
+import { endsInRank } from '../scan/words/field-names.ts'
 import { areSteady, type Position, readDate, readNumber } from './read-position.ts'
 
 /*

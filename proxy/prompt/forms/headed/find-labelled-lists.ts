@@ -41,24 +41,13 @@ function readLists(labelled: LabelledRegion, labels: readonly Label[], refused: 
     if (label.start < at || refused.has(label.form)) continue
     // fences before a list hide labels; fences inside its blocks are content
     at = fences.pass(at, label.start, region.end)
-    if (at > label.start) {
-      if (isCutOff(marks, label)) refused.add(label.form)
-      continue
-    }
+    if (at > label.start) continue
     const list = readList(labelled, label)
     if (list === undefined) refused.add(label.form)
     else if (!isNotes(marks.text, label, list.blocks)) lists.push(list)
     at = list?.end ?? at
   }
   return lists
-}
-
-/**
- * Returns whether a record hidden by a fence is one of a tool's texts. These are not examples: the fence is part of a
- * text that was cut off, and a list after it would be incomplete.
- */
-function isCutOff({ whole }: Marks, { keys }: Label): boolean {
-  return whole && keys !== undefined
 }
 
 function toForms(labels: readonly Label[]): Map<string, Label[]> {

@@ -30,8 +30,6 @@ export function kindOf(text: string, { form, weight, blocks }: ContextList, head
       return blocks.some(({ label }) => label !== undefined) || OF_TEXT.test(text.slice(start, start + LONGEST_MARK))
         ? 'weak'
         : 'named'
-    case 'closed':
-      return 'weak'
     case 'record':
       return 'record'
     case 'tag':

@@ -77,11 +77,6 @@ export function findNameEnd(text: string, at: number, signs: string): number | u
   return behind === end || isBlank(text.charCodeAt(behind)) ? behind : undefined
 }
 
-/** Returns whether these signs begin lines of any Markdown. */
-export function isMarkdown(signs: string): boolean {
-  return MARKDOWN.test(signs)
-}
-
 /** Returns where signs occur in a line up to `end`, whose length is bounded, or -1. */
 function findInside(text: string, signs: string, at: number, end: number): number {
   const inside = text.slice(at, end).indexOf(signs)
@@ -105,7 +100,7 @@ export function skipColon(text: string, at: number): number {
 }
 
 /** Returns the signs that close these. */
-export function toClosing(signs: string): string {
+function toClosing(signs: string): string {
   if (signs.startsWith('<!--')) return '-->'
   return Array.from(signs.slice(signs.lastIndexOf(' ', signs.length - 2) + 1).trim())
     .reverse()

@@ -1,7 +1,7 @@
 import { toLabel } from './dress.ts'
 import { readLabel } from './find-labels.ts'
 import { type RecordHead, readFields } from './find-record-head.ts'
-import type { Label } from './label.ts'
+import { type Label, toLabelNumber } from './label.ts'
 
 // what may come before a first record: words or a tag on its line, or the indentation of a placeholder that all records
 // replace
@@ -18,12 +18,11 @@ export function toRecordLabel(text: string, start: number, { end, kind, keys, nu
   const inner = number === undefined && kind === 'metadata' ? readLabel(text, end) : undefined
   if (inner?.number !== undefined) return { ...inner, start, form: `${form} ${inner.form}`, bare: false, isWeak, keys }
   const id = number ?? { start, end: start }
-  const digits = text.slice(id.start, id.end)
   return {
     ...toLabel(start, end, form, isWeak),
     idStart: id.start,
     idEnd: id.end,
-    number: /^(?:0|[1-9]\d*)$/.test(digits) ? Number(digits) : undefined,
+    number: toLabelNumber(text.slice(id.start, id.end)),
     keys,
   }
 }

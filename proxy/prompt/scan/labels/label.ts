@@ -28,7 +28,6 @@ export interface Label {
  * capital letter.
  */
 export function isLabelId(prefix: string, id: string): boolean {
-  if (/^(?:Doc|DOC|Document|DOCUMENT)_$/.test(prefix)) return true
   if (/\p{L}$/u.test(prefix)) return isDigit(id.charCodeAt(0))
   return /\d/.test(id) || /^[A-Z]$/.test(id)
 }
