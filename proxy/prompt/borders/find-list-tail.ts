@@ -75,7 +75,7 @@ export function isInstruction(line: string): boolean {
 function isQuestion(text: string, start: number, end: number): boolean {
   if (end - start > LONGEST_QUESTION) return false
   const paragraph = text.slice(start, end).trim()
-  return !paragraph.includes('\n') && /[?？]$/.test(paragraph)
+  return !paragraph.includes('\n') && '?？'.includes(paragraph.at(-1) ?? ' ')
 }
 
 /**

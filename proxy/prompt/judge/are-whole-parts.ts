@@ -60,7 +60,7 @@ function areOwnTexts(parts: readonly string[], question: string): boolean {
 }
 
 function isPassage(body: string): boolean {
-  return body.length >= SHORTEST_PASSAGE && /^\P{Ll}[^]*[.!?。！？]["'”’»)\]]?$/u.test(body)
+  return body.length >= SHORTEST_PASSAGE && /^\P{Ll}.*[.!?。！？]["'”’»)\]]?$/su.test(body)
 }
 
 function isParagraph(body: string): boolean {

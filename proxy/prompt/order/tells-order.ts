@@ -77,7 +77,7 @@ export function areNumberedParts(names: readonly string[]): boolean {
     PART.test(prefix) ||
     OF_ALL.test(behind) ||
     digits.every((own) => YEAR.test(own)) ||
-    digits.some((own) => /^0\d/.test(own))
+    digits.some((own) => own.startsWith('0') && own.length > 1)
   )
 }
 

@@ -100,7 +100,7 @@ function isEmptyBehind(text: string, whole: string, line: number): boolean {
 // `Response` alone on its line may be any text, and `user: String` is code
 function isAnnouncement(whole: string, decoration: string, noun: string): boolean {
   if (noun === 'user' || noun === 'human' || noun === 'assistant') return decoration !== ''
-  return decoration !== '' || /[:：>]$/.test(whole)
+  return decoration !== '' || ':：>'.includes(whole.at(-1)!)
 }
 
 function isField(text: string, line: number): boolean {

@@ -1,4 +1,5 @@
 import type { Span } from '../../json/json-spans.ts'
+import { isSpace } from './find-edges.ts'
 import type { JsonMember } from './find-json-value.ts'
 import type { Tag } from './find-tags.ts'
 import { readAttributes } from './find-tags.ts'
@@ -86,7 +87,7 @@ export function findRankAttributes(text: string, tag: Tag, label: Span | undefin
 /** Returns where the whitespace before an attribute begins, which is removed with it. */
 function findSpace(text: string, start: number): number {
   let at = start
-  while (/\s/.test(text[at - 1] ?? '')) at--
+  while (isSpace(text.charCodeAt(at - 1))) at--
   return at
 }
 

@@ -18,6 +18,7 @@ import { type JsonElement, type JsonMember, type JsonValue, readJsonValue } from
 import type { Marks } from '../../scan/find-marks.ts'
 import { findRankMembers } from '../../scan/find-rank-fields.ts'
 import { isRunning } from '../../scan/labels/label.ts'
+import { partWords } from '../../scan/words/field-names.ts'
 import { idNames, plainId } from '../../scan/words/id-names.ts'
 import { isSorted } from '../../scan/words/tool-kind.ts'
 import { findOwn } from '../find-own.ts'
@@ -93,7 +94,10 @@ function readList(
   if (end > region.end || !arrays.some(({ elements }) => elements.some((element) => mayHoldText(text, element))))
     return undefined
   // if more text follows on the line, it is code or prose that looks like JSON
-  if (findContentStart(text, end, findLineEnd(text, end)) < findLineEnd(text, end) && !/[<"'`]/.test(text[end] ?? ''))
+  if (
+    findContentStart(text, end, findLineEnd(text, end)) < findLineEnd(text, end) &&
+    !'<"\'`'.includes(text[end] ?? ' ')
+  )
     return undefined
   const named = arrays
     .map(({ name, elements }) => ({ name: name && toWords(name), elements }))
@@ -131,7 +135,7 @@ function isUnnamedTool({ source, whole }: Marks): boolean {
 
 /** Converts a name of several words to underscores: `relevantContext`, `Retrieved Context`. */
 function toWords(name: string): string {
-  return name.replaceAll(/([a-z\d])([A-Z])/g, '$1_$2').replaceAll(/[ -]/g, '_')
+  return partWords(name).replaceAll(/[ -]/g, '_')
 }
 
 /** Returns whether members before or after the arrays of a value say how it is sorted. */
@@ -169,7 +173,7 @@ function readFront(text: string, start: number): Front {
     if (!/^(?:\[{1,2}[^[{"]|#)/.test(text.slice(text.lastIndexOf('\n', end - 1) + 1, end))) return SILENT
   }
   const heading = readHeading(text, start)
-  if (heading.length === 0 || /[.?!]$/.test(heading)) return SILENT
+  if (heading.length === 0 || '.?!'.includes(heading.at(-1)!)) return SILENT
   const { announcesText, announcesSet } = readAnnouncement(text, start)
   return { isAnnounced: announcesText || announcesSet, isSet: announcesSet && !OF_ANYTHING.test(heading) }
 }

@@ -26,7 +26,7 @@ export function kindOf(text: string, { form, weight, blocks }: ContextList, head
       return areLines || OF_ONE_TEXT.test(heading) ? 'plain' : 'number'
     }
     case 'label':
-      if (/^[-*+•] /.test(text.slice(start, start + 2))) return 'plain'
+      if ('-*+•'.includes(text[start]!) && text[start + 1] === ' ') return 'plain'
       return blocks.some(({ label }) => label !== undefined) || OF_TEXT.test(text.slice(start, start + LONGEST_MARK))
         ? 'weak'
         : 'named'

@@ -47,11 +47,15 @@ function toNounPattern(scripts: readonly PlaceWords['script'][]): RegExp {
 const latinNouns = toNounPattern(['latin'])
 const allNouns = toNounPattern(['latin', 'cyrillic', 'arabic', 'other'])
 const OTHER_SCRIPTS = /[\u0370-\u052f\u0590-\u06ff\u0900-\u09ff]/
-const UNSPACED = /[\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]/
-const unspacedCounted = new RegExp(unspaced.join('|'), 'u')
-const unspacedEachOne = new RegExp(unspacedEach.join('|'), 'u')
-const callingAlone = new RegExp(`${START}(?:${languages.flatMap(({ alone }) => alone ?? []).join('|')})`, 'u')
-const inTurns = new RegExp(`${START}(?:${languages.flatMap(({ inTurn }) => inTurn ?? []).join('|')})(?!\\p{L})`, 'u')
+// words that need no noun behind or before them
+const callingAlone = new RegExp(
+  [...unspaced, `${START}(?:${languages.flatMap(({ alone }) => alone ?? []).join('|')})`].join('|'),
+  'u',
+)
+const eachAlone = new RegExp(
+  [...unspacedEach, `${START}(?:${languages.flatMap(({ inTurn }) => inTurn ?? []).join('|')})(?!\\p{L})`].join('|'),
+  'u',
+)
 const NUMBER_BEHIND = new RegExp(
   `^${LETTERS}+(?: ${LETTERS}+)?[ \\t]?(?:[_#.:([-]|n\\.?[º°o]\\.?|nr\\.?|№|номер|numara|numéro|número|numero|nummer|numer|số|رقم|شماره|संख्या|αριθμός|หมายเลข)?[ \\t]?(\\d{1,4})(?![\\d%]|[.,]\\d)`,
   'u',
@@ -71,7 +75,7 @@ function* findNouns(text: string): Generator<FoundNoun> {
 
 /** Returns whether a lower-case text refers to one of several texts by position, in any language but English. */
 export function callsByPlace(text: string): boolean {
-  if ((UNSPACED.test(text) && unspacedCounted.test(text)) || callingAlone.test(text)) return true
+  if (callingAlone.test(text)) return true
   for (const { index, languages: own } of findNouns(text)) {
     const front = text.slice(Math.max(index - WIDEST, 0), index)
     const on = text.slice(index, index + WIDEST)
@@ -82,7 +86,7 @@ export function callsByPlace(text: string): boolean {
 
 /** Whether a lower-case text refers to each of several texts or to one after the other, except in English. */
 export function holdsEachOne(text: string): boolean {
-  if ((UNSPACED.test(text) && unspacedEachOne.test(text)) || inTurns.test(text)) return true
+  if (eachAlone.test(text)) return true
   for (const { index, languages: own } of findNouns(text)) {
     const front = text.slice(Math.max(index - WIDEST, 0), index)
     if (own.some(({ each }) => each?.test(front))) return true

@@ -43,7 +43,7 @@ export function addInlineHeads(text: string, labels: readonly Label[]): readonly
 
 /** Finds a record after words, before the first record of its form. */
 function findRecord(text: string, { start, form }: Label, keys: string): Label | undefined {
-  const key = /^[^,]+/.exec(keys)![0]
+  const key = keys.split(',', 1)[0]!
   const at = Math.max(text.lastIndexOf(`${key}:`, start - 1), text.lastIndexOf(`${key}：`, start - 1))
   if (at < 1 || !LEAD_IN.test(text.slice(Math.max(at - FURTHEST_LEAD_IN, 0), at))) return undefined
   const head = readFields(text, at)

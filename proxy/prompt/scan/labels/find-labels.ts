@@ -39,6 +39,8 @@ const NUMBER = new RegExp(
   `[[【]#?(\\d{1,6})[\\]】](?:\\*\\*)?(?:${GAP}(?![ \\t]{0,8}=)|:(?=[ \\t]+(?![<(]?https?:)))`,
   'uy',
 )
+// the signs in front of a bare number
+const OPENED = /[[【]#?$/
 // `[a.md]: text`, as in a list of sources
 const NAMED_FILE = /\[[\p{L}\p{N}][\p{L}\p{N}_./ -]{0,99}\.[A-Za-z][A-Za-z0-9]{1,4}(?:#[\w=.-]{1,40})?\]:(?=[ \t])/uy
 // `17|"It rained."`
@@ -51,7 +53,7 @@ export function readLabel(text: string, start: number): Label | undefined {
   const at = isLetter(code) ? start : skipSigns(text, start)
   if (at === undefined) return undefined
   const signs = text.slice(start, at)
-  if (isDigit(text.charCodeAt(at)) && /[[【]#?$/.test(signs)) return readBareNumber(text, start, signs)
+  if (isDigit(text.charCodeAt(at)) && OPENED.test(signs)) return readBareNumber(text, start, signs)
   const noun = readNoun(text, at)
   // most lines that begin with signs are items, quotations and rows
   if (noun.end === at && text[start + 1] === ' ' && ITEM_SIGNS.includes(text[start]!)) return undefined
@@ -71,7 +73,7 @@ function readHead(text: string, start: number, dress: Dress, noun: Noun): Label 
 }
 
 function readBareNumber(text: string, start: number, signs: string): Label | undefined {
-  const at = start + signs.search(/[[【]#?$/)
+  const at = start + signs.search(OPENED)
   // `## [1]`, `**[1]**`
   if (at > start && !/^(?:#{1,6}[ \t]{1,2}|\*\*)$/.test(text.slice(start, at))) return undefined
   const label = readId(text, at, NUMBER, '1')
@@ -112,7 +114,7 @@ function readIdBehind(text: string, { signs, at }: Dress, noun: Noun): Id | unde
   const said = text.slice(at, noun.end) + (isLinked ? between.slice(0, -1) : between)
   const end = noun.end + whole.length
   // `Document: 1` is a field of a record
-  if (!isLabelId(said, id) || (signs === '' && /^[:：]/.test(between))) return undefined
+  if (!isLabelId(said, id) || (signs === '' && ':：'.includes(between[0] ?? ' '))) return undefined
   return isLinked && text[end] !== ']' ? undefined : { said, id, end, isLinked }
 }
 
@@ -124,7 +126,7 @@ function readNumbered(text: string, start: number, dress: Dress, noun: Noun): La
   const { said, id, isLinked, end: idEnd } = own
   const behind = isLinked ? idEnd + 1 : idEnd
   const end = findLabelEnd(text, behind, signs)
-  const isAlone = !noun.isWeak && /\s$/.test(said) && /^\d+$/.test(id) && isLineEnd(text, behind)
+  const isAlone = !noun.isWeak && said.trimEnd() !== said && /^\d+$/.test(id) && isLineEnd(text, behind)
   if (end === undefined && !isAlone) return undefined
   // list items may be anything, and words with a number and no sign after it may be any heading
   const isWeak = noun.isWeak || BULLET.test(signs) || end === undefined

@@ -36,6 +36,7 @@ const isContent = named(
 // fields whose value may be the record's number
 const isCounting = named('id source sourceid no number index rank document doc 编号 序号')
 const isTitled = named(OF_FILE, 'title')
+const isPage = named('page article chunk')
 const KEY = /^[ \t]*[\w.-]{1,60}:$/
 const IDENTIFIER = /^[a-z][a-z0-9_]*$/
 // metadata is short, and a text with only such lines is not a record
@@ -57,7 +58,7 @@ export function readRecordHead(text: string, line: number, start: number): Recor
 
 /** Returns whether a field names a page, as `Page: Rome` and `Page: 2. Rome` do. `Page: 3` counts it. */
 function isTitledPage(text: string, { key, end }: Field): boolean {
-  return /^(?:page|article|chunk)$/i.test(key) && /^[ \t]*(?:\d{1,3}[.)][ \t])?\p{L}/u.test(text.slice(end, end + 8))
+  return isPage(key) && /^[ \t]*(?:\d{1,3}[.)][ \t])?\p{L}/u.test(text.slice(end, end + 8))
 }
 
 /** Reads the fields that begin at `start`, which may be any position. */

@@ -29,7 +29,7 @@ export interface Label {
  */
 export function isLabelId(prefix: string, id: string): boolean {
   if (/\p{L}$/u.test(prefix)) return isDigit(id.charCodeAt(0))
-  return /\d/.test(id) || /^[A-Z]$/.test(id)
+  return /\d|^[A-Z]$/.test(id)
 }
 
 /** Returns the value of a plain number. `07` is not one, because counting up would not keep its format. */

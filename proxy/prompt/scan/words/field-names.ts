@@ -45,6 +45,11 @@ function toFieldName(name: string): string {
   return name.replaceAll(/[ _-]/g, '').toLowerCase()
 }
 
+/** Parts the words of a name by underscores: `searchDocs` becomes `search_Docs`. */
+export function partWords(name: string): string {
+  return name.replaceAll(/([a-z\d])([A-Z])/g, '$1_$2')
+}
+
 /** Returns whether the word before a number says that it only ranks, as in `Score: 0.9`. */
 export function endsInRank(prefix: string): boolean {
   const word = /([\p{L}_-]+)[^\p{L}]*$/u.exec(prefix)?.[1]

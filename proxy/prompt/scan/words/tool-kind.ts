@@ -1,3 +1,5 @@
+import { partWords } from './field-names.ts'
+
 /**
  * What a tool does, judged by its name: `search` finds texts among many, `read` returns one text or events in order.
  */
@@ -20,12 +22,11 @@ const TIMED = new Set(
 /** Returns what a tool of this name does. Undefined if it has no name. */
 export function toToolKind(name: string | undefined): ToolKind | undefined {
   if (name === undefined || name === '') return undefined
-  const words = name
-    .replace(/([a-z\d])([A-Z])/g, '$1_$2')
+  const words = partWords(name)
     .replace(/[^A-Za-z]+/g, '_')
     .toLowerCase()
   const each = words.split('_')
-  if (each.some((word) => TIMED.has(word) || TIMED.has(word.replace(/s$/, '')))) return 'read'
+  if (each.some((word) => TIMED.has(word) || (word.endsWith('s') && TIMED.has(word.slice(0, -1))))) return 'read'
   if (SEARCHING.test(words)) return 'search'
   return each.some((word) => READING.has(word) || word.startsWith('transcri')) ? 'read' : 'other'
 }
