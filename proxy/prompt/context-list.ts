@@ -51,17 +51,7 @@ export function overlap(left: ContextList, right: ContextList): boolean {
 }
 
 /** The forms that lists have. */
-export type FormId =
-  | 'label'
-  | 'number'
-  | 'record'
-  | 'credited'
-  | 'closed'
-  | 'tag'
-  | 'json'
-  | 'memories'
-  | 'quoted'
-  | 'fenced'
+export type FormId = 'label' | 'number' | 'record' | 'credited' | 'tag' | 'json' | 'memories' | 'quoted' | 'fenced'
 
 /**
  * No real prompt has this many documents. A text with more is left alone, because ordering them would delay other

@@ -99,6 +99,24 @@ export function findEndBeforeClosing({ text, tags }: Marks, from: number, end: n
   return tags[findIndexFrom(tags, at)]?.partner === undefined ? findContentEnd(text, from, start) : end
 }
 
+// `[/Document]`, `[END]`, `=== End Document ===`
+const OF_BLOCK = /^[^\p{L}\p{N}]{0,12}end(?!\p{L})|^[[{<]{1,3}%?\//iu
+
+/**
+ * Returns whether the last block, which ends at `end`, is closed by the same line as all others, but for numbers.
+ * Undefined if no line closes all others.
+ */
+export function isClosedAlike(text: string, others: readonly number[], end: number): boolean | undefined {
+  const [line = '', ...lines] = others.map((own) => readLastLine(text, own))
+  if (!OF_BLOCK.test(line) || lines.some((own) => own !== line)) return undefined
+  return readLastLine(text, end) === line
+}
+
+function readLastLine(text: string, end: number): string {
+  const line = Math.max(text.lastIndexOf('\n', end - 1) + 1, end - LONGEST_LINE)
+  return text.slice(line, end).replaceAll(/\d+/g, '')
+}
+
 function isOpened(body: string, name: string): boolean {
   return new RegExp(
     `[[{<(][#%]?[ \\t]?${name.trim()}|(?:begin|start)[ _-](?:of[ _-])?(?:the[ _-])?${name.trim()}`,

@@ -57,7 +57,12 @@ interface Paragraph {
 function readParagraph(text: string, start: number, bound: number): Paragraph {
   const end = findParagraphEnd(text, start, bound)
   let isAnswered = false
-  let asks = /[?？]$/.test(text.slice(Math.max(start, end - 8), end).trimEnd())
+  let asks = '?？'.includes(
+    text
+      .slice(Math.max(start, end - 8), end)
+      .trimEnd()
+      .at(-1) ?? ' ',
+  )
   for (let line = start; line < end; line = findLineEnd(text, line) + 1) {
     const cue = readCue(text, line)
     if (cue?.question) asks = true

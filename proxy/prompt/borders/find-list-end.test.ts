@@ -159,7 +159,6 @@ describe('a line of the last block that reads like a cue', () => {
   describe.each([
     ['[n]', (blocks: string[]) => blocks.map((block, i) => `[${i + 1}] ${block}`).join('\n\n')],
     ['Document n:', (blocks: string[]) => blocks.map((block, i) => `Document ${i + 1}: ${block}`).join('\n')],
-    ['### Document', (blocks: string[]) => blocks.map((block) => `### Document\n${block}`).join('\n\n')],
     ['file_path:', (blocks: string[]) => blocks.map((block, i) => `file_path: ${i}\n\n${block}`).join('\n\n')],
   ])('of %s', (_, write) => {
     it.each(inside)('never ends it when the prompt goes on behind a blank line: %j', (block) => {
@@ -241,6 +240,23 @@ describe('a line of the last block that reads like a cue', () => {
     expect(contentsOf(`${memories}Question: why?`)).toEqual([['Owns a boat', 'Likes tea,']])
   })
 })
+
+it.each(['[/Document]', '[End Document]', '=== End Document ===', '{{/doc}}'])(
+  'the line %j at the end of every block is no end of the list',
+  (line) => {
+    const blocks = ['Alpha', 'Beta', 'Gamma'].map((text) => `${text}\n${line}`)
+    const text = `Documents:\n\n${blocks.map((block, i) => `[Document ${i + 1}]\n${block}`).join('\n\n')}\n\nQuestion: why?`
+    expect(contentsOf(text)).toEqual([blocks])
+  },
+)
+
+it.each(['[/Document]', '[END]', '<<<END DOC>>>'])(
+  'a last block without the line %j that closes the others is left alone',
+  (line) => {
+    const list = ['Alpha', 'Beta'].map((text, i) => `[Document ${i + 1}]\n${text}\n\nmore\n${line}`).join('\n\n')
+    expect(contentsOf(`Documents:\n\n${list}\n\nIt is late.\n\nQuestion: why?`)).toEqual([])
+  },
+)
 
 it('a last block that would be empty, since its first line reads like a cue, is left alone with its list', () => {
   const text = 'Document 1:\nAlpha\nDocument 2:\nUser: hi\nBob: hello\n---\nQuestion: why?\nAnswer:'

@@ -4,51 +4,27 @@ import type { Marks } from '../scan/find-marks.ts'
 import type { Label } from '../scan/labels/label.ts'
 import { findClosingLine, findOpening } from './find-closing-line.ts'
 import type { CueLine } from './find-cue-doubt.ts'
-import { beginsPrompt } from './find-list-tail.ts'
 import { findOwnClosing } from './find-numbered-closings.ts'
 import { isPromptHeading } from './find-prompt-heading.ts'
 import type { Interior, Quotes } from './list-interior.ts'
 import { findItemEnd } from './list-items.ts'
 
-// a text that quotes more often is not read to the end
-const MOST_QUOTES = 64
-
-/**
- * Returns the end of the sign that closes the last block: as many signs as opened it, at the end of a line. Of several,
- * it is the only one above words to the model, or above the `rule` that also opens the list.
- */
-function findQuoteEnd(
-  text: string,
-  { end: from }: Label,
-  { open, close }: Quotes,
-  { limit, rule }: { readonly limit: number; readonly rule: string | undefined },
-): number | undefined {
+/** Returns the end of the sign that closes the last block: as many signs as opened it, once at the end of a line. */
+function findQuoteEnd(text: string, { end: from }: Label, { open, close }: Quotes, limit: number): number | undefined {
   const start = findContentStart(text, from, limit)
   let count = 0
   while (text[start + count] === open) count++
   if (count === 0) return undefined
   const sign = close.repeat(count)
-  const found: number[] = []
+  let found: number | undefined
   for (let at = text.indexOf(sign, start + count); at >= 0 && at < limit; at = text.indexOf(sign, at + count)) {
     const end = at + count
     const lineEnd = findLineEnd(text, end)
-    if (findContentStart(text, end, lineEnd) === lineEnd) found.push(end)
-    if (found.length > MOST_QUOTES) return undefined
+    if (findContentStart(text, end, lineEnd) < lineEnd) continue
+    if (found !== undefined) return undefined
+    found = end
   }
-  if (found.length < 2) return found[0]
-  const [own, ...others] = found.filter((end) => isAboveRule(text, end, rule) || isAbovePrompt(text, end, limit))
-  return others.length === 0 ? own : undefined
-}
-
-function isAboveRule(text: string, end: number, rule: string | undefined): boolean {
-  const line = findLineEnd(text, end) + 1
-  return rule !== undefined && text.slice(line, findLineEnd(text, line)).trim() === rule
-}
-
-/** Returns whether a blank line and words to the model follow. */
-function isAbovePrompt(text: string, end: number, limit: number): boolean {
-  const start = findContentStart(text, end, limit)
-  return start < limit && text.slice(end, start).split('\n').length > 2 && beginsPrompt(text, start, limit)
+  return found
 }
 
 /** Where a last block may end. */
@@ -80,7 +56,7 @@ export function findEnding(
 ): Ending {
   const { text } = marks
   const from = labels.at(-1)!.end
-  const own = findOwnEnd(text, notes, labels, interior, limit)
+  const own = findOwnEnd(text, labels, interior, limit)
   if (own !== undefined) {
     return { paragraph: undefined, certain: own.start, cue: undefined, closing: own.start, listEnd: own.end }
   }
@@ -129,14 +105,12 @@ function asksLater(notes: readonly LineNote[], from: number, bound: number): boo
  */
 function findOwnEnd(
   text: string,
-  notes: readonly LineNote[],
   labels: readonly Label[],
   { closed, quotes }: Interior,
   limit: number,
 ): { readonly start: number; readonly end: number } | undefined {
   const last = labels.at(-1)!
-  const rule = quotes && findOpeningRule(text, notes, labels[0]!.start)
-  const quoted = quotes && findQuoteEnd(text, last, quotes, { limit, rule })
+  const quoted = quotes && findQuoteEnd(text, last, quotes, limit)
   if (quoted !== undefined) return { start: quoted, end: quoted }
   return closed ? findOwnClosing(text, last, limit) : undefined
 }

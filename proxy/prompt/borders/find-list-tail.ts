@@ -13,12 +13,8 @@ const ASKING_ELSEWHERE =
 const OF_THE_PROMPT_ELSEWHERE =
   /antwort|frage|quelle|kontext|dokument|réponse|question|source|contexte|document|respuesta|pregunta|fuente|contexto|información|informaç|anterior|resposta|pergunta|fonte|risposta|domanda|contesto|ответ|вопрос|источник|контекст|документ|المستند|المصادر|السياق|答え|答案|問題|问题|出力|输出|質問|文脈|コンテキスト|上下文|文書|文档|資料|资料|信息|出典|引用|답변|질문|출처|문서|출력/iu
 // short requests to answer in some way, and remarks about the user, the time and the answer
-const ANSWERING_ELSEWHERE =
-  /^(?:bitte |por favor,? |пожалуйста,? )?(?:antworte|réponds|répondez|responde|responda|contesta|rispondi|ответь|отвечай|أجب)(?!\p{L})[^\n]{0,60}$/iu
 const REMARK =
-  /^(?:today is|the (?:current )?(?:date|time) is|current (?:date|time)\b|the (?:user|customer|client|student|patient|reader|caller)(?:['’]s name)? (?:is|has|was|wants|prefers|speaks|lives|works)\b|(?:tone|language|length|role|style|format|audience|persona|voice|previous answer)[ \t]?:|(?:speak|talk|act|write|sound) (?:like|as)\b|(?:many )?thanks\b|thank you\b|(?:best|kind) regards|your turn\b|now the (?:task|question)|that(?: is|['’]s) all\b|(?:the )?context ends|end of (?:the )?(?:context|documents|sources)|given all this|if (?:unsure|in doubt)\b|(?:do not|don['’]t) (?:make|invent|guess|hallucinate|speculate)\b)/i
-const TO_THE_MODEL = /^(?:please |now |then |kindly )?(?:tell|give|show|explain|help|find)\b.{0,40}\b(?:me|us)\b/i
-const MANNER = /^(?:be|keep it|think|answer|respond|reply|stay)\b[\w ,-]{1,40}[.!]?$/i
+  /^(?:(?:bitte |por favor,? |пожалуйста,? )?(?:antworte|réponds|répondez|responde|responda|contesta|rispondi|ответь|отвечай|أجب)(?!\p{L})[^\n]{0,60}$|(?:today is|the (?:current )?(?:date|time) is|current (?:date|time)\b|the (?:user|customer|client|student|patient|reader|caller)(?:['’]s name)? (?:is|has|was|wants|prefers|speaks|lives|works)\b|(?:tone|language|length|role|style|format|audience|persona|voice|previous answer)[ \t]?:|(?:speak|talk|act|write|sound) (?:like|as)\b|(?:many )?thanks\b|thank you\b|(?:best|kind) regards|your turn\b|now the (?:task|question)|that(?: is|['’]s) all\b|(?:the )?context ends|end of (?:the )?(?:context|documents|sources)|given all this|if (?:unsure|in doubt)\b|(?:do not|don['’]t) (?:make|invent|guess|hallucinate|speculate)\b)|(?:please |now |then |kindly )?(?:tell|give|show|explain|help|find)\b.{0,40}\b(?:me|us)\b|(?:be|keep it|think|answer|respond|reply|stay)\b[\w ,-]{1,40}[.!]?$)/iu
 const ANNOUNCEMENT =
   /\b(?:documents|contexts?|passages|sources|results|chunks|excerpts|snippets|memories|facts|history|conversation|instructions?|rules|guidelines|requirements|tasks?|notes|examples?)\b.{0,40}[:：]\**$/i
 // `    with pytest.MonkeyPatch.context() as patch:` is a line of source code
@@ -61,11 +57,6 @@ export function findParagraphEnd(text: string, start: number, bound: number): nu
   }
 }
 
-/** Returns whether the paragraph that begins here addresses the model. */
-export function beginsPrompt(text: string, start: number, bound: number): boolean {
-  return isPrompt(text, start, findParagraphEnd(text, start, bound))
-}
-
 function isPrompt(text: string, start: number, end: number): boolean {
   const line = text.lastIndexOf('\n', start - 1) + 1
   if (readCue(text, line) !== undefined) return true
@@ -77,15 +68,14 @@ function isPrompt(text: string, start: number, end: number): boolean {
 
 /** Returns whether a line tells the model what to do. */
 export function isInstruction(line: string): boolean {
-  if ((ASKING.test(line) && OF_THE_PROMPT.test(line)) || TO_THE_MODEL.test(line) || MANNER.test(line)) return true
-  if (REMARK.test(line) || ANSWERING_ELSEWHERE.test(line)) return true
+  if ((ASKING.test(line) && OF_THE_PROMPT.test(line)) || REMARK.test(line)) return true
   return ASKING_ELSEWHERE.test(line) && OF_THE_PROMPT_ELSEWHERE.test(line)
 }
 
 function isQuestion(text: string, start: number, end: number): boolean {
   if (end - start > LONGEST_QUESTION) return false
   const paragraph = text.slice(start, end).trim()
-  return !paragraph.includes('\n') && /[?？]$/.test(paragraph)
+  return !paragraph.includes('\n') && '?？'.includes(paragraph.at(-1) ?? ' ')
 }
 
 /**

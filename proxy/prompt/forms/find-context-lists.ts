@@ -8,7 +8,6 @@ import { findElements, genericTags, isKin, type KinElement, type Region } from '
 import { type Marks, readMarks, type TextTraits } from '../scan/find-marks.ts'
 import type { Tag } from '../scan/find-tags.ts'
 import type { Label } from '../scan/labels/label.ts'
-import { findClosedLists } from './enclosed/find-closed-lists.ts'
 import { findJsonLists } from './enclosed/find-json-lists.ts'
 import { findBoldLists, findQuotedLists } from './enclosed/find-quoted-lists.ts'
 import { findTagLists } from './enclosed/find-tag-lists.ts'
@@ -124,12 +123,10 @@ class ListSearch {
     const marks = this.#marks
     const blocks: KinElement[] = []
     const json = findJsonLists(marks, region)
-    const closed = findClosedLists(marks, region)
-    this.refusals.push(...json.refusals, ...closed.refusals)
+    this.refusals.push(...json.refusals)
     const lists: (readonly ContextList[])[] = [
       findLabelledLists(marks, region),
       json.lists,
-      closed.lists,
       findMemoryLists(marks, region),
       findCreditedLists(marks, region),
       findQuotedLists(marks, region),

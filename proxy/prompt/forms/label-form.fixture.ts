@@ -32,7 +32,6 @@ export const labelForm: Form = {
     `■文書1\n${rain}\n\n■文書2\n${sun}\n\n質問：なぜ？`,
     `Relevant files:\n\n###PATH: a.md\n${rain}\n\n###PATH: b.md\n${sun}${ask}`,
     `Context:\n--- notes/a.md ---\n${rain}\n\n--- notes/b.md ---\n${sun}${ask}`,
-    `Documents:\n<|doc|>\n${rain}\n<|doc|>\n${sun}${ask}`,
     `Контекст:\nФрагмент №1 (источник: a.md):\n${rain}\n\nФрагмент №2 (источник: b.md):\n${sun}\n\nВопрос: почему?`,
     `Sources :\n**Source n°1** — Oslo\n${rain}\n\n**Source n°2** — Rome\n${sun}\n\nQuestion : pourquoi ?`,
     `Top search results:\nHit 1 — Oslo — https://a.example\n${rain}\n\nHit 2 — Rome — https://b.example\n${sun}${ask}`,

@@ -58,9 +58,6 @@ const record =
   (body: string, number: number, name: string): string =>
     `${key}: ${number}\ntitle: ${name}\ntext: ${body}`
 
-const jsonLine = (body: string, _: number, name: string): string =>
-  JSON.stringify({ reference_id: name, content: body })
-
 /** Labels in various languages, such as `Document 1: …` and `[Document 1]`. */
 const spoken = (noun: string, heading: string): MarkedForm[] => [
   { name: `${noun} 1:`, before: `${heading}:\n\n`, write: (body, n) => `${noun} ${n}: ${body}` },
@@ -69,19 +66,6 @@ const spoken = (noun: string, heading: string): MarkedForm[] => [
 ]
 
 export const markedForms: readonly MarkedForm[] = [
-  ...['webpage', 'document', 'web page', 'source'].map(
-    (noun): MarkedForm => ({
-      name: `[${noun} 1 begin]`,
-      between: '\n',
-      behind: '\n',
-      write: (body, n) => `[${noun} ${n} begin]${body}[${noun} ${n} end]`,
-    }),
-  ),
-  {
-    name: '[webpage 1 begin] in lines',
-    behind: '\n',
-    write: (body, n) => `[webpage ${n} begin]\n${body}\n[webpage ${n} end]`,
-  },
   { name: 'Document 0:::', from: 0, write: (body, n) => `Document ${n}:::\n${body}` },
   { name: '===== Document 0 =====', from: 0, write: (body, n) => `===== Document ${n} =====\n${body}` },
   { name: '=== Document 0 ===', from: 0, between: '\n', write: (body, n) => `=== Document ${n} ===\n${body}` },
@@ -92,14 +76,6 @@ export const markedForms: readonly MarkedForm[] = [
     from: 0,
     write: record('Document'),
     content: record('Document'),
-  },
-  {
-    name: 'JSON array of chunks',
-    before: '-----Document Chunks(DC)-----\n```json\n[',
-    between: ', ',
-    behind: ']\n```\n',
-    write: jsonLine,
-    content: jsonLine,
   },
   ...spoken('Документ', 'Документы'),
   ...spoken('Источник', 'Источники'),

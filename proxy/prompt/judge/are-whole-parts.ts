@@ -1,30 +1,23 @@
 import { readCue } from '../scan/find-cue-line.ts'
 import { announcingPlurals } from '../scan/words/vocabulary.ts'
 
-// announces a list that the other texts may continue
-const ANNOUNCED =
-  /^(?:#{1,6} |\*\*)?[\w ]{0,40}\b(?:documents|contexts?|passages|sources|results|chunks|excerpts|snippets|articles)\b[^\n]{0,40}[:：](?:\*\*)?[ \t\r]*\n/i
-// an ending that the next part belongs to: an announcement, or a rule between blocks
-const OPEN = /[:：]$|\n[ \t]*(?:-{3,40}|={3,40})$/
-// a block of a list, which may go on in the next part
-const MARKED = /^(?:\[{1,2}[\w# -]{1,20}\d\]|<(?:doc|source|passage|context|chunk|search))/im
+// what goes on in the next part, or comes from the part before: an announced list, an ending that announces, a rule, a block of a list
+const GOES_ON =
+  /^\s*(?:#{1,6} |\*\*)?[\w ]{0,40}\b(?:documents|contexts?|passages|sources|results|chunks|excerpts|snippets|articles)\b[^\n]{0,40}[:：](?:\*\*)?[ \t\r]*\n|(?:[:：]|\n[ \t]*(?:-{3,40}|={3,40}))\s*$|(?<![^\n])(?:\[{1,2}[\w# -]{1,20}\d\]|<(?:doc|source|passage|context|chunk|search))/i
 // code of a file with its path, as editors pass it on
 const FILE_PART = /^(`{3,}[\w./@+-]*[./][\w./@+ -]*)(?:\([^()\n]*\))?[ \t]*\n/
 const ASKING = /[?？]["'”’»)]?$|^(?:who|whom|whose|what|when|where|which|why|how)\b/i
-// words to the model are an instruction; a tag or a bracket begins generated text
-const TO_MODEL =
-  /^(?:please|you are|you have|use|using|answer|given|based on|read|follow|summari[sz]e|the user|note|important)\b/i
-const MARKUP = /^[<[{]|[:：]$/
 // a title above the text, or a first-level heading
 const TITLED = /^(?:# [^\n]+|(?![-*+>|#`]|\d+[.)])[^\n]{1,100}[^\n.!?。！？:：,;])\n+(?=\S)/
-// parts that begin like this form a sequence: messages, steps, chapters
-const SERIAL =
-  /^(?:#{1,6} |\*\*|\[)?(?:(?:step|chapter|part|section|scene|act|day|week|month|version|turn|round|release|lesson|episode|page|slide|schritt|kapitel|teil|étape|chapitre|partie|paso|capítulo|parte)\s*#?[\dIVX]+\b|第[\d一二三四五六七八九十]|(?:from|to|date|sent|subject|von|an|datum|betreff|objet|fecha|asunto)\s*:|(?:user|assistant|human|ai|system|me|you)\s*:|\d{4}-\d\d-\d\d|v?\d+\.\d+)/i
+// words to the model, generated markup, and parts of a sequence: messages, steps, chapters
+const OTHER =
+  /^(?:please|you are|you have|use|using|answer|given|based on|read|follow|summari[sz]e|the user|note|important)\b|^[<[{]|[:：]$|^(?:#{1,6} |\*\*|\[)?(?:(?:step|chapter|part|section|scene|act|day|week|month|version|turn|round|release|lesson|episode|page|slide|schritt|kapitel|teil|étape|chapitre|partie|paso|capítulo|parte)\s*#?[\dIVX]+\b|第[\d一二三四五六七八九十]|(?:from|to|date|sent|subject|von|an|datum|betreff|objet|fecha|asunto)\s*:|(?:user|assistant|human|ai|system|me|you)\s*:|\d{4}-\d\d-\d\d|v?\d+\.\d+)/i
 const SET = new RegExp(announcingPlurals, 'iu')
 const LONGEST_HEAD = 300
 const SHORTEST_PASSAGE = 120
 const LONGEST_PARAGRAPH = 2_500
 const BLANK_LINE = /\n[ \t\r]*\n/
+const MARKED_LINE = /\n[ \t\r]*\n|^(?:#|[-*+] |\d+[.)] )/m
 
 /** The parts of a message that are blocks, from `from` up to but not including `to`. */
 interface PartRange {
@@ -50,10 +43,7 @@ export function findWholeParts(texts: readonly string[]): PartRange | undefined 
 }
 
 function areWholeParts(texts: readonly string[], question: string): boolean {
-  const parts = texts.slice(0, -1)
-  const goesOn = (text: string): boolean =>
-    OPEN.test(text.slice(-200).trimEnd()) || ANNOUNCED.test(text.slice(0, 200).trimStart()) || MARKED.test(text)
-  return !texts.some(goesOn) && areOwnTexts(parts, question)
+  return !texts.some((text) => GOES_ON.test(text)) && areOwnTexts(texts.slice(0, -1), question)
 }
 
 /** Returns whether each part reads like an independent text and the question asks about them. */
@@ -61,8 +51,7 @@ function areOwnTexts(parts: readonly string[], question: string): boolean {
   const asks = ASKING.test(question) || readCue(question, 0)?.question === true
   if (!asks || BLANK_LINE.test(question)) return false
   const bodies = parts.map((text) => text.trim())
-  const isOther = (body: string): boolean => TO_MODEL.test(body) || MARKUP.test(body) || SERIAL.test(body)
-  if (bodies.some((body) => body === '' || isOther(body))) return false
+  if (bodies.some((body) => body === '' || OTHER.test(body))) return false
   // verses have short first lines too, but no sentences
   if (bodies.every((body) => TITLED.test(body) && /^#|[.!?。！？]/.test(body))) return true
   if (!bodies.every((body) => isParagraph(body))) return false
@@ -71,9 +60,9 @@ function areOwnTexts(parts: readonly string[], question: string): boolean {
 }
 
 function isPassage(body: string): boolean {
-  return body.length >= SHORTEST_PASSAGE && !/^\p{Ll}/u.test(body) && /[.!?。！？]["'”’»)\]]?$/.test(body)
+  return body.length >= SHORTEST_PASSAGE && /^\P{Ll}.*[.!?。！？]["'”’»)\]]?$/su.test(body)
 }
 
 function isParagraph(body: string): boolean {
-  return body.length <= LONGEST_PARAGRAPH && !BLANK_LINE.test(body) && !/^(?:#|[-*+] |\d+[.)] )/m.test(body)
+  return body.length <= LONGEST_PARAGRAPH && !MARKED_LINE.test(body)
 }

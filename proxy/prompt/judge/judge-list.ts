@@ -60,7 +60,7 @@ function behindFields(text: string, block: BlockSpan): BlockSpan {
   const { contentEnd, label } = block
   const fields = Math.max(readFields(text, block.contentStart)?.end ?? block.contentStart, label?.end ?? 0)
   const start = Math.min(findContentStart(text, fields, contentEnd), contentEnd)
-  const isFenced = /^(?:```|~~~)/.test(text.slice(start, start + 3))
+  const isFenced = ['```', '~~~'].includes(text.slice(start, start + 3))
   return { ...block, contentStart: isFenced ? Math.min(findLineEnd(text, start), contentEnd) : start }
 }
 

@@ -1,24 +1,26 @@
 import type { BlockSpan } from '../context-list.ts'
 import { areNumberedParts, tellsOrder } from '../order/tells-order.ts'
 import type { JsonElement, JsonMember } from '../scan/find-json-value.ts'
-import { datedField, orderedField, toFieldName } from '../scan/words/ordered-fields.ts'
+import { type FieldTest, isDatedField, isOrderedField, named, rankedBy } from '../scan/words/field-names.ts'
 import { materialWords, strongLists } from '../scan/words/vocabulary.ts'
 import type { Reason } from './reasons.ts'
 
 // field names for the text of a result
-const TEXT_NAMES =
-  /^(?:page_?content|raw_content|contents?|text|snippet|body|summary|description|passage|document|chunk|chunk_text|memory|excerpt|abstract|highlight|answer|fact)$/i
+const isText = named(
+  'pagecontent rawcontent content contents text snippet body summary description passage document chunk chunktext memory excerpt abstract highlight answer fact',
+)
 // a score of how well a text fits a question, and a retriever's name for the text; players, reviews and lines of a scan may also have a plain `score`
-const RANKED =
-  /^(?:page_?content|_score|similarity|(?:relevance|relevancy|rerank|reranker|reranking|retrieval|search|similarity|vector|bm25|hybrid|semantic|fusion|rrf|dense|sparse|cosine)_?scores?|cosine_similarity|certainty|_distance|@search\.(?:reranker_?)?score)$/i
-const SCORED = /^(?:scores?|distance|relevance|relevancy|rank)$/i
-const RETRIEVED = /^(?:page_?content|raw_content|snippet|passage|excerpt|highlights?|memory)$/i
+const isFit = named(
+  `pagecontent similarity cosinesimilarity certainty @search.score @search.rerankerscore ${rankedBy.flatMap((by) => [`${by}score`, `${by}scores`]).join(' ')}`,
+)
+const isRanked: FieldTest = (name) => isFit(name) || name === '_score' || name === '_distance'
+const isScored = named('score scores distance relevance relevancy rank')
+const isRetrieved = named('pagecontent rawcontent snippet passage excerpt highlight highlights memory')
 // origin of a text
-const ORIGIN =
-  /^(?:url|uri|link|href|source|file|filename|file_name|file_path|path|doc_id|document_id|source_id|source_url|docid|document|doc)$/i
-const TITLED = /^(?:title|name|headline)$/i
-// objects in which databases put the fields of a result
-const HOLDING = /^(?:metadata|payload|fields|_source|document|doc|node|entity|chunk|properties|attributes)$/i
+const isOrigin = named(
+  'url uri link href source file filename filepath path docid documentid sourceid sourceurl document doc',
+)
+const isTitle = named('title name headline')
 
 // minimum length of text under a known name; memories may be this short, and announced results may be of any length.
 // Text under any other name belongs to another kind of record, unless it is longer
@@ -71,7 +73,7 @@ export function judgeResults(
 
 /** Returns the fields of an object that name the source of its text. */
 function nameOf(text: string, { members }: JsonElement): string {
-  const names = [...members!].filter(([name]) => ORIGIN.test(name) || TITLED.test(name))
+  const names = [...members!].filter(([name]) => isOrigin(name) || isTitle(name))
   return names
     .map(([name, { start, end }]) => `${name}:${text.slice(start, Math.min(end, start + LONGEST_NAME))}`)
     .join()
@@ -83,17 +85,18 @@ function nameOf(text: string, { members }: JsonElement): string {
  * evidence. Elements with numbers or speakers have an order.
  */
 function judgeElements(elements: readonly Names[], name: string | undefined, situation: Situation): Reason | undefined {
-  if (situation.isSorted || elements.some((element) => hasField(element, orderedField))) return 'ordered_fields'
-  const own = countKinds(elements, [RANKED, RETRIEVED, ORIGIN])
-  const scored = countKinds(elements, [SCORED])
-  const titled = countKinds(elements, [TITLED])
+  if (situation.isSorted || elements.some((element) => hasField(element, isOrderedField))) return 'ordered_fields'
+  const own = countKinds(elements, [isRanked, isRetrieved, isOrigin])
+  const scored = countKinds(elements, [isScored])
+  const titled = countKinds(elements, [isTitle])
   const seen = { own, scored, titled, isNamed: isNamed(name, own, scored, situation) }
-  if (elements.some((element) => hasField(element, datedField))) {
+  if (elements.some((element) => hasField(element, isDatedField))) {
     const places = countPlaces(name, seen, situation)
     return places > 0 && places + own + titled >= 3 && own + titled > 0 ? undefined : 'ordered_fields'
   }
-  const isRanked = elements.every((element) => hasField(element, RANKED))
-  return isRanked || isEnough(seen, name, situation) ? undefined : 'no_evidence'
+  return elements.every((element) => hasField(element, isRanked)) || isEnough(seen, name, situation)
+    ? undefined
+    : 'no_evidence'
 }
 
 /** Evidence for a list of objects: kinds of fields that all of them have, and its name. */
@@ -132,7 +135,7 @@ function isEnough(seen: Seen, name: string | undefined, situation: Situation): b
 }
 
 function isNeutral(name: string | undefined, { isUnnamedTool }: Situation): boolean {
-  return isUnnamedTool || /^(?:results|chunks)$/i.test(name ?? '')
+  return isUnnamedTool || ['results', 'chunks'].includes(name?.toLowerCase() ?? '')
 }
 
 function isStrongName(name = ''): boolean {
@@ -143,19 +146,19 @@ function isStrongName(name = ''): boolean {
 /** The names of an object's fields. */
 type Names = readonly string[]
 
-function hasField(names: Names, pattern: RegExp): boolean {
-  return names.some((name) => pattern.test(name) || pattern.test(toFieldName(name)))
+function hasField(names: Names, test: FieldTest): boolean {
+  return names.some(test)
 }
 
 /** Returns the span of a result's text, without its quotes. */
 function toTextSpan({ start, end, members }: JsonElement): BlockSpan {
-  const [, own] = [...(members ?? [])].find(([name]) => TEXT_NAMES.test(name)) ?? []
+  const [, own] = [...(members ?? [])].find(([name]) => isText(name)) ?? []
   const [contentStart, contentEnd] = own ? [own.start + 1, own.end - 1] : [start, end]
   return { start, end, contentStart, contentEnd }
 }
 
 /** Returns how many of these kinds of fields all elements have. */
-function countKinds(elements: readonly Names[], kinds: readonly RegExp[]): number {
+function countKinds(elements: readonly Names[], kinds: readonly FieldTest[]): number {
   return kinds.filter((kind) => elements.every((element) => hasField(element, kind))).length
 }
 
@@ -181,11 +184,10 @@ export function haveTexts(
 
 function hasText(text: string, members: ReadonlyMap<string, JsonMember>, shortest: number): boolean {
   const names = [...members.keys()]
-  const least = names.some((name) => RETRIEVED.test(name) || RANKED.test(name) || SCORED.test(name)) ? 1 : shortest
+  const least = names.some((name) => isRetrieved(name) || isRanked(name) || isScored(name)) ? 1 : shortest
   return names.some((name) => {
-    const { start, end, members: inner } = members.get(name)!
-    if (inner !== undefined) return HOLDING.test(name) && hasText(text, inner, Math.max(shortest, SHORTEST_TEXT))
+    const { start, end } = members.get(name)!
     const length = text.charCodeAt(start) === QUOTE ? end - start - 2 : 0
-    return length >= (TEXT_NAMES.test(name) ? least : SHORTEST_OTHER_TEXT)
+    return length >= (isText(name) ? least : SHORTEST_OTHER_TEXT)
   })
 }

@@ -10,11 +10,13 @@ const MONTHS =
     .map((names) => names.split(' '))
 const MONTH = '(\\p{L}{3,10})\\.?'
 const CLOCK = '(?:[T ,]{1,3}(\\d{1,2}):(\\d\\d)(?::(\\d\\d))?)?'
-const YEAR_FIRST = new RegExp(`(\\d{4})[-/.年](\\d{1,2})(?:[-/.月](\\d{1,2})日?)?(?!\\d)${CLOCK}`, 'uy')
-const DAY_FIRST = new RegExp(`(\\d{1,2})[./](\\d{1,2})[./](\\d{4}|\\d\\d)(?!\\d)${CLOCK}`, 'uy')
-const MONTH_FIRST = new RegExp(`${MONTH}[ ]{1,2}(\\d{1,2})(?:st|nd|rd|th)?(?:,? (\\d{4})(?!\\d))?${CLOCK}`, 'iuy')
-const DAY_AND_MONTH = new RegExp(
-  `(\\d{1,2})(?:st|nd|rd|th|er)?\\.? (?:of |de |d')?${MONTH},? (?:de |del )?(\\d{4})(?!\\d)${CLOCK}`,
+const DATE = new RegExp(
+  [
+    '(?:(\\d{4})[-/.年](\\d{1,2})(?:[-/.月](\\d{1,2})日?)?(?!\\d)',
+    '(\\d{1,2})[./](\\d{1,2})[./](\\d{4}|\\d\\d)(?!\\d)',
+    `${MONTH}[ ]{1,2}(\\d{1,2})(?:st|nd|rd|th)?(?:,? (\\d{4})(?!\\d))?`,
+    `(\\d{1,2})(?:st|nd|rd|th|er)?\\.? (?:of |de |d')?${MONTH},? (?:de |del )?(\\d{4})(?!\\d))${CLOCK}`,
+  ].join('|'),
   'iuy',
 )
 const TIME = /(\d{1,2}):(\d\d)(?::(\d\d))?(?:[.,]\d{1,6})?(?!\d)/y
@@ -22,19 +24,14 @@ const NUMBER = /\d{1,14}(?:\.\d{1,4}){0,4}/y
 
 /** Returns the date or the time of day that begins at `at`, if there is one. */
 export function readDate(text: string, at: number): Position | undefined {
-  const match = (pattern: RegExp): readonly string[] => {
-    pattern.lastIndex = at
-    return pattern.exec(text) ?? []
-  }
-  const [, year, month, day, ...clock] = match(YEAR_FIRST)
-  if (year !== undefined) return toDate(year, Number(month), day, clock)
-  const [, first, second, last, ...later] = match(DAY_FIRST)
-  if (first !== undefined) return toDate(last, Number(second), first, later)
-  const [, name = '', ofMonth, inYear, ...then] = match(MONTH_FIRST)
-  if (name !== '' && toMonth(name) > 0) return toDate(inYear, toMonth(name), ofMonth, then)
-  const [, onDay, ofName = '', ofYear, ...also] = match(DAY_AND_MONTH)
-  if (onDay !== undefined && toMonth(ofName) > 0) return toDate(ofYear, toMonth(ofName), onDay, also)
-  const [, ...time] = match(TIME)
+  DATE.lastIndex = at
+  const [, y, m, d, day, ofMonth, year, name, onDay, inYear, first, month, last, ...clock] = DATE.exec(text) ?? []
+  if (y !== undefined) return toDate(y, Number(m), d, clock)
+  if (day !== undefined) return toDate(year, Number(ofMonth), day, clock)
+  if (name !== undefined && toMonth(name) > 0) return toDate(inYear, toMonth(name), onDay, clock)
+  if (month !== undefined && toMonth(month) > 0) return toDate(last, toMonth(month), first, clock)
+  TIME.lastIndex = at
+  const [, ...time] = TIME.exec(text) ?? []
   return time.length === 0 ? undefined : { kind: 'time', value: time.map((part) => Number(part ?? 0)) }
 }
 

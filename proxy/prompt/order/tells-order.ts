@@ -1,6 +1,6 @@
 import type { BlockSpan } from '../context-list.ts'
 import { toAsciiDigits } from '../scan/words/digits.ts'
-import { endsInRank } from '../scan/words/ordered-fields.ts'
+import { endsInRank } from '../scan/words/field-names.ts'
 import { areSteady, type Position, readDate, readNumber } from './read-position.ts'
 
 /*
@@ -77,7 +77,7 @@ export function areNumberedParts(names: readonly string[]): boolean {
     PART.test(prefix) ||
     OF_ALL.test(behind) ||
     digits.every((own) => YEAR.test(own)) ||
-    digits.some((own) => /^0\d/.test(own))
+    digits.some((own) => own.startsWith('0') && own.length > 1)
   )
 }
 

@@ -65,9 +65,8 @@ function countElements(words: string): Iterable<number> {
 
 /** Returns how many short members a list in one line has; 0 if it is none. */
 function countMembers(members: string): number {
-  const parts = /[;；]/.test(members)
-    ? members.split(/[;；]/)
-    : members.split(/[,，、]| (?:and|und|et|y|e|и|och|og|en|i) /)
+  const apart = members.split(/[;；]/)
+  const parts = apart.length > 1 ? apart : members.split(/[,，、]| (?:and|und|et|y|e|и|och|og|en|i) /)
   const named = parts.map((part) => part.trim()).filter((part) => part !== '')
   return named.length >= SHORTEST_INLINE && named.every(({ length }) => length <= LONGEST_MEMBER) ? named.length : 0
 }

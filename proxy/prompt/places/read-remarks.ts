@@ -161,7 +161,7 @@ function isExample(text: string, start: number, end: number): boolean {
   const paragraph = front.slice(lastEnd(front, /\n[ \t\r]*\n/g))
   const behind = text.slice(end, end + LONGEST_SENTENCE)
   const rest = behind.slice(0, /[.!?。？！](?=\s|$)|\n|$/.exec(behind)?.index)
-  if (/[?？]/.test(behind[rest.length] ?? '')) return false
+  if ('?？'.includes(behind[rest.length] ?? ' ')) return false
   if (OPEN_QUOTE.test(paragraph.slice(-LONGEST_SENTENCE)) && QUOTED.test(behind)) return true
   if (EXAMPLE.test(paragraph)) return true
   const near = paragraph.slice(-LONGEST_SENTENCE)

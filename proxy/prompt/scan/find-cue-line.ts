@@ -1,4 +1,4 @@
-import { findContentEnd, findContentStart, findLineEnd } from './find-edges.ts'
+import { findLineEnd } from './find-edges.ts'
 
 /** The line at which a prompt changes from its blocks to the question. */
 export interface Cue {
@@ -49,14 +49,6 @@ const SENTENCE = [
 const NOUN = `(?:(${QUESTION})|(${ANSWER})|(${OTHER}))`
 const CUE = new RegExp(`${DECORATION}(?:${QUALITY}${NOUN}${ANNOUNCED}|(${SENTENCE}))`, 'iuy')
 const EMPTY = /[ \t*_]*\r?(?:\n|$)/y
-// `--- Question ---`, `=== USER QUERY ===`
-const RULED = new RegExp(
-  `[ \\t]{0,16}([-=_~*])\\1{1,39}[ \\t]{0,2}${QUALITY}${NOUN}s?[:：]?[ \\t]{0,2}\\1{2,40}[ \\t]*(?=\\r?\\n|$)`,
-  'iuy',
-)
-// `[QUESTION]`, `【问题】`; other words in brackets are also sections of settings
-const BRACKETED = new RegExp(`[ \\t]{0,16}[[【]{1,2}${QUALITY}(${QUESTION})[:：]?[\\]】]{1,2}[:：]?(?=\\s|$)`, 'iuy')
-
 // `    question: int` and `  query: body.query,` are fields in source code
 const FIELD = /[ \t]{2,16}\p{Ll}[\w ]{0,40}:[ \t]{0,4}/uy
 const TYPE = 'int|str|string|bool|boolean|bytes|number|float|any|unknown|object|list|dict|set|tuple|null|None'
@@ -86,11 +78,11 @@ function mayBeginCue(text: string, line: number): boolean {
   return first > 127 || second > 127 || BEGINNINGS.has(toPair(first, second))
 }
 
-/** Reads the line from `line` to `lineEnd`. Returns undefined if it is not a cue. */
-export function readCue(text: string, line: number, lineEnd?: number): Cue | undefined {
+/** Reads the line that begins at `line`. Returns undefined if it is not a cue. */
+export function readCue(text: string, line: number): Cue | undefined {
   CUE.lastIndex = line
   const match = mayBeginCue(text, line) ? CUE.exec(text) : null
-  if (match === null) return readFramedCue(text, line) ?? readLeadIn(text, line, lineEnd ?? findLineEnd(text, line))
+  if (match === null) return undefined
   const [whole, decoration, question, answer, other, sentence] = match
   const noun = answer ?? other
   if (noun !== undefined && !isAnnouncement(whole, decoration!, noun)) return undefined
@@ -98,39 +90,6 @@ export function readCue(text: string, line: number, lineEnd?: number): Cue | und
   const kind = (question ?? noun ?? sentence ?? '').toLowerCase()
   const empty = isEmptyBehind(text, whole, line)
   return { kind, question: question !== undefined, answer: answer !== undefined, empty }
-}
-
-/** Reads a cue between two rules on one line, or in brackets. */
-function readFramedCue(text: string, line: number): Cue | undefined {
-  const sign = text[findContentStart(text, line, line + 16)] ?? ''
-  if (sign === '' || !'-=_~*[【'.includes(sign)) return undefined
-  const shape = sign === '[' || sign === '【' ? BRACKETED : RULED
-  shape.lastIndex = line
-  const match = shape.exec(text)
-  if (match === null) return undefined
-  const [whole, first, question, answer, other] = match
-  const word = shape === BRACKETED ? first : question
-  const kind = (word ?? answer ?? other ?? '').toLowerCase()
-  return { kind, question: word !== undefined, answer: answer !== undefined, empty: isEmptyBehind(text, whole, line) }
-}
-
-// `Do not repeat the contexts. And here is the user question:`
-const LEAD_IN = new RegExp(
-  `[.!?] (?:(?:and|now|so),? )?here(?:['’]s| is) (?:the |my )?${KIND}?(?:question|query):$`,
-  'i',
-)
-// `STUDENT QUESTION:`, `Pregunta del estudiante:`
-const ASKER = "(?: (?:d[eo]l?|da|d['’]un|de l['’]|der|des|от) ?\\p{L}{2,16})?(?: \\p{L}{2,8})?"
-const OF_ASKER = new RegExp(`^[^\\p{L}\\p{N}]{0,8}(?:\\p{L}{2,14}(?:['’]s)? ){0,2}(?:${QUESTION})${ASKER}[:：]$`, 'iu')
-const LONGEST_LEAD_IN = 80
-
-/** Reads a line whose last sentence introduces the question, or which says only whose question follows. */
-function readLeadIn(text: string, line: number, lineEnd: number): Cue | undefined {
-  const end = findContentEnd(text, line, lineEnd)
-  if (!':：'.includes(text[end - 1] ?? ' ')) return undefined
-  const words = text.slice(Math.max(line, end - LONGEST_LEAD_IN), end).trimStart()
-  if (!LEAD_IN.test(words) && (end - line > LONGEST_LEAD_IN || !OF_ASKER.test(words))) return undefined
-  return { kind: 'lead-in', question: true, answer: false, empty: true }
 }
 
 function isEmptyBehind(text: string, whole: string, line: number): boolean {
@@ -141,7 +100,7 @@ function isEmptyBehind(text: string, whole: string, line: number): boolean {
 // `Response` alone on its line may be any text, and `user: String` is code
 function isAnnouncement(whole: string, decoration: string, noun: string): boolean {
   if (noun === 'user' || noun === 'human' || noun === 'assistant') return decoration !== ''
-  return decoration !== '' || /[:：>]$/.test(whole)
+  return decoration !== '' || ':：>'.includes(whole.at(-1)!)
 }
 
 function isField(text: string, line: number): boolean {

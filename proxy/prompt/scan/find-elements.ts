@@ -1,4 +1,4 @@
-import { findContentStart, findIndexFrom } from './find-edges.ts'
+import { findContentStart } from './find-edges.ts'
 import { FenceWalk } from './find-fences.ts'
 import { announcesBlocks } from './find-list-heading.ts'
 import type { Marks } from './find-marks.ts'
@@ -43,9 +43,6 @@ export const genericTags: ReadonlySet<string> = new Set([
   'evidence',
 ])
 
-const ENDS_WORDS = /[.:!?。：！？][ \t]{1,4}$/
-const FURTHEST_WORDS = 120
-
 // containers nested deeper than in any template are content
 const MOST_DEPTH = 4
 
@@ -75,7 +72,7 @@ class ElementWalk {
       this.#next++
       if (tag.start < at) continue
       at = this.#fences.pass(at, tag.start, end)
-      if (at > tag.start || !(tag.begins || tag.start === following || this.#opensRow(tag, end))) continue
+      if (at > tag.start || !(tag.begins || tag.start === following || this.#isAnnounced(tag))) continue
       const element = this.#readElement(tag, end, depth)
       if (element === undefined) continue
       elements.push(element)
@@ -85,29 +82,11 @@ class ElementWalk {
     return { start, end, container: depth > 0, isKin: isKinContainer, elements }
   }
 
-  /**
-   * Returns whether a tag in the middle of its line begins a list: the words before it announce it, a sibling begins
-   * the next line, or it is a container right behind another tag and begins with a block.
-   */
-  #opensRow({ start, end, name, closing, partner }: Tag, limit: number): boolean {
-    const { text, tags } = this.#marks
+  /** Returns whether the words before a tag in its line announce a list. */
+  #isAnnounced({ start, name, closing, partner }: Tag): boolean {
     if (closing || partner === undefined || !isKin(name)) return false
-    const before = text.slice(Math.max(start - FURTHEST_WORDS, 0), start)
-    if (before.endsWith('>') && CONTAINER.test(name)) return this.#holdsRow(end, partner.start)
-    if (!ENDS_WORDS.test(before)) return false
-    const line = before.lastIndexOf('\n') + 1
-    if ((line > 0 || start <= FURTHEST_WORDS) && announcesBlocks(before, line, before.length)) return true
-    const next = findContentStart(text, partner.end, limit)
-    const sibling = tags[findIndexFrom(tags, next)]
-    return sibling?.start === next && sibling.begins && !sibling.closing && sibling.name === name
-  }
-
-  /** Returns whether the first thing in a range is an element for a block. */
-  #holdsRow(from: number, to: number): boolean {
-    const { text, tags } = this.#marks
-    const start = findContentStart(text, from, to)
-    const first = tags[findIndexFrom(tags, start)]
-    return first?.start === start && isBlockName(first.name)
+    const line = this.#marks.text.lastIndexOf('\n', start - 1) + 1
+    return announcesBlocks(this.#marks.text, line, start)
   }
 
   #readElement(open: Tag, limit: number, depth: number): KinElement | undefined {

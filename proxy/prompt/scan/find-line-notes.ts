@@ -73,7 +73,7 @@ function readLine(text: string, start: number, end: number): 'blank' | 'text' | 
   const first = findContentStart(text, start, end)
   if (first === end) return 'blank'
   if (isRule(text, first, end) || isTitledRule(text, first, end)) return 'rule'
-  const cue = readCue(text, start, end)
+  const cue = readCue(text, start)
   if (cue !== undefined) return cue
   return levelOf(text, start) > 0 ? 'heading' : 'text'
 }

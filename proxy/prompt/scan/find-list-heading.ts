@@ -29,5 +29,5 @@ export function announcesBlocks(text: string, start: number, end: number): boole
   // most lines are not headings and do not end with a colon, so they are not copied
   if (text[from] !== '#' && !':：*'.includes(text[to - 1] ?? '')) return false
   const line = text.slice(from, to)
-  return ANNOUNCED.test(line) && (/[:：](?:\*\*)?$/.test(line) || /^#{1,6}\s/.test(line))
+  return ANNOUNCED.test(line) && /[:：](?:\*\*)?$|^#{1,6}\s/.test(line)
 }

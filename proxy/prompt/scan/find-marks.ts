@@ -51,7 +51,7 @@ export function* readMarks(
   const tags = findTags(text)
   const turns = rendered ? findTurns(text) : [{ start: 0, end: text.length }]
   if (tags === undefined || turns === undefined) return undefined
-  const reader = new LineReader(text, whole)
+  const reader = new LineReader(text)
   let lines = 0
   for (let line = 0, end = 0; line < text.length; line = end + 1) {
     end = findLineEnd(text, line)

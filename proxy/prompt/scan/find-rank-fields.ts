@@ -1,8 +1,9 @@
 import type { Span } from '../../json/json-spans.ts'
+import { isSpace } from './find-edges.ts'
 import type { JsonMember } from './find-json-value.ts'
 import type { Tag } from './find-tags.ts'
 import { readAttributes } from './find-tags.ts'
-import { rankingField, toFieldName } from './words/ordered-fields.ts'
+import { isRankingField } from './words/field-names.ts'
 
 /**
  * A field of a block that only ranks it, such as `"score": 0.91`. The span is what is removed when the field is cut
@@ -45,7 +46,7 @@ function findMembers(
   const all = [...members]
   const values = all.map(([name, member]) => {
     const isLabel = label !== undefined && label.start >= member.start && label.end <= member.end
-    return isLabel || !rankingField.test(toFieldName(name)) ? undefined : toValue(text, member)
+    return isLabel || !isRankingField(name) ? undefined : toValue(text, member)
   })
   const nested = all.flatMap(([name, { members: inner }]) =>
     inner === undefined || depth === MOST_DEPTH ? [] : findMembers(text, inner, `${path}${name}.`, label, depth + 1),
@@ -77,7 +78,7 @@ export function findRankAttributes(text: string, tag: Tag, label: Span | undefin
   // most tags have no attribute except their label
   if (!MAY_RANK.test(text.slice(tag.start, tag.end))) return []
   return readAttributes(text, tag).flatMap(({ name, start, valueStart, valueEnd, end }): RankField[] => {
-    if (label?.start === valueStart || !rankingField.test(toFieldName(name))) return []
+    if (label?.start === valueStart || !isRankingField(name)) return []
     const value = toNumber(text, valueStart, valueEnd)
     return value === undefined ? [] : [{ name, value, start: findSpace(text, start), end }]
   })
@@ -86,7 +87,7 @@ export function findRankAttributes(text: string, tag: Tag, label: Span | undefin
 /** Returns where the whitespace before an attribute begins, which is removed with it. */
 function findSpace(text: string, start: number): number {
   let at = start
-  while (/\s/.test(text[at - 1] ?? '')) at--
+  while (isSpace(text.charCodeAt(at - 1))) at--
   return at
 }
 

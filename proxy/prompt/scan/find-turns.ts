@@ -46,7 +46,7 @@ function beginsAnswer(text: string, mark: RegExpExecArray, isAnswer: boolean): b
   if (slash !== undefined) return slash === '/'
   const name = (special ?? edge ?? '').toLowerCase()
   // `<|start_header_id|>assistant<|end_header_id|>`: the role was read at the first mark
-  if (/header|role/.test(name) && name.includes('end')) return isAnswer
+  if ((name.includes('header') || name.includes('role')) && name.includes('end')) return isAnswer
   if (name.includes('start')) {
     const at = mark.index + whole.length - role.length
     return ANSWERING.test(text.slice(at, at + LONGEST_ROLE))

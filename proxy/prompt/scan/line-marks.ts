@@ -1,5 +1,4 @@
 import type { Fence } from './find-fences.ts'
-import type { Opening } from './find-openings.ts'
 import type { Label } from './labels/label.ts'
 
 /** A place in a text. */
@@ -23,8 +22,6 @@ export interface LineMarks {
   readonly contents: readonly Place[]
   /** Bold HTML text at the beginning of a line, possibly after line breaks: `<br><b>Content from a.pdf: </b>`. */
   readonly bolds: readonly Place[]
-  /** Marks that open a block closed by another mark, such as `[webpage 1 begin]`. */
-  readonly openings: readonly Opening[]
 }
 
 /** Marks that are still being collected. */
@@ -40,7 +37,6 @@ export function noMarks(): GrowingMarks {
     quotes: [],
     contents: [],
     bolds: [],
-    openings: [],
   }
 }
 

@@ -1,6 +1,5 @@
 import { isBlank, isDigit, isRule, isSpace } from './find-edges.ts'
 import { readFence } from './find-fences.ts'
-import { type Closings, readOpening } from './find-openings.ts'
 import { toRecordLabel } from './labels/find-inline-heads.ts'
 import { readLabel } from './labels/find-labels.ts'
 import { readRecordHead } from './labels/find-record-head.ts'
@@ -8,9 +7,8 @@ import type { Label } from './labels/label.ts'
 import { type GrowingMarks, noMarks } from './line-marks.ts'
 import { NextColon } from './next-colon.ts'
 
-// deeper is code, but fences may be deeper inside Markdown lists, and words after a blank line inside a template's loop
+// deeper is code, but fences may be deeper inside Markdown lists
 const MOST_LABEL_INDENT = 3
-const MOST_LOOP_INDENT = 8
 const MOST_FENCE_INDENT = 16
 
 const LINE_FEED = 10
@@ -38,19 +36,14 @@ const TAGGED_VALUE = /(?:<[A-Za-z][^<>\n]{0,200}>[ \t]{0,4}){1,4}(?=[[{])/y
 /** Reads the lines of a text one after another and collects what may be part of a list. */
 export class LineReader {
   readonly #text: string
-  /** Maximum indentation of a template's loop. */
-  readonly #mostIndent: number
   readonly marks: GrowingMarks = noMarks()
   /** For each form, whether it occurred again. */
   readonly #forms = new Map<string, boolean>()
   repeated = 0
   readonly #colons: NextColon
-  readonly #closings: Closings = new Map()
 
-  /** In a `whole` text, the loops of templates may be indented more. */
-  constructor(text: string, whole: boolean) {
+  constructor(text: string) {
     this.#text = text
-    this.#mostIndent = whole ? MOST_FENCE_INDENT : MOST_LOOP_INDENT
     this.#colons = new NextColon(text)
   }
 
@@ -64,14 +57,11 @@ export class LineReader {
       this.#readFence(start)
       return
     }
-    const isOpened = this.#readOpening(code, start)
+    this.#readValue(code, start)
+    if (start - line > MOST_LABEL_INDENT) return
     const isRuled = (code === HYPHEN || code === EQUALS) && isRule(text, start, lineEnd)
-    if (start - line > MOST_LABEL_INDENT) {
-      if (!isRuled) this.#readLoopLabel(line, start)
-      return
-    }
     if (!isRuled && (isBullet(code) || isDigit(code))) this.marks.bullets.push({ start: line })
-    if (!isOpened) this.#readLabel(line, start)
+    this.#readLabel(line, start)
   }
 
   #readFence(start: number): void {
@@ -79,15 +69,11 @@ export class LineReader {
     if (fence !== undefined) this.marks.fences.push(fence)
   }
 
-  /** Returns whether the line opens a block closed by a separate mark. */
-  #readOpening(code: number, start: number): boolean {
-    const mayOpen = code === OPEN_BRACKET || code === LESS || code === EQUALS || code === HYPHEN || code === OPEN_BRACE
-    const opening = mayOpen ? readOpening(this.#text, start, this.#closings) : undefined
-    if (opening !== undefined) this.marks.openings.push(opening)
+  /** Reads what may begin a JSON value or a quotation. */
+  #readValue(code: number, start: number): void {
     if (code === OPEN_BRACE || code === OPEN_BRACKET) this.marks.values.push({ start })
     else if (code === LESS) this.#readTaggedValue(start)
     else if (code === QUOTE && this.#text.startsWith('"""', start)) this.marks.quotes.push({ start })
-    return opening !== undefined
   }
 
   #readTaggedValue(start: number): void {
@@ -97,14 +83,6 @@ export class LineReader {
     TAGGED_VALUE.lastIndex = start
     const tags = TAGGED_VALUE.exec(this.#text)
     if (tags !== null) this.marks.values.push({ start: start + tags[0].length })
-  }
-
-  /** Reads a label indented like the template loop that wrote it. All labels of its list have this indentation. */
-  #readLoopLabel(line: number, start: number): void {
-    if (start - line > this.#mostIndent || !isBehindBlank(this.#text, line)) return
-    const label = readLabel(this.#text, start)
-    if (label !== undefined && !label.bare && label.idStart < label.idEnd)
-      this.#keep({ ...label, form: `${label.form} ${start - line}` })
   }
 
   #readLabel(line: number, start: number): void {
@@ -166,12 +144,6 @@ function isBlankOrBold(code: number): boolean {
 
 function isBullet(code: number): boolean {
   return code === HYPHEN || code === ASTERISK || code === PLUS || code === BULLET
-}
-
-function isBehindBlank(text: string, line: number): boolean {
-  let at = line - 1
-  while (at > 0 && (isBlank(text.charCodeAt(at - 1)) || text[at - 1] === '\r')) at--
-  return at === 0 || text[at - 1] === '\n'
 }
 
 function skipIndent(text: string, line: number): number {

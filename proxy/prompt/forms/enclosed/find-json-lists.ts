@@ -18,6 +18,7 @@ import { type JsonElement, type JsonMember, type JsonValue, readJsonValue } from
 import type { Marks } from '../../scan/find-marks.ts'
 import { findRankMembers } from '../../scan/find-rank-fields.ts'
 import { isRunning } from '../../scan/labels/label.ts'
+import { partWords } from '../../scan/words/field-names.ts'
 import { idNames, plainId } from '../../scan/words/id-names.ts'
 import { isSorted } from '../../scan/words/tool-kind.ts'
 import { findOwn } from '../find-own.ts'
@@ -43,7 +44,6 @@ interface JsonLists {
 
 /** Finds lists of results in a region's JSON, outside code: `[{"title":…,"content":…},…]`. */
 export function findJsonLists(marks: Marks, region: Region): JsonLists {
-  const { text } = marks
   const values = findOwn(marks.values, region)
   const lists: ContextList[] = []
   const refusals: Refusal[] = []
@@ -53,9 +53,8 @@ export function findJsonLists(marks: Marks, region: Region): JsonLists {
   for (const { start } of values) {
     if (start < at) continue
     at = fences.pass(at, start, region.end)
-    const fenceEnd = at > start ? at : undefined
-    if (fenceEnd !== undefined && !isFencedAlone(text, start)) continue
-    const read = readValue(marks, region, start, fenceEnd)
+    if (at > start) continue
+    const read = readValue(marks, region, start)
     at = read.at
     if (typeof read.list === 'string') refusals.push({ refused: read.list, at: { start, end: at } })
     else if (read.list !== undefined) lists.push(read.list)
@@ -71,18 +70,11 @@ function readValue(
   marks: Marks,
   region: Region,
   start: number,
-  fenceEnd: number | undefined,
 ): { readonly at: number; readonly list?: ContextList | Reason | undefined } {
   const value = readJsonValue(marks.text, start)
   // if one attempt stops, the next begins there, so that no character is read twice
-  if (typeof value === 'number') return { at: fenceEnd ?? value }
-  return { at: fenceEnd ?? value.end, list: readList(marks, region, start, value, fenceEnd) }
-}
-
-/** Returns whether an array or an object comes first in fenced code marked as JSON or unmarked. */
-function isFencedAlone(text: string, start: number): boolean {
-  const fence = findContentEnd(text, Math.max(start - 200, 0), start)
-  return /(?:^|\n)[ \t]*(?:`{3,}|~{3,})(?:json)?$/i.test(text.slice(Math.max(fence - 24, 0), fence))
+  if (typeof value === 'number') return { at: value }
+  return { at: value.end, list: readList(marks, region, start, value) }
 }
 
 /** Returns whether an element may contain text. Numbers, as in `[1]`, do not. */
@@ -91,22 +83,21 @@ function mayHoldText(text: string, { start }: JsonElement): boolean {
   return first === '{' || first === '"'
 }
 
-/**
- * Returns the list in a JSON value, or why it is left alone. `fenceEnd` is the end of the fenced code that contains
- * only this value.
- */
+/** Returns the list in a JSON value, or why it is left alone. */
 function readList(
   marks: Marks,
   region: Region,
   start: number,
   { end, arrays }: JsonValue,
-  fenceEnd: number | undefined,
 ): ContextList | Reason | undefined {
   const { text } = marks
   if (end > region.end || !arrays.some(({ elements }) => elements.some((element) => mayHoldText(text, element))))
     return undefined
   // if more text follows on the line, it is code or prose that looks like JSON
-  if (findContentStart(text, end, findLineEnd(text, end)) < findLineEnd(text, end) && !/[<"'`]/.test(text[end] ?? ''))
+  if (
+    findContentStart(text, end, findLineEnd(text, end)) < findLineEnd(text, end) &&
+    !'<"\'`'.includes(text[end] ?? ' ')
+  )
     return undefined
   const named = arrays
     .map(({ name, elements }) => ({ name: name && toWords(name), elements }))
@@ -115,8 +106,6 @@ function readList(
   if (!named.some(({ name, elements }) => isTexts(text, elements) || mayHaveTexts(text, elements, name)))
     return undefined
   const front = readFront(text, start)
-  // fenced JSON may be an example
-  if (fenceEnd !== undefined && !(front.isAnnounced && isFence(text, end, fenceEnd))) return undefined
   const situation: Situation = {
     ...front,
     isHeld: region.isKin,
@@ -137,7 +126,7 @@ function readList(
     (best, elements) => (best === undefined || lengthOf(elements) > lengthOf(best) ? elements : best),
     undefined,
   )
-  return largest === undefined ? refused : toList(text, largest, fenceEnd ?? end)
+  return largest === undefined ? refused : toList(text, largest, end)
 }
 
 function isUnnamedTool({ source, whole }: Marks): boolean {
@@ -146,7 +135,7 @@ function isUnnamedTool({ source, whole }: Marks): boolean {
 
 /** Converts a name of several words to underscores: `relevantContext`, `Retrieved Context`. */
 function toWords(name: string): string {
-  return name.replaceAll(/([a-z\d])([A-Z])/g, '$1_$2').replaceAll(/[ -]/g, '_')
+  return partWords(name).replaceAll(/[ -]/g, '_')
 }
 
 /** Returns whether members before or after the arrays of a value say how it is sorted. */
@@ -158,11 +147,6 @@ function isSortedAround(text: string, start: number, end: number, arrays: JsonVa
     isSorted(text.slice(start, Math.min(from, start + MOST_AROUND))) ||
     isSorted(text.slice(to, Math.min(end, to + MOST_AROUND)))
   )
-}
-
-/** Returns whether there is only a fence in this range. */
-function isFence(text: string, from: number, to: number): boolean {
-  return to - from <= 100 && /^\s*(?:`{3,}|~{3,})\s*$/.test(text.slice(from, to))
 }
 
 function toList(text: string, elements: readonly JsonElement[], end: number): ContextList {
@@ -189,7 +173,7 @@ function readFront(text: string, start: number): Front {
     if (!/^(?:\[{1,2}[^[{"]|#)/.test(text.slice(text.lastIndexOf('\n', end - 1) + 1, end))) return SILENT
   }
   const heading = readHeading(text, start)
-  if (heading.length === 0 || /[.?!]$/.test(heading)) return SILENT
+  if (heading.length === 0 || '.?!'.includes(heading.at(-1)!)) return SILENT
   const { announcesText, announcesSet } = readAnnouncement(text, start)
   return { isAnnounced: announcesText || announcesSet, isSet: announcesSet && !OF_ANYTHING.test(heading) }
 }

@@ -125,7 +125,7 @@ function isAlike(left: Quotation, right: Quotation, form: FormId): boolean {
 
 function isList(row: readonly Quotation[], form: FormId): boolean {
   const headings = new Set(row.map(({ heading }) => heading))
-  if (form === 'quoted') return MATERIAL.test(row[0]!.heading) && /[:：]$/.test(row[0]!.heading)
+  if (form === 'quoted') return MATERIAL.test(row[0]!.heading) && ':：'.includes(row[0]!.heading.at(-1) ?? ' ')
   return headings.size === row.length && PATH.test(row[0]!.heading)
 }
 

@@ -64,13 +64,11 @@ describe('tagged blocks', () => {
     expect(behindLists(`<${container}>\n${rows}\n</${container}>\nWhy?`)).toEqual(['\nWhy?'])
   })
 
-  it('may begin behind words in their line that announce them, or that a row of lines goes on from', () => {
+  it('may begin behind words in their line that announce them', () => {
     const [first, second] = ['<document>A</document>', '<document>B</document>']
     for (const text of [
       `Context: ${first}${second}\n\nWhy?`,
       `You help.\nRetrieved documents: <documents>${first} ${second}</documents> Why?`,
-      `Hello. ${first}\n${second}\nQuestion: why?`,
-      `Use this: ${first}\r\n\r\n${second}\r\nQuestion: why?`,
     ]) {
       expect(contentsOf(text)).toEqual([['A', 'B']])
     }
@@ -146,15 +144,6 @@ describe('the label of a tagged block', () => {
       expect(findContextLists(announced(text))).toMatchObject([{ positional: true, labelPrefix: '' }])
     }
     expect(labelsOf(announced('<doc lang="en" index="1">A</doc><doc index=2>B</doc>'))).toEqual(['1', '2'])
-  })
-
-  it('is positional under any word for documents that counts, but not under one for parts of a text', () => {
-    expect(findContextLists(announced('<doc reference="1">A</doc>\n<doc reference="2">B</doc>'))).toMatchObject([
-      { positional: true },
-    ])
-    expect(labelsOf(announced('<doc source="1">A</doc><doc source="2">B</doc>'))).toEqual(['1', '2'])
-    expect(labelsOf(announced('<doc reference="4">A</doc><doc reference="2">B</doc>'))).toEqual([undefined, undefined])
-    expect(labelsOf(announced('<doc chunk="1">A</doc><doc chunk="2">B</doc>'))).toEqual([])
   })
 
   it('is stable otherwise', () => {

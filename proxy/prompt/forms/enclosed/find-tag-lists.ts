@@ -1,4 +1,3 @@
-import type { Span } from '../../../json/json-spans.ts'
 import { type BlockSpan, type ContextList, mostBlocks } from '../../context-list.ts'
 import { areInOrder } from '../../order/tells-order.ts'
 import { readCue } from '../../scan/find-cue-line.ts'
@@ -8,25 +7,22 @@ import type { Marks } from '../../scan/find-marks.ts'
 import { findRankAttributes } from '../../scan/find-rank-fields.ts'
 import { readAttributes } from '../../scan/find-tags.ts'
 import { isRunning } from '../../scan/labels/label.ts'
+import { isDatedField, isOrderedField, named } from '../../scan/words/field-names.ts'
 import { idNames, plainId } from '../../scan/words/id-names.ts'
-import { datedField, orderedField, toFieldName } from '../../scan/words/ordered-fields.ts'
-import { isLabelNoun } from '../../scan/words/read-noun.ts'
 
 // attributes that may label blocks without an id: their file names, if all differ; the first one that all blocks have
 // is used
 const NAME_ATTRIBUTES = ['name', 'file', 'filename', 'file_name', 'path', 'file_path', 'source']
-// or a word for a document with a number, such as `reference="2"`, if it counts up from block to block
-const COUNTING = /^(?:ref|num|nr|no|idx|key)$/
-const LINES = /^(?:lines?|linerange|(?:start|end|from|to)line|line(?:start|end))$/
-const PAGE = /^page(?:number|label)?$/
+const isLines = named('line lines linerange startline endline fromline toline linestart lineend')
+const isPage = named('page pagenumber pagelabel')
 
 // names that fields of a record also have, as in `<source>a.pdf</source> <content>…</content>`
 const FIELD_NAMES = new Set(['source', 'reference', 'file', 'memory', 'result'])
 
 /**
  * Finds the lists formed by these elements of one region. Each element is a block, and each row of siblings is a list.
- * A row is left out if text interrupts it inside its container, if its numbers continue after the text, or if its tags
- * are among the `unbalanced`, because then a document contains such tags and would be torn apart.
+ * A row is left out if text interrupts it inside its container, or if its tags are among the `unbalanced`, because then a
+ * document contains such tags and would be torn apart.
  */
 export function findTagLists(
   marks: Marks,
@@ -47,7 +43,7 @@ export function findTagLists(
   for (const [i, row] of rows.slice(1).entries()) {
     const [before, behind] = [rows[i]!.at(-1)!, row[0]!]
     if (before.open.name !== behind.open.name) continue
-    if (region.container || countsOn(text, before, behind)) torn.add(behind.open.name)
+    if (region.container) torn.add(behind.open.name)
   }
   return rows
     .filter(([element]) => !torn.has(element!.open.name))
@@ -71,18 +67,6 @@ function findGapEnd(text: string, from: number, to: number): number {
   return at > from && at < to && isRule(text, at, lineEnd) ? findContentStart(text, lineEnd, to) : at
 }
 
-/** Returns whether the label of one element is a number and the other's label is the next number. */
-function countsOn(text: string, left: KinElement, right: KinElement): boolean {
-  const labels = readLabels(text, right)
-  for (const [name, label] of readLabels(text, left)) {
-    const next = labels.get(name)
-    if (!label || !next) continue
-    const [number, following] = [label, next].map(({ start, end }) => text.slice(start, end))
-    if (/^\d+$/.test(number!) && Number(following) === Number(number) + 1) return true
-  }
-  return false
-}
-
 function isField({ text, tags }: Marks, { open, start, end }: KinElement): boolean {
   // a single such element may be anything
   if (genericTags.has(open.name)) return true
@@ -102,12 +86,10 @@ function toList(text: string, row: readonly KinElement[], inContainer: boolean):
   const labels = row.map((element) => readLabels(text, element))
   const shared =
     idNames.find((name) => labels.every((label) => label.has(name))) ??
-    findCounting(text, labels) ??
     NAME_ATTRIBUTES.find((name) => areDistinct(labels.map((label) => textOf(text, label.get(name)))))
-  const numbers = shared === undefined ? findNumbers(text, row) : undefined
   const blocks = row.map((element, i) => {
     const own = labels[i]!
-    const label = numbers?.[i] ?? own.get(shared ?? idNames.find((name) => own.has(name)) ?? '')
+    const label = own.get(shared ?? idNames.find((name) => own.has(name)) ?? '')
     return toBlock(text, element, label)
   })
   const hasOrigins = NAME_ATTRIBUTES.some((name) => areDistinct(labels.map((label) => textOf(text, label.get(name)))))
@@ -125,54 +107,14 @@ function toList(text: string, row: readonly KinElement[], inContainer: boolean):
   }
 }
 
-/** Returns the attribute that counts these elements, if its name is a word for documents. */
-function findCounting(text: string, labels: readonly ReadonlyMap<string, BlockSpan['label']>[]): string | undefined {
-  return [...labels[0]!.keys()].find(
-    (name) => isCounting(name) && isRunning(labels.map((label) => textOf(text, label.get(name)))),
-  )
-}
-
-function isCounting(name: string): boolean {
-  return COUNTING.test(name) || (isLabelNoun(name) && name !== 'chunk')
-}
-
-// `<source>3</source>` at the beginning or end of an element
-const NUMBER_FIRST = /^\s{0,8}<(source|id|index|number|ref)>\s{0,8}(\d{1,6})\s{0,8}<\/\1>/
-// `<reference>[3] It rained.</reference>`
-const NUMBER_SAID = /^\s{0,8}(\[)(\d{1,6})\](?=\s)/
-const NUMBER_LAST = /<(source|id|index|number|ref)>\s{0,8}(\d{1,6})\s{0,8}<\/\1>\s{0,8}$/
-const LONGEST_NUMBER = 64
-
-/** Returns the spans of position numbers, if the elements have them as child elements. */
-function findNumbers(text: string, row: readonly KinElement[]): BlockSpan['label'][] | undefined {
-  const first = row.map(({ open, close }) => {
-    const from = open.end
-    const head = text.slice(from, Math.min(close.start, from + LONGEST_NUMBER))
-    return toNumber(NUMBER_FIRST.exec(head) ?? NUMBER_SAID.exec(head), from)
-  })
-  const numbers = first.every((number) => number !== undefined)
-    ? first
-    : row.map(({ open, close }) => {
-        const from = Math.max(open.end, close.start - LONGEST_NUMBER)
-        return toNumber(NUMBER_LAST.exec(text.slice(from, close.start)), from)
-      })
-  return isRunning(numbers.map((number) => textOf(text, number))) ? numbers : undefined
-}
-
-function toNumber(match: RegExpExecArray | null, from: number): BlockSpan['label'] {
-  if (match === null) return undefined
-  const start = from + match.index + match[0].indexOf(match[2]!)
-  return { start, end: start + match[2]!.length }
-}
-
 /** Returns whether an attribute other than the label says that the elements have an order. */
 function isOrdered(text: string, open: KinElement['open'], hasOrigins: boolean): boolean {
   return readAttributes(text, open).some(({ name, valueStart, valueEnd }) => {
     // the words of an unquoted title look like attributes without values
     if (valueStart === valueEnd || idNames.includes(name)) return false
     // line numbers in different files are not an order
-    if (hasOrigins && LINES.test(toFieldName(name))) return false
-    return orderedField.test(toFieldName(name)) || (name === 'total' && /^\d+$/.test(text.slice(valueStart, valueEnd)))
+    if (hasOrigins && isLines(name)) return false
+    return isOrderedField(name) || (name === 'total' && Number(text.slice(valueStart, valueEnd)) >= 0)
   })
 }
 
@@ -183,9 +125,7 @@ function isOrdered(text: string, open: KinElement['open'], hasOrigins: boolean):
 function areDated(text: string, row: readonly KinElement[], hasOrigins: boolean): boolean {
   const dates: string[] = []
   for (const { open } of row) {
-    const date = readAttributes(text, open).find(
-      ({ name }) => datedField.test(toFieldName(name)) && !(hasOrigins && PAGE.test(toFieldName(name))),
-    )
+    const date = readAttributes(text, open).find(({ name }) => isDatedField(name) && !(hasOrigins && isPage(name)))
     if (date === undefined) return false
     dates.push(text.slice(date.valueStart, Math.min(date.valueEnd, date.valueStart + 64)))
   }
@@ -201,25 +141,17 @@ function areDistinct(values: readonly (string | undefined)[]): boolean {
 }
 
 function toBlock(text: string, { start, end, open, close }: KinElement, label: BlockSpan['label']): BlockSpan {
-  const inside = findContentStart(text, open.end, close.start)
-  const contentStart = label === undefined ? inside : skipNumber(text, inside, close.start, label)
+  const contentStart = findContentStart(text, open.end, close.start)
   const contentEnd = findContentEnd(text, contentStart, close.start)
   const ranks = findRankAttributes(text, open, label)
   const block = { start, end, contentStart, contentEnd, ...(label && { label }) }
   return ranks.length === 0 ? block : { ranks, ...block }
 }
 
-/** Returns where an element's text begins, after its number if it has one: `[3] It rained.`, `<id>3</id> …`. */
-function skipNumber(text: string, start: number, end: number, label: Span): number {
-  const before = label.start - start > LONGEST_NUMBER ? '' : text.slice(start, label.start)
-  if (!/^(?:\[|<\w+>\s*)$/.test(before)) return start
-  return findContentStart(text, text.indexOf(before === '[' ? ']' : '>', label.end) + 1, end)
-}
-
 function readLabels(text: string, element: KinElement): Map<string, BlockSpan['label']> {
   const labels = new Map<string, BlockSpan['label']>()
   for (const { name, valueStart, valueEnd } of readAttributes(text, element.open)) {
-    const isLabel = idNames.includes(name) || NAME_ATTRIBUTES.includes(name) || isCounting(name)
+    const isLabel = idNames.includes(name) || NAME_ATTRIBUTES.includes(name)
     const known = labels.has(name) || !isLabel
     // longer values cannot be plain ids, so they are not copied
     if (known || valueEnd - valueStart > 64 || !plainId.test(text.slice(valueStart, valueEnd))) continue

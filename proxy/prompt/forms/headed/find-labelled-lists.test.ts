@@ -10,12 +10,6 @@ it('a source below each text, above a rule, is not taken for the heading of the 
   expect(findContextLists(text, { whole: true, tool: 'search' })).toEqual([])
 })
 
-it('an indented first block after an empty line belongs to its list', () => {
-  const items = [1, 2, 3].map((n) => `        Document ${n}\n        text: It rained.`)
-  const [list] = findContextLists(`\n${items.join('\n\n')}\n`, { whole: true, tool: 'search' })
-  expect(list?.blocks).toHaveLength(3)
-})
-
 describe('labelled blocks', () => {
   it.each([
     ['[1] A\n[2] B', ''],
@@ -50,17 +44,6 @@ describe('labelled blocks', () => {
     expect(contentsOf(text)).toEqual([['A', 'B']])
     expect(findContextLists(text)).toMatchObject([{ positional: true, labelPrefix }])
     expect(behindLists(text)).toEqual(['\n\nWhich one?'])
-  })
-
-  it('may stand as deep as the loop of the template that wrote them', () => {
-    const [a, b] = ['A\nmore of A', 'B\n\nmore of B']
-    for (const end of ['\n', '\r\n']) {
-      const list = [a, b].map((text, i) => `\n    Document[${i + 1}]: ${text}\n`).join('')
-      const text = `Context:\n${list}\n\nQuestion: why?\nAnswer:\n`.replaceAll('\n', end)
-      expect(contentsOf(text)).toEqual([])
-      const other = `Context:\n${[b, a, a].map((one, i) => `\n    Document[${i + 1}]: ${one}\n`).join('')}\n\nQuestion: why?`
-      expect(contentsOf(other.replaceAll('\n', end))).toEqual([[b, a, a].map((one) => one.replaceAll('\n', end))])
-    }
   })
 
   it('keep a title in a frame as content', () => {
@@ -211,7 +194,6 @@ describe('the last labelled block', () => {
 describe('labels that do not count up', () => {
   it.each([
     '[Doc_ab12] A\n[Doc_f3] B',
-    '[Doc_alpha] A\n[Doc_beta] B',
     '[Doc_2] A\n[Doc_1] B',
     '[Doc_2] A\n[Doc_3] B',
     '[Doc_1] A\n[Doc_3] B',
@@ -367,25 +349,6 @@ describe('a text that ends with a rule of its own, between labelled texts separa
 
 describe('a last text', () => {
   const long = '# Rain\n\nIt rains.\n\n## Where\n\nIn Oslo.\n\n```\nrain()\n```'
-
-  it('in quotation marks ends with those above words to the model', () => {
-    const quoting = 'Say "rain"\n\nand "sun"\n\nor nothing.'
-    const write = (own: string): string =>
-      `Document 1: "It ${'rained '.repeat(8)}."\n\nDocument 2: "${own}"\n\nUse the documents above to respond.\n\nQuestion: why?`
-    const found = [[`"It ${'rained '.repeat(8)}."`, `"${quoting}"`]]
-    expect(contentsOf(write(quoting))).toEqual(found)
-    expect(contentsOf(write(`${quoting}"\n\nUse the documents above to respond`))).toEqual([])
-  })
-
-  it('in three quotation marks ends with those above the rule that opens the list', () => {
-    const rule = '-'.repeat(20)
-    const code = 'def rain():\n    """Let it rain."""\n\n    return 1'
-    const write = (last: string): string =>
-      `Context information is below.\n${rule}\n\nContext 1:\n"""It ${'rained '.repeat(8)}."""\n\nContext 2:\n"""${last}"""\n${rule}\n`
-    const [found] = contentsOf(write(code), { asked: true })
-    expect(found?.at(-1)).toBe(`"""${code}"""`)
-    expect(contentsOf(write(`${code}\n"""x"""\n${rule}\nSo.`), { asked: true })).toEqual([])
-  })
 
   it('of several paragraphs ends with the text below a question, but not behind words to the model', () => {
     const write = (behind: string): string =>

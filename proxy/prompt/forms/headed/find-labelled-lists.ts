@@ -1,4 +1,4 @@
-import { findClosingLine, findEndBeforeClosing, findOpening } from '../../borders/find-closing-line.ts'
+import { findClosingLine, findEndBeforeClosing, findOpening, isClosedAlike } from '../../borders/find-closing-line.ts'
 import { mayBeInside } from '../../borders/find-cue-doubt.ts'
 import { findRun, type LabelledRegion, type LabelRun } from '../../borders/find-label-run.ts'
 import { announcesInstructions, findLimitBelowQuestion } from '../../borders/find-limit-below-question.ts'
@@ -41,24 +41,13 @@ function readLists(labelled: LabelledRegion, labels: readonly Label[], refused: 
     if (label.start < at || refused.has(label.form)) continue
     // fences before a list hide labels; fences inside its blocks are content
     at = fences.pass(at, label.start, region.end)
-    if (at > label.start) {
-      if (isCutOff(marks, label)) refused.add(label.form)
-      continue
-    }
+    if (at > label.start) continue
     const list = readList(labelled, label)
     if (list === undefined) refused.add(label.form)
     else if (!isNotes(marks.text, label, list.blocks)) lists.push(list)
     at = list?.end ?? at
   }
   return lists
-}
-
-/**
- * Returns whether a record hidden by a fence is one of a tool's texts. These are not examples: the fence is part of a
- * text that was cut off, and a list after it would be incomplete.
- */
-function isCutOff({ whole }: Marks, { keys }: Label): boolean {
-  return whole && keys !== undefined
 }
 
 function toForms(labels: readonly Label[]): Map<string, Label[]> {
@@ -170,6 +159,7 @@ function findListEnd(
   // a document that begins like a prompt, such as `User: …`, would be ended by its own first line
   if (end === last.end) return undefined
   if (opening?.sign !== undefined && text.endsWith(opening.sign, end)) return undefined
+  if (isClosedAlike(text, interior.ends, end) === false) return undefined
   if (endsInOwnRule(text, end) || holdsLoneRule(labelled, last, interior, end)) return undefined
   return { block: end, list: ending.listEnd ?? end }
 }
@@ -280,7 +270,9 @@ function cutBlock({ marks, lines }: LabelledRegion, { labels }: LabelRun, interi
   const rule = findLastRule(text, last.end, end)
   // a rule that separates the blocks from what follows, unless other blocks also end in one
   const isOutside = rule?.text === findOpeningRule(text, lines.notes, labels[0]!.start) || !interior.endsInRule
-  return findEndBeforeClosing(marks, last.end, rule !== undefined && isOutside ? rule.bodyEnd : end)
+  const bodyEnd = rule !== undefined && isOutside ? rule.bodyEnd : end
+  // a line that closes every block is no end of the list
+  return isClosedAlike(text, interior.ends, bodyEnd) ? bodyEnd : findEndBeforeClosing(marks, last.end, bodyEnd)
 }
 
 function toBlock(text: string, { start, end: labelEnd, idStart, idEnd, keys }: Label, end: number): BlockSpan {

@@ -58,17 +58,6 @@ describe('records that begin with the same fields', () => {
   })
 })
 
-describe('headings that only say Document', () => {
-  it('begin blocks', () => {
-    expect(contentsOf('### Document\nA\n\n### Document\nB\n\nQuestion: which?')).toEqual([['A', 'B']])
-    expect(findContextLists('## Source\nA\n## Source\nB\n\nQuestion: q')).toMatchObject([{ positional: false }])
-  })
-
-  it('are sections when each comes once', () => {
-    expect(contentsOf('# Source\nA\n\n# Document\nB\n\nQuestion: q')).toEqual([])
-  })
-})
-
 it('a record whose prompt may begin in its last text is left alone', () => {
   const record = (name: string): string => `Title: ${name}\nContent: It is ${name}.\n\nAll of it.\n`
   const write = (behind: string): string =>

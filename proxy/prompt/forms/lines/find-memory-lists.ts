@@ -1,4 +1,3 @@
-import { mayBeInside } from '../../borders/find-cue-doubt.ts'
 import type { BlockSpan, ContextList } from '../../context-list.ts'
 import { readCue } from '../../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../../scan/find-edges.ts'
@@ -22,12 +21,9 @@ const MEMORIES = new RegExp(
   ].join('|'),
   'iu',
 )
-// instructions mention memories too, and their order matters
+// instructions and guides mention memories too: functions, paths and what to do
 const DIRECTIONS =
-  /\b(?:rules?|how|when|should|must|guidelines?|instructions?|steps?|formats?|types?|kinds?|tools?|operations?|save|store|manage|update|examples?|e\.g\.|do not|don't|avoid)\b/i
-// a guide names functions, paths and what to do with memories
-const OF_CODE =
-  /[`(){}]|\/\w|\w[_.]\w|\b(?:call|flag|where|with|if|create|delete|search|get|list|show|limited|management|routes?|api)\b/i
+  /\b(?:rules?|how|when|should|must|guidelines?|instructions?|steps?|formats?|types?|kinds?|tools?|operations?|save|store|manage|update|examples?|e\.g\.|do not|don't|avoid)\b|[`(){}]|\/\w|\w[_.]\w|\b(?:call|flag|where|with|if|create|delete|search|get|list|show|limited|management|routes?|api)\b/i
 const LONGEST_HEADING = 120
 
 /** Finds the memories of a region: bullets or numbers, one line each, below a line that announces memories. */
@@ -126,11 +122,8 @@ function areFacts(text: string, items: readonly BlockSpan[]): boolean {
 }
 
 function isOfMemories(heading: string): boolean {
-  return (
-    MEMORIES.test(heading.replaceAll('_', ' ')) &&
-    !DIRECTIONS.test(heading) &&
-    !OF_CODE.test(heading.replace(/^<[^<>]*>$/, ''))
-  )
+  const words = heading.replaceAll('_', ' ')
+  return MEMORIES.test(words) && !DIRECTIONS.test(heading.startsWith('<') ? words : heading)
 }
 
 /** Returns whether the last bullet certainly ends here. A line below it may belong to it. */
@@ -139,9 +132,7 @@ function endsHere(text: string, end: number, limit: number): boolean {
   if (line >= limit) return true
   const start = findContentStart(text, line, findLineEnd(text, line))
   if (start >= Math.min(limit, findLineEnd(text, line))) return true
-  if (text[start] === '<' || text[start] === '#') return true
-  const kind = readCue(text, line)
-  return kind !== undefined && !mayBeInside(text, { start: line, kind, behindBlank: false }, limit, false)
+  return text[start] === '<' || text[start] === '#' || readCue(text, line)?.question === true
 }
 
 function toList(text: string, items: readonly BlockSpan[], end: number): ContextList {

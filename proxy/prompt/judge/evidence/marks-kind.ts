@@ -26,12 +26,10 @@ export function kindOf(text: string, { form, weight, blocks }: ContextList, head
       return areLines || OF_ONE_TEXT.test(heading) ? 'plain' : 'number'
     }
     case 'label':
-      if (/^[-*+•] /.test(text.slice(start, start + 2))) return 'plain'
+      if ('-*+•'.includes(text[start]!) && text[start + 1] === ' ') return 'plain'
       return blocks.some(({ label }) => label !== undefined) || OF_TEXT.test(text.slice(start, start + LONGEST_MARK))
         ? 'weak'
         : 'named'
-    case 'closed':
-      return 'weak'
     case 'record':
       return 'record'
     case 'tag':

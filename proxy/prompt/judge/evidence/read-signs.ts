@@ -4,14 +4,10 @@ import type { Marks } from '../../scan/find-marks.ts'
 import { type Announcement, isAsked, opensPrompt } from '../read-evidence.ts'
 import type { Sign } from './weigh-evidence.ts'
 
-// how a tool that searched begins what it returns
-const OF_QUERY =
-  /^\s{0,8}(?:search )?(?:results?|matches) for (?:the |your )?(?:search |user )?(?:query|question)(?!\p{L})/iu
-
 /** Yields the evidence for a list apart from its marks. Signs that need the most reading come last. */
 export function* readSigns(marks: Marks, list: ContextList, announcement: Announcement): Generator<Sign> {
   const { source, whole, text, turns } = marks
-  if (source === 'search' || (whole && (source === undefined || OF_QUERY.test(text)))) yield 'searched'
+  if (source === 'search' || (whole && source === undefined)) yield 'searched'
   if (list.inContainer) yield 'held'
   if (list.hasOrigins) yield 'origins'
   const { announcesSet, announcesText } = announcement

@@ -24,7 +24,7 @@ export type Sign =
 export type Kind =
   /** bullets below `Memories:`: the form includes its announcement */
   | 'certain'
-  /** words for retrieved texts: `Document 1:`, `<passage>`, `[webpage 1 begin]…[webpage 1 end]` */
+  /** words for retrieved texts: `Document 1:`, `<passage>` */
   | 'strong'
   /** words for parts of anything: `Result 1:`, `File 1:` */
   | 'weak'

@@ -20,10 +20,9 @@ const OBJECT = /[{[]\s*["'“]\p{L}[\p{L}\p{N} _-]{0,40}["'”]\s*[:,\]]/u
 
 // what is around a list of JSON objects is open
 function isClosed(sentence: string): boolean {
-  return sentence.split(/[{[]/).length === sentence.split(/[}\]]/).length
+  const count = (signs: string): number => [...sentence].filter((sign) => signs.includes(sign)).length
+  return count('{[') === count('}]')
 }
-
-const FENCE = /^\s*```/
 
 const ONE = '(?:one|a|an|a single|exactly one|only one|just one|the|its|their|only the|just the|nothing but the)'
 // `Reply with one digit`, `answer by a single letter`
@@ -56,7 +55,7 @@ export function readAskedData(sentence: string): AskedData {
   const isFormat =
     (OBJECT.test(sentence) && isClosed(sentence)) ||
     (FORMAT.test(sentence) &&
-      !FENCE.test(sentence) &&
+      !sentence.trimStart().startsWith('```') &&
       !GIVEN.test(sentence) &&
       (!QUESTION.test(sentence) || ASKED_IN.test(sentence)))
   const isMany =

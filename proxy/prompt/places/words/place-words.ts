@@ -48,11 +48,13 @@ function toNounPattern(scripts: readonly PlaceWords['script'][]): RegExp {
 const latinNouns = toNounPattern(['latin'])
 const allNouns = toNounPattern(['latin', 'cyrillic', 'arabic', 'other'])
 const OTHER_SCRIPTS = /[\u0370-\u052f\u0590-\u06ff\u0900-\u09ff]/
-const unspacedCounted = new WordPattern(unspaced.join('|'), 'u')
-const unspacedEachOne = new WordPattern(unspacedEach.join('|'), 'u')
-const callingAlone = new WordPattern(`${START}(?:${languages.flatMap(({ alone }) => alone ?? []).join('|')})`, 'u')
-const inTurns = new WordPattern(
-  `${START}(?:${languages.flatMap(({ inTurn }) => inTurn ?? []).join('|')})(?!\\p{L})`,
+// words that need no noun behind or before them
+const callingAlone = new WordPattern(
+  [...unspaced, `${START}(?:${languages.flatMap(({ alone }) => alone ?? []).join('|')})`].join('|'),
+  'u',
+)
+const eachAlone = new WordPattern(
+  [...unspacedEach, `${START}(?:${languages.flatMap(({ inTurn }) => inTurn ?? []).join('|')})(?!\\p{L})`].join('|'),
   'u',
 )
 const NUMBER_BEHIND = new RegExp(
@@ -74,7 +76,7 @@ function* findNouns(text: string): Generator<FoundNoun> {
 
 /** Returns whether a lower-case text refers to one of several texts by position, in any language but English. */
 export function callsByPlace(text: string): boolean {
-  if (unspacedCounted.test(text) || callingAlone.test(text)) return true
+  if (callingAlone.test(text)) return true
   for (const { index, languages: own } of findNouns(text)) {
     const front = text.slice(Math.max(index - WIDEST, 0), index)
     const on = text.slice(index, index + WIDEST)
@@ -85,7 +87,7 @@ export function callsByPlace(text: string): boolean {
 
 /** Whether a lower-case text refers to each of several texts or to one after the other, except in English. */
 export function holdsEachOne(text: string): boolean {
-  if (unspacedEachOne.test(text) || inTurns.test(text)) return true
+  if (eachAlone.test(text)) return true
   for (const { index, languages: own } of findNouns(text)) {
     const front = text.slice(Math.max(index - WIDEST, 0), index)
     if (own.some(({ each }) => each?.test(front))) return true

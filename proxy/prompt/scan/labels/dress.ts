@@ -55,11 +55,11 @@ export function findClosed(text: string, at: number, signs: string): number | un
   if (signs === '' || MARKDOWN.test(signs)) return undefined
   const closing = toClosing(signs)
   const lineEnd = findContentEnd(text, at, Math.min(findLineEnd(text, at), at + LONGEST_LINE))
-  const end = at + (/^[ \t]?/.exec(text.slice(at, at + 1))?.[0].length ?? 0)
+  const end = isBlank(text.charCodeAt(at)) ? at + 1 : at
   if (text.startsWith(closing, end)) return skipColon(text, end + closing.length)
   if (lineEnd - closing.length > at && text.startsWith(closing, lineEnd - closing.length)) return lineEnd
   const inside = findInside(text, closing, at, lineEnd)
-  const isBracket = MIRRORED[closing] === undefined && /[\])}>】》〉」』〕）]$/.test(closing)
+  const isBracket = MIRRORED[closing] === undefined && '])}>】》〉」』〕）'.includes(closing.at(-1) ?? ' ')
   if (isBracket && inside > at) return skipColon(text, inside + closing.length)
   return isOpenSign(signs) && isApart(text, at) ? at : undefined
 }
@@ -69,17 +69,12 @@ export function findNameEnd(text: string, at: number, signs: string): number | u
   const lineEnd = findLineEnd(text, at)
   const end = findContentEnd(text, at, lineEnd)
   if (end === at || end - at > LONGEST_LINE) return undefined
-  if (signs === '' || MARKDOWN.test(signs) || /^#+$/.test(signs)) return end
+  if (signs === '' || MARKDOWN.test(signs) || signs.replaceAll('#', '') === '') return end
   const closing = toClosing(signs)
   const inside = findInside(text, closing, at, end)
   if (inside < 0) return isOpenSign(signs) ? end : undefined
   const behind = skipColon(text, inside + closing.length)
   return behind === end || isBlank(text.charCodeAt(behind)) ? behind : undefined
-}
-
-/** Returns whether these signs begin lines of any Markdown. */
-export function isMarkdown(signs: string): boolean {
-  return MARKDOWN.test(signs)
 }
 
 /** Returns where signs occur in a line up to `end`, whose length is bounded, or -1. */
@@ -90,7 +85,7 @@ function findInside(text: string, signs: string, at: number, end: number): numbe
 
 /** Returns whether signs need no closing signs, such as `■` and `>>>`. */
 function isOpenSign(signs: string): boolean {
-  return !/[[<({【《〈「『〔（]/.test(signs)
+  return ![...signs].some((sign) => sign in MIRRORED)
 }
 
 /** Returns whether no word continues directly after a number. */
@@ -105,7 +100,7 @@ export function skipColon(text: string, at: number): number {
 }
 
 /** Returns the signs that close these. */
-export function toClosing(signs: string): string {
+function toClosing(signs: string): string {
   if (signs.startsWith('<!--')) return '-->'
   return Array.from(signs.slice(signs.lastIndexOf(' ', signs.length - 2) + 1).trim())
     .reverse()

@@ -1,7 +1,7 @@
 import { toLabel } from './dress.ts'
 import { readLabel } from './find-labels.ts'
 import { type RecordHead, readFields } from './find-record-head.ts'
-import type { Label } from './label.ts'
+import { type Label, toLabelNumber } from './label.ts'
 
 // what may come before a first record: words or a tag on its line, or the indentation of a placeholder that all records
 // replace
@@ -18,12 +18,11 @@ export function toRecordLabel(text: string, start: number, { end, kind, keys, nu
   const inner = number === undefined && kind === 'metadata' ? readLabel(text, end) : undefined
   if (inner?.number !== undefined) return { ...inner, start, form: `${form} ${inner.form}`, bare: false, isWeak, keys }
   const id = number ?? { start, end: start }
-  const digits = text.slice(id.start, id.end)
   return {
     ...toLabel(start, end, form, isWeak),
     idStart: id.start,
     idEnd: id.end,
-    number: /^(?:0|[1-9]\d*)$/.test(digits) ? Number(digits) : undefined,
+    number: toLabelNumber(text.slice(id.start, id.end)),
     keys,
   }
 }
@@ -44,7 +43,7 @@ export function addInlineHeads(text: string, labels: readonly Label[]): readonly
 
 /** Finds a record after words, before the first record of its form. */
 function findRecord(text: string, { start, form }: Label, keys: string): Label | undefined {
-  const key = /^[^,]+/.exec(keys)![0]
+  const key = keys.split(',', 1)[0]!
   const at = Math.max(text.lastIndexOf(`${key}:`, start - 1), text.lastIndexOf(`${key}：`, start - 1))
   if (at < 1 || !LEAD_IN.test(text.slice(Math.max(at - FURTHEST_LEAD_IN, 0), at))) return undefined
   const head = readFields(text, at)

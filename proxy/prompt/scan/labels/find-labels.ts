@@ -1,16 +1,6 @@
 import { findContentEnd, findLineEnd, isDigit } from '../find-edges.ts'
 import { isLetter, type Noun, readNoun } from '../words/read-noun.ts'
-import {
-  BULLET,
-  type Dress,
-  findClosed,
-  findNameEnd,
-  isMarkdown,
-  skipColon,
-  skipSigns,
-  toClosing,
-  toLabel,
-} from './dress.ts'
+import { BULLET, type Dress, findClosed, findNameEnd, skipColon, skipSigns, toLabel } from './dress.ts'
 import { fileName } from './file-names.ts'
 import { GAP, isLabelId, type Label, toLabelNumber } from './label.ts'
 
@@ -25,7 +15,7 @@ import { GAP, isLabelId, type Label, toLabelNumber } from './label.ts'
 const OF_NUMBER =
   '(?:[_]?(?:#|№|n[°º.]|nr\\.?|no\\.?|id|number|nummer|numéro|número|номер|番号|编号|編號|序号|번호)[ \\t]?[:：]?[ \\t]?)?'
 const NUMBERED = new RegExp(
-  `((?:[ \\t]?[:：_.-][ \\t]?|[ \\t])?${OF_NUMBER}\\[?)([\\p{L}\\p{N}][\\p{L}\\p{N}_.-]{0,63})(?<![_.-])`,
+  `((?:[ \\t]?[:：_.-][ \\t]?|[ \\t])?${OF_NUMBER}\\[?)([\\p{L}\\p{N}][\\p{L}\\p{N}_.-]{0,63})(?<![_.-])(?![ _-](?:begin|start))`,
   'iuy',
 )
 // `Doc 1(Title: Rome) …`: fields of the block in brackets
@@ -36,8 +26,6 @@ const BEHIND_NUMBER = new RegExp(
 )
 // `**Source n°1** — Rome`, and `**Source n°1 : Rome**`
 const BEHIND_BOLD = /(?:[ \t]?[:：([（–—|-][^*\n]{1,200})?[:：]?\*\*(?:[ \t]?[:：])?(?=\s|$)/uy
-// `### Relevant document 1 (score: 0.9)`
-const HEADED = /^[ \t]?[-–—([（|]/
 const NUMBERED_TAG = /^[\p{L} _-]{2,30}\d/u
 const ITEM_SIGNS = '-*+>|•'
 
@@ -51,6 +39,8 @@ const NUMBER = new RegExp(
   `[[【]#?(\\d{1,6})[\\]】](?:\\*\\*)?(?:${GAP}(?![ \\t]{0,8}=)|:(?=[ \\t]+(?![<(]?https?:)))`,
   'uy',
 )
+// the signs in front of a bare number
+const OPENED = /[[【]#?$/
 // `[a.md]: text`, as in a list of sources
 const NAMED_FILE = /\[[\p{L}\p{N}][\p{L}\p{N}_./ -]{0,99}\.[A-Za-z][A-Za-z0-9]{1,4}(?:#[\w=.-]{1,40})?\]:(?=[ \t])/uy
 // `17|"It rained."`
@@ -63,7 +53,7 @@ export function readLabel(text: string, start: number): Label | undefined {
   const at = isLetter(code) ? start : skipSigns(text, start)
   if (at === undefined) return undefined
   const signs = text.slice(start, at)
-  if (isDigit(text.charCodeAt(at)) && /[[【]#?$/.test(signs)) return readBareNumber(text, start, signs)
+  if (isDigit(text.charCodeAt(at)) && OPENED.test(signs)) return readBareNumber(text, start, signs)
   const noun = readNoun(text, at)
   // most lines that begin with signs are items, quotations and rows
   if (noun.end === at && text[start + 1] === ' ' && ITEM_SIGNS.includes(text[start]!)) return undefined
@@ -77,14 +67,13 @@ function readHead(text: string, start: number, dress: Dress, noun: Noun): Label 
   if (label !== undefined || dress.signs === '') return label
   return (
     readNamed(text, start, dress, noun) ??
-    readUnnumbered(text, start, dress, noun) ??
     readPath(text, start, dress) ??
     (dress.signs === '[' ? readNamedFile(text, start) : undefined)
   )
 }
 
 function readBareNumber(text: string, start: number, signs: string): Label | undefined {
-  const at = start + signs.search(/[[【]#?$/)
+  const at = start + signs.search(OPENED)
   // `## [1]`, `**[1]**`
   if (at > start && !/^(?:#{1,6}[ \t]{1,2}|\*\*)$/.test(text.slice(start, at))) return undefined
   const label = readId(text, at, NUMBER, '1')
@@ -125,7 +114,7 @@ function readIdBehind(text: string, { signs, at }: Dress, noun: Noun): Id | unde
   const said = text.slice(at, noun.end) + (isLinked ? between.slice(0, -1) : between)
   const end = noun.end + whole.length
   // `Document: 1` is a field of a record
-  if (!isLabelId(said, id) || (signs === '' && /^[:：]/.test(between))) return undefined
+  if (!isLabelId(said, id) || (signs === '' && ':：'.includes(between[0] ?? ' '))) return undefined
   return isLinked && text[end] !== ']' ? undefined : { said, id, end, isLinked }
 }
 
@@ -136,24 +125,23 @@ function readNumbered(text: string, start: number, dress: Dress, noun: Noun): La
   const { signs } = dress
   const { said, id, isLinked, end: idEnd } = own
   const behind = isLinked ? idEnd + 1 : idEnd
-  const end = findLabelEnd(text, behind, signs, isLinked)
-  const isAlone = !noun.isWeak && /\s$/.test(said) && /^\d+$/.test(id) && isLineEnd(text, behind)
+  const end = findLabelEnd(text, behind, signs)
+  const isAlone = !noun.isWeak && said.trimEnd() !== said && /^\d+$/.test(id) && isLineEnd(text, behind)
   if (end === undefined && !isAlone) return undefined
   // list items may be anything, and words with a number and no sign after it may be any heading
   const isWeak = noun.isWeak || BULLET.test(signs) || end === undefined
-  const letters = letterOf(id)
   return {
     ...toLabel(
       start,
       isTitled(text, behind, end, signs) ? skipColon(text, behind) : (end ?? behind),
-      `${signs}${said.toLowerCase()}${isLinked ? '[' : ''}${letters}~`,
+      `${signs}${said.toLowerCase()}${isLinked ? '[' : ''}~`,
       isWeak,
     ),
     // `Document[3]` is mentioned as [Document 3]
-    prefix: (isLinked ? `${said.trimEnd()} ` : said) + letters,
-    idStart: idEnd - id.length + letters.length,
+    prefix: isLinked ? `${said.trimEnd()} ` : said,
+    idStart: idEnd - id.length,
     idEnd,
-    number: toLabelNumber(id.slice(letters.length)),
+    number: toLabelNumber(id),
   }
 }
 
@@ -162,13 +150,8 @@ function isTitled(text: string, at: number, end: number | undefined, signs: stri
   return /[\p{L}\p{N}]/u.test(text.slice(at, end ?? at)) && !/[[【(<]/.test(signs)
 }
 
-/** Returns the letter of `S1`, `S2`, `S3`, which all labels share. Only the number counts. */
-function letterOf(id: string): string {
-  return /^[CDEKPRST](?=[1-9]\d{0,2}$)/.exec(id)?.[0] ?? ''
-}
-
 /** Returns the end of a label whose number ends at `at`. Undefined if the number is a word of a sentence. */
-function findLabelEnd(text: string, at: number, signs: string, isLinked: boolean): number | undefined {
+function findLabelEnd(text: string, at: number, signs: string): number | undefined {
   const closed = findClosed(text, at, signs)
   if (closed !== undefined) return closed
   for (const shape of signs.endsWith('**') ? [BEHIND_BOLD, BEHIND_NUMBER] : [BEHIND_NUMBER]) {
@@ -176,7 +159,6 @@ function findLabelEnd(text: string, at: number, signs: string, isLinked: boolean
     const behind = shape.exec(text)
     if (behind !== null) return at + behind[0].length
   }
-  if ((/^#/.test(signs) || isLinked) && HEADED.test(text.slice(at, at + 3))) return at
   return isLineEnd(text, at) && signs !== '' && !BULLET.test(signs) ? at : undefined
 }
 
@@ -195,16 +177,6 @@ function readNamed(text: string, start: number, { signs, at }: Dress, noun: Noun
   const end = findNameEnd(text, from + match[0].length, signs)
   const word = text.slice(at, from + match[0].length).toLowerCase()
   return end === undefined ? undefined : toLabel(start, end, `${signs}${word}~`, true)
-}
-
-/** Reads a word for a document between signs, alone on its line: `<|doc|>`, `### Document`. */
-function readUnnumbered(text: string, start: number, { signs, at }: Dress, { end, isWeak }: Noun): Label | undefined {
-  const isHeading = /^#{1,6} $/.test(signs)
-  if (end === at || (isHeading ? isWeak : isMarkdown(signs))) return undefined
-  const closing = isHeading ? '' : toClosing(signs)
-  const behind = end + closing.length
-  if (!text.startsWith(closing, end) || !isLineEnd(text, behind)) return undefined
-  return toLabel(start, behind, `${signs}${text.slice(at, end).toLowerCase()}~`, !isHeading)
 }
 
 /** Reads a file's name between signs, such as `--- src/a.ts ---`. */

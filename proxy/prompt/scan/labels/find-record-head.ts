@@ -1,5 +1,5 @@
 import { findContentEnd, findContentStart, findLineEnd } from '../find-edges.ts'
-import { rankingField, toFieldName } from '../words/ordered-fields.ts'
+import { named } from '../words/field-names.ts'
 
 /** The fields at the beginning of a record, as in `Source: a.md\nContent: text` and `file_path: a.md\n\ntext`. */
 export interface RecordHead {
@@ -17,25 +17,28 @@ export interface RecordHead {
 // `├── Title: Rome`, because some templates draw a tree, and `**Title:** Rome`
 const FIELD =
   /(?:[├└│─|]{1,4}[ \t]?)?(?:\*\*)?([\p{L}][\p{L}\p{N}_ ]{0,30})(?:\*\*)?[:：]{1,2}(?:\*\*)?(?=\s|\p{Script=Han}|(?<=：)[^\s/])/uy
+// names of files and documents in Chinese, and one language's words for a title
+const OF_FILE = '文档名 文档名称 文档标题 文件名 文件名称 文件标题 资料名 资料名称 资料标题 文章名 文章名称 文章标题'
 // one of these fields names the source of a text, while a title belongs to any text
-const ORIGIN =
-  /^(?:source|source[_ ]?(?:url|id|name)|url|uri|link|file|file[_ ]?name|file[_ ]?path|path|page_label|document[_ ]?(?:id|title|name|link|url|path)?|doc[_ ]?id|source[_ ]?doc[_ ]?(?:name|link|id|url)|(?:wikipedia|document|article|page) title|来源|链接|文件|(?:文档|文件|资料|文章)(?:名|名称|标题)|出典|文書名|quelle|datei|dateiname|fichier|fuente|archivo)$/i
-const NAMING = new RegExp(
-  `${ORIGIN.source}|^(?:(?:[a-z]{2,12} )?title|source[_ ]?type|name|id|collection|origin|reference|(?:chunk|passage|entry)[_ ]?id|标题|文档|タイトル|titel|titre|título|dokument|documento)$`,
-  'i',
+const ORIGINS = `source sourceurl sourceid sourcename url uri link file filename filepath path pagelabel document documentid documenttitle documentname documentlink documenturl documentpath docid sourcedocname sourcedoclink sourcedocid sourcedocurl wikipediatitle articletitle pagetitle 来源 链接 文件 ${OF_FILE} 出典 文書名 quelle datei dateiname fichier fuente archivo`
+const isOrigin = named(ORIGINS)
+const isNaming = named(
+  `${ORIGINS} title sourcetype name id collection origin reference chunkid passageid entryid 标题 文档 タイトル titel titre título dokument documento`,
+  'title',
 )
-const DESCRIBING =
-  /^(?:description|author|authors|page|date|published|published date|score|(?:[a-z]{2,12} )?(?:relevancy|relevance|score|similarity)|distance|rank|section|category|type|language|site|domain|chunk|chunk index|metadata|tags|updated|lines?|日期|作者|页码|分数|相关度|seite|datum|autor|auteur|fecha|página)$/i
-const CONTENT =
-  /^(?:contents?|text|snippet|body|summary|passage|abstract|excerpt|extract|page[_ ]content|value|code|(?:code|text) (?:chunk|snippet)|chunk[_ ]text|document content|内容|正文|文本|本文|摘要|inhalt|contenu|texte|contenido|texto|extrait)$/i
+const isDescribing = named(
+  'description author authors page date published publisheddate score relevancy relevance similarity distance rank section category type language site domain chunk chunkindex metadata tags updated line lines 日期 作者 页码 分数 相关度 seite datum autor auteur fecha página',
+  'relevancy relevance score similarity',
+)
+const isContent = named(
+  'content contents text snippet body summary passage abstract excerpt extract pagecontent value code codechunk textchunk codesnippet textsnippet chunktext documentcontent 内容 正文 文本 本文 摘要 inhalt contenu texte contenido texto extrait',
+)
 // fields whose value may be the record's number
-const COUNTING = /^(?:id|source|source[_ ]?id|no|number|index|rank|document|doc|编号|序号)$/i
+const isCounting = named('id source sourceid no number index rank document doc 编号 序号')
+const isTitled = named(OF_FILE, 'title')
+const isPage = named('page article chunk')
 const KEY = /^[ \t]*[\w.-]{1,60}:$/
 const IDENTIFIER = /^[a-z][a-z0-9_]*$/
-const TITLED = /^(?:[a-z]{2,12} title|(?:文档|文件|资料|文章)(?:名|名称|标题))$/i
-// what a search tool says about a page
-const DESCRIPTION = /^description$/i
-
 // metadata is short, and a text with only such lines is not a record
 const MOST_FIELDS = 16
 const LONGEST_VALUE = 300
@@ -47,28 +50,15 @@ const LONGEST_VALUE = 300
 export function readRecordHead(text: string, line: number, start: number): RecordHead | 'content' | undefined {
   const first = readField(text, start)
   if (first === undefined) return undefined
-  const isRanking = rankingField.test(toFieldName(first.key))
-  if (NAMING.test(first.key) || isTitledPage(text, first) || isRanking) {
-    if (isAboveIndented(text, first) || !beginsRecord(text, line, start > line)) return undefined
-    const head = readFields(text, start)
-    return isRanking && head?.kind !== 'content' ? undefined : head
-  }
+  if (isNaming(first.key) || isTitledPage(text, first))
+    return beginsRecord(text, line, start > line) ? readFields(text, start) : undefined
   // a text followed by its credits
-  return CONTENT.test(first.key) ? 'content' : undefined
-}
-
-/**
- * Returns whether this is a word alone on its line, such as `Document:`, above a record's indented fields. It is not
- * one of the fields.
- */
-function isAboveIndented(text: string, { end }: Field): boolean {
-  const lineEnd = findLineEnd(text, end)
-  return findContentStart(text, end, lineEnd) === lineEnd && /^[ \t]+\p{L}/u.test(text.slice(lineEnd + 1, lineEnd + 24))
+  return isContent(first.key) ? 'content' : undefined
 }
 
 /** Returns whether a field names a page, as `Page: Rome` and `Page: 2. Rome` do. `Page: 3` counts it. */
 function isTitledPage(text: string, { key, end }: Field): boolean {
-  return /^(?:page|article|chunk)$/i.test(key) && /^[ \t]*(?:\d{1,3}[.)][ \t])?\p{L}/u.test(text.slice(end, end + 8))
+  return isPage(key) && /^[ \t]*(?:\d{1,3}[.)][ \t])?\p{L}/u.test(text.slice(end, end + 8))
 }
 
 /** Reads the fields that begin at `start`, which may be any position. */
@@ -81,8 +71,8 @@ export function readFields(text: string, start: number): RecordHead | undefined 
     keys.push(field.key)
     number ??= readNumber(text, field)
     const end = findLineEnd(text, at)
-    if (CONTENT.test(field.key) || isLastLine(text, end)) return toLast(text, field, end, keys, number)
-    if (isText(field.key, end - at)) return undefined
+    if (isContent(field.key) || isLastLine(text, end)) return toLast(text, field, end, keys, number)
+    if (end - at > LONGEST_VALUE) return undefined
     at = findContentStart(text, end + 1, Math.min(end + 5, text.length))
   }
   return undefined
@@ -96,13 +86,8 @@ function toLast(
   keys: readonly string[],
   number: RecordHead['number'],
 ): RecordHead | undefined {
-  if (CONTENT.test(key)) return keys.length > 1 ? toHead('content', end, keys, number) : undefined
-  return isText(key, lineEnd - end) ? undefined : toClosed(text, lineEnd, keys, number)
-}
-
-/** Returns whether a value of this length is too long for a field of this name. */
-function isText(key: string, length: number): boolean {
-  return length > LONGEST_VALUE && !DESCRIPTION.test(key)
+  if (isContent(key)) return keys.length > 1 ? toHead('content', end, keys, number) : undefined
+  return lineEnd - end > LONGEST_VALUE ? undefined : toClosed(text, lineEnd, keys, number)
 }
 
 /** Returns whether a blank line or nothing follows the line that ends at `end`. */
@@ -119,24 +104,21 @@ function toClosed(
   keys: readonly string[],
   number: RecordHead['number'],
 ): RecordHead | undefined {
-  // one of these describes its page, so that no text need follow
-  if (keys.some((key) => DESCRIPTION.test(key)) && keys.some((key) => ORIGIN.test(key)))
-    return isRecord(keys) ? toHead('fields', text.lastIndexOf('\n', lineEnd - 1) + 1, keys, number) : undefined
   // lines of prose also begin with words and a colon, while a metadata store names its fields like variables
-  const isNamed = keys.length > 1 && keys.every((key) => NAMING.test(key) || DESCRIBING.test(key))
-  const areKnown = isNamed && keys.some((key) => ORIGIN.test(key))
+  const isNamed = keys.length > 1 && keys.every((key) => isNaming(key) || isDescribing(key))
+  const areKnown = isNamed && keys.some(isOrigin)
   if (!areKnown && !keys.every((key) => IDENTIFIER.test(key))) return undefined
   const content = findContentStart(text, lineEnd, text.length)
   return content < text.length ? toHead('metadata', content, keys, number) : undefined
 }
 
 function isKnown(key: string): boolean {
-  return NAMING.test(key) || DESCRIBING.test(key) || CONTENT.test(key) || IDENTIFIER.test(key)
+  return isNaming(key) || isDescribing(key) || isContent(key) || IDENTIFIER.test(key)
 }
 
 /** Returns whether these fields begin a record: several, or a single one with the kind of title, such as `文档标题`. */
 function isRecord(keys: readonly string[]): boolean {
-  return keys.length > 1 || (keys.length === 1 && TITLED.test(keys[0]!))
+  return keys.length > 1 || (keys.length === 1 && isTitled(keys[0]!))
 }
 
 interface Field {
@@ -152,7 +134,7 @@ function readField(text: string, at: number): Field | undefined {
 }
 
 function readNumber(text: string, { key, end: from }: Field): RecordHead['number'] {
-  if (!COUNTING.test(key)) return undefined
+  if (!isCounting(key)) return undefined
   const start = findContentStart(text, from, findLineEnd(text, from))
   const end = findContentEnd(text, start, findLineEnd(text, start))
   return /^\d{1,6}$/.test(text.slice(start, Math.min(end, start + 8))) ? { start, end } : undefined
@@ -164,8 +146,8 @@ function toHead(
   keys: readonly string[],
   number: RecordHead['number'],
 ): RecordHead {
-  const hasContent = keys.some((key) => CONTENT.test(key))
-  const isWeak = !(keys.some((key) => ORIGIN.test(key)) || (hasContent && keys.length > 2))
+  const hasContent = keys.some(isContent)
+  const isWeak = !(keys.some(isOrigin) || (hasContent && keys.length > 2))
   return { end, kind, keys: keys.join(), number, isWeak }
 }
 
@@ -190,10 +172,10 @@ export function readCredits(text: string, start: number): { readonly keys: strin
   let end = start
   for (let line = start; line < text.length && keys.length < MOST_FIELDS; line = findLineEnd(text, line) + 1) {
     const field = readField(text, line)
-    if (field === undefined || !(NAMING.test(field.key) || DESCRIBING.test(field.key))) break
+    if (field === undefined || !(isNaming(field.key) || isDescribing(field.key))) break
     keys.push(field.key)
     end = findContentEnd(text, line, findLineEnd(text, line))
     if (end - line > LONGEST_VALUE) return undefined
   }
-  return keys.some((key) => ORIGIN.test(key)) ? { keys: keys.join(), end } : undefined
+  return keys.some(isOrigin) ? { keys: keys.join(), end } : undefined
 }

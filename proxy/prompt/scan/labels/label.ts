@@ -28,9 +28,8 @@ export interface Label {
  * capital letter.
  */
 export function isLabelId(prefix: string, id: string): boolean {
-  if (/^(?:Doc|DOC|Document|DOCUMENT)_$/.test(prefix)) return true
   if (/\p{L}$/u.test(prefix)) return isDigit(id.charCodeAt(0))
-  return /\d/.test(id) || /^[A-Z]$/.test(id)
+  return /\d|^[A-Z]$/.test(id)
 }
 
 /** Returns the value of a plain number. `07` is not one, because counting up would not keep its format. */

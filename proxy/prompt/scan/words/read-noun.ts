@@ -6,8 +6,6 @@ import { nouns } from './nouns.ts'
 export interface Noun {
   /** Where it ends. Equal to the beginning of the label if there is none. */
   readonly end: number
-  /** The noun itself, without surrounding words that say how it was found. */
-  readonly word: string
   /** The noun alone does not show that its block is a retrieved text. */
   readonly isWeak: boolean
 }
@@ -18,19 +16,17 @@ const weakNouns: ReadonlySet<string> = new Set(
   labelled.filter(({ label }) => label === 'weak').map(({ singular }) => singular),
 )
 
-// words that may precede such a noun in a label, as in `Retrieved document 1`, and follow it, as in `Extrait pertinent 1`
+// words that may precede such a noun in a label, as in `Retrieved document 1`
 const BEFORE =
   'the|retrieved|relevant|related|matching|supporting|source|context|knowledge|kb|web|search|text|reference|top|input|' +
   'provided|similar|external|background|candidate|pertinent|relevante[rs]?|gefundene[rs]?|найденный|релевантный|извлеч[её]нный'
-const BEHIND = 'pertinente?|récupéré|trouvé|relevante|recuperad[oa]|encontrado|rilevante|recuperato|trovato'
 /** No letter of a script that separates words follows. */
 const END = '(?![A-Za-z\\u00c0-\\u01b0\\u0370-\\u052f\\u1e00-\\u1eff])'
 
 // longest first, because `doc` begins `document`
 const sources = [...allNouns].sort((a, b) => b.length - a.length).map((noun) => noun.replaceAll(' ', '[ _]'))
 const NOUN = `(${sources.filter(isAlphabetic).join('|')})${END}|(${sources.filter((source) => !isAlphabetic(source)).join('|')})`
-const ALONE = new RegExp(`(?:${NOUN})`, 'iuy')
-const QUALIFIED = new RegExp(`(?:(?:${BEFORE})[ _-]){0,3}(?:${NOUN})(?: (?:${BEHIND})${END})?`, 'iuy')
+const QUALIFIED = new RegExp(`(?:(?:${BEFORE})[ _-]){0,3}(?:${NOUN})`, 'iuy')
 
 /** The first letters of all these words, in both cases. */
 const initials: ReadonlySet<string> = new Set(
@@ -53,19 +49,11 @@ export function isLabelNoun(word: string): boolean {
 
 /** Reads the word for a document at `at`, with the words around it that say how it was found. */
 export function readNoun(text: string, at: number): Noun {
-  return match(text, at, QUALIFIED) ?? { end: at, word: '', isWeak: false }
-}
-
-/** Reads the word for a document at `at`, without words before it. */
-export function readNounAlone(text: string, at: number): Noun | undefined {
-  return match(text, at, ALONE)
-}
-
-function match(text: string, at: number, shape: RegExp): Noun | undefined {
-  if (!initials.has(text[at] ?? '')) return undefined
-  shape.lastIndex = at
-  const [whole, alphabetic, word = alphabetic ?? ''] = shape.exec(text) ?? []
-  return whole === undefined ? undefined : { end: at + whole.length, word, isWeak: isWeakLabel(word) }
+  const none = { end: at, isWeak: false }
+  if (!initials.has(text[at] ?? '')) return none
+  QUALIFIED.lastIndex = at
+  const [whole, alphabetic, word = alphabetic ?? ''] = QUALIFIED.exec(text) ?? []
+  return whole === undefined ? none : { end: at + whole.length, isWeak: isWeakLabel(word) }
 }
 
 /** Returns whether this is a Latin, Greek or Cyrillic letter. */

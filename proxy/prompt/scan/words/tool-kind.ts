@@ -1,30 +1,34 @@
+import { partWords } from './field-names.ts'
+
 /**
  * What a tool does, judged by its name: `search` finds texts among many, `read` returns one text or events in order.
  */
 export type ToolKind = 'search' | 'read' | 'other'
 
 const SEARCHING =
-  /search|retriev|look_?up|recall|rag(?![a-z])|knowledge|find_?(?:docs?|documents?|passages?|chunks?|notes?|memor|similar|relevant)|similar|semantic|wikipedia|tavily|arxiv|pub_?med|scholar|stack_?(?:exchange|overflow)|duck_?duck_?go|(?:ask|consult)_?(?:docs?|documents?)|memor(?:y|ies)/
-// a plain query goes to databases, whose rows have an order
-const QUERYING =
-  /query_?(?:engine|index|docs?|documents?|docstore|kb|vector\w*|notes|library|corpus|collection|store|wiki|handbook|manuals?|policies|faqs?)(?:_|$)|(?:docs?|documents?|kb|vector|vectors|index|notes|library|corpus|wiki|handbook)_query/
-const READING =
-  /(?:^|_)(?:read|open|cat|view|show|load|run|exec(?:ute)?|command|shell|bash|terminal|console|git|log|logs|history|transcri\w*|diff|list|ls|tail|head|split|parse|page|pages|timeline|feed|activity|messages?|comments?|channel|thread|inbox|calendar|steps?|recipe|procedure|describe|schema|sql|select|table|rows|leaderboard|rankings?|ocr|directions|route|playlist|queue)(?:_|$)/
-
+  /search|retriev|look_?up|recall|rag(?![a-z])|knowledge|find_?(?:docs?|documents?|passages?|chunks?|notes?|memor|similar|relevant)|similar|semantic|wikipedia|tavily|arxiv|pub_?med|scholar|stack_?(?:exchange|overflow)|duck_?duck_?go|(?:ask|consult)_?(?:docs?|documents?)|memor(?:y|ies)|query_?(?:engine|index|doc|kb|vector|notes|library|corpus|collection|store|wiki|handbook|manual|polic|faq)|(?:docs?|documents?|kb|vectors?|index|notes|library|corpus|wiki|handbook)_query/
+const READING = new Set(
+  'read open cat view show load run exec execute command shell bash terminal console git log logs history diff list ls tail head split parse page pages timeline feed activity message messages comment comments channel thread inbox calendar step steps recipe procedure describe schema sql select table rows leaderboard ranking rankings ocr directions route playlist queue'.split(
+    ' ',
+  ),
+)
 // things in time order stay in order, even if they are searched
-const TIMED =
-  /(?:^|_)(?:logs?|e_?mails?|mails?|commits?|threads?|messages?|chats?|conversations?|events?|timelines?|history|inbox|calendar|transcripts?|feeds?|activity|activities|channels?|comments?|diffs?|changelogs?|audits?|traces?|alerts?|notifications?|posts?|tweets?|meetings?|appointments?|latest|recent|newest|news|headlines?|stories|trending|top|updates|releases)(?:_|$)/
+const TIMED = new Set(
+  'log email mail commit thread message chat conversation event timeline history inbox calendar transcript feed activity activities channel comment diff changelog audit trace alert notification post tweet meeting appointment latest recent newest news headline stories trending top update release'.split(
+    ' ',
+  ),
+)
 
 /** Returns what a tool of this name does. Undefined if it has no name. */
 export function toToolKind(name: string | undefined): ToolKind | undefined {
   if (name === undefined || name === '') return undefined
-  const words = name
-    .replace(/([a-z\d])([A-Z])/g, '$1_$2')
+  const words = partWords(name)
     .replace(/[^A-Za-z]+/g, '_')
     .toLowerCase()
-  if (TIMED.test(words)) return 'read'
-  if (SEARCHING.test(words) || QUERYING.test(words)) return 'search'
-  return READING.test(words) ? 'read' : 'other'
+  const each = words.split('_')
+  if (each.some((word) => TIMED.has(word) || (word.endsWith('s') && TIMED.has(word.slice(0, -1))))) return 'read'
+  if (SEARCHING.test(words)) return 'search'
+  return each.some((word) => READING.has(word) || word.startsWith('transcri')) ? 'read' : 'other'
 }
 
 /** Arguments that ask a tool for an order other than by relevance. */
