@@ -48,7 +48,12 @@ describe('the place of a list', () => {
       )
     const short = place([1, 2, 3])
     expect(short.gap).toBe('</document>\n<document source="…" title="…">')
-    for (const lengths of [[10, 24, 25], [30, 5, 33], [90, 60, 200]]) expect(place(lengths)).toEqual(short)
+    for (const lengths of [
+      [10, 24, 25],
+      [30, 5, 33],
+      [90, 60, 200],
+    ])
+      expect(place(lengths)).toEqual(short)
   })
 
   test('differs by what stands in front, between and behind', () => {
