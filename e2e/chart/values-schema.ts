@@ -112,7 +112,9 @@ const reuse = only({
   contexts: whole(1),
   rows_per_step: whole(1),
   least_tokens: whole(1),
-  bridge: whole(0),
+  store: oneOf('averaged', 'preprocessed', 'all'),
+  trusted_salts: listOf(text),
+  preprocess_key: name,
 })
 const plugin = only({
   enabled: flag,

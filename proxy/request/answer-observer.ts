@@ -7,13 +7,13 @@ import { choicesEach, PromptLabels } from '../answer/prompt-labels.ts'
 import type { Call, RoutedCall } from '../call/call.ts'
 import type { Charge } from '../call/charge-call.ts'
 import type { Exchange } from '../call/exchange.ts'
+import type { Trip } from '../call/trip.ts'
 import { asksForData } from '../demands/answer-data.ts'
 import type { ForwardObserver } from '../http/forward.ts'
 import type { ForwardOutcome } from '../reasons.ts'
 import { membersOf } from '../receive/read-received.ts'
 import type { Pipeline } from './pipeline.ts'
 import { hasOnePrompt } from './prompt-list.ts'
-import type { Trip } from './trip.ts'
 
 /** What an observer needs to know about the request besides the decision. */
 interface Observed {

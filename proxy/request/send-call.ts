@@ -3,6 +3,7 @@ import { inPieces } from '../bounds/whole-body.ts'
 import type { Call, RoutedCall } from '../call/call.ts'
 import type { Charge } from '../call/charge-call.ts'
 import type { Exchange } from '../call/exchange.ts'
+import { Trip } from '../call/trip.ts'
 import { RequestFollower } from '../engine-events/request-follower.ts'
 import { GainFollower } from '../gain/gain-follower.ts'
 import { forward, UnreachableError } from '../http/forward.ts'
@@ -21,7 +22,6 @@ import type { Pipeline } from './pipeline.ts'
 import { isPromptList } from './prompt-list.ts'
 import { contentsOf } from './route-call.ts'
 import { isKeptAlive, toEngineRequest } from './to-engine-request.ts'
-import { Trip } from './trip.ts'
 
 /**
  * How long to hold back an answer's head: about one unnoticeable prefill, after which it is known what the engine has
