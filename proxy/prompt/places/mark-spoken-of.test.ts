@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { toBlockId } from '#index/context-block.ts'
 import type { RequestOptions } from '../../request-options.ts'
 import { assistantMessage as assistant, type Message, Sender } from '../../reuse/sender.fixture.ts'
+import type { PromptContext } from '../body/prompt-context.ts'
 import { findContexts } from '../contexts.fixture.ts'
 import { finish } from '../finish.ts'
 import { nouns } from '../scan/words/nouns.ts'
@@ -579,4 +581,25 @@ describe.each(forms)('a list of %s stays beside', (_, list) => {
   ])('an answer by position: %s', (words) => {
     expect(isMoved((...blocks) => [user(`${list(...blocks)}\n\nQuestion: ${words}`)])).toBe(false)
   })
+})
+
+it('what a template has between its blocks is no list of words beside them', () => {
+  const [content, question] = [['red', 'green', 'blue'], 'Which?']
+  const text = `<zek>${content.join('</zek>\n<zek>')}</zek>\n\n${question}`
+  const slots = content.map((block) => {
+    const start = text.indexOf(block)
+    const span = { start, end: start + block.length }
+    return { text: 0, ...span, content: span }
+  })
+  const ids = content.map(toBlockId)
+  const found = { slots, blocks: ids, contents: ids, positional: false, labelPrefix: '', isResult: false }
+  const message = { place: 0, role: 'user', texts: [0], rest: '', isTextOnly: true }
+  const marked = (by: 'learnt' | 'separator'): boolean | undefined => {
+    const certain = { by, chunks: [], spans: [], labels: [] }
+    const context: PromptContext = { ...found, annotateAt: undefined, certain }
+    const [judged] = finish(markSpokenOf([{ message, contexts: [context], past: [] }], [text]))
+    return judged!.contexts[0]!.isSpokenOf
+  }
+  expect(marked('learnt')).toBeUndefined()
+  expect(marked('separator')).toBe(true)
 })

@@ -228,16 +228,21 @@ function isMovable({ slots, isResult }: PromptContext): boolean {
   return !isResult && slots.length > 1
 }
 
-/** Returns the text of a message outside its blocks. */
+/**
+ * Returns the text of a message outside its blocks. What a template has between two blocks is markup, and says nothing of
+ * them.
+ */
 export function wordsOutside(
   { message, contexts }: Pick<Found, 'message' | 'contexts'>,
   texts: readonly string[],
 ): string {
   const slots = slotsByText(contexts)
+  const joined = new Set(contexts.flatMap((context) => (isOfTemplate(context) ? context.slots.slice(1) : [])))
   const pieces = message.texts.flatMap((place) => {
     let at = 0
-    const around = (slots.get(place) ?? []).map(({ slot: { start, end, label } }) => {
-      const piece = texts[place]!.slice(at, start)
+    const around = (slots.get(place) ?? []).map(({ slot }) => {
+      const { start, end, label } = slot
+      const piece = joined.has(slot) ? '' : texts[place]!.slice(at, start)
       // a numbered closing of a block says no more than its label
       const number = label && Number(texts[place]!.slice(label.start, label.end))
       at = number === undefined ? end : findEndBehindClosing(texts[place]!, end, number)
@@ -246,6 +251,10 @@ export function wordsOutside(
     return [...around, texts[place]!.slice(at)]
   })
   return pieces.join('\n\n')
+}
+
+function isOfTemplate({ certain }: PromptContext): boolean {
+  return certain?.by === 'learnt' || certain?.by === 'template'
 }
 
 /** Returns whether a block is counted or numbered with a word that the prompt itself uses for the context's blocks. */
