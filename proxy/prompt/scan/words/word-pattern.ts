@@ -59,18 +59,18 @@ function toPattern(guarded: Guarded, flags: string): RegExp {
   return guarded.pattern
 }
 
-/** A text that expressions need. */
-interface Literal {
-  readonly text: string
-  readonly users: Guarded[]
+/** A character of a text that expressions need, by those in front of it. */
+class TrieNode {
+  readonly next: Map<number, TrieNode> = new Map()
+  /** expressions that need the text that ends here */
+  readonly users: Guarded[] = []
   /** the last scan that found it */
-  foundIn: number
+  foundIn = 0
 }
 
-/** Finds the texts that expressions need, all in one pass, by their first two characters. */
+/** Finds the texts that expressions need, all in one pass: from each character on, along a trie. */
 class Scan {
-  readonly #literals = new Map<string, Literal>()
-  readonly #byStart = new Map<number, Literal[]>()
+  readonly #root = new TrieNode()
   #count = 0
   #text: string | undefined
   #folded: string | undefined
@@ -78,9 +78,14 @@ class Scan {
   /** From now on, scans look for what an expression needs. */
   add(guarded: Guarded): void {
     for (const text of guarded.needed ?? []) {
-      const known = this.#literals.get(text)
-      if (known) known.users.push(guarded)
-      else this.#addLiteral({ text, users: [guarded], foundIn: 0 })
+      let node = this.#root
+      for (let i = 0; i < text.length; i++) {
+        const code = text.charCodeAt(i)
+        const next = node.next.get(code) ?? new TrieNode()
+        node.next.set(code, next)
+        node = next
+      }
+      node.users.push(guarded)
     }
     this.#text = undefined
     this.#folded = undefined
@@ -93,39 +98,25 @@ class Scan {
     return guarded.foundIn === this.#count
   }
 
-  #addLiteral(literal: Literal): void {
-    this.#literals.set(literal.text, literal)
-    const start = startOf(literal.text, 0, literal.text.length)
-    const known = this.#byStart.get(start)
-    if (known) known.push(literal)
-    else this.#byStart.set(start, [literal])
-  }
-
   #scan(text: string): void {
     this.#text = text
     const folded = foldCase(text)
     if (folded === this.#folded) return
     this.#folded = folded
     this.#count += 1
-    for (let i = 0; i < folded.length; i++) {
-      this.#note(folded, i, startOf(folded, i, 2))
-      this.#note(folded, i, startOf(folded, i, 1))
+    for (let start = 0; start < folded.length; start++) {
+      let node = this.#root.next.get(folded.charCodeAt(start))
+      for (let at = start + 1; node !== undefined; at++) {
+        if (node.users.length > 0 && node.foundIn !== this.#count) this.#find(node)
+        node = at < folded.length ? node.next.get(folded.charCodeAt(at)) : undefined
+      }
     }
   }
 
-  #note(folded: string, at: number, start: number): void {
-    for (const literal of this.#byStart.get(start) ?? []) {
-      if (literal.foundIn === this.#count || !folded.startsWith(literal.text, at)) continue
-      literal.foundIn = this.#count
-      for (const user of literal.users) user.foundIn = this.#count
-    }
+  #find(node: TrieNode): void {
+    node.foundIn = this.#count
+    for (const user of node.users) user.foundIn = this.#count
   }
-}
-
-/** The first character of a text, or its first two if it has as many, as a number. */
-function startOf(text: string, at: number, length: number): number {
-  const first = text.charCodeAt(at)
-  return length > 1 && at + 1 < text.length ? first * 0x1_0000 + text.charCodeAt(at + 1) : first
 }
 
 const scan = new Scan()
