@@ -9,16 +9,16 @@ import { Random } from './random.ts'
 import { hasTraces, type Retrieved, readTrace } from './traces.ts'
 
 /*
- * `npm run bench:gain -- [template …]`: what the engine finds cached in the second half of 150 requests, as received, in
+ * `npm run bench:gain -- [trace …] [template …]`: what the engine finds cached in the second half of 150 requests, as received, in
  * mode `on` and in mode `auto`, beside an oracle that knows borders and sets from the first request on. The engine is
  * the emulator, unlimited; its reader answers from the documents, whatever their order.
  */
 
-const names = (
-  process.env.TRACE ? [process.env.TRACE] : ['rag_cookbook_docs', 'rag_cookbook_code', 'rag_hotpot']
-) as 'rag_hotpot'[]
 const asked = process.argv.slice(2)
-const wanted = new Set(asked.length > 0 ? asked : ['file path before', 'elements with attributes'])
+const chosen = asked.filter((name) => name.startsWith('rag_'))
+const names = chosen.length > 0 ? chosen : ['rag_cookbook_docs', 'rag_cookbook_code', 'rag_hotpot']
+const forms = asked.filter((name) => !chosen.includes(name))
+const wanted = new Set(forms.length > 0 ? forms : ['elements with attributes'])
 
 interface Half {
   readonly cached: number
