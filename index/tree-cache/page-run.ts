@@ -1,0 +1,117 @@
+/** How far a walk came: the last matching run, and how many of its tokens match. */
+interface Walked<Run> {
+  readonly node: Run
+  readonly shared: number
+}
+
+/** A run of whole pages in a radix tree; siblings differ in their first page. */
+export abstract class PageRun {
+  parent: this | undefined
+  tokens: Uint32Array
+  /** length of the prefix that ends with this run */
+  end: number
+  /** by first token; the few siblings that share one are compared */
+  readonly #children = new Map<number, this[]>()
+  /** the requests whose longest cached prefix ends here */
+  requests: number[] = []
+
+  constructor(parent: PageRun | undefined, tokens: Uint32Array, end: number) {
+    this.parent = parent as this | undefined
+    this.tokens = tokens
+    this.end = end
+  }
+
+  /** Creates a run of the same kind. */
+  protected abstract create(parent: this, tokens: Uint32Array, end: number): this
+
+  /** The runs that continue this one. */
+  *children(): IterableIterator<this> {
+    for (const siblings of this.#children.values()) yield* siblings
+  }
+
+  /** Returns the runs from this one up to the root, without the root. */
+  path(): this[] {
+    const path: this[] = []
+    for (let node: this = this; node.parent; node = node.parent) path.push(node)
+    return path
+  }
+
+  /** Follows whole pages of the first `limit` tokens from this run's end. */
+  walk(tokens: Uint32Array, limit: number, pageTokens: number): Walked<this> {
+    let node: this = this
+    while (node.end < limit) {
+      const next = node.#nextOf(tokens, limit, pageTokens)
+      if (!next) break
+      if (next.shared < next.node.tokens.length) return next
+      node = next.node
+    }
+    return { node, shared: node.tokens.length }
+  }
+
+  /** Adds the tokens from this run's end to `end` as a child. */
+  extend(tokens: Uint32Array, end: number): this {
+    // a copy, so that a run does not keep its request's whole prompt alive
+    return this.add(tokens.slice(this.end, end))
+  }
+
+  /** Adds these tokens as a child. */
+  protected add(tokens: Uint32Array): this {
+    const child = this.create(this, tokens, this.end + tokens.length)
+    this.#adopt(child)
+    return child
+  }
+
+  /** Moves the first `shared` tokens to a new parent and returns it. This run keeps the rest and the requests. */
+  split(shared: number): this {
+    const parent = this.parent!
+    const front = this.create(parent, this.tokens.slice(0, shared), this.end - this.tokens.length + shared)
+    parent.#abandon(this)
+    parent.#adopt(front)
+    this.tokens = this.tokens.slice(shared)
+    this.parent = front
+    front.#adopt(this)
+    return front
+  }
+
+  /**
+   * Removes the last `count` tokens of this leaf. If none are left, removes the leaf; its requests move to the parent.
+   */
+  shorten(count: number): void {
+    this.end -= count
+    if (count < this.tokens.length) {
+      this.tokens = this.tokens.subarray(0, this.tokens.length - count)
+      return
+    }
+    const parent = this.parent!
+    parent.#abandon(this)
+    if (parent.parent) for (const request of this.requests) parent.requests.push(request)
+  }
+
+  #nextOf(tokens: Uint32Array, limit: number, pageTokens: number): Walked<this> | undefined {
+    for (const node of this.#children.get(tokens[this.end]!) ?? []) {
+      const shared = sharedLength(node.tokens, tokens, this.end, limit)
+      if (shared >= pageTokens) return { node, shared: shared - (shared % pageTokens) }
+    }
+    return undefined
+  }
+
+  #adopt(child: this): void {
+    const siblings = this.#children.get(child.tokens[0]!)
+    if (siblings) siblings.push(child)
+    else this.#children.set(child.tokens[0]!, [child])
+  }
+
+  #abandon(child: this): void {
+    const first = child.tokens[0]!
+    const siblings = this.#children.get(first)!
+    if (siblings.length === 1) this.#children.delete(first)
+    else siblings.splice(siblings.indexOf(child), 1)
+  }
+}
+
+function sharedLength(run: Uint32Array, tokens: Uint32Array, start: number, limit: number): number {
+  const most = Math.min(run.length, limit - start)
+  let length = 0
+  while (length < most && run[length] === tokens[start + length]) length += 1
+  return length
+}
