@@ -18,7 +18,7 @@ const shapes: readonly BodyShape[] = [
  * The commit that the cost of a request is compared with: the last release. It moves only with a release, never because
  * something became slower.
  */
-export const baseline: string = readFileSync(join(import.meta.dirname, 'overhead-baseline.txt'), 'utf8').trim()
+const baseline = readFileSync(join(import.meta.dirname, 'overhead-baseline.txt'), 'utf8').trim()
 
 /** Prints what this checkout adds to a request, beside another commit: both run in turns, so that only ratios count. */
 export async function printAgainst(commit: string = baseline): Promise<void> {
@@ -27,32 +27,15 @@ export async function printAgainst(commit: string = baseline): Promise<void> {
   try {
     for (const shape of shapes) {
       const body = `${shape.bytes / 1000} KB, ${shape.blocks} blocks`
-      const add = (figure: string, [before, now]: readonly (number | undefined)[], unit: string): void => {
-        const show = (value: number | undefined): string => (value === undefined ? '-' : `${value.toFixed(2)} ${unit}`)
-        rows.push([body, figure, show(before), show(now), before && now ? (now / before).toFixed(2) : '-'])
-      }
       const latencies = (await benchLatency(sides, shape)).slice(1)
-      add(
-        'added, p50',
-        latencies.map(({ added }) => added?.p50),
-        'ms',
-      )
-      add(
-        'added, p99',
-        latencies.map(({ added }) => added?.p99),
-        'ms',
-      )
       const throughputs = await benchThroughput(sides, shape)
-      add(
-        'requests a second',
-        throughputs.map(({ perSecond }) => perSecond),
-        '',
-      )
-      add(
-        'CPU of the proxy',
-        throughputs.map(({ cpu }) => cpu),
-        'ms',
-      )
+      const figures: readonly (readonly [name: string, unit: string, values: readonly (number | undefined)[]])[] = [
+        ['added, p50', 'ms', latencies.map(({ added }) => added?.p50)],
+        ['added, p99', 'ms', latencies.map(({ added }) => added?.p99)],
+        ['requests a second', '', throughputs.map(({ perSecond }) => perSecond)],
+        ['CPU of the proxy', 'ms', throughputs.map(({ cpu }) => cpu)],
+      ]
+      for (const [name, unit, [before, now]] of figures) rows.push([body, name, ...compare(before, now, unit)])
       report(`  ${body}`)
     }
   } finally {
@@ -63,6 +46,12 @@ export async function printAgainst(commit: string = baseline): Promise<void> {
     ['body', 'figure', commit, 'now', 'ratio'],
     rows,
   )
+}
+
+/** Returns two figures as they are shown, and how many times the first the second is. */
+function compare(before: number | undefined, now: number | undefined, unit: string): string[] {
+  const show = (value: number | undefined): string => (value === undefined ? '-' : `${value.toFixed(2)} ${unit}`.trim())
+  return [show(before), show(now), before && now ? (now / before).toFixed(2) : '-']
 }
 
 /** Returns a folder that holds a commit of this repository, ready to run; it is made once. */

@@ -48,6 +48,7 @@ async function run(rows: readonly Retrieved[], template: PromptTemplate, mode: '
   try {
     const half: Half[] = []
     const states: string[] = []
+    let samples = 0
     for (const [i, { question, items }] of rows.entries()) {
       const content = template.render(items.map(dress), question)
       const body = { model: 'reader-content', max_tokens: 64, messages: [{ role: 'user', content }] }
@@ -58,8 +59,9 @@ async function run(rows: readonly Retrieved[], template: PromptTemplate, mode: '
       const cached = usage.prompt_tokens_details?.cached_tokens ?? 0
       if (i >= rows.length >> 1) half.push({ cached, prompt: usage.prompt_tokens })
       if (mode !== 'auto') continue
-      const state = await untilAsked(proxy.adminUrl)
-      if (states.at(-1)?.split('@')[0] !== state) states.push(`${state}@${i + 1}`)
+      const asked = await untilAsked(proxy.adminUrl, samples)
+      samples = asked.samples
+      if (states.at(-1)?.split('@')[0] !== asked.state) states.push(`${asked.state}@${i + 1}`)
     }
     if (mode === 'auto') report(`    ${states.join(' ')}`)
     const sum = (read: (one: Half) => number): number => half.reduce((all, one) => all + read(one), 0)
@@ -70,21 +72,18 @@ async function run(rows: readonly Retrieved[], template: PromptTemplate, mode: '
   }
 }
 
-let samples = 0
-
 /**
  * Waits while a template may be proved by the request that was just sent: live traffic has pauses. Returns the states of
- * the templates.
+ * the templates, and how many samples they have in all; `samples`: how many they had before.
  */
-async function untilAsked(adminUrl: string): Promise<string> {
+async function untilAsked(adminUrl: string, samples: number): Promise<{ state: string; samples: number }> {
   for (let i = 0; ; i++) {
     const { templates } = (await (await fetch(`${adminUrl}/v1/templates`)).json()) as {
       templates: { state: string; proof: { samples: number } }[]
     }
     const known = templates.reduce((sum, { proof }) => sum + proof.samples, 0)
     if (!templates.some(({ state }) => state === 'ready') || known > samples || i >= 40) {
-      samples = known
-      return templates.map(({ state }) => state).join('+') || 'none'
+      return { state: templates.map(({ state }) => state).join('+') || 'none', samples: known }
     }
     await pause(25)
   }
@@ -97,7 +96,6 @@ if (hasTraces) {
   for (const name of names) {
     const rows = readTrace(name)
     for (const template of templates) {
-      samples = 0
       const [best, off, on, auto] = [
         oracle(rows, template),
         await run(rows, template, 'off'),

@@ -1,7 +1,8 @@
 import type { BlockId } from '#index/context-block.ts'
 import type { Span } from '../json/json-spans.ts'
-import { type PromptContext, slotsByText } from '../prompt/body/prompt-context.ts'
+import { type HeldSlot, type PromptContext, slotsByText } from '../prompt/body/prompt-context.ts'
 import type { TextSplice } from '../prompt/body/text-splice.ts'
+import { findIndexFrom } from '../prompt/scan/find-edges.ts'
 
 /** A part of a prompt: the content of a block, or what stands between blocks. */
 export interface PromptPart {
@@ -19,6 +20,7 @@ export class PromptParts {
   readonly #texts: readonly string[]
   /** by text: its blocks in order */
   readonly #blocks: ReadonlyMap<number, readonly HeldBlock[]>
+  readonly #received: (readonly PromptPart[])[] = []
 
   /** `contexts` were found in `texts`. */
   constructor(texts: readonly string[], contexts: readonly PromptContext[]) {
@@ -27,8 +29,9 @@ export class PromptParts {
   }
 
   /** Returns the parts of a text as received. */
-  received(place: number): PromptPart[] {
-    return this.#cut(place, 0, this.#texts[place]!.length)
+  received(place: number): readonly PromptPart[] {
+    this.#received[place] ??= this.#cut(place, 0, this.#texts[place]!.length)
+    return this.#received[place]
   }
 
   /** Returns the parts of a text as `splices`, which are in order and do not overlap, make it. */
@@ -49,7 +52,7 @@ export class PromptParts {
     const [text, blocks] = [this.#texts[place]!, this.#blocks.get(place) ?? []]
     const parts: PromptPart[] = []
     let at = start
-    for (let i = findFrom(blocks, start); i < blocks.length && blocks[i]!.end <= end; i++) {
+    for (let i = findIndexFrom(blocks, start); i < blocks.length && blocks[i]!.end <= end; i++) {
       const { start: from, end: to, block } = blocks[i]!
       if (at < from) parts.push({ text: text.slice(at, from), block: undefined })
       parts.push({ text: text.slice(from, to), block })
@@ -60,20 +63,10 @@ export class PromptParts {
   }
 }
 
-function toBlocks(slots: ReturnType<typeof slotsByText> extends ReadonlyMap<number, infer Slots> ? Slots : never) {
+/** Returns the blocks among these slots in order, but for those whose label is part of their content and may change. */
+function toBlocks(slots: readonly HeldSlot[]): HeldBlock[] {
   return slots
     .filter(({ slot: { content, label } }) => !label || label.end <= content.start || label.start >= content.end)
-    .map(({ slot: { content }, content: block }): HeldBlock => ({ start: content.start, end: content.end, block }))
+    .map(({ slot: { content }, content: block }) => ({ start: content.start, end: content.end, block }))
     .sort((a, b) => a.start - b.start)
-}
-
-/** Returns the index of the first block that begins at `offset` or behind it. */
-function findFrom(blocks: readonly HeldBlock[], offset: number): number {
-  let [low, high] = [0, blocks.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (blocks[middle]!.start < offset) low = middle + 1
-    else high = middle
-  }
-  return low
 }

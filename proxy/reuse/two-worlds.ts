@@ -20,6 +20,7 @@ export class TwoWorlds {
   #texts: readonly string[]
   #splices: readonly (readonly TextSplice[])[]
   #contexts: readonly PromptContext[]
+  #parts: PromptParts | undefined
   /** by prompt: indices of its texts */
   #prompts: readonly (readonly number[])[]
   #writeOther: () => readonly BodySplice[] | undefined
@@ -71,13 +72,13 @@ export class TwoWorlds {
 
   /** Returns all texts as received, in parts. */
   receivedParts(): PromptPart[] {
-    const parts = this.#parts
+    const parts = this.#cut()
     return this.#texts.flatMap((_, place) => parts.received(place))
   }
 
   /** Returns the parts of each prompt as it is sent, and as it would be sent in the other world. */
   compare(): readonly { readonly sent: readonly PromptPart[]; readonly other: readonly PromptPart[] }[] {
-    const parts = this.#parts
+    const parts = this.#cut()
     return this.#prompts.map((places) => {
       const received = places.flatMap((place) => parts.received(place))
       const rewritten = this.areEqual
@@ -90,12 +91,14 @@ export class TwoWorlds {
   release(): void {
     this.#texts = []
     this.#contexts = []
+    this.#parts = undefined
     this.#splices = []
     this.#prompts = []
     this.#writeOther = () => undefined
   }
 
-  get #parts(): PromptParts {
-    return new PromptParts(this.#texts, this.#contexts)
+  #cut(): PromptParts {
+    this.#parts ??= new PromptParts(this.#texts, this.#contexts)
+    return this.#parts
   }
 }

@@ -16,7 +16,7 @@ export interface ContextSlot extends Span {
 }
 
 /** A slot and the content of its block. */
-interface HeldSlot {
+export interface HeldSlot {
   readonly slot: ContextSlot
   readonly content: BlockId
 }

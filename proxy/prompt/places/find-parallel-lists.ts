@@ -1,6 +1,7 @@
 import { isKin } from '../scan/find-elements.ts'
 import { isLabelNoun } from '../scan/words/read-noun.ts'
 import { WordPattern } from '../scan/words/word-pattern.ts'
+import { firstMatches } from './words/first-matches.ts'
 
 // one numbered line per block: `1: positive`, `Summary 2: …`, `Label 3 - …`
 const NUMBERED = new WordPattern(
@@ -36,16 +37,16 @@ const MOST = 10_000
 export function findParallelLists(words: string): ReadonlySet<number> {
   const counts = new Set<number>(countNumbered(words))
   for (const count of countElements(words)) counts.add(count)
-  for (const [, items] of matches(words, OF_EACH)) counts.add(items!.match(ITEM)!.length)
-  for (const [, members] of matches(words, INLINE)) counts.add(countMembers(members!))
+  for (const [, items] of firstMatches(words, OF_EACH, MOST)) counts.add(items!.match(ITEM)!.length)
+  for (const [, members] of firstMatches(words, INLINE, MOST)) counts.add(countMembers(members!))
   counts.delete(1)
   return counts
 }
 
 function countNumbered(words: string): number[] {
   const lines = new Map<string, { next: number; count: number }>()
-  const bracketed = [...matches(words, BRACKETED)].map(([, number]) => [undefined, '[', number] as const)
-  for (const [, name = '', number] of [...matches(words, NUMBERED), ...bracketed]) {
+  const bracketed = [...firstMatches(words, BRACKETED, MOST)].map(([, number]) => [undefined, '[', number] as const)
+  for (const [, name = '', number] of [...firstMatches(words, NUMBERED, MOST), ...bracketed]) {
     // citation examples number documents too
     if (isLabelNoun(name)) continue
     const run = lines.get(name.toLowerCase())
@@ -57,7 +58,7 @@ function countNumbered(words: string): number[] {
 
 function countElements(words: string): Iterable<number> {
   const elements = new Map<string, number>()
-  for (const [, name] of matches(words, OPENING)) {
+  for (const [, name] of firstMatches(words, OPENING, MOST)) {
     if (!isKin(name!.toLowerCase())) elements.set(name!, (elements.get(name!) ?? 0) + 1)
   }
   return elements.values()
@@ -74,12 +75,4 @@ function countMembers(members: string): number {
 /** Returns whether words between two lists say that one of them repeats the other one in another form or language. */
 export function repeatInOtherWords(words: string): boolean {
   return IN_OTHER_WORDS.test(words)
-}
-
-function* matches(words: string, pattern: WordPattern): Generator<RegExpExecArray> {
-  let count = 0
-  for (const match of pattern.matches(words)) {
-    if (++count > MOST) return
-    yield match
-  }
 }

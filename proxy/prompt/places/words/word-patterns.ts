@@ -1,4 +1,3 @@
-import { alternativesOf } from '../../scan/words/required-literals.ts'
 import { WordPattern } from '../../scan/words/word-pattern.ts'
 
 const BOUNDARY = '(?<!\\p{L})'
@@ -17,9 +16,8 @@ interface WordPatterns {
 export function toWordPatterns(sources: readonly string[], flags: string): WordPatterns {
   const alternatives = sources.map((source) => source.replaceAll(`|${BOUNDARY}`, '|').replace(BOUNDARY, ''))
   const isOther = (source: string): boolean => OTHER_LETTERS.test(source)
-  const latin = alternatives.filter((source) => !isOther(source)).flatMap((source) => alternativesOf(source, flags))
   return {
-    latin: new WordPattern(latin.map((source) => `(?<![a-zà-ÿ])(?:${source})`).join('|'), flags),
+    latin: new WordPattern(`(?<![a-zà-ÿ])(?:${alternatives.filter((source) => !isOther(source)).join('|')})`, flags),
     others: new WordPattern(alternatives.filter(isOther).join('|') || '(?!)', flags),
   }
 }

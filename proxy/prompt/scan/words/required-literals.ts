@@ -16,35 +16,46 @@ const nothing: Matched = { exact: [''] }
 const digits = [...'0123456789']
 const parser = new RegExpParser({ ecmaVersion: 2024 })
 
-/** Lower case as in {@link requiredLiterals}: texts that an expression takes for equal without regard to case are equal. */
+/** Lower case as in {@link requiredBy}: texts that an expression takes for equal without regard to case are equal. */
 export function foldCase(text: string): string {
   const lower = text.toLowerCase()
   return lower.replaceAll('ς', 'σ').replaceAll('ſ', 's')
 }
 
-/**
- * Returns the sources of an expression's alternatives, also of those between look-arounds. The expression matches
- * somewhere in a text if one of them does.
- */
-export function alternativesOf(source: string, flags: string): string[] {
-  return parse(source, flags).alternatives.flatMap(({ raw, elements }) => {
-    const at = elements.findIndex(({ type }) => type !== 'Assertion')
-    const group = elements[at]
-    if (group?.type !== 'Group' || elements.slice(at + 1).some(({ type }) => type !== 'Assertion')) return [raw]
-    const [front, behind] = [elements.slice(0, at), elements.slice(at + 1)].map((all) =>
-      all.map((own) => own.raw).join(''),
-    )
-    return group.alternatives.map((own) => `${front}(?:${own.raw})${behind}`)
-  })
+/** An expression, and texts in folded case of which every match of it holds at least one. */
+export interface Required {
+  readonly source: string
+  /** undefined if there are none, or too many */
+  readonly literals: readonly string[] | undefined
 }
 
 /**
- * Returns texts in folded case of which every match holds at least one: those that are rarest by their length.
- * Undefined if there are none, or too many. (Cox, "Regular Expression Matching with a Trigram Index", 2012, with texts
- * in place of trigrams.)
+ * Returns an expression with the texts that its matches require: those that are rarest by their length. (Cox, "Regular
+ * Expression Matching with a Trigram Index", 2012, with texts in place of trigrams.)
  */
-export function requiredLiterals(source: string, flags: string): readonly string[] | undefined {
-  return neededBy(ofAlternatives(parse(source, flags).alternatives))
+export function requiredBy(source: string, flags: string): Required {
+  return { source, literals: neededBy(ofAlternatives(parse(source, flags).alternatives)) }
+}
+
+/**
+ * Like {@link requiredBy}, for each of an expression's alternatives, also those between look-arounds. The expression
+ * matches somewhere in a text if one of them does.
+ */
+export function requiredByEach(source: string, flags: string): Required[] {
+  return parse(source, flags).alternatives.flatMap(({ raw, elements }) => {
+    const at = elements.findIndex(({ type }) => type !== 'Assertion')
+    const group = elements[at]
+    if (group?.type !== 'Group' || elements.slice(at + 1).some(({ type }) => type !== 'Assertion')) {
+      return [{ source: raw, literals: neededBy(ofSequence(elements)) }]
+    }
+    const [front, behind] = [elements.slice(0, at), elements.slice(at + 1)].map((all) =>
+      all.map((own) => own.raw).join(''),
+    )
+    return group.alternatives.map((own) => ({
+      source: `${front}(?:${own.raw})${behind}`,
+      literals: neededBy(ofSequence(own.elements)),
+    }))
+  })
 }
 
 function parse(source: string, flags: string): AST.Pattern {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { alternativesOf, foldCase, requiredLiterals } from './required-literals.ts'
+import { foldCase, requiredBy, requiredByEach } from './required-literals.ts'
 import { WordPattern } from './word-pattern.ts'
 
 describe('texts that every match holds', () => {
@@ -45,14 +45,15 @@ describe('texts that every match holds', () => {
     ['\\p{L}{3}', 'u', undefined],
     ['[^a]|b', 'u', undefined],
   ] as const)('of /%s/%s', (source, flags, literals) => {
-    const found = requiredLiterals(source, flags)
+    const { literals: found } = requiredBy(source, flags)
     expect(found && [...found].sort()).toEqual(literals && [...literals].sort())
   })
 })
 
 test('alternatives are those of the outermost level and those between look-arounds', () => {
-  expect(alternativesOf('a(?:b|c)|d[|]|e\\|', 'u')).toEqual(['a(?:b|c)', 'd[|]', 'e\\|'])
-  expect(alternativesOf('(?<!x)(?:a|b c)(?!y)$', 'u')).toEqual(['(?<!x)(?:a)(?!y)$', '(?<!x)(?:b c)(?!y)$'])
+  const sourcesOf = (source: string): string[] => requiredByEach(source, 'u').map((own) => own.source)
+  expect(sourcesOf('a(?:b|c)|d[|]|e\\|')).toEqual(['a(?:b|c)', 'd[|]', 'e\\|'])
+  expect(sourcesOf('(?<!x)(?:a|b c)(?!y)$')).toEqual(['(?<!x)(?:a)(?!y)$', '(?<!x)(?:b c)(?!y)$'])
 })
 
 test('texts are folded as expressions compare them', () => {

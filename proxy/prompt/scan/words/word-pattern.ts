@@ -1,12 +1,9 @@
-import { alternativesOf, foldCase, requiredLiterals } from './required-literals.ts'
+import { foldCase, type Required, requiredBy, requiredByEach } from './required-literals.ts'
 
-/** An expression and the texts of which each match holds one; it is built only when a text holds one of them. */
-interface Guarded {
-  readonly source: string
-  /** undefined: it has to be tried on every text */
-  readonly needed: readonly string[] | undefined
+/** An expression that is built only when a text holds one of those that it requires. */
+interface Guarded extends Required {
   pattern: RegExp | undefined
-  /** the last scan that found a text it needs */
+  /** the last scan that found such a text */
   foundIn: number
 }
 
@@ -30,7 +27,7 @@ export class WordPattern {
   /** Returns whether the expression matches somewhere in a text. Its alternatives are tried one by one. */
   test(text: string): boolean {
     const flags = this.#flags.replace('g', '')
-    this.#alternatives ??= alternativesOf(this.#source, flags).map((source) => guard(source, flags))
+    this.#alternatives ??= requiredByEach(this.#source, flags).map(guard)
     return this.#alternatives.some((own) => scan.holds(text, own) && toPattern(own, flags).test(text))
   }
 
@@ -45,7 +42,7 @@ export class WordPattern {
   }
 
   #mayMatch(text: string): boolean {
-    this.#whole ??= guard(this.#source, this.#flags)
+    this.#whole ??= guard(requiredBy(this.#source, this.#flags))
     return scan.holds(text, this.#whole)
   }
 
@@ -77,7 +74,7 @@ class Scan {
 
   /** From now on, scans look for what an expression needs. */
   add(guarded: Guarded): void {
-    for (const text of guarded.needed ?? []) {
+    for (const text of guarded.literals ?? []) {
       let node = this.#root
       for (let i = 0; i < text.length; i++) {
         const code = text.charCodeAt(i)
@@ -93,7 +90,8 @@ class Scan {
 
   /** Returns whether a text holds what an expression needs. Several questions about one text cost a single pass. */
   holds(text: string, guarded: Guarded): boolean {
-    if (guarded.needed === undefined) return true
+    // it has to be tried on every text
+    if (guarded.literals === undefined) return true
     if (text !== this.#text) this.#scan(text)
     return guarded.foundIn === this.#count
   }
@@ -121,8 +119,8 @@ class Scan {
 
 const scan = new Scan()
 
-function guard(source: string, flags: string): Guarded {
-  const guarded: Guarded = { source, needed: requiredLiterals(source, flags), pattern: undefined, foundIn: 0 }
+function guard(required: Required): Guarded {
+  const guarded: Guarded = { ...required, pattern: undefined, foundIn: 0 }
   scan.add(guarded)
   return guarded
 }
