@@ -18,8 +18,8 @@ export interface ForwardObserver {
   /** The request is being written to the engine, which may start on it. */
   onSent?(): void
   onHead(status: number, headers: IncomingHttpHeaders): void
-  /** our own headers, sent with the head */
-  describe(): Record<string, string>
+  /** The head goes out now, and with it what was predicted. Returns our own headers. */
+  settleHead(): Record<string, string>
   onChunk(chunk: Buffer): void
 }
 
@@ -195,14 +195,14 @@ class Forwarding implements Dispatcher.DispatchHandler {
     const passed = withRelativeLocations(withoutHopByHop(headers), this.#engine.url)
     if (this.#rewriter) for (const name of headersOfBytes) delete passed[name]
     if (!this.#options.headMilliseconds) {
-      this.#response.writeHead(status, Object.assign(passed, this.#observer.describe()))
+      this.#response.writeHead(status, Object.assign(passed, this.#observer.settleHead()))
       // data that the engine sent along with its head goes out in the same write
       process.nextTick(this.#begin)
       return
     }
     // headers that cannot be passed on throw here, where that ends the engine's answer
     for (const [name, value] of Object.entries(passed)) this.#response.setHeader(name, value)
-    this.#head = () => this.#response.writeHead(status, this.#observer.describe())
+    this.#head = () => this.#response.writeHead(status, this.#observer.settleHead())
     this.#headTimer = setTimeout(this.#begin, this.#options.headMilliseconds)
   }
 

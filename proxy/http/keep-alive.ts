@@ -10,15 +10,15 @@ const comment = ': keep-alive\n\n'
  */
 export class KeepAlive {
   readonly #response: ServerResponse
-  readonly #describe: () => Record<string, string>
+  readonly #settleHead: () => Record<string, string>
   readonly #boundary = new EventBoundary()
   readonly #timer: NodeJS.Timeout
   #isStream = true
 
-  /** `describe`: our own headers for a head. */
-  constructor(response: ServerResponse, milliseconds: number, describe: () => Record<string, string>) {
+  /** `settleHead`: returns our own headers; called when the head goes out. */
+  constructor(response: ServerResponse, milliseconds: number, settleHead: () => Record<string, string>) {
     this.#response = response
-    this.#describe = describe
+    this.#settleHead = settleHead
     this.#timer = setTimeout(() => this.#speak(), milliseconds)
   }
 
@@ -47,7 +47,7 @@ export class KeepAlive {
       response.writeHead(200, {
         'content-type': 'text/event-stream; charset=utf-8',
         'cache-control': 'no-cache',
-        ...this.#describe(),
+        ...this.#settleHead(),
       })
     }
     response.write(comment)

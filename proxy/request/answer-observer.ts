@@ -112,8 +112,11 @@ export class AnswerObserver implements ForwardObserver {
     this.#exchange.telemetry.used({ ...usage, recomputedTokens })
   }
 
-  /** Our response headers; for a request that still waits they describe what is intended. */
-  describe(): Record<string, string> {
+  /**
+   * Settles what was predicted, as far as it is known when the head goes out, and returns our response headers; for a
+   * request that still waits they describe what is intended.
+   */
+  settleHead(): Record<string, string> {
     const { decision, replica } = this.#routed
     const { blocks, moved, deduplicated, predictedReusedTokens: reused, skipped, timing } = decision
     this.#exchange.telemetry.predicted(this.#observed.predict())

@@ -82,7 +82,7 @@ async function sendOn(
     // not sooner: if the request cannot be sent, its body is still whole for another replica
     onSent: () => body && incoming.pipe(body),
     onHead: (status: number) => replica.breaker.answered(status),
-    describe: () => ({}),
+    settleHead: () => ({}),
     onChunk: () => {},
   }
   telemetry.admitted(replica.id, replica.adapter.kind)

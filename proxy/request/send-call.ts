@@ -229,5 +229,5 @@ function keepAlive(
   observer: AnswerObserver,
 ): KeepAlive | undefined {
   if (!isKeptAlive({ settings, isStream })) return undefined
-  return new KeepAlive(outgoing, settings.keepAliveMilliseconds, () => observer.describe())
+  return new KeepAlive(outgoing, settings.keepAliveMilliseconds, () => observer.settleHead())
 }

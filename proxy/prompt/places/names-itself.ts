@@ -93,9 +93,10 @@ function readSigns(text: string, { start, end, content, label }: ContextSlot, wo
     text.slice(start, label!.start),
     text.slice(label!.end, head),
     text.slice(Math.max(content.end - WIDEST_EDGE, head), end),
-  ]
+  ].join('\0')
   const signs = new Set<string>()
-  for (const [, before, found, behind] of edges.join('\0').matchAll(NUMBER)) {
+  if (!edges.includes(number)) return signs
+  for (const [, before, found, behind] of edges.matchAll(NUMBER)) {
     if (found !== number) continue
     if (before!.trim().toLowerCase() === word) signs.add(word!)
     else if (isEnclosed(before!, behind!)) signs.add(`${before}\0${behind}`)
