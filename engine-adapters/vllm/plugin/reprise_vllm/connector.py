@@ -27,7 +27,7 @@ from reprise_vllm.reuse.worker.worker_side import WorkerSide
 from reprise_vllm.select_pages.scheduler.private_answers import PrivateAnswers
 from reprise_vllm.select_pages.scheduler.request_figures import RequestFigures
 from reprise_vllm.select_pages.wishes.settings import settings_of
-from reprise_vllm.select_pages.worker.page_worker import page_worker
+from reprise_vllm.select_pages.worker.page_worker import forget_worker, page_worker
 from reprise_vllm.usage.engine_metrics import ReuseMetrics, ReuseStats
 from reprise_vllm.usage.figures import RECOMPUTED
 from reprise_vllm.usage.prompt_tokens_details import report_in_usage
@@ -190,6 +190,7 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
         return ReuseMetrics(*arguments)
 
     def shutdown(self) -> None:
+        forget_worker(self._vllm_config)
         if self._on_worker is not None:
             self._on_worker.close()
         reporting, self._reporting = self._reporting, None

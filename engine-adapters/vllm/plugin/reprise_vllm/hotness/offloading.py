@@ -119,7 +119,12 @@ class HotCachePolicy(CachePolicy):
         while self._heap and len(found) < most:
             entry = heapq.heappop(self._heap)
             key = entry[2]
-            if key not in self._evictable or key in found or entry != self._heat(key):
+            if key not in self._evictable or key in found:
+                continue
+            if entry != self._heat(key):
+                # a hotter chunk has an entry of its own; one that lost its count has none
+                if self._heat(key) < entry:
+                    heapq.heappush(self._heap, self._heat(key))
                 continue
             if key in protected:
                 spared.append(entry)

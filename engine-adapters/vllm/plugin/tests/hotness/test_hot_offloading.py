@@ -74,6 +74,18 @@ def test_where_there_is_no_room_it_has_to_be_hotter_than_the_coldest():
     assert host.holds(1, 2, 3) == [True, False, True]
 
 
+def test_a_chunk_whose_count_was_dropped_can_still_be_evicted():
+    manager = HotOffloadingManager(2, admission=0)
+    host, policy = Host(manager), manager._policy
+    policy._uses._capacity = 4
+    host.serve(1, 2)
+    # two generations of others push out the counts of both, within one age
+    for number in range(10, 18):
+        policy._uses.add([key(number)])
+    assert policy.uses_of(key(1)) == 0
+    assert host.serve(3) == [3]
+
+
 def test_the_threshold_is_the_operators():
     assert offloading.read_admission({}) == 10
     assert offloading.read_admission({"admission_frequency": 0}) == 0

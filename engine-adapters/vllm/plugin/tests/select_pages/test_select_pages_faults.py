@@ -8,6 +8,8 @@ import torch
 from pages_engine import PagesEngine, prompt, said
 from reuse_model import make_model
 
+from reprise_vllm.select_pages.worker import page_worker
+
 PROMPTS = [prompt(seed, 300 + 50 * seed) for seed in range(4)]
 
 
@@ -17,6 +19,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PagesEngine]:
     engine.stock = [said(one) for one in engine.ask(PROMPTS)]
     yield engine
     engine.close()
+    assert engine.core.vllm_config.instance_id not in page_worker._workers, "an engine that has ended is forgotten"
 
 
 @pytest.fixture(autouse=True)
@@ -88,3 +91,4 @@ def test_the_self_test_finds_what_is_wrong_and_no_answer_is_touched(engine, monk
     answers = engine.ask(PROMPTS, 0.25)
     assert [said(one) for one in answers] == engine.stock
     assert engine.selection.refusal == "self_test" and engine.counts()["pages_refused", "self_test"] == 1
+
