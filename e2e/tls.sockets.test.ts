@@ -144,6 +144,31 @@ describe.skipIf(!hasOpenssl)('TLS (needs openssl)', () => {
     expect(child.exitCode).toBeNull()
   })
 
+  test('a renewed certificate is presented without a signal, and no request fails meanwhile', async () => {
+    const used = { cert: join(folder, 'watched.pem'), key: join(folder, 'watched.key') }
+    const install = ({ cert, key }: CertificateFiles): void => {
+      copyFileSync(cert, used.cert)
+      copyFileSync(key, used.key)
+    }
+    install(server)
+    const { listening, stderr } = await serve({ tls: used })
+    const before = await serialOf(listening.url!)
+    const statuses: number[] = []
+    let isOver = false
+    const load = (async () => {
+      while (!isOver) statuses.push(await ask(listening.url!))
+    })()
+    install(issue(folder, 'watched', authority, 'IP:127.0.0.1'))
+    await vi.waitFor(async () => expect(await serialOf(listening.url!)).not.toBe(before), 20_000)
+    const renewed = await serialOf(listening.url!)
+    writeFileSync(used.cert, 'nonsense')
+    await vi.waitFor(() => expect(stderr()).toContain('certificates not reloaded: those before stay'), 20_000)
+    isOver = true
+    await load
+    expect(new Set(statuses)).toEqual(new Set([200]))
+    expect(await serialOf(listening.url!)).toBe(renewed)
+  })
+
   test('SIGHUP reads renewed certificates, and keeps those before when they are broken', async () => {
     const used = { cert: join(folder, 'used.pem'), key: join(folder, 'used.key') }
     const install = ({ cert, key }: CertificateFiles): void => {

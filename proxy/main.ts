@@ -6,7 +6,15 @@ import { ProcessedBlocks } from '#index/processed-blocks.ts'
 import { asksForKeys } from './access/key-record.ts'
 import { createAdminApp } from './admin/admin-app.ts'
 import type { Config, EngineConfig } from './config/config.ts'
-import { readFiles, readStartFiles } from './config/read-files.ts'
+import {
+  type Certificates,
+  certificateFiles,
+  readCertificates,
+  readFiles,
+  readStartFiles,
+} from './config/read-files.ts'
+import { readRedisUrl } from './config/read-redis-url.ts'
+import { watchFiles } from './config/sources/watch-files.ts'
 import { findWarnings } from './config/start-warnings.ts'
 import { withoutPassword } from './config/without-password.ts'
 import { createPipeline, type LivePipeline, mayKeepWords } from './create-pipeline.ts'
@@ -101,6 +109,14 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   await live.connect(redisStartMilliseconds)
   const dataOptions = { uploadSeconds: requestUploadSeconds, onUnread, tls: tls.listener }
   const data = await listen(createApp(live.pipeline, drain), config.listen, dataOptions)
+  const setCertificates = ({ listener, engines, redis: redisTls }: Certificates): void => {
+    if (listener) data.setTls(listener)
+    for (const [i, files] of engines.entries()) replicas.all[i]!.engine.setTls(files)
+    if (current.redis) redis?.connection.renew(readRedisUrl(current.redis.url), redisTls)
+  }
+  const endWatching = watchFiles(certificateFiles(config), () => {
+    renewCertificates(() => setCertificates(readCertificates(config)), log.child({ version }))
+  })
   const upkeep = lookAfterReplicas(replicas.all, engines, toHealthOptions(config), toUpkeep(telemetry, live))
   history.start()
   logStart(log, config, engines, { version, url: data.url, admin_url: admin.url })
@@ -113,17 +129,27 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
       live.reload(next, renewed.keys)
       current = next
       log.level = next.logLevel
-      if (renewed.listener) data.setTls(renewed.listener)
-      for (const [i, files] of renewed.engines.entries()) replicas.all[i]!.engine.setTls(files)
+      setCertificates(renewed)
     },
     close: async () => {
       const { drainDelaySeconds, drainSeconds } = current
       await leave(drain, data, log.child({ version }), drainDelaySeconds)
       log.info({ version, drain_seconds: drainSeconds }, 'draining: new requests are refused')
       await closeWithin(drainSeconds * 1000, drain, data)
+      endWatching()
       await stopAll({ upkeep, live, replicas, emulator, admin, history, tracing })
       log.info({ version }, 'stopped')
     },
+  }
+}
+
+/** Applies certificates that have changed; if they cannot be used, those before stay until they change again. */
+function renewCertificates(apply: () => void, log: Log): void {
+  try {
+    apply()
+    log.info({}, 'certificates reloaded')
+  } catch (error) {
+    log.error({ faults: (error as Error).message.split('\n') }, 'certificates not reloaded: those before stay')
   }
 }
 

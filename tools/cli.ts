@@ -15,6 +15,7 @@ import { readListenAddress, readNumber, readShare, readUrl } from '#proxy/config
 import { configSchema } from '#proxy/config/schema/config-schema.ts'
 import { createConfigSource } from '#proxy/config/sources/config-source.ts'
 import { addServeFlags, type ServeFlags, toFlagLayer } from '#proxy/config/sources/serve-flags.ts'
+import { watchFiles } from '#proxy/config/sources/watch-files.ts'
 import { ConfigError } from '#proxy/errors.ts'
 import { type Log, logWritten } from '#proxy/log.ts'
 import { readVersion } from '#proxy/read-version.ts'
@@ -144,7 +145,9 @@ async function serve(flags: ServeFlags): Promise<void> {
   // loaded late because it is most of the code: other commands, and usage errors of this one, do not need it
   const { startProxy } = await import('#proxy/main.ts')
   const proxy = await startProxy(live.config)
-  onHangUp(() => live.reload(proxy.log.child({ version: readVersion() }), (config) => proxy.reload(config)))
+  const reload = (): void => live.reload(proxy.log.child({ version: readVersion() }), (config) => proxy.reload(config))
+  onHangUp(reload)
+  watchFiles(live.secretFiles, reload)
   announce({ url: proxy.url, admin_url: proxy.adminUrl })
   stopOnSignals(
     () => proxy.close(),

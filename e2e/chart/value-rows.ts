@@ -31,8 +31,22 @@ const limits = { limits: { memory: '1Gi' } }
 const context = { runAsUser: 1000 }
 const key = 'another'
 
-function secretOf(name: string, key: string): object {
+const secrets = '/etc/reprise/secrets'
+
+function secretOf(secretName: string, key: string): object {
+  return { secretName, items: [{ key, path: key }] }
+}
+
+function variableOf(name: string, key: string): object {
   return { valueFrom: { secretKeyRef: { name, key } } }
+}
+
+function volumeOf(folder: string): string {
+  return `${pod}volumes[name=reprise-${folder}].secret`
+}
+
+function fileOf(setting: string): string {
+  return `${sidecar}env[name=REPRISE_${setting}_FILE].value`
 }
 
 export const rows: readonly Row[] = [
@@ -108,35 +122,11 @@ export const rows: readonly Row[] = [
   ['plugin.resources', 'vllm', limits, `${init}resources.limits.memory`, '1Gi'],
   ['config', 'gateway', { logs: { level: 'warn' } }, `${config} logs.level`, 'warn'],
   ['restartOnConfigChange', 'gateway', false, `${template}metadata.annotations.checksum/config`, undefined],
-  [
-    'secrets.adminToken.existingSecret',
-    'gateway',
-    's',
-    `${proxy}env[name=REPRISE_ADMIN_TOKEN]`,
-    secretOf('s', 'admin-token'),
-  ],
-  ['secrets.adminToken.key', 'everything', key, `${sidecar}env[name=REPRISE_ADMIN_TOKEN]`, secretOf('reprise', key)],
-  [
-    'secrets.engineApiKey.existingSecret',
-    'gateway',
-    's',
-    `${proxy}env[name=REPRISE_ENGINE_API_KEY]`,
-    secretOf('s', 'engine-api-key'),
-  ],
-  [
-    'secrets.saltSecret.existingSecret',
-    'gateway',
-    's',
-    `${proxy}env[name=REPRISE_TENANTS_SALT_SECRET]`,
-    secretOf('s', 'salt-secret'),
-  ],
-  [
-    'secrets.saltSecret.key',
-    'everything',
-    key,
-    `${sidecar}env[name=REPRISE_TENANTS_SALT_SECRET]`,
-    secretOf('reprise', key),
-  ],
+  ['secrets.adminToken.existingSecret', 'gateway', 's', volumeOf('admin-token'), secretOf('s', 'admin-token')],
+  ['secrets.adminToken.key', 'everything', key, fileOf('ADMIN_TOKEN'), `${secrets}/admin-token/${key}`],
+  ['secrets.engineApiKey.existingSecret', 'gateway', 's', volumeOf('engine-api-key'), secretOf('s', 'engine-api-key')],
+  ['secrets.saltSecret.existingSecret', 'gateway', 's', volumeOf('tenants-salt-secret'), secretOf('s', 'salt-secret')],
+  ['secrets.saltSecret.key', 'everything', key, fileOf('TENANTS_SALT_SECRET'), `${secrets}/tenants-salt-secret/${key}`],
   ['secrets.keys.existingSecret', 'gateway', 's', `${config} keys.file`, '/etc/reprise/keys/keys.yaml'],
   [
     'secrets.keys.key',
@@ -148,8 +138,8 @@ export const rows: readonly Row[] = [
   ['secrets.tls.existingSecret', 'gateway', 's', `${pod}volumes[name=reprise-tls].secret.secretName`, 's'],
   ['secrets.tls.clientCa', 'everything', true, `${config} tls.client_ca`, '/etc/reprise/tls/ca.crt'],
   ['redis.url', 'gateway', 'redis+cluster://a:1,b:1', `${config} redis.url`, 'redis+cluster://a:1,b:1'],
-  ['redis.existingSecret', 'gateway', 's', `${proxy}env[name=REPRISE_REDIS_URL]`, secretOf('s', 'redis-url')],
-  ['redis.key', 'everything', key, `${sidecar}env[name=REPRISE_REDIS_URL]`, secretOf('reprise', key)],
+  ['redis.existingSecret', 'gateway', 's', volumeOf('redis-url'), secretOf('s', 'redis-url')],
+  ['redis.key', 'everything', key, fileOf('REDIS_URL'), `${secrets}/redis-url/${key}`],
   ['redis.tls.existingSecret', 'gateway', 's', `${config} redis.tls.ca`, '/etc/reprise/redis-tls/ca.crt'],
   ['redis.tls.clientCertificate', 'everything', false, `${config} redis.tls.cert`, undefined],
   ['resources', 'gateway', limits, `${proxy}resources.limits.memory`, '1Gi'],
@@ -271,8 +261,14 @@ export const rows: readonly Row[] = [
     'ai',
   ],
   ['test.model', 'gateway', 'm', 'Pod spec.containers[0].env[name=MODEL].value', 'm'],
-  ['test.apiKey.existingSecret', 'gateway', 's', 'Pod spec.containers[0].env[name=API_KEY]', secretOf('s', 'api-key')],
-  ['test.apiKey.key', 'everything', key, 'Pod spec.containers[0].env[name=API_KEY]', secretOf('reprise-test', key)],
+  [
+    'test.apiKey.existingSecret',
+    'gateway',
+    's',
+    'Pod spec.containers[0].env[name=API_KEY]',
+    variableOf('s', 'api-key'),
+  ],
+  ['test.apiKey.key', 'everything', key, 'Pod spec.containers[0].env[name=API_KEY]', variableOf('reprise-test', key)],
 ]
 
 /** Values that take effect only together with another value. */
@@ -282,7 +278,7 @@ export const pairs: readonly (readonly [...Row, beside: Values])[] = [
     'secrets.engineApiKey.key',
     'gateway',
     key,
-    `${proxy}env[name=REPRISE_ENGINE_API_KEY]`,
+    volumeOf('engine-api-key'),
     secretOf('s', key),
     { secrets: { engineApiKey: { existingSecret: 's' } } },
   ],

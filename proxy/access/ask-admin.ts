@@ -1,15 +1,22 @@
+import { readFileSync } from 'node:fs'
 import { ConfigError } from '../errors.ts'
 import { tryJson } from '../json/try-json.ts'
 
 /** Where a proxy's admin listener is, if nothing else is configured. */
 export const defaultAdmin = 'http://127.0.0.1:9090'
 
+/** Returns the admin token of the environment: REPRISE_ADMIN_TOKEN, or what is in the file REPRISE_ADMIN_TOKEN_FILE. */
+export function readAdminToken(): string | undefined {
+  const { REPRISE_ADMIN_TOKEN: token, REPRISE_ADMIN_TOKEN_FILE: file } = process.env
+  return (token || (file && readFileSync(file, 'utf8')) || '').trim() || undefined
+}
+
 /**
  * Asks the control plane of a running proxy, with the token of REPRISE_ADMIN_TOKEN. Throws a ConfigError that says what
  * to do if it does not answer, or refuses.
  */
 export async function askAdmin<Answer>(admin: string, path: string, method: string, body?: string): Promise<Answer> {
-  const token = process.env.REPRISE_ADMIN_TOKEN?.trim()
+  const token = readAdminToken()
   const url = `${admin.replace(/\/+$/, '')}${path}`
   const response = await fetch(url, {
     method,

@@ -116,3 +116,16 @@ test('what is said to be reloadable exists', () => {
     expect({ setting, schema: valueAt(configSchema, path) }).toMatchObject({ schema: expect.any(Object) })
   }
 })
+
+test('another login to the same Redis is taken on, another Redis waits for a restart', () => {
+  const environment: Record<string, string> = { REPRISE_REDIS_URL: 'redis://:old@h:1' }
+  const { config, reload, log } = live(environment)
+  environment.REPRISE_REDIS_URL = 'redis://u:new@h:1'
+  reload()
+  expect(config.config.redis?.url).toBe('redis://u:new@h:1')
+  expect(log.warn).not.toHaveBeenCalled()
+  environment.REPRISE_REDIS_URL = 'redis://u:new@other:1'
+  reload()
+  expect(config.config.redis?.url).toBe('redis://u:new@h:1')
+  expect(log.warn.mock.calls[0]?.[0]).toEqual({ settings: ['redis.url'] })
+})

@@ -1,5 +1,6 @@
 import { asksForKeys } from '../access/key-record.ts'
 import type { Config } from './config.ts'
+import { areOneRedis } from './read-redis-url.ts'
 import { differingPaths, setAt, valueAt } from './setting-values.ts'
 import type { Settings } from './settings.ts'
 import type { ConfigSource, LoadedConfig } from './sources/config-source.ts'
@@ -38,16 +39,23 @@ export class LiveConfig {
   readonly #source: ConfigSource
   #settings: Settings
   #config: Config
+  #secretFiles: readonly string[]
 
   /** Throws a ConfigError if the configuration cannot be used. */
-  constructor(source: ConfigSource, { settings }: LoadedConfig = source.load()) {
+  constructor(source: ConfigSource, { settings, secretFiles }: LoadedConfig = source.load()) {
     this.#source = source
+    this.#secretFiles = secretFiles
     this.#settings = settings
     this.#config = toConfig(settings)
   }
 
   get config(): Config {
     return this.#config
+  }
+
+  /** The files that hold secrets; what changes in them takes effect with a reload. */
+  get secretFiles(): readonly string[] {
+    return this.#secretFiles
   }
 
   /**
@@ -58,7 +66,8 @@ export class LiveConfig {
     try {
       const wanted = this.#source.load().settings
       const changed = differingPaths({ ...this.#settings }, { ...wanted })
-      const waits = this.#asksForNoMoreKeys(wanted) ? waitsWithoutKeys : waitsForStart
+      const mayWait = this.#asksForNoMoreKeys(wanted) ? waitsWithoutKeys : waitsForStart
+      const waits = (path: string): boolean => mayWait(path) && !(path === 'redis.url' && this.#isSameRedis(wanted))
       const [applied, waiting] = [changed.filter((path) => !waits(path)), changed.filter(waits)]
       const next = structuredClone(this.#settings)
       for (const path of applied) setAt(next, path.split('.'), valueAt(wanted, path.split('.')))
@@ -71,6 +80,12 @@ export class LiveConfig {
     } catch (error) {
       log.error({ faults: (error as Error).message.split('\n') }, 'configuration not reloaded: the one before stays')
     }
+  }
+
+  /** Whether only the login to Redis differs, which its next connection can use. */
+  #isSameRedis({ redis }: Settings): boolean {
+    const before = this.#settings.redis.url
+    return before !== undefined && redis.url !== undefined && areOneRedis(before, redis.url)
   }
 
   /** Whether everyone would be let in: that takes a restart, since it may be a mistake. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { ConfigError } from '../errors.ts'
 
 /** Where a Redis server listens. */
@@ -49,6 +50,12 @@ export function readRedisUrl(url: string): RedisAddress {
     password,
     database: readDatabase(database ?? ''),
   }
+}
+
+/** Whether two URLs differ at most in user and password. Throws a `ConfigError` if one is invalid. */
+export function areOneRedis(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((url) => ({ ...readRedisUrl(url), username: undefined, password: undefined }))
+  return isDeepStrictEqual(a, b)
 }
 
 function readNode(text: string, standardPort: number): RedisNode {

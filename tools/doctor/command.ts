@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
+import { readAdminToken } from '#proxy/access/ask-admin.ts'
 import { argument } from '#proxy/command-arguments.ts'
 import { findEngineFaults } from '#proxy/config/faults/find-engine-faults.ts'
 import { readEngine, readUrl } from '#proxy/config/read-arguments.ts'
@@ -64,7 +65,7 @@ function toOptions(engine: EngineSettings, flags: DoctorFlags): DoctorOptions {
     prompt: flags.prompt,
     redisUrl: flags.redis,
     adminUrl: flags.admin,
-    adminToken: process.env.REPRISE_ADMIN_TOKEN?.trim() || undefined,
+    adminToken: readAdminToken(),
     timeoutMilliseconds: flags.timeoutSeconds * 1000,
   }
 }

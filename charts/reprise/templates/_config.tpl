@@ -41,23 +41,29 @@
 {{ toYaml $config }}
 {{- end }}
 
-{{/* a variable whose value is in a Secret; (dict "name" … "secret" "" "key" …) */}}
-{{- define "reprise.secretVariable" -}}
-{{- if .secret }}
-- name: {{ .name }}
-  valueFrom: { secretKeyRef: { name: {{ .secret }}, key: {{ .key }} } }
+{{/* the secrets that are settings, by variable: reprise reads their files again when they change */}}
+{{- define "reprise.secretFiles" -}}
+{{- with .Values.secrets }}
+REPRISE_ADMIN_TOKEN: {{ toJson .adminToken }}
+REPRISE_ENGINE_API_KEY: {{ toJson .engineApiKey }}
+REPRISE_TENANTS_SALT_SECRET: {{ toJson .saltSecret }}
 {{- end }}
+REPRISE_REDIS_URL: {{ toJson (pick .Values.redis "existingSecret" "key") }}
+{{- end }}
+
+{{- define "reprise.secretFolder" -}}
+{{ . | trimPrefix "REPRISE_" | lower | replace "_" "-" }}
 {{- end }}
 
 {{- define "reprise.env" -}}
 - name: REPRISE_CONFIG
   value: /etc/reprise/config/reprise.yaml
-{{- with .Values.secrets }}
-{{- include "reprise.secretVariable" (dict "name" "REPRISE_ADMIN_TOKEN" "secret" .adminToken.existingSecret "key" .adminToken.key) }}
-{{- include "reprise.secretVariable" (dict "name" "REPRISE_ENGINE_API_KEY" "secret" .engineApiKey.existingSecret "key" .engineApiKey.key) }}
-{{- include "reprise.secretVariable" (dict "name" "REPRISE_TENANTS_SALT_SECRET" "secret" .saltSecret.existingSecret "key" .saltSecret.key) }}
+{{- range $name, $secret := fromYaml (include "reprise.secretFiles" .) }}
+{{- if $secret.existingSecret }}
+- name: {{ $name }}_FILE
+  value: /etc/reprise/secrets/{{ include "reprise.secretFolder" $name }}/{{ $secret.key }}
 {{- end }}
-{{- include "reprise.secretVariable" (dict "name" "REPRISE_REDIS_URL" "secret" .Values.redis.existingSecret "key" .Values.redis.key) }}
+{{- end }}
 {{- with .Values.extraEnv }}
 {{ toYaml . }}
 {{- end }}
@@ -68,6 +74,12 @@
 {{- $values := .Values -}}
 - name: reprise-config
   configMap: { name: {{ include "reprise.fullname" . }} }
+{{- range $name, $secret := fromYaml (include "reprise.secretFiles" .) }}
+{{- if $secret.existingSecret }}
+- name: reprise-{{ include "reprise.secretFolder" $name }}
+  secret: { secretName: {{ $secret.existingSecret }}, items: [{ key: {{ $secret.key }}, path: {{ $secret.key }} }] }
+{{- end }}
+{{- end }}
 {{- with $values.secrets.keys }}{{ if .existingSecret }}
 - name: reprise-keys
   secret: { secretName: {{ .existingSecret }}, items: [{ key: {{ .key }}, path: keys.yaml }] }
@@ -86,6 +98,12 @@
 {{- define "reprise.volumeMounts" -}}
 {{- $values := .Values -}}
 - { name: reprise-config, mountPath: /etc/reprise/config, readOnly: true }
+{{- range $name, $secret := fromYaml (include "reprise.secretFiles" .) }}
+{{- if $secret.existingSecret }}
+{{- $folder := include "reprise.secretFolder" $name }}
+- { name: reprise-{{ $folder }}, mountPath: /etc/reprise/secrets/{{ $folder }}, readOnly: true }
+{{- end }}
+{{- end }}
 {{- if $values.secrets.keys.existingSecret }}
 - { name: reprise-keys, mountPath: /etc/reprise/keys, readOnly: true }
 {{- end }}

@@ -76,7 +76,7 @@ export const accessSchemas: Record<string, SettingSchema> = {
         'knows the name of a tenant can compute its salt, and send it on routes that are passed on unchanged.',
     ),
   }),
-  tls: group('TLS to clients; off without `cert` and `key`. Files are PEM and read again at SIGHUP.', {
+  tls: group('TLS to clients; off without `cert` and `key`. Files are PEM and read again when they change.', {
     cert: file('File with the certificate chain.'),
     key: file('File with its private key.'),
     client_ca: file('File with the authorities for clients: every client must present a certificate from one of them.'),

@@ -13,6 +13,8 @@ import { readSettingsFile, type SettingsLayer } from './read-settings-file.ts'
 /** A configuration that was read and checked. */
 export interface LoadedConfig {
   readonly settings: Settings
+  /** files that hold secrets of the environment */
+  readonly secretFiles: readonly string[]
 }
 
 /** Where the configuration comes from. */
@@ -34,7 +36,8 @@ export function createConfigSource({ file, environment, flags }: ConfigSourceOpt
     load: () => {
       const fromEnvironment = readEnvironment(environment, configSchema)
       const fromFile = file === undefined ? [] : [readSettingsFile(file, configSchema)]
-      return { settings: combine([flags, fromEnvironment, ...fromFile]) }
+      const settings = combine([flags, fromEnvironment, ...fromFile])
+      return { settings, secretFiles: fromEnvironment.secretFiles ?? [] }
     },
   }
 }

@@ -1,9 +1,9 @@
-import { type Stats, unwatchFile, watchFile } from 'node:fs'
 import { ApiKeys } from '../../access/api-keys.ts'
 import type { KeyRecord, KeysConfig } from '../../access/key-record.ts'
 import { asksForKeys } from '../../access/key-record.ts'
 import { readVersion } from '../../read-version.ts'
 import { readKeyRecords } from './read-key-records.ts'
+import { watchFiles } from './watch-files.ts'
 
 /** What a store needs besides its configuration. */
 interface KeyStoreOptions {
@@ -22,6 +22,7 @@ export class KeyStore {
   readonly keys: ApiKeys
   readonly #options: KeyStoreOptions
   #config: KeysConfig
+  #endWatching: () => void = () => {}
 
   /** Throws a ConfigError if the keys cannot be read. */
   constructor(config: KeysConfig, options: KeyStoreOptions) {
@@ -49,17 +50,13 @@ export class KeyStore {
 
   /** Stops following the file. */
   close(): void {
-    if (this.#config.file !== undefined) unwatchFile(this.#config.file, this.#onStat)
+    this.#endWatching()
   }
 
   #watch(): void {
-    const interval = this.#options.pollMilliseconds ?? 2_000
-    if (this.#config.file !== undefined) watchFile(this.#config.file, { interval, persistent: false }, this.#onStat)
-  }
-
-  readonly #onStat = (now: Stats, before: Stats): void => {
-    // reading the file changes its stats too
-    if (now.mtimeMs !== before.mtimeMs || now.ino !== before.ino || now.size !== before.size) this.#read()
+    const { file } = this.#config
+    const files = file === undefined ? [] : [file]
+    this.#endWatching = watchFiles(files, () => this.#read(), this.#options.pollMilliseconds)
   }
 
   #read(): void {

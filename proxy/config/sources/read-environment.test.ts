@@ -1,4 +1,7 @@
-import { expect, test } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
 import { engineKinds } from '#engine-adapters/engine-adapter.ts'
 import { configSchema } from '../schema/config-schema.ts'
 import { readEnvironment } from './read-environment.ts'
@@ -89,4 +92,21 @@ test('no two settings share a variable', () => {
   collect(configSchema, 'REPRISE')
   expect(new Set(names).size).toBe(names.length)
   expect(names).toContain('REPRISE_LIMITS_BODY_BYTES')
+})
+
+test('a secret may be in a file, without the line break behind it', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'reprise-secrets-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'token')
+  writeFileSync(file, 't o k e n \n')
+  const { settings, secretFiles } = read({ REPRISE_ADMIN_TOKEN_FILE: file, REPRISE_REDIS_URL_FILE: '' })
+  expect(settings).toEqual({ admin: { token: 't o k e n ' } })
+  expect(secretFiles).toEqual([file])
+  expect(() => read({ REPRISE_ADMIN_TOKEN_FILE: file, REPRISE_ADMIN_TOKEN: 't' })).toThrow(
+    'REPRISE_ADMIN_TOKEN and REPRISE_ADMIN_TOKEN_FILE are both set: leave out one of them',
+  )
+  expect(() => read({ REPRISE_REDIS_URL_FILE: join(folder, 'none') })).toThrow(
+    /^REPRISE_REDIS_URL_FILE: .*none cannot be read: ENOENT/,
+  )
+  expect(() => read({ REPRISE_MODE_FILE: file })).toThrow('REPRISE_MODE_FILE is no setting of reprise')
 })

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { ConfigError } from '../../errors.ts'
 import { checkSettings, type SettingPath } from '../faults/check-settings.ts'
 import { findNearestName } from '../faults/find-nearest-name.ts'
@@ -9,6 +10,9 @@ import type { SettingsLayer } from './read-settings-file.ts'
 import { readYaml } from './read-yaml.ts'
 
 const prefix = 'REPRISE_'
+/** Settings that may also be in a file, whose path is in a variable with this ending. */
+const secretSettings = ['admin.token', 'engine_api_key', 'tenants.salt_secret', 'redis.url']
+const fileEnding = '_FILE'
 /** Our variables that are not settings. */
 const otherVariables = ['REPRISE_CONFIG', 'REPRISE_CALLBACK_URL', 'REPRISE_CALLBACK_TOKEN']
 /** Variables that Kubernetes sets for every service whose name begins with ours. */
@@ -16,7 +20,7 @@ const serviceVariable = /^REPRISE_(\w+_)?(SERVICE_(HOST|PORT\w*)|PORT(_\d+_\w+)?
 
 /**
  * Reads `REPRISE_…`: the path of a setting in capitals, joined by underscores. Lists and groups are written as YAML or
- * JSON; an empty variable counts as missing. Throws a ConfigError with a line for each fault; an unknown variable with
+ * JSON; an empty variable counts as missing. A secret may be in a file, which `REPRISE_…_FILE` names. Throws a ConfigError with a line for each fault; an unknown variable with
  * our prefix is wrong usage.
  */
 export function readEnvironment(
@@ -26,13 +30,16 @@ export function readEnvironment(
   const settings: Record<string, unknown> = {}
   const faults: string[] = []
   const names = new Map<string, string>()
+  const secretFiles: string[] = []
   for (const [path, setting] of listSettings(schema)) {
     const name = variableOf(path)
     names.set(writePath(path), name)
-    const text = environment[name]
-    if (text === undefined || text === '') continue
     try {
-      setAt(settings, path, readVariable(name, text, setting))
+      const file = environment[name + fileEnding]
+      const isInFile = secretSettings.includes(writePath(path)) && file !== undefined && file !== ''
+      if (isInFile) secretFiles.push(file)
+      const text = isInFile ? readSecret(name, file, environment[name]) : environment[name]
+      if (text !== undefined && text !== '') setAt(settings, path, readVariable(name, text, setting))
     } catch (error) {
       faults.push((error as Error).message)
     }
@@ -40,12 +47,23 @@ export function readEnvironment(
   if (faults.length > 0) throw new ConfigError(faults.join('\n'))
   const unknown = findUnknown(environment, environmentNames(schema))
   if (unknown.length > 0) throw new ConfigError(unknown.join('\n'), 2)
-  return { settings, locate: (path) => nearest(names, path) ?? prefix }
+  return { settings, secretFiles, locate: (path) => nearest(names, path) ?? prefix }
 }
 
 /** The names of all variables that are read. */
 export function environmentNames(schema: SettingSchema): string[] {
-  return [...[...listSettings(schema)].map(([path]) => variableOf(path)), ...otherVariables]
+  const inFiles = secretSettings.map((path) => variableOf(path.split('.')) + fileEnding)
+  return [...[...listSettings(schema)].map(([path]) => variableOf(path)), ...inFiles, ...otherVariables]
+}
+
+/** Returns the secret in a file, without the line break that editors put behind it. */
+function readSecret(name: string, file: string, beside: string | undefined): string {
+  if (beside) throw new ConfigError(`${name} and ${name}${fileEnding} are both set: leave out one of them`)
+  try {
+    return readFileSync(file, 'utf8').replace(/\r?\n$/, '')
+  } catch (error) {
+    throw new ConfigError(`${name}${fileEnding}: ${file} cannot be read: ${(error as Error).message}`)
+  }
 }
 
 function variableOf(path: readonly string[]): string {

@@ -10,6 +10,8 @@ import { readYaml } from './read-yaml.ts'
 export interface SettingsLayer {
   readonly settings: Readonly<Record<string, unknown>>
   locate(path: SettingPath): string
+  /** files that hold secrets */
+  readonly secretFiles?: readonly string[]
   /** whether these are the flags of the command line */
   readonly isCommandLine?: boolean
 }

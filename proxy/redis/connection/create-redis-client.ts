@@ -51,6 +51,20 @@ export function createRedisClient(address: RedisAddress, tls: EngineTls | undefi
   })
 }
 
+/** Sets with which login and certificates a client connects from now on. */
+export function renewClient(
+  client: RedisClient,
+  { username, password }: Pick<RedisAddress, 'username' | 'password'>,
+  tls: EngineTls | undefined,
+): void {
+  const isCluster = client instanceof Cluster
+  const nodes = isCluster ? client.nodes('all').map(({ options }) => options) : []
+  for (const options of [isCluster ? client.options.redisOptions! : client.options, ...nodes]) {
+    Object.assign(options, { username, password })
+    if (options.tls) Object.assign(options.tls, toTlsOptions(tls))
+  }
+}
+
 function retryAfter(attempt: number): number {
   return Math.min(longestRetryMilliseconds, 25 * 2 ** Math.min(attempt, 10))
 }

@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { EngineTls } from '#engine-adapters/engine-client.ts'
+import type { RedisAddress } from '../../config/read-redis-url.ts'
 import type { Log } from '../../log.ts'
-import type { RedisClient } from './create-redis-client.ts'
+import { type RedisClient, renewClient } from './create-redis-client.ts'
 import type { RedisCommand, RedisReply } from './redis-command.ts'
 import { isNoAnswer } from './redis-errors.ts'
 import { RedisMarks } from './redis-marks.ts'
@@ -93,6 +95,11 @@ export class RedisConnection implements RedisAccess {
   /** Whether Redis answers. */
   get isUp(): boolean {
     return this.#isUp
+  }
+
+  /** The next connections log in and prove who they are like this; the present one stays. */
+  renew(login: Pick<RedisAddress, 'username' | 'password'>, tls: EngineTls | undefined): void {
+    renewClient(this.#client, login, tls)
   }
 
   listen(listener: RedisListener): void {

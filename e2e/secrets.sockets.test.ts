@@ -1,0 +1,57 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { hasRedis, startRedis } from './redis-server.ts'
+import { Reprises } from './run-reprise.ts'
+
+const reprises = new Reprises()
+let folder: string
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'reprise-secrets-'))
+})
+afterEach(() => {
+  reprises.stopAll()
+  rmSync(folder, { recursive: true })
+})
+
+const local = ['serve', '--emulate', '--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0']
+
+test('an admin token in a file is renewed without a signal; a file that goes leaves the token as it was', async () => {
+  const file = join(folder, 'token')
+  writeFileSync(file, 'before\n')
+  const { listening, stderr } = await reprises.start(local, { REPRISE_ADMIN_TOKEN_FILE: file })
+  const ask = async (token: string): Promise<number> => {
+    // whoever comes from another page needs the token
+    const headers = { authorization: `Bearer ${token}`, origin: 'http://elsewhere' }
+    return (await fetch(`${listening.admin_url}/v1/stats`, { headers })).status
+  }
+  expect(await ask('before')).toBe(200)
+  writeFileSync(file, 'after\n')
+  await vi.waitFor(async () => expect(await ask('before')).toBe(401), 20_000)
+  expect(await ask('after')).toBe(200)
+  rmSync(file)
+  await vi.waitFor(() => expect(stderr()).toContain('configuration not reloaded: the one before stays'), 20_000)
+  expect(await ask('after')).toBe(200)
+})
+
+test.skipIf(!hasRedis)('a Redis password in a file is renewed without a restart (needs redis-server)', async () => {
+  const redis = await startRedis({ args: ['--requirepass', 'before'], clientOptions: { password: 'before' } })
+  try {
+    const file = join(folder, 'url')
+    writeFileSync(file, redis.url.replace('//', '//:before@'))
+    const running = await reprises.start(local, { REPRISE_REDIS_URL_FILE: file })
+    const isUp = async (): Promise<boolean> =>
+      (await (await fetch(`${running.listening.admin_url}/metrics`)).text()).includes('\nreprise_redis_up 1')
+    await vi.waitFor(async () => expect(await isUp()).toBe(true), 20_000)
+    await redis.client.config('SET', 'requirepass', 'after')
+    await redis.client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+    await vi.waitFor(async () => expect(await isUp()).toBe(false), 20_000)
+    writeFileSync(file, redis.url.replace('//', '//:after@'))
+    await vi.waitFor(async () => expect(await isUp()).toBe(true), 20_000)
+    expect(running.stderr()).not.toContain('next start')
+  } finally {
+    await redis.close()
+  }
+})

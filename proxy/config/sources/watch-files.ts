@@ -1,0 +1,23 @@
+import { type Stats, unwatchFile, watchFile } from 'node:fs'
+
+/** Changes within this time are one: a certificate and its key are written one after the other. */
+const togetherMilliseconds = 50
+
+/**
+ * Calls `onChange` after any of these files was written, replaced, created or removed: they are looked at every
+ * `pollMilliseconds`, since mounted Secrets change by links. Keeps no process alive. Returns what ends it.
+ */
+export function watchFiles(files: readonly string[], onChange: () => void, pollMilliseconds = 2_000): () => void {
+  let timer: NodeJS.Timeout | undefined
+  const onStat = (now: Stats, before: Stats): void => {
+    // reading a file changes its stats too
+    if (now.mtimeMs === before.mtimeMs && now.ino === before.ino && now.size === before.size) return
+    clearTimeout(timer)
+    timer = setTimeout(onChange, togetherMilliseconds).unref()
+  }
+  for (const file of files) watchFile(file, { interval: pollMilliseconds, persistent: false }, onStat)
+  return () => {
+    clearTimeout(timer)
+    for (const file of files) unwatchFile(file, onStat)
+  }
+}
