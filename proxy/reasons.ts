@@ -3,6 +3,7 @@ import { type ErrorCode, statusOf } from './errors.ts'
 /** Why a request was not rewritten: `x-reprise-skipped`, `skipped` in the log, and a label of `skipped_total`. */
 export const skippedReasons = [
   'ambiguous_turn',
+  'differs_before',
   'encoded_body',
   'internal_error',
   'measured',

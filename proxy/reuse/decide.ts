@@ -15,7 +15,7 @@ import type { Received } from '../receive/read-received.ts'
 import type { Decision, DecisionInput, DecisionState } from './decision.ts'
 import { layOutAtOnce, optionsOf, place } from './lay-out-request.ts'
 import { isRewritten, turnsAsReceived } from './note-turns.ts'
-import type { PlannedRoute } from './plan-route.ts'
+import { type Candidate, differsBefore, type PlannedRoute } from './plan-route.ts'
 import { planRoutes, planRoutesAsReceived } from './plan-routes.ts'
 import type { ReusedContext } from './reused-prompt.ts'
 import { TwoWorlds } from './two-worlds.ts'
@@ -161,7 +161,7 @@ function reuse(
       layout.unresolved ??
       (isRefused ? 'refused_rewritten' : undefined) ??
       (plan.budget?.isSpent ? tooLarge : undefined) ??
-      (isUnchanged ? reasonFor(input, layout, route) : undefined),
+      (isUnchanged ? reasonFor(input, layout, route, state.candidates[candidate]!) : undefined),
     refusals: layout.refusals,
     fault: undefined,
     ...counts,
@@ -174,10 +174,12 @@ function selectByLoad({ candidates, select }: DecisionState): number {
 }
 
 function reasonFor(
-  { mode, options, received }: DecisionInput,
+  { mode, options, received, tenant }: DecisionInput,
   { isUnsure, refusals }: Layout,
-  { contexts, isReuseEnough }: PlannedRoute,
+  route: PlannedRoute,
+  candidate: Candidate,
 ): SkippedReason {
+  const { contexts, isReuseEnough } = route
   const asReceived = received.prompt?.demands.asReceived
   if (asReceived) return asReceived
   if (refusals.some(({ refused }) => refused === 'too_many')) return 'too_many_blocks'
@@ -186,7 +188,8 @@ function reasonFor(
   if (options.reorder === false) return 'reorder_off'
   if (isReuseEnough) return 'reuse_is_enough'
   if (contexts.some(({ found }) => found.isSpokenOf)) return 'spoken_of'
-  return contexts.some(({ found }) => found.template?.mayMove === false) ? 'not_permitted' : 'nothing_to_gain'
+  if (contexts.some(({ found }) => found.template?.mayMove === false)) return 'not_permitted'
+  return differsBefore(route, candidate, tenant) ? 'differs_before' : 'nothing_to_gain'
 }
 
 /**

@@ -93,6 +93,22 @@ function mayPayLater({ contexts }: Route, { mirror }: Candidate, cost: number): 
   })
 }
 
+/**
+ * Whether a replica has processed blocks of a prompt that it cannot reuse in any order, since the text in front of them
+ * was another one then.
+ */
+export function differsBefore(
+  { reused: { prompts } }: Pick<PlannedRoute, 'reused'>,
+  { mirror, hasProcessed }: Candidate,
+  tenant: string,
+): boolean {
+  return prompts.some(({ contexts, sent }) => {
+    const isKnown = contexts.some(({ found }) => found.contents.some((block) => hasProcessed?.(tenant, block)))
+    const front = sent.ends.findLast((end) => end < contexts[0]!.ends[0]!)
+    return isKnown && front !== undefined && mirror.predictCachedLength(sent) < front
+  })
+}
+
 function isMoved({ order }: ReusedContext): boolean {
   return order.some((from, place) => from !== place)
 }

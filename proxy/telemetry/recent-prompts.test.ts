@@ -70,6 +70,12 @@ test.each<[what: string, prompt: NotedPrompt, reason: string | null, remedy: Reg
     'differs_by_score',
     /blocks\.volatile: move/,
   ],
+  [
+    'a question in front of the documents',
+    promptOf(['a'], { skipped: 'differs_before' }),
+    'differs_before',
+    /put it behind them$/,
+  ],
 ])('what would help is told: %s', (_, prompt, reason, remedy) => {
   recent.note(prompt)
   expect(recent.shapes).toMatchObject([{ reason, remedy: expect.stringMatching(remedy) }])

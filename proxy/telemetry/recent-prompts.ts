@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { ChunkRefusal } from '../chunks/find-known-lists.ts'
 import type { PromptSet } from '../prompt/body/prompt.ts'
 import type { PlacedRefusal } from '../prompt/find-contexts.ts'
-import { differingRemedy, remedyFor } from '../prompt/judge/explain-refusal.ts'
+import { differingRemedy, differsBeforeRemedy, remedyFor } from '../prompt/judge/explain-refusal.ts'
 import { findUnknownForm } from '../prompt/judge/find-unknown-form.ts'
 import type { SkippedReason } from '../reasons.ts'
 import { type DeclaredRefusal, templateRemedies } from '../templates/declared-templates.ts'
@@ -100,6 +100,9 @@ function toShape({ api, set, skipped, refusals, chunks, templates, differs }: No
   const [refusal] = refusals
   if (skipped === 'nothing_to_gain' && differs) {
     return { api, ...longestText(set), skipped, reason: 'differs_by_score', remedy: differingRemedy }
+  }
+  if (skipped === 'differs_before') {
+    return { api, ...longestText(set), skipped, reason: skipped, remedy: differsBeforeRemedy }
   }
   if (skipped !== 'no_blocks' && skipped !== 'unsure_borders') return undefined
   const [declared] = templates

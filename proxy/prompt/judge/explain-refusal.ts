@@ -33,6 +33,10 @@ const remedies: Readonly<Record<Reason, string>> = {
   example: 'none: examples stay as they are',
 }
 
+/** What helps if the text in front of documents is another one each time. */
+export const differsBeforeRemedy =
+  'what stands in front of the documents differs from request to request (a question, a date, a name): put it behind them'
+
 /** What helps if blocks of equal documents differ in a score. */
 export const differingRemedy =
   '`blocks.volatile: move` in the configuration tells scores behind the list, so that equal documents are equal'

@@ -1,0 +1,40 @@
+import { beforeEach, expect, test } from 'vitest'
+import { Sender } from './sender.fixture.ts'
+
+const block = (letter: string): string =>
+  `<document>${`${letter} is what stands here, said again. `.repeat(20)}</document>`
+const documents = (letters: string): string => Array.from(letters, block).join('\n')
+
+/** As in the most copied prompt for retrieval: the question comes first. */
+const questionFirst = (question: string, letters: string): object => ({
+  messages: [
+    {
+      role: 'user',
+      content: `Answer from the context.\nQuestion: ${question}\nContext:\n${documents(letters)}\nAnswer:`,
+    },
+  ],
+})
+const questionLast = (question: string, letters: string): object => ({
+  messages: [{ role: 'user', content: `Context:\n${documents(letters)}\n\nQuestion: ${question}` }],
+})
+
+let sender: Sender
+beforeEach(() => {
+  sender = new Sender()
+})
+
+test('documents computed behind another question cannot be reused, and the reason says so', () => {
+  expect(sender.decide(questionFirst('who?', 'abc')).skipped).toBe('nothing_to_gain')
+  sender.sendBody(questionFirst('who?', 'abc'))
+  expect(sender.decide(questionFirst('when?', 'abc')).skipped).toBe('differs_before')
+  expect(sender.decide(questionFirst('when?', 'xyc')).skipped).toBe('differs_before')
+  expect(sender.decide(questionFirst('when?', 'xyz')).skipped).toBe('nothing_to_gain')
+  expect(sender.decide(questionFirst('when?', 'abc'), { tenant: 'other' }).skipped).toBe('nothing_to_gain')
+})
+
+test('what is the same up to the documents is not blamed', () => {
+  sender.sendBody(questionLast('who?', 'abc'))
+  expect(sender.decide(questionLast('when?', 'abc')).skipped).toBe('nothing_to_gain')
+  sender.sendBody(questionFirst('who?', 'abc'))
+  expect(sender.decide(questionFirst('who?', 'abc')).skipped).toBe('nothing_to_gain')
+})
