@@ -162,6 +162,25 @@ test.each<[string, Values, RegExp]>([
     mergeValues(exampleValues('vllm'), { engine: { extraEnv: [{ name: 'PYTHONPATH', value: '/x' }] } }),
     /plugin\.extraPythonPath/,
   ],
+  [
+    'reuse in SGLang, which has none',
+    mergeValues(exampleValues('vllm'), { engine: { kind: 'sglang' }, plugin: { reuse: { ratio: 0.2 } } }),
+    /plugin\.reuse is for vLLM, and engine\.kind is sglang/,
+  ],
+  [
+    'pages beside a connector of one’s own',
+    mergeValues(exampleValues('vllm'), { plugin: { pages: { every: 1 }, kvTransferConfig: { kv_connector: 'M' } } }),
+    /plugin\.pages has no effect beside plugin\.kvTransferConfig/,
+  ],
+  [
+    'a monitor that the network policy keeps out',
+    mergeValues(exampleValues('gateway'), {
+      networkPolicy: { enabled: true, admin: null },
+      metrics: { podMonitor: { enabled: true } },
+      secrets: { adminToken: { existingSecret: 's' } },
+    }),
+    /networkPolicy\.admin is empty/,
+  ],
   ['a variable that is no setting', { ...exampleValues('gateway'), extraEnv: [{ name: 'REPRISE_FOO' }] }, /REPRISE_/],
   [
     'a tenant named by nobody',

@@ -50,16 +50,19 @@ test('the published schema is the one that the product’s settings make: `npm r
 test('the default values fit it, and every key of it has a default that can be read in values.yaml', () => {
   expect(errorsOf({})).toEqual([])
   const { config: _, engines: __, global: ___, ...own } = (valuesSchema() as SchemaNode).properties!
-  // `plugin.reuse` has no defaults: setting any of its values switches it on
-  const isDefault = (path: string): boolean => valueAt(path) !== undefined || path.startsWith('plugin.reuse.')
+  // these have no defaults: setting any of their values switches them on
+  const isDefault = (path: string): boolean => valueAt(path) !== undefined || /^plugin\.(reuse|pages)\./.test(path)
   expect(pathsOf({ properties: own }).filter((path) => !isDefault(path))).toEqual([])
 })
 
-test('reuse takes the settings that the plugin has', () => {
-  const plugin = readFileSync(join(chart, '../../engine-adapters/vllm/plugin/reprise_vllm/reuse/settings.py'), 'utf8')
-  const [, settings] = /class ReuseSettings:(.*?)@property/s.exec(plugin)!
-  const names = [...settings!.matchAll(/^ {4}(\w+): /gm)].map(([, name]) => `plugin.reuse.${name}`)
-  const paths = pathsOf(valuesSchema() as SchemaNode).filter((path) => path.startsWith('plugin.reuse.'))
+test.each([
+  ['reuse', 'reuse/settings.py', 'ReuseSettings'],
+  ['pages', 'select_pages/wishes/settings.py', 'PageSettings'],
+])('%s takes the settings that the plugin has', (value, file, type) => {
+  const plugin = readFileSync(join(chart, '../../engine-adapters/vllm/plugin/reprise_vllm', file), 'utf8')
+  const [, settings] = new RegExp(`class ${type}:(.*?)@(?:property|staticmethod)`, 's').exec(plugin)!
+  const names = [...settings!.matchAll(/^ {4}(\w+): /gm)].map(([, name]) => `plugin.${value}.${name}`)
+  const paths = pathsOf(valuesSchema() as SchemaNode).filter((path) => path.startsWith(`plugin.${value}.`))
   expect(paths.toSorted()).toEqual(names.toSorted())
 })
 

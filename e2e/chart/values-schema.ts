@@ -116,6 +116,20 @@ const reuse = only({
   trusted_salts: listOf(text),
   preprocess_key: name,
 })
+/** The settings of page selection in the vLLM plugin (`reprise_vllm/select_pages/wishes/settings.py`). */
+const pages = only({
+  min_ratio: part,
+  selector: name,
+  least_tokens: whole(1),
+  least_saving: whole(0),
+  requests: whole(1),
+  sinks: whole(0),
+  recent: whole(1),
+  every: whole(0),
+  max_entropy: { type: 'number', minimum: 0, maximum: 1000 },
+  max_varentropy: { type: 'number', minimum: 0, maximum: 1000 },
+  thresholds: path,
+})
 const plugin = only({
   enabled: flag,
   image,
@@ -124,6 +138,8 @@ const plugin = only({
   command: listOf(text),
   kvTransferConfig: map,
   reuse,
+  pages,
+  eviction: oneOf('', 'hotprefix'),
   resources: map,
 })
 

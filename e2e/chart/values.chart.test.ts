@@ -30,8 +30,8 @@ function read(values: Values, where: string): unknown {
 
 test('every value has a row', () => {
   const { global: _, ...own } = (valuesSchema() as Node).properties!
-  // the settings of reuse are passed on as one object
-  const plugin = { properties: { ...own.plugin!.properties, reuse: {} } }
+  // the settings of reuse and of pages are passed on as one object each
+  const plugin = { properties: { ...own.plugin!.properties, reuse: {}, pages: {} } }
   const leaves = leavesOf({ properties: { ...own, plugin, config: {}, engines: {} } })
   const tested = [...rows, ...pairs].map(([path]) => path)
   expect(leaves.filter((path) => !tested.includes(path))).toEqual([])

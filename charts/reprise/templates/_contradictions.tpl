@@ -31,10 +31,25 @@ what to write.
 {{- if has $engine (list $data $admin) -}}
 {{- fail (printf "engine.port is %d, and so is one of ports: containers of a pod share its ports, so give each its own" $engine) -}}
 {{- end -}}
+{{- range $name := list "reuse" "pages" -}}
+{{- if and (get $values.plugin $name) (ne $values.engine.kind "vllm") -}}
+{{- fail (printf "plugin.%s is for vLLM, and engine.kind is %s: leave it out" $name $values.engine.kind) -}}
+{{- end -}}
+{{- end -}}
+{{- range $name := list "reuse" "pages" "eviction" -}}
+{{- if and (get $values.plugin $name) $values.plugin.kvTransferConfig -}}
+{{- fail (printf "plugin.%s has no effect beside plugin.kvTransferConfig: write it there, in our connector's kv_connector_extra_config" $name) -}}
+{{- end -}}
+{{- end -}}
 {{- range $variable := $values.engine.extraEnv -}}
 {{- if and $values.plugin.enabled (eq $variable.name "PYTHONPATH") -}}
 {{- fail "engine.extraEnv: PYTHONPATH leads to the plugin: write yours as plugin.extraPythonPath, which is appended" -}}
 {{- end -}}
+{{- end -}}
+{{- end -}}
+{{- with $values.networkPolicy -}}
+{{- if and .enabled (not .admin) (or $values.metrics.podMonitor.enabled $values.metrics.serviceMonitor.enabled) -}}
+{{- fail "networkPolicy.admin is empty, so Prometheus may not reach the admin port: name its pods, such as [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: monitoring}}}]" -}}
 {{- end -}}
 {{- end -}}
 {{- $ids := list -}}

@@ -70,7 +70,7 @@ engine's hook waits until reprise has ended: no request loses its engine.
     - --find-links=/plugins
     - --target={{ $plugin.mountPath }}
     - reprise-{{ $values.engine.kind }}
-    {{- if $plugin.reuse }}
+    {{- if or $plugin.reuse $plugin.pages $plugin.kvTransferConfig }}
     - reprise-kernels
     {{- end }}
     {{- end }}
@@ -106,6 +106,9 @@ engine's hook waits until reprise has ended: no request loses its engine.
   value: {{ .Values.plugin.mountPath }}{{ with .Values.plugin.extraPythonPath }}:{{ . }}{{ end }}
 - name: REPRISE_CALLBACK_URL
   value: http://127.0.0.1:{{ int .Values.ports.admin }}/v1/replicas/{{ .Values.engine.id }}
+{{- if and .Values.plugin.eviction (eq .Values.engine.kind "sglang") }}
+- { name: REPRISE_EVICTION, value: {{ .Values.plugin.eviction }} }
+{{- end }}
 {{- end }}
 {{- end }}
 
@@ -133,8 +136,13 @@ engine's hook waits until reprise has ended: no request loses its engine.
 {{- if $plugin.kvTransferConfig -}}
 {{- toJson $plugin.kvTransferConfig -}}
 {{- else -}}
-{{- $connector := dict "kv_connector" "RepriseConnector" "kv_connector_module_path" "reprise_vllm.connector" "kv_role" (ternary "kv_both" "kv_producer" (not (empty $plugin.reuse))) -}}
-{{- with $plugin.reuse -}}{{- $_ := set $connector "kv_connector_extra_config" (dict "reuse" .) -}}{{- end -}}
+{{- $role := ternary "kv_producer" "kv_both" (and (empty $plugin.reuse) (empty $plugin.pages)) -}}
+{{- $connector := dict "kv_connector" "RepriseConnector" "kv_connector_module_path" "reprise_vllm.connector" "kv_role" $role -}}
+{{- $extra := dict -}}
+{{- range $name := list "reuse" "pages" "eviction" -}}
+{{- with get $plugin $name -}}{{- $_ := set $extra $name . -}}{{- end -}}
+{{- end -}}
+{{- if $extra -}}{{- $_ := set $connector "kv_connector_extra_config" $extra -}}{{- end -}}
 {{- toJson $connector -}}
 {{- end -}}
 {{- end }}
