@@ -127,13 +127,19 @@ def compare_with_engine(worker: "ReuseWorker", save: Save) -> None:
 
 
 def _compute(worker: "ReuseWorker", tokens: np.ndarray, blocks: list[int]) -> None:
-    rows = torch.arange(len(tokens), device=worker.device)
-    worker.forward.compute(torch.from_numpy(tokens).to(worker.device), rows, as_blocks(blocks, worker.device))
+    _load(worker, tokens, blocks, [], end=len(tokens), budget=0)
 
 
 def _fill(worker: "ReuseWorker", tokens: np.ndarray, blocks: list[int], piece: Piece, budget: int) -> None:
-    load = Load("self-test", tokens, blocks, 0, piece.end, [piece], [], budget, "epic", is_asynchronous=False)
-    worker.load_now(load)
+    _load(worker, tokens, blocks, [piece], end=piece.end, budget=budget)
+
+
+def _load(
+    worker: "ReuseWorker", tokens: np.ndarray, blocks: list[int], pieces: list[Piece], end: int, budget: int
+) -> None:
+    worker.load_now(Load("self-test", tokens, blocks, 0, end, pieces, [], budget, "epic", is_asynchronous=False))
+    if faults := worker.report.faults:
+        raise NotSupportedError(f"the self-test had faults: {', '.join(faults)}")
 
 
 def _error(worker: "ReuseWorker", here: list[int], there: list[int], begin: int, end: int, layers: int = 0) -> float:
