@@ -9,10 +9,12 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from reprise_reuse.host_store import HostStore, RowShape
 from reprise_reuse.rotation import KeyRotation
 from reprise_vllm.engine.page_layout import PageLayout
-from reprise_vllm.reuse.worker.choose_kernels import KERNELS, fastest, ways_to_ask, ways_to_turn
+from reprise_vllm.reuse.worker.choose_kernels import KERNELS, fastest, ways_to_ask, ways_to_fill
 from reprise_vllm.reuse.worker.evidence import PromptPages
+from reprise_vllm.reuse.worker.fill_kernel import FillKernel
 from reprise_vllm.reuse.worker.stored_rows import StoredRows
 
 # not vLLM's own, whose level an engine of another test may have set
@@ -72,19 +74,19 @@ def worker_double() -> SimpleNamespace:
     layout = PageLayout(layer, caches[0], BLOCKS, SIZE)
     turns = 10000 ** (-torch.arange(DIM // 2, device=DEVICE) / (DIM // 2))
     angles = torch.arange(5000, device=DEVICE)[:, None] * turns
-    rotary = torch.cat((angles.cos(), angles.sin()), -1), True
-    rotation = KeyRotation(rotary[0], is_neox=rotary[1])
+    rotation = KeyRotation(torch.cat((angles.cos(), angles.sin()), -1), is_neox=True)
+    store = HostStore(0, RowShape(1, HEADS, DIM, torch.float32), rotation)
     return SimpleNamespace(
-        layer=layer, device=torch.device(DEVICE), rotary=rotary,
-        store=SimpleNamespace(shape=SimpleNamespace(dtype=torch.float32)),
+        layer=layer, device=torch.device(DEVICE), store=store,
         pages=PromptPages(None, layout, caches, DIM**-0.5, len(angles), 1),
-        stored=StoredRows([layer], caches, layout, BLOCKS, rotation, None),
+        stored=StoredRows([layer], caches, layout, BLOCKS, rotation, store),
+        fill_kernel=lambda: FillKernel(layout, caches, store, rotation, is_neox=True),
     )  # fmt: skip
 
 
 def compare_under_the_interpreter() -> None:
     worker = worker_double()
-    for ways in (ways_to_ask(worker, BLOCKS, SIZE), ways_to_turn(worker)):
+    for ways in (ways_to_ask(worker, BLOCKS, SIZE), ways_to_fill(worker, BLOCKS, SIZE)[1]):
         expected, *_ = (way() for way in ways.values())
         assert float(expected.abs().max()) > 0.1
         torch.testing.assert_close(ways[KERNELS](), expected, atol=1e-4, rtol=1e-4)

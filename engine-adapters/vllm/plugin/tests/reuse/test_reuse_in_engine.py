@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from listening import listening
 from receiver import Receiver
 from reuse_model import BLOCK, ReusingEngine, make_model
@@ -254,7 +253,7 @@ def test_what_must_be_computed_unexpectedly_stays_within_what_may_be_computed_be
     expected = full_attention(engine, OTHER)
     computed, compute = [], engine.worker.forward.compute
     monkeypatch.setattr(
-        engine.worker.forward, "compute", lambda t, rows, b: (computed.append(len(rows)), compute(t, rows, b))
+        engine.worker.forward, "compute", lambda t, rows, *more: (computed.append(len(rows)), compute(t, rows, *more))
     )
     lose_rows(engine, monkeypatch)
     answer = engine.ask([OTHER], {"reuse": 0})[0]
@@ -337,8 +336,7 @@ def test_a_segment_is_averaged_over_the_contexts_in_which_it_is_computed(engine,
         engine.ask([prompt(order)], {"reuse": "off"})
     averaged = max(engine.reuse._catalogue._segments.values(), key=lambda one: len(one.prefixes))
     assert len(averaged.prefixes) >= 3
-    spread = engine.worker.store.spread(torch.as_tensor(averaged.slots))
-    assert float(spread.max()) > 0
+    assert engine.worker.store.spread(averaged.slots).max() > 0
     engine.tokens_by_kind()
     answer = engine.ask([prompt([5, 1, 2], question=4)], {"reuse": 1.0})[0]
     assert said(answer) == said(full_attention(engine, prompt([5, 1, 2], question=4)))

@@ -99,7 +99,10 @@ def attention_of_questions(prompt: PromptPages, opened: "Sequence[OpenLoad]") ->
     scores = prompt.sum_over_ranks(scores)
     if faults:
         raise faults[0]
-    return [_spread_out(scores[:, at, : len(rows)], rows, one) for at, (one, rows) in enumerate(zip(opened, known, strict=True))]
+    return [
+        _spread_out(scores[:, at, : len(rows)], rows, one)
+        for at, (one, rows) in enumerate(zip(opened, known, strict=True))
+    ]
 
 
 def _spread_out(scores: torch.Tensor, known: np.ndarray, one: "OpenLoad") -> torch.Tensor:
@@ -123,9 +126,7 @@ def attend_to_copies(prompt: PromptPages, opened: "Sequence[OpenLoad]", scores: 
         parts = zip(*(one.split(counts) for one in (q, k, v)), strict=True)
         return torch.cat([attend_one(layer, number, *part) for number, part in enumerate(parts)])
 
-    def attend_one(
-        layer: int, number: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor
-    ) -> torch.Tensor:
+    def attend_one(layer: int, number: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
         one, end, count = opened[number], opened[number].load.end, counts[number]
         keys, values = prompt.rows_of(layer, one.blocks, 0, end)
         own_keys, own_values, queries = as_rows(k, keys), as_rows(v, values), q.view(count, keys.shape[1], -1)

@@ -285,9 +285,7 @@ class ReuseWorker:
         try:
             compute_rows(self.pages, parts)
         except Exception:
-            self._faults.happened(
-                "computing", "requests' rows could not be computed, vLLM computes them", self.report
-            )
+            self._faults.happened("computing", "requests' rows could not be computed, vLLM computes them", self.report)
             for one, _ in parts:
                 self._leave_to_engine(one)
         else:
@@ -320,4 +318,3 @@ class ReuseWorker:
             if opened.load.request_id == request_id:
                 self._open.remove(opened)
                 self._loaded.add(request_id)
-

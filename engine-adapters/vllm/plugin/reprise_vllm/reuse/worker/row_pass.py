@@ -39,9 +39,9 @@ def _attend_in_place(prompt: PromptPages, part: Sequence[Part], positions: torch
     device = positions.device
     places = [prompt.places(one.slots).astype(np.int32) for one, _ in part]
     sizes = np.cumsum([0, *(len(rows) for _, rows in part)])
-    cu_q, kv_len = to_device(
-        np.concatenate((sizes, [len(one) for one in places])).astype(np.int32), device
-    ).split([len(sizes), len(places)])
+    cu_q, kv_len = to_device(np.concatenate((sizes, [len(one) for one in places])).astype(np.int32), device).split(
+        [len(sizes), len(places)]
+    )
     where = {
         "q_pos": positions.int(), "cu_q": cu_q, "slot_table": to_device(padded(places), device), "kv_len": kv_len,
     }  # fmt: skip
