@@ -23,27 +23,21 @@ class QuestionAttention:
         scale   of attention's logits
         """
         lengths = [len(one) for one in places]
-        rows = np.concatenate([np.arange(count) for count in counts])
-        first = np.cumsum([0, *counts])
-        every = padded([np.arange(count) + begin for count, begin in zip(counts, first, strict=False)])
-        given = [np.repeat(lengths, counts), rows, first, np.array(lengths), np.array(counts)]
-        sizes = np.cumsum([len(one) for one in given])[:-1]
-        ends, at, cu_q, kv_len, own_len = to_device(np.concatenate(given).astype(np.int32), device).tensor_split(
-            sizes.tolist()
-        )
-        self._scale = scale
+        given = [np.repeat(lengths, counts), np.cumsum([0, *counts]), np.array(lengths)]
+        sizes = np.cumsum([len(one) for one in given])[:-1].tolist()
+        q_pos, cu_q, kv_len = to_device(np.concatenate(given).astype(np.int32), device).tensor_split(sizes)
         self._context = {
-            "q_pos": ends, "cu_q": cu_q, "slot_table": to_device(padded(places), device), "kv_len": kv_len,
+            "q_pos": q_pos, "cu_q": cu_q, "slot_table": to_device(padded(places), device), "kv_len": kv_len,
+            "scale": scale,
         }  # fmt: skip
-        self._own = {"q_pos": at, "cu_q": cu_q, "slot_table": to_device(every, device), "kv_len": own_len}
 
     def attend(
         self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, keys: torch.Tensor, values: torch.Tensor,
-        scores: torch.Tensor,
-    ) -> torch.Tensor:  # fmt: skip
-        """Returns the output [n, query heads, size] in one layer.
+        scores: torch.Tensor, out: torch.Tensor,
+    ) -> None:  # fmt: skip
+        """Writes the output of one layer.
 
-        q             [n, query heads, size]: the questions' queries; k, v [n, heads, size]: their own keys and values
+        q, out        [n, query heads, size]: the questions' queries; k, v [n, heads, size]: their own keys and values
         keys, values  [1, rows, heads, size]: the engine's pages
         scores        float32 [questions, m]: each context token's mean weight over its question's queries and heads is
                       added here
@@ -51,14 +45,9 @@ class QuestionAttention:
         from reprise_kernels.question_scores import question_scores
         from reprise_kernels.sparse_prefill_attention import sparse_prefill_attention
 
-        context, context_lse = sparse_prefill_attention(q, k=keys, v=values, scale=self._scale, **self._context)
-        own, own_lse = sparse_prefill_attention(
-            q, k=k.contiguous()[None], v=v.contiguous()[None], scale=self._scale, **self._own
-        )
-        lse = torch.logaddexp(context_lse, own_lse)
-        question_scores(q, lse=lse, k=keys, scale=self._scale, out=scores, **self._context)
-        share = torch.sigmoid(own_lse - context_lse)[..., None]
-        return context.float().lerp(own.float(), share).to(q.dtype)
+        own = (k, v) if k.stride() == v.stride() else (k.contiguous(), v.contiguous())
+        _, lse = sparse_prefill_attention(q, k=keys, v=values, own=own, out=out, **self._context)
+        question_scores(q, lse=lse, k=keys, out=scores, **self._context)
 
 
 def padded(tables: Sequence[np.ndarray]) -> np.ndarray:

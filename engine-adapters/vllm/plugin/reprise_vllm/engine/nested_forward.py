@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from vllm.config import VllmConfig
     from vllm.v1.kv_cache_interface import AttentionSpec
 
-Attend = Callable[[int, torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
-"""layer, queries [n, query heads, size], keys and values [n, heads, size] -> output like the queries"""
+Attend = Callable[[int, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], None]
+"""layer, queries [n, query heads x size], keys and values [n, heads x size], or with the last dimension split, and where
+the output goes, which is like the queries"""
 
 
 class _LastLayerReached(Exception):  # noqa: N818, since nothing is wrong
@@ -150,7 +151,7 @@ class NestedForward:
                     layer.impl.do_kv_cache_update(layer, key, value, cache, slots)
                 # of rows whose keys and values are written, nobody reads what the last layer would give
                 if slots is None or not ends_here:
-                    output.copy_(self._attend(index, query, key, value).reshape(output.shape))
+                    self._attend(index, query, key, value, output)
             elif self._updates_in_forward or not ends_here:
                 output = engines(layer, query, key, value, cache, metadata, output, *rest, **named)
             if ends_here:

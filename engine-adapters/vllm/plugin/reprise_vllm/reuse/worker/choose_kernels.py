@@ -59,9 +59,11 @@ def ways_to_ask(worker: "ReuseWorker", blocks: int, block_size: int) -> dict[str
         scores = torch.zeros(1, 1, known, device=device)
         attend = attend_by(worker.pages, opened, scores)
 
+        output = torch.empty_like(asked[0])
+
         def run() -> torch.Tensor:
             scores.zero_()
-            output = attend(0, *asked)
+            attend(0, *asked, output)
             return torch.cat((output.float().flatten(), scores.flatten()))
 
         return run

@@ -86,12 +86,12 @@ def attention_of_questions(prompt: PromptPages, opened: "Sequence[OpenLoad]") ->
     attend = (attend_in_place if prompt.reads_in_place else attend_to_copies)(prompt, opened, scores)
     faults: list[Exception] = []
 
-    def attend_or_note(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    def attend_or_note(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, output: torch.Tensor) -> None:
         try:
-            return torch.zeros_like(q) if faults else attend(layer, q, k, v)
+            if not faults:
+                attend(layer, q, k, v, output)
         except Exception as fault:
             faults.append(fault)
-            return torch.zeros_like(q)
 
     tokens = np.concatenate([one.load.tokens[one.load.question] for one in opened])
     positions = np.concatenate([_asked_at(one.load, prompt.positions) for one in opened])
@@ -113,7 +113,7 @@ def _spread_out(scores: torch.Tensor, known: np.ndarray, one: "OpenLoad") -> tor
 
 
 def attend_to_copies(prompt: PromptPages, opened: "Sequence[OpenLoad]", scores: torch.Tensor) -> Attend:
-    """Returns the attention of questions to known rows, in torch; adds mean weights to scores [layers, questions, m]."""
+    """Returns the attention of questions to known rows, in torch; adds mean weights to scores [layers, n, m]."""
     counts = [len(one.load.question) for one in opened]
     sees, at = [], []
     for one, count in zip(opened, counts, strict=True):
@@ -122,9 +122,10 @@ def attend_to_copies(prompt: PromptPages, opened: "Sequence[OpenLoad]", scores: 
         sees.append(own if one.known.all() else torch.cat((seen, own), 1))
         at.append(to_device(np.flatnonzero(one.known), scores.device))
 
-    def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-        parts = zip(*(one.split(counts) for one in (q, k, v)), strict=True)
-        return torch.cat([attend_one(layer, number, *part) for number, part in enumerate(parts)])
+    def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, output: torch.Tensor) -> None:
+        parts = zip(*(one.split(counts) for one in (q, k, v, output)), strict=True)
+        for number, (*given, out) in enumerate(parts):
+            out.copy_(attend_one(layer, number, *given).view(out.shape))
 
     def attend_one(layer: int, number: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
         one, end, count = opened[number], opened[number].load.end, counts[number]
@@ -154,10 +155,10 @@ def attend_in_place(prompt: PromptPages, opened: "Sequence[OpenLoad]", scores: t
     places = [prompt.places(one.slots[one.known]).astype(np.int32) for one in opened]
     question = QuestionAttention(counts, places, prompt.scale, scores.device)
 
-    def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, output: torch.Tensor) -> None:
         keys, values, _ = prompt.in_place(layer)
-        q = q.view(len(q), -1, keys.shape[3])
-        return question.attend(q, as_rows(k, keys[0]), as_rows(v, keys[0]), keys, values, scores[layer])
+        q, output = (one.view(len(q), -1, keys.shape[3]) for one in (q, output))
+        question.attend(q, as_rows(k, keys[0]), as_rows(v, keys[0]), keys, values, scores[layer], output)
 
     return attend
 
@@ -173,7 +174,7 @@ def evidence_of_prefill(prompt: PromptPages, one: "OpenLoad") -> dict[str, torch
     question = torch.tensor(load.question, dtype=torch.int64, device=tokens.device)
     causal = torch.ones(len(tokens), len(tokens), dtype=torch.bool, device=tokens.device).tril()
 
-    def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, out: torch.Tensor) -> None:
         _, stored = prompt.rows_of(layer, one.blocks, 0, load.end)
         fresh = as_rows(v, stored)
         keys, values = as_rows(k, stored).permute(1, 2, 0), fresh.transpose(0, 1)
@@ -182,7 +183,7 @@ def evidence_of_prefill(prompt: PromptPages, one: "OpenLoad") -> dict[str, torch
         of_token = weights.view(len(weights), -1, len(tokens), len(tokens))
         found["context_attention"][layer] = of_token[..., : load.end].sum((0, 1, 2))
         found["full_attention"][layer] = of_token[:, :, question, : load.end].sum((0, 1, 2))
-        return output
+        out.copy_(output.view(out.shape))
 
     prompt.forward.ask(tokens, torch.arange(len(tokens), device=tokens.device), attend)
     return {name: prompt.sum_over_ranks(scores) for name, scores in found.items()}

@@ -46,10 +46,10 @@ def _attend_in_place(prompt: PromptPages, part: Sequence[Part], positions: torch
         "q_pos": positions.int(), "cu_q": cu_q, "slot_table": to_device(padded(places), device), "kv_len": kv_len,
     }  # fmt: skip
 
-    def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, output: torch.Tensor) -> None:
         keys, values, _ = prompt.in_place(layer)
-        q = q.view(len(positions), -1, keys.shape[3])
-        return sparse_prefill_attention(q, k=keys, v=values, scale=prompt.scale, **where)[0]
+        q, output = (one.view(len(q), -1, keys.shape[3]) for one in (q, output))
+        sparse_prefill_attention(q, k=keys, v=values, scale=prompt.scale, out=output, **where)
 
     return attend
 
