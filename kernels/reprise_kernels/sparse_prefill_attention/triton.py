@@ -73,9 +73,12 @@ def slot_prefill_kernel(
         own_end = tl.minimum(first_row + (local + 1) * BLOCK_Q, tl.load(CuQ + request + 1))
         for start in tl.range(first_row, own_end, BLOCK_N):
             inside = start + n < own_end
-            place = (start + n).to(tl.int64)[:, None] * stride_own_token + key_head * stride_own_head + d[None, :]
+            own_place = (start + n).to(tl.int64)[:, None] * stride_own_token + key_head * stride_own_head + d[None, :]
             present = inside[:, None] & (d < HEAD_DIM)[None, :]
-            k, v = tl.load(OwnK + place, mask=present, other=0.0), tl.load(OwnV + place, mask=present, other=0.0)
+            k, v = (
+                tl.load(OwnK + own_place, mask=present, other=0.0),
+                tl.load(OwnV + own_place, mask=present, other=0.0),
+            )
             seen = inside[None, :] & ((start + n)[None, :] <= token[:, None])
             acc, highest, total = attend(acc, highest, total, q, k, v, seen, scale, True, PRECISION)
     out, lse = finish(acc, highest, total)

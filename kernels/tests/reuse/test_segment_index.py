@@ -128,16 +128,18 @@ def test_what_is_removed_is_found_no_more_and_the_rest_still_is(lengths, gone):
 
 @given(
     length=st.integers(0, 2000),
-    line_ends=st.sets(st.integers(0, 20), max_size=5),
+    lines=st.sets(st.integers(0, 2200), max_size=100),
     borders=st.sets(st.integers(0, 2000), max_size=5),
     begin=st.integers(0, 100),
 )
-def test_cuts_lose_no_token_and_end_at_known_borders(length, line_ends, borders, begin):
-    tokens = draw(1, begin + length, 21).tolist()
-    pieces = list(cut(tokens, begin, len(tokens), line_ends, borders))
+def test_cuts_lose_no_token_and_end_at_lines_and_at_known_borders(length, lines, borders, begin):
+    last = begin + length
+    pieces = list(cut(begin, last, sorted(lines), sorted(borders)))
     assert [start for start, _ in pieces[1:]] == [end for _, end in pieces[:-1]]
-    assert not length or (pieces[0][0], pieces[-1][1]) == (begin, len(tokens))
+    assert not length or (pieces[0][0], pieces[-1][1]) == (begin, last)
     for start, end in pieces:
         assert 0 < end - start <= LONGEST
-        assert not any(start < border < end for border in borders)
-        assert end - start >= SHORTEST or end in borders or end == len(tokens)
+        # no border, and no line from the shortest segment on, is passed over
+        assert borders.isdisjoint(range(start + 1, end)) and lines.isdisjoint(range(start + SHORTEST, end))
+        assert end - start >= SHORTEST or end in borders or end == last
+        assert end in {*borders, *lines, last} or end - start == LONGEST

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from vllm.v1.kv_cache_interface import AttentionSpec
 
 Attend = Callable[[int, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], None]
-"""layer, queries [n, query heads x size], keys and values [n, heads x size], or with the last dimension split, and where
-the output goes, which is like the queries"""
+"""layer, queries [n, query heads x size], keys and values [n, heads x size], or all with the last dimension split, and
+where the output goes, which is like the queries"""
 
 
 class _LastLayerReached(Exception):  # noqa: N818, since nothing is wrong

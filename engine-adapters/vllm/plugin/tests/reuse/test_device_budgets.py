@@ -1,6 +1,7 @@
-"""What a load costs a GPU before anything is computed: launches, bytes, and looks at the device, counted without one."""
+"""What a load costs a GPU: launches, bytes, and looks at the device, counted without one."""
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
@@ -107,7 +108,9 @@ class WorkerDouble:
 
         with unset_fake_temporarily():
             layout = PageLayout(layer, torch.zeros(shape, dtype=torch.bfloat16), blocks, SIZE)
-            store = HostStore(0, RowShape(layers, HEADS, DIM, torch.bfloat16), KeyRotation(torch.ones(9, DIM), is_neox=True))
+            store = HostStore(
+                0, RowShape(layers, HEADS, DIM, torch.bfloat16), KeyRotation(torch.ones(9, DIM), is_neox=True)
+            )
         rotation = KeyRotation(torch.ones(40_000, DIM, device=device), is_neox=True)
         caches = [torch.empty(shape, dtype=torch.bfloat16, device=device) for _ in range(layers)]
         self.stored = StoredRows([layer] * layers, caches, layout, blocks, rotation, store)
@@ -140,7 +143,7 @@ def load_of(pieces: int, ratio: float, method: str = "attention-spread", tokens:
     pages = cache_slots(list(range(1 + blocks, 1 + 2 * blocks)), end, SIZE)
     parts = [
         Piece(start, stop, None, 7, pages=pages[start:stop], position=start + 5)
-        for start, stop in zip(borders, borders[1:], strict=False)
+        for start, stop in pairwise(borders)
     ]
     return Load(
         "r", np.arange(tokens, dtype=np.int32), list(range(1, 1 + blocks)), 0, end, parts,

@@ -50,7 +50,7 @@ class Storing:
         self._contexts = contexts
         self._rows_per_step = rows_per_step
         self._averaged = 0
-        self._line_ends = line_ends
+        self._line_ends = np.array(sorted(line_ends), dtype=np.int32)
         # owners of the segments that this step's forward computes
         self._under_way: set[int] = set()
         self.changed: list[Segment] = []
@@ -76,13 +76,14 @@ class Storing:
         self.changed.clear()
 
     def _new_pieces(self, prompt: Computed, found: Sequence[Found], pages: np.ndarray) -> Iterator[Piece]:
-        length, tokens = len(prompt.tokens), prompt.tokens.tolist()
+        length = len(prompt.tokens)
+        lines = (np.flatnonzero(np.isin(prompt.tokens, self._line_ends)) + 1).tolist()
         # the rows after the kept pages form a separate segment
-        borders = {*prompt.borders, len(pages)}
+        borders = sorted({*prompt.borders, len(pages)})
         cuts = [
             piece
             for begin, end in _gaps(found, length)
-            for piece in cut(tokens, begin, end, self._line_ends, borders)
+            for piece in cut(begin, end, lines, borders)
             # behind the kept pages, what is never found alone is not worth a copy in every layer before the answer
             if piece[1] - piece[0] >= (MIN_MATCH if 0 < len(pages) <= piece[0] else MIN_STORED)
         ]
