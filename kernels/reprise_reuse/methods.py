@@ -58,8 +58,8 @@ def dependence(evidence: Evidence) -> torch.Tensor:
 def favour_runs(score: torch.Tensor) -> torch.Tensor:
     """Raises scores (float32 [n], non-negative) towards those of better neighbours, each to at most twice its own.
 
-    An engine's attention handles each run of neighbours as a separate request. The cost of a short run hardly depends
-    on its length, so two adjacent rows cost less than two separate ones.
+    An engine's own attention handles each run of neighbours as a separate request. The cost of a short run hardly
+    depends on its length, so two adjacent rows cost less than two separate ones.
     """
     raised = score
     for _ in range(_REACH):
