@@ -73,9 +73,11 @@ class HostStore:
         """How many tokens fit."""
         return len(self.tokens)
 
-    def begin(self, slots: torch.Tensor, owner: int, tokens: torch.Tensor, positions: torch.Tensor) -> None:
-        """Assigns slots (int64 [n]) to `owner`, to hold these tokens as computed at these positions."""
-        self.owners[slots] = owner
+    def begin(
+        self, slots: torch.Tensor, owners: int | torch.Tensor, tokens: torch.Tensor, positions: torch.Tensor
+    ) -> None:
+        """Assigns slots (int64 [n]) to their owners, to hold these tokens as computed at these positions."""
+        self.owners[slots] = owners
         self.tokens[slots] = tokens
         self.positions[slots] = positions
         self._contexts[slots] = 1

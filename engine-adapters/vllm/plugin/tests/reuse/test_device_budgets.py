@@ -19,7 +19,7 @@ from reprise_reuse.host_store import HostStore, RowShape
 from reprise_reuse.rotation import KeyRotation
 from reprise_vllm.engine.cache_slots import cache_slots
 from reprise_vllm.engine.page_layout import InPlace, PageLayout
-from reprise_vllm.reuse.messages import Load, Piece
+from reprise_vllm.reuse.messages import Load, Piece, Save
 from reprise_vllm.reuse.worker import stored_rows
 from reprise_vllm.reuse.worker.evidence import PromptPages
 from reprise_vllm.reuse.worker.fill_kernel import FillKernel
@@ -142,8 +142,7 @@ def load_of(pieces: int, ratio: float, method: str = "attention-spread", tokens:
     borders = np.linspace(100, end, pieces + 1).astype(int).tolist()
     pages = cache_slots(list(range(1 + blocks, 1 + 2 * blocks)), end, SIZE)
     parts = [
-        Piece(start, stop, None, 7, pages=pages[start:stop], position=start + 5)
-        for start, stop in pairwise(borders)
+        Piece(start, stop, None, 7, pages=pages[start:stop], position=start + 5) for start, stop in pairwise(borders)
     ]
     return Load(
         "r", np.arange(tokens, dtype=np.int32), list(range(1, 1 + blocks)), 0, end, parts,
@@ -155,9 +154,7 @@ def load(worker: WorkerDouble, device: torch.device, *loads: Load) -> list[OpenL
     """What a step does with loads."""
     opened = [OpenLoad.of(one, SIZE, device) for one in loads]
     for one in opened:
-        one.spread = worker.stored.spread(one.load)
-        one.changed = worker.stored.changed(np.concatenate([piece.pages for piece in one.in_pages]))
-        worker.stored.fill(one.load)
+        assert not one.fill(worker.stored)
     choose_rows(worker.pages, opened)
     compute_rows(worker.pages, [(one, one.rows) for one in opened if len(one.rows)])
     return opened
@@ -241,6 +238,39 @@ def test_filling_reads_and_writes_each_row_once(gpu_double, monkeypatch):
     rows = sum(piece.end - piece.start for piece in given.pieces)
     keys_and_values = 32 * 2 * rows * HEADS * DIM * 2
     assert 2 * keys_and_values <= sum(touched) < 2.02 * keys_and_values
+
+
+def averaged(pieces: int, repeated: bool = False) -> tuple[int, HostStore]:
+    """Returns how many operations average a prompt's pieces into what host memory holds of them, and host memory."""
+    layer = SimpleNamespace(num_kv_heads=HEADS, head_size=DIM, impl=SimpleNamespace(do_kv_cache_update=write))
+    caches = [torch.randn(12, HEADS, SIZE, 2 * DIM, generator=torch.Generator().manual_seed(seed)) for seed in (1, 2)]
+    rotation = KeyRotation(torch.ones(500, DIM), is_neox=True)
+    store = HostStore(160, RowShape(2, HEADS, DIM, torch.float32), rotation)
+    stored = StoredRows([layer] * 2, caches, PageLayout(layer, caches[0], 12, SIZE), 12, rotation, store)
+    tokens, blocks = np.zeros(160, np.int32), list(range(1, 11))
+    borders = np.linspace(0, 160, pieces + 1).astype(int).tolist()
+    parts = [(start, stop, np.arange(start, stop)) for start, stop in pairwise(borders)]
+    if repeated:
+        parts = [(start, stop, np.arange(stop - start)) for start, stop, _ in parts]
+    stored.save(Save(tokens, blocks, [Piece(*part, 7) for part in parts]))
+    with Counting() as counting:
+        stored.save(Save(tokens, blocks, [Piece(*part, 7, is_average=True) for part in parts]))
+    return counting.count, store
+
+
+def test_what_averages_a_prompt_does_not_depend_on_the_number_of_pieces():
+    counts, stores = zip(*(averaged(pieces) for pieces in (1, 4, 10)), strict=True)
+    assert len(set(counts)) == 1
+    for other in stores[1:]:
+        assert all(
+            torch.equal(a, b)
+            for a, b in zip(stores[0].get(1, torch.arange(160)), other.get(1, torch.arange(160)), strict=True)
+        )
+
+
+def test_a_segment_that_a_prompt_repeats_has_a_context_more_for_each_repetition():
+    _, store = averaged(4, repeated=True)
+    assert store._contexts[:40].tolist() == [5] * 40 and store._contexts[40:].tolist() == [0] * 120
 
 
 def launches_of_a_load(folder: Any, layers: int, monkeypatch: pytest.MonkeyPatch, launched: list[str]) -> int:

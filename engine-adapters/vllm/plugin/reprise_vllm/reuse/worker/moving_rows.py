@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from reprise_reuse.host_store import Rows
-from reprise_vllm.reuse.messages import Move, Piece, ReuseStep, meet
+from reprise_vllm.reuse.messages import Move, ReuseStep, meet
 from reprise_vllm.reuse.worker.device_flags import DeviceFlags
-from reprise_vllm.reuse.worker.stored_rows import StoredRows
+from reprise_vllm.reuse.worker.stored_rows import StoredRows, changed_parts
 
 
 class MovingRows:
@@ -41,9 +41,3 @@ class MovingRows:
         """Returns the moves since the last call whose pages no longer held what was stored; waits for the device."""
         moved, self._moved = self._moved, []
         return [move for moves, changed in moved for move in changed_parts(moves, changed)]
-
-
-def changed_parts(parts: Sequence[Piece | Move], changed: DeviceFlags) -> list[Piece | Move]:
-    """Returns the parts that have changed, of those whose pages were looked at one after the other."""
-    ends = np.cumsum([len(part.pages) for part in parts])
-    return [part for part, flags in zip(parts, np.split(changed.read(), ends[:-1]), strict=True) if flags.any()]

@@ -140,8 +140,10 @@ def _load(
     worker: "ReuseWorker", tokens: np.ndarray, blocks: list[int], pieces: list[Piece], end: int, budget: int
 ) -> None:
     worker.load_now(Load("self-test", tokens, blocks, 0, end, pieces, [], budget, "epic", is_asynchronous=False))
-    if faults := worker.report.faults:
-        raise NotSupportedError(f"the self-test had faults: {', '.join(faults)}")
+    if worker.take_failed_blocks():
+        raise NotSupportedError(
+            f"a load of the self-test failed: {', '.join(worker.report.faults) or 'rows were lost'}"
+        )
 
 
 def _error(worker: "ReuseWorker", here: list[int], there: list[int], begin: int, end: int, layers: int = 0) -> float:

@@ -12,7 +12,6 @@ import torch
 
 from reprise_reuse.host_store import HostStore, RowShape
 from reprise_reuse.rotation import KeyRotation
-from reprise_reuse.runs import affordable
 from reprise_vllm.engine.engine_rotation import EngineRotation
 from reprise_vllm.engine.model_parts import ModelParts
 from reprise_vllm.engine.nested_forward import NestedForward
@@ -24,10 +23,10 @@ from reprise_vllm.reuse.settings import ReuseSettings
 from reprise_vllm.reuse.worker.evidence import PromptPages
 from reprise_vllm.reuse.worker.faults import Faults
 from reprise_vllm.reuse.worker.fill_kernel import FillKernel
-from reprise_vllm.reuse.worker.moving_rows import MovingRows, changed_parts
+from reprise_vllm.reuse.worker.moving_rows import MovingRows
 from reprise_vllm.reuse.worker.prove_reuse import compare_with_engine
 from reprise_vllm.reuse.worker.row_choice import OpenLoad, choose_rows
-from reprise_vllm.reuse.worker.row_pass import Part, compute_rows
+from reprise_vllm.reuse.worker.row_pass import Part, affordable_rows, compute_rows
 from reprise_vllm.reuse.worker.stored_rows import StoredRows
 
 if TYPE_CHECKING:
@@ -111,10 +110,7 @@ class ReuseWorker:
             self._disk.tend(step, self.report)
         for request_id in step.aborted:
             self._abort(request_id)
-        now: list[OpenLoad] = []
-        if not all(load.is_asynchronous for load in step.loads):
-            now = self._fill(step.loads)
-        # written only now, because a load had to read these slots first
+        now = [] if all(load.is_asynchronous for load in step.loads) else self._fill(step.loads)
         with self._or_lose(self._moving.left):
             self._moving.finish()
         self._choose(now)
@@ -140,7 +136,7 @@ class ReuseWorker:
                 budget -= opened.load.asking
             self._goes_on(opened)
             # at least one row, even if choosing used up the budget, so that every step makes progress
-            count = self._affordable(opened.rows, budget)
+            count = affordable_rows(self.pages, opened.rows, budget)
             rows, opened.rows = opened.rows[:count], opened.rows[count:]
             self._compute([(opened, rows)])
             budget = 0 if len(opened.rows) else budget - count
@@ -173,8 +169,7 @@ class ReuseWorker:
     def restore(self) -> None:
         """Reports the segments that an earlier run of the engine left on disk."""
         if self._disk is not None:
-            self.report.restored.extend(self._disk.restore())
-            self.report.unused_bytes = self._disk.unused_bytes
+            self.report.restored, self.report.unused_bytes = self._disk.restore(), self._disk.unused_bytes
 
     def close(self) -> None:
         """Finishes queued writes to disk."""
@@ -194,13 +189,9 @@ class ReuseWorker:
     def take_report(self) -> WorkerReport | None:
         """Returns the report since the last call, or None if there is nothing to report."""
         if self._disk is not None:
-            self.report.written.update(self._disk.take_written())
-            self.report.refused += self._disk.take_refused()
-            self.report.unwritten += self._disk.take_unwritten()
-        if self.report.is_empty:
-            return None
+            self._disk.tell(self.report)
         report, self.report = self.report, WorkerReport()
-        return report
+        return None if report.is_empty else report
 
     def _compare_with_engine(self, save: Save) -> None:
         self._is_compared = True
@@ -222,16 +213,8 @@ class ReuseWorker:
     def _open_load(self, load: Load) -> OpenLoad:
         opened = OpenLoad.of(load, self._block_size, self.device)
         self._unread.append(opened)
-        lost = self.stored.lost(load)
-        if lost:
-            self.report.lost.update(piece.owner for piece in lost)
-            self._leave_to_engine(opened)
-            return opened
         try:
-            opened.spread = self.stored.spread(load)
-            if opened.in_pages:
-                opened.changed = self.stored.changed(np.concatenate([piece.pages for piece in opened.in_pages]))
-            self.stored.fill(load)
+            self._do_without(opened, opened.fill(self.stored))
         except Exception:
             self._faults.happened("filling", "a request's rows could not be reused, vLLM computes them", self.report)
             self._leave_to_engine(opened)
@@ -244,12 +227,15 @@ class ReuseWorker:
         """
         unread, self._unread = self._unread, []
         for opened in unread:
-            lost = [] if opened.changed is None else changed_parts(opened.in_pages, opened.changed)
-            if lost:
-                self.report.lost.update(piece.owner for piece in lost)
-                self._leave_to_engine(opened)
+            self._do_without(opened, opened.changed_owners())
         for move in self._moving.take_changed():
             self._lose(move.slots, move.owner)
+
+    def _do_without(self, opened: OpenLoad, owners: set[int]) -> None:
+        """Reports segments of a load that are lost, if there are any."""
+        if owners:
+            self.report.lost |= owners
+            self._leave_to_engine(opened)
 
     @contextmanager
     def _or_lose(self, moves: Sequence[Move]) -> Iterator[None]:
@@ -272,7 +258,7 @@ class ReuseWorker:
         try:
             choose_rows(self.pages, opened)
         except Exception:
-            self._faults.happened("choosing", "requests' rows could not be chosen, vLLM computes them", self.report)
+            self._faults.happened("choosing", "rows could not be chosen, vLLM computes them", self.report)
             for one in opened:
                 self._leave_to_engine(one)
                 one.take(one.load.budget)
@@ -298,13 +284,6 @@ class ReuseWorker:
             opened.rows = torch.empty(0, dtype=torch.int64, device=self.device)
             return False
         return True
-
-    def _affordable(self, rows: torch.Tensor, budget: int) -> int:
-        """Returns how many of the first rows are computed in a slice."""
-        # where a kernel attends, a row costs the same wherever its neighbours are, and nobody looks at the device
-        if self.pages.reads_in_place or self.pages.ranks > 1:
-            return min(len(rows), max(1, budget))
-        return affordable(rows, budget)
 
     def _leave_to_engine(self, opened: OpenLoad) -> None:
         """Has vLLM compute the load's rows: they are no more than it would have computed without reuse."""

@@ -16,6 +16,7 @@ from reprise_vllm.engine.cache_slots import as_blocks, cache_slots
 from reprise_vllm.reuse.messages import Load, Piece
 from reprise_vllm.reuse.worker.device_flags import DeviceFlags
 from reprise_vllm.reuse.worker.evidence import PromptPages, attention_of_questions, evidence_of_prefill
+from reprise_vllm.reuse.worker.stored_rows import StoredRows, changed_parts
 
 
 @dataclass
@@ -87,6 +88,20 @@ class OpenLoad:
         for piece in self.load.pieces:
             offset[piece.start : piece.end] = np.arange(piece.end - piece.start)
         return offset
+
+    def fill(self, stored: StoredRows) -> set[int]:
+        """Fills its pages. Returns the owners of pieces that host memory holds no longer: then nothing is filled."""
+        lost = {piece.owner for piece in stored.lost(self.load)}
+        if not lost:
+            self.spread = stored.spread(self.load)
+            if self.in_pages:
+                self.changed = stored.changed(np.concatenate([piece.pages for piece in self.in_pages]))
+            stored.fill(self.load)
+        return lost
+
+    def changed_owners(self) -> set[int]:
+        """Returns the owners of pieces whose pages had changed before they were read; waits for the device."""
+        return set() if self.changed is None else {one.owner for one in changed_parts(self.in_pages, self.changed)}
 
     def take(self, count: int) -> None:
         """Decides to compute the first `count` rows that may be recomputed, and all that no segment holds."""

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from reprise_reuse.question_attention import padded
+from reprise_reuse.runs import affordable
 from reprise_reuse.to_device import to_device
 from reprise_vllm.engine.nested_forward import Attend, Requests
 from reprise_vllm.reuse.worker.evidence import PromptPages
@@ -30,6 +31,14 @@ def compute_rows(prompt: PromptPages, parts: Sequence[Part]) -> None:
             continue
         requests = Requests([one.blocks for one, _ in part], [len(rows) for _, rows in part])
         prompt.forward.compute(tokens, positions, slots, requests)
+
+
+def affordable_rows(prompt: PromptPages, rows: torch.Tensor, budget: int) -> int:
+    """Returns how many of a load's first rows cost at most `budget` rows; at least 1, if there are any."""
+    # where a kernel attends, a row costs the same wherever its neighbours are, and nobody looks at the device
+    if prompt.reads_in_place or prompt.ranks > 1:
+        return min(len(rows), max(1, budget))
+    return affordable(rows, budget)
 
 
 def _attend_in_place(prompt: PromptPages, part: Sequence[Part], positions: torch.Tensor) -> Attend:

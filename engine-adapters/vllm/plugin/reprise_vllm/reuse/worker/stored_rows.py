@@ -85,7 +85,7 @@ class StoredRows:
 
     def _way(self, pieces: Sequence[Piece], to: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Returns from which slots the rows of pieces come, to which of `to` they go, and how far their keys move."""
-        rows = np.concatenate([np.arange(piece.start, piece.end) for piece in pieces])
+        rows = _rows_of(pieces)
         slots = np.concatenate([piece.slots if piece.pages is None else piece.pages for piece in pieces])
         return slots, to[rows], rows - self._computed_at(pieces)
 
@@ -110,7 +110,7 @@ class StoredRows:
         on_host = [piece for piece in pieces if piece.pages is None]
         in_pages = [piece for piece in pieces if piece.pages is not None]
         ordered = [*on_host, *in_pages]
-        rows = np.concatenate([np.arange(piece.start, piece.end) for piece in ordered])
+        rows = _rows_of(ordered)
         slots = torch.from_numpy(_joined([piece.slots for piece in on_host]))
         pages = to_device(_joined([piece.pages for piece in in_pages]), self._device)
         distances = rows - self._computed_at(ordered)
@@ -182,27 +182,34 @@ class StoredRows:
     def _copy_to_host(self, save: Save, pieces: Sequence[Piece]) -> None:
         blocks = as_blocks(save.blocks, self._device)
         new = [piece for piece in pieces if not piece.is_average]
-        for piece in new:
-            positions = torch.arange(piece.start, piece.end, dtype=torch.int32)
-            tokens = torch.from_numpy(save.tokens[piece.start : piece.end])
-            self._store.begin(torch.from_numpy(piece.slots), piece.owner, tokens, positions)
         if new:
-            slots, rows = torch.from_numpy(_joined([piece.slots for piece in new])), self._rows_of(new)
-            at = slots_of(blocks, rows, self._block_size)
+            slots, rows = torch.from_numpy(_joined([piece.slots for piece in new])), _rows_of(new)
+            owners = np.repeat([piece.owner for piece in new], [len(piece.slots) for piece in new])
+            tokens, positions = save.tokens[rows], rows.astype(np.int32)
+            self._store.begin(slots, *(torch.from_numpy(one) for one in (owners, tokens, positions)))
+            at = slots_of(blocks, to_device(rows, self._device), self._block_size)
             for index, cache in enumerate(self._caches):
                 self._store.put(index, slots, *self._layout.read_slots(cache, at))
         # a segment that the prompt repeats has one more context with each repetition
         for group in _without_repetition([piece for piece in pieces if self._is_averaged(piece, save)]):
-            at = slots_of(blocks, self._rows_of(group), self._block_size)
+            positions = _rows_of(group)
+            at = slots_of(blocks, to_device(positions, self._device), self._block_size)
             rows = (self._layout.read_slots(cache, at) for cache in self._caches)
-            positions = torch.cat([torch.arange(piece.start, piece.end) for piece in group])
-            self._store.average(torch.from_numpy(_joined([piece.slots for piece in group])), positions, rows)
-
-    def _rows_of(self, pieces: Sequence[Piece]) -> torch.Tensor:
-        return to_device(np.concatenate([np.arange(piece.start, piece.end) for piece in pieces]), self._device)
+            slots = torch.from_numpy(_joined([piece.slots for piece in group]))
+            self._store.average(slots, torch.from_numpy(positions), rows)
 
     def _is_averaged(self, piece: Piece, save: Save) -> bool:
         return piece.is_average and self._store.holds(piece.slots, piece.owner, save.tokens[piece.start : piece.end])
+
+
+def changed_parts(parts: Sequence[Any], changed: DeviceFlags) -> list[Any]:
+    """Returns the pieces or moves that have changed, of those whose pages were looked at one after the other."""
+    ends = np.cumsum([len(part.pages) for part in parts])
+    return [part for part, flags in zip(parts, np.split(changed.read(), ends[:-1]), strict=True) if flags.any()]
+
+
+def _rows_of(pieces: Sequence[Piece]) -> np.ndarray:
+    return np.concatenate([np.arange(piece.start, piece.end) for piece in pieces])
 
 
 def _joined(places: Sequence[np.ndarray]) -> np.ndarray:
