@@ -20,6 +20,8 @@ class MovingRows:
 
     def begin(self, step: ReuseStep) -> None:
         """Reads rows, and writes them unless a load of the step reads the slots that they go to."""
+        if not step.moves:
+            return
         self._moved.append((step.moves, self._stored.changed(np.concatenate([move.pages for move in step.moves]))))
         if meet(step.moves, step.loads):
             self._read = step.moves, self._stored.read(step.moves)

@@ -94,9 +94,8 @@ class ReuseWorker:
 
         Also fills pages if vLLM calls `begin_step` only after the step's forward, which may overwrite what they need.
         """
-        if step.moves:
-            with self._or_lose(step.moves):
-                self._moving.begin(step)
+        with self._or_lose(step.moves):
+            self._moving.begin(step)
         if all(load.is_asynchronous for load in step.loads):
             self._fill(step.loads)
 
@@ -190,8 +189,10 @@ class ReuseWorker:
         """Returns the report since the last call, or None if there is nothing to report."""
         if self._disk is not None:
             self._disk.tell(self.report)
+        if self.report.is_empty:
+            return None
         report, self.report = self.report, WorkerReport()
-        return None if report.is_empty else report
+        return report
 
     def _compare_with_engine(self, save: Save) -> None:
         self._is_compared = True
@@ -293,7 +294,6 @@ class ReuseWorker:
         self._failed_blocks.update(load.blocks[load.begin // size : -(-load.end // size)])
 
     def _abort(self, request_id: str) -> None:
-        for opened in list(self._open):
-            if opened.load.request_id == request_id:
-                self._open.remove(opened)
-                self._loaded.add(request_id)
+        for opened in [one for one in self._open if one.load.request_id == request_id]:
+            self._open.remove(opened)
+            self._loaded.add(request_id)
