@@ -1,6 +1,7 @@
 """Reuse in a real engine: the same answers if everything is recomputed, and never a wrong row."""
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -172,6 +173,31 @@ def test_requests_that_run_together_are_not_mixed_up(engine):
     assert [said(answer) for answer in engine.ask(asked, {"reuse": 1.0})] == expected
     alone = [said(engine.ask([one], {"reuse": 0.2})[0]) for one in asked]
     assert [said(answer) for answer in engine.ask(asked, {"reuse": 0.2})] == alone
+
+
+def test_all_loads_of_a_step_ask_in_one_forward_and_compute_in_another(engine, monkeypatch):
+    monkeypatch.setattr(engine.reuse, "_limits", engine.reuse._limits._replace(rows_per_step=4096))
+    engine.ask([FIRST])
+    worker, steps = engine.worker, []
+    begin = worker.begin_step
+
+    def begin_step(step: Any) -> None:
+        steps.append(Counter(loads=len(step.loads)))
+        begin(step)
+
+    monkeypatch.setattr(worker, "begin_step", begin_step)
+    for name in ("ask", "compute"):
+        run = getattr(worker.forward, name)
+
+        def counted(*given: Any, name: str = name, run: Any = run) -> None:
+            steps[-1][name] += 1
+            run(*given)
+
+        monkeypatch.setattr(worker.forward, name, counted)
+    asked = [prompt(np.random.default_rng(i).permutation(6).tolist(), question=70 + i) for i in range(4)]
+    engine.ask(asked, {"reuse": 0.1}, tokens=1)
+    assert sum(step["loads"] for step in steps) == 4 and max(step["loads"] for step in steps) > 1
+    assert max(step["ask"] for step in steps) == max(step["compute"] for step in steps) == 1
 
 
 def test_preempted_requests_go_on_with_the_right_rows(engine, monkeypatch):
