@@ -4,8 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprise_reuse.segments import MIN_JOINED, MIN_MATCH, SegmentIndex, cut
+from reprise_reuse.segments import MIN_JOINED, MIN_MATCH, Grams, SegmentIndex, cut
 from reprise_reuse.segments.cut import LONGEST, SHORTEST
+from reprise_reuse.segments.winnow import anchors
 
 DOCUMENT = st.integers(MIN_MATCH, 300)
 
@@ -124,6 +125,14 @@ def test_what_is_removed_is_found_no_more_and_the_rest_still_is(lengths, gone):
     found = {match.segment for match in index.find(np.concatenate(documents))}
     assert found == set(range(len(documents))) - {gone}
     assert len(index) == len(documents) - 1
+
+
+@given(seed=st.integers(0, 99), length=st.integers(0, 200), part=st.tuples(st.integers(0, 200), st.integers(0, 200)))
+def test_the_anchors_of_a_part_are_picked_from_the_grams_of_the_whole(seed, length, part):
+    # of three tokens, so that hashes repeat
+    tokens, (begin, end) = draw(seed, length, 3), sorted(min(one, length) for one in part)
+    for picked, own in zip(Grams(tokens).anchors(begin, end), anchors(tokens[begin:end]), strict=True):
+        assert picked.tolist() == own.tolist()
 
 
 @given(

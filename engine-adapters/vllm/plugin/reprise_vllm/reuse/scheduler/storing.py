@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reprise_reuse.segments import MIN_MATCH, MIN_STORED, Catalogue, Found, Segment, cut
+from reprise_reuse.segments import MIN_MATCH, MIN_STORED, Catalogue, Found, Grams, Segment, cut
 from reprise_reuse.segments.segment import prefix_digests
 from reprise_vllm.reuse.messages import Piece, Save
 from reprise_vllm.reuse.scheduler.page_tier import PageTier
@@ -88,11 +88,13 @@ class Storing:
             if piece[1] - piece[0] >= (MIN_MATCH if 0 < len(pages) <= piece[0] else MIN_STORED)
         ]
         digests = prefix_digests(prompt.tokens, (start for start, _ in cuts))
+        grams = Grams(prompt.tokens)
         exact = length if prompt.exact_tokens is None else prompt.exact_tokens
         for start, end in cuts:
             segment = self._catalogue.add(
                 prompt.namespace, prompt.tokens[start:end], start, digests[start], is_exact=end <= exact,
                 user=prompt.user, pages=pages[start:end] if end <= len(pages) else None,
+                anchors=grams.anchors(start, end),
             )  # fmt: skip
             # a segment just added may have been evicted to make room for the next
             if segment is None or not segment.is_at_hand:
