@@ -1,17 +1,23 @@
 #!/usr/bin/env bash
-# Does everything that needs a GPU in at most 25 minutes: sanitizer, tuning, the compiler's table for the chosen
-# configurations, then the tests (including bfloat16 and captured graphs) and the benchmark.
+# Does what needs a GPU, most valuable steps first, each resumable: a machine with one is at hand only now and then.
 #
-#   kernels/run-on-gpu.sh [sanitize] [tune] [test] [bench] [reuse] [pages]
+#   kernels/run-on-gpu.sh [STEP …]
 #
-# Without arguments, runs the first four in this order; `bench` without `test` before it runs the tests itself. No step
-# takes more than ten minutes, nor do `test bench` together. PYTHON names the interpreter (default: python3), which must
-# have torch, triton, pytest, hypothesis and numpy (tests/requirements.txt). Results are written to
+# Steps of at most two minutes, with vLLM's GPU build and a model of the size of Llama-3.1-8B with random weights
+# (SHAPE=1b: a smaller one):
+#   reuse-test   the kernels that fill pages and attend to them, and the plugin's reuse, on this device
+#   reuse        time to the first token with vLLM's defaults (compiled, full and piecewise graphs), 1K, 2K and 4K
+#   reuse-stock  the same prompts without the plugin
+#   reuse-16k, reuse-32k   longer prompts
+#   pages-stock, pages     decode steps at 8K and 32K, one and eight requests, stock and with fewer pages
+# Longer steps, of the kernels alone:
+#   test (9 minutes), tune (8, and the compiler's table), bench (6; without `test` before it, it runs the tests itself),
+#   sanitize (7)
+#
+# Without arguments, runs all in this order. A step that has passed is not run again on the same day and device: delete
+# its .done file, or name the step. PYTHON names the interpreter (default: python3), which must have torch, triton,
+# pytest, hypothesis and numpy (tests/requirements.txt), and for reuse and pages vllm. Raw output goes to
 # lab/kernels/results/DATE-DEVICE/; tuning also changes launch_configs.json here and COMPILED.md there: commit them.
-#
-# `reuse` and `pages` are the vLLM plugin's reuse at any position and its page selection, inside vLLM's GPU build, which
-# PYTHON must also have. They run the plugin's tests, then measure a model of the size of Llama-3.1-8B with random
-# weights: the time to the first token, and the time of a decode step beside stock's (SHAPE=1b: a smaller model).
 set -uo pipefail
 cd "$(dirname "$0")"
 lab=../lab/kernels
@@ -20,11 +26,12 @@ failed=0
 
 say() { echo "run-on-gpu: $*" >&2; }
 
+steps=(reuse-test reuse reuse-stock reuse-16k reuse-32k pages-stock pages test tune bench sanitize)
 for step in "$@"; do
-  case "$step" in
-  sanitize | tune | test | bench | reuse | pages) ;;
+  case " ${steps[*]} " in
+  *" $step "*) ;;
   *)
-    say "there is no step $step: sanitize, tune, test, bench, reuse, pages"
+    say "there is no step $step: ${steps[*]}"
     exit 2
     ;;
   esac
@@ -63,6 +70,8 @@ run() {
   if [ "$code" -ne 0 ]; then
     say "$name FAILED with $code: $results/$name.log"
     failed=1
+  else
+    touch "$results/$name.done"
   fi
   return "$code"
 }
@@ -73,7 +82,10 @@ sanitize() {
 
 tune() {
   run tune 330 "$python" -m lab_kernels.tune --output "$results/tune.json" || return
-  run compile 120 "$python" -m lab_kernels.aot || return
+  run compile 120 "$python" -m lab_kernels.aot || {
+    rm "$results/tune.done"
+    return 1
+  }
   cp reprise_kernels/launch/launch_configs.json "$lab/COMPILED.md" "$results/"
 }
 
@@ -81,8 +93,8 @@ tune() {
 tested=
 test_kernels() {
   tested=red
-  run test 270 "$python" -m pytest -q -p no:cacheprovider tests || return
-  run test-lab 270 "$python" -m pytest -q -p no:cacheprovider -m "not sanitizer" --ignore "$lab/tests/test_compiled.py" \
+  run test-kernels 270 "$python" -m pytest -q -p no:cacheprovider tests || return
+  run test 270 "$python" -m pytest -q -p no:cacheprovider -m "not sanitizer" --ignore "$lab/tests/test_compiled.py" \
     "$lab/tests" || return
   tested=green
 }
@@ -106,6 +118,8 @@ bench() {
   if [ "$code" -ne 0 ]; then
     say "bench FAILED with $code: $results/bench.log"
     failed=1
+  else
+    touch "$results/bench.done"
   fi
 }
 
@@ -120,28 +134,36 @@ has_vllm() {
 
 # the log says which kernels were faster than torch
 measure() {
+  has_vllm "$1" || return
   PYTHONPATH="$PWD:$lab:$plugin:../engine-adapters/python" VLLM_LOGGING_LEVEL=INFO \
-    run "$1" 300 "$python" -m "quality.device.$2" --shape "${SHAPE:-8b}" "${@:3}"
+    run "$1" 120 "$python" -m "quality.device.$2" --shape "${SHAPE:-8b}" "${@:3}"
 }
 
-reuse() {
-  has_vllm reuse || return
-  run reuse-test 500 "$python" -m pytest -q -p no:cacheprovider -rs \
-    "$plugin"/tests/test_reuse_*.py "$plugin"/tests/test_{choose_kernels,page_layouts,disk,restart_in_engine}.py
-  measure reuse reuse --eager
+reuse_test() {
+  has_vllm reuse-test || return
+  run reuse-test 120 "$python" -m pytest -q -p no:cacheprovider -rs tests/test_kv_fill.py \
+    tests/reuse/test_question_attention.py "$plugin"/tests/reuse/test_{choose_kernels,page_layouts}.py \
+    "$plugin"/tests/reuse/test_reuse_{as_vllm_computes,from_pages}.py
 }
 
-pages() {
-  has_vllm pages || return
-  run pages-test 500 "$python" -m pytest -q -p no:cacheprovider -rs "$plugin"/tests/test_select_pages*.py
-  measure pages-stock pages --stock
-  # page selection needs attention outside the graphs
-  measure pages pages --engine '{"compilation_config": {"cudagraph_mode": "PIECEWISE"}}'
-}
-
-[ $# -gt 0 ] || set -- sanitize tune test bench
+[ $# -gt 0 ] || for step in "${steps[@]}"; do
+  if [ -e "$results/$step.done" ]; then
+    say "$step has passed: $results/$step.log"
+  else
+    set -- "$@" "$step"
+  fi
+done
 for step in "$@"; do
   case "$step" in
+  reuse-test) reuse_test ;;
+  reuse) measure reuse reuse --contexts 1024 2048 4096 ;;
+  reuse-stock) measure reuse-stock reuse --contexts 1024 2048 4096 16384 32768 --prompts 5 --stock ;;
+  reuse-16k) measure reuse-16k reuse --contexts 16384 ;;
+  reuse-32k) measure reuse-32k reuse --contexts 32768 --prompts 5 ;;
+  pages-stock) measure pages-stock pages --contexts 8192 32768 --batches 1 8 --stock ;;
+  # page selection needs attention outside the graphs
+  pages) measure pages pages --contexts 8192 32768 --batches 1 8 \
+    --engine '{"compilation_config": {"cudagraph_mode": "PIECEWISE"}}' ;;
   test) test_kernels ;;
   *) "$step" ;;
   esac

@@ -21,7 +21,7 @@ class PlainRows:
         if self._is_reached and rows.device.type == "cuda":
             from reprise_kernels.kv_copy import rows_to_host
 
-            with self._gpu_uses(rows.device):
+            with self.used_by(rows.device):
                 rows_to_host(rows.to(self._rows.dtype).contiguous(), self._rows[layer], _places(slots, rows.device))
             return
         self._wait()
@@ -32,7 +32,7 @@ class PlainRows:
         if self._is_reached and device.type == "cuda":
             from reprise_kernels.kv_copy import rows_to_device
 
-            with self._gpu_uses(device):
+            with self.used_by(device):
                 return rows_to_device(self._rows[layer], _places(slots, device))
         self._wait()
         return _gather(self._rows[layer], slots, device)
@@ -47,9 +47,14 @@ class PlainRows:
         self._wait()
         self._rows[:, slots] = state["rows"]
 
+    @property
+    def reached(self) -> torch.Tensor | None:
+        """The rows [layers, slots, heads, head size] if kernels reach them where they are."""
+        return self._rows if self._is_reached else None
+
     @contextmanager
-    def _gpu_uses(self, device: torch.device) -> Iterator[None]:
-        """Launches what uses the rows after earlier uses, also those on other streams."""
+    def used_by(self, device: torch.device) -> Iterator[None]:
+        """A context in which the device uses the rows, after earlier uses, also those on other streams."""
         stream = torch.cuda.current_stream(device)
         if self._used is not None:
             stream.wait_event(self._used)
@@ -79,6 +84,11 @@ class CodedRows:
         self._largest = 2 ** (bits - 1) - 1
         self._codes = _take_memory((*slots, head_size * bits // 8), torch.uint8, pinned=pinned)
         self._scales = _take_memory((*slots, head_size // self._group), torch.bfloat16, pinned=pinned)
+
+    @property
+    def reached(self) -> None:
+        """No kernel reads codes."""
+        return None
 
     @staticmethod
     def bytes_of(bits: int, head_size: int) -> int:

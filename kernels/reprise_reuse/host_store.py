@@ -1,9 +1,11 @@
 """Rows of keys and values in host memory, by slot."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 
 from reprise_reuse.host_rows import CodedRows, HostRows, PlainRows
@@ -71,29 +73,37 @@ class HostStore:
         """How many tokens fit."""
         return len(self.tokens)
 
-    def begin(self, slots: torch.Tensor, owner: int, tokens: torch.Tensor, positions: torch.Tensor) -> None:
-        """Assigns slots (int64 [n]) to `owner`, to hold these tokens as computed at these positions."""
-        self.owners[slots] = owner
+    def begin(
+        self, slots: torch.Tensor, owners: int | torch.Tensor, tokens: torch.Tensor, positions: torch.Tensor
+    ) -> None:
+        """Assigns slots (int64 [n]) to their owners, to hold these tokens as computed at these positions."""
+        self.owners[slots] = owners
         self.tokens[slots] = tokens
         self.positions[slots] = positions
         self._contexts[slots] = 1
         self._squares[slots] = 0
 
-    def holds(self, slots: torch.Tensor, owner: int, tokens: torch.Tensor) -> bool:
-        """Whether these slots hold these tokens for that owner; check this before using any row."""
-        return self.belong_to(slots, owner) and bool((self.tokens[slots] == tokens).all())
+    def holds(self, slots: np.ndarray, owner: int, tokens: np.ndarray) -> bool:
+        """Whether these slots (int64 [n]) hold these tokens for that owner; check this before using any row."""
+        held = self.owners.numpy()[slots] == owner, self.tokens.numpy()[slots] == tokens
+        return bool(held[0].all() and held[1].all())
 
     def belong_to(self, slots: torch.Tensor, owner: int) -> bool:
         """Whether all of these slots (int64 [n]) belong to that owner."""
         return bool((self.owners[slots] == owner).all())
 
-    def forget(self, slots: torch.Tensor) -> None:
-        """Invalidates the contents of these slots."""
+    def forget(self, slots: torch.Tensor, owner: int | None = None) -> None:
+        """Invalidates the contents of these slots, if an owner is named only where they belong to it."""
+        if owner is not None:
+            slots = slots[self.owners[slots] == owner]
         self.owners[slots] = -1
 
-    def spread(self, slots: torch.Tensor) -> torch.Tensor:
-        """Root of the values' variance over a token's contexts, summed over layers, heads and dimensions; [n]."""
-        return (self._squares[slots] / self._contexts[slots].clamp(min=1)).sqrt()
+    def spread(self, slots: np.ndarray) -> np.ndarray:
+        """Root of the values' variance over a token's contexts, summed over layers, heads and dimensions; float32 [n].
+
+        slots  int64 [n]
+        """
+        return np.sqrt(self._squares.numpy()[slots] / np.maximum(self._contexts.numpy()[slots], 1))
 
     def put(self, layer: int, slots: torch.Tensor, keys: torch.Tensor, values: torch.Tensor) -> None:
         """Writes one layer's rows [n, heads, head size] from a token's first context."""
@@ -104,6 +114,17 @@ class HostStore:
         """Returns one layer's keys and values [n, heads, head size] on a device, in the data type of the pages."""
         device = torch.device(device)
         return self._keys.get(layer, slots, device), self._values.get(layer, slots, device)
+
+    def layers_for_kernels(self) -> list[KeysAndValues] | None:
+        """Returns each layer's keys and values [slots, heads, head size] if kernels read them there, else None."""
+        both = self._keys.reached, self._values.reached
+        return None if None in both else list(zip(*both, strict=True))
+
+    @contextmanager
+    def read_by_kernels(self, device: torch.device) -> Iterator[None]:
+        """A context in which the device reads what `layers_for_kernels` returned."""
+        with self._keys.used_by(device), self._values.used_by(device):
+            yield
 
     def average(self, slots: torch.Tensor, positions: torch.Tensor, rows: Iterable[KeysAndValues]) -> None:
         """Averages in the rows of one more context, computed at `positions` (int64 [n]); on the rotation's device.

@@ -15,7 +15,7 @@ class Evidence:
     """What a choice may look at. n is the number of context tokens; all tensors are float32 on one device."""
 
     attention: torch.Tensor | None
-    """[layers, n]: the question's attention to each token, softmax weights summed over heads and question tokens"""
+    """[layers, n]: the question's attention to each token, softmax weights averaged over heads and question tokens"""
     spread: torch.Tensor
     """[n]: root of the summed variance of a token's values over the contexts it was computed in; 0 for one context"""
     offset: torch.Tensor
@@ -48,18 +48,18 @@ def dependence(evidence: Evidence) -> torch.Tensor:
     """
     prior = 1 + 2 * torch.exp(-evidence.offset / 8)
     known = evidence.spread > 0
-    if not known.any():
-        return prior
     weighed = evidence.spread * (evidence.offset + 1) ** -0.25
-    scale = weighed[known].mean() / prior[known].mean()
+    # without a look at the device: of none known, sums are zero, and nothing is scaled
+    total, least = (prior * known).sum(), torch.finfo(prior.dtype).tiny
+    scale = torch.where(total > 0, weighed.sum() / total.clamp(min=least), 1)
     return torch.where(known, weighed, prior * scale)
 
 
 def favour_runs(score: torch.Tensor) -> torch.Tensor:
     """Raises scores (float32 [n], non-negative) towards those of better neighbours, each to at most twice its own.
 
-    An engine's attention handles each run of neighbours as a separate request. The cost of a short run hardly depends
-    on its length, so two adjacent rows cost less than two separate ones.
+    An engine's own attention handles each run of neighbours as a separate request. The cost of a short run hardly
+    depends on its length, so two adjacent rows cost less than two separate ones.
     """
     raised = score
     for _ in range(_REACH):
@@ -130,14 +130,10 @@ WITHOUT_QUESTION = "epic"
 
 
 def choose(score: torch.Tensor, candidates: torch.Tensor, budget: int) -> torch.Tensor:
-    """Returns a mask of the `budget` candidates with the highest scores; ties go to the earlier token; bool [n].
+    """Returns the `budget` candidates with the highest scores, ascending; ties go to the earlier token; int64.
 
     score        float32 [n]
-    candidates   bool [n], the tokens that may be chosen
+    candidates   int64 [m], ascending: the tokens that may be chosen
     """
-    chosen = torch.zeros_like(candidates)
-    count = min(budget, int(candidates.sum()))
-    if count > 0:
-        ranked = score.masked_fill(~candidates, -torch.inf).sort(descending=True, stable=True).indices
-        chosen[ranked[:count]] = True
-    return chosen
+    ranked = score[candidates].sort(descending=True, stable=True).indices
+    return candidates[ranked[:budget].sort().values]

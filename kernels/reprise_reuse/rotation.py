@@ -29,6 +29,11 @@ class KeyRotation:
         """Where the tables are."""
         return self._cos.device
 
+    @property
+    def moves(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Cosines and sines of moves by 0, 1, … positions; float32 [positions, R / 2] each."""
+        return self._cos.contiguous(), self._sin.contiguous()
+
     def tables(self, distances: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Cosines and sines [n, 1, R / 2] for turns by `distances` (int64 [n]), the same for all layers and heads."""
         sign = distances.sign().clamp(min=-1)[:, None, None]

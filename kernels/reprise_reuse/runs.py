@@ -1,6 +1,6 @@
 """Rows to compute, as runs of neighbours; an engine's attention handles each run as one request."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import torch
@@ -9,12 +9,16 @@ _KEYS_READ_IN_A_ROWS_TIME = 512
 
 
 class Runs(NamedTuple):
-    """Rows in ascending order, and where the runs of neighbours begin."""
+    """Rows of one request after the other, ascending, and where the runs of neighbours begin."""
 
     rows: torch.Tensor
     """int64 [n]"""
+    begin: int
+    """where they begin among all rows given"""
     starts: torch.Tensor
     """int32 [runs + 1]: run i is rows[starts[i] : starts[i + 1]]"""
+    requests: torch.Tensor
+    """int64 [runs]: whose they are"""
 
     @property
     def ends(self) -> torch.Tensor:
@@ -22,17 +26,20 @@ class Runs(NamedTuple):
         return (self.rows[self.starts[1:].long() - 1] + 1).int()
 
 
-def to_passes(rows: torch.Tensor, most_rows: int, most_runs: int) -> Iterator[Runs]:
-    """Yields rows (int64 [n], ascending) in order, in as many parts as an engine's limits on a forward demand.
+def to_passes(rows: torch.Tensor, counts: Sequence[int], most_runs: int) -> Iterator[Runs]:
+    """Yields rows (int64 [n]) in order, in as many parts as an engine's limit on requests in a forward demands.
 
-    A run that is cut in two is two runs: the second attends to the first, so the results are the same.
+    counts  how many rows are each request's, in order; a request's rows ascend
     """
-    for part in rows.split(most_rows):
-        starts = [*_begin_runs(part).nonzero().flatten().tolist(), len(part)]
-        for first in range(0, len(starts) - 1, most_runs):
-            of_pass = starts[first : first + most_runs + 1]
-            begin, end = of_pass[0], of_pass[-1]
-            yield Runs(part[begin:end], torch.tensor(of_pass, dtype=torch.int32, device=rows.device) - begin)
+    device = rows.device
+    of_request = torch.repeat_interleave(torch.arange(len(counts), device=device), torch.tensor(counts, device=device))
+    begins = _begin_runs(rows)
+    begins[1:] |= of_request[1:] != of_request[:-1]
+    starts = torch.cat((begins.nonzero().flatten(), torch.tensor([len(rows)], device=device)))
+    for first in range(0, len(starts) - 1, most_runs):
+        of_pass = starts[first : first + most_runs + 1]
+        begin, end = int(of_pass[0]), int(of_pass[-1])
+        yield Runs(rows[begin:end], begin, (of_pass - begin).int(), of_request[of_pass[:-1]])
 
 
 def affordable(rows: torch.Tensor, budget: int) -> int:

@@ -41,6 +41,23 @@ def test_over_a_slot_table_each_query_sees_just_what_stands_at_or_before_its_tru
     assert_close("lse", lse, expected_lse, dtype, unit=1.0)
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@given(shape=shapes, begin=st.booleans())
+def test_queries_also_see_their_own_keys_up_to_each_and_write_where_they_are_told(dtype, shape, begin):
+    case, random = draw_requests(shape, dtype), generator(shape.seed)
+    if begin:
+        # a context of which nothing is known
+        case.kv_len = torch.zeros_like(case.kv_len)
+    # keys and values of a projection lie side by side
+    own = normal((len(case.q), 2 * shape.kv_heads, shape.head_dim), dtype, random).split(shape.kv_heads, 1)
+    expected, expected_lse = naive_sparse_prefill_attention(*case.cpu(*SLOTS), own=tuple(one.cpu() for one in own))
+    out = torch.full_like(case.q, torch.nan)
+    given, lse = sparse_prefill_attention(*of(case, SLOTS), own=own, out=out)
+    assert given is out
+    assert_close("out", out, expected)
+    assert_close("lse", lse, expected_lse, dtype, unit=1.0)
+
+
 @given(seed=st.integers(0, 2**32 - 1), tokens=st.integers(1, 50), group=st.sampled_from([1, 4]))
 def test_recomputing_everything_is_dense_causal_attention(seed, tokens, group):
     random = generator(seed)

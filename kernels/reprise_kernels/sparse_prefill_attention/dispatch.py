@@ -23,17 +23,26 @@ def sparse_prefill_attention(
     kv_len: torch.Tensor,
     scale: float | None = None,
     turns: KeyTurns | None = None,
+    own: tuple[torch.Tensor, torch.Tensor] | None = None,
+    out: torch.Tensor | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Attention by true position, specified by `naive_sparse_prefill_attention`; out like q, lse in float32.
 
     Positions may be in any order; if they ascend, most tiles and masks are skipped. Every position below kv_len must
-    have a slot.
+    have a slot. With `out`, the output is written there in one launch, and what rows after the last request get is
+    undefined; without it, they get 0 and -inf.
     """
     check_queries(q, q_pos, cu_q, k, v)
+    if own is not None:
+        _check_own(q, own, k, turns)
     check_index("slot_table", slot_table, (len(cu_q) - 1, None), q.device)
     check_index("kv_len", kv_len, (len(cu_q) - 1,), q.device)
-    # no program visits rows after the last request, which pad a captured graph
-    out, lse = torch.zeros_like(q), torch.full(q.shape[:2], -math.inf, dtype=torch.float32, device=q.device)
+    if out is None:
+        # no program visits rows after the last request, which pad a captured graph
+        out, lse = torch.zeros_like(q), torch.full(q.shape[:2], -math.inf, dtype=torch.float32, device=q.device)
+    else:
+        check_tensor("out", out, tuple(q.shape), (q.dtype,), q.device)
+        lse = torch.empty(q.shape[:2], dtype=torch.float32, device=q.device)
     if len(q) == 0:
         return out, lse
     head_dim, group = q.shape[2], q.shape[1] // k.shape[2]
@@ -48,9 +57,10 @@ def sparse_prefill_attention(
     grid = (len(q) // tile.tokens(group) + len(kv_len), k.shape[2])
     if turns is None:
         with on_device(q):
+            own_k, own_v = own or (k, v)
             slot_prefill_kernel[grid](
-                q, q_pos, cu_q, k, v, slot_table, kv_len, out, lse, len(kv_len), scale, *strides, *ends,
-                BLOCK_D=tile.dim, BLOCK_N=tile.keys, **sizes,
+                q, q_pos, cu_q, k, v, slot_table, kv_len, own_k, own_v, out, lse, len(kv_len), scale, *strides,
+                *own_k.stride()[-3:-1], *ends, BLOCK_D=tile.dim, BLOCK_N=tile.keys, OWN=own is not None, **sizes,
             )  # fmt: skip
         return out, lse
     turns.check(head_dim, *slot_table.shape, q.device)
@@ -63,6 +73,17 @@ def sparse_prefill_attention(
             BLOCK_N=min(tile.keys, turns.tile), **sizes,
         )  # fmt: skip
     return out, lse
+
+
+def _check_own(
+    q: torch.Tensor, own: tuple[torch.Tensor, torch.Tensor], k: torch.Tensor, turns: KeyTurns | None
+) -> None:
+    for name, one in zip(("the queries' own keys", "the queries' own values"), own, strict=True):
+        check_tensor(name, one, (len(q), *k.shape[2:]), (k.dtype,), q.device)
+        if one.stride() != own[0].stride() or one.stride(2) != 1:
+            raise ValueError(f"{name} have strides {one.stride()}: both must agree, with 1 in the last dimension")
+    if turns is not None:
+        raise ValueError("queries that are turned see no keys of their own")
 
 
 def check_queries(q: torch.Tensor, q_pos: torch.Tensor, cu_q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> None:

@@ -18,6 +18,7 @@ def naive_sparse_prefill_attention(
     kv_len: torch.Tensor,
     scale: float | None = None,
     turns: KeyTurns | None = None,
+    own: tuple[torch.Tensor, torch.Tensor] | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Attention by true position over the slot table; out [Nq, Hq, D] and natural log-sum-exp [Nq, Hq], float64.
 
@@ -26,6 +27,8 @@ def naive_sparse_prefill_attention(
     k, v        [pages, page_size, Hkv, D]; slot s is k[s // page_size, s % page_size]
     slot_table  [B, Nmax] the slot of request b's token at position j: in a shared chunk, or in a page of its own
     kv_len      [B] how many positions a request has, at most Nmax
+    own         keys and values [Nq, Hkv, D] of the queries: behind those of the cache, a query also sees those of its
+                request's queries up to its own
 
     With g = Hq / Hkv query heads per key head, for row i of request b, and j over 0 .. min(q_pos[i], kv_len[b] - 1):
 
@@ -44,7 +47,12 @@ def naive_sparse_prefill_attention(
             keys = turned_keys(keys, turns, b)
         for i in range(int(cu_q[b]), int(cu_q[b + 1])):
             seen = min(int(q_pos[i]) + 1, len(slots))
-            out[i], lse[i] = attend_one(q[i].double(), keys[:seen], values[:seen], scale)
+            seen_keys, seen_values = keys[:seen], values[:seen]
+            if own is not None:
+                behind = slice(int(cu_q[b]), i + 1)
+                seen_keys = torch.cat((seen_keys, own[0][behind].double()))
+                seen_values = torch.cat((seen_values, own[1][behind].double()))
+            out[i], lse[i] = attend_one(q[i].double(), seen_keys, seen_values, scale)
     return out, lse
 
 

@@ -29,11 +29,11 @@ def _keys_of(SlotRow, K, V, positions, inside, head, stride_slot, stride_head, H
 
 @triton.jit
 def slot_prefill_kernel(
-    Q, QPos, CuQ, K, V, SlotTable, KvLen, Out, Lse, requests, scale,
-    stride_q_token, stride_q_head, stride_slot, stride_head, stride_table,
+    Q, QPos, CuQ, K, V, SlotTable, KvLen, OwnK, OwnV, Out, Lse, requests, scale,
+    stride_q_token, stride_q_head, stride_slot, stride_head, stride_table, stride_own_token, stride_own_head,
     stride_out_token, stride_out_head, stride_lse_token,
     GROUP: tl.constexpr, HEAD_DIM: tl.constexpr, BLOCK_D: tl.constexpr, BLOCK_B: tl.constexpr,
-    BLOCK_M: tl.constexpr, BLOCK_Q: tl.constexpr, BLOCK_N: tl.constexpr, PRECISION: tl.constexpr,
+    BLOCK_M: tl.constexpr, BLOCK_Q: tl.constexpr, BLOCK_N: tl.constexpr, PRECISION: tl.constexpr, OWN: tl.constexpr,
 ):  # fmt: skip
     """One program: BLOCK_Q query tokens of one request, the query heads of one key head; all keys they may see."""
     # the last tokens see the most keys, so they start first
@@ -68,6 +68,19 @@ def slot_prefill_kernel(
                         HEAD_DIM, BLOCK_D, True)  # fmt: skip
         seen = inside[None, :] & ((start + n)[None, :] <= position[:, None])
         acc, highest, total = attend(acc, highest, total, q, k, v, seen, scale, True, PRECISION)
+    if OWN:
+        # behind the keys of the cache come those of the queries themselves, up to each query's own
+        own_end = tl.minimum(first_row + (local + 1) * BLOCK_Q, tl.load(CuQ + request + 1))
+        for start in tl.range(first_row, own_end, BLOCK_N):
+            inside = start + n < own_end
+            own_place = (start + n).to(tl.int64)[:, None] * stride_own_token + key_head * stride_own_head + d[None, :]
+            present = inside[:, None] & (d < HEAD_DIM)[None, :]
+            k, v = (
+                tl.load(OwnK + own_place, mask=present, other=0.0),
+                tl.load(OwnV + own_place, mask=present, other=0.0),
+            )
+            seen = inside[None, :] & ((start + n)[None, :] <= token[:, None])
+            acc, highest, total = attend(acc, highest, total, q, k, v, seen, scale, True, PRECISION)
     out, lse = finish(acc, highest, total)
     store_rows(Out, Lse, out, lse, token, head, live, stride_out_token, stride_out_head, stride_lse_token,
                HEAD_DIM, BLOCK_D)  # fmt: skip

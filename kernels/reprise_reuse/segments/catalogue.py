@@ -9,6 +9,7 @@ from reprise_reuse.segments.page_residents import PageResidents
 from reprise_reuse.segments.segment import Found, Segment, prefix_digests
 from reprise_reuse.segments.segment_index import MIN_STORED, SegmentIndex
 from reprise_reuse.segments.slots import Slots
+from reprise_reuse.segments.winnow import Anchors
 
 
 class Catalogue:
@@ -70,11 +71,12 @@ class Catalogue:
 
     def add(
         self, namespace: bytes, tokens: np.ndarray, position: int, prefix: bytes, *, is_exact: bool,
-        user: bytes, pages: np.ndarray | None = None,
+        user: bytes, pages: np.ndarray | None = None, anchors: Anchors | None = None,
     ) -> Segment | None:  # fmt: skip
         """Returns a new segment; None if host memory has no room for it.
 
-        pages  where its rows are in the engine's pages, int64 [n]; such a segment needs no host memory yet
+        pages    where its rows are in the engine's pages, int64 [n]; such a segment needs no host memory yet
+        anchors  of its tokens, if the caller has them
         """
         if pages is None and not self._make_room(len(tokens)):
             return None
@@ -82,7 +84,7 @@ class Catalogue:
         segment = Segment(name, namespace, tokens, None, position, [prefix], [user], is_exact, owner=name, pages=pages)
         if pages is None:
             segment.slots = self._slots.take(len(tokens))
-        self._enter(segment)
+        self._enter(segment, anchors=anchors)
         return segment
 
     def place(self, segment: Segment, pages: np.ndarray) -> None:
@@ -208,13 +210,13 @@ class Catalogue:
         self._next_name += 1
         return self._next_name - 1
 
-    def _enter(self, segment: Segment, *, is_repeated: bool = False) -> None:
+    def _enter(self, segment: Segment, *, is_repeated: bool = False, anchors: Anchors | None = None) -> None:
         self.version += 1
         self._segments[segment.name] = segment
         self._order.enter(segment, is_repeated=is_repeated)
         if segment.pages is not None:
             self._residents.enter(segment.name, segment.pages)
-        self._indexes.setdefault(segment.namespace, SegmentIndex()).add(segment.name, segment.tokens)
+        self._indexes.setdefault(segment.namespace, SegmentIndex()).add(segment.name, segment.tokens, anchors)
 
     def _leave_pages(self, segment: Segment) -> np.ndarray:
         pages, segment.pages = segment.pages, None

@@ -1,28 +1,26 @@
 """Cuts new tokens into segments."""
 
-from collections.abc import Collection, Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 
 SHORTEST = 64
 LONGEST = 512
 
 
-def cut(
-    tokens: list[int],
-    begin: int,
-    end: int,
-    line_ends: Collection[int] = frozenset(),
-    borders: Collection[int] = frozenset(),
-) -> Iterator[tuple[int, int]]:
-    """Cuts `tokens[begin:end]` into segments of `SHORTEST` to `LONGEST` tokens; the last may be shorter.
+def cut(begin: int, end: int, lines: Sequence[int] = (), borders: Sequence[int] = ()) -> Iterator[tuple[int, int]]:
+    """Cuts positions [begin, end) of a prompt into segments of `SHORTEST` to `LONGEST` tokens; the last may be shorter.
 
-    A segment ends after a token in `line_ends`, from its `SHORTEST`-th token on, at any position in `borders` (where
-    documents are known to begin or end), or at `LONGEST` tokens. Matching does not depend on the cuts: they only decide
-    what is averaged, kept and evicted as a unit.
+    A segment ends at a position in `lines` (where lines begin) if it has `SHORTEST` tokens by then, at any in `borders`
+    (where documents are known to begin or end), or at `LONGEST` tokens. Matching does not depend on the cuts: they only
+    decide what is averaged, kept and evicted as a unit.
+
+    lines, borders  ascending
     """
     start = begin
-    for position in range(begin + 1, end + 1):
-        length = position - start
-        is_cut = position in borders or (length >= SHORTEST and tokens[position - 1] in line_ends) or length >= LONGEST
-        if is_cut or position == end:
-            yield start, position
-            start = position
+    while start < end:
+        stop = min(start + LONGEST, end)
+        for ends, at in ((lines, bisect_left(lines, start + SHORTEST)), (borders, bisect_right(borders, start))):
+            if at < len(ends):
+                stop = min(stop, ends[at])
+        yield start, stop
+        start = stop

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reprise_reuse.segments.winnow import GRAM, GUARANTEED_RUN, anchors
+from reprise_reuse.segments.winnow import GRAM, GUARANTEED_RUN, Anchors, anchors
 
 MIN_MATCH = GUARANTEED_RUN + 1
 """tokens; a shorter run is not reused by itself, because its KV depends most on what came before it"""
@@ -49,12 +49,12 @@ class SegmentIndex:
     def __len__(self) -> int:
         return len(self._tokens)
 
-    def add(self, segment: int, tokens: np.ndarray) -> None:
-        """Adds `tokens` (int32 [n]) under the name `segment`."""
+    def add(self, segment: int, tokens: np.ndarray, known: Anchors | None = None) -> None:
+        """Adds `tokens` (int32 [n]) under the name `segment`; known: their anchors, if the caller has them."""
         self._tokens[segment] = tokens
         self._heads.add(segment, tokens)
         self._tails.add(segment, tokens)
-        for offset, gram in _listed(tokens):
+        for offset, gram in _listed(tokens, known):
             self._places.setdefault(gram, {})[segment, offset] = None
 
     def remove(self, segment: int) -> None:
@@ -167,8 +167,8 @@ class _Ends:
         return islice(known, _MOST_PLACES)
 
 
-def _listed(tokens: np.ndarray) -> Iterable[tuple[int, int]]:
-    positions, grams = anchors(tokens)
+def _listed(tokens: np.ndarray, known: Anchors | None = None) -> Iterable[tuple[int, int]]:
+    positions, grams = anchors(tokens) if known is None else known
     return zip(positions.tolist(), grams.tolist(), strict=True)
 
 

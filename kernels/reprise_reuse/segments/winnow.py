@@ -12,21 +12,40 @@ GUARANTEED_RUN = GRAM + WINDOW - 1
 _FACTORS = np.array([pow(0x9E3779B97F4A7C15, GRAM - 1 - i, 1 << 64) for i in range(GRAM)], dtype=np.uint64)
 
 
-def anchors(tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the positions of the anchors in `tokens` (int32 [n]), ascending, and the hashes of their grams (uint64).
+Anchors = tuple[np.ndarray, np.ndarray]
+"""positions, ascending, and the hashes of the grams there (uint64)"""
 
-    Winnowing: picks the gram with the smallest hash in each window of `WINDOW` grams. The choice depends only on the
-    window's tokens, so two sequences that share a run of `GUARANTEED_RUN` tokens choose the same gram within it.
-    """
-    hashes = _gram_hashes(tokens)
-    if len(hashes) == 0:
-        return np.empty(0, np.int64), np.empty(0, np.uint64)
-    if len(hashes) <= WINDOW:
-        positions = np.array([int(hashes.argmin())])
-    else:
-        windows = np.lib.stride_tricks.sliding_window_view(hashes, WINDOW)
-        positions = np.unique(windows.argmin(axis=1) + np.arange(len(windows)))
-    return positions, hashes[positions]
+
+class Grams:
+    """The grams of a token sequence, hashed once, from which the anchors of any part are picked."""
+
+    def __init__(self, tokens: np.ndarray) -> None:
+        """tokens  int32 [n]"""
+        self._hashes = _gram_hashes(tokens)
+        self._smallest = np.empty(0, np.int64)
+        if len(self._hashes) >= WINDOW:
+            windows = np.lib.stride_tricks.sliding_window_view(self._hashes, WINDOW)
+            self._smallest = windows.argmin(axis=1) + np.arange(len(windows))
+
+    def anchors(self, begin: int, end: int) -> Anchors:
+        """Returns the anchors of the tokens [begin, end), with positions from `begin` on.
+
+        Winnowing: picks the gram with the smallest hash in each window of `WINDOW` grams. The choice depends only on
+        the window's tokens, so two sequences that share a run of `GUARANTEED_RUN` tokens choose the same gram in it.
+        """
+        last = end - GRAM + 1
+        if last <= begin:
+            return np.empty(0, np.int64), np.empty(0, np.uint64)
+        if last - begin <= WINDOW:
+            positions = np.array([begin + int(self._hashes[begin:last].argmin())])
+        else:
+            positions = np.unique(self._smallest[begin : last - WINDOW + 1])
+        return positions - begin, self._hashes[positions]
+
+
+def anchors(tokens: np.ndarray) -> Anchors:
+    """Returns the anchors of `tokens` (int32 [n])."""
+    return Grams(tokens).anchors(0, len(tokens))
 
 
 def _gram_hashes(tokens: np.ndarray) -> np.ndarray:

@@ -57,10 +57,8 @@ def test_favouring_runs_raises_a_score_to_a_neighbours_and_to_twice_its_own_at_m
 
 def test_rows_beside_a_good_one_come_before_equal_ones_elsewhere():
     score = torch.tensor([3.0, 0, 0, 0, 4, 2, 0, 9, 5, 3, 0, 3])
-    plain = choose(score, torch.ones(12, dtype=torch.bool), 5)
-    favoured = choose(favour_runs(score), torch.ones(12, dtype=torch.bool), 5)
-    assert plain.nonzero().flatten().tolist() == [0, 4, 7, 8, 9]
-    assert favoured.nonzero().flatten().tolist() == [4, 5, 7, 8, 9]
+    assert choose(score, torch.arange(12), 5).tolist() == [0, 4, 7, 8, 9]
+    assert choose(favour_runs(score), torch.arange(12), 5).tolist() == [4, 5, 7, 8, 9]
 
 
 @given(
@@ -70,10 +68,10 @@ def test_rows_beside_a_good_one_come_before_equal_ones_elsewhere():
 )
 def test_the_budget_goes_to_the_best_candidates_and_of_equals_to_the_earlier(scores, budget, seed):
     score = torch.tensor(scores).float()
-    candidates = torch.rand(len(scores), generator=torch.Generator().manual_seed(seed)) < 0.7
+    candidates = (torch.rand(len(scores), generator=torch.Generator().manual_seed(seed)) < 0.7).nonzero().flatten()
     chosen = choose(score, candidates, budget)
-    ranked = sorted(candidates.nonzero().flatten().tolist(), key=lambda row: (-scores[row], row))
-    assert set(chosen.nonzero().flatten().tolist()) == set(ranked[:budget])
+    ranked = sorted(candidates.tolist(), key=lambda row: (-scores[row], row))
+    assert chosen.tolist() == sorted(ranked[:budget])
 
 
 def spans_of(runs: Runs) -> list[list[int]]:
@@ -82,15 +80,20 @@ def spans_of(runs: Runs) -> list[list[int]]:
     return spans
 
 
-@given(rows=st.sets(st.integers(0, 60)), most_rows=st.integers(1, 70), most_runs=st.integers(1, 20))
-def test_passes_hold_all_rows_in_order_as_runs_of_neighbours_within_the_limits(rows, most_rows, most_runs):
-    ascending = torch.tensor(sorted(rows), dtype=torch.int64)
-    passes = [(runs.rows.tolist(), spans_of(runs)) for runs in to_passes(ascending, most_rows, most_runs)]
-    assert [row for of_pass, _ in passes for row in of_pass] == ascending.tolist()
-    for of_pass, spans in passes:
-        assert [row for span in spans for row in span] == of_pass
-        assert len(of_pass) <= most_rows and len(spans) <= most_runs
-        assert all(span == list(range(span[0], span[-1] + 1)) for span in spans)
+@given(requests=st.lists(st.sets(st.integers(0, 60)), min_size=1, max_size=4), most_runs=st.integers(1, 20))
+def test_passes_hold_all_rows_in_order_as_runs_of_neighbours_of_one_request_within_the_limit(requests, most_runs):
+    every = [(number, row) for number, rows in enumerate(requests) for row in sorted(rows)]
+    rows = torch.tensor([row for _, row in every], dtype=torch.int64)
+    passes = list(to_passes(rows, [len(one) for one in requests], most_runs))
+    done = 0
+    for runs in passes:
+        spans = spans_of(runs)
+        assert runs.begin == done and len(spans) <= most_runs
+        for span, request in zip(spans, runs.requests.tolist(), strict=True):
+            assert span == list(range(span[0], span[-1] + 1))
+            assert [(request, row) for row in span] == every[done : done + len(span)]
+            done += len(span)
+    assert done == len(every)
 
 
 @given(rows=st.sets(st.integers(0, 4000), max_size=60), budget=st.integers(-3, 200))

@@ -22,25 +22,36 @@ def reference(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: float) -
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @given(
-    seed=st.integers(0, 2**32 - 1), question=st.integers(1, 9), context=st.integers(0, 70),
+    seed=st.integers(0, 2**32 - 1), counts=st.lists(st.integers(1, 9), min_size=1, max_size=3),
     heads=st.sampled_from([1, 2]), group=st.sampled_from([1, 3, 4]), size=st.sampled_from([16, 40, 64]),
+    are_beside=st.booleans(), data=st.data(),
 )  # fmt: skip
-def test_output_and_scores_are_those_of_full_attention(dtype, seed, question, context, heads, group, size):
-    random, rows = generator(seed), 100
-    q = torch.randn(question, heads * group, size, generator=random).to(dtype)
-    k, v = torch.randn(2, question, heads, size, generator=random).to(dtype)
+def test_of_each_question_output_and_scores_are_those_of_full_attention(
+    dtype, seed, counts, heads, group, size, are_beside, data
+):
+    random, rows, total = generator(seed), 100, sum(counts)
+    q = torch.randn(total, heads * group, size, generator=random).to(dtype)
+    k, v = torch.randn(total, 2 * heads, size, generator=random).to(dtype).split(heads, 1)
+    if not are_beside:
+        v = v.contiguous()
     # keys and values side by side, as engines keep them: a row of keys is followed by one of values
     pages = torch.randn(1, rows, heads, 2 * size, generator=random).to(dtype)
-    slots = torch.randperm(rows, generator=random)[:context].int()
-    scores = torch.ones(context, device=DEVICE)
+    lengths = [data.draw(st.integers(0, 70)) for _ in counts]
+    slots = [torch.randperm(rows, generator=random)[:length].int() for length in lengths]
+    scores, out = torch.ones(len(counts), max(lengths), device=DEVICE), torch.full_like(q, torch.nan).to(DEVICE)
     keys, values = pages.to(DEVICE).split(size, -1)
-    attention = QuestionAttention(question, slots.to(DEVICE), 0.2)
-    output = attention.attend(*(one.to(DEVICE) for one in (q, k, v)), keys, values, scores)
+    attention = QuestionAttention(counts, [one.numpy() for one in slots], 0.2, torch.device(DEVICE))
+    attention.attend(*(one.to(DEVICE) for one in (q, k, v)), keys, values, scores, out)
 
-    cached = pages[0, slots.long()].double().split(size, -1)
-    expected, weights = reference(
-        q.double(), *(torch.cat((old, own.double())) for old, own in zip(cached, (k, v), strict=True)), 0.2
-    )
-    assert output.dtype == dtype
-    assert_close("output", output, expected, dtype)
-    assert_close("scores", scores - 1, weights[..., :context].sum((0, 1)), dtype)
+    parts = zip(slots, *(one.split(counts) for one in (q, k, v)), out.split(counts), scores, strict=True)
+    for at, own_q, own_k, own_v, output, scored in parts:
+        cached = pages[0, at.long()].double().split(size, -1)
+        expected, weights = reference(
+            own_q.double(),
+            *(torch.cat((old, own.double())) for old, own in zip(cached, (own_k, own_v), strict=True)),
+            0.2,
+        )
+        assert_close("output", output, expected, dtype)
+        seen = weights[..., : len(at)].mean((0, 1))
+        assert_close("scores", scored[: len(at)] - 1, seen, dtype)
+        assert (scored[len(at) :] == 1).all()

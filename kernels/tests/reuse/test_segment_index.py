@@ -4,8 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprise_reuse.segments import MIN_JOINED, MIN_MATCH, SegmentIndex, cut
+from reprise_reuse.segments import MIN_JOINED, MIN_MATCH, Grams, SegmentIndex, cut
 from reprise_reuse.segments.cut import LONGEST, SHORTEST
+from reprise_reuse.segments.winnow import anchors
 
 DOCUMENT = st.integers(MIN_MATCH, 300)
 
@@ -126,18 +127,28 @@ def test_what_is_removed_is_found_no_more_and_the_rest_still_is(lengths, gone):
     assert len(index) == len(documents) - 1
 
 
+@given(seed=st.integers(0, 99), length=st.integers(0, 200), part=st.tuples(st.integers(0, 200), st.integers(0, 200)))
+def test_the_anchors_of_a_part_are_picked_from_the_grams_of_the_whole(seed, length, part):
+    # of three tokens, so that hashes repeat
+    tokens, (begin, end) = draw(seed, length, 3), sorted(min(one, length) for one in part)
+    for picked, own in zip(Grams(tokens).anchors(begin, end), anchors(tokens[begin:end]), strict=True):
+        assert picked.tolist() == own.tolist()
+
+
 @given(
     length=st.integers(0, 2000),
-    line_ends=st.sets(st.integers(0, 20), max_size=5),
+    lines=st.sets(st.integers(0, 2200), max_size=100),
     borders=st.sets(st.integers(0, 2000), max_size=5),
     begin=st.integers(0, 100),
 )
-def test_cuts_lose_no_token_and_end_at_known_borders(length, line_ends, borders, begin):
-    tokens = draw(1, begin + length, 21).tolist()
-    pieces = list(cut(tokens, begin, len(tokens), line_ends, borders))
+def test_cuts_lose_no_token_and_end_at_lines_and_at_known_borders(length, lines, borders, begin):
+    last = begin + length
+    pieces = list(cut(begin, last, sorted(lines), sorted(borders)))
     assert [start for start, _ in pieces[1:]] == [end for _, end in pieces[:-1]]
-    assert not length or (pieces[0][0], pieces[-1][1]) == (begin, len(tokens))
+    assert not length or (pieces[0][0], pieces[-1][1]) == (begin, last)
     for start, end in pieces:
         assert 0 < end - start <= LONGEST
-        assert not any(start < border < end for border in borders)
-        assert end - start >= SHORTEST or end in borders or end == len(tokens)
+        # no border, and no line from the shortest segment on, is passed over
+        assert borders.isdisjoint(range(start + 1, end)) and lines.isdisjoint(range(start + SHORTEST, end))
+        assert end - start >= SHORTEST or end in borders or end == last
+        assert end in {*borders, *lines, last} or end - start == LONGEST

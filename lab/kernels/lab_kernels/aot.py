@@ -37,6 +37,7 @@ OPERATIONS = [
     "kv_deviation",
     "weighted_deviation",
     "kv_copy",
+    "kv_fill",
 ]
 HEADING = """# What the compiler makes of the kernels
 

@@ -20,7 +20,7 @@ from lab_kernels.bench.attention_cases import decode_cases, prefill_cases
 from lab_kernels.bench.case import Case, Shape
 from lab_kernels.bench.choose_cases import choose_cases
 from lab_kernels.bench.measure import Timer, time_on_gpu
-from lab_kernels.bench.other_cases import copy_cases, page_cases, rope_cases, score_cases, select_cases
+from lab_kernels.bench.other_cases import copy_cases, fill_cases, page_cases, rope_cases, score_cases, select_cases
 from lab_kernels.bench.streaming_cases import deviation_cases, summary_cases, uncertainty_cases
 from lab_kernels.launch.launch_spaces import RELEASED, SPACES, Config
 from reprise_kernels.launch.launch_configs import TABLE, LaunchTable, describe, trying
@@ -37,6 +37,7 @@ CASES: dict[str, Callable[[Shape], Iterator[Case]]] = {
     "generation_uncertainty": uncertainty_cases,
     "kv_deviation": deviation_cases,
     "kv_copy": copy_cases,
+    "kv_fill": fill_cases,
 }
 # the shape of the performance targets
 SHAPE = Shape(ratios=(0.15,), batches=(4, 64))

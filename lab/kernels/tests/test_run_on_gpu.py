@@ -41,7 +41,10 @@ def test_without_a_gpu_it_says_so_in_one_line_fails_and_writes_nothing(steps):
 def test_a_step_that_is_none_is_refused_by_name():
     done = run("bench", "measure")
     assert done.returncode == 2
-    assert done.stderr == "run-on-gpu: there is no step measure: sanitize, tune, test, bench, reuse, pages\n"
+    assert done.stderr == (
+        "run-on-gpu: there is no step measure: reuse-test reuse reuse-stock reuse-16k reuse-32k pages-stock pages "
+        "test tune bench sanitize\n"
+    )
 
 
 def test_an_interpreter_that_is_not_there_is_named(tmp_path):
@@ -94,17 +97,36 @@ def run_with_fake_gpu(folder: Path, *steps: str, fails: str = "nothing fails") -
     return done.returncode, asked.read_text().splitlines(), results
 
 
-def test_with_a_gpu_it_sanitizes_tunes_compiles_what_was_chosen_and_measures_last(tmp_path):
+def test_with_a_gpu_it_measures_reuse_with_vllms_defaults_first_and_then_the_kernels(tmp_path):
     code, asked, folder = run_with_fake_gpu(tmp_path)
     assert code == 0
+    asked = [line for line in asked if line != "-c import vllm"]
     assert [line.split()[1] for line in asked] == [
-        "pytest", "lab_kernels.tune", "lab_kernels.aot", "pytest", "pytest", "lab_kernels.bench",
+        "pytest", *["quality.device.reuse"] * 4, *["quality.device.pages"] * 2, "pytest", "pytest",
+        "lab_kernels.tune", "lab_kernels.aot", "lab_kernels.bench", "pytest",
     ]  # fmt: skip
+    assert not any("--eager" in line or "--engine" in line for line in asked[:6])
+    for file in asked[0].split():
+        assert not file.endswith(".py") or (SCRIPT.parent / file).exists()
+    bench = asked.pop(-2)
+    asked.append(bench)
     assert asked[-1].endswith("--skip-tests")
     assert folder.name.endswith("-NVIDIA-H200")
     assert (folder / "bench.md").read_text() == "what came of lab_kernels.bench\n"
     assert (folder / "launch_configs.json").read_text() == "configs"
     assert (folder / "COMPILED.md").read_text() == "compiled"
+
+
+def test_what_has_passed_is_not_run_again_unless_it_is_named(tmp_path):
+    run_with_fake_gpu(tmp_path, fails="quality.device.reuse --shape 8b --contexts 16384")
+    (asked := tmp_path / "asked").unlink()
+    env = {**os.environ, "PYTHON": str(tmp_path / "python"), "ASKED": str(asked), "FAILS": "nothing fails"}
+    script = [str(tmp_path / "kernels" / "run-on-gpu.sh")]
+    subprocess.run(script, env=env, capture_output=True)
+    assert asked.read_text().splitlines() == ["-c import vllm", "-m quality.device.reuse --shape 8b --contexts 16384"]
+    asked.unlink()
+    subprocess.run([*script, "reuse-16k"], env=env, capture_output=True)
+    assert len(asked.read_text().splitlines()) == 2
 
 
 def test_a_step_that_fails_lets_the_next_ones_run_and_fails_the_whole(tmp_path):

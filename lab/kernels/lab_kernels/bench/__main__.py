@@ -16,14 +16,14 @@ from lab_kernels.bench.attention_cases import decode_cases, prefill_cases
 from lab_kernels.bench.case import Case, Shape
 from lab_kernels.bench.choose_cases import choose_cases
 from lab_kernels.bench.measure import Row, Timer, first_line, measure_ceilings, measure_one, time_on_gpu
-from lab_kernels.bench.other_cases import copy_cases, page_cases, rope_cases, score_cases, select_cases
+from lab_kernels.bench.other_cases import copy_cases, fill_cases, page_cases, rope_cases, score_cases, select_cases
 from lab_kernels.bench.report import HEADING, render
 from lab_kernels.bench.streaming_cases import deviation_cases, summary_cases, uncertainty_cases
 from reprise_kernels.launch.launch_configs import TABLE, read_table
 
 ALL_CASES = (
     prefill_cases, decode_cases, rope_cases, score_cases, select_cases, deviation_cases, summary_cases, page_cases,
-    choose_cases,    uncertainty_cases, copy_cases,
+    choose_cases,    uncertainty_cases, copy_cases, fill_cases,
 )  # fmt: skip
 HERE = Path(__file__).resolve().parents[2] / "tests"
 TESTS = (Path(__file__).resolve().parents[4] / "kernels" / "tests", HERE)

@@ -10,14 +10,16 @@ from lab_kernels.bench.case import Case, Run, Shape
 from lab_kernels.hierarchical_select import Hierarchy, hierarchical_select, naive_hierarchical_select
 from lab_kernels.select_tokens import naive_select_tokens, select_tokens
 from reprise_kernels.kv_copy import rows_to_device, rows_to_host
+from reprise_kernels.kv_fill import RowsOfLayers, kv_fill, naive_kv_fill
 from reprise_kernels.question_scores import question_scores
 from reprise_kernels.rope_shift import naive_rope_shift, rope_shift
-from reprise_kernels.rotary import llama3_rotary
+from reprise_kernels.rotary import Turns, llama3_rotary
 from reprise_kernels.sparse_prefill_attention import sparse_prefill_attention
 
 CHUNK = 512
 RATIO = 0.15
 HOST_ROWS = 16 * 64
+FILLED_LAYERS = 4
 
 
 def rope_cases(shape: Shape) -> Iterator[Case]:
@@ -169,3 +171,37 @@ def copy_cases(shape: Shape) -> Iterator[Case]:
             f"kv_copy {name}", copy, check, 0.0, amount, bound,
             {"one pinned copy of the same bytes": lambda rival=rival: rival},
         )  # fmt: skip
+
+
+def fill_cases(shape: Shape) -> Iterator[Case]:
+    """Fills rows of a few layers from others of the same pages, with keys 100 positions on."""
+    count, device = shape.context, torch.device(shape.device)
+    pages = [shape.randn(2 * count, shape.kv_heads, 2 * shape.head_dim) for _ in range(FILLED_LAYERS)]
+    layers = [one.split(shape.head_dim, -1) for one in pages]
+    rows = RowsOfLayers.of(layers, device)
+    places = torch.randperm(2 * count)
+    source, target = (shape.indices(one) for one in places.split(count))
+    distances = shape.indices(torch.full((count,), 100))
+    turns = llama3_rotary(shape.head_dim).turns(torch.arange(101, device=device))
+
+    def run() -> None:
+        kv_fill(rows, source, rows, target, distances, turns, interleaved=False)
+
+    def check() -> None:
+        some = slice(0, 64)
+        given = [one[some].contiguous() for one in (source, target, distances)]
+        cpu = [tuple(half.cpu() for half in one) for one in layers]
+        angles = Turns(turns.cos.cpu(), turns.sin.cpu())
+        one, other, far = (each.cpu() for each in given)
+        expected = naive_kv_fill(cpu, one, cpu, other, far, angles, interleaved=False)
+        kv_fill(rows, given[0], rows, given[1], given[2], turns, interleaved=False)
+        for (keys, values), (wanted_keys, wanted_values) in zip(layers, expected, strict=True):
+            assert_close("keys", keys[given[1].long()], wanted_keys[other.long()])
+            assert_close("values", values[given[1].long()], wanted_values[other.long()])
+
+    amount = 2.0 * FILLED_LAYERS * count * shape.kv_heads * 2 * shape.head_dim * pages[0].element_size()
+    half = [one[:count] for one in pages]
+    yield Case(
+        "kv_fill in pages", run, check, 3.0 * FILLED_LAYERS * count * shape.kv_heads * shape.head_dim, amount, "memory",
+        {"clone": lambda: lambda: [one.clone() for one in half]},
+    )  # fmt: skip

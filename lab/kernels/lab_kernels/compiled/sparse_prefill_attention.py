@@ -21,6 +21,8 @@ def compile_specs() -> list[CompileSpec]:
         *(_attention("slot table", slot_prefill_kernel, torch.bfloat16, head_dim=size) for size in (64, 256)),
         _attention("queries turned", turned_prefill_kernel, torch.bfloat16, False, 64),
         _attention("slot table", slot_prefill_kernel, torch.float32),
+        _attention("and own keys", slot_prefill_kernel, torch.bfloat16, own=True),
+        _attention("and own keys", slot_prefill_kernel, torch.float32, own=True),
         _attention("queries turned", turned_prefill_kernel, torch.bfloat16, interleaved=False),
         _attention("queries turned, interleaved", turned_prefill_kernel, torch.bfloat16, interleaved=True),
         _attention("queries turned", turned_prefill_kernel, torch.float32, interleaved=False),
@@ -36,22 +38,29 @@ def tuned_specs() -> list[CompileSpec]:
 
 
 def _attention(
-    variant: str, kernel: Any, dtype: torch.dtype, interleaved: bool | None = None, head_dim: int = 128
-) -> CompileSpec:
+    variant: str, kernel: Any, dtype: torch.dtype, interleaved: bool | None = None, head_dim: int = 128,
+    own: bool = False,
+) -> CompileSpec:  # fmt: skip
     name = TRITON_NAMES[str(dtype).removeprefix("torch.")]
     variants: dict[Any, Variant] = {slot_prefill_kernel: "slots", turned_prefill_kernel: "turned"}
     tile = choose_tile(dtype, head_dim, GROUP, variants.get(kernel, "shared"))
     sizes = {
         "PAGE": 16, "GROUP": GROUP, "HEAD_DIM": head_dim, "BLOCK_D": tile.dim, "BLOCK_B": 64, "BLOCK_M": tile.rows,
         "BLOCK_Q": tile.tokens(GROUP), "BLOCK_N": tile.keys, "PRECISION": tile.precision,
-        "ROTARY_DIM": head_dim, "INTERLEAVED": interleaved, "TILE": 64,
+        "ROTARY_DIM": head_dim, "INTERLEAVED": interleaved, "TILE": 64, "OWN": own,
     }  # fmt: skip
-    floats = dict.fromkeys(("Q", "K", "V", "Out"), f"*{name}") | dict.fromkeys(("Cos", "Sin", "Lse"), "*fp32")
+    floats = dict.fromkeys(("Q", "K", "V", "OwnK", "OwnV", "Out"), f"*{name}") | dict.fromkeys(
+        ("Cos", "Sin", "Lse"), "*fp32"
+    )
     known = floats | {"scale": "fp32", "requests": "i32", "places": "i32"}
     arguments = [one for one in kernel.arg_names if one not in sizes]
     types = {one: known.get(one, "i32" if one.startswith("stride") else "*i32") for one in arguments}
     # the rows of the tables have arbitrary lengths
-    even = tuple(one for one in arguments if one.startswith(("stride_q", "stride_slot", "stride_head", "stride_out")))
+    even = tuple(
+        one
+        for one in arguments
+        if one.startswith(("stride_q", "stride_slot", "stride_head", "stride_own", "stride_out"))
+    )
     constants = {one: size for one, size in sizes.items() if one in kernel.arg_names}
     return CompileSpec(
         f"sparse_prefill_attention ({variant} {name}, {head_dim})",

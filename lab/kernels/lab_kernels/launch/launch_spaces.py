@@ -67,4 +67,5 @@ SPACES: Mapping[str, tuple[Config, ...]] = {
     "kv_copy": _space(
         "words warps programs", (1024, 4, 16), (1024, 4, 8), (1024, 4, 32), (2048, 8, 16), (512, 4, 32), (2048, 8, 32)
     ),
+    "kv_fill": _space("rows warps", (16, 4), (8, 2), (8, 4), (32, 4), (32, 8)),
 }  # fmt: skip

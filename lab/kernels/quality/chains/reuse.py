@@ -138,7 +138,7 @@ class Case:
         self.size = self.exact.values[:, :, 1:context].flatten(3).norm(dim=-1)
         self._offset = (torch.arange(layout.context) % layout.tokens).float()
         # the first chunk's rows are exact, so no method spends budget on them
-        self._candidates = torch.arange(layout.context) >= layout.tokens
+        self._candidates = torch.arange(layout.tokens, layout.context)
         self._first_seed = first_seed
 
     @cached_property
@@ -167,7 +167,8 @@ class Case:
     def repaired(self, scores: torch.Tensor, ratio: float) -> torch.Tensor:
         """Returns the answers [batch] after recomputing the `ratio` of context tokens with the highest scores."""
         budget = round(ratio * scores.shape[1])
-        chosen = torch.stack([choose(score, self._candidates, budget) for score in scores])
+        chosen = torch.zeros_like(scores, dtype=torch.bool)
+        chosen.scatter_(1, torch.stack([choose(score, self._candidates, budget) for score in scores]), True)
         return repair_and_ask(self.model, self.held.cache, self.prompts, chosen)
 
 

@@ -19,17 +19,20 @@ _SYSTEM, _QUESTION = 64, 48
 def main() -> None:
     """Measures prompts of each length. Prints medians with their range, in milliseconds and as a part of cold."""
     options = _read_options()
-    longest = max(options.contexts) + 64
-    reuse = {"host_bytes": options.host_gib << 30, "rows_per_step": 1 << 20, "contexts": 1}
+    plugin = (
+        {} if options.stock else {"kv_transfer_config": connector({"reuse": {"host_bytes": options.host_gib << 30}})}
+    )
+    # everything else as vLLM and the plugin have it by default
     llm = make_engine(
-        options.shape, longest, enforce_eager=options.eager, max_num_batched_tokens=longest, max_num_seqs=8,
-        kv_transfer_config=connector({"reuse": reuse}), **options.engine,
-    )  # fmt: skip
+        options.shape, max(options.contexts) + 64, enforce_eager=options.eager, **plugin, **options.engine
+    )
     vocabulary = SHAPES[options.shape]["vocabulary"]
-    side = llm.llm_engine.engine_core.engine_core.scheduler.connector._on_scheduler.state
     _first_token(llm, list(range(5, 40)), "nobody", "off")
-    if not side.is_ready:
-        raise SystemExit(f"this engine does not reuse: {side.refusal}")
+    side = None
+    if not options.stock:
+        side = llm.llm_engine.engine_core.engine_core.scheduler.connector._on_scheduler.state
+        if not side.is_ready:
+            raise SystemExit(f"this engine does not reuse: {side.refusal}")
     for context in options.contexts:
         parts: dict[str, list[float]] = defaultdict(list)
         for at in range(options.prompts):
@@ -46,14 +49,15 @@ def main() -> None:
             # compiles what this length needs, outside the figures
             if at == 0:
                 _first_token(llm, prompt(), f"warm {context}", "off")
-                _first_token(llm, prompt(), seen, 0.15)
+                for ratio in () if side is None else options.ratios:
+                    _first_token(llm, prompt(), seen, ratio)
             parts["cold"].append(_first_token(llm, prompt(), unseen, "off"))
             parts["exact hit"].append(_first_token(llm, prompt(), unseen, "off"))
-            for ratio in options.ratios:
+            for ratio in () if side is None else options.ratios:
                 before = side.counts.copy()
                 parts[f"reuse {ratio:g}"].append(_first_token(llm, prompt(), seen, ratio))
                 told = {kind: count for (what, kind), count in (side.counts - before).items() if what == "tokens"}
-            if at == 0:
+            if at == 0 and side is not None:
                 print(f"context {context}: tokens of the last prompt {told}", flush=True)
         cold = statistics.median(parts["cold"])
         for name, values in parts.items():
@@ -74,9 +78,10 @@ def _read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="quality.device.reuse", description=main.__doc__)
     parser.add_argument("--shape", choices=SHAPES, default="8b")
     parser.add_argument("--contexts", nargs="+", type=int, default=[4096, 16384, 32768], help="tokens of a prompt")
-    parser.add_argument("--prompts", type=int, default=4)
+    parser.add_argument("--prompts", type=int, default=10)
     parser.add_argument("--ratios", nargs="+", type=float, default=[0.0, 0.15, 0.3])
     parser.add_argument("--host-gib", type=int, default=40, help="for stored rows")
+    parser.add_argument("--stock", action="store_true", help="without the plugin: cold and exact hits alone")
     parser.add_argument("--eager", action="store_true", help="neither compile nor capture graphs")
     parser.add_argument("--engine", type=json.loads, default={}, help="more of vLLM's options, as a JSON object")
     return parser.parse_args()

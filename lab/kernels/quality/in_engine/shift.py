@@ -29,7 +29,7 @@ class ShiftTable:
     def __init__(self, worker: Any, system_tokens: int) -> None:
         self._worker = worker
         self._system = system_tokens
-        self._rotation = worker.stored._rotation
+        self._rotation = worker.stored.rotation
         shape = (worker.pages.layers, len(_BUCKETS) + 1, *worker.pages.rows_of(0, torch.tensor([1]), 0, 1)[0].shape[1:])
         self._keys, self._values, self._count = torch.zeros(shape), torch.zeros(shape), torch.zeros(shape[1])
         self._seen: list[tuple[torch.Tensor, torch.Tensor, torch.Tensor, list]] = []

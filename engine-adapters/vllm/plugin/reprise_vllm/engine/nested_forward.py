@@ -1,7 +1,7 @@
-"""Runs the engine's own model outside its steps: on chosen rows of a prompt, and on the question."""
+"""Runs the engine's own model outside its steps: on chosen rows of prompts, and on questions."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from vllm.distributed.kv_transfer import get_kv_transfer_group
@@ -9,26 +9,35 @@ from vllm.forward_context import set_forward_context
 from vllm.v1.attention.backend import CommonAttentionMetadata
 
 from reprise_reuse.runs import Runs, to_passes
-from reprise_vllm.engine.cache_slots import slots_of
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
     from vllm.v1.kv_cache_interface import AttentionSpec
 
-Attend = Callable[[int, torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
-"""layer, queries [n, query heads, size], keys and values [n, heads, size] -> output like the queries"""
+Attend = Callable[[int, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], None]
+"""layer, queries [n, query heads x size], keys and values [n, heads x size], or all with the last dimension split, and
+where the output goes, which is like the queries"""
 
 
 class _LastLayerReached(Exception):  # noqa: N818, since nothing is wrong
     """All keys and values are written; what the last layer would still compute is not needed."""
 
 
+class Requests(NamedTuple):
+    """Which requests rows belong to."""
+
+    blocks: Sequence[torch.Tensor]
+    """int64 [m] each: a request's"""
+    counts: Sequence[int]
+    """how many of the rows are each request's, in order"""
+
+
 class NestedForward:
     """
-    Runs the engine's model on tokens of a request at their true positions.
+    Runs the engine's model on tokens of requests at their true positions.
 
-    The engine's own attention computes the rows: it sees each run of neighbouring rows as a request over the same
-    pages. So quantised weights, experts and tensor-parallel layers need no code here.
+    Weights, experts and tensor-parallel layers are the engine's, and so is the operation that writes keys and values to
+    pages. Attention is given, or else the engine's own, to which each run of neighbouring rows looks like a request.
     """
 
     def __init__(self, config: "VllmConfig", model: Any, spec: "AttentionSpec", layers: dict[str, Any]) -> None:
@@ -41,76 +50,83 @@ class NestedForward:
         builder = first.get_attn_backend().get_builder_cls()
         # a separate builder: the engine's builders keep buffers that a running step may still read
         self._builder = builder(spec, self._names, config, self._device)
-        # builders size their buffers for no more requests, and compiled code is made for no more rows
+        # builders size their buffers for no more requests
         self._most_runs = config.scheduler_config.max_num_seqs
-        self._most_rows = config.scheduler_config.max_num_batched_tokens
-        self._block_size = spec.block_size
+        self.most_rows = config.scheduler_config.max_num_batched_tokens
+        """compiled code is made for no more rows in a pass"""
         self._updates_in_forward = first.get_attn_backend().forward_includes_kv_cache_update
         self._attend: Attend | None = None
+        self._slots: torch.Tensor | None = None
         self._is_under_way = False
         for index, layer in enumerate(layers.values()):
             self._intercept(layer, index)
-
-    def compute(self, tokens: torch.Tensor, rows: torch.Tensor, blocks: torch.Tensor) -> None:
-        """Computes rows and writes their keys and values to the pages, in as many passes as the engine's limits demand.
-
-        tokens  int32 [n]: the request's
-        rows    int64 [m], ascending
-        blocks  int64 [b]: the request's; earlier rows must already hold what `rows` attend to
-        """
-        for runs in to_passes(rows, self._most_rows, self._most_runs):
-            self._compute(tokens, runs, blocks)
 
     def ask(self, tokens: torch.Tensor, positions: torch.Tensor, attend: Attend) -> None:
         """Runs tokens (int32 [n]) at `positions` (int64 [n]) with `attend` instead of attention. Writes no pages."""
         self._attend = attend
         try:
-            self._run(tokens, positions, dict.fromkeys(self._names), {}, at=torch.arange(len(tokens)))
+            self._run(tokens, positions, {}, {})
         finally:
             self._attend = None
 
-    def _compute(self, tokens: torch.Tensor, runs: Runs, blocks: torch.Tensor) -> None:
-        rows, device = runs.rows, self._device
-        starts = runs.starts.to(device)
-        ends = runs.ends.to(device)
-        count = len(ends)
+    def write(self, tokens: torch.Tensor, positions: torch.Tensor, slots: torch.Tensor, attend: Attend) -> None:
+        """Like `ask`, and writes keys and values to slots of the engine's cache (int64 [n])."""
+        self._slots = slots
+        try:
+            self.ask(tokens, positions, attend)
+        finally:
+            self._slots = None
+
+    def compute(self, tokens: torch.Tensor, rows: torch.Tensor, slots: torch.Tensor, requests: Requests) -> None:
+        """Like `write` at positions `rows`, by the engine's own attention, in as many passes as its limits demand.
+
+        rows  int64 [n]: of one request after the other, ascending; earlier rows of their requests must already hold
+              what they attend to
+        """
+        for runs in to_passes(rows, requests.counts, self._most_runs):
+            self._compute(tokens, slots, requests, runs)
+
+    def _compute(self, tokens: torch.Tensor, slots: torch.Tensor, requests: Requests, runs: Runs) -> None:
+        part, device, count = slice(runs.begin, runs.begin + len(runs.rows)), self._device, len(runs.requests)
         lengths = runs.starts[1:] - runs.starts[:-1]
-        slots = slots_of(blocks, rows, self._block_size)
+        most = max(map(len, requests.blocks))
+        tables = torch.zeros(len(requests.blocks), most, dtype=torch.int32, device=device)
+        for table, blocks in zip(tables, requests.blocks, strict=True):
+            table[: len(blocks)] = blocks
         common = CommonAttentionMetadata(
-            query_start_loc=starts,
-            query_start_loc_cpu=starts.cpu(),
-            seq_lens=ends,
+            query_start_loc=runs.starts.to(device),
+            query_start_loc_cpu=runs.starts.cpu(),
+            seq_lens=runs.ends.to(device),
             num_reqs=count,
-            num_actual_tokens=len(rows),
+            num_actual_tokens=len(runs.rows),
             max_query_len=int(lengths.max()),
-            max_seq_len=int(ends.max()),
-            block_table_tensor=blocks.int()[None].expand(count, -1).contiguous(),
-            slot_mapping=slots,
+            max_seq_len=int(runs.ends.max()),
+            block_table_tensor=tables[runs.requests],
+            slot_mapping=slots[part],
             causal=True,
-            positions=rows,
-            seq_lens_cpu_upper_bound=ends.cpu(),
+            positions=runs.rows,
+            seq_lens_cpu_upper_bound=runs.ends.cpu(),
             is_prefilling=torch.ones(count, dtype=torch.bool),
         )
         metadata = self._builder.build(0, common)
-        self._run(tokens, rows, dict.fromkeys(self._names, metadata), dict.fromkeys(self._names, slots))
+        every = dict.fromkeys(self._names, metadata), dict.fromkeys(self._names, slots[part])
+        self._run(tokens[part], runs.rows, *every)
 
     def _run(
-        self,
-        tokens: torch.Tensor,
-        positions: torch.Tensor,
-        metadata: dict[str, Any],
-        slots: dict[str, torch.Tensor],
-        at: torch.Tensor | None = None,
+        self, tokens: torch.Tensor, positions: torch.Tensor, metadata: dict[str, Any], slots: dict[str, torch.Tensor]
     ) -> None:
         group = get_kv_transfer_group()
         # connectors hook into every layer while they have metadata, but this pass must not reach them
         bound, group._connector_metadata = group._connector_metadata, None
         self._is_under_way = True
+        if self._slots is not None and not self._updates_in_forward:
+            slots = dict.fromkeys(self._names, self._slots)
+        metadata = metadata or dict.fromkeys(self._names)
         try:
             with set_forward_context(metadata, self._config, num_tokens=len(positions), slot_mapping=slots):
                 self._model(
                     # int32 like the engine's: compiled code has dropped its dtype guards
-                    input_ids=tokens[positions if at is None else at].int(),
+                    input_ids=tokens.int(),
                     positions=positions.long(),
                     intermediate_tensors=None,
                     inputs_embeds=None,
@@ -129,9 +145,13 @@ class NestedForward:
             layer: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, cache: Any, metadata: Any,
             output: torch.Tensor, *rest: Any, **named: Any,
         ) -> torch.Tensor:  # fmt: skip
-            ends_here = is_last and self._is_under_way
+            ends_here, slots = is_last and self._is_under_way, self._slots
             if self._attend is not None:
-                output.copy_(self._attend(index, query, key, value).reshape(output.shape))
+                if slots is not None and self._updates_in_forward:
+                    layer.impl.do_kv_cache_update(layer, key, value, cache, slots)
+                # of rows whose keys and values are written, nobody reads what the last layer would give
+                if slots is None or not ends_here:
+                    self._attend(index, query, key, value, output)
             elif self._updates_in_forward or not ends_here:
                 output = engines(layer, query, key, value, cache, metadata, output, *rest, **named)
             if ends_here:

@@ -3,6 +3,7 @@
 from functools import cache
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 
 _DIGIT = 128
@@ -57,6 +58,11 @@ class PageLayout:
         """Returns the keys [n, block size, heads, head size] of whole blocks (int64 [n]), in the cache's own order."""
         return self._keys.of_blocks(cache.movedim(self._block_dim, 0), blocks)
 
+    def keys_of_slots(self, cache: torch.Tensor, slots: torch.Tensor) -> torch.Tensor:
+        """Returns keys [n, heads, head size] of any slots of the cache (int64 [n])."""
+        at = slots // self.block_size, slots % self.block_size
+        return self._keys.of_slots(cache.movedim(self._block_dim, 0), *at)
+
     def read_slots(self, cache: torch.Tensor, slots: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Returns keys and values [n, heads, head size] of any slots of the cache (int64 [n])."""
         by_block = cache.movedim(self._block_dim, 0)
@@ -66,6 +72,10 @@ class PageLayout:
     def in_place(self, cache: torch.Tensor) -> "InPlace":
         """Returns all rows of a cache where they are. Raises ValueError if they are not evenly spaced."""
         return self._keys.beside(self._values, cache.movedim(self._block_dim, 0), self.block_size)
+
+    def places(self, slots: np.ndarray, span: int) -> np.ndarray:
+        """Returns where slots of the cache (int64 [n]) are among the rows of `InPlace`, given its span; int64 [n]."""
+        return slots // self.block_size * span + slots % self.block_size
 
     def _written(self, layer: Any, cache: torch.Tensor, keys: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
         shape = list(cache.shape)
@@ -84,10 +94,6 @@ class InPlace(NamedTuple):
     values: torch.Tensor
     span: int
     """rows from the start of one block to the start of the next"""
-
-    def slots_of(self, blocks: torch.Tensor, rows: torch.Tensor, block_size: int) -> torch.Tensor:
-        """Returns where a request's rows (int64 [n]) are among these, given its blocks (int64 [m]); int32 [n]."""
-        return (blocks[rows // block_size] * self.span + rows % block_size).int()
 
 
 class _Half:

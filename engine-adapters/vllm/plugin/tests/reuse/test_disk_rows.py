@@ -79,7 +79,7 @@ def fetch(rows: DiskRows, *names: int, dropped: int | None = None) -> WorkerRepo
 
 
 def is_there(store: HostStore, name: int) -> bool:
-    return store.holds(slots_of(name), name, slots_of(name).int())
+    return store.holds(slots_of(name).numpy(), name, slots_of(name).int().numpy())
 
 
 def test_what_is_fetched_comes_back_to_its_slots(rows, store):

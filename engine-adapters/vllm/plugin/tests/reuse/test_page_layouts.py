@@ -85,6 +85,7 @@ def test_rows_come_back_from_where_they_were_written(name, slots, seed):
     pages = PageLayout(layer_of(layout), cache, BLOCKS, SIZE)
     keys, values = torch.randn(2, len(slots), HEADS, DIM, generator=torch.Generator().manual_seed(seed))
     layout.write(cache, torch.tensor(slots), keys, values)
+    assert torch.equal(pages.keys_of_slots(cache, torch.tensor(slots)), keys)
     read = pages.read_slots(cache, torch.tensor(slots))
     assert torch.equal(read[0], keys) and torch.equal(read[1], values)
 
@@ -128,10 +129,10 @@ def test_kernels_find_rows_where_they_are_if_these_are_evenly_spaced(name, block
             pages.in_place(cache)
         return
     found = pages.in_place(cache)
-    at = found.slots_of(at, rows, SIZE)
-    assert found.keys.stride() == found.values.stride() and at.dtype == torch.int32
-    assert torch.equal(found.keys[0, at.long()], keys[rows])
-    assert torch.equal(found.values[0, at.long()], values[rows])
+    at = torch.from_numpy(pages.places(slots[rows].numpy(), found.span))
+    assert found.keys.stride() == found.values.stride()
+    assert torch.equal(found.keys[0, at], keys[rows])
+    assert torch.equal(found.values[0, at], values[rows])
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])

@@ -4,6 +4,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from engine import Engine, tokens
@@ -11,9 +12,10 @@ from engine_config import REPRISE, make_config
 from listening import listening
 
 import reprise_vllm
+from reprise_reuse.methods import METHODS, Method
 from reprise_vllm.engine.supported import NotSupportedError, check_config
-from reprise_vllm.reuse.messages import WorkerReport
-from reprise_vllm.reuse.worker.row_choice import Filled, agree
+from reprise_vllm.reuse.messages import Load, Piece, WorkerReport
+from reprise_vllm.reuse.worker.row_choice import OpenLoad, choose_rows
 
 REUSING = {**REPRISE, "kv_connector_extra_config": {"reuse": {"host_bytes": 8 << 20}}}
 OTHER = {"kv_connector": "DecodeBenchConnector", "kv_role": "kv_both"}
@@ -120,23 +122,19 @@ def test_requests_of_an_engine_that_cannot_reuse_are_counted_as_such(folder: Pat
     engine.close()
 
 
-def test_ranks_agree_on_what_is_missing_and_on_the_spread() -> None:
-    def filled(missing: list[int], spread: list[float]) -> Filled:
-        made = Filled.nothing(0, 4, torch.device("cpu"))
-        made.missing[:] = False
-        made.free[:] = True
-        made.missing[missing] = True
-        made.free[missing] = False
-        made.spread[:] = torch.tensor(spread)
-        return made
+def test_ranks_choose_the_same_rows_by_the_spread_of_all_heads(monkeypatch: pytest.MonkeyPatch) -> None:
+    def opened(spread: list[float]) -> OpenLoad:
+        piece = Piece(0, 4, None, 1, pages=np.arange(4))
+        load = Load("r", np.arange(6, dtype=np.int32), [0], 0, 5, [piece], [5], 1, "spread", is_asynchronous=False)
+        return OpenLoad(load, np.arange(5), torch.device("cpu"), np.array([*spread, 0], np.float32))
 
-    ranks = [filled([0], [0, 3, 0, 1]), filled([2], [0, 4, 2, 0])]
-    own = [torch.stack((one.missing.float(), one.spread.square())) for one in ranks]
-    pages = SimpleNamespace(ranks=2, sum_over_ranks=lambda _: sum(own))
+    ranks = [opened([0, 3, 4, 0]), opened([0, 4, 2, 4])]
+    total = sum(torch.from_numpy(one.spread).square() for one in ranks)
+    pages = SimpleNamespace(ranks=2, sum_over_ranks=lambda _: total)
+    monkeypatch.setitem(METHODS, "spread", Method(lambda evidence: evidence.spread, reads_question=False))
     for one in ranks:
-        agreed = agree(pages, one)
-        assert agreed.missing.tolist() == [True, False, True, False]
-        assert agreed.free.tolist() == [False, True, False, True]
-        assert agreed.spread.tolist() == [0, 5, 2, 1]
-    alone = SimpleNamespace(ranks=1)
-    assert agree(alone, ranks[0]) is ranks[0]
+        choose_rows(pages, [one])
+        # of all heads, row 1 varies most; no segment holds row 4
+        assert one.rows.tolist() == [1, 4]
+    choose_rows(SimpleNamespace(ranks=1), [alone := opened([0, 3, 4, 0])])
+    assert alone.rows.tolist() == [2, 4]

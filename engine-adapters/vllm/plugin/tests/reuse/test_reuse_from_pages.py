@@ -80,15 +80,18 @@ def test_a_reset_of_the_prefix_cache_forgets_what_lies_in_the_pages(engine):
     assert engine.tokens_by_kind() == {"cold": len(OTHER)}
 
 
-def test_pages_that_hold_something_else_are_not_used(engine):
+@pytest.mark.parametrize("rows_per_step", [4096, 96], ids=["in one step", "in slices"])
+def test_pages_that_hold_something_else_are_not_used(engine, monkeypatch, rows_per_step):
+    monkeypatch.setattr(engine.reuse, "_limits", engine.reuse._limits._replace(rows_per_step=rows_per_step))
     engine.ask([FIRST])
     expected = full_attention(engine, OTHER)
     engine.worker.stored._stored_keys += 1
     engine.tokens_by_kind()
-    answer = engine.ask([OTHER], {"reuse": 0})[0]
+    answer = engine.ask([OTHER], {"reuse": 0.4})[0]
     assert said(answer) == said(expected) and difference(answer, expected) < 1e-3
     engine.ask([[1, 2, 3]])
-    assert engine.counts()["segments", "lost"] > 0
+    counts = engine.counts()
+    assert counts["tokens", "reused"] == 0 and counts["segments", "lost"] > 0
 
 
 def test_a_mean_over_contexts_lies_in_host_memory(engine):

@@ -1,12 +1,12 @@
 """Reuse in a real engine: the same answers if everything is recomputed, and never a wrong row."""
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from listening import listening
 from receiver import Receiver
 from reuse_model import BLOCK, ReusingEngine, make_model
@@ -175,6 +175,31 @@ def test_requests_that_run_together_are_not_mixed_up(engine):
     assert [said(answer) for answer in engine.ask(asked, {"reuse": 0.2})] == alone
 
 
+def test_all_loads_of_a_step_ask_in_one_forward_and_compute_in_another(engine, monkeypatch):
+    monkeypatch.setattr(engine.reuse, "_limits", engine.reuse._limits._replace(rows_per_step=4096))
+    engine.ask([FIRST])
+    worker, steps = engine.worker, []
+    begin = worker.begin_step
+
+    def begin_step(step: Any) -> None:
+        steps.append(Counter(loads=len(step.loads)))
+        begin(step)
+
+    monkeypatch.setattr(worker, "begin_step", begin_step)
+    for name in ("ask", "compute"):
+        run = getattr(worker.forward, name)
+
+        def counted(*given: Any, name: str = name, run: Any = run) -> None:
+            steps[-1][name] += 1
+            run(*given)
+
+        monkeypatch.setattr(worker.forward, name, counted)
+    asked = [prompt(np.random.default_rng(i).permutation(6).tolist(), question=70 + i) for i in range(4)]
+    engine.ask(asked, {"reuse": 0.1}, tokens=1)
+    assert sum(step["loads"] for step in steps) == 4 and max(step["loads"] for step in steps) > 1
+    assert max(step["ask"] for step in steps) == max(step["compute"] for step in steps) == 1
+
+
 def test_preempted_requests_go_on_with_the_right_rows(engine, monkeypatch):
     engine.ask([FIRST])
     asked = [prompt(np.random.default_rng(i).permutation(6).tolist(), question=20 + i) for i in range(5)]
@@ -254,7 +279,7 @@ def test_what_must_be_computed_unexpectedly_stays_within_what_may_be_computed_be
     expected = full_attention(engine, OTHER)
     computed, compute = [], engine.worker.forward.compute
     monkeypatch.setattr(
-        engine.worker.forward, "compute", lambda t, rows, b: (computed.append(len(rows)), compute(t, rows, b))
+        engine.worker.forward, "compute", lambda t, rows, *more: (computed.append(len(rows)), compute(t, rows, *more))
     )
     lose_rows(engine, monkeypatch)
     answer = engine.ask([OTHER], {"reuse": 0})[0]
@@ -337,8 +362,7 @@ def test_a_segment_is_averaged_over_the_contexts_in_which_it_is_computed(engine,
         engine.ask([prompt(order)], {"reuse": "off"})
     averaged = max(engine.reuse._catalogue._segments.values(), key=lambda one: len(one.prefixes))
     assert len(averaged.prefixes) >= 3
-    spread = engine.worker.store.spread(torch.as_tensor(averaged.slots))
-    assert float(spread.max()) > 0
+    assert engine.worker.store.spread(averaged.slots).max() > 0
     engine.tokens_by_kind()
     answer = engine.ask([prompt([5, 1, 2], question=4)], {"reuse": 1.0})[0]
     assert said(answer) == said(full_attention(engine, prompt([5, 1, 2], question=4)))

@@ -56,6 +56,12 @@ class DiskRows:
         if not self._is_given_up and self._store.belong_to(slots, file.owner):
             self._tier.write(file, self._store.state(slots))
 
+    def tell(self, report: WorkerReport) -> None:
+        """Adds to a report what was written and what was not since the last one."""
+        report.written.update(self.take_written())
+        report.refused += self.take_refused()
+        report.unwritten += self.take_unwritten()
+
     def take_written(self) -> Counter[int]:
         """Returns the names of the segments written since the last call."""
         return self._tier.take_written()

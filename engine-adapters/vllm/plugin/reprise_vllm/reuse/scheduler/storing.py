@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reprise_reuse.segments import MIN_MATCH, MIN_STORED, Catalogue, Found, Segment, cut
+from reprise_reuse.segments import MIN_MATCH, MIN_STORED, Catalogue, Found, Grams, Segment, cut
 from reprise_reuse.segments.segment import prefix_digests
 from reprise_vllm.reuse.messages import Piece, Save
 from reprise_vllm.reuse.scheduler.page_tier import PageTier
@@ -50,7 +50,7 @@ class Storing:
         self._contexts = contexts
         self._rows_per_step = rows_per_step
         self._averaged = 0
-        self._line_ends = line_ends
+        self._line_ends = np.array(sorted(line_ends), dtype=np.int32)
         # owners of the segments that this step's forward computes
         self._under_way: set[int] = set()
         self.changed: list[Segment] = []
@@ -76,22 +76,25 @@ class Storing:
         self.changed.clear()
 
     def _new_pieces(self, prompt: Computed, found: Sequence[Found], pages: np.ndarray) -> Iterator[Piece]:
-        length, tokens = len(prompt.tokens), prompt.tokens.tolist()
+        length = len(prompt.tokens)
+        lines = (np.flatnonzero(np.isin(prompt.tokens, self._line_ends)) + 1).tolist()
         # the rows after the kept pages form a separate segment
-        borders = {*prompt.borders, len(pages)}
+        borders = sorted({*prompt.borders, len(pages)})
         cuts = [
             piece
             for begin, end in _gaps(found, length)
-            for piece in cut(tokens, begin, end, self._line_ends, borders)
+            for piece in cut(begin, end, lines, borders)
             # behind the kept pages, what is never found alone is not worth a copy in every layer before the answer
             if piece[1] - piece[0] >= (MIN_MATCH if 0 < len(pages) <= piece[0] else MIN_STORED)
         ]
         digests = prefix_digests(prompt.tokens, (start for start, _ in cuts))
+        grams = Grams(prompt.tokens)
         exact = length if prompt.exact_tokens is None else prompt.exact_tokens
         for start, end in cuts:
             segment = self._catalogue.add(
                 prompt.namespace, prompt.tokens[start:end], start, digests[start], is_exact=end <= exact,
                 user=prompt.user, pages=pages[start:end] if end <= len(pages) else None,
+                anchors=grams.anchors(start, end),
             )  # fmt: skip
             # a segment just added may have been evicted to make room for the next
             if segment is None or not segment.is_at_hand:

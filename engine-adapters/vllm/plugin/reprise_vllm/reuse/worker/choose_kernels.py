@@ -5,16 +5,20 @@ from logging import Logger
 from statistics import median
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 
-from reprise_reuse.kernel_rotation import KernelRotation
+from reprise_vllm.engine.cache_slots import cache_slots
+from reprise_vllm.reuse.messages import Load, Piece
 from reprise_vllm.reuse.worker.evidence import attend_in_place, attend_to_copies
+from reprise_vllm.reuse.worker.fill_kernel import FillKernel
+from reprise_vllm.reuse.worker.row_choice import OpenLoad
 
 if TYPE_CHECKING:
     from reprise_vllm.reuse.worker.reuse_worker import ReuseWorker
 
 KERNELS = "reprise-kernels"
-_QUESTION, _CONTEXT = 32, 16_384
+_QUESTION, _CONTEXT, _SHIFT = 32, 16_384, 7
 _RUNS = 9
 
 
@@ -29,36 +33,37 @@ def choose_kernels(worker: "ReuseWorker", blocks: int, block_size: int, logger: 
     try:
         questions = ways_to_ask(worker, blocks, block_size)
         worker.pages.reads_in_place = fastest("the question's attention", questions, milliseconds, logger) == KERNELS
-        rotations = ways_to_turn(worker)
-        if fastest("the rotation of keys", rotations, milliseconds, logger) == KERNELS:
-            worker.stored.rotation = _kernel_rotation(worker)
+        kernel, fills = ways_to_fill(worker, blocks, block_size)
+        if fastest("the filling of pages", fills, milliseconds, logger) == KERNELS:
+            worker.stored.kernel = kernel
     except Exception:
         logger.exception("reprise: which kernels are faster cannot be measured; none of reprise-kernels is used")
 
 
 def ways_to_ask(worker: "ReuseWorker", blocks: int, block_size: int) -> dict[str, Callable[[], torch.Tensor]]:
     """Returns what computes a question's attention to random rows of the first layer: output and scores, flat."""
-    layer, device, dtype = worker.layer, worker.device, worker.store.shape.dtype
+    layer, device = worker.layer, worker.device
     # block 0 is vLLM's null block
-    used = min(_CONTEXT // block_size, blocks - 1)
-    at, known = torch.arange(1, used + 1, device=device), torch.ones(used * block_size, dtype=torch.bool, device=device)
+    used = list(range(1, min(_CONTEXT // block_size, blocks - 1) + 1))
+    known = len(used) * block_size
     shape = (layer.num_kv_heads, layer.head_size)
-    random = torch.Generator(device).manual_seed(0)
-
-    def draw(count: int, heads: int) -> torch.Tensor:
-        return torch.randn(count, heads, shape[1], generator=random, device=device).to(dtype)
-
-    worker.stored.fill_pages(0, at, *(draw(len(known), shape[0]) for _ in "kv"))
+    draw = _drawing(worker)
+    worker.stored.fill_pages(0, torch.tensor(used, device=device), *(draw(known, shape[0]) for _ in "kv"))
     asked = draw(_QUESTION, layer.num_heads), *(draw(_QUESTION, shape[0]) for _ in "kv")
+    question = list(range(known, known + _QUESTION))
+    load = Load("choosing", np.empty(0), used, known, known, [], question, 0, "", is_asynchronous=False)
+    opened = [OpenLoad.of(load, block_size, device)]
 
     def way(attend_by: Callable) -> Callable[[], torch.Tensor]:
         # what all layers share is made once for a question
-        scores = torch.zeros(1, len(known), device=device)
-        attend = attend_by(worker.pages, at, known, _QUESTION, scores)
+        scores = torch.zeros(1, 1, known, device=device)
+        attend = attend_by(worker.pages, opened, scores)
+
+        output = torch.empty_like(asked[0])
 
         def run() -> torch.Tensor:
             scores.zero_()
-            output = attend(0, *asked)
+            attend(0, *asked, output)
             return torch.cat((output.float().flatten(), scores.flatten()))
 
         return run
@@ -66,16 +71,33 @@ def ways_to_ask(worker: "ReuseWorker", blocks: int, block_size: int) -> dict[str
     return {"torch": way(attend_to_copies), KERNELS: way(attend_in_place)}
 
 
-def ways_to_turn(worker: "ReuseWorker") -> dict[str, Callable[[], torch.Tensor]]:
-    """Returns what turns random keys of one layer."""
-    layer, device = worker.layer, worker.device
-    engines, ours = worker.stored.rotation, _kernel_rotation(worker)
-    random = torch.Generator(device).manual_seed(0)
-    keys = torch.randn(_CONTEXT, layer.num_kv_heads, layer.head_size, generator=random, device=device)
-    keys = keys.to(worker.store.shape.dtype)
-    distances = torch.arange(_CONTEXT, device=device) % engines.positions
-    tables = engines.tables(distances)
-    return {"the engine's operation": lambda: engines.turn(keys, tables), KERNELS: lambda: ours.turn(keys, tables)}
+def ways_to_fill(
+    worker: "ReuseWorker", blocks: int, block_size: int
+) -> tuple[FillKernel, dict[str, Callable[[], torch.Tensor]]]:
+    """Returns the kernel, and what fills pages from others, of which the first layer's hold random rows."""
+    count = min(_CONTEXT // block_size, (blocks - 1) // 2)
+    source, target = (list(range(1 + first, 1 + first + count)) for first in (0, count))
+    length, draw = count * block_size, _drawing(worker)
+    rows = (draw(length, worker.layer.num_kv_heads) for _ in "kv")
+    worker.stored.fill_pages(0, torch.tensor(source, device=worker.device), *rows)
+    pages = cache_slots(source, length, block_size)
+    piece = Piece(0, length, None, 0, pages=pages, position=_SHIFT)
+    load = Load("choosing", np.empty(0), target, 0, length, [piece], [], 0, "", is_asynchronous=False)
+    at = torch.tensor(target, device=worker.device)
+    kernel = worker.fill_kernel()
+
+    def way(chosen: FillKernel | None) -> Callable[[], torch.Tensor]:
+        def run() -> torch.Tensor:
+            worker.stored.kernel = chosen
+            try:
+                worker.stored.fill(load)
+            finally:
+                worker.stored.kernel = None
+            return torch.cat([one.flatten() for one in worker.pages.rows_of(0, at, 0, length)])
+
+        return run
+
+    return kernel, {"the engine's operations": way(None), KERNELS: way(kernel)}
 
 
 def fastest(
@@ -119,6 +141,11 @@ def milliseconds(run: Callable[[], object]) -> float:
     return median(taken)
 
 
-def _kernel_rotation(worker: "ReuseWorker") -> KernelRotation:
-    cos_sin, is_neox = worker.rotary
-    return KernelRotation(cos_sin, is_neox=is_neox)
+def _drawing(worker: "ReuseWorker") -> Callable[[int, int], torch.Tensor]:
+    random = torch.Generator(worker.device).manual_seed(0)
+
+    def draw(count: int, heads: int) -> torch.Tensor:
+        numbers = torch.randn(count, heads, worker.layer.head_size, generator=random, device=worker.device)
+        return numbers.to(worker.store.shape.dtype)
+
+    return draw

@@ -1,14 +1,21 @@
 """The evidence by which methods choose rows, read from the engine's model and pages."""
 
 from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 
 from reprise_reuse.question_attention import QuestionAttention
+from reprise_reuse.to_device import to_device
 from reprise_vllm.engine.nested_forward import Attend, NestedForward
 from reprise_vllm.engine.page_layout import InPlace, PageLayout
 from reprise_vllm.reuse.messages import Load
 from reprise_vllm.reuse.worker.multiply import multiply
+
+if TYPE_CHECKING:
+    from reprise_vllm.reuse.worker.row_choice import OpenLoad
 
 
 class PromptPages:
@@ -28,7 +35,7 @@ class PromptPages:
         self.ranks = ranks
         """tensor-parallel ranks"""
         self.reads_in_place = False
-        """whether the question's attention is computed by kernels that read the pages where they are"""
+        """whether the attention of questions and rows is computed by kernels that read the pages where they are"""
 
     @property
     def layers(self) -> int:
@@ -41,16 +48,20 @@ class PromptPages:
 
     def in_place(self, layer: int) -> InPlace:
         """Returns all rows of a layer's pages where they are, for kernels to read."""
-        return self._layout.in_place(self._caches[layer])
+        return self._every_in_place[layer]
 
-    def slots_in_place(self, blocks: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-        """Returns where a request's rows (int64 [n]) are in what `in_place` returns for any layer; int32 [n].
+    def places(self, slots: np.ndarray) -> np.ndarray:
+        """Returns where slots of the engine's cache (int64 [n]) are in what `in_place` returns for any layer; int64.
 
         Raises ValueError if the layers' pages are not laid out alike.
         """
+        return self._layout.places(slots, self._every_in_place[0].span)
+
+    @cached_property
+    def _every_in_place(self) -> list[InPlace]:
         if len({(cache.shape, cache.stride()) for cache in self._caches}) != 1:
             raise ValueError("the pages of the layers are not laid out alike")
-        return self.in_place(0).slots_of(blocks, rows, self._layout.block_size)
+        return [self._layout.in_place(cache) for cache in self._caches]
 
     def sum_over_ranks(self, scores: torch.Tensor) -> torch.Tensor:
         """Sums scores over tensor-parallel ranks: each sees only its own heads, but all must choose the same rows."""
@@ -61,99 +72,110 @@ class PromptPages:
         return tensor_model_parallel_all_reduce(scores)
 
 
-def attention_of_question(
-    prompt: PromptPages, tokens: torch.Tensor, blocks: torch.Tensor, load: Load, known: torch.Tensor
-) -> torch.Tensor:
-    """Returns the question's attention to each context token (ProphetKV, stage I); float32 [layers, end].
+def attention_of_questions(prompt: PromptPages, opened: "Sequence[OpenLoad]") -> list[torch.Tensor]:
+    """Returns each question's attention to its context tokens (ProphetKV, stage I); float32 [layers, end] each.
 
-    known  bool [end]: rows whose pages are filled; the others are masked
-
-    Raises on all ranks if a layer's attention failed on one: until then each takes part in what the model adds up.
+    Only rows whose pages are filled are seen. All questions are asked in one forward pass. Raises on a rank where a
+    layer's attention failed, but only after it has taken part in what the ranks add up, so that none waits.
     """
-    question = torch.tensor(load.question, dtype=torch.int64, device=tokens.device)
-    scores = torch.zeros(prompt.layers, load.end, device=tokens.device)
-    way = attend_in_place if prompt.reads_in_place else attend_to_copies
-    attend = way(prompt, blocks, known, len(question), scores)
+    if not opened:
+        return []
+    device = opened[0].device
+    known = [np.flatnonzero(one.known) for one in opened]
+    scores = torch.zeros(prompt.layers, len(opened), max(map(len, known)), device=device)
+    attend = (attend_in_place if prompt.reads_in_place else attend_to_copies)(prompt, opened, scores)
     faults: list[Exception] = []
 
-    def attend_or_note(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    def attend_or_note(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, output: torch.Tensor) -> None:
         try:
-            return torch.zeros_like(q) if faults else attend(layer, q, k, v)
+            if not faults:
+                attend(layer, q, k, v, output)
         except Exception as fault:
             faults.append(fault)
-            return torch.zeros_like(q)
 
-    prompt.forward.ask(tokens[question], _asked_at(load, prompt.positions, tokens.device), attend_or_note)
-    failed = torch.full((prompt.layers, 1), float(bool(faults)), device=scores.device)
-    scores = prompt.sum_over_ranks(torch.cat((scores, failed), 1))
+    tokens = np.concatenate([one.load.tokens[one.load.question] for one in opened])
+    positions = np.concatenate([_asked_at(one.load, prompt.positions) for one in opened])
+    prompt.forward.ask(to_device(tokens, device), to_device(positions, device), attend_or_note)
+    scores = prompt.sum_over_ranks(scores)
     if faults:
         raise faults[0]
-    if prompt.ranks > 1 and bool(scores[0, -1]):
-        raise RuntimeError("the question's attention failed on another rank")
-    return scores[:, :-1]
+    return [
+        _spread_out(scores[:, at, : len(rows)], rows, one)
+        for at, (one, rows) in enumerate(zip(opened, known, strict=True))
+    ]
 
 
-def attend_to_copies(
-    prompt: PromptPages, blocks: torch.Tensor, known: torch.Tensor, count: int, scores: torch.Tensor
-) -> Attend:
-    """Returns the attention of `count` tokens to the known rows, in torch; writes scores [layers, end]."""
-    end = len(known)
-    sees = torch.ones(count, count, dtype=torch.bool, device=known.device).tril()
-    if not bool(known.all()):
-        sees = torch.cat((known.expand(count, -1), sees), 1)
+def _spread_out(scores: torch.Tensor, known: np.ndarray, one: "OpenLoad") -> torch.Tensor:
+    if len(known) == one.load.end:
+        return scores
+    every = torch.zeros(len(scores), one.load.end, device=scores.device)
+    return every.index_copy_(1, to_device(known, scores.device), scores)
 
-    def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-        keys, values = prompt.rows_of(layer, blocks, 0, end)
+
+def attend_to_copies(prompt: PromptPages, opened: "Sequence[OpenLoad]", scores: torch.Tensor) -> Attend:
+    """Returns the attention of questions to known rows, in torch; adds mean weights to scores [layers, n, m]."""
+    counts = [len(one.load.question) for one in opened]
+    sees, at = [], []
+    for one, count in zip(opened, counts, strict=True):
+        own = torch.ones(count, count, dtype=torch.bool, device=scores.device).tril()
+        seen = to_device(one.known, scores.device).expand(count, -1)
+        sees.append(own if one.known.all() else torch.cat((seen, own), 1))
+        at.append(to_device(np.flatnonzero(one.known), scores.device))
+
+    def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, output: torch.Tensor) -> None:
+        parts = zip(*(one.split(counts) for one in (q, k, v, output)), strict=True)
+        for number, (*given, out) in enumerate(parts):
+            out.copy_(attend_one(layer, number, *given).view(out.shape))
+
+    def attend_one(layer: int, number: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        one, end, count = opened[number], opened[number].load.end, counts[number]
+        keys, values = prompt.rows_of(layer, one.blocks, 0, end)
         own_keys, own_values, queries = as_rows(k, keys), as_rows(v, values), q.view(count, keys.shape[1], -1)
-        outputs = []
+        outputs, total = [], torch.zeros(end, device=scores.device)
         # one head after the other: vLLM's accounting leaves no room for the weights of all
         for head in range(keys.shape[1]):
             weights, output = attend_over(
                 queries[:, head],
                 torch.cat((keys[:, head], own_keys[:, head])).T[None],
                 torch.cat((values[:, head], own_values[:, head]))[None],
-                scale=prompt.scale, sees=sees,
+                scale=prompt.scale, sees=sees[number],
             )  # fmt: skip
-            scores[layer] += weights[..., :end].sum((0, 1))
+            total += weights[..., :end].sum((0, 1))
             outputs.append(output)
-        return torch.cat(outputs, 1)
+        every = torch.cat(outputs, 1)
+        scores[layer, number, : len(at[number])] += total[at[number]] / (count * every.shape[1])
+        return every
 
     return attend
 
 
-def attend_in_place(
-    prompt: PromptPages, blocks: torch.Tensor, known: torch.Tensor, count: int, scores: torch.Tensor
-) -> Attend:
+def attend_in_place(prompt: PromptPages, opened: "Sequence[OpenLoad]", scores: torch.Tensor) -> Attend:
     """Returns the same as `attend_to_copies`, by kernels that read the pages where they are."""
-    rows = known.nonzero()[:, 0]
-    question = QuestionAttention(count, prompt.slots_in_place(blocks, rows), prompt.scale)
-    of_known = scores if len(rows) == len(known) else torch.zeros(len(scores), len(rows), device=scores.device)
+    counts = [len(one.load.question) for one in opened]
+    places = [prompt.places(one.slots[one.known]).astype(np.int32) for one in opened]
+    question = QuestionAttention(counts, places, prompt.scale, scores.device)
 
-    def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, output: torch.Tensor) -> None:
         keys, values, _ = prompt.in_place(layer)
-        q = q.view(count, -1, keys.shape[3])
-        output = question.attend(q, as_rows(k, keys[0]), as_rows(v, keys[0]), keys, values, of_known[layer])
-        if of_known is not scores:
-            scores[layer, rows] = of_known[layer]
-        return output
+        q, output = (one.view(len(q), -1, keys.shape[3]) for one in (q, output))
+        question.attend(q, as_rows(k, keys[0]), as_rows(v, keys[0]), keys, values, scores[layer], output)
 
     return attend
 
 
-def evidence_of_prefill(
-    prompt: PromptPages, tokens: torch.Tensor, blocks: torch.Tensor, load: Load
-) -> dict[str, torch.Tensor]:
+def evidence_of_prefill(prompt: PromptPages, one: "OpenLoad") -> dict[str, torch.Tensor]:
     """Returns the parts of `Evidence` that need a full prefill: deviation, context_attention, full_attention.
 
     Only reference methods use them.
     """
+    load, tokens = one.load, one.tokens
     names = ("deviation", "context_attention", "full_attention")
     found = {name: torch.zeros(prompt.layers, load.end, device=tokens.device) for name in names}
     question = torch.tensor(load.question, dtype=torch.int64, device=tokens.device)
     causal = torch.ones(len(tokens), len(tokens), dtype=torch.bool, device=tokens.device).tril()
 
-    def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-        _, stored = prompt.rows_of(layer, blocks, 0, load.end)
+    def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, out: torch.Tensor) -> None:
+        _, stored = prompt.rows_of(layer, one.blocks, 0, load.end)
         fresh = as_rows(v, stored)
         keys, values = as_rows(k, stored).permute(1, 2, 0), fresh.transpose(0, 1)
         weights, output = attend_over(q, keys, values, scale=prompt.scale, sees=causal)
@@ -161,21 +183,21 @@ def evidence_of_prefill(
         of_token = weights.view(len(weights), -1, len(tokens), len(tokens))
         found["context_attention"][layer] = of_token[..., : load.end].sum((0, 1, 2))
         found["full_attention"][layer] = of_token[:, :, question, : load.end].sum((0, 1, 2))
-        return output
+        out.copy_(output.view(out.shape))
 
     prompt.forward.ask(tokens, torch.arange(len(tokens), device=tokens.device), attend)
     return {name: prompt.sum_over_ranks(scores) for name, scores in found.items()}
 
 
-def _asked_at(load: Load, positions: int, device: torch.device) -> torch.Tensor:
+def _asked_at(load: Load, positions: int) -> np.ndarray:
     """Returns the question's positions: its own, or positions after the context if it starts before the context's end.
 
     positions  the model's limit; near it, the question is placed among the context's last tokens
     """
     if load.question[0] >= load.end:
-        return torch.tensor(load.question, dtype=torch.int64, device=device)
+        return np.array(load.question, dtype=np.int64)
     first = min(load.end, positions - len(load.question))
-    return torch.arange(first, first + len(load.question), device=device)
+    return np.arange(first, first + len(load.question))
 
 
 def attend_over(

@@ -92,9 +92,10 @@ def _alone(worker: "ReuseWorker", tokens: torch.Tensor, positions: torch.Tensor)
     rows: Rows = []
     shape = (-1, worker.layer.num_kv_heads, worker.layer.head_size)
 
-    def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, output: torch.Tensor) -> None:
         rows.append((k.reshape(shape).clone(), v.reshape(shape).clone()))
-        return rows[-1][1].repeat_interleave(worker.layer.num_heads // worker.layer.num_kv_heads, 1)
+        every = rows[-1][1].repeat_interleave(worker.layer.num_heads // worker.layer.num_kv_heads, 1)
+        output.copy_(every.view(output.shape))
 
     worker.forward.ask(tokens, positions, attend)
     return rows
@@ -114,12 +115,13 @@ def compare_with_engine(worker: "ReuseWorker", save: Save) -> None:
     sees = torch.ones(count, count, dtype=torch.bool, device=worker.device).tril()
     worst = 0.0
 
-    def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, output: torch.Tensor) -> None:
         nonlocal worst
         keys, values = worker.pages.rows_of(layer, blocks, 0, length)
         for ours, engines in ((as_rows(k, keys), keys[begin:]), (as_rows(v, values), values[begin:])):
             worst = max(worst, _difference(ours, engines))
-        return attend_over(q, keys.permute(1, 2, 0), values.transpose(0, 1), scale=worker.pages.scale, sees=sees)[1]
+        given = keys.permute(1, 2, 0), values.transpose(0, 1)
+        output.copy_(attend_over(q, *given, scale=worker.pages.scale, sees=sees)[1].view(output.shape))
 
     worker.forward.ask(torch.from_numpy(save.tokens[begin:]).to(worker.device), at, attend)
     if worst > _tolerance(worker):
@@ -127,13 +129,21 @@ def compare_with_engine(worker: "ReuseWorker", save: Save) -> None:
 
 
 def _compute(worker: "ReuseWorker", tokens: np.ndarray, blocks: list[int]) -> None:
-    rows = torch.arange(len(tokens), device=worker.device)
-    worker.forward.compute(torch.from_numpy(tokens).to(worker.device), rows, as_blocks(blocks, worker.device))
+    _load(worker, tokens, blocks, [], end=len(tokens), budget=0)
 
 
 def _fill(worker: "ReuseWorker", tokens: np.ndarray, blocks: list[int], piece: Piece, budget: int) -> None:
-    load = Load("self-test", tokens, blocks, 0, piece.end, [piece], [], budget, "epic", is_asynchronous=False)
-    worker.load_now(load)
+    _load(worker, tokens, blocks, [piece], end=piece.end, budget=budget)
+
+
+def _load(
+    worker: "ReuseWorker", tokens: np.ndarray, blocks: list[int], pieces: list[Piece], end: int, budget: int
+) -> None:
+    worker.load_now(Load("self-test", tokens, blocks, 0, end, pieces, [], budget, "epic", is_asynchronous=False))
+    if worker.take_failed_blocks():
+        raise NotSupportedError(
+            f"a load of the self-test failed: {', '.join(worker.report.faults) or 'rows were lost'}"
+        )
 
 
 def _error(worker: "ReuseWorker", here: list[int], there: list[int], begin: int, end: int, layers: int = 0) -> float:

@@ -3,28 +3,30 @@
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from logging import Logger
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
-from reprise_reuse.host_store import HostStore, Rows, RowShape
+from reprise_reuse.host_store import HostStore, RowShape
 from reprise_reuse.rotation import KeyRotation
-from reprise_reuse.runs import affordable
-from reprise_vllm.engine.cache_slots import as_blocks
 from reprise_vllm.engine.engine_rotation import EngineRotation
 from reprise_vllm.engine.model_parts import ModelParts
 from reprise_vllm.engine.nested_forward import NestedForward
 from reprise_vllm.engine.page_layout import PageLayout
 from reprise_vllm.reuse.disk.disk_rows import DiskRows
 from reprise_vllm.reuse.disk.disk_tier import DiskTier
-from reprise_vllm.reuse.messages import Load, Move, ReuseStep, Save, WorkerReport, meet
+from reprise_vllm.reuse.messages import Load, Move, ReuseStep, Save, WorkerReport
 from reprise_vllm.reuse.settings import ReuseSettings
 from reprise_vllm.reuse.worker.evidence import PromptPages
 from reprise_vllm.reuse.worker.faults import Faults
+from reprise_vllm.reuse.worker.fill_kernel import FillKernel
+from reprise_vllm.reuse.worker.moving_rows import MovingRows
 from reprise_vllm.reuse.worker.prove_reuse import compare_with_engine
-from reprise_vllm.reuse.worker.row_choice import Filled, OpenLoad, agree, rows_to_compute
+from reprise_vllm.reuse.worker.row_choice import OpenLoad, choose_rows
+from reprise_vllm.reuse.worker.row_pass import Part, affordable_rows, compute_rows
 from reprise_vllm.reuse.worker.stored_rows import StoredRows
 
 if TYPE_CHECKING:
@@ -36,8 +38,9 @@ class ReuseWorker:
     """
     Fills the rows that the scheduler's side has claimed, before the engine's own forward or over several steps.
 
-    Every claim is filled: rows that are missing, or are no longer what was stored, are computed. Rows are computed in
-    ascending order, so that each attends to those computed before it; ratio 1 equals full attention.
+    Rows are computed in ascending order, so that each attends to those computed before it; ratio 1 equals full
+    attention. Nothing here waits for the device. If rows were no longer what was stored, that is known when the step
+    ends: then vLLM computes the load's rows and drops what the step has said, as after any failed load.
     """
 
     def __init__(
@@ -58,9 +61,8 @@ class ReuseWorker:
         self.device = caches[0].device
         self._block_size = spec.block_size
         layout = PageLayout(first, caches[0], blocks, spec.block_size)
-        self.rotary = parts.rotary.cos_sin.to(self.device), parts.rotary.is_neox
-        """the rotary embedding's tables, and which pairs it turns, as `KeyRotation` takes them"""
-        rotation = EngineRotation(self.rotary[0], is_neox=self.rotary[1])
+        cos_sin = parts.rotary.cos_sin.to(self.device)
+        rotation = EngineRotation(cos_sin, is_neox=parts.rotary.is_neox)
         self.forward = NestedForward(config, parts.model, spec, parts.layers)
         self.pages = PromptPages(
             self.forward, layout, caches, float(first.impl.scale), rotation.positions,
@@ -68,14 +70,18 @@ class ReuseWorker:
         )  # fmt: skip
         shape = RowShape(len(layers), first.num_kv_heads, first.head_size, caches[0].dtype, settings.host_dtype)
         # a mean is computed where the pages are: on a processor, one of 512 tokens of an 8B model takes 130 ms
-        exact = KeyRotation(self.rotary[0], is_neox=self.rotary[1])
+        exact = KeyRotation(cos_sin, is_neox=parts.rotary.is_neox)
         self.store = HostStore(host_slots, shape, exact, pinned=self.device.type == "cuda")
         self.stored = StoredRows(layers, caches, layout, blocks, rotation, self.store)
+        self.fill_kernel = partial(FillKernel, layout, caches, self.store, exact, is_neox=parts.rotary.is_neox)
+        """makes what fills rows of all layers at once, or raises ValueError if it cannot reach the pages"""
+        self._moving = MovingRows(self.stored)
         self._disk = None if disk is None else DiskRows(disk, self.store, logger)
         self._rows_per_step = settings.rows_beside(config.scheduler_config.max_num_batched_tokens)
         self._open: deque[OpenLoad] = deque()
         self._loaded: set[str] = set()
-        self._moving: tuple[list[Move], Rows] | None = None
+        # the device has yet to say whether their rows were what was stored
+        self._unread: list[OpenLoad] = []
         self._failed_blocks: set[int] = set()
         self._is_compared = False
         self._logger = logger
@@ -84,15 +90,14 @@ class ReuseWorker:
 
     @torch.inference_mode()
     def prepare(self, step: ReuseStep) -> None:
-        """Copies rows that leave their pages to host memory, before the step overwrites these pages."""
-        moves = [move for move in step.moves if self._is_there(move)]
-        if not moves:
-            return
-        with self._or_lose(moves):
-            if meet(moves, step.loads):
-                self._moving = moves, self.stored.read(moves)
-            else:
-                self.stored.move(moves)
+        """Copies rows that leave their pages to host memory, before the step overwrites these pages.
+
+        Also fills pages if vLLM calls `begin_step` only after the step's forward, which may overwrite what they need.
+        """
+        with self._or_lose(step.moves):
+            self._moving.begin(step)
+        if all(load.is_asynchronous for load in step.loads):
+            self._fill(step.loads)
 
     @torch.inference_mode()
     def begin_step(self, step: ReuseStep) -> None:
@@ -104,33 +109,21 @@ class ReuseWorker:
             self._disk.tend(step, self.report)
         for request_id in step.aborted:
             self._abort(request_id)
-        budget = self._rows_per_step
-        for load in step.loads:
-            if load.is_asynchronous:
-                self._open.append(self._begin(load))
-            else:
-                budget -= self.load_now(load)
-        # written only now, because a load had to read these slots first
-        if self._moving is not None:
-            (moves, rows), self._moving = self._moving, None
-            with self._or_lose(moves):
-                self.stored.put(moves, rows)
+        now = [] if all(load.is_asynchronous for load in step.loads) else self._fill(step.loads)
+        with self._or_lose(self._moving.left):
+            self._moving.finish()
+        self._choose(now)
+        budget = self._rows_per_step - sum(one.load.asking + len(one.rows) for one in now)
+        self._compute([(one, one.rows) for one in now])
         self.go_on(max(budget, 1))
 
     @torch.inference_mode()
-    def load_now(self, load: Load) -> int:
-        """Fills all rows of a load. Returns the cost in computed rows, including that of choosing them.
-
-        If more rows must be computed than were promised, and more than beside a step, vLLM computes them in its own
-        steps, as after any failed load.
-        """
-        opened = self._begin(load)
-        asking = self._choose(opened)
-        promised = load.budget + load.end - load.begin - sum(piece.end - piece.start for piece in load.pieces)
-        if len(opened.rows) > max(promised, self._rows_per_step):
-            self._leave_to_engine(opened)
-            return asking
-        return asking + self._compute(opened, load.end)
+    def load_now(self, load: Load) -> None:
+        """Fills all rows of a load, and waits until it is known whether they were what was stored."""
+        opened = self._open_load(load)
+        self._choose([opened])
+        self._compute([(opened, opened.rows)])
+        self._settle()
 
     @torch.inference_mode()
     def go_on(self, budget: int) -> None:
@@ -138,10 +131,13 @@ class ReuseWorker:
         while self._open and budget > 0:
             opened = self._open[0]
             if opened.rows is None:
-                budget -= self._choose(opened)
+                self._choose([opened])
+                budget -= opened.load.asking
+            self._goes_on(opened)
             # at least one row, even if choosing used up the budget, so that every step makes progress
-            count = affordable(opened.rows, budget)
-            self._compute(opened, count)
+            count = affordable_rows(self.pages, opened.rows, budget)
+            rows, opened.rows = opened.rows[:count], opened.rows[count:]
+            self._compute([(opened, rows)])
             budget = 0 if len(opened.rows) else budget - count
             if not len(opened.rows):
                 self._open.popleft()
@@ -150,6 +146,7 @@ class ReuseWorker:
     @torch.inference_mode()
     def save(self, step: ReuseStep) -> None:
         """Stores rows that this step has completed, then queues writes to disk."""
+        self._settle()
         if step.saves and not self._is_compared:
             self._compare_with_engine(step.saves[0])
         for save in step.saves:
@@ -171,8 +168,7 @@ class ReuseWorker:
     def restore(self) -> None:
         """Reports the segments that an earlier run of the engine left on disk."""
         if self._disk is not None:
-            self.report.restored.extend(self._disk.restore())
-            self.report.unused_bytes = self._disk.unused_bytes
+            self.report.restored, self.report.unused_bytes = self._disk.restore(), self._disk.unused_bytes
 
     def close(self) -> None:
         """Finishes queued writes to disk."""
@@ -192,9 +188,7 @@ class ReuseWorker:
     def take_report(self) -> WorkerReport | None:
         """Returns the report since the last call, or None if there is nothing to report."""
         if self._disk is not None:
-            self.report.written.update(self._disk.take_written())
-            self.report.refused += self._disk.take_refused()
-            self.report.unwritten += self._disk.take_unwritten()
+            self._disk.tell(self.report)
         if self.report.is_empty:
             return None
         report, self.report = self.report, WorkerReport()
@@ -208,39 +202,41 @@ class ReuseWorker:
             self._logger.exception("reprise: what is computed for reuse is not what vLLM computes")
             self.report.refusals.append(str(error))
 
-    def _begin(self, load: Load) -> OpenLoad:
-        """Writes stored rows to the pages immediately: in the next step their slots may belong to another segment."""
-        tokens = torch.from_numpy(load.tokens).to(self.device)
-        blocks = as_blocks(load.blocks, self.device)
+    def _fill(self, loads: Sequence[Load]) -> list[OpenLoad]:
+        """Writes stored rows to the pages immediately: in the next step their slots may belong to another segment.
+
+        In order, since a load's pages may be those that an earlier one reads. Returns those that must finish now.
+        """
+        opened = [self._open_load(load) for load in loads]
+        self._open.extend(one for one in opened if one.load.is_asynchronous)
+        return [one for one in opened if not one.load.is_asynchronous]
+
+    def _open_load(self, load: Load) -> OpenLoad:
+        opened = OpenLoad.of(load, self._block_size, self.device)
+        self._unread.append(opened)
         try:
-            filled = self._fill(load, blocks)
+            self._do_without(opened, opened.fill(self.stored))
         except Exception:
-            self._faults.happened("filling", "a request's rows could not be reused, they are all computed", self.report)
-            filled = Filled.nothing(load.begin, load.end, self.device)
-        return OpenLoad(load, tokens, blocks, agree(self.pages, filled))
+            self._faults.happened("filling", "a request's rows could not be reused, vLLM computes them", self.report)
+            self._leave_to_engine(opened)
+        return opened
 
-    def _fill(self, load: Load, blocks: torch.Tensor) -> Filled:
-        filled = Filled.nothing(load.begin, load.end, self.device)
-        held = []
-        for piece in load.pieces:
-            if self.stored.holds(piece, load.tokens[piece.start : piece.end]):
-                held.append(piece)
-                filled.take(piece, self.stored.spread(piece))
-                continue
-            self.report.missed[load.request_id] += piece.end - piece.start
-            if piece.pages is None or not load.is_asynchronous:
-                self.report.lost.add(piece.owner)
-            # else: its pages may have been handed out after the claim and overwritten by this step's forward
-        if held:
-            self.stored.copy_to(blocks, held)
-        return filled
+    def _settle(self) -> None:
+        """Hears from the device about what was read from pages in this step.
 
-    def _is_there(self, move: Move) -> bool:
-        with self._or_lose([move]):
-            if self.stored.are_unchanged(move.pages):
-                return True
+        By now the step's forward is on its way, so the device has enough to do while this waits for what came first.
+        """
+        unread, self._unread = self._unread, []
+        for opened in unread:
+            self._do_without(opened, opened.changed_owners())
+        for move in self._moving.take_changed():
             self._lose(move.slots, move.owner)
-        return False
+
+    def _do_without(self, opened: OpenLoad, owners: set[int]) -> None:
+        """Reports segments of a load that are lost, if there are any."""
+        if owners:
+            self.report.lost |= owners
+            self._leave_to_engine(opened)
 
     @contextmanager
     def _or_lose(self, moves: Sequence[Move]) -> Iterator[None]:
@@ -254,46 +250,50 @@ class ReuseWorker:
 
     def _lose(self, slots: np.ndarray | None, owner: int) -> None:
         if slots is not None:
-            self.store.forget(torch.from_numpy(slots))
+            self.store.forget(torch.from_numpy(slots), owner)
         self.report.lost.add(owner)
 
-    def _choose(self, opened: OpenLoad) -> int:
-        """Chooses the rows to compute. Returns how many rows could have been computed in that time."""
-        load = opened.load
-        opened.rows = torch.arange(load.begin, load.end, device=self.device)
+    def _choose(self, opened: Sequence[OpenLoad]) -> None:
+        """Chooses the rows to compute, of all loads in one pass."""
+        opened = [one for one in opened if self._goes_on(one)]
         try:
-            opened.rows = rows_to_compute(self.pages, load, opened.tokens, opened.blocks, opened.filled)
+            choose_rows(self.pages, opened)
         except Exception:
-            self._faults.happened(
-                "choosing", "a request's rows could not be chosen, they are all computed", self.report
-            )
-        return load.asking
+            self._faults.happened("choosing", "rows could not be chosen, vLLM computes them", self.report)
+            for one in opened:
+                self._leave_to_engine(one)
+                one.take(one.load.budget)
 
-    def _compute(self, opened: OpenLoad, most: int) -> int:
-        """Computes up to `most` of the remaining rows. Returns how many."""
-        rows, opened.rows = opened.rows[:most], opened.rows[most:]
-        if not len(rows):
-            return 0
+    def _compute(self, parts: Sequence[Part]) -> None:
+        """Computes rows of loads, all in one pass."""
+        parts = [(one, rows) for one, rows in parts if self._goes_on(one) and len(rows)]
+        if not parts:
+            return
         try:
-            self.forward.compute(opened.tokens, rows, opened.blocks)
+            compute_rows(self.pages, parts)
         except Exception:
-            self._faults.happened(
-                "computing", "a request's rows could not be computed, vLLM computes them", self.report
-            )
-            self._leave_to_engine(opened)
+            self._faults.happened("computing", "requests' rows could not be computed, vLLM computes them", self.report)
+            for one, _ in parts:
+                self._leave_to_engine(one)
         else:
             self._faults.none_happened()
-        return len(rows)
+
+    def _goes_on(self, opened: OpenLoad) -> bool:
+        """Whether the load's rows are computed; if not, drops them."""
+        # the other ranks of a failed load compute it, and would wait for this one
+        if opened.has_failed and self.pages.ranks == 1:
+            opened.rows = torch.empty(0, dtype=torch.int64, device=self.device)
+            return False
+        return True
 
     def _leave_to_engine(self, opened: OpenLoad) -> None:
         """Has vLLM compute the load's rows: they are no more than it would have computed without reuse."""
         load, size = opened.load, self._block_size
+        opened.has_failed = True
         self.report.missed[load.request_id] = load.end - load.begin
         self._failed_blocks.update(load.blocks[load.begin // size : -(-load.end // size)])
-        opened.rows = opened.rows[:0]
 
     def _abort(self, request_id: str) -> None:
-        for opened in list(self._open):
-            if opened.load.request_id == request_id:
-                self._open.remove(opened)
-                self._loaded.add(request_id)
+        for opened in [one for one in self._open if one.load.request_id == request_id]:
+            self._open.remove(opened)
+            self._loaded.add(request_id)

@@ -1,90 +1,140 @@
-"""Decides which rows of a load to compute: those that no segment holds, and those that its method chooses."""
+"""Decides which rows of a load to compute: those that no segment holds, and those that its method chooses.
 
+How many they are is known beforehand, so nothing waits for the device.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
+import numpy as np
 import torch
 
 from reprise_reuse.methods import METHODS, Evidence, choose
+from reprise_reuse.to_device import to_device
+from reprise_vllm.engine.cache_slots import as_blocks, cache_slots
 from reprise_vllm.reuse.messages import Load, Piece
-from reprise_vllm.reuse.worker.evidence import PromptPages, attention_of_question, evidence_of_prefill
+from reprise_vllm.reuse.worker.device_flags import DeviceFlags
+from reprise_vllm.reuse.worker.evidence import PromptPages, attention_of_questions, evidence_of_prefill
+from reprise_vllm.reuse.worker.stored_rows import StoredRows, changed_parts
 
 
-@dataclass(slots=True)
-class Filled:
-    """Which of a load's rows [0, end) the pages hold."""
-
-    missing: torch.Tensor
-    """bool [end], on the device: rows that no segment holds"""
-    free: torch.Tensor
-    """bool [end], on the device: rows of segments computed after other tokens, so they may be recomputed"""
-    spread: torch.Tensor
-    """float32 [end]: how much a row's values vary over its segment's contexts"""
-    offset: torch.Tensor
-    """float32 [end]: a row's distance from the start of its segment"""
-
-    @staticmethod
-    def nothing(begin: int, end: int, device: torch.device) -> "Filled":
-        """Returns the state in which rows [0, begin) are present and [begin, end) are missing."""
-        missing = torch.ones(end, dtype=torch.bool, device=device)
-        missing[:begin] = False
-        return Filled(missing, torch.zeros_like(missing), torch.zeros(end), torch.zeros(end))
-
-    def take(self, piece: Piece, spread: torch.Tensor) -> None:
-        """Marks a segment's rows as present; spread: float32 [n]."""
-        rows = slice(piece.start, piece.end)
-        self.missing[rows] = False
-        self.free[rows] = not piece.is_exact
-        self.spread[rows] = spread
-        self.offset[rows] = torch.arange(piece.end - piece.start)
-
-
-@dataclass(slots=True)
+@dataclass
 class OpenLoad:
-    """A load with rows that still have to be computed."""
+    """A load whose pages are filled, with rows that still have to be computed."""
 
     load: Load
-    tokens: torch.Tensor
-    blocks: torch.Tensor
-    filled: Filled
+    slots: np.ndarray
+    """int64 [end]: where its rows are in the engine's cache"""
+    device: torch.device
+    spread: np.ndarray | None = None
+    """float32 [end]: how much a row's values vary over its segment's contexts"""
+    changed: DeviceFlags | None = None
+    """which rows of its pieces in pages, one piece after the other, were not what was stored"""
+    has_failed: bool = False
+    """vLLM computes its rows. On several ranks all rows are computed nevertheless, since other ranks wait"""
     rows: torch.Tensor | None = None
     """int64 [n], ascending: still to be computed; None: not chosen yet"""
 
+    @staticmethod
+    def of(load: Load, block_size: int, device: torch.device) -> "OpenLoad":
+        """Returns a load of which nothing is filled."""
+        return OpenLoad(load, cache_slots(load.blocks, load.end, block_size), device)
 
-def rows_to_compute(
-    prompt: PromptPages, load: Load, tokens: torch.Tensor, blocks: torch.Tensor, filled: Filled
-) -> torch.Tensor:
-    """Returns the rows to compute, ascending; int64 [n]."""
-    return (filled.missing | _chosen(prompt, load, tokens, blocks, filled)).nonzero().flatten()
+    @cached_property
+    def tokens(self) -> torch.Tensor:
+        """int32 [n], on the device: the prompt's"""
+        return to_device(self.load.tokens, self.device)
+
+    @cached_property
+    def blocks(self) -> torch.Tensor:
+        """int64 [m], on the device: the request's"""
+        return as_blocks(self.load.blocks, self.device)
+
+    @cached_property
+    def device_slots(self) -> torch.Tensor:
+        """`slots` on the device"""
+        return to_device(self.slots, self.device)
+
+    @cached_property
+    def known(self) -> np.ndarray:
+        """bool [end]: rows whose pages are filled"""
+        known = np.zeros(self.load.end, bool)
+        known[: self.load.begin] = True
+        for piece in self.load.pieces:
+            known[piece.start : piece.end] = True
+        return known
+
+    @cached_property
+    def free(self) -> np.ndarray:
+        """int64 [m], ascending: rows of segments computed after other tokens, so they may be recomputed"""
+        inexact = [piece for piece in self.load.pieces if not piece.is_exact]
+        return np.concatenate([np.arange(0), *(np.arange(piece.start, piece.end) for piece in inexact)])
+
+    @property
+    def in_pages(self) -> list[Piece]:
+        """The pieces that are stored in the engine's own pages."""
+        return [piece for piece in self.load.pieces if piece.pages is not None]
+
+    @property
+    def gaps(self) -> np.ndarray:
+        """int64 [m], ascending: rows that no segment holds"""
+        return np.flatnonzero(~self.known)
+
+    @property
+    def offset(self) -> np.ndarray:
+        """float32 [end]: a row's distance from the start of its segment"""
+        offset = np.zeros(self.load.end, np.float32)
+        for piece in self.load.pieces:
+            offset[piece.start : piece.end] = np.arange(piece.end - piece.start)
+        return offset
+
+    def fill(self, stored: StoredRows) -> set[int]:
+        """Fills its pages. Returns the owners of pieces that host memory holds no longer: then nothing is filled."""
+        lost = {piece.owner for piece in stored.lost(self.load)}
+        if not lost:
+            self.spread = stored.spread(self.load)
+            if self.in_pages:
+                self.changed = stored.changed(np.concatenate([piece.pages for piece in self.in_pages]))
+            stored.fill(self.load)
+        return lost
+
+    def changed_owners(self) -> set[int]:
+        """Returns the owners of pieces whose pages had changed before they were read; waits for the device."""
+        return set() if self.changed is None else {one.owner for one in changed_parts(self.in_pages, self.changed)}
+
+    def take(self, count: int) -> None:
+        """Decides to compute the first `count` rows that may be recomputed, and all that no segment holds."""
+        rows = np.sort(np.concatenate((self.gaps, self.free[:count])))
+        self.rows = to_device(rows, self.device)
 
 
-def agree(prompt: PromptPages, filled: Filled) -> Filled:
-    """Returns a state shared by all tensor-parallel ranks, so that all compute the same rows.
+def choose_rows(prompt: PromptPages, opened: Sequence[OpenLoad]) -> None:
+    """Decides which rows of loads to compute; all questions are asked in one pass."""
+    asking = []
+    for one in opened:
+        if 0 < one.load.budget < len(one.free):
+            asking.append(one)
+        else:
+            one.take(one.load.budget)
+    if not asking:
+        return
+    spreads = _spreads(prompt, asking)
+    questions = [one for one in asking if METHODS[one.load.method].reads_question]
+    attention = dict(zip(map(id, questions), attention_of_questions(prompt, questions), strict=True))
+    for one, spread in zip(asking, spreads, strict=True):
+        load, method = one.load, METHODS[one.load.method]
+        reference = evidence_of_prefill(prompt, one) if method.is_reference else {}
+        offset = to_device(one.offset, one.device)
+        evidence = Evidence(attention.get(id(one)), spread, offset, seed=load.end, **reference)
+        free, gaps = to_device(np.concatenate((one.free, one.gaps)), one.device).split(
+            [len(one.free), load.end - int(one.known.sum())]
+        )
+        one.rows = torch.cat((gaps, choose(method.score(evidence), free, load.budget))).sort().values
 
-    Each rank may have lost different rows, and knows only the spread of its own heads.
-    """
-    if prompt.ranks == 1:
-        return filled
-    device = filled.missing.device
-    own = torch.stack((filled.missing.float(), filled.spread.to(device).square()))
-    missing, squares = prompt.sum_over_ranks(own)
-    is_missing = missing > 0
-    return Filled(is_missing, filled.free & ~is_missing, squares.sqrt(), filled.offset)
 
-
-def _chosen(
-    prompt: PromptPages, load: Load, tokens: torch.Tensor, blocks: torch.Tensor, filled: Filled
-) -> torch.Tensor:
-    """Returns a mask of the reused rows to recompute; bool [end]."""
-    candidates = int(filled.free.sum())
-    if load.budget == 0 or candidates == 0:
-        return torch.zeros_like(filled.free)
-    if load.budget >= candidates:
-        return filled.free
-    method = METHODS[load.method]
-    attention = None
-    if method.reads_question:
-        attention = attention_of_question(prompt, tokens, blocks, load, ~filled.missing)
-    reference = evidence_of_prefill(prompt, tokens, blocks, load) if method.is_reference else {}
-    device = tokens.device
-    evidence = Evidence(attention, filled.spread.to(device), filled.offset.to(device), seed=load.end, **reference)
-    return choose(method.score(evidence), filled.free, load.budget)
+def _spreads(prompt: PromptPages, opened: Sequence[OpenLoad]) -> Sequence[torch.Tensor]:
+    """Returns the spread of each load's rows, over the heads of all tensor-parallel ranks; float32 [end] each."""
+    lengths = [one.load.end for one in opened]
+    own = to_device(np.concatenate([one.spread for one in opened]), opened[0].device)
+    return (own if prompt.ranks == 1 else prompt.sum_over_ranks(own.square()).sqrt()).split(lengths)

@@ -1,6 +1,6 @@
 """The stored rows of segments, in host memory or in the engine's own pages."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,9 +8,12 @@ import torch
 
 from reprise_reuse.host_store import HostStore, Rows
 from reprise_reuse.rotation import KeyRotation
-from reprise_vllm.engine.cache_slots import as_blocks, slots_of
+from reprise_reuse.to_device import to_device
+from reprise_vllm.engine.cache_slots import as_blocks, cache_slots, slots_of
 from reprise_vllm.engine.page_layout import PageLayout, fingerprints
-from reprise_vllm.reuse.messages import Move, Piece, Save
+from reprise_vllm.reuse.messages import Load, Move, Piece, Save
+from reprise_vllm.reuse.worker.device_flags import DeviceFlags
+from reprise_vllm.reuse.worker.fill_kernel import FillKernel
 
 
 class StoredRows:
@@ -34,40 +37,85 @@ class StoredRows:
         self._device = caches[0].device
         self.rotation = rotation
         """what turns keys to other positions"""
+        self.kernel: FillKernel | None = None
+        """what fills rows of all layers at once; None: the engine's operations do it, layer by layer"""
         self._store = store
         self._stored_keys = torch.zeros(blocks * layout.block_size, dtype=torch.int64, device=self._device)
 
-    def holds(self, piece: Piece, tokens: np.ndarray) -> bool:
-        """Whether the rows of these tokens (int32 [n]) are still what was stored. Check this before using them."""
-        if piece.pages is None:
-            return self._store.holds(torch.from_numpy(piece.slots), piece.owner, torch.from_numpy(tokens))
-        return self.are_unchanged(piece.pages)
+    def lost(self, load: Load) -> list[Piece]:
+        """Returns the pieces of a load whose slots of host memory hold something else by now."""
+        return [
+            piece
+            for piece in load.pieces
+            if piece.pages is None
+            and not self._store.holds(piece.slots, piece.owner, load.tokens[piece.start : piece.end])
+        ]
 
-    def are_unchanged(self, pages: np.ndarray) -> bool:
-        """Whether these slots of the engine's cache (int64 [n]) still hold what was stored there."""
-        slots = torch.from_numpy(pages).to(self._device)
-        keys, _ = self._layout.read_slots(self._caches[-1], slots)
-        return torch.equal(fingerprints(keys), self._stored_keys[slots])
+    def changed(self, pages: np.ndarray) -> DeviceFlags:
+        """Returns which of these slots of the engine's cache (int64 [n]) no longer hold what was stored there."""
+        slots = to_device(pages, self._device)
+        keys = self._layout.keys_of_slots(self._caches[-1], slots)
+        return DeviceFlags(fingerprints(keys) != self._stored_keys[slots])
 
-    def spread(self, piece: Piece) -> torch.Tensor:
-        """Returns how much each row's values vary over its contexts; float32 [n]."""
-        if piece.pages is None:
-            return self._store.spread(torch.from_numpy(piece.slots))
+    def spread(self, load: Load) -> np.ndarray:
+        """Returns how much each row's values vary over its contexts; float32 [end]."""
+        spread = np.zeros(load.end, np.float32)
         # rows in pages were computed in a single context
-        return torch.zeros(piece.end - piece.start)
+        for rows, slots in ((slice(one.start, one.end), one.slots) for one in load.pieces if one.pages is None):
+            spread[rows] = self._store.spread(slots)
+        return spread
+
+    def fill(self, load: Load) -> None:
+        """Writes the rows of a load's pieces to its pages, rotating keys to their new positions."""
+        on_host = [piece for piece in load.pieces if piece.pages is None]
+        in_pages = [piece for piece in load.pieces if piece.pages is not None]
+        to = cache_slots(load.blocks, load.end, self._block_size)
+        left = []
+        if self.kernel is None or not self.kernel.reads_host_memory:
+            left += on_host
+        elif on_host:
+            self.kernel.copy_from_host(*self._way(on_host, to))
+        # the pages that a load takes over may be those that it reads: then nothing may be written before all is read
+        if self.kernel is None or self._overlap(in_pages, load):
+            left += in_pages
+        elif in_pages:
+            self.kernel.copy_pages(*self._way(in_pages, to))
+        if left:
+            self.copy_to(as_blocks(load.blocks, self._device), left)
+
+    def _way(self, pieces: Sequence[Piece], to: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Returns from which slots the rows of pieces come, to which of `to` they go, and how far their keys move."""
+        rows = _rows_of(pieces)
+        slots = np.concatenate([piece.slots if piece.pages is None else piece.pages for piece in pieces])
+        return slots, to[rows], rows - self._computed_at(pieces)
+
+    def _computed_at(self, pieces: Sequence[Piece]) -> np.ndarray:
+        """Returns the positions where the rows of pieces were computed; int64 [n]."""
+        positions = self._store.positions.numpy()
+        every = [
+            positions[piece.slots] if piece.pages is None else np.arange(len(piece.pages)) + piece.position
+            for piece in pieces
+        ]
+        return np.concatenate(every).astype(np.int64)
+
+    def _overlap(self, pieces: Sequence[Piece], load: Load) -> bool:
+        read = _joined([piece.pages for piece in pieces]) // self._block_size
+        return bool(np.isin(load.blocks[load.begin // self._block_size :], read).any())
 
     def copy_to(self, blocks: torch.Tensor, pieces: Sequence[Piece]) -> None:
-        """Writes rows to the pages of a request with these blocks (int64 [m]), rotating keys to their new positions."""
+        """Writes rows to the pages of a request with these blocks (int64 [m]), layer by layer, by torch's operations.
+
+        All rows of a layer are read before any of it is written.
+        """
         on_host = [piece for piece in pieces if piece.pages is None]
         in_pages = [piece for piece in pieces if piece.pages is not None]
-        rows = torch.cat([torch.arange(piece.start, piece.end) for piece in (*on_host, *in_pages)])
+        ordered = [*on_host, *in_pages]
+        rows = _rows_of(ordered)
         slots = torch.from_numpy(_joined([piece.slots for piece in on_host]))
-        pages = torch.from_numpy(_joined([piece.pages for piece in in_pages])).to(self._device)
-        computed_at = [torch.arange(piece.position, piece.position + len(piece.pages)) for piece in in_pages]
-        distances = rows - torch.cat([self._store.positions[slots], *computed_at])
-        moves = bool(distances.any())
-        tables = self.rotation.tables(distances.to(self._device)) if moves else None
-        at = slots_of(blocks, rows.to(self._device), self._block_size)
+        pages = to_device(_joined([piece.pages for piece in in_pages]), self._device)
+        distances = rows - self._computed_at(ordered)
+        tables = self.rotation.tables(to_device(distances, self._device)) if distances.any() else None
+        at = slots_of(blocks, to_device(rows, self._device), self._block_size)
         for index, (layer, cache) in enumerate(zip(self._layers, self._caches, strict=True)):
             parts = []
             if on_host:
@@ -134,21 +182,50 @@ class StoredRows:
     def _copy_to_host(self, save: Save, pieces: Sequence[Piece]) -> None:
         blocks = as_blocks(save.blocks, self._device)
         new = [piece for piece in pieces if not piece.is_average]
-        for piece in new:
-            positions = torch.arange(piece.start, piece.end, dtype=torch.int32)
-            tokens = torch.from_numpy(save.tokens[piece.start : piece.end])
-            self._store.begin(torch.from_numpy(piece.slots), piece.owner, tokens, positions)
-        for index, cache in enumerate(self._caches):
-            for piece in new:
-                rows = self._layout.read(cache, blocks, piece.start, piece.end)
-                self._store.put(index, torch.from_numpy(piece.slots), *rows)
-        for piece in pieces:
-            slots = torch.from_numpy(piece.slots)
-            tokens = torch.from_numpy(save.tokens[piece.start : piece.end])
-            if piece.is_average and self._store.holds(slots, piece.owner, tokens):
-                rows = (self._layout.read(cache, blocks, piece.start, piece.end) for cache in self._caches)
-                self._store.average(slots, torch.arange(piece.start, piece.end), rows)
+        if new:
+            slots, rows = torch.from_numpy(_joined([piece.slots for piece in new])), _rows_of(new)
+            owners = np.repeat([piece.owner for piece in new], [len(piece.slots) for piece in new])
+            tokens, positions = save.tokens[rows], rows.astype(np.int32)
+            self._store.begin(slots, *(torch.from_numpy(one) for one in (owners, tokens, positions)))
+            at = slots_of(blocks, to_device(rows, self._device), self._block_size)
+            for index, cache in enumerate(self._caches):
+                self._store.put(index, slots, *self._layout.read_slots(cache, at))
+        # a segment that the prompt repeats has one more context with each repetition
+        for group in _without_repetition([piece for piece in pieces if self._is_averaged(piece, save)]):
+            positions = _rows_of(group)
+            at = slots_of(blocks, to_device(positions, self._device), self._block_size)
+            rows = (self._layout.read_slots(cache, at) for cache in self._caches)
+            slots = torch.from_numpy(_joined([piece.slots for piece in group]))
+            self._store.average(slots, torch.from_numpy(positions), rows)
+
+    def _is_averaged(self, piece: Piece, save: Save) -> bool:
+        return piece.is_average and self._store.holds(piece.slots, piece.owner, save.tokens[piece.start : piece.end])
+
+
+def changed_parts(parts: Sequence[Any], changed: DeviceFlags) -> list[Any]:
+    """Returns the pieces or moves that have changed, of those whose pages were looked at one after the other."""
+    ends = np.cumsum([len(part.pages) for part in parts])
+    return [part for part, flags in zip(parts, np.split(changed.read(), ends[:-1]), strict=True) if flags.any()]
+
+
+def _rows_of(pieces: Sequence[Piece]) -> np.ndarray:
+    return np.concatenate([np.arange(piece.start, piece.end) for piece in pieces])
 
 
 def _joined(places: Sequence[np.ndarray]) -> np.ndarray:
     return np.concatenate(places) if places else np.empty(0, np.int64)
+
+
+def _without_repetition(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
+    """Yields pieces in groups, in order, so that no slot is twice in one."""
+    group: list[Piece] = []
+    seen: set[int] = set()
+    for piece in pieces:
+        slots = piece.slots.tolist()
+        if not seen.isdisjoint(slots):
+            yield group
+            group, seen = [], set()
+        group.append(piece)
+        seen.update(slots)
+    if group:
+        yield group

@@ -1,0 +1,45 @@
+"""Moves segments' rows from the engine's pages, which are about to be overwritten, to host memory."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from reprise_reuse.host_store import Rows
+from reprise_vllm.reuse.messages import Move, ReuseStep, meet
+from reprise_vllm.reuse.worker.device_flags import DeviceFlags
+from reprise_vllm.reuse.worker.stored_rows import StoredRows, changed_parts
+
+
+class MovingRows:
+    """The moves of a step: rows are read before its loads are filled, and written when these have read their slots."""
+
+    def __init__(self, stored: StoredRows) -> None:
+        self._stored = stored
+        self._read: tuple[Sequence[Move], Rows] | None = None
+        self._moved: list[tuple[Sequence[Move], DeviceFlags]] = []
+
+    def begin(self, step: ReuseStep) -> None:
+        """Reads rows, and writes them unless a load of the step reads the slots that they go to."""
+        if not step.moves:
+            return
+        self._moved.append((step.moves, self._stored.changed(np.concatenate([move.pages for move in step.moves]))))
+        if meet(step.moves, step.loads):
+            self._read = step.moves, self._stored.read(step.moves)
+        else:
+            self._stored.move(step.moves)
+
+    @property
+    def left(self) -> Sequence[Move]:
+        """The moves that are not written yet."""
+        return self._read[0] if self._read is not None else ()
+
+    def finish(self) -> None:
+        """Writes what `begin` has only read."""
+        read, self._read = self._read, None
+        if read is not None:
+            self._stored.put(*read)
+
+    def take_changed(self) -> list[Move]:
+        """Returns the moves since the last call whose pages no longer held what was stored; waits for the device."""
+        moved, self._moved = self._moved, []
+        return [move for moves, changed in moved for move in changed_parts(moves, changed)]
