@@ -42,6 +42,7 @@ const floors = {
       'chunks',
       'receive',
       'reuse',
+      'borders',
       'telemetry',
       'call',
       'gain',

@@ -24,6 +24,15 @@ test('the size of the cache is read where vLLM says it (0.32.0), less the block 
   expect(readVllmCacheConfig(metrics(shared))).toMatchObject({ capacityTokens: 1568 })
 })
 
+test('layers that keep checkpoints only are told by what vLLM says of states, and of pages that windows share', () => {
+  const labels = 'block_size="32",num_gpu_blocks="100"'
+  const sparse = (more: string) => readVllmCacheConfig(metrics(`${labels},${more}`))?.sparseLayers
+  expect(sparse('mamba_cache_mode="align",kv_cache_size_tokens="1600"')).toBe('states')
+  expect(sparse('mamba_cache_mode="none",kv_cache_size_tokens="1600"')).toBe('windows')
+  expect(sparse('mamba_cache_mode="none",kv_cache_size_tokens="3200"')).toBeUndefined()
+  expect(sparse('mamba_cache_mode="none"')).toBeUndefined()
+})
+
 test('what vLLM does not say stays unknown', () => {
   expect(readVllmCacheConfig(metrics('block_size="?"'))).toEqual({
     isEnabled: undefined,

@@ -4,6 +4,8 @@ export interface CacheConfig {
   readonly reportsCachedTokens?: boolean | undefined
   readonly pageTokens?: number | undefined
   readonly capacityTokens?: number | undefined
+  /** layers beside full attention, which keep a prefix only at checkpoints */
+  readonly sparseLayers?: 'states' | 'windows' | undefined
 }
 
 /** The page size of an engine's cache, and its capacity if the engine reports it. */
@@ -35,7 +37,18 @@ export function readVllmCacheConfig(metrics: string): CacheConfig | undefined {
     pageTokens,
     // both count the first block, which is kept empty
     capacityTokens: pageTokens && tokens && toNumber(tokens - pageTokens),
+    sparseLayers: sparseLayersOf(labels, tokens, pageTokens && pages && pageTokens * pages),
   }
+}
+
+/** Windows are recognised by pages that they share with full attention: these hold fewer tokens than they have room for. */
+function sparseLayersOf(
+  labels: ReadonlyMap<string | undefined, string | undefined>,
+  tokens: number | undefined,
+  room: number | undefined,
+): CacheConfig['sparseLayers'] {
+  if (labels.get('mamba_cache_mode') === 'align') return 'states'
+  return tokens !== undefined && room !== undefined && tokens < 0.75 * room ? 'windows' : undefined
 }
 
 /** Reads SGLang's `/server_info`; undefined if it is something else. */

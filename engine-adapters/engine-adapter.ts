@@ -91,6 +91,8 @@ export interface EngineAdapter {
   reportedName(api: PromptApi, answerId: string): RequestId | undefined
   /** The ways to ask for the tokens of a request's prompts, the most reliable first; empty: it cannot answer. */
   tokenQuestions(api: PromptApi, path: string, members: BodyMembers): TokenQuestion[]
+  /** How to ask for a prompt's tokens as its vocabulary writes them; undefined: it cannot answer. */
+  tokenStrings(api: PromptApi, members: BodyMembers): TokenQuestion | undefined
   /** asks how likely an answer is under a prompt; undefined: it cannot say */
   readonly scoreAnswer: ScoreAnswer | undefined
 }

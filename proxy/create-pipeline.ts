@@ -2,6 +2,7 @@ import type { ReplicaId } from '#index/context-block.ts'
 import type { KeyRecord } from './access/key-record.ts'
 import { RateLimits } from './access/rate-limits.ts'
 import { createTenancy, type Tenancy } from './access/tenancy.ts'
+import { BorderPositions } from './borders/border-positions.ts'
 import { BodyMemory } from './bounds/body-memory.ts'
 import { HeavyTurns } from './bounds/heavy-turns.ts'
 import { collectGarbage, MemoryRelease } from './bounds/memory-release.ts'
@@ -79,6 +80,7 @@ export function createPipeline(
       recorder,
       prover,
       processed,
+      borders: new BorderPositions(),
       store: shared ?? memory,
       sharedTurns: shared,
       requestIds: new RequestIds((request) => replicas.all.some(({ mirror }) => mirror.has(request))),
@@ -100,10 +102,7 @@ export function createPipeline(
     },
     connect: async (longestMilliseconds) => {
       await redis?.connection.connect(longestMilliseconds)
-      mirrors?.start()
-      sharedChunks?.start()
-      sharedTemplates?.start()
-      redis?.hot.start()
+      for (const part of [mirrors, sharedChunks, sharedTemplates, redis?.hot]) part?.start()
     },
     close: async () => {
       keyStore.close()

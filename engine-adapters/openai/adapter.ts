@@ -34,5 +34,6 @@ export const openaiAdapter: EngineAdapter = {
   promptIds: (request, { count }) => numberPrompts(request, count),
   reportedName: () => undefined,
   tokenQuestions: () => [],
+  tokenStrings: () => undefined,
   scoreAnswer: undefined,
 }

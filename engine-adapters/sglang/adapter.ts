@@ -67,6 +67,7 @@ export const sglangAdapter: EngineAdapter = {
     const question = askTokenizer(api, members)
     return question ? [question] : []
   },
+  tokenStrings: () => undefined,
   scoreAnswer: scoreWithSglang,
 }
 

@@ -5,7 +5,7 @@ import { isInferencePath } from '../inference-paths.ts'
 import { numberPrompts } from '../number-prompts.ts'
 import { promptApis } from '../prompt-api.ts'
 import { scoreWithVllm } from './score-answer.ts'
-import { askTokenizer, askToRender } from './token-questions.ts'
+import { askForStrings, askTokenizer, askToRender } from './token-questions.ts'
 
 const paths = [
   '/v1/chat/completions/render',
@@ -58,5 +58,6 @@ export const vllmAdapter: EngineAdapter = {
   reportedName: (api, answerId) => (api === 'responses' ? (`${answerId}_0` as RequestId) : undefined),
   tokenQuestions: (api, path, members) =>
     [askToRender(api, path, members), askTokenizer(api, members)].filter((question) => question !== undefined),
+  tokenStrings: askForStrings,
   scoreAnswer: scoreWithVllm,
 }

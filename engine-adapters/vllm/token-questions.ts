@@ -37,6 +37,12 @@ export function askTokenizer(api: PromptApi, members: BodyMembers): TokenQuestio
   return { path: '/tokenize', body: Object.fromEntries(taken) }
 }
 
+/** Asks vLLM's `/tokenize` for tokens as its vocabulary writes them. */
+export function askForStrings(api: PromptApi, members: BodyMembers): TokenQuestion | undefined {
+  const question = askTokenizer(api, members)
+  return question && { ...question, body: { ...question.body, return_token_strs: true } }
+}
+
 function isPlainChat({ messages, documents, reasoning_effort, tool_choice }: BodyMembers): boolean {
   if ([documents, reasoning_effort, tool_choice].some((member) => member !== undefined && member !== null)) return false
   return (

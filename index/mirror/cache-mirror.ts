@@ -40,11 +40,14 @@ export class CacheMirror implements BelievedCache {
     this.#average = average
   }
 
-  /**
-   * Orders a context by the contexts held after the same text. Returns undefined if there is no index for that text.
-   */
+  /** Orders a context by those held after the same text. Returns undefined if there is no index for that text. */
   order(scope: ScopeId, context: Context, sizes: readonly number[]): Ordering | undefined {
     return this.#contexts.at(scope)?.order(context, sizes)
+  }
+
+  /** Returns how many of the latest requests had all of the first 1, 2, … blocks of a context after the same text. */
+  demandOf(scope: ScopeId, context: Context): number[] {
+    return this.#contexts.at(scope)?.demandOf(context) ?? context.map(() => 0)
   }
 
   /** Creates an empty index that orders like this mirror; without `blocks`, it has its own block table. */
@@ -93,10 +96,9 @@ export class CacheMirror implements BelievedCache {
   recall(request: RequestId): MirroredBelief | undefined {
     const number = this.#requests.find(request)
     if (number === undefined) return undefined
-    const tokensPerCharacter = this.#held.densityOf(number)
     return {
       prompt: this.#held.promptOf(number),
-      tokensPerCharacter,
+      tokensPerCharacter: this.#held.densityOf(number),
       heldLength: this.#requests.heldLengths.at(number),
     }
   }

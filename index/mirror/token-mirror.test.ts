@@ -203,3 +203,48 @@ test('it tells whose tokens are known, and can be told of them again', () => {
   mirror.report(id('a'), 0)
   expect([told, mirror.recall(id('a'))]).toEqual([['learned a', 'forgotten a'], undefined])
 })
+
+test('where checkpoints are kept, a request finds the last of them within what it shares', () => {
+  mirror.keepsCheckpoints = true
+  run('a', 1, 2, 3, 4, 5, 6)
+  expect(run('b', 1, 2, 3, 4, 5, 6, 7)).toBe(0)
+  mirror.report(id('a'), 6, [2, 4])
+  expect(run('c', 1, 2, 3, 4, 5, 6, 7)).toBe(4)
+  expect(run('d', 1, 2, 3, 4)).toBe(2)
+  expect(run('e', 1, 2, 3, 9)).toBe(2)
+  expect(run('f', 1, 9)).toBe(0)
+})
+
+test('checkpoints that a request was the first to leave are not found by one that was sent before', () => {
+  mirror.keepsCheckpoints = true
+  run('a', 1, 2, 3, 4, 5, 6)
+  mirror.report(id('a'), 6, [2])
+  run('b', 1, 2, 3, 4, 5, 6)
+  run('c', 1, 2, 3, 4, 5, 7)
+  mirror.report(id('c'), 6, [2, 4])
+  expect(mirror.predict(id('b'))).toBe(2)
+  expect(run('d', 1, 2, 3, 4, 5, 8)).toBe(4)
+})
+
+test('what was reported last of a shared beginning holds for all that share it', () => {
+  mirror.keepsCheckpoints = true
+  run('a', 1, 2, 3, 4)
+  mirror.report(id('a'), 4, [2, 4])
+  run('b', 1, 2, 3, 5)
+  mirror.report(id('b'), 4, [4])
+  expect(run('c', 1, 2, 3, 5, 6)).toBe(4)
+  expect(run('d', 1, 2, 3, 6)).toBe(0)
+  expect(run('e', 1, 2, 3, 4, 6)).toBe(4)
+  mirror.report(id('b'), 2)
+  expect(run('f', 1, 2, 3, 4, 6)).toBe(4)
+})
+
+test('checkpoints that are reported before the tokens are known are kept, also with pages of another size', () => {
+  mirror.keepsCheckpoints = true
+  mirror.send(id('a'))
+  mirror.report(id('a'), 6, [4])
+  mirror.learn(id('a'), prompt(1, 2, 3, 4, 5, 6), 1)
+  mirror.send(id('b'))
+  mirror.learn(id('b'), prompt(1, 2, 3, 4, 5, 6, 7), 2)
+  expect(mirror.predict(id('b'))).toBe(4)
+})

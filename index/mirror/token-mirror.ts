@@ -16,6 +16,8 @@ interface TokenRequest {
   isRunning: boolean
   /** tokens that the engine last reported as held; undefined if it has not */
   reported: number | undefined
+  /** lengths at which the engine last reported checkpoints of it; undefined if it has not */
+  checkpoints?: readonly number[] | undefined
   /** undefined until the tokens are known */
   held: { place: HeldPlace; readonly scope: string; readonly promptTokens: number } | undefined
 }
@@ -47,6 +49,8 @@ export class TokenMirror {
   #cleared: ClearedTokens | undefined
   #listener: TokenListener | undefined
   #order = 0
+  /** layers with windows or states are found only where a checkpoint is kept */
+  keepsCheckpoints = false
   /** whether the last continued conversation was found cached to the end of its last answer */
   #findsAnswers = true
 
@@ -136,6 +140,7 @@ export class TokenMirror {
     known.held = { place: this.#tree.hold(scope, tokens, known.order), scope, promptTokens: tokens.length }
     this.#listener?.learned(request)
     this.#settle(request, known)
+    this.#keep(known)
     this.#trim(request)
   }
 
@@ -157,14 +162,19 @@ export class TokenMirror {
     else if (cachedTokens <= tokens) this.#findsAnswers = false
   }
 
-  /** Records the engine's report of how many leading tokens of a request it holds. */
-  report(request: RequestId, cachedTokens: number): void {
+  /**
+   * Records the engine's report of how many leading tokens of a request it holds, and at which lengths it keeps
+   * checkpoints. What it says of a prefix holds for all that share it. `checkpoints` undefined: as before.
+   */
+  report(request: RequestId, cachedTokens: number, checkpoints?: readonly number[]): void {
     const known = this.#requests.get(request)
     if (known) {
       known.reported = cachedTokens
+      known.checkpoints = checkpoints ?? known.checkpoints
+      if (checkpoints) this.#keep(known)
       this.#settle(request, known)
     } else if (cachedTokens === 0) this.#unknown.delete(request)
-    else if (!this.#recover(request, cachedTokens)) {
+    else if (!this.#recover(request, cachedTokens, checkpoints)) {
       if (this.#unknown.has(request) || this.#isOurs(request)) this.#unknown.report(request, cachedTokens)
     }
   }
@@ -219,22 +229,24 @@ export class TokenMirror {
   }
 
   /** Restores the tokens of a request that was held before a clear and is reported again. Returns false if unknown. */
-  #recover(request: RequestId, reported: number): boolean {
+  #recover(request: RequestId, reported: number, checkpoints: readonly number[] | undefined): boolean {
     const cleared = this.#cleared?.requests.get(request)
     if (!cleared?.held) return false
     const { place, scope, promptTokens } = cleared.held
     const again = this.#tree.hold(scope, this.#cleared!.tree.tokensOf(place), 0)
     this.#cleared!.requests.delete(request)
-    this.#readmit(request, { prefixes: cleared.prefixes, reported, held: { place: again, scope, promptTokens } })
+    const held = { place: again, scope, promptTokens }
+    this.#readmit(request, { prefixes: cleared.prefixes, reported, checkpoints, held })
     this.#listener?.learned(request)
     return true
   }
 
   /** Adds an ended request again, before everything sent from now on. */
-  #readmit(request: RequestId, known: Pick<TokenRequest, 'prefixes' | 'reported' | 'held'>): void {
+  #readmit(request: RequestId, known: Pick<TokenRequest, 'prefixes' | 'reported' | 'checkpoints' | 'held'>): void {
     const readmitted = { order: 0, isRunning: false, ...known }
     this.#requests.set(request, readmitted)
     this.#settle(request, readmitted)
+    this.#keep(readmitted)
     this.#trim(request)
   }
 
@@ -245,6 +257,10 @@ export class TokenMirror {
     const { tokens, continued } = this.#tree.findBefore(place, known.order)
     const most = promptTokens - 1
     const wholePages = most - (most % this.#tree.pageTokens)
+    if (this.keepsCheckpoints) {
+      const checkpoint = this.#tree.findCheckpoint(place, Math.min(tokens, wholePages), known.order)
+      return { tokens: checkpoint, continued: checkpoint }
+    }
     return { tokens: Math.min(tokens, wholePages), continued: Math.min(continued, wholePages) }
   }
 
@@ -257,12 +273,18 @@ export class TokenMirror {
     if (reported === 0) this.forget(request)
   }
 
+  #keep({ held, checkpoints, order }: TokenRequest): void {
+    if (held && checkpoints) this.#tree.keepCheckpoints(held.place, checkpoints, order)
+  }
+
   /** Rebuilds the tree with this page size. */
   #restart(pageTokens: number): void {
     const before = this.#tree
     this.#tree = new TokenTree(pageTokens)
-    for (const { held, order } of this.#requests.values()) {
+    for (const known of this.#requests.values()) {
+      const { held, order } = known
       if (held) held.place = this.#tree.hold(held.scope, before.tokensOf(held.place), order)
+      this.#keep(known)
     }
   }
 

@@ -166,3 +166,32 @@ test('it tells of every prompt what a list of all prefixes tells', () => {
     }),
   )
 })
+
+test('checkpoints stay where they are, however prompts divide what is held and give it up', () => {
+  const prompts = fc.array(fc.constantFrom(1, 2), { minLength: 1, maxLength: 8 })
+  const kept = fc.record({ prompt: prompts, lengths: fc.uniqueArray(fc.integer({ min: 1, max: 8 })) })
+  fc.assert(
+    fc.property(fc.array(kept, { maxLength: 8 }), fc.array(fc.nat(7)), prompts, (reports, releases, asked) => {
+      const tree = new TokenTree(1)
+      const model = new Map<string, number>()
+      const places = reports.map(({ prompt, lengths }, order) => {
+        const place = tree.hold('', tokens(...prompt), order)
+        const own = lengths.filter((length) => length <= prompt.length)
+        tree.keepCheckpoints(place, own, order)
+        for (let length = 1; length <= prompt.length; length++) {
+          const beginning = prompt.slice(0, length).join()
+          if (!own.includes(length)) model.delete(beginning)
+          else if (!model.has(beginning)) model.set(beginning, order)
+        }
+        return place
+      })
+      const asking = tree.hold('', tokens(...asked), 99)
+      for (const at of new Set(releases)) if (places[at]) tree.release(places[at])
+      const lengths = asked.map((_, i) => i + 1)
+      for (const order of [0, 2, 99]) {
+        const found = lengths.filter((length) => (model.get(asked.slice(0, length).join()) ?? 99) < order)
+        expect(tree.findCheckpoint(asking, 8, order)).toBe(found.at(-1) ?? 0)
+      }
+    }),
+  )
+})

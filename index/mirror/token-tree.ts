@@ -12,6 +12,8 @@ interface TokenNode {
   since: number
   /** number of prompts whose held prefix ends here */
   holders: number
+  /** lengths of the prompt within this stretch at which an engine keeps a checkpoint, and since when */
+  checkpoints: Map<number, number>
   /** held tokens of a prompt that ends here and its answer, whose tokens are unknown; 0 if no answer is held */
   continued: number
 }
@@ -109,6 +111,24 @@ export class TokenTree {
     return { tokens: last.end, continued: Math.max(last.end, last.continued) }
   }
 
+  /** Sets at which lengths of the prompt that ends at `place` checkpoints are kept. New ones count from `order`. */
+  keepCheckpoints(place: HeldPlace, lengths: readonly number[], order: number): void {
+    for (let node: TokenNode | undefined = place; node; node = node.parent) {
+      const { checkpoints: before, tokens, end } = node
+      const own = lengths.filter((length) => end - tokens.length < length && length <= end)
+      node.checkpoints = new Map(own.map((length) => [length, Math.min(before.get(length) ?? order, order)]))
+    }
+  }
+
+  /** Returns the last checkpoint within the first `most` tokens of the prompt at `place` that was kept before `order`. */
+  findCheckpoint(place: HeldPlace, most: number, order: number): number {
+    for (let node: TokenNode | undefined = place; node; node = node.parent) {
+      const own = [...node.checkpoints].filter(([length, since]) => length <= most && since < order)
+      if (own.length > 0) return Math.max(...own.map(([length]) => length))
+    }
+    return 0
+  }
+
   /** Returns the tokens up to a place. */
   tokensOf(place: HeldPlace): Uint32Array {
     const tokens = new Uint32Array(place.end)
@@ -137,18 +157,21 @@ export class TokenTree {
   #split(node: TokenNode, length: number): TokenNode {
     const first = createNode(node.key, node.tokens.slice(0, length), node.parent!, node.since)
     node.parent!.children.set(first.key, first)
+    first.checkpoints = new Map([...node.checkpoints].filter(([at]) => at <= first.end))
+    for (const at of first.checkpoints.keys()) node.checkpoints.delete(at)
     this.#move(node, first, node.tokens.slice(length))
     return first
   }
 
   /** Joins a stretch with its only child if no prompt ends there and both are held since the same order. */
-  #join({ parent, tokens, holders, children, since }: TokenNode): void {
+  #join({ parent, tokens, holders, children, since, checkpoints }: TokenNode): void {
     if (!parent || tokens.length === 0 || holders > 0 || children.size !== 1) return
     const [child] = children.values()
     if (child!.since !== since) return
     const joined = new Uint32Array(tokens.length + child!.tokens.length)
     joined.set(tokens)
     joined.set(child!.tokens, tokens.length)
+    child!.checkpoints = new Map([...checkpoints, ...child!.checkpoints])
     this.#move(child!, parent, joined)
   }
 
@@ -163,7 +186,7 @@ export class TokenTree {
 
 function createNode(key: string, tokens: Uint32Array, parent: TokenNode | undefined, since: number): TokenNode {
   const end = (parent?.end ?? 0) + tokens.length
-  return { tokens, parent, children: new Map(), key, end, since, holders: 0, continued: 0 }
+  return { tokens, parent, children: new Map(), key, end, since, holders: 0, checkpoints: new Map(), continued: 0 }
 }
 
 /** Returns how many tokens of a stretch match the prompt from `start` on. */

@@ -119,6 +119,17 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
     for (const block of sequence) this.#blocks.release(block)
   }
 
+  /** Returns how many of the latest requests with a context's first block had all of its first 1, 2, … blocks. */
+  demandOf(context: Context): number[] {
+    let requests: readonly SimilarRequest[] | undefined
+    return context.map((id) => {
+      const block = this.#blocks.find(id)
+      if (block < 0) requests = []
+      requests = requests?.filter(({ blocks }) => blocks.includes(block)) ?? this.#history.speakersOf(block)
+      return requests.length
+    })
+  }
+
   /** Removes all contexts; the demand history stays. */
   clear(): void {
     this.#tree.clear()

@@ -1,6 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import { ProxyError } from '../errors.ts'
 import { ownSchemas } from '../json/own-schemas.ts'
+import { type CheckpointReport, checkpointReport } from './checkpoint-report.ts'
 import { type ReuseReport, reuseReport } from './reuse-report.ts'
 
 /** One change reported by an engine. */
@@ -11,6 +12,8 @@ export interface EngineEvent {
   /** tokens of a request reused at another position: unchanged, and recomputed */
   readonly reused_tokens?: number
   readonly recomputed_tokens?: number
+  /** the only lengths of a request that others find, if layers with windows or states keep no others */
+  readonly checkpoints?: readonly number[]
 }
 
 /** Body of `POST /v1/replicas/{replica}/events`. */
@@ -24,15 +27,24 @@ export interface EventBatch {
 export interface Snapshot {
   readonly generation: string
   readonly sequence: number
-  readonly requests: readonly { readonly request_id: string; readonly cached_tokens: number }[]
+  readonly requests: readonly {
+    readonly request_id: string
+    readonly cached_tokens: number
+    readonly checkpoints?: readonly number[]
+  }[]
   readonly reuse?: ReuseReport | null
+  readonly checkpoints?: CheckpointReport | null
 }
 
 const ajv = new Ajv({ ...ownSchemas, $data: true })
 /** Above this maximum, different integers may parse to the same number. */
 const count = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
 const sequenced = { generation: { type: 'string', minLength: 1 }, sequence: count }
-const cached = { request_id: { type: 'string' }, cached_tokens: count }
+const cached = {
+  request_id: { type: 'string' },
+  cached_tokens: count,
+  checkpoints: { type: 'array', items: count },
+}
 const reused = { reused_tokens: count, recomputed_tokens: count }
 
 /** Senders report the GPU's cache. If they name a tier, it is validated but otherwise ignored. */
@@ -70,6 +82,7 @@ const isSnapshot = ajv.compile<Snapshot>({
       items: { type: 'object', required: ['request_id', 'cached_tokens'], properties: cached },
     },
     reuse: { ...reuseReport, nullable: true },
+    checkpoints: { ...checkpointReport, nullable: true },
   },
 })
 

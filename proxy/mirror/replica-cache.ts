@@ -175,24 +175,28 @@ export class ReplicaCache {
     return this.#running.recomputedOf(request)
   }
 
-  /** The engine reports how many tokens it holds of the request it calls `name`, and how many it recomputed. */
+  /**
+   * The engine reports how many tokens it holds of the request it calls `name`, how many it recomputed, and at which
+   * lengths it keeps checkpoints.
+   */
   reported(
     type: 'stored' | 'evicted',
     name: RequestId,
     cachedTokens: number,
     recomputedTokens: number | undefined,
+    checkpoints?: readonly number[],
   ): void {
     const request = this.#names.resolve(name)
     if (recomputedTokens !== undefined) this.#running.recomputed(request, recomputedTokens)
     this.#keepForStrangers(request, cachedTokens)
-    this.#hold(type, request, cachedTokens)
+    this.#hold(type, request, cachedTokens, checkpoints)
   }
 
   /** The engine reports everything it holds, in tokens by name. Requests sent meanwhile are not included. */
-  async replaced(requests: Iterable<readonly [RequestId, number]>): Promise<void> {
+  async replaced(requests: Iterable<readonly [RequestId, number, (readonly number[] | undefined)?]>): Promise<void> {
     this.mirror.beginSnapshot()
-    const held = new Map<RequestId, number>()
-    for (const [name, cachedTokens] of requests) held.set(this.#names.resolve(name), cachedTokens)
+    const held = new Map<RequestId, readonly [number, (readonly number[] | undefined)?]>()
+    for (const [name, ...told] of requests) held.set(this.#names.resolve(name), told)
     this.#names.clear()
     // requests are served between slices, so both models learn of a request in the same one
     await inSlices(new Set([...this.mirror.requestIds(), ...this.tokens.requestIds()]), (request) => {
@@ -200,9 +204,9 @@ export class ReplicaCache {
       if (this.mirror.heldOf(request)) this.mirror.apply({ type: 'evicted', request, cachedTokens: 0 })
       this.tokens.omitted(request)
     })
-    await inSlices(held, ([request, cachedTokens]) => {
+    await inSlices(held, ([request, [cachedTokens, checkpoints]]) => {
       this.#keepForStrangers(request, cachedTokens)
-      this.#hold('stored', request, cachedTokens)
+      this.#hold('stored', request, cachedTokens, checkpoints)
     })
     this.tokens.endSnapshot()
   }
@@ -234,8 +238,8 @@ export class ReplicaCache {
     this.#names.clear()
   }
 
-  #hold(type: 'stored' | 'evicted', request: RequestId, cachedTokens: number): void {
-    this.tokens.report(request, cachedTokens)
+  #hold(type: 'stored' | 'evicted', request: RequestId, cachedTokens: number, checkpoints?: readonly number[]): void {
+    this.tokens.report(request, cachedTokens, checkpoints)
     this.mirror.apply({ type, request, cachedTokens })
   }
 

@@ -11,6 +11,7 @@ import {
   toEventBatch,
   toSnapshot,
 } from '../engine-reports/callback-bodies.ts'
+import type { CheckpointReport } from '../engine-reports/checkpoint-report.ts'
 import { fromReport, type ReuseReport } from '../engine-reports/reuse-report.ts'
 import { ReplicaCache } from './replica-cache.ts'
 import { type Acknowledgement, type MirrorState, ReportState } from './report-state.ts'
@@ -34,6 +35,7 @@ export class ReplicaMirror {
   /** resolves when all earlier reports have been applied */
   #turn: Promise<void> = Promise.resolve()
   #reuse: AnyPositionReuse | undefined
+  #checkpoints: CheckpointReport | undefined
   readonly #applied = { stored: 0, evicted: 0, cleared: 0, snapshot: 0 }
 
   /** `onLost`: called when the engine holds nothing. `now`: milliseconds, monotonic. */
@@ -65,6 +67,11 @@ export class ReplicaMirror {
   /** How the engine reuses KV at any position; undefined if it has not said that it does. */
   get reuse(): AnyPositionReuse | undefined {
     return this.#reuse
+  }
+
+  /** How the engine keeps checkpoints at borders that requests name; undefined if it has not said that it does. */
+  get checkpoints(): CheckpointReport | undefined {
+    return this.#checkpoints
   }
 
   /** The state of the protocol. */
@@ -135,23 +142,25 @@ export class ReplicaMirror {
   async #replace(snapshot: Snapshot): Promise<Acknowledgement> {
     const refusal = this.#reports.refuseSnapshot(snapshot)
     if (refusal) return refusal
-    const { generation, sequence, requests, reuse } = snapshot
+    const { generation, sequence, requests, reuse, checkpoints } = snapshot
     const life = this.#reports.beginLife(generation)
     if (life !== 'same') this.#onLost(life)
     this.adoptReuse(reuse)
-    await this.cache.replaced(requests.map((own) => [own.request_id as RequestId, own.cached_tokens]))
+    this.#checkpoints = checkpoints ?? undefined
+    this.tokens.keepsCheckpoints = this.#checkpoints !== undefined
+    await this.cache.replaced(requests.map((own) => [own.request_id as RequestId, own.cached_tokens, own.checkpoints]))
     this.#applied.snapshot += 1
     return this.#reports.took(sequence)
   }
 
-  #apply({ type, request_id, cached_tokens = 0, recomputed_tokens }: EngineEvent): void {
+  #apply({ type, request_id, cached_tokens = 0, recomputed_tokens, checkpoints }: EngineEvent): void {
     this.#applied[type] += 1
     if (type === 'cleared') {
       this.#lose()
       return
     }
     const recomputed = type === 'stored' ? recomputed_tokens : undefined
-    this.cache.reported(type, request_id as RequestId, cached_tokens, recomputed)
+    this.cache.reported(type, request_id as RequestId, cached_tokens, recomputed, checkpoints)
   }
 
   #lose(): void {

@@ -4,6 +4,7 @@ import type { EngineAdapter } from '#engine-adapters/engine-adapter.ts'
 import type { EngineClient } from '#engine-adapters/engine-client.ts'
 import type { ReplicaId } from '#index/context-block.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
+import type { CheckpointReport } from '../engine-reports/checkpoint-report.ts'
 import type { FollowedEvents } from '../engine-reports/followed-events.ts'
 import type { TokenAsker } from '../engine-reports/token-asker.ts'
 import type { ReplicaCache } from '../mirror/replica-cache.ts'
@@ -84,6 +85,11 @@ export class Replica implements ReplicaParts {
   /** How the engine reuses KV at any position; undefined: it does not. */
   get reuse(): AnyPositionReuse | undefined {
     return this.adapter.canReuseAnywhere ? this.replicaMirror.reuse : undefined
+  }
+
+  /** How the engine keeps checkpoints at borders that requests name; undefined: it does not. */
+  get checkpoints(): CheckpointReport | undefined {
+    return this.replicaMirror.checkpoints
   }
 
   /** Whether it should get requests, and if not, the most important reason. */

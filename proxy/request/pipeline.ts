@@ -3,6 +3,7 @@ import type { ConversationStore } from '#index/conversation-store.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import type { ProcessedBlocks } from '#index/processed-blocks.ts'
 import type { EngineCredentials } from '../access/engine-credentials.ts'
+import type { BorderPositions } from '../borders/border-positions.ts'
 import type { Reading } from '../call/read-call.ts'
 import type { Gain } from '../gain/gain.ts'
 import type { Log } from '../log.ts'
@@ -27,6 +28,8 @@ export interface Pipeline extends Reading {
   readonly gain: Gain
   /** asks models whether the order of lists matters */
   readonly prover: Prover
+  /** where in their tokens prompts have the borders at which engines keep checkpoints */
+  readonly borders: BorderPositions
   /** undefined: nothing is recorded */
   readonly recorder: Recorder | undefined
   readonly telemetry: Telemetry

@@ -46,6 +46,8 @@ export async function sendCall(
   const [ids, readsCache] = [idsOfPrompts(call, routed, request), adapter.readsCache(membersOf(call.content.received))]
   const trip = new Trip((error) => noteFault(pipeline, request, error))
   let committed: Committed | undefined
+  // before the request itself counts as demand
+  const chosen = pipeline.borders.choose(replica, decision)
   try {
     trip.follow({ ended: () => cache.ended(ids) })
     committed = commit(pipeline, call, routed, ids, { request, readsCache })
@@ -56,6 +58,7 @@ export async function sendCall(
     trip.follow(pipeline.recorder?.follow(routed, call))
     trip.follow(pipeline.prover.follow(call, routed))
     trip.follow(nameOf(call, replica, ids))
+    trip.follow(chosen && { used: (usage) => pipeline.borders.found(replica, chosen.held, usage.cachedTokens) })
     trip.follow({ sent: (sent) => gain.sent(sent, call, ids, follower.asked), ended: (wasRun) => gain.ended(wasRun) })
     trip.follow({
       onHead: (status) => {
@@ -86,7 +89,12 @@ export async function sendCall(
       refusals: refusalsOf(call, decision),
       headMilliseconds: follower.isAsked ? headMilliseconds : 0,
     }
-    const sent = follower.sent(toEngineRequest(pipeline, exchange, call, routed, request), decision.sent)
+    const plain = toEngineRequest(pipeline, exchange, call, routed, request)
+    const positions = chosen?.borders.length
+      ? await pipeline.borders.find(chosen.borders, replica, decision, { api: call.api, request: plain })
+      : []
+    const marked = positions.length > 0 ? toEngineRequest(pipeline, exchange, call, routed, request, positions) : plain
+    const sent = follower.sent(marked, decision.sent)
     trip.sent(sent)
     const { outgoing, clientLeft } = exchange
     const outcome = await forward(replica.engine, inPieces(sent), outgoing, clientLeft, observer, options)

@@ -19,19 +19,23 @@ export function isKeptAlive({ settings, isStream }: Pick<Call, 'settings' | 'isS
   return isStream && settings.keepAliveMilliseconds > 0
 }
 
-/** Builds the request for the engine: the decision and the tags, as bytes and headers. */
+/**
+ * Builds the request for the engine: the decision and the tags, as bytes and headers. `borders`: where the engine is to
+ * keep checkpoints, in tokens.
+ */
 export function toEngineRequest(
   { credentials }: Pipeline,
   { incoming, telemetry }: Exchange,
   { api, caller, content: { body, received }, settings, isStream }: Call,
   { replica, decision }: RoutedCall,
   request: RequestId,
+  borders: readonly number[] = [],
 ): EngineRequest {
   const members = membersOf(received)
   const salt = cacheSaltOf(caller.tenant, members.cache_salt, settings.saltSecret)
   const tags = replica.adapter.tagRequest(request, salt, members)
   const parts = received.whole?.write(tags.members) ?? [
-    bytesToSend(body, received.prompt, decision.splices, tags.members, wishesOf(replica, decision, api)),
+    bytesToSend(body, received.prompt, decision.splices, tags.members, wishesOf(replica, decision, api, borders)),
   ]
   const rawHeaders = withEngineCredentials(incoming.rawHeaders, {
     keepsClientKey: settings.keepsClientKey,
@@ -55,13 +59,19 @@ export function toEngineRequest(
 }
 
 /** Returns what the request asks of this replica's plugins. */
-function wishesOf(replica: RoutedCall['replica'], { options }: Decision, api: Call['api']): EngineWish[] {
+function wishesOf(
+  replica: RoutedCall['replica'],
+  { options }: Decision,
+  api: Call['api'],
+  borders: readonly number[],
+): EngineWish[] {
   const { reuse, pages } = options
   const wishes: EngineWish[] = []
-  if (reuse !== undefined && replica.reuse) {
-    const value = { reuse: grantedWish(replica.reuse, reuse) }
-    wishes.push({ member: 'kv_transfer_params', own: 'reprise', value })
+  const value = {
+    ...(reuse !== undefined && replica.reuse ? { reuse: grantedWish(replica.reuse, reuse) } : {}),
+    ...(borders.length > 0 ? { borders, key: replica.checkpoints?.key } : {}),
   }
+  if (Object.keys(value).length > 0) wishes.push({ member: 'kv_transfer_params', own: 'reprise', value })
   // harmless for an engine that could select pages but does not: nothing there reads the member
   const member = pages === undefined ? undefined : replica.adapter.pagesMember(api)
   if (member !== undefined) wishes.push({ member, own: 'reprise_pages', value: pages })

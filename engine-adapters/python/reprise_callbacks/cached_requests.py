@@ -1,13 +1,15 @@
 """What the receiver should believe, and which changes still have to be sent to it."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from reprise_callbacks.changes import Change
 
 # `{"request_id":…,"cached_tokens":1234567},` without the id itself
 _BYTES_BESIDE_ID = 50
+# `,"checkpoints":[1234567,…]`
+_BYTES_PER_CHECKPOINT = 24
 
 
 class CachedRequests:
@@ -17,6 +19,7 @@ class CachedRequests:
         self._maximum_bytes = maximum_bytes
         self._bytes = 0
         self._lengths: dict[str, int] = {}
+        self._checkpoints: dict[str, Sequence[int]] = {}
         self._untold: dict[str, Change] = {}
 
     @property
@@ -30,6 +33,10 @@ class CachedRequests:
     def apply(self, change: Change) -> list[str]:
         """Applies a change. Returns the requests forgotten to make room for it: those stored longest ago."""
         kind, request_id, cached_tokens = change[:3]
+        # what was told last of a shared prefix holds for all who share it
+        before = self._untold.pop(request_id, None)
+        if change.checkpoints is None and before is not None:
+            change = change._replace(checkpoints=before.checkpoints)
         self._untold[request_id] = change
         if cached_tokens <= 0:
             self._remove(request_id)
@@ -38,11 +45,16 @@ class CachedRequests:
             self._remove(request_id)
             self._bytes += _size(request_id)
         self._lengths[request_id] = cached_tokens
+        if change.checkpoints is not None:
+            self._bytes -= _BYTES_PER_CHECKPOINT * len(self._checkpoints.pop(request_id, ()))
+            self._checkpoints[request_id] = change.checkpoints
+            self._bytes += _BYTES_PER_CHECKPOINT * len(change.checkpoints)
         return self._make_room()
 
     def clear(self) -> None:
         """Forgets all requests and all unsent changes."""
         self._lengths.clear()
+        self._checkpoints.clear()
         self._untold.clear()
         self._bytes = 0
 
@@ -68,11 +80,13 @@ class CachedRequests:
         """
         self._untold.clear()
         for request_id, cached_tokens in self._lengths.items():
-            yield {"request_id": request_id, "cached_tokens": cached_tokens}
+            checkpoints = self._checkpoints.get(request_id)
+            told = {} if checkpoints is None else {"checkpoints": list(checkpoints)}
+            yield {"request_id": request_id, "cached_tokens": cached_tokens, **told}
 
     def _remove(self, request_id: str) -> None:
         if self._lengths.pop(request_id, None) is not None:
-            self._bytes -= _size(request_id)
+            self._bytes -= _size(request_id) + _BYTES_PER_CHECKPOINT * len(self._checkpoints.pop(request_id, ()))
 
     def _make_room(self) -> list[str]:
         # a forgotten request counts as not cached, which never over-estimates
@@ -90,8 +104,10 @@ def _size(request_id: str) -> int:
 
 
 def _to_event(change: Change) -> dict[str, Any]:
-    kind, request_id, cached_tokens, reused_tokens, recomputed_tokens = change
+    kind, request_id, cached_tokens, reused_tokens, recomputed_tokens, checkpoints = change
     event = {"type": kind, "request_id": request_id, "cached_tokens": cached_tokens}
+    if checkpoints is not None:
+        event["checkpoints"] = list(checkpoints)
     if kind == "evicted":
         event["tier"] = "gpu"
     elif reused_tokens or recomputed_tokens:

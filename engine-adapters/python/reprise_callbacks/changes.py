@@ -1,6 +1,6 @@
 """Changes of an engine's cache, and the interface that derives them from the engine's reports."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
@@ -16,6 +16,8 @@ class Change(NamedTuple):
     """prompt tokens reused at another position and not recomputed"""
     recomputed_tokens: int = 0
     """prompt tokens that were reusable but were recomputed anyway"""
+    checkpoints: Sequence[int] | None = None
+    """the only lengths that other requests find, if layers with windows or states keep no others; None: as before"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +28,20 @@ class Cleared:
 CLEARED: Final = Cleared()
 
 
-def stored(request_id: str, cached_tokens: int, reused_tokens: int = 0, recomputed_tokens: int = 0) -> Change:
+def stored(
+    request_id: str,
+    cached_tokens: int,
+    reused_tokens: int = 0,
+    recomputed_tokens: int = 0,
+    checkpoints: Sequence[int] | None = None,
+) -> Change:
     """Returns a change: the request was computed, or computed further, and `cached_tokens` of it are cached now."""
-    return Change("stored", request_id, cached_tokens, reused_tokens, recomputed_tokens)
+    return Change("stored", request_id, cached_tokens, reused_tokens, recomputed_tokens, checkpoints)
 
 
-def evicted(request_id: str, cached_tokens: int) -> Change:
-    """Returns a change: only `cached_tokens` of the request are still cached."""
-    return Change("evicted", request_id, cached_tokens)
+def evicted(request_id: str, cached_tokens: int, checkpoints: Sequence[int] | None = None) -> Change:
+    """Returns a change: only `cached_tokens` of the request are still cached, or fewer checkpoints of it."""
+    return Change("evicted", request_id, cached_tokens, checkpoints=checkpoints)
 
 
 class Translator(Protocol):

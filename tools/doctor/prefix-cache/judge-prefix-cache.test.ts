@@ -119,3 +119,34 @@ test.each([
 ])('from %i of 600 cached tokens follows the largest page that explains them: %s', (cached, words) => {
   expect(judge({ first: 0, repeats: [cached] }).page_size).toEqual(['ok', expect.stringContaining(words)])
 })
+
+test('layers that keep only checkpoints are named, with what sets them', () => {
+  const windows = judge({
+    first: 0,
+    repeats: [576],
+    cache: { isEnabled: true, pageTokens: 32, sparseLayers: 'windows' },
+  })
+  expect(windows.checkpoints).toEqual(['warning', expect.stringMatching(/plugin.*--prefix-cache-retention-interval/)])
+  const states = judge({
+    first: 0,
+    repeats: [528],
+    cache: { isEnabled: true, pageTokens: 528, sparseLayers: 'states' },
+  })
+  expect(states.checkpoints).toEqual(['warning', expect.stringMatching(/states.*plugin/)])
+  // an interval does nothing for states
+  expect(states.checkpoints).not.toEqual(['warning', expect.stringContaining('retention')])
+  expect(judge({ first: 0, repeats: [592], cache: { isEnabled: true, pageTokens: 16 } })).not.toHaveProperty(
+    'checkpoints',
+  )
+})
+
+test('smaller pages are not advised where states set their size, but what finds the ends of prompts', () => {
+  const cache = { isEnabled: true, pageTokens: 528, sparseLayers: 'states' } as const
+  const large = judge({ first: 0, repeats: [528], cache }).page_size
+  expect(large).toEqual(['warning', expect.stringContaining('--prefix-match-unit')])
+  expect(large).not.toEqual(['warning', expect.stringContaining('--block-size')])
+  const short = judge({ first: 0, repeats: [0], cache: { ...cache, pageTokens: 1056 } }).prefix_caching
+  expect(short).toEqual(['warning', expect.stringMatching(/a page has 1056 tokens.*--prefix-match-unit/)])
+  const plain = judge({ first: 0, repeats: [512], cache: { isEnabled: true, pageTokens: 512 } }).page_size
+  expect(plain).toEqual(['warning', expect.stringContaining('--block-size')])
+})

@@ -18,6 +18,7 @@ export function judgePrefixCache(evidence: CacheEvidence): Finding[] {
     judgeCaching(evidence),
     judgeSalt(evidence),
     judgePageSize(evidence.cache, evidence.run),
+    judgeCheckpoints(evidence.cache),
   ]
   return findings.filter((finding) => finding !== undefined)
 }
@@ -91,7 +92,7 @@ function judgeNoHit({ engine, cache, run }: CacheEvidence): Omit<Finding, 'check
     return {
       level: 'warning',
       found: `${found}: a page has ${cache.pageTokens} tokens`,
-      fix: 'choose a smaller page size',
+      fix: cache.sparseLayers === 'states' ? matchUnit : 'choose a smaller page size',
     }
   }
   if (!cache.isEnabled) return { level: 'fatal', found, fix: engine.advice.switchOnCache }
@@ -137,8 +138,26 @@ function judgePageSize(cache: CacheConfig, run: ProbeRun): Finding | undefined {
   const capacity = cache.capacityTokens ? `, room for ${cache.capacityTokens.toLocaleString('en-US')} tokens` : ''
   const found = `${cache.pageTokens ? '' : 'at most '}${size} ${size === 1 ? 'token' : 'tokens'}${capacity}`
   if (size <= largePage || !cache.pageTokens) return { check: 'page_size', level: 'ok', found }
+  if (cache.sparseLayers === 'states') {
+    const fix = `${matchUnit}; shorter beginnings of prompts are never shared`
+    return { check: 'page_size', level: 'warning', found: `${found}, set by the size of the model's states`, fix }
+  }
   const fix = 'choose smaller pages (vLLM: --block-size, SGLang: --page-size): only full pages are shared'
   return { check: 'page_size', level: 'warning', found, fix }
+}
+
+/** A state is as large as many tokens of full attention, which sets the size of vLLM's blocks. */
+const matchUnit = 'start vLLM with --prefix-match-unit, so that prompts are found to their ends within a block'
+
+/** Says that a prefix is found only where the engine keeps a checkpoint of it. */
+function judgeCheckpoints({ sparseLayers }: CacheConfig): Finding | undefined {
+  if (sparseLayers === undefined) return undefined
+  const found =
+    `this model has layers with ${sparseLayers}, of which only checkpoints are kept: two prompts that share documents ` +
+    'find nothing of them, the third does, unless something sets a checkpoint where they part'
+  const fix = "load reprise's plugin, which sets them where documents end"
+  const retention = ', or start vLLM with --prefix-cache-retention-interval and a number of tokens'
+  return { check: 'checkpoints', level: 'warning', found, fix: sparseLayers === 'windows' ? fix + retention : fix }
 }
 
 /** The largest page size, a power of two, that explains a count: all full pages before the last token. */

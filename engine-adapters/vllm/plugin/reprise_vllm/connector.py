@@ -1,7 +1,6 @@
 """The KV connector: vLLM reports requests and blocks to it, and it fills the blocks that are reused."""
 
-from collections.abc import Callable
-from functools import reduce, wraps
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from vllm.distributed.kv_transfer import get_kv_transfer_group
@@ -14,11 +13,12 @@ from vllm.distributed.kv_transfer.kv_connector.v1.base import (
 from vllm.logger import init_logger
 
 from reprise_vllm import register_connector
+from reprise_vllm.checkpoints.borders import Borders, start_borders
 from reprise_vllm.engine.model_parts import remember_runner
 from reprise_vllm.hotness.eviction import HotEviction, start_eviction, wants_hotness
 from reprise_vllm.known_settings import warn_of_unknown
 from reprise_vllm.reporting.cache_watcher import Reuse
-from reprise_vllm.reporting.start_reporting import Reporting, start_reporting
+from reprise_vllm.reporting.start_reporting import Reporting, ends_reporting, start_reporting
 from reprise_vllm.reuse.messages import RepriseMetadata, StartReport, WorkerReport
 from reprise_vllm.reuse.scheduler.scheduler_side import SchedulerSide
 from reprise_vllm.reuse.scheduler.start_scheduler import start_scheduler
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from vllm.forward_context import ForwardContext
     from vllm.v1.attention.backend import AttentionMetadata
     from vllm.v1.core.block_pool import BlockPool
-    from vllm.v1.core.kv_cache_manager import KVCacheBlocks
+    from vllm.v1.core.kv_cache_manager import KVCacheBlocks, KVCacheManager
     from vllm.v1.core.sched.output import SchedulerOutput
     from vllm.v1.kv_cache_interface import KVCacheConfig
     from vllm.v1.outputs import KVConnectorOutput
@@ -53,23 +53,6 @@ logger = init_logger("vllm.reprise")
 
 
 _NOTHING = RepriseMetadata()
-
-
-def _never_throws(method: Callable[..., None]) -> Callable[..., None]:
-    """A fault in our code ends reporting, not the engine."""
-
-    @wraps(method)
-    def guarded(self: "RepriseConnector", *arguments: Any) -> None:
-        if self._reporting is None:
-            return
-        try:
-            method(self, *arguments)
-        except Exception:
-            logger.exception("reprise: reporting ends because of a fault in the plugin; the engine goes on")
-            reporting, self._reporting = self._reporting, None
-            reporting.give_up()
-
-    return guarded
 
 
 class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
@@ -86,6 +69,7 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
         self._on_scheduler = SchedulerSide(None, logger)
         self._on_worker: WorkerSide | None = None
         self._eviction: HotEviction | None = None
+        self._borders = Borders(None, logger)
         self._facts: dict[str, Any] = {}
         """facts about the engine that snapshots carry"""
         extra = self._kv_transfer_config.kv_connector_extra_config
@@ -124,6 +108,14 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
         except Exception:
             logger.exception("reprise: nothing is reported because of a fault in the plugin; the engine goes on")
 
+    def bind_kv_cache_manager(self, kv_cache_manager: "KVCacheManager") -> None:
+        super().bind_kv_cache_manager(kv_cache_manager)
+        if self._reporting is not None:
+            # only the proxy that is reported to can set borders
+            self._borders = start_borders(kv_cache_manager, self._vllm_config, logger)
+            if facts := self._borders.facts:
+                self._describe({"checkpoints": facts})
+
     def bind_scheduler_context(self, context: Any) -> None:
         """Replaces `bind_gpu_block_pool` in later vLLM releases."""
         pool = getattr(context, "gpu_block_pool", None)
@@ -138,11 +130,13 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
 
     def build_connector_meta(self, scheduler_output: "SchedulerOutput") -> KVConnectorMetadata:
         self._end_step()
+        self._borders.end_step(scheduler_output)
         step = self._on_scheduler.end_step(scheduler_output)
         return _NOTHING if step is None else RepriseMetadata(step)
 
     def on_new_request(self, request: "Request") -> None:
         self._on_scheduler.begin(request)
+        self._borders.begin(request)
         if self._answers is not None:
             self._answers.begin(request)
             self._pages.begin(request)
@@ -167,6 +161,7 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
         return False, self._end(request)
 
     def get_num_new_matched_tokens(self, request: "Request", num_computed_tokens: int) -> tuple[int | None, bool]:
+        self._borders.place(request, num_computed_tokens)
         return self._on_scheduler.claim(request, num_computed_tokens)
 
     def reset_cache(self) -> bool | None:
@@ -175,7 +170,7 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
 
     def get_kv_connector_stats(self) -> "KVConnectorStats | None":
         if self.role is KVConnectorRole.SCHEDULER:
-            return self._on_scheduler.take_stats()
+            return self._borders.add_counts(self._on_scheduler.take_stats())
         worker = page_worker(self._vllm_config)
         counts = None if worker is None else worker.take_counts()
         return ReuseStats({"/".join(name): count for name, count in counts.items()}) if counts else None
@@ -260,22 +255,23 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
         if self._on_scheduler.heard(report):
             self._describe({"reuse": self._on_scheduler.offer})
 
-    @_never_throws
+    @ends_reporting
     def _describe(self, facts: dict[str, Any]) -> None:
         self._facts = self._facts | facts
         self._reporting.sender.describe(self._facts)
 
-    @_never_throws
+    @ends_reporting
     def _scheduled(self, request: "Request") -> None:
         self._reporting.watcher.scheduled(request, self._exact_part(request))
 
-    @_never_throws
+    @ends_reporting
     def _end_step(self) -> None:
         self._reporting.watcher.end_step()
 
     def _end(self, request: "Request") -> dict[str, Any] | None:
         self._finished(request)
         recomputed = self._on_scheduler.finished(request)
+        self._borders.finished(request)
         if self._eviction is not None and not self._eviction.finished(request):
             self._eviction = None
         if self._answers is not None:
@@ -284,7 +280,7 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
         pages = None if self._pages is None else self._pages.finished(request)
         return figures | (pages or {}) or None
 
-    @_never_throws
+    @ends_reporting
     def _finished(self, request: "Request") -> None:
         self._reporting.watcher.finished(request, self._exact_part(request))
 

@@ -28,7 +28,10 @@ class Engine:
         scheduler: type[Scheduler] = Scheduler,
     ) -> None:
         groups = [KVCacheGroupSpec([f"layer.{i}"], spec) for i, spec in enumerate(specs or [full_attention()])]
-        cache_config = KVCacheConfig(num_blocks=blocks, kv_cache_tensors=[], kv_cache_groups=groups)
+        cache_config = KVCacheConfig(
+            num_blocks=blocks, kv_cache_tensors=[], kv_cache_groups=groups,
+            prefix_cache_retention_interval=config.cache_config.prefix_cache_retention_interval,
+        )  # fmt: skip
         config.cache_config.num_gpu_blocks = blocks
         hash_function = get_hash_fn_by_name(config.cache_config.prefix_caching_hash_algo)
         init_none_hash(hash_function)

@@ -15,7 +15,7 @@ from engine_config import BLOCK, full_attention, make_config, make_connector
 from listening import listening
 from receiver import Receiver
 from vllm.distributed.kv_transfer.kv_connector.factory import KVConnectorFactory
-from vllm.v1.kv_cache_interface import SlidingWindowSpec
+from vllm.v1.kv_cache_interface import ChunkedLocalAttentionSpec, SlidingWindowSpec
 
 import reprise_vllm
 
@@ -73,17 +73,20 @@ def test_a_model_without_any_full_attention_is_left_alone_and_it_is_said(
     assert receiver.posts == []
 
 
-def test_layers_that_see_only_a_window_are_not_counted_and_it_is_said(
+def test_layers_of_a_kind_that_is_not_known_are_not_counted_and_it_is_said(
     receiver: Receiver, folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    window = SlidingWindowSpec(block_size=BLOCK, num_kv_heads=1, head_size=64, dtype=torch.float32, sliding_window=64)
+    chunks = ChunkedLocalAttentionSpec(
+        block_size=BLOCK, num_kv_heads=1, head_size=64, dtype=torch.float32, attention_chunk_size=64
+    )
     with listening(caplog):
-        engine = Engine(make_config(folder), blocks=60, specs=[full_attention(), window])
+        engine = Engine(make_config(folder), blocks=60, specs=[full_attention(), chunks])
         engine.add("r-1", tokens(0, 200))
         engine.run()
     receiver.wait_until(lambda: receiver.lengths == {"r-1": 192})
     engine.close()
     assert "other layers may miss sooner" in caplog.text
+    assert "no checkpoints are kept at the borders of documents: ChunkedLocalAttentionSpec" in caplog.text
 
 
 def test_a_rank_puts_its_number_into_the_url_and_sends_the_token(

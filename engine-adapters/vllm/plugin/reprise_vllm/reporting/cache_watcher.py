@@ -1,9 +1,10 @@
 """Watches the scheduler's cache and reports what changed. Everything here runs on the engine's thread."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from reprise_vllm.checkpoints.side_groups import Checkpoint
 from reprise_vllm.reporting.pool_observer import PoolObserver
 from reprise_vllm.reporting.step_report import StepReport
 from reprise_vllm.reporting.watched_group import WatchedGroup
@@ -50,7 +51,7 @@ class CacheWatcher:
         # keys of the blocks evicted in this step
         self._evicted: list[bytes] = []
         # requests whose full blocks are not all cached yet, with these blocks' hashes and the last block's key
-        self._prefilling: dict[str, tuple[Sequence[bytes], bytes]] = {}
+        self._prefilling: dict[str, tuple[Request, Sequence[bytes], bytes]] = {}
         # how many blocks were reported for each running request
         self._reported: dict[str, int] = {}
         self._reused: dict[str, tuple[int, int]] = {}
@@ -61,7 +62,7 @@ class CacheWatcher:
         if reuse is not None:
             self._reused[request.request_id] = (reuse.reused, reuse.recomputed)
         if hashes:
-            self._prefilling[request.request_id] = (hashes, self._group.key_of(hashes[-1]))
+            self._prefilling[request.request_id] = (request, hashes, self._group.key_of(hashes[-1]))
         elif reuse is not None:
             reused = {request.request_id: (reuse.reused, reuse.recomputed)}
             self._reports.report(StepReport(stored=((request.request_id, ()),), reused=reused))
@@ -75,10 +76,12 @@ class CacheWatcher:
         if self._evicted:
             lost = [key for key in self._evicted if is_cached(key) is None]
             self._evicted.clear()
-        stored = self._take_stored(is_cached) if self._prefilling else ()
+        taken = self._take_stored(is_cached) if self._prefilling else ()
+        stored = [(request.request_id, hashes) for request, hashes in taken]
         if lost or stored:
             reused = {request_id: self._reused[request_id] for request_id, _ in stored if request_id in self._reused}
-            self._reports.report(StepReport(lost, stored, reused), len(lost) + sum(len(hashes) for _, hashes in stored))
+            facts = len(lost) + sum(len(hashes) for _, hashes in stored)
+            self._reports.report(StepReport(lost, stored, reused, self._checkpoints_of(taken)), facts)
 
     def finished(self, request: "Request", reuse: Reuse | None = None) -> None:
         """
@@ -99,7 +102,9 @@ class CacheWatcher:
         while blocks > (reported or 0) and is_cached(self._group.key_of(hashes[blocks - 1])) is None:
             blocks -= 1
         if blocks != reported:
-            self._reports.report(StepReport(stored=((request_id, hashes[:blocks]),)), blocks + 1)
+            stored = hashes[:blocks]
+            checkpoints = self._checkpoints_of([(request, stored)])
+            self._reports.report(StepReport(stored=((request_id, stored),), checkpoints=checkpoints), blocks + 1)
 
     def stop(self) -> None:
         """Detaches from the engine's pool."""
@@ -110,17 +115,30 @@ class CacheWatcher:
         hashes = self._group.hashes_of(request)
         return hashes if reuse is None else hashes[: reuse.exact // self._group.block_size]
 
-    def _take_stored(self, is_cached: Callable[[bytes], object]) -> list[tuple[str, Sequence[bytes]]]:
+    def _take_stored(self, is_cached: Callable[[bytes], object]) -> "list[tuple[Request, Sequence[bytes]]]":
         # if the last block is cached, all are
         stored = [
-            (request_id, hashes)
-            for request_id, (hashes, last_key) in self._prefilling.items()
+            (request, hashes)
+            for request, hashes, last_key in self._prefilling.values()
             if is_cached(last_key) is not None
         ]
-        for request_id, hashes in stored:
-            del self._prefilling[request_id]
-            self._reported[request_id] = len(hashes)
+        for request, hashes in stored:
+            del self._prefilling[request.request_id]
+            self._reported[request.request_id] = len(hashes)
         return stored
+
+    def _checkpoints_of(
+        self, stored: "Sequence[tuple[Request, Sequence[bytes]]]"
+    ) -> Mapping[str, Sequence[Checkpoint]] | None:
+        """Returns the lengths at which all groups of layers hold these requests; None if there is one group."""
+        sides, size = self._group.sides, self._group.block_size
+        if sides is None:
+            return None
+        is_cached = self._pool.cached_block_hash_to_block.get_one_block
+        return {
+            request.request_id: sides.checkpoints_of(request, len(hashes) * size, is_cached)
+            for request, hashes in stored
+        }
 
     def _block_evicted(self, block: "KVCacheBlock") -> None:
         key = block.block_hash

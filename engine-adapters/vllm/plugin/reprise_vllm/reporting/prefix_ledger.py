@@ -36,6 +36,11 @@ class PrefixLedger:
         """How many blocks are known."""
         return len(self._nodes)
 
+    def blocks_of(self, request_id: str) -> int:
+        """How many blocks of a request are known to be cached."""
+        node = self._places.get(request_id)
+        return node.depth if node else 0
+
     def store(self, request_id: str, hashes: Sequence[bytes]) -> None:
         """Records that these blocks, the request's prefix, are cached. Replaces what was recorded for this id."""
         nodes = self._nodes

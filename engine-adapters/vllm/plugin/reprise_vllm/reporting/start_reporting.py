@@ -1,9 +1,11 @@
 """Decides whether and where to report, from the environment and from what the engine offers."""
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from logging import Logger
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reprise_callbacks import CallbackSender, CallbackSettingError
 from reprise_vllm.reporting.cache_watcher import CacheWatcher
@@ -26,6 +28,7 @@ class Reporting:
 
     watcher: CacheWatcher
     sender: CallbackSender
+    logger: Logger
 
     def end(self, *, wait: bool) -> None:
         """Detaches from the engine, sends the remaining reports to the proxy and stops the heartbeats."""
@@ -36,6 +39,23 @@ class Reporting:
         """Like `end`, but tells the proxy not to rely on earlier reports, and does not make the engine wait."""
         self.sender.cleared()
         self.end(wait=False)
+
+
+def ends_reporting(method: Callable[..., None]) -> Callable[..., None]:
+    """For methods of the owner of `_reporting`: a fault in our code ends reporting, not the engine."""
+
+    @wraps(method)
+    def guarded(self: Any, *arguments: Any) -> None:
+        if self._reporting is None:
+            return
+        try:
+            method(self, *arguments)
+        except Exception:
+            reporting, self._reporting = self._reporting, None
+            reporting.logger.exception("reprise: reporting ends because of a fault in the plugin; the engine goes on")
+            reporting.give_up()
+
+    return guarded
 
 
 def start_reporting(
@@ -67,9 +87,9 @@ def start_reporting(
     if group is None:
         logger.error("reprise: nothing is reported: no layer of this model attends to its whole context")
         return None
-    if not group.is_alone:
+    if not group.is_alone and group.sides is None:
         logger.warning("reprise: reports are of the full-attention layers; this model's other layers may miss sooner")
-    translator = StepTranslator(group.block_size, _has_random_suffix())
+    translator = StepTranslator(group.block_size, _has_random_suffix(), group.group_id)
     token = os.environ.get(TOKEN) or None
     try:
         sender = CallbackSender(
@@ -79,7 +99,7 @@ def start_reporting(
         logger.error("reprise: nothing is reported: %s", error)
         return None
     logger.info("reprise: reporting to %s, blocks of %d tokens", sender.url, group.block_size)
-    return Reporting(CacheWatcher(pool, group, sender), sender)
+    return Reporting(CacheWatcher(pool, group, sender), sender, logger)
 
 
 def _missing_in(pool: "BlockPool") -> list[str]:

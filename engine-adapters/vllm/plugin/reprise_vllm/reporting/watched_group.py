@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from reprise_vllm.checkpoints.side_groups import SideGroups, find_side_groups, hashes_of
+
 if TYPE_CHECKING:
     from vllm.v1.core.block_pool import BlockPool
     from vllm.v1.kv_cache_interface import KVCacheConfig, KVCacheSpec
@@ -19,14 +21,12 @@ class WatchedGroup:
     hash_block_size: int
     is_alone: bool
     """false if there are other groups (sliding windows, states), which may miss sooner"""
+    sides: "SideGroups | None" = None
+    """the other groups, if it is known what they must hold"""
 
     def hashes_of(self, request: "Request") -> Sequence[bytes]:
         """Returns one hash per full block of the request. They are chained: each covers all tokens up to its end."""
-        if self.block_size == self.hash_block_size:
-            return request.block_hashes[:]
-        from vllm.v1.core.kv_cache_utils import resolve_block_hashes
-
-        return list(resolve_block_hashes(request.block_hashes, self.hash_block_size, self.block_size))
+        return hashes_of(request, self.hash_block_size, self.block_size)[:]
 
     def key_of(self, block_hash: bytes) -> bytes:
         """Returns the key under which the pool stores a block of this group."""
@@ -41,7 +41,8 @@ def find_watched_group(config: "KVCacheConfig", pool: "BlockPool") -> WatchedGro
         if _sees_everything(spec):
             # context parallelism spreads a block over ranks, so the hash block size is the one that counts
             block_size = pool.hash_block_size if len(groups) == 1 else spec.block_size
-            return WatchedGroup(group_id, block_size, pool.hash_block_size, len(groups) == 1)
+            sides = find_side_groups(config, pool.hash_block_size)
+            return WatchedGroup(group_id, block_size, pool.hash_block_size, len(groups) == 1, sides)
     return None
 
 

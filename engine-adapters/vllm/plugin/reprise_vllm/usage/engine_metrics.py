@@ -12,6 +12,11 @@ _COUNTERS = {
     "stock": ("vllm:reprise_stock_requests", "Requests served as without reuse.", "reason"),
     "segments": ("vllm:reprise_segments", "Segments: stored, averaged, evicted, lost, refused or unwritten.", "event"),
     "faults": ("vllm:reprise_faults", "Faults of reuse that were contained, by what failed.", "what"),
+    "borders": (
+        "vllm:reprise_border_requests",
+        "Requests with borders for checkpoints: set, malformed, foreign.",
+        "kind",
+    ),
     "pages_requests": ("vllm:reprise_page_requests", "Requests whose decode steps read chosen pages.", "kind"),
     "pages_stock": ("vllm:reprise_page_stock_requests", "Requests that asked for it and read all pages.", "reason"),
     "pages_read": ("vllm:reprise_pages", "Pages of sparse decode steps: listed, and all there were.", "kind"),

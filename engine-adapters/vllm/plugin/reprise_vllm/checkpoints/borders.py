@@ -1,0 +1,160 @@
+"""Keeps checkpoints at the borders that the proxy names, so that the next prompt with the same beginning finds it."""
+
+import secrets
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial, wraps
+from logging import Logger
+from typing import TYPE_CHECKING, Any
+
+from reprise_vllm.checkpoints.layer_kinds import LayerKinds, find_layer_kinds
+from reprise_vllm.engine.supported import NotSupportedError
+from reprise_vllm.usage.engine_metrics import ReuseStats
+
+if TYPE_CHECKING:
+    from vllm.config import VllmConfig
+    from vllm.v1.core.kv_cache_manager import KVCacheManager
+    from vllm.v1.core.sched.output import SchedulerOutput
+    from vllm.v1.request import Request
+
+MOST = 4
+
+
+def _never_throws(method: Callable[..., None]) -> Callable[..., None]:
+    """A fault in our code ends borders, not the engine: vLLM keeps the checkpoints it would keep without us."""
+
+    @wraps(method)
+    def guarded(self: "Borders", *arguments: Any) -> None:
+        try:
+            method(self, *arguments)
+        except Exception:
+            self._logger.exception("reprise: no more checkpoints are kept at borders because of a fault in the plugin")
+            self.end()
+
+    return guarded
+
+
+class Borders:
+    """
+    The borders of requests that have not ended.
+
+    For windows, borders join the positions whose tails vLLM keeps. A state exists only where a chunk of the prefill
+    ends, and vLLM ends one at `request.shared_prefix_boundary`: that is moved from border to border. A junction that
+    vLLM has detected itself is one of them.
+    """
+
+    def __init__(self, kinds: LayerKinds | None, logger: Logger) -> None:
+        """kinds: None for a model or a vLLM in which no border can be set"""
+        self._kinds = kinds
+        self._logger = logger
+        self._key = secrets.token_hex(8)
+        self._wanted: dict[str, Sequence[int]] = {}
+        # requests with states that have borders ahead, ascending
+        self._ahead: dict[str, tuple[Request, Sequence[int]]] = {}
+        self.counts: Counter[str] = Counter()
+        self._told: Counter[str] = Counter()
+        for manager in kinds.windows if kinds else ():
+            manager.cache_blocks = partial(self._cache_blocks, manager.cache_blocks)
+
+    @property
+    def facts(self) -> dict[str, Any] | None:
+        """What snapshots tell the proxy; None if no border can be set. Who does not know the key sets none."""
+        kinds = self._kinds
+        return kinds and {
+            "unit": kinds.unit, "kinds": list(kinds.kinds), "tail_tokens": kinds.tail_tokens,
+            "room_tokens": kinds.room_tokens, "key": self._key,
+        }  # fmt: skip
+
+    @_never_throws
+    def begin(self, request: "Request") -> None:
+        """Implements `on_new_request`. Reads `kv_transfer_params: {"reprise": {"borders": [TOKENS, …], "key": …}}`."""
+        params = request.kv_transfer_params
+        wish = params.get("reprise") if isinstance(params, dict) else None
+        named = wish.get("borders") if isinstance(wish, dict) else None
+        if named is None or self._kinds is None:
+            return
+        unit = self._kinds.unit
+        if wish.get("key") != self._key:
+            self.counts["foreign"] += 1
+        elif not _are_borders(named, unit, request.num_prompt_tokens):
+            self.counts["malformed"] += 1
+        else:
+            self.counts["set"] += 1
+            self._wanted[request.request_id] = [position // unit * unit for position in named]
+
+    @_never_throws
+    def place(self, request: "Request", computed: int) -> None:
+        """Implements `get_num_new_matched_tokens`, which runs in every step for a waiting request. O(1)."""
+        wanted = self._wanted.get(request.request_id)
+        if wanted is None or not self._kinds.has_states:
+            return
+        # vLLM sets its own anew before each call
+        junction = request.shared_prefix_boundary // self._kinds.unit * self._kinds.unit
+        self._move(request, sorted({*wanted, junction}), computed)
+
+    @_never_throws
+    def end_step(self, output: "SchedulerOutput") -> None:
+        """Implements `build_connector_meta`: what was scheduled has passed its borders."""
+        scheduled = output.num_scheduled_tokens
+        for request_id in [one for one in self._ahead if one in scheduled]:
+            request, ahead = self._ahead[request_id]
+            self._move(request, ahead, request.num_computed_tokens + scheduled[request_id])
+
+    def finished(self, request: "Request") -> None:
+        """Implements `request_finished`."""
+        self._wanted.pop(request.request_id, None)
+        self._ahead.pop(request.request_id, None)
+
+    def end(self) -> None:
+        """Sets no more borders."""
+        self._kinds = None
+        self._wanted.clear()
+        self._ahead.clear()
+
+    def add_counts(self, stats: ReuseStats | None) -> ReuseStats | None:
+        """Adds what was counted since the last call."""
+        fresh = self.counts - self._told
+        if not fresh:
+            return stats
+        self._told = self.counts.copy()
+        return ReuseStats({f"borders/{kind}": count for kind, count in fresh.items()}).aggregate(stats or ReuseStats())
+
+    def _move(self, request: "Request", borders: Sequence[int], computed: int) -> None:
+        ahead = [border for border in borders if border > computed]
+        if not ahead:
+            self._ahead.pop(request.request_id, None)
+            return
+        request.shared_prefix_boundary = ahead[0]
+        self._ahead[request.request_id] = (request, ahead)
+
+    def _cache_blocks(
+        self, cache: Callable[..., None], request: "Request", *arguments: Any, replay_boundaries: Any, **options: Any
+    ) -> None:
+        wanted = self._wanted.get(request.request_id)
+        cache(
+            request, *arguments, replay_boundaries=(*replay_boundaries, *wanted) if wanted else replay_boundaries,
+            **options,
+        )  # fmt: skip
+
+
+def start_borders(manager: "KVCacheManager", config: "VllmConfig", logger: Logger) -> Borders:
+    """Sets no borders for a model with full attention only, nor where that is not possible, which is logged."""
+    kinds = None
+    try:
+        kinds = find_layer_kinds(manager, config)
+    except NotSupportedError as error:
+        logger.error("reprise: no checkpoints are kept at the borders of documents: %s", error)
+    except Exception:
+        logger.exception("reprise: no checkpoints are kept at borders because of a fault in the plugin")
+    if kinds:
+        logger.info(
+            "reprise: checkpoints at the borders of documents, in steps of %d tokens; one takes the room of %d tokens",
+            *(kinds.unit, kinds.room_tokens),
+        )
+    return Borders(kinds, logger)
+
+
+def _are_borders(named: Any, unit: int, prompt_tokens: int) -> bool:
+    if not isinstance(named, list) or not 0 < len(named) <= MOST or not all(type(one) is int for one in named):
+        return False
+    return named[-1] < prompt_tokens and all(b - a >= unit for a, b in zip([0, *named], named, strict=False))

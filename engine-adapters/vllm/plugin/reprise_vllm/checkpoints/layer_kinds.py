@@ -1,0 +1,102 @@
+"""Which layers of a model keep checkpoints only, and what one of these costs."""
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from reprise_vllm.engine.supported import NotSupportedError
+
+if TYPE_CHECKING:
+    from vllm.config import VllmConfig
+    from vllm.v1.core.kv_cache_manager import KVCacheManager
+    from vllm.v1.kv_cache_interface import KVCacheSpec
+
+_BOUNDARY = "shared_prefix_boundary"
+
+
+@dataclass(frozen=True, slots=True)
+class LayerKinds:
+    """The groups of layers beside full attention. A prefix is found only where all of them hold its end."""
+
+    unit: int
+    """tokens: a checkpoint lies at a multiple of it"""
+    kinds: Sequence[str]
+    """`window`, `state`"""
+    tail_tokens: int
+    """tokens before a checkpoint that must be held in every window"""
+    room_tokens: int
+    """how many tokens of full attention's cache take the memory of one checkpoint"""
+    windows: Sequence[Any]
+    """vLLM's managers of layers with windows"""
+
+    @property
+    def has_states(self) -> bool:
+        return "state" in self.kinds
+
+
+def tail_blocks(spec: "KVCacheSpec") -> int | None:
+    """Returns how many blocks a group must hold in front of a checkpoint; 0: all (full attention), None: unknown."""
+    from vllm.v1.kv_cache_interface import FullAttentionSpec, MambaSpec, SlidingWindowSpec
+
+    if isinstance(spec, FullAttentionSpec):
+        return 0
+    if isinstance(spec, MambaSpec):
+        return 1
+    return -(-(spec.sliding_window - 1) // spec.block_size) if isinstance(spec, SlidingWindowSpec) else None
+
+
+def find_layer_kinds(manager: "KVCacheManager", config: "VllmConfig") -> LayerKinds | None:
+    """Returns None if all layers are of full attention. Raises `NotSupportedError`, which names what is missing."""
+    groups = manager.kv_cache_config.kv_cache_groups
+    if len(groups) == 1:
+        return None
+    _check_names()
+    _check_config(config)
+    coordinator = manager.coordinator
+    managers = coordinator.single_type_managers
+    tails = [tail_blocks(group.kv_cache_spec) for group in groups]
+    if None in tails:
+        raise NotSupportedError(f"{type(groups[tails.index(None)].kv_cache_spec).__name__} is not supported")
+    full = [one.block_size for one, tail in zip(managers, tails, strict=True) if tail == 0]
+    if not full or len(full) == len(groups):
+        return None
+    sides = [(one, tail) for one, tail in zip(managers, tails, strict=True) if tail]
+    windows = [one for one, _ in sides if hasattr(one.kv_cache_spec, "sliding_window")]
+    return LayerKinds(
+        unit=coordinator.scheduler_block_size,
+        kinds=[*["window"] * bool(windows), *["state"] * (len(windows) < len(sides))],
+        tail_tokens=max((tail * one.block_size for one, tail in sides if one in windows), default=0),
+        # all blocks of the pool have the same size
+        room_tokens=sum(tail for _, tail in sides) * full[0] // len(full),
+        windows=windows,
+    )
+
+
+def _check_names() -> None:
+    from vllm.v1.core.sched.scheduler import Scheduler
+    from vllm.v1.core.single_type_kv_cache_manager import SingleTypeKVCacheManager
+
+    cache = SingleTypeKVCacheManager.cache_blocks
+    split = getattr(Scheduler, "_mamba_block_aligned_split", None)
+    missing = {
+        f"{_BOUNDARY} in cache_blocks": _BOUNDARY not in cache.__code__.co_names,
+        "replay_boundaries of cache_blocks": "replay_boundaries" not in inspect.signature(cache).parameters,
+        f"{_BOUNDARY} in _mamba_block_aligned_split": split is None or _BOUNDARY not in split.__code__.co_names,
+    }
+    if any(missing.values()):
+        raise NotSupportedError(
+            f"this vLLM has no {', no '.join(name for name, is_gone in missing.items() if is_gone)}"
+        )
+
+
+def _check_config(config: "VllmConfig") -> None:
+    parallel = config.parallel_config
+    untested = {
+        "speculative decoding": config.speculative_config is not None,
+        "decode context parallelism": parallel.decode_context_parallel_size > 1,
+        "prefill context parallelism": parallel.prefill_context_parallel_size > 1,
+    }
+    for what, is_used in untested.items():
+        if is_used:
+            raise NotSupportedError(f"{what} is not supported")
