@@ -6,15 +6,17 @@ import { ProcessedBlocks } from '#index/processed-blocks.ts'
 import { asksForKeys } from './access/key-record.ts'
 import { createAdminApp } from './admin/admin-app.ts'
 import type { Config, EngineConfig } from './config/config.ts'
-import { readFiles, readStartFiles } from './config/read-files.ts'
+import { type FoundEngine, readFiles, readStartFiles } from './config/read-files.ts'
 import { findWarnings } from './config/start-warnings.ts'
 import { withoutPassword } from './config/without-password.ts'
+import { createFleet, createModelLists, readNewEngines } from './create-fleet.ts'
 import { createPipeline, type LivePipeline, mayKeepWords } from './create-pipeline.ts'
 import { createCountedChunks } from './create-replica-metrics.ts'
-import { createMirrors, createReplicas } from './create-replicas.ts'
+import { createMirrors } from './create-replicas.ts'
 import { History } from './dashboard/history.ts'
 import { readCounts } from './dashboard/read-counts.ts'
-import { followEngines } from './engine-events/follow-engines.ts'
+import type { EngineDiscovery } from './discovery/engine-discovery.ts'
+import type { Fleet } from './fleet.ts'
 import { Gain } from './gain/gain.ts'
 import type { UnreadRequest } from './http/answer-unread.ts'
 import { listen, type ServerEnv } from './http/listen.ts'
@@ -41,6 +43,11 @@ const callbackUploadSeconds = 10
 const processedBlocks = 200_000
 /** How long startup waits for Redis, so that the first request finds what was sent earlier. */
 const redisStartMilliseconds = 2_000
+/** How long startup, and a change of the engines, wait until their names have been resolved, and startup for the models they serve. */
+const discoverMilliseconds = 2_000
+const modelsStartMilliseconds = 1_000
+/** How long shutdown waits for pending writes about replicas to Redis. */
+const flushMilliseconds = 2_000
 
 /** A running proxy. */
 export interface RunningProxy {
@@ -71,22 +78,25 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const onUnread = (unread: UnreadRequest): unknown => logsRequests() && logUnread(log, unread)
   const admin = await listen(adminApp.promise, config.adminListen, { uploadSeconds: callbackUploadSeconds, onUnread })
   const emulator = config.engines.length === 0 ? await startEmbedded(admin.url, log) : undefined
-  const engines = emulator ? [embeddedEngine(emulator)] : config.engines
   const processed = new ProcessedBlocks(processedBlocks)
   const gain = new Gain(createMirrors(config), new Date().toISOString())
-  const replicas = new ReplicaSet(createReplicas(engines, config, tls.engines, { processed, gain, log }))
+  const replicas = new ReplicaSet([])
+  replicas.models.aliases = config.aliases
   const [version, hot] = [readVersion(), redis?.hot ?? new MemoryHotBlocks()]
   const templates = createTemplates(() => current)
   const { chunks, metrics } = createCountedChunks(config, replicas, { version, hot, templates, redis })
   const tracing = await createTracing(process.env, version, (message) => log.warn(message))
   const telemetry = createTelemetry({ metrics, log, tracing, hot, logsRequests, now: () => performance.now() })
-  const live = createPipeline(config, { replicas, processed, gain, chunks, templates, telemetry, log, redis })
-  await followEngines(replicas, engines, telemetry)
+  const modelLists = createModelLists(replicas, telemetry)
+  const parts = { replicas, modelLists, processed, gain, chunks, templates, telemetry, log, redis }
+  const live = createPipeline(config, parts)
+  const { fleet, discovery } = createFleet(() => current, parts)
+  const found = emulator ? [{ engine: embeddedEngine(emulator), tls: undefined }] : tls.engines
+  await atMost(discoverMilliseconds, discovery.set(found))
   const history = new History({ read: () => readCounts(metrics.registry), now: Date.now })
   adminApp.resolve(
     createAdminApp({
       pipeline: live.pipeline,
-      replicas: replicas.all.map(({ replicaMirror }) => replicaMirror),
       drain,
       readyz: () => current.readyz,
       tenants: () => ({ from: current.tenantsFrom, keys: asksForKeys(current.keys) }),
@@ -96,32 +106,42 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
       version,
       drainReplica: (id) => replicas.drain(id),
       resumeReplica: (id) => replicas.resume(id),
+      setEngines: emulator
+        ? undefined
+        : (body) => atMost(discoverMilliseconds, discovery.set(readNewEngines(body, current))),
     }),
   )
   await live.connect(redisStartMilliseconds)
+  fleet.start()
+  await atMost(modelsStartMilliseconds, modelLists.askNow())
   const dataOptions = { uploadSeconds: requestUploadSeconds, onUnread, tls: tls.listener }
   const data = await listen(createApp(live.pipeline, drain), config.listen, dataOptions)
-  const upkeep = lookAfterReplicas(replicas.all, engines, toHealthOptions(config), toUpkeep(telemetry, live))
+  const upkeep = lookAfterReplicas(() => replicas.all, toHealthOptions(config), {
+    ...toUpkeep(telemetry, live),
+    modelLists,
+    onTick: () => fleet.tick(),
+  })
   history.start()
-  logStart(log, config, engines, { version, url: data.url, admin_url: admin.url })
+  logStart(log, config, found, { version, url: data.url, admin_url: admin.url })
   return {
     url: data.url,
     adminUrl: admin.url,
     log,
     reload: (next) => {
-      const renewed = readFiles({ ...next, tls: config.tls, engines: config.engines })
+      const renewed = readFiles({ ...next, tls: config.tls })
       live.reload(next, renewed.keys)
       current = next
       log.level = next.logLevel
+      replicas.models.aliases = next.aliases
       if (renewed.listener) data.setTls(renewed.listener)
-      for (const [i, files] of renewed.engines.entries()) replicas.all[i]!.engine.setTls(files)
+      if (!emulator) void discovery.set(renewed.engines)
     },
     close: async () => {
       const { drainDelaySeconds, drainSeconds } = current
       await leave(drain, data, log.child({ version }), drainDelaySeconds)
       log.info({ version, drain_seconds: drainSeconds }, 'draining: new requests are refused')
       await closeWithin(drainSeconds * 1000, drain, data)
-      await stopAll({ upkeep, live, replicas, emulator, admin, history, tracing })
+      await stopAll({ upkeep, discovery, live, fleet, emulator, admin, history, tracing })
       log.info({ version }, 'stopped')
     },
   }
@@ -159,18 +179,20 @@ async function closeWithin(milliseconds: number, drain: { isCutting: boolean }, 
 /** What is stopped once no request is in flight. */
 interface Running {
   readonly upkeep: { close(): void }
+  readonly discovery: EngineDiscovery
   readonly live: LivePipeline
-  readonly replicas: ReplicaSet
+  readonly fleet: Fleet
   readonly emulator: Emulator | undefined
   readonly admin: Listener
   readonly history: History
   readonly tracing: Telemetry['tracing']
 }
 
-async function stopAll({ upkeep, live, replicas, emulator, admin, history, tracing }: Running): Promise<void> {
+async function stopAll({ upkeep, discovery, live, fleet, emulator, admin, history, tracing }: Running): Promise<void> {
   upkeep.close()
+  discovery.close()
+  await fleet.close(flushMilliseconds)
   await live.close()
-  await Promise.all(replicas.all.map((replica) => replica.close()))
   await emulator?.close()
   await admin.close(0)
   history.stop()
@@ -178,9 +200,9 @@ async function stopAll({ upkeep, live, replicas, emulator, admin, history, traci
 }
 
 /** Logs warnings and what the proxy was started with. */
-function logStart(log: Log, config: Config, engines: readonly EngineConfig[], started: object): void {
+function logStart(log: Log, config: Config, engines: readonly FoundEngine[], started: object): void {
   for (const warning of findWarnings(config)) log.warn(warning)
-  const listed = engines.map(({ id, kind, url }) => ({ id, kind, url: withoutPassword(url) }))
+  const listed = engines.map(({ engine: { id, kind, url } }) => ({ id, kind, url: withoutPassword(url) }))
   const { mode, tenantsFrom } = config
   log.info({ ...started, node: process.versions.node, engines: listed, mode, tenants_from: tenantsFrom }, 'started')
 }
@@ -202,7 +224,7 @@ async function startEmbedded(adminUrl: string, log: Log): Promise<Emulator> {
   return startEmulator({ ...emulatorDefaults, host: '127.0.0.1', port: 0, callbackUrl, bodyBytes, warn })
 }
 
-function toUpkeep({ log, now }: Telemetry, live: LivePipeline): Upkeep {
+function toUpkeep({ log, now }: Telemetry, live: LivePipeline): Pick<Upkeep, 'log' | 'now' | 'wantsEstimates'> {
   const wantsEstimates = (): boolean => {
     const { settings, gain, recorder } = live.pipeline
     return settings().mode === 'shadow' || gain.isRead || recorder !== undefined
@@ -216,6 +238,14 @@ function toHealthOptions({ health }: Config): HealthCheckOptions {
     intervalMilliseconds: health.intervalSeconds * 1000,
     timeoutMilliseconds: health.timeoutSeconds * 1000,
   }
+}
+
+/** Waits for a promise, but no longer than this. */
+async function atMost(milliseconds: number, promise: Promise<void>): Promise<void> {
+  const time = new AbortController()
+  const longest = pause(milliseconds, undefined, { signal: time.signal, ref: false }).catch(() => {})
+  await Promise.race([promise, longest])
+  time.abort()
 }
 
 /** A promise that is resolved from outside. */

@@ -7,6 +7,10 @@ import { toConfig } from './to-config.ts'
 
 /** The settings, or groups of them, that take effect without a restart. For `tls`, only the files are read again. */
 export const reloadable: readonly string[] = [
+  'engines',
+  'engine_api_key',
+  'discover_seconds',
+  'aliases',
   'mode',
   'annotations',
   'explicit',
@@ -58,7 +62,10 @@ export class LiveConfig {
     try {
       const wanted = this.#source.load().settings
       const changed = differingPaths({ ...this.#settings }, { ...wanted })
-      const waits = this.#asksForNoMoreKeys(wanted) ? waitsWithoutKeys : waitsForStart
+      const waitsForKeys = this.#asksForNoMoreKeys(wanted) ? waitsWithoutKeys : waitsForStart
+      // the embedded emulator is not exchanged for engines, nor they for it
+      const isEmulated = this.#config.engines.length === 0 || wanted.engines.length === 0
+      const waits = (path: string): boolean => waitsForKeys(path) || (isEmulated && path === 'engines')
       const [applied, waiting] = [changed.filter((path) => !waits(path)), changed.filter(waits)]
       const next = structuredClone(this.#settings)
       for (const path of applied) setAt(next, path.split('.'), valueAt(wanted, path.split('.')))

@@ -34,7 +34,7 @@ export const engineIdPattern = '^[\\w.-]{1,128}$'
 /** Where an engine publishes events: a name or an address and a port. */
 export const eventsUrlPattern = '^tcp://(\\[[0-9a-fA-F:.]+\\]|[^\\s/:?#@]+):\\d{1,5}$'
 
-/** Reads `URL[,kind=vllm|sglang|openai][,id=NAME][,events=tcp://HOST:PORT][,replay=tcp://HOST:PORT]`. */
+/** Reads `URL[,kind=vllm|sglang|openai][,id=NAME][,events=tcp://HOST:PORT][,replay=tcp://HOST:PORT][,discover=addresses|srv]`. */
 export function readEngine(text: string): EngineSettings {
   const [url = '', ...words] = text.split(',')
   if (!isHttpUrl(url)) {
@@ -48,9 +48,10 @@ export function readEngine(text: string): EngineSettings {
     if (name === 'kind' && engineKinds.some((kind) => kind === value)) engine.kind = value as EngineKind
     else if (name === 'id' && new RegExp(engineIdPattern).test(value)) engine.id = value
     else if ((name === 'events' || name === 'replay') && new RegExp(eventsUrlPattern).test(value)) engine[name] = value
+    else if (name === 'discover' && (value === 'addresses' || value === 'srv')) engine.discover = value
     else
       throw new ConfigError(
-        `'${word}' is not a setting of --engine: known are kind=${engineKinds.join('|')}, id=NAME, events=tcp://HOST:PORT and replay=tcp://HOST:PORT.`,
+        `'${word}' is not a setting of --engine: known are kind=${engineKinds.join('|')}, id=NAME, events=tcp://HOST:PORT, replay=tcp://HOST:PORT and discover=addresses|srv.`,
       )
   }
   return engine

@@ -1,17 +1,22 @@
 import type { EngineTls } from '#engine-adapters/engine-client.ts'
 import type { KeyRecord } from '../access/key-record.ts'
 import type { ListenerTls } from '../http/listener.ts'
-import type { Config } from './config.ts'
+import type { Config, EngineConfig } from './config.ts'
 import { CollectedFaults } from './faults/collected-faults.ts'
 import { readEngineTls, readListenerTls, readRedisTls } from './read-certificates.ts'
 import { checkRecordFolder } from './record-folder.ts'
 import { readKeyRecords } from './sources/read-key-records.ts'
 
+/** An engine, with the certificates for it. */
+export interface FoundEngine {
+  readonly engine: EngineConfig
+  readonly tls: EngineTls | undefined
+}
+
 /** What is in the files that a configuration names, and that a reload reads again. */
 interface NamedFiles {
   readonly listener: ListenerTls | undefined
-  /** in the order of the engines */
-  readonly engines: readonly (EngineTls | undefined)[]
+  readonly engines: readonly FoundEngine[]
   /** with those of the configuration itself */
   readonly keys: readonly KeyRecord[]
 }
@@ -21,11 +26,19 @@ export function readFiles({ tls, engines, keys }: Config): NamedFiles {
   const faults = new CollectedFaults()
   const files = {
     listener: faults.collect(() => readListenerTls(tls)),
-    engines: engines.map((engine, i) => faults.collect(() => readEngineTls(engine.tls, i))),
+    engines: faults.collect(() => readEngineFiles(engines)) ?? [],
     keys: faults.collect(() => readKeyRecords(keys)) ?? [],
   }
   faults.throwAny()
   return files
+}
+
+/** Reads the certificates for engines. Throws a ConfigError with a line for each file that cannot be used. */
+export function readEngineFiles(engines: readonly EngineConfig[]): FoundEngine[] {
+  const faults = new CollectedFaults()
+  const found = engines.map((engine, i) => ({ engine, tls: faults.collect(() => readEngineTls(engine.tls, i)) }))
+  faults.throwAny()
+  return found
 }
 
 /** Reads the same files as `readFiles`, and judges in the same way what only a start uses. */

@@ -14,6 +14,9 @@ export function toConfig(settings: Settings): Config {
     // a token read from a file often ends in a newline, which no header can contain
     adminToken: settings.admin.token?.trim() || undefined,
     engines: toEngines(settings.engines, settings.engine_api_key),
+    engineApiKey: settings.engine_api_key,
+    discoverSeconds: settings.discover_seconds,
+    aliases: new Map(settings.aliases.map(({ name, models }) => [name, models])),
     mode: toMode(settings),
     maxDisplacement: ordering.max_displacement,
     movesMustPay: ordering.when === 'pays',
@@ -75,15 +78,18 @@ export function toConfig(settings: Settings): Config {
   }
 }
 
-function toEngines(engines: readonly EngineSettings[], sharedKey: string | undefined): EngineConfig[] {
+/** Converts checked settings of engines; `sharedKey`: the key of those without one. */
+export function toEngines(engines: readonly EngineSettings[], sharedKey: string | undefined): EngineConfig[] {
   const taken = new Set(engines.map(({ id }) => id))
-  return engines.map(({ url, kind = 'openai', id, api_key = sharedKey, events, replay, tls }) => ({
+  return engines.map(({ url, kind = 'openai', id, api_key = sharedKey, events, replay, models, discover, tls }) => ({
     url,
     kind,
     id: id ?? freeId(taken),
     apiKey: api_key,
     eventsUrl: events,
     replayUrl: replay,
+    models,
+    discover,
     tls: tls && { ca: tls.ca, cert: tls.cert, key: tls.key, serverName: tls.server_name },
   }))
 }

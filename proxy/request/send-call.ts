@@ -86,7 +86,7 @@ export async function sendCall(
       refusals: refusalsOf(call, decision),
       headMilliseconds: follower.isAsked ? headMilliseconds : 0,
     }
-    const sent = follower.sent(toEngineRequest(pipeline, exchange, call, routed, request), decision.sent)
+    const sent = follower.sent(toEngineRequest(exchange, call, routed, request), decision.sent)
     trip.sent(sent)
     const { outgoing, clientLeft } = exchange
     const outcome = await forward(replica.engine, inPieces(sent), outgoing, clientLeft, observer, options)

@@ -11,12 +11,14 @@ const hostPattern = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9][\w.-]*)$/
 
 /** Finds what cannot be used in an engine's addresses and kind, each with the setting at fault. */
 export function findEngineFaults(engine: EngineSettings): [key: string, reason: string][] {
-  const { url, kind = 'openai', events, replay, tls } = engine
+  const { url, kind = 'openai', events, replay, discover, tls } = engine
   const faults: [string, string][] = []
   if (!isHttpUrl(url)) faults.push(['url', `'${url}' is not a URL: write http://HOST:PORT`])
   else if (holdsLogin(url))
     faults.push(['url', 'holds a user or a password, which are not sent: leave them out, and give the key as api_key'])
   else if (hasQuery(url)) faults.push(['url', queryFault])
+  else if (discover === 'srv' && new URL(url).port !== '')
+    faults.push(['url', 'has a port, which SRV records name: leave it out'])
   if (replay !== undefined && events === undefined)
     faults.push(['replay', 'is of use beside events only: say where the engine publishes them'])
   for (const [key, place] of Object.entries({ events, replay })) {
