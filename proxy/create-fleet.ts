@@ -1,5 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { askEngine } from '#engine-adapters/ask-engine.ts'
-import type { Config } from './config/config.ts'
+import type { Config, EngineConfig } from './config/config.ts'
 import { type FoundEngine, readEngineFiles } from './config/read-files.ts'
 import { readEngines } from './config/sources/read-engines.ts'
 import { createReplicas } from './create-replicas.ts'
@@ -20,36 +21,42 @@ import type { Telemetry } from './telemetry/telemetry.ts'
 /** How long an engine may take to list its models. */
 const modelsMilliseconds = 1_000
 
-interface FleetParts extends Pick<Pipeline, 'replicas' | 'processed' | 'gain' | 'telemetry'> {
+/**
+ * How long startup, and a change of the engines, wait until their names have been resolved, and startup for the models
+ * that they serve.
+ */
+const discoverMilliseconds = 2_000
+/** How long shutdown waits for pending writes about replicas to Redis. */
+const flushMilliseconds = 2_000
+
+interface FleetParts extends Pick<Pipeline, 'replicas' | 'modelLists' | 'processed' | 'gain' | 'telemetry'> {
   readonly redis: SharedRedis | undefined
+  /** whether the only engine is the embedded one, which belongs to no other process and does not change */
+  readonly isEmbedded: boolean
 }
 
-/** The replicas of engines that come and go, and what finds them. */
+/** The replicas of engines that come and go. */
 export interface LiveFleet {
-  readonly fleet: Fleet
-  readonly discovery: EngineDiscovery
+  /** Makes these the engines that get requests. Resolves when they are found, or after a time. */
+  set(engines: readonly FoundEngine[]): Promise<void>
+  /** Does the same with those of a request to the control plane. Throws `invalid_body`. */
+  readonly setFrom: ((body: unknown) => Promise<void>) | undefined
+  /** Begins to share what is known of replicas, and asks which models they serve. Resolves when they have answered. */
+  start(): Promise<void>
+  reload(config: Config, engines: readonly FoundEngine[]): void
+  /** Drops replicas that have left; to be called periodically. */
+  tick(): void
+  close(): Promise<void>
 }
 
-/** Builds the fleet, still empty: `discovery.set` fills it. `config`: the current one. */
+/** Builds the fleet, still empty. `config`: the current one. */
 export function createFleet(config: () => Config, parts: FleetParts): LiveFleet {
-  const { replicas, processed, gain, telemetry, redis } = parts
+  const { replicas, modelLists, processed, gain, telemetry, redis, isEmbedded } = parts
   const { log, metrics, divergence } = telemetry
+  replicas.models.aliases = config().aliases
   const fleet = new Fleet(replicas, {
     create: createReplicas(config, { processed, gain, log }),
-    accompany: async (replica, { engine }) => {
-      try {
-        await followEngine(replica, engine, telemetry)
-        // an embedded engine belongs to no other process
-        const isOwn = config().engines.length === 0
-        if (!redis || isOwn || engine.eventsUrl !== undefined) return []
-        // loaded only if configured, as the client is
-        const { shareMirror } = await import('./redis/share-mirror.ts')
-        return [shareMirror(replica, redis, metrics, log)] satisfies Companion[]
-      } catch (error) {
-        log.error({ error, replica: replica.id }, 'the engine is not followed: internal error')
-        return []
-      }
-    },
+    accompany: (replica, { engine }) => accompany(replica, engine, telemetry, isEmbedded ? undefined : redis),
     onGone: (id) => {
       processed.forget(id)
       gain.drop(id)
@@ -58,13 +65,58 @@ export function createFleet(config: () => Config, parts: FleetParts): LiveFleet 
     },
   })
   const discovery = new EngineDiscovery({
-    resolve: resolveEngine,
+    resolve: (engine) => resolveEngine(engine),
     seconds: () => config().discoverSeconds,
     onFound: (engines) =>
       fleet.set(engines).catch((error: unknown) => log.error({ error }, 'engines stay as they were: internal error')),
     log,
   })
-  return { fleet, discovery }
+  const set = (engines: readonly FoundEngine[]): Promise<void> => atMost(discoverMilliseconds, discovery.set(engines))
+  return {
+    set,
+    setFrom: isEmbedded ? undefined : (body) => set(readNewEngines(body, config())),
+    start: () => {
+      fleet.start()
+      return modelLists.askNow()
+    },
+    reload: ({ aliases }, engines) => {
+      replicas.models.aliases = aliases
+      if (!isEmbedded) void discovery.set(engines)
+    },
+    tick: () => fleet.tick(),
+    close: () => {
+      discovery.close()
+      return fleet.close(flushMilliseconds)
+    },
+  }
+}
+
+/** Follows an engine's events, and shares its mirror. A fault of ours is logged, and has no other effect. */
+async function accompany(
+  replica: Replica,
+  engine: EngineConfig,
+  telemetry: Telemetry,
+  redis: SharedRedis | undefined,
+): Promise<Companion[]> {
+  const { log, metrics } = telemetry
+  try {
+    await followEngine(replica, engine, telemetry)
+    if (!redis || engine.eventsUrl !== undefined) return []
+    // loaded only if configured, as the client is
+    const { shareMirror } = await import('./redis/share-mirror.ts')
+    return [shareMirror(replica, redis, metrics, log)]
+  } catch (error) {
+    log.error({ error, replica: replica.id }, 'what the engine holds is not followed: internal error')
+    return []
+  }
+}
+
+/** Waits for a promise, but no longer than this. */
+async function atMost(milliseconds: number, promise: Promise<void>): Promise<void> {
+  const time = new AbortController()
+  const longest = pause(milliseconds, undefined, { signal: time.signal, ref: false }).catch(() => {})
+  await Promise.race([promise, longest])
+  time.abort()
 }
 
 /** Creates what asks the engines for their models: once there are several, or names stand for others. */
@@ -77,7 +129,11 @@ export function createModelLists(
     isNeeded: () => replicas.all.length > 1 || replicas.models.aliases.size > 0,
     ask: async ({ engine, apiKey }) => {
       const headers = apiKey === undefined ? [] : ['authorization', `Bearer ${apiKey}`]
-      const answer = await askEngine(engine, { path: '/v1/models', headers }, AbortSignal.timeout(modelsMilliseconds))
+      const answer = await askEngine(
+        engine.aside,
+        { path: '/v1/models', headers },
+        AbortSignal.timeout(modelsMilliseconds),
+      )
       return answer?.status === 200 ? readModels(answer.text) : undefined
     },
     onUnknown: ({ id }) =>
@@ -90,7 +146,7 @@ export function createModelLists(
 }
 
 /** Reads the engines of a request to the control plane. Throws `invalid_body`. */
-export function readNewEngines(body: unknown, { engineApiKey }: Config): FoundEngine[] {
+function readNewEngines(body: unknown, { engineApiKey }: Config): FoundEngine[] {
   try {
     return readEngineFiles(readEngines(body, engineApiKey))
   } catch (error) {

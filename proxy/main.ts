@@ -9,14 +9,12 @@ import type { Config, EngineConfig } from './config/config.ts'
 import { type FoundEngine, readFiles, readStartFiles } from './config/read-files.ts'
 import { findWarnings } from './config/start-warnings.ts'
 import { withoutPassword } from './config/without-password.ts'
-import { createFleet, createModelLists, readNewEngines } from './create-fleet.ts'
+import { createFleet, createModelLists, type LiveFleet } from './create-fleet.ts'
 import { createPipeline, type LivePipeline, mayKeepWords } from './create-pipeline.ts'
 import { createCountedChunks } from './create-replica-metrics.ts'
 import { createMirrors } from './create-replicas.ts'
 import { History } from './dashboard/history.ts'
 import { readCounts } from './dashboard/read-counts.ts'
-import type { EngineDiscovery } from './discovery/engine-discovery.ts'
-import type { Fleet } from './fleet.ts'
 import { Gain } from './gain/gain.ts'
 import type { UnreadRequest } from './http/answer-unread.ts'
 import { listen, type ServerEnv } from './http/listen.ts'
@@ -43,11 +41,6 @@ const callbackUploadSeconds = 10
 const processedBlocks = 200_000
 /** How long startup waits for Redis, so that the first request finds what was sent earlier. */
 const redisStartMilliseconds = 2_000
-/** How long startup, and a change of the engines, wait until their names have been resolved, and startup for the models they serve. */
-const discoverMilliseconds = 2_000
-const modelsStartMilliseconds = 1_000
-/** How long shutdown waits for pending writes about replicas to Redis. */
-const flushMilliseconds = 2_000
 
 /** A running proxy. */
 export interface RunningProxy {
@@ -81,7 +74,6 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const processed = new ProcessedBlocks(processedBlocks)
   const gain = new Gain(createMirrors(config), new Date().toISOString())
   const replicas = new ReplicaSet([])
-  replicas.models.aliases = config.aliases
   const [version, hot] = [readVersion(), redis?.hot ?? new MemoryHotBlocks()]
   const templates = createTemplates(() => current)
   const { chunks, metrics } = createCountedChunks(config, replicas, { version, hot, templates, redis })
@@ -90,9 +82,9 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const modelLists = createModelLists(replicas, telemetry)
   const parts = { replicas, modelLists, processed, gain, chunks, templates, telemetry, log, redis }
   const live = createPipeline(config, parts)
-  const { fleet, discovery } = createFleet(() => current, parts)
+  const fleet = createFleet(() => current, { ...parts, isEmbedded: emulator !== undefined })
   const found = emulator ? [{ engine: embeddedEngine(emulator), tls: undefined }] : tls.engines
-  await atMost(discoverMilliseconds, discovery.set(found))
+  await fleet.set(found)
   const history = new History({ read: () => readCounts(metrics.registry), now: Date.now })
   adminApp.resolve(
     createAdminApp({
@@ -104,23 +96,14 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
       telemetry,
       history,
       version,
-      drainReplica: (id) => replicas.drain(id),
-      resumeReplica: (id) => replicas.resume(id),
-      setEngines: emulator
-        ? undefined
-        : (body) => atMost(discoverMilliseconds, discovery.set(readNewEngines(body, current))),
+      setEngines: fleet.setFrom,
     }),
   )
   await live.connect(redisStartMilliseconds)
-  fleet.start()
-  await atMost(modelsStartMilliseconds, modelLists.askNow())
+  await fleet.start()
   const dataOptions = { uploadSeconds: requestUploadSeconds, onUnread, tls: tls.listener }
   const data = await listen(createApp(live.pipeline, drain), config.listen, dataOptions)
-  const upkeep = lookAfterReplicas(() => replicas.all, toHealthOptions(config), {
-    ...toUpkeep(telemetry, live),
-    modelLists,
-    onTick: () => fleet.tick(),
-  })
+  const upkeep = lookAfterReplicas(() => replicas.all, toHealthOptions(config), toUpkeep(telemetry, live, fleet))
   history.start()
   logStart(log, config, found, { version, url: data.url, admin_url: admin.url })
   return {
@@ -132,16 +115,13 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
       live.reload(next, renewed.keys)
       current = next
       log.level = next.logLevel
-      replicas.models.aliases = next.aliases
       if (renewed.listener) data.setTls(renewed.listener)
-      if (!emulator) void discovery.set(renewed.engines)
+      fleet.reload(next, renewed.engines)
     },
     close: async () => {
-      const { drainDelaySeconds, drainSeconds } = current
-      await leave(drain, data, log.child({ version }), drainDelaySeconds)
-      log.info({ version, drain_seconds: drainSeconds }, 'draining: new requests are refused')
-      await closeWithin(drainSeconds * 1000, drain, data)
-      await stopAll({ upkeep, discovery, live, fleet, emulator, admin, history, tracing })
+      await leave(drain, data, log.child({ version }), current)
+      await closeWithin(current.drainSeconds * 1000, drain, data)
+      await stopAll({ upkeep, live, fleet, emulator, admin, history, tracing })
       log.info({ version }, 'stopped')
     },
   }
@@ -157,13 +137,14 @@ async function leave(
   drain: { isLeaving: boolean; isDraining: boolean },
   data: Listener,
   log: Log,
-  seconds: number,
+  { drainDelaySeconds: seconds, drainSeconds }: Config,
 ): Promise<void> {
   if (seconds > 0) log.info({ drain_delay_seconds: seconds }, 'leaving: requests are still served')
   drain.isLeaving = true
   data.endConnectionsBehindAnswers()
   if (seconds > 0) await pause(seconds * 1000)
   drain.isDraining = true
+  log.info({ drain_seconds: drainSeconds }, 'draining: new requests are refused')
 }
 
 /** Waits for the requests in flight; when the time is up, those that are left are cut off. */
@@ -179,19 +160,17 @@ async function closeWithin(milliseconds: number, drain: { isCutting: boolean }, 
 /** What is stopped once no request is in flight. */
 interface Running {
   readonly upkeep: { close(): void }
-  readonly discovery: EngineDiscovery
   readonly live: LivePipeline
-  readonly fleet: Fleet
+  readonly fleet: LiveFleet
   readonly emulator: Emulator | undefined
   readonly admin: Listener
   readonly history: History
   readonly tracing: Telemetry['tracing']
 }
 
-async function stopAll({ upkeep, discovery, live, fleet, emulator, admin, history, tracing }: Running): Promise<void> {
+async function stopAll({ upkeep, live, fleet, emulator, admin, history, tracing }: Running): Promise<void> {
   upkeep.close()
-  discovery.close()
-  await fleet.close(flushMilliseconds)
+  await fleet.close()
   await live.close()
   await emulator?.close()
   await admin.close(0)
@@ -224,12 +203,12 @@ async function startEmbedded(adminUrl: string, log: Log): Promise<Emulator> {
   return startEmulator({ ...emulatorDefaults, host: '127.0.0.1', port: 0, callbackUrl, bodyBytes, warn })
 }
 
-function toUpkeep({ log, now }: Telemetry, live: LivePipeline): Pick<Upkeep, 'log' | 'now' | 'wantsEstimates'> {
+function toUpkeep({ log, now }: Telemetry, { pipeline }: LivePipeline, fleet: LiveFleet): Upkeep {
   const wantsEstimates = (): boolean => {
-    const { settings, gain, recorder } = live.pipeline
+    const { settings, gain, recorder } = pipeline
     return settings().mode === 'shadow' || gain.isRead || recorder !== undefined
   }
-  return { log, now, wantsEstimates }
+  return { log, now, wantsEstimates, modelLists: pipeline.modelLists, onTick: () => fleet.tick() }
 }
 
 function toHealthOptions({ health }: Config): HealthCheckOptions {
@@ -238,14 +217,6 @@ function toHealthOptions({ health }: Config): HealthCheckOptions {
     intervalMilliseconds: health.intervalSeconds * 1000,
     timeoutMilliseconds: health.timeoutSeconds * 1000,
   }
-}
-
-/** Waits for a promise, but no longer than this. */
-async function atMost(milliseconds: number, promise: Promise<void>): Promise<void> {
-  const time = new AbortController()
-  const longest = pause(milliseconds, undefined, { signal: time.signal, ref: false }).catch(() => {})
-  await Promise.race([promise, longest])
-  time.abort()
 }
 
 /** A promise that is resolved from outside. */

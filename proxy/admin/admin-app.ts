@@ -38,9 +38,6 @@ interface AdminDependencies {
   readonly telemetry: Pick<Telemetry, 'metrics' | 'log' | 'hot' | 'divergence' | 'recent' | 'words'>
   readonly history: History
   readonly version: string
-  /** Stops sending requests to a replica, or resumes it; false if the replica is unknown. */
-  readonly drainReplica?: ((replica: string) => boolean) | undefined
-  readonly resumeReplica?: ((replica: string) => boolean) | undefined
   /** Replaces the engines by those of a body. Throws a `ProxyError` for mistakes, and then changes nothing. */
   readonly setEngines?: ((body: unknown) => Promise<void>) | undefined
 }
@@ -149,13 +146,13 @@ function addFigures(app: Hono<ServerEnv>, dependencies: AdminDependencies, admin
 /** Adds routes that replace the engines, and that take replicas out of use and put them back. */
 function addReplicaSwitches(
   app: Hono<ServerEnv>,
-  { pipeline, drainReplica, resumeReplica, setEngines }: AdminDependencies,
+  { pipeline: { replicas }, setEngines }: AdminDependencies,
   adminLog: AdminLog,
 ): void {
-  const change = (path: string, state: string, apply: ((replica: string) => boolean) | undefined): void => {
+  const change = (path: string, state: string, apply: (replica: string) => boolean): void => {
     app.post(`/v1/replicas/:replica/${path}`, (c) => {
       const replica = c.req.param('replica')!
-      if (!apply?.(replica)) throw unknownReplica(replica)
+      if (!apply(replica)) throw unknownReplica(replica)
       adminLog.changed(c.env.incoming, { replica, state })
       return c.json({ replica, state })
     })
@@ -163,12 +160,12 @@ function addReplicaSwitches(
   app.put('/v1/engines', async (c) => {
     if (!setEngines) throw new ProxyError('not_found', 'Engines cannot be changed here.')
     await setEngines(parseJson((await readBody(c.env.incoming, { limit: eventBodyLimit })).toString()))
-    const engines = pipeline.replicas.all.map(({ id, state }) => ({ id, state }))
+    const engines = replicas.all.map(({ id, state }) => ({ id, state }))
     adminLog.changed(c.env.incoming, { engines: engines.map(({ id }) => id) })
     return c.json({ engines })
   })
-  change('drain', 'draining', drainReplica)
-  change('resume', 'ready', resumeReplica)
+  change('drain', 'draining', (replica) => replicas.drain(replica))
+  change('resume', 'ready', (replica) => replicas.resume(replica))
 }
 
 /** Adds the routes where engines report what they hold. */

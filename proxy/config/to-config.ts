@@ -13,10 +13,7 @@ export function toConfig(settings: Settings): Config {
     adminListen: readListenAddress(settings.admin.listen),
     // a token read from a file often ends in a newline, which no header can contain
     adminToken: settings.admin.token?.trim() || undefined,
-    engines: toEngines(settings.engines, settings.engine_api_key),
-    engineApiKey: settings.engine_api_key,
-    discoverSeconds: settings.discover_seconds,
-    aliases: new Map(settings.aliases.map(({ name, models }) => [name, models])),
+    ...toFleet(settings),
     mode: toMode(settings),
     maxDisplacement: ordering.max_displacement,
     movesMustPay: ordering.when === 'pays',
@@ -75,6 +72,15 @@ export function toConfig(settings: Settings): Config {
     logLevel: settings.logs.level,
     logPrompts: settings.logs.prompts,
     logRequests: settings.logs.requests,
+  }
+}
+
+function toFleet({ engines, engine_api_key: engineApiKey, discover_seconds, aliases }: Settings) {
+  return {
+    engines: toEngines(engines, engineApiKey),
+    engineApiKey,
+    discoverSeconds: discover_seconds,
+    aliases: new Map(aliases.map(({ name, models }) => [name, models])),
   }
 }
 

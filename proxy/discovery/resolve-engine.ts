@@ -1,4 +1,4 @@
-import { lookup, resolveSrv } from 'node:dns/promises'
+import { lookup, Resolver } from 'node:dns/promises'
 import type { EngineConfig } from '../config/config.ts'
 
 /** Where one of the engines behind a name is reached. */
@@ -9,11 +9,17 @@ export interface EnginePlace {
   readonly port: string
 }
 
-/** Resolves the name in an engine's URL. Rejects, or returns nothing, if the name does not lead to any engine now. */
-export async function resolveEngine({ url, discover }: EngineConfig): Promise<EnginePlace[]> {
+/**
+ * Resolves the name in an engine's URL. Rejects, or returns nothing, if the name does not lead to any engine now. SRV
+ * records are asked for as they are written, without search domains.
+ */
+export async function resolveEngine(
+  { url, discover }: EngineConfig,
+  resolver: Pick<Resolver, 'resolveSrv'> = new Resolver(),
+): Promise<EnginePlace[]> {
   const { hostname, port } = new URL(url)
   if (discover === 'srv') {
-    const records = await resolveSrv(hostname)
+    const records = await resolver.resolveSrv(hostname)
     const first = Math.min(...records.map(({ priority }) => priority))
     return records
       .filter(({ priority }) => priority === first)

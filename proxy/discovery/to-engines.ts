@@ -8,24 +8,21 @@ import type { EnginePlace } from './resolve-engine.ts'
 export function toEngines({ engine, tls }: FoundEngine, places: readonly EnginePlace[]): FoundEngine[] {
   const { hostname, protocol } = new URL(engine.url)
   const taken = new Set<string>()
-  return [...places].sort(byPlace).flatMap(({ host, port }) => {
+  const each = new Map(places.map((place) => [`${place.host}:${place.port}`, place]))
+  return [...each].sort(byName).map(([, { host, port }]) => {
     const url = new URL(engine.url)
     url.hostname = host
     url.port = port
     const label = labelOf(host)
-    const id = [`${engine.id}-${label}`, `${engine.id}-${label}-${port}`].find((free) => !taken.has(free))
-    // the same place twice
-    if (id === undefined) return []
-    taken.add(id)
+    const id = `${engine.id}-${label}${taken.has(label) ? `-${port}` : ''}`
+    taken.add(label)
     const at = (place: string | undefined): string | undefined => place?.replace(`//${hostname}:`, `//${host}:`)
     const { eventsUrl, replayUrl, discover: _, ...rest } = engine
-    return [
-      {
-        engine: { ...rest, id, url: url.href.replace(/\/$/, ''), eventsUrl: at(eventsUrl), replayUrl: at(replayUrl) },
-        // the certificate is for the name, not for an address
-        tls: protocol === 'https:' && engine.discover === 'addresses' ? { serverName: hostname, ...tls } : tls,
-      },
-    ]
+    return {
+      engine: { ...rest, id, url: url.href.replace(/\/$/, ''), eventsUrl: at(eventsUrl), replayUrl: at(replayUrl) },
+      // the certificate is for the name, not for an address
+      tls: protocol === 'https:' && engine.discover === 'addresses' ? { serverName: hostname, ...tls } : tls,
+    }
   })
 }
 
@@ -34,7 +31,6 @@ function labelOf(host: string): string {
   return /^[\d.]+$/.test(host) ? host : host.split('.', 1)[0]!
 }
 
-function byPlace(a: EnginePlace, b: EnginePlace): number {
-  const [one, other] = [a, b].map(({ host, port }) => `${host}:${port}`)
-  return one! < other! ? -1 : 1
+function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : 1
 }

@@ -2,7 +2,7 @@ import { scanBody } from '../bounds/scan-body.ts'
 import type { Span } from '../json/json-spans.ts'
 
 /** The model that a body names. */
-export interface ModelName {
+interface ModelName {
   readonly name: string
   /** Returns the body with another model named; everything else is as received. */
   rename(name: string): Buffer

@@ -9,7 +9,7 @@ import { SharedReuse } from './shared-reuse.ts'
 import { SharedTokens } from './shared-tokens.ts'
 
 /** The mirror of one replica, as proxies share it. */
-export interface SharedReplica {
+interface SharedReplica {
   /** Starts to share it. Redis need not be connected yet. */
   start(): void
   /** Writes what it can within the given time, then stops. */

@@ -2,7 +2,7 @@ import type { ReplicaId } from '#index/context-block.ts'
 import type { ServedModels } from './served-models.ts'
 
 /** A replica whose models are asked for. */
-export interface ModelTarget {
+interface ModelTarget {
   readonly id: ReplicaId
   /** the configuration names them: it is not asked */
   readonly areModelsStated: boolean

@@ -9,7 +9,7 @@ interface Serving {
 }
 
 /** What a name stands for: the models that may answer it, the preferred one first. */
-export type ModelAliases = ReadonlyMap<string, readonly string[]>
+type ModelAliases = ReadonlyMap<string, readonly string[]>
 
 /**
  * Decides which engines may get a request for a model. Engines that serve the same models, or have not said which, are

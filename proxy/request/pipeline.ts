@@ -17,7 +17,7 @@ import type { RequestIds } from './request-ids.ts'
 export interface Pipeline extends Reading {
   readonly replicas: ReplicaSet
   /** what engines say they serve */
-  readonly modelLists: Pick<ModelLists<Replica>, 'askNow'>
+  readonly modelLists: Pick<ModelLists<Replica>, 'askNow' | 'tick'>
   readonly processed: ProcessedBlocks
   readonly store: ConversationStore
   /** where to look for turns that the store does not know; undefined without Redis */

@@ -77,15 +77,11 @@ export class SharedMirror {
       pollMilliseconds: options.pollMilliseconds,
       faultMilliseconds: options.faultMilliseconds,
     })
-    this.#unlisten = redis.listen({
-      onUp: () => {},
-      onLost: () => {
-        this.#mustLoad ??= 'lost'
-      },
-    })
+    const onLost = (): unknown => (this.#mustLoad ??= 'lost')
+    this.#unlisten = redis.listen({ onUp: () => {}, onLost })
   }
 
-  /** The number of changes that are not in Redis yet. */
+  /** Changes that are not in Redis yet. */
   get waiting(): number {
     return this.#inFlight + this.#toWrite
   }
