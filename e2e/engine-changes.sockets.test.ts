@@ -8,6 +8,7 @@ import type { EngineConfig } from '#proxy/config/config.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { documentRequest } from './placed-blocks.ts'
 import { startRecordingEngineDouble } from './recording-engine-double.ts'
+import { hasRedis, startRedis } from './redis-server.ts'
 import { Reprises, writeSettings } from './run-reprise.ts'
 import { errorOf, postJson, startTestProxy } from './start-test-proxy.ts'
 
@@ -200,4 +201,27 @@ test.each([
   expect(answer.status).toBe(400)
   expect((await errorOf(answer)).message).toMatch(message)
   expect(await replicasOf(proxy.adminUrl)).toMatchObject([{ replica: 'gpu-0', state: 'ready' }])
+})
+
+test.skipIf(!hasRedis)('what Redis keeps of an engine goes with it, and what it keeps of others stays', async () => {
+  const redis = await startRedis()
+  ending.push(() => redis.close())
+  const doubles = [await startRecordingEngineDouble(), await startRecordingEngineDouble()]
+  for (const double of doubles) ending.push(() => double.close())
+  const engines = named(doubles)
+  const shared = { url: redis.url, namespace: 'ns', ttlSeconds: 600, sharesTokens: true }
+  const proxy = await startTestProxy(undefined, { engines, redis: shared })
+  ending.push(() => proxy.close())
+  const keysOf = (id: string): Promise<string[]> => redis.client.keys(`reprise:ns:mirror:{${id}}:*`)
+  for (const [i, { id }] of engines.entries()) {
+    await postJson(`${proxy.adminUrl}/v1/replicas/${engines[1 - i]!.id}/drain`, {})
+    await postJson(`${proxy.adminUrl}/v1/replicas/${id}/resume`, {})
+    await (await postJson(`${proxy.url}/v1/chat/completions`, documentRequest(`q${i}`, 'ABC'))).text()
+    await vi.waitFor(async () => expect((await keysOf(id)).length).toBeGreaterThan(2), { timeout: 10_000 })
+  }
+  await put(proxy.adminUrl, engines.slice(1))
+  await vi.waitFor(async () => expect(await keysOf('gpu-0')).toEqual([]), { timeout: 10_000 })
+  await pause(500)
+  expect(await keysOf('gpu-0')).toEqual([])
+  expect((await keysOf('gpu-1')).length).toBeGreaterThan(2)
 })

@@ -57,8 +57,12 @@ async function start(engines: readonly EngineConfig[], config: Partial<Config> =
   return proxy
 }
 
-const chat = (proxy: RunningProxy, model: string | undefined, names = 'ABC'): Promise<Response> =>
-  postJson(`${proxy.url}/v1/chat/completions`, { ...(documentRequest('q', names) as object), model, max_tokens: 64 })
+const chat = (proxy: RunningProxy, model: string | undefined, names = 'ABC', question = 'q'): Promise<Response> =>
+  postJson(`${proxy.url}/v1/chat/completions`, {
+    ...(documentRequest(question, names) as object),
+    model,
+    max_tokens: 64,
+  })
 
 async function replicaOf(answer: Response): Promise<[number, string | null, string]> {
   const { model = '' } = (await answer.json()) as { model?: string }
@@ -161,9 +165,9 @@ describe('two models and an embedder behind one proxy', () => {
 
   test('what one model has cached is nothing to another', async () => {
     await (await chat(proxy, 'big', 'ABC')).text()
-    const other = await chat(proxy, 'small', 'CBA')
+    const other = await chat(proxy, 'small', 'CBA', 'r')
     expect(other.headers.get('x-reprise-moved')).toBe('0')
-    const same = await chat(proxy, 'big', 'CBA')
+    const same = await chat(proxy, 'big', 'CBA', 's')
     expect(same.headers.get('x-reprise-moved')).not.toBe('0')
   })
 

@@ -18,14 +18,11 @@ import type { Pipeline } from './request/pipeline.ts'
 import { forgetReplica } from './telemetry/forget-replica.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 
-/** How long an engine may take to list its models. */
-const modelsMilliseconds = 1_000
+/** How long an engine may take to list its models: a busy one, too, since without the list it may get requests for others. */
+const modelsMilliseconds = 5_000
 
-/**
- * How long startup, and a change of the engines, wait until their names have been resolved, and startup for the models
- * that they serve.
- */
-const discoverMilliseconds = 2_000
+/** How long startup, and a request that changes the engines, wait until these are found and get requests. */
+const discoverMilliseconds = 5_000
 /** How long shutdown waits for pending writes about replicas to Redis. */
 const flushMilliseconds = 2_000
 
@@ -57,6 +54,7 @@ export function createFleet(config: () => Config, parts: FleetParts): LiveFleet 
   const fleet = new Fleet(replicas, {
     create: createReplicas(config, { processed, gain, log }),
     accompany: (replica, { engine }) => accompany(replica, engine, telemetry, isEmbedded ? undefined : redis),
+    join: () => modelLists.askNow(),
     onGone: (id) => {
       processed.forget(id)
       gain.drop(id)

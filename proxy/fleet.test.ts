@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
@@ -49,6 +50,7 @@ function createWorld() {
       companions.set(replica, companion)
       return [companion]
     },
+    join: async () => {},
     onGone: (id) => {
       gone.push(id)
       processed.forget(id)
@@ -76,45 +78,69 @@ const step = fc.oneof(
   fc.record({ end: fc.nat() }),
 )
 
+type Step =
+  | { readonly set: readonly { id: string; port: number }[] }
+  | { readonly begin: number }
+  | { readonly end: number }
+
+/** A fleet, and the requests that run on its replicas. */
+class FleetModel {
+  readonly world = createWorld()
+  readonly seen = new Set<Replica>()
+  readonly #running: Replica[] = []
+  wanted: readonly { id: string; port: number }[] = []
+
+  async take(step: Step): Promise<void> {
+    const { fleet, replicas } = this.world
+    if ('set' in step) {
+      this.wanted = step.set
+      await fleet.set(step.set.map(({ id, port }) => engine(id, port)))
+    } else if ('begin' in step) {
+      const candidates = replicas.candidates()
+      this.#begin(candidates[step.begin % candidates.length])
+    } else this.#end(this.#running[step.end % this.#running.length])
+    fleet.tick()
+    for (const replica of replicas.all) this.seen.add(replica)
+  }
+
+  async endAll(): Promise<void> {
+    for (const replica of this.#running.slice()) this.#end(replica)
+    this.world.fleet.tick()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+
+  #begin(replica: Replica | undefined): void {
+    if (!replica) return
+    replica.passing += 1
+    this.#running.push(replica)
+  }
+
+  #end(replica: Replica | undefined): void {
+    if (!replica) return
+    replica.passing -= 1
+    this.#running.splice(this.#running.indexOf(replica), 1)
+  }
+}
+
 test('whatever comes and goes, the replicas are those that are wanted, and those that finish their requests', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
-      const { fleet, replicas, companions } = createWorld()
-      const running: Replica[] = []
-      const all = new Set<Replica>()
-      let wanted: { id: string; port: number }[] = []
+      const model = new FleetModel()
+      const { fleet, replicas, companions } = model.world
       for (const one of steps) {
-        if ('set' in one) {
-          wanted = one.set
-          await fleet.set(wanted.map(({ id, port }) => engine(id, port)))
-        } else if ('begin' in one) {
-          const candidates = replicas.candidates()
-          const chosen = candidates[one.begin % candidates.length]
-          if (chosen) {
-            chosen.passing += 1
-            running.push(chosen)
-          }
-        } else {
-          const [ended] = running.splice(one.end % Math.max(1, running.length), 1)
-          if (ended) ended.passing -= 1
-        }
-        fleet.tick()
-        for (const replica of replicas.all) all.add(replica)
-        const staying = replicas.all.filter(({ isLeaving }) => !isLeaving)
-        expect(staying.map(({ id, engine: { url } }) => `${id} ${url}`)).toEqual(
-          wanted.map(({ id, port }) => `${id} http://127.0.0.1:${port}`),
-        )
+        await model.take(one)
+        const [staying, leaving] = [false, true].map((own) => replicas.all.filter(({ isLeaving }) => isLeaving === own))
+        const urls = model.wanted.map(({ id, port }) => `${id} http://127.0.0.1:${port}`)
+        expect(staying!.map(({ id, engine: { url } }) => `${id} ${url}`)).toEqual(urls)
         expect(replicas.candidates()).toEqual(staying)
         // a replica with requests is neither closed nor given more
-        for (const replica of replicas.all) if (replica.isLeaving) expect(replica.requests).toBeGreaterThan(0)
+        expect(leaving!.filter(({ requests }) => requests === 0)).toEqual([])
       }
-      for (const replica of running) replica.passing = 0
-      fleet.tick()
-      await new Promise((resolve) => setImmediate(resolve))
-      const staying = new Set(replicas.all)
-      expect(staying.size).toBe(wanted.length)
-      for (const replica of all) {
-        expect(companions.get(replica)!.did).toEqual(staying.has(replica) ? ['start'] : ['start', 'drop'])
+      await model.endAll()
+      expect(replicas.all.length).toBe(model.wanted.length)
+      for (const replica of model.seen) {
+        const isThere = replicas.all.includes(replica)
+        expect(companions.get(replica)!.did).toEqual(isThere ? ['start'] : ['start', 'drop'])
       }
       await fleet.close(0)
     }),
@@ -163,7 +189,7 @@ test('nothing is kept of a replica that is gone, however much it was sent', asyn
   expect(processed.sizesOn('tenant', ['1', 'shared'] as never, [1, 1]).size).toBe(0)
   expect(gone.map((id) => divergence.of(id))).toEqual(gone.map(() => undefined))
   for (let i = 0; i < 5; i++) {
-    await new Promise((resolve) => setTimeout(resolve, 10))
+    await pause(10)
     collect()
   }
   // the last may still be in a register or on the stack

@@ -16,6 +16,8 @@ interface FleetOptions {
   readonly create: (found: FoundEngine) => Replica
   /** Creates what accompanies a replica. Never rejects. */
   readonly accompany: (replica: Replica, found: FoundEngine) => Promise<readonly Companion[]>
+  /** Finds out what must be known of replicas that have come beside others. Never rejects. */
+  readonly join: () => Promise<void>
   /** Called when what is known under a name no longer holds: its engine is gone, or is another one. */
   readonly onGone: (id: ReplicaId) => void
 }
@@ -44,14 +46,19 @@ export class Fleet {
     this.#options = options
   }
 
-  /** Makes these the engines that get requests. Resolves when everything accompanies those that have come. */
+  /** Makes these the engines that get requests. Resolves when those that have come get them, too. */
   async set(engines: readonly FoundEngine[]): Promise<void> {
     const before = this.#members
     const members = new Map(engines.map((found) => [found.engine.id, this.#memberFor(found)]))
     this.#members = members
     for (const member of before.values()) if (!isIn(members, member)) this.#leave(member)
+    const coming = [...members.values()].filter((member) => !isIn(before, member))
+    for (const { replica } of coming) replica.isJoining = before.size > 0
     this.#tell()
-    await Promise.all([...members.values()].map(({ companions }) => companions))
+    await Promise.all(coming.map(({ companions }) => companions))
+    if (before.size > 0 && coming.length > 0) await this.#options.join()
+    for (const { replica } of coming) replica.isJoining = false
+    this.#tell()
   }
 
   /** Starts what accompanies replicas, those that come later included. */

@@ -31,7 +31,7 @@ export class ReplicaSet implements ReplicaChoice {
   readonly models: ModelRouter<Replica> = new ModelRouter(() => this.#staying)
   #replicas: ReadonlyMap<ReplicaId, Replica> = new Map()
   #all: readonly Replica[] = []
-  /** those of which the engine is not about to go */
+  /** those of which the engine is not about to go, nor has only just come */
   #staying: readonly Replica[] = []
   #failedOpen = 0
   #turn = 0
@@ -40,11 +40,13 @@ export class ReplicaSet implements ReplicaChoice {
     this.put(replicas)
   }
 
-  /** Replaces the replicas; call it again when one begins or ceases to leave. */
+  /** Replaces the replicas; call it again when one begins or ceases to leave, or has joined. */
   put(replicas: readonly Replica[]): void {
     this.#replicas = new Map(replicas.map((replica) => [replica.id, replica]))
     this.#all = [...this.#replicas.values()]
-    this.#staying = this.#all.filter(({ isLeaving }) => !isLeaving)
+    const staying = this.#all.filter(({ isLeaving }) => !isLeaving)
+    const joined = staying.filter(({ isJoining }) => !isJoining)
+    this.#staying = joined.length > 0 ? joined : staying
   }
 
   /** All replicas, in the order of the configuration; those that leave are last. */

@@ -51,6 +51,8 @@ export class Replica implements Omit<ReplicaParts, 'statedModels'> {
   areModelsStated = false
   /** an operator drains it: it gets no more requests until it is resumed */
   isDraining = false
+  /** it has come, and gets requests once it is known what it serves */
+  isJoining = false
   /** its engine is no longer configured or found: it gets no more requests, and is dropped once it has none */
   isLeaving = false
   /** requests passed through without a prompt that have not ended */
