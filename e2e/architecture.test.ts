@@ -49,7 +49,7 @@ const floors = {
       'record',
       'prove',
     ],
-    ...['redis', 'request', 'dashboard', 'admin'],
+    ...['redis', 'models', 'request', 'dashboard', 'discovery', 'admin'],
   ),
   'proxy/answer': {
     citations: [],

@@ -35,6 +35,11 @@ export function answerPlainly(response: ServerResponse): void {
 /** Pages that the proxy requests by itself, at unpredictable times; these requests are not recorded. */
 const ownPages = new Set(['/metrics', '/server_info', '/get_server_info'])
 
+/** Whether the proxy asks by itself, and no client: clients also ask for models, and say who they are. */
+function isOfProxy({ url = '', headers }: IncomingMessage): boolean {
+  return ownPages.has(url) || (url === '/v1/models' && headers['user-agent'] === undefined)
+}
+
 /** Starts the double. `hasOwnPages`: requests for the pages above are recorded and answered like any other. */
 export async function startRecordingEngineDouble(port = 0, hasOwnPages = false): Promise<RecordingEngineDouble> {
   const requests: RecordedRequest[] = []
@@ -44,7 +49,7 @@ export async function startRecordingEngineDouble(port = 0, hasOwnPages = false):
   }
   const server = createServer((incoming, response) => {
     const chunks: Buffer[] = []
-    const isOwnPage = !hasOwnPages && ownPages.has(incoming.url!)
+    const isOwnPage = !hasOwnPages && isOfProxy(incoming)
     const abortion = new Promise<void>((resolve) => {
       response.on('close', () => {
         if (!response.writableFinished) resolve()

@@ -47,6 +47,8 @@ export interface EmulatorOptions {
   /** `http://HOST:PORT/v1/replicas/NAME`, which receives what is stored and evicted */
   callbackUrl?: string
   callbackToken?: string
+  /** The name of its model; requests for another are refused. Without it, any name is answered. */
+  model?: string
   /** Two models read the prompts and answer them, instead of one that says the same to all. */
   reads?: boolean
   /** Called when the callbacks begin to fail and when they work again. */
@@ -79,7 +81,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     kind,
     createRoutes(
       engine,
-      new PromptReader(kind, modelTokens, tokenizer, options.reads ? new Reader(tokenizer) : undefined),
+      new PromptReader(kind, modelTokens, tokenizer, options.reads ? new Reader(tokenizer) : undefined, options.model),
       size,
     ),
     options.bodyBytes,

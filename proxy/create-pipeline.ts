@@ -1,4 +1,3 @@
-import type { ReplicaId } from '#index/context-block.ts'
 import type { KeyRecord } from './access/key-record.ts'
 import { RateLimits } from './access/rate-limits.ts'
 import { createTenancy, type Tenancy } from './access/tenancy.ts'
@@ -16,7 +15,6 @@ import type { RedisFault } from './reasons.ts'
 import { Recorder, type RecorderOptions } from './record/recorder.ts'
 import { SharedConversationStore } from './redis/conversations/shared-conversation-store.ts'
 import type { SharedRedis } from './redis/create-shared-redis.ts'
-import { shareMirrors } from './redis/share-mirrors.ts'
 import { SharedChunks } from './redis/shared-chunks.ts'
 import { SharedTemplates } from './redis/shared-templates.ts'
 import type { Pipeline } from './request/pipeline.ts'
@@ -45,14 +43,16 @@ export interface LivePipeline {
 /** Builds the pipeline that requests go through. Throws a ConfigError if keys or templates cannot be used. */
 export function createPipeline(
   config: Config,
-  parts: Pick<Pipeline, 'replicas' | 'processed' | 'gain' | 'chunks' | 'templates' | 'telemetry' | 'log'> & {
+  parts: Pick<
+    Pipeline,
+    'replicas' | 'modelLists' | 'processed' | 'gain' | 'chunks' | 'templates' | 'telemetry' | 'log'
+  > & {
     readonly redis?: SharedRedis | undefined
   },
 ): LivePipeline {
-  const { replicas, processed, gain, chunks, templates, telemetry, log, redis } = parts
+  const { replicas, modelLists, processed, gain, chunks, templates, telemetry, log, redis } = parts
   const memory = new MemoryConversationStore(conversationBytes)
   const shared = redis && createSharedStore(memory, redis, telemetry)
-  const mirrors = redis && shareMirrors(replicas.all, config.engines, redis, telemetry.metrics, log)
   const sharedChunks = redis && createSharedChunks(chunks, redis, telemetry)
   const rateLimits = new RateLimits()
   const keyStore = new KeyStore(config.keys, { log, onChange: (keys) => rateLimits.retain(keys.entries) })
@@ -62,7 +62,7 @@ export function createPipeline(
   const recorder = createRecorder(config, replicas, telemetry, log)
   const learnt = createLearntTemplates(parts)
   const sharedTemplates = redis && createSharedTemplates(templates, redis, telemetry)
-  const sharing = [shared, mirrors, sharedChunks, sharedTemplates, redis?.hot]
+  const sharing = [shared, sharedChunks, sharedTemplates, redis?.hot]
   let tenancy = createLiveTenancy(config, keyStore)
   return {
     pipeline: {
@@ -72,7 +72,8 @@ export function createPipeline(
       templates,
       learnt,
       replicas,
-      credentials: new Map(config.engines.map(({ id, apiKey }) => [id as ReplicaId, { apiKey }])),
+      models: replicas.models,
+      modelLists,
       rateLimits,
       heavyTurns: new HeavyTurns(),
       bodyMemory,
@@ -102,7 +103,7 @@ export function createPipeline(
     },
     connect: async (longestMilliseconds) => {
       await redis?.connection.connect(longestMilliseconds)
-      for (const part of [mirrors, sharedChunks, sharedTemplates, redis?.hot]) part?.start()
+      for (const part of [sharedChunks, sharedTemplates, redis?.hot]) part?.start()
     },
     close: async () => {
       keyStore.close()
@@ -133,7 +134,7 @@ function setLimits({ all }: Pipeline['replicas'], config: Config): void {
 /** Throws a ConfigError if the folder cannot be written to. */
 function createRecorder(
   { record }: Config,
-  { all }: Pipeline['replicas'],
+  replicas: Pipeline['replicas'],
   { metrics }: Telemetry,
   log: Log,
 ): Recorder | undefined {
@@ -142,7 +143,7 @@ function createRecorder(
     ...record,
     now: Date.now,
     // a replay has one cache, and several engines do not add up to one
-    capacityTokens: () => (all.length === 1 ? all[0]!.statedCache?.capacityTokens : undefined),
+    capacityTokens: () => (replicas.all.length === 1 ? replicas.all[0]!.statedCache?.capacityTokens : undefined),
     onWritten: (requests) => metrics.recordedRequests.inc(requests),
     onLost: (requests) => metrics.recordLostRequests.inc(requests),
     onFault: (error) =>

@@ -32,15 +32,25 @@ function createReplicaMetrics(
     indexNodes: () => total(({ mirror }) => mirror.statistics.nodes),
     indexBytes: () => total(({ mirror }) => mirror.statistics.bytes),
     mirrors: () => replicas.all.map(({ id, replicaMirror }) => ({ replica: id, mode: replicaMirror.state.mode })),
-    mirrorEvents: () => {
-      const events: Record<string, number> = {}
-      for (const { replicaMirror } of replicas.all) {
-        for (const [type, count] of Object.entries(replicaMirror.applied)) events[type] = (events[type] ?? 0) + count
-      }
-      return events
-    },
+    mirrorEvents: countEvents(replicas),
     replicaStates: () => new Map(replicas.all.map(({ id, state }) => [id, state])),
   })
+}
+
+/** Counts the events of all replicas; those of replicas that are gone stay counted. */
+function countEvents(replicas: ReplicaSet): () => Record<string, number> {
+  const events: Record<string, number> = {}
+  const counted = new WeakMap<object, Readonly<Record<string, number>>>()
+  return () => {
+    for (const { replicaMirror } of replicas.all) {
+      const before = counted.get(replicaMirror)
+      const now = { ...replicaMirror.applied }
+      for (const [type, count] of Object.entries(now))
+        events[type] = (events[type] ?? 0) + count - (before?.[type] ?? 0)
+      counted.set(replicaMirror, now)
+    }
+    return events
+  }
 }
 
 /** Creates an empty set of known chunks, and the metrics: each of the two reads the other. */

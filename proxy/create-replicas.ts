@@ -1,12 +1,13 @@
 import { randomInt } from 'node:crypto'
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
-import { createEngineClient, type EngineTls } from '#engine-adapters/engine-client.ts'
+import { createEngineClient } from '#engine-adapters/engine-client.ts'
 import { AverageDensity } from '#index/average-density.ts'
 import type { ReplicaId } from '#index/context-block.ts'
 import { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import { HistoryWindow } from '#index/ordering/demand-history.ts'
 import type { ProcessedBlocks } from '#index/processed-blocks.ts'
-import type { Config, EngineConfig } from './config/config.ts'
+import type { Config } from './config/config.ts'
+import type { FoundEngine } from './config/read-files.ts'
 import { TokenAsker } from './engine-reports/token-asker.ts'
 import type { Gain } from './gain/gain.ts'
 import type { Log } from './log.ts'
@@ -26,29 +27,25 @@ interface LossWatchers {
   readonly log: Log
 }
 
-/** Creates a replica for each engine; `tls` is in the order of the engines. */
-export function createReplicas(
-  engines: readonly EngineConfig[],
-  config: Config,
-  tls: readonly (EngineTls | undefined)[],
-  watching: LossWatchers,
-): Replica[] {
-  const createMirror = createMirrors(config)
-  return engines.map(({ url, kind, id }, i) => {
+/** Returns what creates a replica for an engine, with the limits of the current configuration. */
+export function createReplicas(config: () => Config, watching: LossWatchers): (found: FoundEngine) => Replica {
+  const createMirror = createMirrors(config())
+  return ({ engine: { url, kind, id, apiKey, models }, tls }) => {
     const replica = id as ReplicaId
-    const mirror = createMirror()
-    const engine = createEngineClient(url, tls[i])
+    const engine = createEngineClient(url, tls)
     const adapter = adapterFor(kind)
     return new Replica({
       adapter,
       engine,
       tokens: adapter.publishesEvents ? new TokenAsker(engine, adapter) : undefined,
-      replicaMirror: new ReplicaMirror(replica, mirror, watchLosses(replica, watching)),
-      admission: new Admission(toAdmissionLimits(config)),
-      breaker: new CircuitBreaker(toBreakerOptions(config)),
+      replicaMirror: new ReplicaMirror(replica, createMirror(), watchLosses(replica, watching)),
+      admission: new Admission(toAdmissionLimits(config())),
+      breaker: new CircuitBreaker(toBreakerOptions(config())),
       health: new HealthState(),
+      apiKey,
+      statedModels: models,
     })
-  })
+  }
 }
 
 /** Records each loss of all that an engine held: a restart also in the log. */

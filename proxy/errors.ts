@@ -6,6 +6,7 @@ export const statusOf = {
   unauthorized: 401,
   forbidden: 403,
   not_found: 404,
+  model_not_found: 404,
   method_not_allowed: 405,
   body_too_slow: 408,
   body_too_large: 413,

@@ -9,20 +9,21 @@ import type { Config, EngineConfig } from './config/config.ts'
 import {
   type Certificates,
   certificateFiles,
+  type FoundEngine,
   readCertificates,
   readFiles,
   readStartFiles,
 } from './config/read-files.ts'
 import { readRedisUrl } from './config/read-redis-url.ts'
-import { watchFiles } from './config/sources/watch-files.ts'
+import { watchCertificates } from './config/sources/watch-files.ts'
 import { findWarnings } from './config/start-warnings.ts'
 import { withoutPassword } from './config/without-password.ts'
+import { createFleet, createModelLists, type LiveFleet } from './create-fleet.ts'
 import { createPipeline, type LivePipeline, mayKeepWords } from './create-pipeline.ts'
 import { createCountedChunks } from './create-replica-metrics.ts'
-import { createMirrors, createReplicas } from './create-replicas.ts'
+import { createMirrors } from './create-replicas.ts'
 import { History } from './dashboard/history.ts'
 import { readCounts } from './dashboard/read-counts.ts'
-import { followEngines } from './engine-events/follow-engines.ts'
 import { Gain } from './gain/gain.ts'
 import type { UnreadRequest } from './http/answer-unread.ts'
 import { listen, type ServerEnv } from './http/listen.ts'
@@ -79,22 +80,24 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const onUnread = (unread: UnreadRequest): unknown => logsRequests() && logUnread(log, unread)
   const admin = await listen(adminApp.promise, config.adminListen, { uploadSeconds: callbackUploadSeconds, onUnread })
   const emulator = config.engines.length === 0 ? await startEmbedded(admin.url, log) : undefined
-  const engines = emulator ? [embeddedEngine(emulator)] : config.engines
   const processed = new ProcessedBlocks(processedBlocks)
   const gain = new Gain(createMirrors(config), new Date().toISOString())
-  const replicas = new ReplicaSet(createReplicas(engines, config, tls.engines, { processed, gain, log }))
+  const replicas = new ReplicaSet([])
   const [version, hot] = [readVersion(), redis?.hot ?? new MemoryHotBlocks()]
   const templates = createTemplates(() => current)
   const { chunks, metrics } = createCountedChunks(config, replicas, { version, hot, templates, redis })
   const tracing = await createTracing(process.env, version, (message) => log.warn(message))
   const telemetry = createTelemetry({ metrics, log, tracing, hot, logsRequests, now: () => performance.now() })
-  const live = createPipeline(config, { replicas, processed, gain, chunks, templates, telemetry, log, redis })
-  await followEngines(replicas, engines, telemetry)
+  const modelLists = createModelLists(replicas, telemetry)
+  const parts = { replicas, modelLists, processed, gain, chunks, templates, telemetry, log, redis }
+  const live = createPipeline(config, parts)
+  const fleet = createFleet(() => current, { ...parts, isEmbedded: emulator !== undefined })
+  const found = emulator ? [{ engine: embeddedEngine(emulator), tls: undefined }] : tls.engines
+  await fleet.set(found)
   const history = new History({ read: () => readCounts(metrics.registry), now: Date.now })
   adminApp.resolve(
     createAdminApp({
       pipeline: live.pipeline,
-      replicas: replicas.all.map(({ replicaMirror }) => replicaMirror),
       drain,
       readyz: () => current.readyz,
       tenants: () => ({ from: current.tenantsFrom, keys: asksForKeys(current.keys) }),
@@ -102,54 +105,41 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
       telemetry,
       history,
       version,
-      drainReplica: (id) => replicas.drain(id),
-      resumeReplica: (id) => replicas.resume(id),
+      setEngines: fleet.setFrom,
     }),
   )
   await live.connect(redisStartMilliseconds)
+  await fleet.start()
   const dataOptions = { uploadSeconds: requestUploadSeconds, onUnread, tls: tls.listener }
   const data = await listen(createApp(live.pipeline, drain), config.listen, dataOptions)
-  const setCertificates = ({ listener, engines, redis: redisTls }: Certificates): void => {
+  const setCertificates = ({ listener, redis: redisTls }: Certificates): void => {
     if (listener) data.setTls(listener)
-    for (const [i, files] of engines.entries()) replicas.all[i]!.engine.setTls(files)
     if (current.redis) redis?.connection.renew(readRedisUrl(current.redis.url), redisTls)
   }
-  const endWatching = watchFiles(certificateFiles(config), () => {
-    renewCertificates(() => setCertificates(readCertificates(config)), log.child({ version }))
-  })
-  const upkeep = lookAfterReplicas(replicas.all, engines, toHealthOptions(config), toUpkeep(telemetry, live))
+  const renew = (): void => setCertificates(readCertificates(config))
+  const endWatching = watchCertificates(certificateFiles(config), renew, log)
+  const upkeep = lookAfterReplicas(() => replicas.all, toHealthOptions(config), toUpkeep(telemetry, live, fleet))
   history.start()
-  logStart(log, config, engines, { version, url: data.url, admin_url: admin.url })
+  logStart(log, config, found, { version, url: data.url, admin_url: admin.url })
   return {
     url: data.url,
     adminUrl: admin.url,
     log,
     reload: (next) => {
-      const renewed = readFiles({ ...next, tls: config.tls, engines: config.engines })
+      const renewed = readFiles({ ...next, tls: config.tls })
       live.reload(next, renewed.keys)
       current = next
       log.level = next.logLevel
       setCertificates(renewed)
+      fleet.reload(next, renewed.engines)
     },
     close: async () => {
-      const { drainDelaySeconds, drainSeconds } = current
-      await leave(drain, data, log.child({ version }), drainDelaySeconds)
-      log.info({ version, drain_seconds: drainSeconds }, 'draining: new requests are refused')
-      await closeWithin(drainSeconds * 1000, drain, data)
+      await leave(drain, data, log.child({ version }), current)
+      await closeWithin(current.drainSeconds * 1000, drain, data)
       endWatching()
-      await stopAll({ upkeep, live, replicas, emulator, admin, history, tracing })
+      await stopAll({ upkeep, live, fleet, emulator, admin, history, tracing })
       log.info({ version }, 'stopped')
     },
-  }
-}
-
-/** Applies certificates that have changed; if they cannot be used, those before stay until they change again. */
-function renewCertificates(apply: () => void, log: Log): void {
-  try {
-    apply()
-    log.info({}, 'certificates reloaded')
-  } catch (error) {
-    log.error({ faults: (error as Error).message.split('\n') }, 'certificates not reloaded: those before stay')
   }
 }
 
@@ -163,13 +153,14 @@ async function leave(
   drain: { isLeaving: boolean; isDraining: boolean },
   data: Listener,
   log: Log,
-  seconds: number,
+  { drainDelaySeconds: seconds, drainSeconds }: Config,
 ): Promise<void> {
   if (seconds > 0) log.info({ drain_delay_seconds: seconds }, 'leaving: requests are still served')
   drain.isLeaving = true
   data.endConnectionsBehindAnswers()
   if (seconds > 0) await pause(seconds * 1000)
   drain.isDraining = true
+  log.info({ drain_seconds: drainSeconds }, 'draining: new requests are refused')
 }
 
 /** Waits for the requests in flight; when the time is up, those that are left are cut off. */
@@ -186,17 +177,17 @@ async function closeWithin(milliseconds: number, drain: { isCutting: boolean }, 
 interface Running {
   readonly upkeep: { close(): void }
   readonly live: LivePipeline
-  readonly replicas: ReplicaSet
+  readonly fleet: LiveFleet
   readonly emulator: Emulator | undefined
   readonly admin: Listener
   readonly history: History
   readonly tracing: Telemetry['tracing']
 }
 
-async function stopAll({ upkeep, live, replicas, emulator, admin, history, tracing }: Running): Promise<void> {
+async function stopAll({ upkeep, live, fleet, emulator, admin, history, tracing }: Running): Promise<void> {
   upkeep.close()
+  await fleet.close()
   await live.close()
-  await Promise.all(replicas.all.map((replica) => replica.close()))
   await emulator?.close()
   await admin.close(0)
   history.stop()
@@ -204,9 +195,9 @@ async function stopAll({ upkeep, live, replicas, emulator, admin, history, traci
 }
 
 /** Logs warnings and what the proxy was started with. */
-function logStart(log: Log, config: Config, engines: readonly EngineConfig[], started: object): void {
+function logStart(log: Log, config: Config, engines: readonly FoundEngine[], started: object): void {
   for (const warning of findWarnings(config)) log.warn(warning)
-  const listed = engines.map(({ id, kind, url }) => ({ id, kind, url: withoutPassword(url) }))
+  const listed = engines.map(({ engine: { id, kind, url } }) => ({ id, kind, url: withoutPassword(url) }))
   const { mode, tenantsFrom } = config
   log.info({ ...started, node: process.versions.node, engines: listed, mode, tenants_from: tenantsFrom }, 'started')
 }
@@ -228,12 +219,12 @@ async function startEmbedded(adminUrl: string, log: Log): Promise<Emulator> {
   return startEmulator({ ...emulatorDefaults, host: '127.0.0.1', port: 0, callbackUrl, bodyBytes, warn })
 }
 
-function toUpkeep({ log, now }: Telemetry, live: LivePipeline): Upkeep {
+function toUpkeep({ log, now }: Telemetry, { pipeline }: LivePipeline, fleet: LiveFleet): Upkeep {
   const wantsEstimates = (): boolean => {
-    const { settings, gain, recorder } = live.pipeline
+    const { settings, gain, recorder } = pipeline
     return settings().mode === 'shadow' || gain.isRead || recorder !== undefined
   }
-  return { log, now, wantsEstimates }
+  return { log, now, wantsEstimates, modelLists: pipeline.modelLists, onTick: () => fleet.tick() }
 }
 
 function toHealthOptions({ health }: Config): HealthCheckOptions {

@@ -39,6 +39,7 @@ interface EmulateOptions {
   hostTokens: number
   reader?: boolean
   callback?: string
+  model?: string
 }
 
 const program = new Command('reprise')
@@ -86,6 +87,7 @@ program
     'answers are made from the prompt, which can be scored: model reader-content quotes the text that shares most words ' +
       'with the question, reader-place gives the first words of each text in their order',
   )
+  .option('--model <name>', 'the name of its model; requests for another are refused (default: any is answered)')
   .option('--callback <url>', 'where evictions are reported: http://HOST:PORT/v1/replicas/NAME', argument(readUrl))
   .action(emulate)
 

@@ -7,7 +7,7 @@ import { type ChatPrompt, renderChat } from '../text/chat-template.ts'
 import { PromptTokens } from '../text/prompt-tokens.ts'
 import type { Tokenizer } from '../text/tokenizer.ts'
 import type { CommonBody } from './body-schema.ts'
-import { badRequest, type EngineKind } from './engine-error.ts'
+import { badRequest, type EngineKind, unknownModel } from './engine-error.ts'
 import { modelName } from './openai-format.ts'
 import { readWish } from './read-wish.ts'
 import { isBatch, type Prompts } from './request-body.ts'
@@ -26,23 +26,27 @@ export class PromptReader {
   readonly kind: EngineKind
   /** Maximum tokens of a prompt and its output together. */
   readonly modelTokens: number
-  /** the models that it serves; any name is answered by the first */
+  /** the models that it serves; any name is answered by the first, unless one was given */
   readonly models: readonly string[]
+  readonly #isStrict: boolean
   readonly #tokenizer: Tokenizer
   readonly #reader: Reader | undefined
 
-  /** With a `reader`, its models read the prompts and answer them. */
-  constructor(kind: EngineKind, modelTokens: number, tokenizer: Tokenizer, reader?: Reader) {
+  /** With a `reader`, its models read the prompts and answer them; else `model` does, and no other name is answered. */
+  constructor(kind: EngineKind, modelTokens: number, tokenizer: Tokenizer, reader?: Reader, model?: string) {
     this.kind = kind
     this.modelTokens = modelTokens
-    this.models = reader ? readerModels : [modelName]
+    this.models = reader ? readerModels : [model ?? modelName]
+    this.#isStrict = model !== undefined
     this.#tokenizer = tokenizer
     this.#reader = reader
   }
 
-  /** The model that answers a request. */
+  /** The model that answers a request. Throws the engine's 404 for another than the one that was given. */
   model({ model }: CommonBody): string {
-    return this.models.find((name) => name === model) ?? this.models[0]!
+    const known = this.models.find((name) => name === model)
+    if (known === undefined && this.#isStrict && typeof model === 'string') throw unknownModel(model)
+    return known ?? this.models[0]!
   }
 
   /** How likely each token of a prompt was; undefined if nobody reads it. */

@@ -1,3 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { DemandHistory, HistoryWindow } from './demand-history.ts'
@@ -63,4 +66,24 @@ test('who shares more, and rarer, blocks has more to say', () => {
   expect(weightOf([0, 3])).toBeGreaterThan(weightOf([0, 29]))
   expect(weightOf([4, 5])).toBe(0)
   expect(speakers[4]).toEqual([])
+})
+
+test('a window keeps no history alive that nobody else holds, and still forgets in order', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const window = new HistoryWindow(20)
+  const lost = Array.from({ length: 5 }, () => {
+    const history = createHistory(window)
+    history.record([1])
+    return new WeakRef(history)
+  })
+  for (let i = 0; i < 3; i++) {
+    await pause(10)
+    collect()
+  }
+  // the last may still be on the stack
+  expect(lost.filter((one) => one.deref() !== undefined).length).toBeLessThanOrEqual(1)
+  const other = createHistory(window)
+  for (let i = 0; i < 20; i++) other.record([1])
+  expect(other.requests).toBe(10)
 })

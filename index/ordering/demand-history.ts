@@ -29,11 +29,23 @@ interface PastRequest extends SimilarRequest {
 
 const usualRequests = 1 << 16
 
+/** A request in a window. A history that nobody else holds may go: it is not kept for the sake of its requests. */
+interface Remembered {
+  readonly size: number
+  readonly history: WeakRef<Forgetting>
+  readonly request: PastRequest
+}
+
+/** What a window tells that its request is dropped. */
+interface Forgetting {
+  forget(request: PastRequest): void
+}
+
 /** Bounds the memory of several histories together. The oldest request of all is forgotten first. */
 export class HistoryWindow {
   readonly #capacity: number
   readonly #mostRequests: number
-  readonly #remembered: ({ readonly size: number; readonly forget: () => void } | undefined)[] = []
+  readonly #remembered: (Remembered | undefined)[] = []
   /** entries before this index are forgotten */
   #oldest = 0
   #size = 0
@@ -44,16 +56,16 @@ export class HistoryWindow {
     this.#mostRequests = mostRequests
   }
 
-  /** Remembers a request of `blocks` blocks and calls `forget` when it is dropped; at once if it does not fit. */
-  add(blocks: number, forget: () => void): void {
-    const size = 1 + blocks
-    this.#remembered.push({ size, forget })
+  /** Remembers a request of a history, which is told when it is dropped; at once if it does not fit. */
+  add(request: PastRequest, history: WeakRef<Forgetting>): void {
+    const size = 1 + request.blocks.length
+    this.#remembered.push({ size, history, request })
     this.#size += size
     while (this.#size > this.#capacity || this.#remembered.length - this.#oldest > this.#mostRequests) {
       const oldest = this.#remembered[this.#oldest]!
       this.#remembered[this.#oldest++] = undefined
       this.#size -= oldest.size
-      oldest.forget()
+      oldest.history.deref()?.forget(oldest.request)
     }
     if (this.#oldest > this.#remembered.length / 2) {
       this.#remembered.splice(0, this.#oldest)
@@ -69,6 +81,7 @@ export class HistoryWindow {
 export class DemandHistory {
   readonly #window: HistoryWindow
   readonly #onForget: (blocks: readonly number[]) => void
+  readonly #self: WeakRef<Forgetting> = new WeakRef(this)
   #requests = 0
   /** blocks of remembered requests, by number */
   readonly #blocks = new Map<number, AskedBlock>()
@@ -103,7 +116,7 @@ export class DemandHistory {
         asked.speakers.push(request)
       }
     }
-    this.#window.add(blocks.length, () => this.#forget(request))
+    this.#window.add(request, this.#self)
   }
 
   /** Returns the latest requests with a block, at most 16. */
@@ -143,7 +156,8 @@ export class DemandHistory {
     return speakers
   }
 
-  #forget(request: PastRequest): void {
+  /** Called by the window, which drops the oldest first. */
+  forget(request: PastRequest): void {
     this.#requests -= 1
     for (const block of request.blocks) {
       const asked = this.#blocks.get(block)!

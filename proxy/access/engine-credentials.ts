@@ -1,5 +1,5 @@
 /** How to treat the headers with which a client authenticated itself. */
-export interface EngineCredentials {
+interface EngineCredentials {
   /** whether they are meant for us and must not be passed on */
   readonly keepsClientKey: boolean
   /** the engine's own key */

@@ -28,7 +28,6 @@ const eventBodyLimit = 8 * 1024 * 1024
 
 interface AdminDependencies {
   readonly pipeline: Pipeline
-  readonly replicas: readonly ReplicaMirror[]
   readonly drain: Drain
   /** whether `readyz` covers only the proxy, or also an engine that takes requests */
   readonly readyz: () => 'proxy' | 'engine'
@@ -39,9 +38,8 @@ interface AdminDependencies {
   readonly telemetry: Pick<Telemetry, 'metrics' | 'log' | 'hot' | 'divergence' | 'recent' | 'words'>
   readonly history: History
   readonly version: string
-  /** Stops sending requests to a replica, or resumes it; false if the replica is unknown. */
-  readonly drainReplica?: ((replica: string) => boolean) | undefined
-  readonly resumeReplica?: ((replica: string) => boolean) | undefined
+  /** Replaces the engines by those of a body. Throws a `ProxyError` for mistakes, and then changes nothing. */
+  readonly setEngines?: ((body: unknown) => Promise<void>) | undefined
 }
 
 /** The control plane: docs/operations.md lists its paths, docs/contract.md what may be relied on. */
@@ -105,17 +103,18 @@ export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv>
 
 /** Adds routes that show what the index and the mirrors hold, for people and for the dashboard. */
 function addFigures(app: Hono<ServerEnv>, dependencies: AdminDependencies, adminLog: AdminLog): void {
-  const { pipeline, replicas, drain, telemetry, history, version } = dependencies
-  const estimateTokens = (characters: number): number => replicas[0]?.mirror.estimateTokens(characters) ?? 0
+  const { pipeline, drain, telemetry, history, version } = dependencies
+  const { replicas } = pipeline
+  const estimateTokens = (characters: number): number => replicas.all[0]?.mirror.estimateTokens(characters) ?? 0
   const wordsOf: WordsOf = (block) => (pipeline.settings().keepsWords ? telemetry.words.of(block) : undefined)
   const describe = (): Promise<ReplicaDescription[]> =>
-    describeReplicas(pipeline.replicas.all, telemetry.divergence, telemetry.metrics.registry)
+    describeReplicas(replicas.all, telemetry.divergence, telemetry.metrics.registry)
   app.get('/v1/index', (c) => {
     const top_blocks = describeBlocks({ hot: telemetry.hot, estimateTokens, wordsOf })
-    return c.json({ ...describeIndex(replicas), top_blocks })
+    return c.json({ ...describeIndex(replicas.all), top_blocks })
   })
   app.delete('/v1/index', (c) => {
-    for (const replica of replicas) replica.clear()
+    for (const { replicaMirror } of replicas.all) replicaMirror.clear()
     telemetry.hot.clear()
     adminLog.changed(c.env.incoming, { state: 'cleared' })
     return c.json({ status: 'cleared' })
@@ -144,27 +143,33 @@ function addFigures(app: Hono<ServerEnv>, dependencies: AdminDependencies, admin
   })
 }
 
-/** Adds routes that take replicas out of use and put them back. */
+/** Adds routes that replace the engines, and that take replicas out of use and put them back. */
 function addReplicaSwitches(
   app: Hono<ServerEnv>,
-  { drainReplica, resumeReplica }: AdminDependencies,
+  { pipeline: { replicas }, setEngines }: AdminDependencies,
   adminLog: AdminLog,
 ): void {
-  const change = (path: string, state: string, apply: ((replica: string) => boolean) | undefined): void => {
+  const change = (path: string, state: string, apply: (replica: string) => boolean): void => {
     app.post(`/v1/replicas/:replica/${path}`, (c) => {
       const replica = c.req.param('replica')!
-      if (!apply?.(replica)) throw unknownReplica(replica)
+      if (!apply(replica)) throw unknownReplica(replica)
       adminLog.changed(c.env.incoming, { replica, state })
       return c.json({ replica, state })
     })
   }
-  change('drain', 'draining', drainReplica)
-  change('resume', 'ready', resumeReplica)
+  app.put('/v1/engines', async (c) => {
+    if (!setEngines) throw new ProxyError('not_found', 'Engines cannot be changed here.')
+    await setEngines(parseJson((await readBody(c.env.incoming, { limit: eventBodyLimit })).toString()))
+    const engines = replicas.all.map(({ id, state }) => ({ id, state }))
+    adminLog.changed(c.env.incoming, { engines: engines.map(({ id }) => id) })
+    return c.json({ engines })
+  })
+  change('drain', 'draining', (replica) => replicas.drain(replica))
+  change('resume', 'ready', (replica) => replicas.resume(replica))
 }
 
 /** Adds the routes where engines report what they hold. */
-function addCallbacks(app: Hono<ServerEnv>, { replicas, telemetry }: AdminDependencies): void {
-  const byName = new Map<string, ReplicaMirror>(replicas.map((replica) => [replica.replica, replica]))
+function addCallbacks(app: Hono<ServerEnv>, { pipeline: { replicas }, telemetry }: AdminDependencies): void {
   const reply = (c: HonoContext<ServerEnv>, acknowledgement: Acknowledgement): Response => {
     if ('sequence' in acknowledgement) return c.json(acknowledgement)
     telemetry.metrics.mirrorGaps.inc()
@@ -173,9 +178,9 @@ function addCallbacks(app: Hono<ServerEnv>, { replicas, telemetry }: AdminDepend
   const read = (c: HonoContext<ServerEnv>) => async (): Promise<unknown> =>
     parseJson((await readBody(c.env.incoming, { limit: eventBodyLimit })).toString())
   const find = (c: HonoContext<ServerEnv>): ReplicaMirror => {
-    const replica = byName.get(c.req.param('replica')!)
+    const replica = replicas.find(c.req.param('replica')!)
     if (!replica) throw unknownReplica(c.req.param('replica')!)
-    return replica
+    return replica.replicaMirror
   }
   app.post('/v1/replicas/:replica/events', async (c) => reply(c, await find(c).takeEvents(read(c))))
   app.post('/v1/replicas/:replica/snapshot', async (c) => reply(c, await find(c).takeSnapshot(read(c))))
@@ -188,10 +193,10 @@ function addCallbacks(app: Hono<ServerEnv>, { replicas, telemetry }: AdminDepend
     let evicted = 0
     for (const request_id of ids as RequestId[]) {
       // an id that no replica knows goes to the first, which counts it as unknown
-      const holder = replicas.find((replica) => replica.cache.knows(request_id))
+      const holder = replicas.all.find(({ cache }) => cache.knows(request_id))
       if (holder) evicted += 1
-      const told = holder ?? replicas[0]
-      told?.takeEvent({ type: 'evicted', request_id, cached_tokens: 0 })
+      const told = holder ?? replicas.all[0]
+      told?.replicaMirror.takeEvent({ type: 'evicted', request_id, cached_tokens: 0 })
     }
     return c.json({ evicted, unknown: ids.length - evicted })
   })

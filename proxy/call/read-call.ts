@@ -7,8 +7,11 @@ import type { HeavyTurns } from '../bounds/heavy-turns.ts'
 import { CertainLists } from '../chunks/certain-lists.ts'
 import type { KnownChunks } from '../chunks/known-chunks.ts'
 import { readBody } from '../http/read-body.ts'
+import { readModelName } from '../receive/model-name.ts'
 import { membersOf } from '../receive/read-received.ts'
 import { readWithinLimits } from '../receive/read-within-limits.ts'
+import type { ModelRouter } from '../replicas/model-router.ts'
+import type { Replica } from '../replicas/replica.ts'
 import { readOptions, readPriority } from '../request-options.ts'
 import type { Settings } from '../settings.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
@@ -33,6 +36,8 @@ export interface Reading {
   readonly heavyTurns: HeavyTurns
   readonly bodyMemory: BodyMemory
   readonly rateLimits: RateLimits
+  /** the models that names stand for */
+  readonly models: Pick<ModelRouter<Replica>, 'aliases' | 'targetOf'>
   readonly telemetry: Pick<Telemetry, 'metrics'>
   /** milliseconds, monotonic */
   readonly now: () => number
@@ -66,11 +71,12 @@ export async function toCall(
   pipeline: Omit<Reading, 'tenancy' | 'bodyMemory' | 'rateLimits' | 'telemetry'>,
   api: PromptApi,
   incoming: IncomingMessage,
-  { body, share }: { readonly body: Buffer; readonly share: BodyShare },
+  { body: given, share }: { readonly body: Buffer; readonly share: BodyShare },
   caller: Caller,
 ): Promise<Call> {
   const settings = pipeline.settings()
   const encoding = header(incoming, 'content-encoding')?.trim().toLowerCase() || 'identity'
+  const body = encoding === 'identity' ? await namingTarget(pipeline, given) : given
   const { received, isHeavy } = await readWithinLimits(api, body, {
     isEncoded: encoding !== 'identity',
     hygiene: settings.mode === 'off' ? undefined : settings.hygiene,
@@ -98,6 +104,17 @@ export async function toCall(
     model: typeof members.model === 'string' ? members.model : undefined,
     isStream: members.stream === true,
   }
+}
+
+/** Returns a body that names the model itself, if what it names stands for another. */
+async function namingTarget(
+  { models, heavyTurns }: Pick<Reading, 'models' | 'heavyTurns'>,
+  body: Buffer,
+): Promise<Buffer> {
+  if (models.aliases.size === 0) return body
+  const named = await readModelName(body, undefined, () => heavyTurns.take())
+  const target = named && models.targetOf(named.name)
+  return target === undefined ? body : named!.rename(target)
 }
 
 function header(incoming: IncomingMessage, name: string): string | undefined {

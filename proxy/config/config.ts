@@ -36,6 +36,10 @@ export interface EngineConfig {
   /** where the engine publishes its cache events, and where it replays them: tcp://HOST:PORT */
   readonly eventsUrl?: string | undefined
   readonly replayUrl?: string | undefined
+  /** the models it serves; undefined: it is asked */
+  readonly models?: readonly string[] | undefined
+  /** its URL's host stands for several engines: one at each of its addresses, or at each target of its SRV records */
+  readonly discover?: 'addresses' | 'srv' | undefined
 }
 
 /** The files of a TLS listener; with `clientCa`, every client must present a certificate issued by it. */
@@ -76,6 +80,12 @@ export interface Config {
   readonly adminToken: string | undefined
   /** empty: the embedded emulator */
   readonly engines: readonly EngineConfig[]
+  /** the key of engines that are given none of their own */
+  readonly engineApiKey?: string | undefined
+  /** how often the names of engines are resolved again */
+  readonly discoverSeconds: number
+  /** the models that a name stands for, the preferred one first */
+  readonly aliases: ReadonlyMap<string, readonly string[]>
   readonly mode: Mode
   /** how far a block may be from its rank, in places; undefined: anywhere */
   readonly maxDisplacement?: number | undefined

@@ -8,6 +8,10 @@ import { toConfig } from './to-config.ts'
 
 /** The settings, or groups of them, that take effect without a restart. For `tls`, only the files are read again. */
 export const reloadable: readonly string[] = [
+  'engines',
+  'engine_api_key',
+  'discover_seconds',
+  'aliases',
   'mode',
   'annotations',
   'explicit',
@@ -67,7 +71,12 @@ export class LiveConfig {
       const wanted = this.#source.load().settings
       const changed = differingPaths({ ...this.#settings }, { ...wanted })
       const mayWait = this.#asksForNoMoreKeys(wanted) ? waitsWithoutKeys : waitsForStart
-      const waits = (path: string): boolean => mayWait(path) && !(path === 'redis.url' && this.#isSameRedis(wanted))
+      // the embedded emulator is not exchanged for engines, nor they for it
+      const isEmulated = this.#config.engines.length === 0 || wanted.engines.length === 0
+      const waits = (path: string): boolean => {
+        if (path === 'redis.url' && this.#isSameRedis(wanted)) return false
+        return mayWait(path) || (isEmulated && path === 'engines')
+      }
       const [applied, waiting] = [changed.filter((path) => !waits(path)), changed.filter(waits)]
       const next = structuredClone(this.#settings)
       for (const path of applied) setAt(next, path.split('.'), valueAt(wanted, path.split('.')))

@@ -1,4 +1,4 @@
-import { type EngineKind, engineKinds } from '#engine-adapters/engine-adapter.ts'
+import { engineKinds } from '#engine-adapters/engine-adapter.ts'
 import { ConfigError } from '../errors.ts'
 import type { ListenAddress } from './config.ts'
 import type { EngineSettings } from './settings.ts'
@@ -34,7 +34,16 @@ export const engineIdPattern = '^[\\w.-]{1,128}$'
 /** Where an engine publishes events: a name or an address and a port. */
 export const eventsUrlPattern = '^tcp://(\\[[0-9a-fA-F:.]+\\]|[^\\s/:?#@]+):\\d{1,5}$'
 
-/** Reads `URL[,kind=vllm|sglang|openai][,id=NAME][,events=tcp://HOST:PORT][,replay=tcp://HOST:PORT]`. */
+/** The settings of `--engine`, and their values. */
+const engineWords: Readonly<Record<string, RegExp>> = {
+  kind: new RegExp(`^(${engineKinds.join('|')})$`),
+  id: new RegExp(engineIdPattern),
+  events: new RegExp(eventsUrlPattern),
+  replay: new RegExp(eventsUrlPattern),
+  discover: /^(addresses|srv)$/,
+}
+
+/** Reads `URL[,kind=vllm|sglang|openai][,id=NAME][,events=tcp://HOST:PORT][,replay=tcp://HOST:PORT][,discover=addresses|srv]`. */
 export function readEngine(text: string): EngineSettings {
   const [url = '', ...words] = text.split(',')
   if (!isHttpUrl(url)) {
@@ -44,14 +53,13 @@ export function readEngine(text: string): EngineSettings {
   if (hasQuery(url)) throw new ConfigError(`The URL of an engine ${queryFault}.`)
   const engine: EngineSettings = { url }
   for (const word of words) {
-    const [name, value = ''] = word.split('=')
-    if (name === 'kind' && engineKinds.some((kind) => kind === value)) engine.kind = value as EngineKind
-    else if (name === 'id' && new RegExp(engineIdPattern).test(value)) engine.id = value
-    else if ((name === 'events' || name === 'replay') && new RegExp(eventsUrlPattern).test(value)) engine[name] = value
-    else
+    const [name = '', value = ''] = word.split('=')
+    if (!engineWords[name]?.test(value)) {
       throw new ConfigError(
-        `'${word}' is not a setting of --engine: known are kind=${engineKinds.join('|')}, id=NAME, events=tcp://HOST:PORT and replay=tcp://HOST:PORT.`,
+        `'${word}' is not a setting of --engine: known are kind=${engineKinds.join('|')}, id=NAME, events=tcp://HOST:PORT, replay=tcp://HOST:PORT and discover=addresses|srv.`,
       )
+    }
+    Object.assign(engine, { [name]: value })
   }
   return engine
 }

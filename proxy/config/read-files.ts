@@ -1,32 +1,36 @@
 import type { EngineTls } from '#engine-adapters/engine-client.ts'
 import type { KeyRecord } from '../access/key-record.ts'
 import type { ListenerTls } from '../http/listener.ts'
-import type { Config } from './config.ts'
+import type { Config, EngineConfig } from './config.ts'
 import { CollectedFaults } from './faults/collected-faults.ts'
 import { readEngineTls, readListenerTls, readRedisTls } from './read-certificates.ts'
 import { checkRecordFolder } from './record-folder.ts'
 import { readKeyRecords } from './sources/read-key-records.ts'
 
-/** What is in the certificates and keys that a configuration names. */
+/** An engine, with the certificates for it. */
+export interface FoundEngine {
+  readonly engine: EngineConfig
+  readonly tls: EngineTls | undefined
+}
+
+/** What is in the certificates and keys that a configuration names, without those for engines. */
 export interface Certificates {
   readonly listener: ListenerTls | undefined
-  /** in the order of the engines */
-  readonly engines: readonly (EngineTls | undefined)[]
   readonly redis: EngineTls | undefined
 }
 
 /** What is in the files that a configuration names, and that a reload reads again. */
 interface NamedFiles extends Certificates {
+  readonly engines: readonly FoundEngine[]
   /** with those of the configuration itself */
   readonly keys: readonly KeyRecord[]
 }
 
 /** Reads certificates and their keys. Throws a ConfigError with a line for each file that cannot be used. */
-export function readCertificates({ tls, engines, redis }: Config): Certificates {
+export function readCertificates({ tls, redis }: Pick<Config, 'tls' | 'redis'>): Certificates {
   const faults = new CollectedFaults()
   const certificates = {
     listener: faults.collect(() => readListenerTls(tls)),
-    engines: engines.map((engine, i) => faults.collect(() => readEngineTls(engine.tls, i))),
     redis: faults.collect(() => readRedisTls(redis?.tls)),
   }
   faults.throwAny()
@@ -34,22 +38,35 @@ export function readCertificates({ tls, engines, redis }: Config): Certificates 
 }
 
 /** Returns the paths of the files that `readCertificates` reads. */
-export function certificateFiles({ tls, engines, redis }: Config): string[] {
-  const named = [...engines.map((engine) => engine.tls), redis?.tls].map((files) => [
-    files?.ca,
-    files?.cert,
-    files?.key,
-  ])
-  return [tls?.cert, tls?.key, tls?.clientCa, ...named.flat()].filter((file) => file !== undefined)
+export function certificateFiles({ tls, redis }: Pick<Config, 'tls' | 'redis'>): string[] {
+  return [tls?.cert, tls?.key, tls?.clientCa, redis?.tls?.ca, redis?.tls?.cert, redis?.tls?.key].filter(isNamed)
+}
+
+/** Returns the paths of the files that `readEngineFiles` reads. */
+export function engineFiles(engines: readonly EngineConfig[]): string[] {
+  return engines.flatMap(({ tls }) => [tls?.ca, tls?.cert, tls?.key]).filter(isNamed)
+}
+
+function isNamed(file: string | undefined): file is string {
+  return file !== undefined
 }
 
 /** Reads the files that a reload reads again. Throws a ConfigError with a line for each that cannot be used. */
 export function readFiles(config: Config): NamedFiles {
   const faults = new CollectedFaults()
   const certificates = faults.collect(() => readCertificates(config))
+  const engines = faults.collect(() => readEngineFiles(config.engines)) ?? []
   const keys = faults.collect(() => readKeyRecords(config.keys)) ?? []
   faults.throwAny()
-  return { ...certificates!, keys }
+  return { ...certificates!, engines, keys }
+}
+
+/** Reads the certificates for engines. Throws a ConfigError with a line for each file that cannot be used. */
+export function readEngineFiles(engines: readonly EngineConfig[]): FoundEngine[] {
+  const faults = new CollectedFaults()
+  const found = engines.map((engine, i) => ({ engine, tls: faults.collect(() => readEngineTls(engine.tls, i)) }))
+  faults.throwAny()
+  return found
 }
 
 /** Reads the same files as `readFiles`, and judges in the same way what only a start uses. */

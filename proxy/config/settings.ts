@@ -16,6 +16,8 @@ export interface EngineSettings {
   api_key?: string
   events?: string
   replay?: string
+  models?: string[]
+  discover?: 'addresses' | 'srv'
   tls?: { ca?: string; cert?: string; key?: string; server_name?: string }
 }
 
@@ -25,6 +27,8 @@ export interface Settings {
   mode?: Mode | boolean
   engines: EngineSettings[]
   engine_api_key?: string
+  discover_seconds: number
+  aliases: { name: string; models: string[] }[]
   ordering: { when: 'pays' | 'possible'; max_displacement?: number }
   mirror: { requests: number }
   annotations: { order: string; volatile: string; location: string }

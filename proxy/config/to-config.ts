@@ -13,7 +13,7 @@ export function toConfig(settings: Settings): Config {
     adminListen: readListenAddress(settings.admin.listen),
     // a token read from a file often ends in a newline, which no header can contain
     adminToken: settings.admin.token?.trim() || undefined,
-    engines: toEngines(settings.engines, settings.engine_api_key),
+    ...toFleet(settings),
     mode: toMode(settings),
     maxDisplacement: ordering.max_displacement,
     movesMustPay: ordering.when === 'pays',
@@ -75,15 +75,27 @@ export function toConfig(settings: Settings): Config {
   }
 }
 
-function toEngines(engines: readonly EngineSettings[], sharedKey: string | undefined): EngineConfig[] {
+function toFleet({ engines, engine_api_key: engineApiKey, discover_seconds, aliases }: Settings) {
+  return {
+    engines: toEngines(engines, engineApiKey),
+    engineApiKey,
+    discoverSeconds: discover_seconds,
+    aliases: new Map(aliases.map(({ name, models }) => [name, models])),
+  }
+}
+
+/** Converts checked settings of engines; `sharedKey`: the key of those without one. */
+export function toEngines(engines: readonly EngineSettings[], sharedKey: string | undefined): EngineConfig[] {
   const taken = new Set(engines.map(({ id }) => id))
-  return engines.map(({ url, kind = 'openai', id, api_key = sharedKey, events, replay, tls }) => ({
+  return engines.map(({ url, kind = 'openai', id, api_key = sharedKey, events, replay, models, discover, tls }) => ({
     url,
     kind,
     id: id ?? freeId(taken),
     apiKey: api_key,
     eventsUrl: events,
     replayUrl: replay,
+    models,
+    discover,
     tls: tls && { ca: tls.ca, cert: tls.cert, key: tls.key, serverName: tls.server_name },
   }))
 }

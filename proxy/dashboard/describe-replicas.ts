@@ -1,7 +1,6 @@
 import type { Registry } from 'prom-client'
 import { withoutPassword } from '../config/without-password.ts'
 import { type ReuseReport, toReport } from '../engine-reports/reuse-report.ts'
-import type { ReplicaMirror } from '../mirror/replica-mirror.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { Divergence, DivergentTokens } from '../telemetry/divergence.ts'
 import { readValues } from './read-counts.ts'
@@ -29,6 +28,8 @@ export interface ReplicaDescription {
   } | null
   /** null if unknown */
   readonly state: string | null
+  /** the models it serves; null: neither the configuration nor the engine has said */
+  readonly models: readonly string[] | null
   readonly in_flight: number
   /** null if it reports no reuse other than of exact prefixes */
   readonly reuse: Required<ReuseReport> | null
@@ -36,13 +37,13 @@ export interface ReplicaDescription {
 
 /** Describes every replica: what its mirror believes, and how it is doing. */
 export async function describeReplicas(
-  replicas: readonly Pick<Replica, 'replicaMirror' | 'engine' | 'reuse' | 'statedCache'>[],
+  replicas: readonly Pick<Replica, 'replicaMirror' | 'engine' | 'reuse' | 'statedCache' | 'models'>[],
   divergence: Divergence,
   registry: Registry,
 ): Promise<ReplicaDescription[]> {
   const states = await readValues(registry, 'replica_state')
   const inFlight = await readValues(registry, 'in_flight')
-  return replicas.map(({ replicaMirror, engine, reuse, statedCache }) => {
+  return replicas.map(({ replicaMirror, engine, reuse, statedCache, models }) => {
     const { replica, mirror, state } = replicaMirror
     const { mode, generation, sequence } = state
     const { requests, cachedTokens, unknownRequests } = mirror.statistics
@@ -61,6 +62,7 @@ export async function describeReplicas(
       divergence_by: off === undefined ? null : byCause(off),
       state:
         states.find(({ labels, value }) => labels.replica === replica && value === 1)?.labels.state?.toString() ?? null,
+      models: models ? [...models.names] : null,
       in_flight: inFlight.find(({ labels }) => labels.replica === replica)?.value ?? 0,
       reuse: reuse ? toReport(reuse) : null,
     }
@@ -76,7 +78,7 @@ function byCause({ staleIndex, routing, tokenisation }: DivergentTokens): Replic
 }
 
 /** Totals over all mirrors. Heights of trees do not add up, so the largest is reported. */
-export function describeIndex(replicas: readonly ReplicaMirror[]): Record<string, number> {
+export function describeIndex(replicas: readonly Pick<Replica, 'mirror'>[]): Record<string, number> {
   const all = replicas.map(({ mirror }) => ({ ...mirror.statistics, height: mirror.height }))
   const total = (key: 'requests' | 'contexts' | 'nodes' | 'bytes'): number =>
     all.reduce((sum, statistics) => sum + statistics[key], 0)

@@ -75,6 +75,12 @@ export class Gain {
     this.#planned.get(replica)?.clear()
   }
 
+  /** Call when a replica is gone for good. Its sums stay in the report. */
+  drop(replica: ReplicaId): void {
+    this.#worlds.delete(replica)
+    this.#planned.delete(replica)
+  }
+
   /** Reports what is known so far. */
   report(mode: string): GainReport {
     this.isRead = true

@@ -36,6 +36,7 @@ export class SharedTokens {
   readonly #keys: MirrorKeys
   readonly #writing: WriteBehind<RequestId, 'learned' | 'forgotten'>
   readonly #asked = new LRUCache<RequestId, true>({ max: maxAsked, ttl: askAgainMilliseconds })
+  readonly #unlisten: () => void
   #timer: NodeJS.Timeout | undefined
   #isReading = false
 
@@ -62,7 +63,7 @@ export class SharedTokens {
       learned: (request) => this.#writing.put(request, 'learned'),
       forgotten: (request) => this.#writing.put(request, 'forgotten'),
     })
-    redis.listen({ onUp: () => this.#writing.wake(), onLost: () => this.#writeAll() })
+    this.#unlisten = redis.listen({ onUp: () => this.#writing.wake(), onLost: () => this.#writeAll() })
   }
 
   /** Starts to read missing tokens. */
@@ -74,6 +75,7 @@ export class SharedTokens {
   /** Writes what it can within the given time, then stops. */
   async close(milliseconds: number): Promise<void> {
     clearInterval(this.#timer)
+    this.#unlisten()
     await this.#writing.close(milliseconds, () => performance.now())
   }
 

@@ -29,7 +29,7 @@ let wantsEstimates = true
 let sizes = create()
 
 function create(...replicas: TargetDouble[]): CacheSizes<TargetDouble> {
-  return new CacheSizes(replicas, {
+  return new CacheSizes(() => replicas, {
     ask: () => {
       asked += 1
       return Promise.resolve(answers.shift())
@@ -113,7 +113,7 @@ test('without reports an engine is asked again after some minutes', async () => 
 
 test('a new life that begins while the last answer is awaited is asked about too', async () => {
   const waiting: ((size: CacheSize) => void)[] = []
-  sizes = new CacheSizes([replica], {
+  sizes = new CacheSizes(() => [replica], {
     ask: () => new Promise((resolve) => waiting.push(resolve)),
     wantsEstimates: () => true,
     onUnknown: () => {},

@@ -40,31 +40,36 @@ interface Asked {
  * valid until the next.
  */
 export class CacheSizes<T extends CacheSizeTarget> {
-  readonly #asked: ReadonlyMap<T, Asked>
+  readonly #replicas: () => readonly T[]
+  readonly #asked = new WeakMap<T, Asked>()
   readonly #options: CacheSizesOptions<T>
 
-  constructor(replicas: readonly T[], options: CacheSizesOptions<T>) {
+  /** `replicas`: those there are now. */
+  constructor(replicas: () => readonly T[], options: CacheSizesOptions<T>) {
+    this.#replicas = replicas
     this.#options = options
-    const asking = replicas.filter(({ adapter }) => adapter.cacheSources.length > 0)
-    this.#asked = new Map(
-      asking.map((replica) => [replica, { life: '', isDue: true, at: 0, isPending: false, wasTold: false }]),
-    )
   }
 
   /** Asks the replicas that are due; `now` in milliseconds. */
   tick(now: number): void {
-    for (const [replica, asked] of this.#asked) {
-      const life = lifeOf(replica)
-      asked.isDue ||= life !== asked.life
-      asked.life = life
-      const isOld = now - asked.at >= pauseOf(replica)
-      // an unreachable engine is asked as soon as it is back
-      if (asked.isPending || !isReachable(replica) || !(asked.isDue || isOld)) continue
-      if (!isTelling(replica) && !this.#options.wantsEstimates()) continue
-      asked.isDue = false
-      asked.at = now
-      void this.#ask(replica, asked)
+    for (const replica of this.#replicas()) {
+      if (replica.adapter.cacheSources.length > 0) this.#askIfDue(replica, now)
     }
+  }
+
+  #askIfDue(replica: T, now: number): void {
+    const asked = this.#asked.get(replica) ?? { life: '', isDue: true, at: 0, isPending: false, wasTold: false }
+    this.#asked.set(replica, asked)
+    const life = lifeOf(replica)
+    asked.isDue ||= life !== asked.life
+    asked.life = life
+    const isOld = now - asked.at >= pauseOf(replica)
+    // an unreachable engine is asked as soon as it is back
+    if (asked.isPending || !isReachable(replica) || !(asked.isDue || isOld)) return
+    if (!isTelling(replica) && !this.#options.wantsEstimates()) return
+    asked.isDue = false
+    asked.at = now
+    void this.#ask(replica, asked)
   }
 
   async #ask(replica: T, asked: Asked): Promise<void> {

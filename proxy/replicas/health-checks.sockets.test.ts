@@ -9,7 +9,7 @@ import { HealthState } from './health-state.ts'
 let answer: RequestListener = (_incoming, response) => response.end()
 let server: Server
 let engine: EngineClient
-let checks: HealthChecks
+let checks: { close(): void }
 const asked: string[] = []
 
 async function start(): Promise<HealthState> {
@@ -22,7 +22,8 @@ async function start(): Promise<HealthState> {
   await once(server, 'listening')
   engine = createEngineClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`)
   const health = new HealthState({ unhealthyAfter: 2, healthyAfter: 2 })
-  checks = new HealthChecks([{ engine, health }], { intervalMilliseconds: 20, timeoutMilliseconds: 200 })
+  const targets = [{ engine, health }]
+  checks = new HealthChecks(() => targets, { intervalMilliseconds: 20, timeoutMilliseconds: 200 })
   return health
 }
 

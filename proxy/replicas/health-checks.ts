@@ -25,16 +25,35 @@ const healthCheckDefaults: HealthCheckOptions = {
 }
 
 /** Checks every replica at an interval, with the checks spread over it. Does not keep the process alive. */
-export class HealthChecks {
+export class HealthChecks<T extends HealthTarget> {
+  readonly #targets: () => readonly T[]
   readonly #options: HealthCheckOptions
+  readonly #isNeeded: () => boolean
+  readonly #checked = new WeakSet<T>()
   readonly #timers = new Set<NodeJS.Timeout>()
   readonly #closing = new AbortController()
 
-  constructor(targets: readonly HealthTarget[], options: Partial<HealthCheckOptions> = {}) {
+  /** `targets`: those there are now. `isNeeded`: while it returns false, all count as healthy, and none is asked. */
+  constructor(
+    targets: () => readonly T[],
+    options: Partial<HealthCheckOptions> = {},
+    isNeeded: () => boolean = () => true,
+  ) {
+    this.#targets = targets
     this.#options = { ...healthCheckDefaults, ...options }
-    if (this.#options.intervalMilliseconds <= 0) return
+    this.#isNeeded = isNeeded
+    this.tick()
+  }
+
+  /** Begins to check the replicas that have come. */
+  tick(): void {
+    const { intervalMilliseconds } = this.#options
+    if (intervalMilliseconds <= 0) return
+    const targets = this.#targets()
     for (const [i, target] of targets.entries()) {
-      this.#in((i * this.#options.intervalMilliseconds) / targets.length, () => this.#check(target))
+      if (this.#checked.has(target)) continue
+      this.#checked.add(target)
+      this.#in((i * intervalMilliseconds) / targets.length, () => this.#check(target))
     }
   }
 
@@ -46,8 +65,18 @@ export class HealthChecks {
   }
 
   /** Checks a replica. Repeats an interval after this check began, or when it ends if that is later. */
-  async #check({ engine, health }: HealthTarget): Promise<void> {
+  async #check(target: T): Promise<void> {
+    if (!this.#targets().includes(target)) {
+      this.#checked.delete(target)
+      return
+    }
+    const { engine, health } = target
     const { intervalMilliseconds, timeoutMilliseconds, path } = this.#options
+    if (!this.#isNeeded()) {
+      health.note(true)
+      this.#in(intervalMilliseconds, () => this.#check(target))
+      return
+    }
     const isDue = new Promise<void>((resolve) => this.#in(intervalMilliseconds, resolve))
     const check = new AbortController()
     const timer = this.#in(timeoutMilliseconds, () => check.abort())
@@ -60,7 +89,7 @@ export class HealthChecks {
     if (this.#closing.signal.aborted) return
     health.note(isAlive)
     await isDue
-    void this.#check({ engine, health })
+    void this.#check(target)
   }
 
   #in(milliseconds: number, act: () => void): NodeJS.Timeout {

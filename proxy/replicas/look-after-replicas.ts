@@ -1,8 +1,8 @@
 import { askCacheSize } from '#engine-adapters/ask-cache-config.ts'
-import type { EngineConfig } from '../config/config.ts'
 import type { Log } from '../log.ts'
 import { CacheSizes } from './cache-sizes.ts'
 import { type HealthCheckOptions, HealthChecks } from './health-checks.ts'
+import type { ModelLists } from './model-lists.ts'
 import type { Replica } from './replica.ts'
 import { ReplicaWatch } from './replica-watch.ts'
 
@@ -16,21 +16,25 @@ export interface Upkeep {
   readonly now: () => number
   /** whether anybody reads or records estimates of what engines hold */
   readonly wantsEstimates: () => boolean
+  readonly modelLists: Pick<ModelLists<Replica>, 'tick'>
+  /** called at every tick */
+  readonly onTick: () => void
 }
 
-/** Runs the periodic work for replicas off the request path until closed. Does not keep the process alive. */
+/**
+ * Runs the periodic work for the replicas that there are off the request path until closed. Does not keep the process
+ * alive.
+ */
 export function lookAfterReplicas(
-  replicas: readonly Replica[],
-  engines: readonly Pick<EngineConfig, 'id' | 'apiKey'>[],
+  replicas: () => readonly Replica[],
   health: HealthCheckOptions,
-  { log, now, wantsEstimates }: Upkeep,
+  { log, now, wantsEstimates, modelLists, onTick }: Upkeep,
 ): { close(): void } {
   const closing = new AbortController()
-  const keys = new Map<string, string | undefined>(engines.map(({ id, apiKey }) => [id, apiKey]))
   const sizes = new CacheSizes(replicas, {
-    ask: ({ id, engine, adapter }) =>
+    ask: ({ engine, adapter, apiKey }) =>
       askCacheSize(engine, adapter, {
-        apiKey: keys.get(id),
+        apiKey,
         signal: AbortSignal.any([closing.signal, AbortSignal.timeout(answerMilliseconds)]),
       }),
     wantsEstimates,
@@ -40,22 +44,25 @@ export function lookAfterReplicas(
     },
   })
   // with a single replica there is no choice to make
-  const checks = replicas.length > 1 ? new HealthChecks(replicas, health) : undefined
+  const checks = new HealthChecks(replicas, health, () => replicas().length > 1)
   const watch = new ReplicaWatch(replicas, log)
   const tick = (): void => {
     sizes.tick(now())
+    modelLists.tick()
+    checks.tick()
     watch.tick()
-    for (const { replicaMirror, cacheConfig, adapter } of replicas) {
+    for (const { replicaMirror, cacheConfig, adapter } of replicas()) {
       const capacityTokens = cacheConfig?.capacityTokens
       replicaMirror.cache.tick({ capacityTokens, evictsInWhole: adapter.evictsInWhole })
     }
+    onTick()
   }
   tick()
   const timer = setInterval(tick, tickMilliseconds)
   timer.unref()
   return {
     close: () => {
-      checks?.close()
+      checks.close()
       clearInterval(timer)
       closing.abort()
     },

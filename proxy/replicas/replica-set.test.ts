@@ -121,9 +121,10 @@ test('its state tells when a draining replica has finished', async () => {
 
 test('what the next request would be given can be asked for without counting', () => {
   const turn = replicas.nextTurn()
-  expect([replicas.preview.nextTurn(), replicas.preview.nextTurn()]).toEqual([turn + 1, turn + 1])
+  const preview = replicas.preview(undefined)
+  expect([preview.nextTurn(), preview.nextTurn()]).toEqual([turn + 1, turn + 1])
   expect(replicas.nextTurn()).toBe(turn + 1)
   for (const replica of [a, b, c]) replica.health.note(false)
-  expect(replicas.preview.candidates().map(({ id }) => id)).toEqual(['a', 'b', 'c'])
+  expect(preview.candidates().map(({ id }) => id)).toEqual(['a', 'b', 'c'])
   expect(replicas.failedOpen).toBe(0)
 })

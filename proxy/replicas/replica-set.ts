@@ -1,4 +1,5 @@
 import type { ReplicaId } from '#index/context-block.ts'
+import { ModelRouter } from './model-router.ts'
 import type { Replica, ReplicaState } from './replica.ts'
 
 /** The status of one replica, for metrics and the control plane. */
@@ -15,23 +16,42 @@ const none: ReadonlySet<ReplicaId> = new Set()
 
 /** The choice of replicas for routing a request. */
 export interface ReplicaChoice {
+  /**
+   * The replicas that the request may be sent to: the ready ones. If none is ready, all that are not draining, since a
+   * faulty health check must not take everything down. Empty only if all are draining or excluded.
+   */
   candidates(excluding?: ReadonlySet<ReplicaId>): readonly Replica[]
+  /** Whether another replica can be tried: a ready one, or any that is not draining if none at all is ready. */
+  hasOther(than: ReadonlySet<ReplicaId>): boolean
   nextTurn(): number
 }
 
-/** The replicas that share the requests. */
+/** The replicas that share the requests. Engines may come and go: `put` replaces them. */
 export class ReplicaSet implements ReplicaChoice {
-  readonly #replicas: ReadonlyMap<ReplicaId, Replica>
+  readonly models: ModelRouter<Replica> = new ModelRouter(() => this.#staying)
+  #replicas: ReadonlyMap<ReplicaId, Replica> = new Map()
+  #all: readonly Replica[] = []
+  /** those of which the engine is not about to go, nor has only just come */
+  #staying: readonly Replica[] = []
   #failedOpen = 0
   #turn = 0
 
   constructor(replicas: readonly Replica[]) {
-    this.#replicas = new Map(replicas.map((replica) => [replica.id, replica]))
+    this.put(replicas)
   }
 
-  /** All replicas, in the order of the configuration. */
+  /** Replaces the replicas; call it again when one begins or ceases to leave, or has joined. */
+  put(replicas: readonly Replica[]): void {
+    this.#replicas = new Map(replicas.map((replica) => [replica.id, replica]))
+    this.#all = [...this.#replicas.values()]
+    const staying = this.#all.filter(({ isLeaving }) => !isLeaving)
+    const joined = staying.filter(({ isJoining }) => !isJoining)
+    this.#staying = joined.length > 0 ? joined : staying
+  }
+
+  /** All replicas, in the order of the configuration; those that leave are last. */
   get all(): readonly Replica[] {
-    return [...this.#replicas.values()]
+    return this.#all
   }
 
   /** How often a request was sent although no replica was ready. */
@@ -44,31 +64,41 @@ export class ReplicaSet implements ReplicaChoice {
     return this.#replicas.get(id as ReplicaId)
   }
 
-  /**
-   * The replicas that a request may be sent to: the ready ones. If none is ready, all that are not draining, since a
-   * faulty health check must not take everything down. Empty only if all are draining or excluded.
-   */
+  /** The choice among all replicas, whatever they serve. */
   candidates(excluding: ReadonlySet<ReplicaId> = none): readonly Replica[] {
-    const { replicas, isAnyReady } = this.#taking(excluding)
+    return this.#candidates(this.#staying, excluding)
+  }
+
+  hasOther(than: ReadonlySet<ReplicaId>): boolean {
+    return taking(this.#staying, none).replicas.some(({ id }) => !than.has(id))
+  }
+
+  /** Returns the choice for a request for this model; undefined if no engine serves it. */
+  serving(model: string | undefined): ReplicaChoice | undefined {
+    if (!this.models.isNeeded) return this
+    if (this.models.serving(model) === undefined) return undefined
+    // looked up each time: engines may come and go while the request waits
+    const among = (): readonly Replica[] => this.models.serving(model) ?? []
+    return {
+      candidates: (excluding = none) => this.#candidates(among(), excluding),
+      hasOther: (than) => taking(among(), none).replicas.some(({ id }) => !than.has(id)),
+      nextTurn: () => this.nextTurn(),
+    }
+  }
+
+  /** The choice that the next request for this model would get, without counting it or using up a turn. */
+  preview(model: string | undefined): ReplicaChoice {
+    return {
+      candidates: (excluding = none) => taking(this.models.serving(model) ?? [], excluding).replicas,
+      hasOther: () => false,
+      nextTurn: () => this.#turn + 1,
+    }
+  }
+
+  #candidates(among: readonly Replica[], excluding: ReadonlySet<ReplicaId>): readonly Replica[] {
+    const { replicas, isAnyReady } = taking(among, excluding)
     if (!isAnyReady && replicas.length > 0) this.#failedOpen += 1
     return replicas
-  }
-
-  /** The choice that the next request would get, without counting it or using up a turn. */
-  get preview(): ReplicaChoice {
-    return { candidates: (excluding = none) => this.#taking(excluding).replicas, nextTurn: () => this.#turn + 1 }
-  }
-
-  /** Whether another replica can be tried: a ready one, or any that is not draining if none at all is ready. */
-  hasOther(than: ReadonlySet<ReplicaId>): boolean {
-    return this.#taking(none).replicas.some(({ id }) => !than.has(id))
-  }
-
-  #taking(excluding: ReadonlySet<ReplicaId>): { replicas: readonly Replica[]; isAnyReady: boolean } {
-    const others = this.all.filter(({ id, isDraining }) => !isDraining && !excluding.has(id))
-    const ready = others.filter(({ state }) => state === 'ready')
-    const isAnyReady = ready.length > 0
-    return { replicas: isAnyReady ? ready : others, isAnyReady }
   }
 
   /** Returns a number that rises by one with every call, for taking turns among equals. */
@@ -103,4 +133,14 @@ export class ReplicaSet implements ReplicaChoice {
     if (replica) replica.isDraining = isDraining
     return replica !== undefined
   }
+}
+
+function taking(
+  among: readonly Replica[],
+  excluding: ReadonlySet<ReplicaId>,
+): { replicas: readonly Replica[]; isAnyReady: boolean } {
+  const others = among.filter(({ id, isDraining }) => !isDraining && !excluding.has(id))
+  const ready = others.filter(({ state }) => state === 'ready')
+  const isAnyReady = ready.length > 0
+  return { replicas: isAnyReady ? ready : others, isAnyReady }
 }

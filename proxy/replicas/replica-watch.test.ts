@@ -7,17 +7,18 @@ import { ReplicaWatch } from './replica-watch.ts'
 let now = 0
 
 function create(): {
-  replica: { id: ReplicaId; isDraining: boolean; health: HealthState; breaker: CircuitBreaker }
+  replica: { id: ReplicaId; isDraining: boolean; isLeaving: boolean; health: HealthState; breaker: CircuitBreaker }
   told: () => unknown[]
 } {
   const replica = {
     id: 'gpu-0' as ReplicaId,
     isDraining: false,
+    isLeaving: false,
     health: new HealthState({ unhealthyAfter: 1, healthyAfter: 1 }),
     breaker: new CircuitBreaker({ failuresInARow: 2, openMilliseconds: 100 }, () => now),
   }
   const log = { info: vi.fn(), warn: vi.fn() }
-  const watch = new ReplicaWatch([replica], log)
+  const watch = new ReplicaWatch(() => [replica], log)
   return {
     replica,
     told: () => {

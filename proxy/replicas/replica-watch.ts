@@ -2,27 +2,30 @@ import type { Log } from '../log.ts'
 import type { Replica } from './replica.ts'
 
 /** The watched properties of a replica. */
-type WatchedReplica = Pick<Replica, 'id' | 'isDraining'> & {
+type WatchedReplica = Pick<Replica, 'id' | 'isDraining' | 'isLeaving'> & {
   readonly health: Pick<Replica['health'], 'isHealthy'>
   readonly breaker: Pick<Replica['breaker'], 'state' | 'lastFault'>
 }
 
 /** A replica's state as an operator sees it: a pending probe has not changed anything yet. */
-type Standing = 'ready' | 'unhealthy' | 'open' | 'draining'
+type Standing = 'ready' | 'unhealthy' | 'open' | 'draining' | 'leaving'
 
 /** Logs when a replica is taken out of use and why, and when it is used again. */
 export class ReplicaWatch {
-  readonly #standings: Map<WatchedReplica, Standing>
+  readonly #replicas: () => readonly WatchedReplica[]
+  readonly #standings = new WeakMap<WatchedReplica, Standing>()
   readonly #log: Pick<Log, 'info' | 'warn'>
 
-  constructor(replicas: readonly WatchedReplica[], log: Pick<Log, 'info' | 'warn'>) {
-    this.#standings = new Map(replicas.map((replica) => [replica, 'ready']))
+  /** `replicas`: those there are now. */
+  constructor(replicas: () => readonly WatchedReplica[], log: Pick<Log, 'info' | 'warn'>) {
+    this.#replicas = replicas
     this.#log = log
   }
 
   /** Checks all replicas and logs what has changed. */
   tick(): void {
-    for (const [replica, before] of this.#standings) {
+    for (const replica of this.#replicas()) {
+      const before = this.#standings.get(replica) ?? 'ready'
       const now = standingOf(replica)
       if (now === before) continue
       this.#standings.set(replica, now)
@@ -44,6 +47,12 @@ export class ReplicaWatch {
       case 'draining':
         this.#log.info({ replica }, 'the engine is drained: it gets no more requests until it is resumed')
         break
+      case 'leaving':
+        this.#log.info(
+          { replica },
+          'the engine is no longer configured or found: it finishes its requests, and is dropped',
+        )
+        break
       case 'unhealthy':
         this.#log.warn({ replica }, `the engine fails its health checks: ${leftAlone}`)
         break
@@ -56,7 +65,8 @@ export class ReplicaWatch {
 
 const leftAlone = 'it is left alone while another is ready, and tried again now and then'
 
-function standingOf({ isDraining, health, breaker }: WatchedReplica): Standing {
+function standingOf({ isDraining, isLeaving, health, breaker }: WatchedReplica): Standing {
+  if (isLeaving) return 'leaving'
   if (isDraining) return 'draining'
   if (!health.isHealthy) return 'unhealthy'
   return breaker.state === 'closed' ? 'ready' : 'open'

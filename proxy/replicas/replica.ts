@@ -12,6 +12,7 @@ import type { ReplicaMirror } from '../mirror/replica-mirror.ts'
 import type { Admission } from './admission.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
 import type { HealthState } from './health-state.ts'
+import { type ServedModels, toStatedModels } from './served-models.ts'
 
 /** The parts of a replica. */
 interface ReplicaParts {
@@ -23,13 +24,16 @@ interface ReplicaParts {
   readonly health: HealthState
   /** undefined: the engine cannot tokenize prompts for us */
   readonly tokens?: TokenAsker | undefined
+  readonly apiKey?: string | undefined
+  /** undefined: the engine is asked which models it serves */
+  readonly statedModels?: readonly string[] | undefined
 }
 
 /** `open`: its circuit breaker lets nothing through. */
 export type ReplicaState = 'ready' | 'unhealthy' | 'open' | 'draining'
 
 /** One engine process with everything that is known about it. */
-export class Replica implements ReplicaParts {
+export class Replica implements Omit<ReplicaParts, 'statedModels'> {
   readonly adapter: EngineAdapter
   readonly engine: EngineClient
   readonly replicaMirror: ReplicaMirror
@@ -41,12 +45,31 @@ export class Replica implements ReplicaParts {
   cacheConfig: CacheSize | undefined
   /** what the engine says of its cache when it is asked (vLLM, SGLang); undefined: nothing yet */
   statedCache: CacheSize | undefined
-  /** it gets no more requests */
+  /** the key that replaces the caller's; undefined: the caller's is passed on */
+  apiKey: string | undefined
+  /** what it serves, as the configuration or the engine itself says; undefined: neither has yet */
+  models: ServedModels | undefined
+  areModelsStated = false
+  /** an operator drains it: it gets no more requests until it is resumed */
   isDraining = false
+  /** it has come, and gets requests once it is known what it serves */
+  isJoining = false
+  /** its engine is no longer configured or found: it gets no more requests, and is dropped once it has none */
+  isLeaving = false
   /** requests passed through without a prompt that have not ended */
   passing = 0
 
-  constructor({ adapter, engine, replicaMirror, admission, breaker, health, tokens }: ReplicaParts) {
+  constructor({
+    adapter,
+    engine,
+    replicaMirror,
+    admission,
+    breaker,
+    health,
+    tokens,
+    apiKey,
+    statedModels,
+  }: ReplicaParts) {
     this.adapter = adapter
     this.engine = engine
     this.replicaMirror = replicaMirror
@@ -54,6 +77,15 @@ export class Replica implements ReplicaParts {
     this.breaker = breaker
     this.health = health
     this.tokens = tokens
+    this.apiKey = apiKey
+    this.setModels(statedModels)
+  }
+
+  /** Sets the models that the configuration names; undefined: the engine is asked. */
+  setModels(stated: readonly string[] | undefined): void {
+    // what it answered stays until it is asked again
+    if (stated || this.areModelsStated) this.models = stated && toStatedModels(stated)
+    this.areModelsStated = stated !== undefined
   }
 
   /** Closes the connections to the engine. */
@@ -94,7 +126,7 @@ export class Replica implements ReplicaParts {
 
   /** Whether it should get requests, and if not, the most important reason. */
   get state(): ReplicaState {
-    if (this.isDraining) return 'draining'
+    if (this.isDraining || this.isLeaving) return 'draining'
     if (!this.health.isHealthy) return 'unhealthy'
     return this.breaker.isPassable ? 'ready' : 'open'
   }

@@ -9,6 +9,7 @@ import { ProxyError } from '../errors.ts'
 import { applySplices, elementSpans, memberSpans, removeMembers, type Span, valueStart } from '../json/json-spans.ts'
 import { parseJson } from '../json/parse-json.ts'
 import { ReplicaCache } from '../mirror/replica-cache.ts'
+import { chooseReplicas } from '../models/choose-replicas.ts'
 import { type PromptBody, writeBody } from '../prompt/body/prompt-body.ts'
 import { isParts } from '../prompt/body/prompt-builder.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
@@ -45,8 +46,9 @@ export async function explain(
   api: string | undefined,
 ): Promise<string> {
   const call = await toExplainedCall(pipeline, incoming, body, api)
+  if (!pipeline.replicas.serving(call.model)) await chooseReplicas(pipeline, call.model!)
   const layout = await recallAhead(pipeline, call)
-  const routing = { ...pipeline, replicas: pipeline.replicas.preview }
+  const routing = { ...pipeline, replicas: pipeline.replicas.preview(call.model) }
   const { replica, decision } = routeCall(routing, call, undefined, layout())
   return describe(pipeline, call, { replica, decision }, body)
 }

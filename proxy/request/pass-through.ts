@@ -10,10 +10,14 @@ import { endBehindBody } from '../http/end-behind-body.ts'
 import { forward, UnreachableError } from '../http/forward.ts'
 import { forwardedFor, requestHeaders } from '../http/forwarded-headers.ts'
 import { upgradeOf } from '../http/upgradable-request.ts'
+import { asksForModels, listModels } from '../models/list-models.ts'
+import { routePassing } from '../models/route-passing.ts'
 import type { ForwardOutcome } from '../reasons.ts'
 import type { Replica } from '../replicas/replica.ts'
+import type { ReplicaChoice } from '../replicas/replica-set.ts'
 import { learnFromRequest, type PassingRequest } from './learn-from-request.ts'
 import type { Pipeline } from './pipeline.ts'
+import { noReplica } from './route-call.ts'
 import { untilReached } from './until-reached.ts'
 
 /**
@@ -24,17 +28,20 @@ export async function passThrough(pipeline: Pipeline, exchange: Exchange): Promi
   const caller = pipeline.tenancy().identify(exchange.incoming)
   exchange.telemetry.calledBy(caller)
   chargeCall(pipeline, caller, { promptTokens: 0 }, 0)
+  if (asksForModels(pipeline, exchange.incoming)) return listModels(pipeline, exchange)
+  const route = await routePassing(pipeline, exchange, caller.tenant)
   const lesson = learnFromRequest(pipeline, exchange.incoming, caller.tenant)
   try {
-    const first = choose(pipeline)
+    const first = choose(route)
     checkPath(pipeline, exchange, caller, first.replica)
-    return await untilReached(pipeline, exchange, {
+    return await untilReached({ replicas: route.replicas, telemetry: pipeline.telemetry }, exchange, {
       first,
-      send: ({ replica }) => sendOn(pipeline, exchange, replica, lesson),
-      choose: (excluding) => choose(pipeline, excluding),
+      send: ({ replica }) => sendOn(pipeline, exchange, replica, { lesson, whole: route.body }),
+      choose: (excluding) => choose(route, excluding),
     })
   } finally {
     lesson?.end()
+    route.release()
   }
 }
 
@@ -48,17 +55,26 @@ function checkPath({ settings }: Pipeline, { incoming }: Exchange, { key }: Call
   throw new ProxyError('forbidden', message)
 }
 
-function choose({ replicas }: Pipeline, excluding?: ReadonlySet<ReplicaId>): { replica: Replica } {
+function choose(
+  { replicas }: { readonly replicas: ReplicaChoice },
+  excluding?: ReadonlySet<ReplicaId>,
+): { replica: Replica } {
   const [replica] = [...replicas.candidates(excluding)].sort((a, b) => a.requests - b.requests)
-  if (!replica) throw new ProxyError('draining', 'All replicas are draining: try again later.')
+  if (!replica) throw new ProxyError('draining', noReplica)
   return { replica }
+}
+
+interface PassingBody {
+  readonly lesson: PassingRequest | undefined
+  /** the body, if it has been read; undefined: it is passed on as it arrives */
+  readonly whole: Buffer | undefined
 }
 
 async function sendOn(
   pipeline: Pipeline,
   exchange: Exchange,
   replica: Replica,
-  lesson: PassingRequest | undefined,
+  { lesson, whole }: PassingBody,
 ): Promise<ForwardOutcome> {
   const { incoming, outgoing, clientLeft, telemetry } = exchange
   const upgrade = upgradeOf(incoming)
@@ -67,20 +83,24 @@ async function sendOn(
     (incoming.headers['content-length'] !== undefined || incoming.headers['transfer-encoding'] !== undefined)
   const rawHeaders = withEngineCredentials(incoming.rawHeaders, {
     keepsClientKey: pipeline.settings().keepsClientKey,
-    apiKey: pipeline.credentials.get(replica.id)?.apiKey,
+    apiKey: replica.apiKey,
   })
   // a separate stream: it is destroyed if the engine breaks off, and must not close the client's connection with it
   const body = hasBody ? (lesson?.tee() ?? new PassThrough()) : null
   const request = {
     path: incoming.url!,
     method: incoming.method!,
-    headers: requestHeaders(rawHeaders, { ...forwardedFor(incoming), ...telemetry.headers }),
+    headers: requestHeaders(rawHeaders, {
+      ...(whole ? { 'content-length': String(whole.length) } : {}),
+      ...forwardedFor(incoming),
+      ...telemetry.headers,
+    }),
     body,
     upgrade,
   }
   const observer = {
     // not sooner: if the request cannot be sent, its body is still whole for another replica
-    onSent: () => body && incoming.pipe(body),
+    onSent: () => (whole ? body?.end(whole) : body && incoming.pipe(body)),
     onHead: (status: number) => replica.breaker.answered(status),
     settleHead: () => ({}),
     onChunk: () => {},

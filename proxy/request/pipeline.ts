@@ -1,8 +1,6 @@
-import type { ReplicaId } from '#index/context-block.ts'
 import type { ConversationStore } from '#index/conversation-store.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import type { ProcessedBlocks } from '#index/processed-blocks.ts'
-import type { EngineCredentials } from '../access/engine-credentials.ts'
 import type { BorderPositions } from '../borders/border-positions.ts'
 import type { Reading } from '../call/read-call.ts'
 import type { Gain } from '../gain/gain.ts'
@@ -10,6 +8,8 @@ import type { Log } from '../log.ts'
 import type { Prover } from '../prove/prover.ts'
 import type { Recorder } from '../record/recorder.ts'
 import type { SharedTurns } from '../redis/conversations/shared-turns.ts'
+import type { ModelLists } from '../replicas/model-lists.ts'
+import type { Replica } from '../replicas/replica.ts'
 import type { ReplicaSet } from '../replicas/replica-set.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { RequestIds } from './request-ids.ts'
@@ -17,8 +17,8 @@ import type { RequestIds } from './request-ids.ts'
 /** Everything a request needs on its way through the proxy. */
 export interface Pipeline extends Reading {
   readonly replicas: ReplicaSet
-  /** by replica: the key that replaces the caller's API key */
-  readonly credentials: ReadonlyMap<ReplicaId, Pick<EngineCredentials, 'apiKey'>>
+  /** what engines say they serve */
+  readonly modelLists: Pick<ModelLists<Replica>, 'askNow' | 'tick'>
   readonly processed: ProcessedBlocks
   readonly store: ConversationStore
   /** where to look for turns that the store does not know; undefined without Redis */

@@ -11,6 +11,9 @@ import type { LaidOut } from '../reuse/decision.ts'
 import type { Candidate, Route } from '../reuse/plan-route.ts'
 import type { Pipeline } from './pipeline.ts'
 
+/** What is answered while no replica takes requests. */
+export const noReplica = 'No engine takes requests: all are draining, or none has been found yet. Try again later.'
+
 /** The parts of the pipeline that routing needs. */
 interface Routing extends Pick<Pipeline, 'processed' | 'store' | 'now' | 'gain'> {
   readonly replicas: ReplicaChoice
@@ -28,7 +31,7 @@ export function routeCall(
   laidOut?: LaidOut,
 ): RoutedCall {
   const candidates = routing.replicas.candidates(excluding)
-  if (candidates.length === 0) throw new ProxyError('draining', 'All replicas are draining: try again later.')
+  if (candidates.length === 0) throw new ProxyError('draining', noReplica)
   const decision = decide(
     { laidOut, ...toDecisionInput(call) },
     {

@@ -5,6 +5,7 @@ import { chargeCall } from '../call/charge-call.ts'
 import type { Exchange } from '../call/exchange.ts'
 import { readCall } from '../call/read-call.ts'
 import { RefusedError } from '../http/refusal-filter.ts'
+import { chooseReplicas } from '../models/choose-replicas.ts'
 import type { ForwardOutcome } from '../reasons.ts'
 import { logPrompt } from '../telemetry/access-log.ts'
 import type { Pipeline } from './pipeline.ts'
@@ -24,9 +25,11 @@ export async function runPipeline(pipeline: Pipeline, api: PromptApi, exchange: 
 }
 
 async function runCall(pipeline: Pipeline, call: Call, exchange: Exchange): Promise<ForwardOutcome> {
+  const replicas = pipeline.replicas.serving(call.model) ?? (await chooseReplicas(pipeline, call.model!))
+  const routing = replicas === pipeline.replicas ? pipeline : { ...pipeline, replicas }
   let layout: Awaited<ReturnType<typeof recallAhead>> | undefined = await recallAhead(pipeline, call)
   // nothing waits from here until the request is committed, so what the decision is based on stays true
-  const routed = routeCall(pipeline, call, undefined, layout())
+  const routed = routeCall(routing, call, undefined, layout())
   // do not keep the texts of a prompt while its answer runs
   layout = undefined
   const charge = chargeCall(pipeline, call.caller, routed.decision, call.content.body.length)
@@ -35,11 +38,11 @@ async function runCall(pipeline: Pipeline, call: Call, exchange: Exchange): Prom
   noteFound(pipeline, call, routed)
   const ended = pipeline.chunks.prompted(call.caller.tenant)
   const sendAs = (own: Call, first: RoutedCall): Promise<ForwardOutcome> =>
-    untilReached(pipeline, exchange, {
+    untilReached(routing, exchange, {
       first,
       send: (chosen) => sendCall(pipeline, exchange, own, chosen, request, charge),
       // the order is made for the replica that will run it
-      choose: (excluding) => routeCall(pipeline, own, excluding),
+      choose: (excluding) => routeCall(routing, own, excluding),
     })
   try {
     exchange.telemetry.decided(
@@ -53,7 +56,7 @@ async function runCall(pipeline: Pipeline, call: Call, exchange: Exchange): Prom
       pipeline.log.warn({ request, status: error.status }, 'the engine refused a rewritten prompt: sent as received')
       const asReceived = { ...call, isRefused: true }
       const laidOut = await recallAhead(pipeline, asReceived)
-      const again = routeCall(pipeline, asReceived, undefined, laidOut())
+      const again = routeCall(routing, asReceived, undefined, laidOut())
       exchange.telemetry.decidedAgain(again.decision)
       return await sendAs(asReceived, again)
     }

@@ -89,11 +89,11 @@ export async function sendCall(
       refusals: refusalsOf(call, decision),
       headMilliseconds: follower.isAsked ? headMilliseconds : 0,
     }
-    const plain = toEngineRequest(pipeline, exchange, call, routed, request)
+    const plain = toEngineRequest(exchange, call, routed, request)
     const positions = chosen?.borders.length
       ? await pipeline.borders.find(chosen.borders, replica, decision, { api: call.api, request: plain })
       : []
-    const marked = positions.length > 0 ? toEngineRequest(pipeline, exchange, call, routed, request, positions) : plain
+    const marked = positions.length > 0 ? toEngineRequest(exchange, call, routed, request, positions) : plain
     const sent = follower.sent(marked, decision.sent)
     trip.sent(sent)
     const { outgoing, clientLeft } = exchange

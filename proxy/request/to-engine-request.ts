@@ -12,7 +12,6 @@ import { type EngineWish, writeWish } from '../prompt/body/engine-wish.ts'
 import { memberSplices, type PromptBody, writeBody } from '../prompt/body/prompt-body.ts'
 import { behindByteOrderMark, membersOf } from '../receive/read-received.ts'
 import type { Decision } from '../reuse/decision.ts'
-import type { Pipeline } from './pipeline.ts'
 
 /** Whether the client gets keep-alive comments while its request runs. */
 export function isKeptAlive({ settings, isStream }: Pick<Call, 'settings' | 'isStream'>): boolean {
@@ -24,7 +23,6 @@ export function isKeptAlive({ settings, isStream }: Pick<Call, 'settings' | 'isS
  * keep checkpoints, in tokens.
  */
 export function toEngineRequest(
-  { credentials }: Pipeline,
   { incoming, telemetry }: Exchange,
   { api, caller, content: { body, received }, settings, isStream }: Call,
   { replica, decision }: RoutedCall,
@@ -39,7 +37,7 @@ export function toEngineRequest(
   ]
   const rawHeaders = withEngineCredentials(incoming.rawHeaders, {
     keepsClientKey: settings.keepsClientKey,
-    apiKey: credentials.get(replica.id)?.apiKey,
+    apiKey: replica.apiKey,
   })
   return {
     path: incoming.url!,

@@ -4,6 +4,7 @@ import type { Exchange } from '../call/exchange.ts'
 import { UnreachableError } from '../http/forward.ts'
 import type { ForwardOutcome } from '../reasons.ts'
 import type { Replica } from '../replicas/replica.ts'
+import type { ReplicaChoice } from '../replicas/replica-set.ts'
 import { decideRetry } from '../replicas/retry-policy.ts'
 import type { Pipeline } from './pipeline.ts'
 
@@ -18,7 +19,7 @@ interface Sending<T> {
 
 /** Sends a request, and retries as long as no engine can have started on it. */
 export async function untilReached<T extends { readonly replica: Replica }>(
-  { replicas, telemetry }: Pick<Pipeline, 'replicas' | 'telemetry'>,
+  { replicas, telemetry }: Pick<Pipeline, 'telemetry'> & { readonly replicas: Pick<ReplicaChoice, 'hasOther'> },
   { clientLeft }: Pick<Exchange, 'clientLeft'>,
   { first, send, choose }: Sending<T>,
 ): Promise<ForwardOutcome> {

@@ -52,6 +52,11 @@ export class Divergence {
     })
   }
 
+  /** Forgets a replica. */
+  drop(replica: string): void {
+    this.#tokens.delete(replica)
+  }
+
   /** Returns the mean error of predictions for a replica; undefined before the first report. */
   of(replica: string): DivergentTokens | undefined {
     return this.#tokens.get(replica)

@@ -31,11 +31,15 @@ export function findContradictions(settings: Settings): SettingFault[] {
   for (const [i, peer] of settings.tenants.trusted_peers.entries())
     tryTo(['tenants', 'trusted_peers', i], () => readPeers([peer]))
   faults.push(...engineFaults(settings.engines), ...templateFaults(settings.templates))
+  for (const [i, { name }] of settings.aliases.entries())
+    if (settings.aliases.findIndex((other) => other.name === name) < i)
+      add(['aliases', i, 'name'], `another alias is called '${name}' too: list all its models in one`)
   for (const { path, reason } of findKeyFaults(settings.keys.entries)) add(['keys', 'entries', ...path], reason)
   return faults
 }
 
-function engineFaults(engines: readonly EngineSettings[]): SettingFault[] {
+/** Finds what contradicts itself in the settings of engines. */
+export function engineFaults(engines: readonly EngineSettings[]): SettingFault[] {
   return engines.flatMap((engine, i) => {
     const { id, tls } = engine
     const faults = findEngineFaults(engine)

@@ -13,10 +13,8 @@ const hostPattern = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9][\w.-]*)$/
 export function findEngineFaults(engine: EngineSettings): [key: string, reason: string][] {
   const { url, kind = 'openai', events, replay, tls } = engine
   const faults: [string, string][] = []
-  if (!isHttpUrl(url)) faults.push(['url', `'${url}' is not a URL: write http://HOST:PORT`])
-  else if (holdsLogin(url))
-    faults.push(['url', 'holds a user or a password, which are not sent: leave them out, and give the key as api_key'])
-  else if (hasQuery(url)) faults.push(['url', queryFault])
+  const inUrl = urlFault(engine)
+  if (inUrl !== undefined) faults.push(['url', inUrl])
   if (replay !== undefined && events === undefined)
     faults.push(['replay', 'is of use beside events only: say where the engine publishes them'])
   for (const [key, place] of Object.entries({ events, replay })) {
@@ -27,6 +25,15 @@ export function findEngineFaults(engine: EngineSettings): [key: string, reason: 
     faults.push(['events', `are read only from ${publishing.join(' and ')}: say which of them the engine is`])
   if (tls && !url.startsWith('https:')) faults.push(['tls', 'is for an engine behind https://'])
   return faults
+}
+
+function urlFault({ url, discover }: EngineSettings): string | undefined {
+  if (!isHttpUrl(url)) return `'${url}' is not a URL: write http://HOST:PORT`
+  if (holdsLogin(url))
+    return 'holds a user or a password, which are not sent: leave them out, and give the key as api_key'
+  if (hasQuery(url)) return queryFault
+  const namesPort = discover === 'srv' && new URL(url).port !== ''
+  return namesPort ? 'has a port, which SRV records name: leave it out' : undefined
 }
 
 /** Finds what is wrong with an address: ZeroMQ throws for some of these, and never connects to the others. */

@@ -1,5 +1,5 @@
 import { accessSchemas } from './access-schema.ts'
-import { engineSchema } from './engine-schema.ts'
+import { aliasSchema, engineSchema } from './engine-schema.ts'
 import { redisSchema } from './redis-schema.ts'
 import { reuseSchemas } from './reuse-schema.ts'
 import {
@@ -95,6 +95,13 @@ export const configSchema: SettingSchema & { $schema: string; title: string } = 
       default: [],
     },
     engine_api_key: text('The bearer token for engines without an `api_key` of their own.'),
+    discover_seconds: seconds('How often the hosts of engines with `discover` are resolved again.', 1, 5),
+    aliases: {
+      type: 'array',
+      description: 'Names of models that stand for others: aliases, and fall-backs.',
+      items: aliasSchema,
+      default: [],
+    },
     ...reuseSchemas,
     ...accessSchemas,
     limits,

@@ -24,6 +24,18 @@ export const engineSchema: SettingSchema = {
     api_key: text("Sent to the engine as bearer token instead of the client's."),
     events: matching('Where the engine publishes its cache events.', eventsUrlPattern, eventsReason),
     replay: matching('Where the engine replays missed cache events.', eventsUrlPattern, eventsReason),
+    models: {
+      type: 'array',
+      description:
+        'The models that it serves, for one that does not list them at `/v1/models`. Without it: it is asked.',
+      items: text('A name, as requests have it.'),
+      minItems: 1,
+    },
+    discover: {
+      description:
+        'The host of `url` stands for several engines: one at each of its `addresses` (A, AAAA), or at each target of its `srv` records, which name the ports. Each is called ID-ADDRESS, or ID and the first label of its name.',
+      enum: ['addresses', 'srv'],
+    },
     tls: {
       type: 'object',
       description: 'For an engine behind https. Files are PEM.',
@@ -34,6 +46,22 @@ export const engineSchema: SettingSchema = {
         key: file('File with the private key of `cert`.'),
         server_name: text("The name in the engine's certificate, if it is not that of the URL."),
       },
+    },
+  },
+}
+
+/** Describes `aliases[]`. */
+export const aliasSchema: SettingSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['name', 'models'],
+  properties: {
+    name: text('The name that clients send.'),
+    models: {
+      type: 'array',
+      description: 'What it stands for: the first of these of which an engine is ready.',
+      items: text('A model that an engine serves.'),
+      minItems: 1,
     },
   },
 }

@@ -138,7 +138,7 @@ mod: on`),
   ).toEqual([
     'reprise.yaml:13: mod: is not a setting: did you mean mode?',
     'reprise.yaml:1: listen: has to be a text, not 8080',
-    'reprise.yaml:6: engines[1].weight: is not a setting: known are url, kind, id, api_key, events, replay, tls',
+    'reprise.yaml:6: engines[1].weight: is not a setting: known are url, kind, id, api_key, events, replay, models, discover, tls',
     `reprise.yaml:5: engines[1].kind: has to be one of ${engineKinds.join(', ')}, not 'tgi'`,
     'reprise.yaml:7: engines[2].url: is missing',
     "reprise.yaml:11: annotations.order: has to contain {order}, not 'read {oder}'",

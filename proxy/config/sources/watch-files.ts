@@ -21,3 +21,21 @@ export function watchFiles(files: readonly string[], onChange: () => void, pollM
     for (const file of files) unwatchFile(file, onStat)
   }
 }
+
+/** The log for the outcome of a renewal. */
+interface RenewalLog {
+  info(details: object, message: string): void
+  error(details: object, message: string): void
+}
+
+/** Calls `renew` after certificates have changed; if they cannot be used, those before stay until they change again. */
+export function watchCertificates(files: readonly string[], renew: () => void, log: RenewalLog): () => void {
+  return watchFiles(files, () => {
+    try {
+      renew()
+      log.info({}, 'certificates reloaded')
+    } catch (error) {
+      log.error({ faults: (error as Error).message.split('\n') }, 'certificates not reloaded: those before stay')
+    }
+  })
+}

@@ -33,6 +33,7 @@ export const outcomeWords = {
   unauthorized: 'refused: no key that is known',
   forbidden: 'refused: its key may not use the path',
   not_found: 'refused: no such path',
+  model_not_found: 'refused: no engine serves its model',
   method_not_allowed: 'refused: no such method of the path',
   invalid_body: 'refused: the client has to mend it',
   body_too_large: 'refused: the body is too large',

@@ -24,7 +24,8 @@ export interface RedisAccess {
   read(commands: readonly RedisCommand[], onLate?: (replies: RedisReply[]) => void): Promise<RedisReply[] | undefined>
   /** Returns the replies, however late. */
   write(commands: readonly RedisCommand[]): Promise<RedisReply[]>
-  listen(listener: RedisListener): void
+  /** Returns what ends it. */
+  listen(listener: RedisListener): () => void
 }
 
 export interface RedisConnectionOptions {
@@ -56,7 +57,7 @@ const [shortestRewrite, longestRewrite] = [1_000, 60_000]
 export class RedisConnection implements RedisAccess {
   readonly #client: RedisClient
   readonly #options: RedisConnectionOptions
-  readonly #listeners: RedisListener[] = []
+  readonly #listeners = new Set<RedisListener>()
   readonly #marks: RedisMarks
   readonly #refused: RefusedWrites
   readonly #closing = new AbortController()
@@ -102,8 +103,9 @@ export class RedisConnection implements RedisAccess {
     renewClient(this.#client, login, tls)
   }
 
-  listen(listener: RedisListener): void {
-    this.#listeners.push(listener)
+  listen(listener: RedisListener): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
   }
 
   /** Connects, and keeps trying. Resolves when Redis answers, or after `longestMilliseconds`. */

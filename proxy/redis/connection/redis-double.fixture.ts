@@ -21,8 +21,9 @@ export class RedisDouble implements RedisAccess {
     return commands.map((command) => this.answer(command))
   }
 
-  listen(listener: RedisListener): void {
+  listen(listener: RedisListener): () => void {
     this.listeners.push(listener)
+    return () => void this.listeners.splice(this.listeners.indexOf(listener), 1)
   }
 
   /** What was written, as `key=value`, in order. */

@@ -52,6 +52,7 @@ export class SharedMirror {
   readonly #follower: MirrorFollower
   readonly #turns: RepeatedTurns
   readonly #position: SharedPosition
+  readonly #unlisten: () => void
   /** why to load: at the start, Redis may have lost data, the feed has a gap, or a turn failed halfway */
   #mustLoad: 'start' | 'lost' | 'gap' | 'fault' | undefined = 'start'
   #inFlight = 0
@@ -76,15 +77,11 @@ export class SharedMirror {
       pollMilliseconds: options.pollMilliseconds,
       faultMilliseconds: options.faultMilliseconds,
     })
-    redis.listen({
-      onUp: () => {},
-      onLost: () => {
-        this.#mustLoad ??= 'lost'
-      },
-    })
+    const onLost = (): unknown => (this.#mustLoad ??= 'lost')
+    this.#unlisten = redis.listen({ onUp: () => {}, onLost })
   }
 
-  /** The number of changes that are not in Redis yet. */
+  /** Changes that are not in Redis yet. */
   get waiting(): number {
     return this.#inFlight + this.#toWrite
   }
@@ -108,6 +105,7 @@ export class SharedMirror {
     const until = performance.now() + milliseconds
     while (this.#turns.isRunning && this.#options.redis.isUp && this.waiting > 0 && performance.now() < until)
       await pause(5)
+    this.#unlisten()
     await this.#turns.stop()
   }
 

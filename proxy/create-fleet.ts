@@ -1,0 +1,163 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { askEngine } from '#engine-adapters/ask-engine.ts'
+import type { Config, EngineConfig } from './config/config.ts'
+import { engineFiles, type FoundEngine, readEngineFiles } from './config/read-files.ts'
+import { readEngines } from './config/sources/read-engines.ts'
+import { watchCertificates } from './config/sources/watch-files.ts'
+import { createReplicas } from './create-replicas.ts'
+import { EngineDiscovery } from './discovery/engine-discovery.ts'
+import { resolveEngine } from './discovery/resolve-engine.ts'
+import { followEngine } from './engine-events/follow-engine.ts'
+import { ConfigError, ProxyError } from './errors.ts'
+import { type Companion, Fleet } from './fleet.ts'
+import type { SharedRedis } from './redis/create-shared-redis.ts'
+import { ModelLists } from './replicas/model-lists.ts'
+import type { Replica } from './replicas/replica.ts'
+import type { ReplicaSet } from './replicas/replica-set.ts'
+import { readModels } from './replicas/served-models.ts'
+import type { Pipeline } from './request/pipeline.ts'
+import { forgetReplica } from './telemetry/forget-replica.ts'
+import type { Telemetry } from './telemetry/telemetry.ts'
+
+/** How long an engine may take to list its models: a busy one, too, since without the list it may get requests for others. */
+const modelsMilliseconds = 5_000
+
+/** How long startup, and a request that changes the engines, wait until these are found and get requests. */
+const discoverMilliseconds = 5_000
+/** How long shutdown waits for pending writes about replicas to Redis. */
+const flushMilliseconds = 2_000
+
+interface FleetParts extends Pick<Pipeline, 'replicas' | 'modelLists' | 'processed' | 'gain' | 'telemetry'> {
+  readonly redis: SharedRedis | undefined
+  /** whether the only engine is the embedded one, which belongs to no other process and does not change */
+  readonly isEmbedded: boolean
+}
+
+/** The replicas of engines that come and go. */
+export interface LiveFleet {
+  /** Makes these the engines that get requests. Resolves when they are found, or after a time. */
+  set(engines: readonly FoundEngine[]): Promise<void>
+  /** Does the same with those of a request to the control plane. Throws `invalid_body`. */
+  readonly setFrom: ((body: unknown) => Promise<void>) | undefined
+  /** Begins to share what is known of replicas, and asks which models they serve. Resolves when they have answered. */
+  start(): Promise<void>
+  reload(config: Config, engines: readonly FoundEngine[]): void
+  /** Drops replicas that have left; to be called periodically. */
+  tick(): void
+  close(): Promise<void>
+}
+
+/** Builds the fleet, still empty. `config`: the current one. */
+export function createFleet(config: () => Config, parts: FleetParts): LiveFleet {
+  const { replicas, modelLists, processed, gain, telemetry, redis, isEmbedded } = parts
+  const { log, metrics, divergence } = telemetry
+  replicas.models.aliases = config().aliases
+  const fleet = new Fleet(replicas, {
+    create: createReplicas(config, { processed, gain, log }),
+    accompany: (replica, { engine }) => accompany(replica, engine, telemetry, isEmbedded ? undefined : redis),
+    join: () => modelLists.askNow(),
+    onGone: (id) => {
+      processed.forget(id)
+      gain.drop(id)
+      divergence.drop(id)
+      void forgetReplica(metrics.registry, id)
+    },
+  })
+  const discovery = new EngineDiscovery({
+    resolve: (engine) => resolveEngine(engine),
+    seconds: () => config().discoverSeconds,
+    onFound: (engines) =>
+      fleet.set(engines).catch((error: unknown) => log.error({ error }, 'engines stay as they were: internal error')),
+    log,
+  })
+  let endWatching = (): void => {}
+  const follow = (engines: readonly FoundEngine[]): Promise<void> => {
+    const configs = engines.map(({ engine }) => engine)
+    endWatching()
+    endWatching = watchCertificates(engineFiles(configs), () => void follow(readEngineFiles(configs)), log)
+    return discovery.set(engines)
+  }
+  const set = (engines: readonly FoundEngine[]): Promise<void> => atMost(discoverMilliseconds, follow(engines))
+  return {
+    set,
+    setFrom: isEmbedded ? undefined : (body) => set(readNewEngines(body, config())),
+    start: () => {
+      fleet.start()
+      return modelLists.askNow()
+    },
+    reload: ({ aliases }, engines) => {
+      replicas.models.aliases = aliases
+      if (!isEmbedded) void follow(engines)
+    },
+    tick: () => fleet.tick(),
+    close: () => {
+      endWatching()
+      discovery.close()
+      return fleet.close(flushMilliseconds)
+    },
+  }
+}
+
+/** Follows an engine's events, and shares its mirror. A fault of ours is logged, and has no other effect. */
+async function accompany(
+  replica: Replica,
+  engine: EngineConfig,
+  telemetry: Telemetry,
+  redis: SharedRedis | undefined,
+): Promise<Companion[]> {
+  const { log, metrics } = telemetry
+  try {
+    await followEngine(replica, engine, telemetry)
+    if (!redis || engine.eventsUrl !== undefined) return []
+    // loaded only if configured, as the client is
+    const { shareMirror } = await import('./redis/share-mirror.ts')
+    return [shareMirror(replica, redis, metrics, log)]
+  } catch (error) {
+    log.error({ error, replica: replica.id }, 'what the engine holds is not followed: internal error')
+    return []
+  }
+}
+
+/** Waits for a promise, but no longer than this. */
+async function atMost(milliseconds: number, promise: Promise<void>): Promise<void> {
+  const time = new AbortController()
+  const longest = pause(milliseconds, undefined, { signal: time.signal, ref: false }).catch(() => {})
+  await Promise.race([promise, longest])
+  time.abort()
+}
+
+/** Creates what asks the engines for their models: once there are several, or names stand for others. */
+export function createModelLists(
+  replicas: ReplicaSet,
+  { log, now }: Pick<Telemetry, 'log' | 'now'>,
+): ModelLists<Replica> {
+  return new ModelLists<Replica>({
+    targets: () => replicas.all,
+    isNeeded: () => replicas.all.length > 1 || replicas.models.aliases.size > 0,
+    ask: async ({ engine, apiKey }) => {
+      const headers = apiKey === undefined ? [] : ['authorization', `Bearer ${apiKey}`]
+      const answer = await askEngine(
+        engine.aside,
+        { path: '/v1/models', headers },
+        AbortSignal.timeout(modelsMilliseconds),
+      )
+      return answer?.status === 200 ? readModels(answer.text) : undefined
+    },
+    onUnknown: ({ id }) =>
+      log.warn(
+        { replica: id },
+        'the engine does not list its models: it gets the requests for those that no other serves; or name them in engines[].models',
+      ),
+    now,
+  })
+}
+
+/** Reads the engines of a request to the control plane. Throws `invalid_body`. */
+function readNewEngines(body: unknown, { engineApiKey }: Config): FoundEngine[] {
+  try {
+    return readEngineFiles(readEngines(body, engineApiKey))
+  } catch (error) {
+    if (error instanceof ConfigError) throw new ProxyError('invalid_body', error.message.replaceAll('\n', '; '))
+    throw error
+  }
+}

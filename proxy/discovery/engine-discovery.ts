@@ -1,0 +1,113 @@
+import type { EngineConfig } from '../config/config.ts'
+import type { FoundEngine } from '../config/read-files.ts'
+import type { Log } from '../log.ts'
+import type { EnginePlace } from './resolve-engine.ts'
+import { toEngines } from './to-engines.ts'
+
+interface DiscoveryOptions {
+  /** Resolves the name of an engine. May reject. */
+  readonly resolve: (engine: EngineConfig) => Promise<readonly EnginePlace[]>
+  /** how often names are resolved again */
+  readonly seconds: () => number
+  /** Called with all engines that there are now, whenever that may have changed. */
+  readonly onFound: (engines: readonly FoundEngine[]) => Promise<void>
+  readonly log: Pick<Log, 'info' | 'warn'>
+}
+
+/** What a name led to when it was resolved last. */
+interface Resolved {
+  places: readonly EnginePlace[]
+  /** why it could not be resolved since; undefined: it could */
+  fault: string | undefined
+}
+
+/**
+ * Finds the engines that are there: those that are named one by one, and those behind names in DNS, which are resolved
+ * again and again. A name that cannot be resolved, or leads nowhere, leaves its engines as they were: a fault of DNS
+ * must not take everything down.
+ */
+export class EngineDiscovery {
+  readonly #options: DiscoveryOptions
+  #wanted: readonly FoundEngine[] = []
+  readonly #resolved = new Map<string, Resolved>()
+  #timer: NodeJS.Timeout | undefined
+  #isClosed = false
+
+  constructor(options: DiscoveryOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Replaces what is configured. Engines that are named themselves are found at once; resolves when names have been
+   * resolved, too.
+   */
+  async set(wanted: readonly FoundEngine[]): Promise<void> {
+    this.#wanted = wanted
+    const names = new Set(wanted.map(keyOf))
+    for (const name of this.#resolved.keys()) if (!names.has(name)) this.#resolved.delete(name)
+    await this.#tell()
+    await this.#look()
+  }
+
+  /** Resolves names no more. */
+  close(): void {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+  }
+
+  async #look(): Promise<void> {
+    clearTimeout(this.#timer)
+    const wanted = this.#wanted
+    const named = wanted.filter(({ engine }) => engine.discover !== undefined)
+    if (named.length === 0) return
+    await Promise.all(named.map((found) => this.#resolve(found)))
+    // replaced meanwhile: another look is under way
+    if (wanted !== this.#wanted || this.#isClosed) return
+    await this.#tell()
+    this.#timer = setTimeout(() => void this.#look(), this.#options.seconds() * 1000)
+    this.#timer.unref()
+  }
+
+  async #resolve(found: FoundEngine): Promise<void> {
+    const { resolve } = this.#options
+    const known = this.#resolved.get(keyOf(found)) ?? { places: [], fault: undefined }
+    this.#resolved.set(keyOf(found), known)
+    const places = await resolve(found.engine).catch((error: Error) => error)
+    if (!(places instanceof Error) && places.length > 0) {
+      this.#found(found, known, places)
+      return
+    }
+    const fault = places instanceof Error ? places.message : 'it leads to no address'
+    if (fault === known.fault) return
+    known.fault = fault
+    const { id, url } = found.engine
+    this.#options.log.warn(
+      { engine: id, host: new URL(url).hostname, fault, engines: known.places.length },
+      'the name of engines cannot be resolved: those that were found stay',
+    )
+  }
+
+  #found(found: FoundEngine, known: Resolved, places: readonly EnginePlace[]): void {
+    const names = (of: readonly EnginePlace[]): string[] => toEngines(found, of).map(({ engine }) => engine.id)
+    const replicas = names(places)
+    if (known.fault !== undefined || names(known.places).join(' ') !== replicas.join(' '))
+      this.#options.log.info({ engine: found.engine.id, replicas }, 'engines found by name')
+    known.fault = undefined
+    known.places = places
+  }
+
+  #tell(): Promise<void> {
+    const taken = new Set<string>()
+    const all = this.#wanted.flatMap((found) =>
+      found.engine.discover === undefined ? [found] : toEngines(found, this.#resolved.get(keyOf(found))?.places ?? []),
+    )
+    // of two engines of one name the first counts, always
+    const own = all.filter(({ engine: { id } }) => !taken.has(id) && taken.add(id))
+    return this.#options.onFound(own)
+  }
+}
+
+/** What decides where a name leads. */
+function keyOf({ engine: { url, discover } }: FoundEngine): string {
+  return `${discover} ${url}`
+}

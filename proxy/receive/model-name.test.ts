@@ -1,0 +1,55 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { readModelName } from './model-name.ts'
+
+const turn = (): Promise<void> => Promise.resolve()
+const read = (body: string, type = 'application/json') => readModelName(Buffer.from(body), type, turn)
+
+test('only the name changes in a body, whatever surrounds it', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.dictionary(fc.string(), fc.jsonValue()),
+      fc.string(),
+      fc.string(),
+      async (rest, name, other) => {
+        const body = JSON.stringify({ ...rest, model: name })
+        const named = await read(body)
+        expect(named?.name).toBe(name)
+        expect(JSON.parse(named!.rename(other).toString())).toEqual({ ...JSON.parse(body), model: other })
+        expect(named!.rename(name).toString()).toBe(body)
+      },
+    ),
+  )
+})
+
+test('of several names the last counts, and all are replaced', async () => {
+  const named = await read('{ "model":"a", "n": 1.0, "m\\u006fdel" : "b"}')
+  expect(named?.name).toBe('b')
+  expect(named?.rename('c').toString()).toBe('{ "model":"c", "n": 1.0, "m\\u006fdel" : "c"}')
+})
+
+test.each(['', '[]', '{}', '{"model":7}', '{"model":null}', '{"input":{"model":"a"}}', '{"model":"a'])(
+  'no model is named in %j',
+  async (body) => {
+    expect(await read(body)).toBeUndefined()
+  },
+)
+
+test('a form with a file names its model, before the file or after it', async () => {
+  const form = new FormData()
+  form.set('file', new File([Buffer.alloc(1_000, 200)], 'a.wav'))
+  form.set('model', 'whisper')
+  form.set('language', 'de')
+  const request = new Request('http://engine', { method: 'POST', body: form })
+  const type = request.headers.get('content-type')!
+  const named = await readModelName(Buffer.from(await request.arrayBuffer()), type, turn)
+  expect(named?.name).toBe('whisper')
+  const parsed = await new Response(new Uint8Array(named!.rename('large')), {
+    headers: { 'content-type': type },
+  }).formData()
+  expect([parsed.get('model'), parsed.get('language'), (parsed.get('file') as File).size]).toEqual([
+    'large',
+    'de',
+    1_000,
+  ])
+})

@@ -1,0 +1,55 @@
+import type { Log } from '../log.ts'
+import type { Metrics } from '../metrics.ts'
+import type { RedisFault } from '../reasons.ts'
+import type { Replica } from '../replicas/replica.ts'
+import type { SharedRedis } from './create-shared-redis.ts'
+import { forgetMirror } from './mirror/forget-mirror.ts'
+import { SharedMirror } from './mirror/shared-mirror.ts'
+import { SharedReuse } from './shared-reuse.ts'
+import { SharedTokens } from './shared-tokens.ts'
+
+/** The mirror of one replica, as proxies share it. */
+interface SharedReplica {
+  /** Starts to share it. Redis need not be connected yet. */
+  start(): void
+  /** Writes what it can within the given time, then stops. */
+  close(milliseconds: number): Promise<void>
+  /** Stops, and removes from Redis what is kept of the replica. A proxy that still has it writes its part again. */
+  drop(): Promise<void>
+}
+
+/**
+ * Shares the mirror of a replica through Redis. Not for an engine whose own events are followed: every proxy receives
+ * those itself, and evicted blocks cannot be tied to another proxy's requests.
+ */
+export function shareMirror(
+  replica: Replica,
+  { connection, namespace, ttlSeconds, sharesTokens, proxy }: SharedRedis,
+  { failOpen }: Pick<Metrics, 'failOpen'>,
+  log: Log,
+): SharedReplica {
+  const onFault = (reason: RedisFault): void => failOpen.inc({ reason })
+  const common = { redis: connection, namespace, ttlSeconds, onFault }
+  const { replicaMirror } = replica
+  const onError = (error: unknown): void => {
+    onFault('redis_value')
+    log.error({ error, replica: replica.id }, 'sharing the mirror failed: it begins again')
+  }
+  const mirror = new SharedMirror({ ...common, onError, replicaMirror, proxy, wallClock: Date.now })
+  const reuse = replica.adapter.canReuseAnywhere ? [new SharedReuse({ ...common, replicaMirror, proxy })] : []
+  const tokens = sharesTokens ? [new SharedTokens({ ...common, replica })] : []
+  const shared = [mirror, ...reuse, ...tokens]
+  const close = async (milliseconds: number): Promise<void> => {
+    await Promise.all(shared.map((part) => part.close(milliseconds)))
+  }
+  return {
+    start: () => {
+      for (const part of shared) part.start()
+    },
+    close,
+    drop: async () => {
+      await close(0)
+      if (connection.isUp) await forgetMirror(connection, namespace, replica.id, [...replicaMirror.tokens.known()])
+    },
+  }
+}
