@@ -54,6 +54,20 @@ describe('what a request wishes', () => {
     expect(await sent(explicit)).toBe(`{"kv_transfer_params":{"reprise":{"reuse":0.25}},${rest}`)
   })
 
+  test('names the user to an engine that asks for one, and never as the client names itself', async () => {
+    await start('vllm', { ratio: 0.15, max_ratio: 1, users: true })
+    const userIn = async (more: object, options?: string): Promise<string> => {
+      const got = JSON.parse(await sent(JSON.stringify({ ...JSON.parse(body), ...more }), options))
+      return got.kv_transfer_params.reprise.user
+    }
+    const nobody = await userIn({})
+    const ann = await userIn({ user: 'ann' })
+    expect([nobody, ann]).toEqual([expect.stringMatching(/^[\w-]{22}$/), expect.stringMatching(/^[\w-]{22}$/)])
+    expect(ann).not.toBe(nobody)
+    expect(await userIn({ kv_transfer_params: { reprise: { user: ann, reuse: 0.5 } } })).toBe(nobody)
+    expect(await userIn({ user: 'ann', kv_transfer_params: { x: 1 } }, 'reuse=off')).toBe(ann)
+  })
+
   test('is added to nothing that does not wish', async () => {
     await start('vllm', { ratio: 0.15, max_ratio: 1 })
     expect(await sent(body)).toBe(body)

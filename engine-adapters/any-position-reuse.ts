@@ -6,6 +6,8 @@ export interface AnyPositionReuse {
   readonly minRatio: number
   /** the largest */
   readonly maxRatio: number
+  /** whether it asks whose a request is, and reuses for some users less than for others */
+  readonly asksForUser?: boolean
 }
 
 /** What a request wishes: no reuse at any position (`off`), or the share to recompute. */

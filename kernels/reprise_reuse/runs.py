@@ -5,8 +5,6 @@ from typing import NamedTuple
 
 import torch
 
-_KEYS_READ_IN_A_ROWS_TIME = 512
-
 
 class Runs(NamedTuple):
     """Rows of one request after the other, ascending, and where the runs of neighbours begin."""
@@ -40,18 +38,6 @@ def to_passes(rows: torch.Tensor, counts: Sequence[int], most_runs: int) -> Iter
         of_pass = starts[first : first + most_runs + 1]
         begin, end = int(of_pass[0]), int(of_pass[-1])
         yield Runs(rows[begin:end], begin, (of_pass - begin).int(), of_request[of_pass[:-1]])
-
-
-def affordable(rows: torch.Tensor, budget: int) -> int:
-    """Returns how many of the first rows (int64 [n], ascending) cost at most `budget` single rows; at least 1.
-
-    In addition to its own rows, a run costs a pass over the keys before it; 512 keys take as long as one row. This was
-    measured on a CPU at 4,000 tokens; if passes are cheaper, a slice is smaller than it could be.
-    """
-    if len(rows) <= 1:
-        return len(rows)
-    cost = (1 + _begin_runs(rows) * (rows // _KEYS_READ_IN_A_ROWS_TIME)).cumsum(0)
-    return max(1, int((cost <= budget).sum()))
 
 
 def _begin_runs(rows: torch.Tensor) -> torch.Tensor:

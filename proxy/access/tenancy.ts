@@ -11,6 +11,8 @@ export interface Caller {
   readonly tenant: string
   /** the presented API key, if keys are required */
   readonly key: KeyEntry | undefined
+  /** a gateway that is trusted to name the tenant, and so its users */
+  readonly isTrusted?: boolean
 }
 
 /** Determines who sent a request. */
@@ -44,12 +46,15 @@ const mostNamed = 10_000
 export function createTenancy({ keys, trustedPeers, from = 'key' }: TenancyOptions): Tenancy {
   const peers = readPeers(trustedPeers)
   const toCaller = ({ headers, socket }: Parameters<Tenancy['identify']>[0], key: KeyEntry | undefined): Caller => {
-    if (from === 'none') return { tenant: defaultTenant, key }
+    const isTrusted = peers.has(socket.remoteAddress)
+    return { tenant: toTenant(headers, key, isTrusted), key, ...(isTrusted && { isTrusted }) }
+  }
+  const toTenant = (headers: IncomingHttpHeaders, key: KeyEntry | undefined, isTrusted: boolean): string => {
+    if (from === 'none') return defaultTenant
     const named = headers['x-reprise-tenant']
-    if (typeof named === 'string' && named !== '' && peers.has(socket.remoteAddress))
-      return { tenant: `header:${checkName(named)}`, key }
-    if (key) return { tenant: `key:${key.tenant}`, key }
-    return { tenant: from === 'header' ? defaultTenant : tenantOf(headers), key }
+    if (typeof named === 'string' && named !== '' && isTrusted) return `header:${checkName(named)}`
+    if (key) return `key:${key.tenant}`
+    return from === 'header' ? defaultTenant : tenantOf(headers)
   }
   const namesByTenant = new LRUCache<string, string>({ max: mostNamed })
   const toNamed = (name: string): string => {

@@ -12,6 +12,22 @@ const write = async (text: string, members: Record<string, unknown>): Promise<st
   return Buffer.concat(new WholeBody(bytes, await scanBody(bytes, decidingMembers, turn)).write(members)).toString()
 }
 
+test.each([
+  ['{"a":1}', '{"kv_transfer_params":{"reprise":{"user":"u"}},"a":1}'],
+  [
+    '{"kv_transfer_params":{"x":1.0,"reprise":{"user":"me"}}}',
+    '{"kv_transfer_params":{"x":1.0,"reprise":{"user":"u"}}}',
+  ],
+  ['{"kv_transfer_params":null}', '{"kv_transfer_params":{"reprise":{"user":"u"}}}'],
+  ['{"kv_transfer_params":{]}', '{"kv_transfer_params":{]}'],
+])('of wishes, what must be set is: %s', async (text, expected) => {
+  const bytes = Buffer.from(text)
+  const body = new WholeBody(bytes, await scan(text))
+  const wish = { member: 'kv_transfer_params', own: 'reprise', value: { reuse: 0.5 } }
+  expect(Buffer.concat(body.write({}, [wish])).toString()).toBe(text)
+  expect(Buffer.concat(body.write({}, [{ ...wish, set: { user: 'u' } }])).toString()).toBe(expected)
+})
+
 function countContainers(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   return 1 + Object.values(value).reduce<number>((sum, inner) => sum + countContainers(inner), 0)

@@ -3,6 +3,9 @@ import type { Json } from '#engine-adapters/json-object.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { SentPrompt } from '#index/cache-event.ts'
 import { digestOf } from '#index/context-block.ts'
+import type { Span, Splice } from '../json/json-spans.ts'
+import { type EngineWish, writeWish } from '../prompt/body/engine-wish.ts'
+import { spliceBody } from '../prompt/body/splice-body.ts'
 import type { BodyScan } from './scan-body.ts'
 
 /** The members that decide how a request is sent, independent of its prompt. */
@@ -18,6 +21,7 @@ export const decidingMembers: ReadonlySet<string> = new Set([
   'echo',
   'logprobs',
   'prompt_logprobs',
+  'kv_transfer_params',
 ])
 
 /** The single prompt of a body, identified by the bytes of the body. */
@@ -71,12 +75,17 @@ export class WholeBody {
     })
   }
 
-  /** Returns its bytes in pieces, with members set: replaces existing ones and duplicates, and adds others in front. */
-  write(members: Readonly<Record<string, unknown>>): Buffer[] {
+  /**
+   * Returns its bytes in pieces, with members set: replaces existing ones and duplicates, and adds others in front. Of
+   * wishes, only what must be set is written.
+   */
+  write(members: Readonly<Record<string, unknown>>, wishes: readonly EngineWish[] = []): Buffer[] {
     const { membersStart, isEmpty, members: present } = this.#scan
     if (membersStart === undefined) return [this.#bytes]
-    const splices: { start: number; end: number; text: string }[] = []
+    const set = wishes.filter((wish) => wish.set)
+    const splices = set.flatMap((wish) => (present.get(wish.member) ?? []).flatMap((span) => this.#withSet(span, wish)))
     const absent: Record<string, unknown> = {}
+    for (const wish of set) if (!present.has(wish.member)) absent[wish.member] = { [wish.own]: wish.set }
     for (const [name, value] of Object.entries(members)) {
       const spans = present.get(name)
       if (!spans) absent[name] = value
@@ -93,6 +102,17 @@ export class WholeBody {
       at = end
     }
     return [...parts, this.#bytes.subarray(at)]
+  }
+
+  /** Returns how to write a wish into a member's value. One too long to be read, or no JSON, stays as it is. */
+  #withSet({ start, end }: Span, { member, own, set }: EngineWish): Splice[] {
+    if (end - start > longestValue) return []
+    const name = `{${JSON.stringify(member)}:`
+    const json = `${name}${this.#bytes.toString('utf8', start, end)}}`
+    if (!isJson(json)) return []
+    const { splices } = writeWish({ json }, { member, own, value: {}, set: set! })
+    const text = spliceBody(Buffer.from(json), json, splices).toString().slice(name.length, -1)
+    return [{ start, end, text }]
   }
 
   #firstByteOf(member: string): string {
@@ -125,6 +145,15 @@ function* pieces(parts: readonly Buffer[]): Generator<Buffer> {
 export function toUnreadPrompt(tenant: string, { digest, length }: UnreadBytes): SentPrompt {
   const prefix = digestOf(JSON.stringify([tenant, 'unread', digest]))
   return { contexts: [], prefixes: [prefix], ends: [length], length }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function readMembers(bytes: Buffer, { members }: BodyScan): Json {

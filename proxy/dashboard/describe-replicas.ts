@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client'
 import { withoutPassword } from '../config/without-password.ts'
-import { type ReuseReport, toReport } from '../engine-reports/reuse-report.ts'
+import { type FullReuseReport, toReport } from '../engine-reports/reuse-report.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { Divergence, DivergentTokens } from '../telemetry/divergence.ts'
 import { readValues } from './read-counts.ts'
@@ -32,7 +32,7 @@ export interface ReplicaDescription {
   readonly models: readonly string[] | null
   readonly in_flight: number
   /** null if it reports no reuse other than of exact prefixes */
-  readonly reuse: Required<ReuseReport> | null
+  readonly reuse: FullReuseReport | null
 }
 
 /** Describes every replica: what its mirror believes, and how it is doing. */

@@ -11,7 +11,12 @@ export interface ReuseReport {
   /** default: 0 */
   readonly min_ratio?: number
   readonly max_ratio: number
+  /** whether it asks whose a request is */
+  readonly users?: boolean
 }
+
+/** A report in which only what is off is left out. */
+export type FullReuseReport = ReuseReport & Required<Pick<ReuseReport, 'min_ratio'>>
 
 const share = { type: 'number', minimum: 0, maximum: 1 }
 
@@ -23,6 +28,7 @@ export const reuseReport: SchemaObject = {
     ratio: { ...share, allOf: [{ minimum: { $data: '1/min_ratio' }, maximum: { $data: '1/max_ratio' } }] },
     min_ratio: share,
     max_ratio: share,
+    users: { type: 'boolean' },
   },
 }
 
@@ -33,11 +39,11 @@ export const isReuseReport: (value: unknown) => value is ReuseReport = new Ajv({
 }).compile<ReuseReport>(reuseReport)
 
 /** Converts an engine's report. */
-export function fromReport({ ratio, min_ratio, max_ratio }: ReuseReport): AnyPositionReuse {
-  return { ratio, minRatio: min_ratio ?? 0, maxRatio: max_ratio }
+export function fromReport({ ratio, min_ratio, max_ratio, users }: ReuseReport): AnyPositionReuse {
+  return { ratio, minRatio: min_ratio ?? 0, maxRatio: max_ratio, ...(users && { asksForUser: true }) }
 }
 
 /** Converts it back to a report for other proxies and clients. */
-export function toReport({ ratio, minRatio, maxRatio }: AnyPositionReuse): Required<ReuseReport> {
-  return { ratio, min_ratio: minRatio, max_ratio: maxRatio }
+export function toReport({ ratio, minRatio, maxRatio, asksForUser }: AnyPositionReuse): FullReuseReport {
+  return { ratio, min_ratio: minRatio, max_ratio: maxRatio, ...(asksForUser && { users: true }) }
 }

@@ -4,6 +4,7 @@ import type { EngineRequest } from '#engine-adapters/engine-client.ts'
 import type { RequestId } from '#index/context-block.ts'
 import { withEngineCredentials } from '../access/engine-credentials.ts'
 import { cacheSaltOf } from '../access/tenant.ts'
+import { userOf } from '../access/user.ts'
 import { toStream } from '../bounds/whole-body.ts'
 import type { Call, RoutedCall } from '../call/call.ts'
 import type { Exchange } from '../call/exchange.ts'
@@ -32,8 +33,10 @@ export function toEngineRequest(
   const members = membersOf(received)
   const salt = cacheSaltOf(caller.tenant, members.cache_salt, settings.saltSecret)
   const tags = replica.adapter.tagRequest(request, salt, members)
-  const parts = received.whole?.write(tags.members) ?? [
-    bytesToSend(body, received.prompt, decision.splices, tags.members, wishesOf(replica, decision, api, borders)),
+  const user = { name: userOf(caller, api, members, settings.saltSecret), isTrusted: caller.isTrusted === true }
+  const wishes = wishesOf(replica, decision, api, { user, borders })
+  const parts = received.whole?.write(tags.members, wishes) ?? [
+    bytesToSend(body, received.prompt, decision.splices, tags.members, wishes),
   ]
   const rawHeaders = withEngineCredentials(incoming.rawHeaders, {
     keepsClientKey: settings.keepsClientKey,
@@ -56,22 +59,35 @@ export function toEngineRequest(
   }
 }
 
-/** Returns what the request asks of this replica's plugins. */
+/** What a request says to this replica's plugins besides what its client wishes. */
+interface Told {
+  /** whose it is; a trusted gateway may have named another */
+  readonly user: { readonly name: string; readonly isTrusted: boolean }
+  /** where checkpoints are to be kept, in tokens */
+  readonly borders: readonly number[]
+}
+
+/** Returns what the request asks of this replica's plugins, and tells them. */
 function wishesOf(
-  replica: RoutedCall['replica'],
+  { reuse: offer, adapter, checkpoints }: RoutedCall['replica'],
   { options }: Decision,
   api: Call['api'],
-  borders: readonly number[],
+  { user, borders }: Told,
 ): EngineWish[] {
   const { reuse, pages } = options
   const wishes: EngineWish[] = []
+  const own = offer?.asksForUser ? { user: user.name } : undefined
   const value = {
-    ...(reuse !== undefined && replica.reuse ? { reuse: grantedWish(replica.reuse, reuse) } : {}),
-    ...(borders.length > 0 ? { borders, key: replica.checkpoints?.key } : {}),
+    ...(offer && reuse !== undefined ? { reuse: grantedWish(offer, reuse) } : {}),
+    ...(borders.length > 0 ? { borders, key: checkpoints?.key } : {}),
+    ...(own && user.isTrusted ? own : {}),
   }
-  if (Object.keys(value).length > 0) wishes.push({ member: 'kv_transfer_params', own: 'reprise', value })
+  const set = own && !user.isTrusted ? own : undefined
+  if (set || Object.keys(value).length > 0) {
+    wishes.push({ member: 'kv_transfer_params', own: 'reprise', value, ...(set ? { set } : {}) })
+  }
   // harmless for an engine that could select pages but does not: nothing there reads the member
-  const member = pages === undefined ? undefined : replica.adapter.pagesMember(api)
+  const member = pages === undefined ? undefined : adapter.pagesMember(api)
   if (member !== undefined) wishes.push({ member, own: 'reprise_pages', value: pages })
   return wishes
 }

@@ -1,7 +1,7 @@
 """A stored run of tokens, where its rows are, and the contexts it was computed in."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -81,3 +81,14 @@ def prefix_digests(tokens: np.ndarray, positions: Iterable[int]) -> dict[int, by
         done = position
         digests[position] = state.copy().digest()
     return digests
+
+
+def gaps(found: Sequence[Found], begin: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yields the runs of [begin, end) that no segment holds; `found` is ascending, disjoint and within them."""
+    at = begin
+    for one in found:
+        if one.match.start > at:
+            yield at, one.match.start
+        at = one.match.end
+    if at < end:
+        yield at, end

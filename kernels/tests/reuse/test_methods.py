@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reprise_reuse.methods import METHODS, Evidence, choose, dependence, favour_runs
-from reprise_reuse.runs import Runs, affordable, to_passes
+from reprise_reuse.runs import Runs, to_passes
 
 
 def evidence(n: int = 12, spread: torch.Tensor | None = None) -> Evidence:
@@ -94,15 +94,3 @@ def test_passes_hold_all_rows_in_order_as_runs_of_neighbours_of_one_request_with
             assert [(request, row) for row in span] == every[done : done + len(span)]
             done += len(span)
     assert done == len(every)
-
-
-@given(rows=st.sets(st.integers(0, 4000), max_size=60), budget=st.integers(-3, 200))
-def test_a_slice_costs_no_more_than_its_budget_unless_it_is_a_single_row(rows, budget):
-    def cost(some: list[int]) -> int:
-        return sum(1 if row - 1 in some else 1 + row // 512 for row in some)
-
-    ascending = sorted(rows)
-    count = affordable(torch.tensor(ascending, dtype=torch.int64), budget)
-    assert min(1, len(rows)) <= count <= len(rows)
-    assert count <= 1 or cost(ascending[:count]) <= budget
-    assert count == len(rows) or cost(ascending[: count + 1]) > budget

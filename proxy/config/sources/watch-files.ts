@@ -12,8 +12,10 @@ export function watchFiles(files: readonly string[], onChange: () => void, pollM
   const onStat = (now: Stats, before: Stats): void => {
     // reading a file changes its stats too
     if (now.mtimeMs === before.mtimeMs && now.ino === before.ino && now.size === before.size) return
-    clearTimeout(timer)
-    timer = setTimeout(onChange, togetherMilliseconds).unref()
+    timer ??= setTimeout(() => {
+      timer = undefined
+      onChange()
+    }, togetherMilliseconds).unref()
   }
   for (const file of files) watchFile(file, { interval: pollMilliseconds, persistent: false }, onStat)
   return () => {

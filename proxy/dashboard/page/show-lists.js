@@ -7,6 +7,7 @@ export const skippedWords = {
   unsure_borders: 'what looks like a list may be none, or end elsewhere: left alone',
   not_permitted: 'nothing permits moves yet: see the templates',
   nothing_to_gain: 'the order received was the best one known',
+  differs_before: 'the engine has computed these documents behind another text: put what changes behind them',
   reuse_is_enough: 'the engine reuses the blocks wherever they stand: moving them would save less than it costs',
   spoken_of: 'numbers or places of the blocks mean something, or may come back unmapped',
   measured: 'the request reads its prompt back, measures or cuts it: sent on as received',

@@ -49,6 +49,24 @@ test('of two the one counts that an engine takes for true: both bear the wish', 
   expect(sent.match(/"reprise":\{"reuse":0\.5\}/g)).toHaveLength(2)
 })
 
+test.each([
+  ['{"a":1}', `{${salt},"kv_transfer_params":{"reprise":{"reuse":0.5,"user":"u"}},"a":1}`],
+  ['{"kv_transfer_params":{"x":1.0}}', `{${salt},"kv_transfer_params":{"reprise":{"reuse":0.5,"user":"u"},"x":1.0}}`],
+  [
+    '{"kv_transfer_params":{"reprise":{"reuse": 1.0}}}',
+    `{${salt},"kv_transfer_params":{"reprise":{"user":"u","reuse": 1.0}}}`,
+  ],
+  ['{"kv_transfer_params":{"reprise":null}}', `{${salt},"kv_transfer_params":{"reprise":{"user":"u"}}}`],
+  ['{"kv_transfer_params":{"reprise":[7]}}', `{${salt},"kv_transfer_params":{"reprise":[7]}}`],
+  [
+    '{"kv_transfer_params":{"reprise":{"user":"me","\\u0075ser":null},"reprise":{}}}',
+    `{${salt},"kv_transfer_params":{"reprise":{"user":"u","\\u0075ser":"u"},"reprise":{"user":"u"}}}`,
+  ],
+])('what must be set replaces what the client has written, and nothing else: %s', (json, expected) => {
+  const wish = { member: 'kv_transfer_params', own: 'reprise', value: { reuse: 0.5 }, set: { user: 'u' } }
+  expect(writeInto(json, wish)).toBe(expected)
+})
+
 /** Returns an object with these members, each written as it is. */
 function objectOf(...members: readonly string[]): string {
   return `{${members.filter((text) => text !== '').join(',')}}`

@@ -51,7 +51,6 @@ if TYPE_CHECKING:
 
 logger = init_logger("vllm.reprise")
 
-
 _NOTHING = RepriseMetadata()
 
 
@@ -110,6 +109,7 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
 
     def bind_kv_cache_manager(self, kv_cache_manager: "KVCacheManager") -> None:
         super().bind_kv_cache_manager(kv_cache_manager)
+        self._on_scheduler.watch_resets(kv_cache_manager)
         if self._reporting is not None:
             # only the proxy that is reported to can set borders
             self._borders = start_borders(kv_cache_manager, self._vllm_config, logger)
@@ -149,6 +149,7 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
 
     def take_events(self) -> tuple[()]:
         # called after a step's output has been processed, which evicts blocks whose load failed
+        self._on_scheduler.answered()
         self._end_step()
         return ()
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import torch
 
+from reprise_reuse.costs import EVEN
+
 # set before vLLM's engine starts: run its core in this process, on one thread
 os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
 os.environ["VLLM_CPU_OMP_THREADS_BIND"] = "nobind"
@@ -40,12 +42,23 @@ def make_model(folder: Path, layers: int = 3) -> Path:
 class ReusingEngine:
     """vLLM with the connector, answering token prompts."""
 
+    measure: Any = None
+    """what the plugin measures costs by"""
+
     def __init__(
-        self, model: Path, reuse: dict[str, Any], *, behind: dict[str, Any] | None = None, **options: Any
-    ) -> None:
-        """behind: a connector that stands before ours in a MultiConnector"""
+        self, model: Path, reuse: dict[str, Any], *, behind: dict[str, Any] | None = None, measures: bool = False,
+        **options: Any,
+    ) -> None:  # fmt: skip
+        """behind: a connector that stands before ours in a MultiConnector; measures: what the parts of loads take"""
         from vllm import LLM
 
+        from reprise_vllm.reuse.worker import measure_costs
+
+        ReusingEngine.measure = ReusingEngine.measure or staticmethod(measure_costs.measure_costs)
+        # so that nothing depends on how fast this machine is
+        measure_costs.measure_costs = ReusingEngine.measure if measures else lambda *_: EVEN
+        if not measures:
+            reuse = {"when": "always", **reuse}
         connector = {
             "kv_connector": "RepriseConnector",
             "kv_connector_module_path": "reprise_vllm.connector",

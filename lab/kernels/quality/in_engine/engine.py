@@ -32,13 +32,16 @@ class Engine:
         model: str,
         contexts: int = 4,
         host_dtype: str = "model",
-        rows_per_step: int = 1 << 20,
+        rows_per_step: int | None = 1 << 20,
         batched_tokens: int = 8192,
+        **settings: Any,
     ) -> None:
+        """settings: others of reuse"""
         from vllm import LLM
 
         reuse = {
             "host_bytes": 3 << 30, "host_dtype": host_dtype, "rows_per_step": rows_per_step, "contexts": contexts,
+            **settings,
         }  # fmt: skip
         connector = {
             "kv_connector": "RepriseConnector",
@@ -52,6 +55,7 @@ class Engine:
         )  # fmt: skip
         self.tokenizer = self.llm.get_tokenizer()
         scheduler = self.llm.llm_engine.engine_core.engine_core.scheduler
+        self._scheduler = scheduler
         self._reuse = scheduler.connector._on_scheduler.state
         self._counted: Counter[tuple[str, str]] = Counter()
         from reprise_vllm.engine import model_parts
@@ -91,6 +95,18 @@ class Engine:
         """Returns prompt tokens by kind since the last call."""
         fresh, self._counted = self._reuse.counts - self._counted, self._reuse.counts.copy()
         return {kind: count for (what, kind), count in fresh.items() if what == "tokens"}
+
+    def idle(self, steps: int) -> None:
+        """Lets the engine work for itself, as its loop does while no request is there, for at most so many steps."""
+        core = self.llm.llm_engine.engine_core.engine_core
+        while steps > 0 and self._scheduler.has_requests():
+            core.step()
+            steps -= 1
+
+    def segments(self) -> str:
+        """Returns how many segments are held, by their number of contexts."""
+        held = Counter(len(one.prefixes) for one in self._reuse._catalogue._segments.values())
+        return ", ".join(f"{count} of {contexts}" for contexts, count in sorted(held.items()))
 
     def forget(self) -> None:
         """Discards everything stored."""

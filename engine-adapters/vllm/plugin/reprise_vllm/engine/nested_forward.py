@@ -77,6 +77,19 @@ class NestedForward:
         finally:
             self._slots = None
 
+    def answer(self, tokens: torch.Tensor, positions: torch.Tensor, attend: Attend) -> torch.Tensor | None:
+        """Runs tokens like `ask`, to the model's end. Returns the last one's logits [vocabulary]; None without them.
+
+        With tensor parallelism, only some ranks have logits.
+        """
+        self._attend = attend
+        try:
+            hidden = self._run(tokens, positions, {}, {}, is_whole=True)
+            logits = self._model.compute_logits(hidden[-1:])
+        finally:
+            self._attend = None
+        return None if logits is None else logits[0]
+
     def compute(self, tokens: torch.Tensor, rows: torch.Tensor, slots: torch.Tensor, requests: Requests) -> None:
         """Like `write` at positions `rows`, by the engine's own attention, in as many passes as its limits demand.
 
@@ -113,18 +126,25 @@ class NestedForward:
         self._run(tokens[part], runs.rows, *every)
 
     def _run(
-        self, tokens: torch.Tensor, positions: torch.Tensor, metadata: dict[str, Any], slots: dict[str, torch.Tensor]
-    ) -> None:
+        self,
+        tokens: torch.Tensor,
+        positions: torch.Tensor,
+        metadata: dict[str, Any],
+        slots: dict[str, torch.Tensor],
+        *,
+        is_whole: bool = False,
+    ) -> torch.Tensor | None:
+        """Returns what the model returns, if it is run to its end (`is_whole`)."""
         group = get_kv_transfer_group()
         # connectors hook into every layer while they have metadata, but this pass must not reach them
         bound, group._connector_metadata = group._connector_metadata, None
-        self._is_under_way = True
+        self._is_under_way = not is_whole
         if self._slots is not None and not self._updates_in_forward:
             slots = dict.fromkeys(self._names, self._slots)
         metadata = metadata or dict.fromkeys(self._names)
         try:
             with set_forward_context(metadata, self._config, num_tokens=len(positions), slot_mapping=slots):
-                self._model(
+                return self._model(
                     # int32 like the engine's: compiled code has dropped its dtype guards
                     input_ids=tokens.int(),
                     positions=positions.long(),
@@ -132,7 +152,7 @@ class NestedForward:
                     inputs_embeds=None,
                 )
         except _LastLayerReached:
-            pass
+            return None
         finally:
             self._is_under_way = False
             group._connector_metadata = bound

@@ -4,6 +4,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from vllm.distributed.kv_transfer.kv_connector.v1.base import (
@@ -13,6 +14,9 @@ from vllm.distributed.kv_transfer.kv_connector.v1.base import (
 )
 
 from reprise_vllm.usage.figures import PageReport
+
+if TYPE_CHECKING:
+    from reprise_reuse.costs import Costs
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +57,15 @@ class Load:
     """how many rows of inexact pieces are recomputed"""
     method: str
     is_asynchronous: bool
-    asking: int = 0
-    """the cost of choosing rows, in computed rows"""
+    asking: float = 0.0
+    """predicted seconds of the question's pass"""
+    seconds: float = 0.0
+    """predicted seconds of the question's pass and of computing rows"""
+
+    @property
+    def kind(self) -> str:
+        """`late` if it takes several steps, else `now`."""
+        return "late" if self.is_asynchronous else "now"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +75,15 @@ class Save:
     tokens: np.ndarray
     blocks: Sequence[int]
     pieces: Sequence[Piece]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Compare the first token's distribution, as reuse gives it, with that of full attention."""
+
+    tokens: np.ndarray
+    """int32 [n]: the whole prompt"""
+    blocks: Sequence[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +132,14 @@ def digest_of(tokens: np.ndarray) -> bytes:
 class ReuseStep:
     """Everything that workers do for reuse in one step.
 
-    The order is: read moves, reset, drop files, fetch, load, write moves, save, write files. Moves are written
+    The order is: read moves, reset, drop files, fetch, load, write moves, save, check, write files. Moves are written
     immediately if no load reads the slots they write.
     """
 
     moves: list[Move] = field(default_factory=list)
     loads: list[Load] = field(default_factory=list)
     saves: list[Save] = field(default_factory=list)
+    checks: list[Check] = field(default_factory=list)
     fetches: list[DiskFile] = field(default_factory=list)
     writes: list[DiskFile] = field(default_factory=list)
     dropped_files: list[int] = field(default_factory=list)
@@ -129,8 +150,8 @@ class ReuseStep:
 
     @property
     def is_empty(self) -> bool:
-        parts = (self.moves, self.loads, self.saves, self.fetches, self.writes, self.dropped_files, self.aborted)
-        return not any(parts) and not self.is_reset
+        of_disk = (self.fetches, self.writes, self.dropped_files)
+        return not any((self.moves, self.loads, self.saves, self.checks, *of_disk, self.aborted, self.is_reset))
 
 
 class RepriseMetadata(KVConnectorMetadata):
@@ -146,6 +167,8 @@ class WorkerReport(KVConnectorWorkerMetadata):
 
     ready: int = 0
     """ranks whose self-test has passed since"""
+    costs: "Costs | None" = None
+    """what was measured at the start; all ranks report the same"""
     refusals: list[str] = field(default_factory=list)
     """why ranks do not reuse, or stopped reusing"""
     fetched: Counter[int] = field(default_factory=Counter)
@@ -166,13 +189,18 @@ class WorkerReport(KVConnectorWorkerMetadata):
     """rows of claims, by request, that were missing or left to vLLM; of several ranks, the most"""
     faults: Counter[str] = field(default_factory=Counter)
     """faults that were contained, by what failed"""
+    figures: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """what loads and checks took, by (what, kind) as in `usage.engine_metrics`; of several ranks, the most"""
+    divergences: list[float] = field(default_factory=list)
+    """of checked answers; from the first rank that reported any"""
     pages: PageReport | None = None
     """from the first rank that reported: ranks may choose different pages, but read equally many"""
 
     @property
     def is_empty(self) -> bool:
         of_files = (self.fetched, self.written, self.restored, self.refused, self.unwritten)
-        return not any((self.ready, self.refusals, *of_files, self.lost, self.missed, self.faults, self.pages))
+        of_loads = (self.lost, self.missed, self.faults, self.figures, self.divergences)
+        return not any((self.ready, self.refusals, *of_files, *of_loads, self.pages))
 
     def restored_on_all(self, ranks: int) -> list[tuple[DiskFile, np.ndarray]]:
         """Returns the segments that every rank has restored."""
@@ -184,6 +212,7 @@ class WorkerReport(KVConnectorWorkerMetadata):
         assert isinstance(other, WorkerReport)
         return WorkerReport(
             self.ready + other.ready,
+            self.costs or other.costs,
             self.refusals + other.refusals,
             self.fetched + other.fetched,
             self.written + other.written,
@@ -194,6 +223,8 @@ class WorkerReport(KVConnectorWorkerMetadata):
             self.lost | other.lost,
             self.missed | other.missed,
             self.faults + other.faults,
+            self.figures | other.figures,
+            self.divergences or other.divergences,
             self.pages or other.pages,
         )
 

@@ -9,6 +9,7 @@ from reprise_settings import SettingPlace
 KEY = "reuse"
 HOST_DTYPES = ("model", "int8", "k8v4")
 STORES = ("all", "averaged", "preprocessed")
+WHEN = ("faster", "always")
 
 
 class ReuseSettingError(ValueError):
@@ -50,8 +51,21 @@ class ReuseSettings:
     """number of different prefixes after which a segment's mean is final"""
     rows_per_step: int | None = None
     """rows computed in addition to an engine step; more are spread over steps; None: half of max_num_batched_tokens"""
+    when: str = "faster"
+    """which requests reuse: a name in `WHEN`; those that are predicted to be faster than without, or all"""
+    check: float = 0.0
+    """share of the requests that reuse whose first token's distribution is compared with that of full attention"""
     least_tokens: int = 64
     """fewest reusable tokens worth reusing"""
+
+    @property
+    def offer(self) -> dict[str, float | bool]:
+        """The share of the reused rows' compute cost that is spent on recomputing: default, minimum and maximum.
+
+        With `users`, it matters whose a request is, so that the proxy should say it.
+        """
+        users = {} if self.store == "all" else {"users": True}
+        return {"ratio": self.ratio, "min_ratio": self.min_ratio, "max_ratio": self.max_ratio, **users}
 
     @property
     def is_lossy(self) -> bool:
@@ -71,7 +85,7 @@ class ReuseSettings:
         return settings
 
     def _check(self) -> None:
-        for name in ("ratio", "min_ratio", "max_ratio"):
+        for name in ("ratio", "min_ratio", "max_ratio", "check"):
             _PLACE.check_number(name, getattr(self, name), 0, 1)
         for name in ("host_bytes", "disk_bytes", "contexts", "least_tokens"):
             _PLACE.check_whole(name, getattr(self, name), 1)
@@ -88,7 +102,7 @@ class ReuseSettings:
         if self.method not in served:
             # the other methods need a full prefill before they can choose
             raise ReuseSettingError(f"reuse.method is {self.method!r}, it must be one of {', '.join(served)}")
-        for name, known in (("host_dtype", HOST_DTYPES), ("store", STORES)):
+        for name, known in (("host_dtype", HOST_DTYPES), ("store", STORES), ("when", WHEN)):
             if getattr(self, name) not in known:
                 raise ReuseSettingError(
                     f"reuse.{name} is {getattr(self, name)!r}, it must be one of {', '.join(known)}"

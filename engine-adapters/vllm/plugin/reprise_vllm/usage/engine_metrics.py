@@ -11,6 +11,24 @@ _COUNTERS = {
     "tokens": ("vllm:reprise_prompt_tokens", "Prompt tokens: exact, reused, recomputed or cold.", "kind"),
     "stock": ("vllm:reprise_stock_requests", "Requests served as without reuse.", "reason"),
     "segments": ("vllm:reprise_segments", "Segments: stored, averaged, evicted, lost, refused or unwritten.", "event"),
+    "loads": ("vllm:reprise_loads", "Loads of reused rows: in one step, late over several, or failed.", "kind"),
+    "load_rows": ("vllm:reprise_load_rows", "Rows that loads have computed.", "kind"),
+    "load_steps": ("vllm:reprise_load_steps", "Steps in which loads were worked on.", "kind"),
+    "seconds": (
+        "vllm:reprise_phase_seconds",
+        "Seconds on the device: filling, question, rows of loads; check; context: segments computed again while idle.",
+        "phase",
+    ),
+    "predicted": (
+        "vllm:reprise_predicted_seconds",
+        "The same for loads as predicted, and saved: what vLLM need not compute because of them.",
+        "phase",
+    ),
+    "checks": (
+        "vllm:reprise_checks",
+        "Checked answers: same or other most likely first token.",
+        "kind",
+    ),
     "faults": ("vllm:reprise_faults", "Faults of reuse that were contained, by what failed.", "what"),
     "borders": (
         "vllm:reprise_border_requests",
@@ -23,28 +41,42 @@ _COUNTERS = {
     "pages_choices": ("vllm:reprise_page_choices", "Times that a request's pages were chosen.", "kind"),
     "pages_refused": ("vllm:reprise_page_refusals", "Times that selection ended for good.", "reason"),
 }
+_SECONDS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
+_NATS = (0.0001, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
+_HISTOGRAMS = {
+    "answer": (
+        "vllm:reprise_time_to_first_token_seconds",
+        "Seconds from a request's arrival to its first token: stock, cold, reused or late.",
+        _SECONDS,
+    ),
+    "divergence": (
+        "vllm:reprise_check_divergence",
+        "KL divergence of a first token's distribution under reuse from full attention's, in nats.",
+        _NATS,
+    ),
+}
 
 
 class ReuseStats(KVConnectorStats):
-    """Counts since the last collection, as `what/kind` -> number."""
+    """What happened since the last collection, as `what/kind` -> count, or a list of observed values."""
 
     def reset(self) -> None:
         self.data = {}
 
     def aggregate(self, other: KVConnectorStats) -> "ReuseStats":
-        for name, count in other.data.items():
-            self.data[name] = self.data.get(name, 0) + count
+        for name, one in other.data.items():
+            self.data[name] = self.data[name] + one if name in self.data else one
         return self
 
     def reduce(self) -> dict[str, int | float]:
-        return dict(self.data)
+        return {name: sum(one) / len(one) if isinstance(one, list) else one for name, one in self.data.items()}
 
     def is_empty(self) -> bool:
         return not self.data
 
 
 class ReuseMetrics(KVConnectorPromMetrics):
-    """Exports the counts as Prometheus counters, one per `what`, labelled by kind."""
+    """Exports counts as Prometheus counters and observed values as histograms, one per `what`, labelled by kind."""
 
     def __init__(
         self,
@@ -58,8 +90,17 @@ class ReuseMetrics(KVConnectorPromMetrics):
             what: self._counter_cls(name=name, documentation=text, labelnames=[*labels, kind])
             for what, (name, text, kind) in _COUNTERS.items()
         }
+        self._histograms = {
+            what: self._histogram_cls(name=name, documentation=text, buckets=buckets, labelnames=[*labels, "kind"])
+            for what, (name, text, buckets) in _HISTOGRAMS.items()
+        }
 
     def observe(self, transfer_stats_data: dict[str, Any], engine_idx: int = 0) -> None:
-        for name, count in transfer_stats_data.items():
+        for name, one in transfer_stats_data.items():
             what, kind = name.split("/", 1)
-            self._counters[what].labels(*self.per_engine_labelvalues[engine_idx], kind).inc(count)
+            labels = *self.per_engine_labelvalues[engine_idx], kind
+            if what in self._histograms:
+                for value in one:
+                    self._histograms[what].labels(*labels).observe(value)
+            else:
+                self._counters[what].labels(*labels).inc(one)

@@ -1,12 +1,14 @@
 """Which rows of a prompt are claimed, and which tokens' attention chooses the rows to recompute."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reprise_reuse.costs import EVEN, Costs
 from reprise_reuse.segments import Found, Match, Segment
 from reprise_reuse.work import RowWork
 from reprise_vllm.reuse.scheduler import claims
@@ -16,9 +18,9 @@ ALIKE = RowWork()
 
 
 def make_claim(
-    *given, work: RowWork = ALIKE, method: str = "attention-spread", is_lossless: bool = True
+    *given, work: RowWork = ALIKE, method: str = "attention-spread", costs: Costs = EVEN, is_lossless: bool = True
 ) -> Claim | None:
-    return claims.make_claim(*given, work, method, is_lossless=is_lossless)
+    return claims.make_claim(*given, work, method, costs, is_lossless=is_lossless)
 
 
 def found(start: int, length: int, is_exact: bool = False) -> Found:
@@ -51,7 +53,6 @@ def test_every_row_of_a_claim_is_cached_exact_reused_recomputed_or_a_gap(
     inexact = [one.match.start for one in claim.found if not (is_lossless and one.is_exact)]
     assert claim.exact_end == min([*inexact, claim.end])
     assert claim.exact + claim.reused + claim.budget + claim.gaps == claim.end - begin
-    assert claim.asking <= claim.reused + claim.exact
     assert 0 <= claim.budget <= ratio * claim.approximate + 1e-6
     if even_keys == math.inf:
         assert claim.budget > ratio * claim.approximate - 1
@@ -85,15 +86,93 @@ def test_little_is_not_worth_a_claim():
     assert make_claim([found(0, 90)], 0, 90, 0.1, 64) is None
 
 
-def test_rows_are_chosen_without_the_question_where_asking_it_costs_more_than_reuse_saves():
-    def method(start: int, length: int, ratio: float, method: str = "prophetkv") -> str:
-        return make_claim([found(start, length)], 0, start + 1000, ratio, 64, method=method).method
+COSTS = st.builds(Costs, *[st.floats(0, 2) for _ in range(10)])
 
-    assert method(0, 64, 0.1) == method(5000, 164, 0.15) == "epic"
-    assert method(600, 164, 0.15) == method(0, 164, 0.15) == "prophetkv"
+
+@given(
+    runs=st.lists(st.tuples(st.integers(0, 90), st.integers(32, 200), st.booleans()), min_size=1, max_size=6),
+    tail=st.integers(64, 200), ratio=st.floats(0, 1), costs=COSTS,
+)  # fmt: skip
+def test_a_prediction_covers_every_part_of_a_request_and_no_choice_without_the_question_is_slower(
+    runs, tail, ratio, costs
+):
+    at, given_runs = 0, []
+    for gap, length, is_exact in runs:
+        given_runs.append(found(at + gap, length, is_exact))
+        at += gap + length
+    claim = make_claim(given_runs, 0, at + tail, ratio, 32, costs=costs)
+    seconds = claim.seconds
+    assert seconds.cold == costs.prefill(0, at + tail) and seconds.rest == costs.prefill(claim.end, at + tail)
+    assert seconds.filling >= costs.filling + costs.host_row * sum(one.match.length for one in claim.found) - 1e-6
+    assert (seconds.question > 0) <= claim.asks
+    computed = claim.gaps + claim.budget
+    assert seconds.rows >= (max(costs.least, costs.row * computed) if computed else 0)
+    if claim.method != "attention-spread":
+        asking = costs.question + costs.question_key * claim.end
+        assert seconds.is_faster and not replace(seconds, question=asking).is_faster
+
+
+@given(
+    runs=st.lists(st.tuples(st.integers(0, 90), st.integers(32, 200)), min_size=1, max_size=6),
+    tail=st.integers(1, 200), ratio=st.floats(0, 1), costs=COSTS,
+)  # fmt: skip
+def test_nothing_is_claimed_that_is_predicted_to_be_slower(runs, tail, ratio, costs):
+    """Recorded costs are added up row by row, for the last rows that may be recomputed, in pairs."""
+    at, given_runs, computed = 0, [], []
+    for gap, length in runs:
+        computed += range(at, at + gap)
+        given_runs.append(found(at + gap, length))
+        at += gap + length
+    length = at + tail
+    claim = make_claim(given_runs, 0, length, ratio, 32, costs=costs)
+    if claims.why_unclaimed(given_runs, claim, "faster") is not None:
+        return
+    reused = [row for one in claim.found for row in range(one.match.start, one.match.end)]
+    computed = [row for row in computed if row < claim.end]
+    chosen = reused[len(reused) - claim.budget :]
+    keys = sum(row for row in computed if row - 1 not in computed) + sum(chosen) / 2
+    load = costs.forward(len(computed) + len(chosen), sum(row + 1 for row in computed + chosen), keys)
+    load += costs.filling + costs.host_row * len(reused)
+    if claim.method != "epic" and 0 < claim.budget < len(reused):
+        load += costs.question + costs.question_key * claim.end
+    rest = costs.forward(length - claim.end, sum(range(claim.end + 1, length + 1)), claim.end)
+    cold = costs.forward(length, sum(range(1, length + 1)))
+    assert load + rest <= cold * (1 + 1e-9) + 1e-6
+
+
+def test_why_nothing_is_claimed():
+    one = [found(0, 100)]
+    slower = make_claim(one, 0, 400, 0, 64, costs=Costs(row=1, filling=1000))
+    assert claims.why_unclaimed([], None, "faster") is None
+    assert claims.why_unclaimed(one, None, "faster") == "few_tokens"
+    assert claims.why_unclaimed(one, slower, "faster") == "slower"
+    assert claims.why_unclaimed(one, slower, "always") is None
+
+
+def test_rows_are_chosen_without_the_question_where_only_asking_it_makes_reuse_slower():
+    def method(asking: float, method: str = "prophetkv") -> str:
+        return make_claim([found(0, 100)], 0, 400, 0.15, 64, method=method, costs=Costs(row=1, question=asking)).method
+
+    assert method(84) == "prophetkv" and method(86) == "epic"
+    assert method(86, "random") == "random"
     # where none or all are computed, nothing is asked
-    assert method(5000, 164, 0) == method(5000, 164, 1) == "prophetkv"
-    assert method(5000, 164, 0.15, "random") == "random"
+    costs = Costs(row=1, question=1e9)
+    assert all(make_claim([found(0, 100)], 0, 400, ratio, 64, costs=costs).seconds.question == 0 for ratio in (0, 1))
+
+
+def test_rows_from_pages_and_from_host_memory_have_their_own_price():
+    one = found(0, 100)
+    costs = Costs(row=1, filling=5, filled_row=0.1, host_row=0.2)
+    assert make_claim([one], 0, 400, 0, 64, costs=costs).seconds.filling == pytest.approx(5 + 20)
+    one.segment.pages = np.arange(100)
+    assert make_claim([one], 0, 400, 0, 64, costs=costs).seconds.filling == pytest.approx(5 + 10)
+
+
+def test_a_forward_that_reads_the_weights_takes_as_long_for_few_rows_as_for_some_more():
+    # on a GPU, computing what is left after reuse takes no less than the whole of a short prompt would
+    costs = Costs(row=0.01, least=5.0, filling=0.5)
+    assert not make_claim([found(0, 100)], 0, 150, 0, 64, costs=costs).seconds.is_faster
+    assert make_claim([found(0, 900)], 0, 950, 0, 64, costs=costs).seconds.is_faster
 
 
 def test_a_claim_ends_behind_the_last_run_however_long_the_gap_before_it():

@@ -22,6 +22,12 @@ LOGGER = logging.getLogger("vllm.reprise")
 LENGTH = 8
 
 
+def reported(rows: DiskRows) -> WorkerReport:
+    report = WorkerReport()
+    rows.report(report)
+    return report
+
+
 @pytest.fixture
 def store() -> HostStore:
     store = HostStore(4 * LENGTH, RowShape(2, 2, 4, torch.float32), KeyRotation(torch.zeros(64, 4), is_neox=True))
@@ -44,7 +50,7 @@ def rows(tier: DiskTier, store: HostStore) -> DiskRows:
     rows = DiskRows(tier, store, LOGGER)
     for name in (1, 2, 3):
         rows.write(file_of(name))
-        until(lambda: rows.take_written())
+        until(lambda: reported(rows).written)
         store.forget(slots_of(name))
     return rows
 
@@ -91,13 +97,13 @@ def test_a_damaged_file_is_fetched_and_lost_and_the_next_is_read(rows, store, tm
     next(tmp_path.glob("*1.0.safetensors")).write_bytes(b"damaged")
     assert fetch(rows, 1, 2).lost == {1}
     assert not is_there(store, 1) and is_there(store, 2)
-    assert (rows.take_refused(), rows.take_refused()) == (1, 0)
+    assert (reported(rows).refused, reported(rows).refused) == (1, 0)
 
 
 def test_files_refused_at_the_start_are_counted(rows, tmp_path):
     next(tmp_path.glob("*1.0.safetensors")).write_bytes(b"damaged")
     assert sorted(file.name for file, _ in rows.restore()) == [2, 3]
-    assert (rows.take_refused(), rows.unused_bytes) == (1, len(b"damaged"))
+    assert (reported(rows).refused, rows.unused_bytes) == (1, len(b"damaged"))
 
 
 def test_rows_that_do_not_fit_are_fetched_and_lost(rows, store, monkeypatch, caplog):

@@ -91,4 +91,3 @@ def test_the_self_test_finds_what_is_wrong_and_no_answer_is_touched(engine, monk
     answers = engine.ask(PROMPTS, 0.25)
     assert [said(one) for one in answers] == engine.stock
     assert engine.selection.refusal == "self_test" and engine.counts()["pages_refused", "self_test"] == 1
-

@@ -1,6 +1,5 @@
 """Moves rows between a worker's host memory and disk."""
 
-from collections import Counter
 from logging import Logger
 
 import numpy as np
@@ -56,28 +55,16 @@ class DiskRows:
         if not self._is_given_up and self._store.belong_to(slots, file.owner):
             self._tier.write(file, self._store.state(slots))
 
-    def tell(self, report: WorkerReport) -> None:
-        """Adds to a report what was written and what was not since the last one."""
-        report.written.update(self.take_written())
-        report.refused += self.take_refused()
-        report.unwritten += self.take_unwritten()
-
-    def take_written(self) -> Counter[int]:
-        """Returns the names of the segments written since the last call."""
-        return self._tier.take_written()
-
-    def take_unwritten(self) -> int:
-        """Returns how many segments were not written since the last call, because the disk did not keep up."""
-        return self._tier.take_unwritten()
+    def report(self, report: WorkerReport) -> None:
+        """Adds what was written, refused and not written since the last call."""
+        report.written.update(self._tier.take_written())
+        report.refused += self._tier.take_refused()
+        report.unwritten += self._tier.take_unwritten()
 
     @property
     def unused_bytes(self) -> int:
         """The size of the files that `restore` left alone."""
         return self._tier.unused_bytes
-
-    def take_refused(self) -> int:
-        """Returns how many files were refused since the last call."""
-        return self._tier.take_refused()
 
     def close(self) -> None:
         """Finishes queued writes."""

@@ -24,6 +24,8 @@ class Limits(NamedTuple):
     host_tokens: int
     disk_tokens: int
     rows_per_step: int
+    most_checked: int
+    """tokens of the longest prompt that is checked"""
     block_size: int
     ranks: int
     device_blocks: int
@@ -42,11 +44,15 @@ class Asked:
     """which segments it may reuse: a value of the setting `store`"""
     stock_because: str | None
     """why nothing is reused for it; None: it may reuse"""
+    unclaimed_because: str | None = None
+    """why nothing of what was found is reused, as of the last lookup: `few_tokens` or `slower`"""
     claim: Claim | None = None
     pieces: list[Piece] = field(default_factory=list)
     """where the claim's rows are stored"""
     is_late: bool = False
     """its load takes more than one step"""
+    is_loading: bool = False
+    """it has blocks for such a load"""
     fetching: list[Segment] = field(default_factory=list)
     found: tuple[tuple[int, int], list[Found]] | None = None
     """((catalogue version, cached tokens) of the lookup, its result)"""
@@ -70,6 +76,13 @@ class Asked:
     recomputed: int = 0
     is_counted: bool = False
     is_stored: bool = False
+
+    @property
+    def kind(self) -> str:
+        """What became of it: `stock`, `cold` where nothing was found, `reused`, or `late` over several steps."""
+        if self.is_counted:
+            return "late" if self.is_late else "reused"
+        return "cold" if self.stock_because is None and self.unclaimed_because is None else "stock"
 
     @property
     def shared_with(self) -> bytes:

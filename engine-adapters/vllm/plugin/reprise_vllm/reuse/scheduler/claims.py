@@ -5,8 +5,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from reprise_reuse.costs import Costs, pairs_of
 from reprise_reuse.methods import METHODS, WITHOUT_QUESTION
 from reprise_reuse.segments import Found
+from reprise_reuse.segments.segment import gaps
 from reprise_reuse.work import RowWork
 from reprise_vllm.reuse.messages import Piece
 
@@ -16,9 +18,36 @@ LAST_TOKENS = 32
 """this many tokens at a prompt's end are always computed: the answer depends most on them and on what they ask"""
 _SHORT_TAIL = 16
 """a shorter tail that no segment holds belongs to the chat template, and the question is elsewhere"""
+_RUN = 2
+"""chosen rows that are neighbours: 300 rows were in 127 runs, 600 in 145 (prompts of 2,000 tokens)"""
 
-_READ_AT_THE_COST_OF_ONE = 32
-"""rows of context that the question's attention reads in the time it takes to compute one row (4,000 tokens, CPU)"""
+
+@dataclass(frozen=True, slots=True)
+class Seconds:
+    """How long the parts of a request take, as predicted."""
+
+    filling: float
+    question: float
+    rows: float
+    rest: float
+    """what vLLM computes of the prompt after the load"""
+    cold: float
+    """everything that vLLM would compute without reuse"""
+
+    @property
+    def load(self) -> float:
+        """What is computed beside the engine's own steps."""
+        return self.question + self.rows
+
+    @property
+    def saved(self) -> float:
+        """What vLLM need not compute because of the load."""
+        return self.cold - self.rest
+
+    @property
+    def is_faster(self) -> bool:
+        """Whether reuse is faster than no reuse."""
+        return self.filling + self.load < self.saved
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +65,7 @@ class Claim:
     question: Sequence[int]
     method: str
     """how they are chosen: a name in `reprise_reuse.methods.METHODS`"""
+    seconds: Seconds | None = None
     is_lossless: bool = True
     """whether rows come back from host memory bit for bit"""
 
@@ -60,16 +90,9 @@ class Claim:
         return self.approximate - self.budget + self._after_the_same - self.exact
 
     @property
-    def computed(self) -> int:
-        """Rows that are computed, plus the cost of choosing some of them."""
-        return self.gaps + self.budget + self.asking
-
-    @property
-    def asking(self) -> int:
-        """The cost of choosing, in computed rows: the question's own rows, and reading the context."""
-        if not METHODS[self.method].reads_question or not 0 < self.budget < self.approximate:
-            return 0
-        return len(self.question) + self.end // _READ_AT_THE_COST_OF_ONE
+    def asks(self) -> bool:
+        """Whether a pass of the question decides which rows are recomputed."""
+        return METHODS[self.method].reads_question and 0 < self.budget < self.approximate
 
     @property
     def _after_the_same(self) -> int:
@@ -77,17 +100,18 @@ class Claim:
 
 
 def make_claim(
-    found: Sequence[Found], begin: int, length: int, ratio: float, least: int, work: RowWork, method: str, *,
-    is_lossless: bool = True,
+    found: Sequence[Found], begin: int, length: int, ratio: float, least: int, work: RowWork, method: str,
+    costs: Costs, *, is_lossless: bool = True,
 ) -> Claim | None:  # fmt: skip
-    """Returns what to claim of a prompt of `length` tokens whose first `begin` are cached; None if not worth it.
+    """Returns what to claim of a prompt of `length` tokens whose first `begin` are cached; None if hardly any is found.
 
-    If asking the question which rows to recompute costs more than reuse saves, they are chosen without it.
+    If only asking the question which rows to recompute makes it slower than no reuse, they are chosen without it.
 
     found  what segments hold of [begin, length), ascending and disjoint
     ratio  share of the cost of computing the approximate rows that may be spent on recomputing some of them
     least  the fewest reused rows worth a claim
     method  how recomputed rows are chosen: a name in `reprise_reuse.methods.METHODS`
+    costs  what the parts take on the workers' device
     is_lossless  whether rows come back from host memory bit for bit; if not, none of them is exact
     """
     if not is_lossless and ratio >= 1:
@@ -101,11 +125,46 @@ def make_claim(
     # rows computed after exact ones are exact too
     inexact = (one.match.start for one in found if not (is_lossless and one.is_exact))
     exact_end = next(inexact, end)
-    approximate = [np.arange(one.match.start, one.match.end) for one in found if not one.is_exact]
-    budget = work.affordable(np.concatenate(approximate), ratio) if approximate else 0
+    budget = work.affordable(_approximate(found), ratio)
     question = _question(found, begin, length, new_tail)
-    claim = Claim(begin, end, found, exact_end, budget, question, method, is_lossless)
-    return claim if claim.reused + claim.exact >= claim.asking else replace(claim, method=WITHOUT_QUESTION)
+    claim = Claim(begin, end, found, exact_end, budget, question, method, is_lossless=is_lossless)
+    claim = replace(claim, seconds=predict(claim, length, costs))
+    without = replace(claim, method=WITHOUT_QUESTION, seconds=replace(claim.seconds, question=0.0))
+    return without if claim.asks and not claim.seconds.is_faster and without.seconds.is_faster else claim
+
+
+def why_unclaimed(found: Sequence[Found], claim: Claim | None, when: str) -> str | None:
+    """Returns why nothing of what was found is claimed; None: it is, or nothing was found.
+
+    when  a value of the setting `when`
+    """
+    if claim is None:
+        return "few_tokens" if found else None
+    return "slower" if when == "faster" and not claim.seconds.is_faster else None
+
+
+def predict(claim: Claim, length: int, costs: Costs) -> Seconds:
+    """Returns how long a prompt of `length` tokens takes with a claim, and without.
+
+    Which rows are chosen is not known yet: as in the budget, they are taken to be the last, the most expensive ones.
+    """
+    in_pages = sum(one.match.length for one in claim.found if one.segment.pages is not None)
+    on_host = sum(one.match.length for one in claim.found) - in_pages
+    computed = list(gaps(claim.found, claim.begin, claim.end))
+    chosen = _approximate(claim.found)
+    chosen = chosen[len(chosen) - claim.budget :]
+    of_chosen = int(chosen.sum())
+    return Seconds(
+        filling=costs.filling + costs.filled_row * in_pages + costs.host_row * on_host,
+        question=costs.question + costs.question_key * claim.end if claim.asks else 0.0,
+        rows=costs.forward(
+            claim.gaps + claim.budget,
+            sum(pairs_of(*gap) for gap in computed) + of_chosen + claim.budget,
+            sum(start for start, _ in computed) + of_chosen / _RUN,
+        ),
+        rest=costs.prefill(claim.end, length),
+        cold=costs.prefill(claim.begin, length),
+    )
 
 
 def piece_of(found: Found) -> Piece:
@@ -129,6 +188,12 @@ def _trim(found: Sequence[Found], limit: int) -> list[Found]:
     return kept
 
 
+def _approximate(found: Sequence[Found]) -> np.ndarray:
+    """Returns the positions of rows that may be recomputed, ascending; int64 [n]."""
+    runs = [np.arange(one.match.start, one.match.end) for one in found if not one.is_exact]
+    return np.concatenate(runs) if runs else np.empty(0, np.int64)
+
+
 def _question(found: Sequence[Found], begin: int, length: int, new_tail: int) -> list[int]:
     """Returns the positions of the question's tokens: those after the last segment. If few are new, adds earlier ones.
 
@@ -138,10 +203,6 @@ def _question(found: Sequence[Found], begin: int, length: int, new_tail: int) ->
     tail = list(range(max(end, length - QUESTION_TOKENS), length))
     if new_tail >= _SHORT_TAIL:
         return tail
-    new = []
-    at = begin
-    for one in found:
-        new.extend(range(at, one.match.start))
-        at = one.match.end
+    new = [position for gap in gaps(found, begin, end) for position in range(*gap)]
     room = QUESTION_TOKENS - len(tail)
     return [*(new[-room:] if room else ()), *tail]

@@ -1,22 +1,25 @@
 """The scheduler's side of reuse: claims rows that segments hold, and tells workers what to load and store."""
 
+import random
 import time
-from collections import Counter
 from collections.abc import Collection, Sequence
 from logging import Logger
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reprise_reuse.costs import EVEN
 from reprise_reuse.segments import Catalogue, Found
 from reprise_vllm.engine.private_hashes import go_on_from, is_cached, make_private, public_hashes
 from reprise_vllm.reporting.cache_watcher import Reuse
-from reprise_vllm.reuse.messages import Load, ReuseStep, WorkerReport
+from reprise_vllm.reuse.messages import Check, Load, ReuseStep, WorkerReport
 from reprise_vllm.reuse.scheduler.asked import Asked, Limits, prompt_of
-from reprise_vllm.reuse.scheduler.claims import Claim, make_claim, piece_of
+from reprise_vllm.reuse.scheduler.claims import Claim, make_claim, piece_of, why_unclaimed
 from reprise_vllm.reuse.scheduler.continuations import Continuations
-from reprise_vllm.reuse.scheduler.count_tokens import Counts, count_stock_tokens, count_tokens, lose_tokens, note_tokens
+from reprise_vllm.reuse.scheduler.count_tokens import count_tokens, lose_tokens, note_tokens
 from reprise_vllm.reuse.scheduler.disk_segments import DiskSegments, file_of
+from reprise_vllm.reuse.scheduler.give_up_loads import give_up_loads
+from reprise_vllm.reuse.scheduler.observations import Observations
 from reprise_vllm.reuse.scheduler.page_tier import PageTier
 from reprise_vllm.reuse.scheduler.storing import Computed, Storing
 from reprise_vllm.reuse.scheduler.users import may_reuse, store_of
@@ -25,6 +28,7 @@ from reprise_vllm.reuse.settings import ReuseSettings
 
 if TYPE_CHECKING:
     from vllm.v1.core.block_pool import BlockPool
+    from vllm.v1.core.kv_cache_manager import KVCacheManager
     from vllm.v1.core.sched.output import SchedulerOutput
     from vllm.v1.request import Request
 
@@ -39,6 +43,7 @@ class ReuseScheduler:
 
     def __init__(self, settings: ReuseSettings, limits: Limits, line_ends: Collection[int], logger: Logger) -> None:
         self._settings = settings
+        self.offer = settings.offer
         self._limits = limits
         # files of earlier runs may exist, so names start at the current time
         self._catalogue = Catalogue(
@@ -51,14 +56,14 @@ class ReuseScheduler:
         self._logger = logger
         self._asked: dict[str, Asked] = {}
         self._step = ReuseStep()
-        self._rows_claimed = 0
+        self._seconds_claimed = 0.0
+        self.costs = EVEN
         self._ready_ranks = 0
         self._disk = DiskSegments(self._catalogue, limits.ranks, limits.row_bytes)
         self.refusal: str | None = None
         """why nothing is reused, or no longer"""
-        self.counts: Counts = Counter()
-        """by (what, kind): tokens, requests and segments since the start"""
-        self._counts_taken: Counts = Counter()
+        self.observations = Observations()
+        self.counts = self.observations.counts
 
     @property
     def is_ready(self) -> bool:
@@ -108,9 +113,10 @@ class ReuseScheduler:
         found = [one for one in found if one.segment.is_at_hand]
         claim = make_claim(
             found, cached, len(prompt), asked.wish.ratio, self._settings.least_tokens, self._limits.work,
-            self._settings.method, is_lossless=not self._settings.is_lossy,
+            self._settings.method, self.costs, is_lossless=not self._settings.is_lossy,
         )  # fmt: skip
-        if claim is None:
+        asked.unclaimed_because = why_unclaimed(found, claim, self._settings.when)
+        if asked.unclaimed_because is not None or claim is None:
             return 0, False
         if claim.exact_end < claim.end and (asked.private_from is None or claim.exact_end < asked.private_from):
             # private blocks stay private, also through preemptions, after which the exact part may be shorter
@@ -118,8 +124,8 @@ class ReuseScheduler:
             asked.private_from = claim.exact_end
         asked.claim, asked.pieces = claim, [piece_of(one) for one in claim.found]
         # vLLM computes the rest of the prompt in the same step
-        rows = self._rows_claimed + claim.computed + len(prompt) - claim.end
-        asked.is_late = claim.computed > 0 and rows > self._limits.rows_per_step
+        taken = self._seconds_claimed + claim.seconds.load + claim.seconds.rest
+        asked.is_late = claim.gaps + claim.budget > 0 and taken > self.costs.prefill(0, self._limits.rows_per_step)
         return claim.end - cached, asked.is_late
 
     def allocated(self, request: "Request", blocks: Sequence[int], external: int) -> None:
@@ -148,14 +154,12 @@ class ReuseScheduler:
             request = asked.request
             if request.num_computed_tokens + count >= request.num_prompt_tokens:
                 asked.is_stored = True
-                if not asked.is_counted:
-                    count_stock_tokens(self.counts, asked)
-                if asked.stock_because in (None, "off"):
-                    self._store(asked, blocks.get_block_ids(request_id)[0])
+                self.observations.prompt_computed(asked)
+                self._store(asked, blocks.get_block_ids(request_id)[0])
         self._end_storing()
         self.counts["segments", "evicted"] = self._catalogue.evicted
         self._step.dropped_files += self._catalogue.take_dropped_files()
-        self._rows_claimed = 0
+        self._seconds_claimed = 0.0
         step, self._step = self._step, ReuseStep()
         return None if step.is_empty else step
 
@@ -172,6 +176,7 @@ class ReuseScheduler:
         asked = self._asked.pop(request.request_id, None)
         if asked is None:
             return 0
+        self.observations.finished(asked)
         if asked.is_counted:
             count_tokens(self.counts, asked)
         if asked.is_late:
@@ -184,12 +189,12 @@ class ReuseScheduler:
     def heard(self, report: WorkerReport) -> None:
         """Processes a report from the workers."""
         self._ready_ranks += report.ready
+        self.costs = report.costs or self.costs
         if report.refusals and self.refusal is None:
             self.refusal = report.refusals[0]
             self._logger.error("reprise: nothing is reused: %s", self.refusal)
         self._disk.heard(report, self._step)
-        self.counts.update({("segments", "refused"): report.refused, ("segments", "unwritten"): report.unwritten})
-        self.counts.update({("faults", what): count for what, count in report.faults.items()})
+        self.observations.heard(report)
         for request_id, rows in report.missed.items():
             if request_id in self._asked:
                 lose_tokens(self._asked[request_id], rows)
@@ -206,18 +211,13 @@ class ReuseScheduler:
             return None
         return Reuse(asked.exact_tokens, asked.reused, asked.recomputed)
 
-    @property
-    def offer(self) -> dict[str, float]:
-        """The share of the reused rows' compute cost that is spent on recomputing: default, minimum and maximum."""
-        settings = self._settings
-        return {"ratio": settings.ratio, "min_ratio": settings.min_ratio, "max_ratio": settings.max_ratio}
+    def give_loads_back(self, manager: "KVCacheManager") -> None:
+        """Gives up the loads that are open, if nothing else holds blocks, so that vLLM can reset its prefix cache.
 
-    def take_counts(self) -> Counts:
-        """Returns what was counted since the last call."""
-        fresh = self.counts - self._counts_taken
-        if fresh:
-            self._counts_taken = self.counts.copy()
-        return fresh
+        Their requests are scheduled anew.
+        """
+        given_up = give_up_loads(manager, self._asked.values())
+        self._step.aborted += [asked.request.request_id for asked in given_up]
 
     def reset(self) -> None:
         """Forgets everything stored, as `/reset_prefix_cache` requests."""
@@ -256,11 +256,14 @@ class ReuseScheduler:
         self._step.loads.append(
             Load(
                 request.request_id, prompt_of(request), list(blocks), claim.begin, claim.end, asked.pieces,
-                claim.question, claim.budget, claim.method, asked.is_late, claim.asking,
+                claim.question, claim.budget, claim.method, asked.is_late, claim.seconds.question,
+                claim.seconds.load,
             )
         )  # fmt: skip
+        asked.is_loading = asked.is_late
         if not asked.is_late:
-            self._rows_claimed += claim.computed
+            self._seconds_claimed += claim.seconds.load
+        self.observations.predicted(claim.seconds)
         self._catalogue.use(one.segment for one in claim.found)
         asked.fetching.clear()
         if claim.exact_end < claim.end:
@@ -270,16 +273,18 @@ class ReuseScheduler:
     # ---- what is stored
 
     def _store(self, asked: Asked, blocks: Sequence[int]) -> None:
+        # a check takes as long as a prefill, so there is at most one in a step
+        is_short = asked.request.num_prompt_tokens <= self._limits.most_checked
+        if asked.reused and is_short and not self._step.checks and random.random() < self._settings.check:
+            self._step.checks.append(Check(prompt_of(asked.request), list(blocks)))
+        if asked.stock_because not in (None, "off"):
+            return
+        wish = asked.wish
+        # with ratio 1, everything that is not exact was computed again
+        exact = None if wish.ratio == 1 and asked.earlier is None else asked.exact_tokens
+        prompt = prompt_of(asked.request)
         save = self._storing.store(
-            Computed(
-                asked.namespace,
-                prompt_of(asked.request),
-                blocks,
-                asked.exact_tokens,
-                asked.wish.borders,
-                asked.wish.user,
-                asked.store,
-            )
+            Computed(asked.namespace, prompt, blocks, exact, wish.borders, wish.user, asked.store)
         )
         if save is not None:
             self._step.saves.append(save)

@@ -5,13 +5,14 @@ from contextlib import contextmanager
 from logging import Logger
 from typing import TYPE_CHECKING, Any
 
+from reprise_vllm.engine.cache_resets import before_resets
 from reprise_vllm.reporting.cache_watcher import Reuse
 from reprise_vllm.reuse.messages import ReuseStep, WorkerReport
 from reprise_vllm.usage.engine_metrics import ReuseStats
 
 if TYPE_CHECKING:
     from vllm.v1.core.block_pool import BlockPool
-    from vllm.v1.core.kv_cache_manager import KVCacheBlocks
+    from vllm.v1.core.kv_cache_manager import KVCacheBlocks, KVCacheManager
     from vllm.v1.core.sched.output import SchedulerOutput
     from vllm.v1.request import Request
 
@@ -38,6 +39,15 @@ class SchedulerSide:
         with self._or_give_up("watching the block pool"):
             if self._reuse is not None:
                 self._reuse.watch(pool)
+
+    def watch_resets(self, manager: "KVCacheManager") -> None:
+        """Implements `bind_kv_cache_manager`."""
+        if self._reuse is not None and manager is not None:
+            before_resets(manager, lambda: self._give_loads_back(manager))
+
+    def _give_loads_back(self, manager: "KVCacheManager") -> None:
+        with self._or_give_up("giving loads back"):
+            self._reuse.give_loads_back(manager)
 
     def begin(self, request: "Request") -> None:
         """Implements `on_new_request`."""
@@ -66,6 +76,12 @@ class SchedulerSide:
             return self._reuse.end_step(output)
         return self._reuse.abandon_step()
 
+    def answered(self) -> None:
+        """Implements `take_events`: a step's output has been processed."""
+        with self._or_give_up("noting answers"):
+            if self._reuse is not None:
+                self._reuse.observations.step_processed()
+
     def finished(self, request: "Request") -> int:
         """Implements `request_finished`. Returns how many tokens found at another position were computed again."""
         with self._or_give_up("ending a request"):
@@ -83,7 +99,7 @@ class SchedulerSide:
         return self.offer != before
 
     @property
-    def offer(self) -> dict[str, float] | None:
+    def offer(self) -> dict[str, float | bool] | None:
         """What is reported to the proxy: how much of what is reused is recomputed; None if nothing is reused."""
         return self._reuse.offer if self._reuse is not None and self._reuse.is_ready else None
 
@@ -98,10 +114,10 @@ class SchedulerSide:
 
     def take_stats(self) -> ReuseStats | None:
         """Returns what was counted since the last call, or None if nothing was."""
-        counts = {} if self._reuse is None else self._reuse.take_counts()
+        fresh = {} if self._reuse is None else self._reuse.observations.take()
         if self._missed:
-            counts, self._missed = {("stock", "unsupported"): self._missed}, 0
-        return ReuseStats({"/".join(name): count for name, count in counts.items()}) if counts else None
+            fresh, self._missed = {("stock", "unsupported"): self._missed}, 0
+        return ReuseStats({"/".join(name): one for name, one in fresh.items()}) if fresh else None
 
     @contextmanager
     def _or_give_up(self, doing: str) -> Iterator[None]:

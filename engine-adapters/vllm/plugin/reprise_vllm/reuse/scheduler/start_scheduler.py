@@ -44,6 +44,7 @@ def start_scheduler(
         host_tokens=tokens_in("host_bytes", settings.host_bytes, row),
         disk_tokens=tokens_in("disk_bytes", settings.disk_bytes, row) if settings.disk else 0,
         rows_per_step=settings.rows_beside(config.scheduler_config.max_num_batched_tokens),
+        most_checked=config.scheduler_config.max_num_batched_tokens,
         block_size=spec.block_size,
         ranks=config.parallel_config.tensor_parallel_size,
         device_blocks=cache_config.num_blocks,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reprise_reuse.segments import MIN_MATCH, MIN_STORED, Catalogue, Found, Grams, Segment, cut
-from reprise_reuse.segments.segment import prefix_digests
+from reprise_reuse.segments.segment import gaps, prefix_digests
 from reprise_vllm.reuse.messages import Piece, Save
 from reprise_vllm.reuse.scheduler.page_tier import PageTier
 from reprise_vllm.reuse.scheduler.users import PREPROCESSED, may_use
@@ -59,7 +59,7 @@ class Storing:
         """segments stored and averaged since the start"""
 
     def store(self, prompt: Computed) -> Save | None:
-        """Returns what to save: rows that no segment holds, and, if the prompt is exact, rows to average in.
+        """Returns what to save: rows that no segment holds, and, where the prompt is exact, rows to average in.
 
         Returns None if there is nothing to save.
         """
@@ -82,7 +82,7 @@ class Storing:
         borders = sorted({*prompt.borders, len(pages)})
         cuts = [
             piece
-            for begin, end in _gaps(found, length)
+            for begin, end in gaps(found, 0, length)
             for piece in cut(begin, end, lines, borders)
             # behind the kept pages, what is never found alone is not worth a copy in every layer before the answer
             if piece[1] - piece[0] >= (MIN_MATCH if 0 < len(pages) <= piece[0] else MIN_STORED)
@@ -106,13 +106,12 @@ class Storing:
             yield Piece(start, end, segment.slots, segment.owner, pages=segment.pages)
 
     def _averages(self, prompt: Computed, found: Sequence[Found], pages: np.ndarray) -> Iterator[Piece]:
-        """Yields rows of segments that appear after a new prefix, if full attention computed the whole prompt."""
-        if prompt.exact_tokens is not None:
-            return
+        """Yields rows of segments that appear after a new prefix, where full attention computed the prompt."""
+        exact = len(prompt.tokens) if prompt.exact_tokens is None else prompt.exact_tokens
         digests = prefix_digests(prompt.tokens, (one.match.start for one in found))
         for match, segment, is_exact in found:
             prefix = digests[match.start]
-            if match.start < LEAST_CONTEXT or is_exact or not self._is_there(segment):
+            if match.end > exact or match.start < LEAST_CONTEXT or is_exact or not self._is_there(segment):
                 continue
             if match.length < len(segment):
                 segment = self._catalogue.cut_out(segment, match.offset, match.offset + match.length)
@@ -154,13 +153,3 @@ class Storing:
         """
         is_held = self._catalogue.get(segment.name) is segment
         return is_held and segment.is_at_hand and segment.owner not in self._under_way
-
-
-def _gaps(found: Sequence[Found], length: int) -> Iterator[tuple[int, int]]:
-    at = 0
-    for one in found:
-        if one.match.start > at:
-            yield at, one.match.start
-        at = one.match.end
-    if at < length:
-        yield at, length

@@ -1,5 +1,6 @@
 """The self-test that must pass before anything is reused. It runs at startup, on the real model and pages."""
 
+from logging import Logger
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -99,6 +100,15 @@ def _alone(worker: "ReuseWorker", tokens: torch.Tensor, positions: torch.Tensor)
 
     worker.forward.ask(tokens, positions, attend)
     return rows
+
+
+def refuse_unless_like_engine(worker: "ReuseWorker", save: Save, logger: Logger) -> None:
+    """Ends reuse by a refusal in the worker's report if `compare_with_engine` fails."""
+    try:
+        compare_with_engine(worker, save)
+    except Exception as error:
+        logger.exception("reprise: what is computed for reuse is not what vLLM computes")
+        worker.report.refusals.append(str(error))
 
 
 def compare_with_engine(worker: "ReuseWorker", save: Save) -> None:

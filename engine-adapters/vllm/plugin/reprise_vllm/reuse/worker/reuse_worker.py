@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
+from reprise_reuse.costs import EVEN
 from reprise_reuse.host_store import HostStore, RowShape
 from reprise_reuse.rotation import KeyRotation
 from reprise_vllm.engine.engine_rotation import EngineRotation
@@ -18,13 +19,15 @@ from reprise_vllm.engine.nested_forward import NestedForward
 from reprise_vllm.engine.page_layout import PageLayout
 from reprise_vllm.reuse.disk.disk_rows import DiskRows
 from reprise_vllm.reuse.disk.disk_tier import DiskTier
-from reprise_vllm.reuse.messages import Load, Move, ReuseStep, Save, WorkerReport
+from reprise_vllm.reuse.messages import Load, Move, ReuseStep, WorkerReport
 from reprise_vllm.reuse.settings import ReuseSettings
+from reprise_vllm.reuse.worker.clock import Clock
+from reprise_vllm.reuse.worker.compare_answers import report_check
 from reprise_vllm.reuse.worker.evidence import PromptPages
 from reprise_vllm.reuse.worker.faults import Faults
 from reprise_vllm.reuse.worker.fill_kernel import FillKernel
 from reprise_vllm.reuse.worker.moving_rows import MovingRows
-from reprise_vllm.reuse.worker.prove_reuse import compare_with_engine
+from reprise_vllm.reuse.worker.prove_reuse import refuse_unless_like_engine
 from reprise_vllm.reuse.worker.row_choice import OpenLoad, choose_rows
 from reprise_vllm.reuse.worker.row_pass import Part, affordable_rows, compute_rows
 from reprise_vllm.reuse.worker.stored_rows import StoredRows
@@ -78,6 +81,8 @@ class ReuseWorker:
         self._moving = MovingRows(self.stored)
         self._disk = None if disk is None else DiskRows(disk, self.store, logger)
         self._rows_per_step = settings.rows_beside(config.scheduler_config.max_num_batched_tokens)
+        self.costs = EVEN
+        self.clock = Clock(self.device)
         self._open: deque[OpenLoad] = deque()
         self._loaded: set[str] = set()
         # the device has yet to say whether their rows were what was stored
@@ -113,9 +118,9 @@ class ReuseWorker:
         with self._or_lose(self._moving.left):
             self._moving.finish()
         self._choose(now)
-        budget = self._rows_per_step - sum(one.load.asking + len(one.rows) for one in now)
         self._compute([(one, one.rows) for one in now])
-        self.go_on(max(budget, 1))
+        seconds = self.costs.prefill(0, self._rows_per_step) - sum(one.load.seconds for one in now)
+        self.go_on(max(seconds, self.costs.row))
 
     @torch.inference_mode()
     def load_now(self, load: Load) -> None:
@@ -126,19 +131,19 @@ class ReuseWorker:
         self._settle()
 
     @torch.inference_mode()
-    def go_on(self, budget: int) -> None:
-        """Computes up to `budget` rows of the open loads, oldest first."""
-        while self._open and budget > 0:
+    def go_on(self, seconds: float) -> None:
+        """Computes rows of the open loads, oldest first, for about so many seconds, as predicted."""
+        while self._open and seconds > 0:
             opened = self._open[0]
             if opened.rows is None:
                 self._choose([opened])
-                budget -= opened.load.asking
+                seconds -= opened.load.asking
             self._goes_on(opened)
-            # at least one row, even if choosing used up the budget, so that every step makes progress
-            count = affordable_rows(self.pages, opened.rows, budget)
+            # at least one row, even if choosing used up the time, so that every step makes progress
+            count, taken = affordable_rows(self.pages, self.costs, opened, seconds)
             rows, opened.rows = opened.rows[:count], opened.rows[count:]
             self._compute([(opened, rows)])
-            budget = 0 if len(opened.rows) else budget - count
+            seconds = 0 if len(opened.rows) else seconds - taken
             if not len(opened.rows):
                 self._open.popleft()
                 self._loaded.add(opened.load.request_id)
@@ -148,7 +153,8 @@ class ReuseWorker:
         """Stores rows that this step has completed, then queues writes to disk."""
         self._settle()
         if step.saves and not self._is_compared:
-            self._compare_with_engine(step.saves[0])
+            self._is_compared = True
+            refuse_unless_like_engine(self, step.saves[0], self._logger)
         for save in step.saves:
             # vLLM computes again what a load of this step could not fill
             is_there = self._failed_blocks.isdisjoint(save.blocks)
@@ -161,6 +167,8 @@ class ReuseWorker:
             if not is_there:
                 for piece in save.pieces:
                     self._lose(piece.slots, piece.owner)
+        for check in step.checks:
+            report_check(self, check, self._faults)
         if self._disk is not None:
             for file in step.writes:
                 self._disk.write(file)
@@ -188,19 +196,12 @@ class ReuseWorker:
     def take_report(self) -> WorkerReport | None:
         """Returns the report since the last call, or None if there is nothing to report."""
         if self._disk is not None:
-            self._disk.tell(self.report)
+            self._disk.report(self.report)
+        self.report.figures.update({("seconds", phase): taken for phase, taken in self.clock.take().items()})
         if self.report.is_empty:
             return None
         report, self.report = self.report, WorkerReport()
         return report
-
-    def _compare_with_engine(self, save: Save) -> None:
-        self._is_compared = True
-        try:
-            compare_with_engine(self, save)
-        except Exception as error:
-            self._logger.exception("reprise: what is computed for reuse is not what vLLM computes")
-            self.report.refusals.append(str(error))
 
     def _fill(self, loads: Sequence[Load]) -> list[OpenLoad]:
         """Writes stored rows to the pages immediately: in the next step their slots may belong to another segment.
@@ -214,8 +215,10 @@ class ReuseWorker:
     def _open_load(self, load: Load) -> OpenLoad:
         opened = OpenLoad.of(load, self._block_size, self.device)
         self._unread.append(opened)
+        self.report.figures["loads", load.kind] += 1
         try:
-            self._do_without(opened, opened.fill(self.stored))
+            with self.clock.phase("filling"):
+                self._do_without(opened, opened.fill(self.stored))
         except Exception:
             self._faults.happened("filling", "a request's rows could not be reused, vLLM computes them", self.report)
             self._leave_to_engine(opened)
@@ -256,8 +259,11 @@ class ReuseWorker:
     def _choose(self, opened: Sequence[OpenLoad]) -> None:
         """Chooses the rows to compute, of all loads in one pass."""
         opened = [one for one in opened if self._goes_on(one)]
+        if not opened:
+            return
         try:
-            choose_rows(self.pages, opened)
+            with self.clock.phase("question"):
+                choose_rows(self.pages, opened)
         except Exception:
             self._faults.happened("choosing", "rows could not be chosen, vLLM computes them", self.report)
             for one in opened:
@@ -266,16 +272,21 @@ class ReuseWorker:
 
     def _compute(self, parts: Sequence[Part]) -> None:
         """Computes rows of loads, all in one pass."""
+        for one, _ in parts:
+            self.report.figures["load_steps", one.load.kind] += 1
         parts = [(one, rows) for one, rows in parts if self._goes_on(one) and len(rows)]
         if not parts:
             return
         try:
-            compute_rows(self.pages, parts)
+            with self.clock.phase("rows"):
+                compute_rows(self.pages, parts)
         except Exception:
             self._faults.happened("computing", "requests' rows could not be computed, vLLM computes them", self.report)
             for one, _ in parts:
                 self._leave_to_engine(one)
         else:
+            for one, rows in parts:
+                self.report.figures["load_rows", one.load.kind] += len(rows)
             self._faults.none_happened()
 
     def _goes_on(self, opened: OpenLoad) -> bool:
@@ -289,6 +300,8 @@ class ReuseWorker:
     def _leave_to_engine(self, opened: OpenLoad) -> None:
         """Has vLLM compute the load's rows: they are no more than it would have computed without reuse."""
         load, size = opened.load, self._block_size
+        if not opened.has_failed:
+            self.report.figures["loads", "failed"] += 1
         opened.has_failed = True
         self.report.missed[load.request_id] = load.end - load.begin
         self._failed_blocks.update(load.blocks[load.begin // size : -(-load.end // size)])

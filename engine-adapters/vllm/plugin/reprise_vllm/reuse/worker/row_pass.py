@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import torch
 
+from reprise_reuse.costs import Costs
 from reprise_reuse.question_attention import padded
-from reprise_reuse.runs import affordable
 from reprise_reuse.to_device import to_device
 from reprise_vllm.engine.nested_forward import Attend, Requests
 from reprise_vllm.reuse.worker.evidence import PromptPages
@@ -33,12 +33,12 @@ def compute_rows(prompt: PromptPages, parts: Sequence[Part]) -> None:
         prompt.forward.compute(tokens, positions, slots, requests)
 
 
-def affordable_rows(prompt: PromptPages, rows: torch.Tensor, budget: int) -> int:
-    """Returns how many of a load's first rows cost at most `budget` rows; at least 1, if there are any."""
+def affordable_rows(prompt: PromptPages, costs: Costs, opened: OpenLoad, seconds: float) -> tuple[int, float]:
+    """Returns how many of a load's first rows take at most so long, and their time; at least 1, if there are any."""
     # where a kernel attends, a row costs the same wherever its neighbours are, and nobody looks at the device
     if prompt.reads_in_place or prompt.ranks > 1:
-        return min(len(rows), max(1, budget))
-    return affordable(rows, budget)
+        return costs.affordable_before(opened.load.end, len(opened.rows), seconds)
+    return costs.affordable(opened.rows, seconds)
 
 
 def _attend_in_place(prompt: PromptPages, part: Sequence[Part], positions: torch.Tensor) -> Attend:

@@ -38,6 +38,7 @@ class WorkerSide:
         """Starts to reuse if the self-test passes. Otherwise reports why, and the engine runs as without reuse."""
         from reprise_vllm.engine.supported import NotSupportedError, check_siblings
         from reprise_vllm.reuse.worker.choose_kernels import choose_kernels
+        from reprise_vllm.reuse.worker.measure_costs import measure_costs
         from reprise_vllm.reuse.worker.prove_reuse import prove_reuse
         from reprise_vllm.reuse.worker.start_worker import start_worker
 
@@ -49,14 +50,17 @@ class WorkerSide:
             worker = start_worker(config, cache_config, self._caches, self._settings, self._logger)
             spec, blocks = cache_config.kv_cache_groups[0].kv_cache_spec, cache_config.num_blocks
             choose_kernels(worker, blocks, spec.block_size, self._logger)
-            prove_reuse(worker, config.model_config.get_vocab_size(), spec.block_size, blocks)
+            vocabulary = config.model_config.get_vocab_size()
+            prove_reuse(worker, vocabulary, spec.block_size, blocks)
+            worker.costs = measure_costs(worker, vocabulary, spec.block_size, blocks, self._logger)
         except NotSupportedError as error:
             self._report.refusals.append(str(error))
         except Exception as error:
             self._logger.exception("reprise: the self-test of reuse failed")
             self._report.refusals.append(f"the self-test failed: {error}")
         else:
-            worker.report.ready = 1
+            # what the self-test counted is nobody's load
+            worker.report = WorkerReport(ready=1, costs=worker.costs)
             worker.restore()
             self._worker = worker
         self._caches = None

@@ -1,0 +1,186 @@
+"""Measures at the start what the parts of loads and of prefills take on this device."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from logging import Logger
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import numpy as np
+import torch
+
+from reprise_reuse.costs import Costs, fit
+from reprise_reuse.methods import METHODS
+from reprise_vllm.engine.cache_slots import cache_slots
+from reprise_vllm.engine.supported import NotSupportedError
+from reprise_vllm.reuse.messages import Load, Piece, Save
+from reprise_vllm.reuse.worker.clock import Clock
+from reprise_vllm.reuse.worker.row_choice import OpenLoad
+from reprise_vllm.reuse.worker.row_pass import compute_rows
+
+if TYPE_CHECKING:
+    from reprise_vllm.reuse.worker.reuse_worker import ReuseWorker
+
+Measured = TypeVar("Measured", bound=tuple)
+
+MOST_SECONDS = 2.0
+"""each kind of measurement goes on to a larger size only while it has taken less than a quarter of this"""
+_LEAST, _MOST = 64, 4096
+_QUESTION = 32
+_RUNS = 2
+_OWNER = -3
+
+
+class Loaded(NamedTuple):
+    """Seconds of loads of so many rows."""
+
+    rows: int
+    filling: float
+    """from pages"""
+    from_host: float
+    question: float
+
+
+def measure_costs(worker: "ReuseWorker", vocabulary: int, block_size: int, blocks: int, logger: Logger) -> Costs:
+    """Returns what was measured on random tokens; all ranks return the same. Overwrites the pages and host memory.
+
+    Must run before any request. Sizes grow until pages, host memory, the model's positions or the time end.
+    """
+    half = (blocks - 1) // 2
+    largest = min(half * block_size, worker.store.slots, worker.pages.positions - _QUESTION, _MOST)
+    tokens = np.random.default_rng(0).integers(0, vocabulary, largest).astype(np.int32)
+    # block 0 is vLLM's null block
+    here, there = list(range(1, half + 1)), list(range(half + 1, 2 * half + 1))
+
+    def forward(rows: np.ndarray) -> tuple[np.ndarray, float]:
+        return rows, _seconds(worker, lambda: _compute(worker, tokens, rows, here, block_size))
+
+    _, least = forward(np.arange(1))
+    # few rows anywhere show what keys and runs cost, in a fraction of a prefill's time
+    forwards = [forward(rows) for rows in _few_rows(largest)]
+    forwards += _while_time([_LEAST << n for n in range(16)], largest, lambda size: forward(np.arange(size)))
+    loads = _while_time(
+        [4 * _LEAST << 2 * n for n in range(8)], largest,
+        lambda size: _measure_load(worker, tokens[:size], here, there, block_size),
+    )  # fmt: skip
+    if worker.report.faults:
+        raise NotSupportedError("what the parts of loads take cannot be measured: a load failed")
+    costs = costs_of(forwards, least, loads)
+    logger.info(
+        "reprise: measured up to %d rows in a forward and %d in a load: a prefill of 1,000 tokens takes %.1f ms, the "
+        "question's pass over them %.1f ms, filling them %.1f ms; no forward takes less than %.1f ms",
+        len(forwards[-1][0]), loads[-1].rows, 1e3 * costs.prefill(0, 1000),
+        1e3 * (costs.question + 1000 * costs.question_key), 1e3 * (costs.filling + 1000 * costs.filled_row),
+        1e3 * costs.least,
+    )  # fmt: skip
+    return costs
+
+
+def costs_of(forwards: Sequence[tuple[np.ndarray, float]], least: float, loads: Sequence[Loaded]) -> Costs:
+    """Returns the costs that explain measurements best.
+
+    forwards  the rows of each forward, ascending, and its seconds
+    least     seconds of the smallest forward
+    """
+    sizes = [(len(rows), int((rows + 1).sum()), int(rows[_begin_runs(rows)].sum()), 1) for rows, _ in forwards]
+    row, pair, run, start = fit(sizes, [seconds for _, seconds in forwards])
+    of_loads = [(1, one.rows) for one in loads]
+    filling, filled_row = fit(of_loads, [one.filling for one in loads])
+    host_row = max(0.0, (loads[-1].from_host - filling) / loads[-1].rows)
+    question, question_key = fit(of_loads, [one.question for one in loads])
+    return Costs(row, pair, run, start, least, question, question_key, filling, filled_row, host_row)
+
+
+def _few_rows(largest: int) -> list[np.ndarray]:
+    """Returns 64 rows at the end of a context, and 64 in pairs all over it; both also for a quarter of the context."""
+    rows = []
+    for context in {max(min(_LEAST, largest), largest // 4), largest}:
+        pairs = np.linspace(0, context - 2, _LEAST // 2).astype(np.int64)
+        rows += [np.arange(max(0, context - _LEAST), context), np.unique(np.concatenate([pairs, pairs + 1]))]
+    return rows
+
+
+def _while_time(sizes: Sequence[int], largest: int, measure: Callable[[int], Measured]) -> list[Measured]:
+    """Returns measurements of ascending sizes up to the largest, at least one, while time is left."""
+    measured, spent = [], 0.0
+    for size in [one for one in sizes if one < largest] + [largest]:
+        measured.append(measure(size))
+        # as all ranks have measured it
+        spent += (_RUNS + 1) * sum(measured[-1][1:])
+        if spent > MOST_SECONDS / 4:
+            break
+    return measured
+
+
+def _measure_load(
+    worker: "ReuseWorker", tokens: np.ndarray, here: list[int], there: list[int], block_size: int
+) -> Loaded:
+    size = len(tokens)
+    slots = np.arange(size)
+    # two segments, like two documents
+    cuts = [(0, size // 2), (size // 2, size)]
+    pages = cache_slots(here, size, block_size)
+    in_pages = [Piece(*cut, None, _OWNER, pages=pages[slice(*cut)], position=cut[0] + 1) for cut in cuts]
+    on_host = [Piece(*cut, slots[slice(*cut)], _OWNER) for cut in cuts]
+    worker.stored.save(Save(tokens, here, [*in_pages, *on_host]))
+    try:
+        asked = max(0, size - _QUESTION)
+        of_pages = _phases(worker, lambda: worker.load_now(_load(tokens, there, in_pages, asked)))
+        of_host = _phases(worker, lambda: worker.load_now(_load(tokens, there, on_host, asked)))
+    finally:
+        worker.store.forget(torch.from_numpy(slots))
+    return Loaded(size, of_pages[0], of_host[0], min(of_pages[1], of_host[1]))
+
+
+def _load(tokens: np.ndarray, blocks: list[int], pieces: list[Piece], asked: int) -> Load:
+    method = next(name for name, one in METHODS.items() if one.reads_question)
+    question = list(range(asked, len(tokens)))
+    return Load("costs", tokens, blocks, 0, len(tokens), pieces, question, 1, method, is_asynchronous=False)
+
+
+def _begin_runs(rows: np.ndarray) -> np.ndarray:
+    """Returns which of these rows (int64 [n], ascending) begin a run of neighbours; bool [n]."""
+    return np.diff(rows, prepend=-2) != 1
+
+
+def _compute(worker: "ReuseWorker", tokens: np.ndarray, rows: np.ndarray, blocks: list[int], block_size: int) -> None:
+    opened = OpenLoad.of(_load(tokens, blocks, [], 0), block_size, worker.device)
+    compute_rows(worker.pages, [(opened, torch.from_numpy(rows).to(worker.device))])
+
+
+def _seconds(worker: "ReuseWorker", run: Callable[[], object]) -> float:
+    """Returns the shortest of a few times of a run, after one that compiles, averaged over ranks."""
+
+    def timed() -> Iterator[float]:
+        for _ in range(_RUNS + 1):
+            began = time.perf_counter()
+            run()
+            _end(worker)
+            yield time.perf_counter() - began
+
+    _, *taken = timed()
+    return _agreed(worker, [min(taken)])[0]
+
+
+def _phases(worker: "ReuseWorker", load: Callable[[], object]) -> list[float]:
+    """Returns the same for the filling and the question of a load."""
+    taken = []
+    for _ in range(_RUNS + 1):
+        worker.clock = Clock(worker.device)
+        load()
+        _end(worker)
+        phases = worker.clock.take()
+        taken.append((phases["filling"], phases["question"]))
+    worker.clock = Clock(worker.device)
+    return _agreed(worker, [min(times) for times in zip(*taken[1:], strict=True)])
+
+
+def _end(worker: "ReuseWorker") -> None:
+    if worker.device.type == "cuda":
+        torch.cuda.synchronize(worker.device)
+
+
+def _agreed(worker: "ReuseWorker", seconds: list[float]) -> list[float]:
+    """Returns the mean over tensor-parallel ranks: all must compute the same slices."""
+    own = torch.tensor(seconds, dtype=torch.float32, device=worker.device)
+    # a time of nothing would be no measurement
+    return (worker.pages.sum_over_ranks(own) / worker.pages.ranks).clamp(min=1e-9).tolist()
