@@ -218,7 +218,7 @@ describe('what is no request to go on as a WebSocket', () => {
       rawPost('/v1/chat/completions', prompt, h2c),
       rawPost('/v1/embeddings', prompt, asked),
       rawPost('/v1/embeddings', prompt, asked).replace('POST', 'GET'),
-      `GET /v1/models HTTP/1.0\r\n${asked.join('\r\n')}\r\n\r\n`,
+      `GET /v1/models HTTP/1.0\r\nuser-agent: test\r\n${asked.join('\r\n')}\r\n\r\n`,
     ]) {
       const client = await connectRaw(proxy.url)
       client.write(request)
@@ -236,7 +236,7 @@ describe('what is no request to go on as a WebSocket', () => {
       setTimeout(() => socket.write(own), 50)
     })
     const client = await connectRaw(proxy.url)
-    client.write(`GET /v1/models HTTP/1.1\r\nhost: x\r\n\r\n${askFor('/v1/realtime')}`)
+    client.write(`GET /v1/models HTTP/1.1\r\nhost: x\r\nuser-agent: test\r\n\r\n${askFor('/v1/realtime')}`)
     await client.until('{"answer":2}')
     expect(client.received).toMatch(/200[\s\S]*\{"answer":1\}[\s\S]*200[\s\S]*\{"answer":2\}/)
     expect(heads.join('\n').toLowerCase()).not.toContain('upgrade')

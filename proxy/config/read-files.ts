@@ -26,7 +26,7 @@ interface NamedFiles extends Certificates {
   readonly keys: readonly KeyRecord[]
 }
 
-/** Reads certificates and their keys. Throws a ConfigError with a line for each file that cannot be used. */
+/** Reads certificates again. Throws a ConfigError with a line for each file that cannot be used. */
 export function readCertificates({ tls, redis }: Pick<Config, 'tls' | 'redis'>): Certificates {
   const faults = new CollectedFaults()
   const certificates = {
@@ -52,13 +52,16 @@ function isNamed(file: string | undefined): file is string {
 }
 
 /** Reads the files that a reload reads again. Throws a ConfigError with a line for each that cannot be used. */
-export function readFiles(config: Config): NamedFiles {
+export function readFiles({ tls, engines, keys, redis }: Config): NamedFiles {
   const faults = new CollectedFaults()
-  const certificates = faults.collect(() => readCertificates(config))
-  const engines = faults.collect(() => readEngineFiles(config.engines)) ?? []
-  const keys = faults.collect(() => readKeyRecords(config.keys)) ?? []
+  const files = {
+    listener: faults.collect(() => readListenerTls(tls)),
+    engines: faults.collect(() => readEngineFiles(engines)) ?? [],
+    keys: faults.collect(() => readKeyRecords(keys)) ?? [],
+    redis: faults.collect(() => readRedisTls(redis?.tls)),
+  }
   faults.throwAny()
-  return { ...certificates!, engines, keys }
+  return files
 }
 
 /** Reads the certificates for engines. Throws a ConfigError with a line for each file that cannot be used. */

@@ -103,9 +103,9 @@ export function differsBefore(
   tenant: string,
 ): boolean {
   return prompts.some(({ contexts, sent }) => {
-    const isKnown = contexts.some(({ found }) => found.contents.some((block) => hasProcessed?.(tenant, block)))
+    if (!contexts.some(({ found }) => found.contents.some((block) => hasProcessed?.(tenant, block)))) return false
     const front = sent.ends.findLast((end) => end < contexts[0]!.ends[0]!)
-    return isKnown && front !== undefined && mirror.predictCachedLength(sent) < front
+    return front !== undefined && mirror.predictCachedLength(sent) < front
   })
 }
 
