@@ -115,6 +115,8 @@ const reuse = only({
   store: oneOf('averaged', 'preprocessed', 'all'),
   trusted_salts: listOf(text),
   preprocess_key: name,
+  when: oneOf('faster', 'always'),
+  check: part,
 })
 /** The settings of page selection in the vLLM plugin (`reprise_vllm/select_pages/wishes/settings.py`). */
 const pages = only({

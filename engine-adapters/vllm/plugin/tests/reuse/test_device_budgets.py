@@ -20,12 +20,12 @@ from reprise_reuse.rotation import KeyRotation
 from reprise_vllm.engine.cache_slots import cache_slots
 from reprise_vllm.engine.page_layout import InPlace, PageLayout
 from reprise_vllm.reuse.messages import Load, Piece, Save
-from reprise_vllm.reuse.worker import stored_rows
+from reprise_vllm.reuse.rows import stored_rows
+from reprise_vllm.reuse.rows.fill_kernel import FillKernel
+from reprise_vllm.reuse.rows.stored_rows import StoredRows
 from reprise_vllm.reuse.worker.evidence import PromptPages
-from reprise_vllm.reuse.worker.fill_kernel import FillKernel
 from reprise_vllm.reuse.worker.row_choice import OpenLoad, choose_rows
 from reprise_vllm.reuse.worker.row_pass import compute_rows
-from reprise_vllm.reuse.worker.stored_rows import StoredRows
 
 HEADS, GROUP, DIM, SIZE = 8, 4, 128, 16
 KERNELS = {

@@ -10,8 +10,8 @@ import torch
 
 from reprise_vllm.engine.cache_slots import cache_slots
 from reprise_vllm.reuse.messages import Load, Piece
+from reprise_vllm.reuse.rows.fill_kernel import FillKernel
 from reprise_vllm.reuse.worker.evidence import attend_in_place, attend_to_copies
-from reprise_vllm.reuse.worker.fill_kernel import FillKernel
 from reprise_vllm.reuse.worker.row_choice import OpenLoad
 
 if TYPE_CHECKING:

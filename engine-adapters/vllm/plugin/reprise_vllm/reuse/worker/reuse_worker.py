@@ -20,17 +20,17 @@ from reprise_vllm.engine.page_layout import PageLayout
 from reprise_vllm.reuse.disk.disk_rows import DiskRows
 from reprise_vllm.reuse.disk.disk_tier import DiskTier
 from reprise_vllm.reuse.messages import Load, Move, ReuseStep, WorkerReport
+from reprise_vllm.reuse.rows.fill_kernel import FillKernel
+from reprise_vllm.reuse.rows.moving_rows import MovingRows
+from reprise_vllm.reuse.rows.stored_rows import StoredRows
 from reprise_vllm.reuse.settings import ReuseSettings
 from reprise_vllm.reuse.worker.clock import Clock
 from reprise_vllm.reuse.worker.compare_answers import report_check
 from reprise_vllm.reuse.worker.evidence import PromptPages
 from reprise_vllm.reuse.worker.faults import Faults
-from reprise_vllm.reuse.worker.fill_kernel import FillKernel
-from reprise_vllm.reuse.worker.moving_rows import MovingRows
 from reprise_vllm.reuse.worker.prove_reuse import refuse_unless_like_engine
 from reprise_vllm.reuse.worker.row_choice import OpenLoad, choose_rows
 from reprise_vllm.reuse.worker.row_pass import Part, affordable_rows, compute_rows
-from reprise_vllm.reuse.worker.stored_rows import StoredRows
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
@@ -47,17 +47,9 @@ class ReuseWorker:
     """
 
     def __init__(
-        self,
-        config: "VllmConfig",
-        spec: "AttentionSpec",
-        blocks: int,
-        caches: dict[str, torch.Tensor],
-        parts: ModelParts,
-        settings: ReuseSettings,
-        host_slots: int,
-        disk: DiskTier | None,
-        logger: Logger,
-    ) -> None:
+        self, config: "VllmConfig", spec: "AttentionSpec", blocks: int, caches: dict[str, torch.Tensor],
+        parts: ModelParts, settings: ReuseSettings, host_slots: int, disk: DiskTier | None, logger: Logger,
+    ) -> None:  # fmt: skip
         layers, caches = list(parts.layers.values()), [caches[name] for name in parts.layers]
         self.layer = first = layers[0]
         """an attention layer; all have the same shape"""
@@ -95,21 +87,16 @@ class ReuseWorker:
 
     @torch.inference_mode()
     def prepare(self, step: ReuseStep) -> None:
-        """Copies rows that leave their pages to host memory, before the step overwrites these pages.
-
-        Also fills pages if vLLM calls `begin_step` only after the step's forward, which may overwrite what they need.
-        """
+        """Copies rows that leave their pages to host memory, before the step overwrites these pages."""
         with self._or_lose(step.moves):
             self._moving.begin(step)
+        # vLLM calls `begin_step` only after the step's forward, which may overwrite what they need
         if all(load.is_asynchronous for load in step.loads):
             self._fill(step.loads)
 
     @torch.inference_mode()
     def begin_step(self, step: ReuseStep) -> None:
-        """Fills pages, and computes another slice of the loads that take several steps.
-
-        vLLM calls this before its forward only if a load must finish in this step.
-        """
+        """Fills pages, and computes a slice of other loads; before the forward only if a load must finish now."""
         if self._disk is not None:
             self._disk.tend(step, self.report)
         for request_id in step.aborted:
@@ -272,8 +259,7 @@ class ReuseWorker:
 
     def _compute(self, parts: Sequence[Part]) -> None:
         """Computes rows of loads, all in one pass."""
-        for one, _ in parts:
-            self.report.figures["load_steps", one.load.kind] += 1
+        self.report.figures.update(("load_steps", one.load.kind) for one, _ in parts)
         parts = [(one, rows) for one, rows in parts if self._goes_on(one) and len(rows)]
         if not parts:
             return

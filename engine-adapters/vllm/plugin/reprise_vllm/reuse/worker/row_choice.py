@@ -14,9 +14,9 @@ from reprise_reuse.methods import METHODS, Evidence, choose
 from reprise_reuse.to_device import to_device
 from reprise_vllm.engine.cache_slots import as_blocks, cache_slots
 from reprise_vllm.reuse.messages import Load, Piece
-from reprise_vllm.reuse.worker.device_flags import DeviceFlags
+from reprise_vllm.reuse.rows.device_flags import DeviceFlags
+from reprise_vllm.reuse.rows.stored_rows import StoredRows, changed_parts
 from reprise_vllm.reuse.worker.evidence import PromptPages, attention_of_questions, evidence_of_prefill
-from reprise_vllm.reuse.worker.stored_rows import StoredRows, changed_parts
 
 
 @dataclass

@@ -6,8 +6,8 @@ import numpy as np
 
 from reprise_reuse.host_store import Rows
 from reprise_vllm.reuse.messages import Move, ReuseStep, meet
-from reprise_vllm.reuse.worker.device_flags import DeviceFlags
-from reprise_vllm.reuse.worker.stored_rows import StoredRows, changed_parts
+from reprise_vllm.reuse.rows.device_flags import DeviceFlags
+from reprise_vllm.reuse.rows.stored_rows import StoredRows, changed_parts
 
 
 class MovingRows:

@@ -12,8 +12,8 @@ from reprise_reuse.to_device import to_device
 from reprise_vllm.engine.cache_slots import as_blocks, cache_slots, slots_of
 from reprise_vllm.engine.page_layout import PageLayout, fingerprints
 from reprise_vllm.reuse.messages import Load, Move, Piece, Save
-from reprise_vllm.reuse.worker.device_flags import DeviceFlags
-from reprise_vllm.reuse.worker.fill_kernel import FillKernel
+from reprise_vllm.reuse.rows.device_flags import DeviceFlags
+from reprise_vllm.reuse.rows.fill_kernel import FillKernel
 
 
 class StoredRows:
