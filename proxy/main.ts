@@ -30,6 +30,7 @@ import { listen, type ServerEnv } from './http/listen.ts'
 import type { Listener } from './http/listener.ts'
 import { createLog, type Log } from './log.ts'
 import { readVersion } from './read-version.ts'
+import type { SharedRedis } from './redis/create-shared-redis.ts'
 import type { HealthCheckOptions } from './replicas/health-checks.ts'
 import { lookAfterReplicas, type Upkeep } from './replicas/look-after-replicas.ts'
 import { ReplicaSet } from './replicas/replica-set.ts'
@@ -112,12 +113,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   await fleet.start()
   const dataOptions = { uploadSeconds: requestUploadSeconds, onUnread, tls: tls.listener }
   const data = await listen(createApp(live.pipeline, drain), config.listen, dataOptions)
-  const setCertificates = ({ listener, redis: redisTls }: Certificates): void => {
-    if (listener) data.setTls(listener)
-    if (current.redis) redis?.connection.renew(readRedisUrl(current.redis.url), redisTls)
-  }
-  const renew = (): void => setCertificates(readCertificates(config))
-  const endWatching = watchCertificates(certificateFiles(config), renew, log)
+  const certificates = followCertificates(config, { data, redis: redis?.connection, current: () => current, log })
   const upkeep = lookAfterReplicas(() => replicas.all, toHealthOptions(config), toUpkeep(telemetry, live, fleet))
   history.start()
   logStart(log, config, found, { version, url: data.url, admin_url: admin.url })
@@ -130,17 +126,39 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
       live.reload(next, renewed.keys)
       current = next
       log.level = next.logLevel
-      setCertificates(renewed)
+      certificates.set(renewed)
       fleet.reload(next, renewed.engines)
     },
     close: async () => {
       await leave(drain, data, log.child({ version }), current)
       await closeWithin(current.drainSeconds * 1000, drain, data)
-      endWatching()
-      await stopAll({ upkeep, live, fleet, emulator, admin, history, tracing })
-      log.info({ version }, 'stopped')
+      await stopAll({ certificates, upkeep, live, fleet, emulator, admin, history, tracing, log })
     },
   }
+}
+
+/** What uses certificates. */
+interface CertificateUsers {
+  readonly data: Listener
+  readonly redis: SharedRedis['connection'] | undefined
+  readonly current: () => Config
+  readonly log: Log
+}
+
+/** Gives certificates that change to the listener and to the next connections to Redis, until it is closed. */
+function followCertificates(config: Config, { data, redis, current, log }: CertificateUsers): FollowedCertificates {
+  const set = ({ listener, redis: tls }: Certificates): void => {
+    if (listener) data.setTls(listener)
+    const { url } = current().redis ?? {}
+    if (url !== undefined) redis?.renew(readRedisUrl(url), tls)
+  }
+  const close = watchCertificates(certificateFiles(config), () => set(readCertificates(config)), log)
+  return { set, close }
+}
+
+interface FollowedCertificates {
+  set(certificates: Certificates): void
+  close(): void
 }
 
 function createTemplates(config: () => Config): TemplateBook {
@@ -175,6 +193,7 @@ async function closeWithin(milliseconds: number, drain: { isCutting: boolean }, 
 
 /** What is stopped once no request is in flight. */
 interface Running {
+  readonly certificates: FollowedCertificates
   readonly upkeep: { close(): void }
   readonly live: LivePipeline
   readonly fleet: LiveFleet
@@ -182,9 +201,12 @@ interface Running {
   readonly admin: Listener
   readonly history: History
   readonly tracing: Telemetry['tracing']
+  readonly log: Log
 }
 
-async function stopAll({ upkeep, live, fleet, emulator, admin, history, tracing }: Running): Promise<void> {
+async function stopAll({ log, ...running }: Running): Promise<void> {
+  const { certificates, upkeep, live, fleet, emulator, admin, history, tracing } = running
+  certificates.close()
   upkeep.close()
   await fleet.close()
   await live.close()
@@ -192,6 +214,7 @@ async function stopAll({ upkeep, live, fleet, emulator, admin, history, tracing 
   await admin.close(0)
   history.stop()
   await tracing?.close()
+  log.info({ version: readVersion() }, 'stopped')
 }
 
 /** Logs warnings and what the proxy was started with. */

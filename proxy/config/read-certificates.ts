@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import type { EngineTls } from '#engine-adapters/engine-client.ts'
 import { ConfigError } from '../errors.ts'
 import type { ListenerTls } from '../http/listener.ts'
 import type { EngineTlsFiles, ListenerTlsFiles } from './config.ts'
 import { CollectedFaults } from './faults/collected-faults.ts'
+import { readSmallFile } from './sources/read-small-file.ts'
 
 /** Reads the certificates of a listener. Throws a ConfigError with a line for each file that cannot be used. */
 export function readListenerTls(files: ListenerTlsFiles | undefined): ListenerTls | undefined {
@@ -55,7 +55,7 @@ function readAll<Name extends string>(
 
 function read(setting: string, file: string): Buffer {
   try {
-    return readFileSync(file)
+    return readSmallFile(file)
   } catch (error) {
     throw new ConfigError(`${setting}: ${file} cannot be read: ${(error as Error).message}`)
   }

@@ -118,14 +118,17 @@ describe('a name that is resolved again', () => {
     ])
   })
 
-  test('keeps its engines while the rest of its settings changes, and loses them with the name', async () => {
+  test('keeps its engines while the rest of its settings changes, and loses them once another name leads somewhere', async () => {
     answer = () => Promise.resolve(places('10.0.0.1'))
     await discovery.set([named('http://vllm:8000')])
     answer = () => Promise.reject(new Error('down'))
     await discovery.set([named('http://vllm:8000', { apiKey: 'other' })])
     expect(told.at(-1)).toEqual(['vllm-10.0.0.1'])
     await discovery.set([named('http://elsewhere:8000')])
-    expect(told.at(-1)).toEqual([])
+    expect(told.at(-1)).toEqual(['vllm-10.0.0.1'])
+    answer = () => Promise.resolve(places('10.0.0.9'))
+    await vi.advanceTimersByTimeAsync(5_000)
+    expect(told.at(-1)).toEqual(['vllm-10.0.0.9'])
     discovery.close()
     await vi.advanceTimersByTimeAsync(20_000)
     expect(vi.getTimerCount()).toBe(0)

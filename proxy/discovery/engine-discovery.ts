@@ -103,7 +103,8 @@ export class EngineDiscovery {
     )
     // of two engines of one name the first counts, always
     const own = all.filter(({ engine: { id } }) => !taken.has(id) && taken.add(id))
-    return this.#options.onFound(own)
+    // none yet behind any of the names: those before stay, rather than nobody being there
+    return own.length === 0 ? Promise.resolve() : this.#options.onFound(own)
   }
 }
 

@@ -8,6 +8,9 @@ import type { SettingSchema } from '../schema/setting-schema.ts'
 import type { EngineSettings } from '../settings.ts'
 import { toEngines } from '../to-config.ts'
 
+/** Each engine that joins takes time on the event loop. */
+const mostEngines = 256
+
 const schema: SettingSchema = {
   type: 'object',
   additionalProperties: false,
@@ -21,6 +24,8 @@ const schema: SettingSchema = {
  */
 export function readEngines(value: unknown, sharedKey: string | undefined): EngineConfig[] {
   const mistyped = checkSettings(schema, value)
+  const count = (value as { engines?: unknown[] } | null)?.engines?.length ?? 0
+  if (count > mostEngines) throw new ConfigError(`engines: has to name at most ${mostEngines}, not ${count}`)
   const faults = mistyped.length > 0 ? mistyped : engineFaults((value as { engines: EngineSettings[] }).engines)
   if (faults.length > 0) throw new ConfigError(faults.map((fault) => writeFault(fault, undefined)).join('\n'))
   return toEngines((value as { engines: EngineSettings[] }).engines, sharedKey)

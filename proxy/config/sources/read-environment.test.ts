@@ -108,5 +108,8 @@ test('a secret may be in a file, without the line break behind it', () => {
   expect(() => read({ REPRISE_REDIS_URL_FILE: join(folder, 'none') })).toThrow(
     /^REPRISE_REDIS_URL_FILE: .*none cannot be read: ENOENT/,
   )
+  writeFileSync(file, '\n')
+  expect(() => read({ REPRISE_ADMIN_TOKEN_FILE: file })).toThrow('it is empty')
+  expect(() => read({ REPRISE_ADMIN_TOKEN_FILE: '/dev/zero' })).toThrow('it is no regular file')
   expect(() => read({ REPRISE_MODE_FILE: file })).toThrow('REPRISE_MODE_FILE is no setting of reprise')
 })

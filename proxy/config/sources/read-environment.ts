@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { ConfigError } from '../../errors.ts'
 import { checkSettings, type SettingPath } from '../faults/check-settings.ts'
 import { findNearestName } from '../faults/find-nearest-name.ts'
@@ -7,6 +6,7 @@ import { removedSettings } from '../schema/removed-settings.ts'
 import type { SettingSchema } from '../schema/setting-schema.ts'
 import { setAt } from '../setting-values.ts'
 import type { SettingsLayer } from './read-settings-file.ts'
+import { readSmallFile } from './read-small-file.ts'
 import { readYaml } from './read-yaml.ts'
 
 const prefix = 'REPRISE_'
@@ -60,7 +60,12 @@ export function environmentNames(schema: SettingSchema): string[] {
 function readSecret(name: string, file: string, beside: string | undefined): string {
   if (beside) throw new ConfigError(`${name} and ${name}${fileEnding} are both set: leave out one of them`)
   try {
-    return readFileSync(file, 'utf8').replace(/\r?\n$/, '')
+    const secret = readSmallFile(file)
+      .toString()
+      .replace(/\r?\n$/, '')
+    // a file that is being written must not take the secret away
+    if (secret.trim() === '') throw new Error('it is empty')
+    return secret
   } catch (error) {
     throw new ConfigError(`${name}${fileEnding}: ${file} cannot be read: ${(error as Error).message}`)
   }

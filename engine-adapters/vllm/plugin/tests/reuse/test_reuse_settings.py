@@ -93,6 +93,7 @@ def test_a_missing_package_is_named(monkeypatch):
         ({"reprise": {"reuse": 0}}, 0.05, None),
         ({"reprise": {"ratio": 0.2}}, 0.15, "malformed_wish"),
         ({"reprise": {"reuse": 0.3}}, 0.3, None),
+        ({"reprise": {"user": "ann", "borders": [5], "key": "k"}}, 0.15, None),
         ({"reprise": {"reuse": 0.9}}, 0.5, None),
         ({"reprise": {"reuse": "off"}}, 0.15, "off"),
         ({"reprise": {"reuse": "on"}}, 0.15, "malformed_wish"),

@@ -47,7 +47,9 @@ def read_wish(params: Any, settings: ReuseSettings, prompt_tokens: int) -> Wish:
     borders = _read_spans(given.get("spans", []), prompt_tokens)
     names = given.get("user"), given.get("preprocess")
     are_names = all(one is None or isinstance(one, str) for one in names)
-    if borders is None or not are_names or not given.keys() <= {"reuse", "spans", "user", "preprocess"}:
+    # borders of checkpoints, and the key for them, are read elsewhere
+    known = {"reuse", "spans", "user", "preprocess", "borders", "key"}
+    if borders is None or not are_names or not given.keys() <= known:
         return malformed
     wish = replace(wish, borders=borders, user=user_of(*names, settings))
     reuse = given.get("reuse", settings.ratio)
