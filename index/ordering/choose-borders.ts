@@ -7,9 +7,10 @@ export interface BorderPlace {
 }
 
 /**
- * Chooses the places where an engine should keep checkpoints: up to `most`, no two closer than `gap` tokens, nor one so
- * close to `start`, the last one that it has. Greedy: each is the place that saves the most tokens beside those chosen before. A request that
- * shares more than the next chosen place does not need it, and all it saves is what lies behind the one before it.
+ * Chooses the places where an engine should keep checkpoints: up to `most`, each at least `gap` tokens from the others
+ * and behind `start`, the last checkpoint that it has. Greedy: each saves the most tokens beside those chosen before. A
+ * request finds the last chosen place within what it shares, so a place saves only what lies behind the one before it,
+ * and only for requests that do not share the next one.
  * Returns indices, ascending. O(most · n).
  */
 export function chooseBorders(places: readonly BorderPlace[], most: number, gap: number, start = 0): number[] {

@@ -23,9 +23,11 @@ const schema: SettingSchema = {
  * ConfigError with a line for each fault.
  */
 export function readEngines(value: unknown, sharedKey: string | undefined): EngineConfig[] {
+  const engines = (value as { engines?: unknown } | null)?.engines
+  // before each of them is checked
+  if (Array.isArray(engines) && engines.length > mostEngines)
+    throw new ConfigError(`engines: has to name at most ${mostEngines}, not ${engines.length}`)
   const mistyped = checkSettings(schema, value)
-  const count = (value as { engines?: unknown[] } | null)?.engines?.length ?? 0
-  if (count > mostEngines) throw new ConfigError(`engines: has to name at most ${mostEngines}, not ${count}`)
   const faults = mistyped.length > 0 ? mistyped : engineFaults((value as { engines: EngineSettings[] }).engines)
   if (faults.length > 0) throw new ConfigError(faults.map((fault) => writeFault(fault, undefined)).join('\n'))
   return toEngines((value as { engines: EngineSettings[] }).engines, sharedKey)
