@@ -3,12 +3,13 @@
 #
 #   kernels/run-on-gpu.sh [STEP …]
 #
-# Steps of at most two minutes, with vLLM's GPU build and a model of the size of Llama-3.1-8B with random weights
+# Steps of at most three minutes, with vLLM's GPU build and a model of the size of Llama-3.1-8B with random weights
 # (SHAPE=1b: a smaller one):
 #   reuse-test   the kernels that fill pages and attend to them, and the plugin's reuse, on this device
-#   reuse        time to the first token with vLLM's defaults (compiled, full and piecewise graphs), 1K, 2K and 4K
+#   reuse        time to the first token with vLLM's defaults (compiled, full and piecewise graphs), 1K to 16K; with
+#                PROFILE=FOLDER, traces of one request of each kind too
 #   reuse-stock  the same prompts without the plugin
-#   reuse-16k, reuse-32k   longer prompts
+#   reuse-32k    longer prompts
 #   pages-stock, pages     decode steps at 8K and 32K, one and eight requests, stock and with fewer pages
 # Longer steps, of the kernels alone:
 #   test (9 minutes), tune (8, and the compiler's table), bench (6; without `test` before it, it runs the tests itself),
@@ -26,7 +27,7 @@ failed=0
 
 say() { echo "run-on-gpu: $*" >&2; }
 
-steps=(reuse-test reuse reuse-stock reuse-16k reuse-32k pages-stock pages test tune bench sanitize)
+steps=(reuse-test reuse reuse-stock reuse-32k pages-stock pages test tune bench sanitize)
 for step in "$@"; do
   case " ${steps[*]} " in
   *" $step "*) ;;
@@ -136,7 +137,7 @@ has_vllm() {
 measure() {
   has_vllm "$1" || return
   PYTHONPATH="$PWD:$lab:$plugin:../engine-adapters/python" VLLM_LOGGING_LEVEL=INFO \
-    run "$1" 120 "$python" -m "quality.device.$2" --shape "${SHAPE:-8b}" "${@:3}"
+    run "$1" 180 "$python" -m "quality.device.$2" --shape "${SHAPE:-8b}" "${@:3}"
 }
 
 reuse_test() {
@@ -156,9 +157,8 @@ done
 for step in "$@"; do
   case "$step" in
   reuse-test) reuse_test ;;
-  reuse) measure reuse reuse --contexts 1024 2048 4096 ;;
+  reuse) measure reuse reuse --contexts 1024 2048 4096 16384 ${PROFILE:+--profile "$PROFILE"} ;;
   reuse-stock) measure reuse-stock reuse --contexts 1024 2048 4096 16384 32768 --prompts 5 --stock ;;
-  reuse-16k) measure reuse-16k reuse --contexts 16384 ;;
   reuse-32k) measure reuse-32k reuse --contexts 32768 --prompts 5 ;;
   pages-stock) measure pages-stock pages --contexts 8192 32768 --batches 1 8 --stock ;;
   # page selection needs attention outside the graphs

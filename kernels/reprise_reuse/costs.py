@@ -9,8 +9,8 @@ import torch
 
 
 @dataclass(frozen=True, slots=True)
-class Costs:
-    """Seconds. A forward takes `least` at least, else `start` and what its rows add to it."""
+class Forward:
+    """Seconds of forwards: `least` at least, else `start` and what rows add to it."""
 
     row: float
     """for each row of a forward"""
@@ -20,6 +20,20 @@ class Costs:
     """for each key before a run of neighbouring rows, beside other runs"""
     start: float = 0.0
     least: float = 0.0
+
+    def forward(self, rows: int, pairs: float, keys: float = 0) -> float:
+        """Returns what a forward of so many rows takes.
+
+        pairs  keys that the rows attend to, added up
+        keys   keys before each of its runs of neighbours, added up
+        """
+        return max(self.least, self.start + self.row * rows + self.pair * pairs + self.run * keys) if rows else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Costs(Forward):
+    """Seconds of the parts of loads, of forwards of chosen rows, and of the engine's own prefills."""
+
     question: float = 0.0
     """for the question's forward"""
     question_key: float = 0.0
@@ -30,18 +44,12 @@ class Costs:
     """and for each row that is in the engine's pages"""
     host_row: float = 0.0
     """and for each row that is in host memory"""
-
-    def forward(self, rows: int, pairs: float, keys: float = 0) -> float:
-        """Returns what a forward of so many rows takes.
-
-        pairs  keys that the rows attend to, added up
-        keys   keys before each of its runs of neighbours, added up
-        """
-        return max(self.least, self.start + self.row * rows + self.pair * pairs + self.run * keys) if rows else 0.0
+    engine: Forward | None = None
+    """the engine's own forwards, where chosen rows are computed in another way"""
 
     def prefill(self, begin: int, end: int) -> float:
         """Returns what computing rows [begin, end) of a prompt takes."""
-        return self.forward(end - begin, pairs_of(begin, end), begin)
+        return (self.engine or self).forward(end - begin, pairs_of(begin, end), begin)
 
     def affordable(self, rows: torch.Tensor, seconds: float) -> tuple[int, float]:
         """Returns how many of the first rows (int64 [n], ascending) take at most so long, and their time; at least 1.

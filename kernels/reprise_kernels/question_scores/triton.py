@@ -19,9 +19,13 @@ def question_scores_kernel(
     """
     request = tl.program_id(1).to(tl.int64)
     first, last = tl.load(CuQ + request), tl.load(CuQ + request + 1)
-    n = tl.program_id(0) * BLOCK_N + tl.arange(0, BLOCK_N)
     # tables are contiguous, so a row's stride is also its length
-    inside = n < tl.minimum(tl.load(KvLen + request), stride_table)
+    end = tl.minimum(tl.load(KvLen + request), stride_table)
+    # a captured graph has programs for the longest context
+    if tl.program_id(0) * BLOCK_N >= end:
+        return
+    n = tl.program_id(0) * BLOCK_N + tl.arange(0, BLOCK_N)
+    inside = n < end
     slots = tl.load(SlotTable + request * stride_table + n, mask=inside, other=0).to(tl.int64)
     d, m = tl.arange(0, BLOCK_D), tl.arange(0, BLOCK_M)
     real = (d < HEAD_DIM)[None, :]

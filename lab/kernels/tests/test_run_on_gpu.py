@@ -42,7 +42,7 @@ def test_a_step_that_is_none_is_refused_by_name():
     done = run("bench", "measure")
     assert done.returncode == 2
     assert done.stderr == (
-        "run-on-gpu: there is no step measure: reuse-test reuse reuse-stock reuse-16k reuse-32k pages-stock pages "
+        "run-on-gpu: there is no step measure: reuse-test reuse reuse-stock reuse-32k pages-stock pages "
         "test tune bench sanitize\n"
     )
 
@@ -102,10 +102,10 @@ def test_with_a_gpu_it_measures_reuse_with_vllms_defaults_first_and_then_the_ker
     assert code == 0
     asked = [line for line in asked if line != "-c import vllm"]
     assert [line.split()[1] for line in asked] == [
-        "pytest", *["quality.device.reuse"] * 4, *["quality.device.pages"] * 2, "pytest", "pytest",
+        "pytest", *["quality.device.reuse"] * 3, *["quality.device.pages"] * 2, "pytest", "pytest",
         "lab_kernels.tune", "lab_kernels.aot", "lab_kernels.bench", "pytest",
     ]  # fmt: skip
-    assert not any("--eager" in line or "--engine" in line for line in asked[:6])
+    assert not any("--eager" in line or "--engine" in line for line in asked[:5])
     for file in asked[0].split():
         assert not file.endswith(".py") or (SCRIPT.parent / file).exists()
     bench = asked.pop(-2)
@@ -118,14 +118,17 @@ def test_with_a_gpu_it_measures_reuse_with_vllms_defaults_first_and_then_the_ker
 
 
 def test_what_has_passed_is_not_run_again_unless_it_is_named(tmp_path):
-    run_with_fake_gpu(tmp_path, fails="quality.device.reuse --shape 8b --contexts 16384")
+    run_with_fake_gpu(tmp_path, fails="quality.device.reuse --shape 8b --contexts 32768 --prompts 5")
     (asked := tmp_path / "asked").unlink()
     env = {**os.environ, "PYTHON": str(tmp_path / "python"), "ASKED": str(asked), "FAILS": "nothing fails"}
     script = [str(tmp_path / "kernels" / "run-on-gpu.sh")]
     subprocess.run(script, env=env, capture_output=True)
-    assert asked.read_text().splitlines() == ["-c import vllm", "-m quality.device.reuse --shape 8b --contexts 16384"]
+    assert asked.read_text().splitlines() == [
+        "-c import vllm",
+        "-m quality.device.reuse --shape 8b --contexts 32768 --prompts 5",
+    ]
     asked.unlink()
-    subprocess.run([*script, "reuse-16k"], env=env, capture_output=True)
+    subprocess.run([*script, "reuse-32k"], env=env, capture_output=True)
     assert len(asked.read_text().splitlines()) == 2
 
 

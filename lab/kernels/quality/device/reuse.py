@@ -8,7 +8,9 @@ import argparse
 import json
 import random
 import statistics
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from pathlib import Path
 
 from quality.device.engine import SHAPES, add, connector, make_engine, steps
 
@@ -20,7 +22,11 @@ def main() -> None:
     """Measures prompts of each length. Prints medians with their range, in milliseconds and as a part of cold."""
     options = _read_options()
     plugin = (
-        {} if options.stock else {"kv_transfer_config": connector({"reuse": {"host_bytes": options.host_gib << 30}})}
+        {}
+        if options.stock
+        else {
+            "kv_transfer_config": connector({"reuse": {"host_bytes": options.host_gib << 30, "when": options.when}}),
+        }
     )
     # everything else as vLLM and the plugin have it by default
     llm = make_engine(
@@ -35,6 +41,7 @@ def main() -> None:
             raise SystemExit(f"this engine does not reuse: {side.refusal}")
     for context in options.contexts:
         parts: dict[str, list[float]] = defaultdict(list)
+        phases: dict[tuple[float, str, str], list[float]] = defaultdict(list)
         for at in range(options.prompts):
             drawn = random.Random(1000 * context + at)
             draw = lambda count, drawn=drawn: [drawn.randrange(3, vocabulary) for _ in range(count)]  # noqa: E731
@@ -56,9 +63,19 @@ def main() -> None:
             for ratio in () if side is None else options.ratios:
                 before = side.counts.copy()
                 parts[f"reuse {ratio:g}"].append(_first_token(llm, prompt(), seen, ratio))
-                told = {kind: count for (what, kind), count in (side.counts - before).items() if what == "tokens"}
+                # what the device took is reported with a later step
+                _first_token(llm, list(range(5, 40)), "nobody", "off")
+                counted = side.counts - before
+                told = {kind: count for (what, kind), count in counted.items() if what == "tokens"}
+                for what in ("predicted", "seconds"):
+                    for kind, taken in _of(counted, what).items():
+                        phases[ratio, what, kind].append(taken)
             if at == 0 and side is not None:
                 print(f"context {context}: tokens of the last prompt {told}", flush=True)
+            if at == options.prompts - 1 and options.profile and context in options.profiled:
+                for ratio in () if side is None else options.ratios:
+                    _profile(llm, prompt(), seen, ratio, Path(options.profile) / f"{context}-{ratio}.json.gz")
+                _profile(llm, prompt(), f"profiled {context}", "off", Path(options.profile) / f"{context}-off.json.gz")
         cold = statistics.median(parts["cold"])
         for name, values in parts.items():
             middle = statistics.median(values)
@@ -67,6 +84,35 @@ def main() -> None:
                 f"{middle / cold:.3f} of cold",
                 flush=True,
             )
+        for (ratio, what, kind), values in sorted(phases.items()):
+            print(f"    reuse {ratio:g} {what} {kind}: {1e3 * statistics.median(values):.2f} ms", flush=True)
+
+
+def _of(counts: Mapping[tuple[str, str], float], wanted: str) -> dict[str, float]:
+    return {kind: count for (what, kind), count in counts.items() if what == wanted}
+
+
+def _profile(llm, prompt: list[int], salt: str, wish: object, file: Path) -> None:
+    """Writes a trace of a request, and prints how much the processor asks of the device in it."""
+    import torch
+    from torch.profiler import ProfilerActivity, profile
+
+    on_gpu = torch.cuda.is_available()
+    with profile(activities=[ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if on_gpu else [])]) as taken:
+        seconds = _first_token(llm, prompt, salt, wish)
+        if on_gpu:
+            torch.cuda.synchronize()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    taken.export_chrome_trace(str(file))
+    names = Counter(event.name for event in taken.events())
+    launches = sum(count for name, count in names.items() if "LaunchKernel" in name)
+    waits = sum(count for name, count in names.items() if name.endswith("Synchronize"))
+    busy = sum(event.self_device_time_total for event in taken.key_averages() if event.device_type.name == "CUDA")
+    print(
+        f"  profile {wish}: {1e3 * seconds:.1f} ms with the profiler, {launches} launches, "
+        f"{names['cudaGraphLaunch']} graphs, {waits} waits, device busy {busy / 1e3:.1f} ms",
+        flush=True,
+    )
 
 
 def _first_token(llm, prompt: list[int], salt: str, wish: object) -> float:
@@ -80,7 +126,10 @@ def _read_options() -> argparse.Namespace:
     parser.add_argument("--contexts", nargs="+", type=int, default=[4096, 16384, 32768], help="tokens of a prompt")
     parser.add_argument("--prompts", type=int, default=10)
     parser.add_argument("--ratios", nargs="+", type=float, default=[0.0, 0.15, 0.3])
-    parser.add_argument("--host-gib", type=int, default=40, help="for stored rows")
+    parser.add_argument("--when", choices=("always", "faster"), default="always", help="the plugin's setting")
+    parser.add_argument("--profile", help="folder for a trace of a request of each kind")
+    parser.add_argument("--profiled", nargs="+", type=int, default=[4096], help="contexts of which one is traced")
+    parser.add_argument("--host-gib", type=int, default=8, help="for stored rows")
     parser.add_argument("--stock", action="store_true", help="without the plugin: cold and exact hits alone")
     parser.add_argument("--eager", action="store_true", help="neither compile nor capture graphs")
     parser.add_argument("--engine", type=json.loads, default={}, help="more of vLLM's options, as a JSON object")

@@ -23,6 +23,7 @@ from reprise_vllm.reuse.messages import Load, Piece, Save
 from reprise_vllm.reuse.rows import stored_rows
 from reprise_vllm.reuse.rows.fill_kernel import FillKernel
 from reprise_vllm.reuse.rows.stored_rows import StoredRows
+from reprise_vllm.reuse.worker.captured_passes import CapturedPasses
 from reprise_vllm.reuse.worker.evidence import PromptPages
 from reprise_vllm.reuse.worker.row_choice import OpenLoad, choose_rows
 from reprise_vllm.reuse.worker.row_pass import compute_rows
@@ -36,6 +37,9 @@ KERNELS = {
         torch.empty(q.shape[:2], device=q.device),
     ),
 }
+
+
+NO_LAUNCHES = ("empty", "new_empty", "detach", "lift_fresh", "alias", "device")
 
 
 class Counting(TorchDispatchMode):
@@ -54,7 +58,7 @@ class Counting(TorchDispatchMode):
                 return getattr(attention, name)(*given, **(named or {}))
         if self.is_paused:
             return function(*given, **(named or {}))
-        if not function.is_view and not name.startswith(("empty", "new_empty", "detach", "lift_fresh", "alias")):
+        if not function.is_view and not name.startswith(NO_LAUNCHES):
             self.count += 1
         return function(*given, **(named or {}))
 
@@ -179,6 +183,26 @@ def test_filling_choosing_and_computing_never_look_at_the_device(gpu_double, met
     # nothing is chosen of none or all
     is_asked = ratio == 0.15 and method != "epic"
     assert worker.passes == ["question"] * is_asked + ["rows"]
+
+
+@pytest.mark.parametrize("layers", [2, 32])
+def test_a_load_by_graphs_launches_no_more_for_more_layers_and_never_looks_at_the_device(
+    gpu_double, gpu_kernel_doubles, layers
+):
+    def graph_double(run: Callable[[], None]) -> Callable[[], None]:
+        run()
+        return lambda: gpu_kernel_doubles.append("graph")
+
+    worker = with_kernel(WorkerDouble(layers, 600, gpu_double))
+    worker.pages.captured = CapturedPasses(worker.pages, gpu_double, 4096, graph_double)
+    launched = []
+    for given in (load_of(1, 0.15), load_of(16, 0.15), load_of(16, 0)):
+        gpu_kernel_doubles.clear()
+        with Counting() as counting:
+            load(worker, gpu_double, given)
+        assert gpu_kernel_doubles == ["kv_fill", *["graph"] * (2 if given.budget else 1)]
+        launched.append(counting.count)
+    assert max(launched) == launched[0] == launched[1] <= 100
 
 
 def test_whoever_looks_at_the_device_is_found_out(gpu_double):

@@ -139,7 +139,7 @@ class StoredRows:
         Works layer by layer, so that data is written while the processor's cache still holds it.
         """
         slots, staying = self._take_slots(moves)
-        pages = self._pages_of(moves)[staying.to(self._device)]
+        pages = self._pages_of(moves)[to_device(staying.numpy(), self._device)]
         for index, cache in enumerate(self._caches):
             self._store.put(index, slots, *self._layout.read_slots(cache, pages))
 
@@ -151,7 +151,7 @@ class StoredRows:
     def put(self, moves: Sequence[Move], rows: Rows) -> None:
         """Writes what `read` returned for these moves, as `move` does."""
         slots, staying = self._take_slots(moves)
-        staying = staying.to(self._device)
+        staying = to_device(staying.numpy(), self._device)
         for index, (keys, values) in enumerate(rows):
             self._store.put(index, slots, keys[staying], values[staying])
 
@@ -159,15 +159,15 @@ class StoredRows:
         """Stores computed rows of a request: copies them to host memory, or records fingerprints of their pages."""
         in_pages = [piece.pages for piece in save.pieces if piece.pages is not None]
         if in_pages:
-            slots = torch.from_numpy(_joined(in_pages)).to(self._device)
-            keys, _ = self._layout.read_slots(self._caches[-1], slots)
+            slots = to_device(_joined(in_pages), self._device)
+            keys = self._layout.keys_of_slots(self._caches[-1], slots)
             self._stored_keys[slots] = fingerprints(keys)
         pieces = [piece for piece in save.pieces if piece.pages is None]
         if pieces:
             self._copy_to_host(save, pieces)
 
     def _pages_of(self, moves: Sequence[Move]) -> torch.Tensor:
-        return torch.from_numpy(_joined([move.pages for move in moves])).to(self._device)
+        return to_device(_joined([move.pages for move in moves]), self._device)
 
     def _take_slots(self, moves: Sequence[Move]) -> tuple[torch.Tensor, torch.Tensor]:
         """Assigns each slot to the last move that targets it. Returns the slots of the rows kept, and their indices."""

@@ -11,14 +11,19 @@ import torch
 from reprise_vllm.engine.cache_slots import cache_slots
 from reprise_vllm.reuse.messages import Load, Piece
 from reprise_vllm.reuse.rows.fill_kernel import FillKernel
-from reprise_vllm.reuse.worker.evidence import attend_in_place, attend_to_copies
+from reprise_vllm.reuse.scheduler.claims import QUESTION_TOKENS
+from reprise_vllm.reuse.worker.captured_passes import CapturedPasses, as_graphs
+from reprise_vllm.reuse.worker.evidence import attend_in_place, attend_to_copies, attention_of_questions
 from reprise_vllm.reuse.worker.row_choice import OpenLoad
+from reprise_vllm.reuse.worker.row_pass import compute_rows
 
 if TYPE_CHECKING:
     from reprise_vllm.reuse.worker.reuse_worker import ReuseWorker
 
 KERNELS = "reprise-kernels"
+GRAPHS = "graphs"
 _QUESTION, _CONTEXT, _SHIFT = 32, 16_384, 7
+_PROMPT, _ROWS = 1024, 192
 _RUNS = 9
 
 
@@ -38,6 +43,15 @@ def choose_kernels(worker: "ReuseWorker", blocks: int, block_size: int, logger: 
             worker.stored.kernel = kernel
     except Exception:
         logger.exception("reprise: which kernels are faster cannot be measured; none of reprise-kernels is used")
+    # tensor-parallel ranks add up within a pass, which a graph of ours would have to share with vLLM's
+    if worker.pages.reads_in_place and worker.pages.ranks == 1:
+        try:
+            captured = CapturedPasses(worker.pages, worker.device, worker.longest, as_graphs(worker.device))
+            passes = ways_to_pass(worker, captured, blocks, block_size)
+            if fastest("passes over the model", passes, milliseconds, logger) == GRAPHS:
+                worker.pages.captured = captured
+        except Exception:
+            logger.exception("reprise: passes over the model cannot be captured; they are launched kernel by kernel")
 
 
 def ways_to_ask(worker: "ReuseWorker", blocks: int, block_size: int) -> dict[str, Callable[[], torch.Tensor]]:
@@ -98,6 +112,36 @@ def ways_to_fill(
         return run
 
     return kernel, {"the engine's operations": way(None), KERNELS: way(kernel)}
+
+
+def ways_to_pass(
+    worker: "ReuseWorker", captured: CapturedPasses, blocks: int, block_size: int
+) -> dict[str, Callable[[], torch.Tensor]]:
+    """Returns what asks a question and computes rows of a prompt: its scores and the last layer's rows, flat."""
+    used = list(range(1, min(_PROMPT // block_size, blocks - 1) + 1))
+    length = len(used) * block_size
+    question = list(range(length, length + QUESTION_TOKENS))
+    tokens = np.arange(length + QUESTION_TOKENS, dtype=np.int32) % 97
+    load = Load("choosing", tokens, used, length, length, [], question, 0, "", is_asynchronous=False)
+    opened = OpenLoad.of(load, block_size, worker.device)
+    # as many as a graph has, so that the model multiplies the same matrices
+    rows = torch.linspace(0, length - 1, min(_ROWS, length), device=worker.device).long()
+
+    def way(chosen: CapturedPasses | None) -> Callable[[], torch.Tensor]:
+        def run() -> torch.Tensor:
+            worker.pages.captured = chosen
+            try:
+                compute_rows(worker.pages, [(opened, rows)])
+                (scores,) = attention_of_questions(worker.pages, [opened])
+            finally:
+                worker.pages.captured = None
+            keys, values = worker.pages.rows_of(worker.pages.layers - 1, opened.blocks, 0, length)
+            # mean weights, as if each were of one token
+            return torch.cat([one.float().flatten() for one in (scores * length, keys[rows], values[rows])])
+
+        return run
+
+    return {"launches one by one": way(None), GRAPHS: way(captured)}
 
 
 def fastest(

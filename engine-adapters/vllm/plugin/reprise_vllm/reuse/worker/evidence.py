@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from reprise_reuse.question_attention import QuestionAttention
+from reprise_reuse.question_attention import QuestionAttention, SplitQuestionAttention
 from reprise_reuse.to_device import to_device
 from reprise_vllm.engine.nested_forward import Attend, NestedForward
 from reprise_vllm.engine.page_layout import InPlace, PageLayout
@@ -15,6 +15,7 @@ from reprise_vllm.reuse.messages import Load
 from reprise_vllm.reuse.worker.multiply import multiply
 
 if TYPE_CHECKING:
+    from reprise_vllm.reuse.worker.captured_passes import CapturedPasses
     from reprise_vllm.reuse.worker.row_choice import OpenLoad
 
 
@@ -36,6 +37,8 @@ class PromptPages:
         """tensor-parallel ranks"""
         self.reads_in_place = False
         """whether the attention of questions and rows is computed by kernels that read the pages where they are"""
+        self.captured: CapturedPasses | None = None
+        """what replays passes as graphs, where they are short enough; with `reads_in_place` only"""
 
     @property
     def layers(self) -> int:
@@ -82,6 +85,8 @@ def attention_of_questions(prompt: PromptPages, opened: "Sequence[OpenLoad]") ->
         return []
     device = opened[0].device
     known = [np.flatnonzero(one.known) for one in opened]
+    if prompt.captured is not None and len(opened) == 1 and prompt.captured.takes_question(opened[0].load):
+        return [_spread_out(prompt.captured.ask(opened[0]), known[0], opened[0])]
     scores = torch.zeros(prompt.layers, len(opened), max(map(len, known)), device=device)
     attend = (attend_in_place if prompt.reads_in_place else attend_to_copies)(prompt, opened, scores)
     faults: list[Exception] = []
@@ -94,7 +99,7 @@ def attention_of_questions(prompt: PromptPages, opened: "Sequence[OpenLoad]") ->
             faults.append(fault)
 
     tokens = np.concatenate([one.load.tokens[one.load.question] for one in opened])
-    positions = np.concatenate([_asked_at(one.load, prompt.positions) for one in opened])
+    positions = np.concatenate([asked_at(one.load, prompt.positions) for one in opened])
     prompt.forward.ask(to_device(tokens, device), to_device(positions, device), attend_or_note)
     scores = prompt.sum_over_ranks(scores)
     if faults:
@@ -153,7 +158,13 @@ def attend_in_place(prompt: PromptPages, opened: "Sequence[OpenLoad]", scores: t
     """Returns the same as `attend_to_copies`, by kernels that read the pages where they are."""
     counts = [len(one.load.question) for one in opened]
     places = [prompt.places(one.slots[one.known]).astype(np.int32) for one in opened]
-    question = QuestionAttention(counts, places, prompt.scale, scores.device)
+    return attend_by(prompt, QuestionAttention.of(counts, places, prompt.scale, scores.device), scores)
+
+
+def attend_by(
+    prompt: PromptPages, question: QuestionAttention | SplitQuestionAttention, scores: torch.Tensor
+) -> Attend:
+    """Returns a question's attention, by kernels, in each layer; adds mean weights to scores [layers, n, m]."""
 
     def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, output: torch.Tensor) -> None:
         keys, values, _ = prompt.in_place(layer)
@@ -189,7 +200,7 @@ def evidence_of_prefill(prompt: PromptPages, one: "OpenLoad") -> dict[str, torch
     return {name: prompt.sum_over_ranks(scores) for name, scores in found.items()}
 
 
-def _asked_at(load: Load, positions: int) -> np.ndarray:
+def asked_at(load: Load, positions: int) -> np.ndarray:
     """Returns the question's positions: its own, or positions after the context if it starts before the context's end.
 
     positions  the model's limit; near it, the question is placed among the context's last tokens

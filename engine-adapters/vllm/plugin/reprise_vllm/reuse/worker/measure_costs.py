@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 import torch
 
-from reprise_reuse.costs import Costs, fit
+from reprise_reuse.costs import Costs, Forward, fit
 from reprise_reuse.methods import METHODS
 from reprise_vllm.engine.cache_slots import cache_slots
+from reprise_vllm.engine.nested_forward import Requests
 from reprise_vllm.engine.supported import NotSupportedError
 from reprise_vllm.reuse.messages import Load, Piece, Save
 from reprise_vllm.reuse.worker.clock import Clock
@@ -25,6 +26,8 @@ Measured = TypeVar("Measured", bound=tuple)
 MOST_SECONDS = 2.0
 """each kind of measurement goes on to a larger size only while it has taken less than a quarter of this"""
 _LEAST, _MOST = 64, 4096
+_LONGEST = 4 * _MOST
+_TELLING = 1.25
 _QUESTION = 32
 _RUNS = 2
 _OWNER = -3
@@ -46,48 +49,74 @@ def measure_costs(worker: "ReuseWorker", vocabulary: int, block_size: int, block
     Must run before any request. Sizes grow until pages, host memory, the model's positions or the time end.
     """
     half = (blocks - 1) // 2
-    largest = min(half * block_size, worker.store.slots, worker.pages.positions - _QUESTION, _MOST)
-    tokens = np.random.default_rng(0).integers(0, vocabulary, largest).astype(np.int32)
+    context = min(half * block_size, worker.pages.positions - _QUESTION, _LONGEST)
+    largest = min(context, worker.store.slots, _MOST)
+    tokens = np.random.default_rng(0).integers(0, vocabulary, context).astype(np.int32)
     # block 0 is vLLM's null block
     here, there = list(range(1, half + 1)), list(range(half + 1, 2 * half + 1))
 
     def forward(rows: np.ndarray) -> tuple[np.ndarray, float]:
         return rows, _seconds(worker, lambda: _compute(worker, tokens, rows, here, block_size))
 
+    def prefill(rows: np.ndarray) -> tuple[np.ndarray, float]:
+        return rows, _seconds(worker, lambda: _prefill(worker, tokens, rows, here, block_size))
+
     _, least = forward(np.arange(1))
     # few rows anywhere show what keys and runs cost, in a fraction of a prefill's time
     forwards = [forward(rows) for rows in _few_rows(largest)]
-    forwards += _while_time([_LEAST << n for n in range(16)], largest, lambda size: forward(np.arange(size)))
+    sizes = [_LEAST << n for n in range(16)]
+    forwards += _while_time(sizes, largest, lambda size: forward(np.arange(size)))
+    engine = None
+    if worker.pages.reads_in_place:
+        # on a GPU few rows take as long as one: what keys cost shows where many rows attend to many
+        many = np.arange(max(0, context - _MOST // 4), context)
+        forwards.append(forward(many))
+        prefills = [prefill(many), *_while_time(sizes, largest, lambda size: prefill(np.arange(size)))]
+        engine = _forward_of(prefills, prefill(np.arange(1))[1], has_runs=False)
     loads = _while_time(
         [4 * _LEAST << 2 * n for n in range(8)], largest,
         lambda size: _measure_load(worker, tokens[:size], here, there, block_size),
     )  # fmt: skip
     if worker.report.faults:
         raise NotSupportedError("what the parts of loads take cannot be measured: a load failed")
-    costs = costs_of(forwards, least, loads)
+    costs = costs_of(forwards, least, loads, engine)
     logger.info(
         "reprise: measured up to %d rows in a forward and %d in a load: a prefill of 1,000 tokens takes %.1f ms, the "
         "question's pass over them %.1f ms, filling them %.1f ms; no forward takes less than %.1f ms",
-        len(forwards[-1][0]), loads[-1].rows, 1e3 * costs.prefill(0, 1000),
+        max(len(rows) for rows, _ in forwards), loads[-1].rows, 1e3 * costs.prefill(0, 1000),
         1e3 * (costs.question + 1000 * costs.question_key), 1e3 * (costs.filling + 1000 * costs.filled_row),
         1e3 * costs.least,
     )  # fmt: skip
     return costs
 
 
-def costs_of(forwards: Sequence[tuple[np.ndarray, float]], least: float, loads: Sequence[Loaded]) -> Costs:
+def costs_of(
+    forwards: Sequence[tuple[np.ndarray, float]], least: float, loads: Sequence[Loaded], engine: Forward | None = None
+) -> Costs:
     """Returns the costs that explain measurements best.
 
     forwards  the rows of each forward, ascending, and its seconds
     least     seconds of the smallest forward
+    engine    what the engine's own forwards take, if they compute in another way
     """
-    sizes = [(len(rows), int((rows + 1).sum()), int(rows[_begin_runs(rows)].sum()), 1) for rows, _ in forwards]
-    row, pair, run, start = fit(sizes, [seconds for _, seconds in forwards])
     of_loads = [(1, one.rows) for one in loads]
     filling, filled_row = fit(of_loads, [one.filling for one in loads])
     host_row = max(0.0, (loads[-1].from_host - filling) / loads[-1].rows)
     question, question_key = fit(of_loads, [one.question for one in loads])
-    return Costs(row, pair, run, start, least, question, question_key, filling, filled_row, host_row)
+    rows = _forward_of(forwards, least, has_runs=engine is None)
+    return Costs(
+        rows.row, rows.pair, rows.run, rows.start, rows.least, question, question_key, filling, filled_row, host_row,
+        engine,
+    )  # fmt: skip
+
+
+def _forward_of(forwards: Sequence[tuple[np.ndarray, float]], least: float, *, has_runs: bool) -> Forward:
+    """has_runs: whether each run of neighbouring rows reads the keys before it by itself"""
+    # what takes no longer than a single row does not show what rows add
+    telling = [one for one in forwards if one[1] > _TELLING * least] or [max(forwards, key=lambda one: len(one[0]))]
+    sizes = [(len(rows), int((rows + 1).sum()), 1, int(rows[_begin_runs(rows)].sum())) for rows, _ in telling]
+    row, pair, start, *run = fit([one if has_runs else one[:3] for one in sizes], [seconds for _, seconds in telling])
+    return Forward(row, pair, *(run or [0.0]), start, least)
 
 
 def _few_rows(largest: int) -> list[np.ndarray]:
@@ -145,6 +174,14 @@ def _begin_runs(rows: np.ndarray) -> np.ndarray:
 def _compute(worker: "ReuseWorker", tokens: np.ndarray, rows: np.ndarray, blocks: list[int], block_size: int) -> None:
     opened = OpenLoad.of(_load(tokens, blocks, [], 0), block_size, worker.device)
     compute_rows(worker.pages, [(opened, torch.from_numpy(rows).to(worker.device))])
+
+
+def _prefill(worker: "ReuseWorker", tokens: np.ndarray, rows: np.ndarray, blocks: list[int], block_size: int) -> None:
+    """Computes neighbouring rows by the engine's own attention."""
+    opened = OpenLoad.of(_load(tokens, blocks, [], 0), block_size, worker.device)
+    at = torch.from_numpy(rows).to(worker.device)
+    requests = Requests([opened.blocks], [len(rows)])
+    worker.forward.compute(opened.tokens[at], at, opened.device_slots[at], requests)
 
 
 def _seconds(worker: "ReuseWorker", run: Callable[[], object]) -> float:

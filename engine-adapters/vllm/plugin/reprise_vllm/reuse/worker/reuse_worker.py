@@ -55,6 +55,8 @@ class ReuseWorker:
         """an attention layer; all have the same shape"""
         self.device = caches[0].device
         self._block_size = spec.block_size
+        self.longest: int = config.model_config.max_model_len
+        """tokens of the longest prompt"""
         layout = PageLayout(first, caches[0], blocks, spec.block_size)
         cos_sin = parts.rotary.cos_sin.to(self.device)
         rotation = EngineRotation(cos_sin, is_neox=parts.rotary.is_neox)

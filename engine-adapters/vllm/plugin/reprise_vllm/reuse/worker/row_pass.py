@@ -22,6 +22,9 @@ def compute_rows(prompt: PromptPages, parts: Sequence[Part]) -> None:
     Each row attends to all rows before it, and these must be filled, computed earlier, or among a part's rows. There
     are as few passes as the engine's limits allow.
     """
+    if prompt.captured is not None and len(parts) == 1 and prompt.captured.takes_rows(*parts[0]):
+        prompt.captured.compute(*parts[0])
+        return
     for part in _passes(parts, prompt.forward.most_rows):
         tokens = torch.cat([one.tokens[rows] for one, rows in part])
         slots = torch.cat([one.device_slots[rows] for one, rows in part])
@@ -43,17 +46,22 @@ def affordable_rows(prompt: PromptPages, costs: Costs, opened: OpenLoad, seconds
 
 def _attend_in_place(prompt: PromptPages, part: Sequence[Part], positions: torch.Tensor) -> Attend:
     """Returns the attention of rows to the pages, by a kernel: each tile of rows reads the keys before it once."""
-    from reprise_kernels.sparse_prefill_attention import sparse_prefill_attention
-
     device = positions.device
     places = [prompt.places(one.slots).astype(np.int32) for one, _ in part]
     sizes = np.cumsum([0, *(len(rows) for _, rows in part)])
     cu_q, kv_len = to_device(np.concatenate((sizes, [len(one) for one in places])).astype(np.int32), device).split(
         [len(sizes), len(places)]
     )
-    where = {
-        "q_pos": positions.int(), "cu_q": cu_q, "slot_table": to_device(padded(places), device), "kv_len": kv_len,
-    }  # fmt: skip
+    return attend_rows(prompt, positions.int(), cu_q, kv_len, to_device(padded(places), device))
+
+
+def attend_rows(
+    prompt: PromptPages, q_pos: torch.Tensor, cu_q: torch.Tensor, kv_len: torch.Tensor, slot_table: torch.Tensor
+) -> Attend:
+    """Returns the attention of rows at `q_pos` to the pages; the arguments are those of `sparse_prefill_attention`."""
+    from reprise_kernels.sparse_prefill_attention import sparse_prefill_attention
+
+    where = {"q_pos": q_pos, "cu_q": cu_q, "slot_table": slot_table, "kv_len": kv_len}
 
     def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, output: torch.Tensor) -> None:
         keys, values, _ = prompt.in_place(layer)
