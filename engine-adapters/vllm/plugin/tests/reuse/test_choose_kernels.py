@@ -45,8 +45,8 @@ MILLISECONDS = {"torch": 2.0, "faster": 1.0, "slower": 3.0, "wrong": 0.1, "no nu
 @pytest.mark.parametrize(
     ("others", "chosen", "said"),
     [
-        (["faster"], "faster", "question is left to faster; for a layer: torch 2.000 ms, faster 1.000 ms"),
-        (["slower"], "torch", "question is left to torch; for a layer: torch 2.000 ms, slower 3.000 ms"),
+        (["faster"], "faster", "question is left to faster: torch 2.000 ms, faster 1.000 ms"),
+        (["slower"], "torch", "question is left to torch: torch 2.000 ms, slower 3.000 ms"),
         (["wrong", "faster"], "faster", "is not left to wrong, which is off by 5.0e-02"),
         (["no number"], "torch", "is not left to no number, which is off by nan"),
         (["fault"], "torch", "is not left to fault: no kernel image"),

@@ -48,7 +48,7 @@ def choose_kernels(worker: "ReuseWorker", blocks: int, block_size: int, logger: 
         try:
             captured = CapturedPasses(worker.pages, worker.device, worker.longest, as_graphs(worker.device))
             passes = ways_to_pass(worker, captured, blocks, block_size)
-            if fastest("passes over the model", passes, milliseconds, logger) == GRAPHS:
+            if fastest("the launching of passes", passes, milliseconds, logger) == GRAPHS:
                 worker.pages.captured = captured
         except Exception:
             logger.exception("reprise: passes over the model cannot be captured; they are launched kernel by kernel")
@@ -167,7 +167,7 @@ def fastest(
             logger.warning("reprise: %s is not left to %s: %s", what, name, fault)
     chosen = min(times, key=lambda name: times[name])
     measured = ", ".join(f"{name} {taken:.3f} ms" for name, taken in times.items())
-    logger.info("reprise: %s is left to %s; for a layer: %s", what, chosen, measured)
+    logger.info("reprise: %s is left to %s: %s", what, chosen, measured)
     return chosen
 
 
