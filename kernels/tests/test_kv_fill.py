@@ -2,19 +2,18 @@
 
 import pytest
 import torch
-from cases import DEVICE, DTYPES, generator, indices
+from cases import DEVICE, DTYPES, generator, indices, plain_turns
 from comparison import assert_close, poisoned
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprise_kernels.kv_fill import RowsOfLayers, kv_fill, naive_kv_fill
-from reprise_kernels.rotary import Turns, plain_rotary
+from reprise_kernels.kv_fill import RowsOfLayers, Turns, kv_fill, naive_kv_fill
 
 ROTARIES = {
-    "plain": plain_rotary(32),
-    "interleaved": plain_rotary(32, interleaved=True),
-    "partial": plain_rotary(16),
-    "odd number of pairs": plain_rotary(22, interleaved=True),
+    "plain": (32, False),
+    "interleaved": (32, True),
+    "partial": (16, False),
+    "odd number of pairs": (22, True),
 }
 FAR = 50
 
@@ -37,7 +36,8 @@ def pages_of(layers: int, rows: int, heads: int, dtype: torch.dtype) -> list[tup
 )  # fmt: skip
 def test_rows_of_all_layers_are_filled_as_specified_and_no_other(rotary, dtype, seed, layers, heads, count, from_host):
     random, rows = generator(seed), 45
-    turns = rotary.turns(torch.arange(FAR, device=DEVICE))
+    dim, interleaved = rotary
+    turns = plain_turns(dim, FAR, DEVICE)
     slots, other = (torch.randperm(rows, generator=random)[:count] for _ in range(2))
     distances = torch.randint(1 - FAR, FAR, (count,), generator=random)
     distances[::3] = 0
@@ -52,12 +52,12 @@ def test_rows_of_all_layers_are_filled_as_specified_and_no_other(rotary, dtype, 
                 half[slots] = numbers[slots].to(DEVICE)
     expected = naive_kv_fill(
         [tuple(one) for one in drawn], slots, [tuple(half.cpu() for half in one) for one in target], other, distances,
-        Turns(turns.cos.cpu(), turns.sin.cpu()), interleaved=rotary.interleaved,
+        Turns(turns.cos.cpu(), turns.sin.cpu()), interleaved=interleaved,
     )  # fmt: skip
     where = torch.device(DEVICE)
     kv_fill(
         RowsOfLayers.of(source, where), indices(slots), RowsOfLayers.of(target, where), indices(other),
-        indices(distances), turns, interleaved=rotary.interleaved,
+        indices(distances), turns, interleaved=interleaved,
     )  # fmt: skip
     for (keys, values), (wanted_keys, wanted_values), given_ in zip(target, expected, drawn, strict=True):
         untouched = torch.ones(rows, dtype=torch.bool)
@@ -81,7 +81,7 @@ def test_rows_that_are_laid_out_differently_or_not_aligned_are_refused():
 
 def test_what_does_not_match_is_refused_by_name():
     where, none = torch.device(DEVICE), indices([])
-    turns = plain_rotary(32).turns(torch.arange(4, device=DEVICE))
+    turns = plain_turns(32, 4, DEVICE)
     of = lambda *shape: RowsOfLayers.of([(torch.zeros(shape), torch.zeros(shape))], where)  # noqa: E731
     with pytest.raises(ValueError, match="the target's rows are"):
         kv_fill(of(4, 2, 32), none, of(4, 3, 32), none, none, turns, interleaved=False)

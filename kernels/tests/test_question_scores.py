@@ -2,15 +2,14 @@
 
 import pytest
 import torch
-from cases import DEVICE, DTYPES, generator, indices
+from cases import DTYPES, generator
 from chunked_requests import Requests, Shape, draw_requests
 from comparison import assert_close
 from hypothesis import given
 from hypothesis import strategies as st
 
 from reprise_kernels.question_scores import naive_question_scores, question_scores
-from reprise_kernels.rotary import llama3_rotary, plain_rotary
-from reprise_kernels.sparse_prefill_attention import KeyTurns, sparse_prefill_attention
+from reprise_kernels.sparse_prefill_attention import sparse_prefill_attention
 
 shapes = st.builds(
     Shape,
@@ -63,24 +62,6 @@ def test_layers_added_one_by_one_are_their_mean(shape, layers):
         assert question_scores(**arguments, weight=1 / layers, out=fused) is fused
     each = [naive_question_scores(**{name: tensor.cpu() for name, tensor in one.items()}) for one in drawn]
     assert_close("fused", fused, torch.stack(each).mean(0))
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("rotary", [llama3_rotary(32), plain_rotary(12, interleaved=True)], ids=["llama", "part"])
-@given(shape=shapes, tile=st.sampled_from([16, 64]))
-def test_turning_the_query_per_chunk_is_moving_the_chunks_keys(dtype, rotary, shape, tile):
-    shape.head_dim = 32
-    case, arguments = draw(shape, dtype)
-    random = generator(shape.seed)
-    of_tile = torch.randint(0, 4, (shape.requests, -(-case.slot_table.shape[1] // tile)), generator=random)
-    distances = torch.randint(-3000, 3000, (4,), generator=random)
-    turns = KeyTurns(rotary, distances.to(DEVICE), indices(of_tile), tile)
-    del arguments["lse"]
-    _, lse = sparse_prefill_attention(**arguments, v=case.v, turns=turns)
-    scores = question_scores(**arguments, lse=lse, turns=turns)
-    cpu = {name: tensor.cpu() for name, tensor in (arguments | {"lse": lse}).items()}
-    expected = naive_question_scores(**cpu, turns=KeyTurns(rotary, distances, of_tile, tile))
-    assert_close("scores", scores, expected, dtype)
 
 
 @given(shape=shapes)

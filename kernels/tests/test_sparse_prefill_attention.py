@@ -9,9 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn.functional import scaled_dot_product_attention
 
-from reprise_kernels.rope_shift import rope_shift
-from reprise_kernels.rotary import llama3_rotary, plain_rotary
-from reprise_kernels.sparse_prefill_attention import KeyTurns, naive_sparse_prefill_attention, sparse_prefill_attention
+from reprise_kernels.sparse_prefill_attention import naive_sparse_prefill_attention, sparse_prefill_attention
 
 SLOTS = ("q", "q_pos", "cu_q", "k", "v", "slot_table", "kv_len")
 shapes = st.builds(
@@ -105,48 +103,6 @@ def test_queries_may_come_in_any_order(shape):
     assert_close("out", shuffled, out[order].double())
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(
-    "rotary", [llama3_rotary(32), plain_rotary(32, interleaved=True), plain_rotary(12)], ids=["llama", "pairs", "part"]
-)
-@given(shape=shapes, tile=st.sampled_from([16, 32, 64]))
-def test_turning_the_query_per_chunk_is_moving_the_chunks_keys(dtype, rotary, shape, tile):
-    shape.head_dim = 32
-    case = draw_requests(shape, dtype)
-    random = generator(shape.seed)
-    tiles = -(-case.slot_table.shape[1] // tile)
-    turns = KeyTurns(
-        rotary,
-        torch.randint(-3000, 3000, (4,), generator=random).to(DEVICE),
-        indices(torch.randint(0, 4, (shape.requests, tiles), generator=random)),
-        tile,
-    )
-    cpu_turns = KeyTurns(rotary, turns.distances.cpu(), turns.of_tile.cpu(), tile)
-    expected, expected_lse = naive_sparse_prefill_attention(*case.cpu(*SLOTS), turns=cpu_turns)
-    out, lse = sparse_prefill_attention(*of(case, SLOTS), turns=turns)
-    assert_close("out", out, expected)
-    assert_close("lse", lse, expected_lse, dtype, unit=1.0)
-
-
-def test_one_read_only_chunk_serves_two_requests_at_different_positions():
-    random = generator(3)
-    rotary = plain_rotary(32)
-    k, v = (normal((2, 16, 1, 32), torch.float32, random) for _ in range(2))
-    q, one = normal((2, 2, 32), torch.float32, random), torch.arange(32)
-    # the second request has the chunk's first page 500 positions later, before its second page
-    turns = KeyTurns(rotary, torch.tensor([0, 500, 12], device=DEVICE), indices([[0, 0], [1, 2]]), 16)
-    out, _ = sparse_prefill_attention(
-        q, indices([31, 31]), indices([0, 1, 2]), k, v, indices(one.repeat(2, 1)), indices([32, 32]), turns=turns
-    )
-    moved = k.clone()
-    rope_shift(moved, indices(one), indices(one // 16), torch.tensor([500, 12], device=DEVICE), rotary)
-    for b, keys in enumerate((k, moved)):
-        alone, _ = sparse_prefill_attention(
-            q[b : b + 1], indices([31]), indices([0, 1]), keys, v, indices(one[None]), indices([32])
-        )
-        assert_close("out", out[b : b + 1], alone.double())
-
-
 def test_a_query_without_any_key_gives_nothing_rather_than_nan():
     case = draw_requests(Shape(1, 16, 1, 4, 32, 2, 0.5, 2), torch.float32)
     case.kv_len[1] = 0
@@ -156,8 +112,7 @@ def test_a_query_without_any_key_gives_nothing_rather_than_nan():
     assert torch.all(lse[rows] == -torch.inf)
 
 
-@pytest.mark.parametrize("layout", ["slots", "turned"])
-def test_rows_behind_the_last_request_pad_a_captured_graph_and_are_nothing(layout, monkeypatch):
+def test_rows_behind_the_last_request_pad_a_captured_graph_and_are_nothing(monkeypatch):
     # fill new memory with NaN, which would otherwise contain what was freed just before
     monkeypatch.setattr(torch, "empty_like", lambda like: torch.full_like(like, torch.nan))
     monkeypatch.setattr(torch, "empty", lambda shape, **how: torch.full(shape, torch.nan, **how))
@@ -165,10 +120,8 @@ def test_rows_behind_the_last_request_pad_a_captured_graph_and_are_nothing(layou
     used = len(case.q)
     case.q = torch.cat([case.q, torch.ones_like(case.q)])
     case.q_pos = torch.cat([case.q_pos, case.q_pos])
-    of_tile = torch.zeros(2, -(-case.slot_table.shape[1] // 16))
-    none = KeyTurns(plain_rotary(32), torch.zeros(1, dtype=torch.int64, device=DEVICE), indices(of_tile), 16)
     expected, expected_lse = naive_sparse_prefill_attention(*case.cpu(*SLOTS))
-    out, lse = sparse_prefill_attention(*of(case, SLOTS), turns=none if layout == "turned" else None)
+    out, lse = sparse_prefill_attention(*of(case, SLOTS))
     assert_close("out", out, expected)
     assert_close("lse", lse, expected_lse, unit=1.0)
     assert torch.all(out[used:] == 0)
@@ -197,20 +150,3 @@ def test_what_the_kernel_cannot_take_is_refused_in_one_line(change, message):
     with pytest.raises(ValueError, match=message) as refused:
         sparse_prefill_attention(**(arguments | change(case)))
     assert "\n" not in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("head_dim", "tile", "tables", "message"),
-    [
-        (32, 48, 2, "tiles of 48 positions"),
-        (40, 16, 2, "heads of 32, 64 or 128 dimensions, these have 40"),
-        (32, 16, 1, "turns.of_tile has shape"),
-    ],
-)
-def test_turns_that_do_not_fit_are_refused_in_one_line(head_dim, tile, tables, message):
-    case = draw_requests(Shape(1, 16, 2, 4, head_dim, 2, 0.5, 2), torch.float32)
-    tiles = -(-case.slot_table.shape[1] // tile)
-    of_tile = indices(torch.zeros(tables, tiles))
-    turns = KeyTurns(plain_rotary(32), torch.zeros(1, dtype=torch.int64, device=DEVICE), of_tile, tile)
-    with pytest.raises(ValueError, match=message):
-        sparse_prefill_attention(*of(case, SLOTS), turns=turns)

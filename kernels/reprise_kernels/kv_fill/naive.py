@@ -1,12 +1,18 @@
 """The specification of kv_fill, in float64 on the CPU."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 
-from reprise_kernels.rotary import Turns
-
 KeysAndValues = tuple[torch.Tensor, torch.Tensor]
+
+
+class Turns(NamedTuple):
+    """The cosines and sines of moves by 0, 1, … positions, float32 [P, R/2] each."""
+
+    cos: torch.Tensor
+    sin: torch.Tensor
 
 
 def naive_kv_fill(
@@ -23,12 +29,12 @@ def naive_kv_fill(
 
     source, target            of each layer, keys and values [rows, Hkv, D]
     source_slots, target_slots, distances  [N]; no row is among both, and no target appears twice
-    turns                     cosines and sines of moves by 0, 1, …, [P, R/2] each; every |distance| < P
+    turns                     every |distance| < P
 
         keys[target_slots[i], h] = R(distances[i]) source_keys[source_slots[i], h]
         values[target_slots[i], h] = source_values[source_slots[i], h]
 
-    where R(m) turns a pair (x, y) into (x cos mf - y sin mf, x sin mf + y cos mf), as in rope_shift (FusionRAG, A.1).
+    where R(m) turns a pair (x, y) into (x cos mf - y sin mf, x sin mf + y cos mf) (FusionRAG, A.1).
     """
     half = turns.cos.shape[1]
     first = torch.arange(half) * 2 if interleaved else torch.arange(half)

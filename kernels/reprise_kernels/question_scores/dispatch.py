@@ -11,23 +11,19 @@ from reprise_kernels.launch.launch_configs import launch_config
 from reprise_kernels.launch.on_device import on_device
 from reprise_kernels.launch.tile import Tile, tile_of
 from reprise_kernels.question_scores.triton import question_scores_kernel
-from reprise_kernels.question_scores.turned_triton import turned_question_scores_kernel
-from reprise_kernels.rotary.key_turns import KeyTurns
 
 INTERPRETED = {"rows": 64, "keys": 32, "warps": 4, "stages": 2}
 
 
-def choose_tile(dtype: torch.dtype, head_dim: int, turned: bool = False) -> Tile:
+def choose_tile(dtype: torch.dtype, head_dim: int) -> Tile:
     """Returns the tile for these queries."""
     dim = triton.next_power_of_2(head_dim)
-    if dtype != torch.float32 and dim <= 128 and not turned:
+    if dtype != torch.float32 and dim <= 128:
         return tile_of(launch_config("question_scores", INTERPRETED), "tf32", dim)
     if knobs.runtime.interpret:
         return tile_of(INTERPRETED, "ieee", dim)
     if dtype == torch.float32:
         # tiles for which the compiler needs no stack, on both targets of COMPILED.md
-        if turned:
-            return Tile(64, 32 if dim <= 64 else 16, 4, 1, "ieee", dim)
         return Tile(64, 32 if dim == 128 else 16, 8, 1, "ieee", dim)
     return Tile(64, 64, 4, 2, "tf32", dim)
 
@@ -43,7 +39,6 @@ def question_scores(
     weight: float = 1.0,
     scale: float | None = None,
     out: torch.Tensor | None = None,
-    turns: KeyTurns | None = None,
 ) -> torch.Tensor:
     """Mean attention weights as specified by `naive_question_scores`, float32 [B, Nmax]; added to `out` if given.
 
@@ -70,29 +65,18 @@ def question_scores(
     if requests == 0 or slot_table.shape[1] == 0:
         return out
     head_dim, group = q.shape[2], q.shape[1] // k.shape[2]
-    tile = choose_tile(q.dtype, head_dim, turns is not None)
-    keys = tile.keys if turns is None else min(tile.keys, turns.tile)
-    grid = (triton.cdiv(slot_table.shape[1], keys), requests)
+    tile = choose_tile(q.dtype, head_dim)
+    grid = (triton.cdiv(slot_table.shape[1], tile.keys), requests)
     factors = ((head_dim**-0.5 if scale is None else scale) * math.log2(math.e), weight)
     strides = (q.stride(0), q.stride(1), lse.stride(0), k.stride(1), k.stride(2), slot_table.shape[1])
     sizes = {
         "KEY_HEADS": k.shape[2], "GROUP": group, "HEAD_DIM": head_dim, "BLOCK_M": tile.rows,
-        "BLOCK_Q": tile.rows // group, "BLOCK_N": keys, "PRECISION": tile.precision,
+        "BLOCK_Q": tile.rows // group, "BLOCK_N": tile.keys, "PRECISION": tile.precision,
         "num_warps": tile.warps, "num_stages": tile.stages,
     }  # fmt: skip
-    if turns is None:
-        with on_device(q):
-            question_scores_kernel[grid](
-                q, q_pos, cu_q, lse, k, slot_table, kv_len, out, *factors, *strides, out.stride(0),
-                BLOCK_D=tile.dim, **sizes,
-            )  # fmt: skip
-        return out
-    turns.check(head_dim, *slot_table.shape, q.device)
-    cos, sin = turns.rotary.turns(turns.distances)
     with on_device(q):
-        turned_question_scores_kernel[grid](
-            q, q_pos, cu_q, lse, k, slot_table, kv_len, turns.of_tile, cos, sin, out, *factors,
-            *strides, turns.of_tile.stride(0), out.stride(0),
-            ROTARY_DIM=turns.rotary.dim, INTERLEAVED=turns.rotary.interleaved, TILE=turns.tile, **sizes,
+        question_scores_kernel[grid](
+            q, q_pos, cu_q, lse, k, slot_table, kv_len, out, *factors, *strides, out.stride(0),
+            BLOCK_D=tile.dim, **sizes,
         )  # fmt: skip
     return out

@@ -2,9 +2,6 @@
 
 import torch
 
-from reprise_kernels.rotary.key_turns import KeyTurns
-from reprise_kernels.sparse_prefill_attention.naive import turned_keys
-
 
 def naive_question_scores(
     q: torch.Tensor,
@@ -17,7 +14,6 @@ def naive_question_scores(
     weight: float = 1.0,
     scale: float | None = None,
     out: torch.Tensor | None = None,
-    turns: KeyTurns | None = None,
 ) -> torch.Tensor:
     """Mean attention weight of the question on each position (ProphetKV, sections 4.2 and 4.3), [B, Nmax] float64.
 
@@ -29,14 +25,14 @@ def naive_question_scores(
         score[b, t] = out[b, t] + weight / (|Q_b| Hq) sum_{i, h} exp(scale q[i, h] . k[t, h // g] - lse[i, h])
 
     over request b's rows i with q_pos[i] >= t, for t below kv_len[b]; it stays out[b, t] above. Calls for each of L
-    layers with weight 1 / L give equation 7. With `turns`, k is first turned by its tile's distance (see KeyTurns).
+    layers with weight 1 / L give equation 7.
     """
     flat = k.double().flatten(0, 1)
     group = q.shape[1] // k.shape[2]
     scores = torch.zeros(slot_table.shape, dtype=torch.float64) if out is None else out.double().clone()
     for b, length in enumerate(kv_len.tolist()):
         keys = flat[slot_table[b, :length].long()]
-        keys = (keys if turns is None else turned_keys(keys, turns, b)).repeat_interleave(group, 1)
+        keys = keys.repeat_interleave(group, 1)
         rows = range(int(cu_q[b]), int(cu_q[b + 1]))
         for i in rows:
             logits = torch.einsum("hd,nhd->hn", q[i].double(), keys) * (q.shape[2] ** -0.5 if scale is None else scale)

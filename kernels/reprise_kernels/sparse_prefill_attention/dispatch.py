@@ -7,10 +7,8 @@ import triton
 
 from reprise_kernels.launch.checks import check_cache, check_index, check_runnable, check_tensor
 from reprise_kernels.launch.on_device import on_device
-from reprise_kernels.rotary.key_turns import KeyTurns
 from reprise_kernels.sparse_prefill_attention.tiles import choose_tile
 from reprise_kernels.sparse_prefill_attention.triton import slot_prefill_kernel
-from reprise_kernels.sparse_prefill_attention.turned_triton import turned_prefill_kernel
 
 
 def sparse_prefill_attention(
@@ -22,7 +20,6 @@ def sparse_prefill_attention(
     slot_table: torch.Tensor,
     kv_len: torch.Tensor,
     scale: float | None = None,
-    turns: KeyTurns | None = None,
     own: tuple[torch.Tensor, torch.Tensor] | None = None,
     out: torch.Tensor | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -34,7 +31,7 @@ def sparse_prefill_attention(
     """
     check_queries(q, q_pos, cu_q, k, v)
     if own is not None:
-        _check_own(q, own, k, turns)
+        _check_own(q, own, k)
     check_index("slot_table", slot_table, (len(cu_q) - 1, None), q.device)
     check_index("kv_len", kv_len, (len(cu_q) - 1,), q.device)
     if out is None:
@@ -46,7 +43,7 @@ def sparse_prefill_attention(
     if len(q) == 0:
         return out, lse
     head_dim, group = q.shape[2], q.shape[1] // k.shape[2]
-    tile = choose_tile(q.dtype, head_dim, group, "slots" if turns is None else "turned")
+    tile = choose_tile(q.dtype, head_dim, group, "slots")
     scale = (head_dim**-0.5 if scale is None else scale) * math.log2(math.e)
     strides = (q.stride(0), q.stride(1), k.stride(1), k.stride(2), slot_table.shape[1])
     ends = (out.stride(0), out.stride(1), lse.stride(0))
@@ -55,35 +52,20 @@ def sparse_prefill_attention(
         "BLOCK_Q": tile.tokens(group), "PRECISION": tile.precision, "num_warps": tile.warps, "num_stages": tile.stages,
     }  # fmt: skip
     grid = (len(q) // tile.tokens(group) + len(kv_len), k.shape[2])
-    if turns is None:
-        with on_device(q):
-            own_k, own_v = own or (k, v)
-            slot_prefill_kernel[grid](
-                q, q_pos, cu_q, k, v, slot_table, kv_len, own_k, own_v, out, lse, len(kv_len), scale, *strides,
-                *own_k.stride()[-3:-1], *ends, BLOCK_D=tile.dim, BLOCK_N=tile.keys, OWN=own is not None, **sizes,
-            )  # fmt: skip
-        return out, lse
-    turns.check(head_dim, *slot_table.shape, q.device)
-    cos, sin = turns.rotary.turns(turns.distances)
+    own_k, own_v = own or (k, v)
     with on_device(q):
-        turned_prefill_kernel[grid](
-            q, q_pos, cu_q, k, v, slot_table, kv_len, turns.of_tile, cos, sin, out, lse, len(kv_len), scale,
-            *strides, turns.of_tile.stride(0), *ends,
-            ROTARY_DIM=turns.rotary.dim, INTERLEAVED=turns.rotary.interleaved, TILE=turns.tile,
-            BLOCK_N=min(tile.keys, turns.tile), **sizes,
+        slot_prefill_kernel[grid](
+            q, q_pos, cu_q, k, v, slot_table, kv_len, own_k, own_v, out, lse, len(kv_len), scale, *strides,
+            *own_k.stride()[-3:-1], *ends, BLOCK_D=tile.dim, BLOCK_N=tile.keys, OWN=own is not None, **sizes,
         )  # fmt: skip
     return out, lse
 
 
-def _check_own(
-    q: torch.Tensor, own: tuple[torch.Tensor, torch.Tensor], k: torch.Tensor, turns: KeyTurns | None
-) -> None:
+def _check_own(q: torch.Tensor, own: tuple[torch.Tensor, torch.Tensor], k: torch.Tensor) -> None:
     for name, one in zip(("the queries' own keys", "the queries' own values"), own, strict=True):
         check_tensor(name, one, (len(q), *k.shape[2:]), (k.dtype,), q.device)
         if one.stride() != own[0].stride() or one.stride(2) != 1:
             raise ValueError(f"{name} have strides {one.stride()}: both must agree, with 1 in the last dimension")
-    if turns is not None:
-        raise ValueError("queries that are turned see no keys of their own")
 
 
 def check_queries(q: torch.Tensor, q_pos: torch.Tensor, cu_q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> None:

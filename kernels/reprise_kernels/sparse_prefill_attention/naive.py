@@ -4,9 +4,6 @@ import math
 
 import torch
 
-from reprise_kernels.rope_shift.naive import naive_rope_shift
-from reprise_kernels.rotary.key_turns import KeyTurns
-
 
 def naive_sparse_prefill_attention(
     q: torch.Tensor,
@@ -17,7 +14,6 @@ def naive_sparse_prefill_attention(
     slot_table: torch.Tensor,
     kv_len: torch.Tensor,
     scale: float | None = None,
-    turns: KeyTurns | None = None,
     own: tuple[torch.Tensor, torch.Tensor] | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Attention by true position over the slot table; out [Nq, Hq, D] and natural log-sum-exp [Nq, Hq], float64.
@@ -35,16 +31,13 @@ def naive_sparse_prefill_attention(
         s_j = scale * q[i, h] . k[slot_table[b, j], h // g]
         lse[i, h] = log sum_j exp s_j,   out[i, h] = sum_j exp(s_j - lse[i, h]) v[slot_table[b, j], h // g]
 
-    A row without keys, or after the last request, gives 0 and -inf. With `turns`, k is first turned by its tile's
-    distance (see KeyTurns).
+    A row without keys, or after the last request, gives 0 and -inf.
     """
     flat_k, flat_v = k.double().flatten(0, 1), v.double().flatten(0, 1)
     out, lse = torch.zeros(q.shape, dtype=torch.float64), torch.full(q.shape[:2], -math.inf, dtype=torch.float64)
     for b in range(len(kv_len)):
         slots = slot_table[b, : int(kv_len[b])].long()
         keys, values = flat_k[slots], flat_v[slots]
-        if turns is not None:
-            keys = turned_keys(keys, turns, b)
         for i in range(int(cu_q[b]), int(cu_q[b + 1])):
             seen = min(int(q_pos[i]) + 1, len(slots))
             seen_keys, seen_values = keys[:seen], values[:seen]
@@ -66,11 +59,3 @@ def attend_one(
     keys, values = keys.repeat_interleave(group, 1), values.repeat_interleave(group, 1)
     scores = torch.einsum("hd,nhd->hn", q, keys) * (q.shape[1] ** -0.5 if scale is None else scale)
     return torch.einsum("hn,nhd->hd", scores.softmax(1), values), scores.logsumexp(1)
-
-
-def turned_keys(keys: torch.Tensor, turns: KeyTurns, b: int) -> torch.Tensor:
-    """The keys of request b, [n, Hkv, D], each turned by the distance of its tile."""
-    position = torch.arange(len(keys))
-    moves = turns.of_tile[b].cpu()[position // turns.tile]
-    cache = keys[None]
-    return naive_rope_shift(cache, position, moves, turns.distances.cpu(), turns.rotary, cache, position)[0]

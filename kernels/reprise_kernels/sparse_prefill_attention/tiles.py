@@ -9,7 +9,7 @@ from triton import knobs
 from reprise_kernels.launch.launch_configs import launch_config
 from reprise_kernels.launch.tile import Tile, tile_of
 
-Variant = Literal["slots", "shared", "turned"]
+Variant = Literal["slots", "shared"]
 INTERPRETED = {"rows": 64, "keys": 32, "warps": 4, "stages": 2}
 
 
@@ -24,6 +24,6 @@ def choose_tile(dtype: torch.dtype, head_dim: int, group: int, variant: Variant)
     # the largest tiles for which the compiler needs no stack, on both targets of COMPILED.md
     if dtype == torch.float32:
         return Tile(max(32, triton.next_power_of_2(group)), 16, 8, 2, precision, dim)
-    if variant == "turned" or dim > 128:
+    if dim > 128:
         return Tile(64, 32 if dim > 128 else 64, 8, 2, precision, dim)
     return Tile(128, 64, 8, 3, precision, dim)

@@ -2,21 +2,20 @@
 
 import pytest
 import torch
+from cases import plain_turns
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprise_kernels.rope_shift.naive import naive_rope_shift
-from reprise_kernels.rotary import plain_rotary
+from reprise_kernels.kv_fill import naive_kv_fill
 from reprise_reuse.host_rows import CodedRows, PlainRows
 from reprise_reuse.host_store import BITS, HostStore, Rows, RowShape, slots_in
 from reprise_reuse.rotation import KeyRotation
 
 HEADS, DIM, LAYERS = 2, 64, 3
-ROTARY = plain_rotary(DIM)
 
 
 def cos_sin(positions: int, dim: int = DIM, factor: float = 1.0) -> torch.Tensor:
-    turns = plain_rotary(dim).turns(torch.arange(positions))
+    turns = plain_turns(dim, positions)
     return torch.cat((turns.cos, turns.sin), -1) * factor
 
 
@@ -30,10 +29,11 @@ def test_keys_turn_as_the_kernels_specification_says(factor, distances, seed):
     keys = normal(len(distances), HEADS, DIM, seed=seed)
     rotation = KeyRotation(cos_sin(300, factor=factor), is_neox=True)
     turned = rotation.turn(keys, rotation.tables(torch.tensor(distances)))
-    each = torch.arange(len(distances), dtype=torch.int32)
-    target = torch.zeros_like(keys)[None]
-    expected = naive_rope_shift(keys[None], each, each, torch.tensor(distances), ROTARY, target, each)
-    torch.testing.assert_close(turned, expected[0].float(), atol=2e-5, rtol=1e-4)
+    each, still = torch.arange(len(distances)), torch.zeros_like(keys)
+    ((expected, _),) = naive_kv_fill(
+        [(keys, still)], each, [(still, still)], each, torch.tensor(distances), plain_turns(DIM, 300), interleaved=False
+    )
+    torch.testing.assert_close(turned, expected.float(), atol=2e-5, rtol=1e-4)
 
 
 @pytest.mark.parametrize("is_neox", [True, False], ids=["halves", "interleaved"])

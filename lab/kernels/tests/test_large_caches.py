@@ -12,12 +12,12 @@ from comparison import assert_close
 
 from lab_kernels.kv_deviation import kv_deviation, naive_kv_deviation, value_norm
 from lab_kernels.page_summary import naive_page_summary, page_summary
+from lab_kernels.rope_shift import naive_rope_shift, rope_shift
+from lab_kernels.rope_shift.rotary import plain_rotary
 from lab_kernels.shared_prefill_attention import naive_shared_prefill_attention, shared_prefill_attention
 from lab_kernels.sparse_decode_attention import naive_sparse_decode_attention, sparse_decode_attention
 from reprise_kernels.question_scores import naive_question_scores, question_scores
-from reprise_kernels.rope_shift import naive_rope_shift, rope_shift
-from reprise_kernels.rotary import plain_rotary
-from reprise_kernels.sparse_prefill_attention import KeyTurns, naive_sparse_prefill_attention, sparse_prefill_attention
+from reprise_kernels.sparse_prefill_attention import naive_sparse_prefill_attention, sparse_prefill_attention
 
 HEADS, HEAD_DIM, PAGE, TOKENS = 4, 64, 16, 6
 # two strides of a head are 2^31; one is less, and so is passed as an int32
@@ -50,19 +50,13 @@ def queries() -> torch.Tensor:
     return torch.randn(2, 2 * HEADS, HEAD_DIM, generator=generator(2)).half().to(DEVICE)
 
 
-def turns(device: str) -> KeyTurns:
-    """One distance for all keys."""
-    return KeyTurns(plain_rotary(HEAD_DIM), torch.tensor([77], device=device), torch.zeros(1, 1).int().to(device), 64)
-
-
-@pytest.mark.parametrize("turned", [False, True], ids=["plain", "turned"])
-def test_prefill_finds_every_head_of_keys(turned):
+def test_prefill_finds_every_head_of_keys():
     large, small = caches()
     of_small = (queries().cpu(), POSITIONS.cpu(), STARTS.cpu(), small.cpu(), small.cpu())
     table = torch.tensor([DENSE])
-    expected, _ = naive_sparse_prefill_attention(*of_small, table, LENGTH.cpu(), turns=turns("cpu") if turned else None)
+    expected, _ = naive_sparse_prefill_attention(*of_small, table, LENGTH.cpu())
     given = (queries(), POSITIONS, STARTS, large, large, indices([WHERE]), LENGTH)
-    out, _ = sparse_prefill_attention(*given, turns=turns(DEVICE) if turned else None)
+    out, _ = sparse_prefill_attention(*given)
     assert_close("out", out, expected)
 
 
@@ -87,17 +81,13 @@ def test_decode_finds_every_head_of_keys():
     assert_close("out", out, expected)
 
 
-@pytest.mark.parametrize("turned", [False, True], ids=["plain", "turned"])
-def test_the_questions_scores_find_every_head_of_keys(turned):
+def test_the_questions_scores_find_every_head_of_keys():
     large, small = caches()
     lse = torch.full((2, 2 * HEADS), 3.0, device=DEVICE)
     expected = naive_question_scores(
         queries().cpu(), POSITIONS.cpu(), STARTS.cpu(), lse.cpu(), small.cpu(), torch.tensor([DENSE]), LENGTH.cpu(),
-        turns=turns("cpu") if turned else None,
     )  # fmt: skip
-    scores = question_scores(
-        queries(), POSITIONS, STARTS, lse, large, indices([WHERE]), LENGTH, turns=turns(DEVICE) if turned else None
-    )
+    scores = question_scores(queries(), POSITIONS, STARTS, lse, large, indices([WHERE]), LENGTH)
     assert_close("scores", scores, expected, torch.float16)
 
 

@@ -46,15 +46,15 @@ def test_every_compiled_operation_has_a_space_and_is_measured_to_be_tuned():
 
 
 def test_what_is_tried_is_launched_with_until_the_trial_ends_even_by_an_error():
-    usual = launch_config("rope_shift", {"tokens": 1})
-    first, second = SPACES["rope_shift"][1:3]
-    with trying("rope_shift", first):
-        with pytest.raises(RuntimeError, match="stop"), trying("rope_shift", second):
-            assert launch_config("rope_shift", {}) == second
+    usual = launch_config("kv_fill", {"rows": 1})
+    first, second = SPACES["kv_fill"][1:3]
+    with trying("kv_fill", first):
+        with pytest.raises(RuntimeError, match="stop"), trying("kv_fill", second):
+            assert launch_config("kv_fill", {}) == second
             assert launch_config("kv_copy", usual) != second
             raise RuntimeError("stop")
-        assert launch_config("rope_shift", {}) == first
-    assert launch_config("rope_shift", {"tokens": 1}) == usual
+        assert launch_config("kv_fill", {}) == first
+    assert launch_config("kv_fill", {"rows": 1}) == usual
 
 
 def trials() -> list:

@@ -14,8 +14,7 @@ from lab_kernels.sparse_decode_attention import naive_sparse_decode_attention, s
 from lab_kernels.weighted_deviation import naive_weighted_deviation, weighted_deviation
 from reprise_kernels.launch.launch_configs import trying
 from reprise_kernels.question_scores import naive_question_scores, question_scores
-from reprise_kernels.rotary import plain_rotary
-from reprise_kernels.sparse_prefill_attention import KeyTurns, naive_sparse_prefill_attention, sparse_prefill_attention
+from reprise_kernels.sparse_prefill_attention import naive_sparse_prefill_attention, sparse_prefill_attention
 
 PAGE, HEADS, HEAD_DIM = 16, 2, 32
 # the first request's length is past the end of its row, where the slots of the second follow
@@ -35,18 +34,11 @@ def on_device(*tensors: torch.Tensor) -> list[torch.Tensor]:
     return [tensor.to(DEVICE) if tensor.is_floating_point() else indices(tensor) for tensor in tensors]
 
 
-def turns(device: str) -> KeyTurns:
-    """One distance per tile of 16 positions."""
-    of_tile = torch.tensor([[0, 1], [1, 0]], dtype=torch.int32, device=device)
-    return KeyTurns(plain_rotary(HEAD_DIM), torch.tensor([5, -300], device=device), of_tile, 16)
-
-
-@pytest.mark.parametrize("turned", [False, True], ids=["plain", "turned"])
-def test_prefill_reads_no_slot_past_the_end_of_a_row(turned):
+def test_prefill_reads_no_slot_past_the_end_of_a_row():
     q, q_pos, cu_q, k = draw()
     given = (q, q_pos, cu_q, k, k, TABLE, LENGTHS)
-    out, lse = sparse_prefill_attention(*on_device(*given), turns=turns(DEVICE) if turned else None)
-    expected, expected_lse = naive_sparse_prefill_attention(*given, turns=turns("cpu") if turned else None)
+    out, lse = sparse_prefill_attention(*on_device(*given))
+    expected, expected_lse = naive_sparse_prefill_attention(*given)
     assert_close("out", out, expected)
     assert_close("lse", lse, expected_lse, unit=1.0)
 
@@ -76,12 +68,11 @@ def test_decode_reads_nothing_past_the_end_of_a_row(paged, listed):
     assert_close("lse", lse, expected_lse, unit=1.0)
 
 
-@pytest.mark.parametrize("turned", [False, True], ids=["plain", "turned"])
-def test_the_questions_scores_are_of_no_slot_past_the_end_of_a_row(turned):
+def test_the_questions_scores_are_of_no_slot_past_the_end_of_a_row():
     q, q_pos, cu_q, k = draw()
     given = (q, q_pos, cu_q, torch.ones(q.shape[:2]) * 3, k, TABLE, LENGTHS)
-    scores = question_scores(*on_device(*given), turns=turns(DEVICE) if turned else None)
-    assert_close("scores", scores, naive_question_scores(*given, turns=turns("cpu") if turned else None))
+    scores = question_scores(*on_device(*given))
+    assert_close("scores", scores, naive_question_scores(*given))
 
 
 def test_deviations_are_of_no_token_past_the_end_of_a_row():

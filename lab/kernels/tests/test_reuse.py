@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from torch.nn.functional import scaled_dot_product_attention
 
 from lab_kernels.overlay_slots import overlay_slots
+from lab_kernels.rope_shift import rope_shift
+from lab_kernels.rope_shift.rotary import llama3_rotary
 from lab_kernels.select_tokens import select_tokens
 from reprise_kernels.question_scores import question_scores
-from reprise_kernels.rope_shift import rope_shift
-from reprise_kernels.rotary import llama3_rotary
-from reprise_kernels.sparse_prefill_attention import KeyTurns, sparse_prefill_attention
+from reprise_kernels.sparse_prefill_attention import sparse_prefill_attention
 
 PAGE, CHUNKS, QUESTION, HEADS, GROUP, DIM = 16, 3, 4, 2, 2, 32
 CONTEXT = PAGE * CHUNKS
@@ -61,59 +61,40 @@ def write(layer: Layer, positions: torch.Tensor, slots: torch.Tensor, stands_at:
     layer.cache_v.flatten(0, 1)[slots] = layer.v[positions]
 
 
-def reuse(layer: Layer, ratio: float, turned: bool) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Returns the output, the computed positions, and the slot table; moves the keys or turns the queries."""
+def reuse(layer: Layer, ratio: float) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Returns the output, the computed positions, and the slot table."""
     tokens = torch.arange(TOTAL, device=DEVICE)
-    distance = torch.where(tokens < CONTEXT, tokens // PAGE * PAGE, CONTEXT)
-    turns = None
-    if turned:
-        distances = torch.tensor([*range(0, CONTEXT, PAGE), CONTEXT], device=DEVICE)
-        turns = KeyTurns(ROTARY, distances, indices([range(CHUNKS + 1)]), PAGE)
-        # a written key has the same offset from its true position as those around it
-        stands_at = tokens - distance
-    else:
-        stands_at = tokens
-        moved = torch.arange(0, CONTEXT, PAGE, device=DEVICE)
-        rope_shift(layer.cache_k, indices(layer.slots[:CONTEXT]), indices(torch.arange(CONTEXT) // PAGE), moved, ROTARY)
+    moved = torch.arange(0, CONTEXT, PAGE, device=DEVICE)
+    rope_shift(layer.cache_k, indices(layer.slots[:CONTEXT]), indices(torch.arange(CONTEXT) // PAGE), moved, ROTARY)
     question = tokens[CONTEXT:]
-    write(layer, question, layer.slots[CONTEXT:].to(DEVICE), stands_at[question])
+    write(layer, question, layer.slots[CONTEXT:].to(DEVICE), question)
     caches, table, length = (layer.cache_k, layer.cache_v), indices(layer.slots[None]), indices([TOTAL])
     q = rotated(layer.q, torch.arange(TOTAL))
 
     some = (q[question], indices(question), indices([0, QUESTION]))
-    _, lse = sparse_prefill_attention(*some, *caches, table, length, turns=turns)
-    scores = question_scores(*some, lse, layer.cache_k, table, length, turns=turns)
+    _, lse = sparse_prefill_attention(*some, *caches, table, length)
+    scores = question_scores(*some, lse, layer.cache_k, table, length)
     positions, count = select_tokens(scores, indices([CONTEXT]), ratio)
     own = indices(OWN + torch.arange(positions.shape[1])[None])
     chosen = positions[0, : int(count[0])].long()
-    write(layer, chosen, own[0, : len(chosen)].long(), stands_at[chosen])
+    write(layer, chosen, own[0, : len(chosen)].long(), chosen)
 
     computed = torch.cat([chosen, question])
     overlaid = overlay_slots(table, positions, own)
     out, _ = sparse_prefill_attention(
-        q[computed], indices(computed), indices([0, len(computed)]), *caches, overlaid, length, turns=turns
+        q[computed], indices(computed), indices([0, len(computed)]), *caches, overlaid, length
     )
     return out, computed, overlaid
 
 
-@pytest.mark.parametrize("turned", [False, True], ids=["keys moved", "queries turned"])
 @given(seed=st.integers(0, 2**32 - 1))
-def test_when_all_is_recomputed_the_answer_is_that_of_dense_attention_without_a_cache(turned, seed):
+def test_when_all_is_recomputed_the_answer_is_that_of_dense_attention_without_a_cache(seed):
     layer = draw_layer(seed)
-    out, computed, _ = reuse(layer, 1.0, turned)
+    out, computed, _ = reuse(layer, 1.0)
     assert computed.tolist() == list(range(TOTAL))
     q, k = (rotated(raw, torch.arange(TOTAL)).double().transpose(0, 1) for raw in (layer.q, layer.k))
     k, v = (one.repeat_interleave(GROUP, 0) for one in (k, layer.v.double().transpose(0, 1)))
     assert_close("out", out, scaled_dot_product_attention(q, k, v, is_causal=True).transpose(0, 1))
-
-
-@given(seed=st.integers(0, 2**32 - 1), ratio=st.sampled_from([0.0, 0.15, 0.5]))
-def test_turned_queries_choose_the_same_tokens_and_give_the_same_answer_as_moved_keys(seed, ratio):
-    moved, computed, table = reuse(draw_layer(seed), ratio, turned=False)
-    turned, computed_too, table_too = reuse(draw_layer(seed), ratio, turned=True)
-    assert torch.equal(computed, computed_too)
-    assert torch.equal(table, table_too)
-    assert_close("out", turned, moved.double())
 
 
 def test_a_slot_table_is_overlaid_at_just_the_given_positions_and_stays_as_it_was_itself():

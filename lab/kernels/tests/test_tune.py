@@ -14,12 +14,12 @@ from lab_kernels.tune import Trial, choose, try_operation
 from reprise_kernels.launch.launch_configs import TABLE, launch_config
 
 KERNELS = Path(__file__).resolve().parent.parent
-SPACE = SPACES["rope_shift"]
+SPACE = SPACES["kv_fill"]
 
 
 def current() -> dict[str, int]:
-    """Returns what rope_shift would be launched with."""
-    return dict(launch_config("rope_shift", {}))
+    """Returns what kv_fill would be launched with."""
+    return dict(launch_config("kv_fill", {}))
 
 
 def case(name: str = "case", wrong: int | None = None, greedy: int | None = None) -> Case:
@@ -51,40 +51,40 @@ def fake_clock(times: dict[int, float], timed: list[int]):
 def test_every_configuration_is_timed_with_every_case_under_that_configuration():
     timed = []
     timer = fake_clock({2: 1.0}, timed)
-    trials = try_operation("rope_shift", iter([case("a"), case("b")]), SPACE, timer, lambda line: None)
+    trials = try_operation("kv_fill", iter([case("a"), case("b")]), SPACE, timer, lambda line: None)
     assert timed == [*range(len(SPACE))] * 2
     assert [trial.milliseconds for trial in trials][2] == {"a": 1.0, "b": 1.0}
 
 
 def test_a_wrong_configuration_is_not_timed_and_nothing_is_chosen():
     timed, said = [], []
-    trials = try_operation("rope_shift", iter([case(wrong=1), case("b")]), SPACE, fake_clock({}, timed), said.append)
+    trials = try_operation("kv_fill", iter([case(wrong=1), case("b")]), SPACE, fake_clock({}, timed), said.append)
     assert 1 not in timed
     assert "RMS error" in said[1]
     assert "\n" not in said[1]
-    with pytest.raises(ValueError, match="wrong: rope_shift, tokens 8, warps 2: keys: RMS error"):
+    with pytest.raises(ValueError, match="wrong: kv_fill, rows 8, warps 2: keys: RMS error"):
         choose([*trials, *others()])
 
 
-def others(without: str = "rope_shift") -> list[Trial]:
+def others(without: str = "kv_fill") -> list[Trial]:
     """Returns a trial for each other operation."""
     return [Trial(name, space[0], {"case": 1.0}) for name, space in SPACES.items() if name != without]
 
 
 def test_the_best_of_what_runs_is_chosen_with_every_case_counting_alike():
     timer = fake_clock({0: 0.5, 3: 1.0, 4: 2.0}, [])
-    trials = try_operation("rope_shift", iter([case(greedy=0)]), SPACE, timer, lambda line: None)
+    trials = try_operation("kv_fill", iter([case(greedy=0)]), SPACE, timer, lambda line: None)
     assert trials[0].failed == "out of resource: shared memory"
-    assert choose([*trials, *others()])["rope_shift"] == SPACE[3]
+    assert choose([*trials, *others()])["kv_fill"] == SPACE[3]
     # four times as fast in the short case outweighs 1.5 times as slow in the long one
-    long_short = [Trial("rope_shift", SPACE[0], {"long": 100.0, "short": 4.0})]
-    long_short += [Trial("rope_shift", SPACE[1], {"long": 150.0, "short": 1.0})]
-    assert choose([*long_short, *others()])["rope_shift"] == SPACE[1]
+    long_short = [Trial("kv_fill", SPACE[0], {"long": 100.0, "short": 4.0})]
+    long_short += [Trial("kv_fill", SPACE[1], {"long": 150.0, "short": 1.0})]
+    assert choose([*long_short, *others()])["kv_fill"] == SPACE[1]
 
 
 def test_an_operation_of_which_nothing_runs_leaves_the_table_as_it_is():
-    with pytest.raises(ValueError, match="no configuration of rope_shift could be run"):
-        choose([Trial("rope_shift", SPACE[0], failed="no"), *others()])
+    with pytest.raises(ValueError, match="no configuration of kv_fill could be run"):
+        choose([Trial("kv_fill", SPACE[0], failed="no"), *others()])
 
 
 @pytest.mark.skipif(DEVICE == "cuda", reason="there is a GPU")
@@ -104,6 +104,6 @@ def test_on_a_gpu_the_clock_that_the_benchmark_reads_times_a_trial():
 
     block = torch.zeros(1 << 20, device=DEVICE)
     one = Case("clone", block.clone, lambda: None, 1.0, 1.0, "memory")
-    (trial,) = try_operation("rope_shift", iter([one]), SPACE[:1], time_on_gpu, lambda line: None)
+    (trial,) = try_operation("kv_fill", iter([one]), SPACE[:1], time_on_gpu, lambda line: None)
     assert trial.failed is None
     assert trial.milliseconds["clone"] > 0

@@ -8,12 +8,12 @@ from comparison import assert_close
 from lab_kernels.bench.attention_cases import paged
 from lab_kernels.bench.case import Case, Run, Shape
 from lab_kernels.hierarchical_select import Hierarchy, hierarchical_select, naive_hierarchical_select
+from lab_kernels.rope_shift import naive_rope_shift, rope_shift
+from lab_kernels.rope_shift.rotary import llama3_rotary
 from lab_kernels.select_tokens import naive_select_tokens, select_tokens
 from reprise_kernels.kv_copy import rows_to_device, rows_to_host
-from reprise_kernels.kv_fill import RowsOfLayers, kv_fill, naive_kv_fill
+from reprise_kernels.kv_fill import RowsOfLayers, Turns, kv_fill, naive_kv_fill
 from reprise_kernels.question_scores import question_scores
-from reprise_kernels.rope_shift import naive_rope_shift, rope_shift
-from reprise_kernels.rotary import Turns, llama3_rotary
 from reprise_kernels.sparse_prefill_attention import sparse_prefill_attention
 
 CHUNK = 512

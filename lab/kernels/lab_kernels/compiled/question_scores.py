@@ -5,10 +5,9 @@ import torch
 from lab_kernels.launch.compile_spec import TRITON_NAMES, CompileSpec
 from reprise_kernels.question_scores.dispatch import choose_tile
 from reprise_kernels.question_scores.triton import question_scores_kernel
-from reprise_kernels.question_scores.turned_triton import turned_question_scores_kernel
 
 GROUP, KEY_HEADS = 4, 8
-INDICES = dict.fromkeys(("QPos", "CuQ", "SlotTable", "KvLen", "TurnOfTile"), "*i32")
+INDICES = dict.fromkeys(("QPos", "CuQ", "SlotTable", "KvLen"), "*i32")
 EVEN = ("stride_q_token", "stride_q_head", "stride_lse_token", "stride_slot", "stride_head")
 
 
@@ -16,8 +15,7 @@ def compile_specs() -> list[CompileSpec]:
     """In bf16 and fp32, for several head sizes."""
     dtypes = (torch.bfloat16, torch.float32)
     plain = [_spec(dtype, size) for dtype in dtypes for size in (64, 256)]
-    turned = [_spec(dtype, size, True) for dtype in dtypes for size in (64, 128)]
-    return [*tuned_specs(), _spec(torch.float32, 128), *plain, *turned]
+    return [*tuned_specs(), _spec(torch.float32, 128), *plain]
 
 
 def tuned_specs() -> list[CompileSpec]:
@@ -25,21 +23,19 @@ def tuned_specs() -> list[CompileSpec]:
     return [_spec(torch.bfloat16, 128)]
 
 
-def _spec(dtype: torch.dtype, head_dim: int, turned: bool = False) -> CompileSpec:
+def _spec(dtype: torch.dtype, head_dim: int) -> CompileSpec:
     name = TRITON_NAMES[str(dtype).removeprefix("torch.")]
-    tile = choose_tile(dtype, head_dim, turned)
-    kernel = turned_question_scores_kernel if turned else question_scores_kernel
+    tile = choose_tile(dtype, head_dim)
+    kernel = question_scores_kernel
     floats = {"Q": f"*{name}", "K": f"*{name}", "Lse": "*fp32", "Out": "*fp32", "scale": "fp32", "weight": "fp32"}
-    floats |= {"Cos": "*fp32", "Sin": "*fp32"}
-    types = floats | INDICES | dict.fromkeys((*EVEN, "stride_table", "stride_turns", "stride_out"), "i32")
+    types = floats | INDICES | dict.fromkeys((*EVEN, "stride_table", "stride_out"), "i32")
     constants = {
         "KEY_HEADS": KEY_HEADS, "GROUP": GROUP, "HEAD_DIM": head_dim, "BLOCK_D": tile.dim, "BLOCK_M": tile.rows,
         "BLOCK_Q": tile.rows // GROUP, "BLOCK_N": tile.keys, "PRECISION": tile.precision,
-        "ROTARY_DIM": head_dim, "INTERLEAVED": False, "TILE": 64,
     }  # fmt: skip
     names = kernel.arg_names
     return CompileSpec(
-        f"question_scores ({'queries turned ' if turned else ''}{name}, {head_dim})", kernel,
+        f"question_scores ({name}, {head_dim})", kernel,
         {one: types[one] for one in names if one in types}, {one: constants[one] for one in names if one in constants},
         tile.warps, tile.stages, EVEN,
     )  # fmt: skip

@@ -9,23 +9,18 @@ from lab_kernels.shared_prefill_attention.dispatch import MARK_BLOCK
 from lab_kernels.shared_prefill_attention.triton import mark_stale_kernel, shared_prefill_kernel
 from reprise_kernels.sparse_prefill_attention.tiles import Variant, choose_tile
 from reprise_kernels.sparse_prefill_attention.triton import slot_prefill_kernel
-from reprise_kernels.sparse_prefill_attention.turned_triton import turned_prefill_kernel
 
 GROUP = 4
 
 
 def compile_specs() -> list[CompileSpec]:
-    """Both layouts, and the turned queries."""
+    """Both layouts."""
     return [
         *tuned_specs(),
         *(_attention("slot table", slot_prefill_kernel, torch.bfloat16, head_dim=size) for size in (64, 256)),
-        _attention("queries turned", turned_prefill_kernel, torch.bfloat16, False, 64),
         _attention("slot table", slot_prefill_kernel, torch.float32),
         _attention("and own keys", slot_prefill_kernel, torch.bfloat16, own=True),
         _attention("and own keys", slot_prefill_kernel, torch.float32, own=True),
-        _attention("queries turned", turned_prefill_kernel, torch.bfloat16, interleaved=False),
-        _attention("queries turned, interleaved", turned_prefill_kernel, torch.bfloat16, interleaved=True),
-        _attention("queries turned", turned_prefill_kernel, torch.float32, interleaved=False),
         _attention("shared pages", shared_prefill_kernel, torch.bfloat16),
         _attention("shared pages", shared_prefill_kernel, torch.float32),
         _mark_stale(),
@@ -38,20 +33,17 @@ def tuned_specs() -> list[CompileSpec]:
 
 
 def _attention(
-    variant: str, kernel: Any, dtype: torch.dtype, interleaved: bool | None = None, head_dim: int = 128,
-    own: bool = False,
+    variant: str, kernel: Any, dtype: torch.dtype, head_dim: int = 128, own: bool = False,
 ) -> CompileSpec:  # fmt: skip
     name = TRITON_NAMES[str(dtype).removeprefix("torch.")]
-    variants: dict[Any, Variant] = {slot_prefill_kernel: "slots", turned_prefill_kernel: "turned"}
-    tile = choose_tile(dtype, head_dim, GROUP, variants.get(kernel, "shared"))
+    variant_of: Variant = "slots" if kernel is slot_prefill_kernel else "shared"
+    tile = choose_tile(dtype, head_dim, GROUP, variant_of)
     sizes = {
         "PAGE": 16, "GROUP": GROUP, "HEAD_DIM": head_dim, "BLOCK_D": tile.dim, "BLOCK_B": 64, "BLOCK_M": tile.rows,
         "BLOCK_Q": tile.tokens(GROUP), "BLOCK_N": tile.keys, "PRECISION": tile.precision,
-        "ROTARY_DIM": head_dim, "INTERLEAVED": interleaved, "TILE": 64, "OWN": own,
+        "OWN": own,
     }  # fmt: skip
-    floats = dict.fromkeys(("Q", "K", "V", "OwnK", "OwnV", "Out"), f"*{name}") | dict.fromkeys(
-        ("Cos", "Sin", "Lse"), "*fp32"
-    )
+    floats = dict.fromkeys(("Q", "K", "V", "OwnK", "OwnV", "Out"), f"*{name}") | {"Lse": "*fp32"}
     known = floats | {"scale": "fp32", "requests": "i32", "places": "i32"}
     arguments = [one for one in kernel.arg_names if one not in sizes]
     types = {one: known.get(one, "i32" if one.startswith("stride") else "*i32") for one in arguments}

@@ -19,8 +19,7 @@ class FillKernel:
         is_neox: bool,
     ) -> None:  # fmt: skip
         """is_neox: as `rotation` was made with. Raises ValueError if the kernel cannot reach the pages."""
-        from reprise_kernels.kv_fill import RowsOfLayers
-        from reprise_kernels.rotary import Turns
+        from reprise_kernels.kv_fill import RowsOfLayers, Turns
 
         self._device = caches[0].device
         self._layout = layout

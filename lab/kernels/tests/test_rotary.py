@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from reprise_kernels.rotary import llama3_rotary, plain_rotary, yarn_rotary
+from lab_kernels.rope_shift.rotary import llama3_rotary, plain_rotary, yarn_rotary
 
 
 def test_llama_3_scaling_keeps_fast_pairs_and_slows_the_slow_ones_by_its_factor():

@@ -9,8 +9,8 @@ from comparison import assert_close, poisoned
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reprise_kernels.rope_shift import naive_rope_shift, rope_shift
-from reprise_kernels.rotary import Rotary, llama3_rotary, plain_rotary, yarn_rotary
+from lab_kernels.rope_shift import naive_rope_shift, rope_shift
+from lab_kernels.rope_shift.rotary import Rotary, llama3_rotary, plain_rotary, yarn_rotary
 
 ROTARIES = {
     "plain": plain_rotary(32),

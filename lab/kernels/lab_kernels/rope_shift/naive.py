@@ -2,7 +2,7 @@
 
 import torch
 
-from reprise_kernels.rotary import Rotary
+from lab_kernels.rope_shift.rotary import Rotary
 
 
 def naive_rope_shift(

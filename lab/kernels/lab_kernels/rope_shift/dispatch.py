@@ -3,11 +3,12 @@
 import torch
 import triton
 
+from lab_kernels.launch.launch_spaces import launch_config
+from lab_kernels.rope_shift.rotary import Rotary
+from lab_kernels.rope_shift.triton import rope_shift_kernel
+from reprise_kernels.kv_fill import Turns
 from reprise_kernels.launch.checks import check_cache, check_index, check_runnable, check_tensor
-from reprise_kernels.launch.launch_configs import launch_config
 from reprise_kernels.launch.on_device import on_device
-from reprise_kernels.rope_shift.triton import rope_shift_kernel
-from reprise_kernels.rotary import Rotary, Turns
 
 INTERPRETED = {"tokens": 16, "warps": 4}
 

@@ -3,16 +3,10 @@
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
 
 import torch
 
-
-class Turns(NamedTuple):
-    """The cosines and sines of moves by several distances, float32 [C, R/2] each."""
-
-    cos: torch.Tensor
-    sin: torch.Tensor
+from reprise_kernels.kv_fill import Turns
 
 
 @dataclass(frozen=True)
@@ -35,8 +29,7 @@ class Rotary:
     def turns(self, distance: torch.Tensor) -> Turns:
         """Returns the cosines and sines of moves by `distance` [C] positions, on the same device.
 
-        This takes six small torch launches. `rope_shift` accepts the result, so a step can compute it once for all
-        layers.
+        This takes six small torch launches.
         """
         # in float32 an angle of 1e5 radians is off by 8e-3
         angles = distance.to(torch.float64)[:, None] * _on_device(self.frequencies, distance.device)

@@ -1,9 +1,9 @@
 """The variants of rope_shift that are compiled ahead of time."""
 
 from lab_kernels.launch.compile_spec import CompileSpec
-from reprise_kernels.launch.launch_configs import launch_config
-from reprise_kernels.rope_shift.dispatch import INTERPRETED
-from reprise_kernels.rope_shift.triton import rope_shift_kernel
+from lab_kernels.launch.launch_spaces import launch_config
+from lab_kernels.rope_shift.dispatch import INTERPRETED
+from lab_kernels.rope_shift.triton import rope_shift_kernel
 
 STRIDES = ("stride_key_slot", "stride_key_head", "stride_target_slot", "stride_target_head")
 
