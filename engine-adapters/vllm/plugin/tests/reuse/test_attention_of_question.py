@@ -21,7 +21,7 @@ def drawn(*shape: int) -> torch.Tensor:
 
 def pages(**more: Any) -> SimpleNamespace:
     rows = drawn(END, HEADS, SIZE), drawn(END, HEADS, SIZE) + 1
-    return SimpleNamespace(scale=0.25, rows_of=lambda *_: rows, **more)
+    return SimpleNamespace(scale=0.25, rows_of=lambda *_: rows, captured=None, **more)
 
 
 def opened() -> OpenLoad:
