@@ -72,7 +72,10 @@ describe('what a request wishes', () => {
     await start('vllm', { ratio: 0.15, max_ratio: 1, users: true })
     const messages = [{ role: 'user', content: 'a<b\n'.repeat(1_000_000) }]
     const post = (params: string): Promise<Response> =>
-      postJson(`${proxy.url}/v1/chat/completions`, `{"messages":${JSON.stringify(messages)},"kv_transfer_params":${params}}`)
+      postJson(
+        `${proxy.url}/v1/chat/completions`,
+        `{"messages":${JSON.stringify(messages)},"kv_transfer_params":${params}}`,
+      )
     const own = (rest: string): string => `{"reprise":{"user":"mine"},"rest":${rest}}`
     expect((await post(own(JSON.stringify('x'.repeat(10_000))))).status).toBe(200)
     const { body } = engine.requests.filter(({ url }) => url === '/v1/chat/completions').at(-1)!

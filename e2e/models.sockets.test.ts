@@ -130,7 +130,10 @@ describe('two models and an embedder behind one proxy', () => {
   test('a model’s name that is too long is refused, on every path', async () => {
     const model = 'm'.repeat(5_000)
     const large = { model, messages: [{ role: 'user', content: 'a<b\n'.repeat(2_000_000) }] }
-    for (const [path, body] of [['/v1/rerank', { model }], ['/v1/chat/completions', large]] as const) {
+    for (const [path, body] of [
+      ['/v1/rerank', { model }],
+      ['/v1/chat/completions', large],
+    ] as const) {
       const answer = await postJson(`${proxy.url}${path}`, body)
       expect([answer.status, (await errorOf(answer)).code]).toEqual([400, 'invalid_body'])
     }

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import type { EngineConfig } from '#proxy/config/config.ts'
 import type { RunningProxy } from '#proxy/main.ts'

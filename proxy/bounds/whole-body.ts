@@ -120,7 +120,10 @@ export class WholeBody {
     const json = isRead ? `${name}${this.#bytes.toString('utf8', start, end)}}` : ''
     if (!isJson(json)) {
       const fault = isRead ? 'is not valid JSON' : `is longer than ${longestSetIn} bytes`
-      throw new ProxyError('invalid_body', `${member} ${fault}, and the engine must be told in it whose the request is.`)
+      throw new ProxyError(
+        'invalid_body',
+        `${member} ${fault}, and the engine must be told in it whose the request is.`,
+      )
     }
     const { splices } = writeWish({ json }, { member, own, value: {}, set: set! })
     const text = spliceBody(Buffer.from(json), json, splices).toString().slice(name.length, -1)

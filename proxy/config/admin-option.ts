@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { defaultAdmin } from '../access/ask-admin.ts'
 import { argument } from '../command-arguments.ts'
+import { defaultAdmin } from './ask-admin.ts'
 import { readUrl } from './read-arguments.ts'
 
 /** Adds the option that names the running proxy a command asks. */

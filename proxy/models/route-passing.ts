@@ -18,7 +18,8 @@ interface PassingRoute {
 }
 
 /** JSON is often sent under the names that clients give to what they do not know. */
-const namesModels = /^(application\/([\w.+-]*\+)?json|application\/x-www-form-urlencoded|text\/plain|multipart\/form-data)\b/i
+const namesModels =
+  /^(application\/([\w.+-]*\+)?json|application\/x-www-form-urlencoded|text\/plain|multipart\/form-data)\b/i
 
 /**
  * Finds the replicas for a request that passes through, by the model in its body, or else in its query. Its body is read

@@ -57,7 +57,8 @@ test('a form with a file names its model, before the file or after it', async ()
 const boundary = 'b0'
 const part = (disposition: string, value: string): string =>
   `--${boundary}\r\ncontent-disposition: form-data; ${disposition}\r\n\r\n${value}\r\n`
-const form = (...parts: string[]) => read(`${parts.join('')}--${boundary}--\r\n`, `Multipart/Form-Data; boundary=${boundary}`)
+const form = (...parts: string[]) =>
+  read(`${parts.join('')}--${boundary}--\r\n`, `Multipart/Form-Data; boundary=${boundary}`)
 
 test('what a file holds, or is called, names no model', async () => {
   const file = part('name="file"; filename="a; name=model"', 'name="model"\r\n\r\nwrong\r\n--b')
