@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
-import { readAdminToken } from '#proxy/config/ask-admin.ts'
 import { argument } from '#proxy/command-arguments.ts'
+import { readAdminToken } from '#proxy/config/ask-admin.ts'
 import { findEngineFaults } from '#proxy/config/faults/find-engine-faults.ts'
 import { readEngine, readUrl } from '#proxy/config/read-arguments.ts'
 import { readRedisUrl } from '#proxy/config/read-redis-url.ts'

@@ -1,4 +1,4 @@
-import type { SimulatedCache } from '#index/tree-cache/simulated-cache.ts'
+import type { TreeCache } from '#index/tree-cache/tree-cache.ts'
 import type { OfflinePolicy } from '../policies/offline-policy.ts'
 import { ReplayError } from '../replay-error.ts'
 import type { ReplayRequest } from '../replay-request.ts'
@@ -13,7 +13,7 @@ interface OfflineRun {
   readonly requests: readonly ReplayRequest[]
   readonly name: string
   readonly policy: OfflinePolicy
-  readonly cache: SimulatedCache
+  readonly cache: TreeCache
   readonly layout: PromptLayout
   /** undefined: the plan's own schedule */
   readonly schedule: ScheduleName | undefined

@@ -126,7 +126,7 @@ test('no policy finds more in a cache than was seen before', () => {
       // a block that occurs twice in a context is in a shared prefix only once
       const once = requests.filter(({ context }) => new Set(context).size === context.length)
       const numbered = once.map((request, number) => ({ ...request, number }))
-      const cache = { cache: 'radix' as const, capacityTokens: Number.POSITIVE_INFINITY, pageTokens: 1, window: 1 }
+      const cache = { capacityTokens: Number.POSITIVE_INFINITY, pageTokens: 1, window: 1 }
       const run = replayTrace(numbered, name, { ...replayDefaults, ...frame, ...cache, mode })
       expect(run.cachedTokens).toBeLessThanOrEqual(countSeenBefore(numbered, frame))
     }),

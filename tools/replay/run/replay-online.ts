@@ -1,4 +1,4 @@
-import type { SimulatedCache } from '#index/tree-cache/simulated-cache.ts'
+import type { TreeCache } from '#index/tree-cache/tree-cache.ts'
 import type { OnlinePolicy } from '../policies/online-policy.ts'
 import { rankOrder } from '../policies/static-orders.ts'
 import type { ReplayRequest } from '../replay-request.ts'
@@ -13,7 +13,7 @@ interface OnlineRun {
   readonly requests: readonly ReplayRequest[]
   readonly name: string
   readonly policy: OnlinePolicy
-  readonly cache: SimulatedCache
+  readonly cache: TreeCache
   readonly layout: PromptLayout
   /** number of arrivals that are ordered one by one and then scheduled together */
   readonly window: number

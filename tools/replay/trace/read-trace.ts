@@ -3,10 +3,8 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { ReplayError } from '../replay-error.ts'
 import { findTrace } from './find-trace.ts'
 import { readBlocks } from './read-blocks.ts'
-import { readCalls } from './read-calls.ts'
 import { readContexts } from './read-contexts.ts'
 import { type JsonLines, readJsonLines } from './read-json-lines.ts'
-import { readPrefixes } from './read-prefixes.ts'
 import type { Trace } from './trace.ts'
 
 /** Options for reading a trace. */
@@ -28,10 +26,6 @@ export async function readTrace(path: string, options: ReadOptions = {}): Promis
   const requests = await readJsonLines(found.requests)
   const { lines } = requests
   if (lines.length === 0) throw new ReplayError(`${found.requests} is empty: it should hold a request a line`)
-  if (found.kind !== 'contexts') {
-    tellOfDamage([[found.requests, requests]], 0, warn)
-    return { name, requests: found.kind === 'prefixes' ? readPrefixes(lines) : readCalls(lines), skipped: 0 }
-  }
   if (found.blocks === undefined && !unknownSizes) {
     throw new ReplayError(`there is no blocks.jsonl or blocks.jsonl.gz beside ${found.requests}`, 2)
   }
