@@ -62,6 +62,7 @@ export function toConfig(settings: Settings): Config {
     waitingRequests: limits.waiting_requests,
     maxWaitSeconds: limits.max_wait_seconds,
     keepAliveSeconds: settings.keep_alive_seconds,
+    hasHeaders: settings.headers,
     drainDelaySeconds: settings.drain_delay_seconds,
     drainSeconds: settings.drain_seconds,
     readyz: health.readyz,
