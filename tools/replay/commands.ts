@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type PolicyName, policyNames } from './policies/policy-names.ts'
+import { type PolicyName, policyNames } from './policies/policy.ts'
 import { ReplayError } from './replay-error.ts'
 import { replayDefaults as defaults, type GivenReplayOptions, modes } from './replay-options.ts'
 import { schedules } from './run/schedule-window.ts'

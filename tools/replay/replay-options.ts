@@ -1,5 +1,5 @@
 import type { PolicySettings } from './policies/create-online-policy.ts'
-import type { PolicyName } from './policies/policy-names.ts'
+import type { PolicyName } from './policies/policy.ts'
 import type { PromptFrame } from './run/prompt-layout.ts'
 import type { ScheduleName } from './run/schedule-window.ts'
 

@@ -1,6 +1,6 @@
 import { TreeCache } from '#index/tree-cache/tree-cache.ts'
 import { plotCapacities, plotReplay } from './chart/plot-replay.ts'
-import type { OrderingName } from './policies/policy-names.ts'
+import type { OrderingName } from './policies/policy.ts'
 import { ReplayError } from './replay-error.ts'
 import { type GivenReplayOptions, type ReplayOptions, replayDefaults } from './replay-options.ts'
 import { type ReplayRequest, toReplayRequests } from './replay-request.ts'

@@ -1,4 +1,4 @@
-import type { OrderingName } from '../policies/policy-names.ts'
+import type { OrderingName } from '../policies/policy.ts'
 import type { ReplayOptions } from '../replay-options.ts'
 import type { ReplayRequest } from '../replay-request.ts'
 import type { ReplayProgress } from '../report/replay-progress.ts'

@@ -1,8 +1,7 @@
 import { planContexts } from '#index/plan/plan-contexts.ts'
 import type { ReplayRequest } from '../replay-request.ts'
-import type { OfflinePolicy, PlannedRequest } from './offline-policy.ts'
 import { planByPaper } from './plan-by-paper.ts'
-import type { OrderingName } from './policy-names.ts'
+import type { OfflinePolicy, OrderingName, PlannedRequest } from './policy.ts'
 import { rankOrder, sortedOrder } from './static-orders.ts'
 
 type Plan = (requests: readonly ReplayRequest[]) => PlannedRequest[]

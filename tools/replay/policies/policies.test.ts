@@ -4,7 +4,7 @@ import { type ReplaySettings, replayDefaults } from '../replay-options.ts'
 import { anyRequests, requestsOf } from '../requests.fixture.ts'
 import { replayTrace } from '../run/replay-trace.ts'
 import { createOfflinePolicy } from './create-offline-policy.ts'
-import { type OrderingName, policyNames } from './policy-names.ts'
+import { type OrderingName, policyNames } from './policy.ts'
 import { sortedOrder } from './static-orders.ts'
 
 const settings: ReplaySettings = {

@@ -1,11 +1,10 @@
 import type { TreeCache } from '#index/tree-cache/tree-cache.ts'
-import type { OfflinePolicy } from '../policies/offline-policy.ts'
+import type { OfflinePolicy } from '../policies/policy.ts'
 import { ReplayError } from '../replay-error.ts'
 import type { ReplayRequest } from '../replay-request.ts'
-import { checkOrder } from './check-order.ts'
 import type { PromptLayout } from './prompt-layout.ts'
 import { ReplayEngine } from './replay-engine.ts'
-import type { ReplayRun } from './replay-run.ts'
+import { checkOrder, type ReplayRun } from './replay-run.ts'
 import { rescheduleBatch, type ScheduleName } from './schedule-window.ts'
 
 /** The input of an offline run. */

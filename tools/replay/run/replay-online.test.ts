@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { TreeCache } from '#index/tree-cache/tree-cache.ts'
-import type { OnlinePolicy } from '../policies/online-policy.ts'
+import type { OnlinePolicy } from '../policies/policy.ts'
 import { replayDefaults } from '../replay-options.ts'
 import type { ReplayRequest } from '../replay-request.ts'
 import { anyRequests, requestsOf, type Sized } from '../requests.fixture.ts'

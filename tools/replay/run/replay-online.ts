@@ -1,11 +1,10 @@
 import type { TreeCache } from '#index/tree-cache/tree-cache.ts'
-import type { OnlinePolicy } from '../policies/online-policy.ts'
+import type { OnlinePolicy } from '../policies/policy.ts'
 import { rankOrder } from '../policies/static-orders.ts'
 import type { ReplayRequest } from '../replay-request.ts'
-import { checkOrder } from './check-order.ts'
 import type { PromptLayout } from './prompt-layout.ts'
 import { ReplayEngine } from './replay-engine.ts'
-import type { ReplayRun, SentRequest } from './replay-run.ts'
+import { checkOrder, type ReplayRun, type SentRequest } from './replay-run.ts'
 import { type ScheduleName, scheduleWindow } from './schedule-window.ts'
 
 /** The input of an online run. */
