@@ -67,6 +67,14 @@ test('what a file holds, or is called, names no model', async () => {
   expect(await form(file, part('name="model"; filename="m"', 'file'), part('name="models"', 'other'))).toBeUndefined()
 })
 
+test('a line that only begins like the boundary ends no field', async () => {
+  const longer = part(
+    'name="other"',
+    `x\r\n--${boundary}1\r\ncontent-disposition: form-data; name="model"\r\n\r\nwrong`,
+  )
+  expect((await form(longer, part('name="model"', `right\r\n--${boundary}-`)))?.name).toBe(`right\r\n--${boundary}-`)
+})
+
 test('of several fields of a form the last counts, and all are replaced', async () => {
   const named = await form(part('name=model', 'a'), part('NAME="model"', 'b'))
   expect(named?.name).toBe('b')
@@ -82,6 +90,12 @@ test.each([
   ['no head', '--b0\r\n--b0--', 'multipart/form-data; boundary=b0'],
 ])('a form with %s names no model', async (_, body, type) => {
   expect(await read(body, type)).toBeUndefined()
+})
+
+test('a form of more parts than engines take is not read to its end', async () => {
+  const many = (count: number): string[] => Array.from({ length: count }, () => part('name="x"', 'y'))
+  expect((await form(...many(1_990), part('name="model"', 'a')))?.name).toBe('a')
+  expect(await form(...many(2_000), part('name="model"', 'a'))).toBeUndefined()
 })
 
 test('a name that is too long is refused, in JSON and in a form', async () => {

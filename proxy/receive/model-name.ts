@@ -12,6 +12,8 @@ interface ModelName {
 const wanted: ReadonlySet<string> = new Set(['model'])
 /** In bytes, as they are written. */
 const longestName = 4_096
+/** Engines refuse a form of more parts: Starlette takes 1,000 fields and as many files. */
+const mostParts = 2_000
 const headEnd = '\r\n\r\n'
 const quote = 0x22
 
@@ -49,18 +51,30 @@ function readForm(body: Buffer, contentType: string): ModelName | undefined {
   const delimiter = `\r\n--${boundary}`
   const spans: Span[] = []
   // only the first delimiter may have no line before it
-  let at = body.indexOf(body.indexOf(delimiter.slice(2)) === 0 ? delimiter.slice(2) : delimiter)
-  while (at >= 0) {
-    const end = body.indexOf(delimiter, at + 1)
-    const start = body.indexOf(headEnd, at) + headEnd.length
-    if (start >= headEnd.length && start <= end && isModelField(body.toString('latin1', at, start)))
-      spans.push({ start, end })
-    at = end
+  let end = body.indexOf(delimiter.slice(2)) === 0 ? -2 : findDelimiter(body, delimiter, 0)
+  for (let parts = 0; end !== undefined && parts < mostParts; parts++) {
+    const begin = Math.max(0, end)
+    end = findDelimiter(body, delimiter, end + delimiter.length)
+    const part = body.subarray(begin, end)
+    const head = part.indexOf(headEnd) + headEnd.length
+    if (end === undefined || head < headEnd.length || !isModelField(part.toString('latin1', 0, head))) continue
+    spans.push({ start: begin + head, end })
   }
   const last = spans.at(-1)
   if (!last) return undefined
   checkLength(last)
   return { name: body.toString('utf8', last.start, last.end), rename: (to) => replace(body, spans, to) }
+}
+
+/** Returns where the next delimiter begins; a longer line is none. */
+function findDelimiter(body: Buffer, delimiter: string, from: number): number | undefined {
+  let at = body.indexOf(delimiter, from)
+  for (let tries = 0; at >= 0 && tries < mostParts; tries++) {
+    const after = at + delimiter.length
+    if (/^(--|[ \t]*\r\n)/.test(body.toString('latin1', after, after + 64))) return at
+    at = body.indexOf(delimiter, at + 1)
+  }
+  return undefined
 }
 
 function isModelField(head: string): boolean {
