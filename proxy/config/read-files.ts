@@ -54,9 +54,9 @@ function isNamed(file: string | undefined): file is string {
 /** Reads the files that a reload reads again. Throws a ConfigError with a line for each that cannot be used. */
 export function readFiles(config: Config): NamedFiles {
   const faults = new CollectedFaults()
-  const certificates = faults.collect(() => readCertificates(config))
   const engines = faults.collect(() => readEngineFiles(config.engines)) ?? []
   const keys = faults.collect(() => readKeyRecords(config.keys)) ?? []
+  const certificates = faults.collect(() => readCertificates(config))
   faults.throwAny()
   return { ...certificates!, engines, keys }
 }
