@@ -4,7 +4,7 @@ import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { findFreePort } from './demo/find-free-port.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
-import { postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
+import { errorOf, postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
 
 let proxy: RunningProxy
 let close: (() => Promise<void>)[] = []
@@ -66,6 +66,26 @@ describe('what a request wishes', () => {
     expect(ann).not.toBe(nobody)
     expect(await userIn({ kv_transfer_params: { reprise: { user: ann, reuse: 0.5 } } })).toBe(nobody)
     expect(await userIn({ user: 'ann', kv_transfer_params: { x: 1 } }, 'reuse=off')).toBe(ann)
+  })
+
+  test('names the user in a body that is too large to be rewritten, and refuses one in which it cannot', async () => {
+    await start('vllm', { ratio: 0.15, max_ratio: 1, users: true })
+    const messages = [{ role: 'user', content: 'a<b\n'.repeat(1_000_000) }]
+    const post = (params: string): Promise<Response> =>
+      postJson(
+        `${proxy.url}/v1/chat/completions`,
+        `{"messages":${JSON.stringify(messages)},"kv_transfer_params":${params}}`,
+      )
+    const own = (rest: string): string => `{"reprise":{"user":"mine"},"rest":${rest}}`
+    expect((await post(own(JSON.stringify('x'.repeat(10_000))))).status).toBe(200)
+    const { body } = engine.requests.filter(({ url }) => url === '/v1/chat/completions').at(-1)!
+    expect(JSON.parse(body.toString()).kv_transfer_params.reprise.user).toMatch(/^[\w-]{22}$/)
+    const before = engine.requests.length
+    for (const params of [own('NaN'), own(JSON.stringify('x'.repeat(100_000)))]) {
+      const refused = await post(params)
+      expect([refused.status, (await errorOf(refused)).code]).toEqual([400, 'invalid_body'])
+    }
+    expect(engine.requests.slice(before).map(({ url }) => url)).not.toContain('/v1/chat/completions')
   })
 
   test('is added to nothing that does not wish', async () => {

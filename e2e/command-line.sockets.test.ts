@@ -86,7 +86,7 @@ test.each([
   [['serve', '--engine', 'http://x,kind=vllm,events=tcp://x:99999'], /engines\[0\]\.events: 99999 is not a port/],
   [['serve', '--engine', 'http://x,events=tcp://x:5557'], /engines\[0\]\.events: .*kind=vllm/],
   [['doctor', '--engine', 'http://x,kind=vllm,events=tcp://*:5557'], /events: '\*' is where the engine listens/],
-  [['doctor', '--engine', 'http://x,kind=vllm,replay=tcp://x:5558'], /replay: is of use beside events only/],
+  [['doctor', '--engine', 'http://x,kind=vllm,replay=tcp://x:5558'], /replay: needs `events` beside it/],
   [['serve', '--redis', 'http://:secret@x'], /^(?!.*secret).*not the URL of a Redis/],
   [['serve', '--listen', '127.0.0.1:9', '--admin-listen', '127.0.0.1:9'], /admin\.listen: .* an address of its own/],
   [['serve', '--emulate', '--engine', 'http://x'], /leave out either/],

@@ -85,7 +85,7 @@ test('check-config finds the same faults, and starts nothing', () => {
   expect(runReprise(['check-config', file])).toMatchObject({
     status: 1,
     stderr: expect.stringMatching(
-      /^error: tls\.cert: .*\nerror: tls\.key: .*\nerror: .*keys\.yaml: cannot be read: .*\n$/,
+      /^error: .*keys\.yaml: cannot be read: .*\nerror: tls\.cert: .*\nerror: tls\.key: .*\n$/,
     ),
   })
   write('mode: maybe')

@@ -436,7 +436,32 @@ describe('the command', () => {
     expect(code).toBe(0)
   })
 
+  test('checks every engine that a configuration names, with its own key', async () => {
+    const keys: unknown[] = []
+    const [good, bad] = [await emulate('vllm'), await startDouble({ pages: { '/v1/models': '' } })]
+    const folder = mkdtempSync(join(tmpdir(), 'doctor-'))
+    closers.push(async () => rmSync(folder, { recursive: true }))
+    const file = join(folder, 'reprise.json')
+    const engines = [
+      { url: good, kind: 'vllm', id: 'a' },
+      { url: bad.url, kind: 'vllm', id: 'b', api_key: 'k-b' },
+    ]
+    writeFileSync(file, JSON.stringify({ engines }))
+    const { code, stdout } = await doctor('--config', file, '--json')
+    const reports = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(reports).toMatchObject([
+      { engine: good, fatal: 0 },
+      { engine: bad.url, fatal: 1 },
+    ])
+    for (const { headers } of bad.requests) keys.push(headers.authorization)
+    expect([code, new Set(keys)]).toEqual([1, new Set(['Bearer k-b'])])
+  })
+
   test.each([
+    [['--config', 'x.yaml', '--engine', 'http://x'], /cannot be used with option '--engine/],
     [[], /required option '--engine/],
     [['--redis', 'redis://x'], /required option '--engine/],
     [['--engine', 'ftp://x'], /is not the URL of an engine/],

@@ -193,6 +193,22 @@ test.each([
   ['an empty list', { engines: [] }, /must not be empty/],
   ['a typo', { engines: [{ url: 'http://a', knd: 'vllm' }] }, /engines\[0\]\.knd: .*did you mean kind/],
   ['two of a name', { engines: ['http://a', 'http://b'].map((url) => ({ url, id: 'a' })) }, /called 'a' too/],
+  [
+    'names that differ in case alone',
+    { engines: ['a', 'A'].map((id) => ({ url: `http://${id}-0`, id })) },
+    /called 'a'/,
+  ],
+  ['a reserved name', { engines: [{ url: 'http://a', id: 'Gone' }] }, /id: 'gone' is reserved: .*replica="gone"/],
+  [
+    'an engine named twice',
+    { engines: ['http://a', 'http://A:80/'].map((url) => ({ url })) },
+    /engines\[1\]\.url: .*twice/,
+  ],
+  [
+    'too many',
+    { engines: Array.from({ length: 257 }, (_, i) => ({ url: `http://a:${i + 1}` })) },
+    /at most 256 .*not 257/,
+  ],
   ['a missing file', { engines: [{ url: 'https://a', tls: { ca: '/no/such' } }] }, /cannot be read/],
 ])('%s changes nothing, and the answer says what is wrong', async (_, body, message) => {
   const [engine] = await startEngines(1)

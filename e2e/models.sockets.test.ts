@@ -7,7 +7,7 @@ import { type Emulator, emulatorDefaults, startEmulator } from '#emulator/emulat
 import type { Config, EngineConfig } from '#proxy/config/config.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { documentRequest } from './placed-blocks.ts'
-import { postJson, startTestProxy } from './start-test-proxy.ts'
+import { errorOf, postJson, startTestProxy } from './start-test-proxy.ts'
 
 const ending: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -113,6 +113,30 @@ describe('two models and an embedder behind one proxy', () => {
     form.set('model', 'embedder')
     expect((await fetch(`${proxy.url}/v1/audio/transcriptions`, { method: 'POST', body: form })).status).toBe(200)
     expect(embedder.received.at(-1)!.body.length).toBeGreaterThan(100_000)
+  })
+
+  test('a query names the model where the body does not, and JSON is read whatever it is called', async () => {
+    const post = async (path: string, type: string, body: string): Promise<number> =>
+      (await postJson(`${proxy.url}${path}`, body, { headers: { 'content-type': type } })).status
+    const json = 'application/json'
+    expect(await post('/v1/rerank?model=embedder', json, '{"query":"q"}')).toBe(200)
+    expect(await post('/v1/rerank?model=embedder', 'application/octet-stream', 'x')).toBe(200)
+    expect(await post('/v1/rerank?model=big', json, '{"model":"embedder"}')).toBe(200)
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'text/plain;charset=UTF-8'])
+      expect(await post('/v1/rerank', type, '{"model":"embedder"}')).toBe(200)
+    expect(embedder.received.length).toBe(6)
+  })
+
+  test('a model’s name that is too long is refused, on every path', async () => {
+    const model = 'm'.repeat(5_000)
+    const large = { model, messages: [{ role: 'user', content: 'a<b\n'.repeat(2_000_000) }] }
+    for (const [path, body] of [
+      ['/v1/rerank', { model }],
+      ['/v1/chat/completions', large],
+    ] as const) {
+      const answer = await postJson(`${proxy.url}${path}`, body)
+      expect([answer.status, (await errorOf(answer)).code]).toEqual([400, 'invalid_body'])
+    }
   })
 
   test('all models are listed, each in the words of its engine, and each can be asked for', async () => {

@@ -8,7 +8,7 @@ import { readVersion } from '#proxy/read-version.ts'
 import { connectRaw, rawPost } from './raw-client.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
 import { Reprises, type RunningReprise, runReprise, writeSettings } from './run-reprise.ts'
-import { errorOf, postJson, ragRequest } from './start-test-proxy.ts'
+import { errorOf, postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
 
 const reprises = new Reprises()
 let folder: string
@@ -195,6 +195,13 @@ test('the engine gets the address of the client behind those in front of us, and
   const refused = await postJson(`${listening.url}/v1/chat/completions`, ragRequest('q', ['a']))
   expect((await errorOf(refused)).message).not.toContain(new URL(engine.url).port)
   engine = await startRecordingEngineDouble()
+})
+
+test('who may not control is told how to, also where no token is configured', async () => {
+  const proxy = await startTestProxy()
+  const refused = await fetch(`${proxy.adminUrl}/v1/mirror`, { headers: { origin: 'http://elsewhere' } })
+  expect([refused.status, (await errorOf(refused)).message]).toEqual([401, expect.stringMatching(/^No admin token/)])
+  await proxy.close()
 })
 
 test('a path of the control plane that is asked by another method says by which', async () => {

@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import { connect, type TLSSocket } from 'node:tls'
 import { Agent, fetch } from 'undici'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { readConfigured } from '#tools/doctor/read-configured.ts'
+import { runDoctor } from '#tools/doctor/run-doctor.ts'
 import { type CertificateFiles, hasOpenssl, issue, makeAuthority } from './make-certificates.ts'
 import { Reprises, type RunningReprise, runReprise, writeSettings } from './run-reprise.ts'
 import { ragRequest } from './start-test-proxy.ts'
@@ -223,6 +225,16 @@ describe.skipIf(!hasOpenssl)('TLS (needs openssl)', () => {
     const { listening } = await serve({ engines: [{ url: engine.url, tls }] })
     expect(await ask(listening.url!)).toBe(200)
     expect(engine.peers).toEqual(['client'])
+  })
+
+  test('the doctor reaches an engine with the certificates of the configuration', async () => {
+    const engine = await startSecureEngine(server)
+    const tls = { ca: authority.cert, cert: client.cert, key: client.key }
+    const file = writeSettings(folder, { engines: [{ url: engine.url, kind: 'vllm', tls }] })
+    const common = { model: undefined, prompt: undefined, adminUrl: undefined, adminToken: undefined }
+    const [options] = await readConfigured(file, { ...common, timeoutMilliseconds: 10_000 })
+    await runDoctor(options!, new AbortController().signal)
+    expect(new Set(engine.peers)).toEqual(new Set(['client']))
   })
 
   test.each<[string, (folder: string) => object]>([

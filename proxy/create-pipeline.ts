@@ -225,6 +225,7 @@ function toSettings(config: Config, { keys }: KeyStore, templates: Settings['tem
     workLimits: config.workLimits,
     maxWaitMilliseconds: config.maxWaitSeconds * 1000,
     keepAliveMilliseconds: config.keepAliveSeconds * 1000,
+    hasHeaders: config.hasHeaders,
     hygiene: config.hygiene,
     separator: config.blocks.separator,
     templates,

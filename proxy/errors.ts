@@ -16,6 +16,7 @@ export const statusOf = {
   engine_unreachable: 502,
   draining: 503,
   deadline_exceeded: 504,
+  loop_detected: 508,
 } as const
 
 export type ErrorCode = keyof typeof statusOf

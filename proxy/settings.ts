@@ -31,6 +31,8 @@ export interface Settings {
   readonly maxWaitMilliseconds: number
   /** silence after which a stream gets a comment; 0: never */
   readonly keepAliveMilliseconds: number
+  /** whether answers have `x-reprise-` headers */
+  readonly hasHeaders: boolean
   readonly hygiene: HygieneSettings
   /** text that applications put between documents and that no engine sees; empty: none */
   readonly separator: string

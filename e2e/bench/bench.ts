@@ -1,6 +1,5 @@
 import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
 import { PaperOrdering } from '#tools/replay/paper/paper-ordering.ts'
-import { benchHotness } from '../../lab/hotness/bench-hotness.ts'
 import { benchChunks } from './bench-chunks.ts'
 import { benchDetection } from './bench-detection.ts'
 import { benchGrowth } from './bench-growth.ts'
@@ -106,32 +105,10 @@ function printChunks(): void {
   )
 }
 
-function printHotness(): void {
-  const figures = benchHotness()
-  const ns = (time: number): string => `${time.toFixed(0)} ns`
-  const share = (part: number): string => `${(100 * part).toFixed(4)} %`
-  printTable(
-    'The hotness filter, a million entries of eight bits each',
-    ['figure', ''],
-    [
-      ['insert, up to a load of '.concat(figures.load.toFixed(3)), ns(figures.insert)],
-      ['touch', ns(figures.touch)],
-      ['look up what is not there', ns(figures.miss)],
-      ['hash the id of a block', ns(figures.hash)],
-      ['memory', megabytes(figures.bytes)],
-      ['load before it doubles, at least', figures.leastLoad.toFixed(3)],
-      ['longest doubling', milliseconds(figures.doubling)],
-      ['false positives', share(figures.falsePositives)],
-      ['false positives, grown from 1,024', share(figures.falsePositivesGrown)],
-    ],
-  )
-}
-
 const usual = {
   index: printIndex,
   memory: printMemory,
   growth: printGrowth,
-  hotness: printHotness,
   plan: printPlan,
   detection: printDetection,
   chunks: printChunks,

@@ -1,8 +1,8 @@
-import type { SimulatedCache } from '#index/tree-cache/simulated-cache.ts'
+import type { TreeCache } from '#index/tree-cache/tree-cache.ts'
 import type { PrefixCache } from './prefix-cache.ts'
 
 /** A prefix cache of the engine emulator, serving one request at a time. */
-export class EngineCache implements Pick<SimulatedCache, 'serve' | 'takeChanges'> {
+export class EngineCache implements Pick<TreeCache, 'serve' | 'takeChanges'> {
   readonly #cache: PrefixCache
 
   constructor(cache: PrefixCache) {

@@ -88,7 +88,7 @@ export class PageCache implements PrefixCache {
   cache(page: Page, hash: string, parent: CachedPrefix | undefined): CachedPrefix {
     let prefix = this.#prefixes.get(hash)
     if (!prefix) {
-      prefix = { hash, parent, tokens: (parent?.tokens ?? 0) + this.#pageTokens, pages: [], requests: undefined }
+      prefix = { hash, parent, end: (parent?.end ?? 0) + this.#pageTokens, pages: [], holders: undefined }
       this.#prefixes.set(hash, prefix)
     }
     prefix.pages.push(page)

@@ -1,6 +1,6 @@
 import { LruList } from '#index/tree-cache/lru-list.ts'
 import type { CacheRequest, CacheSequence, PrefixCache } from './prefix-cache.ts'
-import { type RadixNode, RadixTree } from './radix-tree.ts'
+import { RadixNode } from './radix-node.ts'
 import { type CachedRequest, type CacheReport, RequestLedger } from './request-ledger.ts'
 
 /**
@@ -10,7 +10,8 @@ import { type CachedRequest, type CacheReport, RequestLedger } from './request-l
 export class RadixCache implements PrefixCache {
   readonly capacityTokens: number
   readonly #pageTokens: number
-  readonly #tree: RadixTree
+  /** by salt; a branch is added with its first run: requests that cache nothing leave nothing here */
+  readonly #roots = new Map<string, RadixNode>()
   /** The nodes without locks. A path is freed from its end, so the oldest of them is always a leaf. */
   readonly #idle = new LruList<RadixNode>()
   readonly #ledger = new RequestLedger()
@@ -20,7 +21,6 @@ export class RadixCache implements PrefixCache {
 
   constructor(capacityTokens: number, pageTokens: number) {
     this.#pageTokens = pageTokens
-    this.#tree = new RadixTree(pageTokens)
     this.capacityTokens = this.wholePages(capacityTokens)
   }
 
@@ -33,14 +33,14 @@ export class RadixCache implements PrefixCache {
   }
 
   match(tokens: Uint32Array, salt: string): number {
-    const { node, shared } = this.#tree.walk(salt, tokens, this.wholePages(tokens.length))
-    return node.tokens - node.key.length + shared
+    const { node, shared } = this.#walk(salt, tokens, this.wholePages(tokens.length))
+    return node.end - node.tokens.length + shared
   }
 
   clear(): boolean {
     if (this.#running > 0) return false
     for (let node = this.#idle.oldest; node; node = this.#idle.oldest) this.#idle.remove(node)
-    this.#tree.clear()
+    this.#roots.clear()
     this.#idleTokens = 0
     this.#usedTokens = 0
     this.#ledger.clear()
@@ -59,7 +59,7 @@ export class RadixCache implements PrefixCache {
   take({ salt, tokens, promptTokens }: CacheRequest): { node: RadixNode; heldTokens: number } | undefined {
     const node = this.#find(salt, tokens, this.wholePages(promptTokens - 1))
     this.lock(node)
-    const held = Math.ceil(tokens.length / this.#pageTokens) * this.#pageTokens - node.tokens
+    const held = Math.ceil(tokens.length / this.#pageTokens) * this.#pageTokens - node.end
     if (this.capacityTokens - this.#usedTokens + this.#idleTokens < held) {
       this.unlock(node)
       return undefined
@@ -74,9 +74,10 @@ export class RadixCache implements PrefixCache {
   insert({ salt, tokens }: CacheRequest, length: number): { node: RadixNode; newTokens: number } {
     const end = this.wholePages(length)
     const found = this.#find(salt, tokens, end)
-    const newTokens = end - found.tokens
+    const newTokens = end - found.end
     if (newTokens === 0) return { node: found, newTokens }
-    const node = this.#tree.extend(found, tokens, end)
+    if (!found.parent) this.#roots.set(salt, found)
+    const node = found.extend(tokens, end)
     this.#idle.append(node)
     this.#idleTokens += newTokens
     return { node, newTokens }
@@ -87,21 +88,21 @@ export class RadixCache implements PrefixCache {
   }
 
   lock(node: RadixNode): void {
-    for (let step = node; step.tokens > 0; step = step.parent!) {
+    for (let step = node; step.end > 0; step = step.parent!) {
       if (step.locks === 0) {
         this.#idle.remove(step)
-        this.#idleTokens -= step.key.length
+        this.#idleTokens -= step.tokens.length
       }
       step.locks += 1
     }
   }
 
   unlock(node: RadixNode): void {
-    for (let step = node; step.tokens > 0; step = step.parent!) {
+    for (let step = node; step.end > 0; step = step.parent!) {
       step.locks -= 1
       if (step.locks > 0) continue
       this.#idle.append(step)
-      this.#idleTokens += step.key.length
+      this.#idleTokens += step.tokens.length
     }
   }
 
@@ -115,18 +116,25 @@ export class RadixCache implements PrefixCache {
 
   /** Returns the node at the end of the longest cached prefix of the first `limit` tokens. The caller locks it. */
   #find(salt: string, tokens: Uint32Array, limit: number): RadixNode {
-    const { node, shared } = this.#tree.walk(salt, tokens, limit)
-    if (shared === node.key.length) return node
-    const front = this.#tree.split(node, shared)
+    const { node, shared } = this.#walk(salt, tokens, limit)
+    if (shared === node.tokens.length) return node
+    const front = node.split(shared)
     if (front.locks === 0) this.#idle.append(front)
     return front
   }
 
+  #walk(salt: string, tokens: Uint32Array, limit: number): { node: RadixNode; shared: number } {
+    const root = this.#roots.get(salt) ?? new RadixNode(undefined, new Uint32Array(0), 0, salt)
+    return root.walk(tokens, limit, this.#pageTokens)
+  }
+
   #evict(leaf: RadixNode): void {
     this.#idle.remove(leaf)
-    this.#tree.remove(leaf)
-    this.#idleTokens -= leaf.key.length
-    this.#usedTokens -= leaf.key.length
+    leaf.shorten(leaf.tokens.length)
+    const parent = leaf.parent!
+    if (!parent.parent && parent.isLeaf) this.#roots.delete(parent.salt)
+    this.#idleTokens -= leaf.tokens.length
+    this.#usedTokens -= leaf.tokens.length
     this.#ledger.retreat(leaf)
   }
 
@@ -153,16 +161,16 @@ class RadixSequence implements CacheSequence {
     if (!taken) return false
     this.#node = taken.node
     this.#heldTokens = taken.heldTokens
-    this.cachedTokens = taken.node.tokens
+    this.cachedTokens = taken.node.end
     return true
   }
 
   computed(tokens: number): void {
     const before = this.#node!
     const { node, newTokens } = this.#cache.insert(this.#request, tokens)
-    if (node.tokens > before.tokens) {
+    if (node.end > before.end) {
       // tokens that another request inserted meanwhile are not kept twice
-      const duplicated = node.tokens - before.tokens - newTokens
+      const duplicated = node.end - before.end - newTokens
       this.#heldTokens -= newTokens + duplicated
       this.#cache.giveBack(duplicated)
       this.#cache.lock(node)
@@ -175,7 +183,7 @@ class RadixSequence implements CacheSequence {
   release(tokens: number): void {
     const node = this.#node
     if (!node) return
-    if (this.#cache.wholePages(tokens) > node.tokens) this.computed(tokens)
+    if (this.#cache.wholePages(tokens) > node.end) this.computed(tokens)
     this.#cache.giveBack(this.#heldTokens)
     this.#cache.unlock(this.#node!)
     this.#cache.end()

@@ -3,7 +3,7 @@ import { type PrefixNode, RequestLedger } from './request-ledger.ts'
 
 function chain(...lengths: number[]): PrefixNode[] {
   const nodes: PrefixNode[] = []
-  for (const tokens of lengths) nodes.push({ parent: nodes.at(-1), tokens, requests: undefined })
+  for (const end of lengths) nodes.push({ parent: nodes.at(-1), end, holders: undefined })
   return nodes
 }
 
@@ -61,7 +61,7 @@ describe('RequestLedger', () => {
     for (const id of ['a', 'b', 'c', 'd']) ledger.store(id, node)
     expect(ledger.requests().map((request) => request.request_id)).toEqual(['b', 'c', 'd'])
     expect(ledger.takeReports().at(-1)).toEqual({ type: 'evicted', request_id: 'a', cached_tokens: 0, tier: 'gpu' })
-    expect([...(node?.requests ?? [])]).toEqual(['b', 'c', 'd'])
+    expect([...(node?.holders ?? [])]).toEqual(['b', 'c', 'd'])
   })
 
   it('a clearing takes the place of all reports before it', () => {

@@ -22,9 +22,9 @@ export interface CachedRequest {
 export interface PrefixNode {
   readonly parent: PrefixNode | undefined
   /** Length of the prefix that ends here; 0 at the root. */
-  readonly tokens: number
+  readonly end: number
   /** The requests whose longest cached prefix ends here; absent while there are none. */
-  requests: Set<string> | undefined
+  holders: Set<string> | undefined
 }
 
 // an upper bound on one request's bytes in a snapshot; receivers refuse snapshots above 8 MiB
@@ -47,7 +47,7 @@ export class RequestLedger {
 
   /** Records `requestId` as cached up to `node` (undefined or root: not at all); replaces its older request. */
   store(requestId: string, node: PrefixNode | undefined): void {
-    if (!node || node.tokens === 0) {
+    if (!node || node.end === 0) {
       if (this.#nodes.has(requestId)) this.#drop(requestId)
       return
     }
@@ -56,27 +56,27 @@ export class RequestLedger {
     this.#bytes += reportBytes(requestId)
     join(node, requestId)
     this.#lastEviction.delete(requestId)
-    this.#reports.push({ type: 'stored', request_id: requestId, cached_tokens: node.tokens })
+    this.#reports.push({ type: 'stored', request_id: requestId, cached_tokens: node.end })
     this.#makeRoom()
   }
 
   /** Records that `node`, a leaf, is no longer cached: its requests fall back to its parent. */
   retreat(node: PrefixNode): void {
     const parent = node.parent
-    for (const requestId of node.requests ?? []) {
-      if (parent && parent.tokens > 0) {
+    for (const requestId of node.holders ?? []) {
+      if (parent && parent.end > 0) {
         this.#nodes.set(requestId, parent)
         join(parent, requestId)
-        this.#reportEviction(requestId, parent.tokens)
+        this.#reportEviction(requestId, parent.end)
       } else {
         this.#drop(requestId)
       }
     }
-    node.requests = undefined
+    node.holders = undefined
   }
 
   clear(): void {
-    for (const node of this.#nodes.values()) node.requests = undefined
+    for (const node of this.#nodes.values()) node.holders = undefined
     this.#nodes.clear()
     this.#lastEviction.clear()
     this.#bytes = 0
@@ -92,7 +92,7 @@ export class RequestLedger {
   }
 
   requests(): CachedRequest[] {
-    return Array.from(this.#nodes, ([request_id, node]) => ({ request_id, cached_tokens: node.tokens }))
+    return Array.from(this.#nodes, ([request_id, node]) => ({ request_id, cached_tokens: node.end }))
   }
 
   #leave(requestId: string): void {
@@ -100,8 +100,8 @@ export class RequestLedger {
     if (!node) return
     this.#nodes.delete(requestId)
     this.#bytes -= reportBytes(requestId)
-    node.requests?.delete(requestId)
-    if (node.requests?.size === 0) node.requests = undefined
+    node.holders?.delete(requestId)
+    if (node.holders?.size === 0) node.holders = undefined
   }
 
   #drop(requestId: string): void {
@@ -135,6 +135,6 @@ export class RequestLedger {
 }
 
 function join(node: PrefixNode, requestId: string): void {
-  node.requests ??= new Set()
-  node.requests.add(requestId)
+  node.holders ??= new Set()
+  node.holders.add(requestId)
 }

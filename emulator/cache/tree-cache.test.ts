@@ -1,13 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { SimulatedCache } from '#index/tree-cache/simulated-cache.ts'
 import { TreeCache } from '#index/tree-cache/tree-cache.ts'
 import { EngineCache } from './engine-cache.fixture.ts'
 import { historiesOf, run, type SentPrompt } from './histories.fixture.ts'
 import { PageCache } from './page-cache.ts'
 import { RadixCache } from './radix-cache.ts'
 
-type PlayedCache = Pick<SimulatedCache, 'serve' | 'takeChanges'>
+type PlayedCache = Pick<TreeCache, 'serve' | 'takeChanges'>
 
 const capacities = fc.constantFrom(8, 20, 33, 50, 90, Number.POSITIVE_INFINITY)
 

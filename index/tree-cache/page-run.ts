@@ -12,8 +12,6 @@ export abstract class PageRun {
   end: number
   /** by first token; the few siblings that share one are compared */
   readonly #children = new Map<number, this[]>()
-  /** the requests whose longest cached prefix ends here */
-  requests: number[] = []
 
   constructor(parent: PageRun | undefined, tokens: Uint32Array, end: number) {
     this.parent = parent as this | undefined
@@ -24,9 +22,9 @@ export abstract class PageRun {
   /** Creates a run of the same kind. */
   protected abstract create(parent: this, tokens: Uint32Array, end: number): this
 
-  /** The runs that continue this one. */
-  *children(): IterableIterator<this> {
-    for (const siblings of this.#children.values()) yield* siblings
+  /** Whether no run continues this one. */
+  get isLeaf(): boolean {
+    return this.#children.size === 0
   }
 
   /** Returns the runs from this one up to the root, without the root. */
@@ -61,7 +59,7 @@ export abstract class PageRun {
     return child
   }
 
-  /** Moves the first `shared` tokens to a new parent and returns it. This run keeps the rest and the requests. */
+  /** Moves the first `shared` tokens to a new parent and returns it. This run keeps the rest. */
   split(shared: number): this {
     const parent = this.parent!
     const front = this.create(parent, this.tokens.slice(0, shared), this.end - this.tokens.length + shared)
@@ -73,18 +71,15 @@ export abstract class PageRun {
     return front
   }
 
-  /**
-   * Removes the last `count` tokens of this leaf. If none are left, removes the leaf; its requests move to the parent.
-   */
-  shorten(count: number): void {
+  /** Removes the last `count` tokens of this leaf, and the leaf if none are left. Returns whether it is gone. */
+  shorten(count: number): boolean {
     this.end -= count
     if (count < this.tokens.length) {
       this.tokens = this.tokens.subarray(0, this.tokens.length - count)
-      return
+      return false
     }
-    const parent = this.parent!
-    parent.#abandon(this)
-    if (parent.parent) for (const request of this.requests) parent.requests.push(request)
+    this.parent!.#abandon(this)
+    return true
   }
 
   #nextOf(tokens: Uint32Array, limit: number, pageTokens: number): Walked<this> | undefined {

@@ -1,5 +1,4 @@
 import { LruList } from './lru-list.ts'
-import type { SimulatedCache } from './simulated-cache.ts'
 import { TreeNode } from './tree-node.ts'
 
 /**
@@ -10,7 +9,7 @@ import { TreeNode } from './tree-node.ts'
  * prompt that is larger than their whole cache. Here it runs, and its front stays, because the rest would be evicted
  * first.
  */
-export class TreeCache implements SimulatedCache {
+export class TreeCache {
   readonly #capacityTokens: number
   readonly #pageTokens: number
   readonly #roots = new Map<string, TreeNode>()
@@ -24,12 +23,15 @@ export class TreeCache implements SimulatedCache {
     this.#capacityTokens = this.#wholePages(capacityTokens)
   }
 
-  /** Like `SimulatedCache.serve`. If `request` is undefined, its later evictions are not tracked. */
-  serve(request: number | undefined, salt: string, tokens: Uint32Array, promptTokens: number = tokens.length): number {
+  /**
+   * Runs a request and returns its number of cached tokens. If a prompt is larger than the cache, its front stays
+   * cached. If `request` is undefined, its later evictions are not tracked.
+   */
+  serve(request: number | undefined, salt: string, tokens: Uint32Array): number {
     const heldTokens = Math.min(this.#pagesOf(tokens.length), this.#capacityTokens)
     // the last token of a prompt is computed even when it is cached
-    const found = this.#find(this.#rootOf(salt), tokens, promptTokens - 1)
-    const cachedTokens = this.#withAnswer(found, tokens, promptTokens)
+    const found = this.#find(this.#rootOf(salt), tokens, tokens.length - 1)
+    const cachedTokens = this.#withAnswer(found, tokens)
     for (const node of found.path()) this.#idle.remove(node)
     this.#makeRoom(heldTokens - found.end)
     const end = this.#add(found, tokens, this.#wholePages(Math.min(tokens.length, heldTokens)))
@@ -65,10 +67,10 @@ export class TreeCache implements SimulatedCache {
   }
 
   /** Returns the cached tokens of a prompt that may continue the answer to the prompt that ends at the node. */
-  #withAnswer(node: TreeNode, tokens: Uint32Array, promptTokens: number): number {
+  #withAnswer(node: TreeNode, tokens: Uint32Array): number {
     const { end, answer } = node
     if (!answer?.front.every((token, i) => tokens[end + i] === token)) return end
-    const known = Math.max(end, this.#wholePages(Math.min(answer.pages.end, promptTokens - 1)))
+    const known = Math.max(end, this.#wholePages(Math.min(answer.pages.end, tokens.length - 1)))
     // they are the prompt's own from now on
     if (known > end) this.#dropAnswer(node)
     return known
@@ -85,10 +87,12 @@ export class TreeCache implements SimulatedCache {
     node.answer = undefined
   }
 
+  /** Returns whether a prompt of `promptTokens` tokens can be cached as a whole. */
   holds(promptTokens: number): boolean {
     return this.#pagesOf(promptTokens) <= this.#capacityTokens
   }
 
+  /** Returns the requests whose longest cached prefix has changed since the last call, with its current length. */
   takeChanges(): ReadonlyMap<number, number> {
     const changes = this.#changes
     this.#changes = new Map()

@@ -8,6 +8,8 @@ const unknownToken = 0xffff_ffff
 export class TreeNode extends PageRun implements LruItem<TreeNode> {
   /** for a prompt that ended here: its last tokens, short of a page, and the pages of these and its answer */
   answer: { readonly front: Uint32Array; readonly pages: TreeNode } | undefined
+  /** the requests whose longest cached prefix ends here */
+  requests: number[] = []
   older: TreeNode | undefined
   newer: TreeNode | undefined
 
@@ -16,9 +18,13 @@ export class TreeNode extends PageRun implements LruItem<TreeNode> {
     return this.add(new Uint32Array(length).fill(unknownToken))
   }
 
-  override shorten(count: number): void {
+  /** The requests of a leaf that is gone move to its parent. */
+  override shorten(count: number): boolean {
     this.answer = undefined
-    super.shorten(count)
+    const { parent } = this
+    const isGone = super.shorten(count)
+    if (isGone && parent!.parent) for (const request of this.requests) parent!.requests.push(request)
+    return isGone
   }
 
   protected override create(parent: TreeNode, tokens: Uint32Array, end: number): this {

@@ -65,9 +65,11 @@ export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv>
   app.use(async (c, next) => {
     const { socket, headers } = c.env.incoming
     if (!mayControl(socket.remoteAddress, headers, token())) {
-      throw new ProxyError('unauthorized', 'Send the admin token (REPRISE_ADMIN_TOKEN) as a bearer token.', {
-        headers: { 'www-authenticate': 'Bearer' },
-      })
+      const message =
+        token() === undefined
+          ? 'No admin token is configured, so that only callers on this machine are answered: set admin.token (REPRISE_ADMIN_TOKEN), and send it as a bearer token.'
+          : 'Send the admin token (admin.token, REPRISE_ADMIN_TOKEN) as a bearer token.'
+      throw new ProxyError('unauthorized', message, { headers: { 'www-authenticate': 'Bearer' } })
     }
     await next()
   })

@@ -1,7 +1,6 @@
 import Table from 'cli-table3'
 import type { Command } from 'commander'
-import { askAdmin } from '../access/ask-admin.ts'
-import { withAdmin } from '../config/admin-option.ts'
+import { askAdmin, withAdmin } from '../config/ask-admin.ts'
 import type { TemplateDescription } from '../templates/describe-template.ts'
 
 interface Options {

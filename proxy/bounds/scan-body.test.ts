@@ -19,7 +19,6 @@ test.each([
     '{"kv_transfer_params":{"x":1.0,"reprise":{"user":"u"}}}',
   ],
   ['{"kv_transfer_params":null}', '{"kv_transfer_params":{"reprise":{"user":"u"}}}'],
-  ['{"kv_transfer_params":{]}', '{"kv_transfer_params":{]}'],
 ])('of wishes, what must be set is: %s', async (text, expected) => {
   const bytes = Buffer.from(text)
   const body = new WholeBody(bytes, await scan(text))

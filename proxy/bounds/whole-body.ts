@@ -3,6 +3,7 @@ import type { Json } from '#engine-adapters/json-object.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { SentPrompt } from '#index/cache-event.ts'
 import { digestOf } from '#index/context-block.ts'
+import { ProxyError } from '../errors.ts'
 import type { Span, Splice } from '../json/json-spans.ts'
 import { type EngineWish, writeWish } from '../prompt/body/engine-wish.ts'
 import { spliceBody } from '../prompt/body/splice-body.ts'
@@ -34,6 +35,8 @@ export interface UnreadBytes {
 
 /** A longer value of a deciding member is a prompt, and is not read. */
 const longestValue = 4_096
+/** The longest value in which fields are set. */
+const longestSetIn = 65_536
 /** How much of a body is passed to the engine's socket at a time. */
 const pieceBytes = 1024 * 1024
 
@@ -58,6 +61,12 @@ export class WholeBody {
     return this.#scan.members.has(member)
   }
 
+  /** Whether the value of a deciding member is too long to be read. */
+  isTooLong(member: string): boolean {
+    const { start, end } = this.#scan.members.get(member)?.at(-1) ?? { start: 0, end: 0 }
+    return end - start > longestValue
+  }
+
   /** Whether it holds a single prompt rather than a list. */
   hasOnePrompt(api: PromptApi): boolean {
     const name = api === 'completions' ? 'prompt' : api === 'generate' ? 'text' : undefined
@@ -77,7 +86,7 @@ export class WholeBody {
 
   /**
    * Returns its bytes in pieces, with members set: replaces existing ones and duplicates, and adds others in front. Of
-   * wishes, only what must be set is written.
+   * wishes, only what must be set is written. Throws `invalid_body` where it cannot be.
    */
   write(members: Readonly<Record<string, unknown>>, wishes: readonly EngineWish[] = []): Buffer[] {
     const { membersStart, isEmpty, members: present } = this.#scan
@@ -104,12 +113,18 @@ export class WholeBody {
     return [...parts, this.#bytes.subarray(at)]
   }
 
-  /** Returns how to write a wish into a member's value. One too long to be read, or no JSON, stays as it is. */
+  /** Returns how to write a wish into a member's value. Throws `invalid_body` if that cannot be read: it must be set. */
   #withSet({ start, end }: Span, { member, own, set }: EngineWish): Splice[] {
-    if (end - start > longestValue) return []
     const name = `{${JSON.stringify(member)}:`
-    const json = `${name}${this.#bytes.toString('utf8', start, end)}}`
-    if (!isJson(json)) return []
+    const isRead = end - start <= longestSetIn
+    const json = isRead ? `${name}${this.#bytes.toString('utf8', start, end)}}` : ''
+    if (!isJson(json)) {
+      const fault = isRead ? 'is not valid JSON' : `is longer than ${longestSetIn} bytes`
+      throw new ProxyError(
+        'invalid_body',
+        `${member} ${fault}, and the engine must be told in it whose the request is.`,
+      )
+    }
     const { splices } = writeWish({ json }, { member, own, value: {}, set: set! })
     const text = spliceBody(Buffer.from(json), json, splices).toString().slice(name.length, -1)
     return [{ start, end, text }]

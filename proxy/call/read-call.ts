@@ -7,7 +7,7 @@ import type { HeavyTurns } from '../bounds/heavy-turns.ts'
 import { CertainLists } from '../chunks/certain-lists.ts'
 import type { KnownChunks } from '../chunks/known-chunks.ts'
 import { readBody } from '../http/read-body.ts'
-import { readModelName } from '../receive/model-name.ts'
+import { readModelName, tooLongName } from '../receive/model-name.ts'
 import { membersOf } from '../receive/read-received.ts'
 import { readWithinLimits } from '../receive/read-within-limits.ts'
 import type { ModelRouter } from '../replicas/model-router.ts'
@@ -37,7 +37,7 @@ export interface Reading {
   readonly bodyMemory: BodyMemory
   readonly rateLimits: RateLimits
   /** the models that names stand for */
-  readonly models: Pick<ModelRouter<Replica>, 'aliases' | 'targetOf'>
+  readonly models: Pick<ModelRouter<Replica>, 'aliases' | 'isNeeded' | 'targetOf'>
   readonly telemetry: Pick<Telemetry, 'metrics'>
   /** milliseconds, monotonic */
   readonly now: () => number
@@ -85,6 +85,7 @@ export async function toCall(
     turn: () => pipeline.heavyTurns.take(),
   })
   const members = membersOf(received)
+  if (pipeline.models.isNeeded && received.whole?.isTooLong('model')) throw tooLongName()
   const { tenant } = caller
   const learnt = settings.learnsTemplates ? pipeline.learnt.finderFor({ tenant, api }) : undefined
   const certain = new CertainLists(pipeline.chunks.finderFor(tenant), received.separated, settings.templates, learnt)

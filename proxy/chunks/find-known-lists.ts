@@ -94,7 +94,7 @@ function toRuns(
 ): PlacedChunk[][] {
   const runs: PlacedChunk[][] = []
   let run: PlacedChunk[] = []
-  const isSure = ({ chunks }: PlacedChunk): boolean => chunks.some((chunk) => table.isSure(chunk))
+  const isSure = ({ chunks }: PlacedChunk): boolean => chunks.some((chunk) => table.columns.isSure(chunk))
   const endRun = (): void => {
     // where a candidate begins or ends is certain only next to a chunk
     run = run.slice(0, run.findLastIndex(isSure) + 1)
@@ -143,7 +143,7 @@ function toList(text: string, table: ChunkTable, run: readonly PlacedChunk[]): K
   })
   if (tellsOrder(text, blocks)) return 'one_text'
   const alone = groups.filter(({ from, to }) => from === to)
-  const chunks = alone.flatMap(({ from }) => run[from]!.chunks.map((chunk) => table.handleOf(chunk)))
+  const chunks = alone.flatMap(({ from }) => run[from]!.chunks.map((chunk) => table.columns.handleOf(chunk)))
   return { blocks, positional: false, labelPrefix: '', end: blocks.at(-1)!.end, chunks }
 }
 
@@ -169,7 +169,7 @@ function spansOf(text: string, table: ChunkTable, run: readonly PlacedChunk[]): 
   const trimmed = run.map(({ start, end }) => ({ start, end, contentStart: start, contentEnd: end }))
   if (areAlike(text, trimmed)) return trimmed
   const whole = run.map(({ start, end, chunks }) => {
-    const { lead, tail } = table.endsOf(chunks[0]!)
+    const { lead, tail } = table.columns.endsOf(chunks[0]!)
     return { start: start - lead.length, end: end + tail.length, lead, tail, contentStart: start, contentEnd: end }
   })
   const areThere = whole.every(({ lead, tail, start, end, contentStart, contentEnd }, i) => {

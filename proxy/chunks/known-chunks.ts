@@ -151,9 +151,9 @@ export class KnownChunks implements ChunkSink {
     if (!table) return 0
     const wanted = new Set((ids ?? []).map((id) => idWords(id).join(':')))
     const byId =
-      wanted.size === 0 ? [] : table.chunksOf(scope).filter((chunk) => wanted.has(table.idOf(chunk).join(':')))
+      wanted.size === 0 ? [] : table.chunksOf(scope).filter((chunk) => wanted.has(table.columns.idOf(chunk).join(':')))
     const byText = (texts ?? []).flatMap((text) => table.find(scope, this.fold(text)) ?? [])
-    return this.#forget(scope, [...byId.map((chunk) => table.handleOf(chunk)), ...byText])
+    return this.#forget(scope, [...byId.map((chunk) => table.columns.handleOf(chunk)), ...byText])
   }
 
   /** Forgets everything, learned chunks too; returns how many there were. */
@@ -179,7 +179,7 @@ export class KnownChunks implements ChunkSink {
     const chunks = table.chunksOf(scope)
     const wanted = digests && new Set(digests.map((digest) => digest.join(':')))
     for (const chunk of chunks) {
-      if (!wanted || wanted.has(table.recordOf(chunk).digest.join(':'))) table.remove(table.handleOf(chunk))
+      if (!wanted || wanted.has(table.columns.read(chunk).digest.join(':'))) table.remove(table.columns.handleOf(chunk))
     }
   }
 
@@ -187,7 +187,7 @@ export class KnownChunks implements ChunkSink {
   *records(): Generator<[scope: string, record: ChunkRecord]> {
     const table = this.#table
     for (const scope of table?.sizes.keys() ?? []) {
-      for (const chunk of table!.chunksOf(scope)) yield [scope, table!.recordOf(chunk)]
+      for (const chunk of table!.chunksOf(scope)) yield [scope, table!.columns.read(chunk)]
     }
   }
 
@@ -197,19 +197,19 @@ export class KnownChunks implements ChunkSink {
     const added = table.add(scope, this.fold(text), facts)
     // what was reranked is told with the list it was in
     const isTold = added.outcome === 'added' && facts.source !== 0
-    if (isTold) this.#listener?.learned(scope, table.recordOf(added.chunk))
+    if (isTold) this.#listener?.learned(scope, table.columns.read(added.chunk))
     return added
   }
 
   handleOf(chunk: number): ChunkHandle {
-    return this.#tableOf().handleOf(chunk)
+    return this.#tableOf().columns.handleOf(chunk)
   }
 
   makeSure(scope: string, handle: ChunkHandle): void {
     const table = this.#tableOf()
-    const wasSure = table.isSure(handle.chunk)
+    const wasSure = table.columns.isSure(handle.chunk)
     table.makeSure(handle)
-    if (!wasSure && table.isSure(handle.chunk)) this.#listener?.learned(scope, table.recordOf(handle.chunk))
+    if (!wasSure && table.columns.isSure(handle.chunk)) this.#listener?.learned(scope, table.columns.read(handle.chunk))
   }
 
   noteCandidates(handles: readonly ChunkHandle[], question: string): void {
@@ -219,7 +219,7 @@ export class KnownChunks implements ChunkSink {
   forgetUnsure(scope: string, text: string): void {
     const table = this.#table
     const found = table?.find(scope, this.fold(text))
-    if (table && found && !table.isSure(found.chunk)) this.#forget(scope, [found])
+    if (table && found && !table.columns.isSure(found.chunk)) this.#forget(scope, [found])
   }
 
   fold(text: string): FoldedText {
@@ -232,7 +232,7 @@ export class KnownChunks implements ChunkSink {
     if (!table) return
     const asked = hash('sha256', question.trim(), 'buffer').readInt32LE()
     for (const chunk of table.noteList(handles, asked, areSure)) {
-      this.#listener?.learned(table.scopeOf(chunk), table.recordOf(chunk))
+      this.#listener?.learned(table.scopeOf(chunk), table.columns.read(chunk))
     }
   }
 
@@ -246,7 +246,7 @@ export class KnownChunks implements ChunkSink {
 
   #forget(scope: string, handles: readonly ChunkHandle[]): number {
     const table = this.#table!
-    const digests = handles.map(({ chunk }) => table.recordOf(chunk).digest)
+    const digests = handles.map(({ chunk }) => table.columns.read(chunk).digest)
     const gone = handles.filter((handle) => table.remove(handle))
     if (gone.length > 0) this.#listener?.forgotten(scope, digests)
     return gone.length

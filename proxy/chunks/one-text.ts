@@ -19,9 +19,9 @@ const ruledPlaces = 3
 /** Whether one chunk may continue the other: it was given right after it, apart from what separates them. */
 export function mayGoOn(table: ChunkTable, before: Place, behind: Place, isRuled = false): boolean {
   // between two candidates nothing shows a border
-  const areCandidates = [before, behind].every(({ chunks }) => chunks.every((chunk) => !table.isSure(chunk)))
+  const areCandidates = [before, behind].every(({ chunks }) => chunks.every((chunk) => !table.columns.isSure(chunk)))
   if (areCandidates) return true
-  return before.chunks.some((from) => behind.chunks.some((to) => mayFollow(table.orderOf(from, to), isRuled)))
+  return before.chunks.some((from) => behind.chunks.some((to) => mayFollow(table.columns.orderOf(from, to), isRuled)))
 }
 
 function mayFollow(given: GivenOrder | undefined, isRuled: boolean): boolean {
@@ -40,7 +40,7 @@ function mayFollow(given: GivenOrder | undefined, isRuled: boolean): boolean {
  * enough for that: each has to be known from two, with different questions and among different neighbours.
  */
 export function wereApart(table: ChunkTable, group: readonly Place[], runLength: number): boolean {
-  if (!group.every(({ chunks }) => chunks.some((chunk) => table.isApart(chunk)))) return false
+  if (!group.every(({ chunks }) => chunks.some((chunk) => table.columns.isApart(chunk)))) return false
   const lists = group.map(
     ({ chunks }) => new Set(chunks.map((chunk) => table.listOf(chunk)).filter((list) => list > 0)),
   )
@@ -59,7 +59,7 @@ export function areMostlyInOrder(
   groups: readonly { readonly from: number; readonly to: number }[],
 ): boolean {
   if (2 * (run.length - groups.length) <= run.length - 1) return false
-  const orders = run.map(({ chunks }) => table.orderOf(run[0]!.chunks[0]!, chunks[0]!)?.places)
+  const orders = run.map(({ chunks }) => table.columns.orderOf(run[0]!.chunks[0]!, chunks[0]!)?.places)
   if (orders.some((places) => places === undefined || Math.abs(places) > farPlaces + 4 * run.length)) return false
   const starts = groups.filter(({ from, to }) => to > from).map(({ from }) => orders[from]!)
   return starts.every((start, i) => i === 0 || start > starts[i - 1]!)

@@ -132,6 +132,8 @@ export interface Config {
   readonly maxWaitSeconds: number
   /** silence after which a stream gets a comment line; 0: never */
   readonly keepAliveSeconds: number
+  /** whether answers have `x-reprise-` headers */
+  readonly hasHeaders: boolean
   /** how long requests are still accepted after the proxy was told to stop */
   readonly drainDelaySeconds: number
   readonly drainSeconds: number

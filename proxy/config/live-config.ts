@@ -24,6 +24,7 @@ export const reloadable: readonly string[] = [
   'keys',
   'limits',
   'keep_alive_seconds',
+  'headers',
   'drain_delay_seconds',
   'drain_seconds',
   'admin.token',

@@ -52,16 +52,13 @@ function isNamed(file: string | undefined): file is string {
 }
 
 /** Reads the files that a reload reads again. Throws a ConfigError with a line for each that cannot be used. */
-export function readFiles({ tls, engines, keys, redis }: Config): NamedFiles {
+export function readFiles(config: Config): NamedFiles {
   const faults = new CollectedFaults()
-  const files = {
-    listener: faults.collect(() => readListenerTls(tls)),
-    engines: faults.collect(() => readEngineFiles(engines)) ?? [],
-    keys: faults.collect(() => readKeyRecords(keys)) ?? [],
-    redis: faults.collect(() => readRedisTls(redis?.tls)),
-  }
+  const engines = faults.collect(() => readEngineFiles(config.engines)) ?? []
+  const keys = faults.collect(() => readKeyRecords(config.keys)) ?? []
+  const certificates = faults.collect(() => readCertificates(config))
   faults.throwAny()
-  return files
+  return { ...certificates!, engines, keys }
 }
 
 /** Reads the certificates for engines. Throws a ConfigError with a line for each file that cannot be used. */

@@ -54,6 +54,7 @@ export interface Settings {
     group_window_milliseconds: number
   }
   keep_alive_seconds: number
+  headers: boolean
   drain_delay_seconds: number
   drain_seconds: number
   tls: { cert?: string; key?: string; client_ca?: string }

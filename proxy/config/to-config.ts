@@ -6,7 +6,7 @@ import type { EngineSettings, Settings, Switch } from './settings.ts'
 
 /** Converts checked settings to the configuration that the proxy runs with. */
 export function toConfig(settings: Settings): Config {
-  const { ordering, blocks, chunks, hygiene, limits, options, health, breaker, keys } = settings
+  const { ordering, blocks, chunks, hygiene, limits, options, keys } = settings
   return {
     listen: readListenAddress(settings.listen),
     tls: toTls(settings.tls),
@@ -62,16 +62,23 @@ export function toConfig(settings: Settings): Config {
     waitingRequests: limits.waiting_requests,
     maxWaitSeconds: limits.max_wait_seconds,
     keepAliveSeconds: settings.keep_alive_seconds,
+    hasHeaders: settings.headers,
     drainDelaySeconds: settings.drain_delay_seconds,
     drainSeconds: settings.drain_seconds,
-    readyz: health.readyz,
-    health: { intervalSeconds: health.interval_seconds, path: health.path, timeoutSeconds: health.timeout_seconds },
-    breaker: { failures: breaker.failures, openSeconds: breaker.open_seconds },
+    ...toHealth(settings),
     redis: toRedis(settings.redis),
     record: toRecord(settings.record),
     logLevel: settings.logs.level,
     logPrompts: settings.logs.prompts,
     logRequests: settings.logs.requests,
+  }
+}
+
+function toHealth({ health, breaker }: Settings) {
+  return {
+    readyz: health.readyz,
+    health: { intervalSeconds: health.interval_seconds, path: health.path, timeoutSeconds: health.timeout_seconds },
+    breaker: { failures: breaker.failures, openSeconds: breaker.open_seconds },
   }
 }
 

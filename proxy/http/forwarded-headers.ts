@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { ProxyError } from '../errors.ts'
 
 /** Headers that belong to one connection (RFC 9110 §7.6.1). */
 const hopByHop = new Set([
@@ -33,11 +34,31 @@ export function requestHeaders(rawHeaders: readonly string[], added: Readonly<Re
   return headers
 }
 
-/** Appends the peer's address to `x-forwarded-for`. Returns no header if the request has none. */
+const hopHeader = 'x-reprise-hops'
+/** A chain of more proxies than this is a circle. */
+const mostHops = 4
+
+/**
+ * Says where a request comes from: how many proxies it has passed through, and the peer's address behind those in
+ * `x-forwarded-for`, if the request has that.
+ */
 export function forwardedFor({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>): Record<string, string> {
+  const hops = { [hopHeader]: String(hopsOf(headers) + 1) }
   const told = headers['x-forwarded-for']
-  if (told === undefined || !socket.remoteAddress) return {}
-  return { 'x-forwarded-for': `${told}, ${socket.remoteAddress.replace(/^::ffff:/, '')}` }
+  if (told === undefined || !socket.remoteAddress) return hops
+  return { ...hops, 'x-forwarded-for': `${told}, ${socket.remoteAddress.replace(/^::ffff:/, '')}` }
+}
+
+/** Throws `loop_detected` if a request has passed through too many proxies: an engine of one of them leads back to it. */
+export function refuseLoop({ headers }: Pick<IncomingMessage, 'headers'>): void {
+  if (hopsOf(headers) < mostHops) return
+  const message = `The request has passed through ${mostHops} proxies: one of their engines is a proxy that leads back to it. Give each engine its own url.`
+  throw new ProxyError('loop_detected', message)
+}
+
+function hopsOf(headers: IncomingHttpHeaders): number {
+  const hops = Number(headers[hopHeader])
+  return Number.isInteger(hops) && hops > 0 ? hops : 0
 }
 
 /** The engine's headers or trailers for the client, without hop-by-hop headers. */

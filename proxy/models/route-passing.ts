@@ -17,7 +17,9 @@ interface PassingRoute {
   release(): void
 }
 
-const namesModels = /^(application\/([\w.+-]*\+)?json|multipart\/form-data)\b/i
+/** JSON is often sent under the names that clients give to what they do not know. */
+const namesModels =
+  /^(application\/([\w.+-]*\+)?json|application\/x-www-form-urlencoded|text\/plain|multipart\/form-data)\b/i
 
 /**
  * Finds the replicas for a request that passes through, by the model in its body, or else in its query. Its body is read
@@ -33,10 +35,8 @@ export async function routePassing(
   const { models } = replicas
   const release = (): void => {}
   if (!models.isNeeded && models.aliases.size === 0) return { replicas, body: undefined, release }
-  if (!hasReadableBody(incoming)) {
-    const model = new URL(incoming.url!, 'http://engine').searchParams.get('model') ?? undefined
-    return { replicas: await choose(pipeline, model), body: undefined, release }
-  }
+  const asked = new URL(incoming.url!, 'http://engine').searchParams.get('model') ?? undefined
+  if (!hasReadableBody(incoming)) return { replicas: await choose(pipeline, asked), body: undefined, release }
   const share = pipeline.bodyMemory.begin(tenant)
   const turn = (): Promise<void> => pipeline.heavyTurns.take()
   const limit = Math.min(pipeline.settings().bodyLimit, pipeline.bodyMemory.limit)
@@ -45,7 +45,7 @@ export async function routePassing(
     const named = await readModelName(body, incoming.headers['content-type'], turn)
     const target = named && models.targetOf(named.name)
     return {
-      replicas: await choose(pipeline, target ?? named?.name),
+      replicas: await choose(pipeline, target ?? named?.name ?? asked),
       body: target === undefined ? body : named!.rename(target),
       release: () => share.release(),
     }

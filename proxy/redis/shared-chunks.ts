@@ -1,21 +1,15 @@
 import { TimeSlices } from '../bounds/time-slices.ts'
 import type { ChunkListener, KnownChunks } from '../chunks/known-chunks.ts'
 import type { ChunkRecord } from '../chunks/table/chunk-record.ts'
-import type { RedisFault } from '../reasons.ts'
 import { type ChunkEntry, type FedEntry, readChunkFeed, writeChunkEntry } from './codec/chunk-entry.ts'
 import type { RedisCommand } from './connection/redis-command.ts'
-import type { RedisAccess } from './connection/redis-connection.ts'
 import { chunksRedisKey } from './redis-keys.ts'
+import { SharedPart, type SharedPartOptions } from './shared-part.ts'
 
-interface SharedChunksOptions {
+interface SharedChunksOptions extends SharedPartOptions {
   readonly chunks: KnownChunks
-  readonly redis: RedisAccess
-  readonly namespace: string
-  readonly ttlSeconds: number
   /** unique id of this run of this proxy */
   readonly proxy: string
-  /** counts invalid values in Redis, and writes that it rejected */
-  readonly onFault: (reason: RedisFault) => void
   /** milliseconds since 1970 */
   readonly wallClock: () => number
 }
@@ -32,7 +26,7 @@ const mostWaiting = 100_000
  * reads from the start. An entry lives for `ttlSeconds`; before that, the first proxy to notice writes everything it
  * knows again. No request waits for it: requests see what has arrived so far.
  */
-export class SharedChunks implements ChunkListener {
+export class SharedChunks extends SharedPart implements ChunkListener {
   readonly #options: SharedChunksOptions
   readonly #key: string
   #waiting: ChunkEntry[] = []
@@ -41,10 +35,9 @@ export class SharedChunks implements ChunkListener {
   #tellsAll = false
   #toldAt: number
   #seen = '0-0'
-  #timer: NodeJS.Timeout | undefined
-  #turn: Promise<void> | undefined
 
   constructor(options: SharedChunksOptions) {
+    super(options, pollMilliseconds)
     this.#options = options
     this.#key = chunksRedisKey(options.namespace)
     this.#toldAt = options.wallClock()
@@ -57,19 +50,6 @@ export class SharedChunks implements ChunkListener {
         this.#tellsAll ||= options.chunks.size > 0
       },
     })
-  }
-
-  /** Starts to follow and to write. */
-  start(): void {
-    void this.share()
-    this.#timer = setInterval(() => void this.share(), pollMilliseconds).unref()
-  }
-
-  /** Stops after the turn in progress and one more. */
-  async close(): Promise<void> {
-    clearInterval(this.#timer)
-    await this.#turn
-    await this.share()
   }
 
   learned(scope: string, record: ChunkRecord): void {
@@ -85,16 +65,7 @@ export class SharedChunks implements ChunkListener {
     this.#waiting.push({ kind: 'forgotten', scope, digests })
   }
 
-  /** Reads news from Redis, then writes local news. Concurrent calls share one turn. */
-  share(): Promise<void> {
-    this.#turn ??= this.#share().finally(() => {
-      this.#turn = undefined
-    })
-    return this.#turn
-  }
-
-  async #share(): Promise<void> {
-    if (!this.#options.redis.isUp) return
+  protected async exchange(): Promise<void> {
     await this.#hear()
     const { ttlSeconds, wallClock } = this.#options
     if (wallClock() - this.#toldAt > (ttlSeconds * 1000) / 2) this.#tellsAll = true

@@ -1,20 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { BlockId, Context } from '#index/context-block.ts'
-import type { RedisFault } from '../reasons.ts'
 import { type HotBlock, type HotBlocks, hotBlocksCapacity } from '../telemetry/hot-blocks/hot-blocks.ts'
 import { MemoryHotBlocks } from '../telemetry/hot-blocks/memory-hot-blocks.ts'
 import type { RedisCommand, RedisReply } from './connection/redis-command.ts'
-import type { RedisAccess } from './connection/redis-connection.ts'
 import { isToBeRepeated } from './connection/redis-errors.ts'
 import { hotBlocksRedisKeys } from './redis-keys.ts'
+import type { SharedPartOptions } from './shared-part.ts'
 
-interface SharedHotBlocksOptions {
-  readonly redis: RedisAccess
-  readonly namespace: string
-  readonly ttlSeconds: number
-  /** counts invalid values in Redis, and writes that it rejected */
-  readonly onFault: (reason: RedisFault) => void
+interface SharedHotBlocksOptions extends SharedPartOptions {
   readonly capacity?: number
   readonly pollMilliseconds?: number
 }

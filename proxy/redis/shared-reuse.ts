@@ -1,19 +1,13 @@
 import { isReuseReport, type ReuseReport, toReport } from '../engine-reports/reuse-report.ts'
 import type { ReplicaMirror } from '../mirror/replica-mirror.ts'
-import type { RedisFault } from '../reasons.ts'
 import { getCommand, setCommand } from './connection/redis-command.ts'
-import type { RedisAccess } from './connection/redis-connection.ts'
 import { mirrorRedisKeys } from './mirror/mirror-keys.ts'
+import { SharedPart, type SharedPartOptions } from './shared-part.ts'
 
-interface SharedReuseOptions {
+interface SharedReuseOptions extends SharedPartOptions {
   readonly replicaMirror: Pick<ReplicaMirror, 'replica' | 'reuse' | 'applied' | 'adoptReuse'>
-  readonly redis: RedisAccess
-  readonly namespace: string
-  readonly ttlSeconds: number
   /** unique id of this run of this proxy */
   readonly proxy: string
-  /** counts invalid values in Redis, and writes that it rejected */
-  readonly onFault: (reason: RedisFault) => void
   /** milliseconds, monotonic */
   readonly now?: () => number
 }
@@ -31,12 +25,10 @@ const pollMilliseconds = 500
  * in its snapshots; all proxies route by it and pass on what requests ask for. The proxy with the latest report writes
  * it. Nothing is written for engines that never report such reuse.
  */
-export class SharedReuse {
+export class SharedReuse extends SharedPart {
   readonly #options: SharedReuseOptions
   readonly #key: string
   readonly #now: () => number
-  #timer: NodeJS.Timeout | undefined
-  #turn: Promise<void> | undefined
   /** the number of snapshots that Redis reflects */
   #told = 0
   /** no other proxy has a later report */
@@ -44,34 +36,14 @@ export class SharedReuse {
   #writtenAt = 0
 
   constructor(options: SharedReuseOptions) {
+    super(options, pollMilliseconds)
     this.#options = options
     this.#key = mirrorRedisKeys(options.namespace, options.replicaMirror.replica).reuse
     this.#now = options.now ?? (() => performance.now())
   }
 
-  /** Starts to follow and to write. */
-  start(): void {
-    void this.share()
-    this.#timer = setInterval(() => void this.share(), pollMilliseconds).unref()
-  }
-
-  /** Stops after the turn in progress. */
-  async close(): Promise<void> {
-    clearInterval(this.#timer)
-    await this.#turn
-  }
-
-  /** Writes local news to Redis, or reads news from it. Concurrent calls share one turn. */
-  share(): Promise<void> {
-    this.#turn ??= this.#share().finally(() => {
-      this.#turn = undefined
-    })
-    return this.#turn
-  }
-
-  async #share(): Promise<void> {
+  protected async exchange(): Promise<void> {
     const { redis, replicaMirror, proxy, onFault } = this.#options
-    if (!redis.isUp) return
     const [reply] = await redis.write([getCommand(this.#key)])
     if (!reply || 'error' in reply) return
     const heard = replicaMirror.applied.snapshot

@@ -1,21 +1,15 @@
 import { isObject } from '#engine-adapters/json-object.ts'
 import { tryJson } from '../json/try-json.ts'
-import type { RedisFault } from '../reasons.ts'
 import type { Template } from '../templates/template.ts'
 import type { TemplateBook, TimedSaid } from '../templates/template-book.ts'
 import { isTemplateId } from '../templates/template-id.ts'
 import { readTemplate, writeTemplate } from '../templates/template-record.ts'
 import { getCommand, type RedisReply, setCommand } from './connection/redis-command.ts'
-import type { RedisAccess } from './connection/redis-connection.ts'
 import { templateRedisKeys } from './redis-keys.ts'
+import { SharedPart, type SharedPartOptions } from './shared-part.ts'
 
-interface SharedTemplatesOptions {
+interface SharedTemplatesOptions extends SharedPartOptions {
   readonly templates: TemplateBook
-  readonly redis: RedisAccess
-  readonly namespace: string
-  readonly ttlSeconds: number
-  /** counts invalid values in Redis, and writes that it rejected */
-  readonly onFault: (reason: RedisFault) => void
   readonly pollMilliseconds?: number
 }
 
@@ -30,44 +24,17 @@ const growth = 1.1
  * than its own, so evidence survives restarts and reaches proxies that see little of a template's traffic. No request
  * waits for it.
  */
-export class SharedTemplates {
+export class SharedTemplates extends SharedPart {
   readonly #options: SharedTemplatesOptions
   readonly #keys: ReturnType<typeof templateRedisKeys>
-  #timer: NodeJS.Timeout | undefined
-  #turn: Promise<void> | undefined
 
   constructor(options: SharedTemplatesOptions) {
+    super(options, options.pollMilliseconds ?? defaultPollMilliseconds)
     this.#options = options
     this.#keys = templateRedisKeys(options.namespace)
   }
 
-  /** Starts to follow and to write. */
-  start(): void {
-    void this.share()
-    const { pollMilliseconds = defaultPollMilliseconds } = this.#options
-    this.#timer = setInterval(() => void this.share(), pollMilliseconds).unref()
-  }
-
-  /** Stops after the turn in progress and one more. */
-  async close(): Promise<void> {
-    clearInterval(this.#timer)
-    await this.#turn
-    await this.share()
-  }
-
-  /** Exchanges what people said, then evidence. Concurrent calls share one turn. Never rejects. */
-  share(): Promise<void> {
-    this.#turn ??= this.#share()
-      // a bug of ours: templates are learnt in memory alone
-      .catch(() => this.#options.onFault('redis_value'))
-      .finally(() => {
-        this.#turn = undefined
-      })
-    return this.#turn
-  }
-
-  async #share(): Promise<void> {
-    if (!this.#options.redis.isUp) return
+  protected async exchange(): Promise<void> {
     await this.#shareSaid()
     await this.#dropForgotten()
     await this.#shareEvidence()

@@ -2,22 +2,16 @@ import { LRUCache } from 'lru-cache'
 import type { RequestId } from '#index/context-block.ts'
 import type { PromptTokens } from '#index/mirror/token-mirror.ts'
 import type { ReplicaMirror } from '../mirror/replica-mirror.ts'
-import type { RedisFault } from '../reasons.ts'
 import type { Replica } from '../replicas/replica.ts'
 import { readTokensRecord, writeTokens } from './codec/tokens-record.ts'
-import type { RedisAccess } from './connection/redis-connection.ts'
 import { WriteBehind } from './connection/write-behind.ts'
 import { type MirrorKeys, mirrorRedisKeys } from './mirror/mirror-keys.ts'
+import type { SharedPartOptions } from './shared-part.ts'
 
-interface SharedTokensOptions {
+interface SharedTokensOptions extends SharedPartOptions {
   readonly replica: Pick<Replica, 'id' | 'cacheConfig'> & {
     readonly replicaMirror: Pick<ReplicaMirror, 'mirror' | 'tokens'>
   }
-  readonly redis: RedisAccess
-  readonly namespace: string
-  readonly ttlSeconds: number
-  /** counts invalid values in Redis, and writes that it rejected */
-  readonly onFault: (reason: RedisFault) => void
 }
 
 const pollMilliseconds = 100

@@ -1,5 +1,5 @@
+import { askEngine } from '#engine-adapters/ask-engine.ts'
 import type { EngineClient } from '#engine-adapters/engine-client.ts'
-import { checkHealth } from './check-health.ts'
 
 /** A replica to be checked. */
 interface HealthTarget {
@@ -82,12 +82,13 @@ export class HealthChecks<T extends HealthTarget> {
     const timer = this.#in(timeoutMilliseconds, () => check.abort())
     const stop = (): void => check.abort()
     this.#closing.signal.addEventListener('abort', stop)
-    const isAlive = await checkHealth(engine, path, check.signal)
+    const answer = await askEngine(engine, { path }, check.signal)
     this.#closing.signal.removeEventListener('abort', stop)
     clearTimeout(timer)
     this.#timers.delete(timer)
     if (this.#closing.signal.aborted) return
-    health.note(isAlive)
+    // an engine without this path (404), or with a protected one (401), is alive too
+    health.note(answer !== undefined && answer.status < 500)
     await isDue
     void this.#check(target)
   }

@@ -117,28 +117,35 @@ export class AnswerObserver implements ForwardObserver {
    * request that still waits they describe what is intended.
    */
   settleHead(): Record<string, string> {
-    const { decision, replica } = this.#routed
-    const { blocks, moved, deduplicated, predictedReusedTokens: reused, skipped, timing } = decision
+    const { timing } = this.#routed.decision
     this.#exchange.telemetry.predicted(this.#observed.predict())
     const now = this.#pipeline.now()
     const admitted = this.#admitted ?? now
-    const baseline = this.#exchange.telemetry.baselineCachedTokens
-    const isRefused = this.#status !== 0 && !this.#isSuccess
     const stages = { parse: timing.parse, index: timing.index, queue: admitted - this.#decided, engine: now - admitted }
     return {
       'x-request-id': this.#exchange.incoming.headers['x-request-id']?.toString() || this.#observed.request,
+      ...(this.#call.settings.hasHeaders ? this.#describeDecision() : {}),
+      'server-timing': Object.entries(stages)
+        .map(([stage, duration]) => `${stage};dur=${duration.toFixed(2)}`)
+        .join(', '),
+    }
+  }
+
+  #describeDecision(): Record<string, string> {
+    const { decision, replica } = this.#routed
+    const { blocks, moved, deduplicated, predictedReusedTokens: reused, skipped } = decision
+    const { baselineCachedTokens: baseline, predictedCachedTokens } = this.#exchange.telemetry
+    const isRefused = this.#status !== 0 && !this.#isSuccess
+    return {
       'x-reprise-replica': replica.id,
       'x-reprise-blocks': String(blocks),
       'x-reprise-moved': String(moved),
       'x-reprise-deduplicated': String(deduplicated),
-      'x-reprise-predicted-cached-tokens': String(this.#exchange.telemetry.predictedCachedTokens),
+      'x-reprise-predicted-cached-tokens': String(predictedCachedTokens),
       ...(baseline === undefined || isRefused ? {} : { 'x-reprise-baseline-cached-tokens': String(baseline) }),
       ...(reused === undefined ? {} : { 'x-reprise-predicted-reused-tokens': String(reused) }),
       ...(skipped === undefined ? {} : { 'x-reprise-skipped': skipped }),
       ...this.#describeTemplate(),
-      'server-timing': Object.entries(stages)
-        .map(([stage, duration]) => `${stage};dur=${duration.toFixed(2)}`)
-        .join(', '),
     }
   }
 

@@ -9,6 +9,7 @@ import { brokenOffBy } from '../http/answer-unread.ts'
 import { clientAddress } from '../http/client-address.ts'
 import { endBehindBody } from '../http/end-behind-body.ts'
 import { UnreachableError } from '../http/forward.ts'
+import { refuseLoop } from '../http/forwarded-headers.ts'
 import { LateError } from '../http/late-error.ts'
 import type { ServerEnv } from '../http/listen.ts'
 import type { ForwardOutcome, Outcome } from '../reasons.ts'
@@ -64,6 +65,7 @@ async function answer(
         headers: { connection: 'close' },
       })
     }
+    refuseLoop(incoming)
     outcome = await run(exchange)
     // given up by us
     if (outcome === 'client_left') gone.signal.throwIfAborted()

@@ -17,8 +17,8 @@ interface CheckedEngineReport extends CheckedEngine {
 
 /** Checks an engine: what it is and serves, its cache, and the cache events it publishes. */
 export async function checkEngine(options: DoctorOptions, signal: AbortSignal): Promise<CheckedEngineReport> {
-  const { engine, engineKey, timeoutMilliseconds } = options
-  const connection = new EngineConnection(engine.url, { token: engineKey, timeoutMilliseconds, signal })
+  const { engine, engineKey, engineTls: tls, timeoutMilliseconds } = options
+  const connection = new EngineConnection(engine.url, { token: engineKey, tls, timeoutMilliseconds, signal })
   const given = engine.kind ?? 'openai'
   try {
     const hasKey = engineKey !== undefined

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { EngineTls } from '#engine-adapters/engine-client.ts'
 import { readRedisUrl } from '#proxy/config/read-redis-url.ts'
 import { createRedisClient, type RedisClient } from '#proxy/redis/connection/create-redis-client.ts'
 import {
@@ -20,9 +21,14 @@ const longestMilliseconds = 5
 const copyScript = "return redis.call('GET', KEYS[1])"
 
 /** Checks that a Redis can be reached, has a supported version, accepts writes, and answers fast enough. */
-export async function checkRedis(url: string, timeoutMilliseconds: number, signal: AbortSignal): Promise<Finding[]> {
+export async function checkRedis(
+  url: string,
+  timeoutMilliseconds: number,
+  signal: AbortSignal,
+  tls?: EngineTls,
+): Promise<Finding[]> {
   const address = readRedisUrl(url)
-  const client = createRedisClient(address, undefined)
+  const client = createRedisClient(address, tls)
   let fault: Error | undefined
   // a cluster reports only that it has no node left; its nodes report why
   const note = (error: Error & { lastNodeError?: Error }): void => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { type Command, InvalidArgumentError } from 'commander'
-import { readAdminToken } from '#proxy/access/ask-admin.ts'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { argument } from '#proxy/command-arguments.ts'
+import { readAdminToken } from '#proxy/config/ask-admin.ts'
 import { findEngineFaults } from '#proxy/config/faults/find-engine-faults.ts'
 import { readEngine, readUrl } from '#proxy/config/read-arguments.ts'
 import { readRedisUrl } from '#proxy/config/read-redis-url.ts'
@@ -11,6 +11,7 @@ import type { DoctorOptions, DoctorReport } from './finding.ts'
 
 interface DoctorFlags {
   engine?: EngineSettings
+  config?: string
   model?: string
   prompt?: { file: string; json: string }
   admin?: string
@@ -28,8 +29,14 @@ export function addDoctorCommand(program: Command): void {
     )
     .option(
       '--engine <url[,kind=…]>',
-      "the engine, as for 'serve' (key: REPRISE_ENGINE_API_KEY); needed for all checks except that of a prompt",
+      "the engine, as for 'serve' (key: REPRISE_ENGINE_API_KEY); this or --config is needed for all checks except that of a prompt",
       once(readCheckedEngine),
+    )
+    .addOption(
+      new Option(
+        '--config <file>',
+        "checks what the configuration of 'serve' names: engines, certificates, Redis",
+      ).conflicts(['engine', 'redis']),
     )
     .option('--model <name>', 'the model to check with (default: the first that the engine serves)')
     .option('--prompt <file>', 'a request body of your application, as JSON', argument(readPromptFile))
@@ -43,31 +50,36 @@ export function addDoctorCommand(program: Command): void {
 async function runCommand(flags: DoctorFlags, command: Command): Promise<void> {
   const { runDoctor, reportOnPrompt } = await import('./run-doctor.ts')
   const { renderReport } = await import('./render-report.ts')
-  const { engine, prompt, redis, admin } = flags
-  let report: DoctorReport
-  if (engine !== undefined) report = await runDoctor(toOptions(engine, flags), stopSignal())
-  else if (prompt !== undefined && redis === undefined && admin === undefined) report = reportOnPrompt(prompt)
+  const { engine, config, prompt, redis, admin } = flags
+  const reports: DoctorReport[] = []
+  if (engine !== undefined || config !== undefined) {
+    const signal = stopSignal()
+    for (const options of await toOptions(flags)) reports.push(await runDoctor(options, signal))
+  } else if (prompt !== undefined && redis === undefined && admin === undefined) reports.push(reportOnPrompt(prompt))
   else
     return command.error(
-      "error: required option '--engine <url>' not specified; only '--prompt <file>' alone does without",
+      "error: required option '--engine <url>' or '--config <file>' not specified; only '--prompt <file>' alone does without",
     )
+  const code = reports.some(({ fatal }) => fatal > 0) ? 1 : 0
   // a reader that closes the pipe early is not a failure
-  process.stdout.on('error', () => process.exit(report.fatal > 0 ? 1 : 0))
-  const text = flags.json ? `${JSON.stringify(report)}\n` : renderReport(report, process.stdout.columns ?? 120)
-  process.stdout.write(text, () => process.exit(report.fatal > 0 ? 1 : 0))
+  process.stdout.on('error', () => process.exit(code))
+  const columns = process.stdout.columns ?? 120
+  const texts = reports.map((report) => (flags.json ? `${JSON.stringify(report)}\n` : renderReport(report, columns)))
+  process.stdout.write(texts.join(flags.json ? '' : '\n'), () => process.exit(code))
 }
 
-function toOptions(engine: EngineSettings, flags: DoctorFlags): DoctorOptions {
-  return {
-    engine,
-    engineKey: process.env.REPRISE_ENGINE_API_KEY || undefined,
+/** Returns what to check: an engine, or each that a configuration names. */
+async function toOptions({ engine, config, ...flags }: DoctorFlags): Promise<DoctorOptions[]> {
+  const common = {
     model: flags.model,
     prompt: flags.prompt,
-    redisUrl: flags.redis,
     adminUrl: flags.admin,
     adminToken: readAdminToken(),
     timeoutMilliseconds: flags.timeoutSeconds * 1000,
   }
+  if (config !== undefined) return (await import('./read-configured.ts')).readConfigured(config, common)
+  const engineKey = process.env.REPRISE_ENGINE_API_KEY || undefined
+  return [{ ...common, engine: engine!, engineKey, redisUrl: flags.redis }]
 }
 
 /** Aborts running requests on a signal, so that the engine does not keep computing a probe for nobody. */

@@ -1,3 +1,4 @@
+import type { EngineTls } from '#engine-adapters/engine-client.ts'
 import type { EngineSettings } from '#proxy/config/settings.ts'
 
 /** Severity. `not_checked`: the check was not possible, and the fix says what to provide so that it is. */
@@ -28,10 +29,12 @@ export interface DoctorReport {
 export interface DoctorOptions {
   readonly engine: EngineSettings
   readonly engineKey: string | undefined
+  readonly engineTls?: EngineTls | undefined
   readonly model: string | undefined
   /** a request body and the file it comes from; undefined: the built-in sample */
   readonly prompt: { readonly file: string; readonly json: string } | undefined
   readonly redisUrl?: string | undefined
+  readonly redisTls?: EngineTls | undefined
   readonly adminUrl: string | undefined
   readonly adminToken: string | undefined
   readonly timeoutMilliseconds: number

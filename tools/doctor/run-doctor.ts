@@ -21,7 +21,7 @@ export async function runDoctor(options: DoctorOptions, signal: AbortSignal): Pr
       ...checkPrompt({ json: prompt?.json ?? samplePrompt, file: prompt?.file }),
       ...(options.redisUrl === undefined
         ? []
-        : await checkRedis(options.redisUrl, options.timeoutMilliseconds, signal)),
+        : await checkRedis(options.redisUrl, options.timeoutMilliseconds, signal, options.redisTls)),
       ...(proxy && before ? await proxy.check(before, checked) : [notAsked]),
     ]
     return toReport(withoutPassword(engine.url), engine.kind ?? null, findings)

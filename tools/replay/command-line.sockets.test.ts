@@ -36,14 +36,12 @@ test('replay prints a table and the bound for people', () => {
 test('replay --json prints one object for programs, and takes every option', async () => {
   const orders = join(folder, 'orders.jsonl')
   const plot = join(folder, 'plot.svg')
-  const cache = ['--capacity-tokens', '400', '--page-tokens', '32', '--cache', 'radix']
+  const cache = ['--capacity-tokens', '400', '--page-tokens', '1']
   const prompt = [
     '--system-tokens',
     '10',
     '--question-tokens',
     '0',
-    '--top-k',
-    '2',
     '--limit',
     '2',
     '--window',
@@ -51,18 +49,20 @@ test('replay --json prints one object for programs, and takes every option', asy
     '--max-displacement',
     '1',
   ]
-  const files = ['--orders', orders, '--plot', plot, '--plot-against', 'window']
+  const files = ['--orders', orders, '--plot', plot]
   const { status, stdout } = run('replay', folder, '--policy', 'rank,bound', '--json', ...cache, ...prompt, ...files)
   expect(status).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({
     requests: 2,
     capacity_tokens: 400,
     policies: [
-      { policy: 'rank', prompt_tokens: 420, cached_tokens: 10 },
-      { policy: 'bound', cached_tokens: 110 },
+      { policy: 'rank', prompt_tokens: 620, cached_tokens: 10 },
+      { policy: 'bound', cached_tokens: 210 },
     ],
   })
-  expect((await readFile(orders, 'utf8')).split('\n')[1]).toBe('{"policy":"rank","query_id":"q1","blocks":["b","1"]}')
+  expect((await readFile(orders, 'utf8')).split('\n')[1]).toBe(
+    '{"policy":"rank","query_id":"q1","blocks":["b","1","a"]}',
+  )
   expect(await readFile(plot, 'utf8')).toMatch(/^<svg /)
 })
 

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type PolicyName, policyNames } from './policies/policy-names.ts'
+import { type PolicyName, policyNames } from './policies/policy.ts'
 import { ReplayError } from './replay-error.ts'
-import { cacheKinds, replayDefaults as defaults, type GivenReplayOptions, modes } from './replay-options.ts'
+import { replayDefaults as defaults, type GivenReplayOptions, modes } from './replay-options.ts'
 import { schedules } from './run/schedule-window.ts'
 
 /** Adds `replay` and `plan`. Their dependencies are loaded when they run, so that other commands start quickly. */
@@ -20,19 +20,10 @@ export function addReplayCommands(program: Command): void {
         .argParser(readCapacity)
         .default(undefined, 'that of the recorded engine, otherwise unlimited'),
     )
-    .addOption(
-      new Option('--cache <kind>', 'whether the cache shares pages (paged) or tokens (radix)')
-        .choices(cacheKinds)
-        .default(defaults.cache),
-    )
   addNumbers(command)
-    .option('--answer-tokens <n>', 'tokens of every answer, which is cached, too', atLeast(0), defaults.answerTokens)
     .option('--json', 'a report for programs')
     .option('--orders <file>', 'write the order of every request under every policy')
-    .option('--plot <file.svg>', 'draw hit ratios')
-    .addOption(
-      new Option('--plot-against <what>', 'the horizontal axis').choices(['capacity', 'window']).default('capacity'),
-    )
+    .option('--plot <file.svg>', 'draw hit ratios by cache size')
     .action(runReplay)
   program
     .command('plan')
@@ -44,7 +35,12 @@ export function addReplayCommands(program: Command): void {
 
 function addNumbers(command: Command): Command {
   return command
-    .option('--page-tokens <n>', 'tokens per page of a paged cache', atLeast(1), defaults.pageTokens)
+    .option(
+      '--page-tokens <n>',
+      'tokens per page of the cache; 1 for one that shares tokens, as SGLang has it',
+      atLeast(1),
+      defaults.pageTokens,
+    )
     .option('--system-tokens <n>', 'tokens before the blocks, equal in all prompts', atLeast(0), defaults.systemTokens)
     .option(
       '--question-tokens <n>',
@@ -63,7 +59,6 @@ function addNumbers(command: Command): Command {
       'how many places reprise may move a block from its rank, online (default: no limit)',
       atLeast(0),
     )
-    .option('--top-k <n>', 'only the best blocks of every request', atLeast(0))
     .option('--limit <n>', 'only the first requests', atLeast(1))
 }
 
@@ -80,8 +75,8 @@ async function runReplay(trace: string, options: GivenReplayOptions): Promise<vo
   process.stdout.write(renderReport(report))
 }
 
-function checkOfflineOptions({ window, plot, plotAgainst, maxDisplacement }: GivenReplayOptions): void {
-  if (window > 1 || (plot !== undefined && plotAgainst === 'window')) {
+function checkOfflineOptions({ window, maxDisplacement }: GivenReplayOptions): void {
+  if (window > 1) {
     throw new ReplayError('a window is for --mode online: offline, the whole trace is scheduled together', 2)
   }
   if (maxDisplacement !== undefined) {

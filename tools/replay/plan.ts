@@ -1,7 +1,7 @@
 import { createOfflinePolicy } from './policies/create-offline-policy.ts'
-import type { PlannedRequest } from './policies/offline-policy.ts'
+import type { PlannedRequest } from './policies/policy.ts'
 import { toReplayRequests } from './replay-request.ts'
-import { checkOrder } from './run/check-order.ts'
+import { checkOrder } from './run/replay-run.ts'
 import { readTrace } from './trace/read-trace.ts'
 
 /** Plans a batch of contexts offline. Returns a line of JSON for each request, in execution order. */

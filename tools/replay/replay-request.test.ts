@@ -25,7 +25,6 @@ function listed(
     query: undefined,
     conversation: undefined,
     tenant: 't',
-    fixed: false,
     blocks: blocks.map(([, content]) => piece(content)),
     around: { front: [piece('front')], rest: [piece('rest')] },
     list: {
@@ -88,12 +87,6 @@ it('a list in another order has its pointers, and is held as it was sent', () =>
   expect(layout.tokensOf(request!, [2, 0, 1])).toHaveLength(lengths[1]!)
   expect(request!.shortened.slice(0, 2)).toEqual(request!.context.slice(0, 2))
   expect(request!.shortened[2]).not.toBe(request!.context[2])
-})
-
-it('only the best blocks of a list are kept, with what is between them', () => {
-  const [request] = toReplayRequests([three], 2)
-  const layout = new PromptLayout([request!], { systemTokens: 0, questionTokens: 0 })
-  expect(layout.lengthOf(request!)).toBe('front<1=x>aaaa,<2=y>bbrest'.length)
 })
 
 it('what repeats an earlier block is sent last if anything moves', () => {

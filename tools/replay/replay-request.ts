@@ -31,11 +31,10 @@ export function isAsReceived(order: readonly number[]): boolean {
   return order.every((from, place) => from === place)
 }
 
-/** Converts the requests of a trace, each with only its best `topK` blocks. */
-export function toReplayRequests(requests: readonly TraceRequest[], topK?: number): ReplayRequest[] {
+/** Converts the requests of a trace. */
+export function toReplayRequests(requests: readonly TraceRequest[]): ReplayRequest[] {
   return requests.map((request, number) => {
-    const blocks = request.blocks.slice(0, topK)
-    const list = request.list && topList(request.list, topK)
+    const { blocks, list } = request
     const around = withTemplate(request)
     const context = list ? list.blocks.map(identify) : blocks.map(({ key }) => key)
     return {
@@ -46,16 +45,10 @@ export function toReplayRequests(requests: readonly TraceRequest[], topK?: numbe
       shortened: context.map((id, place) => (list?.shortened[place] ? identify(list.shortened[place]) : id)),
       sizes: blocks.map((block, place) => (list ? sizeOf(list, place) : block.tokens)),
       repeats: list ? findRepeats(blocks) : [],
-      fixed: request.fixed || request.reorder === false || list?.stays === true,
-      trace: { ...request, blocks, list, around },
+      fixed: request.reorder === false || list?.stays === true,
+      trace: { ...request, around },
     }
   })
-}
-
-function topList({ blocks, labels, gaps, shortened, ...rest }: TraceList, topK: number | undefined): TraceList {
-  const between = topK === undefined ? gaps : gaps.slice(0, Math.max(0, topK - 1))
-  const top = <T>(all: readonly T[]): readonly T[] => all.slice(0, topK)
-  return { ...rest, blocks: top(blocks), labels: top(labels), shortened: top(shortened), gaps: between }
 }
 
 /** Blocks are the same if the engine sees the same, except for the label of the place. */

@@ -9,7 +9,6 @@ import { writeTraceFolder } from './trace-folder.fixture.ts'
 const options: ReplayOptions = {
   ...replayDefaults,
   policy: ['rank', 'sorted', 'paper', 'reprise', 'bound'],
-  plotAgainst: 'capacity',
 }
 const files = {
   'blocks.jsonl': [1, 'b', '1', 'd'].map((id) => ({ id, tokens: 100 })),
@@ -94,12 +93,6 @@ describe('replay', () => {
     }
   })
 
-  it('keeps only the best blocks, if told so', async () => {
-    const folder = await writeTraceFolder(files)
-    const report = await replay(folder, { ...options, topK: 1 }, ignore)
-    expect(report.policies[0]!.prompt_tokens).toBe(5 * 230 + 4 * 100)
-  })
-
   it('tells of prompts that do not fit, and of requests without text', async () => {
     const notes: string[] = []
     const queries = [...files['queries.jsonl'], { blocks: ['?'], has_text: false }]
@@ -111,18 +104,15 @@ describe('replay', () => {
     ])
   })
 
-  it('draws every policy and the bound against cache size and against window length', async () => {
+  it('draws every policy and the bound against cache size', async () => {
     const folder = await writeTraceFolder(files)
-    for (const plotAgainst of ['capacity', 'window'] as const) {
-      const plot = join(folder, `${plotAgainst}.svg`)
-      await replay(folder, { ...options, plot, plotAgainst }, ignore)
-      const svg = await readFile(plot, 'utf8')
-      for (const name of options.policy) expect(svg).toContain(`>${name}</text>`)
-      const cache = plotAgainst === 'window' ? ', unlimited cache' : ''
-      expect(svg).toContain(`>${basename(folder)}, online${cache}</text>`)
-      expect(svg).toContain(plotAgainst === 'capacity' ? '>unlimited</text>' : '>256</text>')
-      expect(svg).not.toMatch(/NaN|undefined|Infinity/)
-    }
+    const plot = join(folder, 'plot.svg')
+    await replay(folder, { ...options, plot }, ignore)
+    const svg = await readFile(plot, 'utf8')
+    for (const name of options.policy) expect(svg).toContain(`>${name}</text>`)
+    expect(svg).toContain(`>${basename(folder)}, online</text>`)
+    expect(svg).toContain('>unlimited</text>')
+    expect(svg).not.toMatch(/NaN|undefined|Infinity/)
   })
 
   it('refuses more token ids than an engine has', async () => {

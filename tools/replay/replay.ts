@@ -1,5 +1,6 @@
-import { plotPoints, plotReplay } from './chart/plot-replay.ts'
-import type { OrderingName } from './policies/policy-names.ts'
+import { TreeCache } from '#index/tree-cache/tree-cache.ts'
+import { plotCapacities, plotReplay } from './chart/plot-replay.ts'
+import type { OrderingName } from './policies/policy.ts'
 import { ReplayError } from './replay-error.ts'
 import { type GivenReplayOptions, type ReplayOptions, replayDefaults } from './replay-options.ts'
 import { type ReplayRequest, toReplayRequests } from './replay-request.ts'
@@ -8,7 +9,7 @@ import { type ReplayReport, renderOrders, toBoundReport, toPolicyReport } from '
 import { checkOutputs, writeFileAtOnce } from './report/write-file-at-once.ts'
 import { PromptLayout } from './run/prompt-layout.ts'
 import type { ReplayRun } from './run/replay-run.ts'
-import { createCache, replayTrace } from './run/replay-trace.ts'
+import { replayTrace } from './run/replay-trace.ts'
 import { countSeenBefore } from './run/seen-before.ts'
 import { readTrace } from './trace/read-trace.ts'
 
@@ -29,7 +30,7 @@ export async function replay(path: string, given: GivenReplayOptions, tell: Tell
   const options: ReplayOptions = { ...given, capacityTokens }
   tellOfLargePrompts(requests, options, tell)
   const names = options.policy.filter((name) => name !== 'bound')
-  const curves = options.plot === undefined ? 0 : plotPoints(options).length
+  const curves = options.plot === undefined ? 0 : plotCapacities.length
   const progress = createProgress(names.length * (1 + curves) * requests.length)
   const orders: string[] = []
   const reports = new Map(
@@ -58,16 +59,13 @@ export async function replay(path: string, given: GivenReplayOptions, tell: Tell
 
 async function readRequests(
   path: string,
-  { limit, topK }: GivenReplayOptions,
+  { limit }: GivenReplayOptions,
   tell: Tell,
 ): Promise<{ trace: string; requests: ReplayRequest[]; recordedTokens: number | undefined }> {
   const { name, requests, skipped, capacityTokens: recordedTokens } = await readTrace(path)
-  if (topK !== undefined && requests.some(({ fixed }) => fixed)) {
-    throw new ReplayError('--top-k is for contexts: the prompts of this trace cannot be cut short', 2)
-  }
   if (skipped > 0) tell(`${skipped} requests are left out: the trace has no text for their blocks ("has_text": false)`)
   if (requests.length === 0) throw new ReplayError(`${path} holds no request with text`)
-  return { trace: name, requests: toReplayRequests(requests.slice(0, limit), topK), recordedTokens }
+  return { trace: name, requests: toReplayRequests(requests.slice(0, limit)), recordedTokens }
 }
 
 function runPolicy(
@@ -77,12 +75,12 @@ function runPolicy(
   progress: ReplayProgress,
 ): ReplayRun {
   progress.begin(name)
-  return replayTrace(requests, name, options, { onServed: progress.advance })
+  return replayTrace(requests, name, options, progress.advance)
 }
 
 function tellOfLargePrompts(requests: readonly ReplayRequest[], options: ReplayOptions, tell: Tell): void {
   const layout = new PromptLayout(requests, options)
-  const cache = createCache(options)
+  const cache = new TreeCache(options.capacityTokens, options.pageTokens)
   const large = requests.filter((request) => !cache.holds(layout.lengthOf(request))).length
   if (large > 0) tell(`${large} prompts are larger than the cache: only their fronts stay cached`)
 }

@@ -15,7 +15,6 @@ export function requestsOf(contexts: readonly (readonly Sized[])[], tenants: rea
       conversation: undefined,
       tenant: tenants[at] ?? 'tenant',
       blocks: blocks.map(([id, tokens]) => new TraceBlock(id, { tokens })),
-      fixed: false,
     }),
   )
   return toReplayRequests(requests)

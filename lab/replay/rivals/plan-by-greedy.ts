@@ -1,6 +1,6 @@
 import type { BlockId } from '#index/context-block.ts'
 import { alignContext } from '#index/plan/align-context.ts'
-import type { PlannedRequest } from '#tools/replay/policies/offline-policy.ts'
+import type { PlannedRequest } from '#tools/replay/policies/policy.ts'
 import type { ReplayRequest } from '#tools/replay/replay-request.ts'
 
 /** A request not placed yet, with the sizes of those of its blocks that are not in the prefix yet. */

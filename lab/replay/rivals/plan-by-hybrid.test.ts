@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { PlannedRequest } from '#tools/replay/policies/offline-policy.ts'
+import type { PlannedRequest } from '#tools/replay/policies/policy.ts'
 import { anyRequests, requestsOf, type Sized } from '#tools/replay/requests.fixture.ts'
 import { planByGreedy } from './plan-by-greedy.ts'
 import { planByHybrid } from './plan-by-hybrid.ts'

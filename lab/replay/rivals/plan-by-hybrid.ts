@@ -1,5 +1,5 @@
 import { alignContext } from '#index/plan/align-context.ts'
-import type { PlannedRequest } from '#tools/replay/policies/offline-policy.ts'
+import type { PlannedRequest } from '#tools/replay/policies/policy.ts'
 import type { ReplayRequest } from '#tools/replay/replay-request.ts'
 import { BlockNode, regraft } from './block-tree.ts'
 import { planByGreedy } from './plan-by-greedy.ts'

@@ -91,7 +91,7 @@ test('it holds what it was given, whatever is added, looked up and removed', () 
           expect(found !== undefined && table.remove(found)).toBe(model[scope].delete(n))
         },
         clear: (scope) => {
-          for (const chunk of table.chunksOf(scope)) table.remove(table.handleOf(chunk))
+          for (const chunk of table.chunksOf(scope)) table.remove(table.columns.handleOf(chunk))
           model[scope].clear()
         },
       }
@@ -125,7 +125,7 @@ test('what is told of a chunk makes the same one elsewhere', () => {
     tail: ' \n',
     id: [4, -5],
   })
-  expect(other.addRecord('a', one.recordOf(chunk)).outcome).toBe('added')
+  expect(other.addRecord('a', one.columns.read(chunk)).outcome).toBe('added')
   expect(isKnown(other, 'a', documentText(1))).toBe(true)
-  expect(other.recordOf(other.find('a', fold(documentText(1)))!.chunk)).toEqual(one.recordOf(chunk))
+  expect(other.columns.read(other.find('a', fold(documentText(1)))!.chunk)).toEqual(one.columns.read(chunk))
 })

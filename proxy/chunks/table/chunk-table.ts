@@ -1,6 +1,6 @@
 import type { ChunkHandle } from '../../prompt/certain-list.ts'
 import { ChunkAnchors } from './chunk-anchors.ts'
-import { ChunkColumns, type GivenOrder } from './chunk-columns.ts'
+import { ChunkColumns } from './chunk-columns.ts'
 import { type ChunkFacts, type ChunkRecord, digestWords } from './chunk-record.ts'
 import { ChunkScopes, type Scope } from './chunk-scopes.ts'
 import { ChunkSlots, mixHash } from './chunk-slots.ts'
@@ -30,7 +30,8 @@ export const bytesPerChunk = 97
  */
 export class ChunkTable {
   readonly capacity: number
-  readonly #columns: ChunkColumns
+  /** what is kept of each chunk, by its number; for reading */
+  readonly columns: ChunkColumns
   readonly #byAnchor: ChunkAnchors
   readonly #byDigest: ChunkSlots
   readonly #free: number[] = []
@@ -40,8 +41,8 @@ export class ChunkTable {
 
   constructor(capacity: number) {
     this.capacity = capacity
-    this.#columns = new ChunkColumns(capacity)
-    this.#byAnchor = new ChunkAnchors(capacity, this.#columns, (chunk) => this.#scopeOfChunk(chunk).seed)
+    this.columns = new ChunkColumns(capacity)
+    this.#byAnchor = new ChunkAnchors(capacity, this.columns, (chunk) => this.#scopeOfChunk(chunk).seed)
     this.#byDigest = new ChunkSlots(capacity, (chunk) => this.#digestHash(chunk))
     this.#scopes = new ChunkScopes(capacity)
   }
@@ -84,12 +85,12 @@ export class ChunkTable {
     const scope = this.#scopes.get(scopeName)
     if (!scope || text.length < anchorLength) return undefined
     const chunk = this.#find(scope, digestWords(text, 0, text.length), text.length)
-    return chunk < 0 ? undefined : this.#columns.handleOf(chunk)
+    return chunk < 0 ? undefined : this.columns.handleOf(chunk)
   }
 
   /** Forgets a chunk if it is still the one that was meant; returns whether it was. */
   remove(handle: ChunkHandle): boolean {
-    const isThere = this.#columns.isThere(handle)
+    const isThere = this.columns.isThere(handle)
     if (isThere) this.#delete(handle.chunk)
     return isThere
   }
@@ -100,51 +101,19 @@ export class ChunkTable {
     return scope ? this.#scopes.chunksOf(scope) : []
   }
 
-  recordOf(chunk: number): ChunkRecord {
-    return this.#columns.read(chunk)
-  }
-
-  /** Returns two words of a hash of the caller's id for a chunk; 0, 0 if it has none. */
-  idOf(chunk: number): readonly [number, number] {
-    return this.#columns.idOf(chunk)
-  }
-
-  handleOf(chunk: number): ChunkHandle {
-    return this.#columns.handleOf(chunk)
-  }
-
-  isSure(chunk: number): boolean {
-    return this.#columns.isSure(chunk)
-  }
-
   /** Marks a chunk as sure. */
   makeSure(handle: ChunkHandle): void {
-    if (this.#columns.isThere(handle)) this.#columns.makeSure(handle.chunk)
-  }
-
-  /** White space at the ends of a chunk, as it was given. */
-  endsOf(chunk: number): { readonly lead: string; readonly tail: string } {
-    return this.#columns.endsOf(chunk)
-  }
-
-  /** Returns how two chunks were placed when they were given; undefined if they do not come from one source. */
-  orderOf(from: number, to: number): GivenOrder | undefined {
-    return this.#columns.orderOf(from, to)
+    if (this.columns.isThere(handle)) this.columns.makeSure(handle.chunk)
   }
 
   /** A hash of the question of the last list that contained a chunk without its neighbours in the given order; 0: none. */
   listOf(chunk: number): number {
-    return this.#columns.sightingOf(chunk) >>> 16
-  }
-
-  /** Whether a chunk was in two lists, with different questions and among different neighbours. */
-  isApart(chunk: number): boolean {
-    return this.#columns.isApart(chunk)
+    return this.columns.sightingOf(chunk) >>> 16
   }
 
   /** Whether a text is only known as a candidate of reranks, which are not enough yet to make it a chunk. */
   isCandidate(chunk: number): boolean {
-    return !this.#columns.isSure(chunk) && !this.#columns.isOrdered(chunk)
+    return !this.columns.isSure(chunk) && !this.columns.isOrdered(chunk)
   }
 
   /** The name of a chunk's scope. */
@@ -163,15 +132,15 @@ export class ChunkTable {
     const asked = (question & 0xffff) << 16 || 1 << 16
     return handles.flatMap((handle, i) => {
       const { chunk } = handle
-      if (!this.#columns.isThere(handle)) return []
+      if (!this.columns.isThere(handle)) return []
       this.#scopes.touch(this.#scopeOfChunk(chunk), chunk)
-      if (this.#columns.isSure(chunk) !== areSure) return []
-      const isFirst = this.#columns.sightingOf(chunk) === 0 && !areSure
-      const wasApart = this.#columns.isApart(chunk)
+      if (this.columns.isSure(chunk) !== areSure) return []
+      const isFirst = this.columns.sightingOf(chunk) === 0 && !areSure
+      const wasApart = this.columns.isApart(chunk)
       // mixed twice, because the hash of two words does not show which came first
       const neighbours = mixHash(mixHash(handles[i - 1]?.stamp ?? 0, 1), handles[i + 1]?.stamp ?? 0)
-      this.#columns.see(chunk, (asked | (neighbours & 0xffff)) >>> 0)
-      return isFirst || this.#columns.isApart(chunk) !== wasApart ? [chunk] : []
+      this.columns.see(chunk, (asked | (neighbours & 0xffff)) >>> 0)
+      return isFirst || this.columns.isApart(chunk) !== wasApart ? [chunk] : []
     })
   }
 
@@ -189,17 +158,17 @@ export class ChunkTable {
   }
 
   #verify(text: FoldedText, chunk: number, at: number, found: ChunkMatch[]): void {
-    const start = at - this.#columns.anchorPlaceOf(chunk)
-    const length = this.#columns.lengthOf(chunk)
+    const start = at - this.columns.anchorPlaceOf(chunk)
+    const length = this.columns.lengthOf(chunk)
     if (start < 0 || start + length > text.length) return
-    if (text.hashOf(start, length) !== this.#columns.hashOf(chunk)) return
-    if (this.#columns.hasDigest(chunk, digestWords(text, start, length)))
+    if (text.hashOf(start, length) !== this.columns.hashOf(chunk)) return
+    if (this.columns.hasDigest(chunk, digestWords(text, start, length)))
       found.push({ chunk, start, end: start + length })
   }
 
   #find(scope: Scope, digest: Int32Array, length: number): number {
     const hash = mixHash(digest[0]!, scope.seed)
-    const columns = this.#columns
+    const columns = this.columns
     for (let slot = this.#byDigest.next(hash, hash); slot >= 0; slot = this.#byDigest.next(hash, slot + 1)) {
       const chunk = this.#byDigest.at(slot)
       const isSame = columns.lengthOf(chunk) === length && columns.scopeOf(chunk) === scope.number
@@ -214,7 +183,7 @@ export class ChunkTable {
   }
 
   #learnMore(chunk: number, facts: ChunkFacts): Added {
-    this.#columns.learnMore(chunk, facts)
+    this.columns.learnMore(chunk, facts)
     this.#scopes.touch(this.#scopeOfChunk(chunk), chunk)
     return { outcome: 'known', chunk }
   }
@@ -223,7 +192,7 @@ export class ChunkTable {
     const chunk = this.#take(scope)
     // the chunk that made room may have been the scope's last
     this.#scopes.keep(scope)
-    this.#columns.write(chunk, scope.number, record)
+    this.columns.write(chunk, scope.number, record)
     this.#byAnchor.put(chunk)
     this.#byDigest.put(this.#digestHash(chunk), chunk)
     this.#scopes.add(scope, chunk)
@@ -236,7 +205,7 @@ export class ChunkTable {
     this.#byAnchor.remove(chunk)
     this.#byDigest.remove(chunk)
     this.#scopes.remove(scope, chunk)
-    this.#columns.erase(chunk)
+    this.columns.erase(chunk)
     this.#free.push(chunk)
     this.#size -= 1
     this.#scopes.dropIfEmpty(scope)
@@ -257,10 +226,10 @@ export class ChunkTable {
   }
 
   #scopeOfChunk(chunk: number): Scope {
-    return this.#scopes.at(this.#columns.scopeOf(chunk))
+    return this.#scopes.at(this.columns.scopeOf(chunk))
   }
 
   #digestHash(chunk: number): number {
-    return mixHash(this.#columns.stampOf(chunk), this.#scopeOfChunk(chunk).seed)
+    return mixHash(this.columns.stampOf(chunk), this.#scopeOfChunk(chunk).seed)
   }
 }

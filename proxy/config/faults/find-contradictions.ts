@@ -40,11 +40,17 @@ export function findContradictions(settings: Settings): SettingFault[] {
 
 /** Finds what contradicts itself in the settings of engines. */
 export function engineFaults(engines: readonly EngineSettings[]): SettingFault[] {
+  const ids = engines.map(({ id }) => id?.toLowerCase())
+  const urls = engines.map(({ url }) => (URL.canParse(url) ? new URL(url).href : undefined))
   return engines.flatMap((engine, i) => {
-    const { id, tls } = engine
+    const { tls } = engine
     const faults = findEngineFaults(engine)
-    if (id !== undefined && engines.findIndex((other) => other.id === id) < i)
-      faults.push(['id', `another engine is called '${id}' too: give each its own`])
+    const [id, url] = [ids[i], urls[i]]
+    const before = ids.indexOf(id)
+    if (id !== undefined && before < i)
+      faults.push(['id', `another engine is called '${engines[before]!.id}' too: give each its own, whatever its case`])
+    if (id === 'gone') faults.push(['id', `'gone' is reserved: metrics count engines that have left as replica="gone"`])
+    if (url !== undefined && urls.indexOf(url) < i) faults.push(['url', 'is named twice: name each engine once'])
     if (tls) for (const reason of pairFaults(tls)) faults.push(['tls', reason])
     return faults.map(([key, reason]) => ({ path: ['engines', i, key], reason }))
   })

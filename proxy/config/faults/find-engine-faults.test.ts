@@ -30,13 +30,13 @@ test.each(['0', '65536', '99999'])('a port that is none is named: %s', (port) =>
 
 test.each(['ümlaut', '-x', '@', 'a/b', '%', 'lo;127.0.0.1'])('a host that is none is named: %s', (host) => {
   expect(faultsOf({ events: `tcp://${host}:5557` })).toEqual([
-    `events: '${host}' is no name of a host and no address: write where the engine runs, as in tcp://gpu-0:5557`,
+    `events: '${host}' is neither a host name nor an address: write where the engine runs, as in tcp://gpu-0:5557`,
   ])
 })
 
 test.each(['openai', undefined] as const)('events are read of engines of a known kind only: %s', (kind) => {
   const faults = findEngineFaults({ url: 'http://a', ...(kind && { kind }), events: 'tcp://a:1' })
-  expect(faults).toEqual([['events', 'are read only from kind=vllm and kind=sglang: say which of them the engine is']])
+  expect(faults).toEqual([['events', 'need kind=vllm or kind=sglang: say which of them the engine is']])
 })
 
 test.each(['http://me:hush@gpu-0:8000', 'http://:hush@gpu-0', 'https://me@gpu-0/v1'])(

@@ -16,14 +16,14 @@ export function findEngineFaults(engine: EngineSettings): [key: string, reason: 
   const inUrl = urlFault(engine)
   if (inUrl !== undefined) faults.push(['url', inUrl])
   if (replay !== undefined && events === undefined)
-    faults.push(['replay', 'is of use beside events only: say where the engine publishes them'])
+    faults.push(['replay', 'needs `events` beside it: say where the engine publishes them'])
   for (const [key, place] of Object.entries({ events, replay })) {
     const reason = place === undefined ? undefined : placeFault(place, url)
     if (reason !== undefined) faults.push([key, reason])
   }
   if (events !== undefined && !adapterFor(kind).publishesEvents)
-    faults.push(['events', `are read only from ${publishing.join(' and ')}: say which of them the engine is`])
-  if (tls && !url.startsWith('https:')) faults.push(['tls', 'is for an engine behind https://'])
+    faults.push(['events', `need ${publishing.join(' or ')}: say which of them the engine is`])
+  if (tls && !url.startsWith('https:')) faults.push(['tls', 'needs a url that begins with https://'])
   return faults
 }
 
@@ -44,7 +44,7 @@ function placeFault(place: string, engineUrl: string): string | undefined {
   const example = `as in tcp://${name}:${isPort ? port : 5557}`
   if (anywhere.includes(host)) return `'${host}' is where the engine listens: write the host where it runs, ${example}`
   if (!hostPattern.test(host))
-    return `'${host}' is no name of a host and no address: write where the engine runs, ${example}`
+    return `'${host}' is neither a host name nor an address: write where the engine runs, ${example}`
   if (!isPort) return `${port} is not a port: write one from 1 to 65535, ${example}`
   return undefined
 }

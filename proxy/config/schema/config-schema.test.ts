@@ -68,6 +68,7 @@ test('what nothing is configured for is what the contract says', () => {
     waitingRequests: 10_000,
     maxWaitSeconds: 300,
     keepAliveSeconds: 10,
+    hasHeaders: true,
     drainDelaySeconds: 0,
     drainSeconds: 30,
     health: { intervalSeconds: 5, path: '/health', timeoutSeconds: 2 },

@@ -106,6 +106,10 @@ export const configSchema: SettingSchema & { $schema: string; title: string } = 
     ...accessSchemas,
     limits,
     keep_alive_seconds: seconds('Silence after which a stream gets a comment line; 0: never.', 0, 10),
+    headers: flag(
+      'Whether answers have `x-reprise-` headers; switch them off where clients may not know of engines.',
+      true,
+    ),
     drain_delay_seconds: seconds(
       'How long requests are still accepted after SIGTERM, while balancers notice that /readyz answers 503; each answer closes its connection.',
       0,

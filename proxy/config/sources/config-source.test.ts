@@ -67,11 +67,11 @@ test('JSON, comments, anchors and an empty file are all YAML', () => {
   })
   expect(load('# nothing yet\n')).toEqual(load(''))
   const anchored =
-    'engines:\n  - &a { url: "http://h:1", kind: vllm }\n  - { <<: *a, url: "http://h:2", id: other }\n  - *a'
+    'engines:\n  - &a { url: "http://h:1", kind: vllm }\n  - { <<: *a, url: "http://h:2", id: other }\n  - { <<: *a, url: "http://h:3" }'
   expect(load(anchored).engines).toMatchObject([
     { url: 'http://h:1', kind: 'vllm', id: 'engine' },
     { url: 'http://h:2', kind: 'vllm', id: 'other' },
-    { url: 'http://h:1', kind: 'vllm', id: 'engine-2' },
+    { url: 'http://h:3', kind: 'vllm', id: 'engine-2' },
   ])
 })
 
@@ -195,7 +195,7 @@ test.each<[string, string, Environment, ServeFlags, string[]]>([
     'engines: [{ url: "http://a", id: x }, { url: "http://b", id: x }]',
     {},
     {},
-    ["reprise.yaml:1: engines[1].id: another engine is called 'x' too: give each its own"],
+    ["reprise.yaml:1: engines[1].id: another engine is called 'x' too: give each its own, whatever its case"],
   ],
   [
     'half a certificate',
@@ -217,7 +217,7 @@ test.each<[string, string, Environment, ServeFlags, string[]]>([
     {},
     {},
     [
-      'reprise.yaml:1: engines[0].tls: is for an engine behind https://',
+      'reprise.yaml:1: engines[0].tls: needs a url that begins with https://',
       'reprise.yaml:1: engines[0].tls: has a cert and no key: both are needed',
     ],
   ],
@@ -268,7 +268,7 @@ test.each<[string, string, Environment, ServeFlags, string[]]>([
     '',
     {},
     { engine: [{ url: 'http://a', replay: 'tcp://a:2' }] },
-    ['--engine: engines[0].replay: is of use beside events only: say where the engine publishes them'],
+    ['--engine: engines[0].replay: needs `events` beside it: say where the engine publishes them'],
   ],
 ])('contradictions are named where they were set: %s', (_title, text, environment, flags, faults) => {
   expect(faultsOf(text, environment, flags)).toEqual(faults)

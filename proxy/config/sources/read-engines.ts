@@ -26,7 +26,7 @@ export function readEngines(value: unknown, sharedKey: string | undefined): Engi
   const engines = (value as { engines?: unknown } | null)?.engines
   // before each of them is checked
   if (Array.isArray(engines) && engines.length > mostEngines)
-    throw new ConfigError(`engines: has to name at most ${mostEngines}, not ${engines.length}`)
+    throw new ConfigError(`engines: at most ${mostEngines} can be named, not ${engines.length}`)
   const mistyped = checkSettings(schema, value)
   const faults = mistyped.length > 0 ? mistyped : engineFaults((value as { engines: EngineSettings[] }).engines)
   if (faults.length > 0) throw new ConfigError(faults.map((fault) => writeFault(fault, undefined)).join('\n'))

@@ -43,6 +43,7 @@ export const outcomeWords = {
   internal_error: 'a fault of reprise',
   deadline_exceeded: 'waited past its deadline',
   draining: 'refused while shutting down',
+  loop_detected: 'refused: an engine leads back to a proxy before it',
   cut_by_drain: 'cut off while shutting down',
 }
 const fates = [

@@ -1,4 +1,5 @@
 import { Agent, request } from 'undici'
+import type { EngineTls } from '#engine-adapters/engine-client.ts'
 import { tryJson } from '#proxy/json/try-json.ts'
 
 /** What an engine answered. */
@@ -19,9 +20,10 @@ export interface NoAnswer {
 
 export type Reply = Answer | NoAnswer
 
-/** The key and the timeout of each request, and the signal that aborts all of them. */
+/** The key, the certificates and the timeout of each request, and the signal that aborts all of them. */
 interface ConnectionOptions {
   readonly token: string | undefined
+  readonly tls?: EngineTls | undefined
   readonly timeoutMilliseconds: number
   readonly signal: AbortSignal
 }
@@ -40,8 +42,9 @@ export class EngineConnection {
     const { origin, pathname } = new URL(url)
     this.#base = origin + pathname.replace(/\/+$/, '').replace(/\/v1$/, '')
     this.#options = options
-    const { timeoutMilliseconds } = options
-    this.#agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: { timeout: timeoutMilliseconds } })
+    const { timeoutMilliseconds, tls: { serverName, ...pem } = {} } = options
+    const connect = { timeout: timeoutMilliseconds, ...pem, ...(serverName && { servername: serverName }) }
+    this.#agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connect })
   }
 
   get(path: string): Promise<Reply> {

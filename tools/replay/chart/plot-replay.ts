@@ -1,30 +1,17 @@
-import type { OrderingName } from '../policies/policy-names.ts'
-import type { ReplayOptions, ReplaySettings } from '../replay-options.ts'
+import type { OrderingName } from '../policies/policy.ts'
+import type { ReplayOptions } from '../replay-options.ts'
 import type { ReplayRequest } from '../replay-request.ts'
 import type { ReplayProgress } from '../report/replay-progress.ts'
 import { toRatio } from '../report/replay-report.ts'
 import { replayTrace } from '../run/replay-trace.ts'
 import { renderChart } from './render-chart.ts'
 
-/** A position on the horizontal axis: its label and its settings. */
-interface PlotPoint {
-  readonly label: string
-  readonly settings: Partial<ReplaySettings>
-}
-
-const capacities: readonly PlotPoint[] = [
-  ...[16, 32, 64, 128, 256, 512].map((k) => ({ label: `${k}k`, settings: { capacityTokens: k * 1024 } })),
-  { label: '1M', settings: { capacityTokens: 1 << 20 } },
-  { label: 'unlimited', settings: { capacityTokens: Number.POSITIVE_INFINITY } },
+/** Cache sizes on the horizontal axis, with their labels. */
+export const plotCapacities: readonly (readonly [label: string, capacityTokens: number])[] = [
+  ...[16, 32, 64, 128, 256, 512].map((k) => [`${k}k`, k * 1024] as const),
+  ['1M', 1 << 20],
+  ['unlimited', Number.POSITIVE_INFINITY],
 ]
-const windows: readonly PlotPoint[] = Array.from({ length: 9 }, (_, power) => ({
-  label: String(2 ** power),
-  settings: { window: 2 ** power },
-}))
-
-export function plotPoints({ plotAgainst }: Pick<ReplayOptions, 'plotAgainst'>): readonly PlotPoint[] {
-  return plotAgainst === 'window' ? windows : capacities
-}
 
 /** The input of a plot. */
 interface PlotInput {
@@ -36,26 +23,21 @@ interface PlotInput {
   readonly progress: ReplayProgress
 }
 
-/** Plots the hit ratio against cache size or window length as an SVG, with a curve for every policy. */
+/** Plots the hit ratio against cache size as an SVG, with a curve for every policy. */
 export function plotReplay({ trace, requests, names, bound, options, progress }: PlotInput): string {
-  const points = plotPoints(options)
   const curves = names.map((name) => ({
     name,
-    values: points.map(({ label, settings }) => {
+    values: plotCapacities.map(([label, capacityTokens]) => {
       progress.begin(`${name}, ${label}`)
-      const run = replayTrace(requests, name, { ...options, ...settings }, { onServed: progress.advance })
+      const run = replayTrace(requests, name, { ...options, capacityTokens }, progress.advance)
       return toRatio(run.cachedTokens, run.promptTokens)
     }),
   }))
-  const againstWindow = options.plotAgainst === 'window'
-  const capacity = Number.isFinite(options.capacityTokens)
-    ? `cache of ${options.capacityTokens.toLocaleString('en-US')} tokens`
-    : 'unlimited cache'
   return renderChart({
-    title: againstWindow ? `${trace}, ${options.mode}, ${capacity}` : `${trace}, ${options.mode}`,
-    xTitle: againstWindow ? 'requests scheduled together' : 'cache size in tokens',
+    title: `${trace}, ${options.mode}`,
+    xTitle: 'cache size in tokens',
     yTitle: 'hit ratio',
-    xLabels: points.map(({ label }) => label),
+    xLabels: plotCapacities.map(([label]) => label),
     curves,
     bound,
   })

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { averageLinkage, type Merge } from './average-linkage.ts'
-import { pairIndex } from './pairwise-distances.ts'
+import { averageLinkage, type Merge, pairIndex } from './average-linkage.ts'
 
 interface Clusters {
   readonly items: readonly number[]

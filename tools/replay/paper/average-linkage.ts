@@ -1,5 +1,3 @@
-import { pairIndex } from './pairwise-distances.ts'
-
 /**
  * A merge of two clusters. Items are 0 … n − 1; merge k creates cluster n + k. `a` contains the lowest item of both.
  */
@@ -11,7 +9,7 @@ export interface Merge {
 
 /**
  * Hierarchical clustering with average linkage (ContextPilot, Algorithm 4, line 3) by nearest-neighbour chains (Murtagh
- * 1983; Müllner 2011). O(n²) time. Overwrites `distances`, a condensed matrix (pairwise-distances.ts). `weights` is the
+ * 1983; Müllner 2011). O(n²) time. Overwrites `distances`, a condensed matrix (`pairIndex`). `weights` is the
  * number of contexts of each item. Merges are returned nearest first. Ties are broken as in SciPy, which ContextPilot
  * uses: the previous element of the chain wins, then the first one found.
  */
@@ -102,4 +100,9 @@ function nameClusters(merges: readonly Merge[], n: number): Merge[] {
     clusterOf[first] = n + k
     return merge
   })
+}
+
+/** Returns the index of the pair i ≠ j in a condensed matrix: the lower triangle, row by row. */
+export function pairIndex(i: number, j: number): number {
+  return i > j ? (i * (i - 1)) / 2 + j : (j * (j - 1)) / 2 + i
 }

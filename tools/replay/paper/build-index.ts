@@ -1,10 +1,9 @@
 import type { BlockId, Context, RequestId } from '#index/context-block.ts'
 import { alignContext } from '#index/plan/align-context.ts'
-import { averageLinkage, type Merge } from './average-linkage.ts'
-import { defaultAlpha } from './context-distance.ts'
+import { averageLinkage, type Merge, pairIndex } from './average-linkage.ts'
+import { contextDistance, defaultAlpha } from './context-distance.ts'
 import { ContextIndex } from './context-index.ts'
 import { attach, type ContextNode, createNode } from './context-tree.ts'
-import { pairwiseDistances } from './pairwise-distances.ts'
 
 interface BuildOptions {
   /** weight of positional alignment in Equation 1 */
@@ -33,6 +32,14 @@ export function buildIndex(batch: ReadonlyMap<RequestId, Context>, options: Buil
   const merges = averageLinkage(weights, pairwiseDistances(contexts, alpha))
   const contents = intersect(contexts, merges, compareBlocks)
   return hangTree(leaves, merges, contents, alpha)
+}
+
+/** Line 2: returns the distances of all pairs as a condensed matrix. */
+function pairwiseDistances(contexts: readonly Context[], alpha: number): Float64Array {
+  const distances = new Float64Array((contexts.length * (contexts.length - 1)) / 2)
+  for (const [i, context] of contexts.entries())
+    for (let j = 0; j < i; j++) distances[pairIndex(i, j)] = contextDistance(context, contexts[j]!, alpha)
+  return distances
 }
 
 /** Phase 2, lines 5–10: contents are sets (line 13 intersects them), so contexts that differ in order share a leaf. */

@@ -18,19 +18,14 @@ export function contextDistance(a: Context, b: Context, alpha: number = defaultA
     shared += 1
     displacement += Math.abs(place - other)
   }
-  return distanceOf(shared, displacement, Math.max(a.length, b.length), alpha)
+  return shared === 0 ? 1 : 1 - shared / Math.max(a.length, b.length) + (alpha * displacement) / shared
 }
 
-/** Equation 1 from the number of shared blocks, the sum of their displacements and the length of the longer context. */
-export function distanceOf(shared: number, displacement: number, longest: number, alpha: number): number {
-  return shared === 0 ? 1 : 1 - shared / longest + (alpha * displacement) / shared
-}
+const known = new WeakMap<Context, ReadonlyMap<BlockId, number>>()
 
-/** Returns the first position of each block in a context. */
-export function firstPlaces(context: Context): Map<BlockId, number> {
-  const places = new Map<BlockId, number>()
-  for (let place = 0; place < context.length; place++) {
-    if (!places.has(context[place]!)) places.set(context[place]!, place)
-  }
+/** Returns the first position of each block in a context, which is never changed. */
+export function firstPlaces(context: Context): ReadonlyMap<BlockId, number> {
+  const places = known.get(context) ?? new Map(context.map((block, place) => [block, place] as const).reverse())
+  known.set(context, places)
   return places
 }

@@ -1,7 +1,6 @@
 import type { Context, RequestId } from '#index/context-block.ts'
-import { contextDistance, defaultAlpha } from './context-distance.ts'
+import { contextDistance, defaultAlpha, firstPlaces } from './context-distance.ts'
 import { attach, type ContextNode, createNode, detach, nodeAt, replace, searchPath } from './context-tree.ts'
-import { NearestChild } from './nearest-child.ts'
 
 /** The result of a search: where a context belongs, and the blocks it shares with that node, in the node's order. */
 interface ContextMatch {
@@ -16,7 +15,6 @@ interface ContextMatch {
 export class ContextIndex {
   readonly root: ContextNode
   readonly #alpha: number
-  readonly #nearestChild: NearestChild
   readonly #leaves: Map<RequestId, ContextNode>
   #nodes = 0
 
@@ -25,7 +23,6 @@ export class ContextIndex {
     this.root = options.root ?? createNode([])
     this.#leaves = options.leaves ?? new Map()
     this.#alpha = options.alpha ?? defaultAlpha
-    this.#nearestChild = new NearestChild(this.#alpha)
     for (const leaf of this.#leaves.values()) {
       leaf.requests += 1
       countVisit(leaf)
@@ -52,7 +49,7 @@ export class ContextIndex {
   search(context: Context): ContextMatch {
     let node = this.root
     for (;;) {
-      const child = this.#nearestChild.find(node, context)
+      const child = nearestChild(node, context, this.#alpha)
       if (!child) break
       node = child
     }
@@ -139,6 +136,26 @@ export class ContextIndex {
       at = only ? undefined : parent
     }
   }
+}
+
+/**
+ * Algorithm 1, line 3: returns the nearest of the children that share a block which their parent does not have; of equals
+ * the first.
+ */
+function nearestChild(node: ContextNode, context: Context, alpha: number): ContextNode | undefined {
+  const held = firstPlaces(node.blocks)
+  const added = context.filter((block) => !held.has(block))
+  let nearest: ContextNode | undefined
+  let least = Number.POSITIVE_INFINITY
+  for (const child of node.children.values()) {
+    const places = firstPlaces(child.blocks)
+    if (!added.some((block) => places.has(block))) continue
+    const distance = contextDistance(context, child.blocks, alpha)
+    if (distance > least || (distance === least && child.slot > nearest!.slot)) continue
+    nearest = child
+    least = distance
+  }
+  return nearest
 }
 
 function addsNothing(blocks: Context, parent: ContextNode): boolean {

@@ -1,8 +1,4 @@
-import type { BlockId, Context } from '#index/context-block.ts'
-import { firstPlaces } from './context-distance.ts'
-
-/** Children with a block: slot, position of the block in that child, slot, position, … (one array, to save memory). */
-export type Posting = number[]
+import type { Context } from '#index/context-block.ts'
 
 /**
  * A node of the context tree (ContextPilot §4.1). A leaf is a context as it was sent. Every other node is virtual and
@@ -18,8 +14,6 @@ export interface ContextNode {
   nextSlot: number
   /** freed slots, reused first so that the number of slots stays close to the number of children */
   readonly freeSlots: number[]
-  /** by block: the children with it */
-  readonly childrenByBlock: Map<BlockId, Posting>
   /** how many contexts ended at this node or passed through it */
   frequency: number
   /** distance at which the node was created: 0 for a leaf */
@@ -37,7 +31,6 @@ export function createNode(blocks: Context, distance = 0): ContextNode {
     children: new Map(),
     nextSlot: 0,
     freeSlots: [],
-    childrenByBlock: new Map(),
     frequency: 0,
     distance,
     requests: 0,
@@ -53,7 +46,8 @@ export function attach(parent: ContextNode, child: ContextNode): void {
 export function detach(child: ContextNode): void {
   const { parent, slot } = child
   if (!parent) return
-  unhang(parent, child)
+  parent.children.delete(slot)
+  child.parent = undefined
   parent.freeSlots.push(slot)
 }
 
@@ -61,7 +55,7 @@ export function detach(child: ContextNode): void {
 export function replace(node: ContextNode, replacement: ContextNode): void {
   const { parent, slot } = node
   if (!parent) return
-  unhang(parent, node)
+  node.parent = undefined
   hang(parent, replacement, slot)
 }
 
@@ -83,29 +77,4 @@ function hang(parent: ContextNode, child: ContextNode, slot: number): void {
   child.parent = parent
   child.slot = slot
   parent.children.set(slot, child)
-  for (const [block, place] of firstPlaces(child.blocks)) {
-    const posting = parent.childrenByBlock.get(block)
-    if (posting) posting.push(slot, place)
-    else parent.childrenByBlock.set(block, [slot, place])
-  }
-}
-
-function unhang(parent: ContextNode, child: ContextNode): void {
-  parent.children.delete(child.slot)
-  for (const block of new Set(child.blocks)) {
-    const posting = parent.childrenByBlock.get(block)!
-    if (posting.length === 2) {
-      parent.childrenByBlock.delete(block)
-      continue
-    }
-    let at = 0
-    while (posting[at] !== child.slot) at += 2
-    // the last entry replaces it, because the order within a posting does not matter
-    const [slot, place] = posting.splice(-2)
-    if (at < posting.length) {
-      posting[at] = slot!
-      posting[at + 1] = place!
-    }
-  }
-  child.parent = undefined
 }

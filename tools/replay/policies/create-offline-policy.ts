@@ -1,11 +1,7 @@
-import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
 import { planContexts } from '#index/plan/plan-contexts.ts'
 import type { ReplayRequest } from '../replay-request.ts'
-import { IndexPolicy } from './index-policy.ts'
-import type { OfflinePolicy, PlannedRequest } from './offline-policy.ts'
 import { planByPaper } from './plan-by-paper.ts'
-import type { OrderingName } from './policy-names.ts'
-import { scheduleBatch } from './schedule-batch.ts'
+import type { OfflinePolicy, OrderingName, PlannedRequest } from './policy.ts'
 import { rankOrder, sortedOrder } from './static-orders.ts'
 
 type Plan = (requests: readonly ReplayRequest[]) => PlannedRequest[]
@@ -43,9 +39,10 @@ export function planTenants(requests: readonly ReplayRequest[], plan: Plan): Pla
   let groups = 0
   for (const batch of batches.values()) {
     const first = groups
-    for (const request of batch[0]!.fixed ? planFixed(batch) : plan(batch)) {
-      planned.push({ ...request, group: first + request.group })
-      groups = Math.max(groups, first + request.group + 1)
+    for (const one of plan(batch)) {
+      const order = one.request.fixed ? rankOrder(one.request) : one.order
+      planned.push({ ...one, order, group: first + one.group })
+      groups = Math.max(groups, first + one.group + 1)
     }
   }
   return planned
@@ -54,14 +51,4 @@ export function planTenants(requests: readonly ReplayRequest[], plan: Plan): Pla
 /** Our offline mode: merges the contexts that share most first, and runs the tree of merges depth first. */
 function planByReprise(requests: readonly ReplayRequest[]): PlannedRequest[] {
   return planContexts(requests).map((planned) => ({ ...planned, request: requests[planned.request]! }))
-}
-
-/** Schedules prompts whose order is fixed, by the tree of their prefixes. */
-function planFixed(requests: readonly ReplayRequest[]): PlannedRequest[] {
-  const index = new IndexPolicy(() => new PrefixOrdering())
-  const orders = requests.map(rankOrder)
-  for (const [at, request] of requests.entries()) index.sent(request, orders[at]!)
-  return scheduleBatch(
-    requests.map((request, at) => ({ request, order: orders[at]!, searchPath: index.pathOf(request) })),
-  )
 }

@@ -2,8 +2,7 @@ import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
 import { PaperOrdering } from '../paper/paper-ordering.ts'
 import type { ReplayRequest } from '../replay-request.ts'
 import { IndexPolicy } from './index-policy.ts'
-import type { OnlinePolicy } from './online-policy.ts'
-import type { OrderingName } from './policy-names.ts'
+import type { OnlinePolicy, OrderingName } from './policy.ts'
 import { rankOrder, sortedOrder } from './static-orders.ts'
 
 /** Settings of policies. */

@@ -1,7 +1,7 @@
 import type { Context } from '#index/context-block.ts'
 import type { OrderingIndex } from '#index/ordering/ordering-index.ts'
 import { isAsReceived, type ReplayRequest, toRequestId } from '../replay-request.ts'
-import type { OnlinePolicy } from './online-policy.ts'
+import type { OnlinePolicy } from './policy.ts'
 
 /** What the index holds of a request. */
 interface Held {

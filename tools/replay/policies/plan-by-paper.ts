@@ -1,9 +1,9 @@
 import type { Context, RequestId } from '#index/context-block.ts'
 import { alignContext } from '#index/plan/align-context.ts'
+import { scheduleContexts } from '#scheduler/schedule-contexts.ts'
 import { buildIndex } from '../paper/build-index.ts'
 import { type ReplayRequest, toRequestId } from '../replay-request.ts'
-import type { PlannedRequest } from './offline-policy.ts'
-import { scheduleBatch } from './schedule-batch.ts'
+import type { PlannedRequest } from './policy.ts'
 
 /**
  * Offline mode as in ContextPilot (§7.1): builds the index over the batch (Algorithm 4), aligns every context to its
@@ -20,4 +20,15 @@ export function planByPaper(requests: readonly ReplayRequest[]): PlannedRequest[
       return { request, order, searchPath: index.pathOf(id) ?? [] }
     }),
   )
+}
+
+/** Schedules ordered requests by their search paths (Algorithm 5) and counts their groups. */
+function scheduleBatch(ordered: readonly Omit<PlannedRequest, 'group'>[]): PlannedRequest[] {
+  const groups = new Map<unknown, number>()
+  return scheduleContexts(ordered, ({ searchPath }) => searchPath).map((planned) => {
+    const key = planned.searchPath[0] ?? planned
+    const group = groups.get(key) ?? groups.size
+    groups.set(key, group)
+    return { ...planned, group }
+  })
 }

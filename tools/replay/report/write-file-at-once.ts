@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { ReplayError } from '../replay-error.ts'
 
 /** File names that a trace is read from. */
-const inputName = /^(queries|turns|questions|blocks|conversation_trace|calls)\.jsonl(\.gz)?$/
+const inputName = /^(queries|turns|questions|blocks)\.jsonl(\.gz)?$/
 
 /**
  * Throws a `ReplayError` for output files that cannot be written, that would overwrite the trace, or that are the same

@@ -41,7 +41,6 @@ test('prompts share the tokens of the stretches that they begin with', () => {
           query: undefined,
           conversation: undefined,
           tenant: 't',
-          fixed: false,
           blocks: [block],
           around: { front: [], rest: [] },
         })),

@@ -7,8 +7,6 @@ import { BlockParts, type Part } from './block-parts.ts'
 export interface PromptFrame {
   readonly systemTokens: number
   readonly questionTokens: number
-  /** length of the answer, which no later prompt repeats */
-  readonly answerTokens?: number
 }
 
 const tokenIds = 2 ** 32
@@ -17,7 +15,7 @@ const mostPromptTokens = 2 ** 26
 
 /**
  * The prompts of a trace as made-up token ids. The system prompt, every part of a block and every question have their
- * own ranges of ids, so ids are equal exactly if the texts are. Prompts with a fixed order consist only of their blocks.
+ * own ranges of ids, so ids are equal exactly if the texts are.
  * If a trace specifies the text around the blocks, that is used instead of the system prompt and question.
  */
 export class PromptLayout {
@@ -37,7 +35,7 @@ export class PromptLayout {
         const name = JSON.stringify(request.trace.queryId)
         throw new ReplayError(`the prompt of request ${name} has ${length} tokens, more than any engine takes`)
       }
-      return isFramed(request) ? this.#allot(frame.questionTokens + (frame.answerTokens ?? 0)) : 0
+      return isFramed(request) ? this.#allot(frame.questionTokens) : 0
     })
   }
 
@@ -47,11 +45,10 @@ export class PromptLayout {
     return this.#frontOf(request) + this.#restOf(request) + this.#sumOf(listOf(request, order).flat()) + tokens
   }
 
-  /** Returns the tokens of the prompt with the blocks in this order, followed by its answer. */
+  /** Returns the tokens of the prompt with the blocks in this order. */
   tokensOf(request: ReplayRequest, order: readonly number[]): Uint32Array {
-    const { systemTokens, questionTokens, answerTokens = 0 } = this.#frame
-    const behind = isFramed(request) ? answerTokens : 0
-    const tokens = new Uint32Array(this.lengthOf(request, order) + behind)
+    const { systemTokens, questionTokens } = this.#frame
+    const tokens = new Uint32Array(this.lengthOf(request, order))
     let end = 0
     const add = (base: number, count: number): void => {
       for (let i = 0; i < count; i++) tokens[end++] = base + i
@@ -65,7 +62,7 @@ export class PromptLayout {
     const words = orderWordsOf(request, order)
     if (words.tokens > 0) add(this.#baseOf(words), words.tokens)
     addPieces(around?.rest ?? [])
-    if (isFramed(request)) add(this.#questionBases[request.number]!, questionTokens + behind)
+    if (isFramed(request)) add(this.#questionBases[request.number]!, questionTokens)
     return tokens
   }
 
@@ -87,14 +84,12 @@ export class PromptLayout {
     return blocks.reduce((sum, block) => sum + this.#parts.of(block).tokens, 0)
   }
 
-  #frontOf({ trace: { around, fixed } }: ReplayRequest): number {
-    if (around) return this.#sumOf(around.front)
-    return fixed ? 0 : this.#frame.systemTokens
+  #frontOf({ trace: { around } }: ReplayRequest): number {
+    return around ? this.#sumOf(around.front) : this.#frame.systemTokens
   }
 
-  #restOf({ trace: { around, fixed } }: ReplayRequest): number {
-    if (around) return this.#sumOf(around.rest)
-    return fixed ? 0 : this.#frame.questionTokens
+  #restOf({ trace: { around } }: ReplayRequest): number {
+    return around ? this.#sumOf(around.rest) : this.#frame.questionTokens
   }
 
   #baseOf({ key, tokens }: Part): number {
@@ -137,6 +132,6 @@ function orderWordsOf({ trace: { list } }: ReplayRequest, order: readonly number
 }
 
 /** Returns whether the prompt gets a system prompt and a question, whose texts are unknown. */
-export function isFramed({ trace: { around, fixed } }: ReplayRequest): boolean {
-  return !fixed && !around
+export function isFramed({ trace: { around } }: ReplayRequest): boolean {
+  return !around
 }

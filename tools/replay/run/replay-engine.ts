@@ -1,4 +1,4 @@
-import type { SimulatedCache } from '#index/tree-cache/simulated-cache.ts'
+import type { TreeCache } from '#index/tree-cache/tree-cache.ts'
 import type { PromptLayout } from './prompt-layout.ts'
 import type { SentRequest } from './replay-run.ts'
 
@@ -7,7 +7,7 @@ type CutListener = (sent: SentRequest, keptBlocks: number) => void
 
 /** The engine of a replay: serves prompts from a simulated cache and counts the cached tokens. */
 export class ReplayEngine {
-  readonly #cache: SimulatedCache
+  readonly #cache: TreeCache
   readonly #layout: PromptLayout
   readonly #onCut: CutListener
   readonly sent: SentRequest[] = []
@@ -15,7 +15,7 @@ export class ReplayEngine {
   cachedTokens = 0
   promptTokens = 0
 
-  constructor(cache: SimulatedCache, layout: PromptLayout, onCut: CutListener = () => undefined) {
+  constructor(cache: TreeCache, layout: PromptLayout, onCut: CutListener = () => undefined) {
     this.#cache = cache
     this.#layout = layout
     this.#onCut = onCut
@@ -26,9 +26,8 @@ export class ReplayEngine {
     const tokens = this.#layout.tokensOf(request, order)
     this.sent.push(sent)
     this.#sentByNumber.set(request.number, sent)
-    const promptTokens = this.#layout.lengthOf(request, order)
-    this.promptTokens += promptTokens
-    this.cachedTokens += this.#cache.serve(request.number, request.tenant, tokens, promptTokens)
+    this.promptTokens += tokens.length
+    this.cachedTokens += this.#cache.serve(request.number, request.tenant, tokens)
     for (const [number, length] of this.#cache.takeChanges()) this.#cut(this.#sentByNumber.get(number)!, length)
   }
 

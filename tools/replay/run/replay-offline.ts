@@ -1,11 +1,10 @@
-import type { SimulatedCache } from '#index/tree-cache/simulated-cache.ts'
-import type { OfflinePolicy } from '../policies/offline-policy.ts'
+import type { TreeCache } from '#index/tree-cache/tree-cache.ts'
+import type { OfflinePolicy } from '../policies/policy.ts'
 import { ReplayError } from '../replay-error.ts'
 import type { ReplayRequest } from '../replay-request.ts'
-import { checkOrder } from './check-order.ts'
 import type { PromptLayout } from './prompt-layout.ts'
 import { ReplayEngine } from './replay-engine.ts'
-import type { ReplayRun } from './replay-run.ts'
+import { checkOrder, type ReplayRun } from './replay-run.ts'
 import { rescheduleBatch, type ScheduleName } from './schedule-window.ts'
 
 /** The input of an offline run. */
@@ -13,7 +12,7 @@ interface OfflineRun {
   readonly requests: readonly ReplayRequest[]
   readonly name: string
   readonly policy: OfflinePolicy
-  readonly cache: SimulatedCache
+  readonly cache: TreeCache
   readonly layout: PromptLayout
   /** undefined: the plan's own schedule */
   readonly schedule: ScheduleName | undefined

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { TreeCache } from '#index/tree-cache/tree-cache.ts'
-import type { OnlinePolicy } from '../policies/online-policy.ts'
+import type { OnlinePolicy } from '../policies/policy.ts'
 import { replayDefaults } from '../replay-options.ts'
 import type { ReplayRequest } from '../replay-request.ts'
 import { anyRequests, requestsOf, type Sized } from '../requests.fixture.ts'
@@ -126,7 +126,7 @@ test('no policy finds more in a cache than was seen before', () => {
       // a block that occurs twice in a context is in a shared prefix only once
       const once = requests.filter(({ context }) => new Set(context).size === context.length)
       const numbered = once.map((request, number) => ({ ...request, number }))
-      const cache = { cache: 'radix' as const, capacityTokens: Number.POSITIVE_INFINITY, pageTokens: 1, window: 1 }
+      const cache = { capacityTokens: Number.POSITIVE_INFINITY, pageTokens: 1, window: 1 }
       const run = replayTrace(numbered, name, { ...replayDefaults, ...frame, ...cache, mode })
       expect(run.cachedTokens).toBeLessThanOrEqual(countSeenBefore(numbered, frame))
     }),

@@ -1,11 +1,10 @@
-import type { SimulatedCache } from '#index/tree-cache/simulated-cache.ts'
-import type { OnlinePolicy } from '../policies/online-policy.ts'
+import type { TreeCache } from '#index/tree-cache/tree-cache.ts'
+import type { OnlinePolicy } from '../policies/policy.ts'
 import { rankOrder } from '../policies/static-orders.ts'
 import type { ReplayRequest } from '../replay-request.ts'
-import { checkOrder } from './check-order.ts'
 import type { PromptLayout } from './prompt-layout.ts'
 import { ReplayEngine } from './replay-engine.ts'
-import type { ReplayRun, SentRequest } from './replay-run.ts'
+import { checkOrder, type ReplayRun, type SentRequest } from './replay-run.ts'
 import { type ScheduleName, scheduleWindow } from './schedule-window.ts'
 
 /** The input of an online run. */
@@ -13,7 +12,7 @@ interface OnlineRun {
   readonly requests: readonly ReplayRequest[]
   readonly name: string
   readonly policy: OnlinePolicy
-  readonly cache: SimulatedCache
+  readonly cache: TreeCache
   readonly layout: PromptLayout
   /** number of arrivals that are ordered one by one and then scheduled together */
   readonly window: number

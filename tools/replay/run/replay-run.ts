@@ -1,3 +1,4 @@
+import { ReplayError } from '../replay-error.ts'
 import type { ReplayRequest } from '../replay-request.ts'
 
 /** A request and the order in which its blocks were sent. */
@@ -16,4 +17,15 @@ export interface ReplayRun {
   /** time that the policy took for each request, in microseconds */
   readonly microseconds: readonly number[]
   readonly seconds: number
+}
+
+/** Throws a `ReplayError` unless the order sends each block exactly once. */
+export function checkOrder(policy: string, request: ReplayRequest, order: readonly number[]): void {
+  const seen = new Set(order)
+  const count = request.context.length
+  const isPermutation =
+    order.length === count && seen.size === count && order.every((place) => place in request.context)
+  if (isPermutation) return
+  const name = JSON.stringify(request.trace.queryId)
+  throw new ReplayError(`internal error: the policy ${policy} gave no permutation of the blocks of request ${name}`)
 }

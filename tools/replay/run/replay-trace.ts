@@ -1,10 +1,7 @@
-import type { SimulatedCache } from '#index/tree-cache/simulated-cache.ts'
 import { TreeCache } from '#index/tree-cache/tree-cache.ts'
 import { createOfflinePolicy } from '../policies/create-offline-policy.ts'
 import { createOnlinePolicy } from '../policies/create-online-policy.ts'
-import type { OfflinePolicy } from '../policies/offline-policy.ts'
-import type { OnlinePolicy } from '../policies/online-policy.ts'
-import type { OrderingName } from '../policies/policy-names.ts'
+import type { OfflinePolicy, OnlinePolicy, OrderingName } from '../policies/policy.ts'
 import type { ReplaySettings } from '../replay-options.ts'
 import type { ReplayRequest } from '../replay-request.ts'
 import { PromptLayout } from './prompt-layout.ts'
@@ -13,13 +10,6 @@ import { replayOnline } from './replay-online.ts'
 import type { ReplayRun } from './replay-run.ts'
 import { defaultSchedule } from './schedule-window.ts'
 
-/** Other parts than the usual ones, for comparison. */
-interface ReplayParts {
-  /** default: what the settings say, least recently used */
-  readonly cache?: SimulatedCache
-  readonly onServed?: () => void
-}
-
 /** A policy of somebody else, for comparison. */
 interface RivalPolicy {
   readonly name: string
@@ -27,21 +17,17 @@ interface RivalPolicy {
   readonly offline?: OfflinePolicy
 }
 
-/** Returns an empty cache of the kind and size that the settings say. */
-export function createCache(settings: Pick<ReplaySettings, 'cache' | 'capacityTokens' | 'pageTokens'>): TreeCache {
-  return new TreeCache(settings.capacityTokens, settings.cache === 'paged' ? settings.pageTokens : 1)
-}
-
 /** Runs requests under one policy, starting with an empty cache. A rival must have a policy for the settings' mode. */
 export function replayTrace(
   requests: readonly ReplayRequest[],
   policy: OrderingName | RivalPolicy,
   settings: ReplaySettings,
-  parts: ReplayParts = {},
+  onServed?: () => void,
 ): ReplayRun {
   const { name, online, offline } = typeof policy === 'string' ? toPolicy(policy, settings) : policy
   const layout = new PromptLayout(requests, settings)
-  const run = { requests, name, layout, cache: parts.cache ?? createCache(settings), onServed: parts.onServed }
+  const cache = new TreeCache(settings.capacityTokens, settings.pageTokens)
+  const run = { requests, name, layout, cache, onServed }
   if (settings.mode === 'offline') return replayOffline({ ...run, policy: offline!, schedule: settings.schedule })
   const { window, schedule = defaultSchedule(name) } = settings
   return replayOnline({ ...run, policy: online!, window, schedule })

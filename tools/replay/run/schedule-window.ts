@@ -1,7 +1,6 @@
 import { scheduleContexts } from '#scheduler/schedule-contexts.ts'
 import { scheduleDepthFirst } from '#scheduler/schedule-depth-first.ts'
-import type { PlannedRequest } from '../policies/offline-policy.ts'
-import type { OnlinePolicy } from '../policies/online-policy.ts'
+import type { OnlinePolicy, PlannedRequest } from '../policies/policy.ts'
 import type { SentRequest } from './replay-run.ts'
 
 /** Ways to schedule requests by their search paths: group by group (Algorithm 5), or depth first. */

@@ -57,7 +57,6 @@ function readRequest(line: Line, find: (id: string | number) => TraceBlock): Tra
       front === undefined && rest === undefined
         ? undefined
         : { front: readNames(line, 'front').map(find), rest: readNames(line, 'rest').map(find) },
-    fixed: false,
     route: readText(line, 'route'),
     reorder: readFlag(line, 'reorder'),
     request: readSentRequest(line, 'request'),

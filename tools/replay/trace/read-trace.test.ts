@@ -23,7 +23,7 @@ describe('readTrace', () => {
     expect(name).toBe(basename(folder))
     expect(skipped).toBe(0)
     expect(requests.map(({ queryId }) => queryId)).toEqual([7, 'late'])
-    expect(requests[1]).toMatchObject({ query: 'Late?', tenant: 't', fixed: false })
+    expect(requests[1]).toMatchObject({ query: 'Late?', tenant: 't' })
     expect(requests[1]!.blocks.map(({ id, tokens }) => [id, tokens])).toEqual([
       ['a', 3],
       ['b', 2],
@@ -101,40 +101,6 @@ describe('readTrace', () => {
     expect(await sizes(await writeTraceFolder(known))).toEqual([9, 1])
   })
 
-  it('reads a trace of prefix blocks: 512 tokens each, the last one what remains', async () => {
-    const folder = await writeTraceFolder({
-      'conversation_trace.jsonl': [{ timestamp: 0, input_length: 1030, output_length: 5, hash_ids: [0, 1, 2] }],
-    })
-    const [request] = (await readTrace(folder)).requests
-    expect(request).toMatchObject({ fixed: true, blocks: [{ id: 0 }, { id: 1 }, { id: 2 }] })
-    expect(request!.blocks.map(({ tokens }) => tokens)).toEqual([512, 512, 6])
-  })
-
-  it('reads a trace of calls: a prompt is the previous one of its session, cut, and a suffix', async () => {
-    const call = (session: string, lcp_prev_chars: number, suffix: string): object => ({
-      session,
-      lcp_prev_chars,
-      suffix,
-    })
-    const folder = await writeTraceFolder({
-      // traces count characters as code points
-      'calls.jsonl': [
-        call('s', 0, '😀 one two three'),
-        call('s', 5, ' four'),
-        call('r', 0, '😀 one'),
-        call('s', 0, 'x'),
-      ],
-    })
-    const { requests } = await readTrace(folder)
-    const ids = requests.map((request) => request.blocks.map(({ id }) => id))
-    expect(requests.every(({ fixed }) => fixed)).toBe(true)
-    // '😀 one' begins the first three prompts
-    expect(ids[1]![0]).toBe(ids[0]![0])
-    expect(ids[2]).toEqual([ids[0]![0]])
-    expect(ids[3]![0]).not.toBe(ids[0]![0])
-    expect(new Set(ids.flat()).size).toBe(4)
-  })
-
   it('reads files with a byte order mark and with lines that end as on Windows', async () => {
     const folder = await writeTraceFolder({
       'blocks.jsonl': ['\uFEFF{"id":"a","tokens":3}\r'],
@@ -175,13 +141,6 @@ describe('readTrace', () => {
   ])('names file and line of a block %s', async (_, line, message) => {
     const folder = await writeTraceFolder({ 'blocks.jsonl': [...blocks, line], 'queries.jsonl': [{ blocks: ['a'] }] })
     await expect(readTrace(folder)).rejects.toMatchObject({ message: expect.stringMatching(message), exitCode: 1 })
-  })
-
-  it('names a call that keeps more of a prompt than there was, and hashes that do not fit their prompt', async () => {
-    const calls = await writeTraceFolder({ 'calls.jsonl': [{ session: 's', lcp_prev_chars: 1, suffix: 'x' }] })
-    await expect(readTrace(calls)).rejects.toThrow(/calls\.jsonl:1: "lcp_prev_chars" is more/)
-    const prefixes = await writeTraceFolder({ 'conversation_trace.jsonl': [{ input_length: 513, hash_ids: [1] }] })
-    await expect(readTrace(prefixes)).rejects.toThrow(/conversation_trace\.jsonl:1: 1 "hash_ids" do not fit/)
   })
 
   it('takes a path that leads nowhere, or to no trace, for wrong usage', async () => {

@@ -1,13 +1,12 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { ReplayError } from '../replay-error.ts'
-import { findTrace } from './find-trace.ts'
 import { readBlocks } from './read-blocks.ts'
-import { readCalls } from './read-calls.ts'
 import { readContexts } from './read-contexts.ts'
 import { type JsonLines, readJsonLines } from './read-json-lines.ts'
-import { readPrefixes } from './read-prefixes.ts'
 import type { Trace } from './trace.ts'
+
+const requestFiles = ['queries.jsonl', 'turns.jsonl', 'questions.jsonl']
 
 /** Options for reading a trace. */
 interface ReadOptions {
@@ -28,10 +27,6 @@ export async function readTrace(path: string, options: ReadOptions = {}): Promis
   const requests = await readJsonLines(found.requests)
   const { lines } = requests
   if (lines.length === 0) throw new ReplayError(`${found.requests} is empty: it should hold a request a line`)
-  if (found.kind !== 'contexts') {
-    tellOfDamage([[found.requests, requests]], 0, warn)
-    return { name, requests: found.kind === 'prefixes' ? readPrefixes(lines) : readCalls(lines), skipped: 0 }
-  }
   if (found.blocks === undefined && !unknownSizes) {
     throw new ReplayError(`there is no blocks.jsonl or blocks.jsonl.gz beside ${found.requests}`, 2)
   }
@@ -85,4 +80,31 @@ function readCapacity(folder: string): number | undefined {
   } catch {
     return undefined
   }
+}
+
+/** The files of a trace. */
+interface FoundTrace {
+  readonly requests: string
+  readonly blocks: string | undefined
+}
+
+/** Finds the files of a trace, given as its folder or its file of requests. Throws a `ReplayError` if there is none. */
+function findTrace(path: string): FoundTrace {
+  if (!existsSync(path)) throw new ReplayError(`the trace ${path} does not exist`, 2)
+  const requests = statSync(path).isDirectory() ? findRequests(path) : path
+  return { requests, blocks: findFile(dirname(requests), ['blocks.jsonl']) }
+}
+
+function findRequests(folder: string): string {
+  const found = findFile(folder, requestFiles)
+  if (found !== undefined) return found
+  const wanted = requestFiles.join(' or ')
+  throw new ReplayError(`the trace folder ${folder} has no ${wanted} (with or without .gz)`, 2)
+}
+
+function findFile(folder: string, names: readonly string[]): string | undefined {
+  return names
+    .flatMap((name) => [name, `${name}.gz`])
+    .map((name) => join(folder, name))
+    .find((file) => existsSync(file))
 }

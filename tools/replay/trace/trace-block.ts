@@ -1,5 +1,8 @@
+import { get_encoding, type Tiktoken } from 'tiktoken'
 import type { BlockId } from '#index/context-block.ts'
-import { countTokens } from './count-tokens.ts'
+
+// takes 0.15 s to build, so it is built when the first text is counted
+let encoding: Tiktoken | undefined
 
 /** A part of a block's text. Those of equal keys are equal, in whichever block they are. */
 export interface Stretch {
@@ -47,4 +50,10 @@ export class TraceBlock {
 /** Returns the identity of a block in the index. */
 export function keyOf(id: string | number): BlockId {
   return JSON.stringify(id) as BlockId
+}
+
+/** Returns the number of o200k_base tokens of a text; names of special tokens count as ordinary text. */
+function countTokens(text: string): number {
+  encoding ??= get_encoding('o200k_base')
+  return encoding.encode_ordinary(text).length
 }

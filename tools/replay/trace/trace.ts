@@ -16,8 +16,6 @@ export interface TraceRequest {
   readonly around?: { readonly front: readonly TraceBlock[]; readonly rest: readonly TraceBlock[] } | undefined
   /** How the blocks are marked in the prompt; undefined: they are all there is between the pieces around them. */
   readonly list?: TraceList | undefined
-  /** The blocks are the pieces of a complete prompt: no policy may move them, and nothing is added. */
-  readonly fixed: boolean
   /** the path of the API it was sent to, such as `/v1/chat/completions`; undefined if the trace does not say */
   readonly route?: string | undefined
   /** false: the request asked for its blocks to be left in their order; undefined if the trace does not say */

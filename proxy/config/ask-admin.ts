@@ -1,14 +1,35 @@
-import { readFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import { argument } from '../command-arguments.ts'
 import { ConfigError } from '../errors.ts'
 import { tryJson } from '../json/try-json.ts'
+import { readUrl } from './read-arguments.ts'
+import { readSmallFile } from './sources/read-small-file.ts'
 
 /** Where a proxy's admin listener is, if nothing else is configured. */
-export const defaultAdmin = 'http://127.0.0.1:9090'
+const defaultAdmin = 'http://127.0.0.1:9090'
 
-/** Returns the admin token of the environment: REPRISE_ADMIN_TOKEN, or what is in the file REPRISE_ADMIN_TOKEN_FILE. */
+/** Adds the option that names the running proxy a command asks. */
+export function withAdmin(command: Command): Command {
+  return command.option(
+    '--admin <url>',
+    "the proxy's admin listener; its token is REPRISE_ADMIN_TOKEN",
+    argument(readUrl),
+    defaultAdmin,
+  )
+}
+
+/**
+ * Returns the admin token of the environment: REPRISE_ADMIN_TOKEN, or what is in the file REPRISE_ADMIN_TOKEN_FILE.
+ * Throws a ConfigError if that cannot be read.
+ */
 export function readAdminToken(): string | undefined {
   const { REPRISE_ADMIN_TOKEN: token, REPRISE_ADMIN_TOKEN_FILE: file } = process.env
-  return (token || (file && readFileSync(file, 'utf8')) || '').trim() || undefined
+  if (token || !file) return token?.trim() || undefined
+  try {
+    return readSmallFile(file).toString().trim() || undefined
+  } catch (error) {
+    throw new ConfigError(`REPRISE_ADMIN_TOKEN_FILE: ${file} cannot be read: ${(error as Error).message}`)
+  }
 }
 
 /**

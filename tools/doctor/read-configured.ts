@@ -1,0 +1,51 @@
+import { noEngine } from '#proxy/config/check-config.ts'
+import type { EngineConfig } from '#proxy/config/config.ts'
+import { readFiles } from '#proxy/config/read-files.ts'
+import { createConfigSource } from '#proxy/config/sources/config-source.ts'
+import { toConfig } from '#proxy/config/to-config.ts'
+import { resolveEngine } from '#proxy/discovery/resolve-engine.ts'
+import { toEngines } from '#proxy/discovery/to-engines.ts'
+import { ConfigError } from '#proxy/errors.ts'
+import type { DoctorOptions } from './finding.ts'
+
+/**
+ * Returns what to check of each engine that a configuration names, or finds by name, with its key and certificates; of
+ * the first one also the Redis. Throws a ConfigError if `serve` could not start with this configuration.
+ */
+export async function readConfigured(
+  file: string,
+  given: Omit<DoctorOptions, 'engine' | 'engineKey'>,
+): Promise<DoctorOptions[]> {
+  const none = { settings: {}, locate: () => file, isCommandLine: true }
+  const source = createConfigSource({ file, environment: process.env, flags: none })
+  const config = toConfig(source.load().settings)
+  if (config.engines.length === 0) throw new ConfigError(noEngine)
+  const files = readFiles(config)
+  const engines = await Promise.all(
+    files.engines.map(async (found) =>
+      found.engine.discover ? toEngines(found, await resolve(found.engine)) : [found],
+    ),
+  )
+  return engines.flat().map(({ engine, tls }, i) => ({
+    ...given,
+    adminToken: given.adminToken ?? config.adminToken,
+    engine: {
+      url: engine.url,
+      kind: engine.kind,
+      id: engine.id,
+      ...(engine.eventsUrl === undefined ? {} : { events: engine.eventsUrl }),
+      ...(engine.replayUrl === undefined ? {} : { replay: engine.replayUrl }),
+    },
+    engineKey: engine.apiKey,
+    engineTls: tls,
+    ...(i === 0 ? { redisUrl: config.redis?.url, redisTls: files.redis } : {}),
+  }))
+}
+
+async function resolve(engine: EngineConfig): ReturnType<typeof resolveEngine> {
+  const places = await resolveEngine(engine).catch((error: Error) => {
+    throw new ConfigError(`The name in ${engine.url} cannot be resolved: ${error.message}`)
+  })
+  if (places.length === 0) throw new ConfigError(`The name in ${engine.url} leads to no engine.`)
+  return places
+}

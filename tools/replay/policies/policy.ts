@@ -1,0 +1,36 @@
+import type { ReplayRequest } from '../replay-request.ts'
+
+/** Policies for ordering contexts. `bound` is not a policy but a row in the report to compare them with. */
+export const policyNames = ['rank', 'sorted', 'paper', 'reprise', 'bound'] as const
+export type PolicyName = (typeof policyNames)[number]
+/** A policy that orders contexts. */
+export type OrderingName = Exclude<PolicyName, 'bound'>
+
+/** Orders requests one by one as they arrive. It is notified of what was sent and how much of it is still cached. */
+export interface OnlinePolicy {
+  /** Returns the positions of the request's blocks in the order to send them: a permutation. */
+  order(request: ReplayRequest): readonly number[]
+  /** The request is sent to the engine in this order. */
+  sent(request: ReplayRequest, order: readonly number[]): void
+  /** Only the first `keptBlocks` blocks of a sent request are cached. */
+  cut(request: ReplayRequest, keptBlocks: number): void
+  /** Returns the search path of a sent request, for scheduling; empty if it shares nothing. */
+  pathOf(request: ReplayRequest): readonly number[]
+}
+
+/** A request in a plan. */
+export interface PlannedRequest {
+  readonly request: ReplayRequest
+  /** The positions of its blocks in the order to send them: a permutation. */
+  readonly order: readonly number[]
+  /** Requests of one group run consecutively. */
+  readonly group: number
+  /** Its position in the index of the batch; empty if it shares nothing. */
+  readonly searchPath: readonly number[]
+}
+
+/** Orders and schedules a whole batch. */
+export interface OfflinePolicy {
+  /** Returns every request once, in the order to run them. */
+  plan(requests: readonly ReplayRequest[]): PlannedRequest[]
+}
