@@ -165,9 +165,9 @@ export class GainFollower {
   /** Counts a request that is over, and whose turn in both worlds has come. */
   #settle(): void {
     if (!this.#wasRun) return
-    const { cachedTokens, promptTokens = 0 } = this.#usage ?? {}
-    const share = this.#seen && this.#seen.all > 0 ? this.#seen.seen / this.#seen.all : 0
-    const seen = Math.round(share * promptTokens)
+    const { cachedTokens, promptTokens = 0, completionTokens = 0 } = this.#usage ?? {}
+    const { seen: known, all } = this.#seen ?? { seen: 0, all: 0 }
+    const seen = all > 0 ? Math.round((known / all) * promptTokens) : 0
     if (cachedTokens === undefined) {
       this.#metrics.seenTokens.inc(seen)
       this.#gain.ledger.leaveOut('unreported')
@@ -175,7 +175,7 @@ export class GainFollower {
     }
     const { worlds } = this.#routed.decision
     // unreadable prompts are never rewritten; one that was not followed gained nothing, as far as known
-    const other = worlds && this.#hit ? this.#otherOf(cachedTokens, this.#hit, promptTokens) : cachedTokens
+    const other = this.#hit ? this.#otherOf(cachedTokens, this.#hit, promptTokens) : cachedTokens
     const isShadow = worlds?.isShadow ?? false
     const baseline = isShadow ? cachedTokens : other
     const { replica } = this.#labels
@@ -186,20 +186,17 @@ export class GainFollower {
       this.#gain.ledger.leaveOut(this.#leftOut)
       return
     }
-    const possible = Math.max(seen, cachedTokens, other)
-    this.#figures = {
-      baselineCachedTokens: baseline,
-      shadowCachedTokens: isShadow ? other : undefined,
-      seenTokens: possible,
-    }
-    this.#metrics.seenTokens.inc(possible)
-    if (this.#prompt) this.#worlds.answered(this.#prompt, this.#usage?.completionTokens ?? 0)
+    const shadowCachedTokens = isShadow ? other : undefined
+    const seenTokens = Math.max(seen, cachedTokens, other)
+    this.#figures = { baselineCachedTokens: baseline, shadowCachedTokens, seenTokens }
+    this.#metrics.seenTokens.inc(seenTokens)
+    if (this.#prompt) this.#worlds.answered(this.#prompt, completionTokens)
     this.#gain.ledger.note(this.#labels, {
       promptTokens,
       cachedTokens,
       withoutTokens: baseline,
-      withTokens: isShadow ? other : cachedTokens,
-      possibleTokens: possible,
+      withTokens: shadowCachedTokens ?? cachedTokens,
+      possibleTokens: seenTokens,
       modelTokens: this.#hit ? Math.round(this.#hit.sent * this.#scale(promptTokens)) : cachedTokens,
       isExact: this.#isExact,
     })

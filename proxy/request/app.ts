@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
-import { Hono, type Context as HonoContext } from 'hono'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { type PromptApi, promptPaths } from '#engine-adapters/prompt-api.ts'
 import { watchBody } from '../bounds/watch-body.ts'
 import type { Exchange } from '../call/exchange.ts'
@@ -10,8 +9,7 @@ import { clientAddress } from '../http/client-address.ts'
 import { endBehindBody } from '../http/end-behind-body.ts'
 import { UnreachableError } from '../http/forward.ts'
 import { LateError } from '../http/late-error.ts'
-import type { ServerEnv } from '../http/listen.ts'
-import type { ForwardOutcome, Outcome } from '../reasons.ts'
+import type { Outcome } from '../reasons.ts'
 import { RequestTelemetry } from '../telemetry/request-telemetry.ts'
 import { passThrough } from './pass-through.ts'
 import type { Pipeline } from './pipeline.ts'
@@ -27,25 +25,29 @@ export interface Drain {
   readonly isCutting: boolean
 }
 
+const apis: ReadonlyMap<string, PromptApi> = new Map(
+  Object.entries(promptPaths).map(([api, path]) => [path, api as PromptApi]),
+)
+
 /** The data plane: rewrites requests with prompts and passes everything else through. */
-export function createApp(pipeline: Pipeline, drain: Drain): Hono<ServerEnv> {
-  const app = new Hono<ServerEnv>({ getPath: (_request, options) => pathOf(options!.env!.incoming.url!) })
-  for (const [api, path] of Object.entries(promptPaths) as [PromptApi, string][]) {
-    app.post(path, (c) => answer(c, pipeline, drain, api, (exchange) => runPipeline(pipeline, api, exchange)))
+export function createApp(pipeline: Pipeline, drain: Drain): RequestListener {
+  return (incoming, outgoing) => {
+    const api = incoming.method === 'POST' ? apis.get(pathOf(incoming.url!)) : undefined
+    answer(incoming, outgoing, pipeline, drain, api).catch((error: unknown) => {
+      pipeline.log.error({ error }, 'request failed')
+      outgoing.destroy()
+    })
   }
-  app.all('*', (c) => answer(c, pipeline, drain, undefined, (exchange) => passThrough(pipeline, exchange)))
-  return app
 }
 
 /** Runs one request to completion. Our own errors are answered here and nowhere else. */
 async function answer(
-  c: HonoContext<ServerEnv>,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
   pipeline: Pipeline,
   drain: Drain,
   api: PromptApi | undefined,
-  run: (exchange: Exchange) => Promise<ForwardOutcome>,
-): Promise<Response> {
-  const { incoming, outgoing } = c.env
+): Promise<void> {
   const client = clientAddress(incoming.socket)
   const passed = api === undefined ? incoming : undefined
   const telemetry = new RequestTelemetry(pipeline.telemetry, api ?? 'pass_through', incoming.headers, client, passed)
@@ -64,7 +66,7 @@ async function answer(
         headers: { connection: 'close' },
       })
     }
-    outcome = await run(exchange)
+    outcome = await (api ? runPipeline(pipeline, api, exchange) : passThrough(pipeline, exchange))
     // given up by us
     if (outcome === 'client_left') gone.signal.throwIfAborted()
   } catch (error) {
@@ -75,11 +77,10 @@ async function answer(
   if (unread) {
     telemetry.refused(undefined, unread.reason)
     telemetry.ended('unreadable_request', { headersSent: true, statusCode: unread.status! })
-    return RESPONSE_ALREADY_SENT
+    return
   }
   const isCut = drain.isCutting && (outcome === 'client_left' || outcome === 'engine_broke_off')
   telemetry.ended(isCut ? 'cut_by_drain' : outcome, outgoing)
-  return RESPONSE_ALREADY_SENT
 }
 
 function answerError(
