@@ -31,7 +31,15 @@ interface RequestGain {
 }
 
 /** The request as it goes to the engine, and as it was received. */
-type OtherQuestion = Pick<Call, 'api'> & Pick<CallContent, 'body' | 'received'> & { readonly request: EngineRequest }
+type OtherQuestion = Pick<CallContent, 'body' | 'received'> & { readonly request: EngineRequest }
+
+/** What sending it brought about. */
+interface FollowedRequest {
+  /** of its prompts */
+  readonly ids: readonly RequestId[]
+  /** has the engine's own tokens of the request, if it is asked for them */
+  readonly follower: { readonly asked: Promise<readonly AskedPrompt[] | undefined> | undefined }
+}
 
 type GainMetrics = Pick<Metrics, 'baselineCachedTokens' | 'shadowCachedTokens' | 'seenTokens'>
 
@@ -45,7 +53,9 @@ export class GainFollower {
   readonly #routed: RoutedCall
   readonly #labels: GainLabels
   readonly #worlds: ReplicaWorlds
-  readonly #isStream: boolean
+  readonly #call: Call
+  readonly #ids: readonly RequestId[]
+  readonly #follower: FollowedRequest['follower']
   /** kept if its answer has to be appended to it */
   #prompt: ComparedPrompt | undefined
   #lengths = { sent: 0, other: 0 }
@@ -63,12 +73,14 @@ export class GainFollower {
   #wasRun: boolean | undefined
   #figures: RequestGain | undefined
 
-  constructor(gain: Gain, metrics: GainMetrics, routed: RoutedCall, call: Call) {
+  constructor(gain: Gain, metrics: GainMetrics, routed: RoutedCall, call: Call, { ids, follower }: FollowedRequest) {
     this.#gain = gain
     this.#metrics = metrics
     this.#routed = routed
     this.#worlds = gain.worldsOf(routed.replica.id)
-    this.#isStream = call.isStream
+    this.#call = call
+    this.#ids = ids
+    this.#follower = follower
     this.#labels = {
       replica: routed.replica.id,
       route: call.api,
@@ -77,16 +89,8 @@ export class GainFollower {
     }
   }
 
-  /**
-   * Call when the request goes to the engine. `asked`: the engine's own tokens of the request, if it is asked for them.
-   * All further work is done once the request is on its way.
-   */
-  sent(
-    request: EngineRequest,
-    { api, caller: { tenant }, content }: Call,
-    ids: readonly RequestId[],
-    asked: Promise<readonly AskedPrompt[] | undefined> | undefined,
-  ): void {
+  /** The request goes to the engine. All further work is done once it is on its way. */
+  sent(request: EngineRequest): void {
     const { worlds } = this.#routed.decision
     if (!worlds) return
     const length = worlds.texts.reduce((sum, text) => sum + text.length, 0)
@@ -98,11 +102,11 @@ export class GainFollower {
     }
     this.#isWaiting = true
     this.#wasAlone = this.#routed.replica.admission.inFlight <= 1
-    this.#plan(worlds, ids)
-    const { body, received } = content
-    const question = { request, body, received, api }
+    this.#plan(worlds)
+    const { body, received } = this.#call.content
+    const question = { request, body, received }
     // a fault of ours in a figure harms nothing else
-    setImmediate(() => void this.#follow(worlds, tenant, asked, question, run).catch(() => {}))
+    setImmediate(() => void this.#follow(worlds, question, run).catch(() => {}))
   }
 
   /** Returns what the engine would have found cached if nothing had ever been rewritten; undefined: not known yet. */
@@ -113,12 +117,12 @@ export class GainFollower {
   }
 
   /** Call when the engine has counted the request; `firstByteSeconds`: since it went there. */
-  used(usage: CountedUsage, firstByteSeconds: number | undefined): void {
+  counted(usage: CountedUsage, firstByteSeconds: number | undefined): void {
     const { promptTokens, cachedTokens } = usage
     this.#usage = usage
     for (const id of this.#planned) this.#gain.plannedOf(this.#routed.replica.id).used(id, promptTokens, undefined)
     // an answer that is not streamed begins only when it is complete
-    if (this.#wasAlone && this.#isStream && cachedTokens !== undefined && firstByteSeconds !== undefined) {
+    if (this.#wasAlone && this.#call.isStream && cachedTokens !== undefined && firstByteSeconds !== undefined) {
       this.#worlds.rate.note(promptTokens - cachedTokens, firstByteSeconds)
     }
   }
@@ -138,11 +142,11 @@ export class GainFollower {
   /** Runs its prompts in both worlds, or none if they cannot be known. */
   async #follow(
     worlds: TwoWorlds,
-    tenant: string,
-    asked: Promise<readonly AskedPrompt[] | undefined> | undefined,
     question: OtherQuestion,
     run: (prompts: readonly ComparedPrompt[] | undefined, shape: CacheShape) => void,
   ): Promise<void> {
+    const { tenant } = this.#call.caller
+    const { asked } = this.#follower
     let prompts: readonly ComparedPrompt[] | undefined
     try {
       this.#seen = this.#gain.seen.note(tenant, worlds.receivedParts())
@@ -236,30 +240,30 @@ export class GainFollower {
   }
 
   /** Also mirrors what is only planned: later plans are made against it. */
-  #plan(worlds: TwoWorlds, ids: readonly RequestId[]): void {
+  #plan(worlds: TwoWorlds): void {
     if (!worlds.isShadow) return
     const planned = this.#gain.plannedOf(this.#routed.replica.id)
     planned.tick({
       capacityTokens: this.#shape.capacityTokens,
       evictsInWhole: this.#routed.replica.adapter.evictsInWhole,
     })
-    this.#planned = ids
+    this.#planned = this.#ids
     for (const [turn, sent] of worlds.turns) this.#gain.plannedTurns.remember(turn, sent)
-    for (const [i, id] of ids.entries()) planned.sent(id, worlds.planned[i]!)
+    for (const [i, id] of this.#ids.entries()) planned.sent(id, worlds.planned[i]!)
   }
 
   /** Returns the tokens of both worlds; undefined if the engine does not return them. */
   async #askOther(
     asked: Promise<readonly AskedPrompt[] | undefined>,
     worlds: TwoWorlds,
-    { request, body, received, api }: OtherQuestion,
+    { request, body, received }: OtherQuestion,
   ): Promise<readonly ComparedPrompt[] | undefined> {
     // the prediction for the request itself waits for the first of the two
     const sent = await asked
     if (!sent) return undefined
     const splices = worlds.areEqual ? undefined : worlds.otherSplices()
     const question = {
-      api,
+      api: this.#call.api,
       path: request.path,
       headers: request.headers,
       body: splices && received.prompt ? writeBody(received.prompt, splices) : body,

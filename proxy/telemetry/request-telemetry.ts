@@ -43,7 +43,7 @@ interface TellingRequest {
 /** A request that is also followed in the other mode. */
 interface ComparedRequest {
   baselineOf(predictedCachedTokens: number): number | undefined
-  used(usage: ReportedUsage, firstTokenSeconds: number | undefined): void
+  counted(usage: ReportedUsage, firstTokenSeconds: number | undefined): void
   readonly figures:
     | {
         readonly baselineCachedTokens: number
@@ -117,9 +117,10 @@ export class RequestTelemetry {
     this.#span?.stage('index', this.#decidedAt - index, this.#decidedAt)
     if (decided.sent.length === 0) return
     const deduplicated = decided.deduplicated ?? 0
-    metrics.blocks.inc({ action: 'moved' }, decided.moved)
-    metrics.blocks.inc({ action: 'deduplicated' }, deduplicated)
-    metrics.blocks.inc({ action: 'kept' }, Math.max(0, decided.blocks - decided.moved - deduplicated))
+    const kept = decided.blocks - decided.moved - deduplicated
+    if (decided.moved > 0) metrics.blocks.inc({ action: 'moved' }, decided.moved)
+    if (deduplicated > 0) metrics.blocks.inc({ action: 'deduplicated' }, deduplicated)
+    if (kept > 0) metrics.blocks.inc({ action: 'kept' }, kept)
     for (const prompt of decided.sent) {
       for (const { blocks, sizes } of prompt.contexts) hot.note(blocks, sizes)
     }
@@ -187,7 +188,7 @@ export class RequestTelemetry {
     if (replica !== undefined) metrics.byReplica.promptTokens.inc({ replica }, promptTokens)
     metrics.predictedOfReported.inc(this.predictedCachedTokens)
     const [first, admitted] = [this.#firstByteAt, this.#admitted]
-    this.#gain?.used(usage, first && admitted ? (first - admitted.at) / 1000 : undefined)
+    this.#gain?.counted(usage, first && admitted ? (first - admitted.at) / 1000 : undefined)
     metrics.reusedTokens.inc(usage.reusedTokens ?? 0)
     metrics.recomputedTokens.inc(usage.recomputedTokens ?? 0)
     countPages(metrics.pages, usage.pages)
