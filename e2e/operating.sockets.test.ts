@@ -162,10 +162,10 @@ test('readyz tells of engines where that is configured', async () => {
   await dead.close()
   const states = async (readyz: string): Promise<number[]> => {
     const engines = [{ url: dead.url, kind: 'vllm', id: 'gpu-0' }]
-    const { listening } = await serve({ engines, health: { readyz }, breaker: { failures: 1, open_seconds: 600 } })
+    const { listening } = await serve({ engines, health: { readyz } })
     const status = async (): Promise<number> => (await fetch(`${listening.admin_url}/readyz`)).status
     const before = await status()
-    await postJson(`${listening.url}/v1/chat/completions`, ragRequest('q', ['a']))
+    for (let i = 0; i < 5; i++) await postJson(`${listening.url}/v1/chat/completions`, ragRequest('q', ['a']))
     return [before, await status()]
   }
   expect(await states('proxy')).toEqual([200, 200])

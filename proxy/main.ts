@@ -254,7 +254,7 @@ function toHealthOptions({ health }: Config): HealthCheckOptions {
   return {
     path: health.path,
     intervalMilliseconds: health.intervalSeconds * 1000,
-    timeoutMilliseconds: health.timeoutSeconds * 1000,
+    timeoutMilliseconds: (health.timeoutSeconds ?? 2) * 1000,
   }
 }
 

@@ -23,7 +23,7 @@ export interface ListenerTls {
   readonly clientCa: Buffer | undefined
 }
 
-export interface ListenerOptions {
+interface ListenerOptions {
   /** how long a client may take to send its request; answers have no limit */
   readonly uploadSeconds: number
   /** called with input that was refused before it became a request */

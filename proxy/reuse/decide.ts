@@ -114,10 +114,10 @@ function reuse(
   state: DecisionState,
   started: number,
 ): Omit<Decision, 'options'> {
-  const { tenant, wording, mustPay, mode, options, received, laidOut: before, isRefused = false } = input
+  const { tenant, wording, mode, options, received, laidOut: before, isRefused = false } = input
   const layout = before?.layout ?? layOutAtOnce(prompt, set, placed, input, state.store)
   const laidOut = state.now()
-  const plan = { tenant, options, wording, mustPay, budget: toBudget(input, layout, state.now) }
+  const plan = { tenant, options, wording, budget: toBudget(input, layout, state.now) }
   const isShadow = mode === 'shadow'
   const routes = isRefused ? planRoutesAsReceived(layout, state, plan) : planRoutes(layout, state, plan, isShadow)
   const candidate = state.select(routes.sent)
