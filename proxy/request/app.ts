@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { type PromptApi, promptPaths } from '#engine-adapters/prompt-api.ts'
+import { ClientLeft } from '../bounds/client-left.ts'
 import { watchBody } from '../bounds/watch-body.ts'
 import type { Exchange } from '../call/exchange.ts'
 import { ProxyError, toProxyError } from '../errors.ts'
@@ -51,12 +52,12 @@ async function answer(
   const client = clientAddress(incoming.socket)
   const passed = api === undefined ? incoming : undefined
   const telemetry = new RequestTelemetry(pipeline.telemetry, api ?? 'pass_through', incoming.headers, client, passed)
-  const gone = new AbortController()
+  const gone = new ClientLeft()
   outgoing.on('close', () => {
     if (!outgoing.writableFinished) gone.abort(new Error('the client left'))
   })
   outgoing.on('error', (error) => pipeline.log.debug({ error }, 'the client left while it was written to'))
-  const exchange = { incoming, outgoing, clientLeft: gone.signal, telemetry }
+  const exchange = { incoming, outgoing, clientLeft: gone, telemetry }
   const { bodyStallMilliseconds } = pipeline.settings()
   const stopWatching = watchBody(exchange, bodyStallMilliseconds, (error) => gone.abort(error))
   let outcome: Outcome
@@ -68,9 +69,9 @@ async function answer(
     }
     outcome = await (api ? runPipeline(pipeline, api, exchange) : passThrough(pipeline, exchange))
     // given up by us
-    if (outcome === 'client_left') gone.signal.throwIfAborted()
+    if (outcome === 'client_left') gone.throwIfAborted()
   } catch (error) {
-    outcome = answerError(gone.signal.aborted ? gone.signal.reason : error, exchange, pipeline, api)
+    outcome = answerError(gone.aborted ? gone.reason : error, exchange, pipeline, api)
   }
   stopWatching()
   const unread = brokenOffBy(outgoing)
