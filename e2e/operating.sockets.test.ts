@@ -165,7 +165,8 @@ test('readyz tells of engines where that is configured', async () => {
     const { listening } = await serve({ engines, health: { readyz } })
     const status = async (): Promise<number> => (await fetch(`${listening.admin_url}/readyz`)).status
     const before = await status()
-    for (let i = 0; i < 5; i++) await postJson(`${listening.url}/v1/chat/completions`, ragRequest('q', ['a']))
+    const ask = (): Promise<Response> => postJson(`${listening.url}/v1/chat/completions`, ragRequest('q', ['a']))
+    await Promise.all(Array.from({ length: 5 }, ask))
     return [before, await status()]
   }
   expect(await states('proxy')).toEqual([200, 200])

@@ -232,7 +232,8 @@ describe.skipIf(!hasOpenssl)('TLS (needs openssl)', () => {
   ])('an engine is unreachable for a proxy that %s', async (_title, tls) => {
     const engine = await startSecureEngine(server)
     const { listening, stderr } = await serve({ engines: [{ url: engine.url, tls: tls(folder) }] })
-    for (let i = 0; i < 5; i++) expect(await ask(listening.url!)).toBe(502)
+    const statuses = await Promise.all(Array.from({ length: 5 }, () => ask(listening.url!)))
+    expect(new Set(statuses)).toEqual(new Set([502]))
     await vi.waitFor(() => expect(stderr()).toMatch(/"fault":"[^"]+","msg":"the engine fails requests/))
     expect(engine.peers).toEqual([])
   })
