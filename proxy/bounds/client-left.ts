@@ -9,37 +9,27 @@ export interface Leaving {
 
 /** Whether a client has left, or was given up. */
 export class ClientLeft implements Leaving {
-  #listeners: readonly (() => void)[] = []
-  #isAborted = false
-  #reason: unknown
-
-  get aborted(): boolean {
-    return this.#isAborted
-  }
-
-  get reason(): unknown {
-    return this.#reason
-  }
+  aborted = false
+  reason: unknown
+  readonly #listeners = new Set<() => void>()
 
   throwIfAborted(): void {
-    if (this.#isAborted) throw this.#reason
+    if (this.aborted) throw this.reason
   }
 
   addEventListener(_: 'abort', listener: () => void): void {
-    this.#listeners = [...this.#listeners, listener]
+    this.#listeners.add(listener)
   }
 
   removeEventListener(_: 'abort', listener: () => void): void {
-    this.#listeners = this.#listeners.filter((one) => one !== listener)
+    this.#listeners.delete(listener)
   }
 
   /** Only the first call counts. */
   abort(reason: unknown): void {
-    if (this.#isAborted) return
-    this.#isAborted = true
-    this.#reason = reason
-    const listeners = this.#listeners
-    this.#listeners = []
-    for (const listener of listeners) listener()
+    if (this.aborted) return
+    this.aborted = true
+    this.reason = reason
+    for (const listener of this.#listeners) listener()
   }
 }

@@ -196,13 +196,14 @@ export class GainFollower {
     this.#metrics.seenTokens.inc(seenTokens)
     if (this.#prompt) this.#worlds.answered(this.#prompt, completionTokens)
     this.#gain.ledger.note(this.#labels, {
-      promptTokens,
-      cachedTokens,
-      withoutTokens: baseline,
-      withTokens: shadowCachedTokens ?? cachedTokens,
-      possibleTokens: seenTokens,
-      modelTokens: this.#hit ? Math.round(this.#hit.sent * this.#scale(promptTokens)) : cachedTokens,
-      isExact: this.#isExact,
+      requests: 1,
+      prompt_tokens: promptTokens,
+      cached_tokens: cachedTokens,
+      without_tokens: baseline,
+      with_tokens: shadowCachedTokens ?? cachedTokens,
+      possible_tokens: seenTokens,
+      model_error_tokens: this.#hit ? Math.round(this.#hit.sent * this.#scale(promptTokens)) - cachedTokens : 0,
+      exact_requests: Number(this.#isExact),
     })
   }
 
