@@ -58,20 +58,6 @@ describe('a chat completion request', () => {
     expect(response.headers.get('x-reprise-skipped')).toBeNull()
   })
 
-  test('goes as received where its documents are so small that the annotation would take more than moving them saves', async () => {
-    await restartProxy({}, { movesMustPay: true })
-    await postJson(chatUrl, ragRequest('q1', ['a', 'b', 'c']))
-    const body = JSON.stringify(ragRequest('q2', ['d', 'b', 'a']))
-    const response = await postJson(chatUrl, body)
-    expect(engine.requests[1]!.body.toString()).toBe(body)
-    expect(response.headers.get('x-reprise-skipped')).toBe('nothing_to_gain')
-    expect(response.headers.get('x-reprise-moved')).toBe('0')
-    const long = (letter: string): string => `${letter} is what stands here, said again. `.repeat(20)
-    await postJson(chatUrl, ragRequest('q3', ['a', 'b', 'c'].map(long)))
-    const moved = await postJson(chatUrl, ragRequest('q4', ['d', 'b', 'a'].map(long)))
-    expect(moved.headers.get('x-reprise-moved')).toBe('2')
-  })
-
   test.each([
     ['a message', (deep: string) => `{"model":"m","messages":[{"role":"user","content":"hi","x":${deep}}]}`],
     ['tools', (deep: string) => `{"model":"m","tools":${deep},"messages":[{"role":"user","content":"hi"}]}`],

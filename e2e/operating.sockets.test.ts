@@ -162,10 +162,11 @@ test('readyz tells of engines where that is configured', async () => {
   await dead.close()
   const states = async (readyz: string): Promise<number[]> => {
     const engines = [{ url: dead.url, kind: 'vllm', id: 'gpu-0' }]
-    const { listening } = await serve({ engines, health: { readyz }, breaker: { failures: 1, open_seconds: 600 } })
+    const { listening } = await serve({ engines, health: { readyz } })
     const status = async (): Promise<number> => (await fetch(`${listening.admin_url}/readyz`)).status
     const before = await status()
-    await postJson(`${listening.url}/v1/chat/completions`, ragRequest('q', ['a']))
+    const ask = (): Promise<Response> => postJson(`${listening.url}/v1/chat/completions`, ragRequest('q', ['a']))
+    await Promise.all(Array.from({ length: 5 }, ask))
     return [before, await status()]
   }
   expect(await states('proxy')).toEqual([200, 200])

@@ -164,7 +164,7 @@ describe('a replica that refuses connections', () => {
   test('costs no request: another answers, the retry is counted, and it is used again when it is back', async () => {
     const [{ port, url }, other] = [await refusingPort(), await startDouble()]
     const proxy = await startBefore([url, other.url], {
-      breaker: { failures: 2, openSeconds: 2 },
+      breaker: { failuresInARow: 2, openMilliseconds: 2_000 },
       health: { intervalSeconds: 0, path: '/health', timeoutSeconds: 1 },
     })
     // two at a time, so that each replica gets one
@@ -273,7 +273,7 @@ describe('a replica that breaks off', () => {
   test('after it has read a request is not asked again, and nor is another', async () => {
     const other = await startDouble()
     const proxy = await startBefore([raw.url, other.url], {
-      breaker: { failures: 100, openSeconds: 1 },
+      breaker: { failuresInARow: 100, openMilliseconds: 1_000 },
       // health checks would be counted, too
       health: { intervalSeconds: 0, path: '/health', timeoutSeconds: 1 },
     })

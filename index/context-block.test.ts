@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { toBlockId } from './context-block.ts'
+import { digestOf, toBlockId } from './context-block.ts'
 
 test('equal content gives equal ids, and every byte counts', () => {
   expect(toBlockId('a block')).toBe(toBlockId('a block'))
@@ -12,4 +14,12 @@ test('equal content gives equal ids, and every byte counts', () => {
 test('lone surrogates are told apart', () => {
   expect(toBlockId('\ud800')).not.toBe(toBlockId('\ud801'))
   expect(toBlockId('\ud800')).not.toBe(toBlockId('\ufffd'))
+})
+
+test('a digest is the first 128 bits of SHA-256', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      expect(digestOf(text)).toBe(createHash('sha256').update(text).digest().toString('base64url', 0, 16))
+    }),
+  )
 })

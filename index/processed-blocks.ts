@@ -32,7 +32,8 @@ export class ProcessedBlocks {
     const life = this.#lifeOf(replica)
     for (const block of blocks) {
       const key = keyOf(tenant, block)
-      const others = this.#by.get(key)?.filter((other) => other !== life && this.#isAlive(other)) ?? []
+      const known = this.#by.get(key) ?? life.alone
+      const others = known === life.alone ? [] : known.filter((other) => other !== life && this.#isAlive(other))
       this.#by.delete(key)
       this.#by.set(key, others.length === 0 ? life.alone : [...others, life])
     }

@@ -65,7 +65,6 @@ export function createFleet(config: () => Config, parts: FleetParts): LiveFleet 
   })
   const discovery = new EngineDiscovery({
     resolve: (engine) => resolveEngine(engine),
-    seconds: () => config().discoverSeconds,
     onFound: (engines) =>
       fleet.set(engines).catch((error: unknown) => log.error({ error }, 'engines stay as they were: internal error')),
     log,

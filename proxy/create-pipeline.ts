@@ -8,7 +8,7 @@ import { collectGarbage, MemoryRelease } from './bounds/memory-release.ts'
 import type { Config } from './config/config.ts'
 import { unwritableFolder } from './config/record-folder.ts'
 import { KeyStore } from './config/sources/key-store.ts'
-import { createMirrors, toAdmissionLimits, toBreakerOptions } from './create-replicas.ts'
+import { createMirrors, toAdmissionLimits } from './create-replicas.ts'
 import type { Log } from './log.ts'
 import { Prover } from './prove/prover.ts'
 import type { RedisFault } from './reasons.ts'
@@ -125,10 +125,7 @@ function createBodyMemory({ bodyMemoryBytes }: Config, { metrics }: Telemetry): 
 }
 
 function setLimits({ all }: Pipeline['replicas'], config: Config): void {
-  for (const { admission, breaker } of all) {
-    admission.setLimits(toAdmissionLimits(config))
-    breaker.setOptions(toBreakerOptions(config))
-  }
+  for (const { admission } of all) admission.setLimits(toAdmissionLimits(config))
 }
 
 /** Throws a ConfigError if the folder cannot be written to. */
@@ -218,7 +215,6 @@ function toSettings(config: Config, { keys }: KeyStore, templates: Settings['tem
     mode: config.mode,
     options: config.options,
     wording: config.wording,
-    mustPay: config.movesMustPay,
     volatileFields: config.blocks.volatileFields,
     bodyLimit: config.bodyLimitBytes,
     bodyStallMilliseconds: config.bodyStallSeconds * 1000,
@@ -230,7 +226,7 @@ function toSettings(config: Config, { keys }: KeyStore, templates: Settings['tem
     separator: config.blocks.separator,
     templates,
     learnsTemplates: config.blocks.learn,
-    learning: { isOn: config.chunks.learn, bodyBytes: config.chunks.bodyBytes },
+    learnsChunks: config.chunks.learn,
     logPrompts: config.logPrompts,
     keepsWords: mayKeepWords(config),
     logRequests: config.logRequests,

@@ -55,14 +55,13 @@ function countEvents(replicas: ReplicaSet): () => Record<string, number> {
 
 /** Creates an empty set of known chunks, and the metrics: each of the two reads the other. */
 export function createCountedChunks(
-  { chunks: { maxChunks, maxBytes } }: Pick<Config, 'chunks'>,
+  { chunks: { maxChunks } }: Pick<Config, 'chunks'>,
   replicas: ReplicaSet,
   sources: Omit<OtherSources, 'knownChunks'>,
 ): { readonly chunks: KnownChunks; readonly metrics: Metrics } {
   const metrics = createReplicaMetrics(replicas, { knownChunks: () => chunks.size, ...sources })
   const chunks = new KnownChunks({
     maxChunks,
-    maxBytes,
     // random, so that proxies which share their chunks do not mix up their orders
     source: randomInt(1, 2 ** 31 - 1),
     onLearned: (source, count) => metrics.chunksLearned.inc({ source }, count),

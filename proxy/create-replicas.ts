@@ -13,10 +13,12 @@ import type { Gain } from './gain/gain.ts'
 import type { Log } from './log.ts'
 import { type Loss, ReplicaMirror } from './mirror/replica-mirror.ts'
 import { Admission, type AdmissionLimits } from './replicas/admission.ts'
-import { type BreakerOptions, CircuitBreaker } from './replicas/circuit-breaker.ts'
+import { CircuitBreaker } from './replicas/circuit-breaker.ts'
 import { HealthState } from './replicas/health-state.ts'
 import { Replica } from './replicas/replica.ts'
 
+/** Requests of each replica that are mirrored before the oldest is forgotten; about 600 bytes each. */
+const mirroredRequests = 50_000
 /** Blocks that a mirror remembers per remembered request, on average; few requests have this many. */
 const blocksPerRequest = 80
 
@@ -40,7 +42,7 @@ export function createReplicas(config: () => Config, watching: LossWatchers): (f
       tokens: adapter.publishesEvents ? new TokenAsker(engine, adapter) : undefined,
       replicaMirror: new ReplicaMirror(replica, createMirror(), watchLosses(replica, watching)),
       admission: new Admission(toAdmissionLimits(config())),
-      breaker: new CircuitBreaker(toBreakerOptions(config())),
+      breaker: new CircuitBreaker(config().breaker),
       health: new HealthState(),
       apiKey,
       statedModels: models,
@@ -65,7 +67,7 @@ function watchLosses(replica: ReplicaId, { processed, gain, log }: LossWatchers)
  * Returns a factory of empty mirrors, as configured. Its mirrors share what they learn about tokens per text, and one
  * bound on the demand that they remember.
  */
-export function createMirrors({ mirroredRequests, maxDisplacement }: Config): () => CacheMirror {
+export function createMirrors({ maxDisplacement }: Config): () => CacheMirror {
   const shared = {
     maxRequests: mirroredRequests,
     maxBlocks: blocksPerRequest * mirroredRequests,
@@ -82,9 +84,4 @@ export function toAdmissionLimits(config: Config): AdmissionLimits {
     capacity: config.waitingRequests,
     inFlight: config.inFlightPerReplica,
   }
-}
-
-/** When a replica is taken out of use for a while, as configured. */
-export function toBreakerOptions({ breaker }: Config): Partial<BreakerOptions> {
-  return { failuresInARow: breaker.failures, openMilliseconds: breaker.openSeconds * 1000 }
 }

@@ -26,8 +26,8 @@ import { History } from './dashboard/history.ts'
 import { readCounts } from './dashboard/read-counts.ts'
 import { Gain } from './gain/gain.ts'
 import type { UnreadRequest } from './http/answer-unread.ts'
-import { listen, type ServerEnv } from './http/listen.ts'
-import type { Listener } from './http/listener.ts'
+import { type ServerEnv, toRequestListener } from './http/listen.ts'
+import { Listener } from './http/listener.ts'
 import { createLog, type Log } from './log.ts'
 import { readVersion } from './read-version.ts'
 import type { SharedRedis } from './redis/create-shared-redis.ts'
@@ -79,12 +79,12 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const adminApp = new Deferred<Hono<ServerEnv>>()
   const logsRequests = (): boolean => current.logRequests
   const onUnread = (unread: UnreadRequest): unknown => logsRequests() && logUnread(log, unread)
-  const admin = await listen(adminApp.promise, config.adminListen, { uploadSeconds: callbackUploadSeconds, onUnread })
+  const adminOptions = { uploadSeconds: callbackUploadSeconds, onUnread }
+  const admin = await Listener.at(config.adminListen, toRequestListener(adminApp.promise), adminOptions)
   const emulator = config.engines.length === 0 ? await startEmbedded(admin.url, log) : undefined
   const processed = new ProcessedBlocks(processedBlocks)
   const gain = new Gain(createMirrors(config), new Date().toISOString())
-  const replicas = new ReplicaSet([])
-  const [version, hot] = [readVersion(), redis?.hot ?? new MemoryHotBlocks()]
+  const [version, replicas, hot] = [readVersion(), new ReplicaSet([]), redis?.hot ?? new MemoryHotBlocks()]
   const templates = createTemplates(() => current)
   const { chunks, metrics } = createCountedChunks(config, replicas, { version, hot, templates, redis })
   const tracing = await createTracing(process.env, version, (message) => log.warn(message))
@@ -112,7 +112,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   await live.connect(redisStartMilliseconds)
   await fleet.start()
   const dataOptions = { uploadSeconds: requestUploadSeconds, onUnread, tls: tls.listener }
-  const data = await listen(createApp(live.pipeline, drain), config.listen, dataOptions)
+  const data = await Listener.at(config.listen, createApp(live.pipeline, drain), dataOptions)
   const certificates = followCertificates(config, { data, redis: redis?.connection, current: () => current, log })
   const upkeep = lookAfterReplicas(() => replicas.all, toHealthOptions(config), toUpkeep(telemetry, live, fleet))
   history.start()
@@ -254,7 +254,7 @@ function toHealthOptions({ health }: Config): HealthCheckOptions {
   return {
     path: health.path,
     intervalMilliseconds: health.intervalSeconds * 1000,
-    timeoutMilliseconds: health.timeoutSeconds * 1000,
+    timeoutMilliseconds: (health.timeoutSeconds ?? 2) * 1000,
   }
 }
 

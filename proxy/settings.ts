@@ -18,8 +18,6 @@ export interface Settings {
   /** defaults for requests that do not set them */
   readonly options: RequestOptions
   readonly wording: Wording
-  /** whether blocks are moved only if that saves more than the annotation costs */
-  readonly mustPay: boolean
   /** how to treat fields that only rank blocks */
   readonly volatileFields: VolatileFields
   readonly bodyLimit: number
@@ -40,8 +38,8 @@ export interface Settings {
   readonly templates: readonly DeclaredTemplate[]
   /** whether borders that no rule knows are learnt from traffic */
   readonly learnsTemplates: boolean
-  /** whether inputs of embeddings and reranks are learned, and up to which request size */
-  readonly learning: { readonly isOn: boolean; readonly bodyBytes: number }
+  /** whether inputs of embeddings and reranks are learned */
+  readonly learnsChunks: boolean
   /** whether the log may hold text of prompts */
   readonly logPrompts: boolean
   /** whether the first words of blocks are kept for the control plane */

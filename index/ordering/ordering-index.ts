@@ -6,8 +6,6 @@ export interface Ordering {
   readonly order: readonly number[]
   /** slots from the root to the node whose prefix is shared; empty if none is */
   readonly searchPath: readonly number[]
-  /** largest total size that one past request shares with the context, in the unit of sizes; undefined if unknown */
-  readonly mostShared?: number | undefined
 }
 
 /**

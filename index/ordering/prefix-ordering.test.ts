@@ -92,7 +92,7 @@ test('demand is remembered when the cache has lost what was sent', () => {
     index.remove(String(i) as RequestId)
   }
   const ordering = index.order(context('xya'), [100, 100, 100])
-  expect(ordering).toEqual({ order: [2, 0, 1], searchPath: [], mostShared: 100 })
+  expect(ordering).toEqual({ order: [2, 0, 1], searchPath: [] })
 })
 
 test('popularity that is over is forgotten', () => {

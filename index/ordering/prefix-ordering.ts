@@ -4,7 +4,6 @@ import { RequestTable } from '../columns/request-table.ts'
 import type { BlockId, Context, RequestId, RequestKey } from '../context-block.ts'
 import { DemandHistory, HistoryWindow, type SimilarRequest } from './demand-history.ts'
 import { findLargestPrefix } from './find-largest-prefix.ts'
-import { mostShared } from './most-shared.ts'
 import type { Ordering, OrderingIndex } from './ordering-index.ts'
 import { Placement } from './placement.ts'
 import { type PrefixNode, PrefixTree } from './prefix-tree.ts'
@@ -102,11 +101,10 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
     const placement = new Placement(blocks, this.#blocks.firstRank, this.#maxDisplacement)
     const query = { blocks: [...new Set(blocks)], placement, sizes: this.#blocks.sizes, stay: this.#stay }
     for (const block of findLargestPrefix(this.#tree, query)) placement.tryPlace(block)
-    const speakersOf = this.#seedPrefix(context, blocks, sizes, placement)
+    this.#seedPrefix(context, blocks, sizes, placement)
     placement.close()
     const end = this.#tree.follow(placement.order.map((rank) => blocks[rank]!))
-    const searchPath = this.#tree.slotsTo(end)
-    return { order: placement.order, searchPath, mostShared: mostShared(sizes, speakersOf) }
+    return { order: placement.order, searchPath: this.#tree.slotsTo(end) }
   }
 
   /**
@@ -179,12 +177,7 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
     1 - mostDoubt * Math.min(1, (this.#now - this.#tree.lastUsed(node)) / this.#evictionAge)
 
   /** Returns a function that gives the past requests with the block at a rank. */
-  #seedPrefix(
-    context: Context,
-    numbers: readonly number[],
-    sizes: readonly number[],
-    placement: Placement,
-  ): (rank: number) => readonly SimilarRequest[] {
+  #seedPrefix(context: Context, numbers: readonly number[], sizes: readonly number[], placement: Placement): void {
     const ranks: number[] = []
     const { indexOfBlock } = this.#blocks
     const unknown = new Map<BlockId, number>()
@@ -201,7 +194,6 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
     const speakers = this.#history.weigh(blocks)
     seedPrefix({ blocks, ranks, sizes: sizesOfBlocks, speakers, indexOfRank, indexOfBlock }, placement)
     for (const block of blocks) if (block >= 0) indexOfBlock[block] = 0
-    return (rank) => speakers[indexOfRank[rank]!]!
   }
 
   #record(sequence: readonly number[]): void {

@@ -12,7 +12,7 @@ export function readPeers(ranges: readonly string[]): TrustedPeers {
   for (const range of ranges) addRange(list, range)
   return {
     has: (address) => {
-      if (address === undefined) return false
+      if (address === undefined || ranges.length === 0) return false
       const plain = plainAddress(address)
       const version = isIP(plain)
       return version !== 0 && list.check(plain, version === 4 ? 'ipv4' : 'ipv6')

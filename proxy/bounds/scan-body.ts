@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import type { Span } from '../json/json-spans.ts'
 
 /** Counts of what a JSON body holds, taken without parsing it. Spans are in bytes. */
@@ -18,8 +18,8 @@ export interface BodyScan {
   readonly isEmpty: boolean
   /** the values of the wanted members, including duplicates, in order */
   readonly members: ReadonlyMap<string, readonly Span[]>
-  /** SHA-256 of all bytes */
-  readonly digest: string
+  /** Returns the SHA-256 of all bytes. */
+  digest(): string
 }
 
 const QUOTE = 0x22
@@ -44,14 +44,16 @@ export async function scanBody(
   turn: () => Promise<void>,
 ): Promise<BodyScan> {
   const scanner = new BodyScanner(bytes, wanted)
-  const hash = createHash('sha256')
+  // of a body that is read at once it is computed when it is wanted, which is seldom
+  const sum = bytes.length > sliceBytes ? createHash('sha256') : undefined
   for (let at = 0; at < bytes.length; at += sliceBytes) {
-    if (bytes.length > sliceBytes) await turn()
+    if (sum) await turn()
     const end = Math.min(bytes.length, at + sliceBytes)
     scanner.read(end)
-    hash.update(bytes.subarray(at, end))
+    sum?.update(bytes.subarray(at, end))
   }
-  return scanner.finish(hash.digest('base64url'))
+  const digest = sum?.digest('base64url')
+  return scanner.finish(() => digest ?? hash('sha256', bytes, 'base64url'))
 }
 
 /** Finds strings, brackets and the members of the outermost object. */
@@ -95,7 +97,7 @@ class BodyScanner {
     }
   }
 
-  finish(digest: string): BodyScan {
+  finish(digest: () => string): BodyScan {
     return {
       containers: this.#containers,
       strings: this.#strings,

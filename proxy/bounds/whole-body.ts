@@ -27,8 +27,8 @@ export const decidingMembers: ReadonlySet<string> = new Set([
 
 /** The single prompt of a body, identified by the bytes of the body. */
 export interface UnreadBytes {
-  /** SHA-256 */
-  readonly digest: string
+  /** Returns their SHA-256. */
+  digest(): string
   /** of the body */
   readonly length: number
 }
@@ -158,7 +158,7 @@ function* pieces(parts: readonly Buffer[]): Generator<Buffer> {
  * shares a prefix with it. It tells a mirror how much space the request takes.
  */
 export function toUnreadPrompt(tenant: string, { digest, length }: UnreadBytes): SentPrompt {
-  const prefix = digestOf(JSON.stringify([tenant, 'unread', digest]))
+  const prefix = digestOf(JSON.stringify([tenant, 'unread', digest()]))
   return { contexts: [], prefixes: [prefix], ends: [length], length }
 }
 

@@ -8,6 +8,9 @@ export interface WorkLimits {
   readonly milliseconds: number
 }
 
+/** The limits that no setting changes. */
+export const usualLimits: Omit<WorkLimits, 'bytes'> = { texts: 2_048, milliseconds: 30 }
+
 /** The reason for forwarding a request as received because rewriting takes longer than other requests can wait. */
 export const tooLarge = 'too_large_to_rewrite'
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Leaving } from '../bounds/client-left.ts'
 import type { RequestTelemetry } from '../telemetry/request-telemetry.ts'
 
 /**
@@ -8,6 +9,6 @@ import type { RequestTelemetry } from '../telemetry/request-telemetry.ts'
 export interface Exchange {
   readonly incoming: IncomingMessage
   readonly outgoing: ServerResponse
-  readonly clientLeft: AbortSignal
+  readonly clientLeft: Leaving
   readonly telemetry: RequestTelemetry
 }

@@ -18,7 +18,7 @@ const settings = {
 } as unknown as Settings
 const pipeline = {
   settings: () => settings,
-  chunks: new KnownChunks({ maxChunks: 10, maxBytes: 1_000, source: 1 }),
+  chunks: new KnownChunks({ maxChunks: 10, source: 1 }),
   now: () => 0,
   heavyTurns: new HeavyTurns(),
   models: { aliases: new Map(), isNeeded: false, targetOf: () => undefined },

@@ -70,7 +70,7 @@ test('ids of another vocabulary are counted, and nothing else', async () => {
   const ignored: string[] = []
   chunks = new KnownChunks({
     maxChunks: 10,
-    maxBytes: 10_000,
+
     source: 1,
     onIgnored: (reason, count) => ignored.push(`${reason} ${count}`),
   })
@@ -80,13 +80,7 @@ test('ids of another vocabulary are counted, and nothing else', async () => {
 })
 
 test('nothing is learned where nothing may be kept', async () => {
-  chunks = new KnownChunks({ maxChunks: 0, maxBytes: 10_000, source: 1 })
+  chunks = new KnownChunks({ maxChunks: 0, source: 1 })
   await embed(chunks, [a, b])
   expect([chunks.size, chunks.finderFor('default')]).toEqual([0, undefined])
-})
-
-test('what is kept is bounded by chunks and by bytes', () => {
-  const capacityOf = (maxChunks: number, maxBytes: number): number =>
-    new KnownChunks({ maxChunks, maxBytes, source: 1 }).capacity
-  expect([capacityOf(10, 1e9), capacityOf(1e6, 9_700)]).toEqual([10, 100])
 })

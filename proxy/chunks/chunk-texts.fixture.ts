@@ -37,7 +37,7 @@ export function documentText(n: number): string {
 }
 
 export function createKnown(): KnownChunks {
-  return new KnownChunks({ maxChunks: 10_000, maxBytes: 10_000_000, source: 7 })
+  return new KnownChunks({ maxChunks: 10_000, source: 7 })
 }
 
 /** Finds the lists in a tenant's text. */

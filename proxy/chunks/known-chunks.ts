@@ -5,7 +5,7 @@ import { ChunkLearner, type ChunkSink, endsOf, type IgnoredReason, type Lesson }
 import { findKnownLists, type KnownLists } from './find-known-lists.ts'
 import type { ChunkInputs } from './read-chunk-inputs.ts'
 import type { ChunkFacts, ChunkRecord } from './table/chunk-record.ts'
-import { type Added, bytesPerChunk, ChunkTable } from './table/chunk-table.ts'
+import { type Added, ChunkTable } from './table/chunk-table.ts'
 import { FoldedText, longestText } from './table/folded-text.ts'
 import { TokenDecoder } from './token-decoder.ts'
 
@@ -38,7 +38,6 @@ export interface ChunkListener {
 
 interface KnownChunksOptions {
   readonly maxChunks: number
-  readonly maxBytes: number
   /** identifies this proxy's order of chunks among those of all proxies */
   readonly source: number
   readonly onIgnored?: (reason: IgnoredReason, count: number) => void
@@ -77,8 +76,7 @@ export class KnownChunks implements ChunkSink {
   }
 
   get capacity(): number {
-    const { maxChunks, maxBytes } = this.#options
-    return Math.max(0, Math.min(maxChunks, Math.floor(maxBytes / bytesPerChunk)))
+    return this.#options.maxChunks
   }
 
   /**

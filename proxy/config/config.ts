@@ -67,7 +67,6 @@ export interface RedisConfig {
 export interface RecordConfig {
   readonly folder: string
   readonly hasText: boolean
-  readonly partBytes: number
   readonly maxBytes: number
 }
 
@@ -82,17 +81,11 @@ export interface Config {
   readonly engines: readonly EngineConfig[]
   /** the key of engines that are given none of their own */
   readonly engineApiKey?: string | undefined
-  /** how often the names of engines are resolved again */
-  readonly discoverSeconds: number
   /** the models that a name stands for, the preferred one first */
   readonly aliases: ReadonlyMap<string, readonly string[]>
   readonly mode: Mode
   /** how far a block may be from its rank, in places; undefined: anywhere */
   readonly maxDisplacement?: number | undefined
-  /** whether blocks are moved only if that saves more tokens than the annotation takes */
-  readonly movesMustPay: boolean
-  /** requests of each replica that are mirrored before the oldest is forgotten */
-  readonly mirroredRequests: number
   readonly wording: Wording
   /** defaults for what requests do not set in `x-reprise-options` */
   readonly options: Required<RequestSwitches>
@@ -107,10 +100,8 @@ export interface Config {
   readonly templates: readonly TemplateText[]
   readonly chunks: {
     readonly maxChunks: number
-    readonly maxBytes: number
     /** whether inputs of embeddings and reranks are learned */
     readonly learn: boolean
-    readonly bodyBytes: number
   }
   readonly hygiene: { readonly sortTools: boolean }
   readonly tenantsFrom: TenantSource
@@ -139,9 +130,14 @@ export interface Config {
   readonly drainSeconds: number
   /** whether `readyz` covers only the proxy, or also an engine that takes requests */
   readonly readyz: 'proxy' | 'engine'
-  readonly health: { readonly intervalSeconds: number; readonly path: string; readonly timeoutSeconds: number }
-  /** failures in a row after which a replica gets no requests for `openSeconds` */
-  readonly breaker: { readonly failures: number; readonly openSeconds: number }
+  readonly health: {
+    readonly intervalSeconds: number
+    readonly path: string
+    /** not a setting: for tests */
+    readonly timeoutSeconds?: number
+  }
+  /** not a setting: for tests */
+  readonly breaker?: { readonly failuresInARow: number; readonly openMilliseconds: number }
   /** undefined: all state is in memory */
   readonly redis?: RedisConfig | undefined
   /** undefined: nothing is recorded */

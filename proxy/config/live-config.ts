@@ -10,7 +10,6 @@ import { toConfig } from './to-config.ts'
 export const reloadable: readonly string[] = [
   'engines',
   'engine_api_key',
-  'discover_seconds',
   'aliases',
   'mode',
   'annotations',
@@ -29,7 +28,6 @@ export const reloadable: readonly string[] = [
   'drain_seconds',
   'admin.token',
   'logs',
-  'breaker',
 ]
 
 /** The log for the outcome of a reload. */

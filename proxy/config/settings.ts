@@ -27,17 +27,15 @@ export interface Settings {
   mode?: Mode | boolean
   engines: EngineSettings[]
   engine_api_key?: string
-  discover_seconds: number
   aliases: { name: string; models: string[] }[]
-  ordering: { when: 'pays' | 'possible'; max_displacement?: number }
-  mirror: { requests: number }
+  ordering: { max_displacement?: number }
   annotations: { order: string; volatile: string; location: string }
   explicit: { template: string }
   options: { reorder: Switch; dedup: Switch; annotate: Switch; schedule: Switch; citations: 'remap' | 'keep' }
   dedup: { overlaps: boolean }
   blocks: { separator: string; volatile: VolatileFields; learn: boolean }
   templates: TemplateText[]
-  chunks: { max_chunks: number; max_bytes: number; learn: boolean; body_bytes: number }
+  chunks: { max_chunks: number; learn: boolean }
   hygiene: { sort_tools: boolean }
   tenants: { from: TenantSource; trusted_peers: string[]; salt_secret?: string }
   keys: { file?: string; entries: KeyRecord[]; allow_engine_paths: string[]; forward_client_authorization: boolean }
@@ -46,8 +44,6 @@ export interface Settings {
     body_memory_bytes: number
     body_stall_seconds: number
     rewrite_bytes: number
-    rewrite_texts: number
-    rewrite_milliseconds: number
     in_flight_per_replica: number
     waiting_requests: number
     max_wait_seconds: number
@@ -59,10 +55,9 @@ export interface Settings {
   drain_seconds: number
   tls: { cert?: string; key?: string; client_ca?: string }
   admin: { listen: string; token?: string }
-  record: { folder?: string; text: boolean; part_bytes: number; max_bytes: number }
+  record: { folder?: string; text: boolean; max_bytes: number }
   logs: { level: string; prompts: boolean; requests: boolean }
-  health: { readyz: 'proxy' | 'engine'; interval_seconds: number; path: string; timeout_seconds: number }
-  breaker: { failures: number; open_seconds: number }
+  health: { readyz: 'proxy' | 'engine'; interval_seconds: number; path: string }
   redis: {
     url?: string
     namespace: string

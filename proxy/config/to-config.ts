@@ -1,4 +1,5 @@
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
+import { usualLimits } from '../bounds/work-limits.ts'
 import type { Mode } from '../settings.ts'
 import type { Config, EngineConfig, ListenerTlsFiles, RecordConfig, RedisConfig } from './config.ts'
 import { readListenAddress } from './read-arguments.ts'
@@ -6,7 +7,7 @@ import type { EngineSettings, Settings, Switch } from './settings.ts'
 
 /** Converts checked settings to the configuration that the proxy runs with. */
 export function toConfig(settings: Settings): Config {
-  const { ordering, blocks, chunks, hygiene, limits, options, keys } = settings
+  const { ordering, blocks, chunks, hygiene, limits, options, health, keys } = settings
   return {
     listen: readListenAddress(settings.listen),
     tls: toTls(settings.tls),
@@ -16,8 +17,6 @@ export function toConfig(settings: Settings): Config {
     ...toFleet(settings),
     mode: toMode(settings),
     maxDisplacement: ordering.max_displacement,
-    movesMustPay: ordering.when === 'pays',
-    mirroredRequests: settings.mirror.requests,
     wording: { ...settings.annotations, block: settings.explicit.template },
     options: {
       reorder: isOn(options.reorder),
@@ -35,9 +34,7 @@ export function toConfig(settings: Settings): Config {
     templates: settings.templates,
     chunks: {
       maxChunks: chunks.max_chunks,
-      maxBytes: chunks.max_bytes,
       learn: chunks.learn,
-      bodyBytes: chunks.body_bytes,
     },
     hygiene: { sortTools: hygiene.sort_tools },
     tenantsFrom: settings.tenants.from,
@@ -52,11 +49,7 @@ export function toConfig(settings: Settings): Config {
     bodyLimitBytes: limits.body_bytes,
     bodyMemoryBytes: limits.body_memory_bytes,
     bodyStallSeconds: limits.body_stall_seconds,
-    workLimits: {
-      bytes: limits.rewrite_bytes,
-      texts: limits.rewrite_texts,
-      milliseconds: limits.rewrite_milliseconds,
-    },
+    workLimits: { ...usualLimits, bytes: limits.rewrite_bytes },
     groupWindowMilliseconds: limits.group_window_milliseconds,
     inFlightPerReplica: limits.in_flight_per_replica,
     waitingRequests: limits.waiting_requests,
@@ -65,7 +58,8 @@ export function toConfig(settings: Settings): Config {
     hasHeaders: settings.headers,
     drainDelaySeconds: settings.drain_delay_seconds,
     drainSeconds: settings.drain_seconds,
-    ...toHealth(settings),
+    readyz: health.readyz,
+    health: { intervalSeconds: health.interval_seconds, path: health.path },
     redis: toRedis(settings.redis),
     record: toRecord(settings.record),
     logLevel: settings.logs.level,
@@ -74,19 +68,10 @@ export function toConfig(settings: Settings): Config {
   }
 }
 
-function toHealth({ health, breaker }: Settings) {
-  return {
-    readyz: health.readyz,
-    health: { intervalSeconds: health.interval_seconds, path: health.path, timeoutSeconds: health.timeout_seconds },
-    breaker: { failures: breaker.failures, openSeconds: breaker.open_seconds },
-  }
-}
-
-function toFleet({ engines, engine_api_key: engineApiKey, discover_seconds, aliases }: Settings) {
+function toFleet({ engines, engine_api_key: engineApiKey, aliases }: Settings) {
   return {
     engines: toEngines(engines, engineApiKey),
     engineApiKey,
-    discoverSeconds: discover_seconds,
     aliases: new Map(aliases.map(({ name, models }) => [name, models])),
   }
 }
@@ -125,8 +110,8 @@ function toRedis({ url, namespace, ttl_seconds, share_tokens, tls }: Settings['r
   return { url, namespace, ttlSeconds: ttl_seconds, sharesTokens: share_tokens, tls: files }
 }
 
-function toRecord({ folder, text, part_bytes, max_bytes }: Settings['record']): RecordConfig | undefined {
-  return folder === undefined ? undefined : { folder, hasText: text, partBytes: part_bytes, maxBytes: max_bytes }
+function toRecord({ folder, text, max_bytes }: Settings['record']): RecordConfig | undefined {
+  return folder === undefined ? undefined : { folder, hasText: text, maxBytes: max_bytes }
 }
 
 function isOn(value: Switch): boolean {

@@ -1,7 +1,7 @@
 import { isSet, type Members, samplingOf, toArray, toObject } from './values.ts'
 
 // of OpenAI, vLLM, SGLang, llama.cpp and Anthropic
-const constraints = [
+const constraints = new Set([
   'guided_json',
   'guided_regex',
   'guided_choice',
@@ -15,7 +15,7 @@ const constraints = [
   'output_format',
   'allowed_token_ids',
   'logit_bias',
-]
+])
 
 /**
  * Whether a request asks for an answer that a program reads, by constraint or because the prompt ends inside JSON or
@@ -29,10 +29,11 @@ export function asksForData(members: Members): boolean {
 function constraintsOf(members: Members): unknown[] {
   const { response_format: format, text, output_config: config } = members
   const formats = [format, toObject(text).format, toObject(config).format]
-  return [
-    ...formats.filter((value) => isSet(value) && toObject(value).type !== 'text'),
-    ...[members, ...samplingOf(members)].flatMap((values) => constraints.map((name) => values[name]).filter(isSet)),
-  ]
+  const found = formats.filter((value) => isSet(value) && toObject(value).type !== 'text')
+  for (const values of [members, ...samplingOf(members)]) {
+    for (const name of Object.keys(values)) if (constraints.has(name) && isSet(values[name])) found.push(values[name])
+  }
+  return found
 }
 
 function isBegun(members: Members): boolean {

@@ -67,7 +67,6 @@ describe('a name that is resolved again', () => {
     lines.length = 0
     discovery = new EngineDiscovery({
       resolve: () => answer(),
-      seconds: () => 5,
       onFound: async (found) => void told.push(namesOf(found)),
       log: {
         info: (_: unknown, text: string) => lines.push(text),

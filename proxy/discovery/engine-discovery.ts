@@ -4,11 +4,12 @@ import type { Log } from '../log.ts'
 import type { EnginePlace } from './resolve-engine.ts'
 import { toEngines } from './to-engines.ts'
 
+/** How often names are resolved again. */
+const againMilliseconds = 5_000
+
 interface DiscoveryOptions {
   /** Resolves the name of an engine. May reject. */
   readonly resolve: (engine: EngineConfig) => Promise<readonly EnginePlace[]>
-  /** how often names are resolved again */
-  readonly seconds: () => number
   /** Called with all engines that there are now, whenever that may have changed. */
   readonly onFound: (engines: readonly FoundEngine[]) => Promise<void>
   readonly log: Pick<Log, 'info' | 'warn'>
@@ -64,7 +65,7 @@ export class EngineDiscovery {
     // replaced meanwhile: another look is under way
     if (wanted !== this.#wanted || this.#isClosed) return
     await this.#tell()
-    this.#timer = setTimeout(() => void this.#look(), this.#options.seconds() * 1000)
+    this.#timer = setTimeout(() => void this.#look(), againMilliseconds)
     this.#timer.unref()
   }
 

@@ -30,6 +30,8 @@ const mostTokens = 16_000_000
 /** The density of text that is assumed until an engine has counted. */
 const charactersPerToken = 4
 
+type CachePair = readonly [TreeCache, TreeCache]
+
 /**
  * Two caches with an engine's capacity and pages. One is given the prompts that the engine gets, the other the same
  * stream as it would be without our work (or with it, if we only watch). Both evict as the engine does, so that the
@@ -37,13 +39,15 @@ const charactersPerToken = 4
  */
 export class ComparedCaches {
   #shape: CacheShape | undefined
-  #exact: readonly [TreeCache, TreeCache] | undefined
-  #estimated: readonly [TreeCache, TreeCache] | undefined
+  #exact: CachePair | undefined
+  #estimated: CachePair | undefined
 
   /** Runs the next prompt. Bounded by the capacity; O(tokens). */
   serve({ sent, other, scope, isExact }: ComparedPrompt, shape: CacheShape): ComparedHit {
     this.#fit(shape)
-    const [real, counterfactual] = isExact ? this.#exactPair(shape) : this.#estimatedPair(shape)
+    if (isExact) this.#exact ??= createPair(shape, 1)
+    else this.#estimated ??= createPair(shape, standInCharacters / charactersPerToken)
+    const [real, counterfactual] = (isExact ? this.#exact : this.#estimated)!
     return {
       sent: real.serve(undefined, scope, sent),
       other: counterfactual.serve(undefined, scope, other),
@@ -75,17 +79,11 @@ export class ComparedCaches {
       this.clear()
     }
   }
+}
 
-  #exactPair({ capacityTokens = assumedTokens, pageTokens }: CacheShape): readonly [TreeCache, TreeCache] {
-    const capacity = Math.min(capacityTokens, mostTokens)
-    this.#exact ??= [new TreeCache(capacity, pageTokens), new TreeCache(capacity, pageTokens)]
-    return this.#exact
-  }
-
-  #estimatedPair({ capacityTokens = assumedTokens, pageTokens }: CacheShape): readonly [TreeCache, TreeCache] {
-    const toStandIns = (tokens: number): number => Math.floor((tokens * charactersPerToken) / standInCharacters)
-    const [capacity, page] = [toStandIns(Math.min(capacityTokens, mostTokens)), Math.max(1, toStandIns(pageTokens))]
-    this.#estimated ??= [new TreeCache(capacity, page), new TreeCache(capacity, page)]
-    return this.#estimated
-  }
+/** Creates two caches of numbers that stand for so many tokens each. */
+function createPair({ capacityTokens = assumedTokens, pageTokens }: CacheShape, tokensEach: number): CachePair {
+  const capacity = Math.floor(Math.min(capacityTokens, mostTokens) / tokensEach)
+  const page = Math.max(1, Math.floor(pageTokens / tokensEach))
+  return [new TreeCache(capacity, page), new TreeCache(capacity, page)]
 }

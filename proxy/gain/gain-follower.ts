@@ -8,7 +8,7 @@ import type { Metrics } from '../metrics.ts'
 import type { PromptSet } from '../prompt/body/prompt.ts'
 import { writeBody } from '../prompt/body/prompt-body.ts'
 import type { TwoWorlds } from '../reuse/two-worlds.ts'
-import type { ComparedHit, ComparedPrompt } from './compared-caches.ts'
+import type { CacheShape, ComparedHit, ComparedPrompt } from './compared-caches.ts'
 import type { Gain } from './gain.ts'
 import type { GainLabels, LeftOut } from './gain-ledger.ts'
 import type { ReplicaWorlds } from './replica-worlds.ts'
@@ -30,12 +30,19 @@ interface RequestGain {
   readonly seenTokens: number
 }
 
-/** The request as it goes to the engine. */
-type Question = Pick<Call, 'api'> & { readonly request: EngineRequest }
+/** The request as it goes to the engine, and as it was received. */
+type OtherQuestion = Pick<CallContent, 'body' | 'received'> & { readonly request: EngineRequest }
+
+/** What sending it brought about. */
+interface FollowedRequest {
+  /** of its prompts */
+  readonly ids: readonly RequestId[]
+  /** has the engine's own tokens of the request, if it is asked for them */
+  readonly follower: { readonly asked: Promise<readonly AskedPrompt[] | undefined> | undefined }
+}
 
 type GainMetrics = Pick<Metrics, 'baselineCachedTokens' | 'shadowCachedTokens' | 'seenTokens'>
 
-const noHit: ComparedHit = { sent: 0, other: 0 }
 /** Longer prompts are not followed: they would hold up other requests. In UTF-16 units. */
 const longestPrompt = 1024 * 1024
 
@@ -46,30 +53,34 @@ export class GainFollower {
   readonly #routed: RoutedCall
   readonly #labels: GainLabels
   readonly #worlds: ReplicaWorlds
-  readonly #estimatedTokens: number
+  readonly #call: Call
+  readonly #ids: readonly RequestId[]
+  readonly #follower: FollowedRequest['follower']
   /** kept if its answer has to be appended to it */
   #prompt: ComparedPrompt | undefined
   #lengths = { sent: 0, other: 0 }
   #isExact = false
+  /** its prompts wait for their turn in both worlds */
+  #isWaiting = false
   #hit: ComparedHit | undefined
-  #served: Promise<ComparedHit | undefined> = Promise.resolve(undefined)
   #seen: SeenCharacters | undefined
-  readonly #isStream: boolean
-  #isTooLong = false
+  /** why it is not followed, if its engine reports what it found */
+  #leftOut: LeftOut = 'too_many'
   /** nothing else ran at its engine when it arrived there */
   #wasAlone = false
   #planned: readonly RequestId[] = []
-  /** why it is in no sum, unless it is counted */
-  #leftOut: LeftOut | undefined = 'unreported'
+  #usage: CountedUsage | undefined
+  #wasRun: boolean | undefined
   #figures: RequestGain | undefined
 
-  constructor(gain: Gain, metrics: GainMetrics, routed: RoutedCall, call: Call) {
+  constructor(gain: Gain, metrics: GainMetrics, routed: RoutedCall, call: Call, { ids, follower }: FollowedRequest) {
     this.#gain = gain
     this.#metrics = metrics
     this.#routed = routed
     this.#worlds = gain.worldsOf(routed.replica.id)
-    this.#isStream = call.isStream
-    this.#estimatedTokens = routed.decision.promptTokens
+    this.#call = call
+    this.#ids = ids
+    this.#follower = follower
     this.#labels = {
       replica: routed.replica.id,
       route: call.api,
@@ -78,66 +89,48 @@ export class GainFollower {
     }
   }
 
-  /**
-   * Call when the request goes to the engine. `asked`: the engine's own tokens of the request, if it is asked for them.
-   * All further work is done once the request is on its way.
-   */
-  sent(
-    request: EngineRequest,
-    call: Call,
-    ids: readonly RequestId[],
-    asked: Promise<readonly AskedPrompt[] | undefined> | undefined,
-  ): void {
+  /** The request goes to the engine. All further work is done once it is on its way. */
+  sent(request: EngineRequest): void {
     const { worlds } = this.#routed.decision
     if (!worlds) return
     const length = worlds.texts.reduce((sum, text) => sum + text.length, 0)
-    if (length > longestPrompt) {
-      this.#isTooLong = true
+    if (length > longestPrompt) this.#leftOut = 'too_long'
+    const run = length > longestPrompt ? undefined : this.#worlds.takeTurn(this.#served)
+    if (!run) {
       worlds.release()
       return
     }
+    this.#isWaiting = true
     this.#wasAlone = this.#routed.replica.admission.inFlight <= 1
-    this.#plan(worlds, ids)
-    const { caller, content } = call
-    const { body, received } = content
-    const ready = new Promise<void>((resolve) => setImmediate(resolve))
-    const compared = ready.then(async () => {
-      this.#seen = this.#gain.seen.note(caller.tenant, worlds.receivedParts())
-      const exact = asked && (await this.#askOther(asked, worlds, { request, body, received, api: call.api }))
-      const prompts = exact ?? estimate(worlds, caller.tenant)
-      worlds.release()
-      this.#note(prompts)
-      return prompts
-    })
-    this.#served = this.#worlds.serve(compared, () => this.#shape)
-    void this.#served.then((hit) => {
-      this.#hit = hit
-    })
+    this.#plan(worlds)
+    const { body, received } = this.#call.content
+    const question = { request, body, received }
+    // a fault of ours in a figure harms nothing else
+    setImmediate(() => void this.#follow(worlds, question, run).catch(() => {}))
   }
 
   /** Returns what the engine would have found cached if nothing had ever been rewritten; undefined: not known yet. */
   baselineOf(predictedCachedTokens: number): number | undefined {
-    const { worlds } = this.#routed.decision
+    const { worlds, promptTokens } = this.#routed.decision
     if (!worlds || worlds.isShadow) return predictedCachedTokens
-    return this.#hit && this.#otherOf(predictedCachedTokens, this.#hit, this.#estimatedTokens)
+    return this.#hit && this.#otherOf(predictedCachedTokens, this.#hit, promptTokens)
   }
 
   /** Call when the engine has counted the request; `firstByteSeconds`: since it went there. */
-  used(usage: CountedUsage, firstByteSeconds: number | undefined): void {
+  counted(usage: CountedUsage, firstByteSeconds: number | undefined): void {
     const { promptTokens, cachedTokens } = usage
+    this.#usage = usage
     for (const id of this.#planned) this.#gain.plannedOf(this.#routed.replica.id).used(id, promptTokens, undefined)
     // an answer that is not streamed begins only when it is complete
-    if (this.#wasAlone && this.#isStream && cachedTokens !== undefined && firstByteSeconds !== undefined) {
+    if (this.#wasAlone && this.#call.isStream && cachedTokens !== undefined && firstByteSeconds !== undefined) {
       this.#worlds.rate.note(promptTokens - cachedTokens, firstByteSeconds)
     }
-    // unreadable prompts are never rewritten
-    if (!this.#routed.decision.worlds) this.#settle(usage, noHit)
-    else void this.#served.then((hit) => (hit ? this.#settle(usage, hit) : this.#leaveOut(cachedTokens)))
   }
 
   /** Call when the request is over. `wasRun`: the engine has seen it. */
   ended(wasRun: boolean): void {
-    if (wasRun) void this.#served.then(() => this.#leftOut && this.#gain.ledger.leaveOut(this.#leftOut))
+    this.#wasRun = wasRun
+    if (!this.#isWaiting) this.#settle()
     if (this.#planned.length > 0) this.#gain.plannedOf(this.#routed.replica.id).ended(this.#planned)
   }
 
@@ -146,46 +139,71 @@ export class GainFollower {
     return this.#figures
   }
 
-  /** The counters of both worlds are over one set of requests: one that was not followed gained nothing, as far as known. */
-  #leaveOut(cachedTokens: number | undefined): void {
-    if (cachedTokens === undefined) return
-    this.#leftOut = this.#isTooLong ? 'too_long' : 'too_many'
-    const { replica } = this.#labels
-    this.#metrics.baselineCachedTokens.inc({ replica }, cachedTokens)
-    if (this.#routed.decision.worlds?.isShadow) this.#metrics.shadowCachedTokens.inc({ replica }, cachedTokens)
+  /** Runs its prompts in both worlds, or none if they cannot be known. */
+  async #follow(
+    worlds: TwoWorlds,
+    question: OtherQuestion,
+    run: (prompts: readonly ComparedPrompt[] | undefined, shape: CacheShape) => void,
+  ): Promise<void> {
+    const { tenant } = this.#call.caller
+    const { asked } = this.#follower
+    let prompts: readonly ComparedPrompt[] | undefined
+    try {
+      this.#seen = this.#gain.seen.note(tenant, worlds.receivedParts())
+      prompts = asked && (await this.#askOther(asked, worlds, question))
+      prompts ??= estimate(worlds, tenant)
+      this.#note(prompts)
+    } catch {
+      prompts = undefined
+    }
+    worlds.release()
+    run(prompts, this.#shape)
   }
 
-  #settle({ promptTokens, cachedTokens, completionTokens = 0 }: CountedUsage, hit: ComparedHit): void {
-    const share = this.#seen && this.#seen.all > 0 ? this.#seen.seen / this.#seen.all : 0
-    const seen = Math.round(share * promptTokens)
+  readonly #served = (hit: ComparedHit | undefined): void => {
+    this.#hit = hit
+    this.#isWaiting = false
+    if (this.#wasRun !== undefined) this.#settle()
+  }
+
+  /** Counts a request that is over, and whose turn in both worlds has come. */
+  #settle(): void {
+    if (!this.#wasRun) return
+    const { cachedTokens, promptTokens = 0, completionTokens = 0 } = this.#usage ?? {}
+    const { seen: known, all } = this.#seen ?? { seen: 0, all: 0 }
+    const seen = all > 0 ? Math.round((known / all) * promptTokens) : 0
     if (cachedTokens === undefined) {
       this.#metrics.seenTokens.inc(seen)
+      this.#gain.ledger.leaveOut('unreported')
       return
     }
-    this.#leftOut = undefined
     const { worlds } = this.#routed.decision
+    // unreadable prompts are never rewritten; one that was not followed gained nothing, as far as known
+    const other = this.#hit ? this.#otherOf(cachedTokens, this.#hit, promptTokens) : cachedTokens
     const isShadow = worlds?.isShadow ?? false
-    const other = worlds ? this.#otherOf(cachedTokens, hit, promptTokens) : cachedTokens
-    const possible = Math.max(seen, cachedTokens, other)
-    this.#figures = {
-      baselineCachedTokens: isShadow ? cachedTokens : other,
-      shadowCachedTokens: isShadow ? other : undefined,
-      seenTokens: possible,
-    }
-    const { baselineCachedTokens, shadowCachedTokens } = this.#metrics
+    const baseline = isShadow ? cachedTokens : other
     const { replica } = this.#labels
-    baselineCachedTokens.inc({ replica }, this.#figures.baselineCachedTokens)
-    if (isShadow) shadowCachedTokens.inc({ replica }, other)
-    this.#metrics.seenTokens.inc(possible)
+    // the counters of both worlds are over one set of requests
+    this.#metrics.baselineCachedTokens.inc({ replica }, baseline)
+    if (isShadow) this.#metrics.shadowCachedTokens.inc({ replica }, other)
+    if (worlds && !this.#hit) {
+      this.#gain.ledger.leaveOut(this.#leftOut)
+      return
+    }
+    const shadowCachedTokens = isShadow ? other : undefined
+    const seenTokens = Math.max(seen, cachedTokens, other)
+    this.#figures = { baselineCachedTokens: baseline, shadowCachedTokens, seenTokens }
+    this.#metrics.seenTokens.inc(seenTokens)
     if (this.#prompt) this.#worlds.answered(this.#prompt, completionTokens)
     this.#gain.ledger.note(this.#labels, {
-      promptTokens,
-      cachedTokens,
-      withoutTokens: isShadow ? cachedTokens : other,
-      withTokens: isShadow ? other : cachedTokens,
-      possibleTokens: possible,
-      modelTokens: worlds ? Math.round(hit.sent * this.#scale(promptTokens)) : cachedTokens,
-      isExact: this.#isExact,
+      requests: 1,
+      prompt_tokens: promptTokens,
+      cached_tokens: cachedTokens,
+      without_tokens: baseline,
+      with_tokens: shadowCachedTokens ?? cachedTokens,
+      possible_tokens: seenTokens,
+      model_error_tokens: this.#hit ? Math.round(this.#hit.sent * this.#scale(promptTokens)) - cachedTokens : 0,
+      exact_requests: Number(this.#isExact),
     })
   }
 
@@ -216,37 +234,37 @@ export class GainFollower {
     if (this.#isExact && prompts.length === 1) this.#prompt = prompts[0]
   }
 
-  get #shape(): { capacityTokens: number | undefined; pageTokens: number } {
+  get #shape(): CacheShape {
     const { statedCache, adapter } = this.#routed.replica
     const { capacityTokens, pageTokens = adapter.usualPageTokens } = statedCache ?? {}
     return { capacityTokens, pageTokens }
   }
 
   /** Also mirrors what is only planned: later plans are made against it. */
-  #plan(worlds: TwoWorlds, ids: readonly RequestId[]): void {
+  #plan(worlds: TwoWorlds): void {
     if (!worlds.isShadow) return
     const planned = this.#gain.plannedOf(this.#routed.replica.id)
     planned.tick({
       capacityTokens: this.#shape.capacityTokens,
       evictsInWhole: this.#routed.replica.adapter.evictsInWhole,
     })
-    this.#planned = ids
+    this.#planned = this.#ids
     for (const [turn, sent] of worlds.turns) this.#gain.plannedTurns.remember(turn, sent)
-    for (const [i, id] of ids.entries()) planned.sent(id, worlds.planned[i]!)
+    for (const [i, id] of this.#ids.entries()) planned.sent(id, worlds.planned[i]!)
   }
 
   /** Returns the tokens of both worlds; undefined if the engine does not return them. */
   async #askOther(
     asked: Promise<readonly AskedPrompt[] | undefined>,
     worlds: TwoWorlds,
-    { request, body, received, api }: Pick<CallContent, 'body' | 'received'> & Question,
+    { request, body, received }: OtherQuestion,
   ): Promise<readonly ComparedPrompt[] | undefined> {
     // the prediction for the request itself waits for the first of the two
     const sent = await asked
     if (!sent) return undefined
     const splices = worlds.areEqual ? undefined : worlds.otherSplices()
     const question = {
-      api,
+      api: this.#call.api,
       path: request.path,
       headers: request.headers,
       body: splices && received.prompt ? writeBody(received.prompt, splices) : body,

@@ -2,20 +2,21 @@ import { expect, test } from 'vitest'
 import { GainLedger } from './gain-ledger.ts'
 
 const request = {
-  promptTokens: 100,
-  cachedTokens: 40,
-  withoutTokens: 10,
-  withTokens: 40,
-  possibleTokens: 70,
-  modelTokens: 42,
-  isExact: true,
+  requests: 1,
+  prompt_tokens: 100,
+  cached_tokens: 40,
+  without_tokens: 10,
+  with_tokens: 40,
+  possible_tokens: 70,
+  model_error_tokens: 2,
+  exact_requests: 1,
 }
 const labels = { replica: 'gpu-0', route: 'messages', tenant: 'acme', shape: 'user: no blocks' }
 
 test('sums up by each label, and in all', () => {
   const ledger = new GainLedger()
   ledger.note(labels, request)
-  ledger.note({ ...labels, tenant: 'other' }, { ...request, isExact: false })
+  ledger.note({ ...labels, tenant: 'other' }, { ...request, exact_requests: 0 })
   ledger.leaveOut('unreported')
   ledger.leaveOut('too_long')
   ledger.leaveOut('unreported')

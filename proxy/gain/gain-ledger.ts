@@ -1,24 +1,5 @@
 import { LRUCache } from 'lru-cache'
 
-/** What is known about one request that its engine has counted, in prompt tokens. */
-interface GainedRequest {
-  readonly promptTokens: number
-  /** as the engine reported them */
-  readonly cachedTokens: number
-  /** without our work and with it; one of the two is the reported value */
-  readonly withoutTokens: number
-  readonly withTokens: number
-  /** sent before by its tenant, at any position */
-  readonly possibleTokens: number
-  /**
-   * what the model of the engine's cache held of the prompt as sent: its distance from the report shows how good the
-   * model is
-   */
-  readonly modelTokens: number
-  /** counted in the engine's own tokens, not by characters */
-  readonly isExact: boolean
-}
-
 /** The labels that sums are kept by. */
 export interface GainLabels {
   readonly replica: string
@@ -27,18 +8,25 @@ export interface GainLabels {
   readonly shape: string
 }
 
-/** Sums over requests, as `GET /v1/gain` returns them. */
-export interface GainSums {
-  readonly requests: number
-  readonly prompt_tokens: number
-  readonly cached_tokens: number
-  readonly without_tokens: number
-  readonly with_tokens: number
-  readonly possible_tokens: number
-  /** over all requests: the signed error of the model, and how many were followed in the engine's tokens */
-  readonly model_error_tokens: number
-  readonly exact_requests: number
+const noSums = {
+  requests: 0,
+  prompt_tokens: 0,
+  /** as the engine reported them */
+  cached_tokens: 0,
+  /** without our work and with it; one of the two is the reported value */
+  without_tokens: 0,
+  with_tokens: 0,
+  /** sent before by its tenant, at any position */
+  possible_tokens: 0,
+  /** over all requests: what the model of the engine's cache held of them as sent, less what was reported */
+  model_error_tokens: 0,
+  /** counted in the engine's own tokens, not by characters */
+  exact_requests: 0,
 }
+const names = Object.keys(noSums) as (keyof GainSums)[]
+
+/** Sums over requests, as `GET /v1/gain` returns them. */
+export type GainSums = Readonly<typeof noSums>
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
 
@@ -59,7 +47,7 @@ export interface GainTotal extends GainSums {
 
 /** Sums up what requests found cached, would have found, and could have found. Bounded. */
 export class GainLedger {
-  readonly #total = noSums()
+  readonly #total = { ...noSums }
   readonly #leftOut: Record<LeftOut, number> = { unreported: 0, too_long: 0, too_many: 0 }
   readonly #by = {
     replicas: new LRUCache<string, Writable<GainSums>>({ max: 1_000 }),
@@ -68,8 +56,8 @@ export class GainLedger {
     shapes: new LRUCache<string, Writable<GainSums>>({ max: mostNames }),
   }
 
-  /** Adds a request. */
-  note(labels: GainLabels, request: GainedRequest): void {
+  /** Adds a request that its engine has counted, as sums over itself alone. */
+  note(labels: GainLabels, request: GainSums): void {
     add(this.#total, request)
     add(sumsOf(this.#by.replicas, labels.replica), request)
     add(sumsOf(this.#by.routes, labels.route), request)
@@ -93,34 +81,14 @@ export class GainLedger {
   }
 }
 
-function noSums(): Writable<GainSums> {
-  return {
-    requests: 0,
-    prompt_tokens: 0,
-    cached_tokens: 0,
-    without_tokens: 0,
-    with_tokens: 0,
-    possible_tokens: 0,
-    model_error_tokens: 0,
-    exact_requests: 0,
-  }
-}
-
 function sumsOf(kept: LRUCache<string, Writable<GainSums>>, name: string): Writable<GainSums> {
   const known = kept.get(name)
   if (known) return known
-  const sums = noSums()
+  const sums = { ...noSums }
   kept.set(name, sums)
   return sums
 }
 
-function add(sums: Writable<GainSums>, request: GainedRequest): void {
-  sums.requests += 1
-  sums.prompt_tokens += request.promptTokens
-  sums.cached_tokens += request.cachedTokens
-  sums.without_tokens += request.withoutTokens
-  sums.with_tokens += request.withTokens
-  sums.possible_tokens += request.possibleTokens
-  sums.model_error_tokens += request.modelTokens - request.cachedTokens
-  sums.exact_requests += request.isExact ? 1 : 0
+function add(sums: Writable<GainSums>, request: GainSums): void {
+  for (const name of names) sums[name] += request[name]
 }

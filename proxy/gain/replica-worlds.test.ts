@@ -1,39 +1,35 @@
-import { setImmediate as afterIo } from 'node:timers/promises'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import type { ComparedHit, ComparedPrompt } from './compared-caches.ts'
 import { ReplicaWorlds } from './replica-worlds.ts'
 
-const unhandled: unknown[] = []
-const note = (reason: unknown): void => void unhandled.push(reason)
-beforeEach(() => void process.on('unhandledRejection', note))
-afterEach(() => void process.off('unhandledRejection', note))
+const shape = { capacityTokens: undefined, pageTokens: 1 }
+const tokens = Uint32Array.from({ length: 8 }, (_, i) => i)
+const prompts: readonly ComparedPrompt[] = [{ sent: tokens, other: tokens, scope: 's', isExact: true }]
+/** Cannot be run: it has no tokens. */
+const faulty = [{}] as unknown as readonly ComparedPrompt[]
 
-function createWaiting(): { promise: Promise<undefined>; resolve: (value: undefined) => void } {
-  let resolve: (value: undefined) => void
-  const promise = new Promise<undefined>((own) => {
-    resolve = own
-  })
-  return { promise, resolve: resolve! }
-}
-
-const shape = { capacityTokens: undefined, pageTokens: 16 }
-
-test('a fault while other requests are waited for is the fault of this request alone', async () => {
+test('requests are run in the order they were sent, and a fault with one is its own alone', () => {
   const worlds = new ReplicaWorlds()
-  const waiting = createWaiting()
-  const before = worlds.serve(waiting.promise, () => shape)
-  const faulty = worlds.serve(Promise.reject(new Error('of ours')), () => shape)
-  for (let i = 0; i < 3; i++) await afterIo()
-  expect(unhandled).toEqual([])
-  waiting.resolve(undefined)
-  expect(await Promise.all([before, faulty])).toEqual([undefined, undefined])
+  const served: [string, ComparedHit | undefined][] = []
+  const turnOf = (name: string) => worlds.takeTurn((hit) => served.push([name, hit]))!
+  const [first, second, third, fourth] = ['first', 'second', 'third', 'fourth'].map(turnOf)
+  fourth!(prompts, shape)
+  third!(undefined, shape)
+  second!(faulty, shape)
+  expect(served).toEqual([])
+  first!(prompts, shape)
+  expect(served).toEqual([
+    ['first', { sent: 0, other: 0 }],
+    ['second', undefined],
+    ['third', undefined],
+    ['fourth', { sent: 7, other: 7 }],
+  ])
 })
 
-test('one that comes when too many wait is not followed, whatever becomes of its prompts', async () => {
+test('one that comes when too many wait is not followed', () => {
   const worlds = new ReplicaWorlds()
-  const waiting = createWaiting()
-  for (let i = 0; i < 256; i++) void worlds.serve(waiting.promise, () => shape)
-  expect(await worlds.serve(Promise.reject(new Error('of ours')), () => shape)).toBeUndefined()
-  for (let i = 0; i < 3; i++) await afterIo()
-  expect(unhandled).toEqual([])
-  waiting.resolve(undefined)
+  const turns = Array.from({ length: 256 }, () => worlds.takeTurn(() => {}))
+  expect(worlds.takeTurn(() => {})).toBeUndefined()
+  turns[0]!(undefined, shape)
+  expect(worlds.takeTurn(() => {})).toBeDefined()
 })

@@ -4,32 +4,34 @@ import { PrefillRate } from './prefill-rate.ts'
 /** How many requests may wait for their tokens; further ones are not followed, so that memory is bounded. */
 const mostWaiting = 256
 
+/** A request whose prompts, once they are known, are run when all that were sent before have been. */
+interface Waiting {
+  readonly onServed: (hit: ComparedHit | undefined) => void
+  /** runs its prompts; undefined: they are not known yet */
+  run: (() => ComparedHit | undefined) | undefined
+}
+
 /** The two worlds of one replica: prompts are run in the order they were sent, whenever their tokens arrive. */
 export class ReplicaWorlds {
   readonly rate: PrefillRate = new PrefillRate()
   readonly #caches = new ComparedCaches()
-  #turn: Promise<unknown> = Promise.resolve()
-  #waiting = 0
+  readonly #waiting: Waiting[] = []
 
-  /** Returns what the two caches hold of a request's prompts; undefined if they cannot be followed. Never rejects. */
-  serve(
-    prompts: Promise<readonly ComparedPrompt[] | undefined>,
-    shape: () => CacheShape,
-  ): Promise<ComparedHit | undefined> {
-    // at once: their turn may come late, or never
-    const followed = prompts.catch(() => undefined)
-    if (this.#waiting >= mostWaiting) return Promise.resolve(undefined)
-    this.#waiting += 1
-    const served = this.#turn
-      .then(() => followed)
-      .then((known) => known && this.#serveAll(known, shape()))
-      .catch(() => undefined)
-      .finally(() => {
-        this.#waiting -= 1
-      })
-    // otherwise the result of each would hold the one before it
-    this.#turn = served.then(() => undefined)
-    return served
+  /**
+   * Takes the next turn for a request that is sent now; returns undefined if too many wait, and it cannot be followed.
+   * Call the returned function once: with its prompts, or without if they cannot be known. `onServed` is told what the
+   * two caches hold of them, or undefined.
+   */
+  takeTurn(
+    onServed: (hit: ComparedHit | undefined) => void,
+  ): ((prompts: readonly ComparedPrompt[] | undefined, shape: CacheShape) => void) | undefined {
+    if (this.#waiting.length >= mostWaiting) return undefined
+    const waiting: Waiting = { onServed, run: undefined }
+    this.#waiting.push(waiting)
+    return (prompts, shape) => {
+      waiting.run = () => prompts && this.#serveAll(prompts, shape)
+      while (this.#waiting[0]?.run) this.#serve(this.#waiting.shift()!)
+    }
   }
 
   /** Notes that the engine answered a prompt with this many tokens. */
@@ -42,9 +44,23 @@ export class ReplicaWorlds {
     this.#caches.clear()
   }
 
+  #serve({ run, onServed }: Waiting): void {
+    let hit: ComparedHit | undefined
+    try {
+      hit = run!()
+    } catch {
+      // a fault of ours: the request is left out
+    }
+    onServed(hit)
+  }
+
   #serveAll(prompts: readonly ComparedPrompt[], shape: CacheShape): ComparedHit {
-    const hits = prompts.map((prompt) => this.#caches.serve(prompt, shape))
-    const sum = (read: (hit: ComparedHit) => number): number => hits.reduce((total, hit) => total + read(hit), 0)
-    return { sent: sum(({ sent }) => sent), other: sum(({ other }) => other) }
+    const all = { sent: 0, other: 0 }
+    for (const prompt of prompts) {
+      const { sent, other } = this.#caches.serve(prompt, shape)
+      all.sent += sent
+      all.other += other
+    }
+    return all
   }
 }

@@ -2,8 +2,7 @@ import { digestOf } from '#index/context-block.ts'
 import type { PromptPart } from '../reuse/prompt-parts.ts'
 import { DigestSet } from './digest-set.ts'
 import { findSpanEnds } from './find-spans.ts'
-import { hashOf, mix, mixOther, otherHashOf } from './mix.ts'
-import { TextPacker } from './text-packer.ts'
+import { hashOf, mix, mixOther, otherHashOf, pairAt } from './mix.ts'
 
 /** Spans remembered in each of two generations: 8 MB, and 20 million characters of text. */
 const defaultCapacity = 1 << 18
@@ -29,8 +28,6 @@ interface Spans {
  */
 export class SeenSpans {
   readonly #secret: number
-  readonly #even = new TextPacker()
-  readonly #odd = new TextPacker()
   #recent: DigestSet
   #older: DigestSet
 
@@ -79,15 +76,10 @@ export class SeenSpans {
 
   /** Adds the spans of a text. */
   #digest(text: string, seed: number, { lengths, digests }: Spans): void {
-    // every span begins at a number of one of the two
-    const words = [this.#even.pack([text], 0), this.#odd.pack([text], 1)] as const
     let start = 0
     for (const end of findSpanEnds(text)) {
-      const first = (start + 1) >> 1
-      const length = end - start
-      const last = length % 2 === 1 ? text.charCodeAt(end - 1) : 0
-      addDigest(digests, words[(start & 1) as 0 | 1], first, first + (length >> 1), seed ^ last)
-      lengths.push(length)
+      addDigest(digests, text, start, end, seed)
+      lengths.push(end - start)
       start = end
     }
   }
@@ -104,21 +96,22 @@ export class SeenSpans {
   }
 }
 
-/** Adds the two halves of the digest of the words from `first` to `behind` (exclusive). */
-function addDigest(digests: number[], words: Int32Array, first: number, behind: number, seed: number): void {
+/** Adds the two halves of the digest of a span of a text. */
+function addDigest(digests: number[], text: string, start: number, end: number, seed: number): void {
   // two states for each half, because the next state of one has to wait for it
   let [high, low] = [seed, ~seed]
   let [otherHigh, otherLow] = [seed ^ 0x5bd1e995, ~seed ^ 0x2545f491]
-  let i = first
-  for (; i + 1 < behind; i += 2) {
-    high = mix(high, words[i]!)
-    low = mixOther(low, words[i]!)
-    otherHigh = mix(otherHigh, words[i + 1]!)
-    otherLow = mixOther(otherLow, words[i + 1]!)
+  let at = start
+  for (; at + 4 <= end; at += 4) {
+    const [word, next] = [pairAt(text, at), pairAt(text, at + 2)]
+    high = mix(high, word)
+    low = mixOther(low, word)
+    otherHigh = mix(otherHigh, next)
+    otherLow = mixOther(otherLow, next)
   }
-  if (i < behind) {
-    high = mix(high, words[i]!)
-    low = mixOther(low, words[i]!)
+  for (; at < end; at++) {
+    high = mix(high, text.charCodeAt(at))
+    low = mixOther(low, text.charCodeAt(at))
   }
   high = mix(high, otherHigh)
   low = mixOther(low, otherLow)

@@ -9,7 +9,7 @@ const texts = fc.array(fc.string({ maxLength: 60, unit: fc.constantFrom('a', 'b'
 const asText = (text: string): PromptPart => ({ text, block: undefined })
 const toStandIns = (parts: readonly string[]): Uint32Array => toNumbers(parts.map(asText))
 
-test('one number stands for sixteen characters, wherever texts begin', () => {
+test('one number stands for 64 characters, wherever texts begin', () => {
   fc.assert(
     fc.property(texts, (parts) => {
       const whole = parts.join('')
@@ -34,7 +34,7 @@ test('prompts share as many numbers in front as they share whole stretches', () 
   )
 })
 
-test('a block has the same numbers wherever it stands, one for sixteen characters', () => {
+test('a block has the same numbers wherever it stands, one for 64 characters', () => {
   fc.assert(
     fc.property(fc.string({ minLength: 1, maxLength: 100 }), texts, (block, front) => {
       const before = front.join('')

@@ -20,6 +20,9 @@ const statusOfFault = {
   SEVERAL_HOSTS: 400,
   UNKNOWN_EXPECTATION: 417,
   UNKNOWN_TRANSFER_CODING: 501,
+  'Invalid URL': 400,
+  'Invalid host header': 400,
+  'Backslash in request path': 400,
 } as const
 
 type HeadFault = keyof typeof statusOfFault
@@ -29,14 +32,31 @@ type HeadFault = keyof typeof statusOfFault
  * (RFC 9112 §3.2). An engine would not learn of a transfer coding such as gzip. No expectation other than
  * `100-continue` can be met.
  */
-export function findHeadFault({ headers, rawHeaders, httpVersion }: IncomingMessage): HeadFault | undefined {
+export function findHeadFault({ url, headers, rawHeaders, httpVersion }: IncomingMessage): HeadFault | undefined {
   const isCurrent = httpVersion === '1.1'
   if (headers.host === undefined && isCurrent) return 'MISSING_HOST'
   if (countHosts(rawHeaders) > 1) return 'SEVERAL_HOSTS'
   const coding = headers['transfer-encoding'] ?? 'chunked'
   if (coding.trim().toLowerCase() !== 'chunked') return 'UNKNOWN_TRANSFER_CODING'
   const expected = headers.expect ?? '100-continue'
-  return isCurrent && !/(?:^|\W)100-continue(?:$|\W)/i.test(expected) ? 'UNKNOWN_EXPECTATION' : undefined
+  if (isCurrent && !/(?:^|\W)100-continue(?:$|\W)/i.test(expected)) return 'UNKNOWN_EXPECTATION'
+  return findTargetFault(headers.host || 'localhost', url!)
+}
+
+/** A name or an IPv4 address, maybe with a port of four digits or more. */
+const PLAIN_HOST = /^[a-z0-9._-]+(?::(?:[1-5]\d{3,4}|[6-9]\d{3}))?$/
+const PLAIN_TARGET = /^\/[!#$&-;=?-[\]_a-z~]*$/
+
+/** Returns what is wrong with the address that a host and a target make; both must be read by all alike. */
+function findTargetFault(host: string, target: string): HeadFault | undefined {
+  if (PLAIN_HOST.test(host) && PLAIN_TARGET.test(target)) return undefined
+  const [path = ''] = target.split('?', 1)
+  if (path.includes('\\')) return 'Backslash in request path'
+  const address = `http://${host}${target}`
+  if (!target.startsWith('/') || !URL.canParse(address)) return 'Invalid URL'
+  const { hostname } = new URL(address)
+  const isHost = hostname.length === host.length || hostname === host.replace(/:\d+$/, '').toLowerCase()
+  return PLAIN_HOST.test(host) || isHost ? undefined : 'Invalid host header'
 }
 
 function countHosts(rawHeaders: readonly string[]): number {

@@ -4,6 +4,7 @@ import type { Dispatcher } from 'undici'
 import type { EngineClient, EngineRequest } from '#engine-adapters/engine-client.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { AnswerRewriter } from '../answer/answer-rewriter.ts'
+import type { Leaving } from '../bounds/client-left.ts'
 import { ProxyError, toProxyError } from '../errors.ts'
 import type { ForwardOutcome } from '../reasons.ts'
 import { withoutHopByHop } from './forwarded-headers.ts'
@@ -69,7 +70,7 @@ export function forward(
   engine: EngineClient,
   request: EngineRequest,
   response: ServerResponse,
-  clientLeft: AbortSignal,
+  clientLeft: Leaving,
   observer: ForwardObserver,
   options: ForwardOptions = {},
 ): Promise<ForwardOutcome> {
@@ -85,7 +86,7 @@ export function forward(
 class Forwarding implements Dispatcher.DispatchHandler {
   readonly #engine: EngineClient
   readonly #response: ServerResponse
-  readonly #clientLeft: AbortSignal
+  readonly #clientLeft: Leaving
   readonly #observer: ForwardObserver
   readonly #options: ForwardOptions
   readonly #resolve: (outcome: ForwardOutcome) => void
@@ -104,7 +105,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
   constructor(
     engine: EngineClient,
     response: ServerResponse,
-    clientLeft: AbortSignal,
+    clientLeft: Leaving,
     observer: ForwardObserver,
     options: ForwardOptions,
     resolve: (outcome: ForwardOutcome) => void,
@@ -117,7 +118,7 @@ class Forwarding implements Dispatcher.DispatchHandler {
     this.#options = options
     this.#resolve = resolve
     this.#reject = reject
-    clientLeft.addEventListener('abort', this.#onClientLeft, { once: true })
+    clientLeft.addEventListener('abort', this.#onClientLeft)
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

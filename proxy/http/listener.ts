@@ -23,12 +23,17 @@ export interface ListenerTls {
   readonly clientCa: Buffer | undefined
 }
 
-export interface ListenerOptions {
+interface ListenerOptions {
   /** how long a client may take to send its request; answers have no limit */
   readonly uploadSeconds: number
   /** called with input that was refused before it became a request */
   readonly onUnread: (unread: UnreadRequest) => unknown
   readonly tls?: ListenerTls | undefined
+}
+
+interface Address {
+  readonly host: string
+  readonly port: number
 }
 
 /** The most requests that may wait on one connection. Without a limit, Node reads and keeps all that a client sends. */
@@ -80,13 +85,14 @@ export class Listener {
     this.#server.on('upgrade', (request, socket, head) => this.#takeUpgrade(request, socket as Socket, head))
   }
 
-  /** Starts listening. Rejects with a ConfigError if the address cannot be used. */
-  listen(host: string, port: number): Promise<void> {
+  /** Creates one that listens at an address. Rejects with a ConfigError if the address cannot be used. */
+  static at({ host, port }: Address, handle: RequestListener, options: ListenerOptions): Promise<Listener> {
+    const listener = new Listener(handle, options)
     return new Promise((resolve, reject) => {
-      this.#server.once('error', (error) =>
+      listener.#server.once('error', (error) =>
         reject(new ConfigError(`Cannot listen on ${host}:${port}: ${error.message}: choose another address.`)),
       )
-      this.#server.listen(port, host, resolve)
+      listener.#server.listen(port, host, () => resolve(listener))
     })
   }
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { BodyShare } from '../bounds/body-memory.ts'
 import { BodyPieces } from '../bounds/body-pieces.ts'
+import type { Leaving } from '../bounds/client-left.ts'
 import { ProxyError } from '../errors.ts'
 import { allocateLarge } from './large-buffers.ts'
 
@@ -28,7 +29,7 @@ interface BodyBounds {
   /** Waits until other requests have been served. */
   readonly turn?: (() => Promise<void>) | undefined
   /** aborts when the body is given up */
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: Leaving | undefined
 }
 
 /**

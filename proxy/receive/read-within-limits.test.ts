@@ -22,7 +22,7 @@ test.each([
   const { received } = await read(body)
   expect(received).toMatchObject({ prompt: undefined, skipped: 'too_large_to_rewrite' })
   expect(received.whole?.members).toEqual({ model: 'm' })
-  expect(received.bytes?.digest).toHaveLength(43)
+  expect(received.bytes?.digest()).toHaveLength(43)
 })
 
 test('more messages than can be rewritten are read, and left as they are', async () => {

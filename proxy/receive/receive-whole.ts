@@ -51,6 +51,6 @@ export function receiveWhole(body: Buffer, scan: BodyScan, isEncoded: boolean): 
 export function explicitTooLarge(): ProxyError {
   return new ProxyError(
     'body_too_large',
-    "A request with a 'reprise' field of this size is not rewritten: send fewer messages and blocks, or raise limits.rewrite_bytes and limits.rewrite_texts.",
+    "A request with a 'reprise' field of this size is not rewritten: send fewer messages and blocks, or raise limits.rewrite_bytes.",
   )
 }

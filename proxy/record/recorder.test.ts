@@ -18,7 +18,6 @@ beforeEach(() => {
   recorder = new Recorder({
     folder,
     hasText: false,
-    partBytes: 2 ** 26,
     maxBytes: 2 ** 30,
     now: Date.now,
     capacityTokens: () => undefined,

@@ -3,11 +3,13 @@ import { join } from 'node:path'
 import { dropOldestParts } from './drop-oldest-parts.ts'
 import { TracePart } from './trace-part.ts'
 
+const usualPartBytes = 64 * 1024 * 1024
+
 /** How much is written, and where. */
 export interface TraceWriterOptions {
   readonly folder: string
-  /** a part is closed when it reaches this many bytes, compressed */
-  readonly partBytes: number
+  /** a part is closed when it reaches this many bytes, compressed; by default 64 MiB */
+  readonly partBytes?: number
   /** the oldest parts are deleted when all parts together reach this many */
   readonly maxBytes: number
   /** milliseconds since 1970 */
@@ -98,7 +100,7 @@ export class TraceWriter {
   }
 
   async #store(batch: Batch): Promise<void> {
-    const { partBytes, capacityTokens } = this.#options
+    const { partBytes = usualPartBytes, capacityTokens } = this.#options
     if (!this.#part.isIntact || this.#part.size >= partBytes) await this.#beginNext()
     try {
       await this.#part.append(batch.requests, batch.missingIn(this.#part))

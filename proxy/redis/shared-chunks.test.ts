@@ -34,7 +34,7 @@ beforeEach(() => {
 })
 
 function createProxy(proxy: string, source: number): { chunks: KnownChunks; shared: SharedChunks } {
-  const chunks = new KnownChunks({ maxChunks: 10_000, maxBytes: 10_000_000, source })
+  const chunks = new KnownChunks({ maxChunks: 10_000, source })
   const onFault = (reason: string): void => void faults.push(reason)
   const shared = new SharedChunks({
     chunks,

@@ -4,6 +4,7 @@ import { FairQueue, type FairQueueOptions } from '#scheduler/fair-queue.ts'
 import { GroupWindow } from '#scheduler/group-window.ts'
 import { QueueRoom } from '#scheduler/queue-room.ts'
 import type { SearchPath } from '#scheduler/search-path.ts'
+import type { Leaving } from '../bounds/client-left.ts'
 import { ProxyError } from '../errors.ts'
 
 /** What admission needs to know about a request. Requests are told apart by object identity. */
@@ -104,7 +105,7 @@ export class Admission {
    * with `queue_full`, with `deadline_exceeded`, or with the signal's reason if it aborts; a rejected request needs no
    * `leave`.
    */
-  async admit(request: AdmissionRequest, signal: AbortSignal): Promise<void> {
+  async admit(request: AdmissionRequest, signal: Leaving): Promise<void> {
     signal.throwIfAborted()
     const now = this.#now()
     if (request.deadline !== undefined && request.deadline <= now) throw deadlineExceeded()
@@ -134,7 +135,7 @@ export class Admission {
   }
 
   /** Waits; the caller has already taken room for the request. */
-  #wait(request: AdmissionRequest, isGrouped: boolean, signal: AbortSignal): Promise<void> {
+  #wait(request: AdmissionRequest, isGrouped: boolean, signal: Leaving): Promise<void> {
     const [tokens, now] = [tokensOf(request), this.#now()]
     if (this.depth === 1) this.#drainRate.resume(now)
     this.#waitingTokens += tokens
@@ -161,7 +162,7 @@ export class Admission {
         reject(error)
       }
       const waiting: Waiting = { admit, refuse, ...request, tokens }
-      signal.addEventListener('abort', onAbort, { once: true })
+      signal.addEventListener('abort', onAbort)
       if (isGrouped) this.#window.add(waiting, now)
       else this.#queue.add(waiting, now)
       this.#advance()

@@ -128,20 +128,6 @@ test('once closed again it forgets the failures from before', () => {
   expect(breaker.state).toBe('closed')
 })
 
-test('its options can be changed while it runs', () => {
-  breaker.setOptions({ failuresInARow: 1 })
-  fail(1)
-  breaker.setOptions({ openMilliseconds: 10 })
-  now += 9
-  expect(breaker.state).toBe('open')
-  now += 1
-  expect(breaker.state).toBe('half_open')
-  breaker.answered(200)
-  breaker.setOptions({ failuresInARow: 100, failuresInWindow: 2 })
-  fail(2)
-  expect(breaker.state).toBe('open')
-})
-
 /** Applies an event to the breaker, and records the times at which probes are sent. */
 function act(event: 'unreachable' | 'not ready' | 'answered' | 'send' | 'wait', probes: number[]): void {
   if (event === 'unreachable') breaker.unreachable()

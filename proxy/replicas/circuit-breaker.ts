@@ -1,5 +1,5 @@
 /** When a circuit breaker opens, and for how long. */
-export interface BreakerOptions {
+interface BreakerOptions {
   /** consecutive failures of any kind after which it opens */
   readonly failuresInARow: number
   /** failures to reach the engine within the window after which it opens */
@@ -31,7 +31,7 @@ const notReady = new Set([502, 503, 504])
  */
 export class CircuitBreaker {
   readonly #now: () => number
-  #options: BreakerOptions
+  readonly #options: BreakerOptions
   #inARow = 0
   /** times of the latest failures to reach the engine, oldest first */
   #unreachable: number[] = []
@@ -42,11 +42,6 @@ export class CircuitBreaker {
   constructor(options: Partial<BreakerOptions> = {}, now: () => number = () => performance.now()) {
     this.#options = { ...breakerDefaults, ...options }
     this.#now = now
-  }
-
-  /** Changes the given options. The failure limits apply from the next failure on, `openMilliseconds` at once. */
-  setOptions(options: Partial<BreakerOptions>): void {
-    this.#options = { ...this.#options, ...options }
   }
 
   /** The current state. */

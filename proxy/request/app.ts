@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
-import { Hono, type Context as HonoContext } from 'hono'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { type PromptApi, promptPaths } from '#engine-adapters/prompt-api.ts'
+import { ClientLeft } from '../bounds/client-left.ts'
 import { watchBody } from '../bounds/watch-body.ts'
 import type { Exchange } from '../call/exchange.ts'
 import { ProxyError, toProxyError } from '../errors.ts'
@@ -11,8 +11,7 @@ import { endBehindBody } from '../http/end-behind-body.ts'
 import { UnreachableError } from '../http/forward.ts'
 import { refuseLoop } from '../http/forwarded-headers.ts'
 import { LateError } from '../http/late-error.ts'
-import type { ServerEnv } from '../http/listen.ts'
-import type { ForwardOutcome, Outcome } from '../reasons.ts'
+import type { Outcome } from '../reasons.ts'
 import { RequestTelemetry } from '../telemetry/request-telemetry.ts'
 import { passThrough } from './pass-through.ts'
 import type { Pipeline } from './pipeline.ts'
@@ -28,34 +27,38 @@ export interface Drain {
   readonly isCutting: boolean
 }
 
+const apis: ReadonlyMap<string, PromptApi> = new Map(
+  Object.entries(promptPaths).map(([api, path]) => [path, api as PromptApi]),
+)
+
 /** The data plane: rewrites requests with prompts and passes everything else through. */
-export function createApp(pipeline: Pipeline, drain: Drain): Hono<ServerEnv> {
-  const app = new Hono<ServerEnv>({ getPath: (_request, options) => pathOf(options!.env!.incoming.url!) })
-  for (const [api, path] of Object.entries(promptPaths) as [PromptApi, string][]) {
-    app.post(path, (c) => answer(c, pipeline, drain, api, (exchange) => runPipeline(pipeline, api, exchange)))
+export function createApp(pipeline: Pipeline, drain: Drain): RequestListener {
+  return (incoming, outgoing) => {
+    const api = incoming.method === 'POST' ? apis.get(pathOf(incoming.url!)) : undefined
+    answer(incoming, outgoing, pipeline, drain, api).catch((error: unknown) => {
+      pipeline.log.error({ error }, 'request failed')
+      outgoing.destroy()
+    })
   }
-  app.all('*', (c) => answer(c, pipeline, drain, undefined, (exchange) => passThrough(pipeline, exchange)))
-  return app
 }
 
 /** Runs one request to completion. Our own errors are answered here and nowhere else. */
 async function answer(
-  c: HonoContext<ServerEnv>,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
   pipeline: Pipeline,
   drain: Drain,
   api: PromptApi | undefined,
-  run: (exchange: Exchange) => Promise<ForwardOutcome>,
-): Promise<Response> {
-  const { incoming, outgoing } = c.env
+): Promise<void> {
   const client = clientAddress(incoming.socket)
   const passed = api === undefined ? incoming : undefined
   const telemetry = new RequestTelemetry(pipeline.telemetry, api ?? 'pass_through', incoming.headers, client, passed)
-  const gone = new AbortController()
+  const gone = new ClientLeft()
   outgoing.on('close', () => {
     if (!outgoing.writableFinished) gone.abort(new Error('the client left'))
   })
   outgoing.on('error', (error) => pipeline.log.debug({ error }, 'the client left while it was written to'))
-  const exchange = { incoming, outgoing, clientLeft: gone.signal, telemetry }
+  const exchange = { incoming, outgoing, clientLeft: gone, telemetry }
   const { bodyStallMilliseconds } = pipeline.settings()
   const stopWatching = watchBody(exchange, bodyStallMilliseconds, (error) => gone.abort(error))
   let outcome: Outcome
@@ -66,22 +69,21 @@ async function answer(
       })
     }
     refuseLoop(incoming)
-    outcome = await run(exchange)
+    outcome = await (api ? runPipeline(pipeline, api, exchange) : passThrough(pipeline, exchange))
     // given up by us
-    if (outcome === 'client_left') gone.signal.throwIfAborted()
+    if (outcome === 'client_left') gone.throwIfAborted()
   } catch (error) {
-    outcome = answerError(gone.signal.aborted ? gone.signal.reason : error, exchange, pipeline, api)
+    outcome = answerError(gone.aborted ? gone.reason : error, exchange, pipeline, api)
   }
   stopWatching()
   const unread = brokenOffBy(outgoing)
   if (unread) {
     telemetry.refused(undefined, unread.reason)
     telemetry.ended('unreadable_request', { headersSent: true, statusCode: unread.status! })
-    return RESPONSE_ALREADY_SENT
+    return
   }
   const isCut = drain.isCutting && (outcome === 'client_left' || outcome === 'engine_broke_off')
   telemetry.ended(isCut ? 'cut_by_drain' : outcome, outgoing)
-  return RESPONSE_ALREADY_SENT
 }
 
 function answerError(

@@ -6,6 +6,9 @@ import { holdsChunks, readChunkInputs } from '../chunks/read-chunk-inputs.ts'
 import { isTooLarge } from '../receive/receive-whole.ts'
 import type { Pipeline } from './pipeline.ts'
 
+/** Larger requests are not learned from, since a copy of each is kept while it passes. */
+const largestBody = 8 * 1024 * 1024
+
 /** A request that is learned from while it passes. */
 export interface PassingRequest {
   /** Creates a stream that passes a body on and keeps a copy of it, up to a limit. */
@@ -24,8 +27,7 @@ export function learnFromRequest(
   tenant: string,
 ): PassingRequest | undefined {
   const { chunks, settings, telemetry, log } = pipeline
-  const { isOn, bodyBytes } = settings().learning
-  if (!isOn || chunks.capacity === 0 || !holdsChunks(method, url)) return undefined
+  if (!settings().learnsChunks || chunks.capacity === 0 || !holdsChunks(method, url)) return undefined
   const { metrics } = telemetry
   const ignore = (reason: string): void => metrics.chunksIgnored.inc({ reason })
   const lesson = chunks.begin(tenant)
@@ -51,7 +53,7 @@ export function learnFromRequest(
       transform: (bytes: Buffer, _, pass) => {
         pass(null, bytes)
         size += bytes.length
-        if (kept && size > bodyBytes) {
+        if (kept && size > largestBody) {
           kept = undefined
           ignore('too_large')
         }

@@ -93,7 +93,7 @@ function noteFound({ telemetry }: Pipeline, { api, settings, content }: Call, { 
     const templates = templateCounts.refused
     recent.note({ api, set, skipped, refusals, chunks: { matched, refused }, templates, differs })
   }
-  metrics.templateLists.inc({ outcome: 'found' }, templateCounts.lists)
+  if (templateCounts.lists > 0) metrics.templateLists.inc({ outcome: 'found' }, templateCounts.lists)
   for (const { refused: outcome } of templateCounts.refused) metrics.templateLists.inc({ outcome })
   if (matched === 0) return
   metrics.chunksMatched.inc(matched)

@@ -1,4 +1,6 @@
+import type { EngineRequest } from '#engine-adapters/engine-client.ts'
 import type { RequestId } from '#index/context-block.ts'
+import type { ChosenBorders } from '../borders/find-borders.ts'
 import { inPieces } from '../bounds/whole-body.ts'
 import type { Call, RoutedCall } from '../call/call.ts'
 import type { Charge } from '../call/charge-call.ts'
@@ -52,19 +54,24 @@ export async function sendCall(
     trip.follow({ ended: () => cache.ended(ids) })
     committed = commit(pipeline, call, routed, ids, { request, readsCache })
     const follower = new RequestFollower(replica, call.api, ids, call.content.body.length)
-    const gain = new GainFollower(pipeline.gain, pipeline.telemetry.metrics, routed, call)
+    const gain = new GainFollower(pipeline.gain, pipeline.telemetry.metrics, routed, call, { ids, follower })
     exchange.telemetry.compare(gain)
     const turn = turnOf(call, routed, request)
     trip.follow(pipeline.recorder?.follow(routed, call))
     trip.follow(pipeline.prover.follow(call, routed))
     trip.follow(nameOf(call, replica, ids))
     trip.follow(chosen && { used: (usage) => pipeline.borders.found(replica, chosen.held, usage.cachedTokens) })
-    trip.follow({ sent: (sent) => gain.sent(sent, call, ids, follower.asked), ended: (wasRun) => gain.ended(wasRun) })
+    trip.follow(gain)
+    let comments: KeepAlive | undefined
     trip.follow({
       onHead: (status) => {
         breaker.answered(status)
         admission.prefilled(turn)
         call.content.release()
+      },
+      ended: () => {
+        comments?.stop()
+        admission.leave(turn)
       },
     })
     const observer = new AnswerObserver(pipeline, exchange, call, routed, {
@@ -75,12 +82,10 @@ export async function sendCall(
       predict: () => (readsCache ? follower.predict(decision.predictedCachedTokens) : 0),
     })
     // from here on the client gets nothing, neither from the queue nor from the engine
-    const comments = keepAlive(exchange, call, observer)
-    trip.follow({ ended: () => comments?.stop() })
+    comments = keepAlive(exchange, call, observer)
     // before waiting, so that requests routed meanwhile do not become probes too
     breaker.begin()
     await admission.admit(turn, exchange.clientLeft)
-    trip.follow({ ended: () => admission.leave(turn) })
     observer.admitted()
     const options = {
       api: call.api,
@@ -90,10 +95,7 @@ export async function sendCall(
       headMilliseconds: follower.isAsked ? headMilliseconds : 0,
     }
     const plain = toEngineRequest(exchange, call, routed, request)
-    const positions = chosen?.borders.length
-      ? await pipeline.borders.find(chosen.borders, replica, decision, { api: call.api, request: plain })
-      : []
-    const marked = positions.length > 0 ? toEngineRequest(exchange, call, routed, request, positions) : plain
+    const marked = chosen ? await withBorders(plain, chosen, pipeline, exchange, call, routed, request) : plain
     const sent = follower.sent(marked, decision.sent)
     trip.sent(sent)
     const { outgoing, clientLeft } = exchange
@@ -114,6 +116,19 @@ export async function sendCall(
   } finally {
     trip.ended()
   }
+}
+
+/** Returns the request with the places at which the engine is to keep checkpoints, if it has any. */
+async function withBorders(
+  plain: EngineRequest,
+  { borders }: ChosenBorders,
+  pipeline: Pipeline,
+  ...of: [Exchange, Call, RoutedCall, RequestId]
+): Promise<EngineRequest> {
+  const [, { api }, { replica, decision }] = of
+  if (borders.length === 0) return plain
+  const positions = await pipeline.borders.find(borders, replica, decision, { api, request: plain })
+  return positions.length > 0 ? toEngineRequest(...of, positions) : plain
 }
 
 function noteFault({ telemetry, log }: Pipeline, request: RequestId, error: unknown): void {

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ReplicaId } from '#index/context-block.ts'
+import type { Leaving } from '../bounds/client-left.ts'
 import type { Exchange } from '../call/exchange.ts'
 import { UnreachableError } from '../http/forward.ts'
 import type { ForwardOutcome } from '../reasons.ts'
@@ -38,8 +39,18 @@ export async function untilReached<T extends { readonly replica: Replica }>(
       const retry = decideRetry(failed, { made, hasRepeated, hasOther })
       if (!retry) throw error
       telemetry.metrics.retries.inc({ reason: retry.on })
-      await pause(retry.pauseMilliseconds, undefined, { signal: clientLeft })
+      await pauseUnlessLeft(retry.pauseMilliseconds, clientLeft)
       chosen = choose(retry.on === 'other' ? tried : undefined)
     }
   }
+}
+
+/** Rejects if the client leaves. */
+async function pauseUnlessLeft(milliseconds: number, clientLeft: Leaving): Promise<void> {
+  clientLeft.throwIfAborted()
+  const left = new AbortController()
+  const stop = (): void => left.abort(clientLeft.reason)
+  clientLeft.addEventListener('abort', stop)
+  await pause(milliseconds, undefined, { signal: left.signal })
+  clientLeft.removeEventListener('abort', stop)
 }

@@ -7,6 +7,7 @@ import type { PromptBody } from '../prompt/body/prompt-body.ts'
 import { explicitSplices } from '../prompt/body/prompt-body.ts'
 import type { BodySplice } from '../prompt/body/splice-body.ts'
 import { spliceTexts } from '../prompt/body/splice-texts.ts'
+import type { TextSplice } from '../prompt/body/text-splice.ts'
 import { citationMapsOf } from '../prompt/citation-map.ts'
 import type { Layout } from '../prompt/layout.ts'
 import type { PlacedContext } from '../prompt/place-explicit-context.ts'
@@ -114,17 +115,17 @@ function reuse(
   state: DecisionState,
   started: number,
 ): Omit<Decision, 'options'> {
-  const { tenant, wording, mustPay, mode, options, received, laidOut: before, isRefused = false } = input
+  const { tenant, wording, mode, options, received, laidOut: before, isRefused = false } = input
   const layout = before?.layout ?? layOutAtOnce(prompt, set, placed, input, state.store)
   const laidOut = state.now()
-  const plan = { tenant, options, wording, mustPay, budget: toBudget(input, layout, state.now) }
+  const plan = { tenant, options, wording, budget: toBudget(input, layout, state.now) }
   const isShadow = mode === 'shadow'
   const routes = isRefused ? planRoutesAsReceived(layout, state, plan) : planRoutes(layout, state, plan, isShadow)
   const candidate = state.select(routes.sent)
   const route = routes.sent[candidate]!
   const planned = routes.planned[candidate]!
   const { contexts, reused } = route
-  const splices = [...explicitSplices(prompt), ...spliceTexts(prompt, { texts: layout.texts, splices: reused.splices })]
+  const splices = splicesOf(prompt, layout.texts, reused.splices)
   const isUnchanged = splices.length === 0 && received.tidied.length === 0
   const counts = countBlocks(contexts)
   return {
@@ -135,22 +136,22 @@ function reuse(
     sent: reused.prompts.map(({ sent }) => sent),
     exactLengths: route.exactLengths,
     turns: reused.turns,
-    worlds: new TwoWorlds(isShadow, {
-      texts: layout.texts,
-      contexts: planned.contexts.map(({ found }) => found),
-      prompts: layout.prompts.map(({ messages }) => messages.flatMap(({ message }) => message.texts)),
-      splices: planned.reused.splices,
-      planned: planned.reused.prompts.map(({ sent: own }) => own),
-      turns: planned.reused.turns,
-      areEqual: isShadow ? planned.reused.splices.every((own) => own.length === 0) : isUnchanged,
-      other: () =>
-        isShadow
-          ? [
-              ...explicitSplices(prompt),
-              ...spliceTexts(prompt, { texts: layout.texts, splices: planned.reused.splices }),
-            ]
-          : withExplicitBlocks(prompt, placed),
-    }),
+    worlds: new TwoWorlds(
+      {
+        isShadow,
+        areEqual: isShadow ? planned.reused.splices.every((own) => own.length === 0) : isUnchanged,
+        planned: planned.reused.prompts.map(({ sent: own }) => own),
+        turns: planned.reused.turns,
+      },
+      {
+        texts: layout.texts,
+        contexts: planned.contexts.map(({ found }) => found),
+        prompts: layout.prompts.map(({ messages }) => messages.flatMap(({ message }) => message.texts)),
+        splices: planned.reused.splices,
+        other: () =>
+          isShadow ? splicesOf(prompt, layout.texts, planned.reused.splices) : withExplicitBlocks(prompt, placed),
+      },
+    ),
     promptTokens: route.promptTokens,
     predictedCachedTokens: route.predictedCachedTokens,
     predictedReusedTokens: route.predictedReusedTokens,
@@ -217,5 +218,18 @@ function countBlocks(contexts: readonly ReusedContext[]): { blocks: number; move
 function withExplicitBlocks(prompt: PromptBody, placed: PlacedContext | undefined): readonly BodySplice[] | undefined {
   if (!prompt.explicit) return undefined
   const texts = prompt.set!.texts.map(({ text }, i) => (i === placed?.at ? placed.text : text))
-  return [...explicitSplices(prompt), ...spliceTexts(prompt, { texts, splices: texts.map(() => []) })]
+  return splicesOf(
+    prompt,
+    texts,
+    texts.map(() => []),
+  )
+}
+
+/** Returns what turns the body that was read into one whose texts are spliced, without what only we understand. */
+function splicesOf(
+  prompt: PromptBody,
+  texts: readonly string[],
+  splices: readonly (readonly TextSplice[])[],
+): readonly BodySplice[] {
+  return [...explicitSplices(prompt), ...spliceTexts(prompt, { texts, splices })]
 }

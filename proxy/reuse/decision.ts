@@ -69,8 +69,6 @@ export interface DecisionInput {
   /** as configured, overridden by the request's header */
   readonly options: RequestOptions
   readonly wording: Wording
-  /** move blocks only if that saves more than the annotation costs */
-  readonly mustPay?: boolean | undefined
   /** what to do with fields that only rank blocks; undefined: keep them */
   readonly volatileFields?: VolatileFields | undefined
   /** finds lists with known borders */

@@ -8,7 +8,7 @@ import type { Decision, DecisionInput, DecisionState } from './decision.ts'
 import { layOut } from './lay-out-request.ts'
 import { Sender, userMessage } from './sender.fixture.ts'
 
-const bytes = { digest: 'a digest', length: 4_000 }
+const bytes = { digest: () => 'a digest', length: 4_000 }
 const sender = new Sender()
 
 /** Decides about a request with a clock that advances by `step` milliseconds per reading. */

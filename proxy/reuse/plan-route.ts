@@ -47,17 +47,14 @@ export interface PlanState {
   readonly tenant: string
   readonly options: RequestOptions
   readonly wording: Wording
-  /** move blocks only if that saves more than the annotation costs */
-  readonly mustPay?: boolean | undefined
   /** the time it may take */
   readonly budget?: WorkBudget | undefined
 }
 
 /**
- * Plans how the prompts of a body are sent to one replica, and predicts what it will find of them. Blocks stay as
- * received if moving them saves less than the annotation costs. For an engine that reuses at any position, only the
- * share it would recompute counts as saved. For other engines this applies only if moves must pay: now or, judging by
- * the past, later. Changes nothing.
+ * Plans how the prompts of a body are sent to one replica, and predicts what it will find of them. On an engine that
+ * reuses at any position, blocks stay as received if moving them saves less than the annotation costs: only the share
+ * that it would recompute counts as saved. Changes nothing.
  */
 export function planRoute(layout: Layout, candidate: Candidate, state: PlanState): PlannedRoute {
   const { tenant, wording, options, budget } = state
@@ -65,9 +62,7 @@ export function planRoute(layout: Layout, candidate: Candidate, state: PlanState
   const ordered = plan(layout, candidate, state)
   const share = recomputedShare(candidate.reuse, options.reuse)
   const left = { ...ordered, isReuseEnough: false }
-  const most = candidate.mirror.estimateTokens(annotationLength(ordered))
-  const isSettled = share === undefined && (!state.mustPay || most === 0 || mayPayLater(ordered, candidate, most))
-  if (isSettled || !ordered.contexts.some(isMoved)) return left
+  if (share === undefined || !ordered.contexts.some(isMoved)) return left
   const asReceived = plan(layout, candidate, { tenant, wording, budget, options: { ...options, reorder: false } })
   const isOrderedAnew = ordered.contexts.some(({ order }, i) => {
     const before = asReceived.contexts[i]!.order
@@ -76,21 +71,8 @@ export function planRoute(layout: Layout, candidate: Candidate, state: PlanState
   if (!isOrderedAnew) return left
   const cost = candidate.mirror.estimateTokens(annotationLength(ordered) - annotationLength(asReceived))
   const gained = ordered.predictedCachedTokens - asReceived.predictedCachedTokens
-  if (share !== undefined) {
-    const isReuseEnough = share * gained <= cost
-    return { ...(isReuseEnough ? asReceived : ordered), isReuseEnough }
-  }
-  return gained >= cost ? left : { ...asReceived, isReuseEnough: false }
-}
-
-/**
- * Whether the order may pay for itself later, whatever it saves now: some past request has more in common with it than
- * an annotation costs, so a future one may share that. Also true if the past is not known.
- */
-function mayPayLater({ contexts }: Route, { mirror }: Candidate, cost: number): boolean {
-  return contexts.filter(isMoved).some(({ mostShared }) => {
-    return mostShared === undefined || mirror.estimateTokens(mostShared) > cost
-  })
+  const isReuseEnough = share * gained <= cost
+  return { ...(isReuseEnough ? asReceived : ordered), isReuseEnough }
 }
 
 /**

@@ -176,19 +176,19 @@ class PromptReuse {
     const past = laidOut.past[place]
     if (past && isPermutation(past.order, found.slots.length)) {
       const pointers = repeatPointers(this.#freshBlocks(found, past.order), past.pointers, this.#shown)
-      return { found, scope, searchPath: [], mostShared: 0, ...past, pointers }
+      return { found, scope, searchPath: [], ...past, pointers }
     }
     this.#state.budget?.look()
     // texts that are compared, quoted, counted or handed back have to be there
     const isOpen = !found.isLeftWhole && found.template?.mayMove !== false && laidOut.message.role !== 'documents'
     const mayPoint = options.dedup !== false && isOpen && !this.#isLate
-    const { order, searchPath, mostShared } = this.#order(found, scope, mayPoint)
+    const { order, searchPath } = this.#order(found, scope, mayPoint)
     const fresh = this.#freshBlocks(found, order)
     const pointers = mayPoint
       ? deduplicateContext(fresh, this.#shown, wording.location)
       : repeatPointers(fresh, [], this.#shown)
     const annotation = options.annotate === false ? undefined : this.#annotate(found, order, pointers)
-    return { order, annotation, pointers, found, scope, searchPath, mostShared }
+    return { order, annotation, pointers, found, scope, searchPath }
   }
 
   /** Whether time is up: from then on blocks stay as they are, and are only written and remembered. */
@@ -201,7 +201,7 @@ class PromptReuse {
     found: PromptContext,
     scope: ScopeId,
     mayPoint: boolean,
-  ): Pick<ReusedContext, 'searchPath' | 'mostShared'> & { order: number[] } {
+  ): Pick<ReusedContext, 'searchPath'> & { order: number[] } {
     const places = [...found.slots.keys()]
     const asReceived = { order: places, searchPath: [] }
     if (this.#state.options.reorder === false || found.isResult || isLeftAlone(found) || this.#isLate) return asReceived
@@ -214,9 +214,9 @@ class PromptReuse {
       sizes,
     )
     if (!ordering) return asReceived
-    const { order, searchPath, mostShared } = ordering
+    const { order, searchPath } = ordering
     if (order.every((from, place) => from === place)) return { order: places, searchPath }
-    return { order: [...order.map((from) => fresh[from]!), ...repeated], searchPath, mostShared }
+    return { order: [...order.map((from) => fresh[from]!), ...repeated], searchPath }
   }
 
   /** If the engine holds nothing to share, the prompts of one body can still share among themselves. */

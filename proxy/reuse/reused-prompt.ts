@@ -11,8 +11,6 @@ export interface ReusedContext extends SentOrder {
   readonly scope: ScopeId
   /** where the search ended; empty if its turn was sent before, or if nothing is shared */
   readonly searchPath: readonly number[]
-  /** the most characters it has in common with any one past request; undefined: not known */
-  readonly mostShared?: number | undefined
   /** where each of its blocks ends in the prompt as sent, in characters; by place */
   readonly ends: readonly number[]
 }

@@ -26,7 +26,6 @@ export interface SendOptions {
   readonly tenant?: string
   readonly mode?: Mode
   readonly options?: RequestOptions
-  readonly mustPay?: boolean
   readonly volatileFields?: VolatileFields
   readonly separator?: string
 }
@@ -37,7 +36,7 @@ const engine = 'engine' as ReplicaId
 export class Sender {
   readonly mirror: CacheMirror = new CacheMirror({ maxRequests: 1000, maxBlocks: 100_000 })
   readonly store: MemoryConversationStore = new MemoryConversationStore(1_000_000)
-  chunks: KnownChunks = new KnownChunks({ maxChunks: 1000, maxBytes: 1_000_000, source: 1 })
+  chunks: KnownChunks = new KnownChunks({ maxChunks: 1000, source: 1 })
   templates: readonly DeclaredTemplate[] = []
   /** how its engine caches, if it says so */
   cacheConfig: Candidate['cacheConfig']
@@ -63,7 +62,6 @@ export class Sender {
         tenant,
         conversation: options.conversation,
         options: options.options ?? {},
-        mustPay: options.mustPay,
         wording: defaultWording,
         volatileFields: options.volatileFields,
         certain: new CertainLists(this.chunks.finderFor(tenant), received.separated, this.templates),

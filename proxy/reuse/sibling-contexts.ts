@@ -26,6 +26,6 @@ export class SiblingContexts {
   order(scope: ScopeId, context: Context, sizes: readonly number[]): Ordering | undefined {
     const ordering = this.#indexes.get(scope)?.order(context, sizes)
     // siblings are not in the index of what the engine holds, nor in its demand history
-    return ordering && { ...ordering, searchPath: [], mostShared: undefined }
+    return ordering && { ...ordering, searchPath: [] }
   }
 }

@@ -136,7 +136,10 @@ describe('a request that was answered', () => {
     request.decided({ id: 'r-1', tenant: 'acme' }, decisionOf(promptOf('a', 'b')))
     const used: unknown[] = []
     const figures = { baselineCachedTokens: 4, shadowCachedTokens: undefined, seenTokens: 20 }
-    const compared = { baselineOf: (predicted: number) => predicted - 1, used: (...args: unknown[]) => used.push(args) }
+    const compared = {
+      baselineOf: (predicted: number) => predicted - 1,
+      counted: (...args: unknown[]) => used.push(args),
+    }
     request.compare({ ...compared, figures: undefined })
     request.compare({ ...compared, figures })
     expect(request.baselineCachedTokens).toBe(4)

@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { SentPrompt } from '#index/cache-event.ts'
+import { tenantName } from '../access/tenant.ts'
 import { tooLarge } from '../bounds/work-limits.ts'
 import type { FailOpenReason, Outcome, SkippedReason } from '../reasons.ts'
-import { logRequest, type RequestRecord } from './access-log.ts'
+import type { RequestRecord } from './access-log.ts'
 import { divergentTokens } from './divergence.ts'
 import { countPages } from './page-metrics.ts'
 import { coldTokens, type ReportedUsage } from './reported-usage.ts'
@@ -43,7 +44,7 @@ interface TellingRequest {
 /** A request that is also followed in the other mode. */
 interface ComparedRequest {
   baselineOf(predictedCachedTokens: number): number | undefined
-  used(usage: ReportedUsage, firstTokenSeconds: number | undefined): void
+  counted(usage: ReportedUsage, firstTokenSeconds: number | undefined): void
   readonly figures:
     | {
         readonly baselineCachedTokens: number
@@ -117,9 +118,10 @@ export class RequestTelemetry {
     this.#span?.stage('index', this.#decidedAt - index, this.#decidedAt)
     if (decided.sent.length === 0) return
     const deduplicated = decided.deduplicated ?? 0
-    metrics.blocks.inc({ action: 'moved' }, decided.moved)
-    metrics.blocks.inc({ action: 'deduplicated' }, deduplicated)
-    metrics.blocks.inc({ action: 'kept' }, Math.max(0, decided.blocks - decided.moved - deduplicated))
+    const kept = decided.blocks - decided.moved - deduplicated
+    if (decided.moved > 0) metrics.blocks.inc({ action: 'moved' }, decided.moved)
+    if (deduplicated > 0) metrics.blocks.inc({ action: 'deduplicated' }, deduplicated)
+    if (kept > 0) metrics.blocks.inc({ action: 'kept' }, kept)
     for (const prompt of decided.sent) {
       for (const { blocks, sizes } of prompt.contexts) hot.note(blocks, sizes)
     }
@@ -187,7 +189,7 @@ export class RequestTelemetry {
     if (replica !== undefined) metrics.byReplica.promptTokens.inc({ replica }, promptTokens)
     metrics.predictedOfReported.inc(this.predictedCachedTokens)
     const [first, admitted] = [this.#firstByteAt, this.#admitted]
-    this.#gain?.used(usage, first && admitted ? (first - admitted.at) / 1000 : undefined)
+    this.#gain?.counted(usage, first && admitted ? (first - admitted.at) / 1000 : undefined)
     metrics.reusedTokens.inc(usage.reusedTokens ?? 0)
     metrics.recomputedTokens.inc(usage.recomputedTokens ?? 0)
     countPages(metrics.pages, usage.pages)
@@ -219,9 +221,12 @@ export class RequestTelemetry {
     if (this.#admitted) metrics.byReplica.requests.inc({ replica: this.#admitted.replica, outcome })
     if (answer.headersSent) metrics.predictedCachedTokens.inc(this.predictedCachedTokens)
     this.#leaveReplica(at)
+    const isLogged = (this.#to.logsRequests?.() ?? true) && log.isLevelEnabled('info')
+    if (!isLogged && !this.#span) return
     const record = this.#record(outcome, answer.headersSent ? answer.statusCode : undefined, at)
-    if (this.#to.logsRequests?.() ?? true) logRequest(log, record)
-    this.#span?.end(record, at)
+    if (isLogged) log.info(record, 'request')
+    const { provider } = this.#admitted ?? {}
+    this.#span?.end({ ...record, provider, model: this.#request?.model, usage: this.#usage }, at)
   }
 
   #leaveReplica(at: number): void {
@@ -237,41 +242,48 @@ export class RequestTelemetry {
 
   #record(outcome: Outcome, status: number | undefined, at: number): RequestRecord {
     const [request, decided, admitted, usage] = [this.#request, this.#decided, this.#admitted, this.#usage]
-    const decidedAt = this.#decidedAt
+    const [decidedAt, figures] = [this.#decidedAt, this.#gain?.figures]
+    const tenant = this.#caller?.tenant ?? request?.tenant
     return {
-      requestId: request?.id ?? this.#refused?.id,
+      request_id: request?.id ?? this.#refused?.id,
       route: this.#route,
       method: this.#passed?.method,
       path: this.#passed?.url?.replace(/\?.*/s, '').slice(0, longestPath),
       client: this.#client,
-      tenant: this.#caller?.tenant ?? request?.tenant,
+      tenant: tenant === undefined ? undefined : tenantName(tenant),
       key: this.#caller?.key?.name,
       replica: admitted?.replica,
-      provider: admitted?.provider,
       status,
       outcome,
       reason: this.#refused?.reason,
-      model: request?.model,
-      knownChunks: request?.knownChunks ?? 0,
+      known_chunks: request?.knownChunks ?? 0,
       blocks: decided?.blocks ?? 0,
       moved: decided?.moved ?? 0,
       deduplicated: decided?.deduplicated ?? 0,
       skipped: decided?.skipped,
-      predictedCachedTokens: decided && this.predictedCachedTokens,
-      cachedTokens: usage?.cachedTokens,
-      ...this.#gain?.figures,
-      reusedTokens: usage?.reusedTokens,
-      recomputedTokens: usage?.recomputedTokens,
-      coldTokens: coldTokens(usage),
-      pages: usage?.pages,
-      promptTokens: usage?.promptTokens,
-      completionTokens: usage?.completionTokens,
-      queueMilliseconds: admitted && decidedAt !== undefined ? admitted.at - decidedAt : undefined,
-      overheadMilliseconds: decided && decided.timing.parse + decided.timing.index,
-      firstByteMilliseconds: this.#firstByteAt && this.#firstByteAt - this.#received,
-      milliseconds: at - this.#received,
+      predicted_cached_tokens: decided && this.predictedCachedTokens,
+      cached_tokens: usage?.cachedTokens,
+      baseline_cached_tokens: figures?.baselineCachedTokens,
+      shadow_cached_tokens: figures?.shadowCachedTokens,
+      seen_tokens: figures?.seenTokens,
+      reused_tokens: usage?.reusedTokens,
+      recomputed_tokens: usage?.recomputedTokens,
+      cold_tokens: coldTokens(usage),
+      listed_pages: usage?.pages?.listed,
+      all_pages: usage?.pages?.all,
+      page_choices: usage?.pages?.choices,
+      page_backtracks: usage?.pages?.backtracks,
+      prompt_tokens: usage?.promptTokens,
+      queue_ms: admitted && decidedAt !== undefined ? rounded(admitted.at - decidedAt) : undefined,
+      overhead_ms: decided && rounded(decided.timing.parse + decided.timing.index),
+      ttft_ms: this.#firstByteAt && rounded(this.#firstByteAt - this.#received),
+      duration_ms: rounded(at - this.#received),
     }
   }
+}
+
+function rounded(milliseconds: number): number {
+  return Math.round(milliseconds * 100) / 100
 }
 
 /** Longer paths are cut off here. */

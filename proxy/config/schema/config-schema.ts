@@ -31,16 +31,6 @@ const limits = group('Which requests are refused, and which must wait.', {
     1,
     8 * 1024 * 1024,
   ),
-  rewrite_texts: whole(
-    'A request with more messages, texts in them, or blocks given next to them is not rewritten.',
-    1,
-    2_048,
-  ),
-  rewrite_milliseconds: milliseconds(
-    'How long ordering the blocks of one large request may take without a pause before it is forwarded as received.',
-    1,
-    30,
-  ),
   in_flight_per_replica: whole(
     'Requests that an engine is given at a time; others wait, with fair turns for tenants. Fairness works best near what the engine runs at once.',
     1,
@@ -68,12 +58,6 @@ const health = group('Health checks of engines if there are several; a single en
   },
   interval_seconds: seconds('Time between two checks; 0: no checks.', 0, 5),
   path: matching('The path to request.', '^/', 'has to begin with /', '/health'),
-  timeout_seconds: seconds('How long an engine may take to answer.', 1, 2),
-})
-
-const breaker = group('When an engine that fails gets no requests.', {
-  failures: whole('Failures in a row before it gets no requests.', 1, 5),
-  open_seconds: seconds('How long it gets none before one request tries it again.', 1, 10),
 })
 
 /** Describes the configuration of `reprise serve`; published as docs/config.schema.json. */
@@ -95,7 +79,6 @@ export const configSchema: SettingSchema & { $schema: string; title: string } = 
       default: [],
     },
     engine_api_key: text('The bearer token for engines without an `api_key` of their own.'),
-    discover_seconds: seconds('How often the hosts of engines with `discover` are resolved again.', 1, 5),
     aliases: {
       type: 'array',
       description: 'Names of models that stand for others: aliases, and fall-backs.',
@@ -122,7 +105,6 @@ export const configSchema: SettingSchema & { $schema: string; title: string } = 
         'Whether texts of prompts, and requests as received, are recorded; otherwise digests, under a key that is stored nowhere. If they are, the dashboard shows the first words of blocks.',
         false,
       ),
-      part_bytes: whole('Compressed size of a part at which the next one begins.', 1_024, 64 * 1024 * 1024),
       max_bytes: whole('Total size of all parts at which the oldest are deleted.', 1_024, 1024 * 1024 * 1024),
     }),
     logs: group('JSON lines on stderr.', {
@@ -135,7 +117,6 @@ export const configSchema: SettingSchema & { $schema: string; title: string } = 
       requests: flag('Whether each request is logged.', true),
     }),
     health,
-    breaker,
     redis: redisSchema,
   },
 }

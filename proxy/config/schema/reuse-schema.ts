@@ -33,16 +33,7 @@ export const reuseSchemas: Record<string, SettingSchema> = {
     enum: ['auto', 'ask', 'on', 'shadow', 'off', true, false],
   },
   ordering: group('How context blocks are ordered.', {
-    when: {
-      description:
-        '`pays`: blocks are moved if that is expected to save more tokens than the annotation takes; `possible`: whenever something can be shared.',
-      enum: ['pays', 'possible'],
-      default: 'possible',
-    },
     max_displacement: whole('How many places a block may be from its rank at most. Without it: no limit.', 0),
-  }),
-  mirror: group('What is remembered about the requests that replicas were sent.', {
-    requests: whole('Number of requests remembered for each replica; about 600 bytes each.', 1, 50_000),
   }),
   annotations: group('Texts that tell the model what was moved.', {
     order: matching(
@@ -122,12 +113,10 @@ export const reuseSchemas: Record<string, SettingSchema> = {
   },
   chunks: group('The chunks whose borders are known. Only their digests are kept, never a text.', {
     max_chunks: {
-      ...whole('Maximum number of chunks; the least recently used go first. 0: none.', 0, 1_000_000),
+      ...whole('Maximum number of chunks, of 97 bytes each; the least recently used go first. 0: none.', 0, 1_000_000),
       maximum: 16_000_000,
     },
-    max_bytes: whole('Memory for them; 1,000,000 chunks take 97 MB.', 0, 100_000_000),
     learn: flag('Whether inputs of embeddings and reranks that pass through are learned.', true),
-    body_bytes: whole('Size of the largest request to learn from.', 1, 8 * 1024 * 1024),
   }),
   hygiene: group('Changes to requests beyond their blocks.', {
     sort_tools: flag('Whether `tools` are sent in a stable order.', false),

@@ -46,7 +46,7 @@ test('a flag goes before the environment, that before the file, and the file bef
 })
 
 test('a time that no timer can wait for is refused: it would be over at once', () => {
-  const most = 'drain_seconds: 2147483\nkeep_alive_seconds: 2147483\nlimits: { rewrite_milliseconds: 2147483647 }'
+  const most = 'drain_seconds: 2147483\nkeep_alive_seconds: 2147483\nlimits: { group_window_milliseconds: 2147483647 }'
   expect(load(most)).toMatchObject({ drainSeconds: 2_147_483, keepAliveSeconds: 2_147_483 })
   expect(faultsOf('', { REPRISE_DRAIN_SECONDS: '2147484' })).toEqual([
     'REPRISE_DRAIN_SECONDS: has to be at most 2147483, not 2147484',
@@ -281,6 +281,13 @@ test('settings that there were once are named with what to write instead', () =>
     expect.stringMatching(/^reprise\.yaml:2: blocks\.patterns: is no longer a setting: write .* in `templates`/),
     expect.stringMatching(/^reprise\.yaml:3: blocks\.pattern_milliseconds: is no longer a setting: leave it out/),
     expect.stringMatching(/^reprise\.yaml:4: hygiene\.move_volatile_headers: is no longer a setting: leave it out/),
+  ])
+  expect(faultsOf('breaker: { failures: 3 }\nordering: { when: pays }')).toEqual([
+    expect.stringMatching(/^reprise\.yaml:1: breaker: is no longer a setting: leave it out/),
+    expect.stringMatching(/^reprise\.yaml:2: ordering\.when: is no longer a setting: leave it out/),
+  ])
+  expect(faultsOf('', { REPRISE_BREAKER_FAILURES: '3' })).toEqual([
+    expect.stringMatching(/^REPRISE_BREAKER_FAILURES is no longer a setting: leave it out/),
   ])
   expect(faultsOf('', { REPRISE_BLOCKS_PATTERNS: '[]' })).toEqual([
     expect.stringMatching(/^REPRISE_BLOCKS_PATTERNS is no longer a setting: write .* in `templates`/),

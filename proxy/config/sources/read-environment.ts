@@ -77,11 +77,12 @@ function variableOf(path: readonly string[]): string {
 
 /** Describes variables that have our prefix but are unknown. */
 function findUnknown(environment: Readonly<Record<string, unknown>>, known: readonly string[]): string[] {
-  const removed = new Map([...removedSettings].map(([path, remedy]) => [variableOf(path.split('.')), remedy]))
+  const removed = [...removedSettings].map(([path, remedy]) => [variableOf(path.split('.')), remedy] as const)
   return Object.keys(environment)
     .filter((name) => name.startsWith(prefix) && !known.includes(name) && !serviceVariable.test(name))
     .map((name) => {
-      if (removed.has(name)) return `${name} is no longer a setting: ${removed.get(name)}`
+      const [, gone] = removed.find(([variable]) => name === variable || name.startsWith(`${variable}_`)) ?? []
+      if (gone !== undefined) return `${name} is no longer a setting: ${gone}`
       const own = known.map((variable) => variable.slice(prefix.length))
       const meant = findNearestName(name.slice(prefix.length), own)
       const remedy = meant === undefined ? 'see `reprise config-schema`' : `did you mean ${prefix}${meant}?`

@@ -37,12 +37,18 @@ test('an endpoint of traces alone turns it on; one that speaks gRPC is warned of
 })
 
 test('a span of a request that failed says how, and what is unknown is left out', () => {
-  const unknown = { requestId: undefined, tenant: undefined, replica: undefined, provider: undefined, model: undefined }
-  const reused = { reusedTokens: undefined, recomputedTokens: undefined, coldTokens: undefined }
-  const none = { predictedCachedTokens: undefined, cachedTokens: undefined, promptTokens: undefined, ...reused }
-  const times = { queueMilliseconds: undefined, overheadMilliseconds: undefined, firstByteMilliseconds: undefined }
-  const record = { ...unknown, ...none, ...times, completionTokens: undefined, skipped: undefined, milliseconds: 1 }
-  const counts = { knownChunks: 0, blocks: 0, moved: 0, deduplicated: 0 }
+  const unknown = {
+    request_id: undefined,
+    tenant: undefined,
+    replica: undefined,
+    provider: undefined,
+    model: undefined,
+  }
+  const reused = { reused_tokens: undefined, recomputed_tokens: undefined, cold_tokens: undefined }
+  const none = { predicted_cached_tokens: undefined, cached_tokens: undefined, prompt_tokens: undefined, ...reused }
+  const times = { queue_ms: undefined, overhead_ms: undefined, ttft_ms: undefined, duration_ms: 1 }
+  const record = { ...unknown, ...none, ...times, usage: undefined, skipped: undefined }
+  const counts = { known_chunks: 0, blocks: 0, moved: 0, deduplicated: 0 }
   expect(spanAttributes({ ...record, ...counts, route: 'messages', outcome: 'queue_full', status: 429 })).toEqual({
     'http.request.method': 'POST',
     'http.response.status_code': 429,
@@ -53,7 +59,7 @@ test('a span of a request that failed says how, and what is unknown is left out'
     'reprise.moved': 0,
     'reprise.deduplicated': 0,
   })
-  const figures = { cachedTokens: 20, reusedTokens: 50, recomputedTokens: 10, coldTokens: 20 }
+  const figures = { cached_tokens: 20, reused_tokens: 50, recomputed_tokens: 10, cold_tokens: 20 }
   const reusing = { ...record, ...counts, ...figures, route: 'messages', status: 200 }
   expect(spanAttributes({ ...reusing, outcome: 'finished' })).toMatchObject({
     'gen_ai.usage.cache_read.input_tokens': 20,

@@ -15,9 +15,8 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from '@opentelemetry/semantic-conventions'
-import type { RequestRecord } from '../access-log.ts'
 import { isCutShort, operationOf, spanAttributes } from './span-attributes.ts'
-import type { RequestSpan, Tracing } from './tracing.ts'
+import type { RequestSpan, TracedRequest, Tracing } from './tracing.ts'
 
 const propagator = new W3CTraceContextPropagator()
 /** The longest time that an unresponsive collector may delay the end of the process. */
@@ -84,7 +83,7 @@ class OtlpRequestSpan implements RequestSpan {
     this.#tracer.startSpan(name, { kind, startTime: this.#epoch + start }, this.#context).end(this.#epoch + end)
   }
 
-  end(record: RequestRecord, end: number): void {
+  end(record: TracedRequest, end: number): void {
     const span = this.#span
     if (span.isRecording()) {
       if (record.model !== undefined) span.updateName(`${operationOf(record.route)} ${record.model}`)

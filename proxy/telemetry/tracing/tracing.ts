@@ -1,5 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { RequestRecord } from '../access-log.ts'
+import type { ReportedUsage } from '../reported-usage.ts'
+
+/** A request that has ended, with what its line in the log leaves out. */
+export interface TracedRequest extends RequestRecord {
+  /** the kind of engine, as in `vllm` */
+  readonly provider: string | undefined
+  readonly model: string | undefined
+  readonly usage: Pick<ReportedUsage, 'completionTokens'> | undefined
+}
 
 /** Traces requests for an OpenTelemetry collector. */
 export interface Tracing {
@@ -16,5 +25,5 @@ export interface RequestSpan {
   /** A stage of the request has ended. */
   stage(name: 'parse' | 'index' | 'queue' | 'engine', start: number, end: number): void
   /** The request has ended. */
-  end(record: RequestRecord, end: number): void
+  end(request: TracedRequest, end: number): void
 }
