@@ -48,7 +48,7 @@ export const noCounts: OrderCounts = {
 /** Learns from the orders in which the documents of a template come. */
 export class OrderEvidence {
   readonly documents: DocumentTable = new DocumentTable(remembered.documents)
-  readonly pairs: PairOrders = new PairOrders()
+  readonly pairs: PairOrders = new PairOrders(remembered.documents)
   readonly recent: RecentLists = new RecentLists(remembered.lists, mostListed)
   readonly counts: OrderCounts = { ...noCounts }
   /** Slots of pairs that flipped, and of documents that overtook another, until there are enough. */
