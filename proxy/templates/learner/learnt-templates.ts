@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { PromptMessage } from '../../prompt/body/prompt.ts'
 import type { ContextList } from '../../prompt/context-list.ts'
-import { judgeTask } from '../../prompt/places/judge-task.ts'
 import { cutLearntList } from './cut-learnt-list.ts'
 import { LearnerThread } from './learner-thread.ts'
 import type { LearntTemplate } from './learnt-template.ts'
@@ -21,7 +20,7 @@ interface Place extends Pick<PromptMessage, 'role' | 'isRendered'> {
   readonly tool?: string | undefined
 }
 
-/** Finds the list of a message that a learnt template wrote; undefined if none did, or if its words forbid to move it. */
+/** Finds the list of a message that a learnt template wrote; undefined if none did. */
 export type LearntFinder = (message: Place, whole: string) => ContextList | undefined
 
 /**
@@ -46,7 +45,7 @@ export class LearntTemplates {
       for (const key of keysOf(placeOf(sender, message), whole)) {
         const template = this.#templates.get(key)
         const list = template && cutLearntList(whole, template)
-        if (list) return isForbidden(whole, list) ? undefined : list
+        if (list) return list
       }
       return undefined
     }
@@ -60,10 +59,6 @@ export class LearntTemplates {
   async close(): Promise<void> {
     await this.#thread.close()
   }
-}
-
-function isForbidden(whole: string, { blocks, end }: ContextList): boolean {
-  return judgeTask(`${whole.slice(0, blocks[0]!.start)}\n\n${whole.slice(end)}`, blocks) !== undefined
 }
 
 function placeOf({ tenant, api }: Sender, { role, tool = '', isRendered = false }: Place): string {
