@@ -215,7 +215,11 @@ function* readByRules(
   refuse: (refused: Reason, at: Span) => void,
 ): Generator<void, readonly ContextList[]> {
   const { lists, refusals } = yield* searchLists(whole, traits)
-  for (const { refused, at } of refusals) refuse(refused, at)
+  for (const { refused, at } of refusals) {
+    // where the task would leave the list alone anyway, no more evidence is asked for
+    const around = refused === 'no_evidence' ? `${whole.slice(0, at.start)}\n\n${whole.slice(at.end)}` : ''
+    refuse(judgeTask(around, { length: 1 }) ?? refused, at)
+  }
   return lists
 }
 

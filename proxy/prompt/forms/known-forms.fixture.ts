@@ -39,11 +39,7 @@ export const forms: readonly Form[] = [
     closes: 'next_mark',
     label: 'none',
     needs: 'one_more',
-    readBy: [
-      'scan/labels/find-record-head.ts',
-      'scan/labels/find-inline-heads.ts',
-      'forms/headed/find-labelled-lists.ts',
-    ],
+    readBy: ['scan/labels/find-record-head.ts', 'forms/headed/find-labelled-lists.ts'],
     examples: [
       `Source: a.md\nContent: ${rain}\n\nSource: b.md\nContent: ${sun}${ask}`,
       `**Source:** a.md\n**Content:** ${rain}\n\n**Source:** b.md\n**Content:** ${sun}${ask}`,

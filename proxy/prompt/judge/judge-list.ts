@@ -3,12 +3,10 @@ import { areNumberedParts, tellsOrder } from '../order/tells-order.ts'
 import { findContentStart, findLineEnd } from '../scan/find-edges.ts'
 import type { Marks } from '../scan/find-marks.ts'
 import { readFields } from '../scan/labels/find-record-head.ts'
-import { kindOf } from './evidence/marks-kind.ts'
-import { readSigns } from './evidence/read-signs.ts'
-import { isEnough } from './evidence/weigh-evidence.ts'
 import { isExample } from './is-example.ts'
 import { readAnnouncement, readBehind } from './read-evidence.ts'
 import type { Reason } from './reasons.ts'
+import { isEnough, kindOf, readSigns } from './weigh-evidence.ts'
 
 const LONGEST_MARK = 300
 // a template names a variable in this way, `context1: …`, but not `[doc1]`

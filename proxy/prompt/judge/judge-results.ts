@@ -49,6 +49,8 @@ export interface Situation extends Front {
   readonly isUnnamedTool: boolean
   /** output of a tool whose name does not indicate a search */
   readonly isNamedTool: boolean
+  /** the text around the list says how it is sorted */
+  readonly isSorted: boolean
 }
 
 /** Returns why JSON objects that contain texts are left alone. Undefined if they are search results. */
@@ -83,7 +85,7 @@ function nameOf(text: string, { members }: JsonElement): string {
  * evidence. Elements with numbers or speakers have an order.
  */
 function judgeElements(elements: readonly Names[], name: string | undefined, situation: Situation): Reason | undefined {
-  if (elements.some((element) => hasField(element, isOrderedField))) return 'ordered_fields'
+  if (situation.isSorted || elements.some((element) => hasField(element, isOrderedField))) return 'ordered_fields'
   const own = countKinds(elements, [isRanked, isRetrieved, isOrigin])
   const scored = countKinds(elements, [isScored])
   const titled = countKinds(elements, [isTitle])

@@ -1,8 +1,7 @@
 import { toAsciiDigits } from '../scan/words/digits.ts'
 import { blankTopics, NUMERAL, PLACE, readCountedWords, readNumberedWords } from './words/counted-words.ts'
 import { callsByPlace, findNumbered } from './words/place-words.ts'
-import { readEnds } from './words/sentences.ts'
-import { firstMatches } from './words/word-patterns.ts'
+import { firstMatches, readEnds } from './words/word-patterns.ts'
 
 /** What words outside lists say about blocks by number or position. */
 export interface Remarks {

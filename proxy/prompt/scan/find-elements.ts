@@ -1,4 +1,4 @@
-import { findContentStart } from './find-edges.ts'
+import { findContentStart, findIndexFrom } from './find-edges.ts'
 import { FenceWalk } from './find-fences.ts'
 import type { Marks } from './find-marks.ts'
 import type { Tag } from './find-tags.ts'
@@ -108,4 +108,19 @@ function isBlockName(name: string): boolean {
   if (strongTags.has(name) || weakTags.has(name)) return true
   const noun = COMPOUND.exec(name)?.[1] ?? PREFIXED.exec(name)?.[1]
   return noun !== undefined && (strongTags.has(noun) || weakTags.has(noun))
+}
+
+/** Returns those of a text's ordered marks that are in a region but in none of its elements. */
+export function findOwn<Item extends { readonly start: number }>(items: readonly Item[], region: Region): Item[] {
+  const own: Item[] = []
+  let next = 0
+  for (let i = findIndexFrom(items, region.start); i < items.length && items[i]!.start < region.end; i++) {
+    const item = items[i]!
+    while (next < region.elements.length && region.elements[next]!.end <= item.start) next++
+    const element = region.elements[next]
+    if (item.start < (element?.start ?? region.end)) own.push(item)
+    // skip the content of an element at once, or nested containers would be read once per level of nesting
+    else if (element !== undefined) i = findIndexFrom(items, element.end) - 1
+  }
+  return own
 }

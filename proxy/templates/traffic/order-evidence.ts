@@ -3,7 +3,7 @@ import { PairOrders } from './pair-orders.ts'
 import { type Likeness, RecentLists } from './recent-lists.ts'
 
 /** What a template remembers of its documents and lists. */
-export const remembered = { documents: 256, lists: 96 } as const
+const remembered = { documents: 256, lists: 96 } as const
 /** Documents of a list that are looked at, the first ones. */
 export const mostListed = 24
 

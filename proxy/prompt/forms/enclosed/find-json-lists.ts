@@ -12,15 +12,14 @@ import { readAnnouncement, readHeading } from '../../judge/read-evidence.ts'
 import type { Reason, Refusal } from '../../judge/reasons.ts'
 import { readCue } from '../../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findLineEnd } from '../../scan/find-edges.ts'
-import type { Region } from '../../scan/find-elements.ts'
+import { findOwn, type Region } from '../../scan/find-elements.ts'
 import { FenceWalk } from '../../scan/find-fences.ts'
 import { type JsonElement, type JsonMember, type JsonValue, readJsonValue } from '../../scan/find-json-value.ts'
 import type { Marks } from '../../scan/find-marks.ts'
 import { findRankMembers } from '../../scan/find-rank-fields.ts'
 import { isRunning } from '../../scan/labels/label.ts'
-import { partWords } from '../../scan/words/field-names.ts'
-import { idNames, plainId } from '../../scan/words/id-names.ts'
-import { findOwn } from '../find-own.ts'
+import { idNames, partWords, plainId } from '../../scan/words/field-names.ts'
+import { isSorted } from '../../scan/words/tool-kind.ts'
 
 // names of such lists; `anyOf` in a schema and `scripts` in a manifest also contain descriptions
 const LIST_NAMES =
@@ -29,6 +28,7 @@ const LABEL_NAMES = [...idNames, 'document', 'doc', 'source_id']
 
 // more lines of JSON than this are a log
 const MOST_LISTS = 1_000
+const MOST_AROUND = 500
 
 const OPEN_BRACKET = 91
 // classifiers have results too
@@ -111,6 +111,7 @@ function readList(
     isUnnamedTool: isUnnamedTool(marks),
     isAsked: readCue(text, findContentStart(text, end, text.length))?.question === true,
     isNamedTool: marks.source === 'other',
+    isSorted: isSortedAround(text, start, end, arrays),
   }
   const isStrings = (situation.isAnnounced || situation.isSearched) && text.charCodeAt(start) === OPEN_BRACKET
   const judged = named
@@ -133,6 +134,17 @@ function isUnnamedTool({ source, whole }: Marks): boolean {
 /** Converts a name of several words to underscores: `relevantContext`, `Retrieved Context`. */
 function toWords(name: string): string {
   return partWords(name).replaceAll(/[ -]/g, '_')
+}
+
+/** Returns whether members before or after the arrays of a value say how it is sorted. */
+function isSortedAround(text: string, start: number, end: number, arrays: JsonValue['arrays']): boolean {
+  const spans = arrays.map(({ elements }) => ({ from: elements[0]!.start, to: elements.at(-1)!.end }))
+  const from = Math.min(...spans.map((span) => span.from))
+  const to = Math.max(...spans.map((span) => span.to))
+  return (
+    isSorted(text.slice(start, Math.min(from, start + MOST_AROUND))) ||
+    isSorted(text.slice(to, Math.min(end, to + MOST_AROUND)))
+  )
 }
 
 function toList(text: string, elements: readonly JsonElement[], end: number): ContextList {

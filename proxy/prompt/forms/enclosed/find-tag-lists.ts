@@ -7,8 +7,7 @@ import type { Marks } from '../../scan/find-marks.ts'
 import { findRankAttributes } from '../../scan/find-rank-fields.ts'
 import { readAttributes } from '../../scan/find-tags.ts'
 import { isRunning } from '../../scan/labels/label.ts'
-import { isDatedField, isOrderedField, named } from '../../scan/words/field-names.ts'
-import { idNames, plainId } from '../../scan/words/id-names.ts'
+import { idNames, isDatedField, isOrderedField, named, plainId } from '../../scan/words/field-names.ts'
 
 // attributes that may label blocks without an id: their file names, if all differ; the first one that all blocks have
 // is used

@@ -19,3 +19,17 @@ export function* firstMatches(text: string, pattern: RegExp, most: number = MOST
     yield match
   }
 }
+
+const LONGEST_END = 10_000
+const BETWEEN = /(?<=[.!?](?<!(?:e\.g|i\.e|z\.b|u\.a|vs|no|nr|p|etc|cf)\.))[ \t]+|(?<=[。！？])|\n+/u
+const MOST = 1_000
+
+/** Returns the two ends of a text, because a question comes before or after what it is about. */
+export function readEnds(text: string): string {
+  return text.length <= 2 * LONGEST_END ? text : `${text.slice(0, LONGEST_END)}\n${text.slice(-LONGEST_END)}`
+}
+
+/** Returns the sentences of a text; a line is one, too. */
+export function sentencesOf(text: string): string[] {
+  return text.split(BETWEEN, MOST).filter((sentence) => sentence.trim() !== '')
+}
