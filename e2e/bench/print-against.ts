@@ -55,7 +55,7 @@ function compare(before: number | undefined, now: number | undefined, unit: stri
 }
 
 /** Returns a folder that holds a commit of this repository, ready to run; it is made once. */
-function checkOut(commit: string): string {
+export function checkOut(commit: string): string {
   const git = (...args: string[]): Buffer => execFileSync('git', ['-C', root, ...args], { maxBuffer: 2 ** 30 })
   const sha = git('rev-parse', '--verify', `${commit}^{commit}`).toString().trim()
   const folder = join(homedir(), '.cache/reprise/commits', sha)

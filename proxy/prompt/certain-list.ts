@@ -1,5 +1,4 @@
 import { type BlockSpan, type ContextList, overlap, startOf } from './context-list.ts'
-import { labelPrefixOf } from './label-prefix.ts'
 
 /** A known chunk, and a stamp that distinguishes it from one that takes its place later. */
 export interface ChunkHandle {
@@ -108,4 +107,13 @@ function isSound({ start, end, contentStart, contentEnd, label }: BlockSpan, fro
   if (from > start || start > contentStart || contentStart >= contentEnd || contentEnd > end) return false
   if (!label) return !hasLabel
   return start <= label.start && label.start < label.end && label.end <= contentStart
+}
+
+const LONGEST_PREFIX = 40
+const PREFIX = /\p{L}+[ _#:.-]{0,2}$/u
+
+/** Returns what is said in front of a number when a block is mentioned: `Document ` for `Document 3:`, '' for `[3]`. */
+export function labelPrefixOf(text: string, blockStart: number, labelStart: number): string {
+  const front = text.slice(Math.max(blockStart, labelStart - LONGEST_PREFIX), labelStart)
+  return PREFIX.exec(front)?.[0] ?? ''
 }

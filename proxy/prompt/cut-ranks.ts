@@ -88,21 +88,15 @@ function toCut(
   texts: readonly string[],
   areTold: boolean,
 ): PromptContext {
-  const { annotateAt, positional, labelPrefix, isResult } = moved
   const held = moved.slots.map(({ ranks: _, ...slot }) => slot)
-  const ids = held.map((slot) => identifyBlocks(texts[slot.text]!, [slot], positional))
+  const ids = held.map((slot) => identifyBlocks(texts[slot.text]!, [slot], moved.positional))
+  const values = slots.map(({ ranks = [] }) => ranks.map(({ name, value }) => `${name} ${value}`).join(' '))
   return {
-    cut: {
-      areTold,
-      values: slots.map(({ ranks = [] }) => ranks.map(({ name, value }) => `${name} ${value}`).join(' ')),
-    },
+    ...moved,
+    cut: { areTold, values },
     slots: held,
     blocks: ids.map(({ blocks }) => blocks[0]!),
     contents: ids.map(({ contents }) => contents[0]!),
-    positional,
-    labelPrefix,
-    annotateAt,
-    isResult,
   }
 }
 
@@ -134,28 +128,21 @@ class Cuts {
 }
 
 function moveContext(context: PromptContext, move: (text: number, offset: number) => number): PromptContext {
-  const { annotateAt, slots, blocks, contents, positional, labelPrefix, isResult, isSpokenOf, isLeftWhole, certain } =
-    context
-  const moved = {
-    slots: slots.map((slot) => moveSlot(slot, move)),
-    blocks,
-    contents,
-    positional,
-    labelPrefix,
+  const { slots, annotateAt } = context
+  return {
+    ...context,
+    slots: slots.map((slot) => moveSlot(slot, (offset) => move(slot.text, offset))),
     annotateAt: annotateAt && { text: annotateAt.text, offset: move(annotateAt.text, annotateAt.offset) },
-    isResult,
   }
-  const known = certain ? { certain, ...moved } : moved
-  return isSpokenOf ? { isSpokenOf, ...(isLeftWhole && { isLeftWhole }), ...known } : known
 }
 
-function moveSlot(
-  { text, start, end, content, label, ranks }: ContextSlot,
-  move: (text: number, offset: number) => number,
-): ContextSlot {
-  const moveSpan = (span: Span): Span => ({ start: move(text, span.start), end: move(text, span.end) })
-  const slot = { text, start: move(text, start), end: move(text, end), content: moveSpan(content) }
-  const labelled = label ? { label: moveSpan(label), ...slot } : slot
-  if (!ranks) return labelled
-  return { ranks: ranks.map((field) => ({ name: field.name, value: field.value, ...moveSpan(field) })), ...labelled }
+function moveSlot(slot: ContextSlot, move: (offset: number) => number): ContextSlot {
+  const moved = <Own extends Span>(span: Own): Own => ({ ...span, start: move(span.start), end: move(span.end) })
+  const { content, label, ranks } = slot
+  return {
+    ...moved(slot),
+    content: moved(content),
+    ...(label && { label: moved(label) }),
+    ...(ranks && { ranks: ranks.map(moved) }),
+  }
 }

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { PromptMessage } from '../prompt/body/prompt.ts'
+import { toSpans } from '../prompt/certain-list.ts'
 import type { ContextList } from '../prompt/context-list.ts'
 import { cutByTemplate } from './cut/cut-by-template.ts'
 import { deriveTemplate } from './cut/derive-template.ts'
@@ -106,20 +107,9 @@ function keyOf(scope: string, { role, tool = '', isRendered = false }: PromptMes
 }
 
 function areSame(cut: ContextList | undefined, list: ContextList | undefined, others: readonly unknown[]): boolean {
-  if (cut === undefined || list === undefined || others.length > 0) return cut === undefined && list === undefined
-  if (cut.end !== list.end || cut.positional !== list.positional || cut.labelPrefix !== list.labelPrefix) return false
-  return (
-    cut.blocks.length === list.blocks.length &&
-    cut.blocks.every((block, i) => {
-      const other = list.blocks[i]!
-      return (
-        block.start === other.start &&
-        block.end === other.end &&
-        block.contentStart === other.contentStart &&
-        block.contentEnd === other.contentEnd &&
-        block.label?.start === other.label?.start &&
-        block.label?.end === other.label?.end
-      )
-    })
-  )
+  return others.length === 0 && JSON.stringify(bordersOf(cut)) === JSON.stringify(bordersOf(list))
+}
+
+function bordersOf(list: ContextList | undefined): unknown {
+  return list && [list.end, list.positional, list.labelPrefix, toSpans(list), list.blocks.map(({ label }) => label)]
 }

@@ -6,7 +6,7 @@ import type { Mode } from '../settings.ts'
 import { KnownCuts } from './known-cuts.ts'
 import type { ProofSample } from './proof/proof.ts'
 import { mayMove, type Said, type SeenList, Template, type TemplateState } from './template.ts'
-import { nameTemplate } from './template-id.ts'
+import { nameTemplate } from './template-record.ts'
 
 /** All templates, and those of one tenant: some 100 KB each at most. */
 const mostTemplates = 512

@@ -7,7 +7,6 @@ import type { CueLine } from './find-cue-doubt.ts'
 import { findOwnClosing } from './find-numbered-closings.ts'
 import { isPromptHeading } from './find-prompt-heading.ts'
 import type { Interior, Quotes } from './list-interior.ts'
-import { findItemEnd } from './list-items.ts'
 
 /** Returns the end of the sign that closes the last block: as many signs as opened it, once at the end of a line. */
 function findQuoteEnd(text: string, { end: from }: Label, { open, close }: Quotes, limit: number): number | undefined {
@@ -179,4 +178,28 @@ export function findClosing({ tags }: Marks, listStart: number, from: number, li
 /** Returns whether a line before a list introduces the question. */
 export function hasQuestionBefore({ notes }: LineNotes, listStart: number): boolean {
   return notes.some(({ kind, start }) => start < listStart && typeof kind === 'object' && kind.question)
+}
+
+// the sign of an item, in front of the list's first block on its line
+const ITEM = /^[ \t]{0,3}(?:[-*•]|\d+[.)]) (?=\S)/
+
+function readItem(text: string, [first]: readonly Label[]): string | undefined {
+  const line = text.lastIndexOf('\n', first!.start - 1) + 1
+  return ITEM.exec(text.slice(line, first!.start))?.[0]
+}
+
+/**
+ * Returns where the next instruction begins, if the list's blocks end one item of a list of instructions, as in `- Use
+ * this context: Source: …`. Undefined if blocks contain such items themselves.
+ */
+function findItemEnd(text: string, labels: readonly Label[], from: number, limit: number): number | undefined {
+  const item = readItem(text, labels)
+  const next = item === undefined ? -1 : text.indexOf(`\n${item}`, labels[0]!.start)
+  return next >= from && next < limit ? next + 1 : undefined
+}
+
+/** Returns whether a list ends one of several instructions and nothing shows where the next instruction begins. */
+export function isOpenItem(text: string, labels: readonly Label[], limit: number): boolean {
+  const isItem = readItem(text, labels) !== undefined
+  return isItem && findItemEnd(text, labels, labels.at(-1)!.end, limit) === undefined
 }

@@ -1,7 +1,5 @@
-import { WordPattern } from '../scan/words/word-pattern.ts'
-
 // a text that the person asking has written
-const OF_OWN_TEXT = new WordPattern(
+const OF_OWN_TEXT = new RegExp(
   [
     '(?:my|our)(?: (?!question|query|documents?)\\p{L}+){0,2} (?:posts?|essays?|stor(?:y|ies)|novel|novella|drafts?|letters?|articles?|diary|journal|thesis|dissertation|poems?|lyrics|songs?|scripts?|screenplay|manuscript|chapters?|speech|cv|résumé|resume|memoirs?|blog|newsletter|homework|translation|outline|slides|talk|cover letter|text)',
     '(?:this|these|those)(?: is| are)?(?: the| a| an)?(?: \\p{L}+)? (?:poems?|stor(?:y|ies)|tales?|speech|letters?|essays?|lyrics|songs?|verses?|stanzas?|drafts?|slides|chapters?|scenes?|paragraphs|novel|screenplay|manuscript)',

@@ -47,3 +47,60 @@ export interface Refusal {
 export function areUnsure(refusals: readonly Pick<Refusal, 'refused'>[]): boolean {
   return refusals.some(({ refused }) => aboutBorders.has(refused))
 }
+
+/** A refusal in words: its location, and the one thing that would help. */
+interface ExplainedRefusal {
+  readonly reason: Reason
+  /** counted from 1 */
+  readonly line: number
+  /** beginning of the text that was left alone */
+  readonly begins: string
+  readonly remedy: string
+}
+
+const mark = 'put each document into <document>…</document>, or give them in `reprise.blocks`'
+
+const remedies: Readonly<Record<Reason, string>> = {
+  torn_tags: 'escape tags inside of documents, or use tags that no document holds',
+  too_many: 'send fewer blocks, or several requests',
+  open_end: 'put a line `Question: …` behind the last document, or each document into <document>…</document>',
+  spans_parts: 'let every document begin and end in one text part',
+  no_evidence: `announce the list (as \`Documents:\`) and ask below it (\`Question: …\`), or ${mark}`,
+  unknown_form: `these lines look like marks of documents, of a form that is not known: ${mark}, or write them down in \`templates\`, docs/blocks.md`,
+  ordered_fields: `dates, pages, speakers or steps say that the order means something; where it does not, ${mark}`,
+  ordered_texts: 'none: texts whose dates or numbers rise or fall stay in their order; `reprise.blocks` moves them',
+  one_text: 'what a tool reads, runs or lists is one text; call a tool that searches by such a name',
+  task: 'none: what is handed back, ranked or gone on with stays in its order; `reprise.blocks` moves texts',
+  order:
+    'none: words say that the places of these texts mean something; `x-reprise-options: set` states that they do not',
+  named: 'name documents by words of their own, as file names, in place of their numbers',
+  numbers:
+    'ask for citations as `[1]` in plain text; give documents names in place of numbers where answers are data, stored or calls of tools',
+  own_work: 'none: parts of what somebody writes stay in their order; `reprise.blocks` moves texts',
+  example: 'none: examples stay as they are',
+}
+
+/** What helps if the text in front of documents is another one each time. */
+export const differsBeforeRemedy =
+  'what stands in front of the documents differs from request to request (a question, a date, a name): put it behind them'
+
+/** What helps if blocks of equal documents differ in a score. */
+export const differingRemedy =
+  '`blocks.volatile: move` in the configuration tells scores behind the list, so that equal documents are equal'
+
+/** Returns the one thing that helps when something was left alone for this reason. */
+export function remedyFor(reason: Reason): string {
+  return remedies[reason]
+}
+
+const LONGEST_BEGINNING = 60
+
+/** Explains a refusal, given the text it is about. */
+export function explainRefusal(text: string, reason: Reason, { start }: Span): ExplainedRefusal {
+  const line = text.slice(0, start).split('\n').length
+  const begins = text
+    .slice(start, start + 4 * LONGEST_BEGINNING)
+    .replace(/\s+/g, ' ')
+    .trim()
+  return { reason, line, begins: begins.slice(0, LONGEST_BEGINNING), remedy: remedies[reason] }
+}

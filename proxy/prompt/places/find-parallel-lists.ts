@@ -1,31 +1,25 @@
 import { isKin } from '../scan/find-elements.ts'
 import { isLabelNoun } from '../scan/words/read-noun.ts'
-import { WordPattern } from '../scan/words/word-pattern.ts'
-import { firstMatches } from './words/first-matches.ts'
+import { firstMatches } from './words/word-patterns.ts'
 
 // one numbered line per block: `1: positive`, `Summary 2: …`, `Label 3 - …`
-const NUMBERED = new WordPattern(
-  /^[ \t]*(?:[-*#>]{1,6}[ \t]*)?\**(?:(\p{L}[\p{L} ]{0,30}?)[ \t]?#?)?(\d{1,4})\**[ \t]?[:：=]/gmu,
-)
+const NUMBERED = /^[ \t]*(?:[-*#>]{1,6}[ \t]*)?\**(?:(\p{L}[\p{L} ]{0,30}?)[ \t]?#?)?(\d{1,4})\**[ \t]?[:：=]/gmu
 // `[1] https://…`, as below documents with such numbers
-const BRACKETED = new WordPattern(/^[ \t]*(?:[-*] )?[[【(](\d{1,4})[\])】]:?[ \t]*\S/gmu)
+const BRACKETED = /^[ \t]*(?:[-*] )?[[【(](\d{1,4})[\])】]:?[ \t]*\S/gmu
 // `Sources:`, `Summaries of these documents:`, above items without a word of their own
-const OF_EACH = new WordPattern(
-  /(?<!\p{L})(?:translations?|summar(?:y|ies)|titles?|names|sources?|authors?|dates?|scores?|ratings?|labels?|urls?|links?|captions?|übersetzung(?:en)?|quellen|titel|traductions?|titres|fuentes|títulos|traducciones)(?!\p{L})[^\n]{0,40}[:：][ \t]*\n+((?:[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t][^\n]*\n*){2,500})/giu,
-)
+const OF_EACH =
+  /(?<!\p{L})(?:translations?|summar(?:y|ies)|titles?|names|sources?|authors?|dates?|scores?|ratings?|labels?|urls?|links?|captions?|übersetzung(?:en)?|quellen|titel|traductions?|titres|fuentes|títulos|traducciones)(?!\p{L})[^\n]{0,40}[:：][ \t]*\n+((?:[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t][^\n]*\n*){2,500})/giu
 const ITEM = /^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]/gm
 // `Authors: Ann, Bob and Carl`, in one line
-const INLINE = new WordPattern(
-  /(?:^|[.!?] )(?!\s*(?:valid|allowed|available|supported|possible|options|choices|languages|e\.g)\b)[^\n.!?:：]{3,60}[:：][ \t]?([^\n:：]{3,400}?)(?=[.。]?(?:\n|$)|[.。] )/gimu,
-)
+const INLINE =
+  /(?:^|[.!?] )(?!\s*(?:valid|allowed|available|supported|possible|options|choices|languages|e\.g)\b)[^\n.!?:：]{3,60}[:：][ \t]?([^\n:：]{3,400}?)(?=[.。]?(?:\n|$)|[.。] )/gimu
 const LONGEST_MEMBER = 40
 const SHORTEST_INLINE = 3
 
 // one list says in other words what the other one says
-const IN_OTHER_WORDS = new WordPattern(
-  /(?<!\p{L})(?:translations?|translated|summaries of|the same in|in other words|respectively|übersetz\p{L}*|dasselbe auf|traduc\p{L}*|tradução|traduzion\p{L}*|vertaling\p{L}*|перевод\p{L}*)(?!\p{L})|_(?:de|en|es|fr|it|ja|ko|pt|ru|zh|translated)>|翻译|翻訳|번역/iu,
-)
-const OPENING = new WordPattern(/<([A-Za-z][\w-]{0,40})(?:\s[^<>\n]{0,200})?>/g)
+const IN_OTHER_WORDS =
+  /(?<!\p{L})(?:translations?|translated|summaries of|the same in|in other words|respectively|übersetz\p{L}*|dasselbe auf|traduc\p{L}*|tradução|traduzion\p{L}*|vertaling\p{L}*|перевод\p{L}*)(?!\p{L})|_(?:de|en|es|fr|it|ja|ko|pt|ru|zh|translated)>|翻译|翻訳|번역/iu
+const OPENING = /<([A-Za-z][\w-]{0,40})(?:\s[^<>\n]{0,200})?>/g
 
 // with more matches than this it is not a list parallel to the documents
 const MOST = 10_000

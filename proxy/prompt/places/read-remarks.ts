@@ -1,9 +1,7 @@
 import { toAsciiDigits } from '../scan/words/digits.ts'
-import { WordPattern } from '../scan/words/word-pattern.ts'
 import { blankTopics, NUMERAL, PLACE, readCountedWords, readNumberedWords } from './words/counted-words.ts'
-import { firstMatches } from './words/first-matches.ts'
 import { callsByPlace, findNumbered } from './words/place-words.ts'
-import { readEnds } from './words/sentences.ts'
+import { firstMatches, readEnds } from './words/word-patterns.ts'
 
 /** What words outside lists say about blocks by number or position. */
 export interface Remarks {
@@ -54,13 +52,13 @@ export function addRemarks(all: AddedRemarks, own: Remarks): void {
 const KIN =
   'documents?|docs?|sources?|passages?|contexts?|chunks?|references?|files?|results?|snippets?|excerpts?|articles?|e-?mails?|papers?|pdfs?|tickets?|hits?|bullets?(?: points?)?'
 const NUMBERED = `${KIN}|texts?|items?|entry|entries|memory|memories|dokumente?|quellen?|abschnitte?|texte?|datei(?:en)?`
-const BRACKETED = new WordPattern(/\[ ?(\d{1,4}(?: ?[,;–-] ?\d{1,4}){0,16}) ?\]/g)
+const BRACKETED = /\[ ?(\d{1,4}(?: ?[,;–-] ?\d{1,4}){0,16}) ?\]/g
 // `between 1 and 5 words` is the length of an answer
 const MEASURED =
   '(?:\\p{L}+ )?(?:words?|sentences?|paragraphs?|lines?|bullets?|points?|tokens?|characters?|letters|pages?|keywords?|percent|seconds?|minutes?|hours?|days?|weeks?|months?|years?)(?!\\p{L})'
 // `our #1 product` is a rank in the world, `the #1 source` and `the #1 says` are blocks
 const BEST = `(?<=(?:(?<!\\p{L})(?:the|our|your|my|their|his|her|its)|['’]s) )#1 (?!(?:${NUMBERED}|blocks?|parts?|sections?|paragraphs?|links?|ones?|say\\p{L}*|contradict\\p{L}*|agree\\p{L}*|differ\\p{L}*|claims|mentions|states|supports|said|is|was|has|does|and|or|so|in|on|with|about|above|below)(?!\\p{L}))\\p{L}`
-const WORDED = new WordPattern(
+const WORDED = new RegExp(
   [
     `(?<!\\p{L})(?:(?:${NUMBERED})[ \\t]?(?:[_#.:(\\[-]|no\\.?|nr\\.?|numbers?)?|numbers?|no\\.|nr\\.|nummer|numéro|número)[ \\t]?(\\d{1,4})(?![\\d%]|[.,]\\d)`,
     `(?<![\\w#&/])(?!${BEST})#(\\d{1,2})(?!\\w)`,
@@ -71,7 +69,7 @@ const WORDED = new WordPattern(
   'giu',
 )
 const TEXT = `(?:${KIN}|texts?)`
-const COUNTED = new WordPattern(
+const COUNTED = new RegExp(
   [
     // `limited to first 20 files` is an amount
     `(?<!\\p{L})(?!(?<!\\bthe )(?:first|last) \\d{1,4} )${PLACE}(?: (?:and|or|to|the|of|two|three|four|five|few|\\d{1,2}|${PLACE})){0,4}[ -](?:${KIN})(?!\\p{L})`,
@@ -90,7 +88,7 @@ const COUNTED = new WordPattern(
   'iu',
 )
 // words for unlabelled blocks
-const PART_COUNTED = new WordPattern(
+const PART_COUNTED = new RegExp(
   `(?<!\\p{L})(?:the |each |every )?${PLACE} (?:paragraphs?|sections?|parts?|texts?|items?|entry|entries|points?|notes?|excerpt)(?!\\p{L})|(?<!\\p{L})(?:paragraph|section|part|text|item|entry) (?:\\d{1,2}|${NUMERAL})(?!\\p{L})|(?<!\\p{L})(?:erste|zweite|dritte|vierte|letzte)[nrsm]? (?:absatz|absätze|teil|eintrag)`,
   'iu',
 )
@@ -143,7 +141,7 @@ function numbersIn(text: string): string[] {
 
 function namesIn(
   text: string,
-  pattern: WordPattern,
+  pattern: RegExp,
   isNothing: (text: string, start: number, end: number) => boolean,
 ): Set<string> {
   const names = new Set<string>()

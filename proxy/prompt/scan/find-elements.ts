@@ -1,6 +1,5 @@
-import { findContentStart } from './find-edges.ts'
+import { findContentStart, findIndexFrom } from './find-edges.ts'
 import { FenceWalk } from './find-fences.ts'
-import { announcesBlocks } from './find-list-heading.ts'
 import type { Marks } from './find-marks.ts'
 import type { Tag } from './find-tags.ts'
 import { containerNames, strongTags, weakTags } from './words/vocabulary.ts'
@@ -72,7 +71,7 @@ class ElementWalk {
       this.#next++
       if (tag.start < at) continue
       at = this.#fences.pass(at, tag.start, end)
-      if (at > tag.start || !(tag.begins || tag.start === following || this.#isAnnounced(tag))) continue
+      if (at > tag.start || !(tag.begins || tag.start === following)) continue
       const element = this.#readElement(tag, end, depth)
       if (element === undefined) continue
       elements.push(element)
@@ -80,13 +79,6 @@ class ElementWalk {
       following = findContentStart(text, at, end)
     }
     return { start, end, container: depth > 0, isKin: isKinContainer, elements }
-  }
-
-  /** Returns whether the words before a tag in its line announce a list. */
-  #isAnnounced({ start, name, closing, partner }: Tag): boolean {
-    if (closing || partner === undefined || !isKin(name)) return false
-    const line = this.#marks.text.lastIndexOf('\n', start - 1) + 1
-    return announcesBlocks(this.#marks.text, line, start)
   }
 
   #readElement(open: Tag, limit: number, depth: number): KinElement | undefined {
@@ -116,4 +108,19 @@ function isBlockName(name: string): boolean {
   if (strongTags.has(name) || weakTags.has(name)) return true
   const noun = COMPOUND.exec(name)?.[1] ?? PREFIXED.exec(name)?.[1]
   return noun !== undefined && (strongTags.has(noun) || weakTags.has(noun))
+}
+
+/** Returns those of a text's ordered marks that are in a region but in none of its elements. */
+export function findOwn<Item extends { readonly start: number }>(items: readonly Item[], region: Region): Item[] {
+  const own: Item[] = []
+  let next = 0
+  for (let i = findIndexFrom(items, region.start); i < items.length && items[i]!.start < region.end; i++) {
+    const item = items[i]!
+    while (next < region.elements.length && region.elements[next]!.end <= item.start) next++
+    const element = region.elements[next]
+    if (item.start < (element?.start ?? region.end)) own.push(item)
+    // skip the content of an element at once, or nested containers would be read once per level of nesting
+    else if (element !== undefined) i = findIndexFrom(items, element.end) - 1
+  }
+  return own
 }

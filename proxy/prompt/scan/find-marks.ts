@@ -1,9 +1,8 @@
 import { findLineEnd } from './find-edges.ts'
 import { findTags, type Tag } from './find-tags.ts'
 import { findTurns, type Turn } from './find-turns.ts'
-import { addInlineHeads } from './labels/find-inline-heads.ts'
-import { countMarks, type LineMarks } from './line-marks.ts'
-import { LineReader } from './line-reader.ts'
+import { addInlineHeads } from './labels/find-record-head.ts'
+import { countMarks, type LineMarks, LineReader } from './line-reader.ts'
 import { type ToolKind, toToolKind } from './words/tool-kind.ts'
 
 /** What is known about a text besides its characters. */

@@ -1,5 +1,5 @@
+import { labelPrefixOf } from '../../prompt/certain-list.ts'
 import { type BlockSpan, type ContextList, mostBlocks } from '../../prompt/context-list.ts'
-import { labelPrefixOf } from '../../prompt/label-prefix.ts'
 import { findContentEnd, findContentStart } from '../../prompt/scan/find-edges.ts'
 import { type PartMatch, PartSearch, placeOf } from './part-search.ts'
 import type { PartPattern, Template, TemplateRefusal } from './template.ts'

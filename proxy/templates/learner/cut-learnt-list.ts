@@ -1,6 +1,6 @@
 import type { Span } from '../../json/json-spans.ts'
+import { labelPrefixOf } from '../../prompt/certain-list.ts'
 import { type BlockSpan, type ContextList, mostBlocks } from '../../prompt/context-list.ts'
-import { labelPrefixOf } from '../../prompt/label-prefix.ts'
 import { findContentEnd, findContentStart } from '../../prompt/scan/find-edges.ts'
 import { isLabelNoun } from '../../prompt/scan/words/read-noun.ts'
 import { commonStart } from '../common-edges.ts'

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
-import type { PromptMessage } from '../../prompt/body/prompt.ts'
+import type { PromptMessage, PromptSet } from '../../prompt/body/prompt.ts'
+import type { PromptContext } from '../../prompt/body/prompt-context.ts'
 import type { ContextList } from '../../prompt/context-list.ts'
-import { judgeTask } from '../../prompt/places/judge-task.ts'
 import { cutLearntList } from './cut-learnt-list.ts'
 import { LearnerThread } from './learner-thread.ts'
 import type { LearntTemplate } from './learnt-template.ts'
@@ -21,7 +21,7 @@ interface Place extends Pick<PromptMessage, 'role' | 'isRendered'> {
   readonly tool?: string | undefined
 }
 
-/** Finds the list of a message that a learnt template wrote; undefined if none did, or if its words forbid to move it. */
+/** Finds the list of a message that a learnt template wrote; undefined if none did. */
 export type LearntFinder = (message: Place, whole: string) => ContextList | undefined
 
 /**
@@ -46,7 +46,7 @@ export class LearntTemplates {
       for (const key of keysOf(placeOf(sender, message), whole)) {
         const template = this.#templates.get(key)
         const list = template && cutLearntList(whole, template)
-        if (list) return isForbidden(whole, list) ? undefined : list
+        if (list) return list
       }
       return undefined
     }
@@ -62,10 +62,23 @@ export class LearntTemplates {
   }
 }
 
-function isForbidden(whole: string, { blocks, end }: ContextList): boolean {
-  return judgeTask(`${whole.slice(0, blocks[0]!.start)}\n\n${whole.slice(end)}`, blocks) !== undefined
-}
-
 function placeOf({ tenant, api }: Sender, { role, tool = '', isRendered = false }: Place): string {
   return JSON.stringify([tenant, api, role, tool, isRendered])
+}
+
+/** Returns the messages since the last answer, each of one text, in which nothing was found. */
+export function unknownMessages(
+  { prompts }: PromptSet,
+  texts: readonly string[],
+  contexts: readonly Pick<PromptContext, 'slots' | 'isResult'>[],
+): { readonly message: PromptMessage; readonly text: string }[] {
+  const lists = contexts.filter(({ isResult }) => !isResult)
+  const known = new Set(lists.flatMap(({ slots }) => slots.map(({ text }) => text)))
+  return prompts.flatMap(({ messages }) =>
+    messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1).flatMap((message) => {
+      const [text, ...others] = message.texts
+      if (text === undefined || others.length > 0 || known.has(text) || message.role === 'documents') return []
+      return [{ message, text: texts[text]! }]
+    }),
+  )
 }

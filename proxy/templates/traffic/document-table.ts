@@ -63,14 +63,13 @@ export class DocumentTable {
     return slot
   }
 
-  /** Slots in the order they were last taken. */
-  taken(): number[] {
-    return [...this.#slots.values()]
-  }
-
-  /** Completes a table whose columns were filled. */
-  restore(taken: readonly number[]): void {
-    for (const slot of taken) this.#slots.set(this.keys[slot]!, slot)
+  /** Completes a table whose columns were filled; returns false if they are none of a table. */
+  restore(): boolean {
+    const free = this.keys.indexOf(0)
+    const used = free < 0 ? this.#capacity : free
+    const slots = Array.from({ length: used }, (_, slot) => slot).sort((a, b) => this.last[a]! - this.last[b]!)
+    for (const slot of slots) this.#slots.set(this.keys[slot]!, slot)
+    return this.size === used && this.keys.subarray(used).every((key) => key === 0)
   }
 }
 

@@ -1,142 +1,82 @@
 import { isObject } from '#engine-adapters/json-object.ts'
-import { mostListed, noCounts, type OrderCounts, type OrderEvidence, remembered } from './order-evidence.ts'
+import { noCounts, type OrderCounts, type OrderEvidence } from './order-evidence.ts'
 import type { Relevance } from './relevance.ts'
 
-const version = 1
+const version = 2
 const mostCount = 2 ** 40
+const mostTexts = 250
 
-interface Kept {
+/** Counts of evidence as a whole. */
+interface Judged {
   readonly requests: number
   readonly judged: number
   readonly isSet: boolean
-  readonly order: OrderEvidence
-  readonly relevance: Relevance
 }
 
-/** Longest text of each column. */
-const lengths = {
-  keys: 8 * remembered.documents,
-  last: 4 * remembered.documents,
-  seen: remembered.documents,
-  followers: 8 * remembered.documents,
-  parted: remembered.documents,
-  taken: 2 * remembered.documents,
-  pairs: remembered.documents ** 2 / 8,
-  lists: 4 * remembered.lists * (mostListed + 2),
-  inDocuments: 2 * 4_096,
-  inQuestions: 2 * 1_024,
-} as const
-type Column = keyof typeof lengths
+type Numbers = Record<keyof OrderCounts | 'requests' | 'judged' | 'noted' | 'documentTexts' | 'questionTexts', number>
 
-export function packRecord({ requests, judged, isSet, order, relevance }: Kept): unknown {
-  const { documents, pairs, recent } = order
-  const used = documents.size
-  const columns: Record<Column, string> = {
-    keys: pack(documents.keys.subarray(0, used)),
-    last: pack(documents.last.subarray(0, used)),
-    seen: pack(documents.seen.subarray(0, used)),
-    followers: pack(documents.followers.subarray(0, used)),
-    parted: pack(documents.parted.subarray(0, used)),
-    taken: pack(Uint16Array.from(documents.taken())),
-    pairs: pack(pairs.toBytes()),
-    lists: pack(recent.rows.subarray(0, Math.min(recent.noted, remembered.lists) * (mostListed + 2))),
-    inDocuments: pack(relevance.inDocuments.rows),
-    inQuestions: pack(relevance.inQuestions.rows),
-  }
-  const numbers = {
-    ...{ requests, judged, noted: recent.noted, ...order.counts },
+/** Writes evidence as a value for JSON: counts, and the columns of its tables without the zeros at their ends. */
+export function packRecord({ requests, judged, isSet }: Judged, order: OrderEvidence, relevance: Relevance): unknown {
+  const numbers: Numbers = {
+    ...order.counts,
+    ...{ requests, judged, noted: order.recent.noted },
     ...{ documentTexts: relevance.inDocuments.texts, questionTexts: relevance.inQuestions.texts },
   }
-  return { version, isSet, numbers, wagers: [[...relevance.member.logs], [...relevance.rank.logs]], columns }
+  return {
+    version,
+    isSet,
+    numbers,
+    wagers: [[...relevance.member.logs], [...relevance.rank.logs]],
+    columns: Object.fromEntries(columnsOf(order, relevance).map(([name, bytes]) => [name, pack(bytes)])),
+  }
 }
 
 /** Fills what is new with a record; undefined if it is none, and then what was to be filled is not to be used. */
-export function unpackRecord(
-  value: unknown,
-  order: OrderEvidence,
-  relevance: Relevance,
-): { requests: number; judged: number; isSet: boolean } | undefined {
+export function unpackRecord(value: unknown, order: OrderEvidence, relevance: Relevance): Judged | undefined {
   if (!isObject(value) || value.version !== version || typeof value.isSet !== 'boolean') return undefined
-  const numbers = readNumbers(value.numbers)
-  const columns = readColumns(value.columns)
-  const wagers = readWagers(value.wagers)
-  if (numbers === undefined || columns === undefined || wagers === undefined) return undefined
-  if (!restoreOrder(order, columns, numbers)) return undefined
-  relevance.inDocuments.restore(columns.inDocuments, Math.min(250, numbers.documentTexts))
-  relevance.inQuestions.restore(columns.inQuestions, Math.min(250, numbers.questionTexts))
+  const { isSet, numbers, wagers, columns } = value
+  if (!areNumbers(numbers) || !isObject(columns) || !areWagers(wagers)) return undefined
+  if (!columnsOf(order, relevance).every(([name, bytes]) => unpack(columns[name], bytes))) return undefined
+  if (!order.documents.restore()) return undefined
+  order.recent.restore(numbers.noted)
+  for (const name of Object.keys(noCounts) as (keyof OrderCounts)[]) order.counts[name] = numbers[name]
+  relevance.inDocuments.texts = Math.min(mostTexts, numbers.documentTexts)
+  relevance.inQuestions.texts = Math.min(mostTexts, numbers.questionTexts)
   relevance.member.restore(wagers[0])
   relevance.rank.restore(wagers[1])
-  return { requests: numbers.requests, judged: numbers.judged, isSet: value.isSet }
+  return { requests: numbers.requests, judged: numbers.judged, isSet }
 }
 
-const otherNumbers = { requests: 0, judged: 0, noted: 0, documentTexts: 0, questionTexts: 0 } as const
-type Numbers = Record<keyof OrderCounts | keyof typeof otherNumbers, number>
+function columnsOf({ documents, pairs, recent }: OrderEvidence, { inDocuments, inQuestions }: Relevance) {
+  const { keys, last, seen, followers, parted } = documents
+  const tables = { keys, last, seen, followers, parted, pairs: pairs.bits, lists: recent.rows }
+  return Object.entries({ ...tables, inDocuments: inDocuments.rows, inQuestions: inQuestions.rows }).map(
+    ([name, { buffer }]) => [name, new Uint8Array(buffer)] as const,
+  )
+}
 
-function readNumbers(value: unknown): Numbers | undefined {
-  if (!isObject(value)) return undefined
-  const names = [...Object.keys(noCounts), ...Object.keys(otherNumbers)]
+function pack(bytes: Uint8Array): string {
+  const used = bytes.findLastIndex((byte) => byte !== 0) + 1
+  return Buffer.from(bytes.buffer, 0, used).toString('base64')
+}
+
+/** Fills a column; returns false if the value is none for it. */
+function unpack(value: unknown, column: Uint8Array): boolean {
+  if (typeof value !== 'string' || value.length > Math.ceil(column.length / 3) * 4) return false
+  const bytes = Buffer.from(value, 'base64')
+  if (bytes.length > column.length) return false
+  column.set(bytes)
+  return true
+}
+
+function areNumbers(value: unknown): value is Numbers {
+  const names = [...Object.keys(noCounts), 'requests', 'judged', 'noted', 'documentTexts', 'questionTexts']
   const isCount = (count: unknown): boolean =>
     Number.isInteger(count) && (count as number) >= 0 && (count as number) <= mostCount
-  return names.every((name) => isCount(value[name])) ? (value as Numbers) : undefined
+  return isObject(value) && names.every((name) => isCount(value[name]))
 }
 
-function readWagers(value: unknown): readonly [number[], number[]] | undefined {
-  const isLogs = (logs: unknown): logs is number[] =>
-    Array.isArray(logs) && logs.length === 2 && logs.every((log) => Number.isFinite(log))
-  return Array.isArray(value) && value.length === 2 && isLogs(value[0]) && isLogs(value[1])
-    ? [value[0], value[1]]
-    : undefined
-}
-
-function readColumns(value: unknown): Record<Column, Uint8Array> | undefined {
-  if (!isObject(value)) return undefined
-  const columns = Object.entries(lengths).map(([name, length]) => {
-    const text = value[name]
-    if (typeof text !== 'string' || text.length > Math.ceil(length / 3) * 4) return undefined
-    return [name, Uint8Array.from(Buffer.from(text, 'base64'))] as const
-  })
-  if (!columns.every((column) => column !== undefined)) return undefined
-  const read = Object.fromEntries(columns) as Record<Column, Uint8Array>
-  const isWhole = read.inDocuments.length === lengths.inDocuments && read.inQuestions.length === lengths.inQuestions
-  return isWhole && Object.entries(read).every(([name, bytes]) => bytes.length <= lengths[name as Column])
-    ? read
-    : undefined
-}
-
-/** Returns whether the columns belong together. */
-function restoreOrder(order: OrderEvidence, columns: Record<Column, Uint8Array>, numbers: Numbers): boolean {
-  const { documents, pairs, recent } = order
-  const used = columns.seen.length
-  const taken = [...toWords16(columns.taken)]
-  const rows = 4 * (mostListed + 2)
-  const fits =
-    columns.keys.length === 8 * used &&
-    columns.followers.length === 8 * used &&
-    columns.last.length === 4 * used &&
-    columns.parted.length === used &&
-    taken.length === used &&
-    new Set(taken).size === used &&
-    taken.every((slot) => slot < used) &&
-    columns.lists.length === rows * Math.min(numbers.noted, remembered.lists)
-  if (!fits) return false
-  documents.keys.set(new Float64Array(columns.keys.buffer))
-  documents.followers.set(new Float64Array(columns.followers.buffer))
-  documents.last.set(new Uint32Array(columns.last.buffer))
-  documents.seen.set(columns.seen)
-  documents.parted.set(columns.parted)
-  documents.restore(taken)
-  pairs.restore(columns.pairs)
-  const lists = new Uint32Array(columns.lists.buffer)
-  for (let at = 1; at < lists.length; at += mostListed + 2) lists[at] = Math.min(lists[at]!, mostListed)
-  recent.restore(lists, numbers.noted)
-  for (const name of Object.keys(noCounts) as (keyof OrderCounts)[]) order.counts[name] = numbers[name]
-  return documents.size === used
-}
-
-function pack(column: Uint8Array | Uint16Array | Uint32Array | Float64Array): string {
-  return Buffer.from(column.buffer, column.byteOffset, column.byteLength).toString('base64')
-}
-
-function toWords16(bytes: Uint8Array): Uint16Array {
-  return new Uint16Array(bytes.buffer, 0, bytes.length >> 1)
+function areWagers(value: unknown): value is readonly [number[], number[]] {
+  const isLogs = (logs: unknown): boolean => Array.isArray(logs) && logs.length === 2 && logs.every(Number.isFinite)
+  return Array.isArray(value) && value.length === 2 && value.every(isLogs)
 }

@@ -3,7 +3,7 @@ import { PairOrders } from './pair-orders.ts'
 import { type Likeness, RecentLists } from './recent-lists.ts'
 
 /** What a template remembers of its documents and lists. */
-export const remembered = { documents: 256, lists: 96 } as const
+const remembered = { documents: 256, lists: 96 } as const
 /** Documents of a list that are looked at, the first ones. */
 export const mostListed = 24
 
@@ -48,7 +48,7 @@ export const noCounts: OrderCounts = {
 /** Learns from the orders in which the documents of a template come. */
 export class OrderEvidence {
   readonly documents: DocumentTable = new DocumentTable(remembered.documents)
-  readonly pairs: PairOrders = new PairOrders()
+  readonly pairs: PairOrders = new PairOrders(remembered.documents)
   readonly recent: RecentLists = new RecentLists(remembered.lists, mostListed)
   readonly counts: OrderCounts = { ...noCounts }
   /** Slots of pairs that flipped, and of documents that overtook another, until there are enough. */

@@ -37,12 +37,12 @@ test('tells how two slots stood before, as a map would, also once slots were for
   fc.assert(
     fc.property(steps, (steps) => {
       const expected = new MapOfOrders()
-      let orders = new PairOrders()
+      let orders = new PairOrders(slots)
       for (const step of steps) {
         if (step === 'restore') {
-          const bytes = orders.toBytes()
-          orders = new PairOrders()
-          orders.restore(bytes)
+          const { bits } = orders
+          orders = new PairOrders(slots)
+          orders.bits.set(bits)
         } else if ('forget' in step) {
           orders.forget(step.forget, slots)
           expected.forget(step.forget)

@@ -36,9 +36,12 @@ export class RecentLists {
     return this.#noted
   }
 
-  restore(rows: Uint32Array, noted: number): void {
-    this.rows.set(rows)
+  /** Completes lists whose rows were filled. */
+  restore(noted: number): void {
     this.#noted = noted
+    for (let at = 1; at < this.rows.length; at += this.#width) {
+      this.rows[at] = Math.min(this.rows[at]!, this.#width - 2)
+    }
   }
 
   /** Compares a list with those remembered. */

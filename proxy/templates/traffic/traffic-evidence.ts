@@ -124,8 +124,8 @@ export class TrafficEvidence {
 
   /** A value for JSON, of 64 KB at most: hashes and counts, never words. The last questions are left out. */
   toRecord(): unknown {
-    const [order, relevance] = [this.#order, this.#relevance]
-    return packRecord({ requests: this.#requests, judged: this.#judged, isSet: this.#isSet, order, relevance })
+    const judged = { requests: this.#requests, judged: this.#judged, isSet: this.#isSet }
+    return packRecord(judged, this.#order, this.#relevance)
   }
 
   /** Undefined if it is no record of this version. */

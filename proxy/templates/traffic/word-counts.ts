@@ -4,17 +4,13 @@ const most = 250
 export class WordCounts {
   readonly #cells: number
   readonly rows: Uint8Array
-  #texts = 0
+  /** Texts counted; halved with the counts when there are 250, so that what came long ago weighs less. */
+  texts = 0
 
   /** `cells` is a power of two, 65,536 at most. */
   constructor(cells: number) {
     this.#cells = cells
     this.rows = new Uint8Array(2 * cells)
-  }
-
-  /** Texts counted; halved with the counts when there are 250, so that what came long ago weighs less. */
-  get texts(): number {
-    return this.#texts
   }
 
   add(words: Iterable<number>): void {
@@ -27,16 +23,11 @@ export class WordCounts {
       if (rows[a] === count) rows[a] = count + 1
       if (rows[b] === count) rows[b] = count + 1
     }
-    if (++this.#texts >= most) this.#halve()
+    if (++this.texts >= most) this.#halve()
   }
 
   of(word: number): number {
     return Math.min(this.rows[this.#first(word)]!, this.rows[this.#second(word)]!)
-  }
-
-  restore(rows: Uint8Array, texts: number): void {
-    this.rows.set(rows)
-    this.#texts = texts
   }
 
   #first(word: number): number {
@@ -49,7 +40,7 @@ export class WordCounts {
 
   /** One stays one: a rare word is not an unknown one. */
   #halve(): void {
-    this.#texts >>= 1
+    this.texts >>= 1
     for (let i = 0; i < this.rows.length; i++) this.rows[i] = (this.rows[i]! + 1) >> 1
   }
 }

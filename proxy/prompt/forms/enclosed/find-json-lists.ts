@@ -1,27 +1,18 @@
 import type { Span } from '../../../json/json-spans.ts'
 import type { BlockSpan, ContextList } from '../../context-list.ts'
-import {
-  type Front,
-  haveTexts,
-  judgeResults,
-  mayHaveTexts,
-  SHORTEST_TEXT,
-  type Situation,
-} from '../../judge/judge-results.ts'
+import { haveTexts, judgeResults, mayHaveTexts, SHORTEST_TEXT, type Situation } from '../../judge/judge-results.ts'
 import { readAnnouncement, readHeading } from '../../judge/read-evidence.ts'
 import type { Reason, Refusal } from '../../judge/reasons.ts'
 import { readCue } from '../../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findLineEnd } from '../../scan/find-edges.ts'
-import type { Region } from '../../scan/find-elements.ts'
+import { findOwn, type Region } from '../../scan/find-elements.ts'
 import { FenceWalk } from '../../scan/find-fences.ts'
 import { type JsonElement, type JsonMember, type JsonValue, readJsonValue } from '../../scan/find-json-value.ts'
 import type { Marks } from '../../scan/find-marks.ts'
 import { findRankMembers } from '../../scan/find-rank-fields.ts'
 import { isRunning } from '../../scan/labels/label.ts'
-import { partWords } from '../../scan/words/field-names.ts'
-import { idNames, plainId } from '../../scan/words/id-names.ts'
+import { idNames, partWords, plainId } from '../../scan/words/field-names.ts'
 import { isSorted } from '../../scan/words/tool-kind.ts'
-import { findOwn } from '../find-own.ts'
 
 // names of such lists; `anyOf` in a schema and `scripts` in a manifest also contain descriptions
 const LIST_NAMES =
@@ -33,8 +24,6 @@ const MOST_LISTS = 1_000
 const MOST_AROUND = 500
 
 const OPEN_BRACKET = 91
-// classifiers have results too
-const OF_ANYTHING = /(?<!search )\bresults?\b/i
 
 /** What was found in the JSON of a region: lists, and text that is left alone. */
 interface JsonLists {
@@ -62,8 +51,6 @@ export function findJsonLists(marks: Marks, region: Region): JsonLists {
   }
   return { lists, refusals }
 }
-
-const SILENT: Front = { isAnnounced: false, isSet: false }
 
 /** Reads the list at `start`, if there is one, and returns where reading continues. */
 function readValue(
@@ -105,14 +92,12 @@ function readList(
   // in most JSON no list can have texts, whatever is said about it
   if (!named.some(({ name, elements }) => isTexts(text, elements) || mayHaveTexts(text, elements, name)))
     return undefined
-  const front = readFront(text, start)
   const situation: Situation = {
-    ...front,
+    isAnnounced: isAnnounced(text, start),
     isHeld: region.isKin,
     isSearched: marks.source === 'search',
     isUnnamedTool: isUnnamedTool(marks),
     isAsked: readCue(text, findContentStart(text, end, text.length))?.question === true,
-    isNamedTool: marks.source === 'other',
     isSorted: isSortedAround(text, start, end, arrays),
   }
   const isStrings = (situation.isAnnounced || situation.isSearched) && text.charCodeAt(start) === OPEN_BRACKET
@@ -165,17 +150,16 @@ function lengthOf(elements: readonly JsonElement[]): number {
   return elements.at(-1)!.end - elements[0]!.start
 }
 
-/** Reads whether the line before `start` announces retrieved text. Otherwise it could be anything. */
-function readFront(text: string, start: number): Front {
+/** Returns whether the line before `start` announces retrieved text. Otherwise it could be anything. */
+function isAnnounced(text: string, start: number): boolean {
   const end = findContentEnd(text, Math.max(start - 16, 0), start)
   // this value directly follows another, as in lines of JSON
   if (text[end - 1] === '}' || text[end - 1] === ']') {
-    if (!/^(?:\[{1,2}[^[{"]|#)/.test(text.slice(text.lastIndexOf('\n', end - 1) + 1, end))) return SILENT
+    if (!/^(?:\[{1,2}[^[{"]|#)/.test(text.slice(text.lastIndexOf('\n', end - 1) + 1, end))) return false
   }
   const heading = readHeading(text, start)
-  if (heading.length === 0 || '.?!'.includes(heading.at(-1)!)) return SILENT
-  const { announcesText, announcesSet } = readAnnouncement(text, start)
-  return { isAnnounced: announcesText || announcesSet, isSet: announcesSet && !OF_ANYTHING.test(heading) }
+  if (heading.length === 0 || '.?!'.includes(heading.at(-1)!)) return false
+  return readAnnouncement(text, start).announcesText
 }
 
 function isTexts(text: string, elements: readonly JsonElement[]): boolean {

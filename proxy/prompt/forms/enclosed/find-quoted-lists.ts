@@ -1,11 +1,10 @@
 import type { BlockSpan, ContextList, FormId } from '../../context-list.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../../scan/find-edges.ts'
-import type { Region } from '../../scan/find-elements.ts'
+import { findOwn, type Region } from '../../scan/find-elements.ts'
 import type { Fence } from '../../scan/find-fences.ts'
 import type { Marks } from '../../scan/find-marks.ts'
-import type { Place } from '../../scan/line-marks.ts'
+import type { Place } from '../../scan/line-reader.ts'
 import { materialWords } from '../../scan/words/vocabulary.ts'
-import { findOwn } from '../find-own.ts'
 
 const MATERIAL = new RegExp(materialWords, 'iu')
 // `src/a.ts`, `README.md`: no spaces, and a dot or a slash

@@ -64,14 +64,8 @@ describe('tagged blocks', () => {
     expect(behindLists(`<${container}>\n${rows}\n</${container}>\nWhy?`)).toEqual(['\nWhy?'])
   })
 
-  it('may begin behind words in their line that announce them', () => {
+  it('are left alone in the middle of a line', () => {
     const [first, second] = ['<document>A</document>', '<document>B</document>']
-    for (const text of [
-      `Context: ${first}${second}\n\nWhy?`,
-      `You help.\nRetrieved documents: <documents>${first} ${second}</documents> Why?`,
-    ]) {
-      expect(contentsOf(text)).toEqual([['A', 'B']])
-    }
     for (const text of [
       `What is "${first}${second}"?`,
       `What is in the documents: "${first}${second}"?`,

@@ -7,8 +7,7 @@ import type { Marks } from '../../scan/find-marks.ts'
 import { findRankAttributes } from '../../scan/find-rank-fields.ts'
 import { readAttributes } from '../../scan/find-tags.ts'
 import { isRunning } from '../../scan/labels/label.ts'
-import { isDatedField, isOrderedField, named } from '../../scan/words/field-names.ts'
-import { idNames, plainId } from '../../scan/words/id-names.ts'
+import { idNames, isDatedField, isOrderedField, named, plainId } from '../../scan/words/field-names.ts'
 
 // attributes that may label blocks without an id: their file names, if all differ; the first one that all blocks have
 // is used
@@ -48,12 +47,7 @@ export function findTagLists(
   return rows
     .filter(([element]) => !torn.has(element!.open.name))
     .filter((row) => row.length > 1 || !isField(marks, row[0]!))
-    .map((row) => toList(text, row, region.isKin && (!isWeakTag(row[0]!.open.name) || startsIn(text, region, row[0]!))))
-}
-
-/** Returns whether an element is the first thing in its region. */
-function startsIn(text: string, region: Region, { start }: KinElement): boolean {
-  return findContentStart(text, region.start, region.end) === start
+    .map((row) => toList(text, row, region.isKin))
 }
 
 function isSibling(text: string, left: KinElement, right: KinElement): boolean {

@@ -2,23 +2,21 @@ import { findClosingLine, findEndBeforeClosing, findOpening, isClosedAlike } fro
 import { mayBeInside } from '../../borders/find-cue-doubt.ts'
 import { findRun, type LabelledRegion, type LabelRun } from '../../borders/find-label-run.ts'
 import { announcesInstructions, findLimitBelowQuestion } from '../../borders/find-limit-below-question.ts'
-import { type Ending, findClosing, findEnding, findOpeningRule } from '../../borders/find-list-end.ts'
+import { type Ending, findClosing, findEnding, findOpeningRule, isOpenItem } from '../../borders/find-list-end.ts'
 import { endsInPrompt, endsInPromptLine, holdsInstruction, mayGoOn } from '../../borders/find-list-tail.ts'
 import { isPromptHeading } from '../../borders/find-prompt-heading.ts'
 import { endsInOwnRule, type Interior, readInterior } from '../../borders/list-interior.ts'
-import { isOpenItem } from '../../borders/list-items.ts'
 import { reachesContainerEnd } from '../../borders/reaches-container-end.ts'
 import { type BlockSpan, type ContextList, mostBlocks } from '../../context-list.ts'
 import { showsHow } from '../../judge/is-example.ts'
 import { readCue } from '../../scan/find-cue-line.ts'
-import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../../scan/find-edges.ts'
-import type { Region } from '../../scan/find-elements.ts'
+import { findContentEnd, findContentStart, findLineEnd } from '../../scan/find-edges.ts'
+import { findOwn, type Region } from '../../scan/find-elements.ts'
 import { FenceWalk } from '../../scan/find-fences.ts'
 import { findLastRule, readLineNotes } from '../../scan/find-line-notes.ts'
 import { isOfNotes } from '../../scan/find-list-heading.ts'
 import type { Marks } from '../../scan/find-marks.ts'
 import type { Label } from '../../scan/labels/label.ts'
-import { findOwn } from '../find-own.ts'
 
 /** Finds the lists whose blocks begin with a label at the beginning of a line of this region. */
 export function findLabelledLists(marks: Marks, region: Region): ContextList[] {
@@ -66,7 +64,6 @@ function readList(labelled: LabelledRegion, first: Label): ContextList | undefin
   if (run === undefined || !areAlike(run.labels)) return undefined
   // blocks inside and outside an element do not belong to one list
   if (findClosing(marks, first.start, first.end, run.labels.at(-1)!.start) !== undefined) return undefined
-  if (isOpenBefore(marks, first.start, run.labels.at(-1)!.end)) return undefined
   const interior = readInterior(marks.text, lines, run.labels)
   if (!region.container && holdsQuestion(interior)) return undefined
   // blocks from another source stay separate, as does the line that announces them
@@ -81,25 +78,13 @@ function readList(labelled: LabelledRegion, first: Label): ContextList | undefin
     end: end.list,
     form: first.keys === undefined ? (first.bare ? 'number' : 'label') : 'record',
     weight: first.isWeak ? 'weak' : 'strong',
-    inContainer: region.isKin && (!first.isWeak || startsIn(marks.text, region, first)),
+    inContainer: region.isKin,
   }
 }
 
 /** Returns whether there are several. Records with other fields between them would be merged with them. */
 function areAlike(labels: readonly Label[]): boolean {
   return labels.length > 1 && labels.every(({ keys }) => keys === labels[0]!.keys)
-}
-
-/** Returns whether a tag right before the first block opens no element around all: a text may have its closing tag. */
-function isOpenBefore({ text, tags }: Marks, start: number, end: number): boolean {
-  if (text[start - 1] !== '>') return false
-  const tag = tags[findIndexFrom(tags, start) - 1]
-  return tag?.end === start && !tag.closing && (tag.partner?.start ?? 0) < end
-}
-
-/** Returns whether a label is the first thing in its region. */
-function startsIn(text: string, region: Region, { start }: Label): boolean {
-  return findContentStart(text, region.start, region.end) === start
 }
 
 /** Returns whether a numbered list is a text's notes: it is below a heading for notes, or consists only of links. */

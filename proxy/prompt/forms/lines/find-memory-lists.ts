@@ -1,12 +1,10 @@
 import type { BlockSpan, ContextList } from '../../context-list.ts'
 import { readCue } from '../../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../../scan/find-edges.ts'
-import type { Region } from '../../scan/find-elements.ts'
+import { findOwn, type Region } from '../../scan/find-elements.ts'
 import { FenceWalk } from '../../scan/find-fences.ts'
 import type { Marks } from '../../scan/find-marks.ts'
 import { isRunning } from '../../scan/labels/label.ts'
-import { findOwn } from '../find-own.ts'
-import { type Bullet, readBullet } from './read-bullet.ts'
 
 const OF_USER =
   "(?:for|about|of|on|regarding|from) (?:(?:the|this|your|our|my|all)? ?(?:current )?(?:user|users|human|person|customer|speaker|assistant|me|us|you|previous|past|prior|earlier)(?:['’]s)?(?!\\p{L}))"
@@ -140,4 +138,30 @@ function toList(text: string, items: readonly BlockSpan[], end: number): Context
   // numbers that do not count up from the first are the writer's own, so we must not refer to them
   const blocks = positional ? items : items.map(({ label: _, ...item }) => item)
   return { blocks, positional, labelPrefix: '', form: 'memories', weight: 'strong', end }
+}
+
+const BULLET = /([ \t]{0,3})([-*•+]|\d{1,4}[.)])[ \t]{1,4}(?=\S)/y
+
+/** The beginning of a list item. */
+interface Bullet {
+  /** Where its text begins. */
+  readonly end: number
+  /** Its kind and indentation, equal for all bullets of one list. */
+  readonly form: string
+  readonly indent: number
+  /** The digits of a number. */
+  readonly label: { readonly start: number; readonly end: number } | undefined
+}
+
+/** Reads the bullet of the line that begins at `line`. Returns undefined if there is none. */
+function readBullet(text: string, line: number): Bullet | undefined {
+  BULLET.lastIndex = line
+  const match = BULLET.exec(text)
+  if (match === null) return undefined
+  const indent = match[1]!.length
+  const sign = match[2]!
+  const isNumber = sign.length > 1
+  const start = line + indent
+  const label = isNumber ? { start, end: start + sign.length - 1 } : undefined
+  return { end: line + match[0].length, form: `${indent}${isNumber ? sign.at(-1) : sign}`, indent, label }
 }

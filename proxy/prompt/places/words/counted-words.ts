@@ -1,7 +1,6 @@
 import type { PromptContext } from '../../body/prompt-context.ts'
 import { nouns } from '../../scan/words/nouns.ts'
-import { WordPattern } from '../../scan/words/word-pattern.ts'
-import { firstMatches } from './first-matches.ts'
+import { firstMatches } from './word-patterns.ts'
 
 /** Ordinals and other words for a place in a row. */
 export const PLACE =
@@ -13,7 +12,7 @@ const EVENT =
   'trials?|stud(?:y|ies)|surveys?|experiments?|elections?|referendums?|votes?|races?|match|games?|tournaments?|championships?|exams?|examinations?|audits?|campaigns?|quarters?|years?'
 const LAW =
   'constitutions?|treat(?:y|ies)|charters?|conventions?|agreements?|contracts?|statutes?|laws?|codes?|directives?|regulations?'
-const TOPIC = new WordPattern(
+const TOPIC = new RegExp(
   `(?<!\\p{L})${PLACE} (?:results? (?:of|from|in) ${ofTheir(EVENT)}|articles? (?:of|in) ${ofTheir(LAW)})(?!\\p{L})`,
   'giu',
 )
@@ -26,8 +25,8 @@ const COUNTED = [
   `${WORD}(?: number| no\\.)? ${NUMERAL}(?!\\p{L})`,
   `(?:the|your|my) #1 ${WORD}`,
   `${WORD} (?:is|are|was|were|comes?|came|stands?|appears?) (?:the )?${PLACE}(?!\\p{L})`,
-].map((pattern) => new WordPattern(`(?<!\\p{L})${pattern}`, 'giu'))
-const NUMBERED = new WordPattern(
+].map((pattern) => new RegExp(`(?<!\\p{L})${pattern}`, 'giu'))
+const NUMBERED = new RegExp(
   `(?<!\\p{L})${WORD} ?(?:[_#.:(\\[*№-]{1,2}|n[o°]\\.?:?|numbers?:?|numbered|labell?ed)? ?(\\d{1,4})(?![\\d%]|[.,]\\d)`,
   'giu',
 )
@@ -51,7 +50,7 @@ function ofTheir(nouns: string): string {
 
 /** Blanks out positions within what texts are about, such as `the second article of the constitution`. */
 export function blankTopics(text: string): string {
-  return TOPIC.replace(text, (topic) => '_'.repeat(topic.length))
+  return text.replaceAll(TOPIC, (topic) => '_'.repeat(topic.length))
 }
 
 /** Reads the words that a text counts by place, such as `memory` in `the second memory`, in the singular. */

@@ -1,97 +1,80 @@
-import { WordPattern } from '../../scan/words/word-pattern.ts'
 import { mentionsTexts, refersToTexts, TEXTS } from './text-words.ts'
-import { holdsWords, toWordPatterns } from './word-patterns.ts'
+import { anyOf } from './word-patterns.ts'
 
 /* Words that give the places of texts a meaning. Lower case; all languages together, most of them by stems. */
 
 // an order in any sentence: of time, or one after the other
-const ORDERED = toWordPatterns(
-  [
-    '(?<!\\p{L})chronolog|chronolog|consecutive|successive|in succession|time-?line order|in (?:time|date|temporal) order|one (?:\\p{L}+ )?to the next|zum nächsten|zur nächsten|au suivant|à la suivante|al siguiente|a la siguiente|al successivo|alla successiva|ao seguinte|naar het volgende|till nästa|til det næste|do następnego|bir sonrakine|one after (?:the other|another)|in alphabetical order|in reverse order',
-    '(?<!\\p{L})(?:oldest|newest|latest|earliest|most recent)(?: (?:to|through) (?:newest|oldest|latest|earliest|most recent)| (?:ones? |documents? |entries |messages? |results? )?(?:is |are )?(?:come |comes |listed )?(?:first|last|on top|at the (?:top|bottom|end|beginning|start)))(?!\\p{L})',
-    '(?<!\\p{L})(?:sorted|ordered|arranged|listed|given) (?:by|from) (?:date|time|age|oldest|newest|latest|most recent|earliest)(?!\\p{L})',
-    'aufeinander ?folgend|nacheinander|(?:dies|derselb|der (?:gegeben|angegeben|gleich|richtig|selb))e[rn] reihenfolge|zeitlich(?:er|en)? (?:geordnet|sortiert|reihenfolge|abfolge)|nach (?:datum|zeit) (?:geordnet|sortiert)|(?:älteste|neueste|jüngste)[nrs]? (?:zuerst|zuletzt)|vom ältesten|vom neuesten|von (?:alt nach neu|neu nach alt)',
-    "successi(?:f|ve)s?(?!\\p{L})|consécuti|même ordre|ordre (?:chronologique|donné|indiqué)|(?:triés?|classés?|rangés?) par date|du plus (?:ancien|récent) au plus|l['’]un(?:e)? après l['’]autre",
-    'sucesiv|sucessiv|successiv|consecutiv|mism[oa] orden|mesma ordem|stesso ordine|(?:ordenad[oa]s|clasificad[oa]s) por fecha|del? más (?:antiguo|reciente)|do mais (?:antigo|recente)|dal più (?:vecchio|recente)',
-    'opeenvolg|achtereenvolg|zelfde volgorde|van (?:oud naar nieuw|nieuw naar oud)|på varandra följande|samma ordning|på hinanden|efter hinanden|samme rækkefølge|samme rekkefølge|från (?:äldst|nyast) till|fra (?:ældst|eldst|nyest) til',
-    'kolejn[eyoa]|po sobie|od (?:najstarsz|najnowsz|nejstarší|nejnovější)|ardışık|art arda|aynı sıra|eskiden yeniye|yeniden eskiye|kronologi|cronol|aikajärjestyk|peräkkäi|vanhimmasta|uusimmasta|időrend|egymást követő|legrégebbi|legújabb|berurutan|urutan yang sama|dari yang (?:terlama|terbaru)|de la cel mai (?:vechi|nou)',
-    'liên tiếp|theo (?:thứ tự )?thời gian|từ (?:cũ|mới)(?: nhất)? đến',
-    'хронологи|последовательн|подряд|послідовн|том же порядке|от (?:старых|новых|старого|нового) к|від (?:найстаріш|найновіш)|χρονολογικ|διαδοχικ|από το(?:ν)? (?:παλαιότερο|νεότερο|παλιότερο)',
-    'к следующему|до наступного|到下一[个個篇份]|次の文書へ|다음 문서로',
-    '[连連][续續]的?|先后|先後|以[^。\\n]{0,12}(?:[后後新]|(?<![当當目])前)[^。\\n]{0,8}[为為]准|时间顺序|時間順|相同的?[顺順]序|同样的?顺序|[按依以]照?(?:上述|以上|下列|给定|原来?|发布|发生)?的?(?:时间|日期)?(?:先后)?的?[顺順]序|(?:按|依)照?(?:时间|日期)(?:排|升|降)|(?:由|从)(?:旧|新|早|晚|远|近)(?:到|至)(?:新|旧|晚|早|近|远)|時系列|日付順|年代順|連続|同じ順|この順|順番(?:に|通り)|(?:古|新し)い(?:もの)?(?:から)?順',
-    '연속|시간\\s?순|연대순|날짜\\s?순|최신\\s?순|같은 순서|متتالي|على التوالي|من (?:الأقدم|الأحدث) إلى|ترتيب(?:ا|ًا)? زمني|بنفس الترتيب|מהישן|מהחדש לישן|סדר כרונולוגי|ברצף|पुराने से नए|नए से पुराने|कालानुक्रम|समय के क्रम|क्रमागत|लगातार|เรียงตาม(?:ลำดับ)?เวลา|เก่า(?:ที่สุด)?ไป|ต่อเนื่อง',
-  ],
-  'u',
-)
+const ORDERED = anyOf([
+  '(?<!\\p{L})chronolog|chronolog|consecutive|successive|in succession|time-?line order|in (?:time|date|temporal) order|one (?:\\p{L}+ )?to the next|zum nächsten|zur nächsten|au suivant|à la suivante|al siguiente|a la siguiente|al successivo|alla successiva|ao seguinte|naar het volgende|till nästa|til det næste|do następnego|bir sonrakine|one after (?:the other|another)|in alphabetical order|in reverse order',
+  '(?<!\\p{L})(?:oldest|newest|latest|earliest|most recent)(?: (?:to|through) (?:newest|oldest|latest|earliest|most recent)| (?:ones? |documents? |entries |messages? |results? )?(?:is |are )?(?:come |comes |listed )?(?:first|last|on top|at the (?:top|bottom|end|beginning|start)))(?!\\p{L})',
+  '(?<!\\p{L})(?:sorted|ordered|arranged|listed|given) (?:by|from) (?:date|time|age|oldest|newest|latest|most recent|earliest)(?!\\p{L})',
+  'aufeinander ?folgend|nacheinander|(?:dies|derselb|der (?:gegeben|angegeben|gleich|richtig|selb))e[rn] reihenfolge|zeitlich(?:er|en)? (?:geordnet|sortiert|reihenfolge|abfolge)|nach (?:datum|zeit) (?:geordnet|sortiert)|(?:älteste|neueste|jüngste)[nrs]? (?:zuerst|zuletzt)|vom ältesten|vom neuesten|von (?:alt nach neu|neu nach alt)',
+  "successi(?:f|ve)s?(?!\\p{L})|consécuti|même ordre|ordre (?:chronologique|donné|indiqué)|(?:triés?|classés?|rangés?) par date|du plus (?:ancien|récent) au plus|l['’]un(?:e)? après l['’]autre",
+  'sucesiv|sucessiv|successiv|consecutiv|mism[oa] orden|mesma ordem|stesso ordine|(?:ordenad[oa]s|clasificad[oa]s) por fecha|del? más (?:antiguo|reciente)|do mais (?:antigo|recente)|dal più (?:vecchio|recente)',
+  'opeenvolg|achtereenvolg|zelfde volgorde|van (?:oud naar nieuw|nieuw naar oud)|på varandra följande|samma ordning|på hinanden|efter hinanden|samme rækkefølge|samme rekkefølge|från (?:äldst|nyast) till|fra (?:ældst|eldst|nyest) til',
+  'kolejn[eyoa]|po sobie|od (?:najstarsz|najnowsz|nejstarší|nejnovější)|ardışık|art arda|aynı sıra|eskiden yeniye|yeniden eskiye|kronologi|cronol|aikajärjestyk|peräkkäi|vanhimmasta|uusimmasta|időrend|egymást követő|legrégebbi|legújabb|berurutan|urutan yang sama|dari yang (?:terlama|terbaru)|de la cel mai (?:vechi|nou)',
+  'liên tiếp|theo (?:thứ tự )?thời gian|từ (?:cũ|mới)(?: nhất)? đến',
+  'хронологи|последовательн|подряд|послідовн|том же порядке|от (?:старых|новых|старого|нового) к|від (?:найстаріш|найновіш)|χρονολογικ|διαδοχικ|από το(?:ν)? (?:παλαιότερο|νεότερο|παλιότερο)',
+  'к следующему|до наступного|到下一[个個篇份]|次の文書へ|다음 문서로',
+  '[连連][续續]的?|先后|先後|以[^。\\n]{0,12}(?:[后後新]|(?<![当當目])前)[^。\\n]{0,8}[为為]准|时间顺序|時間順|相同的?[顺順]序|同样的?顺序|[按依以]照?(?:上述|以上|下列|给定|原来?|发布|发生)?的?(?:时间|日期)?(?:先后)?的?[顺順]序|(?:按|依)照?(?:时间|日期)(?:排|升|降)|(?:由|从)(?:旧|新|早|晚|远|近)(?:到|至)(?:新|旧|晚|早|近|远)|時系列|日付順|年代順|連続|同じ順|この順|順番(?:に|通り)|(?:古|新し)い(?:もの)?(?:から)?順',
+  '연속|시간\\s?순|연대순|날짜\\s?순|최신\\s?순|같은 순서|متتالي|على التوالي|من (?:الأقدم|الأحدث) إلى|ترتيب(?:ا|ًا)? زمني|بنفس الترتيب|מהישן|מהחדש לישן|סדר כרונולוגי|ברצף|पुराने से नए|नए से पुराने|कालानुक्रम|समय के क्रम|क्रमागत|लगातार|เรียงตาม(?:ลำดับ)?เวลา|เก่า(?:ที่สุด)?ไป|ต่อเนื่อง',
+])
 
 // what gives an order a meaning in sentences about the texts
 const LATER =
   '(?:later|latter|subsequent|newer|newest|latest|more recent|most recent|earlier|earliest|older|oldest|preceding|previous|first|last|lower|higher|bottom|top)'
 const WINNING =
   '(?:wins?|overrid\\p{L}*|overrules?|supersed\\p{L}*|takes? (?:precedence|priority)|ha(?:s|ve) (?:precedence|priority)|prevails?|trumps?|outranks?|amends?|replaces?|counts? more|is (?:right|correct|authoritative)|are (?:right|correct|authoritative))'
-const OF_TEXTS = toWordPatterns(
-  [
-    '(?<!\\p{L})(?:sequence|sequential(?:ly)?|succeed(?:s|ing)?|adjacent|contiguous|in a row|positions?|place in the list)(?!\\p{L})',
-    // an order, but no `in order to`
-    "(?<!\\p{L})(?:(?<!in )(?:the|their|this|that|same|reading|original|given|input|listed|document|logical|right|correct)(?:['’]s?)? order|order (?:matters|counts|is|of (?:the )?(?:list|input|documents?|sources?|passages?|events))|in (?:this|that|the \\p{L}+|their|its|documents?['’]s?) order|in order(?=[.,;!?]|$))(?!\\p{L}| to | of relevance)",
-    '(?<!\\p{L})rank(?:s|ed|ing)?(?!\\p{L})[^.\\n]{0,40}(?<!\\p{L})(?:positions?|place|order|first|last|top|means|by (?!relevan|simil|score))(?!\\p{L})|(?<!\\p{L})rank is(?!\\p{L})',
-    `(?<!\\p{L})(?:(?:sorted|ordered|ranked|arranged) (?:by|in|according to)|(?:listed|given) (?:by|in order of|according to)) (?!(?:the order|their |the |your )?(?:relevan|simil|score|rank|how|match|vector|distance|context|following|json|xml|markdown|tags?))`,
-    `(?<!\\p{L})(?:come|appear|stand|occur|is listed|are listed|is placed|are placed|is given|are given)s? (?:\\p{L}+ )?(?:later|earlier|first|last|before|after|further|lower|higher|on top)(?!\\p{L})`,
-    `(?<!\\p{L})${LATER}(?: ones?)? ${WINNING}(?!\\p{L})|(?<!\\p{L})(?:later|latter|earlier|former|preceding|subsequent) (?:${TEXTS}|ones?)(?!\\p{L})`,
-    '(?<!\\p{L})(?:near(?:er)?|closer to|close to|towards?) the (?:top|bottom|beginning|end|start|front)(?!\\p{L})|(?<!\\p{L})(?:is|are|stands?|comes?|appears?|listed|placed|put) (?:at|on) (?:the )?(?:very )?(?:top|bottom|beginning|end|start|front)(?!\\p{L})|(?<!\\p{L})(?:listed|sorted|ordered|ranked|arranged|given|goes?|run|range)[^.\\n]{0,20} from (?:the )?\\p{L}+ to (?:the )?\\p{L}+',
-    `(?<!\\p{L})${WINNING}(?: over)?(?: the| all| any)? ${LATER}(?: ${TEXTS}| ones?)(?!\\p{L})|(?<!\\p{L})${LATER} (?:${TEXTS}|ones?)(?!\\p{L})[^.\\n]{0,60}(?<!\\p{L})${WINNING}(?!\\p{L})`,
-    `(?<!\\p{L})(?:priority|precedence|preference) to (?:the )?(?:${LATER} ${TEXTS}|${TEXTS} that)|(?<!\\p{L})(?:trust|prefer|believe|use|follow|take) the (?:last|latter|later|latest|newest|most recent|first|earliest)(?: one| of them)?(?=[.,;!?]|\\s{0,4}$)`,
-    `(?<!\\p{L})further (?:down|up)(?!\\p{L})|(?<!\\p{L})(?:each|every) (?:${TEXTS} )?(?:overrid|supersed|amend|replac|continu|follow|build|extend|updat)\\p{L}* `,
-    `(?<!\\p{L})(?:build|follow)s? (?:on |up on |from )?(?:each other|one another|the (?:previous|preceding|last) one)(?!\\p{L})|(?<!\\p{L})(?:form|tell|make up|add up to) (?:a|one)(?: single| continuous| coherent)? (?:story|narrative|text|sequence|report|whole)(?!\\p{L})`,
-    // what comes in a row by its nature
-    '(?<!\\p{L})(?:are|is|were|form)(?: the| all| some| \\p{L}+){0,2} (?:versions|revisions|drafts|editions|chapters|instal?ments|episodes|scenes|stages|steps|turns|snapshots|pages)(?: (?:of|from|in)(?!\\p{L})| \\d)',
-    '(?<!\\p{L})(?:one|a single|the same) (?:long )?(?:text|document|book|page|story|report|conversation)(?!\\p{L})[^.\\n]{0,30}(?:cut|split|divided|broken|in (?:pieces|parts|order))(?!\\p{L})|(?:rest|others|following) are (?:amendments|updates|revisions|corrections)|is the original(?!\\p{L})',
-    '(?<!\\p{L})(?:least|most|lowest|highest) (?:important|relevant|recent|reliable|trusted|likely|\\p{L}+ )?(?:[^.\\n]{0,20})(?:first|last|to (?:the )?(?:most|least|highest|lowest))(?!\\p{L})|(?<!\\p{L})(?:descending|ascending|decreasing|increasing)(?!\\p{L})(?![^.\\n]{0,20}relevance)',
-    // reading that ends early depends on what comes first
-    '(?<!\\p{L})(?:stop|halt|quit|cease|finish|end|read|look|search|go)(?: \\p{L}+){0,4} (?:as soon as|once|when|until|at the first)(?!\\p{L})|(?<!\\p{L})as soon as (?:a|an|one|any|you|the)(?!\\p{L})',
-    '(?:hör|brich|stopp|lies|lese)\\p{L}*(?: \\p{L}+){0,4},? (?:auf|ab|sobald|wenn|bis)(?!\\p{L})|(?<!\\p{L})(?:sobald|dès qu|jusqu|en cuanto|hasta que|assim que|até que|appena|finché|zodra|totdat|så snart|jakmile|gdy tylko|segera setelah|olur olmaz)',
-    'как только|пока не|щойно',
-    '一旦|直到|就停止|即停止|看到.{0,8}就|見つけ(?:たら|次第)|わかり次第|まで読|하자마자|찾으면|멈추|بمجرد|حتى تجد|ברגע ש|जैसे ही|ทันทีที่',
-    // what is right depends on the place
-    '(?:später|neuer|früher|älter|nachfolgend|vorhergehend|letzt|erst|ober|unter)e[nrsm]? (?:\\p{L}+ ){0,2}[^.\\n]{0,50}(?:vorrang|überschreib|ersetz|maßgeblich|gehen vor|geht vor|gewinn|gilt|gelten)|(?:das|dem|die|der) (?:spätere|frühere|letztere|erstere|nachfolgende|vorhergehende|letzte|erste)[nrsm]?(?!\\p{L})|reihenfolge|abfolge|versionen|fassungen|seiten (?:eine[srn]|aus|des)|kapitel|später (?:kommt|steht)|weiter (?:unten|oben)',
-    "(?<!\\p{L})(?:l['’]ordre|ordre|séquence|des versions|pages d|chapitres|vient (?:après|plus tard)|plus (?:bas|haut))(?!\\p{L})(?! (?:de|du) pertinence)|(?:document|texte|passage|source|extrait) (?:suivant|précédent|ultérieur|postérieur|antérieur)e?(?!\\p{L})|(?:suivant|précédent|ultérieur|postérieur|antérieur|dernier|premier|plus récent)\\p{L}*(?!\\p{L})[^.\\n]{0,50}(?:remplace|préva|priorité|annule|prime|l['’]emporte)",
-    "(?<!\\p{L})(?:el orden|orden de|secuencia|sequência|sequenza|a ordem|ordem d|l['’]ordine|ordine d|versiones|versões|versioni|páginas|pagine|capítulos|capitoli|más (?:abajo|arriba)|viene después|(?:documento|texto|pasaje|fonte|fuente|testo|brano) (?:posterior|anterior|siguiente|seguinte|successiv[oa]|precedente))(?!\\p{L})(?! relevan)|(?:posterior|anterior|siguiente|seguinte|últim|primer|primeir|successiv|precedent|ultim|più recent|más reciente|mais recente)\\p{L}*[^.\\n]{0,50}(?:prevalec|prevalg|reemplaza|sustituye|sostitui|substitu|anula|annulla|prioridad|priorità|prioridade|precedenc|precedenza)",
-    '(?<!\\p{L})(?:volgorde|latere|nieuwere|eerdere|laatste|eerste|volgende|senare|nyare|tidigare|sista|senere|nyere|tidligere|siste|sidste)(?!\\p{L})[^.\\n]{0,50}(?:voorrang|vervang|overschrij|prioriteit|företräde|ersätt|forrang|erstatte|overskriv|skriver över|gäller före|belang)|(?<!\\p{L})(?:ordningen|rækkefølgen|rekkefølgen|versies|versioner|versjoner)',
-    '(?<!\\p{L})(?:последнему|последний|первому|позднему|более поздн\\p{L}+)(?=[.,;!]|$| из)|(?<!\\p{L})(?:порядок|порядке|очередност|верси[йия]|страниц|глав[ыа]|следу(?:ет|ют) друг за другом|порядк)|(?:поздн|последующ|предыдущ|нов(?:ы|ее)|последн|перв|ранн|пізн|наступн|останн)\\p{L}*(?!\\p{L})[^.\\n]{0,50}(?:приоритет|пріоритет|заменя|замінює|отменя|важнее|преоблада|переважа)',
-    '(?<!\\p{L})(?:kolejność|kolejności|pořadí|sırası|sıralama|urutan|järjestys|sorrend|ordinea|wersj|verze)|(?:późniejsz|nowsz|wcześniejsz|ostatni|następn|sonraki|daha yeni|önceki)\\p{L}*[^.\\n]{0,50}(?:pierwszeństw|zastępuj|nadpisuj|priorytet|geçersiz kıl|önceli|yerine geçer|üzerine yaz)',
-    'thứ tự|ngay khi|(?:sau|mới hơn|trước|cuối)(?!\\p{L})[^.\\n]{0,50}(?:được ưu tiên|thay thế|ghi đè)',
-    '[顺順]序|次序|排名|版本|[页頁]|章[节節]|(?:后面|後面|靠[后後]|[较較][新晚早]|最新|前面|靠前|最[后後]|先前|[后後]出[现現])[^。\\n]{0,20}(?:[优優]先|[为為]准|覆[盖蓋]|取代)|順序|並び|(?:後|前|最後|最初|次)の(?:文書|資料|ドキュメント|テキスト|もの)|(?:後の|新しい|最後の|前の|最新の|あとの|下の|上の)[^。\\n]{0,20}(?:優先|上書き|置き換え)|순서|차례|(?:나중|이후|뒤|앞|최신|마지막)[^.\\n]{0,20}(?:우선|덮어|대체)',
-    '(?:ترتيب|تسلسل)(?!\\p{L})|σειρά|सही क्रम|क्रम(?!\\p{L})|ลำดับ|סדר ה|(?:اللاحق|الأحدث|السابق|الأخير)\\p{L}*[^.\\n]{0,50}(?:الأولوية|يلغي|تلغي|يحل محل|تحل محل)|बाद (?:के|वाले)[^।\\n]{0,50}(?:प्राथमिकता|बदल|स्थान लेत)',
-  ],
-  'u',
-)
+const OF_TEXTS = anyOf([
+  '(?<!\\p{L})(?:sequence|sequential(?:ly)?|succeed(?:s|ing)?|adjacent|contiguous|in a row|positions?|place in the list)(?!\\p{L})',
+  // an order, but no `in order to`
+  "(?<!\\p{L})(?:(?<!in )(?:the|their|this|that|same|reading|original|given|input|listed|document|logical|right|correct)(?:['’]s?)? order|order (?:matters|counts|is|of (?:the )?(?:list|input|documents?|sources?|passages?|events))|in (?:this|that|the \\p{L}+|their|its|documents?['’]s?) order|in order(?=[.,;!?]|$))(?!\\p{L}| to | of relevance)",
+  '(?<!\\p{L})rank(?:s|ed|ing)?(?!\\p{L})[^.\\n]{0,40}(?<!\\p{L})(?:positions?|place|order|first|last|top|means|by (?!relevan|simil|score))(?!\\p{L})|(?<!\\p{L})rank is(?!\\p{L})',
+  `(?<!\\p{L})(?:(?:sorted|ordered|ranked|arranged) (?:by|in|according to)|(?:listed|given) (?:by|in order of|according to)) (?!(?:the order|their |the |your )?(?:relevan|simil|score|rank|how|match|vector|distance|context|following|json|xml|markdown|tags?))`,
+  `(?<!\\p{L})(?:come|appear|stand|occur|is listed|are listed|is placed|are placed|is given|are given)s? (?:\\p{L}+ )?(?:later|earlier|first|last|before|after|further|lower|higher|on top)(?!\\p{L})`,
+  `(?<!\\p{L})${LATER}(?: ones?)? ${WINNING}(?!\\p{L})|(?<!\\p{L})(?:later|latter|earlier|former|preceding|subsequent) (?:${TEXTS}|ones?)(?!\\p{L})`,
+  '(?<!\\p{L})(?:near(?:er)?|closer to|close to|towards?) the (?:top|bottom|beginning|end|start|front)(?!\\p{L})|(?<!\\p{L})(?:is|are|stands?|comes?|appears?|listed|placed|put) (?:at|on) (?:the )?(?:very )?(?:top|bottom|beginning|end|start|front)(?!\\p{L})|(?<!\\p{L})(?:listed|sorted|ordered|ranked|arranged|given|goes?|run|range)[^.\\n]{0,20} from (?:the )?\\p{L}+ to (?:the )?\\p{L}+',
+  `(?<!\\p{L})${WINNING}(?: over)?(?: the| all| any)? ${LATER}(?: ${TEXTS}| ones?)(?!\\p{L})|(?<!\\p{L})${LATER} (?:${TEXTS}|ones?)(?!\\p{L})[^.\\n]{0,60}(?<!\\p{L})${WINNING}(?!\\p{L})`,
+  `(?<!\\p{L})(?:priority|precedence|preference) to (?:the )?(?:${LATER} ${TEXTS}|${TEXTS} that)|(?<!\\p{L})(?:trust|prefer|believe|use|follow|take) the (?:last|latter|later|latest|newest|most recent|first|earliest)(?: one| of them)?(?=[.,;!?]|\\s{0,4}$)`,
+  `(?<!\\p{L})further (?:down|up)(?!\\p{L})|(?<!\\p{L})(?:each|every) (?:${TEXTS} )?(?:overrid|supersed|amend|replac|continu|follow|build|extend|updat)\\p{L}* `,
+  `(?<!\\p{L})(?:build|follow)s? (?:on |up on |from )?(?:each other|one another|the (?:previous|preceding|last) one)(?!\\p{L})|(?<!\\p{L})(?:form|tell|make up|add up to) (?:a|one)(?: single| continuous| coherent)? (?:story|narrative|text|sequence|report|whole)(?!\\p{L})`,
+  // what comes in a row by its nature
+  '(?<!\\p{L})(?:are|is|were|form)(?: the| all| some| \\p{L}+){0,2} (?:versions|revisions|drafts|editions|chapters|instal?ments|episodes|scenes|stages|steps|turns|snapshots|pages)(?: (?:of|from|in)(?!\\p{L})| \\d)',
+  '(?<!\\p{L})(?:one|a single|the same) (?:long )?(?:text|document|book|page|story|report|conversation)(?!\\p{L})[^.\\n]{0,30}(?:cut|split|divided|broken|in (?:pieces|parts|order))(?!\\p{L})|(?:rest|others|following) are (?:amendments|updates|revisions|corrections)|is the original(?!\\p{L})',
+  '(?<!\\p{L})(?:least|most|lowest|highest) (?:important|relevant|recent|reliable|trusted|likely|\\p{L}+ )?(?:[^.\\n]{0,20})(?:first|last|to (?:the )?(?:most|least|highest|lowest))(?!\\p{L})|(?<!\\p{L})(?:descending|ascending|decreasing|increasing)(?!\\p{L})(?![^.\\n]{0,20}relevance)',
+  // reading that ends early depends on what comes first
+  '(?<!\\p{L})(?:stop|halt|quit|cease|finish|end|read|look|search|go)(?: \\p{L}+){0,4} (?:as soon as|once|when|until|at the first)(?!\\p{L})|(?<!\\p{L})as soon as (?:a|an|one|any|you|the)(?!\\p{L})',
+  '(?:hör|brich|stopp|lies|lese)\\p{L}*(?: \\p{L}+){0,4},? (?:auf|ab|sobald|wenn|bis)(?!\\p{L})|(?<!\\p{L})(?:sobald|dès qu|jusqu|en cuanto|hasta que|assim que|até que|appena|finché|zodra|totdat|så snart|jakmile|gdy tylko|segera setelah|olur olmaz)',
+  'как только|пока не|щойно',
+  '一旦|直到|就停止|即停止|看到.{0,8}就|見つけ(?:たら|次第)|わかり次第|まで読|하자마자|찾으면|멈추|بمجرد|حتى تجد|ברגע ש|जैसे ही|ทันทีที่',
+  // what is right depends on the place
+  '(?:später|neuer|früher|älter|nachfolgend|vorhergehend|letzt|erst|ober|unter)e[nrsm]? (?:\\p{L}+ ){0,2}[^.\\n]{0,50}(?:vorrang|überschreib|ersetz|maßgeblich|gehen vor|geht vor|gewinn|gilt|gelten)|(?:das|dem|die|der) (?:spätere|frühere|letztere|erstere|nachfolgende|vorhergehende|letzte|erste)[nrsm]?(?!\\p{L})|reihenfolge|abfolge|versionen|fassungen|seiten (?:eine[srn]|aus|des)|kapitel|später (?:kommt|steht)|weiter (?:unten|oben)',
+  "(?<!\\p{L})(?:l['’]ordre|ordre|séquence|des versions|pages d|chapitres|vient (?:après|plus tard)|plus (?:bas|haut))(?!\\p{L})(?! (?:de|du) pertinence)|(?:document|texte|passage|source|extrait) (?:suivant|précédent|ultérieur|postérieur|antérieur)e?(?!\\p{L})|(?:suivant|précédent|ultérieur|postérieur|antérieur|dernier|premier|plus récent)\\p{L}*(?!\\p{L})[^.\\n]{0,50}(?:remplace|préva|priorité|annule|prime|l['’]emporte)",
+  "(?<!\\p{L})(?:el orden|orden de|secuencia|sequência|sequenza|a ordem|ordem d|l['’]ordine|ordine d|versiones|versões|versioni|páginas|pagine|capítulos|capitoli|más (?:abajo|arriba)|viene después|(?:documento|texto|pasaje|fonte|fuente|testo|brano) (?:posterior|anterior|siguiente|seguinte|successiv[oa]|precedente))(?!\\p{L})(?! relevan)|(?:posterior|anterior|siguiente|seguinte|últim|primer|primeir|successiv|precedent|ultim|più recent|más reciente|mais recente)\\p{L}*[^.\\n]{0,50}(?:prevalec|prevalg|reemplaza|sustituye|sostitui|substitu|anula|annulla|prioridad|priorità|prioridade|precedenc|precedenza)",
+  '(?<!\\p{L})(?:volgorde|latere|nieuwere|eerdere|laatste|eerste|volgende|senare|nyare|tidigare|sista|senere|nyere|tidligere|siste|sidste)(?!\\p{L})[^.\\n]{0,50}(?:voorrang|vervang|overschrij|prioriteit|företräde|ersätt|forrang|erstatte|overskriv|skriver över|gäller före|belang)|(?<!\\p{L})(?:ordningen|rækkefølgen|rekkefølgen|versies|versioner|versjoner)',
+  '(?<!\\p{L})(?:последнему|последний|первому|позднему|более поздн\\p{L}+)(?=[.,;!]|$| из)|(?<!\\p{L})(?:порядок|порядке|очередност|верси[йия]|страниц|глав[ыа]|следу(?:ет|ют) друг за другом|порядк)|(?:поздн|последующ|предыдущ|нов(?:ы|ее)|последн|перв|ранн|пізн|наступн|останн)\\p{L}*(?!\\p{L})[^.\\n]{0,50}(?:приоритет|пріоритет|заменя|замінює|отменя|важнее|преоблада|переважа)',
+  '(?<!\\p{L})(?:kolejność|kolejności|pořadí|sırası|sıralama|urutan|järjestys|sorrend|ordinea|wersj|verze)|(?:późniejsz|nowsz|wcześniejsz|ostatni|następn|sonraki|daha yeni|önceki)\\p{L}*[^.\\n]{0,50}(?:pierwszeństw|zastępuj|nadpisuj|priorytet|geçersiz kıl|önceli|yerine geçer|üzerine yaz)',
+  'thứ tự|ngay khi|(?:sau|mới hơn|trước|cuối)(?!\\p{L})[^.\\n]{0,50}(?:được ưu tiên|thay thế|ghi đè)',
+  '[顺順]序|次序|排名|版本|[页頁]|章[节節]|(?:后面|後面|靠[后後]|[较較][新晚早]|最新|前面|靠前|最[后後]|先前|[后後]出[现現])[^。\\n]{0,20}(?:[优優]先|[为為]准|覆[盖蓋]|取代)|順序|並び|(?:後|前|最後|最初|次)の(?:文書|資料|ドキュメント|テキスト|もの)|(?:後の|新しい|最後の|前の|最新の|あとの|下の|上の)[^。\\n]{0,20}(?:優先|上書き|置き換え)|순서|차례|(?:나중|이후|뒤|앞|최신|마지막)[^.\\n]{0,20}(?:우선|덮어|대체)',
+  '(?:ترتيب|تسلسل)(?!\\p{L})|σειρά|सही क्रम|क्रम(?!\\p{L})|ลำดับ|סדר ה|(?:اللاحق|الأحدث|السابق|الأخير)\\p{L}*[^.\\n]{0,50}(?:الأولوية|يلغي|تلغي|يحل محل|تحل محل)|बाद (?:के|वाले)[^।\\n]{0,50}(?:प्राथमिकता|बदल|स्थान लेत)',
+])
 
 // values listed for texts that are named by their places
-const IN_TURN = new WordPattern(
-  /(?<!\p{L})(?:respectively|in turn(?! \d)|in that order|jeweils|der reihe nach|respectivement|tour à tour|respectivamente|rispettivamente|respectievelijk|respektive|odpowiednio|sırasıyla|соответственно|відповідно|lần lượt|masing-masing)(?!\p{L})|依次|分[别別](?:是|为|為)|それぞれ|각각|على التوالي|בהתאמה|क्रमशः|ตามลำดับ|αντίστοιχα/u,
-)
+const IN_TURN =
+  /(?<!\p{L})(?:respectively|in turn(?! \d)|in that order|jeweils|der reihe nach|respectivement|tour à tour|respectivamente|rispettivamente|respectievelijk|respektive|odpowiednio|sırasıyla|соответственно|відповідно|lần lượt|masing-masing)(?!\p{L})|依次|分[别別](?:是|为|為)|それぞれ|각각|على التوالي|בהתאמה|क्रमशः|ตามลำดับ|αντίστοιχα/u
 // a relevance that a search engine found is no order of the texts' own
-const RELEVANCE = new WordPattern(
-  /(?<!\p{L})(?:by|of|in|nach|der|par|de|por|per|di|по|w|efter|av)(?: \p{L}+){0,3} (?:relevan|relévan|rilevan|pertinen|similar|simil|ähnlich|score|релевант|trafn)|[相関關关][关關連连性似]|관련/u,
-)
+const RELEVANCE =
+  /(?<!\p{L})(?:by|of|in|nach|der|par|de|por|per|di|по|w|efter|av)(?: \p{L}+){0,3} (?:relevan|relévan|rilevan|pertinen|similar|simil|ähnlich|score|релевант|trafn)|[相関關关][关關連连性似]|관련/u
 
 // an order in what somebody says about what is in sight; rules for a model speak of its steps like this
-const IN_THIS_ORDER = new WordPattern(
-  /(?<!\p{L})in (?:(?:this|that|the (?:given|same|above|listed|following|right|correct|original|stated)) order(?!\p{L})|the order (?:given|listed|shown|above|in which|they|of the)|order(?!\p{L}| to | of relevance| that | for ))/u,
-)
+const IN_THIS_ORDER =
+  /(?<!\p{L})in (?:(?:this|that|the (?:given|same|above|listed|following|right|correct|original|stated)) order(?!\p{L})|the order (?:given|listed|shown|above|in which|they|of the)|order(?!\p{L}| to | of relevance| that | for ))/u
 
 /** Whether a lower-case sentence gives the places of texts a meaning. In rules for a model, only if it is about texts. */
 export function isAboutOrder(sentence: string, isRule: boolean): boolean {
   if (IN_TURN.test(sentence) && (!isRule || refersToTexts(sentence))) return true
   if (RELEVANCE.test(sentence)) return false
   if (isRule)
-    return (
-      refersToTexts(sentence) &&
-      (holdsWords(ORDERED, sentence) || (mentionsTexts(sentence) && holdsWords(OF_TEXTS, sentence)))
-    )
-  return (
-    holdsWords(ORDERED, sentence) ||
-    IN_THIS_ORDER.test(sentence) ||
-    (refersToTexts(sentence) && holdsWords(OF_TEXTS, sentence))
-  )
+    return refersToTexts(sentence) && (ORDERED.test(sentence) || (mentionsTexts(sentence) && OF_TEXTS.test(sentence)))
+  return ORDERED.test(sentence) || IN_THIS_ORDER.test(sentence) || (refersToTexts(sentence) && OF_TEXTS.test(sentence))
 }

@@ -1,7 +1,6 @@
-import { WordPattern } from '../../scan/words/word-pattern.ts'
 import { holdsEachOne } from './place-words.ts'
 import { mentionsTexts, TEXTS } from './text-words.ts'
-import { holdsWords, toWordPatterns } from './word-patterns.ts'
+import { anyOf } from './word-patterns.ts'
 
 /*
  * Tasks whose answer follows the order of the texts, without a word for a text: repeating them (`Proofread.`,
@@ -59,7 +58,7 @@ const OTHERS = [
   '続きを(?:書|考)|結末を|(?:이어서|다음 (?:장|장면)을?) ?(?:써|쓰)|결말을?',
 ]
 
-const REPEATING = toWordPatterns([...ENGLISH, ...OTHERS], 'u')
+const REPEATING = anyOf([...ENGLISH, ...OTHERS])
 
 const JUDGE =
   '(?:rate|score|grade|rank|re-?rank|label|classify|tag|judge|assess|evaluate|annotate|translate|summari[sz]e|describe|explain|review|paraphrase|rewrite|shorten|title|name|number|proofread|categori[sz]e|extract|convert|merge|concatenate|join|stitch|sort|order|reorder|rearrange)'
@@ -76,31 +75,27 @@ const BEING =
   '(?:is|are|was|were|has|have|had|contains?|includes?|starts?|begins?|comes?|consists?|may|might|can|could|belongs?|represents?|corresponds?|carries|bears|stands?|will be (?:given|provided|enclosed|marked|separated|followed))'
 const EACH = `(?:each|every)(?: (?:single|one|individual))?(?: of)?(?: the| these| those)?(?: (?!(?:document|source|passage)s? )\\p{L}+)? ${TEXTS}`
 // one output for each text, in their order
-const ALIGNED = toWordPatterns(
-  [
-    `(?<!\\p{L})(?:how|whether|if|what|where|why|that) ${EACH}(?!\\p{L})|(?<!\\p{L})${EACH}(?!\\p{L})(?! (?:(?:above|below|given|provided|retrieved|in the \\p{L}+) )?${BEING}(?!\\p{L}))`,
-    `(?<!\\p{L})for all (?:of )?(?:the |these |those )?(?:given |retrieved |following )?${TEXTS}(?!\\p{L})|(?<!\\p{L})(?:for|${JUDGE}|about|of|per) (?:each|every|all of them|them all|them each)(?: one)?(?=[.,;!?\\n]|$| (?:separately|individually|in turn|one by one))`,
-    `(?<!\\p{L})(?:one|an?|the)(?: \\p{L}+){0,4} (?:per|for each|for every|from each|from every|of each|of every|to each) ${TEXTS}(?!\\p{L})|(?<!\\p{L})per (?:document|passage|source|text|chunk|item|snippet|article|review|entry|record|paper|file|e-?mail|ticket|message)(?!\\p{L})`,
-    `(?<!\\p{L})combine (?!of )(?:${ALL}(?:documents?|docs?|files?|texts?|passages?|chunks?|items?|entries|records?|versions?)|them)(?!\\p{L})(?!${INTO_ONE})`,
-    `(?<!\\p{L})(?:translate|merge|concatenate|join|stitch|proofread|rank|re-?rank|sort|order|reorder|re-order|rearrange|convert|classify|label|number|rate|score|grade|tag) (?!of )(?:${ALL}(?:search )?${TEXTS}|them)(?!\\p{L})(?!${INTO_ONE})`,
-    `(?<!\\p{L})(?:rate|score|grade|rank|label|classify) (?:how|whether|the (?:relevance|quality|sentiment|usefulness|fit|topic)) (?:\\p{L}+ ){0,3}${TEXTS}(?!\\p{L})`,
-    `(?<!\\p{L})(?:convert|transform|reformat|turn|export|parse)(?!\\p{L})[^.\\n]{0,60}(?<!\\p{L})${DATA}(?!\\p{L})`,
-    '(?<!\\p{L})(?:line by line|one by one|document by document|page by page|step by step through|item by item|side by side)(?!\\p{L})',
-    `(?<!\\p{L})who (?!${RACING} )\\p{L}+ (?:first|last)(?!\\p{L})|(?<!\\p{L})(?:walk|go|run|work)(?: me| us)? through (?:the ${TEXTS}|these|all|them|each)(?!\\p{L})`,
-    // a question about one text concerns its parts in order
-    '(?<!\\p{L})summari[sz]e (?:the|this) (?:whole |entire |full )?(?:text|video|talk|story|book|novel|chapter|lecture|meeting|conversation|transcript|episode|speech|interview)(?!\\p{L})|(?<!\\p{L})(?:continue|go on with) (?:the|this) (?:summary|story|text)(?!\\p{L})',
-    '(?<!\\p{L})(?:comma|semicolon|tab|newline|space|pipe)[- ]separated(?!\\p{L})|(?<!\\p{L})(?:separated|delimited|divided|joined) by (?:a )?(?:single )?(?:commas?|semicolons?|tabs?|spaces?|pipes?|newlines?|line breaks?)(?!\\p{L})|(?<!\\p{L})(?:label|score|line|number|answer|title|rating|keyword|verdict|word|value|grade|summary|heading)s? (?:per|on each|on every|in each) line|one (?:per|on each) line(?!\\p{L})|(?<!\\p{L})(?:to|of) each(?=[.,;!?\\n]|$)',
-    `(?<!\\p{L})how does (?:the|this) (?:text|story|document) (?:go on|continue|end)(?!\\p{L})`,
-    // in a list of news, the order shows what is new
-    `(?<!\\p{L})(?:latest|newest|most recent) (?:news|headlines?|posts?|articles?|documents?|entry|entries|items?|stories|updates?|messages?|tweets?|events?|one)(?!\\p{L})|(?<!\\p{L})what(?:['’]s| is) (?:new|trending)(?!\\p{L})`,
-  ],
-  'u',
-)
+const ALIGNED = anyOf([
+  `(?<!\\p{L})(?:how|whether|if|what|where|why|that) ${EACH}(?!\\p{L})|(?<!\\p{L})${EACH}(?!\\p{L})(?! (?:(?:above|below|given|provided|retrieved|in the \\p{L}+) )?${BEING}(?!\\p{L}))`,
+  `(?<!\\p{L})for all (?:of )?(?:the |these |those )?(?:given |retrieved |following )?${TEXTS}(?!\\p{L})|(?<!\\p{L})(?:for|${JUDGE}|about|of|per) (?:each|every|all of them|them all|them each)(?: one)?(?=[.,;!?\\n]|$| (?:separately|individually|in turn|one by one))`,
+  `(?<!\\p{L})(?:one|an?|the)(?: \\p{L}+){0,4} (?:per|for each|for every|from each|from every|of each|of every|to each) ${TEXTS}(?!\\p{L})|(?<!\\p{L})per (?:document|passage|source|text|chunk|item|snippet|article|review|entry|record|paper|file|e-?mail|ticket|message)(?!\\p{L})`,
+  `(?<!\\p{L})combine (?!of )(?:${ALL}(?:documents?|docs?|files?|texts?|passages?|chunks?|items?|entries|records?|versions?)|them)(?!\\p{L})(?!${INTO_ONE})`,
+  `(?<!\\p{L})(?:translate|merge|concatenate|join|stitch|proofread|rank|re-?rank|sort|order|reorder|re-order|rearrange|convert|classify|label|number|rate|score|grade|tag) (?!of )(?:${ALL}(?:search )?${TEXTS}|them)(?!\\p{L})(?!${INTO_ONE})`,
+  `(?<!\\p{L})(?:rate|score|grade|rank|label|classify) (?:how|whether|the (?:relevance|quality|sentiment|usefulness|fit|topic)) (?:\\p{L}+ ){0,3}${TEXTS}(?!\\p{L})`,
+  `(?<!\\p{L})(?:convert|transform|reformat|turn|export|parse)(?!\\p{L})[^.\\n]{0,60}(?<!\\p{L})${DATA}(?!\\p{L})`,
+  '(?<!\\p{L})(?:line by line|one by one|document by document|page by page|step by step through|item by item|side by side)(?!\\p{L})',
+  `(?<!\\p{L})who (?!${RACING} )\\p{L}+ (?:first|last)(?!\\p{L})|(?<!\\p{L})(?:walk|go|run|work)(?: me| us)? through (?:the ${TEXTS}|these|all|them|each)(?!\\p{L})`,
+  // a question about one text concerns its parts in order
+  '(?<!\\p{L})summari[sz]e (?:the|this) (?:whole |entire |full )?(?:text|video|talk|story|book|novel|chapter|lecture|meeting|conversation|transcript|episode|speech|interview)(?!\\p{L})|(?<!\\p{L})(?:continue|go on with) (?:the|this) (?:summary|story|text)(?!\\p{L})',
+  '(?<!\\p{L})(?:comma|semicolon|tab|newline|space|pipe)[- ]separated(?!\\p{L})|(?<!\\p{L})(?:separated|delimited|divided|joined) by (?:a )?(?:single )?(?:commas?|semicolons?|tabs?|spaces?|pipes?|newlines?|line breaks?)(?!\\p{L})|(?<!\\p{L})(?:label|score|line|number|answer|title|rating|keyword|verdict|word|value|grade|summary|heading)s? (?:per|on each|on every|in each) line|one (?:per|on each) line(?!\\p{L})|(?<!\\p{L})(?:to|of) each(?=[.,;!?\\n]|$)',
+  `(?<!\\p{L})how does (?:the|this) (?:text|story|document) (?:go on|continue|end)(?!\\p{L})`,
+  // in a list of news, the order shows what is new
+  `(?<!\\p{L})(?:latest|newest|most recent) (?:news|headlines?|posts?|articles?|documents?|entry|entries|items?|stories|updates?|messages?|tweets?|events?|one)(?!\\p{L})|(?<!\\p{L})what(?:['’]s| is) (?:new|trending)(?!\\p{L})`,
+])
 
 // instructions on naming sources, in sentences that mention each of them
-const OF_SOURCES = new WordPattern(
-  /\b(?:cit|quot|zit|referenc|you use|attribut)|\b(?:prefix\w*|label\w*|begin\w*|start\w*|headed|titled|called|named)(?: with| by)? ["'`*]{0,2}(?:sources?|references)\b|引用|标注|ссыл|цит|인용|出典|alıntı|kaynak göster|استشه|trích|उद्धृ/iu,
-)
+const OF_SOURCES =
+  /\b(?:cit|quot|zit|referenc|you use|attribut)|\b(?:prefix\w*|label\w*|begin\w*|start\w*|headed|titled|called|named)(?: with| by)? ["'`*]{0,2}(?:sources?|references)\b|引用|标注|ссыл|цит|인용|出典|alıntı|kaynak göster|استشه|trích|उद्धृ/iu
 
 /**
  * Whether a lower-case sentence asks for something that follows the texts one by one, repeats or continues them. In
@@ -108,6 +103,6 @@ const OF_SOURCES = new WordPattern(
  */
 export function isAligned(sentence: string, isRule: boolean): boolean {
   if (isRule && !mentionsTexts(sentence)) return false
-  const isSaid = holdsWords(ALIGNED, sentence) || holdsEachOne(sentence) || holdsWords(REPEATING, sentence)
+  const isSaid = ALIGNED.test(sentence) || holdsEachOne(sentence) || REPEATING.test(sentence)
   return isSaid && !OF_SOURCES.test(sentence)
 }

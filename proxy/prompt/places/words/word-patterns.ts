@@ -1,28 +1,35 @@
-import { WordPattern } from '../../scan/words/word-pattern.ts'
-
 const BOUNDARY = '(?<!\\p{L})'
 const OTHER_LETTERS = /[\u0370-\u1fff\u3040-\uffff]/
+// a text with more matches is not a question about blocks, and each takes time
+const MOST_MATCHES = 1_000
 
-/**
- * Patterns that are tried in turn: Latin ones only at the beginning of a word, others only if the text has such
- * letters.
- */
-interface WordPatterns {
-  readonly latin: WordPattern
-  readonly others: WordPattern
+/** Joins patterns for lower-case words. Latin words stand at the beginning of a word, whether they say so or not. */
+export function anyOf(sources: readonly string[]): RegExp {
+  const alternatives = sources.map((source) => source.replaceAll(`|${BOUNDARY}`, '|').replace(BOUNDARY, ''))
+  const latin = alternatives.filter((source) => !OTHER_LETTERS.test(source))
+  const others = alternatives.filter((source) => OTHER_LETTERS.test(source))
+  return new RegExp([`(?<![a-zà-ÿ])(?:${latin.join('|')})`, ...others].join('|'), 'u')
 }
 
-/** Builds patterns whose Latin words stand at the beginning of a word, whether they say so or not. */
-export function toWordPatterns(sources: readonly string[], flags: string): WordPatterns {
-  const alternatives = sources.map((source) => source.replaceAll(`|${BOUNDARY}`, '|').replace(BOUNDARY, ''))
-  const isOther = (source: string): boolean => OTHER_LETTERS.test(source)
-  return {
-    latin: new WordPattern(`(?<![a-zà-ÿ])(?:${alternatives.filter((source) => !isOther(source)).join('|')})`, flags),
-    others: new WordPattern(alternatives.filter(isOther).join('|') || '(?!)', flags),
+/** Yields the first matches of a pattern, a thousand if `most` is not given. */
+export function* firstMatches(text: string, pattern: RegExp, most: number = MOST_MATCHES): Generator<RegExpExecArray> {
+  let count = 0
+  for (const match of text.matchAll(pattern)) {
+    if (++count > most) return
+    yield match
   }
 }
 
-/** Returns whether a lower-case text contains such words. */
-export function holdsWords({ latin, others }: WordPatterns, text: string): boolean {
-  return latin.test(text) || (OTHER_LETTERS.test(text) && others.test(text))
+const LONGEST_END = 10_000
+const BETWEEN = /(?<=[.!?](?<!(?:e\.g|i\.e|z\.b|u\.a|vs|no|nr|p|etc|cf)\.))[ \t]+|(?<=[。！？])|\n+/u
+const MOST = 1_000
+
+/** Returns the two ends of a text, because a question comes before or after what it is about. */
+export function readEnds(text: string): string {
+  return text.length <= 2 * LONGEST_END ? text : `${text.slice(0, LONGEST_END)}\n${text.slice(-LONGEST_END)}`
+}
+
+/** Returns the sentences of a text; a line is one, too. */
+export function sentencesOf(text: string): string[] {
+  return text.split(BETWEEN, MOST).filter((sentence) => sentence.trim() !== '')
 }

@@ -1,7 +1,6 @@
 import { findContentEnd, findLineEnd, isDigit } from '../find-edges.ts'
 import { isLetter, type Noun, readNoun } from '../words/read-noun.ts'
 import { BULLET, type Dress, findClosed, findNameEnd, skipColon, skipSigns, toLabel } from './dress.ts'
-import { fileName } from './file-names.ts'
 import { GAP, isLabelId, type Label, toLabelNumber } from './label.ts'
 
 /*
@@ -32,6 +31,12 @@ const ITEM_SIGNS = '-*+>|•'
 // `Document title: …`
 const NAMED = /(?:[ _]?(?:file|path|name|url|title|document))?[ \t]?[:：=][ \t]?(?=\S)/iuy
 const FIELD = /(?:file|path|url|uri|link|title|from)(?:[ _]?(?:file|path|name|url|title))?[ \t]?[:：=][ \t]?(?=\S)/iuy
+// `response.content` is not a file
+const KINDS =
+  'md|mdx|markdown|txt|rst|adoc|org|tex|pdf|docx?|pptx?|xlsx?|odt|rtf|epub|html?|xml|json|jsonl|ya?ml|toml|ini|cfg|conf|csv|tsv|log|sql|sh|py|ipynb|ts|tsx|js|jsx|mjs|cjs|vue|svelte|css|scss|java|kt|scala|go|rs|rb|php|c|cc|cpp|h|hpp|cs|swift|dart|lua|r|jl|pl|proto|tf|eml|srt|vtt'
+const PART = '[\\p{L}\\p{M}\\p{N}_@.+~-]{1,100}'
+
+const fileName = `${PART}(?:[/\\\\]${PART}){0,12}\\.(?:${KINDS})(?![\\w.(])`
 const PATH = new RegExp(fileName, 'iuy')
 
 // not the initialiser `[3] = …`

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { OfferedTexts } from './offered-texts.ts'
+import { OfferedTexts } from './learner-thread.ts'
 
 test('backs off from texts that begin alike, but not from others, and not once something was learnt', () => {
   const offered = new OfferedTexts()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { explainRefusal } from './explain-refusal.ts'
+import { explainRefusal } from './reasons.ts'
 
 test('a refusal is told with its line, its first words and a remedy', () => {
   const text = 'You help.\n\n[1] It rained\n  all day.\n[2] The sun shone.'
