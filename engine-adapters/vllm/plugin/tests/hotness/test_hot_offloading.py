@@ -59,10 +59,9 @@ def test_its_manager_publishes_the_facts_that_vllms_own_does(folder: Path) -> No
     extra = {**EXTRA, "cpu_bytes_to_use": 1 << 24, "admission_frequency": 3}
     config = make_config(folder, {"kv_connector": "OffloadingConnector", "kv_role": "kv_both",
                                   "kv_connector_extra_config": extra})  # fmt: skip
-    layer = full_attention()
-    cache = KVCacheConfig(
-        21, [KVCacheTensor(size=21 * layer.page_size_bytes, shared_by=["layer.0"])], [KVCacheGroupSpec(["layer.0"], layer)]
-    )  # fmt: skip
+    page = full_attention().page_size_bytes
+    tensor = KVCacheTensor(21 * page, ["layer.0"], layer_stride=21 * page, block_stride=page)
+    cache = KVCacheConfig(21, [tensor], [KVCacheGroupSpec(["layer.0"], full_attention())])
     ours, stock = (
         make(build_offloading_config(config, cache)) for make in (OffloadingSpecFactory.create_spec, CPUOffloadingSpec)
     )
