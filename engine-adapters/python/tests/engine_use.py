@@ -6,7 +6,7 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import FunctionType
@@ -91,7 +91,7 @@ class _Module:
             if not isinstance(ours, FunctionType) or not isinstance(theirs, FunctionType) or name == "__init__":
                 continue
             self._use.overridden.add(f"{cls.__name__}.{name}")
-            for refused in _refused(inspect.signature(ours), inspect.signature(theirs)):
+            if refused := _refused(inspect.signature(ours), inspect.signature(theirs)):
                 self._fault(None, f"{cls.__name__}.{name}: {refused}; the engine's is {inspect.signature(theirs)}")
 
     # ---- calls and attributes
@@ -150,12 +150,11 @@ class _Module:
             self._fault(node, f"{ast.unparse(node.func)}: {error}; the engine's is {signature}")
 
 
-def _refused(ours: inspect.Signature, theirs: inspect.Signature) -> Iterator[str]:
-    """Yields why calls that the engine's own method takes are refused by the one that overrides it."""
+def _refused(ours: inspect.Signature, theirs: inspect.Signature) -> str | None:
+    """Returns why calls that the engine's own method takes are refused by the one that overrides it."""
     kinds = inspect.Parameter
-    parameters = [
-        one for one in theirs.parameters.values() if one.kind not in (kinds.VAR_POSITIONAL, kinds.VAR_KEYWORD)
-    ]
+    rest = (kinds.VAR_POSITIONAL, kinds.VAR_KEYWORD)
+    parameters = [one for one in theirs.parameters.values() if one.kind not in rest]
     takes_rest = any(one.kind is kinds.VAR_POSITIONAL for one in ours.parameters.values())
     for given in (parameters, [one for one in parameters if one.default is kinds.empty]):
         by_place = [one.name for one in given if one.kind is not kinds.KEYWORD_ONLY]
@@ -165,7 +164,8 @@ def _refused(ours: inspect.Signature, theirs: inspect.Signature) -> Iterator[str
             if not takes_rest:
                 ours.bind(*by_place[:1], **dict.fromkeys(by_place[1:]), **by_name)
         except TypeError as error:
-            yield str(error)
+            return str(error)
+    return None
 
 
 def _has(kind: type, name: str) -> bool:

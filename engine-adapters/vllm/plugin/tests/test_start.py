@@ -1,5 +1,6 @@
 """When the plugin reports, and when it leaves the engine alone and logs why."""
 
+import logging
 import os
 import subprocess
 import sys
@@ -158,7 +159,7 @@ def test_the_scheduler_side_says_which_versions_were_tested(
     monkeypatch: pytest.MonkeyPatch, folder: Path, caplog: pytest.LogCaptureFixture, running: str, level: str
 ) -> None:
     monkeypatch.setattr("vllm.__version__", running)
-    with listening(caplog):
+    with listening(caplog), caplog.at_level(logging.INFO, "vllm.reprise"):
         make_connector(folder)
     # a record is captured twice if vLLM's loggers do propagate
     said = {id(one): one for one in caplog.records if "tested with vLLM" in one.getMessage()}.values()
