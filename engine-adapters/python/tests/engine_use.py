@@ -151,20 +151,21 @@ class _Module:
 
 
 def _refused(ours: inspect.Signature, theirs: inspect.Signature) -> str | None:
-    """Returns why calls that the engine's own method takes are refused by the one that overrides it."""
+    """Returns why a call that the engine's own method takes is refused by the one that overrides it."""
     kinds = inspect.Parameter
     rest = (kinds.VAR_POSITIONAL, kinds.VAR_KEYWORD)
     parameters = [one for one in theirs.parameters.values() if one.kind not in rest]
-    takes_rest = any(one.kind is kinds.VAR_POSITIONAL for one in ours.parameters.values())
     for given in (parameters, [one for one in parameters if one.default is kinds.empty]):
         by_place = [one.name for one in given if one.kind is not kinds.KEYWORD_ONLY]
         by_name = {one.name: None for one in given if one.kind is kinds.KEYWORD_ONLY}
         try:
             ours.bind(*by_place, **by_name)
-            if not takes_rest:
-                ours.bind(*by_place[:1], **dict.fromkeys(by_place[1:]), **by_name)
         except TypeError as error:
-            return str(error)
+            # SGLang passes what is optional by name
+            try:
+                ours.bind(*by_place[:1], **dict.fromkeys(by_place[1:]), **by_name)
+            except TypeError:
+                return str(error)
     return None
 
 
