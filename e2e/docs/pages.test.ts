@@ -72,7 +72,7 @@ test.each(pages)('%s: every source it names is there', (page) => {
 
 test('every npm script that pages name is there', () => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
-  const named = pages.flatMap((page) => [...read(page).matchAll(/npm run ([\w:]+)/g)].map(([, name]) => name!))
+  const named = pages.flatMap((page) => [...read(page).matchAll(/npm run ([\w:-]+)/g)].map(([, name]) => name!))
   expect(named.filter((name) => !(name in scripts))).toEqual([])
 })
 

@@ -5,7 +5,9 @@ import os
 from typing import Any
 
 from reprise_callbacks import CallbackSender, CallbackSettingError
+from reprise_settings import say_tested
 from reprise_sglang.engine_seams import (
+    TESTED,
     find_missing_hotness_seams,
     find_missing_promotion_seams,
     find_missing_seams,
@@ -22,12 +24,14 @@ _OTHER_CACHES = ("enable_lmcache", "enable_flexkv", "enable_unified_cache_extern
 
 def create_cache(ctx: Any) -> Any:
     """The factory for `--radix-cache-backend reprise`."""
+    import sglang
     from sglang.srt.mem_cache import registry
 
     sender = _create_sender(ctx)
     settings = _read_hotness(ctx)
     if sender is None and settings is None:
         return registry.default_radix_cache_factory(ctx)
+    say_tested("SGLang", sglang.__version__, TESTED, logger)
     cache = registry.create_unified_radix_cache(ctx, cache_class=_choose_class(ctx, settings))
     if settings is not None:
         cache.configure(settings)

@@ -3,7 +3,8 @@
 import inspect
 from collections.abc import Iterator
 
-# SGLang 0.5.23
+TESTED = ("0.5.23",)
+"""the SGLang versions that the plugin was tested with"""
 _CACHE_METHODS = {
     "checkpoint": ("req",),
     "on_release": ("req", "checkpointed"),

@@ -10,6 +10,7 @@ sys.path[:0] = [
     str(_TESTS / "server"),
     str(_TESTS.parent),
     str(_TESTS.parents[2] / "python"),
+    str(_TESTS.parents[2] / "python" / "tests"),
     str(_TESTS.parents[3] / "kernels"),
 ]
 

@@ -17,7 +17,7 @@ from sglang.srt.server_args import ServerArgs
 
 import reprise_sglang
 from reprise_sglang import create_cache as factory
-from reprise_sglang.engine_seams import find_missing_seams
+from reprise_sglang.engine_seams import TESTED, find_missing_seams
 
 URL = "http://127.0.0.1:9/v1/replicas/gpu-0"
 
@@ -217,3 +217,19 @@ def test_a_token_that_cannot_be_sent_is_said_without_it(
     assert "NOT reported" in caplog.text
     assert "REPRISE_CALLBACK_TOKEN" in caplog.text
     assert "sesame" not in caplog.text
+
+
+@pytest.mark.parametrize(("running", "level"), [(TESTED[-1], "INFO"), ("0.9.0", "WARNING")])
+def test_it_says_which_versions_were_tested(
+    senders: list[dict[str, object]],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    *,
+    running: str,
+    level: str,
+) -> None:
+    monkeypatch.setattr("sglang.__version__", running)
+    with caplog.at_level(logging.INFO):
+        create()
+    said = [one for one in caplog.records if "tested with SGLang" in one.getMessage()]
+    assert [(one.levelname, running in one.getMessage()) for one in said] == [(level, True)]

@@ -3,6 +3,7 @@
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
+import vllm
 from vllm.distributed.kv_transfer import get_kv_transfer_group
 from vllm.distributed.kv_transfer.kv_connector.v1.base import (
     KVConnectorBase_V1,
@@ -12,8 +13,10 @@ from vllm.distributed.kv_transfer.kv_connector.v1.base import (
 )
 from vllm.logger import init_logger
 
+from reprise_settings import say_tested
 from reprise_vllm import register_connector
 from reprise_vllm.checkpoints.borders import Borders, start_borders
+from reprise_vllm.engine import TESTED
 from reprise_vllm.engine.model_parts import remember_runner
 from reprise_vllm.hotness.eviction import HotEviction, start_eviction, wants_hotness
 from reprise_vllm.known_settings import warn_of_unknown
@@ -73,6 +76,7 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
         """facts about the engine that snapshots carry"""
         extra = self._kv_transfer_config.kv_connector_extra_config
         if role is KVConnectorRole.SCHEDULER:
+            say_tested("vLLM", vllm.__version__, TESTED, logger)
             warn_of_unknown(extra, logger)
         self._wants_hotness = wants_hotness(extra) and role is KVConnectorRole.SCHEDULER
         pages = settings_of(vllm_config)

@@ -1,5 +1,6 @@
 """When the plugin reports, and when it leaves the engine alone and logs why."""
 
+import logging
 import os
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from vllm.distributed.kv_transfer.kv_connector.factory import KVConnectorFactory
 from vllm.v1.kv_cache_interface import ChunkedLocalAttentionSpec, SlidingWindowSpec
 
 import reprise_vllm
+from reprise_vllm.engine import TESTED
 
 
 def test_without_a_url_the_engine_is_left_alone_and_it_is_said(
@@ -125,7 +127,8 @@ def test_a_setting_that_cannot_be_used_is_one_line_without_a_traceback(
         engine.run()
     engine.close()
     # a record is captured twice if vLLM's loggers do propagate
-    lines = {id(record): record for record in caplog.records if "reprise:" in record.getMessage()}.values()
+    records = [one for one in caplog.records if "reprise:" in one.getMessage() and one.levelname != "INFO"]
+    lines = {id(record): record for record in records}.values()
     assert [said in record.getMessage() for record in lines] == [True]
     assert [record.exc_info for record in lines] == [None]
     assert "sesame" not in caplog.text
@@ -149,3 +152,16 @@ def test_the_connectors_module_names_it_too_where_the_entry_point_is_not_loaded(
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "VLLM_PLUGINS": "none"}
     ran = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
     assert ran.stdout.split() == ["reprise_vllm.connector"]
+
+
+@pytest.mark.parametrize(("running", "level"), [(TESTED[-1], "INFO"), ("0.99.0", "WARNING")])
+def test_the_scheduler_side_says_which_versions_were_tested(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, caplog: pytest.LogCaptureFixture, running: str, level: str
+) -> None:
+    monkeypatch.setattr("vllm.__version__", running)
+    with listening(caplog), caplog.at_level(logging.INFO, "vllm.reprise"):
+        make_connector(folder)
+    # a record is captured twice if vLLM's loggers do propagate
+    said = {id(one): one for one in caplog.records if "tested with vLLM" in one.getMessage()}.values()
+    assert [one.levelname for one in said] == [level]
+    assert f"this is {running}" in caplog.text

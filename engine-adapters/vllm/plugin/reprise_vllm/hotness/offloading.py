@@ -44,15 +44,17 @@ class HotOffloadingSpec(CPUOffloadingSpec):
     def get_manager(self) -> OffloadingManager:
         if not self._manager:
             events = self.kv_events_config.enable_kv_cache_events
-            self._manager = HotOffloadingManager(self.num_chunks, self._admission, enable_events=events)
+            # vLLM 0.33 publishes these facts as a metric's labels
+            info = {"info": self.cpu_info} if hasattr(self, "cpu_info") else {}
+            self._manager = HotOffloadingManager(self.num_chunks, self._admission, enable_events=events, **info)
         return self._manager
 
 
 class HotOffloadingManager(CPUOffloadingManager):
     """Admits chunks requested often; if there is no room, only those hotter than the coldest chunks (Equation 6)."""
 
-    def __init__(self, num_chunks: int, admission: int, *, enable_events: bool = False) -> None:
-        super().__init__(num_chunks, HotCachePolicy.__name__, __name__, enable_events)
+    def __init__(self, num_chunks: int, admission: int, **options: Any) -> None:
+        super().__init__(num_chunks, HotCachePolicy.__name__, __name__, **options)
         self._admission = admission
         self.rejected_chunks = 0
 
@@ -137,7 +139,8 @@ class HotCachePolicy(CachePolicy):
     def get(self, key: OffloadKey) -> ChunkStatus | None:
         return self._chunks.get(key)
 
-    def insert(self, key: OffloadKey, chunk: ChunkStatus) -> None:
+    def insert(self, key: OffloadKey, chunk: ChunkStatus, *_request: ReqContext) -> None:
+        # vLLM 0.33 also says whose chunk it is, 0.32 does not
         self._chunks[key] = chunk
         self._last.setdefault(key, self._requests)
         if chunk.ref_cnt == 0:

@@ -1,13 +1,18 @@
 """Selective admission to the host, in vLLM's own manager of offloaded chunks, created by its own factory."""
 
 import random
+from pathlib import Path
 
 import pytest
+from engine_config import full_attention, make_config
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from vllm.distributed.kv_transfer.kv_connector.v1.offloading.config import build_offloading_config
+from vllm.v1.kv_cache_interface import KVCacheConfig, KVCacheGroupSpec, KVCacheTensor
 from vllm.v1.kv_offload.base import OffloadKey, ReqContext, make_offload_key
 from vllm.v1.kv_offload.cpu.manager import CPUOffloadingManager
 from vllm.v1.kv_offload.cpu.policies.factory import CachePolicyFactory
+from vllm.v1.kv_offload.cpu.spec import CPUOffloadingSpec
 from vllm.v1.kv_offload.factory import OffloadingSpecFactory
 
 from reprise_vllm.hotness import offloading
@@ -48,6 +53,24 @@ class Host:
 def test_vllm_finds_it_by_its_name_and_module():
     assert OffloadingSpecFactory.get_spec_cls(EXTRA) is HotOffloadingSpec
     assert CachePolicyFactory.get_cache_policy_cls("HotCachePolicy", offloading.__name__) is offloading.HotCachePolicy
+
+
+def test_its_manager_publishes_the_facts_that_vllms_own_does(folder: Path) -> None:
+    extra = {**EXTRA, "cpu_bytes_to_use": 1 << 24, "admission_frequency": 3}
+    config = make_config(folder, {"kv_connector": "OffloadingConnector", "kv_role": "kv_both",
+                                  "kv_connector_extra_config": extra})  # fmt: skip
+    page = full_attention().page_size_bytes
+    tensor = KVCacheTensor(21 * page, ["layer.0"], layer_stride=21 * page, block_stride=page)
+    cache = KVCacheConfig(21, [tensor], [KVCacheGroupSpec(["layer.0"], full_attention())])
+    ours, stock = (
+        make(build_offloading_config(config, cache)) for make in (OffloadingSpecFactory.create_spec, CPUOffloadingSpec)
+    )
+    manager = ours.get_manager()
+    assert (type(manager), manager._admission, ours.get_manager()) == (HotOffloadingManager, 3, manager)
+    # vLLM 0.32 publishes none
+    if hasattr(manager, "config_info"):
+        assert list(manager.config_info()[0].values())
+        assert manager.config_info() == stock.get_manager().config_info()
 
 
 def test_only_what_was_asked_for_often_goes_to_the_host():
