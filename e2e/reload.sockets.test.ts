@@ -59,7 +59,10 @@ describe.skipIf(!hasOpenssl)('with certificates (needs openssl)', () => {
     expect(none).toEqual([])
     expect(failed).toMatchObject({
       msg: 'configuration not reloaded: the one before stays',
-      faults: [expect.stringMatching(/^tls \(.*used\.key\): not a certificate/), expect.stringMatching(/keys\.yaml/)],
+      faults: expect.arrayContaining([
+        expect.stringMatching(/^tls \(.*used\.key\): not a certificate/),
+        expect.stringMatching(/keys\.yaml/),
+      ]),
     })
     copyFileSync(server.key, used.key)
     writeFileSync(keys, `keys: [{ tenant: b, sha256: ${'b'.repeat(64)} }]`)
