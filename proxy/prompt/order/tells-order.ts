@@ -17,16 +17,12 @@ const BARE =
 // `doc3` is a name, and a key identifies a text, but not its position
 const OF_NAME =
   /:\/\/|(?<!(?<!\p{L})(?:v|q|h|fy|cy|no|nr|n))(?<=\p{Script=Latin})$|(?:^|[^\p{L}])(?:\p{L}{1,12}[ _-])?(?:id|uuid|key)[ \t]?[:=#>][ \t]?["']?$/iu
-// `3 March 2024`, `March 3, 2024`, `3 de marzo de 2024`, `March 2024`
-const WRITTEN_DATE =
-  /(?<!\d)(?:(\d{1,2})(?:st|nd|rd|th|er|\.)?[ ](?:of |de |d')?)?(\p{L}{3,10})\.?,? (?:(\d{1,2})(?:st|nd|rd|th)?,? )?(?:de |del )?(\d{4})(?!\d)/gu
-const LANGUAGES = ['en', 'de', 'fr', 'es', 'it', 'pt', 'nl', 'ru']
 
 /** Returns whether the texts of these blocks begin alike up to numbers that rise or fall through all of them. */
 export function tellsOrder(text: string, blocks: readonly BlockSpan[]): boolean {
   const heads = blocks.map(({ contentStart, contentEnd }) => {
     const end = Math.min(contentEnd, contentStart + LONGEST_HEAD)
-    return withDatesInNumbers(toAsciiDigits(text.slice(contentStart, end).trimStart()))
+    return toAsciiDigits(text.slice(contentStart, end).trimStart())
   })
   const prefix = sharedBy(heads).replace(/\d[\d\-.:/T]*$/, '')
   if (OF_NAME.test(prefix) || endsInRank(prefix)) return false
@@ -55,30 +51,6 @@ function areSteady(all: readonly (readonly number[] | undefined)[]): boolean {
   const steps = all.slice(1).map((own, i) => stepBetween(all[i]!, own!))
   if (steps.length === 1 && all[0]!.length === 1) return Math.abs(steps[0]!) === 1
   return steps.every((step) => step > 0) || steps.every((step) => step < 0)
-}
-
-/** Returns a text with dates like `3 March 2024` as `2024-03-03`. */
-function withDatesInNumbers(text: string): string {
-  if (!/\d{4}/.test(text)) return text
-  return text.replace(WRITTEN_DATE, (written: string, before: string, name: string, behind: string, year: string) => {
-    const month = monthOf(name)
-    return month === undefined ? written : [year, month, before ?? behind ?? '0'].join('-')
-  })
-}
-
-let months: ReadonlyMap<string, number> | undefined
-
-function monthOf(name: string): number | undefined {
-  months ??= new Map(
-    LANGUAGES.flatMap((language) =>
-      (['long', 'short'] as const).flatMap((length) => {
-        const { format } = new Intl.DateTimeFormat(language, { day: 'numeric', month: length, timeZone: 'UTC' })
-        const nameOf = (month: number): string => /\p{L}{3,}/u.exec(format(Date.UTC(2024, month)))?.[0] ?? ''
-        return Array.from({ length: 12 }, (_, month) => [nameOf(month).toLowerCase(), month + 1] as const)
-      }),
-    ),
-  )
-  return months.get(name.toLowerCase())
 }
 
 /** Returns the first difference from the left; a missing number counts as 0. */
