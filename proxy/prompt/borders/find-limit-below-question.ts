@@ -12,7 +12,7 @@ export function findLimitBelowQuestion(
   interior: Interior,
 ): number | undefined {
   const { start } = labels[0]!
-  const isAsked = marks.asked
+  const isAsked = marks.asked && (interior.blank || isNoLonger(marks.text, labels, interior, limit))
   const isAskedBefore = hasQuestionBefore(lines, start) || asksInLine(marks.text, start)
   if (!isAsked && !isAskedBefore) return undefined
   const from = labels.at(-1)!.end
@@ -53,4 +53,14 @@ function announcesAlone(text: string, labels: readonly Label[], limit: number): 
 
 function findAnnouncements(text: string, from: number, to: number): number[] {
   return [...text.slice(from, to).matchAll(ANNOUNCEMENT)].map(({ index }) => from + index)
+}
+
+/**
+ * Returns whether a last block at the end of the text has no more lines than the other blocks. A further line may
+ * belong to the prompt.
+ */
+function isNoLonger(text: string, labels: readonly Label[], { ends }: Interior, limit: number): boolean {
+  const lines = ({ end }: Label, to: number): number => text.slice(end, to).trim().split('\n').length
+  const most = Math.max(...ends.map((end, i) => lines(labels[i]!, end)))
+  return lines(labels.at(-1)!, limit) <= most
 }

@@ -14,7 +14,8 @@ const OTHER =
   /^(?:please|you are|you have|use|using|answer|given|based on|read|follow|summari[sz]e|the user|note|important)\b|^[<[{]|[:：]$|^(?:#{1,6} |\*\*|\[)?(?:(?:step|chapter|part|section|scene|act|day|week|month|version|turn|round|release|lesson|episode|page|slide|schritt|kapitel|teil|étape|chapitre|partie|paso|capítulo|parte)\s*#?[\dIVX]+\b|第[\d一二三四五六七八九十]|(?:from|to|date|sent|subject|von|an|datum|betreff|objet|fecha|asunto)\s*:|(?:user|assistant|human|ai|system|me|you)\s*:|\d{4}-\d\d-\d\d|v?\d+\.\d+)/i
 const SET = new RegExp(announcingPlurals, 'iu')
 const LONGEST_HEAD = 300
-const PASSAGE = /^\P{Ll}.{118,}[.!?。！？]["'”’»)\]]?$/su
+const SHORTEST_PASSAGE = 120
+const LONGEST_PARAGRAPH = 2_500
 const BLANK_LINE = /\n[ \t\r]*\n/
 const MARKED_LINE = /\n[ \t\r]*\n|^(?:#|[-*+] |\d+[.)] )/m
 
@@ -53,7 +54,15 @@ function areOwnTexts(parts: readonly string[], question: string): boolean {
   if (bodies.some((body) => body === '' || OTHER.test(body))) return false
   // verses have short first lines too, but no sentences
   if (bodies.every((body) => TITLED.test(body) && /^#|[.!?。！？]/.test(body))) return true
-  // remarks and one text in pieces come in parts too
-  const areSpokenOf = SET.test(question) || readCue(question, 0) !== undefined
-  return bodies.every((body) => !MARKED_LINE.test(body) && (areSpokenOf || PASSAGE.test(body)))
+  if (!bodies.every((body) => isParagraph(body))) return false
+  // remarks and one text in pieces come in parts too; only whole passages are evidence without further words
+  return SET.test(question) || readCue(question, 0) !== undefined || bodies.every((body) => isPassage(body))
+}
+
+function isPassage(body: string): boolean {
+  return body.length >= SHORTEST_PASSAGE && /^\P{Ll}.*[.!?。！？]["'”’»)\]]?$/su.test(body)
+}
+
+function isParagraph(body: string): boolean {
+  return body.length <= LONGEST_PARAGRAPH && !MARKED_LINE.test(body)
 }

@@ -10,7 +10,7 @@ import { reachesContainerEnd } from '../../borders/reaches-container-end.ts'
 import { type BlockSpan, type ContextList, mostBlocks } from '../../context-list.ts'
 import { showsHow } from '../../judge/is-example.ts'
 import { readCue } from '../../scan/find-cue-line.ts'
-import { findContentEnd, findContentStart, findLineEnd } from '../../scan/find-edges.ts'
+import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../../scan/find-edges.ts'
 import { findOwn, type Region } from '../../scan/find-elements.ts'
 import { FenceWalk } from '../../scan/find-fences.ts'
 import { findLastRule, readLineNotes } from '../../scan/find-line-notes.ts'
@@ -64,6 +64,7 @@ function readList(labelled: LabelledRegion, first: Label): ContextList | undefin
   if (run === undefined || !areAlike(run.labels)) return undefined
   // blocks inside and outside an element do not belong to one list
   if (findClosing(marks, first.start, first.end, run.labels.at(-1)!.start) !== undefined) return undefined
+  if (isOpenBefore(marks, first.start, run.labels.at(-1)!.end)) return undefined
   const interior = readInterior(marks.text, lines, run.labels)
   if (!region.container && holdsQuestion(interior)) return undefined
   // blocks from another source stay separate, as does the line that announces them
@@ -78,13 +79,25 @@ function readList(labelled: LabelledRegion, first: Label): ContextList | undefin
     end: end.list,
     form: first.keys === undefined ? (first.bare ? 'number' : 'label') : 'record',
     weight: first.isWeak ? 'weak' : 'strong',
-    inContainer: region.isKin,
+    inContainer: region.isKin && (!first.isWeak || startsIn(marks.text, region, first)),
   }
 }
 
 /** Returns whether there are several. Records with other fields between them would be merged with them. */
 function areAlike(labels: readonly Label[]): boolean {
   return labels.length > 1 && labels.every(({ keys }) => keys === labels[0]!.keys)
+}
+
+/** Returns whether a tag right before the first block opens no element around all: a text may have its closing tag. */
+function isOpenBefore({ text, tags }: Marks, start: number, end: number): boolean {
+  if (text[start - 1] !== '>') return false
+  const tag = tags[findIndexFrom(tags, start) - 1]
+  return tag?.end === start && !tag.closing && (tag.partner?.start ?? 0) < end
+}
+
+/** Returns whether a label is the first thing in its region. */
+function startsIn(text: string, region: Region, { start }: Label): boolean {
+  return findContentStart(text, region.start, region.end) === start
 }
 
 /** Returns whether a numbered list is a text's notes: it is below a heading for notes, or consists only of links. */
