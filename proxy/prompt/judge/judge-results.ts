@@ -30,16 +30,24 @@ const SHORTEST_OTHER_TEXT = 80
 const QUOTE = 34
 const MATERIAL = new RegExp(materialWords, 'iu')
 
-/** What the surroundings of a value say about it. */
-export interface Situation {
-  /** the line in front of it announces retrieved text */
+/** What the line before a value says about it. */
+export interface Front {
+  /** it announces retrieved text */
   readonly isAnnounced: boolean
+  /** it announces several texts, in words other than `results` */
+  readonly isSet: boolean
+}
+
+/** What the surroundings of a value say about it. */
+export interface Situation extends Front {
   /** inside a container of retrieved texts */
   readonly isHeld: boolean
   readonly isSearched: boolean
   readonly isAsked: boolean
   /** output of an unknown tool */
   readonly isUnnamedTool: boolean
+  /** output of a tool whose name does not indicate a search */
+  readonly isNamedTool: boolean
   /** the text around the list says how it is sorted */
   readonly isSorted: boolean
 }
@@ -60,10 +68,6 @@ export function judgeResults(
   return tellsOrder(text, elements.map(toTextSpan)) ? 'ordered_texts' : undefined
 }
 
-/** Minimum total weight of what speaks for a list of objects, also where dates or pages speak for an order. */
-const enough = 5
-const enoughForDated = 10
-
 /**
  * Returns why these elements, which contain texts, are left alone. Retrieved texts must be announced, returned by a
  * search tool or listed under a name for them, and they must state their source. Elements with dates or pages need more
@@ -71,28 +75,56 @@ const enoughForDated = 10
  */
 function judgeElements(elements: readonly Names[], name: string | undefined, situation: Situation): Reason | undefined {
   if (situation.isSorted || elements.some((element) => hasField(element, isOrderedField))) return 'ordered_fields'
-  const haveAll = (kind: FieldTest): boolean => elements.every((element) => hasField(element, kind))
-  const fields = weighFields(haveAll)
-  const places = weighPlaces(name, situation)
-  if (elements.some((element) => hasField(element, isDatedField)))
-    return fields > 0 && places > 0 && fields + places >= enoughForDated ? undefined : 'ordered_fields'
-  return haveAll(isRanked) || fields + places >= enough ? undefined : 'no_evidence'
+  const own = countKinds(elements, [isRanked, isRetrieved, isOrigin])
+  const scored = countKinds(elements, [isScored])
+  const titled = countKinds(elements, [isTitle])
+  const seen = { own, scored, titled, isNamed: isNamed(name, own, scored, situation) }
+  if (elements.some((element) => hasField(element, isDatedField))) {
+    const places = countPlaces(name, seen, situation)
+    return places > 0 && places + own + titled >= 3 && own + titled > 0 ? undefined : 'ordered_fields'
+  }
+  return elements.every((element) => hasField(element, isRanked)) || isEnough(seen, name, situation)
+    ? undefined
+    : 'no_evidence'
 }
 
-/** Weighs the kinds of fields that all objects have. A score without a source may be any value. */
-function weighFields(haveAll: (kind: FieldTest) => boolean): number {
-  const hasSource = haveAll(isRetrieved) || haveAll(isOrigin) || haveAll(isRanked)
-  return (hasSource ? 3 : 0) + (hasSource && haveAll(isScored) ? 2 : 0) + (haveAll(isTitle) ? 2 : 0)
+/** Evidence for a list of objects: kinds of fields that all of them have, and its name. */
+interface Seen {
+  /** fields typical of retrieved texts */
+  readonly own: number
+  readonly scored: number
+  readonly titled: number
+  readonly isNamed: boolean
 }
 
-/** Weighs what is around the objects, as for lists with other marks. */
-function weighPlaces(name: string | undefined, situation: Situation): number {
-  const { isAnnounced, isHeld, isSearched, isAsked, isUnnamedTool } = situation
-  const isNeutral = isUnnamedTool || ['results', 'chunks'].includes(name?.toLowerCase() ?? '')
-  return [isHeld || isSearched || isAnnounced ? 5 : 0, isAsked ? 2 : 0, isStrongName(name) || isNeutral ? 2 : 0].reduce(
-    (sum, weight) => sum + weight,
-    0,
-  )
+/** Returns whether the name of a list is evidence. */
+function isNamed(name: string | undefined, own: number, scored: number, situation: Situation): boolean {
+  const { isAnnounced, isHeld, isSearched, isNamedTool, isAsked } = situation
+  // in user text, `articles` may be anything unless each has a source or a score
+  const isKnown = own + scored > 0 || isSearched || isNamedTool || isAnnounced || isHeld || isAsked
+  return isKnown && isStrongName(name)
+}
+
+/** Counts what around the objects is evidence. */
+function countPlaces(name: string | undefined, seen: Seen, situation: Situation): number {
+  const { isAnnounced, isHeld, isSearched, isAsked } = situation
+  return countTrue(isAnnounced || isHeld, isSearched, seen.isNamed, isAsked && name === undefined)
+}
+
+function isEnough(seen: Seen, name: string | undefined, situation: Situation): boolean {
+  const { isAnnounced, isHeld, isSearched, isSet } = situation
+  const { own, scored, titled } = seen
+  const places = countPlaces(name, seen, situation)
+  const isSaid = isHeld || seen.isNamed || isSet
+  // a score without a source shows relevance only if the surroundings say so
+  if (own === 0 && scored > 0) return isSearched || isSaid
+  // a source and a score together come from a search, whatever the list is called
+  if (places === 0) return own > 0 && (isNeutral(name, situation) || (scored > 0 && !situation.isNamedTool))
+  return own > 0 || places > 1 || isSaid || isAnnounced || titled > 0
+}
+
+function isNeutral(name: string | undefined, { isUnnamedTool }: Situation): boolean {
+  return isUnnamedTool || ['results', 'chunks'].includes(name?.toLowerCase() ?? '')
 }
 
 function isStrongName(name = ''): boolean {
@@ -112,6 +144,15 @@ function toTextSpan({ start, end, members }: JsonElement): BlockSpan {
   const [, own] = [...(members ?? [])].find(([name]) => isText(name)) ?? []
   const [contentStart, contentEnd] = own ? [own.start + 1, own.end - 1] : [start, end]
   return { start, end, contentStart, contentEnd }
+}
+
+/** Returns how many of these kinds of fields all elements have. */
+function countKinds(elements: readonly Names[], kinds: readonly FieldTest[]): number {
+  return kinds.filter((kind) => elements.every((element) => hasField(element, kind))).length
+}
+
+function countTrue(...values: readonly boolean[]): number {
+  return values.filter(Boolean).length
 }
 
 /** Returns whether each of these is an object with a text, or would be if its surroundings said so. */

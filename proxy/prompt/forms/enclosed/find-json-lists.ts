@@ -1,6 +1,13 @@
 import type { Span } from '../../../json/json-spans.ts'
 import type { BlockSpan, ContextList } from '../../context-list.ts'
-import { haveTexts, judgeResults, mayHaveTexts, SHORTEST_TEXT, type Situation } from '../../judge/judge-results.ts'
+import {
+  type Front,
+  haveTexts,
+  judgeResults,
+  mayHaveTexts,
+  SHORTEST_TEXT,
+  type Situation,
+} from '../../judge/judge-results.ts'
 import { readAnnouncement, readHeading } from '../../judge/read-evidence.ts'
 import type { Reason, Refusal } from '../../judge/reasons.ts'
 import { readCue } from '../../scan/find-cue-line.ts'
@@ -24,6 +31,8 @@ const MOST_LISTS = 1_000
 const MOST_AROUND = 500
 
 const OPEN_BRACKET = 91
+// classifiers have results too
+const OF_ANYTHING = /(?<!search )\bresults?\b/i
 
 /** What was found in the JSON of a region: lists, and text that is left alone. */
 interface JsonLists {
@@ -51,6 +60,8 @@ export function findJsonLists(marks: Marks, region: Region): JsonLists {
   }
   return { lists, refusals }
 }
+
+const SILENT: Front = { isAnnounced: false, isSet: false }
 
 /** Reads the list at `start`, if there is one, and returns where reading continues. */
 function readValue(
@@ -92,12 +103,14 @@ function readList(
   // in most JSON no list can have texts, whatever is said about it
   if (!named.some(({ name, elements }) => isTexts(text, elements) || mayHaveTexts(text, elements, name)))
     return undefined
+  const front = readFront(text, start)
   const situation: Situation = {
-    isAnnounced: isAnnounced(text, start),
+    ...front,
     isHeld: region.isKin,
     isSearched: marks.source === 'search',
     isUnnamedTool: isUnnamedTool(marks),
     isAsked: readCue(text, findContentStart(text, end, text.length))?.question === true,
+    isNamedTool: marks.source === 'other',
     isSorted: isSortedAround(text, start, end, arrays),
   }
   const isStrings = (situation.isAnnounced || situation.isSearched) && text.charCodeAt(start) === OPEN_BRACKET
@@ -150,16 +163,17 @@ function lengthOf(elements: readonly JsonElement[]): number {
   return elements.at(-1)!.end - elements[0]!.start
 }
 
-/** Returns whether the line before `start` announces retrieved text. Otherwise it could be anything. */
-function isAnnounced(text: string, start: number): boolean {
+/** Reads whether the line before `start` announces retrieved text. Otherwise it could be anything. */
+function readFront(text: string, start: number): Front {
   const end = findContentEnd(text, Math.max(start - 16, 0), start)
   // this value directly follows another, as in lines of JSON
   if (text[end - 1] === '}' || text[end - 1] === ']') {
-    if (!/^(?:\[{1,2}[^[{"]|#)/.test(text.slice(text.lastIndexOf('\n', end - 1) + 1, end))) return false
+    if (!/^(?:\[{1,2}[^[{"]|#)/.test(text.slice(text.lastIndexOf('\n', end - 1) + 1, end))) return SILENT
   }
   const heading = readHeading(text, start)
-  if (heading.length === 0 || '.?!'.includes(heading.at(-1)!)) return false
-  return readAnnouncement(text, start).announcesText
+  if (heading.length === 0 || '.?!'.includes(heading.at(-1)!)) return SILENT
+  const { announcesText, announcesSet } = readAnnouncement(text, start)
+  return { isAnnounced: announcesText || announcesSet, isSet: announcesSet && !OF_ANYTHING.test(heading) }
 }
 
 function isTexts(text: string, elements: readonly JsonElement[]): boolean {
