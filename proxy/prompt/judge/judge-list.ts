@@ -1,5 +1,5 @@
 import type { BlockSpan, ContextList } from '../context-list.ts'
-import { tellsOrder } from '../order/tells-order.ts'
+import { areNumberedParts, tellsOrder } from '../order/tells-order.ts'
 import { findContentStart, findLineEnd } from '../scan/find-edges.ts'
 import type { Marks } from '../scan/find-marks.ts'
 import { readFields } from '../scan/labels/find-record-head.ts'
@@ -8,6 +8,7 @@ import { readAnnouncement, readBehind } from './read-evidence.ts'
 import type { Reason } from './reasons.ts'
 import { isEnough, kindOf, readSigns } from './weigh-evidence.ts'
 
+const LONGEST_MARK = 300
 // a template names a variable in this way, `context1: …`, but not `[doc1]`
 const VARIABLE = /^[a-z]+$/
 
@@ -27,14 +28,29 @@ export function judgeList(marks: Marks, list: ContextList): Reason | undefined {
   return isSupported(marks, list) ? undefined : 'no_evidence'
 }
 
-/** Returns whether the texts of a list begin with dates or numbers that rise or fall. */
+/** Returns whether the texts of a list begin with dates or numbers that rise or fall, or its marks count parts of one source. */
 function isOrdered(text: string, list: ContextList): boolean {
   // for objects, the members were already checked; memories are numbered and dated as they were stored
   if (list.form === 'memories' || (list.form === 'json' && text[list.blocks[0]!.start] === '{')) return false
-  return tellsOrder(
-    text,
-    list.blocks.map((block) => behindFields(text, block)),
-  )
+  const texts = list.blocks.map((block) => behindFields(text, block))
+  return tellsOrder(text, texts) || areNumberedParts(texts.map((block) => markOf(text, block)))
+}
+
+/** Returns what precedes a block's text, without the label and the fields that rank it. */
+function markOf(text: string, { start, contentStart, label, ranks = [] }: BlockSpan): string {
+  // cut first: many blocks may share one endless line
+  const line = text.slice(start, start + LONGEST_MARK)
+  const end = contentStart > start ? contentStart : start + findLineEnd(line, 0)
+  // a name identifies a text's source, a number only its position
+  const isNumber = label !== undefined && /^(?:\d+|\p{L})$/u.test(text.slice(label.start, label.end))
+  const cuts = [...(isNumber ? [label] : []), ...ranks].filter((cut) => cut.start >= start && cut.end <= end)
+  let mark = ''
+  let at = start
+  for (const cut of cuts.sort((a, b) => a.start - b.start)) {
+    mark += text.slice(at, Math.min(cut.start, at + LONGEST_MARK))
+    at = Math.max(at, cut.end)
+  }
+  return mark + text.slice(at, Math.min(end, at + LONGEST_MARK))
 }
 
 /** Returns a block without the fields, the label and the fence in front of its text. */

@@ -1,5 +1,5 @@
 import type { BlockSpan } from '../context-list.ts'
-import { tellsOrder } from '../order/tells-order.ts'
+import { areNumberedParts, tellsOrder } from '../order/tells-order.ts'
 import type { JsonElement, JsonMember } from '../scan/find-json-value.ts'
 import { type FieldTest, isDatedField, isOrderedField, named, rankedBy } from '../scan/words/field-names.ts'
 import { materialWords, strongLists } from '../scan/words/vocabulary.ts'
@@ -27,6 +27,7 @@ const isTitle = named('title name headline')
 export const SHORTEST_TEXT = 16
 const SHORTEST_OTHER_TEXT = 80
 
+const LONGEST_NAME = 100
 const QUOTE = 34
 const MATERIAL = new RegExp(materialWords, 'iu')
 
@@ -65,7 +66,17 @@ export function judgeResults(
     situation,
   )
   if (refused !== undefined) return refused
-  return tellsOrder(text, elements.map(toTextSpan)) ? 'ordered_texts' : undefined
+  const isOrdered =
+    tellsOrder(text, elements.map(toTextSpan)) || areNumberedParts(elements.map((one) => nameOf(text, one)))
+  return isOrdered ? 'ordered_texts' : undefined
+}
+
+/** Returns the fields of an object that name the source of its text. */
+function nameOf(text: string, { members }: JsonElement): string {
+  const names = [...members!].filter(([name]) => isOrigin(name) || isTitle(name))
+  return names
+    .map(([name, { start, end }]) => `${name}:${text.slice(start, Math.min(end, start + LONGEST_NAME))}`)
+    .join()
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { BlockSpan } from '../context-list.ts'
 import { toAsciiDigits } from '../scan/words/digits.ts'
 import { endsInRank } from '../scan/words/field-names.ts'
+import { areSteady, type Position, readDate, readNumber } from './read-position.ts'
 
 /*
  * What a list shows of its order: dates, times or numbers that rise or fall from text to text. Search results are
@@ -8,63 +9,85 @@ import { endsInRank } from '../scan/words/field-names.ts'
  */
 
 const LONGEST_HEAD = 120
-// a date, a time or a number, read as its numbers from left to right
-const NUMBERS = /[\s\p{P}]{0,3}\d{1,14}(?:[-./:T, 年月日]{1,2}\d{1,6}){0,6}/uy
 // `3.md` and `a/3` are names, `40 %` is an amount, and `3 ways` is a number of things
 const NO_PLACE = /^(?:\.?\p{L}|[ ]?%|\.\d)/u
-const BARE =
-  /^(?:[ \t]*(?:\n|$)|[.):：\]/]|[ \t]*[-–—:：|]|[\p{Script=Han}\p{Script=Hangul}]|[. ]{1,2}(?:de |of )?\p{L}{3,10}\.?,? (?:de |del )?\d{4}(?!\d))/u
-// `doc3` is a name, and a key identifies a text, but not its position
-const OF_NAME =
-  /:\/\/|(?<!(?<!\p{L})(?:v|q|h|fy|cy|no|nr|n))(?<=\p{Script=Latin})$|(?:^|[^\p{L}])(?:\p{L}{1,12}[ _-])?(?:id|uuid|key)[ \t]?[:=#>][ \t]?["']?$/iu
+const BARE = /^(?:[ \t]*(?:\n|$)|[.):：\]/]|[ \t]*[-–—:：|]|[年月日章节節页頁回部条條課课话話])/u
+// `doc3` is a name, `v3`, `Q3` and `FY2021` are not
+const NAMED = /(?<!(?<!\p{L})(?:v|q|h|fy|cy|no|nr|n))(?<=\p{Script=Latin})$/iu
+// a key identifies a text, but not its position
+const OF_ID = /(?:^|[^\p{L}])(?:\p{L}{1,12}[ _-])?(?:id|uuid|key)[ \t]?[:=#>][ \t]?["']?$/iu
+// words that number the parts of one source when they come before the number
+const PART =
+  /(?:^|[^\p{L}])(?:parts?|pages?|pp?|page_?(?:label|number)|chapters?|sections?|slides?|volumes?|episodes?|lessons?|paragraphs?|lines?|rows?|chunks?|steps?|versions?|v|teil|seite|kapitel|partie|chapitre|parte|capítulo|página|часть|страница|глава|第|页|章)[\s_:=."'#-]*$|#[^#/\s]{0,24}$/iu
+const OF_ALL = /^[ \t]?(?:\/|of|von|de|из)[ \t]?\d/
+const YEAR = /^(?:19|20)\d\d$/
 
-/** Returns whether the texts of these blocks begin alike up to numbers that rise or fall through all of them. */
+/** Returns whether the texts of these blocks begin with dates, times or numbers that rise or fall through all of them. */
 export function tellsOrder(text: string, blocks: readonly BlockSpan[]): boolean {
-  const heads = blocks.map(({ contentStart, contentEnd }) => {
-    const end = Math.min(contentEnd, contentStart + LONGEST_HEAD)
-    return toAsciiDigits(text.slice(contentStart, end).trimStart())
-  })
-  const prefix = sharedBy(heads).replace(/\d[\d\-.:/T]*$/, '')
-  if (OF_NAME.test(prefix) || endsInRank(prefix)) return false
-  return areSteady(heads.map((head) => readNumbers(head, prefix.length)))
+  return areCounted(
+    blocks.map(({ contentStart, contentEnd }) =>
+      text.slice(contentStart, Math.min(contentEnd, contentStart + LONGEST_HEAD)).trimStart(),
+    ),
+  )
 }
 
-/** Returns whether these values are dates or numbers that rise or fall throughout. */
+/** Returns whether these values are dates, times or numbers that rise or fall throughout. */
 export function areInOrder(values: readonly string[]): boolean {
-  return areSteady(values.map((value) => readNumbers(value, 0)))
+  return areSteady(
+    values.map((value) => readDate(value, 0) ?? (/^\d{1,15}$/.test(value) ? readNumber(value, 0) : undefined)),
+  )
 }
 
-function readNumbers(head: string, from: number): readonly number[] | undefined {
-  NUMBERS.lastIndex = from
-  const written = NUMBERS.exec(head)?.[0]
-  if (written === undefined) return undefined
-  const numbers = written.match(/\d+/g)!.map(Number)
-  const behind = head.slice(from + written.length)
-  // three numbers or more are a date or a time
-  if (numbers.length > 2 || BARE.test(behind)) return numbers
-  return (from > 0 || numbers.length > 1) && !NO_PLACE.test(behind) ? numbers : undefined
+/** Returns whether these beginnings of texts are alike up to a date or a number that rises or falls. */
+function areCounted(written: readonly string[]): boolean {
+  if (written.length < 2) return false
+  const heads = written.map(toAsciiDigits)
+  const shared = countShared(heads)
+  const [head] = heads as [string, ...string[]]
+  // `12 May` and `14 May` share a digit, `March` and `May` two letters
+  const word = head.slice(0, shared).replace(/[\p{L}\d]+$/u, '').length
+  if (areSteady(heads.map((one) => readDate(one, word)))) return true
+  const prefix = head.slice(0, shared).replace(/[\d.]+$/, '')
+  if (prefix.includes('://') || OF_ID.test(prefix) || endsInRank(prefix) || NAMED.test(prefix)) return false
+  return areSteady(heads.map((one) => readPlace(one, prefix)))
 }
 
-/** Returns whether these all rise or all fall. Of two, one must follow the other, since any two do. */
-function areSteady(all: readonly (readonly number[] | undefined)[]): boolean {
-  if (all.length < 2 || all.includes(undefined)) return false
-  const steps = all.slice(1).map((own, i) => stepBetween(all[i]!, own!))
-  if (steps.length === 1 && all[0]!.length === 1) return Math.abs(steps[0]!) === 1
-  return steps.every((step) => step > 0) || steps.every((step) => step < 0)
+function readPlace(head: string, { length }: string): Position | undefined {
+  const number = readNumber(head, length)
+  const behind = number === undefined ? '' : head.slice(number.end)
+  if (number === undefined || (NO_PLACE.test(behind) && !/^[\p{Script=Han}\p{Script=Hangul}]/u.test(behind)))
+    return undefined
+  return length > 0 || number.value.length > 1 || BARE.test(behind) ? number : undefined
 }
 
-/** Returns the first difference from the left; a missing number counts as 0. */
-function stepBetween(before: readonly number[], behind: readonly number[]): number {
-  for (let i = 0; i < Math.max(before.length, behind.length); i++) {
-    const step = (behind[i] ?? 0) - (before[i] ?? 0)
-    if (step !== 0) return step
+/** Returns whether a number in these names counts the parts of one source or files: `report.pdf#page=3`, `02-setup.md`. */
+export function areNumberedParts(names: readonly string[]): boolean {
+  if (names.length < 2) return false
+  const shared = countShared(names)
+  const prefix = names[0]!.slice(0, shared).replace(/\d+$/, '')
+  const numbers = names.map((name) => readNumber(name, prefix.length))
+  const [first] = numbers
+  if (first === undefined || !areSteady(numbers) || endsInRank(prefix)) return false
+  const rests = names.map((name, i) => name.slice(numbers[i]!.end))
+  const behind = rests[0]!
+  if (rests.every((rest) => /^[_-]{1,2}\p{L}/u.test(rest))) return true
+  if (!rests.every((rest) => rest === behind)) return false
+  const digits = names.map((name, i) => name.slice(prefix.length, numbers[i]!.end))
+  return (
+    PART.test(prefix) ||
+    OF_ALL.test(behind) ||
+    digits.every((own) => YEAR.test(own)) ||
+    digits.some((own) => own.startsWith('0') && own.length > 1)
+  )
+}
+
+function countShared(texts: readonly string[]): number {
+  const [first = '', ...others] = texts
+  let shared = Math.min(first.length, LONGEST_HEAD)
+  for (const other of others) {
+    let same = 0
+    while (same < shared && other[same] === first[same]) same++
+    shared = same
   }
-  return 0
-}
-
-/** Returns what these texts have in common at their start. */
-function sharedBy([first = '', ...others]: readonly string[]): string {
-  let shared = first.length
-  for (const other of others) while (!other.startsWith(first.slice(0, shared))) shared--
-  return first.slice(0, shared)
+  return shared
 }

@@ -1,0 +1,85 @@
+/** A position that a text states: a date, a time of day or a number. Positions of one kind can be compared. */
+export interface Position {
+  readonly kind: 'date' | 'time' | 'number'
+  readonly value: readonly number[]
+}
+
+const MONTHS =
+  'jan ene gen янв|feb fev fév фев|mar mär мар|apr avr abr апр|may mai mag май мая|jun juin giu июн|jul juil lug июл|aug ago aoû авг|sep set сен|oct okt ott out окт|nov ноя|dec dez dic déc дек'
+    .split('|')
+    .map((names) => names.split(' '))
+const MONTH = '(\\p{L}{3,10})\\.?'
+const CLOCK = '(?:[T ,]{1,3}(\\d{1,2}):(\\d\\d)(?::(\\d\\d))?)?'
+const DATE = new RegExp(
+  [
+    '(?:(\\d{4})[-/.年](\\d{1,2})(?:[-/.月](\\d{1,2})日?)?(?!\\d)',
+    '(\\d{1,2})[./](\\d{1,2})[./](\\d{4}|\\d\\d)(?!\\d)',
+    `${MONTH}[ ]{1,2}(\\d{1,2})(?:st|nd|rd|th)?(?:,? (\\d{4})(?!\\d))?`,
+    `(\\d{1,2})(?:st|nd|rd|th|er)?\\.? (?:of |de |d')?${MONTH},? (?:de |del )?(\\d{4})(?!\\d))${CLOCK}`,
+  ].join('|'),
+  'iuy',
+)
+const TIME = /(\d{1,2}):(\d\d)(?::(\d\d))?(?:[.,]\d{1,6})?(?!\d)/y
+const NUMBER = /\d{1,14}(?:\.\d{1,4}){0,4}/y
+
+/** Returns the date or the time of day that begins at `at`, if there is one. */
+export function readDate(text: string, at: number): Position | undefined {
+  DATE.lastIndex = at
+  const [, y, m, d, day, ofMonth, year, name, onDay, inYear, first, month, last, ...clock] = DATE.exec(text) ?? []
+  if (y !== undefined) return toDate(y, Number(m), d, clock)
+  if (day !== undefined) return toDate(year, Number(ofMonth), day, clock)
+  if (name !== undefined && toMonth(name) > 0) return toDate(inYear, toMonth(name), onDay, clock)
+  if (month !== undefined && toMonth(month) > 0) return toDate(last, toMonth(month), first, clock)
+  TIME.lastIndex = at
+  const [, ...time] = TIME.exec(text) ?? []
+  return time.length === 0 ? undefined : { kind: 'time', value: time.map((part) => Number(part ?? 0)) }
+}
+
+/** Returns the number that begins at `at`, and where it ends. */
+export function readNumber(text: string, at: number): (Position & { readonly end: number }) | undefined {
+  NUMBER.lastIndex = at
+  const number = NUMBER.exec(text)?.[0]
+  if (number === undefined) return undefined
+  return { kind: 'number', value: number.split('.').map(Number), end: at + number.length }
+}
+
+function toMonth(name: string): number {
+  const own = name.toLowerCase()
+  return MONTHS.findIndex((names) => names.some((begins) => own.startsWith(begins))) + 1
+}
+
+function toDate(
+  year: string | undefined,
+  month: number,
+  day: string | undefined,
+  clock: readonly (string | undefined)[],
+): Position | undefined {
+  if (month < 1 || month > 12) return undefined
+  return {
+    kind: 'date',
+    value: [Number(year ?? 0), month, Number(day ?? 0), ...clock.map((part) => Number(part ?? 0))],
+  }
+}
+
+/** Returns whether these all have positions of one kind, which rise or fall. Of two numbers, one must follow the other. */
+export function areSteady(positions: readonly (Position | undefined)[]): boolean {
+  const [first, second] = positions
+  if (first === undefined || second === undefined || positions.some((one) => one?.kind !== first.kind)) return false
+  const steps = positions.slice(1).map((one, i) => compare(one!.value, positions[i]!.value))
+  // any two numbers rise or fall
+  if (steps.length === 1 && first.kind === 'number') {
+    return Math.abs(first.value.at(-1)! - second.value.at(-1)!) === 1
+  }
+  const known = steps.filter((step) => step !== 0)
+  if (first.kind === 'number' && known.length < steps.length) return false
+  return known.length > 0 && (known.every((step) => step > 0) || known.every((step) => step < 0))
+}
+
+/** Compares from the left; a missing number counts as 0. */
+function compare(a: readonly number[], b: readonly number[]): number {
+  for (let i = 0; i < Math.max(a.length, b.length); i++) {
+    const difference = (a[i] ?? 0) - (b[i] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return 0
+}
