@@ -2,15 +2,15 @@ import { toBlockId } from '#index/context-block.ts'
 import { elementSpans, type Span } from '../json/json-spans.ts'
 import type { PromptMessage } from './body/prompt.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
+import { findEndBehindClosing } from './borders/find-numbered-closings.ts'
 import { type CertainFinder, mayChange, preferCertain } from './certain-list.ts'
 import { type ContextList, mostBlocks } from './context-list.ts'
 import { finish } from './finish.ts'
 import { searchLists } from './forms/find-context-lists.ts'
 import { findWholeParts } from './judge/are-whole-parts.ts'
 import { leaveOutAnswers } from './judge/leave-out-answers.ts'
-import { areUnsure, type Reason } from './judge/reasons.ts'
-import { judgeTask } from './places/judge-words.ts'
-import { wordsOutside } from './places/mark-spoken-of.ts'
+import { areUnsure, type Reason, type Refusal } from './judge/reasons.ts'
+import { judgeTask } from './places/judge-task.ts'
 import { findContentEnd, findContentStart, findIndexFrom } from './scan/find-edges.ts'
 import { findTurns } from './scan/find-turns.ts'
 import { toToolKind } from './scan/words/tool-kind.ts'
@@ -180,14 +180,21 @@ function* findMarkedContexts(
     tool: message.tool,
     sorted: message.isSorted ?? false,
   }
+  const isOpen = (list: ContextList, around: string): boolean => {
+    const task = judgeTask(around, list.blocks)
+    if (task !== undefined) refuse(task, { start: list.blocks[0]!.start, end: list.end })
+    return task === undefined
+  }
   const isOne = message.texts.length === 1
   const cut = isOne ? templates?.cut(message, whole) : undefined
   const isSkipped = isOne && !cut && templates?.isSkipped?.(message, whole)
   const marked = cut ? [cut] : isSkipped ? [] : yield* readByRules(whole, traits, refuse)
-  if (isOne && !cut && !isSkipped) templates?.learn(message, whole, marked)
-  const place = (lists: readonly ContextList[], left: PlacedRefusal[] = []): PlacedLists => {
-    const all = leaveOutAnswers(whole, lists).map((list) => toContext(list, whole, locate))
-    const found = leaveOutTasks(all, wordsOutside({ message, contexts: all }, texts), left)
+  // the words around a known template's list differ from request to request
+  const around = wordsAround(whole, marked)
+  const guessed = marked.filter((list) => isOpen(list, around))
+  if (isOne && !cut && !isSkipped) templates?.learn(message, whole, guessed)
+  const place = (lists: readonly ContextList[]): PlacedLists => {
+    const found = leaveOutAnswers(whole, lists).map((list) => toContext(list, whole, locate))
     // a picture between two texts may belong to one of them, and a text that moves alone would lose it
     const tornAt = ({ slots }: PromptContext): ContextSlot | undefined =>
       slots.find(({ text, end }) => end > texts[text]!.length || (!message.isTextOnly && text !== slots[0]!.text))
@@ -200,11 +207,11 @@ function* findMarkedContexts(
   // certain borders need no evidence: known chunks, our own separator, templates of the configuration
   const { role, tool, isRendered = false } = message
   const known = leaveOutTurns(whole, certain?.({ whole, parts, role, tool, isRendered, marked }) ?? [], isRendered)
-  const { contexts, torn } = place(preferCertain(marked, known), refusals)
+  const { contexts, torn } = place(preferCertain(guessed, known))
   for (const { text, start } of torn) refusals.push({ refused: 'spans_parts', text, start, end: texts[text]!.length })
   const isAided = contexts.some(mayChange)
   const separated = known.filter((list) => list.certain.by === 'separator')
-  const unaided = isAided ? place(preferCertain(marked, separated)).contexts : undefined
+  const unaided = isAided ? place(preferCertain(guessed, separated)).contexts : undefined
   return { contexts, refusals, isSpanning: torn.length > 0, unaided }
 }
 
@@ -215,25 +222,31 @@ function* readByRules(
   refuse: (refused: Reason, at: Span) => void,
 ): Generator<void, readonly ContextList[]> {
   const { lists, refusals } = yield* searchLists(whole, traits)
-  for (const { refused, at } of refusals) {
-    // where the task would leave the list alone anyway, no more evidence is asked for
-    const around = refused === 'no_evidence' ? `${whole.slice(0, at.start)}\n\n${whole.slice(at.end)}` : ''
-    refuse(judgeTask(around, { length: 1 }) ?? refused, at)
-  }
+  const reason = reasonOutside(whole, refusals)
+  for (const { refused, at } of refusals) refuse((refused === 'no_evidence' && reason) || refused, at)
   return lists
 }
 
-/** Leaves out contexts found by their marks if the words around them ask for something that follows their order. */
-function leaveOutTasks(
-  contexts: readonly PromptContext[],
-  words: string,
-  refusals: PlacedRefusal[],
-): readonly PromptContext[] {
-  return contexts.filter(({ slots, certain }) => {
-    const refused = certain ? undefined : judgeTask(words, slots)
-    if (refused) refusals.push({ refused, text: slots[0]!.text, start: slots[0]!.start, end: slots.at(-1)!.end })
-    return refused === undefined
-  })
+/** Returns why the task, judged without the text that lacks evidence, would leave that text alone anyway. */
+function reasonOutside(text: string, seen: readonly Refusal[]): Reason | undefined {
+  const unproved = seen.filter(({ refused }) => refused === 'no_evidence').map(({ at }) => at)
+  if (unproved.length === 0) return undefined
+  const starts = [...unproved.map(({ start }) => start), text.length]
+  return judgeTask(starts.map((start, i) => text.slice(unproved[i - 1]?.end ?? 0, start)).join('\n\n'), unproved)
+}
+
+/** Returns the text outside the blocks of lists, as `wordsOutside` does: what is read once is not read again. */
+function wordsAround(text: string, lists: readonly ContextList[]): string {
+  if (lists.length === 0) return ''
+  let at = 0
+  const pieces = lists
+    .flatMap(({ blocks }) => blocks)
+    .map(({ start, end, label }) => {
+      const piece = text.slice(at, start)
+      at = label ? findEndBehindClosing(text, end, Number(text.slice(label.start, label.end))) : end
+      return piece
+    })
+  return [...pieces, text.slice(at)].join('\n\n')
 }
 
 /** For a prompt rendered by the client, keeps only lists within a single turn of a speaker other than the assistant. */

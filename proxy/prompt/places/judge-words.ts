@@ -56,9 +56,3 @@ export function speaksOf(
   if (isCounted || (isPartCounted && !isLabelled)) return true
   return labels.some((label) => worded.has(label) || (readsBrackets && isLabelled && bracketed.has(label)))
 }
-
-/** Returns why words ask for something that follows the order of a list, whatever its labels. */
-export function judgeTask(words: string, { length }: { readonly length: number }): Reason | undefined {
-  const reason = judgeWords(words, { blocks: length, labels: [], prefix: '', isPositional: false, isLabelled: true })
-  return reason && aboutOrder.has(reason) ? reason : undefined
-}

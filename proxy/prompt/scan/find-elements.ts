@@ -1,5 +1,6 @@
 import { findContentStart, findIndexFrom } from './find-edges.ts'
 import { FenceWalk } from './find-fences.ts'
+import { announcesBlocks } from './find-list-heading.ts'
 import type { Marks } from './find-marks.ts'
 import type { Tag } from './find-tags.ts'
 import { containerNames, strongTags, weakTags } from './words/vocabulary.ts'
@@ -71,7 +72,7 @@ class ElementWalk {
       this.#next++
       if (tag.start < at) continue
       at = this.#fences.pass(at, tag.start, end)
-      if (at > tag.start || !(tag.begins || tag.start === following)) continue
+      if (at > tag.start || !(tag.begins || tag.start === following || this.#isAnnounced(tag))) continue
       const element = this.#readElement(tag, end, depth)
       if (element === undefined) continue
       elements.push(element)
@@ -79,6 +80,13 @@ class ElementWalk {
       following = findContentStart(text, at, end)
     }
     return { start, end, container: depth > 0, isKin: isKinContainer, elements }
+  }
+
+  /** Returns whether the words before a tag in its line announce a list. */
+  #isAnnounced({ start, name, closing, partner }: Tag): boolean {
+    if (closing || partner === undefined || !isKin(name)) return false
+    const line = this.#marks.text.lastIndexOf('\n', start - 1) + 1
+    return announcesBlocks(this.#marks.text, line, start)
   }
 
   #readElement(open: Tag, limit: number, depth: number): KinElement | undefined {

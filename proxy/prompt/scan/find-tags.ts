@@ -1,6 +1,6 @@
 import { findContentStart, isSpace } from './find-edges.ts'
 
-/** A tag in the text. Self-closing tags are left out. */
+/** A tag in the text. Self-closing tags are left out, unless another tag closes them. */
 export interface Tag {
   readonly start: number
   readonly end: number
@@ -36,29 +36,59 @@ const LINE_FEED = 10
 /** Returns all tags in order, paired with one stack per name. Undefined if there are absurdly many. */
 export function findTags(text: string): Tag[] | undefined {
   const pairs = new TagPairs()
+  const mayCloseThemselves = text.includes('/>')
   let previous: Tag | undefined
   for (let at = text.indexOf('<'); at !== -1; at = text.indexOf('<', at)) {
     const start = at
     const tag = readTag(text, start, previous)
     at = tag?.end ?? start + 1
-    if (tag !== undefined && pairs.add(tag)) previous = tag
-    if (pairs.tags.length > MOST_TAGS) return undefined
+    if (tag === undefined && mayCloseThemselves) pairs.keepLone(readTag(text, start, previous, true))
+    else if (tag !== undefined && pairs.add(tag)) previous = tag
+    if (pairs.count > MOST_TAGS) return undefined
   }
-  return pairs.tags
+  return pairs.inOrder()
 }
 
 class TagPairs {
-  readonly tags: Tag[] = []
+  readonly #tags: Tag[] = []
   readonly #open = new Map<string, Tag[]>()
+  /** The last self-closing tag of each name. */
+  readonly #lone = new Map<string, Tag>()
+  #isSorted = true
+
+  get count(): number {
+    return this.#tags.length
+  }
 
   /** Keeps a tag and pairs it with its opening tag. Returns false if there are too many names. */
   add(tag: Tag): boolean {
     const stack = this.#stackOf(tag.name)
     if (stack === undefined) return false
-    this.tags.push(tag)
+    this.#tags.push(tag)
     if (!tag.closing) stack.push(tag)
-    else pair(stack.pop(), tag)
+    else pair(stack.pop() ?? this.#takeLone(tag.name), tag)
     return true
+  }
+
+  /**
+   * Keeps a self-closing tag, because some templates write `<document source="a.md"/>` before a text and `</document>`
+   * after it.
+   */
+  keepLone(tag: Tag | undefined): void {
+    if (tag !== undefined && (this.#lone.size < MOST_NAMES || this.#lone.has(tag.name))) this.#lone.set(tag.name, tag)
+  }
+
+  inOrder(): Tag[] {
+    return this.#isSorted ? this.#tags : this.#tags.sort((a, b) => a.start - b.start)
+  }
+
+  #takeLone(name: string): Tag | undefined {
+    const tag = this.#lone.get(name)
+    if (tag === undefined) return undefined
+    this.#lone.delete(name)
+    this.#tags.push(tag)
+    this.#isSorted = false
+    return tag
   }
 
   #stackOf(name: string): Tag[] | undefined {
@@ -77,13 +107,14 @@ function pair(opening: Tag | undefined, closing: Tag): void {
   closing.partner = opening
 }
 
-/** Reads the tag at `start`, unless it closes itself. */
-function readTag(text: string, start: number, previous: Tag | undefined): Tag | undefined {
+/** Reads the tag at `start`. Reads self-closing tags only if `closesItself`. */
+function readTag(text: string, start: number, previous: Tag | undefined, closesItself = false): Tag | undefined {
   const closing = text.charCodeAt(start + 1) === SLASH
   const nameStart = closing ? start + 2 : start + 1
   const nameEnd = findNameEnd(text, nameStart)
   if (nameEnd === nameStart) return undefined
-  const end = closing ? findClosingEnd(text, nameEnd) : findOpeningEnd(text, nameEnd)
+  if (closing && closesItself) return undefined
+  const end = closing ? findClosingEnd(text, nameEnd) : findOpeningEnd(text, nameEnd, closesItself)
   if (end === -1) return undefined
   const name = text.slice(nameStart, nameEnd).toLowerCase()
   return { start, end, name, closing, begins: beginsLine(text, start, previous), partner: undefined }
@@ -106,12 +137,13 @@ function findClosingEnd(text: string, nameEnd: number): number {
 
 // linear, although a broken tag is read again from its next `<`: the states outside, "quoted" and 'quoted' change only
 // at a quote, and `<` outside quotes ends the attempt, so no character is read more than three times
-function findOpeningEnd(text: string, nameEnd: number): number {
+function findOpeningEnd(text: string, nameEnd: number, closesItself: boolean): number {
   let at = nameEnd
   for (;;) {
     const next = findContentStart(text, at, text.length)
     const code = text.charCodeAt(next)
-    if (code === GREATER) return next + 1
+    if (code === GREATER) return closesItself ? -1 : next + 1
+    if (closesItself && code === SLASH && text.charCodeAt(next + 1) === GREATER) return next + 2
     if (next === at) return -1
     const attribute = readAttribute(text, next)
     if (attribute === undefined) return -1

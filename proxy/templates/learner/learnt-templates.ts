@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { PromptMessage, PromptSet } from '../../prompt/body/prompt.ts'
 import type { PromptContext } from '../../prompt/body/prompt-context.ts'
 import type { ContextList } from '../../prompt/context-list.ts'
+import { judgeTask } from '../../prompt/places/judge-task.ts'
 import { cutLearntList } from './cut-learnt-list.ts'
 import { LearnerThread } from './learner-thread.ts'
 import type { LearntTemplate } from './learnt-template.ts'
@@ -21,7 +22,7 @@ interface Place extends Pick<PromptMessage, 'role' | 'isRendered'> {
   readonly tool?: string | undefined
 }
 
-/** Finds the list of a message that a learnt template wrote; undefined if none did. */
+/** Finds the list of a message that a learnt template wrote; undefined if none did, or if its words forbid to move it. */
 export type LearntFinder = (message: Place, whole: string) => ContextList | undefined
 
 /**
@@ -46,7 +47,7 @@ export class LearntTemplates {
       for (const key of keysOf(placeOf(sender, message), whole)) {
         const template = this.#templates.get(key)
         const list = template && cutLearntList(whole, template)
-        if (list) return list
+        if (list) return isForbidden(whole, list) ? undefined : list
       }
       return undefined
     }
@@ -60,6 +61,10 @@ export class LearntTemplates {
   async close(): Promise<void> {
     await this.#thread.close()
   }
+}
+
+function isForbidden(whole: string, { blocks, end }: ContextList): boolean {
+  return judgeTask(`${whole.slice(0, blocks[0]!.start)}\n\n${whole.slice(end)}`, blocks) !== undefined
 }
 
 function placeOf({ tenant, api }: Sender, { role, tool = '', isRendered = false }: Place): string {

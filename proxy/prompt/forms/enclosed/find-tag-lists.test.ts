@@ -64,8 +64,14 @@ describe('tagged blocks', () => {
     expect(behindLists(`<${container}>\n${rows}\n</${container}>\nWhy?`)).toEqual(['\nWhy?'])
   })
 
-  it('are left alone in the middle of a line', () => {
+  it('may begin behind words in their line that announce them', () => {
     const [first, second] = ['<document>A</document>', '<document>B</document>']
+    for (const text of [
+      `Context: ${first}${second}\n\nWhy?`,
+      `You help.\nRetrieved documents: <documents>${first} ${second}</documents> Why?`,
+    ]) {
+      expect(contentsOf(text)).toEqual([['A', 'B']])
+    }
     for (const text of [
       `What is "${first}${second}"?`,
       `What is in the documents: "${first}${second}"?`,

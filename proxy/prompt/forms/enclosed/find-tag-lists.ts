@@ -47,7 +47,12 @@ export function findTagLists(
   return rows
     .filter(([element]) => !torn.has(element!.open.name))
     .filter((row) => row.length > 1 || !isField(marks, row[0]!))
-    .map((row) => toList(text, row, region.isKin))
+    .map((row) => toList(text, row, region.isKin && (!isWeakTag(row[0]!.open.name) || startsIn(text, region, row[0]!))))
+}
+
+/** Returns whether an element is the first thing in its region. */
+function startsIn(text: string, region: Region, { start }: KinElement): boolean {
+  return findContentStart(text, region.start, region.end) === start
 }
 
 function isSibling(text: string, left: KinElement, right: KinElement): boolean {

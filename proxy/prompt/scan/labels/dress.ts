@@ -61,7 +61,7 @@ export function findClosed(text: string, at: number, signs: string): number | un
   const inside = findInside(text, closing, at, lineEnd)
   const isBracket = MIRRORED[closing] === undefined && '])}>】》〉」』〕）'.includes(closing.at(-1) ?? ' ')
   if (isBracket && inside > at) return skipColon(text, inside + closing.length)
-  return undefined
+  return isOpenSign(signs) && isApart(text, at) ? at : undefined
 }
 
 /** Returns the end of a name: the end of the line, or the signs that close the leading ones. */
@@ -72,7 +72,7 @@ export function findNameEnd(text: string, at: number, signs: string): number | u
   if (signs === '' || MARKDOWN.test(signs) || signs.replaceAll('#', '') === '') return end
   const closing = toClosing(signs)
   const inside = findInside(text, closing, at, end)
-  if (inside < 0) return undefined
+  if (inside < 0) return isOpenSign(signs) ? end : undefined
   const behind = skipColon(text, inside + closing.length)
   return behind === end || isBlank(text.charCodeAt(behind)) ? behind : undefined
 }
@@ -81,6 +81,17 @@ export function findNameEnd(text: string, at: number, signs: string): number | u
 function findInside(text: string, signs: string, at: number, end: number): number {
   const inside = text.slice(at, end).indexOf(signs)
   return inside < 0 ? -1 : at + inside
+}
+
+/** Returns whether signs need no closing signs, such as `■` and `>>>`. */
+function isOpenSign(signs: string): boolean {
+  return ![...signs].some((sign) => sign in MIRRORED)
+}
+
+/** Returns whether no word continues directly after a number. */
+function isApart(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  return Number.isNaN(code) || code <= 32 || code > 127 || ':.)-|'.includes(text[at]!)
 }
 
 /** Returns the position after a colon, if there is one at `at`. */
