@@ -125,6 +125,8 @@ describe('two models and an embedder behind one proxy', () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'text/plain;charset=UTF-8'])
       expect(await post('/v1/rerank', type, '{"model":"embedder"}')).toBe(200)
     expect(embedder.received.length).toBe(6)
+    // no address, but a target that the engine may answer
+    expect(await post('//', json, '{"model":"embedder"}')).toBe(200)
   })
 
   test('a model’s name that is too long is refused, on every path', async () => {

@@ -20,7 +20,8 @@ export function hotBlocksRedisKeys(namespace: string): { counts: string; cleared
 /** Returns the keys of templates: what people said, how many requests each has seen, and each by id. All in one slot. */
 export function templateRedisKeys(namespace: string): { said: string; counts: string; record(id: string): string } {
   const prefix = `reprise:${namespace}:templates:{templates}`
-  return { said: `${prefix}:said`, counts: `${prefix}:counts`, record: (id) => `${prefix}:of:${id}` }
+  // evidence of another version is not read: proxies of both share a Redis during an update
+  return { said: `${prefix}:said`, counts: `${prefix}:counts:2`, record: (id) => `${prefix}:of:${id}:2` }
 }
 
 /** Returns the key of the feed of known chunks. */
