@@ -53,8 +53,7 @@ class QuestionAttention:
         from reprise_kernels.question_scores import question_scores
         from reprise_kernels.sparse_prefill_attention import sparse_prefill_attention
 
-        own = (k, v) if k.stride() == v.stride() else (k.contiguous(), v.contiguous())
-        _, lse = sparse_prefill_attention(q, k=keys, v=values, own=own, out=out, **self._context)
+        _, lse = sparse_prefill_attention(q, k=keys, v=values, own=_laid_out_alike(k, v), out=out, **self._context)
         question_scores(q, lse=lse, k=keys, out=scores, **self._context)
 
 
@@ -68,22 +67,25 @@ class SplitQuestionAttention:
     PARTS = 8
 
     def __init__(self, size: int, longest: int, scale: float, device: torch.device) -> None:
-        """size: tokens of a question, which may be padded; longest: rows of a context, rounded up"""
-        whole = lambda *shape: torch.zeros(*shape, dtype=torch.int32, device=device)  # noqa: E731
+        """
+        size     tokens of a question, with its padding
+        longest  rows of the longest context
+        """
+        zeros = lambda *shape: torch.zeros(*shape, dtype=torch.int32, device=device)  # noqa: E731
         parts, most = self.PARTS, -(-longest // self.PARTS)
         self.longest = longest = parts * most
-        """rows of the longest context"""
-        self._table = whole(1, longest)
-        self._lengths = whole(parts + 3)
+        """`longest`, rounded up to whole parts"""
+        self._table = zeros(1, longest)
+        self._lengths = zeros(parts + 3)
         of_parts, cu_q, kv_len = self._lengths.split([parts, 2, 1])
         seen = torch.full((parts * size,), longest, dtype=torch.int32, device=device)
         ends = torch.arange(parts + 1, dtype=torch.int32, device=device) * size
         self._scores = {"q_pos": seen[:size], "cu_q": cu_q, "slot_table": self._table, "kv_len": kv_len, "scale": scale}
         self._parts = {
-            "q_pos": seen, "cu_q": ends, "slot_table": whole(parts, most), "kv_len": of_parts, "scale": scale,
+            "q_pos": seen, "cu_q": ends, "slot_table": zeros(parts, most), "kv_len": of_parts, "scale": scale,
         }  # fmt: skip
         self._own = {
-            "q_pos": seen[:size], "cu_q": ends[:2], "slot_table": whole(1, 1), "kv_len": whole(1), "scale": scale,
+            "q_pos": seen[:size], "cu_q": ends[:2], "slot_table": zeros(1, 1), "kv_len": zeros(1), "scale": scale,
         }  # fmt: skip
 
     def set(self, tokens: int, places: np.ndarray) -> None:
@@ -102,17 +104,21 @@ class SplitQuestionAttention:
         from reprise_kernels.question_scores import question_scores
         from reprise_kernels.sparse_prefill_attention import sparse_prefill_attention
 
-        own = (k, v) if k.stride() == v.stride() else (k.contiguous(), v.contiguous())
         every = torch.empty(self.PARTS + 1, *q.shape, dtype=q.dtype, device=q.device)
         repeated = q.expand(self.PARTS, *q.shape).reshape(-1, *q.shape[1:])
         _, lse = sparse_prefill_attention(
             repeated, k=keys, v=values, out=every[:-1].view(repeated.shape), **self._parts
         )  # fmt: skip
+        own = _laid_out_alike(k, v)
         _, own_lse = sparse_prefill_attention(q, k=keys, v=values, own=own, out=every[-1], **self._own)
         lse = torch.cat((lse.view(self.PARTS, *own_lse.shape), own_lse[None]))
         total = lse.logsumexp(0)
         out.copy_((every * (lse - total).exp()[..., None]).sum(0))
         question_scores(q, lse=total, k=keys, out=scores, **self._scores)
+
+
+def _laid_out_alike(k: torch.Tensor, v: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    return (k, v) if k.stride() == v.stride() else (k.contiguous(), v.contiguous())
 
 
 def padded(tables: Sequence[np.ndarray]) -> np.ndarray:

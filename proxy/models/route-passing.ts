@@ -35,7 +35,9 @@ export async function routePassing(
   const { models } = replicas
   const release = (): void => {}
   if (!models.isNeeded && models.aliases.size === 0) return { replicas, body: undefined, release }
-  const asked = new URLSearchParams(incoming.url!.split('?', 2)[1]).get('model') ?? undefined
+  // a query may hold further question marks
+  const [, ...query] = incoming.url!.split('?')
+  const asked = new URLSearchParams(query.join('?')).get('model') ?? undefined
   if (!hasReadableBody(incoming)) return { replicas: await choose(pipeline, asked), body: undefined, release }
   const share = pipeline.bodyMemory.begin(tenant)
   const turn = (): Promise<void> => pipeline.heavyTurns.take()

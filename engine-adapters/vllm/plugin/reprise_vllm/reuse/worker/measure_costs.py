@@ -27,7 +27,9 @@ MOST_SECONDS = 2.0
 """each kind of measurement goes on to a larger size only while it has taken less than a quarter of this"""
 _LEAST, _MOST = 64, 4096
 _LONGEST = 4 * _MOST
+"""tokens of the context before many rows"""
 _TELLING = 1.25
+"""a forward shows what its rows cost only if it takes this many times as long as that of a single row"""
 _QUESTION = 32
 _RUNS = 2
 _OWNER = -3
@@ -112,7 +114,6 @@ def costs_of(
 
 def _forward_of(forwards: Sequence[tuple[np.ndarray, float]], least: float, *, has_runs: bool) -> Forward:
     """has_runs: whether each run of neighbouring rows reads the keys before it by itself"""
-    # what takes no longer than a single row does not show what rows add
     telling = [one for one in forwards if one[1] > _TELLING * least] or [max(forwards, key=lambda one: len(one[0]))]
     sizes = [(len(rows), int((rows + 1).sum()), 1, int(rows[_begin_runs(rows)].sum())) for rows, _ in telling]
     row, pair, start, *run = fit([one if has_runs else one[:3] for one in sizes], [seconds for _, seconds in telling])
