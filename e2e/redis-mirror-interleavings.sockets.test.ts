@@ -130,7 +130,8 @@ describe.skipIf(!hasRedis)('two proxies and whatever happens to them in any orde
           await Promise.all(proxies.map((proxy) => proxy.close()))
         }
       }),
-      { numRuns: 60 },
+      // a failure names its steps at once: those that take part can be found at leisure, with its seed
+      { numRuns: 60, endOnFailure: true, timeout: 30_000, interruptAfterTimeLimit: 60_000 },
     )
   })
 })

@@ -1,5 +1,7 @@
+import { WordPattern } from '../places/words/word-pattern.ts'
+
 // a text that the person asking has written
-const OF_OWN_TEXT = new RegExp(
+const OF_OWN_TEXT = new WordPattern(
   [
     '(?:my|our)(?: (?!question|query|documents?)\\p{L}+){0,2} (?:posts?|essays?|stor(?:y|ies)|novel|novella|drafts?|letters?|articles?|diary|journal|thesis|dissertation|poems?|lyrics|songs?|scripts?|screenplay|manuscript|chapters?|speech|cv|résumé|resume|memoirs?|blog|newsletter|homework|translation|outline|slides|talk|cover letter|text)',
     '(?:this|these|those)(?: is| are)?(?: the| a| an)?(?: \\p{L}+)? (?:poems?|stor(?:y|ies)|tales?|speech|letters?|essays?|lyrics|songs?|verses?|stanzas?|drafts?|slides|chapters?|scenes?|paragraphs|novel|screenplay|manuscript)',
@@ -20,8 +22,7 @@ const OF_OWN_TEXT = new RegExp(
       '我(?:们)?(?:的|写的)(?:文章|小说|作文|故事|日记|信|草稿|稿子|诗|论文)|[这這](?:个|個|篇|首|封)(?:故事|小说|小說|作文|诗|詩|信)|(?:合成|写成|寫成|编成)一?[个個篇首](?:故事|文章|诗|詩)',
       '(?:私|僕|自分)の(?:小説|文章|物語|日記|手紙|作文|原稿|詩)|この(?:話|物語|小説|詩|手紙)の?',
       '(?:내|제)(?:가 쓴)? (?:글|소설|일기|편지|시|원고)',
-    )
-    .join('|'),
+    ),
   'iu',
 )
 

@@ -1,25 +1,30 @@
 import { isKin } from '../scan/find-elements.ts'
 import { isLabelNoun } from '../scan/words/read-noun.ts'
-import { firstMatches } from './words/word-patterns.ts'
+import { WordPattern } from './words/word-pattern.ts'
 
 // one numbered line per block: `1: positive`, `Summary 2: …`, `Label 3 - …`
-const NUMBERED = /^[ \t]*(?:[-*#>]{1,6}[ \t]*)?\**(?:(\p{L}[\p{L} ]{0,30}?)[ \t]?#?)?(\d{1,4})\**[ \t]?[:：=]/gmu
+const NUMBERED = new WordPattern(
+  /^[ \t]*(?:[-*#>]{1,6}[ \t]*)?\**(?:(\p{L}[\p{L} ]{0,30}?)[ \t]?#?)?(\d{1,4})\**[ \t]?[:：=]/gmu,
+)
 // `[1] https://…`, as below documents with such numbers
-const BRACKETED = /^[ \t]*(?:[-*] )?[[【(](\d{1,4})[\])】]:?[ \t]*\S/gmu
+const BRACKETED = new WordPattern(/^[ \t]*(?:[-*] )?[[【(](\d{1,4})[\])】]:?[ \t]*\S/gmu)
 // `Sources:`, `Summaries of these documents:`, above items without a word of their own
-const OF_EACH =
-  /(?<!\p{L})(?:translations?|summar(?:y|ies)|titles?|names|sources?|authors?|dates?|scores?|ratings?|labels?|urls?|links?|captions?|übersetzung(?:en)?|quellen|titel|traductions?|titres|fuentes|títulos|traducciones)(?!\p{L})[^\n]{0,40}[:：][ \t]*\n+((?:[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t][^\n]*\n*){2,500})/giu
+const OF_EACH = new WordPattern(
+  /(?<!\p{L})(?:translations?|summar(?:y|ies)|titles?|names|sources?|authors?|dates?|scores?|ratings?|labels?|urls?|links?|captions?|übersetzung(?:en)?|quellen|titel|traductions?|titres|fuentes|títulos|traducciones)(?!\p{L})[^\n]{0,40}[:：][ \t]*\n+((?:[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t][^\n]*\n*){2,500})/giu,
+)
 const ITEM = /^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]/gm
 // `Authors: Ann, Bob and Carl`, in one line
-const INLINE =
-  /(?:^|[.!?] )(?!\s*(?:valid|allowed|available|supported|possible|options|choices|languages|e\.g)\b)[^\n.!?:：]{3,60}[:：][ \t]?([^\n:：]{3,400}?)(?=[.。]?(?:\n|$)|[.。] )/gimu
+const INLINE = new WordPattern(
+  /(?:^|[.!?] )(?!\s*(?:valid|allowed|available|supported|possible|options|choices|languages|e\.g)\b)[^\n.!?:：]{3,60}[:：][ \t]?([^\n:：]{3,400}?)(?=[.。]?(?:\n|$)|[.。] )/gimu,
+)
 const LONGEST_MEMBER = 40
 const SHORTEST_INLINE = 3
 
 // one list says in other words what the other one says
-const IN_OTHER_WORDS =
-  /(?<!\p{L})(?:translations?|translated|summaries of|the same in|in other words|respectively|übersetz\p{L}*|dasselbe auf|traduc\p{L}*|tradução|traduzion\p{L}*|vertaling\p{L}*|перевод\p{L}*)(?!\p{L})|_(?:de|en|es|fr|it|ja|ko|pt|ru|zh|translated)>|翻译|翻訳|번역/iu
-const OPENING = /<([A-Za-z][\w-]{0,40})(?:\s[^<>\n]{0,200})?>/g
+const IN_OTHER_WORDS = new WordPattern(
+  /(?<!\p{L})(?:translations?|translated|summaries of|the same in|in other words|respectively|übersetz\p{L}*|dasselbe auf|traduc\p{L}*|tradução|traduzion\p{L}*|vertaling\p{L}*|перевод\p{L}*)(?!\p{L})|_(?:de|en|es|fr|it|ja|ko|pt|ru|zh|translated)>|翻译|翻訳|번역/iu,
+)
+const OPENING = new WordPattern(/<([A-Za-z][\w-]{0,40})(?:\s[^<>\n]{0,200})?>/g)
 
 // with more matches than this it is not a list parallel to the documents
 const MOST = 10_000
@@ -31,16 +36,16 @@ const MOST = 10_000
 export function findParallelLists(words: string): ReadonlySet<number> {
   const counts = new Set<number>(countNumbered(words))
   for (const count of countElements(words)) counts.add(count)
-  for (const [, items] of firstMatches(words, OF_EACH, MOST)) counts.add(items!.match(ITEM)!.length)
-  for (const [, members] of firstMatches(words, INLINE, MOST)) counts.add(countMembers(members!))
+  for (const [, items] of OF_EACH.matches(words, MOST)) counts.add(items!.match(ITEM)!.length)
+  for (const [, members] of INLINE.matches(words, MOST)) counts.add(countMembers(members!))
   counts.delete(1)
   return counts
 }
 
 function countNumbered(words: string): number[] {
   const lines = new Map<string, { next: number; count: number }>()
-  const bracketed = [...firstMatches(words, BRACKETED, MOST)].map(([, number]) => [undefined, '[', number] as const)
-  for (const [, name = '', number] of [...firstMatches(words, NUMBERED, MOST), ...bracketed]) {
+  const bracketed = [...BRACKETED.matches(words, MOST)].map(([, number]) => [undefined, '[', number] as const)
+  for (const [, name = '', number] of [...NUMBERED.matches(words, MOST), ...bracketed]) {
     // citation examples number documents too
     if (isLabelNoun(name)) continue
     const run = lines.get(name.toLowerCase())
@@ -52,7 +57,7 @@ function countNumbered(words: string): number[] {
 
 function countElements(words: string): Iterable<number> {
   const elements = new Map<string, number>()
-  for (const [, name] of firstMatches(words, OPENING, MOST)) {
+  for (const [, name] of OPENING.matches(words, MOST)) {
     if (!isKin(name!.toLowerCase())) elements.set(name!, (elements.get(name!) ?? 0) + 1)
   }
   return elements.values()

@@ -1,7 +1,8 @@
 import { toAsciiDigits } from '../scan/words/digits.ts'
 import { blankTopics, NUMERAL, PLACE, readCountedWords, readNumberedWords } from './words/counted-words.ts'
 import { callsByPlace, findNumbered } from './words/place-words.ts'
-import { firstMatches, readEnds } from './words/word-patterns.ts'
+import { WordPattern } from './words/word-pattern.ts'
+import { readEnds } from './words/word-patterns.ts'
 
 /** What words outside lists say about blocks by number or position. */
 export interface Remarks {
@@ -52,24 +53,24 @@ export function addRemarks(all: AddedRemarks, own: Remarks): void {
 const KIN =
   'documents?|docs?|sources?|passages?|contexts?|chunks?|references?|files?|results?|snippets?|excerpts?|articles?|e-?mails?|papers?|pdfs?|tickets?|hits?|bullets?(?: points?)?'
 const NUMBERED = `${KIN}|texts?|items?|entry|entries|memory|memories|dokumente?|quellen?|abschnitte?|texte?|datei(?:en)?`
-const BRACKETED = /\[ ?(\d{1,4}(?: ?[,;–-] ?\d{1,4}){0,16}) ?\]/g
+const BRACKETED = new WordPattern(/\[ ?(\d{1,4}(?: ?[,;–-] ?\d{1,4}){0,16}) ?\]/g)
 // `between 1 and 5 words` is the length of an answer
 const MEASURED =
   '(?:\\p{L}+ )?(?:words?|sentences?|paragraphs?|lines?|bullets?|points?|tokens?|characters?|letters|pages?|keywords?|percent|seconds?|minutes?|hours?|days?|weeks?|months?|years?)(?!\\p{L})'
 // `our #1 product` is a rank in the world, `the #1 source` and `the #1 says` are blocks
 const BEST = `(?<=(?:(?<!\\p{L})(?:the|our|your|my|their|his|her|its)|['’]s) )#1 (?!(?:${NUMBERED}|blocks?|parts?|sections?|paragraphs?|links?|ones?|say\\p{L}*|contradict\\p{L}*|agree\\p{L}*|differ\\p{L}*|claims|mentions|states|supports|said|is|was|has|does|and|or|so|in|on|with|about|above|below)(?!\\p{L}))\\p{L}`
-const WORDED = new RegExp(
+const WORDED = new WordPattern(
   [
     `(?<!\\p{L})(?:(?:${NUMBERED})[ \\t]?(?:[_#.:(\\[-]|no\\.?|nr\\.?|numbers?)?|numbers?|no\\.|nr\\.|nummer|numéro|número)[ \\t]?(\\d{1,4})(?![\\d%]|[.,]\\d)`,
     `(?<![\\w#&/])(?!${BEST})#(\\d{1,2})(?!\\w)`,
     `(?<!\\p{L})(?:compare|contrast|between|does|is|explain) \\(?(\\d{1,2})\\)? (?!(?:and|or) \\d{1,4} (?:${MEASURED}))(?:and|or|with|vs\\.?|contradict|agree|differ|support|say|right|true|wrong|more|less|better|worse|older|newer)(?!\\p{L})`,
     '(?<!\\p{L})(?:use|using|only|ignore|skip) (?:only |just )?(\\d{1,2}) (?:and|or) \\d{1,2}(?![\\d%]|[.,]\\d| \\p{L})',
     '(?:文[档檔件献獻書]|[资資]料|[来來]源|段落|ドキュメント|出典|문서|자료|출처|مستند|وثيقة|مصدر|ملف) ?(?:رقم ?)?[[(【]?(\\d{1,4})(?!\\d)',
-  ].join('|'),
+  ],
   'giu',
 )
 const TEXT = `(?:${KIN}|texts?)`
-const COUNTED = new RegExp(
+const COUNTED = new WordPattern(
   [
     // `limited to first 20 files` is an amount
     `(?<!\\p{L})(?!(?<!\\bthe )(?:first|last) \\d{1,4} )${PLACE}(?: (?:and|or|to|the|of|two|three|four|five|few|\\d{1,2}|${PLACE})){0,4}[ -](?:${KIN})(?!\\p{L})`,
@@ -84,12 +85,14 @@ const COUNTED = new RegExp(
     `(?<!\\p{L})(?:the \\d{1,2}(?:st|nd|rd|th)(?= (?:one|says?|is|and|or)(?!\\p{L})|[.,;!?]|\\s{0,4}$)|the (?:penultimate|(?:next|second|third)[- ]to[- ]last)(?!\\p{L})|${TEXT} (?:before|after) (?:the )?last(?!\\p{L})|(?:does|do|did|say) (?:the )?(?:2nd|3rd|[4-9]th)(?!\\p{L}))`,
     `(?<!\\p{L})(?:(?:odd|even)(?:-numbered)? ${TEXT}|every (?:other|second|third) ${TEXT}|(?:the )?(?:opening|closing|initial) ${TEXT}|(?:upper|lower) half|(?:document|source|passage|chunk) (?:i{2,3}|iv|vi{1,3}|ix))(?!\\p{L})`,
     '(?<!\\p{L})(?:does|do|did|in|of|from|see|with|and) D\\d{1,2}(?!\\w)',
-  ].join('|'),
+  ],
   'iu',
 )
 // words for unlabelled blocks
-const PART_COUNTED = new RegExp(
-  `(?<!\\p{L})(?:the |each |every )?${PLACE} (?:paragraphs?|sections?|parts?|texts?|items?|entry|entries|points?|notes?|excerpt)(?!\\p{L})|(?<!\\p{L})(?:paragraph|section|part|text|item|entry) (?:\\d{1,2}|${NUMERAL})(?!\\p{L})|(?<!\\p{L})(?:erste|zweite|dritte|vierte|letzte)[nrsm]? (?:absatz|absätze|teil|eintrag)`,
+const PART_COUNTED = new WordPattern(
+  [
+    `(?<!\\p{L})(?:the |each |every )?${PLACE} (?:paragraphs?|sections?|parts?|texts?|items?|entry|entries|points?|notes?|excerpt)(?!\\p{L})|(?<!\\p{L})(?:paragraph|section|part|text|item|entry) (?:\\d{1,2}|${NUMERAL})(?!\\p{L})|(?<!\\p{L})(?:erste|zweite|dritte|vierte|letzte)[nrsm]? (?:absatz|absätze|teil|eintrag)`,
+  ],
   'iu',
 )
 // citation instructions, in which numbers are only examples
@@ -141,11 +144,11 @@ function numbersIn(text: string): string[] {
 
 function namesIn(
   text: string,
-  pattern: RegExp,
+  pattern: WordPattern,
   isNothing: (text: string, start: number, end: number) => boolean,
 ): Set<string> {
   const names = new Set<string>()
-  for (const match of firstMatches(text, pattern)) {
+  for (const match of pattern.matches(text)) {
     if (isNothing(text, match.index, match.index + match[0].length)) continue
     for (const number of (match.slice(1).find((number) => number !== undefined) ?? '').split(/\D+/)) names.add(number)
   }

@@ -1,6 +1,7 @@
 import type { LabelForm } from '../../../answer/citations/citation-labels.ts'
 import { isMappedForm } from '../../../answer/citations/is-mapped-form.ts'
 import { mentionsTexts } from './text-words.ts'
+import { WordPattern } from './word-pattern.ts'
 
 /* Forms of citation that a prompt asks for. Where one is not mapped back, the numbers of a list stay. */
 
@@ -27,11 +28,13 @@ const PLAIN = new RegExp(
   'gu',
 )
 
-const CITES =
-  /(?<!\p{L})(?:cit(?:e|es|ed|ing|ations?)|referenc\w*|refer to|attribut\w*|footnotes?|sources? used|source (?:number|id)s?|mark (?:each|every|the|your)|zitier\p{L}*|zitat\p{L}*|quellenangabe\p{L}*|beleg\p{L}*|verweis\p{L}*|cite[zr]|citations?|référenc\p{L}*|cita|citar|citas?|citação|citações|citazion\p{L}*|referencia|referência|riferiment\p{L}*|citeer|verwijs\p{L}*|hänvisa|henvis|cytuj|przypis|citujte|alıntı|kaynak|цитир\p{L}*|ссыл\p{L}*|сноск\p{L}*|посилан\p{L}*|trích dẫn|kutip|sitasi)(?!\p{L})|引用|标注|標註|角标|脚注|出典|参照|인용|각주|استشه|مرجع|उद्धर|อ้างอิง|παραπομπ/iu
+const CITES = new WordPattern(
+  /(?<!\p{L})(?:cit(?:e|es|ed|ing|ations?)|referenc\w*|refer to|attribut\w*|footnotes?|sources? used|source (?:number|id)s?|mark (?:each|every|the|your)|zitier\p{L}*|zitat\p{L}*|quellenangabe\p{L}*|beleg\p{L}*|verweis\p{L}*|cite[zr]|citations?|référenc\p{L}*|cita|citar|citas?|citação|citações|citazion\p{L}*|referencia|referência|riferiment\p{L}*|citeer|verwijs\p{L}*|hänvisa|henvis|cytuj|przypis|citujte|alıntı|kaynak|цитир\p{L}*|ссыл\p{L}*|сноск\p{L}*|посилан\p{L}*|trích dẫn|kutip|sitasi)(?!\p{L})|引用|标注|標註|角标|脚注|出典|参照|인용|각주|استشه|مرجع|उद्धर|อ้างอิง|παραπομπ/iu,
+)
 // a number asked for as a name, though no form is shown; `cite by number` is answered by the labels of the list
-const BY_NUMBER =
-  /(?<!\p{L})(?:by|with|using|via|name|list|give|state|mention|report|return|indicate|provide|include|output|print|add|are|track of|through|per|mit|über|nenne|gib|par|avec|indique|donne|por|con|com|indica|per|tramite|via|door|po|по|указыв\p{L}*|укаж\p{L}*) (?:only |just )?(?:the|its|their|your|a|all|of|der|die|den|ihre[rnm]?|deren|leurs?|le|les|son|sa|su|sus|el|los|o|os|seus?|il|i|loro|de|hun|номер\p{L}*)?(?: \p{L}+){0,3} ?(?:numbers?|ids?|index|indices|indexes|nummern?|numéros?|números?|numer[oi]|nummers?|номер\p{L}*)(?!\p{L})|编号|編號|序号|番号|번호/iu
+const BY_NUMBER = new WordPattern(
+  /(?<!\p{L})(?:by|with|using|via|name|list|give|state|mention|report|return|indicate|provide|include|output|print|add|are|track of|through|per|mit|über|nenne|gib|par|avec|indique|donne|por|con|com|indica|per|tramite|via|door|po|по|указыв\p{L}*|укаж\p{L}*) (?:only |just )?(?:the|its|their|your|a|all|of|der|die|den|ihre[rnm]?|deren|leurs?|le|les|son|sa|su|sus|el|los|o|os|seus?|il|i|loro|de|hun|номер\p{L}*)?(?: \p{L}+){0,3} ?(?:numbers?|ids?|index|indices|indexes|nummern?|numéros?|números?|numer[oi]|nummers?|номер\p{L}*)(?!\p{L})|编号|編號|序号|番号|번호/iu,
+)
 
 const ID = /(?<!\p{L})(?:ids?|index|indices|indexes|identifiers?)(?!\p{L})/iu
 

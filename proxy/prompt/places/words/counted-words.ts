@@ -1,6 +1,6 @@
 import type { PromptContext } from '../../body/prompt-context.ts'
 import { nouns } from '../../scan/words/nouns.ts'
-import { firstMatches } from './word-patterns.ts'
+import { WordPattern } from './word-pattern.ts'
 
 /** Ordinals and other words for a place in a row. */
 export const PLACE =
@@ -12,8 +12,8 @@ const EVENT =
   'trials?|stud(?:y|ies)|surveys?|experiments?|elections?|referendums?|votes?|races?|match|games?|tournaments?|championships?|exams?|examinations?|audits?|campaigns?|quarters?|years?'
 const LAW =
   'constitutions?|treat(?:y|ies)|charters?|conventions?|agreements?|contracts?|statutes?|laws?|codes?|directives?|regulations?'
-const TOPIC = new RegExp(
-  `(?<!\\p{L})${PLACE} (?:results? (?:of|from|in) ${ofTheir(EVENT)}|articles? (?:of|in) ${ofTheir(LAW)})(?!\\p{L})`,
+const TOPIC = new WordPattern(
+  [`(?<!\\p{L})${PLACE} (?:results? (?:of|from|in) ${ofTheir(EVENT)}|articles? (?:of|in) ${ofTheir(LAW)})(?!\\p{L})`],
   'giu',
 )
 
@@ -25,9 +25,11 @@ const COUNTED = [
   `${WORD}(?: number| no\\.)? ${NUMERAL}(?!\\p{L})`,
   `(?:the|your|my) #1 ${WORD}`,
   `${WORD} (?:is|are|was|were|comes?|came|stands?|appears?) (?:the )?${PLACE}(?!\\p{L})`,
-].map((pattern) => new RegExp(`(?<!\\p{L})${pattern}`, 'giu'))
-const NUMBERED = new RegExp(
-  `(?<!\\p{L})${WORD} ?(?:[_#.:(\\[*№-]{1,2}|n[o°]\\.?:?|numbers?:?|numbered|labell?ed)? ?(\\d{1,4})(?![\\d%]|[.,]\\d)`,
+].map((pattern) => new WordPattern([`(?<!\\p{L})${pattern}`], 'giu'))
+const NUMBERED = new WordPattern(
+  [
+    `(?<!\\p{L})${WORD} ?(?:[_#.:(\\[*№-]{1,2}|n[o°]\\.?:?|numbers?:?|numbered|labell?ed)? ?(\\d{1,4})(?![\\d%]|[.,]\\d)`,
+  ],
   'giu',
 )
 // the words that announce a list are in the line before it
@@ -50,14 +52,14 @@ function ofTheir(nouns: string): string {
 
 /** Blanks out positions within what texts are about, such as `the second article of the constitution`. */
 export function blankTopics(text: string): string {
-  return text.replaceAll(TOPIC, (topic) => '_'.repeat(topic.length))
+  return TOPIC.replaceIn(text, (topic) => '_'.repeat(topic.length))
 }
 
 /** Reads the words that a text counts by place, such as `memory` in `the second memory`, in the singular. */
 export function readCountedWords(text: string): Set<string> {
   const words = new Set<string>()
   for (const pattern of COUNTED) {
-    for (const match of firstMatches(text, pattern)) {
+    for (const match of pattern.matches(text)) {
       for (const word of match.slice(1)) if (word !== undefined) words.add(toSingular(word))
     }
   }
@@ -67,7 +69,7 @@ export function readCountedWords(text: string): Set<string> {
 /** Reads the words with a number, such as `memory 2`. Leaves out those for which `isNothing` returns true. */
 export function readNumberedWords(text: string, isNothing: (start: number, end: number) => boolean): Set<string> {
   const words = new Set<string>()
-  for (const { 0: whole, 1: word, 2: number, index } of firstMatches(text, NUMBERED)) {
+  for (const { 0: whole, 1: word, 2: number, index } of NUMBERED.matches(text)) {
     const named = `${toSingular(word!)} ${number}`
     if (!words.has(named) && !isNothing(index, index + whole.length)) words.add(named)
   }

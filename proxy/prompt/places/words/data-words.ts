@@ -1,17 +1,22 @@
+import { WordPattern } from './word-pattern.ts'
+
 /* Answers that a program reads. Numbers in them are not mapped back. */
 
 // names of formats are the same in all languages
-const FORMAT =
-  /(?<![a-z\d])(?:json(?:l|5| ?schema)?|ya?ml|toml|csv|tsv|xml|protobuf)(?![a-z\d])|(?<!\p{L})(?:(?:markdown |html )tables?|(?:as|in|into|a) (?:\p{L}+ )?table|arrays?|dict(?:ionary|ionaries)?|tuples?)(?!\p{L})|(?<!\p{L})lists? of (?:\p{L}+ )?(?:integers?|numbers?|ints?|ids?|indices|indexes|floats?|booleans?|strings?)|tabelle|tableau|(?<!\p{L})tabla(?!\p{L})|tabela|tabell|таблиц|массив|масив|表格|[数數][组組]|配列|배열|جدول|مصفوفة|טבלה|सारणी/u
+const FORMAT = new WordPattern(
+  /(?<![a-z\d])(?:json(?:l|5| ?schema)?|ya?ml|toml|csv|tsv|xml|protobuf)(?![a-z\d])|(?<!\p{L})(?:(?:markdown |html )tables?|(?:as|in|into|a) (?:\p{L}+ )?table|arrays?|dict(?:ionary|ionaries)?|tuples?)(?!\p{L})|(?<!\p{L})lists? of (?:\p{L}+ )?(?:integers?|numbers?|ints?|ids?|indices|indexes|floats?|booleans?|strings?)|tabelle|tableau|(?<!\p{L})tabla(?!\p{L})|tabela|tabell|таблиц|массив|масив|表格|[数數][组組]|配列|배열|جدول|مصفوفة|טבלה|सारणी/u,
+)
 // what the model is given, not what it returns
-const GIVEN =
-  /(?<!\p{L})(?:(?:is|are|was|were|be) (?:\p{L}+ )?(?:given|provided|listed|presented|formatted|shown|supplied|returned)|you (?:will |are |have )?(?:be )?(?:given|get|receive|provided)|(?:given|provided|below|above|following|retrieved|input|data) (?:\p{L}+ )?(?:json|yaml|csv|xml|tables?|arrays?)|(?:json|yaml|csv|xml|tables?|arrays?) (?:given|provided|below|above)|(?:documents?|sources?|context|passages?|chunks?|tables?|records?|information) (?:\p{L}+ ){0,3}(?:in|as|from) (?:an? )?(?:\p{L}+ )?(?:json|yaml|csv|xml|table|array)|from (?:the )?(?:data )?tables?|(?:xml|json|html|yaml)[- ](?:tags?|elements?|blocks?|brackets)|(?:no|not|never|without|avoid|don['’]?t|do not|instead of)(?: \p{L}+){0,4} (?:json|yaml|csv|xml|tables?))(?!\p{L})/u
+const GIVEN = new WordPattern(
+  /(?<!\p{L})(?:(?:is|are|was|were|be) (?:\p{L}+ )?(?:given|provided|listed|presented|formatted|shown|supplied|returned)|you (?:will |are |have )?(?:be )?(?:given|get|receive|provided)|(?:given|provided|below|above|following|retrieved|input|data) (?:\p{L}+ )?(?:json|yaml|csv|xml|tables?|arrays?)|(?:json|yaml|csv|xml|tables?|arrays?) (?:given|provided|below|above)|(?:documents?|sources?|context|passages?|chunks?|tables?|records?|information) (?:\p{L}+ ){0,3}(?:in|as|from) (?:an? )?(?:\p{L}+ )?(?:json|yaml|csv|xml|table|array)|from (?:the )?(?:data )?tables?|(?:xml|json|html|yaml)[- ](?:tags?|elements?|blocks?|brackets)|(?:no|not|never|without|avoid|don['’]?t|do not|instead of)(?: \p{L}+){0,4} (?:json|yaml|csv|xml|tables?))(?!\p{L})/u,
+)
 // in a question, a format is what is asked about, unless the answer shall have it
-const ASKED_IN =
-  /(?<!\p{L})(?:answer|reply|respond|return|output|give|list|print|write|show|put|format|convert|antwort\p{L}*|gib|répond\p{L}*|respond\p{L}*|rispond\p{L}*|ответ\p{L}*)(?: \p{L}+){0,6} (?:json|ya?ml|csv|xml|table|array|tabelle|tableau|tabla|tabela)(?!\p{L})/u
+const ASKED_IN = new WordPattern(
+  /(?<!\p{L})(?:answer|reply|respond|return|output|give|list|print|write|show|put|format|convert|antwort\p{L}*|gib|répond\p{L}*|respond\p{L}*|rispond\p{L}*|ответ\p{L}*)(?: \p{L}+){0,6} (?:json|ya?ml|csv|xml|table|array|tabelle|tableau|tabla|tabela)(?!\p{L})/u,
+)
 const QUESTION = /[?？؟;]\s*$/
 // a specimen of an object: `{"answer": string}`, `{'sources': [1]}`, `[{"id"`
-const OBJECT = /[{[]\s*["'“]\p{L}[\p{L}\p{N} _-]{0,40}["'”]\s*[:,\]]/u
+const OBJECT = new WordPattern(/[{[]\s*["'“]\p{L}[\p{L}\p{N} _-]{0,40}["'”]\s*[:,\]]/u)
 
 // what is around a list of JSON objects is open
 function isClosed(sentence: string): boolean {
@@ -21,7 +26,7 @@ function isClosed(sentence: string): boolean {
 
 const ONE = '(?:one|a|an|a single|exactly one|only one|just one|the|its|their|only the|just the|nothing but the)'
 // `Reply with one digit`, `answer by a single letter`
-const BARE = new RegExp(
+const BARE = new WordPattern(
   [
     `(?<!\\p{L})(?:answer|reply|respond|return|output|print|give|write|say|state|choose|pick|select|end|finish)(?: \\p{L}+){0,3} (?:with|by|as|in|of|only|just)? ?${ONE} (?:\\p{L}+ ){0,2}(?:digit|numeral|integer|letter|index|indices|ids?|character|number|numbers|token)(?!\\p{L})(?! of (?!the (?:\\p{L}+ )?(?:documents?|passages?|sources?|chunks?|results?)))`,
     '(?<!\\p{L})(?:one|a single|single|exactly one|only one|just one|1) (?:word|letter|digit|numeral|number|integer|character|token)(?!\\p{L})',
@@ -34,7 +39,7 @@ const BARE = new RegExp(
     '(?<!\\p{L})(?:alleen|slechts|één|bara|endast|kun|bare|ett|en enkelt|tylko|jedną|jednym|pouze|jen|jedním|sadece|tek bir|chỉ|hanya|satu)(?: \\p{L}+)? (?:nummer|cijfer|getal|letter|siffra|ciffer|tal|bokstav|numer\\p{L}*|cyfr\\p{L}*|liter\\p{L}*|číslo|číslic\\p{L}*|numara\\p{L}*|rakam\\p{L}*|số|nomor|angka|huruf)(?!\\p{L})',
     '(?:только|одн\\p{L}+|лише|тільки) (?:номер|индекс|цифр|букв|числ|слов|літер)',
     '只(?:需要?|要|能|用)?(?:回答|输出|輸出|返回|给出|填写?|写|说|回复)?[^。\\n]{0,6}(?:编号|編號|序号|序號|数字|數字|索引|字母)|一[个個](?:数字|數字|字母|编号|词|字)|(?:番号|数字|記号)(?:だけ|のみ|一つ|1つ|ひとつ)|(?:번호|숫자|글자)(?:만| 하나)|(?:رقم|حرف) واحد|(?:الرقم|رقم) فقط|(?:केवल|सिर्फ) (?:संख्या|अंक)|ספרה אחת|רק (?:את )?המספר|ตัวเลขเดียว|เฉพาะหมายเลข',
-  ].join('|'),
+  ],
   'u',
 )
 

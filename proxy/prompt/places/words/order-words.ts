@@ -1,4 +1,5 @@
 import { mentionsTexts, refersToTexts, TEXTS } from './text-words.ts'
+import { WordPattern } from './word-pattern.ts'
 import { anyOf } from './word-patterns.ts'
 
 /* Words that give the places of texts a meaning. Lower case; all languages together, most of them by stems. */
@@ -60,15 +61,18 @@ const OF_TEXTS = anyOf([
 ])
 
 // values listed for texts that are named by their places
-const IN_TURN =
-  /(?<!\p{L})(?:respectively|in turn(?! \d)|in that order|jeweils|der reihe nach|respectivement|tour à tour|respectivamente|rispettivamente|respectievelijk|respektive|odpowiednio|sırasıyla|соответственно|відповідно|lần lượt|masing-masing)(?!\p{L})|依次|分[别別](?:是|为|為)|それぞれ|각각|على التوالي|בהתאמה|क्रमशः|ตามลำดับ|αντίστοιχα/u
+const IN_TURN = new WordPattern(
+  /(?<!\p{L})(?:respectively|in turn(?! \d)|in that order|jeweils|der reihe nach|respectivement|tour à tour|respectivamente|rispettivamente|respectievelijk|respektive|odpowiednio|sırasıyla|соответственно|відповідно|lần lượt|masing-masing)(?!\p{L})|依次|分[别別](?:是|为|為)|それぞれ|각각|على التوالي|בהתאמה|क्रमशः|ตามลำดับ|αντίστοιχα/u,
+)
 // a relevance that a search engine found is no order of the texts' own
-const RELEVANCE =
-  /(?<!\p{L})(?:by|of|in|nach|der|par|de|por|per|di|по|w|efter|av)(?: \p{L}+){0,3} (?:relevan|relévan|rilevan|pertinen|similar|simil|ähnlich|score|релевант|trafn)|[相関關关][关關連连性似]|관련/u
+const RELEVANCE = new WordPattern(
+  /(?<!\p{L})(?:by|of|in|nach|der|par|de|por|per|di|по|w|efter|av)(?: \p{L}+){0,3} (?:relevan|relévan|rilevan|pertinen|similar|simil|ähnlich|score|релевант|trafn)|[相関關关][关關連连性似]|관련/u,
+)
 
 // an order in what somebody says about what is in sight; rules for a model speak of its steps like this
-const IN_THIS_ORDER =
-  /(?<!\p{L})in (?:(?:this|that|the (?:given|same|above|listed|following|right|correct|original|stated)) order(?!\p{L})|the order (?:given|listed|shown|above|in which|they|of the)|order(?!\p{L}| to | of relevance| that | for ))/u
+const IN_THIS_ORDER = new WordPattern(
+  /(?<!\p{L})in (?:(?:this|that|the (?:given|same|above|listed|following|right|correct|original|stated)) order(?!\p{L})|the order (?:given|listed|shown|above|in which|they|of the)|order(?!\p{L}| to | of relevance| that | for ))/u,
+)
 
 /** Whether a lower-case sentence gives the places of texts a meaning. In rules for a model, only if it is about texts. */
 export function isAboutOrder(sentence: string, isRule: boolean): boolean {

@@ -1,3 +1,5 @@
+import { WordPattern } from './word-pattern.ts'
+
 /*
  * How languages other than English refer to a text of a list by position (`второй документ`, `المستند الثاني`) or to each
  * of its texts. Stems may be followed by endings. Languages are not told apart; a word that means something else beside
@@ -90,7 +92,10 @@ const unspacedEach = [
 // Hindi vowels are marks
 const LETTERS = '[\\p{L}\\p{M}]'
 const START = '(?<![\\p{L}\\p{N}])'
-const NOUN = new RegExp([...nounStems].sort((a, b) => b.length - a.length).join('|'), 'g')
+const NOUN = new WordPattern(
+  [...nounStems].sort((a, b) => b.length - a.length),
+  'g',
+)
 // articles may be joined to a noun
 const EACH_IN_FRONT = new RegExp(`${START}(?:${each.join('|')})[ \\t]+(?:ال|ה)?$`, 'u')
 const PLACE_IN_FRONT = new RegExp(
@@ -98,8 +103,8 @@ const PLACE_IN_FRONT = new RegExp(
   'u',
 )
 const PLACE_BEHIND = new RegExp(`^${LETTERS}+(?: ${LETTERS}+)?[ \\t]+(?:${[...onBothSides, ...behind].join('|')})`, 'u')
-const PLACE_ALONE = new RegExp([...unspaced, `${START}(?:${alone.join('|')})`].join('|'), 'u')
-const EACH_ALONE = new RegExp([...unspacedEach, `${START}(?:${inTurn.join('|')})${END}`].join('|'), 'u')
+const PLACE_ALONE = new WordPattern([...unspaced, `${START}(?:${alone.join('|')})`], 'u')
+const EACH_ALONE = new WordPattern([...unspacedEach, `${START}(?:${inTurn.join('|')})${END}`], 'u')
 const NUMBER_BEHIND = new RegExp(
   `^${LETTERS}+(?: ${LETTERS}+)?[ \\t]?(?:[_#.:([-]|n\\.?[º°o]\\.?|nr\\.?|№|номер|numara|numéro|número|numero|nummer|numer|số|رقم|شماره|संख्या|αριθμός|หมายเลข)?[ \\t]?(\\d{1,4})(?![\\d%]|[.,]\\d)`,
   'u',
@@ -110,9 +115,7 @@ const MOST_NOUNS = 500
 
 /** Yields where nouns stand in a lower-case text, with what is in front of each, and what follows from it on. */
 function* findNouns(text: string): Generator<{ readonly index: number; readonly front: string; readonly on: string }> {
-  let count = 0
-  for (const { index } of text.matchAll(NOUN)) {
-    if (++count > MOST_NOUNS) return
+  for (const { index } of NOUN.matches(text, MOST_NOUNS)) {
     yield { index, front: text.slice(Math.max(index - WIDEST, 0), index), on: text.slice(index, index + WIDEST) }
   }
 }

@@ -1,4 +1,5 @@
 import { nounStems } from './place-words.ts'
+import { WordPattern } from './word-pattern.ts'
 
 /** English words for retrieved texts, as a source of patterns. */
 export const TEXTS =
@@ -6,15 +7,21 @@ export const TEXTS =
 
 const UNSPACED =
   '文[档檔件章献獻書本]|[资資]料|[来來]源|段落|片段|[结結]果|ドキュメント|出典|記事|テキスト|문서|자료|출처|글|기사|텍스트|เอกสาร'
-const ANY_TEXT = new RegExp(`(?<!\\p{L})(?:${TEXTS}(?!\\p{L})|(?:ال|ה)?(?:${nounStems.join('|')}))|${UNSPACED}`, 'u')
+const ANY_TEXT = new WordPattern(
+  [`(?<!\\p{L})(?:${TEXTS}(?!\\p{L})|(?:ال|ה)?(?:${nounStems.join('|')}))|${UNSPACED}`],
+  'u',
+)
 // `which document`, `in welchem Dokument`, `哪个文档`
-const WHICH = new RegExp(
-  `(?<!\\p{L})(?:(?:which|what)(?: one)? of (?:the|these|those) (?:\\p{L}+ )?${TEXTS}|(?:which|what) (?:document|source|passage|text|chunk|file|snippet|excerpt|article|one|paper|record|item|entry)(?!\\p{L})|which (?:documents|sources|passages|texts|chunks|files|snippets|articles|ones|papers) (?:mention|say|contain|describe|support|state|answer|discuss|talk|cover|are|speak|agree|contradict)|(?:welche[rsnm]?|quel(?:le)?s?|lequel|laquelle|qué|cuál(?:es)?|qual(?:e|i|is)?|welke?|vilket|vilken|vilka|hvilke[tn]?|hvilken|któr\\p{L}+|kter\\p{L}+|hangi|mana|как(?:ой|ая|ом|ие|их|ому)|в каком|який|яка|якому|ποιο|أي|איזה|כאיזה|कौन|किस)(?: (?:der|des|de ces|de los|de las|dei|dos|das|из|van de|av|af|od|z))?(?: \\p{L}+)?? (?:ال|ה)?(?:${nounStems.join('|')}))|[哪那何][一个個篇份条條些]{0,2}(?:${UNSPACED})|どの(?:${UNSPACED})|(?:어느|어떤) ?(?:${UNSPACED})`,
+const WHICH = new WordPattern(
+  [
+    `(?<!\\p{L})(?:(?:which|what)(?: one)? of (?:the|these|those) (?:\\p{L}+ )?${TEXTS}|(?:which|what) (?:document|source|passage|text|chunk|file|snippet|excerpt|article|one|paper|record|item|entry)(?!\\p{L})|which (?:documents|sources|passages|texts|chunks|files|snippets|articles|ones|papers) (?:mention|say|contain|describe|support|state|answer|discuss|talk|cover|are|speak|agree|contradict)|(?:welche[rsnm]?|quel(?:le)?s?|lequel|laquelle|qué|cuál(?:es)?|qual(?:e|i|is)?|welke?|vilket|vilken|vilka|hvilke[tn]?|hvilken|któr\\p{L}+|kter\\p{L}+|hangi|mana|как(?:ой|ая|ом|ие|их|ому)|в каком|який|яка|якому|ποιο|أي|איזה|כאיזה|कौन|किस)(?: (?:der|des|de ces|de los|de las|dei|dos|das|из|van de|av|af|od|z))?(?: \\p{L}+)?? (?:ال|ה)?(?:${nounStems.join('|')}))|[哪那何][一个個篇份条條些]{0,2}(?:${UNSPACED})|どの(?:${UNSPACED})|(?:어느|어떤) ?(?:${UNSPACED})`,
+  ],
   'u',
 )
 // words that stand for texts that are in sight
-const THEY =
-  /(?<!\p{L})(?:they|them|their|these|those|above|below|sie|diese[rnm]?|ihre?[rnms]?|ils|elles|ces|leurs?|ellos|estos|sus?|essi|questi|loro|eles|estes|они|их|эти|zij|deze|de|oni|te|ich|bunlar|chúng|mereka)(?!\p{L})|它们|他们|这些|這些|以下|以上|これら|それら|이들|그들/u
+const THEY = new WordPattern(
+  /(?<!\p{L})(?:they|them|their|these|those|above|below|sie|diese[rnm]?|ihre?[rnms]?|ils|elles|ces|leurs?|ellos|estos|sus?|essi|questi|loro|eles|estes|они|их|эти|zij|deze|de|oni|te|ich|bunlar|chúng|mereka)(?!\p{L})|它们|他们|这些|這些|以下|以上|これら|それら|이들|그들/u,
+)
 
 /** Whether lower-case words mention retrieved texts, in any language. */
 export function mentionsTexts(words: string): boolean {

@@ -1,23 +1,14 @@
+import { WordPattern } from './word-pattern.ts'
+
 const BOUNDARY = '(?<!\\p{L})'
 const OTHER_LETTERS = /[\u0370-\u1fff\u3040-\uffff]/
-// a text with more matches is not a question about blocks, and each takes time
-const MOST_MATCHES = 1_000
 
 /** Joins patterns for lower-case words. Latin words stand at the beginning of a word, whether they say so or not. */
-export function anyOf(sources: readonly string[]): RegExp {
+export function anyOf(sources: readonly string[]): WordPattern {
   const alternatives = sources.map((source) => source.replaceAll(`|${BOUNDARY}`, '|').replace(BOUNDARY, ''))
   const latin = alternatives.filter((source) => !OTHER_LETTERS.test(source))
   const others = alternatives.filter((source) => OTHER_LETTERS.test(source))
-  return new RegExp([`(?<![a-zà-ÿ])(?:${latin.join('|')})`, ...others].join('|'), 'u')
-}
-
-/** Yields the first matches of a pattern, a thousand if `most` is not given. */
-export function* firstMatches(text: string, pattern: RegExp, most: number = MOST_MATCHES): Generator<RegExpExecArray> {
-  let count = 0
-  for (const match of text.matchAll(pattern)) {
-    if (++count > most) return
-    yield match
-  }
+  return new WordPattern([`(?<![a-zà-ÿ])(?:${latin.join('|')})`, ...others], 'u')
 }
 
 const LONGEST_END = 10_000

@@ -1,0 +1,105 @@
+import { fold, literalsOf } from './literals-of.ts'
+
+// a text with more matches is not a question about blocks, and each takes time
+const MOST_MATCHES = 1_000
+
+/** Literals of all patterns by their first characters, and the patterns of each. */
+const literalsByStart = new Map<string, { readonly literal: string; readonly patterns: number[] }[]>()
+const LONGEST_START = 3
+/** for hashes of such starts: bit n is set if one has n characters */
+const starts = new Uint8Array(2 ** 16)
+let patternCount = 0
+
+/** Which patterns may match a text, by number. */
+interface Looked {
+  readonly text: string
+  readonly folded: string
+  readonly may: Uint8Array
+}
+
+// each text is tried on many patterns in turn, in lower case and as it is written
+let recent: readonly Looked[] = []
+const MOST_RECENT = 4
+
+/**
+ * A pattern with many words, tried only on texts that contain a literal which every match of it contains. A question
+ * contains few of the words that matter, and code of large patterns that runs once in a request is slow.
+ */
+export class WordPattern {
+  readonly #pattern: RegExp
+  readonly #number = patternCount++
+  readonly #isAlwaysTried: boolean
+
+  /** Takes alternatives, or a pattern; with the flag `g` to find all matches, without it to test texts. */
+  constructor(pattern: RegExp | readonly string[], flags?: string) {
+    this.#pattern = pattern instanceof RegExp ? pattern : new RegExp(pattern.join('|'), flags)
+    const literals = literalsOf(this.#pattern)
+    this.#isAlwaysTried = literals === undefined
+    for (const literal of literals ?? []) addLiteral(literal, this.#number)
+    recent = []
+  }
+
+  test(text: string): boolean {
+    return this.#mayMatch(text) && this.#pattern.test(text)
+  }
+
+  /** Yields the first matches in a text, a thousand if `most` is not given. */
+  *matches(text: string, most: number = MOST_MATCHES): Generator<RegExpExecArray> {
+    if (!this.#mayMatch(text)) return
+    let count = 0
+    for (const match of text.matchAll(this.#pattern)) {
+      if (++count > most) return
+      yield match
+    }
+  }
+
+  /** Replaces all matches by what `by` returns for each. */
+  replaceIn(text: string, by: (match: string) => string): string {
+    return this.#mayMatch(text) ? text.replaceAll(this.#pattern, by) : text
+  }
+
+  #mayMatch(text: string): boolean {
+    return this.#isAlwaysTried || mayMatch(text)[this.#number] === 1
+  }
+}
+
+function addLiteral(literal: string, pattern: number): void {
+  const start = literal.slice(0, LONGEST_START)
+  starts[hashOf(start, 0, start.length)]! |= 1 << start.length
+  const others = literalsByStart.get(start) ?? []
+  const same = others.find((other) => other.literal === literal)
+  if (same) same.patterns.push(pattern)
+  else literalsByStart.set(start, [...others, { literal, patterns: [pattern] }])
+}
+
+function hashOf(text: string, at: number, length: number): number {
+  let hash = 0
+  for (let i = at; i < at + length; i++) hash = Math.imul(hash, 0x9e5b) + text.charCodeAt(i)
+  return hash & (starts.length - 1)
+}
+
+function mayMatch(text: string): Uint8Array {
+  const same = recent.find((one) => one.text === text)
+  if (same) return same.may
+  const folded = fold(text)
+  const may = recent.find((one) => one.folded === folded)?.may ?? findLiterals(folded)
+  recent = [{ text, folded, may }, ...recent.slice(0, MOST_RECENT - 1)]
+  return may
+}
+
+function findLiterals(folded: string): Uint8Array {
+  const may = new Uint8Array(patternCount)
+  for (let at = 0; at < folded.length; at++) {
+    for (let length = 1; length <= Math.min(LONGEST_START, folded.length - at); length++) {
+      if (starts[hashOf(folded, at, length)]! & (1 << length)) markFound(folded, at, length, may)
+    }
+  }
+  return may
+}
+
+function markFound(folded: string, at: number, length: number, may: Uint8Array): void {
+  const found = literalsByStart.get(folded.slice(at, at + length)) ?? []
+  for (const { literal, patterns } of found) {
+    if (folded.startsWith(literal, at)) for (const pattern of patterns) may[pattern] = 1
+  }
+}
