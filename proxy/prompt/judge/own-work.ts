@@ -1,4 +1,4 @@
-import { WordPattern } from '../places/words/word-pattern.ts'
+import { WordPattern } from '../scan/words/word-pattern.ts'
 
 // a text that the person asking has written
 const OF_OWN_TEXT = new WordPattern(

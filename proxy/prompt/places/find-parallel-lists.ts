@@ -1,6 +1,6 @@
 import { isKin } from '../scan/find-elements.ts'
 import { isLabelNoun } from '../scan/words/read-noun.ts'
-import { WordPattern } from './words/word-pattern.ts'
+import { WordPattern } from '../scan/words/word-pattern.ts'
 
 // one numbered line per block: `1: positive`, `Summary 2: …`, `Label 3 - …`
 const NUMBERED = new WordPattern(

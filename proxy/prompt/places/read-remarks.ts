@@ -1,7 +1,7 @@
 import { toAsciiDigits } from '../scan/words/digits.ts'
+import { WordPattern } from '../scan/words/word-pattern.ts'
 import { blankTopics, NUMERAL, PLACE, readCountedWords, readNumberedWords } from './words/counted-words.ts'
 import { callsByPlace, findNumbered } from './words/place-words.ts'
-import { WordPattern } from './words/word-pattern.ts'
 import { readEnds } from './words/word-patterns.ts'
 
 /** What words outside lists say about blocks by number or position. */

@@ -1,7 +1,7 @@
 import type { LabelForm } from '../../../answer/citations/citation-labels.ts'
 import { isMappedForm } from '../../../answer/citations/is-mapped-form.ts'
+import { WordPattern } from '../../scan/words/word-pattern.ts'
 import { mentionsTexts } from './text-words.ts'
-import { WordPattern } from './word-pattern.ts'
 
 /* Forms of citation that a prompt asks for. Where one is not mapped back, the numbers of a list stay. */
 

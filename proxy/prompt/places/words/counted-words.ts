@@ -1,6 +1,6 @@
 import type { PromptContext } from '../../body/prompt-context.ts'
 import { nouns } from '../../scan/words/nouns.ts'
-import { WordPattern } from './word-pattern.ts'
+import { WordPattern } from '../../scan/words/word-pattern.ts'
 
 /** Ordinals and other words for a place in a row. */
 export const PLACE =

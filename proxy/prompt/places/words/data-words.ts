@@ -1,4 +1,4 @@
-import { WordPattern } from './word-pattern.ts'
+import { WordPattern } from '../../scan/words/word-pattern.ts'
 
 /* Answers that a program reads. Numbers in them are not mapped back. */
 

@@ -1,5 +1,5 @@
+import { WordPattern } from '../../scan/words/word-pattern.ts'
 import { mentionsTexts, refersToTexts, TEXTS } from './text-words.ts'
-import { WordPattern } from './word-pattern.ts'
 import { anyOf } from './word-patterns.ts'
 
 /* Words that give the places of texts a meaning. Lower case; all languages together, most of them by stems. */

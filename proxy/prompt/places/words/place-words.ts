@@ -1,4 +1,4 @@
-import { WordPattern } from './word-pattern.ts'
+import { WordPattern } from '../../scan/words/word-pattern.ts'
 
 /*
  * How languages other than English refer to a text of a list by position (`второй документ`, `المستند الثاني`) or to each

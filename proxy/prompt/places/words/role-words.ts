@@ -1,5 +1,5 @@
+import { WordPattern } from '../../scan/words/word-pattern.ts'
 import { mentionsTexts, refersToTexts } from './text-words.ts'
-import { WordPattern } from './word-pattern.ts'
 
 /* Roles that texts have by their places: the older and the newer one, premise and hypothesis. Lower case. */
 

@@ -1,5 +1,5 @@
+import { WordPattern } from '../../scan/words/word-pattern.ts'
 import { nounStems } from './place-words.ts'
-import { WordPattern } from './word-pattern.ts'
 
 /** English words for retrieved texts, as a source of patterns. */
 export const TEXTS =

@@ -1,4 +1,4 @@
-import { WordPattern } from './word-pattern.ts'
+import { WordPattern } from '../../scan/words/word-pattern.ts'
 
 const BOUNDARY = '(?<!\\p{L})'
 const OTHER_LETTERS = /[\u0370-\u1fff\u3040-\uffff]/

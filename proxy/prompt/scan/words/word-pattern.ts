@@ -27,16 +27,12 @@ const MOST_RECENT = 4
  */
 export class WordPattern {
   readonly #pattern: RegExp
-  readonly #number = patternCount++
-  readonly #isAlwaysTried: boolean
+  /** its number, once its literals are known; -1 if it has none and is always tried */
+  #number: number | undefined
 
   /** Takes alternatives, or a pattern; with the flag `g` to find all matches, without it to test texts. */
   constructor(pattern: RegExp | readonly string[], flags?: string) {
     this.#pattern = pattern instanceof RegExp ? pattern : new RegExp(pattern.join('|'), flags)
-    const literals = literalsOf(this.#pattern)
-    this.#isAlwaysTried = literals === undefined
-    for (const literal of literals ?? []) addLiteral(literal, this.#number)
-    recent = []
   }
 
   test(text: string): boolean {
@@ -59,8 +55,16 @@ export class WordPattern {
   }
 
   #mayMatch(text: string): boolean {
-    return this.#isAlwaysTried || mayMatch(text)[this.#number] === 1
+    // not before the first text, so that a start does not wait for it
+    this.#number ??= addLiterals(literalsOf(this.#pattern))
+    return this.#number < 0 || mayMatch(text)[this.#number] === 1
   }
+}
+
+function addLiterals(literals: readonly string[] | undefined): number {
+  for (const literal of literals ?? []) addLiteral(literal, patternCount)
+  recent = []
+  return literals ? patternCount++ : -1
 }
 
 function addLiteral(literal: string, pattern: number): void {
