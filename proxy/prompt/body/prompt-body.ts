@@ -39,12 +39,13 @@ export function writeBody({ bytes, json }: PromptBody, splices: readonly BodySpl
 /**
  * Returns splices that set members. They replace existing ones, including duplicates; new ones go before all others.
  */
-export function memberSplices({ json }: PromptBody, members: Readonly<Record<string, unknown>>): BodySplice[] {
+export function memberSplices(body: PromptBody, members: Readonly<Record<string, unknown>>): BodySplice[] {
+  const { json } = body
   const start = valueStart(json)
   const splices: BodySplice[] = []
   const absent: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(members)) {
-    const present = valuesOf(json, start, key)
+    const present = Object.hasOwn(body.members, key) ? valuesOf(json, start, key) : []
     if (present.length === 0) absent[key] = value
     for (const span of present) splices.push({ pieces: [JSON.stringify(value)], ...span })
   }

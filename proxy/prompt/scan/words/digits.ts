@@ -8,8 +8,11 @@ const OTHER_DIGIT = new RegExp(`[${digitRanges.join('')}]`, 'g')
 
 /** Returns a text with the decimal digits of other scripts, full-width ones included, as ASCII digits: same length. */
 export function toAsciiDigits(text: string): string {
-  return text.replace(OTHER_DIGIT, (digit) => {
-    const code = digit.charCodeAt(0)
-    return String(code - zeros.findLast((zero) => zero <= code)!)
-  })
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) >= zeros[0]!) return text.replace(OTHER_DIGIT, toAscii)
+  return text
+}
+
+function toAscii(digit: string): string {
+  const code = digit.charCodeAt(0)
+  return String(code - zeros.findLast((zero) => zero <= code)!)
 }
