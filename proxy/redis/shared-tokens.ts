@@ -6,7 +6,7 @@ import type { Replica } from '../replicas/replica.ts'
 import { readTokensRecord, writeTokens } from './codec/tokens-record.ts'
 import { WriteBehind } from './connection/write-behind.ts'
 import { type MirrorKeys, mirrorRedisKeys } from './mirror/mirror-keys.ts'
-import type { SharedPartOptions } from './shared-part.ts'
+import { SharedPart, type SharedPartOptions } from './shared-part.ts'
 
 interface SharedTokensOptions extends SharedPartOptions {
   readonly replica: Pick<Replica, 'id' | 'cacheConfig'> & {
@@ -25,16 +25,15 @@ const maxWaiting = 10_000
  * Shares the tokens of prompts through Redis. Writes behind what this proxy learned. Reads the tokens of cached
  * requests that another proxy sent, or this one before a restart.
  */
-export class SharedTokens {
+export class SharedTokens extends SharedPart {
   readonly #options: SharedTokensOptions
   readonly #keys: MirrorKeys
   readonly #writing: WriteBehind<RequestId, 'learned' | 'forgotten'>
   readonly #asked = new LRUCache<RequestId, true>({ max: maxAsked, ttl: askAgainMilliseconds })
   readonly #unlisten: () => void
-  #timer: NodeJS.Timeout | undefined
-  #isReading = false
 
   constructor(options: SharedTokensOptions) {
+    super(options, pollMilliseconds)
     this.#options = options
     const { namespace, redis, replica, ttlSeconds, onFault } = options
     const { tokens } = replica.replicaMirror
@@ -60,15 +59,9 @@ export class SharedTokens {
     this.#unlisten = redis.listen({ onUp: () => this.#writing.wake(), onLost: () => this.#writeAll() })
   }
 
-  /** Starts to read missing tokens. */
-  start(): void {
-    this.#timer = setInterval(() => void this.#read(), pollMilliseconds)
-    this.#timer.unref()
-  }
-
   /** Writes what it can within the given time, then stops. */
-  async close(milliseconds: number): Promise<void> {
-    clearInterval(this.#timer)
+  override async close(milliseconds: number): Promise<void> {
+    await this.stop()
     this.#unlisten()
     await this.#writing.close(milliseconds, () => performance.now())
   }
@@ -77,16 +70,11 @@ export class SharedTokens {
     for (const request of this.#options.replica.replicaMirror.tokens.known()) this.#writing.put(request, 'learned')
   }
 
-  async #read(): Promise<void> {
-    const { redis, replica } = this.#options
+  /** Reads missing tokens. */
+  protected async exchange(): Promise<void> {
     // without the engine's page size they would have to be restored twice
-    if (this.#isReading || !redis.isUp || !replica.cacheConfig) return
-    this.#isReading = true
-    try {
-      for (let missing = this.#missing(); missing.length > 0; missing = this.#missing()) await this.#readSome(missing)
-    } finally {
-      this.#isReading = false
-    }
+    if (!this.#options.replica.cacheConfig) return
+    for (let missing = this.#missing(); missing.length > 0; missing = this.#missing()) await this.#readSome(missing)
   }
 
   /** Returns some of the requests whose tokens are to be read. */
