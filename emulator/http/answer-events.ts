@@ -1,5 +1,4 @@
-import type { EngineCore, EngineRequest } from '../engine-core.ts'
-import { collectOutput } from './collect-output.ts'
+import type { EngineCore, EngineRequest, OutputToken } from '../engine-core.ts'
 import { type Call, sendJson } from './http-server.ts'
 import { startSse, writeSseEvent } from './write-sse.ts'
 
@@ -50,4 +49,14 @@ export async function answerInEvents(
   }
   await send(answer.closing(text, cachedTokens))
   response.end()
+}
+
+/** How a request's prompt was served, and everything that was generated for it. */
+export interface Output extends Omit<OutputToken, 'index'> {}
+
+/** Runs a request to its end and returns its whole output. */
+export async function collectOutput(tokens: AsyncIterable<OutputToken>): Promise<Output> {
+  let output: Output = { text: '', cachedTokens: 0, reusedTokens: undefined }
+  for await (const { index: _, text, ...counts } of tokens) output = { text: output.text + text, ...counts }
+  return output
 }

@@ -2,8 +2,7 @@ import { encodeCbor } from '../block-hash/cbor.ts'
 import { encodePickle } from '../block-hash/pickle.ts'
 import { sglangBlockHashes } from '../block-hash/sglang-block-hash.ts'
 import { type VllmHashOptions, vllmBlockHashes, vllmDefaultSeed, vllmEventHash } from '../block-hash/vllm-block-hash.ts'
-import type { BlockName, BlockNaming } from './block-naming.ts'
-import { ContentNaming } from './content-naming.ts'
+import { type BlockName, type BlockNaming, ContentNaming } from './content-naming.ts'
 import type { BlockHash, BlocksStored } from './kv-event.ts'
 
 /** Seeds that vLLM is run with: its own default, and the values that guides recommend for PYTHONHASHSEED. */

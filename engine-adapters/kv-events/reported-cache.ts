@@ -1,6 +1,5 @@
-import type { BlockName, BlockNaming } from './block-naming.ts'
 import { chooseNaming } from './choose-naming.ts'
-import { ContentNaming } from './content-naming.ts'
+import { type BlockName, type BlockNaming, ContentNaming } from './content-naming.ts'
 import { HeldBlocks, type LostBlocks } from './held-blocks.ts'
 import { type BlocksRemoved, type BlocksStored, deviceTier, type KvEvent } from './kv-event.ts'
 
