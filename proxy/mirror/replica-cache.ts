@@ -1,7 +1,7 @@
 import type { CacheEvent, SentPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
+import { cutContradicted } from '#index/mirror/believed-cache.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
-import { cutContradicted } from '#index/mirror/contradicted-belief.ts'
 import { TokenMirror } from '#index/mirror/token-mirror.ts'
 import { inSlices } from '../bounds/in-slices.ts'
 import type { FollowedEvents } from '../engine-reports/followed-events.ts'
