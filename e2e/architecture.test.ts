@@ -29,7 +29,7 @@ const floors = {
     dedup: [],
     plan: [],
     ordering: ['columns'],
-    mirror: ['columns', 'ordering'],
+    mirror: ['columns', 'ordering', 'tree-cache'],
     'tree-cache': [],
   },
   proxy: inOrder(

@@ -82,7 +82,7 @@ export const sizeOf = (name: string): number => 100 * name.length
 
 /** Exchanges often enough that every proxy has seen all writes, and lost writes have been repeated. */
 export async function exchangeAll(...proxies: HotBlockProxy[]): Promise<void> {
-  for (let round = 0; round < 4; round++) for (const { hot } of proxies) await hot.exchange()
+  for (let round = 0; round < 4; round++) for (const { hot } of proxies) await hot.share()
 }
 
 /** A real Redis, and proxies that share counts through it. */

@@ -38,7 +38,7 @@ describe.skipIf(!hasRedis)('bounds of counts that proxies share through Redis (n
       all[at]!.ask(names)
       if (event === 'nothing') continue
       if (event !== 'exchange') all[at]!.link.fail(event)
-      await all[at]!.hot.exchange()
+      await all[at]!.hot.share()
     }
     await exchangeAll(...all)
     const late = proxies.create()

@@ -131,7 +131,7 @@ describe.skipIf(!hasRedis)('counts of hot blocks that proxies share through Redi
       await exchangeAll(one, other)
       one.link.fail(fault)
       one.hot.clear()
-      await one.hot.exchange()
+      await one.hot.share()
       await exchangeAll(one, other)
       for (const proxy of [one, other]) expect(proxy.counts()).toEqual([])
     })
@@ -139,7 +139,7 @@ describe.skipIf(!hasRedis)('counts of hot blocks that proxies share through Redi
     test('while counts are under way', async () => {
       await exchangeAll(one, other)
       one.ask('aab')
-      const exchange = one.hot.exchange()
+      const exchange = one.hot.share()
       one.hot.clear()
       one.ask('c')
       await exchange

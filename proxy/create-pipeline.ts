@@ -5,7 +5,7 @@ import { BorderPositions } from './borders/border-positions.ts'
 import { BodyMemory } from './bounds/body-memory.ts'
 import { HeavyTurns } from './bounds/heavy-turns.ts'
 import { collectGarbage, MemoryRelease } from './bounds/memory-release.ts'
-import type { Config } from './config/config.ts'
+import type { Config, Settings } from './config/config.ts'
 import { unwritableFolder } from './config/record-folder.ts'
 import { KeyStore } from './config/sources/key-store.ts'
 import { createMirrors, toAdmissionLimits } from './create-replicas.ts'
@@ -19,7 +19,6 @@ import { SharedChunks } from './redis/shared-chunks.ts'
 import { SharedTemplates } from './redis/shared-templates.ts'
 import type { Pipeline } from './request/pipeline.ts'
 import { RequestIds } from './request/request-ids.ts'
-import type { Settings } from './settings.ts'
 import { MemoryConversationStore } from './store/memory-conversation-store.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 import { readDeclaredTemplates } from './templates/declared-templates.ts'
@@ -211,27 +210,6 @@ export function mayKeepWords({ logPrompts, record }: Config): boolean {
 }
 
 function toSettings(config: Config, { keys }: KeyStore, templates: Settings['templates']): Settings {
-  return {
-    mode: config.mode,
-    options: config.options,
-    wording: config.wording,
-    volatileFields: config.blocks.volatileFields,
-    bodyLimit: config.bodyLimitBytes,
-    bodyStallMilliseconds: config.bodyStallSeconds * 1000,
-    workLimits: config.workLimits,
-    maxWaitMilliseconds: config.maxWaitSeconds * 1000,
-    keepAliveMilliseconds: config.keepAliveSeconds * 1000,
-    hasHeaders: config.hasHeaders,
-    hygiene: config.hygiene,
-    separator: config.blocks.separator,
-    templates,
-    learnsTemplates: config.blocks.learn,
-    learnsChunks: config.chunks.learn,
-    logPrompts: config.logPrompts,
-    keepsWords: mayKeepWords(config),
-    logRequests: config.logRequests,
-    allowedPaths: config.keys.allowedPaths ?? [],
-    keepsClientKey: !keys.isOpen && !config.keys.forwardClientAuthorization,
-    saltSecret: config.saltSecret,
-  }
+  const keepsClientKey = !keys.isOpen && !config.keys.forwardClientAuthorization
+  return { ...config, templates, keepsWords: mayKeepWords(config), keepsClientKey }
 }

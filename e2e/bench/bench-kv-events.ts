@@ -48,7 +48,7 @@ export async function benchKvRepair(): Promise<KvRepairFigures> {
       const now = performance.now()
       longest = Math.max(longest, now - (last ?? now))
       last = now
-      gaps = subscriber.counts.gaps
+      gaps = subscriber.gaps
     },
   })
   return { gaps, longestMilliseconds: longest }

@@ -1,4 +1,4 @@
-import { percentile } from '#tools/replay/report/percentile.ts'
+import { percentile } from '#tools/replay/report/replay-report.ts'
 
 /** Median and tail of measured durations. */
 export interface Percentiles {

@@ -1,4 +1,4 @@
-import { percentile } from '#tools/replay/report/percentile.ts'
+import { percentile } from '#tools/replay/report/replay-report.ts'
 import type { Run } from './run-requests.ts'
 
 /** A run in figures; every field is measured, and token counts are the engine's own. */

@@ -1,8 +1,8 @@
 import type { EngineCore, OutputToken } from '../engine-core.ts'
+import { type GenerateBody, isBatch, readGenerateBody } from './bodies.ts'
 import { badRequest } from './engine-error.ts'
 import { type Call, type Routes, sendJson } from './http-server.ts'
 import type { PromptReader, ServedRequest } from './prompt-reader.ts'
-import { type GenerateBody, isBatch, readGenerateBody } from './request-body.ts'
 import { toInputLogprobs } from './token-scores.ts'
 import { endSse, startSse, writeSse } from './write-sse.ts'
 

@@ -1,11 +1,11 @@
 import { sumOfPages } from '#engine-adapters/page-usage.ts'
 import type { EngineCore } from '../engine-core.ts'
-import { collectOutput, type Output } from './collect-output.ts'
+import { collectOutput, type Output } from './answer-events.ts'
+import { type OpenAiBody, readChatBody, readCompletionBody } from './bodies.ts'
 import { badRequest } from './engine-error.ts'
 import { type Call, type Routes, sendJson } from './http-server.ts'
 import { chatFormat, completionFormat, type OpenAiFormat, toUsage, type Usage } from './openai-format.ts'
 import type { PromptReader, ServedRequest } from './prompt-reader.ts'
-import { type OpenAiBody, readChatBody, readCompletionBody } from './request-body.ts'
 import { toCompletionLogprobs, toPromptLogprobs } from './token-scores.ts'
 import { endSse, startSse, writeSse } from './write-sse.ts'
 

@@ -6,11 +6,11 @@ import { type ReaderModel, readerModels } from '../reader/write-answer.ts'
 import { type ChatPrompt, renderChat } from '../text/chat-template.ts'
 import { PromptTokens } from '../text/prompt-tokens.ts'
 import type { Tokenizer } from '../text/tokenizer.ts'
-import type { CommonBody } from './body-schema.ts'
+import type { CommonBody } from './bodies.ts'
+import { isBatch, type Prompts } from './bodies.ts'
 import { badRequest, type EngineKind, unknownModel } from './engine-error.ts'
 import { modelName } from './openai-format.ts'
 import { readWish } from './read-wish.ts'
-import { isBatch, type Prompts } from './request-body.ts'
 
 /** Tokens of an answer if its request sets no limit. */
 export const defaultOutputTokens = 24

@@ -2,10 +2,8 @@ import { encodeCbor } from '../block-hash/cbor.ts'
 import { encodePickle } from '../block-hash/pickle.ts'
 import { sglangBlockHashes } from '../block-hash/sglang-block-hash.ts'
 import { type VllmHashOptions, vllmBlockHashes, vllmDefaultSeed, vllmEventHash } from '../block-hash/vllm-block-hash.ts'
-import type { BlockNaming } from './block-naming.ts'
-import { ContentNaming } from './content-naming.ts'
-import { HashNaming } from './hash-naming.ts'
-import type { BlocksStored } from './kv-event.ts'
+import { type BlockName, type BlockNaming, ContentNaming } from './content-naming.ts'
+import type { BlockHash, BlocksStored } from './kv-event.ts'
 
 /** Seeds that vLLM is run with: its own default, and the values that guides recommend for PYTHONHASHSEED. */
 const likelySeeds = [vllmDefaultSeed, '0', '42']
@@ -45,4 +43,29 @@ function saltOf(extra: string | undefined): string | undefined {
   if (extra === undefined) return undefined
   const keys = JSON.parse(extra) as unknown
   return Array.isArray(keys) && keys.length === 1 && typeof keys[0] === 'string' ? keys[0] : undefined
+}
+
+/**
+ * Names blocks by the engine's own hashes, which can be computed from a prompt's tokens. So even blocks that were
+ * stored before anyone listened are known when they are removed.
+ */
+class HashNaming implements BlockNaming {
+  readonly namesOfPrompt: BlockNaming['namesOfPrompt']
+
+  /** `hashesOf`: the hashes that the engine gives to the full blocks of a prompt. */
+  constructor(hashesOf: BlockNaming['namesOfPrompt']) {
+    this.namesOfPrompt = hashesOf
+  }
+
+  nameStored({ hashes }: BlocksStored): BlockName[] {
+    return [...hashes]
+  }
+
+  nameOf(hash: BlockHash): BlockName {
+    return hash
+  }
+
+  forget(): void {}
+
+  forgetAll(): void {}
 }

@@ -17,13 +17,6 @@ interface OrderListener {
  */
 export type LossReason = 'restarted' | 'missed' | 'found'
 
-/** Irregularities counted so far. */
-export interface OrderCounts {
-  readonly gaps: number
-  readonly repeats: number
-  readonly restarts: number
-}
-
 /** State of an engine's batches. None received yet; none missing; or some still to come, or lost for good. */
 export type OrderState = 'silent' | 'whole' | 'incomplete'
 
@@ -70,15 +63,16 @@ export class EventOrder {
   /** the current replay is for the engine's first batches */
   #isFromBeginning = false
   readonly #held = new HeldBatches()
-  #counts = { gaps: 0, repeats: 0, restarts: 0 }
+  #gaps = 0
 
   constructor(listener: OrderListener, canReplay: boolean) {
     this.#listener = listener
     this.#canReplay = canReplay
   }
 
-  get counts(): OrderCounts {
-    return this.#counts
+  /** How many gaps there were. */
+  get gaps(): number {
+    return this.#gaps
   }
 
   /** The sequence of the last batch taken. */
@@ -210,11 +204,11 @@ export class EventOrder {
     } else if (batch.time > this.#lastTime) {
       this.#restart()
       this.#take(sequence, batch)
-    } else this.#counts.repeats += 1
+    }
   }
 
   #countGap(before: number): void {
-    if (before !== this.#gapBefore) this.#counts.gaps += 1
+    if (before !== this.#gapBefore) this.#gaps += 1
   }
 
   /** Handles a batch before which something may be missing. */
@@ -247,8 +241,7 @@ export class EventOrder {
     this.#isFromBeginning = false
     for (const { sequence, batch } of this.#held.take()) {
       // a held batch may be of a life that has ended since; a gap among the others may start another replay
-      if (batch.time < this.#lastTime) this.#counts.repeats += 1
-      else this.published(sequence, batch)
+      if (batch.time >= this.#lastTime) this.published(sequence, batch)
     }
     if (this.#isReplaying) return
     this.#gapBefore = undefined
@@ -269,7 +262,6 @@ export class EventOrder {
   }
 
   #restart(): void {
-    this.#counts.restarts += 1
     this.#last = -1
     this.#lastTime = Number.NEGATIVE_INFINITY
     this.#isWhole = true

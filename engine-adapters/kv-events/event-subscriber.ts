@@ -1,6 +1,6 @@
 import { Subscriber } from 'zeromq'
 import { decodeBatch, KvEventError } from './decode-batch.ts'
-import { EventOrder, type LossReason, type OrderCounts, type OrderState } from './event-order.ts'
+import { EventOrder, type LossReason, type OrderState } from './event-order.ts'
 import type { KvEventBatch } from './kv-event.ts'
 import { askReplay, readSequence } from './replay-client.ts'
 
@@ -36,7 +36,6 @@ export class EventSubscriber {
   /** timer checks to wait, during traffic, before asking again for missed batches */
   #patience = 1
   #waited = 0
-  #faults = 0
 
   constructor(options: SubscriberOptions) {
     this.#options = options
@@ -71,9 +70,9 @@ export class EventSubscriber {
     return this.#order.last
   }
 
-  /** Irregularities counted so far; `faults`: messages that could not be read or processed. */
-  get counts(): OrderCounts & { readonly faults: number } {
-    return { ...this.#order.counts, faults: this.#faults }
+  /** How many gaps there were in its sequences. */
+  get gaps(): number {
+    return this.#order.gaps
   }
 
   async close(): Promise<void> {
@@ -154,7 +153,6 @@ export class EventSubscriber {
   }
 
   #fault(error: unknown): void {
-    this.#faults += 1
     this.#options.onFault(error)
   }
 }

@@ -1,6 +1,4 @@
-import type { BlockName } from './block-naming.ts'
-import { CopyCounts } from './copy-counts.ts'
-import { deviceTier } from './kv-event.ts'
+import type { BlockName } from './content-naming.ts'
 
 interface Node {
   readonly name: BlockName
@@ -11,11 +9,12 @@ interface Node {
   next: Node | undefined
   /** blocks from the prompt's beginning up to this one; 0: unknown */
   depth: number
-  /** whether it and all blocks before it are on the device */
+  /** whether it and all blocks before it are held */
   isReachable: boolean
   /** the moment at which it became reachable */
   since: number
-  readonly copies: CopyCounts
+  /** how often it is on the device: engines keep what two requests compute at once twice */
+  copies: number
 }
 
 /** Blocks that can no longer serve a prompt, because they or a block before them were removed. */
@@ -28,8 +27,8 @@ export interface LostBlocks {
 }
 
 /**
- * The blocks that an engine holds, with the number of copies in each tier, and which of them can serve a prompt: those
- * on the device with no block missing before them. Calls `onLost` for blocks that can no longer serve a prompt.
+ * The blocks that an engine holds on its device, with the number of copies, and which of them can serve a prompt: those
+ * with no block missing before them. Calls `onLost` for blocks that can no longer serve a prompt.
  */
 export class HeldBlocks {
   readonly #nodes = new Map<BlockName, Node>()
@@ -44,11 +43,6 @@ export class HeldBlocks {
   /** The number of known blocks, and of blocks that can serve a prompt. */
   get counts(): { readonly known: number; readonly reachable: number } {
     return { known: this.#nodes.size, reachable: this.#reachable }
-  }
-
-  /** How many copies of a block a tier holds. */
-  copiesOf(name: BlockName, tier: string): number {
-    return this.#nodes.get(name)?.copies.of(tier) ?? 0
   }
 
   /** Begins a new moment and returns it: `countHeld` can ignore blocks that become reachable from now on. */
@@ -66,27 +60,27 @@ export class HeldBlocks {
     return missing === -1 ? names.length : missing
   }
 
-  /** Adds a copy of a block to a tier. `parent`: the block before it; undefined: it begins a prompt. */
-  store(name: BlockName, parent: BlockName | undefined, tier: string): void {
+  /** Adds a copy of a block. `parent`: the block before it; undefined: it begins a prompt. */
+  store(name: BlockName, parent: BlockName | undefined): void {
     const node = this.#require(name)
-    node.copies.add(tier)
+    node.copies += 1
     if (!node.parent && parent === undefined) node.depth = 1
     else if (!node.parent && node.depth === 0) this.#link(node, this.#require(parent!))
-    if (tier === deviceTier && !node.isReachable) this.#reach(node)
+    if (!node.isReachable) this.#reach(node)
   }
 
-  /** Removes a copy from a tier; returns whether no tier holds the block any more. Ignores an unknown copy. */
-  remove(name: BlockName, tier: string): boolean {
+  /** Removes a copy; returns whether none is left. Ignores an unknown block. */
+  remove(name: BlockName): boolean {
     const node = this.#nodes.get(name)
     if (!node) return true
-    node.copies.drop(tier)
-    if (tier === deviceTier && node.isReachable && node.copies.of(tier) === 0) this.#lose(node)
-    const isGone = node.copies.isEmpty
-    if (isGone) this.#tidy(node)
-    return isGone
+    if (node.copies > 0) node.copies -= 1
+    if (node.copies > 0) return false
+    if (node.isReachable) this.#lose(node)
+    this.#tidy(node)
+    return true
   }
 
-  /** Forgets all blocks: no tier holds anything. */
+  /** Forgets all blocks. */
   clear(): void {
     this.#nodes.clear()
     this.#reachable = 0
@@ -105,7 +99,7 @@ export class HeldBlocks {
       depth: 0,
       isReachable: false,
       since: 0,
-      copies: new CopyCounts(),
+      copies: 0,
     }
     this.#nodes.set(name, node)
     return node
@@ -123,7 +117,7 @@ export class HeldBlocks {
     const stack = [from]
     for (let node = stack.pop(); node; node = stack.pop()) {
       const isRooted = node.parent ? node.parent.isReachable : node.depth === 1
-      if (!isRooted || node.isReachable || node.copies.of(deviceTier) === 0) continue
+      if (!isRooted || node.isReachable || node.copies === 0) continue
       if (node.parent) node.depth = node.parent.depth + 1
       node.isReachable = true
       node.since = this.#moment
@@ -147,7 +141,7 @@ export class HeldBlocks {
   /** Removes a node without copies and children, then its ancestors to which this applies as well. */
   #tidy(from: Node): void {
     let node: Node | undefined = from
-    while (node && !node.firstChild && node.copies.isEmpty) {
+    while (node && !node.firstChild && node.copies === 0) {
       const parent: Node | undefined = node.parent
       if (node.before) node.before.next = node.next
       else if (parent) parent.firstChild = node.next

@@ -1,8 +1,7 @@
-import type { BlockName, BlockNaming } from './block-naming.ts'
 import { chooseNaming } from './choose-naming.ts'
-import { ContentNaming } from './content-naming.ts'
+import { type BlockName, type BlockNaming, ContentNaming } from './content-naming.ts'
 import { HeldBlocks, type LostBlocks } from './held-blocks.ts'
-import type { BlocksRemoved, BlocksStored, KvEvent } from './kv-event.ts'
+import { type BlocksRemoved, type BlocksStored, deviceTier, type KvEvent } from './kv-event.ts'
 
 /** Attention that needs the blocks of the whole prefix; windows and states of hybrid models come and go separately. */
 const wholePrefix: readonly (string | undefined)[] = [
@@ -18,7 +17,6 @@ export class ReportedCache {
   readonly #otherGroups = new Set<number>()
   #naming: BlockNaming | undefined
   #blockSize = 0
-  #unnamed = 0
   /** whether any event has reported extras, which distinguish blocks of equal tokens */
   #tellsExtras = false
 
@@ -31,11 +29,6 @@ export class ReportedCache {
     return this.#blockSize
   }
 
-  /** Known blocks, blocks that can serve a prompt, and how often an event mentioned a block that could not be named. */
-  get counts(): { readonly known: number; readonly reachable: number; readonly unnamed: number } {
-    return { ...this.#blocks.counts, unnamed: this.#unnamed }
-  }
-
   /** Whether blocks are named by content, so that KV reused at another position is taken for exact. */
   get trustsContent(): boolean {
     return this.#naming instanceof ContentNaming
@@ -46,17 +39,12 @@ export class ReportedCache {
     return this.trustsContent && !this.#tellsExtras
   }
 
-  /** Applies one event; `cleared` does not call `onLost`. */
+  /** Applies one event; `cleared` does not call `onLost`. What other tiers than the device hold does not count. */
   apply(event: KvEvent): void {
-    switch (event.type) {
-      case 'stored':
-        this.#store(event)
-        break
-      case 'removed':
-        this.#remove(event)
-        break
-      case 'cleared':
-        this.clear()
+    if (event.type === 'cleared') this.clear()
+    else if (event.tier === deviceTier) {
+      if (event.type === 'stored') this.#store(event)
+      else this.#remove(event)
     }
   }
 
@@ -91,36 +79,26 @@ export class ReportedCache {
     return this.#blocks.countHeld(names, before)
   }
 
-  /** How many copies of a block a tier holds. */
-  copiesOf(name: BlockName, tier: string): number {
-    return this.#blocks.copiesOf(name, tier)
-  }
-
   #store(event: BlocksStored): void {
     if (!wholePrefix.includes(event.attention)) this.#otherGroups.add(event.group)
     if (this.#otherGroups.has(event.group)) return
     const naming = this.#namingFor(event)
-    if (!naming) {
-      this.#unnamed += event.hashes.length
-      return
-    }
+    if (!naming) return
     this.#tellsExtras ||= event.extras.some((extra) => extra !== undefined)
     // entries smaller than a block are announced in addition to the whole blocks
     if (event.blockSize > this.#blockSize) this.#blockSize = event.blockSize
     let before = event.parent === undefined ? undefined : naming.nameOf(event.parent)
     for (const name of naming.nameStored(event)) {
-      if (name === undefined) this.#unnamed += 1
-      else this.#blocks.store(name, before, event.tier)
+      if (name !== undefined) this.#blocks.store(name, before)
       before = name
     }
   }
 
-  #remove({ hashes, tier, group }: BlocksRemoved): void {
+  #remove({ hashes, group }: BlocksRemoved): void {
     if (this.#otherGroups.has(group)) return
     for (const hash of hashes) {
       const name = this.#naming?.nameOf(hash)
-      if (name === undefined) this.#unnamed += 1
-      else if (this.#blocks.remove(name, tier)) this.#naming!.forget(hash)
+      if (name !== undefined && this.#blocks.remove(name)) this.#naming!.forget(hash)
     }
   }
 

@@ -1,10 +1,10 @@
 import type { RequestId } from '#index/context-block.ts'
 import { type CacheConfig, readSglangCacheConfig } from '../cache-config.ts'
-import type { EngineAdapter } from '../engine-adapter.ts'
+import type { BodyMembers, EngineAdapter, TokenQuestion } from '../engine-adapter.ts'
 import { isInferencePath } from '../inference-paths.ts'
-import { promptApis } from '../prompt-api.ts'
+import { type PromptApi, promptApis } from '../prompt-api.ts'
+import { promptOnly } from '../prompt-only.ts'
 import { scoreWithSglang } from './score-answer.ts'
-import { askTokenizer } from './token-questions.ts'
 
 const paths = [
   '/generate',
@@ -82,4 +82,18 @@ function readServerInfo(text: string): CacheConfig | undefined {
     // a body that is not JSON says nothing about a cache
     return undefined
   }
+}
+
+/** The member that holds the text, for APIs other than chat; SGLang cannot tokenise Responses or Messages bodies. */
+const textIn: Partial<Record<PromptApi, string>> = { completions: 'prompt', generate: 'text' }
+
+/** Returns the question for SGLang's tokenizer, which takes chats and texts; undefined for anything else. */
+function askTokenizer(api: PromptApi, members: BodyMembers): TokenQuestion | undefined {
+  const path = '/tokenize'
+  if (api === 'chat_completions') return { path, body: promptOnly(members) }
+  const name = textIn[api]
+  const prompt = name === undefined ? undefined : members[name]
+  const isText =
+    typeof prompt === 'string' || (Array.isArray(prompt) && prompt.every((item) => typeof item === 'string'))
+  return isText ? { path, body: { prompt } } : undefined
 }

@@ -7,7 +7,7 @@ import { RequestTable } from './request-table.ts'
 class Pair<Request extends RequestKey> {
   readonly table = new RequestTable<Request>()
   readonly plain = new Map<Request, number>()
-  readonly #walks: (readonly [Generator<[Request, number]>, IterableIterator<Request>])[] = []
+  readonly #walks: (readonly [IterableIterator<[Request, number]>, IterableIterator<Request>])[] = []
 
   add(request: Request): void {
     if (!this.plain.has(request)) this.plain.set(request, this.table.add(request))

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { beforeEach, expect, test } from 'vitest'
 import type { RequestId } from '../context-block.ts'
-import { AssumedEvictions } from './assumed-evictions.ts'
+import { AssumedEvictions } from './believed-cache.ts'
 import type { CacheMirror } from './cache-mirror.ts'
 import { createMirror, promptOf, sendAll } from './sent-prompts.fixture.ts'
 

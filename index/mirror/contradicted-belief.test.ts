@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { RequestId } from '../context-block.ts'
+import { cutContradicted } from './believed-cache.ts'
 import type { CacheMirror } from './cache-mirror.ts'
-import { cutContradicted } from './contradicted-belief.ts'
 import { createMirror, promptOf, sendAll } from './sent-prompts.fixture.ts'
 
 function contradict(mirror: CacheMirror, blocks: readonly string[], cachedTokens: number, until: string): void {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { RequestId } from '../context-block.ts'
-import { ExpiringBelief } from './expiring-belief.ts'
+import { ExpiringBelief } from './believed-cache.ts'
 import { createMirror, promptOf, sendAll } from './sent-prompts.fixture.ts'
 
 test('what is held at the beginning counts as used then, and ends with its time', () => {

@@ -47,7 +47,7 @@ export class MirroredRequests {
   }
 
   /** Yields all requests, oldest first, including those added during the iteration. */
-  entries(): Generator<[RequestId, MirroredRequest]> {
+  entries(): IterableIterator<[RequestId, MirroredRequest]> {
     return this.#table.entries()
   }
 

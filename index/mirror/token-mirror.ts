@@ -76,7 +76,7 @@ export class TokenMirror {
   }
 
   /** Yields our requests that the engine holds in part but whose tokens are unknown. */
-  unknown(): Generator<RequestId> {
+  unknown(): IterableIterator<RequestId> {
     return this.#unknown.keys()
   }
 

@@ -1,4 +1,3 @@
-import { ShardedMap } from '../columns/sharded-map.ts'
 import type { RequestId, ScopeId } from '../context-block.ts'
 
 const notSaid = -1
@@ -9,7 +8,7 @@ const notSaid = -1
  */
 export class UnknownRequests {
   /** tokens that the engine last reported as held */
-  readonly #reported = new ShardedMap<RequestId, number>()
+  readonly #reported = new Map<RequestId, number>()
   /** prefixes, cut by characters, of requests sent here; those of other proxies' requests are unknown */
   readonly #prefixes = new Map<RequestId, readonly ScopeId[]>()
   /** how many of these requests have each prefix */
@@ -58,7 +57,7 @@ export class UnknownRequests {
     this.#reported.clear()
   }
 
-  keys(): Generator<RequestId> {
+  keys(): IterableIterator<RequestId> {
     return this.#reported.keys()
   }
 

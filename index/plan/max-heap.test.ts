@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { MaxHeap } from './max-heap.ts'
+import { MaxHeap } from './merge-contexts.ts'
 
 test('gives the heaviest first, of equals the smallest, whatever comes in between', () => {
   const steps = fc.array(fc.option(fc.record({ item: fc.nat(50), weight: fc.nat(9) })), { maxLength: 80 })

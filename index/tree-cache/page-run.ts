@@ -27,6 +27,12 @@ export abstract class PageRun {
     return this.#children.size === 0
   }
 
+  /** The run that continues this one, if there is exactly one. */
+  get onlyChild(): this | undefined {
+    const [siblings, ...others] = this.#children.size === 1 ? this.#children.values() : []
+    return others.length === 0 && siblings?.length === 1 ? siblings[0] : undefined
+  }
+
   /** Returns the runs from this one up to the root, without the root. */
   path(): this[] {
     const path: this[] = []
@@ -69,6 +75,18 @@ export abstract class PageRun {
     this.parent = front
     front.#adopt(this)
     return front
+  }
+
+  /** Prepends this run to its only child, which takes its place. */
+  protected replaceByChild(child: this): void {
+    const parent = this.parent!
+    const tokens = new Uint32Array(this.tokens.length + child.tokens.length)
+    tokens.set(this.tokens)
+    tokens.set(child.tokens, this.tokens.length)
+    parent.#abandon(this)
+    child.tokens = tokens
+    child.parent = parent
+    parent.#adopt(child)
   }
 
   /** Removes the last `count` tokens of this leaf, and the leaf if none are left. Returns whether it is gone. */

@@ -78,7 +78,7 @@ export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv>
     return c.body(await registry.metrics(), 200, { 'content-type': registry.contentType })
   })
   app.post('/v1/explain', async (c) => {
-    const body = await readBody(c.env.incoming, { limit: pipeline.settings().bodyLimit })
+    const body = await readBody(c.env.incoming, { limit: pipeline.settings().bodyLimitBytes })
     const api = c.req.query('api')
     const explanation =
       c.req.query('earlier') === undefined

@@ -16,9 +16,9 @@ export class BodyRewriter implements AnswerRewriter {
   readonly #labels: PromptLabels
   readonly #longestBody: number
   readonly #gathered = new GatheredBytes()
-  #remapped = 0
-  #overflowed = false
-  #fault: unknown
+  remapped = 0
+  overflowed = false
+  fault: unknown
 
   constructor(api: AnswerApi, labels: PromptLabels, longestBody: number = defaultLongestBody) {
     this.#api = api
@@ -26,23 +26,11 @@ export class BodyRewriter implements AnswerRewriter {
     this.#longestBody = longestBody
   }
 
-  get remapped(): number {
-    return this.#remapped
-  }
-
-  get overflowed(): boolean {
-    return this.#overflowed
-  }
-
-  get fault(): unknown {
-    return this.#fault
-  }
-
   push(chunk: Buffer): Buffer {
-    if (this.#overflowed) return chunk
+    if (this.overflowed) return chunk
     this.#gathered.add(chunk)
     if (this.#gathered.length <= this.#longestBody) return Buffer.alloc(0)
-    this.#overflowed = true
+    this.overflowed = true
     return this.#gathered.take()
   }
 
@@ -51,7 +39,7 @@ export class BodyRewriter implements AnswerRewriter {
     try {
       return this.#rewrite(body)
     } catch (fault) {
-      this.#fault = fault
+      this.fault = fault
       return body
     }
   }
@@ -68,7 +56,7 @@ export class BodyRewriter implements AnswerRewriter {
       return changes.length > 0 ? spliceString(json, path, changes) : []
     })
     const rewritten = splices.length > 0 ? Buffer.from(applySplices(json, splices)) : body
-    this.#remapped = remapped
+    this.remapped = remapped
     return rewritten
   }
 }

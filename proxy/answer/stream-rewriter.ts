@@ -27,8 +27,8 @@ export class StreamRewriter implements AnswerRewriter {
   #heldBytes = 0
   /** in texts that have ended */
   #remapped = 0
-  #overflowed = false
-  #fault: unknown
+  overflowed = false
+  fault: unknown
 
   constructor(api: AnswerApi, labels: PromptLabels, longestEvent: number = defaultLongestEvent) {
     this.#api = api
@@ -41,14 +41,6 @@ export class StreamRewriter implements AnswerRewriter {
     let remapped = this.#remapped
     for (const text of this.#texts.values()) remapped += text.remapped
     return remapped
-  }
-
-  get overflowed(): boolean {
-    return this.#overflowed
-  }
-
-  get fault(): unknown {
-    return this.#fault
   }
 
   push(chunk: Buffer): Buffer {
@@ -75,7 +67,7 @@ export class StreamRewriter implements AnswerRewriter {
   /** Reads the event that was held last. */
   #take({ kind }: StreamPart): void {
     if (kind === 'event') this.#read(this.#held.at(-1)!)
-    if (kind === 'fragment') this.#overflowed = true
+    if (kind === 'fragment') this.overflowed = true
     // a fragment always is too much
     const isTooMuch = this.#held.length > mostHeldEvents || this.#heldBytes > this.#longestEvent
     if (isTooMuch) for (const text of this.#texts.values()) text.decide()
@@ -119,10 +111,10 @@ export class StreamRewriter implements AnswerRewriter {
   /** Runs a step and sends what is then decided; after an internal error everything is sent as received. */
   #failOpen(step: () => void, sent: Buffer[]): void {
     try {
-      if (this.#fault === undefined) step()
+      if (this.fault === undefined) step()
       this.#sendDecided(sent)
     } catch (fault) {
-      this.#fault = fault
+      this.fault = fault
       for (const event of this.#held) sent.push(event.bytes)
       this.#held = []
     }

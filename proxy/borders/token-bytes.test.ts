@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toTokenBytes } from './token-bytes.ts'
+import { toTokenBytes } from './locate-borders.ts'
 
 test('byte-level tokens are bytes, which may be parts of a character, and special tokens are their names', () => {
   const tokens = [

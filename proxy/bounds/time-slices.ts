@@ -30,4 +30,13 @@ export class TimeSlices {
     this.#since = performance.now()
     this.#length = Math.min(Math.max(this.#since - left, sliceMilliseconds), longestSliceMilliseconds)
   }
+
+  /** Calls `act` with each item, and yields in between. */
+  static async each<T>(items: Iterable<T>, act: (item: T) => void): Promise<void> {
+    const slices = new TimeSlices()
+    for (const item of items) {
+      act(item)
+      if (slices.isOver) await slices.pass()
+    }
+  }
 }

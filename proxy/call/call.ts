@@ -1,11 +1,11 @@
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { Caller } from '../access/tenancy.ts'
+import type { Settings } from '../config/config.ts'
 import type { KnownTemplates } from '../prompt/find-contexts.ts'
 import type { PermitLists } from '../prompt/layout.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { RequestOptions } from '../request-options.ts'
 import type { Decision } from '../reuse/decision.ts'
-import type { Settings } from '../settings.ts'
 import type { CallContent } from './call-content.ts'
 
 /** A received request: its caller, what it asks for, and how it is to be handled. */

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { expect, test } from 'vitest'
 import { HeavyTurns } from '../bounds/heavy-turns.ts'
 import { KnownChunks } from '../chunks/known-chunks.ts'
-import type { Settings } from '../settings.ts'
+import type { Settings } from '../config/config.ts'
 import { LearntTemplates } from '../templates/learner/learnt-templates.ts'
 import { TemplateBook } from '../templates/template-book.ts'
 import { toCall } from './read-call.ts'
@@ -10,11 +10,11 @@ import { toCall } from './read-call.ts'
 const settings = {
   mode: 'on',
   hygiene: { sortTools: false },
-  separator: '',
+  blocks: { separator: '', learn: false },
   templates: [],
   workLimits: { bytes: 1_000_000, texts: 100, milliseconds: 30 },
   options: {},
-  maxWaitMilliseconds: 1_000,
+  maxWaitSeconds: 1,
 } as unknown as Settings
 const pipeline = {
   settings: () => settings,

@@ -6,6 +6,7 @@ import type { BodyMemory, BodyShare } from '../bounds/body-memory.ts'
 import type { HeavyTurns } from '../bounds/heavy-turns.ts'
 import { CertainLists } from '../chunks/certain-lists.ts'
 import type { KnownChunks } from '../chunks/known-chunks.ts'
+import type { Settings } from '../config/config.ts'
 import { readBody } from '../http/read-body.ts'
 import { readModelName, tooLongName } from '../receive/model-name.ts'
 import { membersOf } from '../receive/read-received.ts'
@@ -13,7 +14,6 @@ import { readWithinLimits } from '../receive/read-within-limits.ts'
 import type { ModelRouter } from '../replicas/model-router.ts'
 import type { Replica } from '../replicas/replica.ts'
 import { readOptions, readPriority } from '../request-options.ts'
-import type { Settings } from '../settings.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { LearntTemplates } from '../templates/learner/learnt-templates.ts'
 import { permitLists } from '../templates/permit-lists.ts'
@@ -56,7 +56,7 @@ export async function readCall(
   const share = pipeline.bodyMemory.begin(caller.tenant)
   const turn = (): Promise<void> => pipeline.heavyTurns.take()
   // a body that all the memory cannot hold will not be taken later either
-  const limit = Math.min(pipeline.settings().bodyLimit, pipeline.bodyMemory.limit)
+  const limit = Math.min(pipeline.settings().bodyLimitBytes, pipeline.bodyMemory.limit)
   const body = await readBody(incoming, { limit, share, turn, signal: clientLeft })
   try {
     return await toCall(pipeline, api, incoming, { body, share }, caller)
@@ -80,14 +80,14 @@ export async function toCall(
   const { received, isHeavy } = await readWithinLimits(api, body, {
     isEncoded: encoding !== 'identity',
     hygiene: settings.mode === 'off' ? undefined : settings.hygiene,
-    separator: settings.separator,
+    separator: settings.blocks.separator,
     limits: settings.workLimits,
     turn: () => pipeline.heavyTurns.take(),
   })
   const members = membersOf(received)
   if (pipeline.models.isNeeded && received.whole?.isTooLong('model')) throw tooLongName()
   const { tenant } = caller
-  const learnt = settings.learnsTemplates ? pipeline.learnt.finderFor({ tenant, api }) : undefined
+  const learnt = settings.blocks.learn ? pipeline.learnt.finderFor({ tenant, api }) : undefined
   const certain = new CertainLists(pipeline.chunks.finderFor(tenant), received.separated, settings.templates, learnt)
   return {
     api,
@@ -96,7 +96,7 @@ export async function toCall(
     conversation: header(incoming, 'x-reprise-conversation'),
     options: { ...settings.options, ...readOptions(header(incoming, 'x-reprise-options')) },
     priority: readPriority(header(incoming, 'x-reprise-priority') ?? caller.key?.priority?.toString()),
-    deadline: pipeline.now() + settings.maxWaitMilliseconds,
+    deadline: pipeline.now() + 1_000 * settings.maxWaitSeconds,
     content: new CallContent(body, share, received, certain),
     isHeavy,
     budgetMilliseconds: isHeavy ? settings.workLimits.milliseconds : undefined,

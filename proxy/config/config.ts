@@ -7,6 +7,7 @@ import type { Wording } from '../prompt/wording.ts'
 import type { RequestSwitches } from '../request-options.ts'
 import type { Mode } from '../settings.ts'
 import type { TemplateText } from '../templates/cut/read-template.ts'
+import type { DeclaredTemplate } from '../templates/declared-templates.ts'
 
 /** Where a server listens. */
 export interface ListenAddress {
@@ -147,4 +148,13 @@ export interface Config {
   readonly logRequests: boolean
   /** whether logs may hold text of prompts */
   readonly logPrompts: boolean
+}
+
+/** What requests go by: the configuration, which can change while the proxy runs, and what follows from it. */
+export interface Settings extends Omit<Config, 'templates'> {
+  readonly templates: readonly DeclaredTemplate[]
+  /** whether the first words of blocks are kept for the control plane */
+  readonly keepsWords: boolean
+  /** whether the caller's API key is meant for us and must not reach the engine */
+  readonly keepsClientKey: boolean
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { KeyRecord } from '../access/key-record.ts'
 import type { EngineConfig } from './config.ts'
-import { sharedCacheWarning } from './warn-of-shared-cache.ts'
+import { sharedCacheWarning } from './start-warnings.ts'
 
 const engines = (...kinds: EngineConfig['kind'][]): EngineConfig[] =>
   kinds.map((kind, i) => ({ url: 'http://engine', kind, id: `gpu-${i}` }))

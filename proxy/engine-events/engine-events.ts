@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { BlockName } from '#engine-adapters/kv-events/block-naming.ts'
+import type { BlockName } from '#engine-adapters/kv-events/content-naming.ts'
 import { KvEventError } from '#engine-adapters/kv-events/decode-batch.ts'
 import type { LossReason } from '#engine-adapters/kv-events/event-order.ts'
 import { EventSubscriber } from '#engine-adapters/kv-events/event-subscriber.ts'
@@ -29,14 +29,6 @@ interface EngineEventsOptions {
   readonly checkMilliseconds?: number
 }
 
-/** Counts of settled requests. */
-interface TieCounts {
-  /** requests whose cached blocks are known from the engine's events */
-  readonly tied: number
-  /** requests whose tokens are unknown, or whose blocks cannot be identified in the events */
-  readonly untied: number
-}
-
 const defaultSettleMilliseconds = 300
 const sweepMilliseconds = 100
 const lossTexts: Readonly<Record<LossReason, string>> = {
@@ -63,7 +55,6 @@ export class EngineEvents implements FollowedEvents {
   readonly #timer: NodeJS.Timeout
   #generation: string = randomUUID()
   #gaps = 0
-  #counts = { tied: 0, untied: 0 }
   /** for the last settled request the engine did not reveal the tokens, or something else that identifies its blocks */
   #isBlind = false
   #reuses = false
@@ -91,11 +82,6 @@ export class EngineEvents implements FollowedEvents {
     })
     this.#timer = setInterval(() => this.#sweep(), sweepMilliseconds)
     this.#timer.unref()
-  }
-
-  /** How many requests were tied to blocks, and how many could not be. */
-  get counts(): TieCounts {
-    return this.#counts
   }
 
   /** Tokens in a block; 0 until the engine has reported it. */
@@ -176,7 +162,7 @@ export class EngineEvents implements FollowedEvents {
   #sweep(): void {
     const { now, mirror, onGap, settleMilliseconds = defaultSettleMilliseconds } = this.#options
     for (const sent of this.#sent.takeEnded(now() - settleMilliseconds)) this.#settle(sent)
-    const { gaps } = this.#subscriber.counts
+    const { gaps } = this.#subscriber
     for (; this.#gaps < gaps; this.#gaps++) onGap()
     const { sequence = 0 } = this.#subscriber
     this.#warnings.flush()
@@ -201,14 +187,8 @@ export class EngineEvents implements FollowedEvents {
     if (!isHidden) mirror.tokens.forget(request)
     if (tokens) mirror.report({ type: 'used', request, promptTokens: tokens.tokens.length })
     if (isHidden) this.#warnings.warn({}, hidesSalt ? hiddenSalt : hiddenReuse)
-    if (!tokens || isHidden) {
-      this.#counts.untied += 1
-      return
-    }
-    if (held > 0) {
-      this.#counts.tied += 1
-      this.#tied.tie(request, names[held - 1]!)
-    }
+    if (!tokens || isHidden) return
+    if (held > 0) this.#tied.tie(request, names[held - 1]!)
     // if earlier events are unknown, the engine may hold blocks that we never heard of
     if (this.#subscriber.state !== 'whole' && held < names.length) return
     const cachedTokens = held * this.#cache.blockSize

@@ -64,8 +64,4 @@ export class SentRequests {
   [Symbol.iterator](): Iterator<SentRequest> {
     return this.#requests.values()
   }
-
-  get size(): number {
-    return this.#requests.size
-  }
 }

@@ -17,7 +17,7 @@ class Followed {
 
   send(request: string, prompt: string): void {
     for (const name of namesOf(prompt)) {
-      if (!this.held.has(name)) this.#blocks.store(name, name.slice(0, -1) || undefined, 'GPU')
+      if (!this.held.has(name)) this.#blocks.store(name, name.slice(0, -1) || undefined)
       this.held.add(name)
     }
     this.tied.tie(id(request), prompt)
@@ -25,7 +25,7 @@ class Followed {
   }
 
   evict(name: string): void {
-    this.#blocks.remove(name, 'GPU')
+    this.#blocks.remove(name)
     this.held.delete(name)
   }
 

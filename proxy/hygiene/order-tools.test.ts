@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { applySplices, elementSpans, memberSpans, type Splice } from '../json/json-spans.ts'
-import { orderTools } from './order-tools.ts'
+import { orderTools } from './apply-hygiene.ts'
 
 function order(json: string): Splice | undefined {
   return orderTools(json, memberSpans(json, 0).get('tools')!)

@@ -1,7 +1,5 @@
 import type { RequestId } from '#index/context-block.ts'
-import { AssumedEvictions } from '#index/mirror/assumed-evictions.ts'
-import type { BeliefCut, BelievedCache } from '#index/mirror/believed-cache.ts'
-import { ExpiringBelief } from '#index/mirror/expiring-belief.ts'
+import { AssumedEvictions, type BeliefCut, type BelievedCache, ExpiringBelief } from '#index/mirror/believed-cache.ts'
 import type { MirrorMode } from './report-silence.ts'
 
 /**

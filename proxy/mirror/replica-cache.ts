@@ -1,13 +1,12 @@
 import type { CacheEvent, SentPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
+import { cutContradicted } from '#index/mirror/believed-cache.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
-import { cutContradicted } from '#index/mirror/contradicted-belief.ts'
 import { TokenMirror } from '#index/mirror/token-mirror.ts'
 import { inSlices } from '../bounds/in-slices.ts'
 import type { FollowedEvents } from '../engine-reports/followed-events.ts'
 import type { AskedPrompt } from '../engine-reports/token-asker.ts'
 import { AssumedBelief, type KnownCache } from './assumed-belief.ts'
-import { DoubtedRequests } from './doubted-requests.ts'
 import { EngineNames } from './engine-names.ts'
 import { ReportState } from './report-state.ts'
 import { RunningRequests } from './running-requests.ts'
@@ -35,7 +34,8 @@ export class ReplicaCache {
   readonly #running = new RunningRequests()
   readonly #names = new EngineNames()
   readonly #assumed: AssumedBelief
-  readonly #doubted = new DoubtedRequests()
+  /** requests that ended before the engine answered, and when, oldest first: its reports will show what it had begun */
+  readonly #doubted = new Map<RequestId, number>()
   #events: FollowedEvents | undefined
   /** when belief is next compared with an answer */
   #nextCut = 0
@@ -138,7 +138,7 @@ export class ReplicaCache {
    */
   doubted(request: RequestId): void {
     const now = this.#now()
-    if (this.#reports.isByCallbacks && this.#reports.modeAt(now) !== 'fallback') this.#doubted.add(request, now)
+    if (this.#reports.isByCallbacks && this.#reports.modeAt(now) !== 'fallback') this.#doubted.set(request, now)
   }
 
   /** The engine did not run these requests and holds nothing of them. */
@@ -244,7 +244,9 @@ export class ReplicaCache {
   }
 
   #endDoubt(now: number): void {
-    for (const request of this.#doubted.takeEnded(now - doubtMilliseconds)) {
+    for (const [request, endedAt] of this.#doubted) {
+      if (endedAt > now - doubtMilliseconds) return
+      this.#doubted.delete(request)
       const isUnheardOf = this.mirror.has(request) && this.tokens.reportedOf(request) === undefined
       if (isUnheardOf && this.#reports.modeAt(now) === 'exact') this.#hold('evicted', request, 0)
     }

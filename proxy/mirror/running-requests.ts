@@ -1,6 +1,6 @@
 import type { SentPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
-import type { Contradiction } from '#index/mirror/contradicted-belief.ts'
+import type { Contradiction } from '#index/mirror/believed-cache.ts'
 
 interface Running {
   readonly prompt: SentPrompt

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import { EventSplitter } from '../answer/events/event-splitter.ts'
 import { findEventTexts } from '../answer/events/find-event-texts.ts'
-import { readEvent } from '../answer/events/read-event.ts'
+import { HeldEvent } from '../answer/events/held-event.ts'
 import { findAnswerTexts } from '../answer/find-answer-texts.ts'
 import { tryJson } from '../json/try-json.ts'
 
@@ -45,8 +45,9 @@ export class AnswerText {
   #readStream(bytes: Buffer): string[] {
     const texts = new Map<string, string>()
     for (const part of new EventSplitter(mostBytes).push(bytes)) {
-      const event = part.kind === 'event' ? readEvent(part.bytes) : undefined
-      if (event === undefined) continue
+      const event = new HeldEvent(part.bytes)
+      if (part.kind === 'event') event.read()
+      if (event.data === undefined) continue
       // the last event of a stream is no JSON
       for (const { of, text, isCumulative } of findEventTexts(this.#api, tryJson(event.data)).texts) {
         if (of !== undefined) texts.set(of, isCumulative ? text : (texts.get(of) ?? '') + text)

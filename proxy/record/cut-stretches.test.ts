@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { cutStretches } from './cut-stretches.ts'
+import { cutStretches } from './recorded-prompt.ts'
 
 const line = fc.stringMatching(/^[a-z ,]{0,90}[.\n]$/)
 const text = fc.array(line, { minLength: 1, maxLength: 60 }).map((lines) => lines.join(' '))

@@ -1,10 +1,11 @@
-import type { PromptContext } from '../prompt/body/prompt-context.ts'
+import type { SentPointer } from '#index/dedup/deduplicate-context.ts'
+import { findSpanEnds } from '../gain/find-spans.ts'
+import type { Span } from '../json/json-spans.ts'
+import type { ContextSlot, PromptContext } from '../prompt/body/prompt-context.ts'
 import { labelsAsSent, renderAnnotation } from '../prompt/render-context.ts'
 import type { Wording } from '../prompt/wording.ts'
-import { cutStretches } from './cut-stretches.ts'
 import type { FoundContext } from './found-prompts.ts'
 import { cutPrompt, findLastList, type Piece, type PlacedPieces } from './recorded-request.ts'
-import { shortenBlock } from './shorten-block.ts'
 import type { BlockLine } from './trace-writer.ts'
 import { weighText } from './weigh-text.ts'
 
@@ -156,4 +157,52 @@ class PieceNames {
       ({ start, end }) => [this.#way.hash(text.slice(start, end)).slice(0, 11), end - start] as const,
     )
   }
+}
+
+/** A stretch of a block, the words of a pointer, or the place of its label (undefined). */
+type ShortenedPiece = Piece | string | undefined
+
+/**
+ * Takes the pieces of a whole block, and returns those of the block as sent, with pointers instead of some stretches.
+ * Returns undefined if it is sent in full, or if its content holds the label of its place.
+ */
+function shortenBlock(
+  { text, content }: ContextSlot,
+  pieces: readonly (Piece | undefined)[],
+  pointers: readonly SentPointer[],
+): readonly ShortenedPiece[] | undefined {
+  const at = pieces.findIndex((piece) => piece?.start === content.start && piece.end === content.end)
+  if (pointers.length === 0 || at < 0) return undefined
+  const kept: ShortenedPiece[] = []
+  let start = content.start
+  const keepUntil = (end: number): void => {
+    if (end > start) kept.push({ text, start, end })
+  }
+  for (const pointer of pointers.toSorted((a, b) => a.start - b.start)) {
+    keepUntil(content.start + pointer.start)
+    kept.push(pointer.text)
+    start = content.start + pointer.end
+  }
+  keepUntil(content.end)
+  return [...pieces.slice(0, at), ...kept, ...pieces.slice(at + 1)]
+}
+
+const longest = 2_048
+
+/**
+ * Cuts a text into stretches of some hundred characters, at places that depend only on the content there. So texts that
+ * begin alike begin with the same stretches, even if they differ later.
+ */
+export function cutStretches(text: string): Span[] {
+  const stretches: Span[] = []
+  let [start, span] = [0, 0]
+  for (const end of findSpanEnds(text)) {
+    // one span in four ends a stretch, chosen by its content and not by its place
+    if ((end - span) % 4 === 0 || end - start >= longest || end === text.length) {
+      stretches.push({ start, end })
+      start = end
+    }
+    span = end
+  }
+  return stretches
 }

@@ -1,9 +1,11 @@
+import type { ReplicaId, RequestId } from '#index/context-block.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { RedisFault } from '../reasons.ts'
 import type { Replica } from '../replicas/replica.ts'
+import type { RedisAccess } from './connection/redis-connection.ts'
 import type { SharedRedis } from './create-shared-redis.ts'
-import { forgetMirror } from './mirror/forget-mirror.ts'
+import { mirrorRedisKeys } from './mirror/mirror-keys.ts'
 import { SharedMirror } from './mirror/shared-mirror.ts'
 import { SharedReuse } from './shared-reuse.ts'
 import { SharedTokens } from './shared-tokens.ts'
@@ -51,5 +53,34 @@ export function shareMirror(
       await close(0)
       if (connection.isUp) await forgetMirror(connection, namespace, replica.id, [...replicaMirror.tokens.known()])
     },
+  }
+}
+
+/** How many keys are removed with one command. */
+const keysAtOnce = 256
+
+/** Removes from Redis what is kept of a replica, and the tokens of these of its requests. What is left expires. */
+async function forgetMirror(
+  redis: Pick<RedisAccess, 'write'>,
+  namespace: string,
+  replica: ReplicaId,
+  requests: readonly RequestId[],
+): Promise<void> {
+  const keys = mirrorRedisKeys(namespace, replica)
+  const [listed] = await redis.write([{ key: keys.buckets, name: 'zrange', args: [keys.buckets, 0, -1] }])
+  const numbers = listed && 'value' in listed && Array.isArray(listed.value) ? listed.value.map(Number) : []
+  const buckets = numbers.filter(Number.isSafeInteger).map((number) => keys.bucket(number))
+  // the head goes last: whoever finds none writes what it knows again
+  const all = [
+    ...requests.map((request) => keys.tokens(request)),
+    ...buckets,
+    keys.reuse,
+    keys.feed,
+    keys.buckets,
+    keys.head,
+  ]
+  for (let at = 0; at < all.length; at += keysAtOnce) {
+    const some = all.slice(at, at + keysAtOnce)
+    await redis.write([{ key: some[0]!, name: 'unlink', args: some }])
   }
 }

@@ -79,18 +79,12 @@ export class SharedChunks extends SharedPart implements ChunkListener {
       const args = ['COUNT', readAtOnce, 'STREAMS', this.#key, this.#seen]
       const [reply] = await this.#options.redis.write([{ key: this.#key, name: 'xreadBuffer', args }])
       entries = reply && 'value' in reply ? readChunkFeed(reply.value) : []
-      await this.#adoptAll(entries)
+      await TimeSlices.each(entries, ({ id, proxy, entry }) => {
+        this.#seen = id
+        if (entry === undefined) this.#options.onFault('redis_value')
+        else if (proxy !== this.#options.proxy) this.#adopt(entry)
+      })
     } while (entries.length === readAtOnce)
-  }
-
-  async #adoptAll(entries: readonly FedEntry[]): Promise<void> {
-    const slices = new TimeSlices()
-    for (const { id, proxy, entry } of entries) {
-      this.#seen = id
-      if (entry === undefined) this.#options.onFault('redis_value')
-      else if (proxy !== this.#options.proxy) this.#adopt(entry)
-      if (slices.isOver) await slices.pass()
-    }
   }
 
   #adopt(entry: ChunkEntry): void {

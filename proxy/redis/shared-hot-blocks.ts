@@ -6,7 +6,7 @@ import { MemoryHotBlocks } from '../telemetry/hot-blocks/memory-hot-blocks.ts'
 import type { RedisCommand, RedisReply } from './connection/redis-command.ts'
 import { isToBeRepeated } from './connection/redis-errors.ts'
 import { hotBlocksRedisKeys } from './redis-keys.ts'
-import type { SharedPartOptions } from './shared-part.ts'
+import { SharedPart, type SharedPartOptions } from './shared-part.ts'
 
 interface SharedHotBlocksOptions extends SharedPartOptions {
   readonly capacity?: number
@@ -40,10 +40,9 @@ redis.call('SET', KEYS[2], ARGV[2], 'EX', ARGV[1])
  * what it has counted and reads the highest counts. They are counts for people: a write whose answer is lost may count
  * twice, and after a loss Redis gets back what the proxies that still run have counted.
  */
-export class SharedHotBlocks implements HotBlocks {
+export class SharedHotBlocks extends SharedPart implements HotBlocks {
   readonly #options: SharedHotBlocksOptions
   readonly #capacity: number
-  readonly #closing = new AbortController()
   /** all that this proxy has counted, to restore a Redis that has lost its counts */
   readonly #own: MemoryHotBlocks
   /** what Redis does not have yet */
@@ -53,9 +52,9 @@ export class SharedHotBlocks implements HotBlocks {
   /** the last clearing; empty: not known yet */
   #cleared = ''
   #mustClear = false
-  #exchanging: Promise<void> | undefined
 
   constructor(options: SharedHotBlocksOptions) {
+    super(options, options.pollMilliseconds ?? defaultPollMilliseconds)
     this.#options = options
     this.#capacity = options.capacity ?? hotBlocksCapacity
     this.#own = new MemoryHotBlocks(this.#capacity)
@@ -84,48 +83,22 @@ export class SharedHotBlocks implements HotBlocks {
   clear(): void {
     this.#forget(randomUUID())
     this.#mustClear = true
-    if (this.#options.redis.isUp) void this.exchange()
-  }
-
-  /** Starts to exchange counts with Redis. */
-  start(): void {
-    void this.#keepExchanging()
+    void this.share()
   }
 
   /** Writes what it can within the given time, then stops. */
-  async close(milliseconds: number): Promise<void> {
-    this.#closing.abort()
+  override async close(milliseconds: number): Promise<void> {
     const ending = new AbortController()
     const { signal } = ending
-    await Promise.race([this.#writeRest(), pause(milliseconds, undefined, { signal }).catch(() => {})])
+    await Promise.race([super.close(), pause(milliseconds, undefined, { signal }).catch(() => {})])
     ending.abort()
   }
 
-  /** Adds pending counts and reads the highest. Never rejects. */
-  exchange(): Promise<void> {
-    this.#exchanging ??= this.#exchange()
-      // cleared meanwhile
-      .then(() => (this.#mustClear ? this.#exchange() : undefined))
-      // a bug of ours: counting continues in memory
-      .catch(() => this.#options.onFault('redis_value'))
-      .finally(() => {
-        this.#exchanging = undefined
-      })
-    return this.#exchanging
-  }
-
-  async #keepExchanging(): Promise<void> {
-    const { signal } = this.#closing
-    const { redis, pollMilliseconds = defaultPollMilliseconds } = this.#options
-    while (!signal.aborted) {
-      if (redis.isUp) await this.exchange()
-      await pause(pollMilliseconds, undefined, { signal, ref: false }).catch(() => {})
-    }
-  }
-
-  async #writeRest(): Promise<void> {
-    await this.#exchanging
-    if (this.#options.redis.isUp && (this.#mustClear || this.#pending.load > 0)) await this.exchange()
+  /** Adds pending counts and reads the highest. */
+  protected async exchange(): Promise<void> {
+    await this.#exchange()
+    // cleared meanwhile
+    if (this.#mustClear) await this.#exchange()
   }
 
   async #exchange(): Promise<void> {

@@ -3,10 +3,9 @@ import type { RequestId } from '#index/context-block.ts'
 import type { PromptTokens } from '#index/mirror/token-mirror.ts'
 import type { ReplicaMirror } from '../mirror/replica-mirror.ts'
 import type { Replica } from '../replicas/replica.ts'
-import { readTokensRecord, writeTokens } from './codec/tokens-record.ts'
 import { WriteBehind } from './connection/write-behind.ts'
 import { type MirrorKeys, mirrorRedisKeys } from './mirror/mirror-keys.ts'
-import type { SharedPartOptions } from './shared-part.ts'
+import { SharedPart, type SharedPartOptions } from './shared-part.ts'
 
 interface SharedTokensOptions extends SharedPartOptions {
   readonly replica: Pick<Replica, 'id' | 'cacheConfig'> & {
@@ -25,16 +24,15 @@ const maxWaiting = 10_000
  * Shares the tokens of prompts through Redis. Writes behind what this proxy learned. Reads the tokens of cached
  * requests that another proxy sent, or this one before a restart.
  */
-export class SharedTokens {
+export class SharedTokens extends SharedPart {
   readonly #options: SharedTokensOptions
   readonly #keys: MirrorKeys
   readonly #writing: WriteBehind<RequestId, 'learned' | 'forgotten'>
   readonly #asked = new LRUCache<RequestId, true>({ max: maxAsked, ttl: askAgainMilliseconds })
   readonly #unlisten: () => void
-  #timer: NodeJS.Timeout | undefined
-  #isReading = false
 
   constructor(options: SharedTokensOptions) {
+    super(options, pollMilliseconds)
     this.#options = options
     const { namespace, redis, replica, ttlSeconds, onFault } = options
     const { tokens } = replica.replicaMirror
@@ -60,15 +58,9 @@ export class SharedTokens {
     this.#unlisten = redis.listen({ onUp: () => this.#writing.wake(), onLost: () => this.#writeAll() })
   }
 
-  /** Starts to read missing tokens. */
-  start(): void {
-    this.#timer = setInterval(() => void this.#read(), pollMilliseconds)
-    this.#timer.unref()
-  }
-
   /** Writes what it can within the given time, then stops. */
-  async close(milliseconds: number): Promise<void> {
-    clearInterval(this.#timer)
+  override async close(milliseconds: number): Promise<void> {
+    await this.stop()
     this.#unlisten()
     await this.#writing.close(milliseconds, () => performance.now())
   }
@@ -77,16 +69,11 @@ export class SharedTokens {
     for (const request of this.#options.replica.replicaMirror.tokens.known()) this.#writing.put(request, 'learned')
   }
 
-  async #read(): Promise<void> {
-    const { redis, replica } = this.#options
+  /** Reads missing tokens. */
+  protected async exchange(): Promise<void> {
     // without the engine's page size they would have to be restored twice
-    if (this.#isReading || !redis.isUp || !replica.cacheConfig) return
-    this.#isReading = true
-    try {
-      for (let missing = this.#missing(); missing.length > 0; missing = this.#missing()) await this.#readSome(missing)
-    } finally {
-      this.#isReading = false
-    }
+    if (!this.#options.replica.cacheConfig) return
+    for (let missing = this.#missing(); missing.length > 0; missing = this.#missing()) await this.#readSome(missing)
   }
 
   /** Returns some of the requests whose tokens are to be read. */
@@ -124,4 +111,33 @@ export class SharedTokens {
     const cachedTokens = held ? Math.ceil(held.cachedLength * held.tokensPerCharacter - 1e-6) : 0
     replicaMirror.tokens.restore(request, prompt, cachedTokens, cacheConfig!.pageTokens)
   }
+}
+
+const version = 1
+const headBytes = 3
+const bytesPerToken = 4
+/** More than any model's context. */
+const maxTokens = 1 << 22
+
+/** Encodes tokens: version, length of the scope, scope, 4 bytes per token. Returns undefined if it is too long. */
+export function writeTokens({ tokens, scope }: PromptTokens): Buffer | undefined {
+  const name = Buffer.from(scope)
+  if (tokens.length > maxTokens || name.length > 0xffff) return undefined
+  const bytes = Buffer.alloc(headBytes + name.length + tokens.length * bytesPerToken)
+  bytes.writeUInt8(version, 0)
+  bytes.writeUInt16BE(name.length, 1)
+  name.copy(bytes, headBytes)
+  const start = headBytes + name.length
+  for (let i = 0; i < tokens.length; i++) bytes.writeUInt32BE(tokens[i]!, start + i * bytesPerToken)
+  return bytes
+}
+
+/** Decodes tokens. Returns undefined if the record is invalid. */
+export function readTokensRecord(bytes: unknown): PromptTokens | undefined {
+  if (!Buffer.isBuffer(bytes) || bytes.length < headBytes || bytes[0] !== version) return undefined
+  const start = headBytes + bytes.readUInt16BE(1)
+  const count = (bytes.length - start) / bytesPerToken
+  if (!Number.isInteger(count) || count < 1 || count > maxTokens) return undefined
+  const tokens = Uint32Array.from({ length: count }, (_, i) => bytes.readUInt32BE(start + i * bytesPerToken))
+  return { tokens, scope: bytes.toString('utf8', headBytes, start) }
 }

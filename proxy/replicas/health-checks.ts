@@ -24,13 +24,13 @@ const healthCheckDefaults: HealthCheckOptions = {
   path: '/health',
 }
 
-/** Checks every replica at an interval, with the checks spread over it. Does not keep the process alive. */
+/** Checks every replica at an interval, with the checks spread over it. */
 export class HealthChecks<T extends HealthTarget> {
   readonly #targets: () => readonly T[]
   readonly #options: HealthCheckOptions
   readonly #isNeeded: () => boolean
-  readonly #checked = new WeakSet<T>()
-  readonly #timers = new Set<NodeJS.Timeout>()
+  /** when each is checked next; while it is being checked, never */
+  readonly #due = new WeakMap<T, number>()
   readonly #closing = new AbortController()
 
   /** `targets`: those there are now. `isNeeded`: while it returns false, all count as healthy, and none is asked. */
@@ -42,63 +42,40 @@ export class HealthChecks<T extends HealthTarget> {
     this.#targets = targets
     this.#options = { ...healthCheckDefaults, ...options }
     this.#isNeeded = isNeeded
-    this.tick()
   }
 
-  /** Begins to check the replicas that have come. */
-  tick(): void {
+  /** Checks the replicas that are due; `now` in milliseconds. */
+  tick(now: number): void {
     const { intervalMilliseconds } = this.#options
     if (intervalMilliseconds <= 0) return
     const targets = this.#targets()
     for (const [i, target] of targets.entries()) {
-      if (this.#checked.has(target)) continue
-      this.#checked.add(target)
-      this.#in((i * intervalMilliseconds) / targets.length, () => this.#check(target))
+      const due = this.#due.get(target) ?? now + (i * intervalMilliseconds) / targets.length
+      this.#due.set(target, due)
+      if (now < due) continue
+      if (!this.#isNeeded()) {
+        target.health.note(true)
+        this.#due.set(target, now + intervalMilliseconds)
+      } else void this.#check(target, now)
     }
   }
 
-  /** Stops checking and aborts the checks in progress. */
+  /** Aborts the checks in progress. */
   close(): void {
     this.#closing.abort()
-    for (const timer of this.#timers) clearTimeout(timer)
-    this.#timers.clear()
   }
 
-  /** Checks a replica. Repeats an interval after this check began, or when it ends if that is later. */
-  async #check(target: T): Promise<void> {
-    if (!this.#targets().includes(target)) {
-      this.#checked.delete(target)
-      return
-    }
-    const { engine, health } = target
+  /** Checks a replica. It is due again an interval after this check began, or when it ends if that is later. */
+  async #check(target: T, now: number): Promise<void> {
+    this.#due.set(target, Number.POSITIVE_INFINITY)
     const { intervalMilliseconds, timeoutMilliseconds, path } = this.#options
-    if (!this.#isNeeded()) {
-      health.note(true)
-      this.#in(intervalMilliseconds, () => this.#check(target))
-      return
-    }
-    const isDue = new Promise<void>((resolve) => this.#in(intervalMilliseconds, resolve))
-    const check = new AbortController()
-    const timer = this.#in(timeoutMilliseconds, () => check.abort())
-    const stop = (): void => check.abort()
-    this.#closing.signal.addEventListener('abort', stop)
-    const answer = await askEngine(engine, { path }, check.signal)
-    this.#closing.signal.removeEventListener('abort', stop)
+    const late = new AbortController()
+    const timer = setTimeout(() => late.abort(), timeoutMilliseconds).unref()
+    const answer = await askEngine(target.engine, { path }, AbortSignal.any([this.#closing.signal, late.signal]))
     clearTimeout(timer)
-    this.#timers.delete(timer)
     if (this.#closing.signal.aborted) return
     // an engine without this path (404), or with a protected one (401), is alive too
-    health.note(answer !== undefined && answer.status < 500)
-    await isDue
-    void this.#check(target)
-  }
-
-  #in(milliseconds: number, act: () => void): NodeJS.Timeout {
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer)
-      act()
-    }, milliseconds)
-    this.#timers.add(timer)
-    return timer.unref()
+    target.health.note(answer !== undefined && answer.status < 500)
+    this.#due.set(target, now + intervalMilliseconds)
   }
 }

@@ -49,7 +49,7 @@ export function lookAfterReplicas(
   const tick = (): void => {
     sizes.tick(now())
     modelLists.tick()
-    checks.tick()
+    checks.tick(now())
     watch.tick()
     for (const { replicaMirror, cacheConfig, adapter } of replicas()) {
       const capacityTokens = cacheConfig?.capacityTokens

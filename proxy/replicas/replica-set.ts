@@ -1,16 +1,6 @@
 import type { ReplicaId } from '#index/context-block.ts'
 import { ModelRouter } from './model-router.ts'
-import type { Replica, ReplicaState } from './replica.ts'
-
-/** The status of one replica, for metrics and the control plane. */
-interface ReplicaStatus {
-  readonly replica: ReplicaId
-  readonly state: ReplicaState
-  readonly inFlight: number
-  readonly waiting: number
-  /** tokens yet to be prefilled, at the engine and waiting */
-  readonly loadTokens: number
-}
+import type { Replica } from './replica.ts'
 
 const none: ReadonlySet<ReplicaId> = new Set()
 
@@ -33,7 +23,6 @@ export class ReplicaSet implements ReplicaChoice {
   #all: readonly Replica[] = []
   /** those of which the engine is not about to go, nor has only just come */
   #staying: readonly Replica[] = []
-  #failedOpen = 0
   #turn = 0
 
   constructor(replicas: readonly Replica[]) {
@@ -54,11 +43,6 @@ export class ReplicaSet implements ReplicaChoice {
     return this.#all
   }
 
-  /** How often a request was sent although no replica was ready. */
-  get failedOpen(): number {
-    return this.#failedOpen
-  }
-
   /** Returns the replica with this name. */
   find(id: string): Replica | undefined {
     return this.#replicas.get(id as ReplicaId)
@@ -66,11 +50,11 @@ export class ReplicaSet implements ReplicaChoice {
 
   /** The choice among all replicas, whatever they serve. */
   candidates(excluding: ReadonlySet<ReplicaId> = none): readonly Replica[] {
-    return this.#candidates(this.#staying, excluding)
+    return taking(this.#staying, excluding)
   }
 
   hasOther(than: ReadonlySet<ReplicaId>): boolean {
-    return taking(this.#staying, none).replicas.some(({ id }) => !than.has(id))
+    return taking(this.#staying, none).some(({ id }) => !than.has(id))
   }
 
   /** Returns the choice for a request for this model; undefined if no engine serves it. */
@@ -80,25 +64,19 @@ export class ReplicaSet implements ReplicaChoice {
     // looked up each time: engines may come and go while the request waits
     const among = (): readonly Replica[] => this.models.serving(model) ?? []
     return {
-      candidates: (excluding = none) => this.#candidates(among(), excluding),
-      hasOther: (than) => taking(among(), none).replicas.some(({ id }) => !than.has(id)),
+      candidates: (excluding = none) => taking(among(), excluding),
+      hasOther: (than) => taking(among(), none).some(({ id }) => !than.has(id)),
       nextTurn: () => this.nextTurn(),
     }
   }
 
-  /** The choice that the next request for this model would get, without counting it or using up a turn. */
+  /** The choice that the next request for this model would get, without using up a turn. */
   preview(model: string | undefined): ReplicaChoice {
     return {
-      candidates: (excluding = none) => taking(this.models.serving(model) ?? [], excluding).replicas,
+      candidates: (excluding = none) => taking(this.models.serving(model) ?? [], excluding),
       hasOther: () => false,
       nextTurn: () => this.#turn + 1,
     }
-  }
-
-  #candidates(among: readonly Replica[], excluding: ReadonlySet<ReplicaId>): readonly Replica[] {
-    const { replicas, isAnyReady } = taking(among, excluding)
-    if (!isAnyReady && replicas.length > 0) this.#failedOpen += 1
-    return replicas
   }
 
   /** Returns a number that rises by one with every call, for taking turns among equals. */
@@ -117,17 +95,6 @@ export class ReplicaSet implements ReplicaChoice {
     return this.#setDraining(id, false)
   }
 
-  /** The status of every replica. One that is draining and has no requests left can be stopped. */
-  states(): ReplicaStatus[] {
-    return this.all.map(({ id, state, loadTokens, admission }) => ({
-      replica: id,
-      state,
-      inFlight: admission.inFlight,
-      waiting: admission.depth,
-      loadTokens,
-    }))
-  }
-
   #setDraining(id: string, isDraining: boolean): boolean {
     const replica = this.find(id)
     if (replica) replica.isDraining = isDraining
@@ -135,12 +102,9 @@ export class ReplicaSet implements ReplicaChoice {
   }
 }
 
-function taking(
-  among: readonly Replica[],
-  excluding: ReadonlySet<ReplicaId>,
-): { replicas: readonly Replica[]; isAnyReady: boolean } {
+/** The ready ones; if none is, all that are not draining. */
+function taking(among: readonly Replica[], excluding: ReadonlySet<ReplicaId>): readonly Replica[] {
   const others = among.filter(({ id, isDraining }) => !isDraining && !excluding.has(id))
   const ready = others.filter(({ state }) => state === 'ready')
-  const isAnyReady = ready.length > 0
-  return { replicas: isAnyReady ? ready : others, isAnyReady }
+  return ready.length > 0 ? ready : others
 }

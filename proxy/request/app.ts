@@ -59,8 +59,8 @@ async function answer(
   })
   outgoing.on('error', (error) => pipeline.log.debug({ error }, 'the client left while it was written to'))
   const exchange = { incoming, outgoing, clientLeft: gone, telemetry }
-  const { bodyStallMilliseconds } = pipeline.settings()
-  const stopWatching = watchBody(exchange, bodyStallMilliseconds, (error) => gone.abort(error))
+  const { bodyStallSeconds } = pipeline.settings()
+  const stopWatching = watchBody(exchange, 1_000 * bodyStallSeconds, (error) => gone.abort(error))
   let outcome: Outcome
   try {
     if (drain.isDraining) {

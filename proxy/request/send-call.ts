@@ -227,7 +227,7 @@ function learnTemplates(
   setImmediate(() => {
     try {
       noteLists(templates, tenant, contexts, texts)
-      if (texts && set && settings.learnsTemplates) {
+      if (texts && set && settings.blocks.learn) {
         const found = contexts.map((context) => context.found)
         learnt.offer({ tenant, api }, unknownMessages(set, texts, found))
       }
@@ -252,5 +252,5 @@ function keepAlive(
   observer: AnswerObserver,
 ): KeepAlive | undefined {
   if (!isKeptAlive({ settings, isStream })) return undefined
-  return new KeepAlive(outgoing, settings.keepAliveMilliseconds, () => observer.settleHead())
+  return new KeepAlive(outgoing, 1_000 * settings.keepAliveSeconds, () => observer.settleHead())
 }

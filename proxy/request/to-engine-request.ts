@@ -16,7 +16,7 @@ import type { Decision } from '../reuse/decision.ts'
 
 /** Whether the client gets keep-alive comments while its request runs. */
 export function isKeptAlive({ settings, isStream }: Pick<Call, 'settings' | 'isStream'>): boolean {
-  return isStream && settings.keepAliveMilliseconds > 0
+  return isStream && settings.keepAliveSeconds > 0
 }
 
 /**

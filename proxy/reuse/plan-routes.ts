@@ -1,7 +1,6 @@
-import type { ConversationStore } from '#index/conversation-store.ts'
-import type { Layout } from '../prompt/layout.ts'
+import type { ConversationStore, SentOrder, SentTurn } from '#index/conversation-store.ts'
+import type { LaidOutMessage, Layout } from '../prompt/layout.ts'
 import { type Candidate, type PlannedRoute, type PlanState, planRoute } from './plan-route.ts'
-import { withPlannedTurns } from './planned-turns.ts'
 
 /** The prompts planned for each replica; both lists cover as many candidates as there was time for. */
 interface PlannedRoutes {
@@ -56,4 +55,26 @@ function planInTime(layout: Layout, candidates: readonly Candidate[], plan: Plan
 /** Plans a route with nothing moved and nothing left out. */
 function planAsReceived(layout: Layout, candidate: Candidate, { tenant, wording, options }: PlanState): PlannedRoute {
   return planRoute(layout, candidate, { tenant, wording, options: { ...options, reorder: false, dedup: false } })
+}
+
+/** Returns the layout with past turns as they would have been sent if everything planned had been sent. */
+function withPlannedTurns(layout: Layout, turns: Pick<ConversationStore, 'recall'>): Layout {
+  const prompts = layout.prompts.map((prompt) => ({
+    ...prompt,
+    messages: prompt.messages.map((message) => ({ ...message, past: recall(message, turns) ?? message.past })),
+  }))
+  return { ...layout, prompts }
+}
+
+function recall({ keys }: LaidOutMessage, turns: Pick<ConversationStore, 'recall'>): readonly SentOrder[] | undefined {
+  for (const key of keys) {
+    const planned = turns.recall(key)
+    if (planned) return ordersOf(planned)
+  }
+  return undefined
+}
+
+function ordersOf(turn: SentTurn): readonly SentOrder[] | undefined {
+  if (turn.kind === 'ordered') return turn.contexts
+  return turn.kind === 'explicit' ? [turn.context] : undefined
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { ComparedRequest } from './compared-requests.ts'
+import { judge } from './comparison.ts'
 import type { PassName } from './passes.ts'
 import type { Answer } from './send-request.ts'
-import { judge } from './verdict.ts'
 
 /** What a request is answered in each pass, whether it was rewritten, and its right answer. */
 interface Asked {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { forgetTurn, rememberExplicitTurn } from '#proxy/redis/conversations/turn-scripts.ts'
+import { forgetTurn, rememberExplicitTurn } from '#proxy/redis/conversations/shared-conversation-store.ts'
 import { readMirrorStatus, writeMirror } from '#proxy/redis/mirror/mirror-scripts.ts'
 import { addHotBlocks, clearHotBlocks } from '#proxy/redis/shared-hot-blocks.ts'
 import { neededCommands } from './redis-rights.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
-import { IndexPolicy } from './policies/index-policy.ts'
+import { IndexPolicy } from './policies/create-online-policy.ts'
 import { toReplayRequests } from './replay-request.ts'
 import { PromptLayout } from './run/prompt-layout.ts'
 import type { TraceList, TraceRequest } from './trace/trace.ts'

@@ -1,5 +1,5 @@
 import { TreeCache } from '#index/tree-cache/tree-cache.ts'
-import { plotCapacities, plotReplay } from './chart/plot-replay.ts'
+import { plotCapacities, plotReplay } from './chart/render-chart.ts'
 import type { OrderingName } from './policies/policy.ts'
 import { ReplayError } from './replay-error.ts'
 import { type GivenReplayOptions, type ReplayOptions, replayDefaults } from './replay-options.ts'

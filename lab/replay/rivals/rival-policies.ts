@@ -1,5 +1,5 @@
 import { planTenants } from '#tools/replay/policies/create-offline-policy.ts'
-import { IndexPolicy } from '#tools/replay/policies/index-policy.ts'
+import { IndexPolicy } from '#tools/replay/policies/create-online-policy.ts'
 import type { OfflinePolicy, OnlinePolicy, OrderingName } from '#tools/replay/policies/policy.ts'
 import { planByGreedy } from './plan-by-greedy.ts'
 import { planByHybrid } from './plan-by-hybrid.ts'

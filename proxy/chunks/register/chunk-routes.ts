@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import type { Hono } from 'hono'
 import { isObject } from '#engine-adapters/json-object.ts'
+import type { Settings } from '../../config/config.ts'
 import { ProxyError } from '../../errors.ts'
 import type { ServerEnv } from '../../http/listen.ts'
 import { readBody } from '../../http/read-body.ts'
 import { parseJson } from '../../json/parse-json.ts'
-import type { Settings } from '../../settings.ts'
 import type { KnownChunks } from '../known-chunks.ts'
 import { bytesPerChunk } from '../table/chunk-table.ts'
 import { readChunks } from './read-chunks.ts'
@@ -13,7 +13,7 @@ import { readChunks } from './read-chunks.ts'
 /** What the routes read and change. */
 interface ChunkRegister {
   readonly chunks: KnownChunks
-  readonly settings: () => Pick<Settings, 'bodyLimit' | 'learnsChunks'>
+  readonly settings: () => Pick<Settings, 'bodyLimitBytes' | 'chunks'>
   /** null: no known chunk was ever found in a prompt */
   readonly secondsSinceMatch: () => number | null
 }
@@ -30,12 +30,12 @@ export function addChunkRoutes(
       ...chunks.sizes(),
       capacity: chunks.capacity,
       bytes: chunks.size * bytesPerChunk,
-      learns: settings().learnsChunks,
+      learns: settings().chunks.learn,
       last_match_seconds_ago: secondsSinceMatch(),
     }),
   )
   app.put('/v1/chunks', async (c) => {
-    const body = await readBody(c.env.incoming, { limit: settings().bodyLimit })
+    const body = await readBody(c.env.incoming, { limit: settings().bodyLimitBytes })
     const given = readChunks(body.toString().replace(/^\uFEFF/, ''))
     if (chunks.capacity === 0) {
       throw new ProxyError('invalid_body', 'No chunks are kept here: chunks.max_chunks is 0 in the configuration.')
@@ -46,7 +46,7 @@ export function addChunkRoutes(
     return c.json({ ...report, chunks: chunks.size })
   })
   app.delete('/v1/chunks', async (c) => {
-    const body = (await readBody(c.env.incoming, { limit: settings().bodyLimit })).toString()
+    const body = (await readBody(c.env.incoming, { limit: settings().bodyLimitBytes })).toString()
     const given = body.trim() === '' ? {} : readForgotten(parseJson(body))
     const tenant = given.tenant ?? (c.req.query('tenant') || undefined)
     const isNamed = given.ids !== undefined || given.texts !== undefined

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readTokensRecord, writeTokens } from './tokens-record.ts'
+import { readTokensRecord, writeTokens } from '../shared-tokens.ts'
 
 test('tokens are read as they were written', () => {
   const token = fc.integer({ min: 0, max: 2 ** 32 - 1 })

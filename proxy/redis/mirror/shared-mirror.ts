@@ -2,10 +2,10 @@ import { setImmediate as afterIo, setTimeout as pause } from 'node:timers/promis
 import type { RequestId } from '#index/context-block.ts'
 import { TimeSlices } from '../../bounds/time-slices.ts'
 import type { ReplicaMirror } from '../../mirror/replica-mirror.ts'
-import type { RedisFault } from '../../reasons.ts'
 import type { RedisReply } from '../connection/redis-command.ts'
 import type { RedisAccess } from '../connection/redis-connection.ts'
 import { isToBeRepeated } from '../connection/redis-errors.ts'
+import { SharedPart, type SharedPartOptions } from '../shared-part.ts'
 import { forgetUnseen, requestsOf, writeAllAgain } from './compare-mirror.ts'
 import { loadRecords } from './load-records.ts'
 import { type MirrorBatch, takeBatch } from './mirror-batch.ts'
@@ -15,20 +15,14 @@ import { MirrorFollower } from './mirror-follower.ts'
 import { type MirrorKeys, mirrorRedisKeys } from './mirror-keys.ts'
 import { statusCommand } from './mirror-scripts.ts'
 import { type MirrorHead, type MirrorStatus, readStatus, readWriteResult, type WriteResult } from './mirror-status.ts'
-import { RepeatedTurns } from './repeated-turns.ts'
 import { SharedPosition } from './shared-position.ts'
 
-interface SharedMirrorOptions {
+interface SharedMirrorOptions extends SharedPartOptions {
   readonly replicaMirror: Pick<ReplicaMirror, 'replica' | 'mirror' | 'tokens' | 'state' | 'adopt' | 'hold'>
-  readonly redis: RedisAccess
-  readonly namespace: string
-  readonly ttlSeconds: number
   /** unique id of this run of this proxy */
   readonly proxy: string
   /** milliseconds since 1970, since proxies compare them */
   readonly wallClock: () => number
-  /** counts invalid values in Redis, and writes that it rejected */
-  readonly onFault: (reason: RedisFault) => void
   /** Called with what a turn threw: a bug in this program. Sharing then continues by loading everything again. */
   readonly onError: (error: unknown) => void
   readonly pollMilliseconds?: number
@@ -38,6 +32,9 @@ interface SharedMirrorOptions {
 
 /** Requests sent within this time share a bucket. */
 const bucketMilliseconds = 4_000
+const defaultPollMilliseconds = 40
+/** A turn that throws may throw each time, and each may have loaded a whole mirror. */
+const defaultFaultMilliseconds = 5_000
 const entriesPerRead = 32
 
 /**
@@ -45,12 +42,11 @@ const entriesPerRead = 32
  * through a feed, and everything is loaded at the start or when the feed is lost. Redis decides which of two beliefs is
  * later (mirror-scripts.ts). Every proxy applies the results in the same order.
  */
-export class SharedMirror {
+export class SharedMirror extends SharedPart {
   readonly #options: SharedMirrorOptions
   readonly #keys: MirrorKeys
   readonly #changes = new MirrorChanges()
   readonly #follower: MirrorFollower
-  readonly #turns: RepeatedTurns
   readonly #position: SharedPosition
   readonly #unlisten: () => void
   /** why to load: at the start, Redis may have lost data, the feed has a gap, or a turn failed halfway */
@@ -59,6 +55,7 @@ export class SharedMirror {
   #isLoaded = false
 
   constructor(options: SharedMirrorOptions) {
+    super(options, options.pollMilliseconds ?? defaultPollMilliseconds)
     const { namespace, replicaMirror, redis, proxy, wallClock } = options
     const position = new SharedPosition(replicaMirror, proxy, wallClock)
     this.#options = options
@@ -69,13 +66,6 @@ export class SharedMirror {
       isPast: (head) => position.isPast(head),
       bucketNow: () => Math.floor(wallClock() / bucketMilliseconds),
       onReset: (type) => position.noteReset(type),
-    })
-    this.#turns = new RepeatedTurns({
-      turn: () => this.#turn(),
-      canTake: () => redis.isUp,
-      onError: (error) => this.#failed(error),
-      pollMilliseconds: options.pollMilliseconds,
-      faultMilliseconds: options.faultMilliseconds,
     })
     const onLost = (): unknown => (this.#mustLoad ??= 'lost')
     this.#unlisten = redis.listen({ onUp: () => {}, onLost })
@@ -96,27 +86,28 @@ export class SharedMirror {
   }
 
   /** Starts to load, follow and write. The engine's reports wait for the first load. */
-  start(): void {
-    this.#options.replicaMirror.hold(this.#turns.start())
+  override start(): void {
+    super.start()
+    this.#options.replicaMirror.hold(this.share())
   }
 
   /** Writes what it can within the given time, then stops. */
-  async close(milliseconds: number): Promise<void> {
+  override async close(milliseconds: number): Promise<void> {
     const until = performance.now() + milliseconds
-    while (this.#turns.isRunning && this.#options.redis.isUp && this.waiting > 0 && performance.now() < until)
-      await pause(5)
+    while (this.isStarted && this.#options.redis.isUp && this.waiting > 0 && performance.now() < until) await pause(5)
     this.#unlisten()
-    await this.#turns.stop()
+    await this.stop()
   }
 
-  #failed(error: unknown): void {
+  protected override failed(error: unknown): number {
     this.#inFlight = 0
     this.#mustLoad = 'fault'
     this.#options.onError(error)
+    return this.#options.faultMilliseconds ?? defaultFaultMilliseconds
   }
 
-  /** Runs one turn. Returns whether Redis answered everything. */
-  async #turn(): Promise<boolean> {
+  /** Returns whether Redis answered everything. */
+  protected async exchange(): Promise<boolean> {
     if (this.#mustLoad && !(await this.#load())) return false
     // our own reset goes first: what others wrote before it no longer counts
     if (!this.#position.reset && !(await this.#follow())) return false

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import type { Context, RequestId } from '#index/context-block.ts'
 import { buildIndex } from './build-index.ts'
 import type { ContextNode } from './context-tree.ts'
+import { nodeAt } from './node-at.fixture.ts'
 
 const context = (blocks: string): Context => [...blocks] as unknown as Context
 const batchOf = (...contexts: (string | Context)[]): Map<RequestId, Context> =>
@@ -11,9 +12,9 @@ const request = (i: number): RequestId => String(i) as RequestId
 
 test('blocks that are shared stand in the order in which they first appear, unless another order is given', () => {
   const batch = batchOf('dbax', 'abdy')
-  expect(buildIndex(batch).at([0])?.blocks).toEqual([...'dba'])
+  expect(nodeAt(buildIndex(batch), [0])?.blocks).toEqual([...'dba'])
   const byName = buildIndex(batch, { compareBlocks: (a, b) => (a < b ? -1 : 1) })
-  expect(byName.at([0])?.blocks).toEqual([...'abd'])
+  expect(nodeAt(byName, [0])?.blocks).toEqual([...'abd'])
   expect(byName.contextOf(request(0))).toEqual([...'abdx'])
 })
 
@@ -21,7 +22,7 @@ test('contexts with the same blocks share a leaf, whatever their order', () => {
   const index = buildIndex(batchOf('abc', 'xyz', 'cab'))
   expect(index.nodes).toBe(2)
   expect(index.contextOf(request(2))).toEqual([...'abc'])
-  expect(index.at(index.pathOf(request(0))!)).toMatchObject({ requests: 2, frequency: 2 })
+  expect(nodeAt(index, index.pathOf(request(0))!)).toMatchObject({ requests: 2 })
 })
 
 test('contexts that share nothing hang below the root as they are', () => {
@@ -45,7 +46,7 @@ test('every context is reordered to begin with what its ancestors hold, and lose
       expect(index.requests).toBe(batch.size)
       for (const [id, blocks] of batch) {
         expect(index.contextOf(id)!.toSorted()).toEqual(blocks.toSorted())
-        for (let node = index.at(index.pathOf(id)!); node?.parent; node = node.parent) {
+        for (let node = nodeAt(index, index.pathOf(id)!); node?.parent; node = node.parent) {
           expect(node.blocks.slice(0, node.parent.blocks.length)).toEqual(node.parent.blocks)
         }
       }

@@ -90,7 +90,7 @@ function hangTree(
     let node = parent
     if (leaf || content.length > parent.blocks.length) {
       const blocks = alignContext(content, parent.blocks).map((place) => content[place]!)
-      node = createNode(blocks, merge?.distance)
+      node = createNode(blocks)
       attach(parent, node)
     }
     for (const request of leaf?.requests ?? []) leafOf.set(request, node)

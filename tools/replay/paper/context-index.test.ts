@@ -4,6 +4,7 @@ import type { Context, RequestId } from '#index/context-block.ts'
 import { alignContext } from '#index/plan/align-context.ts'
 import { ContextIndex } from './context-index.ts'
 import { type ContextNode, searchPath } from './context-tree.ts'
+import { nodeAt } from './node-at.fixture.ts'
 
 const context = (...ids: (number | string)[]): Context => ids.map(String) as unknown as Context
 const request = (id: number | string): RequestId => String(id) as RequestId
@@ -20,9 +21,9 @@ test('a leaf makes room for a virtual node with what stands first in both, as se
   index.insert(context(3, 1, 2), request('a'))
   index.insert(context(3, 1, 9, 2), request('b'))
   // 2 is shared too, but comes after a 9, so the engine cannot reuse it
-  expect(index.at([0])?.blocks).toEqual(['3', '1'])
-  expect(index.at([0, 0])?.blocks).toEqual(['3', '1', '2'])
-  expect(index.at([0, 1])?.blocks).toEqual(['3', '1', '9', '2'])
+  expect(nodeAt(index, [0])?.blocks).toEqual(['3', '1'])
+  expect(nodeAt(index, [0, 0])?.blocks).toEqual(['3', '1', '2'])
+  expect(nodeAt(index, [0, 1])?.blocks).toEqual(['3', '1', '9', '2'])
 })
 
 test('a leaf that shares blocks but no prefix gets the context beside it', () => {
@@ -30,8 +31,8 @@ test('a leaf that shares blocks but no prefix gets the context beside it', () =>
   index.insert(context(1, 2, 3), request('a'))
   expect(index.search(context(9, 3, 2)).prefix).toEqual(['2', '3'])
   index.insert(context(2, 3, 9), request('b'))
-  expect(index.at([0])?.blocks).toEqual(['1', '2', '3'])
-  expect(index.at([1])?.blocks).toEqual(['2', '3', '9'])
+  expect(nodeAt(index, [0])?.blocks).toEqual(['1', '2', '3'])
+  expect(nodeAt(index, [1])?.blocks).toEqual(['2', '3', '9'])
 })
 
 test('no virtual node repeats its parent: it could not be found', () => {
@@ -39,9 +40,9 @@ test('no virtual node repeats its parent: it could not be found', () => {
   index.insert(context(1, 2, 3), request('a'))
   index.insert(context(1, 4, 5), request('b'))
   index.insert(context(1, 6, 3), request('c'))
-  expect(index.at([0])?.blocks).toEqual(['1'])
-  expect(index.at([0])?.children.size).toBe(3)
-  expect(index.search(context(3, 7, 1)).node).toBe(index.at([0, 0]))
+  expect(nodeAt(index, [0])?.blocks).toEqual(['1'])
+  expect(nodeAt(index, [0])?.children.size).toBe(3)
+  expect(index.search(context(3, 7, 1)).node).toBe(nodeAt(index, [0, 0]))
 })
 
 test('an internal node that is wholly shared takes the context as a child', () => {
@@ -52,7 +53,7 @@ test('an internal node that is wholly shared takes the context as a child', () =
     ['c', [1, 2, 5]],
   ] as const)
     index.insert(context(...ids), request(id))
-  expect(index.at([0])?.children.size).toBe(3)
+  expect(nodeAt(index, [0])?.children.size).toBe(3)
   expect(index.pathOf(request('c'))).toEqual([0, 2])
 })
 
@@ -60,9 +61,9 @@ test('the search goes through a virtual node that is only partly shared, which t
   const index = new ContextIndex()
   index.insert(context(1, 2, 3), request('a'))
   index.insert(context(1, 2, 4), request('b'))
-  expect(index.search(context(4, 1, 8))).toEqual({ node: index.at([0, 1]), prefix: ['1', '4'] })
+  expect(index.search(context(4, 1, 8))).toEqual({ node: nodeAt(index, [0, 1]), prefix: ['1', '4'] })
   index.insert(context(1, 8, 9), request('c'))
-  expect(index.at([0])?.blocks).toEqual(['1', '2'])
+  expect(nodeAt(index, [0])?.blocks).toEqual(['1', '2'])
   expect(index.pathOf(request('c'))).toEqual([0, 2])
 })
 
@@ -71,7 +72,7 @@ test('equal contexts share a leaf, which goes with the last of their requests', 
   index.insert(context(1, 2), request('a'))
   index.insert(context(1, 2), request('b'))
   expect(index.nodes).toBe(1)
-  expect(index.at([0])?.frequency).toBe(2)
+  expect(nodeAt(index, [0])?.requests).toBe(2)
   index.remove(request('a'))
   expect(index.search(context(1)).prefix).toEqual(['1'])
   index.remove(request('b'))
@@ -85,7 +86,7 @@ test('search paths stay true while other requests come and go', () => {
   index.insert(context(7, 8), request('c'))
   index.remove(request('b'))
   expect(index.pathOf(request('c'))).toEqual([2])
-  expect(index.at([2])?.blocks).toEqual(['7', '8'])
+  expect(nodeAt(index, [2])?.blocks).toEqual(['7', '8'])
 })
 
 test('the slots of what is gone are given again', () => {
@@ -139,12 +140,12 @@ test('through any history the tree holds what was sent and nothing else', () => 
       expect(index.requests).toBe(held.size)
       for (const [id, blocks] of held) {
         expect(index.contextOf(id)).toEqual(blocks)
-        expect(index.at(index.pathOf(id)!)?.blocks).toEqual(blocks)
+        expect(nodeAt(index, index.pathOf(id)!)?.blocks).toEqual(blocks)
       }
       const nodes = nodesBelow(index.root)
       expect(index.nodes).toBe(nodes.length)
       for (const node of nodes) {
-        expect(index.at(searchPath(node))).toBe(node)
+        expect(nodeAt(index, searchPath(node))).toBe(node)
         if (node.requests > 0) expect([...held.values()]).toContainEqual(node.blocks)
         else {
           expect(node.children.size).toBeGreaterThan(1)

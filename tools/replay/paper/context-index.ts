@@ -1,6 +1,6 @@
 import type { Context, RequestId } from '#index/context-block.ts'
 import { contextDistance, defaultAlpha, firstPlaces } from './context-distance.ts'
-import { attach, type ContextNode, createNode, detach, nodeAt, replace, searchPath } from './context-tree.ts'
+import { attach, type ContextNode, createNode, detach, replace, searchPath } from './context-tree.ts'
 
 /** The result of a search: where a context belongs, and the blocks it shares with that node, in the node's order. */
 interface ContextMatch {
@@ -23,10 +23,7 @@ export class ContextIndex {
     this.root = options.root ?? createNode([])
     this.#leaves = options.leaves ?? new Map()
     this.#alpha = options.alpha ?? defaultAlpha
-    for (const leaf of this.#leaves.values()) {
-      leaf.requests += 1
-      countVisit(leaf)
-    }
+    for (const leaf of this.#leaves.values()) leaf.requests += 1
     this.#nodes = countNodes(this.root)
   }
 
@@ -67,7 +64,6 @@ export class ContextIndex {
     const leaf = this.#place(context, this.search(context).node)
     leaf.requests += 1
     this.#leaves.set(request, leaf)
-    countVisit(leaf)
     return leaf
   }
 
@@ -92,11 +88,6 @@ export class ContextIndex {
     return leaf && searchPath(leaf)
   }
 
-  /** Traversal by search path (§4.2). */
-  at(path: readonly number[]): ContextNode | undefined {
-    return nodeAt(this.root, path)
-  }
-
   #place(context: Context, node: ContextNode): ContextNode {
     if (node.requests > 0 && equalContexts(node.blocks, context)) return node
     const leaf = createNode(context)
@@ -113,9 +104,8 @@ export class ContextIndex {
       attach(parent, leaf)
       return leaf
     }
-    const virtual = createNode(shared, contextDistance(context, node.blocks, this.#alpha))
+    const virtual = createNode(shared)
     this.#nodes += 1
-    virtual.frequency = node.frequency
     replace(node, virtual)
     attach(virtual, node)
     attach(virtual, leaf)
@@ -161,10 +151,6 @@ function nearestChild(node: ContextNode, context: Context, alpha: number): Conte
 function addsNothing(blocks: Context, parent: ContextNode): boolean {
   const inherited = new Set(parent.blocks)
   return blocks.every((block) => inherited.has(block))
-}
-
-function countVisit(leaf: ContextNode): void {
-  for (let at: ContextNode | undefined = leaf; at; at = at.parent) at.frequency += 1
 }
 
 function countNodes(root: ContextNode): number {

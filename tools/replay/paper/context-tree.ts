@@ -14,16 +14,12 @@ export interface ContextNode {
   nextSlot: number
   /** freed slots, reused first so that the number of slots stays close to the number of children */
   readonly freeSlots: number[]
-  /** how many contexts ended at this node or passed through it */
-  frequency: number
-  /** distance at which the node was created: 0 for a leaf */
-  readonly distance: number
   /** how many live requests sent exactly this context; 0 for a virtual node */
   requests: number
 }
 
 /** Creates a detached node. */
-export function createNode(blocks: Context, distance = 0): ContextNode {
+export function createNode(blocks: Context): ContextNode {
   return {
     blocks,
     parent: undefined,
@@ -31,8 +27,6 @@ export function createNode(blocks: Context, distance = 0): ContextNode {
     children: new Map(),
     nextSlot: 0,
     freeSlots: [],
-    frequency: 0,
-    distance,
     requests: 0,
   }
 }
@@ -64,13 +58,6 @@ export function searchPath(node: ContextNode): number[] {
   const path: number[] = []
   for (let at = node; at.parent; at = at.parent) path.push(at.slot)
   return path.reverse()
-}
-
-/** Traversal (ContextPilot §4.2): returns the node at the end of a search path; undefined if there is none. O(h). */
-export function nodeAt(root: ContextNode, path: readonly number[]): ContextNode | undefined {
-  let node: ContextNode | undefined = root
-  for (const slot of path) node = node?.children.get(slot)
-  return node
 }
 
 function hang(parent: ContextNode, child: ContextNode, slot: number): void {

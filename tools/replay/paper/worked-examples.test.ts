@@ -5,6 +5,7 @@ import { alignContext } from '#index/plan/align-context.ts'
 import { buildIndex } from './build-index.ts'
 import type { ContextIndex } from './context-index.ts'
 import { searchPath } from './context-tree.ts'
+import { nodeAt } from './node-at.fixture.ts'
 
 // ContextPilot, Figures 5 and 6, with the paper's contexts and numbers
 const context = (...ids: number[]): Context => ids.map(String) as unknown as Context
@@ -31,8 +32,8 @@ function send(index: ContextIndex, name: string, ...ids: number[]): string[] {
 
 test('Figure 5: C1 and C2 merge into C4 {1, 2}, which merges with C3 into C5 {1}', () => {
   const index = buildPaperIndex()
-  expect(index.at([0])?.blocks).toEqual(['1'])
-  expect(index.at([0, 0])?.blocks).toEqual(['1', '2'])
+  expect(nodeAt(index, [0])?.blocks).toEqual(['1'])
+  expect(nodeAt(index, [0, 0])?.blocks).toEqual(['1', '2'])
   expect(index.pathOf(request('C1'))).toEqual([0, 0, 0])
   expect(index.pathOf(request('C2'))).toEqual([0, 0, 1])
   expect(index.pathOf(request('C3'))).toEqual([0, 1])

@@ -1,7 +1,8 @@
+import type { Context } from '#index/context-block.ts'
+import type { OrderingIndex } from '#index/ordering/ordering-index.ts'
 import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
 import { PaperOrdering } from '../paper/paper-ordering.ts'
-import type { ReplayRequest } from '../replay-request.ts'
-import { IndexPolicy } from './index-policy.ts'
+import { isAsReceived, type ReplayRequest, toRequestId } from '../replay-request.ts'
 import type { OnlinePolicy, OrderingName } from './policy.ts'
 import { rankOrder, sortedOrder } from './static-orders.ts'
 
@@ -42,5 +43,64 @@ class StaticPolicy implements OnlinePolicy {
 
   pathOf(): readonly number[] {
     return []
+  }
+}
+
+/** What the index holds of a request. */
+interface Held {
+  readonly context: Context
+  readonly sizes: readonly number[]
+}
+
+/** Orders requests by indexes of what the cache holds, one index for each text before the blocks. */
+export class IndexPolicy implements OnlinePolicy {
+  readonly #createIndex: () => OrderingIndex
+  readonly #indexes = new Map<string, OrderingIndex>()
+  readonly #held = new Map<number, Held>()
+
+  constructor(createIndex: () => OrderingIndex) {
+    this.#createIndex = createIndex
+  }
+
+  order({ scope, context, sizes, repeats }: ReplayRequest): readonly number[] {
+    const index = this.#indexOf(scope)
+    if (repeats.length === 0) return index.order(context, sizes).order
+    const places = [...context.keys()]
+    const fresh = places.filter((place) => !repeats.includes(place))
+    const { order } = index.order(
+      fresh.map((place) => context[place]!),
+      fresh.map((place) => sizes[place]!),
+    )
+    return isAsReceived(order) ? places : [...order.map((from) => fresh[from]!), ...repeats]
+  }
+
+  sent(request: ReplayRequest, order: readonly number[]): void {
+    const { sizes } = request
+    const context = isAsReceived(order) ? request.context : request.shortened
+    this.#hold(request, { context: order.map((place) => context[place]!), sizes: order.map((place) => sizes[place]!) })
+  }
+
+  cut(request: ReplayRequest, keptBlocks: number): void {
+    const held = this.#held.get(request.number)
+    if (!held || keptBlocks >= held.context.length) return
+    this.#hold(request, { context: held.context.slice(0, keptBlocks), sizes: held.sizes.slice(0, keptBlocks) })
+  }
+
+  pathOf({ scope, number }: ReplayRequest): readonly number[] {
+    return this.#indexOf(scope).pathOf(toRequestId(number)) ?? []
+  }
+
+  #hold({ scope, number }: ReplayRequest, held: Held): void {
+    const index = this.#indexOf(scope)
+    if (held.context.length > 0) {
+      index.insert(held.context, held.sizes, toRequestId(number))
+      this.#held.set(number, held)
+    } else if (this.#held.delete(number)) index.remove(toRequestId(number))
+  }
+
+  #indexOf(scope: string): OrderingIndex {
+    const index = this.#indexes.get(scope) ?? this.#createIndex()
+    this.#indexes.set(scope, index)
+    return index
   }
 }

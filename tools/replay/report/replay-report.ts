@@ -1,6 +1,5 @@
 import type { ReplayMode } from '../replay-options.ts'
 import type { ReplayRun } from '../run/replay-run.ts'
-import { percentile } from './percentile.ts'
 
 /** The results of one policy. */
 export interface PolicyReport {
@@ -60,4 +59,10 @@ export function* renderOrders({ policy, sent }: ReplayRun): Generator<string> {
     const blocks = order.map((place) => request.trace.blocks[place]!.id)
     yield `${JSON.stringify({ policy, query_id: request.trace.queryId, blocks })}\n`
   }
+}
+
+/** Returns the smallest value that at least this share of the values do not exceed; 0 without values. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0
 }

@@ -1,0 +1,9 @@
+import type { ContextIndex } from './context-index.ts'
+import type { ContextNode } from './context-tree.ts'
+
+/** Traversal (ContextPilot §4.2): returns the node at the end of a search path; undefined if there is none. */
+export function nodeAt({ root }: ContextIndex, path: readonly number[]): ContextNode | undefined {
+  let node: ContextNode | undefined = root
+  for (const slot of path) node = node?.children.get(slot)
+  return node
+}
