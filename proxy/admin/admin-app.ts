@@ -125,6 +125,7 @@ function addFigures(app: Hono<ServerEnv>, dependencies: AdminDependencies, admin
   app.get('/v1/gain', (c) =>
     c.json(pipeline.gain.report(pipeline.settings().mode), 200, { 'cache-control': 'no-store' }),
   )
+  app.get('/v1/usage', (c) => c.json(telemetry.metrics.usage.report(), 200, { 'cache-control': 'no-store' }))
   app.get('/v1/stats', async (c) => {
     const sources = {
       recent: telemetry.recent,
