@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono, type Context as HonoContext } from 'hono'
 import type { RequestId } from '#index/context-block.ts'
@@ -76,6 +77,10 @@ export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv>
   app.get('/metrics', async (c) => {
     const { registry } = telemetry.metrics
     return c.body(await registry.metrics(), 200, { 'content-type': registry.contentType })
+  })
+  app.get('/v1/openapi.json', (c) => {
+    const document = readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8')
+    return c.body(document, 200, { 'content-type': 'application/json' })
   })
   app.post('/v1/explain', async (c) => {
     const body = await readBody(c.env.incoming, { limit: pipeline.settings().bodyLimit })
