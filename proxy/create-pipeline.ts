@@ -16,6 +16,7 @@ import { Recorder, type RecorderOptions } from './record/recorder.ts'
 import { SharedConversationStore } from './redis/conversations/shared-conversation-store.ts'
 import type { SharedRedis } from './redis/create-shared-redis.ts'
 import { SharedChunks } from './redis/shared-chunks.ts'
+import { SharedLimits } from './redis/shared-limits.ts'
 import { SharedTemplates } from './redis/shared-templates.ts'
 import type { Pipeline } from './request/pipeline.ts'
 import { RequestIds } from './request/request-ids.ts'
@@ -62,7 +63,8 @@ export function createPipeline(
   const recorder = createRecorder(config, replicas, telemetry, log)
   const learnt = createLearntTemplates(parts)
   const sharedTemplates = redis && createSharedTemplates(templates, redis, telemetry)
-  const sharing = [shared, sharedChunks, sharedTemplates, redis?.hot]
+  const sharedLimits = redis && createSharedLimits(rateLimits, keyStore, redis, telemetry)
+  const sharing = [shared, sharedChunks, sharedTemplates, sharedLimits, redis?.hot]
   let tenancy = createLiveTenancy(config, keyStore)
   return {
     pipeline: {
@@ -103,7 +105,7 @@ export function createPipeline(
     },
     connect: async (longestMilliseconds) => {
       await redis?.connection.connect(longestMilliseconds)
-      for (const part of [sharedChunks, sharedTemplates, redis?.hot]) part?.start()
+      for (const part of [sharedChunks, sharedTemplates, sharedLimits, redis?.hot]) part?.start()
     },
     close: async () => {
       keyStore.close()
@@ -199,6 +201,27 @@ function createSharedTemplates(
 ): SharedTemplates {
   const onFault = (reason: RedisFault): void => metrics.failOpen.inc({ reason })
   return new SharedTemplates({ templates, redis: connection, namespace, ttlSeconds, onFault })
+}
+
+function createSharedLimits(
+  limits: RateLimits,
+  keyStore: KeyStore,
+  { connection, namespace, proxy }: SharedRedis,
+  { metrics, now }: Telemetry,
+): SharedLimits {
+  const onFault = (reason: RedisFault, requests = 1): void => metrics.failOpen.inc({ reason }, requests)
+  const clocks = { now, wallClock: Date.now }
+  const onAlone = (requests: number): void => onFault('redis_limits', requests)
+  return new SharedLimits({
+    limits,
+    keys: () => keyStore.keys,
+    redis: connection,
+    namespace,
+    proxy,
+    ...clocks,
+    onFault,
+    onAlone,
+  })
 }
 
 function createLiveTenancy({ trustedPeers, tenantsFrom: from }: Config, { keys }: KeyStore): Tenancy {
