@@ -5,7 +5,7 @@ import { answerPlainly, type RecordingEngineDouble, startRecordingEngineDouble }
 import { hasRedis, type RunningRedis, startRedis } from './redis-server.ts'
 import { postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
 
-const record = { name: 'app', sha256: hashOf('sk-1').toString('hex'), requests_per_minute: 10 }
+const record = { name: 'app', sha256: hashOf('sk-1').toString('hex') }
 
 describe.skipIf(!hasRedis)('limits of a key in front of two proxies (needs redis-server)', () => {
   let redis: RunningRedis
@@ -23,12 +23,12 @@ describe.skipIf(!hasRedis)('limits of a key in front of two proxies (needs redis
     await redis.close()
   })
 
-  async function start(): Promise<RunningProxy> {
+  async function start(requests_per_minute: number): Promise<RunningProxy> {
     const proxy = await startTestProxy(
       { url: engine.url },
       {
         redis: { url: redis.url, namespace: 'test', ttlSeconds: 600 },
-        keys: { file: undefined, records: [record], forwardClientAuthorization: false },
+        keys: { file: undefined, records: [{ ...record, requests_per_minute }], forwardClientAuthorization: false },
       },
     )
     proxies.push(proxy)
@@ -47,10 +47,10 @@ describe.skipIf(!hasRedis)('limits of a key in front of two proxies (needs redis
   const entries = (): Promise<unknown[]> => redis.client.xrange('reprise:test:limits:{limits}', '-', '+')
 
   test('what one lets through the other does not, also when it starts later', async () => {
-    const a = await start()
+    const a = await start(10)
     for (let i = 0; i < 9; i++) expect(await ask(a)).toBe(200)
     await vi.waitFor(async () => expect((await entries()).length).toBeGreaterThan(0))
-    const b = await start()
+    const b = await start(10)
     let allowed = 0
     // it reads its first tenth of a second later
     await vi.waitFor(async () => {
@@ -65,13 +65,13 @@ describe.skipIf(!hasRedis)('limits of a key in front of two proxies (needs redis
   })
 
   test('without Redis each goes on alone, and says so', async () => {
-    const [a, b] = [await start(), await start()]
+    const [a, b] = [await start(2), await start(2)]
     await redis.close()
     await vi.waitFor(async () =>
       expect(await (await fetch(`${a.adminUrl}/metrics`)).text()).toContain('reprise_redis_up 0'),
     )
-    for (const proxy of [a, b]) for (let i = 0; i < 10; i++) expect(await ask(proxy)).toBe(200)
+    for (const proxy of [a, b]) for (let i = 0; i < 2; i++) expect(await ask(proxy)).toBe(200)
     for (const proxy of [a, b]) expect(await ask(proxy)).toBe(429)
-    await vi.waitFor(async () => expect(await countedAlone(a)).toBe(10))
+    await vi.waitFor(async () => expect(await countedAlone(a)).toBe(2))
   })
 })

@@ -35,13 +35,20 @@ beforeEach(() => {
 function start(proxy: string, shown = records) {
   const [limits, keys] = [new RateLimits(), new ApiKeys(shown)]
   const clocks = { now: () => now, wallClock: () => now }
-  const told = {
-    onFault: (reason: string) => void faults.push(reason),
-    onAlone: (count: number) => {
-      alone += count
-    },
+  const onFault = (reason: string, count = 1): void => {
+    if (reason === 'redis_limits') alone += count
+    else faults.push(reason)
   }
-  const shared = new SharedLimits({ limits, keys: () => keys, redis, namespace: 'n', proxy, ...clocks, ...told })
+  const shared = new SharedLimits({
+    limits,
+    keys: () => keys,
+    redis,
+    namespace: 'n',
+    proxy,
+    ttlSeconds: 600,
+    onFault,
+    ...clocks,
+  })
   const key = keys.entries[0]!
   return { shared, limits, key, take: (tokens = 1) => limits.take(key, tokens, now).ok }
 }

@@ -5,7 +5,7 @@ import type { RedisReply } from './connection/redis-command.ts'
 import { limitsRedisKey } from './redis-keys.ts'
 import { SharedPart, type SharedPartOptions } from './shared-part.ts'
 
-interface SharedLimitsOptions extends Omit<SharedPartOptions, 'ttlSeconds'> {
+interface SharedLimitsOptions extends SharedPartOptions {
   readonly limits: RateLimits
   readonly keys: () => Pick<ApiKeys, 'entries'>
   /** unique id of this run of this proxy */
@@ -13,8 +13,6 @@ interface SharedLimitsOptions extends Omit<SharedPartOptions, 'ttlSeconds'> {
   /** milliseconds: monotonic, as the limits are asked, and since 1970 */
   readonly now: () => number
   readonly wallClock: () => number
-  /** counts requests that the other proxies were not told of */
-  readonly onAlone: (requests: number) => void
 }
 
 const pollMilliseconds = 100
@@ -39,7 +37,7 @@ export class SharedLimits extends SharedPart {
   #named = new Map<string, KeyEntry>()
 
   constructor(options: SharedLimitsOptions) {
-    super({ ...options, ttlSeconds: keptSeconds }, pollMilliseconds)
+    super(options, pollMilliseconds)
     this.#options = options
     this.#key = limitsRedisKey(options.namespace)
   }
@@ -77,7 +75,7 @@ export class SharedLimits extends SharedPart {
   /** Others are not told later: they would have to refuse now what was used long ago. */
   #drop(news: ReadonlyMap<string, KeyUse>): void {
     const requests = [...news.values()].reduce((sum, use) => sum + use.requests, 0)
-    if (requests > 0) this.#options.onAlone(requests)
+    if (requests > 0) this.#options.onFault('redis_limits', requests)
   }
 
   async #hear(): Promise<void> {

@@ -7,7 +7,7 @@ export interface SharedPartOptions {
   readonly namespace: string
   readonly ttlSeconds: number
   /** counts invalid values in Redis, and writes that it rejected */
-  readonly onFault: (reason: RedisFault) => void
+  readonly onFault: (reason: RedisFault, count?: number) => void
 }
 
 /** A part of what a proxy knows, exchanged with Redis again and again. No request waits for it. */
