@@ -5,6 +5,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { UsageReport } from '#proxy/telemetry/caller-usage.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
 import { Reprises, type RunningReprise, writeSettings } from './run-reprise.ts'
 import { ragRequest } from './start-test-proxy.ts'
@@ -75,6 +76,46 @@ test('only those who show a key are answered, on every path, and their key stays
     expect(headers).not.toHaveProperty('x-api-key')
   }
   expect(engine.requests).toHaveLength(4)
+})
+
+test('the usage of each key is exported by its name, and by its tenant in metrics', async () => {
+  const emulator = await reprises.start(['emulate', '--listen', '127.0.0.1:0'])
+  const engines = [{ url: emulator.listening.url, kind: 'vllm' }]
+  const keys = [entry('sk-1', { name: 'app' }), entry('sk-2', { name: 'batch', tenant: 'acme' })]
+  const { listening } = await serve({ mode: 'on', keys: { file: writeKeys(...keys) }, engines })
+  const texts = [1, 2, 3].map((n) => `${n} documents say ${'the same and more '.repeat(40)}`)
+  const [first, second, third] = texts as [string, string, string]
+  for (const [key, blocks] of [
+    ['sk-1', texts],
+    ['sk-1', [third, second, first]],
+    ['sk-2', texts],
+  ] as const) {
+    const response = await fetch(`${listening.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+      body: JSON.stringify(ragRequest('What do they say?', blocks)),
+    })
+    expect(response.status).toBe(200)
+    await response.text()
+  }
+  const admin = listening.admin_url!
+  const read = async (): Promise<UsageReport> => (await (await fetch(`${admin}/v1/usage`)).json()) as UsageReport
+  await vi.waitFor(async () => expect((await read()).callers[0]).toMatchObject({ requests: 2 }))
+  const { callers, total } = await read()
+  expect(callers.map(({ tenant, key, requests }) => [tenant, key, requests])).toEqual([
+    ['tenant of sk-1', 'app', 2],
+    ['acme', 'batch', 1],
+  ])
+  const [app, batch] = callers
+  expect(app!.saved_tokens).toBeGreaterThan(300)
+  expect(batch).toMatchObject({ cached_tokens: 0, saved_tokens: 0, reused_tokens: 0 })
+  expect(total.prompt_tokens).toBe(app!.prompt_tokens + batch!.prompt_tokens)
+  const metrics = await (await fetch(`${admin}/metrics`)).text()
+  expect(metrics).toContain(
+    `reprise_caller_prompt_tokens_total{tenant="tenant of sk-1",key="app"} ${app!.prompt_tokens}`,
+  )
+  expect(metrics).toContain('reprise_caller_requests_total{tenant="acme",key="batch"} 1')
+  expect(metrics + JSON.stringify(await read())).not.toMatch(/sk-2|[0-9a-f]{64}/)
 })
 
 test('who shows no key is told so in the shape of the API that was called', async () => {

@@ -106,6 +106,23 @@ describe('an engine that works', () => {
   })
 })
 
+test.each([true, false])(
+  'a proxy is told from an engine, whether its answers have headers of its own (%s) or not',
+  async (hasHeaders) => {
+    const engine = await emulate('vllm')
+    expect(levelsOf(await examine(`${engine},kind=vllm`)).engine).toBe('ok')
+    const proxy = await startTestProxy({ url: engine, kind: 'vllm', id: 'gpu-0' }, { hasHeaders })
+    closers.push(() => proxy.close())
+    const { findings } = await examine(`${proxy.url},kind=vllm`)
+    expect(findings).toContainEqual({
+      check: 'engine',
+      level: 'warning',
+      found: expect.stringContaining('that of a reprise proxy'),
+      fix: "give the engine's own URL",
+    })
+  },
+)
+
 describe('an engine that is badly configured', () => {
   test('cached tokens that are not reported are a warning with the flag to set', async () => {
     const { url, requests } = await startDouble({ complete: () => [200, usageOf(undefined)] })

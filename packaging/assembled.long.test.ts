@@ -76,6 +76,7 @@ test('a user who owns nothing and may write nowhere runs it: requests, templates
   expect(page).toContain('<title>')
   expect((await fetch(`${admin}/metrics`)).status).toBe(200)
   expect((await fetch(`${admin}/readyz`)).status).toBe(200)
+  expect(await (await fetch(`${admin}/v1/openapi.json`)).json()).toMatchObject({ openapi: '3.1.0' })
 })
 
 test('doctor, replay with a plot, and the schema run from it as well', () => {

@@ -16,6 +16,8 @@ import { Recorder, type RecorderOptions } from './record/recorder.ts'
 import { SharedConversationStore } from './redis/conversations/shared-conversation-store.ts'
 import type { SharedRedis } from './redis/create-shared-redis.ts'
 import { SharedChunks } from './redis/shared-chunks.ts'
+import { SharedLimits } from './redis/shared-limits.ts'
+import type { SharedPartOptions } from './redis/shared-part.ts'
 import { SharedTemplates } from './redis/shared-templates.ts'
 import type { Pipeline } from './request/pipeline.ts'
 import { RequestIds } from './request/request-ids.ts'
@@ -23,11 +25,15 @@ import { MemoryConversationStore } from './store/memory-conversation-store.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 import { readDeclaredTemplates } from './templates/declared-templates.ts'
 import { LearntTemplates } from './templates/learner/learnt-templates.ts'
-import type { TemplateBook } from './templates/template-book.ts'
 
 const conversationBytes = 64 * 1024 * 1024
 /** How long shutdown waits for pending writes to Redis. */
 const flushMilliseconds = 2_000
+
+interface Clocks {
+  readonly now: () => number
+  readonly wallClock: () => number
+}
 
 /** A pipeline whose configuration can change while it runs. */
 export interface LivePipeline {
@@ -51,8 +57,9 @@ export function createPipeline(
 ): LivePipeline {
   const { replicas, modelLists, processed, gain, chunks, templates, telemetry, log, redis } = parts
   const memory = new MemoryConversationStore(conversationBytes)
-  const shared = redis && createSharedStore(memory, redis, telemetry)
-  const sharedChunks = redis && createSharedChunks(chunks, redis, telemetry)
+  const sharing = redis && toSharing(redis, telemetry)
+  const shared = sharing && new SharedConversationStore({ memory, ...sharing })
+  const sharedChunks = sharing && new SharedChunks({ chunks, ...sharing })
   const rateLimits = new RateLimits()
   const keyStore = new KeyStore(config.keys, { log, onChange: (keys) => rateLimits.retain(keys.entries) })
   const bodyMemory = createBodyMemory(config, telemetry)
@@ -60,8 +67,9 @@ export function createPipeline(
   const prover = createProver(config, parts)
   const recorder = createRecorder(config, replicas, telemetry, log)
   const learnt = createLearntTemplates(parts)
-  const sharedTemplates = redis && createSharedTemplates(templates, redis, telemetry)
-  const sharing = [shared, sharedChunks, sharedTemplates, redis?.hot]
+  const sharedTemplates = sharing && new SharedTemplates({ templates, ...sharing })
+  const sharedLimits = sharing && new SharedLimits({ limits: rateLimits, keys: () => keyStore.keys, ...sharing })
+  const exchanged = [sharedChunks, sharedTemplates, sharedLimits, redis?.hot]
   let tenancy = createLiveTenancy(config, keyStore)
   return {
     pipeline: {
@@ -102,14 +110,14 @@ export function createPipeline(
     },
     connect: async (longestMilliseconds) => {
       await redis?.connection.connect(longestMilliseconds)
-      for (const part of [sharedChunks, sharedTemplates, redis?.hot]) part?.start()
+      for (const part of exchanged) part?.start()
     },
     close: async () => {
       keyStore.close()
       prover.close()
       await learnt.close()
       await recorder?.close()
-      await Promise.all(sharing.map((part) => part?.close(flushMilliseconds)))
+      await Promise.all([shared, ...exchanged].map((part) => part?.close(flushMilliseconds)))
       redis?.connection.close()
     },
   }
@@ -152,23 +160,14 @@ function createRecorder(
   }
 }
 
-function createSharedStore(
-  memory: MemoryConversationStore,
+/** What all that is shared through Redis needs. */
+function toSharing(
   { connection, namespace, ttlSeconds, proxy, countFaults }: SharedRedis,
   { metrics, now }: Telemetry,
-): SharedConversationStore {
-  const onFault = (reason: RedisFault): void => metrics.failOpen.inc({ reason })
+): SharedPartOptions & Clocks & { readonly proxy: string } {
+  const onFault = (reason: RedisFault, count = 1): void => metrics.failOpen.inc({ reason }, count)
   countFaults(onFault)
-  return new SharedConversationStore({ memory, redis: connection, namespace, ttlSeconds, proxy, now, onFault })
-}
-
-function createSharedChunks(
-  chunks: Pipeline['chunks'],
-  { connection, namespace, ttlSeconds, proxy }: SharedRedis,
-  { metrics }: Telemetry,
-): SharedChunks {
-  const onFault = (reason: RedisFault): void => metrics.failOpen.inc({ reason })
-  return new SharedChunks({ chunks, redis: connection, namespace, ttlSeconds, proxy, onFault, wallClock: Date.now })
+  return { redis: connection, namespace, ttlSeconds, proxy, now, wallClock: Date.now, onFault }
 }
 
 function createProver(
@@ -189,15 +188,6 @@ function createLearntTemplates({ telemetry, log }: Pick<Pipeline, 'telemetry' | 
     telemetry.metrics.failOpen.inc({ reason: 'templates' })
     log.error({ error }, 'the thread that learns templates was lost, with the texts it held')
   })
-}
-
-function createSharedTemplates(
-  templates: TemplateBook,
-  { connection, namespace, ttlSeconds }: SharedRedis,
-  { metrics }: Telemetry,
-): SharedTemplates {
-  const onFault = (reason: RedisFault): void => metrics.failOpen.inc({ reason })
-  return new SharedTemplates({ templates, redis: connection, namespace, ttlSeconds, onFault })
 }
 
 function createLiveTenancy({ trustedPeers, tenantsFrom: from }: Config, { keys }: KeyStore): Tenancy {

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { type FailOpenReason, failOpenReasons, type Outcome, type SkippedReason, skippedReasons } from './reasons.ts'
+import { CallerUsage } from './telemetry/caller-usage.ts'
 import { addCollectedMetrics, type MetricSources } from './telemetry/collected-metrics.ts'
 import { createPageMetrics, type PageMetrics } from './telemetry/page-metrics.ts'
 
@@ -43,6 +44,7 @@ export interface Metrics {
   readonly requestOverhead: Histogram
   readonly timeToFirstToken: Histogram
   readonly byReplica: ReplicaMetrics
+  readonly usage: CallerUsage
   readonly streamAborts: Counter<'phase'>
   readonly mirrorGaps: Counter
   readonly mirrorDivergence: Histogram
@@ -66,6 +68,8 @@ export function createMetrics(sources: MetricSources): Metrics {
   collectDefaultMetrics({ register: registry, prefix: 'reprise_' })
   for (const name of misnamed) registry.removeSingleMetric(`reprise_${name}`)
   addCollectedMetrics(registry, sources)
+  const usage = new CallerUsage(new Date().toISOString())
+  usage.addCounters(registry)
   const { count, measure } = makersIn(registry)
   return beginAtZero({
     registry,
@@ -103,6 +107,7 @@ export function createMetrics(sources: MetricSources): Metrics {
       tokenSeconds,
     ),
     byReplica: replicaMetrics(count, measure),
+    usage,
     streamAborts: count('stream_aborts_total', 'Clients that left before their answer was whole', 'phase'),
     mirrorGaps: count('mirror_gaps_total', 'Gaps in the events from the engine'),
     mirrorDivergence: measure(

@@ -36,6 +36,7 @@ export const failOpenReasons = [
   'hygiene',
   'internal_error',
   'redis_late',
+  'redis_limits',
   'redis_value',
   'redis_write',
   'refused_rewritten',

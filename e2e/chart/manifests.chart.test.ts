@@ -181,6 +181,37 @@ test.each<[string, Values, RegExp]>([
     }),
     /networkPolicy\.admin is empty/,
   ],
+  [
+    'an Ingress of no host',
+    { ...exampleValues('gateway'), ingress: { enabled: true } },
+    /ingress\.hosts is empty.*\[llm\.example\.com\]/,
+  ],
+  [
+    'a route of no Gateway',
+    { ...exampleValues('gateway'), httpRoute: { enabled: true } },
+    /httpRoute\.parentRefs is empty.*\{name: gateway/,
+  ],
+  [
+    'an Ingress to no Service',
+    { mode: 'library', ingress: { enabled: true, hosts: ['a.b'] } },
+    /ingress needs the Service/,
+  ],
+  [
+    'a route that the network policy keeps out',
+    mergeValues(exampleValues('everything'), { networkPolicy: { apps: null } }),
+    /networkPolicy\.apps is empty, .* httpRoute may not/,
+  ],
+  [
+    'certificates of clients behind an Ingress',
+    mergeValues(exampleValues('everything'), { secrets: { tls: { clientCa: true } }, httpRoute: { enabled: false } }),
+    /secrets\.tls\.clientCa .* ingress has none/,
+  ],
+  [
+    'an Ingress that would send HTTP to HTTPS',
+    mergeValues(exampleValues('everything'), { ingress: { annotations: null } }),
+    /ingress\.annotations, such as .*backend-protocol: HTTPS/,
+  ],
+  ['a host of an Ingress that is none', { ingress: { hosts: ['https://a.b'] } }, /ingress\/hosts\/0/],
   ['a variable that is no setting', { ...exampleValues('gateway'), extraEnv: [{ name: 'REPRISE_FOO' }] }, /REPRISE_/],
   [
     'a tenant named by nobody',
@@ -315,14 +346,14 @@ function judgePods(pods: readonly object[]): string {
 const compiled = new Map<string, ValidateFunction>()
 
 /**
- * Returns the schema of the CRD for the Prometheus operator's kinds, else that of `version`, strict about unknown keys.
+ * Returns the schema of the CRD for kinds of the Prometheus operator and the Gateway API, else that of `version`, strict about unknown keys.
  */
 function schemaOf({ apiVersion, kind }: Manifest, version: string): ValidateFunction {
   const key = `${version} ${apiVersion} ${kind}`
   const known = compiled.get(key)
   if (known) return known
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
-  const validate = apiVersion.startsWith('monitoring.coreos.com/')
+  const validate = /^(monitoring\.coreos\.com|gateway\.networking\.k8s\.io)\//.test(apiVersion)
     ? ajv.compile(readCrd(kind))
     : compileKind(ajv, apiVersion, kind, version)
   compiled.set(key, validate)

@@ -15,6 +15,8 @@ export const range: string = `^(${ipv4}${bits4}|${ipv6}${bits6})$`
 export const rangeOrAddress: string = `^(${ipv4}(${bits4})?|${ipv6}(${bits6})?)$`
 /** An address or the name of a host. */
 export const host: string = `^(${ipv4}|${ipv6}|${hostName})$`
+/** A name in DNS, or all below one, as in *.example.com. */
+export const dnsName: string = '^(\\*\\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$'
 /** Without user, query and fragment. */
 export const engineUrl: string = `^https?://${server}(/[^\\s?#]*)?$`
 export const eventsUrl: string = `^tcp://(\\[${ipv6}\\]|[A-Za-z0-9][A-Za-z0-9_.-]*)${port}$`

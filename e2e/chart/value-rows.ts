@@ -150,7 +150,6 @@ export const rows: readonly Row[] = [
     { key, path: 'keys.yaml' },
   ],
   ['secrets.tls.existingSecret', 'gateway', 's', `${pod}volumes[name=reprise-tls].secret.secretName`, 's'],
-  ['secrets.tls.clientCa', 'everything', true, `${config} tls.client_ca`, '/etc/reprise/tls/ca.crt'],
   ['redis.url', 'gateway', 'redis+cluster://a:1,b:1', `${config} redis.url`, 'redis+cluster://a:1,b:1'],
   ['redis.existingSecret', 'gateway', 's', volumeOf('redis-url'), secretOf('s', 'redis-url')],
   ['redis.key', 'everything', key, fileOf('REDIS_URL'), `${secrets}/redis-url/${key}`],
@@ -190,6 +189,15 @@ export const rows: readonly Row[] = [
   ['service.sessionAffinity', 'gateway', 'ClientIP', 'Service/r-reprise spec.sessionAffinity', 'ClientIP'],
   ['podDisruptionBudget.enabled', 'gateway', false, 'PodDisruptionBudget', undefined],
   ['podDisruptionBudget.maxUnavailable', 'gateway', '20%', 'PodDisruptionBudget spec.maxUnavailable', '20%'],
+  ['ingress.enabled', 'everything', false, 'Ingress', undefined],
+  ['ingress.className', 'everything', 'other', 'Ingress spec.ingressClassName', 'other'],
+  ['ingress.annotations', 'everything', { a: 'b' }, 'Ingress metadata.annotations.a', 'b'],
+  ['ingress.hosts', 'everything', ['a.b'], 'Ingress spec.rules[0].host', 'a.b'],
+  ['ingress.tls.existingSecret', 'everything', 's', 'Ingress spec.tls[0].secretName', 's'],
+  ['httpRoute.enabled', 'everything', false, 'HTTPRoute', undefined],
+  ['httpRoute.annotations', 'everything', { a: 'b' }, 'HTTPRoute metadata.annotations.a', 'b'],
+  ['httpRoute.parentRefs', 'everything', [{ name: 'g' }], 'HTTPRoute spec.parentRefs', [{ name: 'g' }]],
+  ['httpRoute.hostnames', 'everything', ['a.b'], 'HTTPRoute spec.hostnames', ['a.b']],
   ['autoscaling.enabled', 'everything', false, 'HorizontalPodAutoscaler', undefined],
   ['autoscaling.minReplicas', 'everything', 1, 'HorizontalPodAutoscaler spec.minReplicas', 1],
   ['autoscaling.maxReplicas', 'everything', 99, 'HorizontalPodAutoscaler spec.maxReplicas', 99],
@@ -288,6 +296,14 @@ export const rows: readonly Row[] = [
 /** Values that take effect only together with another value. */
 export const pairs: readonly (readonly [...Row, beside: Values])[] = [
   ['mode', 'gateway', 'sidecar', `${proxy}args[0]`, undefined, { engine: bases.vllm.engine }],
+  [
+    'secrets.tls.clientCa',
+    'everything',
+    true,
+    `${config} tls.client_ca`,
+    '/etc/reprise/tls/ca.crt',
+    { ingress: { enabled: false }, httpRoute: { enabled: false } },
+  ],
   [
     'secrets.engineApiKey.key',
     'gateway',

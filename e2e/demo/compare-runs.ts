@@ -19,6 +19,7 @@ const ROWS: readonly Row[] = [
   { label: 'cached tokens, by the engine', read: (summary) => summary.cached_tokens, show: toCount },
   { label: 'hit ratio', read: (summary) => summary.hit_ratio, show: toPercent },
   { label: 'reused at any position, by the engine', read: (summary) => summary.reused_tokens, show: toCount },
+  { label: 'tokens computed', read: (summary) => summary.computed_tokens, show: toCount },
   { label: 'time to first token, median', read: (summary) => summary.ttft_p50_ms, show: toDuration },
   { label: 'time to first token, p95', read: (summary) => summary.ttft_p95_ms, show: toDuration },
   { label: 'total time', read: (summary) => summary.seconds * 1000, show: toDuration },
@@ -40,17 +41,33 @@ export function renderTable({ direct, reprise }: Comparison): string {
 
 /** Summarises the comparison in one sentence. */
 export function renderSentence({ direct, reprise }: Comparison): string {
+  const work = `tokens computed for each request ${toCount(perRequest(direct))} → ${toCount(perRequest(reprise))}`
   const hits = `hit ratio ${toPercent(direct.hit_ratio)} → ${toPercent(reprise.hit_ratio)}`
   const anywhere = `reused at any position ${toPercent(shareReused(direct))} → ${toPercent(shareReused(reprise))}`
   const waits = `median time to first token ${toDuration(direct.ttft_p50_ms)} → ${toDuration(reprise.ttft_p50_ms)}`
-  const gained = direct.reused_tokens + reprise.reused_tokens > 0 ? [hits, anywhere] : [hits]
-  const won = takenFromCache(reprise) > takenFromCache(direct)
-  const verdict = won ? 'Through reprise the engine reused more of its cache' : 'reprise gained nothing here'
-  return `${verdict}: ${[...gained, waits].join(', ')}.`
+  const gained = direct.reused_tokens + reprise.reused_tokens > 0 ? [work, hits, anywhere] : [work, hits]
+  return `${judge(direct, reprise)}: ${[...gained, waits].join(', ')}.`
 }
 
-function takenFromCache(summary: RunSummary): number {
-  return summary.hit_ratio + shareReused(summary)
+/** Differences below this share are not told from chance. */
+const NOISE = 0.05
+
+function judge(direct: RunSummary, reprise: RunSummary): string {
+  const work = change(perRequest(direct), perRequest(reprise))
+  const wait = change(direct.ttft_p50_ms, reprise.ttft_p50_ms)
+  if (work >= -NOISE) return `reprise gained nothing here${wait > NOISE ? ', and the first token came later' : ''}`
+  const less = `Through reprise the engine computed ${toPercent(-work)} less`
+  if (wait < -NOISE) return `${less}, and the first token came sooner`
+  return `${less}, but the first token came ${wait > NOISE ? 'later' : 'no sooner'}`
+}
+
+/** The change from one value to another, as a share. */
+function change(from: number, to: number): number {
+  return from === 0 ? 0 : to / from - 1
+}
+
+function perRequest({ computed_tokens, requests }: RunSummary): number {
+  return requests === 0 ? 0 : Math.round(computed_tokens / requests)
 }
 
 function shareReused({ reused_tokens, prompt_tokens }: RunSummary): number {

@@ -2,7 +2,7 @@ import { Command, Option } from 'commander'
 import type { Children } from './children.ts'
 import { findFreePort } from './find-free-port.ts'
 import { fitTurns } from './fit-turns.ts'
-import { DEFAULT_TOP_K, loadWorkload } from './load-workload.ts'
+import { DEFAULT_TOP_K, loadWorkload, splitWarmUp } from './load-workload.ts'
 import { toCapacity, toPositiveInteger } from './options.ts'
 import { readModel } from './read-model.ts'
 import { registerChunks } from './register-chunks.ts'
@@ -16,6 +16,7 @@ interface DemoOptions {
   readonly trace?: string
   readonly capacityTokens: number
   readonly limit?: number
+  readonly warmUp?: number
   readonly concurrency: number
   readonly topK?: number
   readonly prefillTokensPerSecond: number
@@ -35,6 +36,11 @@ const program = new Command('demo')
       .default(Number.POSITIVE_INFINITY, 'unlimited'),
   )
   .option('--limit <n>', 'send only the first n requests', toPositiveInteger)
+  .option(
+    '--warm-up <n>',
+    'of these, the first n fill the caches and are not measured (default: a third)',
+    toPositiveInteger,
+  )
   .option('--concurrency <n>', 'requests at once', toPositiveInteger, 1)
   .option('--top-k <n>', `documents per question (demo: ${DEFAULT_TOP_K}, trace: all)`, toPositiveInteger)
   .option('--prefill-tokens-per-second <n>', 'how fast the emulator reads a prompt', toPositiveInteger, 20_000)
@@ -51,18 +57,28 @@ async function demonstrate({ children, interrupted }: CommandRun, options: DemoO
 
   const emulator = await startEmulator(children, toEmulatorOptions(options))
   const model = await readModel(emulator.url)
-  const fitted = await fitTurns(workload.turns, model, ANSWER_TOKENS)
+  const { turns, ...fitted } = await fitTurns(workload.turns, model, ANSWER_TOKENS)
+  const { warmUp, measured } = splitWarmUp(turns, options.warmUp)
   const send = { model: model.name, maxTokens: ANSWER_TOKENS, concurrency, interrupted }
-  const direct = await runWorkload(fitted.turns, { ...send, label: 'direct', baseUrl: emulator.url })
+  await runWorkload(warmUp, { ...send, label: 'direct, warm-up', baseUrl: emulator.url })
+  const direct = await runWorkload(measured, { ...send, label: 'direct', baseUrl: emulator.url })
   await emulator.stop()
 
   const proxy = await startProxiedEmulator(children, options)
   if (options.plain) await registerChunks(proxy.adminUrl, workload.turns)
-  const reprise = await runWorkload(fitted.turns, { ...send, label: 'through reprise', baseUrl: proxy.url })
+  await runWorkload(warmUp, { ...send, label: 'through reprise, warm-up', baseUrl: proxy.url })
+  const reprise = await runWorkload(measured, { ...send, label: 'through reprise', baseUrl: proxy.url })
   await proxy.stop()
 
   const comparison = { direct: summarizeRun(direct), reprise: summarizeRun(reprise) }
-  const report = { workload: workload.name, engine: nameEngine(options), model, fitted, comparison }
+  const report = {
+    workload: workload.name,
+    engine: nameEngine(options),
+    model,
+    fitted: { ...fitted, turns: measured },
+    warm_up: warmUp.length,
+    comparison,
+  }
   process.stdout.write(options.json ? toJsonReport(report) : renderReport(report))
   return direct.failures.length + reprise.failures.length > 0 ? 1 : 0
 }

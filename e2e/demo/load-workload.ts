@@ -25,6 +25,15 @@ export async function loadWorkload({ trace, topK, limit, isPlain = false }: Work
   return { name, turns: isPlain ? first.map((turn) => ({ ...turn, isPlain })) : first }
 }
 
+/** Divides turns into those that fill the caches, by default a third, and those that are measured. */
+export function splitWarmUp<T>(turns: readonly T[], given?: number): { warmUp: readonly T[]; measured: readonly T[] } {
+  const first = given ?? Math.floor(turns.length / 3)
+  if (first >= turns.length) {
+    throw new DemoError(`--warm-up ${first} leaves none of ${turns.length} requests to measure`, 2)
+  }
+  return { warmUp: turns.slice(0, first), measured: turns.slice(first) }
+}
+
 async function loadDemo(topK: number): Promise<Workload> {
   const sections = await readCorpus()
   return { name: 'documentation of the installed packages', turns: askQuestions(createRetriever(sections), topK) }

@@ -10,6 +10,8 @@ export interface Report {
   readonly engine: string
   readonly model: Model
   readonly fitted: FittedTurns
+  /** requests before these, which filled the caches */
+  readonly warm_up: number
   readonly comparison: Comparison
   /** the gain reported by the proxy; undefined: it was not asked */
   readonly gain?: GainTokens | undefined
@@ -20,14 +22,14 @@ export interface Report {
 }
 
 /** Renders the report for people. */
-export function renderReport({ workload, engine, model, fitted, comparison, ...told }: Report): string {
+export function renderReport({ workload, engine, model, fitted, warm_up, comparison, ...told }: Report): string {
   const { turns, shortened, leftOut } = fitted
   const limit = `${model.positions.toLocaleString('en-US')} tokens`
   const notes = [
     shortened > 0 ? `${shortened} requests go with fewer blocks, to fit the model's ${limit}.\n` : '',
     leftOut > 0 ? `${leftOut} requests are left out: their conversations outgrew the model's ${limit}.\n` : '',
   ]
-  const title = `${workload}: ${turns.length} requests, ${engine}\n`
+  const title = `${workload}: ${turns.length} requests after ${warm_up} to warm up, ${engine}\n`
   return `${title}${notes.join('')}${renderTable(comparison)}\n${renderSentence(comparison)}\n${renderTold(told)}`
 }
 

@@ -31,6 +31,7 @@ describe('summarizeRun', () => {
       failed: 1,
       prompt_tokens: 4000,
       cached_tokens: 1000,
+      computed_tokens: 2960,
       hit_ratio: 0.25,
       reused_tokens: 40,
       ttft_p50_ms: 20,
@@ -62,19 +63,31 @@ describe('the comparison of two runs', () => {
   it('shows both runs and their ratio', () => {
     const table = renderTable({ direct, reprise })
     expect(table).toMatch(/hit ratio\s+│\s+10\.0 % │\s+40\.0 % │ 4\.00×/)
+    expect(table).toMatch(/tokens computed\s+│\s+890 │\s+590 │ 0\.66×/)
     expect(table).toMatch(/time to first token, median\s+│\s+2\.00 s │\s+500 ms │ 0\.25×/)
     expect(table).toMatch(/blocks moved\s+│\s+│\s+7 │/)
   })
 
   it('claims a gain only where there is one', () => {
-    expect(renderSentence({ direct, reprise })).toMatch(/^Through reprise the engine reused more .*10\.0 % → 40\.0 %/)
-    expect(renderSentence({ direct: reprise, reprise: direct })).toMatch(/^reprise gained nothing here/)
+    expect(renderSentence({ direct, reprise })).toMatch(
+      /^Through reprise the engine computed 33\.7 % less, and the first token came sooner: .*890 → 590.*10\.0 % → 40\.0 %/,
+    )
+    expect(renderSentence({ direct: reprise, reprise: direct })).toMatch(
+      /^reprise gained nothing here, and the first token came later: tokens computed for each request 590 → 890/,
+    )
+    expect(renderSentence({ direct, reprise: direct })).toMatch(/^reprise gained nothing here: /)
+  })
+
+  it('does not claim a sooner answer where there is none', () => {
+    const wait = (ttft_p50_ms: number): string => renderSentence({ direct, reprise: { ...reprise, ttft_p50_ms } })
+    expect(wait(2050)).toMatch(/computed 33\.7 % less, but the first token came no sooner: /)
+    expect(wait(2500)).toMatch(/computed 33\.7 % less, but the first token came later: /)
   })
 
   it('says what was reused at any position, where something was', () => {
-    const reusing = { ...direct, hit_ratio: 0.02, reused_tokens: 0.7 * direct.prompt_tokens }
+    const reusing = { ...direct, hit_ratio: 0.02, reused_tokens: 0.7 * direct.prompt_tokens, computed_tokens: 280 }
     expect(renderSentence({ direct, reprise: reusing })).toMatch(
-      /^Through reprise the engine reused more .*: hit ratio 10\.0 % → 2\.0 %, reused at any position 1\.0 % → 70\.0 %, median/,
+      /^Through reprise the engine computed 68\.5 % less, .*: tokens .*, hit ratio 10\.0 % → 2\.0 %, reused at any position 1\.0 % → 70\.0 %, median/,
     )
     const exact = { ...direct, reused_tokens: 0 }
     expect(renderSentence({ direct: exact, reprise: exact })).not.toMatch(/any position/)

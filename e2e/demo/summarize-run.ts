@@ -7,6 +7,8 @@ export interface RunSummary {
   readonly failed: number
   readonly prompt_tokens: number
   readonly cached_tokens: number
+  /** neither cached nor reused */
+  readonly computed_tokens: number
   readonly hit_ratio: number
   readonly reused_tokens: number
   readonly ttft_p50_ms: number
@@ -27,14 +29,16 @@ export interface BlockCounts {
 export function summarizeRun(run: Run): RunSummary {
   const promptTokens = sum(run.outcomes.map((outcome) => outcome.promptTokens))
   const cachedTokens = sum(run.outcomes.map((outcome) => outcome.cachedTokens))
+  const reusedTokens = sum(run.outcomes.map((outcome) => outcome.reusedTokens))
   const firstTokens = run.outcomes.map((outcome) => outcome.firstTokenMs)
   return {
     requests: run.outcomes.length,
     failed: run.failures.length,
     prompt_tokens: promptTokens,
     cached_tokens: cachedTokens,
+    computed_tokens: promptTokens - cachedTokens - reusedTokens,
     hit_ratio: promptTokens === 0 ? 0 : cachedTokens / promptTokens,
-    reused_tokens: sum(run.outcomes.map((outcome) => outcome.reusedTokens)),
+    reused_tokens: reusedTokens,
     ttft_p50_ms: percentile(firstTokens, 0.5),
     ttft_p95_ms: percentile(firstTokens, 0.95),
     seconds: run.seconds,

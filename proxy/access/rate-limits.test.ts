@@ -144,3 +144,21 @@ test('who comes back when told is let in', () => {
     ),
   )
 })
+
+test('what other proxies used counts as of then, and what was used here is told once', () => {
+  const [here, there] = [new RateLimits(), new RateLimits()]
+  const key = keyOf(10, 100)
+  for (let i = 0; i < 6; i++) here.take(key, 10, 0)
+  here.settle(key, 10, 30)
+  const news = here.takeNews()
+  expect([...news]).toEqual([[key.id, { requests: 6, tokens: 80 }]])
+  expect(here.takeNews().size).toBe(0)
+  there.adopt(key, news.get(key.id)!, 100)
+  expect(there.take(key, 20, 100)).toEqual({ ok: true })
+  expect(there.take(key, 1, 100)).toEqual(here.take(key, 21, 100))
+  // half a minute later, half of the limit has come back
+  expect(there.take(key, 50, 30_100)).toEqual({ ok: true })
+  // a debt that both have incurred is paid off before the next
+  there.adopt(key, { requests: 12, tokens: 0 }, 30_100)
+  expect(there.look(key, 1, 30_100)).toEqual({ ok: false, retryAfterSeconds: 36 })
+})

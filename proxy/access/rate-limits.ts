@@ -12,12 +12,21 @@ interface Bucket {
   at: number
 }
 
+/** What a key used. */
+export interface KeyUse {
+  readonly requests: number
+  readonly tokens: number
+}
+
 interface Buckets {
   readonly requests: Bucket
   readonly tokens: Bucket
+  /** used here since it was last asked for */
+  news: KeyUse
 }
 
 const minute = 60_000
+const nothing: KeyUse = { requests: 0, tokens: 0 }
 /** Tolerance for rounding errors when a level is filled in many small steps. */
 const rounding = 1e-3
 
@@ -32,9 +41,7 @@ export class RateLimits {
   take(key: LimitedKey, promptTokens: number, now: number): RateDecision {
     const decision = this.look(key, promptTokens, now)
     if (decision.ok && isLimited(key)) {
-      const { requests, tokens } = this.#bucketsOf(key, now)
-      requests.level -= 1
-      tokens.level -= promptTokens
+      use(this.#bucketsOf(key, now), { requests: 1, tokens: promptTokens })
     }
     return decision
   }
@@ -53,8 +60,27 @@ export class RateLimits {
 
   /** Corrects what was taken for a prompt once the engine has counted it; `actual` is 0 if the engine never got it. */
   settle(key: LimitedKey, estimated: number, actual: number): void {
-    const tokens = this.#buckets.get(key.id)?.tokens
-    if (tokens) tokens.level += estimated - actual
+    const buckets = this.#buckets.get(key.id)
+    if (buckets) use(buckets, { requests: 0, tokens: actual - estimated })
+  }
+
+  /** Notes what a key used elsewhere; `at`: when, in milliseconds as of `take`. */
+  adopt(key: LimitedKey, { requests, tokens }: KeyUse, at: number): void {
+    const buckets = this.#bucketsOf(key, at)
+    fill(buckets.requests, key.requestsPerMinute ?? 0, 0, at)
+    fill(buckets.tokens, key.promptTokensPerMinute ?? 0, 0, at)
+    buckets.requests.level -= requests
+    buckets.tokens.level -= tokens
+  }
+
+  /** Returns what each key used here since the last call. */
+  takeNews(): Map<string, KeyUse> {
+    const news = new Map<string, KeyUse>()
+    for (const [id, buckets] of this.#buckets) {
+      if (buckets.news !== nothing) news.set(id, buckets.news)
+      buckets.news = nothing
+    }
+    return news
   }
 
   /** Forgets all keys but these. */
@@ -69,13 +95,21 @@ export class RateLimits {
     const buckets = {
       requests: { level: requestsPerMinute, at: now },
       tokens: { level: promptTokensPerMinute, at: now },
+      news: nothing,
     }
     this.#buckets.set(id, buckets)
     return buckets
   }
 }
 
-function isLimited({ requestsPerMinute = 0, promptTokensPerMinute = 0 }: LimitedKey): boolean {
+function use(buckets: Buckets, { requests, tokens }: KeyUse): void {
+  buckets.requests.level -= requests
+  buckets.tokens.level -= tokens
+  buckets.news = { requests: buckets.news.requests + requests, tokens: buckets.news.tokens + tokens }
+}
+
+/** Whether a key has limits. */
+export function isLimited({ requestsPerMinute = 0, promptTokensPerMinute = 0 }: Omit<LimitedKey, 'id'>): boolean {
   return requestsPerMinute > 0 || promptTokensPerMinute > 0
 }
 

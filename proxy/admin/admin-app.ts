@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono, type Context as HonoContext } from 'hono'
 import type { RequestId } from '#index/context-block.ts'
@@ -77,6 +78,10 @@ export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv>
     const { registry } = telemetry.metrics
     return c.body(await registry.metrics(), 200, { 'content-type': registry.contentType })
   })
+  app.get('/v1/openapi.json', (c) => {
+    const document = readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8')
+    return c.body(document, 200, { 'content-type': 'application/json' })
+  })
   app.post('/v1/explain', async (c) => {
     const body = await readBody(c.env.incoming, { limit: pipeline.settings().bodyLimitBytes })
     const api = c.req.query('api')
@@ -125,6 +130,7 @@ function addFigures(app: Hono<ServerEnv>, dependencies: AdminDependencies, admin
   app.get('/v1/gain', (c) =>
     c.json(pipeline.gain.report(pipeline.settings().mode), 200, { 'cache-control': 'no-store' }),
   )
+  app.get('/v1/usage', (c) => c.json(telemetry.metrics.usage.report(), 200, { 'cache-control': 'no-store' }))
   app.get('/v1/stats', async (c) => {
     const sources = {
       recent: telemetry.recent,

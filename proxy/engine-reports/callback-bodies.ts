@@ -1,4 +1,4 @@
-import { Ajv, type ValidateFunction } from 'ajv'
+import { Ajv, type SchemaObject, type ValidateFunction } from 'ajv'
 import { ProxyError } from '../errors.ts'
 import { ownSchemas } from '../json/own-schemas.ts'
 import { type CheckpointReport, checkpointReport } from './checkpoint-report.ts'
@@ -50,7 +50,8 @@ const reused = { reused_tokens: count, recomputed_tokens: count }
 /** Senders report the GPU's cache. If they name a tier, it is validated but otherwise ignored. */
 const tier = { enum: ['gpu', 'cpu', 'disk'] }
 
-const isEventBatch = ajv.compile<EventBatch>({
+/** The schema of an `EventBatch`. */
+export const eventBatch: SchemaObject = {
   type: 'object',
   required: ['generation', 'sequence', 'events'],
   properties: {
@@ -70,9 +71,10 @@ const isEventBatch = ajv.compile<EventBatch>({
       },
     },
   },
-})
+}
 
-const isSnapshot = ajv.compile<Snapshot>({
+/** The schema of a `Snapshot`; compile it with `$data`. */
+export const snapshot: SchemaObject = {
   type: 'object',
   required: ['generation', 'sequence', 'requests'],
   properties: {
@@ -84,7 +86,10 @@ const isSnapshot = ajv.compile<Snapshot>({
     reuse: { ...reuseReport, nullable: true },
     checkpoints: { ...checkpointReport, nullable: true },
   },
-})
+}
+
+const isEventBatch = ajv.compile<EventBatch>(eventBatch)
+const isSnapshot = ajv.compile<Snapshot>(snapshot)
 
 /** Returns a body as a batch of events. Throws a `ProxyError` that says what is wrong with it. */
 export function toEventBatch(body: unknown): EventBatch {

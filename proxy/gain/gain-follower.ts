@@ -41,7 +41,7 @@ interface FollowedRequest {
   readonly follower: { readonly asked: Promise<readonly AskedPrompt[] | undefined> | undefined }
 }
 
-type GainMetrics = Pick<Metrics, 'baselineCachedTokens' | 'shadowCachedTokens' | 'seenTokens'>
+type GainMetrics = Pick<Metrics, 'baselineCachedTokens' | 'shadowCachedTokens' | 'seenTokens' | 'usage'>
 
 /** Longer prompts are not followed: they would hold up other requests. In UTF-16 units. */
 const longestPrompt = 1024 * 1024
@@ -185,6 +185,7 @@ export class GainFollower {
     const { replica } = this.#labels
     // the counters of both worlds are over one set of requests
     this.#metrics.baselineCachedTokens.inc({ replica }, baseline)
+    this.#metrics.usage.note(this.#call.caller, { baseline_cached_tokens: baseline })
     if (isShadow) this.#metrics.shadowCachedTokens.inc({ replica }, other)
     if (worlds && !this.#hit) {
       this.#gain.ledger.leaveOut(this.#leftOut)

@@ -8,7 +8,8 @@ export interface GainLabels {
   readonly shape: string
 }
 
-const noSums = {
+/** Sums before any request. */
+export const noSums = {
   requests: 0,
   prompt_tokens: 0,
   /** as the engine reported them */

@@ -37,6 +37,8 @@ export function requestHeaders(rawHeaders: readonly string[], added: Readonly<Re
 const hopHeader = 'x-reprise-hops'
 /** A chain of more proxies than this is a circle. */
 const mostHops = 4
+/** Headers that a proxy refuses, and that no engine heeds. */
+export const endlessHops: Readonly<Record<string, string>> = { [hopHeader]: String(mostHops) }
 
 /**
  * Says where a request comes from: how many proxies it has passed through, and the peer's address behind those in

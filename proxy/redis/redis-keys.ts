@@ -28,3 +28,8 @@ export function templateRedisKeys(namespace: string): { said: string; counts: st
 export function chunksRedisKey(namespace: string): string {
   return `reprise:${namespace}:chunks:{chunks}`
 }
+
+/** Returns the key of the feed of what API keys use. */
+export function limitsRedisKey(namespace: string): string {
+  return `reprise:${namespace}:limits:{limits}`
+}

@@ -7,7 +7,7 @@ export interface SharedPartOptions {
   readonly namespace: string
   readonly ttlSeconds: number
   /** counts invalid values in Redis, and writes that it rejected */
-  readonly onFault: (reason: RedisFault) => void
+  readonly onFault: (reason: RedisFault, count?: number) => void
 }
 
 /** How long the next turn waits after one in which Redis did not answer everything. */

@@ -4,18 +4,12 @@ import { tenantName } from '../access/tenant.ts'
 import { tooLarge } from '../bounds/work-limits.ts'
 import type { FailOpenReason, Outcome, SkippedReason } from '../reasons.ts'
 import type { RequestRecord } from './access-log.ts'
+import type { CallerNames } from './caller-usage.ts'
 import { divergentTokens } from './divergence.ts'
 import { countPages } from './page-metrics.ts'
 import { coldTokens, type ReportedUsage } from './reported-usage.ts'
 import type { Telemetry } from './telemetry.ts'
 import type { RequestSpan } from './tracing/tracing.ts'
-
-/** The caller of a request. */
-interface CallerNames {
-  readonly tenant: string
-  /** the API key that was presented, by the name in its configuration entry */
-  readonly key: { readonly name: string } | undefined
-}
 
 /** The decision for a request. */
 export interface DecidedRequest {
@@ -184,13 +178,15 @@ export class RequestTelemetry {
     const { promptTokens, cachedTokens } = usage
     const sent = this.#decided?.sent ?? []
     this.#usage = usage
+    const [reused_tokens, cached_tokens] = [usage.reusedTokens ?? 0, cachedTokens ?? 0]
+    if (this.#caller) metrics.usage.note(this.#caller, { prompt_tokens: promptTokens, cached_tokens, reused_tokens })
     metrics.promptTokens.inc(promptTokens)
     const replica = this.#admitted?.replica
     if (replica !== undefined) metrics.byReplica.promptTokens.inc({ replica }, promptTokens)
     metrics.predictedOfReported.inc(this.predictedCachedTokens)
     const [first, admitted] = [this.#firstByteAt, this.#admitted]
     this.#gain?.counted(usage, first && admitted ? (first - admitted.at) / 1000 : undefined)
-    metrics.reusedTokens.inc(usage.reusedTokens ?? 0)
+    metrics.reusedTokens.inc(reused_tokens)
     metrics.recomputedTokens.inc(usage.recomputedTokens ?? 0)
     countPages(metrics.pages, usage.pages)
     if (cachedTokens === undefined) return
@@ -219,6 +215,7 @@ export class RequestTelemetry {
     if (outcome === 'client_left') metrics.streamAborts.inc({ phase: this.#phase(answer.headersSent) })
     metrics.requests.inc({ route: this.#route, outcome })
     if (this.#admitted) metrics.byReplica.requests.inc({ replica: this.#admitted.replica, outcome })
+    if (this.#admitted && this.#caller) metrics.usage.note(this.#caller, { requests: 1 })
     if (answer.headersSent) metrics.predictedCachedTokens.inc(this.predictedCachedTokens)
     this.#leaveReplica(at)
     const isLogged = (this.#to.logsRequests?.() ?? true) && log.isLevelEnabled('info')

@@ -1,3 +1,5 @@
+import { statusOf } from '#proxy/errors.ts'
+import { endlessHops } from '#proxy/http/forwarded-headers.ts'
 import { hasEvents, judgeEvents } from './engine/check-events.ts'
 import type { CheckedEngine } from './engine/check-mirror.ts'
 import { contextLengthOf, judgeContextLength, selectModel } from './engine/check-model.ts'
@@ -27,7 +29,7 @@ export async function checkEngine(options: DoctorOptions, signal: AbortSignal): 
     const identity = await identifyEngine(connection, models)
     const { finding: selection, model } = selectModel(models, options.model)
     const kind = identity.kind ?? given
-    const findings = [finding, judgeKind(engine.kind, identity), selection]
+    const findings = [finding, ...(await checkProxied(connection)), judgeKind(engine.kind, identity), selection]
     if (!model) return { findings, kind, hasComputed: false }
     findings.push(judgeContextLength(contextLengthOf(model)))
     // as the proxy would: without a given kind it adds no salt
@@ -41,6 +43,14 @@ export async function checkEngine(options: DoctorOptions, signal: AbortSignal): 
   } finally {
     await connection.close()
   }
+}
+
+/** Finds out whether the URL is that of a proxy: it alone refuses a request that seems to go round in a circle. */
+async function checkProxied(connection: EngineConnection): Promise<Finding[]> {
+  const reply = await connection.get('/v1/models', endlessHops)
+  if (!('status' in reply) || reply.status !== statusOf.loop_detected) return []
+  const found = 'the URL is that of a reprise proxy: what is found here is true of what it sends'
+  return [{ check: 'engine', level: 'warning', found, fix: "give the engine's own URL" }]
 }
 
 /** Sends the probes while listening to the engine's events. */

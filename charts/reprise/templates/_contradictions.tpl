@@ -52,6 +52,7 @@ what to write.
 {{- fail "networkPolicy.admin is empty, so Prometheus may not reach the admin port: name its pods, such as [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: monitoring}}}]" -}}
 {{- end -}}
 {{- end -}}
+{{- include "reprise.checkExposure" . -}}
 {{- $ids := list -}}
 {{- range $values.engines -}}
 {{- if .id -}}
@@ -81,6 +82,31 @@ what to write.
 {{- if and .tls.existingSecret .url (not (hasPrefix "rediss" .url)) -}}
 {{- fail "redis.tls is for a Redis behind rediss://: write it in redis.url" -}}
 {{- end -}}
+{{- end -}}
+{{- end }}
+
+{{/* Fails if `ingress` or `httpRoute` would lead nowhere. */}}
+{{- define "reprise.checkExposure" -}}
+{{- $values := .Values -}}
+{{- range $name, $needs := dict "ingress" "hosts" "httpRoute" "parentRefs" -}}
+{{- $own := get $values $name -}}
+{{- if $own.enabled -}}
+{{- if eq $values.mode "library" -}}
+{{- fail (printf "%s needs the Service, which mode library does not make: write your own in your chart" $name) -}}
+{{- end -}}
+{{- if not (get $own $needs) -}}
+{{- fail (printf "%s.%s is empty, so that nothing would be routed here: name them, such as %s" $name $needs (ternary "[llm.example.com]" "[{name: gateway, namespace: infra}]" (eq $name "ingress"))) -}}
+{{- end -}}
+{{- if and $values.networkPolicy.enabled (not $values.networkPolicy.apps) -}}
+{{- fail (printf "networkPolicy.apps is empty, so only pods of this namespace may send requests, and what serves %s may not: name its pods, such as [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: ingress-nginx}}}]" $name) -}}
+{{- end -}}
+{{- if $values.secrets.tls.clientCa -}}
+{{- fail (printf "secrets.tls.clientCa asks each client for a certificate, and what serves %s has none: leave it out, or switch %s off" $name $name) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if and $values.ingress.enabled $values.secrets.tls.existingSecret (not $values.ingress.annotations) -}}
+{{- fail "secrets.tls makes the data port HTTPS, and ingress controllers speak HTTP to it: say so in ingress.annotations, such as nginx.ingress.kubernetes.io/backend-protocol: HTTPS, or leave secrets.tls out and use ingress.tls" -}}
 {{- end -}}
 {{- end }}
 

@@ -7,6 +7,7 @@ here="$(cd "$(dirname "$0")" && pwd)"
 helm_version=v3.19.0
 kustomize_version=v5.7.1
 operator_version=v0.85.0 # of the Prometheus operator, for the schemas of its resources
+gateway_version=v1.4.1   # of the Gateway API, for the schema of its routes
 validate_version=1.37.0  # of kubernetes-validate, which brings the schemas of Kubernetes
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/reprise/chart-tools"
 mkdir -p "$cache/bin" "$cache/crds"
@@ -43,10 +44,14 @@ unpack_prometheus() {
   rm -rf "$folder"
 }
 
+# source_of MODULE@VERSION: prints the folder of a Go module
+source_of() { (cd "$here/pod-security" && go mod download -json "$1" | sed -n 's/.*"Dir": "\(.*\)".*/\1/p'); }
+
 copy_crds() {
   local source
-  source="$(cd "$here/pod-security" && go mod download -json "github.com/prometheus-operator/prometheus-operator@$operator_version" |
-    sed -n 's/.*"Dir": "\(.*\)".*/\1/p')"
+  source="$(source_of "sigs.k8s.io/gateway-api@$gateway_version")"
+  install -m 644 "$source/config/crd/standard/gateway.networking.k8s.io_httproutes.yaml" "$cache/crds/httproutes.yaml"
+  source="$(source_of "github.com/prometheus-operator/prometheus-operator@$operator_version")"
   for kind in podmonitors prometheusrules servicemonitors; do
     install -m 644 "$source/example/prometheus-operator-crd/monitoring.coreos.com_$kind.yaml" "$cache/crds/$kind.yaml"
   done
@@ -68,6 +73,6 @@ make_once kustomize "$kustomize_version" "building kustomize $kustomize_version 
 make_once pod-security "$(cat "$here"/pod-security/* | sha256sum)" "building the evaluator of the Pod Security profiles (a minute)" \
   build_evaluator
 make_once prometheus debian "fetching Debian's Prometheus and promtool (35 MB)" unpack_prometheus
-make_once crds "$operator_version" "fetching the schemas of the Prometheus operator's resources" copy_crds
+make_once crds "$operator_version $gateway_version" "fetching the schemas of the Prometheus operator's resources and of routes" copy_crds
 make_once schemas "$validate_version" "fetching the schemas of Kubernetes (20 MB)" install_schemas
 echo "$cache"

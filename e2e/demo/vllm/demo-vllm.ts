@@ -1,8 +1,7 @@
 import { Command, Option } from 'commander'
-import { DemoError } from '../demo-error.ts'
 import { findFreePort } from '../find-free-port.ts'
 import { fitTurns } from '../fit-turns.ts'
-import { loadWorkload } from '../load-workload.ts'
+import { loadWorkload, splitWarmUp } from '../load-workload.ts'
 import { toPositiveInteger } from '../options.ts'
 import { readGain, subtractGain } from '../read-gain.ts'
 import { readModel } from '../read-model.ts'
@@ -58,22 +57,16 @@ const program = new Command('demo:vllm')
 await runCommand('demo:vllm', (run) => demonstrate(run, program.opts<DemoOptions>()))
 
 async function demonstrate({ children, interrupted }: CommandRun, options: DemoOptions): Promise<number> {
-  const {
-    trace,
-    limit,
-    maxTokens,
-    deviceTokens,
-    warmUp: first = Math.floor(limit / 3),
-    topK = trace === undefined ? CORPUS_TOP_K : undefined,
-  } = options
-  if (first >= limit) throw new DemoError(`--warm-up ${first} leaves none of ${limit} requests to measure`, 2)
+  const { trace, limit, maxTokens, deviceTokens, topK = trace === undefined ? CORPUS_TOP_K : undefined } = options
   const workload = await loadWorkload({ trace, topK, limit, isPlain: options.plain ?? false })
+  // a mistake is told before anything is installed
+  splitWarmUp(workload.turns, options.warmUp)
 
   const installation = await setupVllm(children)
   const engine = await startVllm(children, installation, { deviceTokens })
   const model = await readModel(engine.url)
   const { turns, ...fitted } = await fitTurns(workload.turns, model, maxTokens)
-  const [warmUp, measured] = [turns.slice(0, first), turns.slice(first)]
+  const { warmUp, measured } = splitWarmUp(turns, options.warmUp)
   const send = { model: model.name, maxTokens, concurrency: 1, interrupted }
   // the engine's first prompt includes start-up costs, so it is sent before measuring
   const start = { ...send, label: 'start' }
@@ -107,7 +100,14 @@ async function demonstrate({ children, interrupted }: CommandRun, options: DemoO
   await server.stop()
 
   const comparison = { direct: summarizeRun(direct), reprise: summarizeRun(reprise) }
-  const head = { workload: workload.name, engine: 'vLLM on this CPU', model, fitted: { ...fitted, turns: measured } }
+  const warm_up = warmUp.length
+  const head = {
+    workload: workload.name,
+    engine: 'vLLM on this CPU',
+    model,
+    fitted: { ...fitted, turns: measured },
+    warm_up,
+  }
   const report = { ...head, comparison, gain, seen_before: shareSeenBefore(measured, warmUp), kinds }
   process.stdout.write(options.json ? toJsonReport(report) : `${renderReport(report)}\n${showAnswers(direct, reprise)}`)
   return direct.failures.length + reprise.failures.length > 0 ? 1 : 0

@@ -95,10 +95,20 @@ export function splitContent(
     const { type, text } = part
     if (types.includes(type as string) && typeof text === 'string') {
       pieces.push({ path: [...path, place, 'text'], text })
-      if (hasOwnMembers(part)) others.push([place, { ...part, text: undefined }])
-    } else others.push([place, part])
+      if (hasOwnMembers(part)) others.push([place, { ...unmarked(part), text: undefined }])
+    } else others.push([place, unmarked(part)])
   }
   return { pieces, others }
+}
+
+/**
+ * Returns a part, a message or a tool without its mark for a cache. No model sees it, and clients move it on from turn
+ * to turn: what it marks is the same with it and without.
+ */
+export function unmarked(part: Json): Json {
+  if (!('cache_control' in part)) return part
+  const { cache_control: _, ...rest } = part
+  return rest
 }
 
 const membersOfTexts = new Set(['type', 'text', 'cache_control'])

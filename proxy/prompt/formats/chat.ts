@@ -1,5 +1,5 @@
 import { isObject, type Json } from '#engine-adapters/json-object.ts'
-import { isParts, type PromptBuilder, splitContent } from '../body/prompt-builder.ts'
+import { isParts, type PromptBuilder, splitContent, unmarked } from '../body/prompt-builder.ts'
 
 /** Reads OpenAI's chat completions, with vLLM's `documents`. */
 export function readChat(body: Json, builder: PromptBuilder): boolean {
@@ -9,12 +9,13 @@ export function readChat(body: Json, builder: PromptBuilder): boolean {
   // chat templates put them before the messages
   if (documents) builder.message('documents', [{ path: ['documents'], text: '', isRaw: true }], [])
   for (const [i, message] of messages.entries()) {
-    const { role, content, ...rest } = message
+    const { role, content, ...rest } = unmarked(message)
     const { pieces, others } = splitContent(content, ['messages', i, 'content'], ['text'])
     readCalls(role, rest, i, builder)
     builder.message(role as string, pieces, [rest, ...others], { call: rest.tool_call_id ?? i })
   }
-  const { model, tools, chat_template, chat_template_kwargs, cache_salt } = body
+  const { model, chat_template, chat_template_kwargs, cache_salt } = body
+  const tools = isParts(body.tools) ? body.tools.map(unmarked) : body.tools
   builder.endPrompt([model, tools, documents ? null : body.documents, chat_template, chat_template_kwargs, cache_salt])
   return true
 }

@@ -1,6 +1,6 @@
 import { isObject, type Json } from '#engine-adapters/json-object.ts'
 import type { JsonPath } from '../body/prompt.ts'
-import { hasOwnMembers, isParts, type PromptBuilder, splitContent } from '../body/prompt-builder.ts'
+import { hasOwnMembers, isParts, type PromptBuilder, splitContent, unmarked } from '../body/prompt-builder.ts'
 
 /** Reads Anthropic's messages: a system text or parts, and contents that are texts, parts and tool results. */
 export function readMessages(body: Json, builder: PromptBuilder): boolean {
@@ -17,12 +17,13 @@ export function readMessages(body: Json, builder: PromptBuilder): boolean {
     if (message.role === 'system' && i > firstTurn && firstTurn >= 0) builder.message('system', [], [{}, message])
     else readMessage(message, ['messages', i, 'content'], builder)
   }
-  builder.endPrompt([body.model, body.tools, body.cache_salt])
+  const tools = isParts(body.tools) ? body.tools.map(unmarked) : body.tools
+  builder.endPrompt([body.model, tools, body.cache_salt])
   return true
 }
 
 function readMessage(message: Json, path: JsonPath, builder: PromptBuilder): void {
-  const { role, content, ...rest } = message
+  const { role, content, ...rest } = unmarked(message)
   // the engine rewords tool results in assistant messages
   const parts = role === 'user' && isParts(content) ? content : []
   for (const { type, id, name, input } of isParts(content) ? content : [])
@@ -37,7 +38,7 @@ function readMessage(message: Json, path: JsonPath, builder: PromptBuilder): voi
     // every result becomes a message of its own, so that tool output and user text are searched separately
     if (isToolResult(part)) readToolResult(part, [...path, place], rest, builder)
     // its place is uncertain: vLLM puts all results before it, SGLang leaves it where it is
-    else builder.message('user', [], [rest, part])
+    else builder.message('user', [], [rest, unmarked(part)])
   }
   const from = lastResult + 1
   const said = parts.slice(from)
@@ -45,19 +46,24 @@ function readMessage(message: Json, path: JsonPath, builder: PromptBuilder): voi
   const texts = said.flatMap(({ type, text }, i) => {
     return type === 'text' && typeof text === 'string' ? [{ path: [...path, from + i, 'text'], text }] : []
   })
-  const others = said.filter((part) => part.type !== 'text' || typeof part.text !== 'string' || hasOwnMembers(part))
+  const others = said
+    .filter((part) => part.type !== 'text' || typeof part.text !== 'string' || hasOwnMembers(part))
+    .map(unmarked)
   builder.message('user', texts, [[rest, withoutTexts(said)], ...others])
 }
 
-function readToolResult({ content, ...own }: Json, path: JsonPath, rest: unknown, builder: PromptBuilder): void {
+function readToolResult(part: Json, path: JsonPath, rest: unknown, builder: PromptBuilder): void {
+  const { content, ...own } = unmarked(part)
   const { pieces, others } = splitContent(content, [...path, 'content'], ['text'])
   builder.message('tool', pieces, [[rest, own, withoutTexts(content)], ...others], { call: own.tool_use_id })
 }
 
-/** Returns what text parts have besides their text, such as a cache_control. */
+/** Returns what text parts have besides their text. */
 function withoutTexts(content: unknown): unknown[] {
   if (!isParts(content)) return []
-  return content.map(({ type, text, ...rest }) => (type === 'text' && typeof text === 'string' ? rest : null))
+  return content
+    .map(unmarked)
+    .map(({ type, text, ...rest }) => (type === 'text' && typeof text === 'string' ? rest : null))
 }
 
 function isToolResult({ type, content }: Json): boolean {

@@ -47,12 +47,12 @@ export class EngineConnection {
     this.#agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connect })
   }
 
-  get(path: string): Promise<Reply> {
-    return this.#send('GET', path)
+  get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Reply> {
+    return this.#send('GET', path, headers)
   }
 
   post(path: string, body: unknown): Promise<Reply> {
-    return this.#send('POST', path, JSON.stringify(body))
+    return this.#send('POST', path, { 'content-type': 'application/json' }, JSON.stringify(body))
   }
 
   close(): Promise<void> {
@@ -60,7 +60,7 @@ export class EngineConnection {
   }
 
   /** Rejects only when the signal aborts. */
-  async #send(method: 'GET' | 'POST', path: string, body?: string): Promise<Reply> {
+  async #send(method: 'GET' | 'POST', path: string, headers: object, body?: string): Promise<Reply> {
     const { token, timeoutMilliseconds, signal } = this.#options
     const started = performance.now()
     try {
@@ -68,7 +68,7 @@ export class EngineConnection {
         method,
         headers: {
           accept: 'application/json',
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
           ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         },
         body: body ?? null,

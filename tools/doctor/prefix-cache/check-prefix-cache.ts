@@ -29,10 +29,7 @@ export async function checkPrefixCache(
   const words = Math.min(wanted, Math.floor((contextLengthOf(model) ?? 131_072) / 3))
   const run = await probePrefixCache(connection, { model: model.id, words, isSalted })
   if (!('first' in run)) return [judgeRefusal(run, isSalted)]
-  const findings = judgePrefixCache({ engine, cache, run })
-  if (!run.isProxied) return findings
-  const found = 'the URL is that of a reprise proxy: what is found here is true of what it sends'
-  return [{ check: 'engine', level: 'warning', found, fix: "give the engine's own URL" }, ...findings]
+  return judgePrefixCache({ engine, cache, run })
 }
 
 function judgeRefusal(reply: Reply, isSalted: boolean): Finding {

@@ -19,7 +19,7 @@ interface Case extends Partial<Pick<CacheEvidence, 'cache'>> {
 
 function judge({ first, repeats = [first], kind = 'vllm', cache = {}, ...rest }: Case): Record<string, unknown> {
   const otherSalt = 'otherSalt' in rest ? probe(rest.otherSalt) : undefined
-  const run = { first: probe(first), repeats: repeats.map((count) => probe(count)), otherSalt, isProxied: false }
+  const run = { first: probe(first), repeats: repeats.map((count) => probe(count)), otherSalt }
   const findings = judgePrefixCache({ engine: adapterFor(kind), cache, run })
   return Object.fromEntries(findings.map(({ check, level, found, fix }) => [check, [level, `${found} → ${fix}`]]))
 }

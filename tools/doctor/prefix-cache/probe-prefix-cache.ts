@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { Answer, EngineConnection, Reply } from '../engine/engine-connection.ts'
+import type { EngineConnection, Reply } from '../engine/engine-connection.ts'
 import { isGood } from '../engine/engine-connection.ts'
 
 /** What the engine reports about one probe. */
@@ -17,8 +17,6 @@ export interface ProbeRun {
   readonly repeats: readonly Probe[]
   /** with another cache_salt; undefined if no salt is sent */
   readonly otherSalt: Probe | undefined
-  /** whether the answers came through a reprise proxy */
-  readonly isProxied: boolean
 }
 
 interface ProbeOptions {
@@ -68,7 +66,7 @@ async function probeOnce(connection: EngineConnection, options: ProbeOptions): P
     if (repeats.length === 2 && [first, ...repeats].every(({ cachedTokens }) => cachedTokens === undefined)) break
   }
   const otherSalt = options.isSalted ? readProbe(await send(`probe-${randomUUID()}`)) : undefined
-  return { first, repeats, otherSalt, isProxied: 'x-reprise-replica' in (reply as Answer).headers }
+  return { first, repeats, otherSalt }
 }
 
 type Send = (salt: string | undefined) => Promise<Reply>
