@@ -49,11 +49,10 @@ def start_llm(model: Path, connector: dict[str, Any] | None, **options: Any) -> 
         "max_model_len": 2048,
         "num_gpu_blocks_override": 100,
         "max_num_batched_tokens": 256,
+        "skip_tokenizer_init": True,
     }
-    return LLM(
-        model=str(model), skip_tokenizer_init=True, block_size=BLOCK,
-        kv_transfer_config=connector, **{**defaults, **ON_A_GPU, **options},
-    )  # fmt: skip
+    given = {**defaults, **ON_A_GPU, **options}
+    return LLM(model=str(model), block_size=BLOCK, kv_transfer_config=connector, **given)
 
 
 class ReusingEngine:

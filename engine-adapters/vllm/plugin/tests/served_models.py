@@ -46,19 +46,61 @@ SERVED: dict[str, tuple[str, dict[str, Any]]] = {
 }  # fmt: skip
 
 
+_SEEN = {"image_token_id": 512, "video_token_id": 513, "vision_start_token_id": 514, "vision_end_token_id": 515}
+_EYES = {"depth": 2, "hidden_size": 64, "intermediate_size": 64, "num_heads": 2, "out_hidden_size": 128}
+
+
+def _seeing(rope: dict[str, Any], eyes: dict[str, Any]) -> dict[str, Any]:
+    words = {**_SIZES, "vocab_size": 516, **_rope(**rope)}
+    return {"text_config": words, "vision_config": {**_EYES, **eyes}, **_SEEN}
+
+
+# they read and see; text has ids below 512
+SEEING: dict[str, tuple[str, dict[str, Any]]] = {
+    "Qwen2.5-VL": ("Qwen2_5_VLConfig", _seeing(
+        {"mrope_section": [4, 6, 6]}, {"window_size": 112, "fullatt_block_indexes": [1]},
+    )),
+    "Qwen3-VL": ("Qwen3VLConfig", _seeing(
+        {"mrope_section": [6, 5, 5], "mrope_interleaved": True},
+        {"deepstack_visual_indexes": [0], "num_position_embeddings": 64},
+    )),
+}  # fmt: skip
+
+
 def describe(folder: Path, kind: str, changed: dict[str, Any]) -> Any:
     """Writes a model's configuration to a folder, and returns it. Has vLLM look at the model's class in this process."""
     import transformers
     from vllm import ModelRegistry
 
     config_class = getattr(transformers, kind)
-    config = config_class(**{**_SIZES, **changed})
-    architecture = transformers.MODEL_FOR_CAUSAL_LM_MAPPING[config_class].__name__
+    sees = "vision_config" in changed
+    config = config_class(**changed) if sees else config_class(**{**_SIZES, **changed})
+    models = transformers.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING if sees else transformers.MODEL_FOR_CAUSAL_LM_MAPPING
+    architecture = models[config_class].__name__
     config.architectures = [architecture]
     config.save_pretrained(folder)
+    if sees:
+        _describe_processor(folder, kind)
     # otherwise a new process looks at it, which takes 10 s
     ModelRegistry.register_model(architecture, ModelRegistry.models[architecture].load_model_cls())
     return config
+
+
+def _describe_processor(folder: Path, kind: str) -> None:
+    """Writes what turns texts and images into tokens. Its words are `w0`, `w1`, …"""
+    import transformers
+
+    names = ["<|image_pad|>", "<|video_pad|>", "<|vision_start|>", "<|vision_end|>"]
+    words = ["<|endoftext|>", *(f"w{number}" for number in range(1, 512)), *names]
+    tokenizer = transformers.Qwen2Tokenizer(
+        vocab={word: number for number, word in enumerate(words)}, merges=[], unk_token=words[0], eos_token=words[0],
+        pad_token=words[0], additional_special_tokens=names,
+    )  # fmt: skip
+    is_newer = kind == "Qwen3VLConfig"
+    processor = transformers.Qwen3VLProcessor if is_newer else transformers.Qwen2_5_VLProcessor
+    videos = transformers.Qwen3VLVideoProcessor if is_newer else transformers.Qwen2VLVideoProcessor
+    images = transformers.Qwen2VLImageProcessor(patch_size=16 if is_newer else 14)
+    processor(image_processor=images, tokenizer=tokenizer, video_processor=videos()).save_pretrained(folder)
 
 
 def make_served_model(folder: Path, kind: str, changed: dict[str, Any]) -> Callable[..., torch.Tensor]:
@@ -66,17 +108,19 @@ def make_served_model(folder: Path, kind: str, changed: dict[str, Any]) -> Calla
 
     That takes keys [n, heads, head size] and by how many positions each turns (int64 [n]).
     """
-    from transformers import AutoModelForCausalLM
+    from transformers import AutoModelForCausalLM, AutoModelForImageTextToText
 
     torch.manual_seed(0)
-    model = AutoModelForCausalLM.from_config(describe(folder, kind, changed)).float()
+    config = describe(folder, kind, changed)
+    model = (AutoModelForImageTextToText if config.sub_configs else AutoModelForCausalLM).from_config(config).float()
     with torch.no_grad():
         for name, weights in model.named_parameters():
             # small weights give nearly the same answer to every prompt, norms and biases that are left out must show
             deviation = weights.shape[-1] ** -0.5 if weights.dim() > 1 else 0.3
             weights.normal_(1.0 if "norm" in name else 0.0, deviation)
     model.save_pretrained(folder)
-    rotary, turn_both = model.model.rotary_emb, sys.modules[type(model).__module__].apply_rotary_pos_emb
+    text = getattr(model.model, "language_model", model.model)
+    rotary, turn_both = text.rotary_emb, sys.modules[type(model).__module__].apply_rotary_pos_emb
 
     def turn(keys: torch.Tensor, distances: torch.Tensor) -> torch.Tensor:
         cos, sin = (table / rotary.attention_scaling for table in rotary(keys, distances[None]))
@@ -84,6 +128,11 @@ def make_served_model(folder: Path, kind: str, changed: dict[str, Any]) -> Calla
         return turn_both(by_head, by_head, cos, sin)[1][0].transpose(0, 1)
 
     return turn
+
+
+def options_of(kind: str) -> dict[str, Any]:
+    """Returns what an engine of such a model is started with."""
+    return {"skip_tokenizer_init": False} if kind in SEEING else {}
 
 
 def start_quickly(start: Callable[[], Any]) -> Any:

@@ -9,7 +9,7 @@ import pytest
 import torch
 from reuse_model import ReusingEngine, start_llm
 from reuse_prompts import DOCUMENTS, FIRST, OTHER, SYSTEM, difference, said, tokens
-from served_models import SERVED, make_served_model, start_quickly
+from served_models import SEEING, SERVED, make_served_model, options_of, start_quickly
 from vllm import SamplingParams
 
 from reprise_reuse.host_store import Rows
@@ -39,20 +39,20 @@ class Served:
         return [tuple(one.clone() for one in pages.rows_of(layer, blocks, 0, end)) for layer in range(pages.layers)]
 
 
-def stock_answer(model: Path) -> Any:
-    llm = start_quickly(lambda: start_llm(model, None))
+def stock_answer(model: Path, options: dict[str, Any]) -> Any:
+    llm = start_quickly(lambda: start_llm(model, None, **options))
     wish = SamplingParams(temperature=0, max_tokens=4, ignore_eos=True, detokenize=False, logprobs=5)
     (output,) = llm.generate({"prompt_token_ids": OTHER}, wish, use_tqdm=False)
     start_quickly(llm.llm_engine.engine_core.engine_core.shutdown)
     return output.outputs[0]
 
 
-@pytest.fixture(scope="module", params=SERVED)
+@pytest.fixture(scope="module", params=[*SERVED, *SEEING])
 def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     model = tmp_path_factory.mktemp("served")
-    turn = make_served_model(model, *SERVED[request.param])
-    stock = stock_answer(model)
-    engine = start_quickly(lambda: ReusingEngine(model, {"host_bytes": 8 << 20}))
+    turn, options = make_served_model(model, *(SERVED | SEEING)[request.param]), options_of(request.param)
+    stock = stock_answer(model, options)
+    engine = start_quickly(lambda: ReusingEngine(model, {"host_bytes": 8 << 20}, **options))
     assert engine.reuse.is_ready, engine.reuse.refusal
     served = Served(engine, stock, turn, [], [])
     begin, save = engine.worker.begin_step, engine.worker.save
