@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
-from os.path import commonprefix
+from os.path import commonpath
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -121,9 +121,9 @@ def _check_what_images_leave(model: torch.nn.Module) -> None:
 
 def _around(model: torch.nn.Module, names: list[str]) -> torch.nn.Module:
     """Returns the part of a model that holds these layers: layers that see images turn their keys otherwise."""
-    *path, _, _ = commonprefix(names).split(".")
+    shared = commonpath([name.replace(".", "/") for name in names]).split("/")
     try:
-        return model.get_submodule(".".join(path))
+        return model.get_submodule(".".join(shared[:-1]))
     except AttributeError:
         return model
 
@@ -152,7 +152,7 @@ def is_even(cos_sin: torch.Tensor) -> bool:
     turns = turns / turns[:1].abs()
     at = torch.arange(0, len(turns) // 2, max(len(turns) // 8192, 1), device=turns.device)
     # tables are computed in float32, whose angles are the less exact the larger they are
-    rounding = 1e-5 + 4 * torch.finfo(torch.float32).eps * len(turns) * turns[1].angle().abs()
+    rounding = 1e-5 + 2 * torch.finfo(torch.float32).eps * len(turns) * turns[1].angle().abs()
     return bool(((turns[2 * at] - turns[at] ** 2).abs() <= rounding).all())
 
 
