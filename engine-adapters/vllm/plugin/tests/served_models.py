@@ -129,9 +129,15 @@ def make_served_model(folder: Path, kind: str, changed: dict[str, Any]) -> Calla
     return turn
 
 
+IN_FP8 = {f"Qwen3 with {name}": name for name in ("fp8", "fp8_e5m2")}
+"""the format of the KV cache"""
+ALL = {**SERVED, **SEEING, **dict.fromkeys(IN_FP8, SERVED["Qwen3"])}
+
+
 def options_of(kind: str) -> dict[str, Any]:
     """Returns what an engine of such a model is started with."""
-    return {"skip_tokenizer_init": False} if kind in SEEING else {}
+    seeing = {"skip_tokenizer_init": False} if kind in SEEING else {}
+    return {**seeing, "kv_cache_dtype": IN_FP8.get(kind, "auto")}
 
 
 def start_quickly(start: Callable[[], Any]) -> Any:

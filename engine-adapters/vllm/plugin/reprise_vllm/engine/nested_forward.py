@@ -206,6 +206,9 @@ class NestedForward:
                     layer.impl.do_kv_cache_update(layer, key, value, cache, slots)
                 # of rows whose keys and values are written, nobody reads what the last layer would give
                 if slots is None or not ends_here:
+                    if query.element_size() == 1:
+                        # on GPUs, queries of fp8 keys are fp8 as well
+                        query = query.to(key.dtype) * layer._q_scale_float
                     self._attend(index, query, key, value, output)
             elif self._updates_in_forward or not ends_here:
                 output = engines(layer, query, key, value, cache, metadata, output, *rest, **named)

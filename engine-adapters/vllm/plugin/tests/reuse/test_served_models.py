@@ -9,7 +9,7 @@ import pytest
 import torch
 from reuse_model import ReusingEngine, start_llm
 from reuse_prompts import DOCUMENTS, FIRST, OTHER, SYSTEM, difference, said, tokens
-from served_models import SEEING, SERVED, make_served_model, options_of, start_quickly
+from served_models import ALL, IN_FP8, make_served_model, options_of, start_quickly
 from vllm import SamplingParams
 
 from reprise_reuse.host_store import Rows
@@ -47,10 +47,12 @@ def stock_answer(model: Path, options: dict[str, Any]) -> Any:
     return output.outputs[0]
 
 
-@pytest.fixture(scope="module", params=[*SERVED, *SEEING])
+@pytest.fixture(scope="module", params=ALL)
 def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    if request.param in IN_FP8 and not torch.cpu._is_avx512_supported():
+        pytest.skip("without AVX-512, vLLM has no fp8 on a CPU")
     model = tmp_path_factory.mktemp("served")
-    turn, options = make_served_model(model, *(SERVED | SEEING)[request.param]), options_of(request.param)
+    turn, options = make_served_model(model, *ALL[request.param]), options_of(request.param)
     stock = stock_answer(model, options)
     engine = start_quickly(lambda: ReusingEngine(model, {"host_bytes": 8 << 20}, **options))
     assert engine.reuse.is_ready, engine.reuse.refusal
@@ -105,8 +107,10 @@ def test_moved_rows_are_turned_right_in_every_layer_and_those_of_a_fresh_prompt_
     served.saves.clear()
     served.engine.ask([OTHER], {"reuse": "off"}, salt="fresh")
     fresh = served.rows(served.saves[0], load.end)
+    # fp8 is rounded before and after it is turned; a pair's turn mixes the errors of its two numbers
+    rounding = served.engine.worker.layout.rounding
     for ours, engines in zip(moved[0], fresh[0], strict=True):
-        torch.testing.assert_close(ours, engines, rtol=1e-4, atol=1e-4)
+        assert float((ours - engines).abs().max() / engines.abs().max()) < 1e-4 + 3 * rounding
     distances = set()
     for piece in load.pieces:
         came_from, here = slice(piece.position, piece.position + piece.end - piece.start), slice(piece.start, piece.end)
@@ -115,5 +119,5 @@ def test_moved_rows_are_turned_right_in_every_layer_and_those_of_a_fresh_prompt_
         for (keys, values), (old_keys, old_values) in zip(moved, computed, strict=True):
             assert torch.equal(values[here], old_values[came_from])
             expected = served.turn(old_keys[came_from], distance)
-            torch.testing.assert_close(keys[here], expected, rtol=1e-4, atol=1e-4)
+            torch.testing.assert_close(keys[here], expected, rtol=1e-4 + 1.1 * rounding, atol=1e-4 + rounding / 10)
     assert min(distances) < 0 < max(distances)

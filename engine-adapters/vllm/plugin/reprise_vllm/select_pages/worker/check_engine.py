@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from reprise_vllm.engine.supported import NotSupportedError
+from reprise_vllm.engine.supported import AS_COMPUTED, NotSupportedError
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
@@ -53,7 +53,7 @@ def check_engine(config: "VllmConfig", spec: "AttentionSpec", layers: Sequence[A
         "pipeline parallelism": parallel.pipeline_parallel_size > 1,
         "speculative decoding": config.speculative_config is not None,
         "pooling models": config.model_config.runner_type == "pooling",
-        "a quantised KV cache": cache.cache_dtype.startswith(("fp8", "int", "nvfp")),
+        "a quantised KV cache": cache.cache_dtype not in AS_COMPUTED,
         "a choice in each layer with this attention backend": per_layer
         and layers[0].get_attn_backend().get_name() not in _READS_ITS_TABLE,
         # a step without sparse rows uses stock tables, whose addresses a captured graph would keep
