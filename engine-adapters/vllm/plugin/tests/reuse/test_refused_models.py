@@ -1,7 +1,7 @@
 """Models and engines in which keys cannot be moved, or not yet: the plugin says why, and vLLM serves as without it."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import torch
@@ -10,9 +10,10 @@ from listening import listening
 from reuse_model import ReusingEngine
 from reuse_prompts import OTHER
 from served_models import describe, start_quickly
+from vllm.config.cache import CacheDType
 from vllm.v1.kv_cache_interface import KVCacheConfig, KVCacheGroupSpec, MambaSpec
 
-from reprise_vllm.engine.supported import NotSupportedError, attention_spec, check_config
+from reprise_vllm.engine.supported import AS_COMPUTED, NotSupportedError, attention_spec, check_config
 
 _ROPE = {"rope_theta": 10_000.0}
 _LONG = {"short_factor": [1.0] * 16, "long_factor": [2.0] * 16, "original_max_position_embeddings": 1024}
@@ -68,17 +69,17 @@ def test_it_says_why_nothing_is_reused_and_the_engine_answers(tmp_path: Path, ca
     start_quickly(engine.core.shutdown)
 
 
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [
-        # an engine with n-grams imports what keeps vLLM from starting another in the same process
-        ({"speculative_config": _DRAFTS}, "speculative decoding is not supported"),
-        ({"kv_cache_dtype": "int8_per_token_head"}, "a quantised KV cache is not supported"),
-    ],
-)
-def test_an_engine_is_refused_by_its_configuration(folder: Path, options: dict[str, Any], reason: str) -> None:
-    config = make_config(folder, **options)
-    with pytest.raises(NotSupportedError, match=reason):
+def test_an_engine_that_drafts_is_refused(folder: Path) -> None:
+    # by its configuration: once one has started, vLLM starts no other in the same process
+    with pytest.raises(NotSupportedError, match="speculative decoding is not supported"):
+        check_config(make_config(folder, speculative_config=_DRAFTS))
+
+
+@pytest.mark.parametrize("name", sorted(set(get_args(CacheDType)) - {*AS_COMPUTED, "fp8", "fp8_e4m3", "fp8_e5m2"}))
+def test_keys_that_are_neither_as_computed_nor_in_fp8_are_refused(folder: Path, name: str) -> None:
+    config = make_config(folder)
+    config.cache_config.cache_dtype = name
+    with pytest.raises(NotSupportedError, match=f"a KV cache in {name} is not supported"):
         check_config(config)
 
 

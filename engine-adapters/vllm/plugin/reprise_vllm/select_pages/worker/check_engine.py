@@ -39,7 +39,7 @@ def check_engine(config: "VllmConfig", spec: "AttentionSpec", layers: Sequence[A
     impls = [layer.impl for layer in layers]
     reasons = {
         "attention that is not full attention over keys and values": type(spec) is not FullAttentionSpec,
-        "windows": spec.sliding_window is not None or any(_window(impl) for impl in impls),
+        "windows": getattr(spec, "sliding_window", None) is not None or any(_window(impl) for impl in impls),
         "chunked attention": getattr(spec, "attention_chunk_size", None) is not None,
         "attention over what follows": getattr(spec, "non_causal", False),
         "ALiBi": any(getattr(impl, "alibi_slopes", None) is not None for impl in impls),
