@@ -46,9 +46,26 @@ REFUSED: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
     "windows and sinks (gpt-oss)": ("GptOssConfig", _EXPERTS, {}, _TWO_KINDS),
     "windows beside full attention (Gemma 3)": (
         "Gemma3TextConfig", {"layer_types": ["sliding_attention", "full_attention"]}, _SHORT, _TWO_KINDS),
+    "windows beside full attention (Gemma 4)": (
+        "Gemma4TextConfig",
+        {
+            "layer_types": ["sliding_attention", "full_attention"], "num_kv_shared_layers": 0, "global_head_dim": 32,
+            "hidden_size_per_layer_input": 0, "vocab_size_per_layer_input": 512,
+        },
+        _SHORT, _TWO_KINDS),
     "windows alone (Mistral 7B 0.1)": ("MistralConfig", {"sliding_window": 64}, {}, "SlidingWindowSpec is not full"),
     "chunks (Llama 4)": (
         "Llama4TextConfig", {"num_local_experts": 2, "attention_chunk_size": 64}, {}, "ChunkedLocalAttentionSpec"),
+    "states beside full attention (Qwen3-Next)": (
+        "Qwen3NextConfig",
+        {**_STATES, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 64,
+         "shared_expert_intermediate_size": 64},
+        {"dtype": "bfloat16"}, _TWO_KINDS),
+    "states beside full attention (Granite 4-H)": (
+        "GraniteMoeHybridConfig",
+        {"layer_types": ["mamba", "attention"], "num_local_experts": 0, "mamba_n_heads": 8, "mamba_d_head": 32,
+         "mamba_n_groups": 1, "shared_intermediate_size": 128},
+        {}, _TWO_KINDS),
     "latent keys and values (DeepSeek)": (
         "DeepseekV2Config", _LATENT, _SHORT, "MLAAttentionSpec is not full attention"),
     "states beside full attention (Qwen3.5)": (
