@@ -52,7 +52,10 @@ def start_llm(model: Path, connector: dict[str, Any] | None, **options: Any) -> 
         "skip_tokenizer_init": True,
     }
     given = {**defaults, **ON_A_GPU, **options}
-    return LLM(model=str(model), block_size=BLOCK, kv_transfer_config=connector, **given)
+    llm = LLM(model=str(model), block_size=BLOCK, kv_transfer_config=connector, **given)
+    # tests end it; ended again when it is collected, it would take the process groups of a later one along
+    llm.llm_engine.engine_core._finalizer.detach()
+    return llm
 
 
 class ReusingEngine:
