@@ -4,10 +4,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import torch
 from PIL import Image
 from reuse_model import ReusingEngine
 from reuse_prompts import DOCUMENTS, FIRST, OTHER, difference, said, tokens
 from served_models import SEEING, make_served_model, options_of, start_quickly
+
+from reprise_vllm.engine.model_parts import _check_what_images_leave, rotary_of_runner
+from reprise_vllm.engine.supported import NotSupportedError
 
 PAD, BEGIN, END = 512, 514, 515
 SEES = {
@@ -57,3 +61,39 @@ def test_an_image_and_a_reused_prompt_in_one_step_do_not_touch_each_other(engine
     assert engine.counts()["tokens", "recomputed"] > 400
     for answer, stock in ((seen, alone), (read, expected)):
         assert said(answer) == said(stock) and difference(answer, stock) < 1e-3
+
+
+def test_our_forwards_give_the_model_what_vllms_runner_gives(engine, monkeypatch):
+    model, kinds = engine.worker.forward._model, set()
+    forward = model.forward
+
+    def noted(**given: Any) -> Any:
+        kinds.add(frozenset((name, kind_of(one)) for name, one in given.items()))
+        return forward(**given)
+
+    monkeypatch.setattr(model, "forward", noted)
+    engine.ask([FIRST])
+    asked, ask = [], engine.worker.forward.ask
+    monkeypatch.setattr(engine.worker.forward, "ask", lambda *given: (asked.append(given), ask(*given)))
+    engine.ask([OTHER], {"reuse": 0.2})
+    # compiled code looks at none of this
+    assert len(asked) == 1 and len(kinds) == 1
+
+
+def kind_of(given: Any) -> Any:
+    return None if given is None else (given.dtype, given.dim(), given.is_contiguous())
+
+
+def test_a_model_that_keeps_what_it_sees_in_a_way_that_is_not_known_is_refused():
+    model = torch.nn.Module()
+    _check_what_images_leave(model)
+    model.deepstack_input_embeds = [torch.zeros(3)]
+    _check_what_images_leave(model)
+    model.seen = [torch.zeros(3)]
+    with pytest.raises(NotSupportedError, match="Module keeps seen between"):
+        _check_what_images_leave(model)
+
+
+def test_pages_are_not_chosen_by_keys_turned_back_where_images_move_positions(engine):
+    with pytest.raises(NotSupportedError, match="M-RoPE"):
+        rotary_of_runner()

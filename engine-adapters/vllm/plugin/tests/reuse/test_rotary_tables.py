@@ -7,7 +7,7 @@ from vllm.model_executor.layers.rotary_embedding import get_rope
 
 from reprise_vllm.engine.model_parts import is_even
 
-LONGEST = 131_072
+LONGEST = 65_536
 
 
 def rope(**parameters: object) -> torch.Tensor:
