@@ -53,8 +53,7 @@ class ReuseWorker:
         layers, caches = list(parts.layers.values()), [caches[name] for name in parts.layers]
         self.layer = first = layers[0]
         """an attention layer; all have the same shape"""
-        self.device = caches[0].device
-        self._block_size = spec.block_size
+        self.device, self._block_size = caches[0].device, spec.block_size
         self.longest: int = config.model_config.max_model_len
         """tokens of the longest prompt"""
         self.layout = layout = PageLayout(first, caches[0], blocks, spec.block_size, config.model_config.dtype)
