@@ -48,6 +48,8 @@ class PagesEngine:
             model=str(model), skip_tokenizer_init=True, dtype="float32", block_size=BLOCK, enforce_eager=True,
             kv_transfer_config=connector, logits_processors=[PROCESSOR], **{**defaults, **options},
         )  # fmt: skip
+        # as in reuse_model: tests end it
+        self.llm.llm_engine.engine_core._finalizer.detach()
         self.core = self.llm.llm_engine.engine_core.engine_core
         self._counted: Counter[tuple[str, str]] = Counter()
 

@@ -39,6 +39,25 @@ def make_model(folder: Path, layers: int = 3) -> Path:
     return folder
 
 
+def start_llm(model: Path, connector: dict[str, Any] | None, **options: Any) -> Any:
+    """Starts vLLM with a connector, or without any."""
+    from vllm import LLM
+
+    defaults = {
+        "enforce_eager": True,
+        "dtype": "float32",
+        "max_model_len": 2048,
+        "num_gpu_blocks_override": 100,
+        "max_num_batched_tokens": 256,
+        "skip_tokenizer_init": True,
+    }
+    given = {**defaults, **ON_A_GPU, **options}
+    llm = LLM(model=str(model), block_size=BLOCK, kv_transfer_config=connector, **given)
+    # tests end it; ended again when it is collected, it would take the process groups of a later one along
+    llm.llm_engine.engine_core._finalizer.detach()
+    return llm
+
+
 class ReusingEngine:
     """vLLM with the connector, answering token prompts."""
 
@@ -50,8 +69,6 @@ class ReusingEngine:
         **options: Any,
     ) -> None:  # fmt: skip
         """behind: a connector that stands before ours in a MultiConnector; measures: what the parts of loads take"""
-        from vllm import LLM
-
         from reprise_vllm.reuse.worker import measure_costs
 
         ReusingEngine.measure = ReusingEngine.measure or staticmethod(measure_costs.measure_costs)
@@ -68,17 +85,7 @@ class ReusingEngine:
         if behind is not None:
             both = {"connectors": [behind, connector]}
             connector = {"kv_connector": "MultiConnector", "kv_role": "kv_both", "kv_connector_extra_config": both}
-        defaults = {
-            "enforce_eager": True,
-            "dtype": "float32",
-            "max_model_len": 2048,
-            "num_gpu_blocks_override": 100,
-            "max_num_batched_tokens": 256,
-        }
-        self.llm = LLM(
-            model=str(model), skip_tokenizer_init=True, block_size=BLOCK,
-            kv_transfer_config=connector, **{**defaults, **ON_A_GPU, **options},
-        )  # fmt: skip
+        self.llm = start_llm(model, connector, **options)
         self.core = self.llm.llm_engine.engine_core.engine_core
         connector = self.core.scheduler.connector
         self.side = (connector if behind is None else connector._connectors[-1])._on_scheduler

@@ -5,10 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
+from os.path import commonpath
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from reprise_vllm.engine.nested_forward import IMAGES_LEFT
 from reprise_vllm.engine.supported import NotSupportedError
 
 if TYPE_CHECKING:
@@ -17,13 +19,6 @@ if TYPE_CHECKING:
 # each calls its own `initialize_kv_cache` before it registers its caches with the connector
 _RUNNERS = ("vllm.v1.worker.gpu_model_runner", "vllm.v1.worker.gpu.model_runner")
 _runner: Any = None
-_ROTARY = (
-    "RotaryEmbedding",
-    "LinearScalingRotaryEmbedding",
-    "NTKScalingRotaryEmbedding",
-    "Llama3RotaryEmbedding",
-    "YaRNScalingRotaryEmbedding",
-)
 
 
 def remember_runner() -> None:
@@ -89,16 +84,22 @@ def model_parts(config: "VllmConfig", names: list[str]) -> ModelParts:
             raise NotSupportedError("layers that share keys and values are not supported")
     if len({(layer.num_heads, layer.num_kv_heads, layer.head_size) for layer in layers.values()}) != 1:
         raise NotSupportedError("layers with different numbers or sizes of heads are not supported")
+    if config.model_config.supports_multimodal_inputs:
+        _check_what_images_leave(model)
+    around = _around(model, list(layers))
     # modules that layers share count once for each layer
-    turning = sum(hasattr(one, "cos_sin_cache") for _, one in model.named_modules(remove_duplicate=False))
+    turning = sum(hasattr(one, "cos_sin_cache") for _, one in around.named_modules(remove_duplicate=False))
     if 0 < turning < len(layers):
         raise NotSupportedError(f"of {len(layers)} layers only {turning} turn their keys by position")
-    return ModelParts(model, layers, _rotary_of(model))
+    return ModelParts(model, layers, _rotary_of(around))
 
 
 def rotary_of_runner() -> Rotary:
     """Returns the rotary embedding of the model that this process's last runner loaded. Raises `NotSupportedError`."""
-    return _rotary_of(_model_of_runner())
+    model = _model_of_runner()
+    if _runner.model_config.uses_mrope:
+        raise NotSupportedError("behind images, a token's position is not its place in the prompt (M-RoPE)")
+    return _rotary_of(model)
 
 
 def _model_of_runner() -> Any:
@@ -107,20 +108,52 @@ def _model_of_runner() -> Any:
     return _runner.get_model() if hasattr(_runner, "get_model") else _runner.model
 
 
-def _rotary_of(model: Any) -> Rotary:
-    found = {id(one): one for one in model.modules() if hasattr(one, "cos_sin_cache")}.values()
-    kinds = {type(one).__name__ for one in found}
-    if not kinds:
-        raise NotSupportedError("the model has no rotary embedding")
-    if not kinds <= set(_ROTARY):
+def _check_what_images_leave(model: torch.nn.Module) -> None:
+    """Raises `NotSupportedError` if the model itself keeps what it has seen for the step's forward: ours would take it.
+
+    How Qwen3-VL's does is known to `NestedForward`.
+    """
+    for name, value in (vars(model) | model._buffers).items():
+        several = value if isinstance(value, list | tuple) else [value]
+        if name != IMAGES_LEFT and any(isinstance(one, torch.Tensor) for one in several):
+            raise NotSupportedError(f"{type(model).__name__} keeps {name} between what it sees and what it reads")
+
+
+def _around(model: torch.nn.Module, names: list[str]) -> torch.nn.Module:
+    """Returns the part of a model that holds these layers: layers that see images turn their keys otherwise."""
+    shared = commonpath([name.replace(".", "/") for name in names]).split("/")
+    try:
+        return model.get_submodule(".".join(shared[:-1]))
+    except AttributeError:
+        return model
+
+
+def _rotary_of(model: torch.nn.Module) -> Rotary:
+    found = list({id(one): one for one in model.modules() if hasattr(one, "cos_sin_cache")}.values())
+    if not found:
         raise NotSupportedError(
-            f"keys turned by {', '.join(sorted(kinds - set(_ROTARY)))} cannot be turned to other places"
+            "the model has no rotary embedding with one table of cosines and sines (LongRoPE has two, and models that "
+            "vLLM runs through Transformers have their own)"
         )
     tables = [one._compute_cos_sin_cache().float() for one in found]
     if any(not torch.equal(table, tables[0]) for table in tables[1:]):
         raise NotSupportedError("layers that turn keys differently are not supported")
-    first = next(iter(found))
-    return Rotary(tables[0].to(first.cos_sin_cache.device), first.is_neox_style)
+    if not is_even(tables[0]):
+        raise NotSupportedError(f"{type(found[0]).__name__} does not turn keys by the same angle at each position")
+    return Rotary(tables[0].to(found[0].cos_sin_cache.device), found[0].is_neox_style)
+
+
+def is_even(cos_sin: torch.Tensor) -> bool:
+    """Whether each position turns keys by the same angle more than the one before, so that they can be moved.
+
+    cos_sin  [positions, R]: cosines, then sines; compared is each position with the one twice as far
+    """
+    turns = torch.complex(*cos_sin.chunk(2, -1))
+    turns = turns / turns[:1].abs()
+    at = torch.arange(0, len(turns) // 2, max(len(turns) // 8192, 1), device=turns.device)
+    # tables are computed in float32, whose angles are the less exact the larger they are
+    rounding = 1e-5 + 2 * torch.finfo(torch.float32).eps * len(turns) * turns[1].angle().abs()
+    return bool(((turns[2 * at] - turns[at] ** 2).abs() <= rounding).all())
 
 
 def even_keys(config: "VllmConfig") -> float:

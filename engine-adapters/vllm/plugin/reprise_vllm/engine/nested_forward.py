@@ -1,6 +1,7 @@
 """Runs the engine's own model outside its steps: on chosen rows of prompts, and on questions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 Attend = Callable[[int, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], None]
 """layer, queries [n, query heads x size], keys and values [n, heads x size], or all with the last dimension split, and
 where the output goes, which is like the queries"""
+
+IMAGES_LEFT = "deepstack_input_embeds"
 
 
 class _LastLayerReached(Exception):  # noqa: N818, since nothing is wrong
@@ -55,6 +58,11 @@ class NestedForward:
         self.most_rows = config.scheduler_config.max_num_batched_tokens
         """compiled code is made for no more rows in a pass"""
         self._updates_in_forward = first.get_attn_backend().forward_includes_kv_cache_update
+        self._axes: int = config.model_config.mrope_num_dims if config.model_config.uses_mrope else 0
+        self._takes_embeddings = (
+            config.model_config.supports_multimodal_inputs or config.model_config.enable_prompt_embeds
+        )
+        self._no_images: list[torch.Tensor] = []
         self._attend: Attend | None = None
         self._slots: torch.Tensor | None = None
         self._is_under_way = False
@@ -143,19 +151,46 @@ class NestedForward:
             slots = dict.fromkeys(self._names, self._slots)
         metadata = metadata or dict.fromkeys(self._names)
         try:
-            with set_forward_context(metadata, self._config, num_tokens=len(positions), slot_mapping=slots):
-                return self._model(
-                    # int32 like the engine's: compiled code has dropped its dtype guards
-                    input_ids=tokens.int(),
-                    positions=positions.long(),
-                    intermediate_tensors=None,
-                    inputs_embeds=None,
-                )
+            with (
+                self._without_images(),
+                set_forward_context(metadata, self._config, num_tokens=len(positions), slot_mapping=slots),
+            ):
+                return self._model(**self._inputs(tokens, positions), intermediate_tensors=None)
         except _LastLayerReached:
             return None
         finally:
             self._is_under_way = False
             group._connector_metadata = bound
+
+    def _inputs(self, tokens: torch.Tensor, positions: torch.Tensor) -> dict[str, torch.Tensor | None]:
+        """Returns what the model is called with, as its runner does: compiled code has dropped its guards."""
+        tokens, positions = tokens.int(), positions.long()
+        if self._axes:
+            # text has the same position on all axes; like the runner's, rows do not follow one another in memory
+            rows = positions.new_empty(self._axes, len(positions) + 1)[:, :-1]
+            positions = rows.copy_(positions)
+        if not self._takes_embeddings:
+            return {"input_ids": tokens, "positions": positions, "inputs_embeds": None}
+        needs_both = getattr(self._model, "requires_raw_input_tokens", False)
+        embeddings = self._model.embed_input_ids(tokens)
+        return {"input_ids": tokens if needs_both else None, "positions": positions, "inputs_embeds": embeddings}
+
+    @contextmanager
+    def _without_images(self) -> Iterator[None]:
+        """Hides what a model's vision layers (Qwen3-VL's) have left in it for the step's own forward."""
+        model = self._model
+        if not isinstance(left := getattr(model, IMAGES_LEFT, None), list):
+            yield
+            return
+        count = model.deepstack_input_embeds_num_tokens
+        # the model makes them as long as it needs, of zeros
+        model.deepstack_input_embeds = self._no_images or [one[:0] for one in left]
+        model.deepstack_input_embeds_num_tokens = 0
+        try:
+            yield
+        finally:
+            self._no_images = model.deepstack_input_embeds
+            model.deepstack_input_embeds, model.deepstack_input_embeds_num_tokens = left, count
 
     def _intercept(self, layer: Any, index: int) -> None:
         engines = layer.impl.forward
@@ -171,6 +206,9 @@ class NestedForward:
                     layer.impl.do_kv_cache_update(layer, key, value, cache, slots)
                 # of rows whose keys and values are written, nobody reads what the last layer would give
                 if slots is None or not ends_here:
+                    if query.element_size() == 1:
+                        # on GPUs, queries of fp8 keys are fp8 as well
+                        query = query.to(key.dtype) * layer._q_scale_float
                     self._attend(index, query, key, value, output)
             elif self._updates_in_forward or not ends_here:
                 output = engines(layer, query, key, value, cache, metadata, output, *rest, **named)

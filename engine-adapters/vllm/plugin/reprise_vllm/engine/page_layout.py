@@ -1,12 +1,14 @@
 """Reads the engine's cache pages, whatever their layout."""
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
-_DIGIT = 128
+_DIGITS = {False: (128, 4), True: (8, 11)}
+"""whether pages hold fp8: base and number of the digits by which places are written; fp8 holds 0 to 8 exactly"""
 _BITS = {1: torch.int8, 2: torch.int16, 4: torch.int32}
 _GOLDEN = 0x9E3779B97F4A7C1
 
@@ -19,18 +21,26 @@ class PageLayout:
     releases. So the backend's own `do_kv_cache_update` writes known numbers into a scratch block, which is searched.
     """
 
-    def __init__(self, layer: Any, cache: torch.Tensor, blocks: int, block_size: int) -> None:
-        """layer: an attention layer; cache: its pages, `blocks` blocks of `block_size` tokens."""
+    def __init__(
+        self, layer: Any, cache: torch.Tensor, blocks: int, block_size: int, computed: torch.dtype | None = None
+    ) -> None:
+        """layer: an attention layer; cache: its pages, `blocks` blocks of `block_size` tokens; computed: what keys and
+        values are computed in, if pages hold fp8."""
         self.block_size = block_size
+        self._format = fp8_of(layer)
+        self.computed = cache.dtype if self._format is None else computed
+        """the data type of the rows that are read and written"""
+        self._scales = {cache.data_ptr(): scales_of(layer)}
         self._block_dim = _find_block_dim(cache, blocks)
         heads, size = layer.num_kv_heads, layer.head_size
         count = block_size * heads * size
+        base, places = _DIGITS[self._format is not None]
         digits = []
-        for place in range(4):
-            numbers = (torch.arange(1, 2 * count + 1, device=cache.device) // _DIGIT**place) % _DIGIT
-            keys, values = numbers.to(cache.dtype).view(2, block_size, heads, size)
-            digits.append(self._written(layer, cache, keys, values))
-        found = sum(digit * _DIGIT**place for place, digit in enumerate(digits)) - 1
+        for place in range(places):
+            numbers = (torch.arange(1, 2 * count + 1, device=cache.device) // base**place) % base
+            halves = zip(numbers.view(2, block_size, heads, size), scales_of(layer), strict=True)
+            digits.append(self._written(layer, cache, *((half * scale).to(self.computed) for half, scale in halves)))
+        found = sum(digit * base**place for place, digit in enumerate(digits)) - 1
         if len(found) != 2 * count or not torch.equal(
             found.sort().values, torch.arange(2 * count, device=found.device)
         ):
@@ -45,14 +55,26 @@ class PageLayout:
         )
         self._keys, self._values = (_Half(at.view(block_size, heads, size)) for at in places.view(2, count))
 
+    @property
+    def rounding(self) -> float:
+        """How far a number in the pages may be from the one computed, relative to it: with fp8 a step.
+
+        GPUs round to the nearest; vLLM's build for CPUs cuts off.
+        """
+        return 0.0 if self._format is None else torch.finfo(self._format).eps
+
+    def know(self, layers: Sequence[Any], caches: Sequence[torch.Tensor]) -> None:
+        """Reads the scales of layers whose pages hold fp8."""
+        self._scales.update((cache.data_ptr(), scales_of(one)) for one, cache in zip(layers, caches, strict=True))
+
     def read(
         self, cache: torch.Tensor, blocks: torch.Tensor, begin: int, end: int
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Returns keys and values [end - begin, heads, head size] of a request's rows, given its blocks (int64 [m])."""
         first, last = begin // self.block_size, -(-end // self.block_size)
         cut = slice(begin - first * self.block_size, end - first * self.block_size)
-        by_block = cache.movedim(self._block_dim, 0)
-        return self._keys.rows(by_block, blocks[first:last])[cut], self._values.rows(by_block, blocks[first:last])[cut]
+        by_block, used = cache.movedim(self._block_dim, 0), blocks[first:last]
+        return self._decoded(cache, self._keys.rows(by_block, used)[cut], self._values.rows(by_block, used)[cut])
 
     def keys_of(self, cache: torch.Tensor, blocks: torch.Tensor) -> torch.Tensor:
         """Returns the keys [n, block size, heads, head size] of whole blocks (int64 [n]), in the cache's own order."""
@@ -67,7 +89,7 @@ class PageLayout:
         """Returns keys and values [n, heads, head size] of any slots of the cache (int64 [n])."""
         by_block = cache.movedim(self._block_dim, 0)
         at = slots // self.block_size, slots % self.block_size
-        return self._keys.of_slots(by_block, *at), self._values.of_slots(by_block, *at)
+        return self._decoded(cache, self._keys.of_slots(by_block, *at), self._values.of_slots(by_block, *at))
 
     def in_place(self, cache: torch.Tensor) -> "InPlace":
         """Returns all rows of a cache where they are. Raises ValueError if they are not evenly spaced."""
@@ -77,13 +99,38 @@ class PageLayout:
         """Returns where slots of the cache (int64 [n]) are among the rows of `InPlace`, given its span; int64 [n]."""
         return slots // self.block_size * span + slots % self.block_size
 
+    def _decoded(
+        self, cache: torch.Tensor, keys: torch.Tensor, values: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        if self._format is None:
+            return keys, values
+        key_scale, value_scale = self._scales[cache.data_ptr()]
+        keys, values = (one.view(self._format).float() for one in (keys, values))
+        return (keys * key_scale).to(self.computed), (values * value_scale).to(self.computed)
+
     def _written(self, layer: Any, cache: torch.Tensor, keys: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
         shape = list(cache.shape)
         shape[self._block_dim] = 2
         scratch = torch.zeros(shape, dtype=cache.dtype, device=cache.device)
         slots = torch.arange(self.block_size, device=cache.device) + self.block_size
         layer.impl.do_kv_cache_update(layer, keys.contiguous(), values.contiguous(), scratch, slots)
-        return scratch.movedim(self._block_dim, 0)[1].flatten().long()
+        written = scratch.movedim(self._block_dim, 0)[1].flatten()
+        return written.long() if self._format is None else written.view(self._format).float().long()
+
+
+def fp8_of(layer: Any) -> torch.dtype | None:
+    """Returns the format of a layer's pages if that is fp8; None if they hold the numbers that are computed."""
+    name = getattr(layer, "kv_cache_dtype", "auto")
+    if not name.startswith("fp8"):
+        return None
+    from vllm.platforms import current_platform
+
+    return torch.float8_e5m2 if name.endswith("e5m2") else current_platform.fp8_dtype()
+
+
+def scales_of(layer: Any) -> tuple[float, float]:
+    """Returns what the numbers in a layer's pages are multiplied by to give keys, and values: 1 without fp8."""
+    return (1.0, 1.0) if fp8_of(layer) is None else (layer._k_scale_float, layer._v_scale_float)
 
 
 class InPlace(NamedTuple):

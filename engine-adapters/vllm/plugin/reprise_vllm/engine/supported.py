@@ -14,6 +14,10 @@ _KEYED_BY_HASH = (
 )
 
 
+AS_COMPUTED = ("auto", "float16", "bfloat16")
+"""formats of a KV cache that hold the numbers that are computed"""
+
+
 class NotSupportedError(Exception):
     """This engine cannot reuse; the message says why. The engine itself runs as without reuse."""
 
@@ -37,7 +41,7 @@ def attention_spec(config: "KVCacheConfig") -> "AttentionSpec":
 
 def check_config(config: "VllmConfig") -> None:
     """Raises `NotSupportedError` if a nested forward cannot serve the engine's configuration."""
-    parallel = config.parallel_config
+    parallel, cache = config.parallel_config, config.cache_config
     spread = {
         "pipeline parallelism": parallel.pipeline_parallel_size > 1,
         "decode context parallelism": parallel.decode_context_parallel_size > 1,
@@ -50,7 +54,9 @@ def check_config(config: "VllmConfig") -> None:
         "LoRA": config.lora_config is not None,
         "speculative decoding": config.speculative_config is not None,
         "pooling models": config.model_config.runner_type == "pooling",
-        "a quantised KV cache": config.cache_config.cache_dtype.startswith(("fp8", "int", "nvfp")),
+        f"a KV cache in {cache.cache_dtype}": cache.cache_dtype not in (*AS_COMPUTED, "fp8", "fp8_e4m3", "fp8_e5m2"),
+        # rows stored before the first forward would have other scales
+        "a KV cache whose scales are found while it is used": getattr(cache, "calculate_kv_scales", False),
     }
     for what, is_used in spread.items():
         if is_used:

@@ -39,7 +39,7 @@ def start_scheduler(
     # after a failed load, vLLM recomputes what is missing; by default it would fail the request
     config.kv_transfer_config.kv_load_failure_policy = "recompute"
     check_memory(settings.host_bytes)
-    row = row_shape_of(spec, cache_config, settings)
+    row = row_shape_of(config, spec, cache_config, settings)
     limits = Limits(
         host_tokens=tokens_in("host_bytes", settings.host_bytes, row),
         disk_tokens=tokens_in("disk_bytes", settings.disk_bytes, row) if settings.disk else 0,

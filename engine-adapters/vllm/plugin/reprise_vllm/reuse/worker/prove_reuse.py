@@ -53,7 +53,8 @@ def prove_reuse(worker: "ReuseWorker", vocabulary: int, block_size: int, blocks:
         _fill(worker, tokens, there, in_pages, budget=0)
         if _error(worker, here, there, 0, length) > 0:
             raise NotSupportedError("rows do not come back from the engine's pages as they were")
-        _prove_turns(worker, tokens)
+        for by in (_SHIFT, max(_SHIFT, worker.longest - length)):
+            _prove_turns(worker, tokens, by)
         _compute(worker, moved, here)
         piece = Piece(_SHIFT, _SHIFT + length, slots, _OWNER)
         _fill(worker, moved, there, piece, budget=0)
@@ -67,15 +68,15 @@ def prove_reuse(worker: "ReuseWorker", vocabulary: int, block_size: int, blocks:
         worker.store.forget(torch.from_numpy(slots))
 
 
-def _prove_turns(worker: "ReuseWorker", tokens: np.ndarray) -> None:
+def _prove_turns(worker: "ReuseWorker", tokens: np.ndarray, by: int) -> None:
     """Raises `NotSupportedError` unless each layer's keys, turned to another position, are its keys there.
 
     Each token attends to itself alone, so in every layer nothing but its position differs.
     """
     given = torch.from_numpy(tokens).to(worker.device)
     here = torch.arange(len(tokens), device=worker.device)
-    tables = worker.stored.rotation.tables(torch.full_like(here, _SHIFT))
-    layers = zip(_alone(worker, given, here), _alone(worker, given, here + _SHIFT), strict=True)
+    tables = worker.stored.rotation.tables(torch.full_like(here, by))
+    layers = zip(_alone(worker, given, here), _alone(worker, given, here + by), strict=True)
     for number, ((keys, values), (moved_keys, moved_values)) in enumerate(layers):
         turned = worker.stored.rotation.turn(keys, tables)
         # each pair of dimensions by itself, so that a large one hides nothing; values do not turn
@@ -172,6 +173,9 @@ def _difference(a: torch.Tensor, b: torch.Tensor) -> float:
 
 
 def _tolerance(worker: "ReuseWorker") -> float:
+    if worker.layout.rounding:
+        # keys are rounded, turned and rounded again, and so is what they are compared with
+        return 0.1 + 1.5 * worker.layout.rounding
     if worker.store.shape.dtype != torch.float32:
         return 0.1
     # the attention kernels of GPUs multiply float32 in TF32, which has the 11 bits of float16

@@ -53,11 +53,11 @@ class ReuseWorker:
         layers, caches = list(parts.layers.values()), [caches[name] for name in parts.layers]
         self.layer = first = layers[0]
         """an attention layer; all have the same shape"""
-        self.device = caches[0].device
-        self._block_size = spec.block_size
+        self.device, self._block_size = caches[0].device, spec.block_size
         self.longest: int = config.model_config.max_model_len
         """tokens of the longest prompt"""
-        layout = PageLayout(first, caches[0], blocks, spec.block_size)
+        self.layout = layout = PageLayout(first, caches[0], blocks, spec.block_size, config.model_config.dtype)
+        layout.know(layers, caches)
         cos_sin = parts.rotary.cos_sin.to(self.device)
         rotation = EngineRotation(cos_sin, is_neox=parts.rotary.is_neox)
         self.forward = NestedForward(config, parts.model, spec, parts.layers)
@@ -65,7 +65,7 @@ class ReuseWorker:
             self.forward, layout, caches, float(first.impl.scale), rotation.positions,
             config.parallel_config.tensor_parallel_size,
         )  # fmt: skip
-        shape = RowShape(len(layers), first.num_kv_heads, first.head_size, caches[0].dtype, settings.host_dtype)
+        shape = RowShape(len(layers), first.num_kv_heads, first.head_size, layout.computed, settings.host_dtype)
         # a mean is computed where the pages are: on a processor, one of 512 tokens of an 8B model takes 130 ms
         exact = KeyRotation(cos_sin, is_neox=parts.rotary.is_neox)
         self.store = HostStore(host_slots, shape, exact, pinned=self.device.type == "cuda")

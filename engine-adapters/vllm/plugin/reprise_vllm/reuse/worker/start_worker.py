@@ -38,6 +38,7 @@ def start_worker(
     if settings.disk:
         facts = (
             spec.dtype,
+            config.cache_config.cache_dtype,
             settings.host_dtype,
             parts.rotary.cos_sin[1].tolist(),
             rank,
@@ -45,5 +46,5 @@ def start_worker(
         )
         described = config.model_config.hf_config.to_dict()
         disk = DiskTier(Path(settings.disk), lambda: fingerprint_of(parts.model, described, *facts), rank, logger)
-    slots = slots_in(settings.host_bytes, row_shape_of(spec, cache_config, settings))
+    slots = slots_in(settings.host_bytes, row_shape_of(config, spec, cache_config, settings))
     return ReuseWorker(config, spec, cache_config.num_blocks, caches, parts, settings, slots, disk, logger)

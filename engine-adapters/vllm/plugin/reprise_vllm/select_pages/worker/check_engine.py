@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from reprise_vllm.engine.supported import NotSupportedError
+from reprise_vllm.engine.supported import AS_COMPUTED, NotSupportedError
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
@@ -39,7 +39,7 @@ def check_engine(config: "VllmConfig", spec: "AttentionSpec", layers: Sequence[A
     impls = [layer.impl for layer in layers]
     reasons = {
         "attention that is not full attention over keys and values": type(spec) is not FullAttentionSpec,
-        "windows": spec.sliding_window is not None or any(_window(impl) for impl in impls),
+        "windows": getattr(spec, "sliding_window", None) is not None or any(_window(impl) for impl in impls),
         "chunked attention": getattr(spec, "attention_chunk_size", None) is not None,
         "attention over what follows": getattr(spec, "non_causal", False),
         "ALiBi": any(getattr(impl, "alibi_slopes", None) is not None for impl in impls),
@@ -53,7 +53,7 @@ def check_engine(config: "VllmConfig", spec: "AttentionSpec", layers: Sequence[A
         "pipeline parallelism": parallel.pipeline_parallel_size > 1,
         "speculative decoding": config.speculative_config is not None,
         "pooling models": config.model_config.runner_type == "pooling",
-        "a quantised KV cache": cache.cache_dtype.startswith(("fp8", "int", "nvfp")),
+        "a quantised KV cache": cache.cache_dtype not in AS_COMPUTED,
         "a choice in each layer with this attention backend": per_layer
         and layers[0].get_attn_backend().get_name() not in _READS_ITS_TABLE,
         # a step without sparse rows uses stock tables, whose addresses a captured graph would keep
