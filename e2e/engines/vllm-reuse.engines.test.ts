@@ -1,3 +1,8 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { request } from 'undici'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { SYSTEM_MESSAGE, toUserMessage } from '../demo/prompt.ts'
@@ -106,6 +111,27 @@ describe.skipIf('missing' in setup)('vLLM that reuses at any position', () => {
       expect(usage.prompt_tokens_details).not.toHaveProperty('reused_tokens')
       expect(usage.prompt_tokens_details.cached_tokens).toBeLessThan(500)
     }
+  })
+
+  /** Preprocesses a turn's documents. Returns what the first request with them finds reused. */
+  async function reusedAfterPreprocessing(turn: Turn, tenant: string, url: string): Promise<number> {
+    if ('missing' in setup) return 0
+    const folder = await mkdtemp(join(tmpdir(), 'preprocess-'))
+    const corpus = join(folder, 'corpus.jsonl')
+    await writeFile(corpus, turn.blocks.map(({ text }) => `${JSON.stringify({ text })}\n`).join(''))
+    const where = ['--engine', url, '--api-key', tenant, '--state', join(folder, 'state')]
+    const options = { env: { ...process.env, PYTHONPATH: join(import.meta.dirname, '../../kernels') } }
+    const command = ['-m', 'reprise_reuse', 'preprocess', corpus, ...where, '--contexts', '2', '--window', '4']
+    await promisify(execFile)(setup.python, command, options)
+    await rm(folder, { recursive: true })
+    const { usage } = await chat(turn, tenant)
+    return (usage.prompt_tokens_details.reused_tokens ?? 0) / usage.prompt_tokens
+  }
+
+  test('what was preprocessed through the proxy is reused by the first request of that tenant', async () => {
+    expect(await reusedAfterPreprocessing(turns[4]!, 'prepared', deployment.proxy.url)).toBeGreaterThan(0.5)
+    const { usage } = await chat(turns[4]!, 'unprepared')
+    expect(usage.prompt_tokens_details).not.toHaveProperty('reused_tokens')
   })
 
   test('tenants share nothing', async () => {

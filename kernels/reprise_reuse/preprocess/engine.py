@@ -47,9 +47,9 @@ class HttpEngine:
         """whether it keeps what it computes; None: not known, since it has no metrics, or has computed nothing yet"""
 
     @property
-    def key(self) -> tuple[str, str, str]:
-        """What determines whether the engine finds earlier results: its URL, the model and the salt."""
-        return self._url, self._model or "", self._salt or ""
+    def key(self) -> tuple[str, ...]:
+        """What determines whether earlier results are found: URL, model, salt, and API key, which may be a tenant's."""
+        return self._url, self._model or "", self._salt or "", self._headers.get("authorization", "")
 
     def check(self) -> None:
         """Raises `EngineError` if the engine does not answer, `NoEngineError` if it is not an engine with the model."""

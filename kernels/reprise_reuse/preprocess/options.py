@@ -61,9 +61,13 @@ def _parse(arguments: list[str] | None, about: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="reprise_reuse", description=about)
     command = parser.add_subparsers(required=True).add_parser("preprocess", help=about)
     command.add_argument("corpus", nargs="+", type=Path, help='JSONL of {"text"}, plain files, or folders of them')
-    command.add_argument("--engine", required=True, help="the engine's URL, as http://127.0.0.1:8000")
+    command.add_argument(
+        "--engine", required=True,
+        help="the URL of the engine, as http://127.0.0.1:8000, or of the proxy in front of it: what comes through a "
+        "proxy finds only what was computed through it",
+    )  # fmt: skip
     command.add_argument("--model", help="as the engine serves it; its only one by default")
-    command.add_argument("--api-key", help="sent as a bearer token")
+    command.add_argument("--api-key", help="sent as a bearer token; through a proxy, one of the tenant's")
     command.add_argument("--key", help="the engine's reuse.preprocess_key: all users trust what is computed with it")
     command.add_argument("--salt", help="the cache salt under which requests will come; none by default")
     command.add_argument("--neighbours", choices=["random", "similar"], default="random", help="what stands in front")

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from reprise_reuse.__main__ import main
 from reprise_reuse.preprocess.corpus import CorpusError, read_corpus
+from reprise_reuse.preprocess.engine import HttpEngine
 from reprise_reuse.preprocess.run import Done, Outcome, preprocess, prompts_of
 from reprise_reuse.preprocess.windows import random_windows, similar_windows
 
@@ -62,6 +63,14 @@ def test_what_is_done_is_not_computed_again_by_a_later_run(tmp_path: Path):
     outcome = preprocess(prompts, computed.append, Done(tmp_path / "state"), lambda *told: said.append(told))
     assert computed == ["system <a><b>", "system <b><c>", "system <c><a>"]
     assert outcome == Outcome(1) and said == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_what_one_tenant_of_a_proxy_has_computed_is_computed_for_another(tmp_path: Path):
+    prompts, computed = prompts_of([["a", "b"]], "<{}>", "system "), []
+    for key in ["of one", "of another", "of one"]:
+        proxy = HttpEngine("http://127.0.0.1:9", "m", None, key, only_idle=False)
+        preprocess(prompts, computed.append, Done(tmp_path / "state", proxy.key))
+    assert len(computed) == 2 and b"of one" not in (tmp_path / "state").read_bytes()
 
 
 def test_a_corpus_is_read_from_files_of_any_kind_each_document_once(tmp_path: Path):
