@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from reprise_vllm.engine.nested_forward import IMAGES_LEFT
+from reprise_vllm.engine.nested_forward import IMAGES_LEFT, leaves_images
 from reprise_vllm.engine.supported import NotSupportedError
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def model_parts(config: "VllmConfig", names: list[str]) -> ModelParts:
     turning = sum(hasattr(one, "cos_sin_cache") for _, one in around.named_modules(remove_duplicate=False))
     if 0 < turning < len(layers):
         raise NotSupportedError(f"of {len(layers)} layers only {turning} turn their keys by position")
-    return ModelParts(model, layers, _rotary_of(around))
+    return ModelParts(model, layers, _rotary_of(around, config.model_config.max_model_len))
 
 
 def rotary_of_runner() -> Rotary:
@@ -99,7 +99,7 @@ def rotary_of_runner() -> Rotary:
     model = _model_of_runner()
     if _runner.model_config.uses_mrope:
         raise NotSupportedError("behind images, a token's position is not its place in the prompt (M-RoPE)")
-    return _rotary_of(model)
+    return _rotary_of(model, _runner.model_config.max_model_len)
 
 
 def _model_of_runner() -> Any:
@@ -109,13 +109,13 @@ def _model_of_runner() -> Any:
 
 
 def _check_what_images_leave(model: torch.nn.Module) -> None:
-    """Raises `NotSupportedError` if the model itself keeps what it has seen for the step's forward: ours would take it.
+    """Raises `NotSupportedError` if the model itself holds tensors that what it has seen may be written to.
 
-    How Qwen3-VL's does is known to `NestedForward`.
+    `NestedForward` hides what is put in their place, and knows how Qwen3-VL keeps it.
     """
     for name, value in (vars(model) | model._buffers).items():
         several = value if isinstance(value, list | tuple) else [value]
-        if name != IMAGES_LEFT and any(isinstance(one, torch.Tensor) for one in several):
+        if not (name == IMAGES_LEFT and leaves_images(model)) and any(isinstance(one, torch.Tensor) for one in several):
             raise NotSupportedError(f"{type(model).__name__} keeps {name} between what it sees and what it reads")
 
 
@@ -128,7 +128,7 @@ def _around(model: torch.nn.Module, names: list[str]) -> torch.nn.Module:
         return model
 
 
-def _rotary_of(model: torch.nn.Module) -> Rotary:
+def _rotary_of(model: torch.nn.Module, longest: int) -> Rotary:
     found = list({id(one): one for one in model.modules() if hasattr(one, "cos_sin_cache")}.values())
     if not found:
         raise NotSupportedError(
@@ -140,7 +140,9 @@ def _rotary_of(model: torch.nn.Module) -> Rotary:
         raise NotSupportedError("layers that turn keys differently are not supported")
     if not is_even(tables[0]):
         raise NotSupportedError(f"{type(found[0]).__name__} does not turn keys by the same angle at each position")
-    return Rotary(tables[0].to(found[0].cos_sin_cache.device), found[0].is_neox_style)
+    # M-RoPE's go on behind the longest prompt
+    table = tables[0][:longest].clone()
+    return Rotary(table.to(found[0].cos_sin_cache.device), found[0].is_neox_style)
 
 
 def is_even(cos_sin: torch.Tensor) -> bool:

@@ -20,6 +20,7 @@ Attend = Callable[[int, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor],
 where the output goes, which is like the queries"""
 
 IMAGES_LEFT = "deepstack_input_embeds"
+_COUNT = "deepstack_input_embeds_num_tokens"
 
 
 class _LastLayerReached(Exception):  # noqa: N818, since nothing is wrong
@@ -33,6 +34,24 @@ class Requests(NamedTuple):
     """int64 [m] each: a request's"""
     counts: Sequence[int]
     """how many of the rows are each request's, in order"""
+
+
+def leaves_images(model: Any) -> bool:
+    """Whether a model keeps what it has seen as Qwen3-VL does: in buffers of zeros that it fills, with a count."""
+    left = getattr(model, IMAGES_LEFT, None)
+    is_of_tensors = isinstance(left, list) and left != [] and all(isinstance(one, torch.Tensor) for one in left)
+    return is_of_tensors and hasattr(model, _COUNT)
+
+
+def _rest_of(model: Any, most_rows: int) -> dict[str, Any]:
+    """Returns attributes that a model may change when it sees, as they are before; for passes of `most_rows` rows."""
+    rest = {name: None for name, value in vars(model).items() if value is None}
+    if leaves_images(model):
+        # captured passes read them, so they stay where they are; nobody writes to them
+        first, *others = getattr(model, IMAGES_LEFT)
+        none = first.new_zeros(most_rows, *first.shape[1:])
+        rest |= {IMAGES_LEFT: [none, *(none for _ in others)], _COUNT: 0}
+    return rest
 
 
 class NestedForward:
@@ -62,7 +81,7 @@ class NestedForward:
         self._takes_embeddings = (
             config.model_config.supports_multimodal_inputs or config.model_config.enable_prompt_embeds
         )
-        self._no_images: list[torch.Tensor] = []
+        self._rest = _rest_of(model, self.most_rows) if config.model_config.supports_multimodal_inputs else {}
         self._attend: Attend | None = None
         self._slots: torch.Tensor | None = None
         self._is_under_way = False
@@ -152,7 +171,7 @@ class NestedForward:
         metadata = metadata or dict.fromkeys(self._names)
         try:
             with (
-                self._without_images(),
+                self._at_rest(),
                 set_forward_context(metadata, self._config, num_tokens=len(positions), slot_mapping=slots),
             ):
                 return self._model(**self._inputs(tokens, positions), intermediate_tensors=None)
@@ -176,21 +195,15 @@ class NestedForward:
         return {"input_ids": tokens if needs_both else None, "positions": positions, "inputs_embeds": embeddings}
 
     @contextmanager
-    def _without_images(self) -> Iterator[None]:
-        """Hides what a model's vision layers (Qwen3-VL's) have left in it for the step's own forward."""
-        model = self._model
-        if not isinstance(left := getattr(model, IMAGES_LEFT, None), list):
-            yield
-            return
-        count = model.deepstack_input_embeds_num_tokens
-        # the model makes them as long as it needs, of zeros
-        model.deepstack_input_embeds = self._no_images or [one[:0] for one in left]
-        model.deepstack_input_embeds_num_tokens = 0
+    def _at_rest(self) -> Iterator[None]:
+        """Hides what a model that sees or hears has left in itself for the step's own forward: ours would take it."""
+        own = vars(self._model)
+        left = {name: own[name] for name in self._rest if name in own and not callable(own[name])}
+        own.update((name, self._rest[name]) for name in left)
         try:
             yield
         finally:
-            self._no_images = model.deepstack_input_embeds
-            model.deepstack_input_embeds, model.deepstack_input_embeds_num_tokens = left, count
+            own.update(left)
 
     def _intercept(self, layer: Any, index: int) -> None:
         engines = layer.impl.forward

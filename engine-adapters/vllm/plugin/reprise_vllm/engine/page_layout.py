@@ -30,7 +30,7 @@ class PageLayout:
         self._format = fp8_of(layer)
         self.computed = cache.dtype if self._format is None else computed
         """the data type of the rows that are read and written"""
-        self._scales = {cache.data_ptr(): scales_of(layer)}
+        self._layers = {cache.data_ptr(): layer}
         self._block_dim = _find_block_dim(cache, blocks)
         heads, size = layer.num_kv_heads, layer.head_size
         count = block_size * heads * size
@@ -64,8 +64,8 @@ class PageLayout:
         return 0.0 if self._format is None else torch.finfo(self._format).eps
 
     def know(self, layers: Sequence[Any], caches: Sequence[torch.Tensor]) -> None:
-        """Reads the scales of layers whose pages hold fp8."""
-        self._scales.update((cache.data_ptr(), scales_of(one)) for one, cache in zip(layers, caches, strict=True))
+        """Tells whose pages these are: layers have scales of fp8 of their own, which change when weights are loaded."""
+        self._layers.update((cache.data_ptr(), one) for one, cache in zip(layers, caches, strict=True))
 
     def read(
         self, cache: torch.Tensor, blocks: torch.Tensor, begin: int, end: int
@@ -104,7 +104,7 @@ class PageLayout:
     ) -> tuple[torch.Tensor, torch.Tensor]:
         if self._format is None:
             return keys, values
-        key_scale, value_scale = self._scales[cache.data_ptr()]
+        key_scale, value_scale = scales_of(self._layers[cache.data_ptr()])
         keys, values = (one.view(self._format).float() for one in (keys, values))
         return (keys * key_scale).to(self.computed), (values * value_scale).to(self.computed)
 

@@ -90,6 +90,26 @@ def test_rows_come_back_from_where_they_were_written(name, slots, seed):
     assert torch.equal(read[0], keys) and torch.equal(read[1], values)
 
 
+def test_scales_of_fp8_that_change_with_the_weights_are_read_anew():
+    layout = next(iter(LAYOUTS.values()))
+
+    def update(layer, keys, values, cache, slots):
+        stored = keys / layer._k_scale_float, values / layer._v_scale_float
+        layout.write(cache, slots, *(one.to(torch.float8_e4m3fn).view(torch.uint8) for one in stored))
+
+    layer = layer_of(layout)
+    layer.impl.do_kv_cache_update, layer.kv_cache_dtype = update, "fp8"
+    layer._k_scale_float = layer._v_scale_float = 0.5
+    cache, slots = torch.zeros(layout.shape, dtype=torch.uint8), torch.arange(BLOCKS * SIZE)
+    pages = PageLayout(layer, cache, BLOCKS, SIZE, torch.bfloat16)
+    pages.know([layer], [cache])
+    layer._k_scale_float = layer._v_scale_float = 1.0
+    rows = torch.randn(2, len(slots), HEADS, DIM).to(torch.bfloat16)
+    update(layer, *rows, cache, slots)
+    for read, written in zip(pages.read_slots(cache, slots), rows, strict=True):
+        torch.testing.assert_close(read, written, rtol=0.07, atol=1e-2)
+
+
 @pytest.mark.parametrize("name", LAYOUTS)
 @settings(deadline=None)
 @given(

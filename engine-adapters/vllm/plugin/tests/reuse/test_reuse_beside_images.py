@@ -11,6 +11,7 @@ from reuse_prompts import DOCUMENTS, FIRST, OTHER, difference, said, tokens
 from served_models import SEEING, make_served_model, options_of, start_quickly
 
 from reprise_vllm.engine.model_parts import _check_what_images_leave, rotary_of_runner
+from reprise_vllm.engine.nested_forward import NestedForward, _rest_of
 from reprise_vllm.engine.supported import NotSupportedError
 
 PAD, BEGIN, END = 512, 514, 515
@@ -80,6 +81,56 @@ def test_our_forwards_give_the_model_what_vllms_runner_gives(engine, monkeypatch
     assert len(asked) == 1 and len(kinds) == 1
 
 
+def test_what_passes_read_in_place_of_images_stays_where_it_is(engine, monkeypatch):
+    """Captured passes read it there later."""
+    inner, places = engine.worker.forward._model.language_model.model, set()
+    read = inner.forward
+
+    def noted(**given: Any) -> Any:
+        places.update(one.data_ptr() for one in given["deepstack_input_embeds"].tensors.values())
+        return read(**given)
+
+    monkeypatch.setattr(inner, "forward", noted)
+    for rows in (8, engine.worker.forward.most_rows):
+        at = torch.arange(rows)
+        engine.worker.forward.ask(at % 512, at, lambda layer, q, k, v, output: output.zero_())
+    assert len(places) == 1
+
+
+class Words(torch.nn.Module):
+    """Stands for MOSS-Audio's language model."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table, self.given = torch.nn.Embedding(16, 4), []
+
+    def embed_input_ids(self, ids: torch.Tensor) -> torch.Tensor:
+        return self.table(ids)
+
+    def forward(self, *_: Any, inputs_embeds: Any, deepstack_input_embeds: Any = None, **__: Any) -> Any:
+        self.given.append(deepstack_input_embeds)
+        return inputs_embeds
+
+
+def test_what_a_model_has_heard_for_a_step_is_hidden_from_ours_and_kept(monkeypatch):
+    from vllm.model_executor.models.moss_audio import MossAudioModel
+
+    monkeypatch.setattr(MossAudioModel, "__init__", torch.nn.Module.__init__)
+    model = MossAudioModel()
+    model.language_model, model.deepstack_input_embeds = Words(), None
+    model.deepstack_audio_merger_list = torch.nn.ModuleList([torch.nn.Identity()])
+    model._has_oov_mm_tokens = False
+    _check_what_images_leave(model)
+    forward = object.__new__(NestedForward)
+    forward._model, forward._axes, forward._takes_embeddings, forward._rest = model, 0, True, _rest_of(model, 8)
+    model.embed_input_ids(torch.arange(4), (torch.randn(2, 8),), is_multimodal=torch.tensor([0, 1, 1, 0]).bool())
+    heard = model.deepstack_input_embeds
+    assert heard is not None
+    with forward._at_rest():
+        model(**forward._inputs(torch.arange(3), torch.arange(3)), intermediate_tensors=None)
+    assert model.language_model.given == [None] and model.deepstack_input_embeds is heard
+
+
 def kind_of(given: Any) -> Any:
     return None if given is None else (given.dtype, given.dim(), given.is_contiguous())
 
@@ -88,6 +139,9 @@ def test_a_model_that_keeps_what_it_sees_in_a_way_that_is_not_known_is_refused()
     model = torch.nn.Module()
     _check_what_images_leave(model)
     model.deepstack_input_embeds = [torch.zeros(3)]
+    with pytest.raises(NotSupportedError, match="Module keeps deepstack_input_embeds between"):
+        _check_what_images_leave(model)
+    model.deepstack_input_embeds_num_tokens = 0
     _check_what_images_leave(model)
     model.seen = [torch.zeros(3)]
     with pytest.raises(NotSupportedError, match="Module keeps seen between"):

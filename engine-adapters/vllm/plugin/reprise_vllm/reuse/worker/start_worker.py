@@ -38,11 +38,12 @@ def start_worker(
     if settings.disk:
         facts = (
             spec.dtype,
-            config.cache_config.cache_dtype,
             settings.host_dtype,
             parts.rotary.cos_sin[1].tolist(),
             rank,
             config.parallel_config.tensor_parallel_size,
+            # what is not quantised is told by its data type
+            *([format] if (format := config.cache_config.cache_dtype).startswith("fp8") else []),
         )
         described = config.model_config.hf_config.to_dict()
         disk = DiskTier(Path(settings.disk), lambda: fingerprint_of(parts.model, described, *facts), rank, logger)
