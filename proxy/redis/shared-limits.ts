@@ -10,9 +10,8 @@ interface SharedLimitsOptions extends SharedPartOptions {
   readonly keys: () => Pick<ApiKeys, 'entries'>
   /** unique id of this run of this proxy */
   readonly proxy: string
-  /** milliseconds: monotonic, as the limits are asked, and since 1970 */
+  /** milliseconds, as the limits are asked */
   readonly now: () => number
-  readonly wallClock: () => number
 }
 
 const pollMilliseconds = 100
@@ -59,11 +58,11 @@ export class SharedLimits extends SharedPart {
   }
 
   async #tell(): Promise<void> {
-    const { redis, limits, proxy, wallClock } = this.#options
+    const { redis, limits, proxy } = this.#options
     const news = limits.takeNews()
     if (news.size === 0) return
     const uses = [...news].map(([id, { requests, tokens }]) => [id.slice(0, nameLength), requests, tokens])
-    const oldest = Math.floor(wallClock() - keptSeconds * 1000)
+    const oldest = Math.max(0, timeOf(this.#seen) - keptSeconds * 1000)
     const args = [this.#key, 'MINID', '~', oldest, '*', proxy, JSON.stringify(uses)]
     const replies = await redis.write([
       { key: this.#key, name: 'xadd', args },
@@ -79,26 +78,34 @@ export class SharedLimits extends SharedPart {
   }
 
   async #hear(): Promise<void> {
+    const heard: FeedEntry[] = []
     let entries: readonly FeedEntry[]
     do {
       const args = ['COUNT', readAtOnce, 'STREAMS', this.#key, this.#seen]
       const [reply] = await this.#options.redis.write([{ key: this.#key, name: 'xread', args }])
       entries = readFeed(reply)
-      for (const entry of entries) this.#adopt(entry)
+      heard.push(...entries)
+      this.#seen = entries.at(-1)?.id ?? this.#seen
     } while (entries.length === readAtOnce)
+    for (const entry of heard) this.#adopt(entry)
   }
 
   #adopt({ id, proxy, uses }: FeedEntry): void {
-    const { limits, now, wallClock, onFault } = this.#options
-    this.#seen = id
+    const { limits, now, onFault } = this.#options
     if (uses === undefined) onFault('redis_value')
-    const age = Math.max(0, wallClock() - Number.parseInt(id, 10))
+    // by the clock of Redis alone: the last entry is of just now, for the feed ends a minute behind it
+    const age = timeOf(this.#seen) - timeOf(id)
     if (proxy === this.#options.proxy || age > keptSeconds * 1000) return
     for (const [name, requests, tokens] of uses ?? []) {
       const key = this.#named.get(name)
       if (key) limits.adopt(key, { requests, tokens }, now() - age)
     }
   }
+}
+
+/** Milliseconds, by the clock of Redis. */
+function timeOf(id: string): number {
+  return Number.parseInt(id, 10)
 }
 
 interface FeedEntry {

@@ -71,7 +71,11 @@ export class HealthChecks<T extends HealthTarget> {
     const { intervalMilliseconds, timeoutMilliseconds, path } = this.#options
     const late = new AbortController()
     const timer = setTimeout(() => late.abort(), timeoutMilliseconds).unref()
-    const answer = await askEngine(target.engine, { path }, AbortSignal.any([this.#closing.signal, late.signal]))
+    // `AbortSignal.any` would stay with the signal that lives long
+    const stop = (): void => late.abort()
+    this.#closing.signal.addEventListener('abort', stop)
+    const answer = await askEngine(target.engine, { path }, late.signal)
+    this.#closing.signal.removeEventListener('abort', stop)
     clearTimeout(timer)
     if (this.#closing.signal.aborted) return
     // an engine without this path (404), or with a protected one (401), is alive too

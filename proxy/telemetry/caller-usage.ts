@@ -30,8 +30,10 @@ interface Row {
   readonly tenant: string
   readonly key: string | undefined
   readonly sums: Sums
-  /** the part of the sums that the metrics have */
+  /** the part of the sums that the metrics have, here or as of others */
   readonly counted: Sums
+  /** what its own series holds, also while it is not shown */
+  readonly shown: Sums
 }
 
 /** How many callers are listed. Up to twice as many are kept, so that a new one has time to grow. */
@@ -79,7 +81,6 @@ export class CallerUsage {
   addCounters(registry: Registry): void {
     const usage = this
     for (const name of names) {
-      let labelled = new Set<Row>()
       new Counter({
         name: `reprise_caller_${name}_total`,
         help: help[name],
@@ -88,13 +89,14 @@ export class CallerUsage {
         collect() {
           const ranked = usage.#ranked.map(([, row]) => row)
           const largest = new Set(ranked.slice(0, mostLabels))
-          for (const row of labelled) if (!largest.has(row)) this.remove(labelsOf(row))
-          labelled = largest
-          // what was once counted as of others stays so: no series ever falls
+          // what was once counted as of others stays so: no series ever falls, nor one that was away for a while
           for (const row of [...ranked, usage.#other]) {
-            this.inc(labelsOf(largest.has(row) ? row : usage.#other), row.sums[name] - row.counted[name])
+            const { shown } = largest.has(row) ? row : usage.#other
+            shown[name] += row.sums[name] - row.counted[name]
             row.counted[name] = row.sums[name]
           }
+          this.reset()
+          for (const row of [...largest, usage.#other]) this.inc(labelsOf(row), row.shown[name])
         },
       })
     }
@@ -123,7 +125,7 @@ const help: Readonly<Record<keyof Sums, string>> = {
 }
 
 function newRow(tenant: string, key: string | undefined): Row {
-  return { tenant, key, sums: { ...nothing }, counted: { ...nothing } }
+  return { tenant, key, sums: { ...nothing }, counted: { ...nothing }, shown: { ...nothing } }
 }
 
 function labelsOf({ tenant, key = 'none' }: Row): { tenant: string; key: string } {

@@ -93,6 +93,12 @@ test('texts are folded like their parts, and what ignores case is folded to the 
   }
 })
 
+test('on a long text every pattern is tried', () => {
+  const text = `${'the '.repeat(10_000)}document`
+  expect(new WordPattern(/docum(?=ent$)/u).test(text)).toBe(true)
+  expect(new WordPattern(/docum(?=ent$)/u).test(text.slice(0, -1))).toBe(false)
+})
+
 test('a pattern without literals is always tried', () => {
   expect(new WordPattern(/^\p{Lu}\s/u).test('A house')).toBe(true)
   expect([...new WordPattern(/\p{L}+/gu).matches('two words')].map(String)).toEqual(['two', 'words'])

@@ -3,8 +3,15 @@ import { fold, literalsOf } from './literals-of.ts'
 // a text with more matches is not a question about blocks, and each takes time
 const MOST_MATCHES = 1_000
 
-/** Literals of all patterns by their first characters, and the patterns of each. */
-const literalsByStart = new Map<string, { readonly literal: string; readonly patterns: number[] }[]>()
+/** Literals that begin alike, by what follows. */
+interface Literals {
+  readonly next: Map<number, Literals>
+  /** numbers of the patterns that have the literal which ends here */
+  readonly patterns: number[]
+}
+
+/** Literals of all patterns, by their first characters. */
+const literalsByStart = new Map<string, Literals>()
 const LONGEST_START = 3
 /** for hashes of such starts: bit n is set if one has n characters */
 const starts = new Uint8Array(2 ** 16)
@@ -20,6 +27,8 @@ interface Looked {
 // each text is tried on many patterns in turn, in lower case and as it is written
 let recent: readonly Looked[] = []
 const MOST_RECENT = 4
+/** On longer texts all patterns are tried: code of a pattern that runs for long is fast, and no text is kept for it. */
+const LONGEST_LOOKED = 20_000
 
 /**
  * A pattern with many words, tried only on texts that contain a literal which every match of it contains. A question
@@ -57,7 +66,7 @@ export class WordPattern {
   #mayMatch(text: string): boolean {
     // not before the first text, so that a start does not wait for it
     this.#number ??= addLiterals(literalsOf(this.#pattern))
-    return this.#number < 0 || mayMatch(text)[this.#number] === 1
+    return this.#number < 0 || text.length > LONGEST_LOOKED || mayMatch(text)[this.#number] === 1
   }
 }
 
@@ -70,10 +79,14 @@ function addLiterals(literals: readonly string[] | undefined): number {
 function addLiteral(literal: string, pattern: number): void {
   const start = literal.slice(0, LONGEST_START)
   starts[hashOf(start, 0, start.length)]! |= 1 << start.length
-  const others = literalsByStart.get(start) ?? []
-  const same = others.find((other) => other.literal === literal)
-  if (same) same.patterns.push(pattern)
-  else literalsByStart.set(start, [...others, { literal, patterns: [pattern] }])
+  let node: Literals = literalsByStart.get(start) ?? { next: new Map(), patterns: [] }
+  literalsByStart.set(start, node)
+  for (let i = LONGEST_START; i < literal.length; i++) {
+    const known: Literals = node.next.get(literal.charCodeAt(i)) ?? { next: new Map(), patterns: [] }
+    node.next.set(literal.charCodeAt(i), known)
+    node = known
+  }
+  node.patterns.push(pattern)
 }
 
 function hashOf(text: string, at: number, length: number): number {
@@ -101,9 +114,11 @@ function findLiterals(folded: string): Uint8Array {
   return may
 }
 
+/** Follows the literals that begin with so many characters of a text. */
 function markFound(folded: string, at: number, length: number, may: Uint8Array): void {
-  const found = literalsByStart.get(folded.slice(at, at + length)) ?? []
-  for (const { literal, patterns } of found) {
-    if (folded.startsWith(literal, at)) for (const pattern of patterns) may[pattern] = 1
+  let node = literalsByStart.get(folded.slice(at, at + length))
+  for (let i = at + length; node !== undefined; i++) {
+    for (const pattern of node.patterns) may[pattern] = 1
+    node = node.next.get(folded.charCodeAt(i))
   }
 }
