@@ -15,7 +15,7 @@ const OF_EACH = new WordPattern(
 const ITEM = /^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]/gm
 // `Authors: Ann, Bob and Carl`, in one line
 const INLINE = new WordPattern(
-  /(?:^|[.!?] )(?!\s*(?:valid|allowed|available|supported|possible|options|choices|languages|e\.g)\b)[^\n.!?:：]{3,60}[:：][ \t]?([^\n:：]{3,400}?)(?=[.。]?(?:\n|$)|[.。] )/gimu,
+  /(?:^|[.!?] )(?![^\S\n]*(?:valid|allowed|available|supported|possible|options|choices|languages|e\.g)\b)[^\n.!?:：]{3,60}[:：][ \t]?([^\n:：]{3,400}?)(?=[.。]?(?:\n|$)|[.。] )/gimu,
 )
 const LONGEST_MEMBER = 40
 const SHORTEST_INLINE = 3

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isMappedForm } from '../../answer/citations/is-mapped-form.ts'
+import { expectLinear } from '../../bounds/linear-time.fixture.ts'
+import { findParallelLists } from './find-parallel-lists.ts'
 import { judgeWords } from './judge-words.ts'
 
 const labels = ['1', '2', '3', '4']
@@ -335,6 +337,10 @@ it.each([
   const list = { ...numbered, prefix: 'Document ' }
   expect(judgeWords(`Cite as ${specimen}.`, list, 'rules')).toBe(isMappedForm(specimen, list) ? undefined : 'numbers')
   expect(judgeWords('Cite as [1] or [Document 2].', list, 'rules')).toBeUndefined()
+})
+
+it('blank lines are looked at once', () => {
+  expectLinear((size) => findParallelLists(`${'\n'.repeat(size)}Sources: a, b`), 4_000)
 })
 
 it('long words are read in linear time', () => {

@@ -3,6 +3,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 TESTS = Path(__file__).resolve().parent
 SHARED = TESTS.parent.parent.parent / "python"
@@ -10,6 +11,10 @@ KERNELS = TESTS.parent.parent.parent.parent / "kernels"
 sys.path[:0] = [str(one) for one in (TESTS, TESTS.parent, SHARED, SHARED / "tests", KERNELS)]
 
 pytest.importorskip("vllm", reason="the plugin is tested in an environment that has vLLM")
+
+# on a busy machine making up inputs may take long, too
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 # these modules are on the path that was just set
 from engine import Engine  # noqa: E402
