@@ -1,4 +1,4 @@
-"""The plugin loads in a vLLM that has only one of the two model runners."""
+"""The plugin loads in a vLLM that has only one of the two model runners, and without what only reuse needs."""
 
 import subprocess
 import sys
@@ -33,3 +33,15 @@ def test_a_runner_that_a_vllm_no_longer_has_is_not_missed(runner):
     code = _LOAD.format(path=PATH, gone=RUNNERS[runner])
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "loaded 1" in ended.stdout, ended.stderr[-2000:]
+
+
+def test_without_the_kernels_package_the_plugin_loads_and_reports():
+    code = f"""
+import sys
+sys.path[:0] = {PATH[:2]!r}
+sys.modules["reprise_reuse"] = sys.modules["reprise_kernels"] = None
+import reprise_vllm.connector
+print("loaded")
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "loaded" in ended.stdout, ended.stderr[-2000:]

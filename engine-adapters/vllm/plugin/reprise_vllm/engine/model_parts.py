@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from reprise_vllm.engine.nested_forward import IMAGES_LEFT, leaves_images
 from reprise_vllm.engine.supported import NotSupportedError
 
 if TYPE_CHECKING:
@@ -19,6 +18,9 @@ if TYPE_CHECKING:
 # each calls its own `initialize_kv_cache` before it registers its caches with the connector
 _RUNNERS = ("vllm.v1.worker.gpu_model_runner", "vllm.v1.worker.gpu.model_runner")
 _runner: Any = None
+
+IMAGES_LEFT = "deepstack_input_embeds"
+IMAGES_LEFT_COUNT = "deepstack_input_embeds_num_tokens"
 
 
 def remember_runner() -> None:
@@ -117,6 +119,13 @@ def _check_what_images_leave(model: torch.nn.Module) -> None:
         several = value if isinstance(value, list | tuple) else [value]
         if not (name == IMAGES_LEFT and leaves_images(model)) and any(isinstance(one, torch.Tensor) for one in several):
             raise NotSupportedError(f"{type(model).__name__} keeps {name} between what it sees and what it reads")
+
+
+def leaves_images(model: Any) -> bool:
+    """Whether a model keeps what it has seen as Qwen3-VL does: in buffers of zeros that it fills, with a count."""
+    left = getattr(model, IMAGES_LEFT, None)
+    is_of_tensors = isinstance(left, list) and left != [] and all(isinstance(one, torch.Tensor) for one in left)
+    return is_of_tensors and hasattr(model, IMAGES_LEFT_COUNT)
 
 
 def _around(model: torch.nn.Module, names: list[str]) -> torch.nn.Module:

@@ -10,6 +10,7 @@ from vllm.forward_context import set_forward_context
 from vllm.v1.attention.backend import CommonAttentionMetadata
 
 from reprise_reuse.runs import Runs, to_passes
+from reprise_vllm.engine.model_parts import IMAGES_LEFT, IMAGES_LEFT_COUNT, leaves_images
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 Attend = Callable[[int, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], None]
 """layer, queries [n, query heads x size], keys and values [n, heads x size], or all with the last dimension split, and
 where the output goes, which is like the queries"""
-
-IMAGES_LEFT = "deepstack_input_embeds"
-_COUNT = "deepstack_input_embeds_num_tokens"
 
 
 class _LastLayerReached(Exception):  # noqa: N818, since nothing is wrong
@@ -36,13 +34,6 @@ class Requests(NamedTuple):
     """how many of the rows are each request's, in order"""
 
 
-def leaves_images(model: Any) -> bool:
-    """Whether a model keeps what it has seen as Qwen3-VL does: in buffers of zeros that it fills, with a count."""
-    left = getattr(model, IMAGES_LEFT, None)
-    is_of_tensors = isinstance(left, list) and left != [] and all(isinstance(one, torch.Tensor) for one in left)
-    return is_of_tensors and hasattr(model, _COUNT)
-
-
 def _rest_of(model: Any, most_rows: int) -> dict[str, Any]:
     """Returns attributes that a model may change when it sees, as they are before; for passes of `most_rows` rows."""
     rest = {name: None for name, value in vars(model).items() if value is None}
@@ -50,7 +41,7 @@ def _rest_of(model: Any, most_rows: int) -> dict[str, Any]:
         # captured passes read them, so they stay where they are; nobody writes to them
         first, *others = getattr(model, IMAGES_LEFT)
         none = first.new_zeros(most_rows, *first.shape[1:])
-        rest |= {IMAGES_LEFT: [none, *(none for _ in others)], _COUNT: 0}
+        rest |= {IMAGES_LEFT: [none, *(none for _ in others)], IMAGES_LEFT_COUNT: 0}
     return rest
 
 
