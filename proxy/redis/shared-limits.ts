@@ -93,7 +93,7 @@ export class SharedLimits extends SharedPart {
   #adopt({ id, proxy, uses }: FeedEntry): void {
     const { limits, now, onFault } = this.#options
     if (uses === undefined) onFault('redis_value')
-    // by the clock of Redis alone: the last entry is of just now, for the feed ends a minute behind it
+    // Counted from the newest entry, so that only the clock of Redis matters. Redis drops a feed that is a minute old.
     const age = timeOf(this.#seen) - timeOf(id)
     if (proxy === this.#options.proxy || age > keptSeconds * 1000) return
     for (const [name, requests, tokens] of uses ?? []) {

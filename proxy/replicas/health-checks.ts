@@ -71,7 +71,7 @@ export class HealthChecks<T extends HealthTarget> {
     const { intervalMilliseconds, timeoutMilliseconds, path } = this.#options
     const late = new AbortController()
     const timer = setTimeout(() => late.abort(), timeoutMilliseconds).unref()
-    // `AbortSignal.any` would stay with the signal that lives long
+    // `AbortSignal.any` would leave a reference at the long-lived signal with each check
     const stop = (): void => late.abort()
     this.#closing.signal.addEventListener('abort', stop)
     const answer = await askEngine(target.engine, { path }, late.signal)

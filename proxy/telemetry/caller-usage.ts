@@ -30,7 +30,7 @@ interface Row {
   readonly tenant: string
   readonly key: string | undefined
   readonly sums: Sums
-  /** the part of the sums that the metrics have, here or as of others */
+  /** what the metrics have counted of the sums, in its own series or as `other` */
   readonly counted: Sums
   /** what its own series holds, also while it is not shown */
   readonly shown: Sums
@@ -89,7 +89,7 @@ export class CallerUsage {
         collect() {
           const ranked = usage.#ranked.map(([, row]) => row)
           const largest = new Set(ranked.slice(0, mostLabels))
-          // what was once counted as of others stays so: no series ever falls, nor one that was away for a while
+          // No series ever falls: what was counted as `other` stays there, and a caller that is back goes on where it was.
           for (const row of [...ranked, usage.#other]) {
             const { shown } = largest.has(row) ? row : usage.#other
             shown[name] += row.sums[name] - row.counted[name]

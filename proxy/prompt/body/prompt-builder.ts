@@ -111,6 +111,11 @@ export function unmarked(part: Json): Json {
   return rest
 }
 
+/** Returns tools without such marks. */
+export function unmarkedTools(tools: unknown): unknown {
+  return isParts(tools) ? tools.map(unmarked) : tools
+}
+
 const membersOfTexts = new Set(['type', 'text', 'cache_control'])
 
 /** Whether a text part has members that belong to its text alone, and would stay behind if the text moved. */

@@ -1,5 +1,5 @@
 import { isObject, type Json } from '#engine-adapters/json-object.ts'
-import { isParts, type PromptBuilder, splitContent, unmarked } from '../body/prompt-builder.ts'
+import { isParts, type PromptBuilder, splitContent, unmarked, unmarkedTools } from '../body/prompt-builder.ts'
 
 /** Reads OpenAI's chat completions, with vLLM's `documents`. */
 export function readChat(body: Json, builder: PromptBuilder): boolean {
@@ -15,7 +15,7 @@ export function readChat(body: Json, builder: PromptBuilder): boolean {
     builder.message(role as string, pieces, [rest, ...others], { call: rest.tool_call_id ?? i })
   }
   const { model, chat_template, chat_template_kwargs, cache_salt } = body
-  const tools = isParts(body.tools) ? body.tools.map(unmarked) : body.tools
+  const tools = unmarkedTools(body.tools)
   builder.endPrompt([model, tools, documents ? null : body.documents, chat_template, chat_template_kwargs, cache_salt])
   return true
 }

@@ -1,6 +1,13 @@
 import { isObject, type Json } from '#engine-adapters/json-object.ts'
 import type { JsonPath } from '../body/prompt.ts'
-import { hasOwnMembers, isParts, type PromptBuilder, splitContent, unmarked } from '../body/prompt-builder.ts'
+import {
+  hasOwnMembers,
+  isParts,
+  type PromptBuilder,
+  splitContent,
+  unmarked,
+  unmarkedTools,
+} from '../body/prompt-builder.ts'
 
 /** Reads Anthropic's messages: a system text or parts, and contents that are texts, parts and tool results. */
 export function readMessages(body: Json, builder: PromptBuilder): boolean {
@@ -17,8 +24,7 @@ export function readMessages(body: Json, builder: PromptBuilder): boolean {
     if (message.role === 'system' && i > firstTurn && firstTurn >= 0) builder.message('system', [], [{}, message])
     else readMessage(message, ['messages', i, 'content'], builder)
   }
-  const tools = isParts(body.tools) ? body.tools.map(unmarked) : body.tools
-  builder.endPrompt([body.model, tools, body.cache_salt])
+  builder.endPrompt([body.model, unmarkedTools(body.tools), body.cache_salt])
   return true
 }
 

@@ -25,8 +25,7 @@ export function literalsOf({ source, flags }: RegExp): readonly string[] | undef
 }
 
 function foldedOf(code: number): string {
-  const letter = String.fromCodePoint(code)
-  return code < 128 ? letter.toLowerCase() : fold(letter)
+  return fold(String.fromCodePoint(code))
 }
 
 /** Folds case so that whatever a pattern takes for the same is the same. Joined texts are folded like their parts. */
@@ -68,10 +67,7 @@ function ofSequence({ elements }: AST.Alternative): Known {
   for (const known of elements.map(ofElement)) {
     const { whole } = known
     if (whole && run.length * whole.length <= MOST_TEXTS) {
-      run =
-        whole.length === 1
-          ? run.map((front) => front + whole[0])
-          : run.flatMap((front) => whole.map((text) => front + text))
+      run = run.flatMap((front) => whole.map((text) => front + text))
       continue
     }
     isWhole = false

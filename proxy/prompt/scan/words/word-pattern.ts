@@ -27,7 +27,7 @@ interface Looked {
 // each text is tried on many patterns in turn, in lower case and as it is written
 let recent: readonly Looked[] = []
 const MOST_RECENT = 4
-/** On longer texts all patterns are tried: code of a pattern that runs for long is fast, and no text is kept for it. */
+/** Longer texts are tried on every pattern: looking for literals would save little, and the texts would be kept. */
 const LONGEST_LOOKED = 20_000
 
 /**
