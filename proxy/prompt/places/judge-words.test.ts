@@ -212,7 +212,55 @@ describe('a list stays for data, bare numbers and forms of citation', () => {
     '引用时使用〔1〕的格式。',
     'Cite as «1».',
     'Cite as src-1.',
+    'Cite your sources as superscript numerals, like this: salt is grey^2.',
+    'Mark claims with footnote markers *1, *2 and so on.',
+    'Quote sources as "D3".',
+    'Put the document number between pipes, |3|.',
+    'Cite with circled digits such as ③.',
+    'Link to the source, e.g. [salt](#doc-3).',
+    'Finish with a line "SOURCE=<number>".',
+    'Indicate which passage supports each claim by its ordinal.',
+    'Quellen bitte als hochgestellte Zahl angeben.',
+    'Indiquez la source par son rang dans la liste.',
+    'Vermeld het nummer van de gebruikte bron.',
+    'Return an object with keys answer and source.',
+    'The field "cited" lists the chunks used.',
   ])('%s', (words) => expect(judgeWords(words, numbered, 'rules')).toBeDefined())
+})
+
+describe('a numbered list stays beside a message that may be answered by a number or a place', () => {
+  it.each([
+    'Give me the index of the most relevant passage, nothing else.',
+    'Which passage number is best?',
+    'Pick the best passage.',
+    'Are any of these about salt? If so, which?',
+    'What is the topic of the document in the middle?',
+    'Summarise the first half of the documents.',
+    'Who is mentioned first, the sisters or the beekeepers?',
+    'What is mentioned immediately after the mills?',
+    'Which passages came before the one about the ferry?',
+    'The later a document comes, the more recent it is.',
+    'The list is ordered by importance.',
+    'One headline for each of the above.',
+    'Welche Nummer hat das Dokument über Salz?',
+    'Welches Dokument steht an zweiter Stelle?',
+    'Sind die Dokumente nach Wichtigkeit sortiert?',
+    'Quel document vient en dernier ?',
+    'Donne un titre à chacun de ces textes.',
+    '¿Cuál es el documento más relevante? Indica su número.',
+    'Qual documento fala do sal? Responda com o número.',
+    'Numero del documento rilevante?',
+    'Welk document gaat over zout? Geef het nummer.',
+    'Vilket dokument handlar om salt? Ange numret.',
+    'Który dokument mówi o soli? Podaj numer.',
+    'Hangi belge tuzdan bahsediyor? Numarasını yaz.',
+    'Какой документ про соль? Дай номер.',
+    '哪一篇文档提到了盐？给出编号。',
+    'どの文書が塩について述べていますか？番号で答えてください。',
+    '어느 문서가 소금을 다루나요? 번호로 답하세요.',
+    'أي مستند يتحدث عن الملح؟ اذكر رقمه.',
+    'कौन सा दस्तावेज़ नमक के बारे में है? संख्या बताइए।',
+  ])('%s', (words) => expect(judgeWords(words, numbered, 'message')).toBeDefined())
 })
 
 describe('a list stays for two texts held against each other', () => {
@@ -257,6 +305,13 @@ describe('a list moves beside rules for an answer', () => {
     'Documents may be outdated: prefer recent information.',
     'If documents contradict each other, say so.',
     'Never mention the documents themselves.',
+    'You are a bot. 1. Answer only from the documents. 2. Be concise. 3. Cite sources as [1].',
+    'Think step by step. First read the documents, then answer.',
+    'Cite sources as [1].',
+    'Answer in 2-3 sentences based on the documents.',
+    'Write a 1-sentence answer from the passages.',
+    'You are GPT, a helpful assistant. Before answering, read the documents.',
+    'A large number of documents was searched.',
   ])('%s', (words) => expect(judgeWords(words, numbered, 'rules')).toBeUndefined())
 })
 
@@ -284,6 +339,10 @@ describe('a list moves beside a question about something else', () => {
     'What does the contract say about pets?',
     'Which documents do I need for a visa?',
     'How do I sort a list of documents by date in Python?',
+    'What record label did the performer belong to?',
+    'What is the country named after?',
+    'What was the number of mills in the valley?',
+    'What were the results for claude-3-haiku on the test samples?',
   ])('%s', (words) => expect(judgeWords(words, unlabelled, 'message')).toBeUndefined())
 })
 
@@ -303,7 +362,7 @@ describe('reasons', () => {
     ['Reply with JSON.', numbered, 'numbers'],
     ['Reply with JSON.', unlabelled, undefined],
     ['Which document says so?', unlabelled, 'named'],
-    ['Which document says so?', numbered, undefined],
+    ['Which document says so?', numbered, 'named'],
     ['Do both say the same?', unlabelled, undefined],
   ] as const)('%j', (words, list, reason) => expect(judgeWords(words, list)).toBe(reason))
 

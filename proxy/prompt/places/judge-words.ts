@@ -27,7 +27,7 @@ const vetoes: readonly (readonly [Reason, (signs: WordSigns, list: JudgedList, s
   ['order', ({ roles }, { blocks }) => blocks === 2 && (roles.isChange || roles.isComparing)],
   ['order', ({ roles }, _, speaker) => roles.isChange && speaker === 'message'],
   ['named', ({ sizes }, { blocks }) => sizes.has(blocks)],
-  ['named', ({ isWhich }, { isPositional, isLabelled = isPositional }) => isWhich && !isLabelled],
+  ['named', ({ isWhich }, { isPositional, isLabelled = isPositional }) => isWhich && (isPositional || !isLabelled)],
   ['numbers', ({ isData }, { isPositional }) => isData && isPositional],
   ['numbers', ({ forms }, list) => list.isPositional && areUnmapped(forms, list)],
   // rules put numbers in brackets to show how to cite

@@ -1,7 +1,7 @@
 import type { LabelForm } from '../../../answer/citations/citation-labels.ts'
 import { isMappedForm } from '../../../answer/citations/is-mapped-form.ts'
 import { WordPattern } from '../../scan/words/word-pattern.ts'
-import { mentionsTexts } from './text-words.ts'
+import { mentionsTexts, TEXTS } from './text-words.ts'
 
 /* Forms of citation that a prompt asks for. Where one is not mapped back, the numbers of a list stay. */
 
@@ -17,26 +17,44 @@ const BRACKETED = new RegExp(
     `<([\\w-]{1,20})(?:[ :][^<>\\n]{0,40})?>\\s?(?:${NAME})?\\[?${NUMBERS}\\]?\\s?</\\1>`,
     `<(?:cite|co|ref|sup|citation|fn|footnote)[^<>\\n]{0,20}[ :="']${NUMBERS}["']? ?/?>`,
     `["“'«](?:${NAME})?\\d{1,2}(?:[,;] ?\\d{1,2})+["”'»]|«${NUMBERS}»`,
-    `\\^${NUMBERS}\\^|\\{${NUMBERS}\\}|[¹²³⁴⁵⁶⁷⁸⁹]|†\\d`,
+    `\\^${NUMBERS}\\^|\\{${NUMBERS}\\}|[¹²³⁴-⁹①-⑳❶-❿]|†\\d|\\p{L}+ ?[=:#] ?<(?:number|index|id|n)>`,
   ].join('|'),
   'gu',
 )
 // without these, no text matches the pattern above
-const SIGN = /[[【〔「<^{¹²³⁴⁵⁶⁷⁸⁹†«"“']/u
-const PLAIN = new RegExp(
-  `\\((?:${NAME})?${NUMBERS}\\)|(?<![\\p{L}\\p{N}#/.-])\\p{L}{1,12}[-_#]{1,2}\\d{1,2}(?![\\p{L}\\p{N}]|\\.\\d)|(?<![=:])["'“‘\`](?:${NAME})?${NUMBERS}["'”’\`]`,
-  'gu',
-)
+const SIGN = /[[【〔「<^{¹²³⁴-⁹①-⑳❶-❿†«"“']/u
+// a number that is part of a word or sign, such as `D3`, `*1` and `#doc-3`, but no amount and no enumeration
+const JOINED =
+  '(?<![^\\s("“‘`\'])(?![$€£¥~≈<>=≤≥±+-]\\d|https?:)[^\\s\\d("“‘`\']{1,24}\\d{1,2}(?![\\d\\p{L}]|[.,:/_-][\\d\\p{L}])'
+const MENTIONED = new RegExp(JOINED, 'gu')
+const PLAIN = new RegExp(`\\((?:${NAME})?${NUMBERS}\\)|${JOINED}|(?<![=:])["'“‘\`](?:${NAME})?${NUMBERS}["'”’\`]`, 'gu')
 
 const CITES = new WordPattern(
   /(?<!\p{L})(?:cit(?:e|es|ed|ing|ations?)|referenc\w*|refer to|attribut\w*|footnotes?|sources? used|source (?:number|id)s?|mark (?:each|every|the|your)|zitier\p{L}*|zitat\p{L}*|quellenangabe\p{L}*|beleg\p{L}*|verweis\p{L}*|cite[zr]|citations?|référenc\p{L}*|cita|citar|citas?|citação|citações|citazion\p{L}*|referencia|referência|riferiment\p{L}*|citeer|verwijs\p{L}*|hänvisa|henvis|cytuj|przypis|citujte|alıntı|kaynak|цитир\p{L}*|ссыл\p{L}*|сноск\p{L}*|посилан\p{L}*|trích dẫn|kutip|sitasi)(?!\p{L})|引用|标注|標註|角标|脚注|出典|参照|인용|각주|استشه|مرجع|उद्धर|อ้างอิง|παραπομπ/iu,
 )
+const NUMBER = '(?:numbers?|ids?|index|indices|indexes|ordinals?)'
+// in other languages such words stand for hardly anything else beside words for texts
+const FOREIGN_NUMBER =
+  '(?:nummern?|zahl|ziffer|numéros?|rang|números?|numer[oi]|nummers?|nummer(?:et|ene)|numret?|numer(?:u|em|y)?|čísl\\p{L}*|numara\\p{L}*|номер\\p{L}*|số|nomor|رقم\\p{L}*|संख्या|क्रमांक|מספר\\p{L}*)'
+const ASKING =
+  '(?:by|with|using|via|name|list|give|state|mention|report|return|indicate|provide|include|output|print|add|are|track of|through|per|mit|über|nenne|gib|par|avec|indique|donne|por|con|com|indica|per|tramite|via|door|po|по|указыв\\p{L}*|укаж\\p{L}*)'
+const ARTICLE =
+  '(?:the|its|their|your|a|all|of|der|die|den|ihre[rnm]?|deren|leurs?|le|les|son|sa|su|sus|el|los|o|os|seus?|il|i|loro|de|hun|номер\\p{L}*)?'
 // a number asked for as a name, though no form is shown; `cite by number` is answered by the labels of the list
 const BY_NUMBER = new WordPattern(
-  /(?<!\p{L})(?:by|with|using|via|name|list|give|state|mention|report|return|indicate|provide|include|output|print|add|are|track of|through|per|mit|über|nenne|gib|par|avec|indique|donne|por|con|com|indica|per|tramite|via|door|po|по|указыв\p{L}*|укаж\p{L}*) (?:only |just )?(?:the|its|their|your|a|all|of|der|die|den|ihre[rnm]?|deren|leurs?|le|les|son|sa|su|sus|el|los|o|os|seus?|il|i|loro|de|hun|номер\p{L}*)?(?: \p{L}+){0,3} ?(?:numbers?|ids?|index|indices|indexes|nummern?|numéros?|números?|numer[oi]|nummers?|номер\p{L}*)(?!\p{L})|编号|編號|序号|番号|번호/iu,
+  [
+    `(?<!\\p{L})${ASKING} (?:only |just )?${ARTICLE}(?: \\p{L}+){0,3} ?${NUMBER}(?!\\p{L})`,
+    `(?<!\\p{L})${NUMBER} (?:of|for) (?:the|each|every|all|your|these|those) (?:\\p{L}+ ){0,3}${TEXTS}(?!\\p{L})`,
+    `(?<!\\p{L})${FOREIGN_NUMBER}(?!\\p{L})|编号|編號|序号|番号|번호`,
+  ],
+  'iu',
 )
 
-const ID = /(?<!\p{L})(?:ids?|index|indices|indexes|identifiers?)(?!\p{L})/iu
+const ID =
+  /(?<!\p{L})(?:ids?|index|indices|indexes|identifiers?|superscripts?|hochgestellt\p{L}*|exposants?|superíndices?|rang)(?!\p{L})/iu
+
+// the number of a rule: `(2) Cite your sources`
+const ENUMERATION = /^\s*\(?\d{1,2}[.)]\s/
 
 /** The forms in which a prompt asks for citations. */
 export interface AskedForms {
@@ -48,14 +66,16 @@ export interface AskedForms {
 /** Reads the forms of citation in a sentence as it is written. */
 export function readForms(sentence: string): AskedForms {
   const isCiting = CITES.test(sentence)
+  const isAboutTexts = isCiting || mentionsTexts(sentence.toLowerCase())
   const specimens = SIGN.test(sentence) ? [...sentence.matchAll(BRACKETED)].map(([specimen]) => specimen) : []
-  const rest = specimens.reduce((words, specimen) => words.replace(specimen, ' '), sentence)
-  if (isCiting)
-    specimens.push(...[...rest.matchAll(PLAIN)].map(([specimen]) => specimen.replace(/^["'“‘`]|["'”’`]$/gu, '')))
-  const isByNumber =
-    specimens.length === 0 &&
-    BY_NUMBER.test(sentence) &&
-    (isCiting ? ID.test(sentence) : mentionsTexts(sentence.toLowerCase()))
+  const rest = specimens.reduce((words, specimen) => words.replace(specimen, ' '), sentence.replace(ENUMERATION, ''))
+  if (isAboutTexts)
+    specimens.push(
+      ...[...rest.matchAll(isCiting ? PLAIN : MENTIONED)].map(([specimen]) =>
+        specimen.replace(/^["'“‘`]|["'”’`]$/gu, ''),
+      ),
+    )
+  const isByNumber = specimens.length === 0 && BY_NUMBER.test(sentence) && (isCiting ? ID.test(sentence) : isAboutTexts)
   return { specimens: specimens.map((specimen) => specimen.replaceAll('$', '')), isByNumber }
 }
 

@@ -17,10 +17,15 @@ const TOPIC = new WordPattern(
   'giu',
 )
 
+/** The end of a sentence and the number of the next rule, as in `Use the documents. 2. Be brief.` */
+export const ENUMERATED = '[.:] \\d{1,2}[.)] '
+
 const WORD = '(\\p{L}{3,30})'
+// `first read the documents` counts nothing
+const NEXT = '(?:[ -](?!(?:the|these|those|all|your|our|any|each|every|some)(?!\\p{L}))(\\p{L}{3,30}))?'
 // each is tried by itself: `what is the last` must not hide `the last memory`
 const COUNTED = [
-  `${PLACE}(?: (?:and|or|to|the|of|two|three|four|five|few|\\d{1,2}|${PLACE})){0,4}[ -]${WORD}(?:[ -]${WORD})?(?:[ -]${WORD})?`,
+  `${PLACE}(?: (?:and|or|to|the|of|two|three|four|five|few|\\d{1,2}|${PLACE})){0,4}[ -]${WORD}${NEXT}${NEXT}`,
   `(?:the|that) (?:previous|preceding|next|middle|top|bottom|opening|initial) ${WORD}(?:[ -]${WORD})?`,
   `${WORD}(?: number| no\\.)? ${NUMERAL}(?!\\p{L})`,
   `(?:the|your|my) #1 ${WORD}`,
@@ -28,7 +33,7 @@ const COUNTED = [
 ].map((pattern) => new WordPattern([`(?<!\\p{L})${pattern}`], 'giu'))
 const NUMBERED = new WordPattern(
   [
-    `(?<!\\p{L})${WORD} ?(?:[_#.:(\\[*№-]{1,2}|n[o°]\\.?:?|numbers?:?|numbered|labell?ed)? ?(\\d{1,4})(?![\\d%]|[.,]\\d)`,
+    `(?<!\\p{L})${WORD}(?!${ENUMERATED}) ?(?:[_#.:(\\[*№-]{1,2}|n[o°]\\.?:?|numbers?:?|numbered|labell?ed)? ?(\\d{1,4})(?![\\d%]|[.,]\\d)`,
   ],
   'giu',
 )

@@ -4,7 +4,7 @@ import { WordPattern } from '../../scan/words/word-pattern.ts'
 
 // names of formats are the same in all languages
 const FORMAT = new WordPattern(
-  /(?<![a-z\d])(?:json(?:l|5| ?schema)?|ya?ml|toml|csv|tsv|xml|protobuf)(?![a-z\d])|(?<!\p{L})(?:(?:markdown |html )tables?|(?:as|in|into|a) (?:\p{L}+ )?table|arrays?|dict(?:ionary|ionaries)?|tuples?)(?!\p{L})|(?<!\p{L})lists? of (?:\p{L}+ )?(?:integers?|numbers?|ints?|ids?|indices|indexes|floats?|booleans?|strings?)|tabelle|tableau|(?<!\p{L})tabla(?!\p{L})|tabela|tabell|таблиц|массив|масив|表格|[数數][组組]|配列|배열|جدول|مصفوفة|טבלה|सारणी/u,
+  /(?<![a-z\d])(?:json(?:l|5| ?schema)?|ya?ml|toml|csv|tsv|xml|protobuf)(?![a-z\d])|(?<!\p{L})(?:(?:markdown |html )tables?|(?:as|in|into|a) (?:\p{L}+ )?table|arrays?|dict(?:ionary|ionaries)?|tuples?|(?:with|has|having) (?:the |these |two |three )?(?:keys|fields|properties|attributes|columns))(?!\p{L})|(?<!\p{L})(?:keys?|fields?|propert(?:y|ies)|attributes?|columns?) ["'“`]\p{L}|(?<!\p{L})lists? of (?:\p{L}+ )?(?:integers?|numbers?|ints?|ids?|indices|indexes|floats?|booleans?|strings?)|tabelle|tableau|(?<!\p{L})tabla(?!\p{L})|tabela|tabell|таблиц|массив|масив|表格|[数數][组組]|配列|배열|جدول|مصفوفة|טבלה|सारणी/u,
 )
 // what the model is given, not what it returns
 const GIVEN = new WordPattern(

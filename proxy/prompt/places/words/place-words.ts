@@ -47,6 +47,11 @@ const each = [
   'setiap|tiap|jokais\\p{L}+|kustakin|joka|fiecare|minden(?: egyes)?|mindegyik|кажд\\p{L}+|кожн\\p{L}+|κάθε|καθένα|ل?كل|هر|כל|לכל|प्रत्येक|हर(?: एक)?',
 ]
 
+/** Words for each one, with `of these` between them and a noun. */
+const eachOf = [
+  'jede[nmrs]?|chacune?|cada un[oa]|cada uma?|ognun[oa]|ciascun[oa]|elk|ieder|vart och ett|var och en|hver|każd\\p{L}+|každ\\p{L}+|кажд\\p{L}+|кожн\\p{L}+|fiecare|καθένα|كل',
+]
+
 /** Words for one after the other. */
 const inTurn = [
   "der reihe nach|nacheinander|(?:eins|eines|einen) nach dem ander|dans l['’]ordre(?! de pertinence)|l['’]une? après l['’]autre|une? par une?",
@@ -67,6 +72,15 @@ const alone = [
   '[oa]s (?:dois|duas|três) (?:primeir|últim)[oa]s|[oa]s (?:primeir|últim)[oa]s (?:dois|duas|três)|[oa] penúltim[oa]|[oa] (?:segund|terceir|quart)[oa](?=[?.!]|$)',
   '(?:prim|ultim)[ie] (?:due|tre)|penultim[oa]|de (?:eerste|laatste) (?:twee|drie)|(?:het|de) voorlaatste|(?:hai|ba) (?:tài liệu|nguồn|đoạn|văn bản) (?:đầu|cuối)',
   '(?:первы|последни)е (?:два|две|три)|предпоследн|передостанн|(?:أول|آخر) (?:مستند|وثيقت|مصدر|نص|ملف)ين',
+]
+
+/** Words for a place in a list, without any noun for a text. */
+const placeInList = [
+  'an (?:erster|zweiter|dritter|vierter|letzter|vorletzter|welcher|\\d{1,2}\\.) (?:stelle|position)|(?:steht|kommt) (?:ganz )?(?:oben|unten|vorne?|hinten|zuerst|zuletzt|am (?:anfang|ende))',
+  `en (?:premi(?:er|ère)|deuxième|seconde?|troisième|derni(?:er|ère))(?: position| place| lieu)?${END}|à (?:quelle|la (?:première|deuxième|dernière)) (?:position|place)`,
+  'en (?:primer|segundo|tercer|último) lugar|(?:en|em) (?:la )?(?:primera?|primeira|segunda|última|qu[eé]) posi(?:ción|ção)|em (?:primeiro|segundo|terceiro|último) lugar|(?:in|al) (?:primo|secondo|terzo|ultimo) posto|in (?:prima|seconda|terza|ultima|quale) posizione',
+  'op (?:de )?(?:eerste|tweede|derde|laatste|welke) plaats|på (?:första|andra|tredje|sista|første|anden|andre|siste|vilken|hvilken) plats|na (?:pierwszym|drugim|ostatnim|którym|prvním|druhém|posledním|kterém) m(?:iejscu|ístě)',
+  'на (?:первом|втором|третьем|последнем|каком|першому|другому|останньому|якому) мест?[еі]|на (?:першому|другому|останньому|якому) місці|(?:birinci|i\u0307?kinci|son|kaçıncı) sırada|(?:排在|位于|放在)(?:第|最)|(?:最初|最後)に(?:ある|来る|載)|(?:첫 번째|마지막)(?:에|으로) (?:있|나오)',
 ]
 
 /** Ordinals in languages without spaces between words. */
@@ -97,16 +111,19 @@ const NOUN = new WordPattern(
   'g',
 )
 // articles may be joined to a noun
-const EACH_IN_FRONT = new RegExp(`${START}(?:${each.join('|')})[ \\t]+(?:ال|ה)?$`, 'u')
+const EACH_IN_FRONT = new RegExp(
+  `${START}(?:(?:${each.join('|')})|(?:${eachOf.join('|')}) ${LETTERS}{1,7}(?: ${LETTERS}{1,7})?)[ \\t]+(?:ال|ה)?$`,
+  'u',
+)
 const PLACE_IN_FRONT = new RegExp(
   `${START}(?:${[...onBothSides, ...inFront].join('|')})${LETTERS}*(?:[ \\t-]+${LETTERS}+){0,2}[ \\t-]+$`,
   'u',
 )
 const PLACE_BEHIND = new RegExp(`^${LETTERS}+(?: ${LETTERS}+)?[ \\t]+(?:${[...onBothSides, ...behind].join('|')})`, 'u')
-const PLACE_ALONE = new WordPattern([...unspaced, `${START}(?:${alone.join('|')})`], 'u')
+const PLACE_ALONE = new WordPattern([...unspaced, `${START}(?:${[...alone, ...placeInList].join('|')})`], 'u')
 const EACH_ALONE = new WordPattern([...unspacedEach, `${START}(?:${inTurn.join('|')})${END}`], 'u')
 const NUMBER_BEHIND = new RegExp(
-  `^${LETTERS}+(?: ${LETTERS}+)?[ \\t]?(?:[_#.:([-]|n\\.?[º°o]\\.?|nr\\.?|№|номер|numara|numéro|número|numero|nummer|numer|số|رقم|شماره|संख्या|αριθμός|หมายเลข)?[ \\t]?(\\d{1,4})(?![\\d%]|[.,]\\d)`,
+  `^${LETTERS}+(?:[ \\t]?[([]|(?: ${LETTERS}+)?[ \\t]?(?!\\. \\d{1,2}[.)] )(?:[_#.:-]|n\\.?[º°o]\\.?|nr\\.?|№|номер|numara|numéro|número|numero|nummer|numer|số|رقم|شماره|संख्या|αριθμός|หมายเลข)?)[ \\t]?(\\d{1,4})(?![\\d%]|[.,]\\d)`,
   'u',
 )
 

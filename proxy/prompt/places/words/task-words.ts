@@ -77,7 +77,7 @@ const EACH = `(?:each|every)(?: (?:single|one|individual))?(?: of)?(?: the| thes
 // one output for each text, in their order
 const ALIGNED = anyOf([
   `(?<!\\p{L})(?:how|whether|if|what|where|why|that) ${EACH}(?!\\p{L})|(?<!\\p{L})${EACH}(?!\\p{L})(?! (?:(?:above|below|given|provided|retrieved|in the \\p{L}+) )?${BEING}(?!\\p{L}))`,
-  `(?<!\\p{L})for all (?:of )?(?:the |these |those )?(?:given |retrieved |following )?${TEXTS}(?!\\p{L})|(?<!\\p{L})(?:for|${JUDGE}|about|of|per) (?:each|every|all of them|them all|them each)(?: one)?(?=[.,;!?\\n]|$| (?:separately|individually|in turn|one by one))`,
+  `(?<!\\p{L})for all (?:of )?(?:the |these |those )?(?:given |retrieved |following )?${TEXTS}(?!\\p{L})|(?<!\\p{L})(?:for|${JUDGE}|about|of|per) (?:each|every|all of them|them all|them each)(?: one)?(?: of (?:the above|the following|them|these|those))?(?=[.,;!?\\n]|$| (?:separately|individually|in turn|one by one))`,
   `(?<!\\p{L})(?:one|an?|the)(?: \\p{L}+){0,4} (?:per|for each|for every|from each|from every|of each|of every|to each) ${TEXTS}(?!\\p{L})|(?<!\\p{L})per (?:document|passage|source|text|chunk|item|snippet|article|review|entry|record|paper|file|e-?mail|ticket|message)(?!\\p{L})`,
   `(?<!\\p{L})combine (?!of )(?:${ALL}(?:documents?|docs?|files?|texts?|passages?|chunks?|items?|entries|records?|versions?)|them)(?!\\p{L})(?!${INTO_ONE})`,
   `(?<!\\p{L})(?:translate|merge|concatenate|join|stitch|proofread|rank|re-?rank|sort|order|reorder|re-order|rearrange|convert|classify|label|number|rate|score|grade|tag) (?!of )(?:${ALL}(?:search )?${TEXTS}|them)(?!\\p{L})(?!${INTO_ONE})`,
