@@ -319,6 +319,17 @@ describe('an engine that is busy', () => {
     ).toEqual(ids.toSorted())
   })
 
+  test('and refuses the key is asked again by the next run', async () => {
+    writeBatch(3)
+    const engine = await double()
+    engine.answer((response) => response.writeHead(401).end('{}'))
+    expect(await runAt(engine)).toMatchObject({ answered: 0, failed: 3 })
+    expect(engine.requests).toHaveLength(3)
+    engine.answer((response) => response.writeHead(200).end('{}'))
+    expect(await runAt(engine)).toMatchObject({ answered: 3, failed: 0, resumed: 0 })
+    expect(results()).toHaveLength(3)
+  })
+
   test('and never answers ends the run, which loses nothing', async () => {
     const ids = writeBatch(30)
     const engine = await double()

@@ -125,9 +125,12 @@ export class ResultsFile {
   }
 }
 
-/** Whether a result with this status stands: another try would end the same way. */
+/** Statuses that judge a request, and not the time, the key or the engine. */
+const verdicts = [400, 413, 422]
+
+/** Whether a result with this status stands: another run would end the same way. */
 export function isFinal(status: number): boolean {
-  return status < 500 && status !== 429
+  return status < 400 || verdicts.includes(status)
 }
 
 function readResult(

@@ -7,7 +7,7 @@ import { createProgress, type ReplayProgress } from '../replay/report/replay-pro
 import { type BadLine, BatchFile } from './batch-file.ts'
 import { BatchCounts, type BatchSummary } from './batch-summary.ts'
 import { BatchPlanner, type PlannedRequest } from './plan-batch.ts'
-import { ResultsFile } from './results-file.ts'
+import { isFinal, ResultsFile } from './results-file.ts'
 import { type BatchTarget, sendRequest } from './send-request.ts'
 
 /** How a batch is run. */
@@ -23,7 +23,7 @@ export interface BatchOptions {
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>
 }
 
-/** After so many requests in a row that all fail, each after all its attempts, there is no engine. */
+/** After so many requests in a row that all fail, and not by their bodies, the engine or the key is at fault. */
 const mostFailuresInARow = 20
 
 /**
@@ -146,7 +146,7 @@ class BatchRun {
     if (sent.moved > 0) this.#counts.count('moved')
     if (sent.skipped !== undefined) this.#counts.skipped(sent.skipped)
     progress.advance()
-    const isDown = sent.status === undefined || sent.status >= 500 || sent.status === 429
+    const isDown = sent.status === undefined || !isFinal(sent.status)
     this.#failuresInARow = isDown ? this.#failuresInARow + 1 : 0
     if (this.#failuresInARow < mostFailuresInARow) return
     const why = sent.status === undefined ? sent.body : `status ${sent.status}`

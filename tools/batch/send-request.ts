@@ -1,7 +1,7 @@
 import type { Agent } from 'undici'
 import { type Patience, untilNotBusy } from '../until-not-busy.ts'
 import type { PlannedRequest } from './plan-batch.ts'
-import { isFinal, type Outcome } from './results-file.ts'
+import type { Outcome } from './results-file.ts'
 
 /** Where the requests of a batch go, and how. */
 export interface BatchTarget {
@@ -43,7 +43,7 @@ export async function sendRequest(
       return { statusCode: unanswered, headers: {}, text: (error as Error).message, body: nothing }
     }
   }
-  const isBusy = (status: number): boolean => status === unanswered || !isFinal(status)
+  const isBusy = (status: number): boolean => status === unanswered || status === 429 || status >= 500
   const { answer } = await untilNotBusy(send, isBusy, { mostAttempts, longestWait, wait })
   const { statusCode, headers, text } = answer
   const read = (name: string): string | undefined => headers[name]?.toString()
