@@ -61,7 +61,7 @@ const floors = {
     faults: ['schema'],
     sources: ['schema', 'faults'],
   },
-  tools: inOrder('replay', 'compare', 'doctor'),
+  tools: inOrder('replay', 'batch', 'compare', 'doctor'),
   'tools/doctor': {
     engine: [],
     'prefix-cache': ['engine'],

@@ -29,6 +29,14 @@ test.each(['off', '2', '', '25%'])('pages=%s is none', (text) => {
   expect(() => readOptions(`pages=${text}`)).toThrow(/is not an option of reprise; known are .*pages=0…1/)
 })
 
+test('order= has positions, counted from 0', () => {
+  expect(readOptions('order=2.0.1,set')).toEqual({ order: [2, 0, 1], set: true })
+})
+
+test.each(['', '1.', '1,2', '-1', 'a', '12345'])('order=%s is none', (text) => {
+  expect(() => readOptions(`order=${text}`)).toThrow(/is not an option of reprise; known are .*order=2\.0\.1/)
+})
+
 test.each(['', 'on', '1.01', '-0.1', '15', '15%', '0x1', '1e-1', 'NaN', '0.1.2'])('reuse=%s is none', (text) => {
   expect(() => readOptions(`reuse=${text}`)).toThrow(
     /'reuse=.*' is not an option of reprise; known are .*reuse=off\|0…1/,

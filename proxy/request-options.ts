@@ -21,6 +21,8 @@ export interface RequestOptions extends RequestSwitches {
   readonly reuse?: ReuseWish
   /** for a vLLM that selects pages: share of its context's pages that decode steps may read */
   readonly pages?: number
+  /** positions of its blocks in the order to send them, counted across its lists as `POST /v1/explain` counts them */
+  readonly order?: readonly number[]
 }
 
 const onOff = ['on', 'off']
@@ -34,9 +36,11 @@ const switches = new Map([
 ])
 
 // options that are not switches, as the error message lists them
-const others = ['set', 'reuse=off|0…1', 'pages=0…1']
+const others = ['set', 'reuse=off|0…1', 'pages=0…1', 'order=2.0.1']
 
 const shares = /^(0|1|0?\.\d+|[01]\.\d+)$/
+
+const positions = /^\d{1,4}(\.\d{1,4})*$/
 
 /** The value of an option in JSON; in a header every value is a string. */
 export type OptionValue = string | number | boolean
@@ -52,7 +56,7 @@ export function readOptions(header: string | undefined): RequestOptions {
 
 /** Collects the given options. Throws `invalid_body` for an unknown option, and for one that is set twice. */
 export function toOptions(settings: readonly (readonly [name: string, value: OptionValue])[]): RequestOptions {
-  const options: Record<string, boolean | ReuseWish> = {}
+  const options: Record<string, boolean | ReuseWish | number[]> = {}
   for (const [written, value] of settings) {
     const name = written.trim().toLowerCase()
     const read = readOption(name, plainValue(value))
@@ -74,8 +78,9 @@ function plainValue(value: OptionValue): string | number {
   return typeof value === 'string' ? value.trim().toLowerCase() : value
 }
 
-function readOption(name: string, value: string | number): boolean | ReuseWish | undefined {
+function readOption(name: string, value: string | number): boolean | ReuseWish | number[] | undefined {
   if (name === 'pages') return readShare(value)
+  if (name === 'order') return readOrder(String(value))
   if (name === 'set') return value === '' || readOnOff(value)
   return name === 'reuse' ? readReuse(value) : readSwitch(name, value)
 }
@@ -97,6 +102,10 @@ function readShare(value: string | number): number | undefined {
   if (typeof value === 'string' && !shares.test(value)) return undefined
   const share = Number(value)
   return share >= 0 && share <= 1 ? share : undefined
+}
+
+function readOrder(value: string): number[] | undefined {
+  return positions.test(value) ? value.split('.').map(Number) : undefined
 }
 
 function repeatedOption(name: string): ProxyError {

@@ -19,6 +19,7 @@ import { watchFiles } from '#proxy/config/sources/watch-files.ts'
 import { ConfigError } from '#proxy/errors.ts'
 import { type Log, logWritten } from '#proxy/log.ts'
 import { readVersion } from '#proxy/read-version.ts'
+import { addBatchCommand } from './batch/command.ts'
 import { addCompareCommand } from './compare/command.ts'
 import { addDoctorCommand } from './doctor/command.ts'
 import { addReplayCommands } from './replay/commands.ts'
@@ -118,6 +119,7 @@ addDoctorCommand(program)
 addChunksCommand(program)
 addTemplatesCommand(program)
 addCompareCommand(program)
+addBatchCommand(program)
 
 try {
   await program.parseAsync(withoutHelpOfNothing(process.argv))

@@ -26,7 +26,7 @@ def _run(arguments: list[str] | None) -> int:
     prompts = prompts_of(make_windows(documents, options), options.template, options.system)
     engine = HttpEngine(
         options.engine, options.model, options.salt, options.api_key, only_idle=options.idle,
-        preprocess_key=options.key,
+        preprocess_key=options.key, tenant=options.tenant,
     )  # fmt: skip
     engine.check()
     done = Done(options.state, engine.key)

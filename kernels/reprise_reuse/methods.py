@@ -100,7 +100,7 @@ def _kvshare(evidence: Evidence) -> torch.Tensor:
     return evidence.context_attention[layer] * evidence.deviation[layer]
 
 
-def _oracle(evidence: Evidence) -> torch.Tensor:
+def _value_deviation(evidence: Evidence) -> torch.Tensor:
     return (evidence.full_attention * evidence.deviation).sum(0)
 
 
@@ -112,7 +112,7 @@ METHODS: dict[str, Method] = {
     "random": Method(_random, reads_question=False),
     "cacheblend": Method(_cacheblend, reads_question=False, is_reference=True),
     "kvshare": Method(_kvshare, reads_question=False, is_reference=True),
-    "oracle": Method(_oracle, reads_question=True, is_reference=True),
+    "value-deviation": Method(_value_deviation, reads_question=True, is_reference=True),
 }
 """
 attention-spread  ours, the default: fused question attention times dependence; favours neighbours of good tokens
@@ -122,7 +122,8 @@ epic              EPIC: the first tokens of each segment
 random            any tokens: the baseline for every choice
 cacheblend        CacheBlend: deviation of the values at the second layer
 kvshare           KVShare: the same, weighted by the attention of all tokens
-oracle            ProphetKV, equation 5, with the true deviation of every layer
+value-deviation   full attention times the true deviation of each layer's values: one of the two terms of ProphetKV's
+                  equation 6. How attention itself shifts is left out, so that it bounds no method from above
 """
 
 WITHOUT_QUESTION = "epic"

@@ -54,7 +54,8 @@ export interface PlanState {
 /**
  * Plans how the prompts of a body are sent to one replica, and predicts what it will find of them. On an engine that
  * reuses at any position, blocks stay as received if moving them saves less than the annotation costs: only the share
- * that it would recompute counts as saved. Changes nothing.
+ * that it would recompute counts as saved. An order that the request states is kept: later requests gain by it. Changes
+ * nothing.
  */
 export function planRoute(layout: Layout, candidate: Candidate, state: PlanState): PlannedRoute {
   const { tenant, wording, options, budget } = state
@@ -62,7 +63,7 @@ export function planRoute(layout: Layout, candidate: Candidate, state: PlanState
   const ordered = plan(layout, candidate, state)
   const share = recomputedShare(candidate.reuse, options.reuse)
   const left = { ...ordered, isReuseEnough: false }
-  if (share === undefined || !ordered.contexts.some(isMoved)) return left
+  if (share === undefined || options.order || !ordered.contexts.some(isMoved)) return left
   const asReceived = plan(layout, candidate, { tenant, wording, budget, options: { ...options, reorder: false } })
   const isOrderedAnew = ordered.contexts.some(({ order }, i) => {
     const before = asReceived.contexts[i]!.order

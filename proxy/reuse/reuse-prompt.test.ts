@@ -101,6 +101,52 @@ describe('ordering', () => {
   })
 })
 
+describe('an order that the request states', () => {
+  const documents = (content: unknown): string[] => [...String(content).matchAll(/">(\w)</g)].map(([, text]) => text!)
+
+  test('is that of its blocks, whatever the engine holds, and is annotated', () => {
+    sender.send([system, user('q1', 'a', 'b', 'c')])
+    const [, message] = sender.send([system, user('q2', 'd', 'b', 'a')], { options: { order: [1, 0, 2] } })
+    expect(documents(message!.content)).toEqual(['b', 'd', 'a'])
+    expect(message!.content).toContain('priority order: [2] > [1] > [3]')
+  })
+
+  test.each([[[2, 0]], [[0, 1, 1]], [[3, 4, 5]]])('%j, which does not name each block once, is none', (order) => {
+    sender.send([system, user('q1', 'a', 'b', 'c')])
+    const [, message] = sender.send([system, user('q2', 'd', 'b', 'a')], { options: { order } })
+    expect(documents(message!.content)).toEqual(['a', 'b', 'd'])
+  })
+
+  test('is counted across the lists; lists that it does not reach are ordered like any other', () => {
+    const turns = [system, user('q1', 'a', 'b'), assistant('x'), user('q2', 'c', 'd')]
+    const sent = sender.send(turns, { options: { order: [1, 0, 3, 2] } })
+    expect(sent.map(({ content }) => documents(content).join(''))).toEqual(['', 'ba', '', 'dc'])
+    sender = new Sender()
+    const again = sender.send(turns, { options: { order: [1, 0] } })
+    expect(again.map(({ content }) => documents(content).join(''))).toEqual(['', 'ba', '', 'cd'])
+  })
+
+  test('moves nothing that words forbid to move, and nothing if nothing is to be reordered', () => {
+    const compares = [system, user('Compare the first document with the second.', 'a', 'b')]
+    expect(sender.send(compares, { options: { order: [1, 0] } })).toEqual(compares)
+    const plain = [system, user('q', 'a', 'b')]
+    expect(sender.send(plain, { options: { order: [1, 0], reorder: false } })).toEqual(plain)
+  })
+
+  test('blocks that become pointers come last, and none is lost', () => {
+    const text = 'This is said again, and a pointer to it is shorter. '.repeat(20).trim()
+    const turns = [system, user('q1', text, 'b'), assistant('x'), user('q2', 'c', text, 'd')]
+    const sent = sender.send(turns, { options: { order: [0, 1, 3, 4, 2] } })
+    expect(String(sent[3]!.content)).toMatch(/>d<.*>c<.*Please refer to/s)
+  })
+
+  test('holds on an engine that reuses at any position', () => {
+    sender.reuse = { ratio: 0.15 } as Sender['reuse']
+    const [, message] = sender.send([system, user('q', 'a', 'b')], { options: { order: [1, 0] } })
+    expect(documents(message!.content)).toEqual(['b', 'a'])
+  })
+})
+
 describe('replay stability', () => {
   const turns = (): Message[][] => {
     const one = [system, user('q1', 'b', 'a')]

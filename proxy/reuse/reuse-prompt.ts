@@ -23,6 +23,7 @@ import { holdsPositions } from './holds-positions.ts'
 import { noteTurn } from './note-turns.ts'
 import type { ReusedBody, ReusedContext, ReusedPrompt } from './reused-prompt.ts'
 import { SiblingContexts } from './sibling-contexts.ts'
+import { isPermutation, statedOrders } from './stated-orders.ts'
 import { stretchesByText } from './stretches.ts'
 
 /** What prompts are reused against, and how. */
@@ -44,8 +45,14 @@ export function reusePrompts(layout: Layout, state: ReuseState): ReusedBody {
   const splices: TextSplice[][] = layout.texts.map(() => [])
   const turns = new Map<TurnKey, SentTurn>()
   const siblings = layout.prompts.length > 1 ? new SiblingContexts(state.mirror) : undefined
-  const prompts = layout.prompts.map((prompt) => new PromptReuse(layout, splices, turns, state, siblings).write(prompt))
+  const stating = { stated: statedOrders(layout, state.options.order), ...state }
+  const prompts = layout.prompts.map((own) => new PromptReuse(layout, splices, turns, stating, siblings).write(own))
   return { splices, prompts, turns }
+}
+
+/** What is reused against, and what the request states. */
+interface StatingState extends ReuseState {
+  readonly stated: ReturnType<typeof statedOrders>
 }
 
 /** A block as it is sent. */
@@ -66,7 +73,7 @@ class PromptReuse {
   /** filled in text by text */
   readonly #splices: TextSplice[][]
   readonly #turns: Map<TurnKey, SentTurn>
-  readonly #state: ReuseState
+  readonly #state: StatingState
   /** contexts of the earlier prompts in the same body */
   readonly #siblings: SiblingContexts | undefined
   readonly #writer = new SentPromptWriter()
@@ -76,7 +83,7 @@ class PromptReuse {
     layout: Layout,
     splices: TextSplice[][],
     turns: Map<TurnKey, SentTurn>,
-    state: ReuseState,
+    state: StatingState,
     siblings: SiblingContexts | undefined,
   ) {
     this.#shown = new ShownBlocks(state.options.overlaps === true)
@@ -206,6 +213,8 @@ class PromptReuse {
     const asReceived = { order: places, searchPath: [] }
     if (this.#state.options.reorder === false || found.isResult || isLeftAlone(found) || this.#isLate) return asReceived
     const repeated = mayPoint ? this.#repeatedPlaces(found) : new Set<number>()
+    const stated = this.#state.stated.get(found)
+    if (stated) return { order: [...stated.filter((place) => !repeated.has(place)), ...repeated], searchPath: [] }
     const fresh = places.filter((place) => !repeated.has(place))
     const sizes = fresh.map((place) => found.slots[place]!.end - found.slots[place]!.start)
     const ordering = this.#search(
@@ -278,10 +287,4 @@ class PromptReuse {
 
 function holdsLabel({ label, content }: ContextSlot): boolean {
   return label !== undefined && label.start >= content.start && label.end <= content.end
-}
-
-function isPermutation(order: readonly number[], length: number): boolean {
-  return (
-    order.length === length && new Set(order).size === length && order.every((place) => place >= 0 && place < length)
-  )
 }

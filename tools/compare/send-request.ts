@@ -1,6 +1,7 @@
 import { createParser } from 'eventsource-parser'
 import type { Agent, Dispatcher } from 'undici'
 import { ConfigError } from '#proxy/errors.ts'
+import { readRetryAfter, untilNotBusy } from '../until-not-busy.ts'
 import { type ChatBody, type ChatSettings, toChatBody } from './chat-body.ts'
 
 /** What an engine answered, and what that took. */
@@ -37,9 +38,8 @@ interface Refusal {
 
 // half a second, doubled each time: half a minute in all, enough for a queue to shrink or an engine to restart
 const mostAttempts = 7
-const firstWaitMilliseconds = 500
 /** Quotas may ask for hours, and nobody should wait that long without knowing. */
-const longestWaitMilliseconds = 120_000
+const longestWait = 120_000
 
 /** Statuses with which engines and gateways refuse a member of a body. */
 const memberRefused = [400, 403, 422, 501]
@@ -49,29 +49,26 @@ const memberRefused = [400, 403, 422, 501]
  * request up to six times while the engine is busy. Throws if there is no complete answer, and says what to do.
  */
 export async function sendChat(agent: Agent, baseUrl: string, chat: SentChat): Promise<Answer> {
-  const answer = await untilNotBusy(agent, baseUrl, chat)
+  const answer = await ask(agent, baseUrl, chat)
   if (!('status' in answer)) return answer
   if (chat.hasLogProbabilities && memberRefused.includes(answer.status)) {
-    const without = await untilNotBusy(agent, baseUrl, { ...chat, hasLogProbabilities: false })
+    const without = await ask(agent, baseUrl, { ...chat, hasLogProbabilities: false })
     if (!('status' in without)) return { ...without, refusedLogProbabilities: true }
   }
   throw new ConfigError(explain(chat.name, answer))
 }
 
-async function untilNotBusy(agent: Agent, baseUrl: string, chat: SentChat): Promise<Answer | Refusal> {
-  for (let attempts = 1; ; attempts++) {
-    const began = performance.now()
-    const response = await post(agent, baseUrl, chat)
-    const { statusCode: status, headers, body } = response
-    if (status === 200) return toAnswer(response, began, chat)
-    const text = (await body.text()).replaceAll(/\s+/g, ' ').slice(0, 300)
-    const retryAfter = readRetryAfter(headers['retry-after'], Date.now())
-    const wait = Math.max(retryAfter ?? 0, firstWaitMilliseconds * 2 ** (attempts - 1))
-    if (!isBusy(status) || attempts === mostAttempts || wait > longestWaitMilliseconds) {
-      return { status, text, retryAfter, attempts }
-    }
-    await chat.wait(wait)
+async function ask(agent: Agent, baseUrl: string, chat: SentChat): Promise<Answer | Refusal> {
+  let began = 0
+  const send = (): Promise<Dispatcher.ResponseData> => {
+    began = performance.now()
+    return post(agent, baseUrl, chat)
   }
+  const { answer, attempts } = await untilNotBusy(send, isBusy, { mostAttempts, longestWait, wait: chat.wait })
+  const { statusCode: status, headers, body } = answer
+  if (status === 200) return toAnswer(answer, began, chat)
+  const text = (await body.text()).replaceAll(/\s+/g, ' ').slice(0, 300)
+  return { status, text, retryAfter: readRetryAfter(headers['retry-after'], Date.now()), attempts }
 }
 
 function post(agent: Agent, baseUrl: string, chat: SentChat): Promise<Dispatcher.ResponseData> {
@@ -113,14 +110,6 @@ async function toAnswer(
 /** Whether the same request may be answered later. */
 function isBusy(status: number): boolean {
   return status === 429 || (status >= 502 && status <= 504)
-}
-
-/** Reads `retry-after`, seconds or a date, as milliseconds from now; undefined if there is none that can be read. */
-export function readRetryAfter(header: string | string[] | undefined, now: number): number | undefined {
-  if (typeof header !== 'string') return undefined
-  const seconds = Number(header)
-  const wait = Number.isNaN(seconds) ? Date.parse(header) - now : 1_000 * seconds
-  return Number.isNaN(wait) ? undefined : Math.max(0, wait)
 }
 
 function explain(name: string, { status, text, retryAfter, attempts }: Refusal): string {

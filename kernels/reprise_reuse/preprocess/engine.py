@@ -32,15 +32,20 @@ class HttpEngine:
 
     def __init__(
         self, url: str, model: str | None, salt: str | None, api_key: str | None, *, only_idle: bool,
-        preprocess_key: str | None = None,
+        preprocess_key: str | None = None, tenant: str | None = None,
     ) -> None:  # fmt: skip
-        """preprocess_key: the engine's setting of that name, by which it trusts what is computed here"""
+        """
+        preprocess_key  the engine's setting of that name, by which it trusts what is computed here
+        tenant          for whom, if a proxy trusts whoever says so
+        """
         self._url = url.rstrip("/").removesuffix("/v1")
         self._model = model
         self._salt = salt
         self._headers = {"content-type": "application/json"}
         if api_key:
             self._headers["authorization"] = f"Bearer {api_key}"
+        if tenant:
+            self._headers["x-reprise-tenant"] = tenant
         self._only_idle = only_idle
         self._wish = {"reuse": "off", **({"preprocess": preprocess_key} if preprocess_key else {})}
         self.stores: bool | None = None
@@ -48,8 +53,9 @@ class HttpEngine:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What determines whether earlier results are found: URL, model, salt, and API key, which may be a tenant's."""
-        return self._url, self._model or "", self._salt or "", self._headers.get("authorization", "")
+        """What determines whether earlier results are found: URL, model, salt, and the tenant or its key."""
+        caller = [self._headers.get("authorization", ""), *filter(None, [self._headers.get("x-reprise-tenant")])]
+        return self._url, self._model or "", self._salt or "", *caller
 
     def check(self) -> None:
         """Raises `EngineError` if the engine does not answer, `NoEngineError` if it is not an engine with the model."""

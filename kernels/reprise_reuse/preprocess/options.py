@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -67,7 +68,11 @@ def _parse(arguments: list[str] | None, about: str) -> argparse.Namespace:
         "proxy finds only what was computed through it",
     )  # fmt: skip
     command.add_argument("--model", help="as the engine serves it; its only one by default")
-    command.add_argument("--api-key", help="sent as a bearer token; through a proxy, one of the tenant's")
+    command.add_argument(
+        "--api-key", default=os.environ.get("REPRISE_API_KEY"),
+        help="sent as a bearer token; through a proxy, one of the tenant's (REPRISE_API_KEY)",
+    )  # fmt: skip
+    command.add_argument("--tenant", help="sent as x-reprise-tenant, which a proxy believes if it trusts the sender")
     command.add_argument("--key", help="the engine's reuse.preprocess_key: all users trust what is computed with it")
     command.add_argument("--salt", help="the cache salt under which requests will come; none by default")
     command.add_argument("--neighbours", choices=["random", "similar"], default="random", help="what stands in front")

@@ -61,6 +61,17 @@ def test_an_engine_is_asked_to_compute_each_prompt_by_full_attention(run, double
     assert {name.lower(): value for name, value in headers.items()}["authorization"] == "Bearer secret"
 
 
+def test_whose_it_is_goes_with_each_prompt_and_what_is_done_is_done_for_one_tenant(run, double, monkeypatch):
+    monkeypatch.setenv("REPRISE_API_KEY", "of one")
+    assert run("--tenant", "one")[0] == 0
+    headers = {name.lower(): value for name, value in double.asked[-1][2].items()}
+    assert (headers["authorization"], headers["x-reprise-tenant"]) == ("Bearer of one", "one")
+    assert " 0 prompts computed" in run("--tenant", "one")[1]
+    assert " 0 prompts computed" not in run("--tenant", "other")[1]
+    monkeypatch.setenv("REPRISE_API_KEY", "of other")
+    assert " 0 prompts computed" not in run("--tenant", "one")[1]
+
+
 def test_the_engines_key_goes_with_each_prompt(run, double):
     assert run("--key", "secret")[0] == 0
     wishes = [body["kv_transfer_params"]["reprise"] for path, body, _ in double.asked if path == "/v1/completions"]

@@ -4,14 +4,24 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { Command } from 'commander'
+import { argument } from '../../command-arguments.ts'
 import { askAdmin, withAdmin } from '../../config/ask-admin.ts'
+import { readUrl } from '../../config/read-arguments.ts'
 import { ConfigError, ProxyError } from '../../errors.ts'
 import type { GivenChunk, PutReport } from '../known-chunks.ts'
+import { PreprocessedCorpus } from './preprocess-corpus.ts'
 import { readChunkLine, toChunk } from './read-chunks.ts'
 
 interface Options {
   admin: string
   tenant?: string
+}
+
+interface AddOptions extends Options {
+  preprocess?: boolean
+  proxy: string
+  python: string
+  state: string
 }
 
 /** A batch is sent once it reaches one of these sizes. */
@@ -26,8 +36,21 @@ export function addChunksCommand(program: Command): void {
       'registers chunks: JSONL of {"id"?,"text"}, a text file, a folder of such files, or - for JSONL from stdin',
     )
     .argument('<file>', 'FILE, FOLDER or -')
+    .argument('[options...]', 'behind --: options of preprocessing, such as --contexts 8')
     .option('--tenant <name>', 'the tenant for which they are known; without it, everyone')
-    .action((file: string, options: Options) => add(file, options))
+    .option(
+      '--preprocess',
+      'has the engine compute them, in several contexts, before anybody asks (vLLM with our plugin)',
+    )
+    .option(
+      '--proxy <url>',
+      'where applications connect (key: REPRISE_API_KEY)',
+      argument(readUrl),
+      'http://127.0.0.1:8080',
+    )
+    .option('--python <program>', 'a Python with the package reprise-kernels', 'python3')
+    .option('--state <file>', 'what is preprocessed, to go on from', 'preprocess.state')
+    .action(addAll)
   withAdmin(chunks.command('count'))
     .description('says how many chunks are known')
     .action(async (options: Options) => {
@@ -36,7 +59,21 @@ export function addChunksCommand(program: Command): void {
     })
 }
 
-async function add(file: string, { admin, tenant }: Options): Promise<void> {
+async function addAll(file: string, rest: readonly string[], options: AddOptions): Promise<void> {
+  const { preprocess = false, proxy, python, state, tenant } = options
+  if (!preprocess && rest.length > 0)
+    throw new ConfigError(`'${rest[0]}' is an option of --preprocess, which is missing.`, 2)
+  const corpus = preprocess ? new PreprocessedCorpus({ proxy, python, state, tenant, rest }) : undefined
+  try {
+    const sum = await add(file, options, corpus)
+    await corpus?.compute()
+    process.stdout.write(`${JSON.stringify(sum)}\n`)
+  } finally {
+    corpus?.close()
+  }
+}
+
+async function add(file: string, { admin, tenant }: Options, corpus?: PreprocessedCorpus): Promise<PutReport> {
   const sum: PutReport = { added: 0, known: 0, too_short: 0, crowded: 0 }
   let batch: GivenChunk[] = []
   let characters = 0
@@ -50,6 +87,7 @@ async function add(file: string, { admin, tenant }: Options): Promise<void> {
   try {
     for await (const chunk of readInput(file)) {
       batch.push(chunk)
+      corpus?.add(chunk)
       characters += chunk.text.length
       if (batch.length >= batchChunks || characters >= batchCharacters) await send()
     }
@@ -63,7 +101,7 @@ async function add(file: string, { admin, tenant }: Options): Promise<void> {
       exitCode,
     )
   }
-  process.stdout.write(`${JSON.stringify(sum)}\n`)
+  return sum
 }
 
 async function* readInput(file: string): AsyncGenerator<GivenChunk> {

@@ -14,7 +14,7 @@ const prefix = 'REPRISE_'
 const secretSettings = ['admin.token', 'engine_api_key', 'tenants.salt_secret', 'redis.url']
 const fileEnding = '_FILE'
 /** Our variables that are not settings. */
-const otherVariables = ['REPRISE_CONFIG', 'REPRISE_CALLBACK_URL', 'REPRISE_CALLBACK_TOKEN']
+const otherVariables = ['REPRISE_CONFIG', 'REPRISE_CALLBACK_URL', 'REPRISE_CALLBACK_TOKEN', 'REPRISE_API_KEY']
 /** Variables that Kubernetes sets for every service whose name begins with ours. */
 const serviceVariable = /^REPRISE_(\w+_)?(SERVICE_(HOST|PORT\w*)|PORT(_\d+_\w+)?)$/
 

@@ -1,22 +1,27 @@
 import { SingleBar } from 'cli-progress'
 
-/** Shows the progress of a replay. */
+/** Shows the progress of a replay, or of other work that is counted. */
 export interface ReplayProgress {
-  begin(label: string): void
+  /** `done`: how many are done already */
+  begin(label: string, done?: number): void
   advance(): void
   stop(): void
 }
 
 const silent: ReplayProgress = { begin: () => undefined, advance: () => undefined, stop: () => undefined }
 
-/** Shows a progress bar on stderr if that is a terminal; otherwise nothing. */
-export function createProgress(total: number): ReplayProgress {
-  if (!process.stderr.isTTY) return silent
+/** How often a line is written where there is no terminal. */
+const lineMilliseconds = 10_000
+
+/** Shows a progress bar on stderr if that is a terminal; otherwise nothing, or, if `isAlways`, now and then a line. */
+export function createProgress(total: number, { isAlways = false }: { isAlways?: boolean } = {}): ReplayProgress {
+  if (!process.stderr.isTTY && !isAlways) return silent
   const format = '{label} {bar} {value}/{total} | {duration_formatted} | ETA {eta_formatted}'
-  const bar = new SingleBar({ format, clearOnComplete: true, stream: process.stderr })
+  const lines = { noTTYOutput: isAlways, notTTYSchedule: lineMilliseconds }
+  const bar = new SingleBar({ format, clearOnComplete: true, stream: process.stderr, ...lines })
   bar.start(total, 0, { label: 'reading' })
   return {
-    begin: (label) => bar.update({ label }),
+    begin: (label, done) => (done === undefined ? bar.update({ label }) : bar.update(done, { label })),
     advance: () => bar.increment(),
     stop: () => bar.stop(),
   }

@@ -120,7 +120,7 @@ def test_recompute_in_slices_is_recompute_in_one_go(seed, slices):
 @pytest.mark.parametrize("kind", KINDS)
 def test_repairing_and_asking_in_one_forward_is_one_after_the_other(kind):
     case = small_case(kind)
-    scores = case.scores("oracle")
+    scores = case.scores("value-deviation")
     best = torch.stack([choose(score, torch.arange(LAYOUT.context), 30) for score in scores])
     chosen = torch.zeros_like(scores, dtype=torch.bool).scatter_(1, best, True)
     again = recompute(case.model, case.held.cache, case.prompts.tokens, chosen)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readRetryAfter } from './send-request.ts'
+import { readRetryAfter } from './until-not-busy.ts'
 
 const now = Date.parse('2026-01-01T00:00:00Z')
 

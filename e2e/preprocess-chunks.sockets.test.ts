@@ -1,0 +1,100 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { type Emulator, emulatorDefaults, startEmulator } from '#emulator/emulator.ts'
+import type { RunningProxy } from '#proxy/main.ts'
+import { startRunningReprise } from './run-reprise-beside.ts'
+import { postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
+
+const texts = ['Herons', 'Otters', 'Beavers', 'Badgers', 'Martens', 'Lynxes'].map(
+  (name) => `${name} live ${'by slow rivers and in the woods that stand beside them, '.repeat(40)}as they always have.`,
+)
+let folder: string
+let emulator: Emulator
+let proxy: RunningProxy
+
+beforeAll(() => {
+  vi.stubEnv('PYTHONPATH', join(import.meta.dirname, '..', 'kernels'))
+})
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'reprise-preprocess-'))
+  writeFileSync(join(folder, 'corpus.jsonl'), texts.map((text) => `${JSON.stringify({ text })}\n`).join(''))
+  emulator = await startEmulator({ ...emulatorDefaults, host: '127.0.0.1', port: 0, reuse: 0.15 })
+  proxy = await startTestProxy({ url: emulator.url, kind: 'vllm' })
+})
+afterEach(async () => {
+  await proxy.close()
+  await emulator.close()
+  rmSync(folder, { recursive: true })
+})
+afterAll(() => {
+  vi.unstubAllEnvs()
+})
+
+function add(...args: string[]): ReturnType<typeof startRunningReprise> {
+  const where = ['--admin', proxy.adminUrl, '--proxy', proxy.url, '--state', join(folder, 'state')]
+  return startRunningReprise(['chunks', 'add', join(folder, 'corpus.jsonl'), '--preprocess', ...where, ...args])
+}
+
+/** Asks about two documents. Returns how many tokens were reused from another position. */
+async function reused(key: string): Promise<number> {
+  const request = ragRequest('Where do they live?', [texts[4]!, texts[1]!], { max_tokens: 16 })
+  const headers = { authorization: `Bearer ${key}` }
+  let said = ''
+  // the emulator may have just closed the connection that was kept open for it
+  while (!said.includes('"usage"')) {
+    said = await (await postJson(`${proxy.url}/v1/chat/completions`, request, { headers })).text()
+  }
+  const { usage } = JSON.parse(said) as { usage: { prompt_tokens_details: { reused_tokens?: number } } }
+  return usage.prompt_tokens_details.reused_tokens ?? 0
+}
+
+test('a corpus that is added is preprocessed for the tenant of the key, and for no other', {
+  timeout: 240_000,
+}, async () => {
+  vi.stubEnv('REPRISE_API_KEY', 'of-one')
+  const { status, stdout, stderr } = await add()
+  expect({ status, added: stdout, stderr }).toMatchObject({
+    status: 0,
+    added: '{"added":6,"known":0,"too_short":0,"crowded":0}\n',
+    stderr: expect.stringMatching(/preprocessing: \d+ of \d+ prompts\n.*6 documents, [1-9]\d* prompts computed/s),
+  })
+  expect(await reused('of-one')).toBeGreaterThan(500)
+  expect(await reused('of-another')).toBe(0)
+})
+
+test('what is preprocessed is not preprocessed again, but for another tenant it is', { timeout: 240_000 }, async () => {
+  vi.stubEnv('REPRISE_API_KEY', 'of-one')
+  const options = ['--', '--contexts', '1', '--window', '3']
+  const first = await add(...options)
+  expect(first.stderr).toMatch(/6 documents, [1-9]\d* prompts computed\n/)
+  expect((await add(...options)).stderr).toMatch(/6 documents, 0 prompts computed, \d+ were before/)
+  vi.stubEnv('REPRISE_API_KEY', 'of-another')
+  expect((await add(...options)).stderr).toMatch(/6 documents, [1-9]\d* prompts computed\n/)
+})
+
+test('what cannot be preprocessed is said, and what is registered', { timeout: 240_000 }, async () => {
+  const none = await add('--python', join(folder, 'no-python'))
+  expect(none).toMatchObject({
+    status: 2,
+    stdout: '',
+    stderr: expect.stringMatching(/cannot use reprise_reuse .*--python/),
+  })
+  const away = await add('--proxy', 'http://127.0.0.1:9')
+  expect(away).toMatchObject({
+    status: 1,
+    stdout: '',
+    stderr: expect.stringMatching(
+      /127\.0\.0\.1:9.* cannot be reached.*registered, but not all are preprocessed: the same/s,
+    ),
+  })
+  const counted = await fetch(`${proxy.adminUrl}/v1/chunks`)
+  expect(await counted.json()).toMatchObject({ chunks: 6 })
+  expect(existsSync(join(folder, 'state')) ? readFileSync(join(folder, 'state'), 'utf8') : '').toBe('')
+  const wrong = await startRunningReprise(['chunks', 'add', join(folder, 'corpus.jsonl'), '--', '--contexts', '8'])
+  expect(wrong).toMatchObject({
+    status: 2,
+    stderr: "error: '--contexts' is an option of --preprocess, which is missing.\n",
+  })
+})

@@ -1,0 +1,86 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ConfigError } from '../../errors.ts'
+import type { GivenChunk } from '../known-chunks.ts'
+
+/** How a corpus is preprocessed. */
+interface PreprocessOptions {
+  /** the proxy's data plane */
+  readonly proxy: string
+  readonly python: string
+  /** what is done, so that another run goes on from there */
+  readonly state: string
+  readonly tenant: string | undefined
+  /** further options of `python -m reprise_reuse preprocess` */
+  readonly rest: readonly string[]
+}
+
+/**
+ * A corpus on its way to preprocessing (FusionRAG §3.1), which `reprise_reuse` does in Python: it has the engine behind a
+ * proxy compute documents after several others, before anybody asks for them.
+ */
+export class PreprocessedCorpus {
+  readonly #options: PreprocessOptions
+  readonly #folder: string
+  readonly #file: number
+
+  /** Throws a ConfigError if there is no Python with the package. */
+  constructor(options: PreprocessOptions) {
+    this.#options = options
+    const tried = spawnSync(options.python, ['-c', 'import reprise_reuse.preprocess'], { encoding: 'utf8' })
+    if (tried.status !== 0) {
+      const why = tried.error?.message ?? tried.stderr.trim().split('\n').at(-1)
+      throw new ConfigError(
+        `--preprocess: ${options.python} cannot use reprise_reuse (${why}): install the wheel reprise-kernels, set PYTHONPATH to kernels/ of a checkout, or name another --python.`,
+        2,
+      )
+    }
+    this.#folder = mkdtempSync(join(tmpdir(), 'reprise-corpus-'))
+    this.#file = openSync(this.#path, 'w', 0o600)
+  }
+
+  add({ text }: GivenChunk): void {
+    writeSync(this.#file, `${JSON.stringify({ text })}\n`)
+  }
+
+  /** Has everything that was added computed. Throws a ConfigError if that fails; what is done stays done. */
+  async compute(): Promise<void> {
+    const { proxy, python, state, tenant, rest } = this.#options
+    const named = tenant === undefined ? [] : ['--tenant', tenant]
+    const args = [
+      '-m',
+      'reprise_reuse',
+      'preprocess',
+      this.#path,
+      '--engine',
+      proxy,
+      '--state',
+      state,
+      ...named,
+      ...rest,
+    ]
+    // what it says goes to stderr: stdout is for the answer of this command
+    const child = spawn(python, args, { stdio: ['ignore', 2, 2] })
+    const stop = (signal: NodeJS.Signals): unknown => child.kill(signal)
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
+    const [code] = (await once(child, 'exit')) as [number | null]
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop)
+    if (code === 0) return
+    throw new ConfigError(
+      'The chunks are registered, but not all are preprocessed: the same command goes on from there.',
+      code === 2 ? 2 : 1,
+    )
+  }
+
+  close(): void {
+    closeSync(this.#file)
+    rmSync(this.#folder, { recursive: true })
+  }
+
+  get #path(): string {
+    return join(this.#folder, 'corpus.jsonl')
+  }
+}

@@ -1,0 +1,93 @@
+import { UsageReader } from '#engine-adapters/read-usage.ts'
+
+/** What came of a batch. */
+export interface BatchSummary {
+  /** lines of the file that are not blank */
+  readonly requests: number
+  /** with a status of 200 to 299 */
+  readonly answered: number
+  /** of these, by an earlier run */
+  readonly resumed: number
+  /** with another status, or no answer */
+  readonly failed: number
+  /** lines that are no request */
+  readonly invalid: number
+  /** of this run: requests whose blocks were moved */
+  readonly moved: number
+  /** of this run: why nothing was done, and how often */
+  readonly skipped: Readonly<Record<string, number>>
+  /** of all answers that state them; null: none does */
+  readonly prompt_tokens: number | null
+  readonly cached_tokens: number | null
+  readonly hit_ratio: number | null
+  readonly seconds: number
+  readonly out: string
+}
+
+/** Adds up what comes of a batch. */
+export class BatchCounts {
+  readonly #counts = { answered: 0, resumed: 0, failed: 0, invalid: 0, moved: 0 }
+  readonly #skipped = new Map<string, number>()
+  #promptTokens: number | null = null
+  #cachedTokens: number | null = null
+  /** of the requests whose cached tokens are known */
+  #knownPromptTokens = 0
+
+  count(what: 'invalid' | 'resumed' | 'moved'): void {
+    this.#counts[what] += 1
+  }
+
+  skipped(reason: string): void {
+    this.#skipped.set(reason, (this.#skipped.get(reason) ?? 0) + 1)
+  }
+
+  /** Counts a result; without a status there was no answer. */
+  answered(status: number | undefined, body: string): void {
+    if (status === undefined || status < 200 || status > 299) {
+      this.#counts.failed += 1
+      return
+    }
+    this.#counts.answered += 1
+    const reader = new UsageReader('application/json')
+    reader.push(Buffer.from(body))
+    const usage = reader.read()
+    if (!usage) return
+    this.#promptTokens = (this.#promptTokens ?? 0) + usage.promptTokens
+    if (usage.cachedTokens === undefined) return
+    this.#cachedTokens = (this.#cachedTokens ?? 0) + usage.cachedTokens
+    this.#knownPromptTokens += usage.promptTokens
+  }
+
+  summary(requests: number, seconds: number, out: string): BatchSummary {
+    const ratio = this.#cachedTokens === null ? null : this.#cachedTokens / Math.max(1, this.#knownPromptTokens)
+    return {
+      requests,
+      ...this.#counts,
+      skipped: Object.fromEntries(this.#skipped),
+      prompt_tokens: this.#promptTokens,
+      cached_tokens: this.#cachedTokens,
+      hit_ratio: ratio,
+      seconds,
+      out,
+    }
+  }
+}
+
+/** Writes a summary for people. */
+export function renderSummary(summary: BatchSummary): string {
+  const { requests, answered, resumed, failed, invalid, moved, skipped, seconds, out } = summary
+  const whole = (count: number | null): string => (count === null ? 'unknown' : count.toLocaleString('en-US'))
+  const earlier = resumed > 0 ? ` (${whole(resumed)} by an earlier run)` : ''
+  const bad = invalid > 0 ? `, ${whole(invalid)} were no request` : ''
+  const ratio = summary.hit_ratio === null ? '' : ` (${(100 * summary.hit_ratio).toFixed(1)} %)`
+  const reasons = Object.entries(skipped).map(([reason, count]) => `${reason} ${whole(count)}`)
+  const left = reasons.length > 0 ? `; left as received: ${reasons.join(', ')}` : ''
+  const hint = skipped.not_permitted ? ' (--set states that the order of these lists means nothing)' : ''
+  return [
+    `${whole(requests)} requests in ${seconds.toFixed(1)} s: ${whole(answered)} answered${earlier}, ${whole(failed)} failed${bad}`,
+    `prompt tokens: ${whole(summary.prompt_tokens)}; cached: ${whole(summary.cached_tokens)}${ratio}`,
+    `blocks moved in ${whole(moved)} requests${left}${hint}`,
+    `results: ${out}`,
+    '',
+  ].join('\n')
+}

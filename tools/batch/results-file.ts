@@ -1,0 +1,149 @@
+import {
+  appendFileSync,
+  closeSync,
+  createReadStream,
+  existsSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { createInterface } from 'node:readline'
+import { isObject } from '#engine-adapters/json-object.ts'
+import { ConfigError } from '#proxy/errors.ts'
+import { tryJson } from '#proxy/json/try-json.ts'
+import type { BadLine, BatchRequest } from './batch-file.ts'
+
+/** What came of a request: the answer of an engine or of the proxy, or why there is none. */
+export interface Outcome {
+  readonly status: number | undefined
+  /** as the answer has it */
+  readonly requestId: string | undefined
+  /** as received; for no answer, what went wrong */
+  readonly body: string
+}
+
+/**
+ * The results of a batch in OpenAI's format, a line each, in the order in which they came. Written line by line, so
+ * that a run that was cut off can go on.
+ */
+export class ResultsFile {
+  readonly path: string
+
+  constructor(path: string) {
+    this.path = path
+  }
+
+  /**
+   * Keeps final results, and drops what is sent again: bad lines, an incomplete last line, and what the engine could not
+   * do at that time. Calls `keep` for each kept result. Throws a ConfigError for results of other requests.
+   */
+  async resume(
+    idOf: (customId: string) => string | undefined,
+    keep: (customId: string, body: string, status: number) => void,
+  ): Promise<void> {
+    if (!existsSync(this.path)) return this.#try(() => appendFileSync(this.path, '', { mode: 0o600 }))
+    const copy = `${this.path}.${process.pid}.tmp`
+    const file = this.#try(() => openSync(copy, 'w', 0o600))
+    try {
+      await this.#copyFinal(file, idOf, keep)
+      this.#try(() => renameSync(copy, this.path))
+    } finally {
+      closeSync(file)
+      rmSync(copy, { force: true })
+    }
+  }
+
+  addBad({
+    customId = null,
+    line,
+    code,
+    message,
+  }: Omit<BadLine, 'customId'> & { customId?: string | null | undefined }): void {
+    this.#append({ id: `batch_line_${line}`, custom_id: customId, response: null, error: { code, message, line } })
+  }
+
+  add({ id, customId }: BatchRequest, { status, requestId, body }: Outcome): void {
+    if (status === undefined) {
+      this.#append({ id, custom_id: customId, response: null, error: { code: 'no_answer', message: body } })
+      return
+    }
+    // as the engine wrote it, on one line: breaks between values mean nothing, and texts hold none
+    const json = tryJson(body) === undefined ? JSON.stringify(body) : body.replaceAll(/[\r\n]+/g, ' ').trim()
+    const head = JSON.stringify({
+      id,
+      custom_id: customId,
+      response: { status_code: status, request_id: requestId ?? null },
+    })
+    this.#append(`${head.slice(0, -2)},"body":${json}},"error":null}`)
+  }
+
+  async #copyFinal(
+    file: number,
+    idOf: (customId: string) => string | undefined,
+    keep: (customId: string, body: string, status: number) => void,
+  ): Promise<void> {
+    let torn: string | undefined
+    const lines = createInterface({ input: createReadStream(this.path), crlfDelay: Number.POSITIVE_INFINITY })
+    for await (const line of lines) {
+      if (torn !== undefined) throw this.#ofAnother('a line that is no result')
+      if (line.trim() === '') continue
+      const result = readResult(line)
+      if (!result) {
+        torn = line
+        continue
+      }
+      const { id, customId, status, body } = result
+      if (customId === undefined || status === undefined || !isFinal(status)) continue
+      const isSame = idOf(customId) === id
+      // a request that was refused may have been mended since
+      if (!isSame && status >= 400) continue
+      if (!isSame) throw this.#ofAnother(`'${customId}' is another request there, or none`)
+      this.#try(() => writeSync(file, `${line}\n`))
+      keep(customId, body, status)
+    }
+  }
+
+  #append(result: object | string): void {
+    const line = typeof result === 'string' ? result : JSON.stringify(result)
+    this.#try(() => appendFileSync(this.path, `${line}\n`))
+  }
+
+  #try<T>(act: () => T): T {
+    try {
+      return act()
+    } catch (error) {
+      throw new ConfigError(`cannot write ${this.path}: ${(error as Error).message}`)
+    }
+  }
+
+  #ofAnother(difference: string): ConfigError {
+    return new ConfigError(
+      `${this.path} does not have the results of this batch (${difference}): delete it, or name another with --out`,
+      2,
+    )
+  }
+}
+
+/** Statuses that judge a request, and not the time, the key or the engine. */
+const verdicts = [400, 413, 422]
+
+/** Whether a result with this status stands: another run would end the same way. */
+export function isFinal(status: number): boolean {
+  return status < 400 || verdicts.includes(status)
+}
+
+function readResult(
+  line: string,
+): { id: unknown; customId: string | undefined; status: number | undefined; body: string } | undefined {
+  const value = tryJson(line)
+  if (!isObject(value) || !('custom_id' in value) || !('response' in value)) return undefined
+  const { id, custom_id: customId, response } = value
+  const { status_code: status, body } = isObject(response) ? response : {}
+  return {
+    id,
+    customId: typeof customId === 'string' ? customId : undefined,
+    status: typeof status === 'number' ? status : undefined,
+    body: JSON.stringify(body ?? null),
+  }
+}

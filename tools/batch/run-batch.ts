@@ -1,0 +1,170 @@
+import { setMaxListeners } from 'node:events'
+import { existsSync, realpathSync } from 'node:fs'
+import { Agent } from 'undici'
+import type { Config } from '#proxy/config/config.ts'
+import { ConfigError } from '#proxy/errors.ts'
+import { createProgress, type ReplayProgress } from '../replay/report/replay-progress.ts'
+import { type BadLine, BatchFile } from './batch-file.ts'
+import { BatchCounts, type BatchSummary } from './batch-summary.ts'
+import { BatchPlanner, type PlannedRequest } from './plan-batch.ts'
+import { isFinal, ResultsFile } from './results-file.ts'
+import { type BatchTarget, sendRequest } from './send-request.ts'
+
+/** How a batch is run. */
+export interface BatchOptions {
+  readonly target: BatchTarget
+  /** how blocks are found */
+  readonly config: Config
+  readonly out: string
+  /** how many requests run at once */
+  readonly concurrency: number
+  readonly signal: AbortSignal
+  /** Waits while the engine is busy. Rejects once the signal is aborted. */
+  readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>
+}
+
+/** After so many requests in a row that all fail, and not by their bodies, the engine or the key is at fault. */
+const mostFailuresInARow = 20
+
+/**
+ * Runs a batch in the order of its plan, and writes each result as it comes. Goes on from the results that the file has
+ * already. Throws a ConfigError if it is broken off, or no request gets through any more.
+ */
+export async function runBatch(path: string, options: BatchOptions): Promise<BatchSummary> {
+  const began = performance.now()
+  checkApart(path, options.out)
+  const file = new BatchFile(path)
+  try {
+    const { planner, bad, ids } = await readBatch(file, options.config)
+    const run = new BatchRun(file, options)
+    await run.resume(ids)
+    for (const line of bad) run.refuse(line)
+    await run.send(planner.plan())
+    return run.summary(ids.size + bad.length, (performance.now() - began) / 1_000)
+  } finally {
+    file.close()
+  }
+}
+
+async function readBatch(
+  file: BatchFile,
+  config: Config,
+): Promise<{ planner: BatchPlanner; bad: BadLine[]; ids: Map<string, string> }> {
+  const planner = new BatchPlanner(config)
+  const bad: BadLine[] = []
+  const ids = new Map<string, string>()
+  const progress = createProgress(file.size, { isAlways: true })
+  for (const read of file.read()) {
+    if ('code' in read) {
+      bad.push(read)
+      continue
+    }
+    ids.set(read.request.customId, read.request.id)
+    await planner.add(read.request, read.body)
+    progress.begin('planning, by bytes', read.request.at + read.request.length)
+  }
+  progress.stop()
+  return { planner, bad, ids }
+}
+
+class BatchRun {
+  readonly #file: BatchFile
+  readonly #options: BatchOptions
+  readonly #results: ResultsFile
+  readonly #counts = new BatchCounts()
+  readonly #done = new Set<string>()
+  #failuresInARow = 0
+
+  constructor(file: BatchFile, options: BatchOptions) {
+    this.#file = file
+    this.#options = options
+    this.#results = new ResultsFile(options.out)
+  }
+
+  async resume(ids: ReadonlyMap<string, string>): Promise<void> {
+    await this.#results.resume(
+      (customId) => ids.get(customId),
+      (customId, body, status) => {
+        this.#done.add(customId)
+        this.#counts.answered(status, body)
+        this.#counts.count('resumed')
+      },
+    )
+  }
+
+  refuse(line: BadLine): void {
+    this.#results.addBad(line)
+    this.#counts.count('invalid')
+  }
+
+  /** Sends what has no result yet, several at once. Results come in any order. */
+  async send(plan: readonly PlannedRequest[]): Promise<void> {
+    const { concurrency, signal } = this.#options
+    const left = plan.filter(({ request }) => !this.#done.has(request.customId)).values()
+    const progress = createProgress(plan.length, { isAlways: true })
+    progress.begin('running', this.#done.size)
+    // no timeouts: an engine may compute an answer for minutes
+    const agent = new Agent({ connections: concurrency, headersTimeout: 0, bodyTimeout: 0 })
+    // one that stops stops all
+    const stopping = new AbortController()
+    const ended = AbortSignal.any([signal, stopping.signal])
+    // one for each request, and for undici
+    setMaxListeners(2 * concurrency, ended)
+    const work = async (): Promise<void> => {
+      for (const planned of left) await this.#sendOne(agent, planned, ended, progress)
+    }
+    try {
+      await Promise.all(
+        Array.from({ length: concurrency }, () =>
+          work().catch((error) => {
+            stopping.abort(error)
+            throw error
+          }),
+        ),
+      )
+    } catch (error) {
+      if (signal.aborted) throw this.#brokenOff('broken off')
+      throw error
+    } finally {
+      progress.stop()
+      await agent.destroy()
+    }
+  }
+
+  summary(requests: number, seconds: number): BatchSummary {
+    return this.#counts.summary(requests, seconds, this.#options.out)
+  }
+
+  async #sendOne(agent: Agent, planned: PlannedRequest, signal: AbortSignal, progress: ReplayProgress): Promise<void> {
+    const { target, wait } = this.#options
+    const sent = await sendRequest(agent, target, planned, this.#file.bodyOf(planned.request), {
+      signal,
+      wait: (milliseconds) => wait(milliseconds, signal),
+    })
+    this.#results.add(planned.request, sent)
+    this.#counts.answered(sent.status, sent.body)
+    if (sent.moved > 0) this.#counts.count('moved')
+    if (sent.skipped !== undefined) this.#counts.skipped(sent.skipped)
+    progress.advance()
+    const isDown = sent.status === undefined || !isFinal(sent.status)
+    this.#failuresInARow = isDown ? this.#failuresInARow + 1 : 0
+    if (this.#failuresInARow < mostFailuresInARow) return
+    const why = sent.status === undefined ? sent.body : `status ${sent.status}`
+    throw this.#brokenOff(`${mostFailuresInARow} requests in a row failed (${why})`)
+  }
+
+  #brokenOff(why: string): ConfigError {
+    return new ConfigError(
+      `${why}: the results so far are in ${this.#options.out}; the same command goes on from there.`,
+    )
+  }
+}
+
+function checkApart(path: string, out: string): void {
+  if (existsSync(out) && existsSync(path) && realpathSync(out) === realpathSync(path)) {
+    throw new ConfigError(
+      `the results cannot be written to ${out}: the batch is read from it. Name another with --out.`,
+      2,
+    )
+  }
+}

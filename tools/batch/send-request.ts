@@ -1,0 +1,98 @@
+import type { Agent } from 'undici'
+import { type Patience, untilNotBusy } from '../until-not-busy.ts'
+import type { PlannedRequest } from './plan-batch.ts'
+import type { Outcome } from './results-file.ts'
+
+/** Where the requests of a batch go, and how. */
+export interface BatchTarget {
+  readonly url: string
+  readonly key: string | undefined
+  /** lower is sooner */
+  readonly priority: number
+  /** whether the batch states that the order of its lists means nothing */
+  readonly isSet: boolean
+}
+
+/** What came of a request, and what the proxy did with it. */
+interface SentRequest extends Outcome {
+  readonly moved: number
+  readonly skipped: string | undefined
+}
+
+// half a second, doubled each time: a minute in all, besides what the engine asks for
+const mostAttempts = 8
+/** Whoever asks for more does not expect to be asked again by the same run. */
+const longestWait = 3_600_000
+
+/**
+ * Sends a request of a batch and reads its answer. Sends it again while there is none, or one that another try may
+ * change. Rejects if `signal` is aborted.
+ */
+export async function sendRequest(
+  agent: Agent,
+  target: BatchTarget,
+  planned: PlannedRequest,
+  body: string,
+  { signal, wait }: Pick<Patience, 'wait'> & { readonly signal: AbortSignal },
+): Promise<SentRequest> {
+  const send = async (): Promise<Received> => {
+    try {
+      return await post(agent, target, planned, body, signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      return { statusCode: unanswered, headers: {}, text: (error as Error).message, body: nothing }
+    }
+  }
+  const isBusy = (status: number): boolean => status === unanswered || status === 429 || status >= 500
+  const { answer } = await untilNotBusy(send, isBusy, { mostAttempts, longestWait, wait })
+  const { statusCode, headers, text } = answer
+  const read = (name: string): string | undefined => headers[name]?.toString()
+  return {
+    status: statusCode === unanswered ? undefined : statusCode,
+    requestId: read('x-request-id'),
+    body: text,
+    moved: Number(read('x-reprise-moved') ?? 0),
+    skipped: read('x-reprise-skipped'),
+  }
+}
+
+interface Received {
+  readonly statusCode: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly text: string
+  readonly body: typeof nothing
+}
+
+/** No status: nobody answered, or the answer broke off. */
+const unanswered = 0
+/** The text has been read. */
+const nothing = { dump: async (): Promise<void> => undefined }
+
+async function post(
+  agent: Agent,
+  { url, key, priority, isSet }: BatchTarget,
+  { request, order }: PlannedRequest,
+  body: string,
+  signal: AbortSignal,
+): Promise<Received> {
+  const { origin, pathname } = new URL(url)
+  const options = [...(isSet ? ['set'] : []), ...(order ? [`order=${order.join('.')}`] : [])].join()
+  const {
+    statusCode,
+    headers,
+    body: answer,
+  } = await agent.request({
+    origin,
+    path: `${pathname.replace(/\/+$/, '').replace(/\/v1$/, '')}${request.url}`,
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-reprise-priority': String(priority),
+      ...(options === '' ? {} : { 'x-reprise-options': options }),
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+    },
+    body,
+    signal,
+  })
+  return { statusCode, headers, text: await answer.text(), body: nothing }
+}
