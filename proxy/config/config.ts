@@ -122,6 +122,8 @@ export interface Config {
   readonly waitingRequests: number
   /** how long a request may wait before it is sent */
   readonly maxWaitSeconds: number
+  /** how long an engine that comes beside others is warmed; 0: not at all */
+  readonly warmUpSeconds: number
   /** silence after which a stream gets a comment line; 0: never */
   readonly keepAliveSeconds: number
   /** whether answers have `x-reprise-` headers */

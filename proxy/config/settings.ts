@@ -49,6 +49,7 @@ export interface Settings {
     max_wait_seconds: number
     group_window_milliseconds: number
   }
+  warm_up_seconds: number
   keep_alive_seconds: number
   headers: boolean
   drain_delay_seconds: number

@@ -54,6 +54,7 @@ export function toConfig(settings: Settings): Config {
     inFlightPerReplica: limits.in_flight_per_replica,
     waitingRequests: limits.waiting_requests,
     maxWaitSeconds: limits.max_wait_seconds,
+    warmUpSeconds: settings.warm_up_seconds,
     keepAliveSeconds: settings.keep_alive_seconds,
     hasHeaders: settings.headers,
     drainDelaySeconds: settings.drain_delay_seconds,

@@ -64,6 +64,7 @@ test('what nothing is configured for is what the contract says', () => {
     inFlightPerReplica: 4096,
     waitingRequests: 10_000,
     maxWaitSeconds: 300,
+    warmUpSeconds: 10,
     keepAliveSeconds: 10,
     hasHeaders: true,
     drainDelaySeconds: 0,
