@@ -2,6 +2,7 @@ import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { KeysConfig } from '../access/key-record.ts'
 import type { TenantSource } from '../access/tenant.ts'
 import type { WorkLimits } from '../bounds/work-limits.ts'
+import type { HygieneSettings } from '../hygiene/apply-hygiene.ts'
 import type { VolatileFields } from '../prompt/cut-ranks.ts'
 import type { Wording } from '../prompt/wording.ts'
 import type { RequestSwitches } from '../request-options.ts'
@@ -104,7 +105,7 @@ export interface Config {
     /** whether inputs of embeddings and reranks are learned */
     readonly learn: boolean
   }
-  readonly hygiene: { readonly sortTools: boolean }
+  readonly hygiene: HygieneSettings
   readonly tenantsFrom: TenantSource
   /** addresses and ranges (CIDR) whose `x-reprise-tenant` counts */
   readonly trustedPeers: readonly string[]

@@ -36,7 +36,7 @@ export interface Settings {
   blocks: { separator: string; volatile: VolatileFields; learn: boolean }
   templates: TemplateText[]
   chunks: { max_chunks: number; learn: boolean }
-  hygiene: { sort_tools: boolean }
+  hygiene: { sort_tools: boolean; behind_history: { from: string; to?: string }[] }
   tenants: { from: TenantSource; trusted_peers: string[]; salt_secret?: string }
   keys: { file?: string; entries: KeyRecord[]; allow_engine_paths: string[]; forward_client_authorization: boolean }
   limits: {

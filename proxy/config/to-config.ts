@@ -36,7 +36,7 @@ export function toConfig(settings: Settings): Config {
       maxChunks: chunks.max_chunks,
       learn: chunks.learn,
     },
-    hygiene: { sortTools: hygiene.sort_tools },
+    hygiene: { sortTools: hygiene.sort_tools, behindHistory: hygiene.behind_history },
     tenantsFrom: settings.tenants.from,
     trustedPeers: settings.tenants.trusted_peers,
     saltSecret: settings.tenants.salt_secret,

@@ -6,7 +6,7 @@ const most = { requests: 64, tokens: 262_144 }
 const mostCovered = 16
 
 /** Why warming ended. */
-export type WarmEnd = 'nothing_missing' | 'requests' | 'tokens' | 'time' | 'left'
+type WarmEnd = 'nothing_missing' | 'requests' | 'tokens' | 'time' | 'left'
 
 /** One replica that is being warmed. */
 export class WarmedReplica {

@@ -15,7 +15,7 @@ import { WarmedReplica } from './warmed-replica.ts'
 import { type WarmUp, writeWarmUp } from './write-warm-up.ts'
 
 /** How a warm-up request ended. `interrupted`: a client needed the engine, or time was up. */
-export type WarmUpOutcome = 'warmed' | 'interrupted' | 'failed'
+type WarmUpOutcome = 'warmed' | 'interrupted' | 'failed'
 
 interface WarmerOptions {
   readonly replicas: ReplicaSet

@@ -50,7 +50,7 @@ test('what nothing is configured for is what the contract says', () => {
     templates: [],
     blocks: { separator: '', volatileFields: 'keep', learn: true },
     chunks: { maxChunks: 1_000_000, learn: true },
-    hygiene: { sortTools: false },
+    hygiene: { sortTools: false, behindHistory: [] },
     tenantsFrom: 'key',
     trustedPeers: [],
     readyz: 'proxy',
