@@ -5,7 +5,9 @@ import { engineFiles, type FoundEngine, readEngineFiles } from './config/read-fi
 import { readEngines } from './config/sources/read-engines.ts'
 import { watchCertificates } from './config/sources/watch-files.ts'
 import { createReplicas } from './create-replicas.ts'
+import { EndpointSlices } from './discovery/endpoint-slices.ts'
 import { EngineDiscovery } from './discovery/engine-discovery.ts'
+import { inClusterAccess, KubernetesApi } from './discovery/kubernetes-api.ts'
 import { resolveEngine } from './discovery/resolve-engine.ts'
 import { followEngine } from './engine-events/follow-engine.ts'
 import { ConfigError, ProxyError } from './errors.ts'
@@ -65,8 +67,12 @@ export function createFleet(config: () => Config, parts: FleetParts): LiveFleet 
       void forgetReplica(metrics.registry, id)
     },
   })
+  const slices = new EndpointSlices(
+    () => new KubernetesApi(config().kubernetes ?? inClusterAccess()),
+    () => void discovery.look(),
+  )
   const discovery = new EngineDiscovery({
-    resolve: (engine) => resolveEngine(engine),
+    resolve: (engine) => (engine.discover === 'endpoints' ? slices.resolve(engine) : resolveEngine(engine)),
     onFound: (engines) =>
       fleet.set(engines).catch((error: unknown) => log.error({ error }, 'engines stay as they were: internal error')),
     log,
@@ -76,6 +82,7 @@ export function createFleet(config: () => Config, parts: FleetParts): LiveFleet 
     const configs = engines.map(({ engine }) => engine)
     endWatching()
     endWatching = watchCertificates(engineFiles(configs), () => void follow(readEngineFiles(configs)), log)
+    slices.retain(configs.filter(({ discover }) => discover === 'endpoints'))
     return discovery.set(engines)
   }
   const set = (engines: readonly FoundEngine[]): Promise<void> => atMost(discoverMilliseconds, follow(engines))
@@ -96,6 +103,7 @@ export function createFleet(config: () => Config, parts: FleetParts): LiveFleet 
     },
     close: () => {
       endWatching()
+      slices.retain([])
       discovery.close()
       warmer.close()
       return fleet.close(flushMilliseconds)

@@ -41,7 +41,7 @@ export interface EngineConfig {
   /** the models it serves; undefined: it is asked */
   readonly models?: readonly string[] | undefined
   /** its URL's host stands for several engines: one at each of its addresses, or at each target of its SRV records */
-  readonly discover?: 'addresses' | 'srv' | undefined
+  readonly discover?: 'addresses' | 'srv' | 'endpoints' | undefined
 }
 
 /** The files of a TLS listener; with `clientCa`, every client must present a certificate issued by it. */
@@ -142,6 +142,8 @@ export interface Config {
   }
   /** not a setting: for tests */
   readonly breaker?: { readonly failuresInARow: number; readonly openMilliseconds: number }
+  /** not a setting: for tests; undefined: as a pod reaches it */
+  readonly kubernetes?: { readonly url: string; readonly folder: string }
   /** undefined: all state is in memory */
   readonly redis?: RedisConfig | undefined
   /** undefined: nothing is recorded */

@@ -17,7 +17,7 @@ export interface EngineSettings {
   events?: string
   replay?: string
   models?: string[]
-  discover?: 'addresses' | 'srv'
+  discover?: 'addresses' | 'srv' | 'endpoints'
   tls?: { ca?: string; cert?: string; key?: string; server_name?: string }
 }
 
