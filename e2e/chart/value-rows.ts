@@ -266,13 +266,15 @@ export const rows: readonly Row[] = [
       ['limitedRatio', 'RepriseCallersLimited'],
       ['overheadSeconds', 'RepriseSlow'],
     ] as const
-  ).map(([name, alert]): Row => [
-    `metrics.prometheusRule.thresholds.${name}`,
-    'everything',
-    0.07,
-    `${rule}[alert=${alert}].expr`,
-    expect.stringMatching(/ > 0\.07$/),
-  ]),
+  ).map(
+    ([name, alert]): Row => [
+      `metrics.prometheusRule.thresholds.${name}`,
+      'everything',
+      0.07,
+      `${rule}[alert=${alert}].expr`,
+      expect.stringMatching(/ > 0\.07$/),
+    ],
+  ),
   [
     'metrics.prometheusRule.engineReports',
     'everything',

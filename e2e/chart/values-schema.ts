@@ -184,7 +184,14 @@ const stricter: Readonly<Record<string, Json>> = {
 const metrics = only({
   podMonitor: monitor,
   serviceMonitor: monitor,
-  prometheusRule: only({ enabled: flag, labels, selector: text, thresholds, engineReports: { type: ['boolean', 'null'] }, extraRules: list }),
+  prometheusRule: only({
+    enabled: flag,
+    labels,
+    selector: text,
+    thresholds,
+    engineReports: { type: ['boolean', 'null'] },
+    extraRules: list,
+  }),
   dashboard: only({ enabled: flag, labels, annotations }),
 })
 
