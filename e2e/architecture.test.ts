@@ -48,6 +48,7 @@ const floors = {
       'gain',
       'record',
       'prove',
+      'warming',
     ],
     ...['redis', 'models', 'request', 'dashboard', 'discovery', 'admin'],
   ),

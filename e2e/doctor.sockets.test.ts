@@ -480,7 +480,7 @@ describe('the command', () => {
   test.each([
     [['--config', 'x.yaml', '--engine', 'http://x'], /cannot be used with option '--engine/],
     [[], /required option '--engine/],
-    [['--redis', 'redis://x'], /required option '--engine/],
+    [['--redis', 'redis://x', '--admin', 'http://a'], /required option '--engine/],
     [['--engine', 'ftp://x'], /is not the URL of an engine/],
     [['--engine', 'http://x', '--engine', 'http://y'], /one engine/],
     [['--engine', 'http://x', '--prompt', '/nonexistent.json'], /cannot read/],
@@ -492,6 +492,13 @@ describe('the command', () => {
     expect(stderr.trim()).toMatch(message)
     expect(stderr.trim().split('\n')).toHaveLength(1)
     expect(code).toBe(2)
+  })
+
+  test('checks a Redis alone', async () => {
+    const { code, stdout } = await doctor('--redis', 'redis://:secret@127.0.0.1:1', '--json')
+    expect(JSON.parse(stdout)).toMatchObject({ fatal: 1, findings: [{ check: 'redis', level: 'fatal' }] })
+    expect(stdout).not.toContain('secret')
+    expect(code).toBe(1)
   })
 
   test('Ctrl-C ends it at once, with one line, and the engine is not left to compute', async () => {

@@ -118,7 +118,7 @@ describe('the configuration', () => {
     await start()
     await ask(bodyWith('b', 'a'))
     expect(lastBody()).toBe(bodyWith('b', 'a'))
-    await start({ hygiene: { sortTools: true } })
+    await start({ hygiene: { sortTools: true, behindHistory: [] } })
     await ask(bodyWith('b', 'a', 'c'))
     const sorted = lastBody()
     expect((JSON.parse(sorted).tools as { function: { name: string } }[]).map((one) => one.function.name)).toEqual([
@@ -133,7 +133,7 @@ describe('the configuration', () => {
     expect(lastBody()).toBe(sorted)
     await ask(bodyWith('a', 'b'))
     expect(lastBody()).toBe(bodyWith('a', 'b'))
-    await start({ hygiene: { sortTools: true }, mode: 'off' })
+    await start({ hygiene: { sortTools: true, behindHistory: [] }, mode: 'off' })
     await ask(bodyWith('b', 'a'))
     expect(lastBody()).toBe(bodyWith('b', 'a'))
   })

@@ -5,7 +5,9 @@ import { engineFiles, type FoundEngine, readEngineFiles } from './config/read-fi
 import { readEngines } from './config/sources/read-engines.ts'
 import { watchCertificates } from './config/sources/watch-files.ts'
 import { createReplicas } from './create-replicas.ts'
+import { EndpointSlices } from './discovery/endpoint-slices.ts'
 import { EngineDiscovery } from './discovery/engine-discovery.ts'
+import { inClusterAccess, KubernetesApi } from './discovery/kubernetes-api.ts'
 import { resolveEngine } from './discovery/resolve-engine.ts'
 import { followEngine } from './engine-events/follow-engine.ts'
 import { ConfigError, ProxyError } from './errors.ts'
@@ -18,6 +20,7 @@ import { readModels } from './replicas/served-models.ts'
 import type { Pipeline } from './request/pipeline.ts'
 import { forgetReplica } from './telemetry/forget-replica.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
+import { Warmer } from './warming/warmer.ts'
 
 /** How long an engine may take to list its models: a busy one, too, since without the list it may get requests for others. */
 const modelsMilliseconds = 5_000
@@ -27,7 +30,7 @@ const discoverMilliseconds = 5_000
 /** How long shutdown waits for pending writes about replicas to Redis. */
 const flushMilliseconds = 2_000
 
-interface FleetParts extends Pick<Pipeline, 'replicas' | 'modelLists' | 'processed' | 'gain' | 'telemetry'> {
+interface FleetParts extends Pick<Pipeline, 'replicas' | 'modelLists' | 'processed' | 'gain' | 'telemetry' | 'warmer'> {
   readonly redis: SharedRedis | undefined
   /** whether the only engine is the embedded one, which belongs to no other process and does not change */
   readonly isEmbedded: boolean
@@ -49,13 +52,14 @@ export interface LiveFleet {
 
 /** Builds the fleet, still empty. `config`: the current one. */
 export function createFleet(config: () => Config, parts: FleetParts): LiveFleet {
-  const { replicas, modelLists, processed, gain, telemetry, redis, isEmbedded } = parts
+  const { replicas, modelLists, processed, gain, telemetry, warmer, redis, isEmbedded } = parts
   const { log, metrics, divergence } = telemetry
   replicas.models.aliases = config().aliases
   const fleet = new Fleet(replicas, {
     create: createReplicas(config, { processed, gain, log }),
     accompany: (replica, { engine }) => accompany(replica, engine, telemetry, isEmbedded ? undefined : redis),
     join: () => modelLists.askNow(),
+    onJoined: (coming) => warmer.begin(coming),
     onGone: (id) => {
       processed.forget(id)
       gain.drop(id)
@@ -63,8 +67,12 @@ export function createFleet(config: () => Config, parts: FleetParts): LiveFleet 
       void forgetReplica(metrics.registry, id)
     },
   })
+  const slices = new EndpointSlices(
+    () => new KubernetesApi(config().kubernetes ?? inClusterAccess()),
+    () => void discovery.look(),
+  )
   const discovery = new EngineDiscovery({
-    resolve: (engine) => resolveEngine(engine),
+    resolve: (engine) => (engine.discover === 'endpoints' ? slices.resolve(engine) : resolveEngine(engine)),
     onFound: (engines) =>
       fleet.set(engines).catch((error: unknown) => log.error({ error }, 'engines stay as they were: internal error')),
     log,
@@ -74,6 +82,7 @@ export function createFleet(config: () => Config, parts: FleetParts): LiveFleet 
     const configs = engines.map(({ engine }) => engine)
     endWatching()
     endWatching = watchCertificates(engineFiles(configs), () => void follow(readEngineFiles(configs)), log)
+    slices.retain(configs.filter(({ discover }) => discover === 'endpoints'))
     return discovery.set(engines)
   }
   const set = (engines: readonly FoundEngine[]): Promise<void> => atMost(discoverMilliseconds, follow(engines))
@@ -88,10 +97,15 @@ export function createFleet(config: () => Config, parts: FleetParts): LiveFleet 
       replicas.models.aliases = aliases
       if (!isEmbedded) void follow(engines)
     },
-    tick: () => fleet.tick(),
+    tick: () => {
+      fleet.tick()
+      warmer.tick()
+    },
     close: () => {
       endWatching()
+      slices.retain([])
       discovery.close()
+      warmer.close()
       return fleet.close(flushMilliseconds)
     },
   }
@@ -125,11 +139,31 @@ async function atMost(milliseconds: number, promise: Promise<void>): Promise<voi
   time.abort()
 }
 
-/** Creates what asks the engines for their models: once there are several, or names stand for others. */
-export function createModelLists(
+/** Creates what warms engines that come beside others. */
+function createWarmer(config: () => Config, replicas: ReplicaSet, { metrics, log, now }: Telemetry): Warmer {
+  return new Warmer({
+    replicas,
+    seconds: () => config().warmUpSeconds,
+    onWarmUp: (outcome, tokens) => {
+      metrics.warmUps.inc({ outcome })
+      metrics.warmUpTokens.inc(tokens)
+    },
+    log,
+    now,
+  })
+}
+
+/** Creates what the engines, still none, are asked and sent besides the requests of clients. */
+export function createAsides(
+  config: () => Config,
   replicas: ReplicaSet,
-  { log, now }: Pick<Telemetry, 'log' | 'now'>,
-): ModelLists<Replica> {
+  telemetry: Telemetry,
+): { readonly modelLists: ModelLists<Replica>; readonly warmer: Warmer } {
+  return { modelLists: createModelLists(replicas, telemetry), warmer: createWarmer(config, replicas, telemetry) }
+}
+
+/** Creates what asks the engines for their models: once there are several, or names stand for others. */
+function createModelLists(replicas: ReplicaSet, { log, now }: Pick<Telemetry, 'log' | 'now'>): ModelLists<Replica> {
   return new ModelLists<Replica>({
     targets: () => replicas.all,
     isNeeded: () => replicas.all.length > 1 || replicas.models.aliases.size > 0,

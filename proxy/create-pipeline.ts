@@ -50,12 +50,13 @@ export function createPipeline(
   config: Config,
   parts: Pick<
     Pipeline,
-    'replicas' | 'modelLists' | 'processed' | 'gain' | 'chunks' | 'templates' | 'telemetry' | 'log'
+    'replicas' | 'modelLists' | 'warmer' | 'processed' | 'gain' | 'chunks' | 'templates' | 'telemetry' | 'log'
   > & {
     readonly redis?: SharedRedis | undefined
   },
 ): LivePipeline {
-  const { replicas, modelLists, processed, gain, chunks, templates, telemetry, log, redis } = parts
+  const { redis, ...given } = parts
+  const { replicas, chunks, templates, telemetry, log } = given
   const memory = new MemoryConversationStore(conversationBytes)
   const sharing = redis && toSharing(redis, telemetry)
   const shared = sharing && new SharedConversationStore({ memory, ...sharing })
@@ -73,27 +74,20 @@ export function createPipeline(
   let tenancy = createLiveTenancy(config, keyStore)
   return {
     pipeline: {
+      ...given,
       settings: () => settings,
       tenancy: () => tenancy,
-      chunks,
-      templates,
       learnt,
-      replicas,
       models: replicas.models,
-      modelLists,
       rateLimits,
       heavyTurns: new HeavyTurns(),
       bodyMemory,
-      gain,
       recorder,
       prover,
-      processed,
       borders: new BorderPositions(),
       store: shared ?? memory,
       sharedTurns: shared,
       requestIds: new RequestIds((request) => replicas.all.some(({ mirror }) => mirror.has(request))),
-      telemetry,
-      log,
       createMirror: () => createMirrors(config)(),
       now: telemetry.now,
     },

@@ -51,6 +51,7 @@ function createWorld() {
       return [companion]
     },
     join: async () => {},
+    onJoined: () => {},
     onGone: (id) => {
       gone.push(id)
       processed.forget(id)

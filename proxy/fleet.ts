@@ -18,6 +18,8 @@ interface FleetOptions {
   readonly accompany: (replica: Replica, found: FoundEngine) => Promise<readonly Companion[]>
   /** Finds out what must be known of replicas that have come beside others. Never rejects. */
   readonly join: () => Promise<void>
+  /** Called with those that have come beside others, before they get requests. */
+  readonly onJoined: (replicas: readonly Replica[]) => void
   /** Called when what is known under a name no longer holds: its engine is gone, or is another one. */
   readonly onGone: (id: ReplicaId) => void
 }
@@ -56,7 +58,10 @@ export class Fleet {
     for (const { replica } of coming) replica.isJoining = before.size > 0
     this.#tell()
     await Promise.all(coming.map(({ companions }) => companions))
-    if (before.size > 0 && coming.length > 0) await this.#options.join()
+    if (before.size > 0 && coming.length > 0) {
+      await this.#options.join()
+      this.#options.onJoined(coming.map(({ replica }) => replica))
+    }
     for (const { replica } of coming) replica.isJoining = false
     this.#tell()
   }

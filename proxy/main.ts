@@ -18,7 +18,7 @@ import { readRedisUrl } from './config/read-redis-url.ts'
 import { watchCertificates } from './config/sources/watch-files.ts'
 import { findWarnings } from './config/start-warnings.ts'
 import { withoutPassword } from './config/without-password.ts'
-import { createFleet, createModelLists, type LiveFleet } from './create-fleet.ts'
+import { createAsides, createFleet, type LiveFleet } from './create-fleet.ts'
 import { createPipeline, type LivePipeline, mayKeepWords } from './create-pipeline.ts'
 import { createCountedChunks } from './create-replica-metrics.ts'
 import { createMirrors } from './create-replicas.ts'
@@ -89,8 +89,8 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const { chunks, metrics } = createCountedChunks(config, replicas, { version, hot, templates, redis })
   const tracing = await createTracing(process.env, version, (message) => log.warn(message))
   const telemetry = createTelemetry({ metrics, log, tracing, hot, logsRequests, now: () => performance.now() })
-  const modelLists = createModelLists(replicas, telemetry)
-  const parts = { replicas, modelLists, processed, gain, chunks, templates, telemetry, log, redis }
+  const asides = createAsides(() => current, replicas, telemetry)
+  const parts = { replicas, ...asides, processed, gain, chunks, templates, telemetry, log, redis }
   const live = createPipeline(config, parts)
   const fleet = createFleet(() => current, { ...parts, isEmbedded: emulator !== undefined })
   const found = emulator ? [{ engine: embeddedEngine(emulator), tls: undefined }] : tls.engines

@@ -34,6 +34,8 @@ export interface Metrics {
   readonly chunksMatched: Counter
   readonly chunkLists: Counter<'outcome'>
   readonly proofs: Counter<'outcome'>
+  readonly warmUps: Counter<'outcome'>
+  readonly warmUpTokens: Counter
   readonly templateLists: Counter<'outcome'>
   readonly failOpen: Tally<{ reason: FailOpenReason }>
   readonly citationsRemapped: Counter
@@ -86,6 +88,7 @@ export function createMetrics(sources: MetricSources): Metrics {
       registers: [registry],
     }),
     ...tokenMetrics(count),
+    ...warmUpMetrics(count),
     pages: createPageMetrics(count),
     blocks: count('blocks_total', 'Context blocks by what was done', 'action'),
     skipped: count('skipped_total', 'Requests left as they were, by why', 'reason'),
@@ -135,6 +138,13 @@ type MeasureMaker = <Label extends string = never>(
   buckets: number[],
   ...labelNames: Label[]
 ) => Histogram<Label>
+
+function warmUpMetrics(count: CountMaker): Pick<Metrics, 'warmUps' | 'warmUpTokens'> {
+  return {
+    warmUps: count('warm_ups_total', 'Prompts sent to engines that had come, to warm them, by how it ended', 'outcome'),
+    warmUpTokens: count('warm_up_tokens_total', 'Prompt tokens that engines computed to be warm'),
+  }
+}
 
 /** Counts of prompt tokens, as engines report them and as we predict them. */
 function tokenMetrics(
@@ -249,6 +259,7 @@ function makersIn(registry: Registry): { readonly count: CountMaker; readonly me
 function beginAtZero(metrics: Metrics): Metrics {
   metrics.cachedTokens.inc({ source: 'engine' }, 0)
   for (const outcome of ['scored', 'unscored', 'interrupted']) metrics.proofs.inc({ outcome }, 0)
+  for (const outcome of ['warmed', 'interrupted', 'failed']) metrics.warmUps.inc({ outcome }, 0)
   for (const action of ['kept', 'moved', 'deduplicated']) metrics.blocks.inc({ action }, 0)
   for (const source of ['embeddings', 'rerank', 'registered']) metrics.chunksLearned.inc({ source }, 0)
   metrics.chunkLists.inc({ outcome: 'found' }, 0)

@@ -384,3 +384,38 @@ function closed(schema: object): object {
   const isGroup = 'properties' in schema && 'type' in schema && Object.keys(schema.properties as object).length > 1
   return { ...Object.fromEntries(entries), ...(isGroup ? { additionalProperties: false } : {}) }
 }
+
+describe('discover: endpoints', () => {
+  const engines = (...urls: string[]): Values => ({
+    ...exampleValues('gateway'),
+    engines: urls.map((url, i) => ({ url, kind: 'vllm', id: `vllm-${i}`, discover: 'endpoints' })),
+  })
+  const mounts = (values: Values): unknown => {
+    const { template } = find(render(values), 'Deployment').spec as { template: { spec: Record<string, unknown> } }
+    return template.spec.automountServiceAccountToken
+  }
+
+  test('may watch the slices of each namespace, and nothing else', () => {
+    const values = engines('http://vllm:8000', 'http://big.gpu.svc.cluster.local:8000/v1', 'https://small.gpu')
+    const roles = render(values).filter(({ kind }) => kind === 'Role') as (Manifest & { rules: unknown })[]
+    expect(roles.map(({ metadata }) => (metadata as { namespace?: string }).namespace)).toEqual(['ai', 'gpu'])
+    for (const { rules } of roles)
+      expect(rules).toEqual([
+        { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['get', 'list', 'watch'] },
+      ])
+    const account = find(render(values), 'ServiceAccount').metadata.name
+    for (const binding of render(values).filter(({ kind }) => kind === 'RoleBinding')) {
+      expect(binding).toMatchObject({
+        roleRef: { kind: 'Role', name: roles[0]!.metadata.name },
+        subjects: [{ kind: 'ServiceAccount', name: account, namespace: 'ai' }],
+      })
+    }
+    expect(mounts(values)).toBe(true)
+  })
+
+  test('without it the pod has neither a token nor rights', () => {
+    const values = exampleValues('gateway')
+    expect(mounts(values)).toBe(false)
+    expect(render(values).filter(({ kind }) => kind.startsWith('Role'))).toEqual([])
+  })
+})

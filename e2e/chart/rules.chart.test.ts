@@ -131,6 +131,41 @@ const cases: Case[] = [
   { alert: 'RepriseRedisDown', series: { [`reprise_redis_up{${labels}}`]: '1x60' }, at: '30m' },
 ]
 
+const overhead = (seconds: number, rate: number): Record<string, string> => ({
+  [`reprise_request_overhead_seconds_bucket{${labels},le="${seconds}"}`]: `0+${rate}x60`,
+  [`reprise_request_overhead_seconds_bucket{${labels},le="+Inf"}`]: '0+1000x60',
+})
+const worth = (cached: number, baseline: number): Record<string, string> => ({
+  [`reprise_prompt_tokens_total{${labels}}`]: '0+120000x600',
+  [`reprise_cached_tokens_total{${labels},source="engine"}`]: `0+${cached}x600`,
+  [`reprise_baseline_cached_tokens_total{${labels},replica="gpu-0"}`]: `0+${baseline}x600`,
+})
+
+cases.push(
+  {
+    alert: 'RepriseErrors',
+    series: { ...busy('finished', 900), ...busy('engine_error', 100) },
+    at: '20m',
+    fires: { outcome: 'engine_error' },
+  },
+  { alert: 'RepriseErrors', series: { ...busy('finished', 900), ...busy('client_left', 500) }, at: '30m' },
+  {
+    alert: 'RepriseCallersLimited',
+    series: { ...busy('finished', 900), [`reprise_rate_limited_total{${labels}}`]: '0+100x60' },
+    at: '50m',
+    fires: {},
+  },
+  {
+    alert: 'RepriseCallersLimited',
+    series: { ...busy('finished', 900), [`reprise_rate_limited_total{${foreign}}`]: '0+100x60' },
+    at: '50m',
+  },
+  { alert: 'RepriseCostsMoreThanItSaves', series: worth(20_000, 40_000), at: '450m', fires: {} },
+  { alert: 'RepriseCostsMoreThanItSaves', series: worth(40_000, 20_000), at: '450m' },
+  { alert: 'RepriseSlow', series: { ...overhead(0.1, 900), ...overhead(1, 999) }, at: '20m', fires: {} },
+  { alert: 'RepriseSlow', series: overhead(0.1, 999), at: '30m' },
+)
+
 interface Rule {
   readonly alert: string
   readonly labels: Readonly<Record<string, string>>

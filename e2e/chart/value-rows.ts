@@ -244,7 +244,7 @@ export const rows: readonly Row[] = [
     'everything',
     0.07,
     `${rule}[alert=RepriseHitRatioDropped].expr`,
-    expect.stringContaining('< 0.07 *'),
+    expect.stringMatching(/< 0\.07\s+\*/),
   ],
   [
     'metrics.prometheusRule.thresholds.queueDepth',
@@ -259,6 +259,28 @@ export const rows: readonly Row[] = [
     0.07,
     `${rule}[alert=RepriseEngineUnreachable].expr`,
     expect.stringMatching(/ > 0\.07$/),
+  ],
+  ...(
+    [
+      ['errorRatio', 'RepriseErrors'],
+      ['limitedRatio', 'RepriseCallersLimited'],
+      ['overheadSeconds', 'RepriseSlow'],
+    ] as const
+  ).map(
+    ([name, alert]): Row => [
+      `metrics.prometheusRule.thresholds.${name}`,
+      'everything',
+      0.07,
+      `${rule}[alert=${alert}].expr`,
+      expect.stringMatching(/ > 0\.07$/),
+    ],
+  ),
+  [
+    'metrics.prometheusRule.engineReports',
+    'everything',
+    false,
+    `${rule}[alert=RepriseMirrorWithoutReports]`,
+    undefined,
   ],
   [
     'metrics.prometheusRule.extraRules',

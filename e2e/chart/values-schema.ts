@@ -69,6 +69,9 @@ const thresholds = only({
   hitRatioShare: share,
   queueDepth: whole(0),
   unreachableRatio: share,
+  errorRatio: share,
+  limitedRatio: share,
+  overheadSeconds: { type: 'number', exclusiveMinimum: 0 },
 })
 
 const engine = only({
@@ -181,7 +184,14 @@ const stricter: Readonly<Record<string, Json>> = {
 const metrics = only({
   podMonitor: monitor,
   serviceMonitor: monitor,
-  prometheusRule: only({ enabled: flag, labels, selector: text, thresholds, extraRules: list }),
+  prometheusRule: only({
+    enabled: flag,
+    labels,
+    selector: text,
+    thresholds,
+    engineReports: { type: ['boolean', 'null'] },
+    extraRules: list,
+  }),
   dashboard: only({ enabled: flag, labels, annotations }),
 })
 

@@ -52,6 +52,7 @@ const replica = object({
   state: orNull(replicaState),
   models: orNull(list(text)),
   in_flight: integer,
+  warming: orNull(object({ requests: integer, tokens: integer })),
   reuse: orNull(portable(reuseReport)),
 })
 const topBlocks = list(object({ id: text, count: integer, tokens: integer }, { words: text }))

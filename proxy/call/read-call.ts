@@ -13,7 +13,7 @@ import { membersOf } from '../receive/read-received.ts'
 import { readWithinLimits } from '../receive/read-within-limits.ts'
 import type { ModelRouter } from '../replicas/model-router.ts'
 import type { Replica } from '../replicas/replica.ts'
-import { readOptions, readPriority } from '../request-options.ts'
+import { type RequestOptions, readOptions, readPriority } from '../request-options.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { LearntTemplates } from '../templates/learner/learnt-templates.ts'
 import { permitLists } from '../templates/permit-lists.ts'
@@ -75,11 +75,12 @@ export async function toCall(
   caller: Caller,
 ): Promise<Call> {
   const settings = pipeline.settings()
+  const options = { ...settings.options, ...readOptions(header(incoming, 'x-reprise-options')) }
   const encoding = header(incoming, 'content-encoding')?.trim().toLowerCase() || 'identity'
   const body = encoding === 'identity' ? await namingTarget(pipeline, given) : given
   const { received, isHeavy } = await readWithinLimits(api, body, {
     isEncoded: encoding !== 'identity',
-    hygiene: settings.mode === 'off' ? undefined : settings.hygiene,
+    hygiene: hygieneOf(settings, options),
     separator: settings.blocks.separator,
     limits: settings.workLimits,
     turn: () => pipeline.heavyTurns.take(),
@@ -94,7 +95,7 @@ export async function toCall(
     caller,
     settings,
     conversation: header(incoming, 'x-reprise-conversation'),
-    options: { ...settings.options, ...readOptions(header(incoming, 'x-reprise-options')) },
+    options,
     priority: readPriority(header(incoming, 'x-reprise-priority') ?? caller.key?.priority?.toString()),
     deadline: pipeline.now() + 1_000 * settings.maxWaitSeconds,
     content: new CallContent(body, share, received, certain),
@@ -105,6 +106,12 @@ export async function toCall(
     model: typeof members.model === 'string' ? members.model : undefined,
     isStream: members.stream === true,
   }
+}
+
+/** What may be tidied up: in no mode but those that move lists, and only where a request lets its own be moved, placement. */
+function hygieneOf({ mode, hygiene }: Settings, { reorder }: RequestOptions): Settings['hygiene'] | undefined {
+  if (mode === 'off') return undefined
+  return mode === 'shadow' || reorder === false ? { ...hygiene, behindHistory: [] } : hygiene
 }
 
 /** Returns a body that names the model itself, if what it names stands for another. */

@@ -2,6 +2,7 @@ import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { KeysConfig } from '../access/key-record.ts'
 import type { TenantSource } from '../access/tenant.ts'
 import type { WorkLimits } from '../bounds/work-limits.ts'
+import type { HygieneSettings } from '../hygiene/apply-hygiene.ts'
 import type { VolatileFields } from '../prompt/cut-ranks.ts'
 import type { Wording } from '../prompt/wording.ts'
 import type { RequestSwitches } from '../request-options.ts'
@@ -40,7 +41,7 @@ export interface EngineConfig {
   /** the models it serves; undefined: it is asked */
   readonly models?: readonly string[] | undefined
   /** its URL's host stands for several engines: one at each of its addresses, or at each target of its SRV records */
-  readonly discover?: 'addresses' | 'srv' | undefined
+  readonly discover?: 'addresses' | 'srv' | 'endpoints' | undefined
 }
 
 /** The files of a TLS listener; with `clientCa`, every client must present a certificate issued by it. */
@@ -104,7 +105,7 @@ export interface Config {
     /** whether inputs of embeddings and reranks are learned */
     readonly learn: boolean
   }
-  readonly hygiene: { readonly sortTools: boolean }
+  readonly hygiene: HygieneSettings
   readonly tenantsFrom: TenantSource
   /** addresses and ranges (CIDR) whose `x-reprise-tenant` counts */
   readonly trustedPeers: readonly string[]
@@ -122,6 +123,8 @@ export interface Config {
   readonly waitingRequests: number
   /** how long a request may wait before it is sent */
   readonly maxWaitSeconds: number
+  /** how long an engine that comes beside others is warmed; 0: not at all */
+  readonly warmUpSeconds: number
   /** silence after which a stream gets a comment line; 0: never */
   readonly keepAliveSeconds: number
   /** whether answers have `x-reprise-` headers */
@@ -139,6 +142,8 @@ export interface Config {
   }
   /** not a setting: for tests */
   readonly breaker?: { readonly failuresInARow: number; readonly openMilliseconds: number }
+  /** not a setting: for tests; undefined: as a pod reaches it */
+  readonly kubernetes?: { readonly url: string; readonly folder: string }
   /** undefined: all state is in memory */
   readonly redis?: RedisConfig | undefined
   /** undefined: nothing is recorded */

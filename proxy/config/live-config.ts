@@ -22,6 +22,7 @@ export const reloadable: readonly string[] = [
   'tenants',
   'keys',
   'limits',
+  'warm_up_seconds',
   'keep_alive_seconds',
   'headers',
   'drain_delay_seconds',

@@ -40,10 +40,10 @@ const engineWords: Readonly<Record<string, RegExp>> = {
   id: new RegExp(engineIdPattern),
   events: new RegExp(eventsUrlPattern),
   replay: new RegExp(eventsUrlPattern),
-  discover: /^(addresses|srv)$/,
+  discover: /^(addresses|srv|endpoints)$/,
 }
 
-/** Reads `URL[,kind=vllm|sglang|openai][,id=NAME][,events=tcp://HOST:PORT][,replay=tcp://HOST:PORT][,discover=addresses|srv]`. */
+/** Reads `URL[,kind=vllm|sglang|openai][,id=NAME][,events=tcp://HOST:PORT][,replay=tcp://HOST:PORT][,discover=addresses|srv|endpoints]`. */
 export function readEngine(text: string): EngineSettings {
   const [url = '', ...words] = text.split(',')
   if (!isHttpUrl(url)) {
@@ -56,7 +56,7 @@ export function readEngine(text: string): EngineSettings {
     const [name = '', value = ''] = word.split('=')
     if (!engineWords[name]?.test(value)) {
       throw new ConfigError(
-        `'${word}' is not a setting of --engine: known are kind=${engineKinds.join('|')}, id=NAME, events=tcp://HOST:PORT, replay=tcp://HOST:PORT and discover=addresses|srv.`,
+        `'${word}' is not a setting of --engine: known are kind=${engineKinds.join('|')}, id=NAME, events=tcp://HOST:PORT, replay=tcp://HOST:PORT and discover=addresses|srv|endpoints.`,
       )
     }
     Object.assign(engine, { [name]: value })

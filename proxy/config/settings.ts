@@ -17,7 +17,7 @@ export interface EngineSettings {
   events?: string
   replay?: string
   models?: string[]
-  discover?: 'addresses' | 'srv'
+  discover?: 'addresses' | 'srv' | 'endpoints'
   tls?: { ca?: string; cert?: string; key?: string; server_name?: string }
 }
 
@@ -36,7 +36,7 @@ export interface Settings {
   blocks: { separator: string; volatile: VolatileFields; learn: boolean }
   templates: TemplateText[]
   chunks: { max_chunks: number; learn: boolean }
-  hygiene: { sort_tools: boolean }
+  hygiene: { sort_tools: boolean; behind_history: { from: string; to?: string }[] }
   tenants: { from: TenantSource; trusted_peers: string[]; salt_secret?: string }
   keys: { file?: string; entries: KeyRecord[]; allow_engine_paths: string[]; forward_client_authorization: boolean }
   limits: {
@@ -49,6 +49,7 @@ export interface Settings {
     max_wait_seconds: number
     group_window_milliseconds: number
   }
+  warm_up_seconds: number
   keep_alive_seconds: number
   headers: boolean
   drain_delay_seconds: number

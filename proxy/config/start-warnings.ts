@@ -19,6 +19,7 @@ export function findWarnings(config: Warned): string[] {
     hasKeys && saltSecret === undefined && saltWarning,
     adminToken === undefined && !isLoopback(adminListen.host) && tokenWarning(adminListen.host),
     tenantsFrom !== 'none' && sharedCacheWarning(config),
+    (hasKeys || saltSecret !== undefined || tenantsFrom === 'header') && saltlessWarning(engines),
   ]
   return warnings.filter((warning) => typeof warning === 'string')
 }
@@ -35,6 +36,16 @@ export const emulatorWarning: string =
 const saltWarning =
   'keys are configured without tenants.salt_secret: who knows the name of a tenant can compute its cache_salt. Set it to a long ' +
   'random text, the same for all proxies of an engine.'
+
+/** The warning that tenants are configured, and an engine that is not told them; undefined if all are. */
+function saltlessWarning(engines: Warned['engines']): string | undefined {
+  const saltless = engines.filter(({ kind }) => adapterFor(kind).salts.length === 0).map(({ id }) => id)
+  if (saltless.length === 0) return undefined
+  return (
+    `Tenants are configured, but engines of kind openai get no cache_salt (${saltless.join(', ')}): all tenants share what they ` +
+    'cache, and can measure what others sent. If it is a vLLM or SGLang, say so: kind=vllm or kind=sglang.'
+  )
+}
 
 function tokenWarning(host: string): string {
   return `admin.listen is ${host}, and there is no admin.token: callers from other machines are refused. Set REPRISE_ADMIN_TOKEN.`

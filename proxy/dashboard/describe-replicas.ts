@@ -31,19 +31,21 @@ export interface ReplicaDescription {
   /** the models it serves; null: neither the configuration nor the engine has said */
   readonly models: readonly string[] | null
   readonly in_flight: number
+  /** what was computed to warm it, while that goes on; null: it counts as equal */
+  readonly warming: { readonly requests: number; readonly tokens: number } | null
   /** null if it reports no reuse other than of exact prefixes */
   readonly reuse: FullReuseReport | null
 }
 
 /** Describes every replica: what its mirror believes, and how it is doing. */
 export async function describeReplicas(
-  replicas: readonly Pick<Replica, 'replicaMirror' | 'engine' | 'reuse' | 'statedCache' | 'models'>[],
+  replicas: readonly Pick<Replica, 'replicaMirror' | 'engine' | 'reuse' | 'statedCache' | 'models' | 'warming'>[],
   divergence: Divergence,
   registry: Registry,
 ): Promise<ReplicaDescription[]> {
   const states = await readValues(registry, 'replica_state')
   const inFlight = await readValues(registry, 'in_flight')
-  return replicas.map(({ replicaMirror, engine, reuse, statedCache, models }) => {
+  return replicas.map(({ replicaMirror, engine, reuse, statedCache, models, warming }) => {
     const { replica, mirror, state } = replicaMirror
     const { mode, generation, sequence } = state
     const { requests, cachedTokens, unknownRequests } = mirror.statistics
@@ -64,6 +66,7 @@ export async function describeReplicas(
         states.find(({ labels, value }) => labels.replica === replica && value === 1)?.labels.state?.toString() ?? null,
       models: models ? [...models.names] : null,
       in_flight: inFlight.find(({ labels }) => labels.replica === replica)?.value ?? 0,
+      warming: warming ? { requests: warming.requests, tokens: warming.tokens } : null,
       reuse: reuse ? toReport(reuse) : null,
     }
   })

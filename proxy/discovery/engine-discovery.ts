@@ -47,7 +47,7 @@ export class EngineDiscovery {
     const names = new Set(wanted.map(keyOf))
     for (const name of this.#resolved.keys()) if (!names.has(name)) this.#resolved.delete(name)
     await this.#tell()
-    await this.#look()
+    await this.look()
   }
 
   /** Resolves names no more. */
@@ -56,7 +56,8 @@ export class EngineDiscovery {
     clearTimeout(this.#timer)
   }
 
-  async #look(): Promise<void> {
+  /** Resolves names at once. */
+  async look(): Promise<void> {
     clearTimeout(this.#timer)
     const wanted = this.#wanted
     const named = wanted.filter(({ engine }) => engine.discover !== undefined)
@@ -65,7 +66,8 @@ export class EngineDiscovery {
     // replaced meanwhile: another look is under way
     if (wanted !== this.#wanted || this.#isClosed) return
     await this.#tell()
-    this.#timer = setTimeout(() => void this.#look(), againMilliseconds)
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => void this.look(), againMilliseconds)
     this.#timer.unref()
   }
 

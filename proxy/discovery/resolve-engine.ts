@@ -7,6 +7,8 @@ export interface EnginePlace {
   readonly host: string
   /** as in a URL: empty for the usual one */
   readonly port: string
+  /** what it is called; undefined: after its host */
+  readonly name?: string | undefined
 }
 
 /**

@@ -1,16 +1,19 @@
 import { isObject } from '#engine-adapters/json-object.ts'
 import { applySplices, elementSpans, memberSpans, type Span, type Splice, valueStart } from '../json/json-spans.ts'
+import type { RetrievedFrame } from './place-behind-history.ts'
 
 /** What may be changed before the blocks; nothing unless configured. */
 export interface HygieneSettings {
   readonly sortTools: boolean
+  /** what goes behind the history of a conversation */
+  readonly behindHistory: readonly RetrievedFrame[]
 }
 
 /**
  * Makes the beginning of a request body, which must be a JSON object, the same for more requests: its tools in a stable
  * order. Pure and idempotent: past turns come out as they did before. Returns undefined if nothing changes.
  */
-export function applyHygiene(json: string, { sortTools }: HygieneSettings): string | undefined {
+export function applyHygiene(json: string, { sortTools }: Pick<HygieneSettings, 'sortTools'>): string | undefined {
   if (!sortTools) return undefined
   const tools = memberSpans(json, valueStart(json)).get('tools')
   const sorted = tools && json[tools.start] === '[' ? orderTools(json, tools) : undefined

@@ -11,6 +11,7 @@ import { toDecisionInput } from '../call/to-decision-input.ts'
 import type { Log } from '../log.ts'
 import { membersOf } from '../receive/read-received.ts'
 import type { Replica } from '../replicas/replica.ts'
+import { idleCheckMilliseconds, withoutClients } from '../replicas/without-clients.ts'
 import type { Decision } from '../reuse/decision.ts'
 import type { ProofSample } from '../templates/proof/proof.ts'
 import type { TemplateBook } from '../templates/template-book.ts'
@@ -48,8 +49,7 @@ const mostWaiting = 4
 /** A sample that clients interrupt is tried again, but not for ever. */
 const mostTries = 10
 const longestBody = 512 * 1024
-/** How often an engine is looked at for being idle, and how long a sample waits for that. */
-const idleCheckMilliseconds = 25
+/** How long a sample waits for its engine to be idle. */
 const longestWaitMilliseconds = 120_000
 /** Of the time in which an engine is idle, at most this share is taken. */
 const longestShare = 0.2
@@ -167,24 +167,6 @@ export class Prover {
       rewritten: salted(variants.rewritten),
       harmless: salted(variants.harmless),
     }
-  }
-}
-
-/** Runs a task until a client needs the replica. */
-async function withoutClients<Result>(
-  replica: Replica,
-  closing: AbortSignal,
-  task: (signal: AbortSignal) => Promise<Result>,
-): Promise<Result | 'interrupted'> {
-  const interrupted = new AbortController()
-  const watch = setInterval(() => {
-    if (replica.requests > 0) interrupted.abort()
-  }, idleCheckMilliseconds).unref()
-  try {
-    const result = await task(AbortSignal.any([interrupted.signal, closing]))
-    return interrupted.signal.aborted || closing.aborted ? 'interrupted' : result
-  } finally {
-    clearInterval(watch)
   }
 }
 

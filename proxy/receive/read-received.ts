@@ -6,6 +6,7 @@ import { tooLarge } from '../bounds/work-limits.ts'
 import { type SeparatedBody, type SeparatedText, type Separators, takeOutSeparators } from '../chunks/separators.ts'
 import { ProxyError } from '../errors.ts'
 import { applyHygiene, type HygieneSettings } from '../hygiene/apply-hygiene.ts'
+import { placeBehindHistory } from '../hygiene/place-behind-history.ts'
 import type { PromptBody } from '../prompt/body/prompt-body.ts'
 import { readPromptBody } from '../prompt/formats/read-prompt-body.ts'
 import type { SkippedReason } from '../reasons.ts'
@@ -20,7 +21,7 @@ export interface Received {
   /** identifies a prompt that is not read to its end; undefined for small bodies and for several prompts */
   readonly bytes?: UnreadBytes | undefined
   /**
-   * what was tidied up: `tools`, `separators`. If not empty, the prompt's body differs from the one received
+   * what was tidied up: `placement`, `separators`, `tools`. If not empty, the prompt's body differs from the one received
    */
   readonly tidied: readonly string[]
   /** where separators were, by index of the text */
@@ -51,20 +52,34 @@ export function readReceived(
   if (!prompt) return { ...unread, skipped: 'unexpected_shape' }
   // not even a separator is taken out of a prompt that its caller measures
   if (prompt.set && prompt.demands.asReceived) return { ...unread, prompt, skipped: undefined }
-  const parted = part(api, prompt, separators)
+  const { placed, fault } = place(api, prompt, hygiene)
+  const parted = part(api, placed ?? prompt, separators)
   if (parted === 'too_many') return { ...unread, prompt: { ...prompt, set: undefined }, skipped: tooLarge }
-  const { tidied, ...tidy } = tidyUp(api, parted?.prompt ?? prompt, hygiene)
+  const tidy = tidyUp(api, parted?.prompt ?? placed ?? prompt, hygiene)
   return {
+    ...tidy,
     separated: parted?.separated,
     skipped: prompt.set ? undefined : reasonFor(prompt),
-    tidied: parted ? ['separators', ...tidied] : tidied,
-    ...tidy,
+    tidied: [...(placed ? ['placement'] : []), ...(parted ? ['separators'] : []), ...tidy.tidied],
+    fault: tidy.fault ?? fault,
   }
 }
 
 const byteOrderMark = Buffer.from('\uFEFF')
 
-const none: HygieneSettings = { sortTools: false }
+const none: HygieneSettings = { sortTools: false, behindHistory: [] }
+
+function place(
+  api: PromptApi,
+  prompt: PromptBody,
+  { behindHistory }: HygieneSettings,
+): { readonly placed?: PromptBody | undefined; readonly fault?: unknown } {
+  try {
+    return { placed: placeBehindHistory(api, prompt, behindHistory) }
+  } catch (fault) {
+    return { fault }
+  }
+}
 
 function part(api: PromptApi, prompt: PromptBody, separators: Separators): SeparatedBody | 'too_many' | undefined {
   try {

@@ -82,6 +82,11 @@ export class Admission {
     return this.#slots.taken
   }
 
+  /** Whether requests wait until others have ended. */
+  get isFull(): boolean {
+    return this.#slots.taken >= this.#limits.inFlight
+  }
+
   /** Tokens that the engine has yet to prefill for the requests it was given. */
   get inFlightTokens(): number {
     return this.#slots.tokens

@@ -2,6 +2,8 @@ import type { ReplicaId } from '#index/context-block.ts'
 import { ModelRouter } from './model-router.ts'
 import type { Replica } from './replica.ts'
 
+/** More tokens to prefill than these, and a replica is not free: a second or two for most engines. */
+const mostTokensAhead = 16_384
 const none: ReadonlySet<ReplicaId> = new Set()
 
 /** The choice of replicas for routing a request. */
@@ -102,9 +104,16 @@ export class ReplicaSet implements ReplicaChoice {
   }
 }
 
-/** The ready ones; if none is, all that are not draining. */
+/** The ready ones, without those that are being warmed while others are free; if none is, all that are not draining. */
 function taking(among: readonly Replica[], excluding: ReadonlySet<ReplicaId>): readonly Replica[] {
   const others = among.filter(({ id, isDraining }) => !isDraining && !excluding.has(id))
   const ready = others.filter(({ state }) => state === 'ready')
+  const warm = ready.filter(({ warming }) => warming === undefined)
+  if (warm.some(isFree)) return warm
   return ready.length > 0 ? ready : others
+}
+
+/** Whether a replica can take a request so soon that one which is still cold would hardly be sooner. */
+function isFree({ admission, loadTokens }: Replica): boolean {
+  return !admission.isFull && loadTokens < mostTokensAhead
 }

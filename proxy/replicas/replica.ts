@@ -54,6 +54,8 @@ export class Replica implements Omit<ReplicaParts, 'statedModels'> {
   isDraining = false
   /** it has come, and gets requests once it is known what it serves */
   isJoining = false
+  /** it has come and is being warmed, so that others are preferred; what was computed for that */
+  warming: { readonly requests: number; readonly tokens: number } | undefined
   /** its engine is no longer configured or found: it gets no more requests, and is dropped once it has none */
   isLeaving = false
   /** requests passed through without a prompt that have not ended */

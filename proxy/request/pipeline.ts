@@ -12,6 +12,7 @@ import type { ModelLists } from '../replicas/model-lists.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { ReplicaSet } from '../replicas/replica-set.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
+import type { Warmer } from '../warming/warmer.ts'
 import type { RequestIds } from './request-ids.ts'
 
 /** Everything a request needs on its way through the proxy. */
@@ -28,6 +29,8 @@ export interface Pipeline extends Reading {
   readonly gain: Gain
   /** asks models whether the order of lists matters */
   readonly prover: Prover
+  /** warms replicas that have come */
+  readonly warmer: Warmer
   /** where in their tokens prompts have the borders at which engines keep checkpoints */
   readonly borders: BorderPositions
   /** undefined: nothing is recorded */

@@ -29,7 +29,7 @@ export function addDoctorCommand(program: Command): void {
     )
     .option(
       '--engine <url[,kind=…]>',
-      "the engine, as for 'serve' (key: REPRISE_ENGINE_API_KEY); this or --config is needed for all checks except that of a prompt",
+      "the engine, as for 'serve' (key: REPRISE_ENGINE_API_KEY); this or --config is needed for all checks except those of a prompt and of Redis",
       once(readCheckedEngine),
     )
     .addOption(
@@ -48,18 +48,21 @@ export function addDoctorCommand(program: Command): void {
 }
 
 async function runCommand(flags: DoctorFlags, command: Command): Promise<void> {
-  const { runDoctor, reportOnPrompt } = await import('./run-doctor.ts')
+  const { runDoctor, reportOnPrompt, reportOnRedis } = await import('./run-doctor.ts')
   const { renderReport } = await import('./render-report.ts')
-  const { engine, config, prompt, redis, admin } = flags
+  const { engine, config, prompt, redis, admin, timeoutSeconds } = flags
   const reports: DoctorReport[] = []
   if (engine !== undefined || config !== undefined) {
     const signal = stopSignal()
     for (const options of await toOptions(flags)) reports.push(await runDoctor(options, signal))
-  } else if (prompt !== undefined && redis === undefined && admin === undefined) reports.push(reportOnPrompt(prompt))
-  else
+  } else if (admin !== undefined || (prompt ?? redis) === undefined) {
     return command.error(
-      "error: required option '--engine <url>' or '--config <file>' not specified; only '--prompt <file>' alone does without",
+      "error: required option '--engine <url>' or '--config <file>' not specified; only '--prompt <file>' and '--redis <url>' do without",
     )
+  } else {
+    if (prompt !== undefined) reports.push(reportOnPrompt(prompt))
+    if (redis !== undefined) reports.push(await reportOnRedis(redis, timeoutSeconds * 1000, stopSignal()))
+  }
   const code = reports.some(({ fatal }) => fatal > 0) ? 1 : 0
   // a reader that closes the pipe early is not a failure
   process.stdout.on('error', () => process.exit(code))

@@ -14,9 +14,9 @@ export interface Finding {
   readonly fix?: string
 }
 
-/** All findings about one engine, or about a prompt alone. */
+/** All findings about one engine, or about a prompt or a Redis alone. */
 export interface DoctorReport {
-  /** the engine's URL; without one, the prompt's file */
+  /** the engine's URL; without one, the prompt's file or the URL of Redis */
   readonly engine: string
   /** as given */
   readonly kind: string | null

@@ -35,6 +35,15 @@ export function reportOnPrompt(prompt: NonNullable<DoctorOptions['prompt']>): Do
   return toReport(prompt.file, null, checkPrompt(prompt))
 }
 
+/** Checks a Redis alone, without an engine. Rejects only when `signal` aborts. */
+export async function reportOnRedis(
+  url: string,
+  timeoutMilliseconds: number,
+  signal: AbortSignal,
+): Promise<DoctorReport> {
+  return toReport(withoutPassword(url), null, await checkRedis(url, timeoutMilliseconds, signal))
+}
+
 function toReport(subject: string, kind: string | null, findings: readonly Finding[]): DoctorReport {
   return {
     engine: subject,

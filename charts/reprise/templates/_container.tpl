@@ -47,7 +47,7 @@ volumeMounts:
 {{- define "reprise.podSettings" -}}
 {{- $values := .Values -}}
 serviceAccountName: {{ include "reprise.serviceAccountName" . }}
-automountServiceAccountToken: false
+automountServiceAccountToken: {{ include "reprise.watchedNamespaces" . | fromJsonArray | empty | not }}
 # the variables of a Service called reprise would look like settings
 enableServiceLinks: false
 terminationGracePeriodSeconds: {{ include "reprise.gracePeriod" . }}

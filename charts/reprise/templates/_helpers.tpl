@@ -46,6 +46,20 @@ annotations:
 {{- end -}}
 {{- end }}
 
+{{/* as JSON: the namespaces of the Services whose EndpointSlices are watched */}}
+{{- define "reprise.watchedNamespaces" -}}
+{{- $namespaces := list -}}
+{{- if eq .Values.mode "gateway" -}}
+{{- range .Values.engines -}}
+{{- if eq (default "" .discover) "endpoints" -}}
+{{- $labels := splitList "." (regexReplaceAll "[:/].*$" (regexReplaceAll "^https?://" .url "") "") -}}
+{{- $namespaces = append $namespaces (gt (len $labels) 1 | ternary (index (append $labels "") 1) $.Release.Namespace) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- uniq $namespaces | toJson -}}
+{{- end }}
+
 {{/* (dict "image" .Values.image "tag" .Chart.AppVersion) */}}
 {{- define "reprise.image" -}}
 {{- if .image.digest -}}

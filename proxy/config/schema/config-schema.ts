@@ -122,6 +122,11 @@ export const configSchema: SettingSchema & { $schema: string; title: string } = 
     ...reuseSchemas,
     ...accessSchemas,
     limits,
+    warm_up_seconds: seconds(
+      'How long an engine that comes beside others is warmed before it counts as equal; 0: it counts at once.',
+      0,
+      10,
+    ),
     keep_alive_seconds: seconds('Silence after which a stream gets a comment line; 0: never.', 0, 10),
     headers: flag(
       'Whether answers have `x-reprise-` headers; switch them off where clients may not know of engines.',

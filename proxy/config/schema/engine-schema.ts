@@ -33,8 +33,8 @@ export const engineSchema: SettingSchema = {
     },
     discover: {
       description:
-        'The host of `url` stands for several engines: one at each of its `addresses` (A, AAAA), or at each target of its `srv` records, which name the ports. Each is called ID-ADDRESS, or ID and the first label of its name.',
-      enum: ['addresses', 'srv'],
+        'The host of `url` stands for several engines: one at each of its `addresses` (A, AAAA), at each target of its `srv` records, which name the ports, or at each ready pod in the `endpoints` of the Kubernetes Service of that name. Each is called ID-ADDRESS, ID and the first label of its name, or ID and its pod.',
+      enum: ['addresses', 'srv', 'endpoints'],
     },
     tls: {
       type: 'object',

@@ -120,5 +120,24 @@ export const reuseSchemas: Record<string, SettingSchema> = {
   }),
   hygiene: group('Changes to requests beyond their blocks.', {
     sort_tools: flag('Whether `tools` are sent in a stable order.', false),
+    behind_history: {
+      type: 'array',
+      description:
+        'What applications retrieve for each question and write into the system message, in front of a history that grows: it is sent in front of the newest question instead. Each entry has the words with which it begins and ends.',
+      default: [],
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['from'],
+        properties: {
+          from: matching('The words with which it begins; they are moved, too.', '\\S', 'has to contain a word'),
+          to: matching(
+            'The words with which it ends, at their last occurrence; without them: with the message.',
+            '\\S',
+            'has to contain a word',
+          ),
+        },
+      },
+    },
   }),
 }
