@@ -4,7 +4,7 @@ import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { emulatorDefaults, startEmulator } from '#emulator/emulator.ts'
 import { defaultConfig } from '#proxy/config/sources/config-source.ts'
 import type { BatchSummary } from '../tools/batch/batch-summary.ts'
@@ -14,6 +14,9 @@ import { startRunningReprise } from './run-reprise-beside.ts'
 import { ragRequest, startTestProxy } from './start-test-proxy.ts'
 
 const reprise = join(import.meta.dirname, '..', 'bin', 'reprise')
+/** Each run of the command starts a process, which takes long on a busy machine. */
+vi.setConfig({ testTimeout: 240_000 })
+
 const closing: (() => Promise<void>)[] = []
 let folder: string
 let batch: string
@@ -200,7 +203,7 @@ describe('a batch through a running proxy', () => {
     const asked = await run('--proxy', proxy.url)
     expect(asked.summary).toMatchObject({ moved: 0, skipped: { not_permitted: 20 } })
     // others: those that were sent as received go so again
-    writeBatch(20, { max_tokens: 16, tools: [] })
+    writeFileSync(batch, readFileSync(batch, 'utf8').replaceAll('What of case', 'And what of case'))
     rmSync(out)
     expect((await run('--proxy', proxy.url, '--set')).summary.moved).toBeGreaterThan(8)
   })
