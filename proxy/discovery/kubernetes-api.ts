@@ -26,13 +26,13 @@ export function inClusterAccess(env: NodeJS.ProcessEnv = process.env): Kubernete
 }
 
 /** A list, and the version from which its changes can be watched. */
-export interface KubernetesList {
+interface KubernetesList {
   readonly items: readonly Json[]
   readonly version: string
 }
 
 /** What a watch says: an object that was `ADDED`, `MODIFIED` or `DELETED`. */
-export interface KubernetesChange {
+interface KubernetesChange {
   readonly type: string
   readonly object: Json
 }
