@@ -95,7 +95,7 @@ async function measureScaling(warmUpSeconds: number): Promise<Measured> {
   const load = sendLoad(proxy)
   const more = async (count: number): Promise<void> => {
     const until = load.answered.length + count
-    await vi.waitFor(() => expect(load.answered.length).toBeGreaterThan(until), { timeout: 60_000, interval: 20 })
+    await vi.waitFor(() => expect(load.answered.length).toBeGreaterThan(until), { timeout: 120_000, interval: 20 })
   }
   await more(60)
   const before = load.answered.length
@@ -129,7 +129,7 @@ test('engines that come under load are warmed, so that their first requests find
   expect(warm.warmUps).toBe(12)
   expect(warm.hitRatio).toBeGreaterThan(cold.hitRatio)
   expect(warm.beside).toBeGreaterThan(cold.beside)
-}, 240_000)
+}, 600_000)
 
 describe('what is sent to an engine that has come', () => {
   let doubles: RecordingEngineDouble[]
