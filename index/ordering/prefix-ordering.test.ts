@@ -85,6 +85,21 @@ test('what is asked for together is placed together', () => {
   expect(orderIn(['pac', 'qca', 'rd', 'sd', 'tb', 'ub'], 'dac')).toMatch(/^(ac|ca)d$/)
 })
 
+test('blocks that were always asked for together keep their ranks when the cache has lost them', () => {
+  const index = new PrefixOrdering()
+  const sizes = [10, 20, 30]
+  const shots = context('abc')
+  for (const request of ['1', '2'] as RequestId[]) {
+    index.insert(shots, sizes, request)
+    index.remove(request)
+  }
+  expect(index.order(shots, sizes).order).toEqual([0, 1, 2])
+  // behind what one of them is asked for without the others, demand decides again
+  index.insert(context('bx'), [20, 20], '3' as RequestId)
+  index.remove('3' as RequestId)
+  expect(index.order(shots, even(shots)).order).toEqual([1, 0, 2])
+})
+
 test('demand is remembered when the cache has lost what was sent', () => {
   const index = new PrefixOrdering()
   for (const [i, blocks] of ['pa', 'qa', 'rb'].entries()) {

@@ -28,14 +28,16 @@ interface SeedQuery {
  * Places blocks after the prefix already placed, in an order that later requests are likely to share. Each step places
  * the block with the highest expected saving: its demand × its size. Demand is the total weight of similar past
  * requests with the block. Requests that have all the blocks placed before it count most, because a later request can
- * share this block only together with those. Places nothing if no past request has a block that is not placed yet; the
- * ranking then stays. O(64 · (n + 16 · k)) for n blocks and past requests of k blocks.
+ * share this block only together with those. Places nothing if no past request has a block that is not placed yet, or if
+ * all of them have every such block; the ranking then stays. O(64 · (n + 16 · k)) for n blocks and past requests of k blocks.
  */
 export function seedPrefix(query: SeedQuery, placement: Placement): void {
   const { blocks, ranks, sizes, speakers, indexOfRank } = query
-  // nothing is known about the remaining blocks: they keep their ranks, as no order is likely to be shared
+  // nothing is known about the remaining blocks, or they were always asked for together: they keep their ranks, as no
+  // order is likelier to be shared than the one received
   const isPlaced = new Set(placement.order.map((rank) => indexOfRank[rank]!))
-  if (speakers.every(({ length }, at) => length === 0 || isPlaced.has(at))) return
+  const open = speakers.filter((_, at) => !isPlaced.has(at))
+  if (open.every(({ length }) => length === 0) || areSame(open)) return
   for (const rank of placement.order) speakers[indexOfRank[rank]!]!.forEach(speakUp)
   const demand = speakers.map((requests) => requests.reduce((sum, { weight }) => sum + weight, 0))
   const prior = priorSpeakers / blocks.length ** 2
@@ -53,6 +55,11 @@ export function seedPrefix(query: SeedQuery, placement: Placement): void {
     placement.place(ranks[best]!)
     raiseDemand(query, best, demand)
   }
+}
+
+/** Whether the same past requests have each of these blocks. */
+function areSame([first, ...others]: readonly (readonly SimilarRequest[])[]): boolean {
+  return others.every((own) => own.length === first!.length && own.every((request, i) => request === first![i]))
 }
 
 /** Raises the weight of a request that has the block just placed, relative to those that do not. */
