@@ -342,8 +342,18 @@ describe('a list moves beside a question about something else', () => {
     'What record label did the performer belong to?',
     'What is the country named after?',
     'What was the number of mills in the valley?',
-    'What were the results for claude-3-haiku on the test samples?',
   ])('%s', (words) => expect(judgeWords(words, unlabelled, 'message')).toBeUndefined())
+})
+
+describe('a numbered list moves beside a question that names something with a number', () => {
+  it.each([
+    'According to the documents, what does GPT-4 cost?',
+    'What do the documents say about COVID-19?',
+    'What do the documents say about Q3, the F-16 and CO2?',
+    'What were the results for claude-3-haiku on the documents?',
+    'Pick the answer from the documents.',
+    'What happened in the first half of 1990, according to the documents?',
+  ])('%s', (words) => expect(judgeWords(words, numbered, 'message')).toBeUndefined())
 })
 
 describe('reasons', () => {
@@ -415,6 +425,8 @@ it('long words are read in linear time', () => {
     'stop when ',
     '<a 1>',
     'one two ',
+    'cite ¹',
+    'cite ①, |1| ',
   ]) {
     judgeWords(word.repeat(20_000), numbered, 'rules')
     judgeWords(`${word.repeat(20_000)}.`, unlabelled)

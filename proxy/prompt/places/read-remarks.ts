@@ -83,7 +83,7 @@ const COUNTED = new WordPattern(
     `(?<!\\p{L})the (?:former|latter|top (?:${KIN})|one (?:at|on|in) the (?:top|bottom|middle|beginning|end)|${TEXT} in the (?:very )?middle)(?!\\p{L})`,
     `(?<!\\p{L})(?:${KIN})(?: number| no\\.)? ${NUMERAL}(?!\\p{L})|(?<!\\p{L})numbers? ${NUMERAL}(?!\\p{L})`,
     `(?<!\\p{L})(?:the \\d{1,2}(?:st|nd|rd|th)(?= (?:one|says?|is|and|or)(?!\\p{L})|[.,;!?]|\\s{0,4}$)|the (?:penultimate|(?:next|second|third)[- ]to[- ]last)(?!\\p{L})|${TEXT} (?:before|after) (?:the )?last(?!\\p{L})|(?:does|do|did|say) (?:the )?(?:2nd|3rd|[4-9]th)(?!\\p{L}))`,
-    `(?<!\\p{L})(?:(?:odd|even)(?:-numbered)? ${TEXT}|every (?:other|second|third) ${TEXT}|(?:the )?(?:opening|closing|initial) ${TEXT}|(?:upper|lower|first|second|last) half|(?:document|source|passage|chunk) (?:i{2,3}|iv|vi{1,3}|ix))(?!\\p{L})`,
+    `(?<!\\p{L})(?:(?:odd|even)(?:-numbered)? ${TEXT}|every (?:other|second|third) ${TEXT}|(?:the )?(?:opening|closing|initial) ${TEXT}|(?:upper|lower) half|(?:first|second|last) half of (?:(?:the|these|those|all|your) ){0,2}${TEXT}|(?:document|source|passage|chunk) (?:i{2,3}|iv|vi{1,3}|ix))(?!\\p{L})`,
     '(?<!\\p{L})(?:does|do|did|in|of|from|see|with|and) D\\d{1,2}(?!\\w)',
   ],
   'iu',

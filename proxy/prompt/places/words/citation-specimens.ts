@@ -23,10 +23,15 @@ const BRACKETED = new RegExp(
 )
 // without these, no text matches the pattern above
 const SIGN = /[[【〔「<^{¹²³⁴-⁹①-⑳❶-❿†«"“']/u
-// a number that is part of a word or sign, such as `D3`, `*1` and `#doc-3`, but no amount and no enumeration
-const JOINED =
-  '(?<![^\\s("“‘`\'])(?![$€£¥~≈<>=≤≥±+-]\\d|https?:)[^\\s\\d("“‘`\']{1,24}\\d{1,2}(?![\\d\\p{L}]|[.,:/_-][\\d\\p{L}])'
-const MENTIONED = new RegExp(JOINED, 'gu')
+// a number that is part of a word or sign, such as `S.3`, `*1` and `#doc-3`, but no amount, and no end of a longer name
+const APART = '(?<![^\\s("“‘`\'])(?![$€£¥~≈<>=≤≥±+-]\\d|https?:)'
+const END = '\\d{1,2}(?![\\d\\p{L}]|[.,:/_-][\\d\\p{L}])'
+const JOINED = `${APART}[^\\s\\d("“‘\`']{1,24}${END}`
+// where nothing is said of citing: behind a sign, or a word or letter for a text; `CO2` and `GPT-4` are names
+const MENTIONED = new RegExp(
+  `${APART}(?:[^\\s\\d\\p{L}("“‘\`'][^\\s\\d("“‘\`']{0,23}|(?:documents?|docs?|sources?|src|passages?|refs?|texts?|chunks?|[ds])[-_:#.]{0,2})${END}`,
+  'giu',
+)
 const PLAIN = new RegExp(`\\((?:${NAME})?${NUMBERS}\\)|${JOINED}|(?<![=:])["'“‘\`](?:${NAME})?${NUMBERS}["'”’\`]`, 'gu')
 
 const CITES = new WordPattern(
@@ -56,6 +61,8 @@ const ID =
 // the number of a rule: `(2) Cite your sources`
 const ENUMERATION = /^\s*\(?\d{1,2}[.)]\s/
 
+const mostSpecimens = 20
+
 /** The forms in which a prompt asks for citations. */
 export interface AskedForms {
   readonly specimens: readonly string[]
@@ -67,16 +74,23 @@ export interface AskedForms {
 export function readForms(sentence: string): AskedForms {
   const isCiting = CITES.test(sentence)
   const isAboutTexts = isCiting || mentionsTexts(sentence.toLowerCase())
-  const specimens = SIGN.test(sentence) ? [...sentence.matchAll(BRACKETED)].map(([specimen]) => specimen) : []
-  const rest = specimens.reduce((words, specimen) => words.replace(specimen, ' '), sentence.replace(ENUMERATION, ''))
-  if (isAboutTexts)
-    specimens.push(
-      ...[...rest.matchAll(isCiting ? PLAIN : MENTIONED)].map(([specimen]) =>
-        specimen.replace(/^["'“‘`]|["'”’`]$/gu, ''),
-      ),
-    )
+  const isSigned = SIGN.test(sentence)
+  const specimens = isSigned ? firstOf(sentence.matchAll(BRACKETED)) : []
+  if (isAboutTexts) {
+    const plain = sentence.replace(ENUMERATION, '')
+    const rest = isSigned ? plain.replaceAll(BRACKETED, ' ') : plain
+    const numbered = firstOf(rest.matchAll(isCiting ? PLAIN : MENTIONED))
+    specimens.push(...numbered.map((specimen) => specimen.replace(/^["'“‘`]|["'”’`]$/gu, '')))
+  }
   const isByNumber = specimens.length === 0 && BY_NUMBER.test(sentence) && (isCiting ? ID.test(sentence) : isAboutTexts)
   return { specimens: specimens.map((specimen) => specimen.replaceAll('$', '')), isByNumber }
+}
+
+/** Returns the first distinct ones: what shows more is no specimen, and the first that is not mapped decides. */
+function firstOf(matches: Iterable<RegExpExecArray>): string[] {
+  const found = new Set<string>()
+  for (const [specimen] of matches) if (found.add(specimen).size === mostSpecimens) break
+  return [...found]
 }
 
 /** Whether citations in the forms asked for would come back with the numbers that were sent. */
