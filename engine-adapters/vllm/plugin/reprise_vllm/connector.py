@@ -14,6 +14,7 @@ from vllm.distributed.kv_transfer.kv_connector.v1.base import (
 from vllm.logger import init_logger
 
 from reprise_settings import say_tested
+from reprise_settings.reuse_settings import read_settings
 from reprise_vllm import register_connector
 from reprise_vllm.checkpoints.borders import Borders, start_borders
 from reprise_vllm.engine import TESTED
@@ -25,7 +26,6 @@ from reprise_vllm.reporting.start_reporting import Reporting, ends_reporting, st
 from reprise_vllm.reuse.messages import RepriseMetadata, StartReport, WorkerReport
 from reprise_vllm.reuse.scheduler.scheduler_side import SchedulerSide
 from reprise_vllm.reuse.scheduler.start_scheduler import start_scheduler
-from reprise_vllm.reuse.settings import read_settings
 from reprise_vllm.reuse.worker.worker_side import WorkerSide
 from reprise_vllm.select_pages.scheduler.private_answers import PrivateAnswers
 from reprise_vllm.select_pages.scheduler.request_figures import RequestFigures

@@ -1,14 +1,16 @@
 """Runs the engine's own model outside its steps: on chosen rows of prompts, and on questions."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import torch
+from vllm.distributed import tensor_model_parallel_all_reduce
 from vllm.distributed.kv_transfer import get_kv_transfer_group
 from vllm.forward_context import set_forward_context
 from vllm.v1.attention.backend import CommonAttentionMetadata
 
+from reprise_reuse.rows.engine_parts import Attend, Requests
 from reprise_reuse.runs import Runs, to_passes
 from reprise_vllm.engine.model_parts import IMAGES_LEFT, IMAGES_LEFT_COUNT, leaves_images
 
@@ -16,22 +18,9 @@ if TYPE_CHECKING:
     from vllm.config import VllmConfig
     from vllm.v1.kv_cache_interface import AttentionSpec
 
-Attend = Callable[[int, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], None]
-"""layer, queries [n, query heads x size], keys and values [n, heads x size], or all with the last dimension split, and
-where the output goes, which is like the queries"""
-
 
 class _LastLayerReached(Exception):  # noqa: N818, since nothing is wrong
     """All keys and values are written; what the last layer would still compute is not needed."""
-
-
-class Requests(NamedTuple):
-    """Which requests rows belong to."""
-
-    blocks: Sequence[torch.Tensor]
-    """int64 [m] each: a request's"""
-    counts: Sequence[int]
-    """how many of the rows are each request's, in order"""
 
 
 def _rest_of(model: Any, most_rows: int) -> dict[str, Any]:
@@ -116,6 +105,10 @@ class NestedForward:
         """
         for runs in to_passes(rows, requests.counts, self._most_runs):
             self._compute(tokens, slots, requests, runs)
+
+    def add_up(self, scores: torch.Tensor) -> torch.Tensor:
+        """Returns the sum over tensor-parallel ranks."""
+        return tensor_model_parallel_all_reduce(scores)
 
     def _compute(self, tokens: torch.Tensor, slots: torch.Tensor, requests: Requests, runs: Runs) -> None:
         part, device, count = slice(runs.begin, runs.begin + len(runs.rows)), self._device, len(runs.requests)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from reprise_vllm.reuse.settings import ReuseSettings
+from reprise_settings.reuse_settings import ReuseSettings
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig

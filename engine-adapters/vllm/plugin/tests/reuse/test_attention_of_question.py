@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from reprise_vllm.reuse.messages import Load
-from reprise_vllm.reuse.worker.evidence import attend_over, attend_to_copies, attention_of_questions
-from reprise_vllm.reuse.worker.row_choice import OpenLoad
+from reprise_reuse.pieces import Load
+from reprise_reuse.rows.evidence import attend_over, attend_to_copies, attention_of_questions
+from reprise_reuse.rows.row_choice import OpenLoad
 
 HEADS, GROUP, SIZE, COUNT, END = 4, 2, 16, 32, 500
 

@@ -12,15 +12,15 @@ import pytest
 import torch
 
 from reprise_reuse.host_store import HostStore, RowShape
+from reprise_reuse.pieces import Load
 from reprise_reuse.rotation import KeyRotation
+from reprise_reuse.rows.evidence import PromptPages, attend_over
+from reprise_reuse.rows.fill_kernel import FillKernel
+from reprise_reuse.rows.row_choice import OpenLoad
+from reprise_reuse.rows.row_pass import compute_rows
+from reprise_reuse.rows.stored_rows import StoredRows
 from reprise_vllm.engine.page_layout import PageLayout
-from reprise_vllm.reuse.messages import Load
-from reprise_vllm.reuse.rows.fill_kernel import FillKernel
-from reprise_vllm.reuse.rows.stored_rows import StoredRows
 from reprise_vllm.reuse.worker.choose_kernels import KERNELS, fastest, ways_to_ask, ways_to_fill
-from reprise_vllm.reuse.worker.evidence import PromptPages, attend_over
-from reprise_vllm.reuse.worker.row_choice import OpenLoad
-from reprise_vllm.reuse.worker.row_pass import compute_rows
 
 # not vLLM's own, whose level an engine of another test may have set
 LOGGER = logging.getLogger("choose")

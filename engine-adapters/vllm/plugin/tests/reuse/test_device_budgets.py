@@ -16,17 +16,17 @@ from vllm.model_executor.custom_op import CustomOp
 from vllm.model_executor.layers.attention import attention
 
 from reprise_reuse.host_store import HostStore, RowShape
+from reprise_reuse.pieces import Load, Piece, Save
 from reprise_reuse.rotation import KeyRotation
-from reprise_vllm.engine.cache_slots import cache_slots
+from reprise_reuse.rows import stored_rows
+from reprise_reuse.rows.cache_slots import cache_slots
+from reprise_reuse.rows.captured_passes import CapturedPasses
+from reprise_reuse.rows.evidence import PromptPages
+from reprise_reuse.rows.fill_kernel import FillKernel
+from reprise_reuse.rows.row_choice import OpenLoad, choose_rows
+from reprise_reuse.rows.row_pass import compute_rows
+from reprise_reuse.rows.stored_rows import StoredRows
 from reprise_vllm.engine.page_layout import InPlace, PageLayout
-from reprise_vllm.reuse.messages import Load, Piece, Save
-from reprise_vllm.reuse.rows import stored_rows
-from reprise_vllm.reuse.rows.fill_kernel import FillKernel
-from reprise_vllm.reuse.rows.stored_rows import StoredRows
-from reprise_vllm.reuse.worker.captured_passes import CapturedPasses
-from reprise_vllm.reuse.worker.evidence import PromptPages
-from reprise_vllm.reuse.worker.row_choice import OpenLoad, choose_rows
-from reprise_vllm.reuse.worker.row_pass import compute_rows
 
 HEADS, GROUP, DIM, SIZE = 8, 4, 128, 16
 KERNELS = {

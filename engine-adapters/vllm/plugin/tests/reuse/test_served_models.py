@@ -13,8 +13,8 @@ from served_models import ALL, IN_FP8, make_served_model, options_of, start_quic
 from vllm import SamplingParams
 
 from reprise_reuse.host_store import Rows
-from reprise_vllm.engine.cache_slots import as_blocks
-from reprise_vllm.reuse.messages import Load, Save
+from reprise_reuse.pieces import Load, Save
+from reprise_reuse.rows.cache_slots import as_blocks
 
 ANOTHER = len(DOCUMENTS[0])
 AT_THEIR_PLACE = [*FIRST[:SYSTEM], *tokens(7, ANOTHER), *FIRST[SYSTEM + ANOTHER :]]

@@ -1,21 +1,24 @@
 """What the scheduler's side knows about active requests, and its capacity limits."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from reprise_reuse.pieces import Piece
+from reprise_reuse.prompts.claims import Claim
+from reprise_reuse.prompts.wishes import Wish
 from reprise_reuse.segments import Found, Segment
 from reprise_reuse.work import RowWork
 from reprise_vllm.engine.private_hashes import go_on_from
-from reprise_vllm.reuse.messages import Piece
-from reprise_vllm.reuse.scheduler.claims import Claim
 from reprise_vllm.reuse.scheduler.continuations import Turn
-from reprise_vllm.reuse.scheduler.wishes import Wish
 
 if TYPE_CHECKING:
     from vllm.v1.request import Request
+
+_TRANSFERS = {"do_remote_decode", "do_remote_prefill"}
 
 
 class Limits(NamedTuple):
@@ -118,3 +121,27 @@ class Asked:
 def prompt_of(request: "Request") -> np.ndarray:
     """Returns the tokens of the request's prompt; int32 [n]."""
     return np.array(request.prompt_token_ids, dtype=np.int32)
+
+
+def why_stock(request: "Request") -> str | None:
+    """Returns why the request must be served without reuse, whatever it wishes, or None if it need not be."""
+    sampling, params = request.sampling_params, request.kv_transfer_params
+    reasons = {
+        "pooling": sampling is None,
+        "prompt_logprobs": sampling is not None and sampling.prompt_logprobs is not None,
+        "multimodal": bool(request.mm_features),
+        "embeddings": request.prompt_token_ids is None or request.prompt_embeds is not None,
+        "streamed_input": request.resumable,
+        "cache_not_read": request.skip_reading_prefix_cache,
+        # another engine gets its rows, or gives them, under the hashes of exact ones
+        "transferred": isinstance(params, dict)
+        and bool(_TRANSFERS & {name for name, is_on in params.items() if is_on}),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), None)
+
+
+def namespace_of(request: "Request") -> bytes:
+    """Returns a digest of the cache salt and adapter: only requests with the same two may use what this one stores."""
+    lora = request.lora_request
+    adapter = (lora.lora_name, lora.lora_int_id, lora.lora_path) if lora else None
+    return hashlib.blake2b(repr((request.cache_salt, adapter)).encode(), digest_size=16).digest()

@@ -9,22 +9,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reprise_reuse.costs import EVEN
+from reprise_reuse.pieces import Check, Load
+from reprise_reuse.prompts.claims import Claim, make_claim, piece_of, why_unclaimed
+from reprise_reuse.prompts.storing import Computed, Storing
+from reprise_reuse.prompts.users import may_reuse, store_of
+from reprise_reuse.prompts.wishes import read_wish
 from reprise_reuse.segments import Catalogue, Found
+from reprise_settings.reuse_settings import ReuseSettings
 from reprise_vllm.engine.private_hashes import go_on_from, is_cached, make_private, public_hashes
 from reprise_vllm.reporting.cache_watcher import Reuse
-from reprise_vllm.reuse.messages import Check, Load, ReuseStep, WorkerReport
-from reprise_vllm.reuse.scheduler.asked import Asked, Limits, prompt_of
-from reprise_vllm.reuse.scheduler.claims import Claim, make_claim, piece_of, why_unclaimed
+from reprise_vllm.reuse.messages import ReuseStep, WorkerReport
+from reprise_vllm.reuse.scheduler.asked import Asked, Limits, namespace_of, prompt_of, why_stock
 from reprise_vllm.reuse.scheduler.continuations import Continuations
 from reprise_vllm.reuse.scheduler.count_tokens import count_tokens, lose_tokens, note_tokens
 from reprise_vllm.reuse.scheduler.disk_segments import DiskSegments, file_of
 from reprise_vllm.reuse.scheduler.give_up_loads import give_up_loads
 from reprise_vllm.reuse.scheduler.observations import Observations
 from reprise_vllm.reuse.scheduler.page_tier import PageTier
-from reprise_vllm.reuse.scheduler.storing import Computed, Storing
-from reprise_vllm.reuse.scheduler.users import may_reuse, store_of
-from reprise_vllm.reuse.scheduler.wishes import namespace_of, read_wish, why_stock
-from reprise_vllm.reuse.settings import ReuseSettings
 
 if TYPE_CHECKING:
     from vllm.v1.core.block_pool import BlockPool
@@ -146,7 +147,6 @@ class ReuseScheduler:
     def end_step(self, output: "SchedulerOutput") -> ReuseStep | None:
         """Returns what workers must do in the step just scheduled, or None if there is nothing to do."""
         self._step.moves += self._pages.take_moves()
-        blocks = output.kv_connector_block_state
         for request_id, count in output.num_scheduled_tokens.items():
             asked = self._asked.get(request_id)
             if asked is None or asked.is_stored or self.refusal is not None:
@@ -155,7 +155,7 @@ class ReuseScheduler:
             if request.num_computed_tokens + count >= request.num_prompt_tokens:
                 asked.is_stored = True
                 self.observations.prompt_computed(asked)
-                self._store(asked, blocks.get_block_ids(request_id)[0])
+                self._store(asked, output.kv_connector_block_state.get_block_ids(request_id)[0])
         self._end_storing()
         self.counts["segments", "evicted"] = self._catalogue.evicted
         self._step.dropped_files += self._catalogue.take_dropped_files()

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from logging import Logger
 from typing import TYPE_CHECKING, Any
 
+from reprise_settings.reuse_settings import ReuseSettingError, ReuseSettings
 from reprise_vllm.engine.model_parts import even_keys, load_tokenizer
 from reprise_vllm.engine.private_hashes import check_privacy
 from reprise_vllm.engine.supported import NotSupportedError, attention_spec, check_config
 from reprise_vllm.reuse.row_shape import row_shape_of
-from reprise_vllm.reuse.settings import ReuseSettingError, ReuseSettings
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from reprise_vllm.engine.cache_slots import cache_slots
-from reprise_vllm.reuse.messages import Load, Piece
-from reprise_vllm.reuse.rows.fill_kernel import FillKernel
-from reprise_vllm.reuse.scheduler.claims import QUESTION_TOKENS
-from reprise_vllm.reuse.worker.captured_passes import CapturedPasses, as_graphs
-from reprise_vllm.reuse.worker.evidence import attend_in_place, attend_to_copies, attention_of_questions
-from reprise_vllm.reuse.worker.row_choice import OpenLoad
-from reprise_vllm.reuse.worker.row_pass import compute_rows
+from reprise_reuse.pieces import Load, Piece
+from reprise_reuse.prompts.claims import QUESTION_TOKENS
+from reprise_reuse.rows.cache_slots import cache_slots
+from reprise_reuse.rows.captured_passes import CapturedPasses, as_graphs
+from reprise_reuse.rows.evidence import attend_in_place, attend_to_copies, attention_of_questions
+from reprise_reuse.rows.fill_kernel import FillKernel
+from reprise_reuse.rows.row_choice import OpenLoad
+from reprise_reuse.rows.row_pass import compute_rows
 
 if TYPE_CHECKING:
     from reprise_vllm.reuse.worker.reuse_worker import ReuseWorker

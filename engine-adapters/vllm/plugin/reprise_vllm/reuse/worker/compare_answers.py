@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from reprise_vllm.engine.cache_slots import as_blocks
-from reprise_vllm.engine.nested_forward import Attend
-from reprise_vllm.reuse.messages import Check
-from reprise_vllm.reuse.worker.evidence import attend_over
-from reprise_vllm.reuse.worker.faults import Faults
+from reprise_reuse.pieces import Check
+from reprise_reuse.rows.cache_slots import as_blocks
+from reprise_reuse.rows.engine_parts import Attend
+from reprise_reuse.rows.evidence import attend_over
+from reprise_reuse.rows.faults import Faults
 
 if TYPE_CHECKING:
     from reprise_vllm.reuse.worker.reuse_worker import ReuseWorker

@@ -12,25 +12,26 @@ import torch
 
 from reprise_reuse.costs import EVEN
 from reprise_reuse.host_store import HostStore, RowShape
+from reprise_reuse.pieces import Load, Move
 from reprise_reuse.rotation import KeyRotation
+from reprise_reuse.rows.clock import Clock
+from reprise_reuse.rows.evidence import PromptPages
+from reprise_reuse.rows.faults import Faults
+from reprise_reuse.rows.fill_kernel import FillKernel
+from reprise_reuse.rows.row_choice import OpenLoad, choose_rows
+from reprise_reuse.rows.row_pass import Part, affordable_rows, compute_rows
+from reprise_reuse.rows.stored_rows import StoredRows
+from reprise_reuse.start.prove_reuse import refuse_unless_like_engine
+from reprise_settings.reuse_settings import ReuseSettings
 from reprise_vllm.engine.engine_rotation import EngineRotation
 from reprise_vllm.engine.model_parts import ModelParts
 from reprise_vllm.engine.nested_forward import NestedForward
 from reprise_vllm.engine.page_layout import PageLayout
 from reprise_vllm.reuse.disk.disk_rows import DiskRows
 from reprise_vllm.reuse.disk.disk_tier import DiskTier
-from reprise_vllm.reuse.messages import Load, Move, ReuseStep, WorkerReport
-from reprise_vllm.reuse.rows.fill_kernel import FillKernel
+from reprise_vllm.reuse.messages import ReuseStep, WorkerReport
 from reprise_vllm.reuse.rows.moving_rows import MovingRows
-from reprise_vllm.reuse.rows.stored_rows import StoredRows
-from reprise_vllm.reuse.settings import ReuseSettings
-from reprise_vllm.reuse.worker.clock import Clock
 from reprise_vllm.reuse.worker.compare_answers import report_check
-from reprise_vllm.reuse.worker.evidence import PromptPages
-from reprise_vllm.reuse.worker.faults import Faults
-from reprise_vllm.reuse.worker.prove_reuse import refuse_unless_like_engine
-from reprise_vllm.reuse.worker.row_choice import OpenLoad, choose_rows
-from reprise_vllm.reuse.worker.row_pass import Part, affordable_rows, compute_rows
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
@@ -75,8 +76,7 @@ class ReuseWorker:
         self._moving = MovingRows(self.stored)
         self._disk = None if disk is None else DiskRows(disk, self.store, logger)
         self._rows_per_step = settings.rows_beside(config.scheduler_config.max_num_batched_tokens)
-        self.costs = EVEN
-        self.clock = Clock(self.device)
+        self.costs, self.clock = EVEN, Clock(self.device)
         self._open: deque[OpenLoad] = deque()
         self._loaded: set[str] = set()
         # the device has yet to say whether their rows were what was stored

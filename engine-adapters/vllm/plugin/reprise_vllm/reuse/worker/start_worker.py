@@ -4,10 +4,10 @@ from logging import Logger
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reprise_settings.reuse_settings import ReuseSettings
 from reprise_vllm.engine.model_parts import model_parts
 from reprise_vllm.engine.supported import attention_spec, check_config
 from reprise_vllm.reuse.row_shape import row_shape_of
-from reprise_vllm.reuse.settings import ReuseSettings
 
 if TYPE_CHECKING:
     import torch

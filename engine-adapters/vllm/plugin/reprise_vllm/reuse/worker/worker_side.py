@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from vllm.distributed.kv_transfer import get_kv_transfer_group
 
+from reprise_settings.reuse_settings import ReuseSettings
 from reprise_vllm.reuse.messages import ReuseStep, WorkerReport
-from reprise_vllm.reuse.settings import ReuseSettings
 
 if TYPE_CHECKING:
     import torch
@@ -36,10 +36,11 @@ class WorkerSide:
 
     def prove(self) -> None:
         """Starts to reuse if the self-test passes. Otherwise reports why, and the engine runs as without reuse."""
+        from reprise_reuse.start.measure_costs import measure_costs
+        from reprise_reuse.start.prove_reuse import prove_reuse
+        from reprise_reuse.start.proved_worker import NotProvenError
         from reprise_vllm.engine.supported import NotSupportedError, check_siblings
         from reprise_vllm.reuse.worker.choose_kernels import choose_kernels
-        from reprise_vllm.reuse.worker.measure_costs import measure_costs
-        from reprise_vllm.reuse.worker.prove_reuse import prove_reuse
         from reprise_vllm.reuse.worker.start_worker import start_worker
 
         if self._caches is None or self._worker is not None:
@@ -53,7 +54,7 @@ class WorkerSide:
             vocabulary = config.model_config.get_vocab_size()
             prove_reuse(worker, vocabulary, spec.block_size, blocks)
             worker.costs = measure_costs(worker, vocabulary, spec.block_size, blocks, self._logger)
-        except NotSupportedError as error:
+        except (NotSupportedError, NotProvenError) as error:
             self._report.refusals.append(str(error))
         except Exception as error:
             self._logger.exception("reprise: the self-test of reuse failed")

@@ -3,17 +3,29 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
+from reprise_reuse.pieces import Piece, Save
+from reprise_reuse.prompts.users import PREPROCESSED, may_use
 from reprise_reuse.segments import MIN_MATCH, MIN_STORED, Catalogue, Found, Grams, Segment, cut
 from reprise_reuse.segments.segment import gaps, prefix_digests
-from reprise_vllm.reuse.messages import Piece, Save
-from reprise_vllm.reuse.scheduler.page_tier import PageTier
-from reprise_vllm.reuse.scheduler.users import PREPROCESSED, may_use
 
 LEAST_CONTEXT = 64
 """a segment's mean covers contexts of at least this many tokens: after fewer, rows look as at a prompt's beginning"""
+
+
+class Pages(Protocol):
+    """Which segments stay in the engine's own pages."""
+
+    def pages_of(self, blocks: Sequence[int], length: int) -> np.ndarray:
+        """Returns the engine's cache slots that keep holding a prompt of `length` tokens; none: all are copied."""
+        ...
+
+    def bring(self, segment: Segment) -> bool:
+        """Schedules a copy of a segment from its pages to host memory. Returns False if there is no room."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +50,7 @@ class Storing:
     """Adds new segments from prompts to the catalogue, each run of tokens once."""
 
     def __init__(
-        self, catalogue: Catalogue, pages: PageTier, contexts: int, rows_per_step: int, line_ends: Collection[int]
+        self, catalogue: Catalogue, pages: Pages, contexts: int, rows_per_step: int, line_ends: Collection[int]
     ) -> None:
         """
         contexts       most contexts that a segment's mean covers

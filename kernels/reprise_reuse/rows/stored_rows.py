@@ -7,13 +7,13 @@ import numpy as np
 import torch
 
 from reprise_reuse.host_store import HostStore, Rows
+from reprise_reuse.pieces import Load, Move, Piece, Save
 from reprise_reuse.rotation import KeyRotation
+from reprise_reuse.rows.cache_slots import as_blocks, cache_slots, slots_of
+from reprise_reuse.rows.device_flags import DeviceFlags
+from reprise_reuse.rows.engine_parts import Layout, fingerprints
+from reprise_reuse.rows.fill_kernel import FillKernel
 from reprise_reuse.to_device import to_device
-from reprise_vllm.engine.cache_slots import as_blocks, cache_slots, slots_of
-from reprise_vllm.engine.page_layout import PageLayout, fingerprints
-from reprise_vllm.reuse.messages import Load, Move, Piece, Save
-from reprise_vllm.reuse.rows.device_flags import DeviceFlags
-from reprise_vllm.reuse.rows.fill_kernel import FillKernel
 
 
 class StoredRows:
@@ -26,7 +26,7 @@ class StoredRows:
     """
 
     def __init__(
-        self, layers: Sequence[Any], caches: Sequence[torch.Tensor], layout: PageLayout, blocks: int,
+        self, layers: Sequence[Any], caches: Sequence[torch.Tensor], layout: Layout, blocks: int,
         rotation: KeyRotation, store: HostStore,
     ) -> None:  # fmt: skip
         """layers, caches: the attention layers and their pages, `blocks` blocks each."""

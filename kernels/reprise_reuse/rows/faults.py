@@ -1,11 +1,20 @@
 """Counts contained faults, and ends reuse if they keep coming."""
 
+from collections import Counter
 from logging import Logger
-
-from reprise_vllm.reuse.messages import WorkerReport
+from typing import Protocol
 
 _OF_A_FAULT = 10
 _MOST = 3 * _OF_A_FAULT
+
+
+class FaultReport(Protocol):
+    """What is reported of faults."""
+
+    faults: Counter[str]
+    """by what failed"""
+    refusals: list[str]
+    """why nothing is reused any more"""
 
 
 class Faults:
@@ -15,7 +24,7 @@ class Faults:
         self._logger = logger
         self._score = 0
 
-    def happened(self, what: str, says: str, report: WorkerReport) -> None:
+    def happened(self, what: str, says: str, report: FaultReport) -> None:
         """Logs the exception being handled, and counts it as `what`; repeated, it becomes a refusal in the report."""
         if self._score > _MOST:
             return

@@ -1,19 +1,15 @@
 """The self-test that must pass before anything is reused. It runs at startup, on the real model and pages."""
 
 from logging import Logger
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
 from reprise_reuse.host_store import Rows
-from reprise_vllm.engine.cache_slots import as_blocks, cache_slots
-from reprise_vllm.engine.supported import NotSupportedError
-from reprise_vllm.reuse.messages import Load, Piece, Save
-from reprise_vllm.reuse.worker.evidence import as_rows, attend_over
-
-if TYPE_CHECKING:
-    from reprise_vllm.reuse.worker.reuse_worker import ReuseWorker
+from reprise_reuse.pieces import Load, Piece, Save
+from reprise_reuse.rows.cache_slots import as_blocks, cache_slots
+from reprise_reuse.rows.evidence import as_rows, attend_over
+from reprise_reuse.start.proved_worker import NotProvenError, ProvedWorker
 
 _OWNER = -2
 _SHIFT = 7
@@ -21,8 +17,8 @@ _COMPARED = 32
 """last rows of a prompt that are compared with the engine's, which always computes them itself"""
 
 
-def prove_reuse(worker: "ReuseWorker", vocabulary: int, block_size: int, blocks: int) -> None:
-    """Raises `NotSupportedError` unless, on a random prompt,
+def prove_reuse(worker: ProvedWorker, vocabulary: int, block_size: int, blocks: int) -> None:
+    """Raises `NotProvenError` unless, on a random prompt,
 
     - stored rows come back at the position where they were computed: bit for bit, or within rounding if stored in fewer
       bits; from the engine's own pages always bit for bit,
@@ -32,7 +28,7 @@ def prove_reuse(worker: "ReuseWorker", vocabulary: int, block_size: int, blocks:
     length = 2 * block_size + _SHIFT
     needed = -(-(length + _SHIFT) // block_size)
     if blocks < 2 * needed + 1 or worker.store.slots < length:
-        raise NotSupportedError(f"the self-test needs {2 * needed + 1} blocks and {length} tokens of host memory")
+        raise NotProvenError(f"the self-test needs {2 * needed + 1} blocks and {length} tokens of host memory")
     random = np.random.default_rng(0)
     # block 0 is vLLM's null block
     here, there = list(range(1, needed + 1)), list(range(needed + 1, 2 * needed + 1))
@@ -45,14 +41,14 @@ def prove_reuse(worker: "ReuseWorker", vocabulary: int, block_size: int, blocks:
         _fill(worker, tokens, there, Piece(0, length, slots, _OWNER, is_exact=True), budget=0)
         rounding = worker.store.shape.error
         if _error(worker, here, there, 0, length) > rounding:
-            raise NotSupportedError("stored rows do not come back as they were")
+            raise NotProvenError("stored rows do not come back as they were")
         # so that nothing from the first check is left
         _compute(worker, moved, there)
         in_pages = Piece(0, length, None, _OWNER, is_exact=True, pages=cache_slots(here, length, block_size))
         worker.stored.save(Save(tokens, here, [in_pages]))
         _fill(worker, tokens, there, in_pages, budget=0)
         if _error(worker, here, there, 0, length) > 0:
-            raise NotSupportedError("rows do not come back from the engine's pages as they were")
+            raise NotProvenError("rows do not come back from the engine's pages as they were")
         longest = min(worker.longest, worker.stored.rotation.positions)
         for by in (_SHIFT, max(_SHIFT, longest - length)):
             _prove_turns(worker, tokens, by)
@@ -61,16 +57,16 @@ def prove_reuse(worker: "ReuseWorker", vocabulary: int, block_size: int, blocks:
         _fill(worker, moved, there, piece, budget=0)
         tolerance = _tolerance(worker)
         if (error := _error(worker, here, there, _SHIFT, len(moved), 1, _rounding(worker))) > tolerance + 2 * rounding:
-            raise NotSupportedError(f"keys turned to another place are off by {error:.1e}")
+            raise NotProvenError(f"keys turned to another place are off by {error:.1e}")
         _fill(worker, moved, there, piece, budget=length)
         if (error := _error(worker, here, there, 0, len(moved), rounding=_rounding(worker))) > tolerance:
-            raise NotSupportedError(f"a prompt computed again over stored rows is off by {error:.1e}")
+            raise NotProvenError(f"a prompt computed again over stored rows is off by {error:.1e}")
     finally:
         worker.store.forget(torch.from_numpy(slots))
 
 
-def _prove_turns(worker: "ReuseWorker", tokens: np.ndarray, by: int) -> None:
-    """Raises `NotSupportedError` unless each layer's keys, turned to another position, are its keys there.
+def _prove_turns(worker: ProvedWorker, tokens: np.ndarray, by: int) -> None:
+    """Raises `NotProvenError` unless each layer's keys, turned to another position, are its keys there.
 
     Each token attends to itself alone, so in every layer nothing but its position differs.
     """
@@ -89,10 +85,10 @@ def _prove_turns(worker: "ReuseWorker", tokens: np.ndarray, by: int) -> None:
         # angles in tables of float32 are the less exact the larger they are
         rounding = max(1e-3, 8 * torch.finfo(keys.dtype).eps) + by * torch.finfo(torch.float32).eps
         if max(error, _difference(values, moved_values)) > rounding:
-            raise NotSupportedError(f"keys of layer {number} turned to another place are off by {error:.1e}")
+            raise NotProvenError(f"keys of layer {number} turned to another place are off by {error:.1e}")
 
 
-def _alone(worker: "ReuseWorker", tokens: torch.Tensor, positions: torch.Tensor) -> Rows:
+def _alone(worker: ProvedWorker, tokens: torch.Tensor, positions: torch.Tensor) -> Rows:
     """Returns each layer's keys and values of tokens that attend to nothing but themselves."""
     rows: Rows = []
     shape = (-1, worker.layer.num_kv_heads, worker.layer.head_size)
@@ -106,7 +102,7 @@ def _alone(worker: "ReuseWorker", tokens: torch.Tensor, positions: torch.Tensor)
     return rows
 
 
-def refuse_unless_like_engine(worker: "ReuseWorker", save: Save, logger: Logger) -> None:
+def refuse_unless_like_engine(worker: ProvedWorker, save: Save, logger: Logger) -> None:
     """Ends reuse by a refusal in the worker's report if `compare_with_engine` fails."""
     try:
         compare_with_engine(worker, save)
@@ -115,8 +111,8 @@ def refuse_unless_like_engine(worker: "ReuseWorker", save: Save, logger: Logger)
         worker.report.refusals.append(str(error))
 
 
-def compare_with_engine(worker: "ReuseWorker", save: Save) -> None:
-    """Raises `NotSupportedError` unless our forwards give the keys and values that the engine's own step produced.
+def compare_with_engine(worker: ProvedWorker, save: Save) -> None:
+    """Raises `NotProvenError` unless our forwards give the keys and values that the engine's own step produced.
 
     Runs the end of the first prompt that the engine has computed through the model again, with plain attention to its
     pages and without writing any. This compares what all our forwards have in common with vLLM's, also if what comes
@@ -139,29 +135,27 @@ def compare_with_engine(worker: "ReuseWorker", save: Save) -> None:
 
     worker.forward.ask(torch.from_numpy(save.tokens[begin:]).to(worker.device), at, attend)
     if worst > _tolerance(worker):
-        raise NotSupportedError(f"rows that vLLM has computed come out different here, by {worst:.1e}")
+        raise NotProvenError(f"rows that vLLM has computed come out different here, by {worst:.1e}")
 
 
-def _compute(worker: "ReuseWorker", tokens: np.ndarray, blocks: list[int]) -> None:
+def _compute(worker: ProvedWorker, tokens: np.ndarray, blocks: list[int]) -> None:
     _load(worker, tokens, blocks, [], end=len(tokens), budget=0)
 
 
-def _fill(worker: "ReuseWorker", tokens: np.ndarray, blocks: list[int], piece: Piece, budget: int) -> None:
+def _fill(worker: ProvedWorker, tokens: np.ndarray, blocks: list[int], piece: Piece, budget: int) -> None:
     _load(worker, tokens, blocks, [piece], end=piece.end, budget=budget)
 
 
 def _load(
-    worker: "ReuseWorker", tokens: np.ndarray, blocks: list[int], pieces: list[Piece], end: int, budget: int
+    worker: ProvedWorker, tokens: np.ndarray, blocks: list[int], pieces: list[Piece], end: int, budget: int
 ) -> None:
     worker.load_now(Load("self-test", tokens, blocks, 0, end, pieces, [], budget, "epic", is_asynchronous=False))
     if worker.take_failed_blocks():
-        raise NotSupportedError(
-            f"a load of the self-test failed: {', '.join(worker.report.faults) or 'rows were lost'}"
-        )
+        raise NotProvenError(f"a load of the self-test failed: {', '.join(worker.report.faults) or 'rows were lost'}")
 
 
 def _error(
-    worker: "ReuseWorker", here: list[int], there: list[int], begin: int, end: int, layers: int = 0,
+    worker: ProvedWorker, here: list[int], there: list[int], begin: int, end: int, layers: int = 0,
     rounding: float = 0.0,
 ) -> float:  # fmt: skip
     """Returns the largest difference of keys and values in two places, relative to the largest expected number."""
@@ -180,12 +174,12 @@ def _difference(a: torch.Tensor, b: torch.Tensor, rounding: float = 0.0) -> floa
     return float(beyond.max().clamp(min=0) / b.abs().max().clamp(min=1e-9))
 
 
-def _rounding(worker: "ReuseWorker") -> float:
+def _rounding(worker: ProvedWorker) -> float:
     # keys of fp8 are rounded, turned and rounded again, and so is what they are compared with
     return 1.5 * worker.layout.rounding
 
 
-def _tolerance(worker: "ReuseWorker") -> float:
+def _tolerance(worker: ProvedWorker) -> float:
     if worker.layout.rounding or worker.store.shape.dtype != torch.float32:
         return 0.1
     # the attention kernels of GPUs multiply float32 in TF32, which has the 11 bits of float16

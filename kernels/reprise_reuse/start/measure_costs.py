@@ -3,23 +3,20 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from logging import Logger
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import torch
 
 from reprise_reuse.costs import Costs, Forward, fit
 from reprise_reuse.methods import METHODS
-from reprise_vllm.engine.cache_slots import cache_slots
-from reprise_vllm.engine.nested_forward import Requests
-from reprise_vllm.engine.supported import NotSupportedError
-from reprise_vllm.reuse.messages import Load, Piece, Save
-from reprise_vllm.reuse.worker.clock import Clock
-from reprise_vllm.reuse.worker.row_choice import OpenLoad
-from reprise_vllm.reuse.worker.row_pass import compute_rows
-
-if TYPE_CHECKING:
-    from reprise_vllm.reuse.worker.reuse_worker import ReuseWorker
+from reprise_reuse.pieces import Load, Piece, Save
+from reprise_reuse.rows.cache_slots import cache_slots
+from reprise_reuse.rows.clock import Clock
+from reprise_reuse.rows.engine_parts import Requests
+from reprise_reuse.rows.row_choice import OpenLoad
+from reprise_reuse.rows.row_pass import compute_rows
+from reprise_reuse.start.proved_worker import NotProvenError, ProvedWorker
 
 Measured = TypeVar("Measured", bound=tuple)
 
@@ -45,7 +42,7 @@ class Loaded(NamedTuple):
     question: float
 
 
-def measure_costs(worker: "ReuseWorker", vocabulary: int, block_size: int, blocks: int, logger: Logger) -> Costs:
+def measure_costs(worker: ProvedWorker, vocabulary: int, block_size: int, blocks: int, logger: Logger) -> Costs:
     """Returns what was measured on random tokens; all ranks return the same. Overwrites the pages and host memory.
 
     Must run before any request. Sizes grow until pages, host memory, the model's positions or the time end.
@@ -80,7 +77,7 @@ def measure_costs(worker: "ReuseWorker", vocabulary: int, block_size: int, block
         lambda size: _measure_load(worker, tokens[:size], here, there, block_size),
     )  # fmt: skip
     if worker.report.faults:
-        raise NotSupportedError("what the parts of loads take cannot be measured: a load failed")
+        raise NotProvenError("what the parts of loads take cannot be measured: a load failed")
     costs = costs_of(forwards, least, loads, engine)
     logger.info(
         "reprise: measured up to %d rows in a forward and %d in a load: a prefill of 1,000 tokens takes %.1f ms, the "
@@ -142,7 +139,7 @@ def _while_time(sizes: Sequence[int], largest: int, measure: Callable[[int], Mea
 
 
 def _measure_load(
-    worker: "ReuseWorker", tokens: np.ndarray, here: list[int], there: list[int], block_size: int
+    worker: ProvedWorker, tokens: np.ndarray, here: list[int], there: list[int], block_size: int
 ) -> Loaded:
     size = len(tokens)
     slots = np.arange(size)
@@ -172,12 +169,12 @@ def _begin_runs(rows: np.ndarray) -> np.ndarray:
     return np.diff(rows, prepend=-2) != 1
 
 
-def _compute(worker: "ReuseWorker", tokens: np.ndarray, rows: np.ndarray, blocks: list[int], block_size: int) -> None:
+def _compute(worker: ProvedWorker, tokens: np.ndarray, rows: np.ndarray, blocks: list[int], block_size: int) -> None:
     opened = OpenLoad.of(_load(tokens, blocks, [], 0), block_size, worker.device)
     compute_rows(worker.pages, [(opened, torch.from_numpy(rows).to(worker.device))])
 
 
-def _prefill(worker: "ReuseWorker", tokens: np.ndarray, rows: np.ndarray, blocks: list[int], block_size: int) -> None:
+def _prefill(worker: ProvedWorker, tokens: np.ndarray, rows: np.ndarray, blocks: list[int], block_size: int) -> None:
     """Computes neighbouring rows by the engine's own attention."""
     opened = OpenLoad.of(_load(tokens, blocks, [], 0), block_size, worker.device)
     at = torch.from_numpy(rows).to(worker.device)
@@ -185,7 +182,7 @@ def _prefill(worker: "ReuseWorker", tokens: np.ndarray, rows: np.ndarray, blocks
     worker.forward.compute(opened.tokens[at], at, opened.device_slots[at], requests)
 
 
-def _seconds(worker: "ReuseWorker", run: Callable[[], object]) -> float:
+def _seconds(worker: ProvedWorker, run: Callable[[], object]) -> float:
     """Returns the shortest of a few times of a run, after one that compiles, averaged over ranks."""
 
     def timed() -> Iterator[float]:
@@ -199,7 +196,7 @@ def _seconds(worker: "ReuseWorker", run: Callable[[], object]) -> float:
     return _agreed(worker, [min(taken)])[0]
 
 
-def _phases(worker: "ReuseWorker", load: Callable[[], object]) -> list[float]:
+def _phases(worker: ProvedWorker, load: Callable[[], object]) -> list[float]:
     """Returns the same for the filling and the question of a load."""
     taken = []
     for _ in range(_RUNS + 1):
@@ -212,12 +209,12 @@ def _phases(worker: "ReuseWorker", load: Callable[[], object]) -> list[float]:
     return _agreed(worker, [min(times) for times in zip(*taken[1:], strict=True)])
 
 
-def _end(worker: "ReuseWorker") -> None:
+def _end(worker: ProvedWorker) -> None:
     if worker.device.type == "cuda":
         torch.cuda.synchronize(worker.device)
 
 
-def _agreed(worker: "ReuseWorker", seconds: list[float]) -> list[float]:
+def _agreed(worker: ProvedWorker, seconds: list[float]) -> list[float]:
     """Returns the mean over tensor-parallel ranks: all must compute the same slices."""
     own = torch.tensor(seconds, dtype=torch.float32, device=worker.device)
     # a time of nothing would be no measurement

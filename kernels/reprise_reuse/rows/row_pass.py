@@ -7,10 +7,10 @@ import torch
 
 from reprise_reuse.costs import Costs
 from reprise_reuse.question_attention import padded
+from reprise_reuse.rows.engine_parts import Attend, Requests
+from reprise_reuse.rows.evidence import PromptPages
+from reprise_reuse.rows.row_choice import OpenLoad
 from reprise_reuse.to_device import to_device
-from reprise_vllm.engine.nested_forward import Attend, Requests
-from reprise_vllm.reuse.worker.evidence import PromptPages
-from reprise_vllm.reuse.worker.row_choice import OpenLoad
 
 Part = tuple[OpenLoad, torch.Tensor]
 """a load, and some of its rows: int64 [n], ascending"""

@@ -7,10 +7,10 @@ import numpy as np
 
 from reprise_reuse.costs import Costs, pairs_of
 from reprise_reuse.methods import METHODS, WITHOUT_QUESTION
+from reprise_reuse.pieces import Piece
 from reprise_reuse.segments import Found
 from reprise_reuse.segments.segment import gaps
 from reprise_reuse.work import RowWork
-from reprise_vllm.reuse.messages import Piece
 
 QUESTION_TOKENS = 64
 """at most this many tokens represent the question"""

@@ -7,23 +7,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
+from reprise_reuse.pieces import Load
 from reprise_reuse.question_attention import QuestionAttention, SplitQuestionAttention
+from reprise_reuse.rows.engine_parts import Attend, Forward, InPlace, Layout
+from reprise_reuse.rows.multiply import multiply
 from reprise_reuse.to_device import to_device
-from reprise_vllm.engine.nested_forward import Attend, NestedForward
-from reprise_vllm.engine.page_layout import InPlace, PageLayout
-from reprise_vllm.reuse.messages import Load
-from reprise_vllm.reuse.worker.multiply import multiply
 
 if TYPE_CHECKING:
-    from reprise_vllm.reuse.worker.captured_passes import CapturedPasses
-    from reprise_vllm.reuse.worker.row_choice import OpenLoad
+    from reprise_reuse.rows.captured_passes import CapturedPasses
+    from reprise_reuse.rows.row_choice import OpenLoad
 
 
 class PromptPages:
     """The engine's model and its pages: what choosing rows reads."""
 
     def __init__(
-        self, forward: NestedForward, layout: PageLayout, caches: Sequence[torch.Tensor], scale: float,
+        self, forward: Forward, layout: Layout, caches: Sequence[torch.Tensor], scale: float,
         positions: int, ranks: int,
     ) -> None:  # fmt: skip
         """caches: the pages of each layer; scale: of attention's logits"""
@@ -68,11 +67,7 @@ class PromptPages:
 
     def sum_over_ranks(self, scores: torch.Tensor) -> torch.Tensor:
         """Sums scores over tensor-parallel ranks: each sees only its own heads, but all must choose the same rows."""
-        if self.ranks == 1:
-            return scores
-        from vllm.distributed import tensor_model_parallel_all_reduce
-
-        return tensor_model_parallel_all_reduce(scores)
+        return scores if self.ranks == 1 else self.forward.add_up(scores)
 
 
 def attention_of_questions(prompt: PromptPages, opened: "Sequence[OpenLoad]") -> list[torch.Tensor]:

@@ -11,12 +11,12 @@ import numpy as np
 import torch
 
 from reprise_reuse.methods import METHODS, Evidence, choose
+from reprise_reuse.pieces import Load, Piece
+from reprise_reuse.rows.cache_slots import as_blocks, cache_slots
+from reprise_reuse.rows.device_flags import DeviceFlags
+from reprise_reuse.rows.evidence import PromptPages, attention_of_questions, evidence_of_prefill
+from reprise_reuse.rows.stored_rows import StoredRows, changed_parts
 from reprise_reuse.to_device import to_device
-from reprise_vllm.engine.cache_slots import as_blocks, cache_slots
-from reprise_vllm.reuse.messages import Load, Piece
-from reprise_vllm.reuse.rows.device_flags import DeviceFlags
-from reprise_vllm.reuse.rows.stored_rows import StoredRows, changed_parts
-from reprise_vllm.reuse.worker.evidence import PromptPages, attention_of_questions, evidence_of_prefill
 
 
 @dataclass
