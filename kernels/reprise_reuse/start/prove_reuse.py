@@ -13,6 +13,8 @@ from reprise_reuse.start.proved_worker import NotProvenError, ProvedWorker
 
 _OWNER = -2
 _SHIFT = 7
+_LEAST = 64
+"""tokens of the prompt, whatever the size of a block"""
 _COMPARED = 32
 """last rows of a prompt that are compared with the engine's, which always computes them itself"""
 
@@ -25,7 +27,7 @@ def prove_reuse(worker: ProvedWorker, vocabulary: int, block_size: int, blocks: 
     - keys rotated to another position equal every layer's keys there, and values do not depend on the position, and
     - a prompt whose rows are all recomputed over stored ones has the keys and values of a freshly computed prompt.
     """
-    length = 2 * block_size + _SHIFT
+    length = max(2 * block_size, _LEAST) + _SHIFT
     needed = -(-(length + _SHIFT) // block_size)
     if blocks < 2 * needed + 1 or worker.store.slots < length:
         raise NotProvenError(f"the self-test needs {2 * needed + 1} blocks and {length} tokens of host memory")

@@ -179,10 +179,9 @@ def even_keys(config: "VllmConfig") -> float:
     heads, head_size = getattr(described, "num_attention_heads", None), model.get_head_size()
     if not (inner and heads and head_size):
         return math.inf
-    queries, keys = heads * head_size, model.get_total_num_kv_heads() * head_size
-    weights = 2 * hidden * (queries + keys) + 3 * hidden * inner * (experts or 1)
-    # each attended key costs two multiplications per query element: one with the key, one with the value
-    return weights / (2 * queries)
+    from reprise_reuse.work import even_keys_of
+
+    return even_keys_of(hidden, inner * (experts or 1), heads, model.get_total_num_kv_heads(), head_size)
 
 
 def load_tokenizer(config: "VllmConfig") -> Any:
