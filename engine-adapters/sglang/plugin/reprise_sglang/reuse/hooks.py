@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from reprise_sglang.reuse.asked import asked_of
+from reprise_sglang.reuse.row_attention import EXTENDED, extend_new_rows
 from reprise_sglang.reuse.settings import read_settings
 from reprise_sglang.reuse.usage import DETAILS, with_figures
 
@@ -36,6 +37,7 @@ class ReuseHooks:
         HookRegistry.register(COMPUTED, self.computed, HookType.AFTER)
         HookRegistry.register(KEPT, self.before_checkpoint, HookType.BEFORE)
         HookRegistry.register(EMPTIED, self.emptied, HookType.AFTER)
+        HookRegistry.register(EXTENDED, extend_new_rows, HookType.AROUND)
         HookRegistry.register(DETAILS, with_figures, HookType.AFTER)
 
     def started(self, _: Any, scheduler: Any) -> None:

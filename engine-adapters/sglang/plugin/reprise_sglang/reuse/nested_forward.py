@@ -11,10 +11,9 @@ from sglang.srt.runtime_context import get_model
 
 from reprise_reuse.rows.engine_parts import Attend, Requests
 from reprise_sglang.reuse.pool_rows import LayerPages
+from reprise_sglang.reuse.row_attention import attend_rows
 
 _MOST_ROWS = 8192
-_TILE = 64
-"""rows whose attention is computed together: they read the keys before the last of them"""
 
 
 class _LastLayerReached(Exception):  # noqa: N818, since nothing is wrong
@@ -45,18 +44,12 @@ class NestedForward(AttentionBackend):
         self._run(tokens, positions, slots, attend)
 
     def compute(self, tokens: torch.Tensor, rows: torch.Tensor, slots: torch.Tensor, requests: Requests) -> None:
-        tiles = _tiles(rows, requests)
-
         def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, output: torch.Tensor) -> None:
-            pages = self._pages[layer]
-            queries, out = (one.view(len(rows), -1, pages.shape[2]) for one in (q, output))
-            for begin, end, read, sees in tiles:
-                keys, values = pages.keys[read].transpose(0, 1), pages.values[read].transpose(0, 1)
-                of_tile = torch.nn.functional.scaled_dot_product_attention(
-                    queries[begin:end].transpose(0, 1)[None], keys[None], values[None],
-                    attn_mask=sees, scale=self._scale, enable_gqa=True,
-                )  # fmt: skip
-                out[begin:end] = of_tile[0].transpose(0, 1)
+            pages, first = self._pages[layer], 0
+            for blocks, count in zip(requests.blocks, requests.counts, strict=True):
+                part = slice(first, first + count)
+                attend_rows(q[part], pages.keys, pages.values, blocks, rows[part], self._scale, output[part])
+                first = part.stop
 
         self.write(tokens, rows, slots, attend)
 
@@ -104,16 +97,3 @@ class NestedForward(AttentionBackend):
         finally:
             self._attend = self._slots = None
         raise RuntimeError("the model has not run its last attention layer")
-
-
-def _tiles(rows: torch.Tensor, requests: Requests) -> list[tuple[int, int, torch.Tensor, torch.Tensor]]:
-    """Returns, for a few rows at a time: which they are, the slots that they read, and which of these each sees."""
-    tiles, first = [], 0
-    for blocks, count in zip(requests.blocks, requests.counts, strict=True):
-        for begin in range(first, first + count, _TILE):
-            end = min(begin + _TILE, first + count)
-            at = rows[begin:end]
-            read = torch.arange(int(at[-1]) + 1, device=rows.device)
-            tiles.append((begin, end, blocks[read], read <= at[:, None]))
-        first += count
-    return tiles

@@ -15,7 +15,8 @@ from sglang.srt.plugins.hook_registry import HookRegistry
 from sglang.srt.sampling.sampling_params import SamplingParams
 from sglang.srt.server_args import PortArgs, ServerArgs
 
-from reprise_sglang.reuse.hooks import REUSER, ReuseHooks
+import reprise_sglang
+from reprise_sglang.reuse.hooks import REUSER
 
 
 class ReusingScheduler:
@@ -24,8 +25,7 @@ class ReusingScheduler:
     def __init__(self, model: Path, settings: str, **arguments: Any) -> None:
         """settings: as in `REPRISE_REUSE`"""
         os.environ["REPRISE_REUSE"] = settings
-        self.hooks = ReuseHooks()
-        self.hooks.register()
+        reprise_sglang.register()
         HookRegistry.apply_hooks()
         given = ServerArgs(
             model_path=str(model), device="cpu", dtype="float32", attention_backend="torch_native",
@@ -40,7 +40,6 @@ class ReusingScheduler:
         """of each request, the logits of its first token"""
         self.steps: dict[str, int] = defaultdict(int)
         """of each request, its prefills"""
-        self.seconds = 0.0
         self._sent = 0
 
     def send(
