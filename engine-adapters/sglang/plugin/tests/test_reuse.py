@@ -2,9 +2,11 @@
 
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
+import prometheus_client
 import pytest
 import torch
 from sglang.srt.layers.attention.torch_native_backend import TorchNativeAttnBackend
@@ -12,6 +14,7 @@ from sglang.srt.layers.radix_attention import RadixAttention
 from torch import nn
 
 from reprise_settings.reuse_settings import ReuseSettingError
+from reprise_sglang.reuse.metrics import ReuseMetrics
 from reprise_sglang.reuse.row_attention import extend_new_rows
 from reprise_sglang.reuse.settings import read_settings
 from reprise_sglang.reuse.supported import NotSupportedError, attention_layers, rotary_of
@@ -55,6 +58,17 @@ def test_figures_travel_with_the_number_of_cached_tokens() -> None:
     assert not isinstance(received.cached_tokens[2], CachedTokens)
     summed = sum([*received.cached_tokens, CachedTokens(1, (2, 3))])
     assert summed == 41 and summed.figures == (102, 23)
+
+
+def test_counts_are_exported_as_they_grow() -> None:
+    metrics, counts = ReuseMetrics(), Counter({("tokens", "reused"): 5})
+    metrics.update(counts)
+    counts["tokens", "reused"] += 2
+    counts["stock", "off"] += 1
+    metrics.update(counts)
+    value = prometheus_client.REGISTRY.get_sample_value
+    assert value("sglang:reprise_prompt_tokens_total", {"kind": "reused"}) == 7
+    assert value("sglang:reprise_stock_requests_total", {"reason": "off"}) == 1
 
 
 def layers(count: int = 2, **named: object) -> nn.ModuleList:

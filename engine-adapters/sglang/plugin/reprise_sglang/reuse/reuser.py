@@ -19,6 +19,7 @@ from reprise_reuse.segments import Catalogue, Segment
 from reprise_reuse.work import RowWork
 from reprise_settings.reuse_settings import ReuseSettings
 from reprise_sglang.reuse.asked import ATTRIBUTE, Asked, asked_of, namespace_of, why_stock
+from reprise_sglang.reuse.metrics import ReuseMetrics
 from reprise_sglang.reuse.reuse_worker import ReuseWorker
 
 
@@ -54,9 +55,10 @@ class Reuser:
 
     def __init__(
         self, worker: ReuseWorker, pool: Any, settings: ReuseSettings, host_tokens: int, work: RowWork,
-        line_ends: Collection[int], rows_per_step: int, logger: Logger,
+        line_ends: Collection[int], rows_per_step: int, metrics: ReuseMetrics | None, logger: Logger,
     ) -> None:  # fmt: skip
         """pool: SGLang's table of the slots of requests; rows_per_step: most rows averaged after a prefill"""
+        self._metrics = metrics
         self._worker, self._table, self._settings, self._work = worker, pool, settings, work
         self._catalogue = Catalogue(host_tokens)
         self._storing = Storing(self._catalogue, _NoPages(), settings.contexts, rows_per_step, line_ends)
@@ -96,8 +98,8 @@ class Reuser:
                 asked.is_stored = True
                 self._store(asked, request)
         self._storing.end_step()
-        self.counts["segments", "evicted"] = self._catalogue.evicted
         self._hear()
+        self._count()
 
     def reset(self) -> None:
         """Forgets everything stored: SGLang has emptied its cache, perhaps because the model has other weights now."""
@@ -189,6 +191,15 @@ class Reuser:
         report.lost.clear()
         if report.refusals and self.refusal is None:
             self.refuse(report.refusals[0])
+
+    def _count(self) -> None:
+        self.counts["segments", "evicted"] = self._catalogue.evicted
+        for what, count in self._storing.counts.items():
+            self.counts["segments", what] = count
+        for what, count in self._worker.report.faults.items():
+            self.counts["faults", what] = count
+        if self._metrics is not None:
+            self._metrics.update(self.counts)
 
     def refuse(self, reason: str) -> None:
         """Ends reuse."""

@@ -4,6 +4,8 @@ import math
 from logging import Logger
 from typing import Any
 
+from sglang.srt.runtime_context import get_observability
+
 from reprise_reuse.host_store import RowShape
 from reprise_reuse.segments.cut import line_ends
 from reprise_reuse.start.measure_costs import measure_costs
@@ -11,6 +13,7 @@ from reprise_reuse.start.prove_reuse import prove_reuse
 from reprise_reuse.start.proved_worker import NotProvenError
 from reprise_reuse.work import RowWork, even_keys_of
 from reprise_settings.reuse_settings import ReuseSettings, check_memory, tokens_in
+from reprise_sglang.reuse.metrics import ReuseMetrics
 from reprise_sglang.reuse.reuse_worker import Report, ReuseWorker
 from reprise_sglang.reuse.reuser import Reuser
 from reprise_sglang.reuse.supported import NotSupportedError, attention_layers, check_runner, rotary_of
@@ -52,7 +55,9 @@ def start_reuse(runner: Any, tokenizer: Any, settings: ReuseSettings, logger: Lo
     )
     budget = settings.rows_beside(runner.model_config.context_len)
     work = RowWork(_even_keys(runner.model_config, attention[0]))
-    return Reuser(worker, runner.req_to_token_pool, settings, tokens, work, line_ends(tokenizer), budget, logger)
+    metrics = ReuseMetrics() if get_observability().enable_metrics else None
+    lines = line_ends(tokenizer)
+    return Reuser(worker, runner.req_to_token_pool, settings, tokens, work, lines, budget, metrics, logger)
 
 
 def _even_keys(config: Any, attention: Any) -> float:
