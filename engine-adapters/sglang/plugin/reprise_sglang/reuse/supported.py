@@ -58,7 +58,7 @@ def rotary_of(model: Any, layers: int, longest: int) -> tuple[torch.Tensor, bool
 def check_runner(runner: Any) -> None:
     """Raises `NotSupportedError` if a nested forward, or what it leaves in the pool, does not suit this server."""
     from sglang.srt.mem_cache.memory_pool import MHATokenToKVPool
-    from sglang.srt.runtime_context import get_disagg, get_memory, get_parallel, get_schedule
+    from sglang.srt.runtime_context import get_disagg, get_exec, get_memory, get_parallel, get_schedule
 
     pool, parallel, memory, config = runner.token_to_kv_pool, get_parallel(), get_memory(), runner.model_config
     refused = {
@@ -80,6 +80,10 @@ def check_runner(runner: Any) -> None:
         "disaggregation of prefill and decode": get_disagg().disaggregation_mode != "null",
         "mixing of prefill and decode (--enable-mixed-chunk)": get_schedule().enable_mixed_chunk,
         "images, sound or positions on several axes": config.is_multimodal or config.model_is_mrope,
+        "answers that never vary (--enable-deterministic-inference)": (
+            get_exec().deterministic.enable_deterministic_inference
+        ),
+        "scoring of several items at once": get_exec().features.enable_mis,
         "models without answers": not config.is_generation,
         "encoders": config.is_encoder_decoder,
         "a model of diffusion": getattr(runner, "dllm_config", None) is not None,
