@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
+from reprise_settings.reuse_settings import ReuseSettingError
 from reprise_sglang.reuse.asked import asked_of
 from reprise_sglang.reuse.row_attention import EXTENDED, extend_new_rows
 from reprise_sglang.reuse.settings import read_settings
@@ -48,7 +49,12 @@ class ReuseHooks:
         from reprise_sglang.reuse.start import start_reuse
 
         self._runner = runner = scheduler.tp_worker.model_runner
-        self._reuser = start_reuse(runner, getattr(scheduler, "tokenizer", None), settings, logger)
+        try:
+            self._reuser = start_reuse(runner, getattr(scheduler, "tokenizer", None), settings, logger)
+        except ReuseSettingError:
+            raise
+        except Exception:
+            logger.exception("reprise: nothing is reused: the self-test of reuse failed")
         setattr(runner, REUSER, self._reuser)
 
     def before_forward(self, cls: type, batch: Any, runner: Any, *arguments: Any, **named: Any) -> Any:
@@ -76,7 +82,7 @@ class ReuseHooks:
     def emptied(self, _: Any, cache: Any) -> None:
         """SGLang has emptied its cache."""
         if self._reuser is not None:
-            self._or_give_up(lambda _: self._reuser.reset(), None)
+            self._or_give_up(self._reuser.reset)
 
     def _check_cache(self, cache: Any) -> None:
         """Ends reuse unless what is approximate can be kept out of this cache."""
@@ -86,9 +92,9 @@ class ReuseHooks:
         if not (isinstance(cache, UnifiedRadixCache) and is_hooked):
             self._reuser.refuse(f"approximate keys and values cannot be kept out of a {type(cache).__name__}")
 
-    def _or_give_up(self, do: Callable[[Any], Any], batch: Any) -> Any:
+    def _or_give_up(self, do: Callable[..., Any], *arguments: Any) -> Any:
         try:
-            return do(batch)
+            return do(*arguments)
         except Exception as error:
             logger.exception("reprise: a fault of reuse; serving goes on without it")
             self._reuser.refuse(f"{type(error).__name__}: {error}")

@@ -168,6 +168,17 @@ def test_a_fault_costs_reuse_and_three_end_it(
     assert told[0]["reuse"]["ratio"] == 0.15 and told[-1] == {}
 
 
+def test_a_fault_outside_of_loads_ends_reuse_and_not_the_engine(
+    fresh: ReusingScheduler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents = Documents(14)
+    stock = stock_and_seen(fresh, documents, 3, 1, 4, 0, 2)
+    monkeypatch.setattr(fresh.reuser._catalogue, "find", None)
+    answer = fresh.ask(documents.prompt(3, 1, 4, 0, 2), SOME_AGAIN)
+    assert list(answer.output_ids) == list(stock.output_ids)
+    assert fresh.reuser.refusal is not None
+
+
 def test_rows_that_are_no_longer_there_are_computed(fresh: ReusingScheduler) -> None:
     documents = Documents(10)
     stock = stock_and_seen(fresh, documents, 3, 1, 4, 0, 2)
