@@ -40,7 +40,7 @@ def create_cache(ctx: Any) -> Any:
         reporter = CacheReporter(sender)
         cache.report_to(reporter)
         reporter.guard(_check_parts, cache, reporter)
-        reuser = getattr(ctx.tp_worker.model_runner, REUSER, None)
+        reuser = getattr(getattr(ctx.tp_worker, "model_runner", None), REUSER, None)
         if reuser is not None:
             reuser.report_to(sender.describe)
     return cache
