@@ -13,6 +13,7 @@ from vllm.distributed.kv_transfer.kv_connector.v1.base import (
     KVConnectorWorkerMetadata,
 )
 
+from reprise_vllm.engine.cache_slots import GroupBlocks
 from reprise_vllm.usage.figures import PageReport
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class Load:
     request_id: str
     tokens: np.ndarray
     """int32 [n]: the whole prompt"""
-    blocks: Sequence[int]
+    blocks: GroupBlocks
     begin: int
     end: int
     pieces: Sequence[Piece]
@@ -73,8 +74,11 @@ class Save:
     """Store rows of a request after this step's forward: copy them to host memory, or register them in their pages."""
 
     tokens: np.ndarray
-    blocks: Sequence[int]
+    """int32 [n]: the prompt as far as it is computed"""
+    blocks: GroupBlocks
     pieces: Sequence[Piece]
+    computed_from: int = 0
+    """from this row on, vLLM's own step computed rows that all layers still hold"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,7 @@ class Check:
 
     tokens: np.ndarray
     """int32 [n]: the whole prompt"""
-    blocks: Sequence[int]
+    blocks: GroupBlocks
 
 
 @dataclass(frozen=True, slots=True)
