@@ -5,6 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+GroupBlocks = Sequence[Sequence[int]]
+"""[groups, m]: a request's blocks for each group of layers. Block 0 is no block: what it held was given back, since no
+layer of the group sees it any more"""
+
 
 @dataclass(frozen=True, slots=True)
 class Piece:
@@ -33,7 +37,7 @@ class Load:
     request_id: str
     tokens: np.ndarray
     """int32 [n]: the whole prompt"""
-    blocks: Sequence[int]
+    blocks: GroupBlocks
     begin: int
     end: int
     pieces: Sequence[Piece]
@@ -60,8 +64,11 @@ class Save:
     """Store rows of a request after this step's forward: copy them to host memory, or register them in their pages."""
 
     tokens: np.ndarray
-    blocks: Sequence[int]
+    """int32 [n]: the prompt as far as it is computed"""
+    blocks: GroupBlocks
     pieces: Sequence[Piece]
+    computed_from: int = 0
+    """from this row on, the engine's own step computed rows that all layers still hold"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +77,7 @@ class Check:
 
     tokens: np.ndarray
     """int32 [n]: the whole prompt"""
-    blocks: Sequence[int]
+    blocks: GroupBlocks
 
 
 @dataclass(frozen=True, slots=True)

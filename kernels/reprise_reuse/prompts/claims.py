@@ -85,6 +85,14 @@ class Claim:
         return self.end - self.begin - sum(one.match.length for one in self.found)
 
     @property
+    def computed_from(self) -> int:
+        """The first row that may be computed; `end` if none is."""
+        starts = [start for start, _ in gaps(self.found, self.begin, self.end)]
+        if self.budget:
+            starts += [one.match.start for one in self.found if not one.is_exact]
+        return min(starts, default=self.end)
+
+    @property
     def reused(self) -> int:
         """Rows that only approximate full attention and are not recomputed."""
         return self.approximate - self.budget + self._after_the_same - self.exact

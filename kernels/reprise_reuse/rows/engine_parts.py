@@ -19,7 +19,7 @@ class Requests(NamedTuple):
     """Which requests rows belong to."""
 
     blocks: Sequence[torch.Tensor]
-    """int64 [m] each: a request's"""
+    """int64 [groups, m] each: a request's"""
     counts: Sequence[int]
     """how many of the rows are each request's, in order"""
 
@@ -38,8 +38,9 @@ class Forward(Protocol):
         """Like `ask`, and writes keys and values to slots of the engine's cache (int64 [n])."""
         ...
 
-    def compute(self, tokens: torch.Tensor, rows: torch.Tensor, slots: torch.Tensor, requests: Requests) -> None:
-        """Like `write` at positions `rows`, by attention that reads the requests' pages.
+    def compute(self, tokens: torch.Tensor, rows: torch.Tensor, requests: Requests) -> None:
+        """Runs tokens (int32 [n]) at positions `rows` by attention that reads the requests' pages, and writes keys and
+        values to their blocks.
 
         rows  int64 [n]: of one request after the other, ascending; earlier rows of their requests must already hold
               what they attend to

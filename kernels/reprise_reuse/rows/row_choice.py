@@ -25,7 +25,7 @@ class OpenLoad:
 
     load: Load
     slots: np.ndarray
-    """int64 [end]: where its rows are in the engine's cache"""
+    """int64 [end]: where its rows are in the engine's cache, in the first group of layers"""
     device: torch.device
     spread: np.ndarray | None = None
     """float32 [end]: how much a row's values vary over its segment's contexts"""
@@ -39,7 +39,7 @@ class OpenLoad:
     @staticmethod
     def of(load: Load, block_size: int, device: torch.device) -> "OpenLoad":
         """Returns a load of which nothing is filled."""
-        return OpenLoad(load, cache_slots(load.blocks, load.end, block_size), device)
+        return OpenLoad(load, cache_slots(load.blocks[0], load.end, block_size), device)
 
     @cached_property
     def tokens(self) -> torch.Tensor:
@@ -48,7 +48,7 @@ class OpenLoad:
 
     @cached_property
     def blocks(self) -> torch.Tensor:
-        """int64 [m], on the device: the request's"""
+        """int64 [groups, m], on the device: the request's"""
         return as_blocks(self.load.blocks, self.device)
 
     @cached_property

@@ -27,13 +27,13 @@ def compute_rows(prompt: PromptPages, parts: Sequence[Part]) -> None:
         return
     for part in _passes(parts, prompt.forward.most_rows):
         tokens = torch.cat([one.tokens[rows] for one, rows in part])
-        slots = torch.cat([one.device_slots[rows] for one, rows in part])
         positions = torch.cat([rows for _, rows in part])
         if prompt.reads_in_place:
+            slots = torch.cat([one.device_slots[rows] for one, rows in part])
             prompt.forward.write(tokens, positions, slots, _attend_in_place(prompt, part, positions))
             continue
         requests = Requests([one.blocks for one, _ in part], [len(rows) for _, rows in part])
-        prompt.forward.compute(tokens, positions, slots, requests)
+        prompt.forward.compute(tokens, positions, requests)
 
 
 def affordable_rows(prompt: PromptPages, costs: Costs, opened: OpenLoad, seconds: float) -> tuple[int, float]:

@@ -10,12 +10,13 @@ import torch
 
 from reprise_reuse.costs import Costs, Forward, fit
 from reprise_reuse.methods import METHODS
-from reprise_reuse.pieces import Load, Piece, Save
+from reprise_reuse.pieces import GroupBlocks, Load, Piece, Save
 from reprise_reuse.rows.cache_slots import cache_slots
 from reprise_reuse.rows.clock import Clock
 from reprise_reuse.rows.engine_parts import Requests
 from reprise_reuse.rows.row_choice import OpenLoad
 from reprise_reuse.rows.row_pass import compute_rows
+from reprise_reuse.start.prove_reuse import two_requests
 from reprise_reuse.start.proved_worker import NotProvenError, ProvedWorker
 
 Measured = TypeVar("Measured", bound=tuple)
@@ -47,12 +48,12 @@ def measure_costs(worker: ProvedWorker, vocabulary: int, block_size: int, blocks
 
     Must run before any request. Sizes grow until pages, host memory, the model's positions or the time end.
     """
-    half = (blocks - 1) // 2
+    groups = worker.pages.groups
+    half = (blocks - 1) // (2 * groups)
     context = min(half * block_size, worker.pages.positions - _QUESTION, _LONGEST)
     largest = min(context, worker.store.slots, _MOST)
     tokens = np.random.default_rng(0).integers(0, vocabulary, context).astype(np.int32)
-    # block 0 is vLLM's null block
-    here, there = list(range(1, half + 1)), list(range(half + 1, 2 * half + 1))
+    here, there = two_requests(groups, half)
 
     def forward(rows: np.ndarray) -> tuple[np.ndarray, float]:
         return rows, _seconds(worker, lambda: _compute(worker, tokens, rows, here, block_size))
@@ -139,16 +140,20 @@ def _while_time(sizes: Sequence[int], largest: int, measure: Callable[[int], Mea
 
 
 def _measure_load(
-    worker: ProvedWorker, tokens: np.ndarray, here: list[int], there: list[int], block_size: int
+    worker: ProvedWorker, tokens: np.ndarray, here: GroupBlocks, there: GroupBlocks, block_size: int
 ) -> Loaded:
     size = len(tokens)
     slots = np.arange(size)
     # two segments, like two documents
     cuts = [(0, size // 2), (size // 2, size)]
-    pages = cache_slots(here, size, block_size)
-    in_pages = [Piece(*cut, None, _OWNER, pages=pages[slice(*cut)], position=cut[0] + 1) for cut in cuts]
+    pages = cache_slots(here[0], size, block_size)
     on_host = [Piece(*cut, slots[slice(*cut)], _OWNER) for cut in cuts]
-    worker.stored.save(Save(tokens, here, [*in_pages, *on_host]))
+    # where some layers see a window only, segments are never left in pages
+    in_pages = on_host if worker.pages.have_windows else [
+        Piece(*cut, None, _OWNER, pages=pages[slice(*cut)], position=cut[0] + 1) for cut in cuts
+    ]  # fmt: skip
+    for pieces in (in_pages, on_host):
+        worker.stored.save(Save(tokens, here, pieces))
     try:
         asked = max(0, size - _QUESTION)
         of_pages = _phases(worker, lambda: worker.load_now(_load(tokens, there, in_pages, asked)))
@@ -158,7 +163,7 @@ def _measure_load(
     return Loaded(size, of_pages[0], of_host[0], min(of_pages[1], of_host[1]))
 
 
-def _load(tokens: np.ndarray, blocks: list[int], pieces: list[Piece], asked: int) -> Load:
+def _load(tokens: np.ndarray, blocks: GroupBlocks, pieces: list[Piece], asked: int) -> Load:
     method = next(name for name, one in METHODS.items() if one.reads_question)
     question = list(range(asked, len(tokens)))
     return Load("costs", tokens, blocks, 0, len(tokens), pieces, question, 1, method, is_asynchronous=False)
@@ -169,17 +174,17 @@ def _begin_runs(rows: np.ndarray) -> np.ndarray:
     return np.diff(rows, prepend=-2) != 1
 
 
-def _compute(worker: ProvedWorker, tokens: np.ndarray, rows: np.ndarray, blocks: list[int], block_size: int) -> None:
+def _compute(worker: ProvedWorker, tokens: np.ndarray, rows: np.ndarray, blocks: GroupBlocks, block_size: int) -> None:
     opened = OpenLoad.of(_load(tokens, blocks, [], 0), block_size, worker.device)
     compute_rows(worker.pages, [(opened, torch.from_numpy(rows).to(worker.device))])
 
 
-def _prefill(worker: ProvedWorker, tokens: np.ndarray, rows: np.ndarray, blocks: list[int], block_size: int) -> None:
+def _prefill(worker: ProvedWorker, tokens: np.ndarray, rows: np.ndarray, blocks: GroupBlocks, block_size: int) -> None:
     """Computes neighbouring rows by the engine's own attention."""
     opened = OpenLoad.of(_load(tokens, blocks, [], 0), block_size, worker.device)
     at = torch.from_numpy(rows).to(worker.device)
     requests = Requests([opened.blocks], [len(rows)])
-    worker.forward.compute(opened.tokens[at], at, opened.device_slots[at], requests)
+    worker.forward.compute(opened.tokens[at], at, requests)
 
 
 def _seconds(worker: ProvedWorker, run: Callable[[], object]) -> float:

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from reprise_reuse.host_store import Rows
-from reprise_reuse.pieces import Load, Piece, Save
+from reprise_reuse.pieces import GroupBlocks, Load, Piece, Save
 from reprise_reuse.rows.cache_slots import as_blocks, cache_slots
 from reprise_reuse.rows.evidence import as_rows, attend_over
 from reprise_reuse.start.proved_worker import NotProvenError, ProvedWorker
@@ -29,11 +29,11 @@ def prove_reuse(worker: ProvedWorker, vocabulary: int, block_size: int, blocks: 
     """
     length = max(2 * block_size, _LEAST) + _SHIFT
     needed = -(-(length + _SHIFT) // block_size)
-    if blocks < 2 * needed + 1 or worker.store.slots < length:
-        raise NotProvenError(f"the self-test needs {2 * needed + 1} blocks and {length} tokens of host memory")
+    groups = worker.pages.groups
+    if blocks < 2 * groups * needed + 1 or worker.store.slots < length:
+        raise NotProvenError(f"the self-test needs {2 * groups * needed + 1} blocks and {length} tokens of host memory")
     random = np.random.default_rng(0)
-    # block 0 is vLLM's null block
-    here, there = list(range(1, needed + 1)), list(range(needed + 1, 2 * needed + 1))
+    here, there = two_requests(groups, needed)
     tokens = random.integers(0, vocabulary, length).astype(np.int32)
     moved = np.concatenate([random.integers(0, vocabulary, _SHIFT).astype(np.int32), tokens])
     slots = np.arange(length)
@@ -46,11 +46,8 @@ def prove_reuse(worker: ProvedWorker, vocabulary: int, block_size: int, blocks: 
             raise NotProvenError("stored rows do not come back as they were")
         # so that nothing from the first check is left
         _compute(worker, moved, there)
-        in_pages = Piece(0, length, None, _OWNER, is_exact=True, pages=cache_slots(here, length, block_size))
-        worker.stored.save(Save(tokens, here, [in_pages]))
-        _fill(worker, tokens, there, in_pages, budget=0)
-        if _error(worker, here, there, 0, length) > 0:
-            raise NotProvenError("rows do not come back from the engine's pages as they were")
+        if not worker.pages.have_windows:
+            _prove_pages(worker, tokens, here, there, cache_slots(here[0], length, block_size))
         longest = min(worker.longest, worker.stored.rotation.positions)
         for by in (_SHIFT, max(_SHIFT, longest - length)):
             _prove_turns(worker, tokens, by)
@@ -67,6 +64,22 @@ def prove_reuse(worker: ProvedWorker, vocabulary: int, block_size: int, blocks: 
         worker.store.forget(torch.from_numpy(slots))
 
 
+def two_requests(groups: int, blocks: int) -> tuple[GroupBlocks, GroupBlocks]:
+    """Returns so many blocks for each group of layers, for two requests, and none of them the null block."""
+    every = (1 + np.arange(2 * groups * blocks)).reshape(2, groups, blocks).tolist()
+    return every[0], every[1]
+
+
+def _prove_pages(
+    worker: ProvedWorker, tokens: np.ndarray, here: GroupBlocks, there: GroupBlocks, pages: np.ndarray
+) -> None:
+    in_pages = Piece(0, len(tokens), None, _OWNER, is_exact=True, pages=pages)
+    worker.stored.save(Save(tokens, here, [in_pages]))
+    _fill(worker, tokens, there, in_pages, budget=0)
+    if _error(worker, here, there, 0, len(tokens)) > 0:
+        raise NotProvenError("rows do not come back from the engine's pages as they were")
+
+
 def _prove_turns(worker: ProvedWorker, tokens: np.ndarray, by: int) -> None:
     """Raises `NotProvenError` unless each layer's keys, turned to another position, are its keys there.
 
@@ -74,14 +87,13 @@ def _prove_turns(worker: ProvedWorker, tokens: np.ndarray, by: int) -> None:
     """
     given = torch.from_numpy(tokens).to(worker.device)
     here = torch.arange(len(tokens), device=worker.device)
-    tables = worker.stored.rotation.tables(torch.full_like(here, by))
+    turn = worker.stored.rotation.turning(torch.full_like(here, by))
     layers = zip(_alone(worker, given, here), _alone(worker, given, here + by), strict=True)
     for number, ((keys, values), (moved_keys, moved_values)) in enumerate(layers):
-        turned = worker.stored.rotation.turn(keys, tables)
+        turned, pairs = turn(number, keys), worker.stored.rotation.of(number).pairs
         # each pair of dimensions by itself, so that a large one hides nothing; values do not turn
         apart, whole = (
-            torch.stack(worker.stored.rotation.pairs(one.float().square().sum((0, 1)))).sum(0)
-            for one in (turned - moved_keys, moved_keys)
+            torch.stack(pairs(one.float().square().sum((0, 1)))).sum(0) for one in (turned - moved_keys, moved_keys)
         )
         error = max(float((apart / whole.clamp(min=1e-18)).max().sqrt()), _difference(turned, moved_keys))
         # angles in tables of float32 are the less exact the larger they are
@@ -121,10 +133,10 @@ def compare_with_engine(worker: ProvedWorker, save: Save) -> None:
     before these rows was loaded.
     """
     length = len(save.tokens)
-    begin = max(0, length - _COMPARED)
-    count, blocks = length - begin, as_blocks(save.blocks, worker.device)
-    at = torch.arange(begin, length, device=worker.device)
-    sees = torch.ones(count, count, dtype=torch.bool, device=worker.device).tril()
+    begin = max(save.computed_from, length - _COMPARED)
+    blocks = as_blocks(save.blocks, worker.device)
+    every = torch.arange(length, device=worker.device)
+    at = every[begin:]
     worst = 0.0
 
     def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, output: torch.Tensor) -> None:
@@ -132,32 +144,33 @@ def compare_with_engine(worker: ProvedWorker, save: Save) -> None:
         keys, values = worker.pages.rows_of(layer, blocks, 0, length)
         for ours, engines in ((as_rows(k, keys), keys[begin:]), (as_rows(v, values), values[begin:])):
             worst = max(worst, _difference(ours, engines, _rounding(worker)))
-        given = keys.permute(1, 2, 0), values.transpose(0, 1)
-        output.copy_(attend_over(q, *given, scale=worker.pages.scale, sees=sees)[1].view(output.shape))
+        given, sight = (keys.permute(1, 2, 0), values.transpose(0, 1)), worker.pages.sights[layer]
+        attended = attend_over(q, *given, scale=worker.pages.scale, sees=sight.sees(at, every), sinks=sight.sinks)
+        output.copy_(attended[1].view(output.shape))
 
     worker.forward.ask(torch.from_numpy(save.tokens[begin:]).to(worker.device), at, attend)
     if worst > _tolerance(worker):
         raise NotProvenError(f"rows that vLLM has computed come out different here, by {worst:.1e}")
 
 
-def _compute(worker: ProvedWorker, tokens: np.ndarray, blocks: list[int]) -> None:
+def _compute(worker: ProvedWorker, tokens: np.ndarray, blocks: GroupBlocks) -> None:
     _load(worker, tokens, blocks, [], end=len(tokens), budget=0)
 
 
-def _fill(worker: ProvedWorker, tokens: np.ndarray, blocks: list[int], piece: Piece, budget: int) -> None:
+def _fill(worker: ProvedWorker, tokens: np.ndarray, blocks: GroupBlocks, piece: Piece, budget: int) -> None:
     _load(worker, tokens, blocks, [piece], end=piece.end, budget=budget)
 
 
 def _load(
-    worker: ProvedWorker, tokens: np.ndarray, blocks: list[int], pieces: list[Piece], end: int, budget: int
+    worker: ProvedWorker, tokens: np.ndarray, blocks: GroupBlocks, pieces: list[Piece], end: int, budget: int
 ) -> None:
     worker.load_now(Load("self-test", tokens, blocks, 0, end, pieces, [], budget, "epic", is_asynchronous=False))
-    if worker.take_failed_blocks():
+    if worker.failed.take_requests() or worker.failed.take_blocks():
         raise NotProvenError(f"a load of the self-test failed: {', '.join(worker.report.faults) or 'rows were lost'}")
 
 
 def _error(
-    worker: ProvedWorker, here: list[int], there: list[int], begin: int, end: int, layers: int = 0,
+    worker: ProvedWorker, here: GroupBlocks, there: GroupBlocks, begin: int, end: int, layers: int = 0,
     rounding: float = 0.0,
 ) -> float:  # fmt: skip
     """Returns the largest difference of keys and values in two places, relative to the largest expected number."""

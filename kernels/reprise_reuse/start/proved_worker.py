@@ -1,6 +1,5 @@
 """The side of an engine that fills rows, as its self-test and its measurements use it."""
 
-from collections.abc import Collection
 from typing import Any, Protocol
 
 import torch
@@ -11,7 +10,7 @@ from reprise_reuse.pieces import Load
 from reprise_reuse.rows.clock import Clock
 from reprise_reuse.rows.engine_parts import Forward
 from reprise_reuse.rows.evidence import PromptPages
-from reprise_reuse.rows.faults import FaultReport
+from reprise_reuse.rows.faults import FailedLoads, FaultReport
 from reprise_reuse.rows.stored_rows import StoredRows
 
 
@@ -36,11 +35,8 @@ class ProvedWorker(Protocol):
     costs: Costs
     clock: Clock
     report: FaultReport
+    failed: FailedLoads
 
     def load_now(self, load: Load) -> None:
-        """Fills all rows of a load, and waits until it is known whether they were what was stored."""
-        ...
-
-    def take_failed_blocks(self) -> Collection[int]:
-        """Returns the blocks that could not be filled since the last call."""
+        """Fills all rows of a load, and waits until it is known whether they were what was stored; else it `failed`."""
         ...

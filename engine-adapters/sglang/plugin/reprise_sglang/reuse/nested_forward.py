@@ -43,15 +43,19 @@ class NestedForward(AttentionBackend):
     def write(self, tokens: torch.Tensor, positions: torch.Tensor, slots: torch.Tensor, attend: Attend) -> None:
         self._run(tokens, positions, slots, attend)
 
-    def compute(self, tokens: torch.Tensor, rows: torch.Tensor, slots: torch.Tensor, requests: Requests) -> None:
+    def compute(self, tokens: torch.Tensor, rows: torch.Tensor, requests: Requests) -> None:
+        # there is one group of layers, and a block is a slot
+        slots, at = [blocks[0] for blocks in requests.blocks], rows.split(list(requests.counts))
+
         def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, output: torch.Tensor) -> None:
             pages, first = self._pages[layer], 0
-            for blocks, count in zip(requests.blocks, requests.counts, strict=True):
-                part = slice(first, first + count)
-                attend_rows(q[part], pages.keys, pages.values, blocks, rows[part], self._scale, output[part])
+            for own, positions in zip(slots, at, strict=True):
+                part = slice(first, first + len(positions))
+                attend_rows(q[part], pages.keys, pages.values, own, positions, self._scale, output[part])
                 first = part.stop
 
-        self.write(tokens, rows, slots, attend)
+        written = torch.cat([own[positions] for own, positions in zip(slots, at, strict=True)])
+        self.write(tokens, rows, written, attend)
 
     def add_up(self, scores: torch.Tensor) -> torch.Tensor:
         return scores

@@ -11,10 +11,10 @@ import torch
 from reprise_reuse.costs import EVEN
 from reprise_reuse.host_store import HostStore, RowShape
 from reprise_reuse.pieces import Load, Save
-from reprise_reuse.rotation import KeyRotation
+from reprise_reuse.rotation import KeyRotation, LayerRotations
 from reprise_reuse.rows.clock import Clock
 from reprise_reuse.rows.evidence import PromptPages
-from reprise_reuse.rows.faults import Faults
+from reprise_reuse.rows.faults import FailedLoads, Faults
 from reprise_reuse.rows.row_choice import OpenLoad, choose_rows
 from reprise_reuse.rows.row_pass import compute_rows
 from reprise_reuse.rows.stored_rows import StoredRows
@@ -54,7 +54,7 @@ class ReuseWorker:
         self.device = caches[0].device
         self.longest: int = runner.model_config.context_len
         table, is_neox = rotary
-        rotation = KeyRotation(table.to(self.device), is_neox=is_neox)
+        rotation = LayerRotations([KeyRotation(table.to(self.device), is_neox=is_neox)] * len(caches))
         scale = float(attention[0].scaling)
         self.forward = NestedForward(runner, caches, scale)
         self.pages = PromptPages(self.forward, self.layout, caches, scale, rotation.positions, ranks=1)
@@ -66,8 +66,8 @@ class ReuseWorker:
         self.costs, self.clock = EVEN, Clock(self.device)
         self.report = Report()
         self._faults = Faults(logger)
+        self.failed = FailedLoads(self.layout.block_size, by_request=True)
         self._logger = logger
-        self._failed: set[int] = set()
         self._is_compared = False
 
     @torch.inference_mode()
@@ -97,12 +97,7 @@ class ReuseWorker:
     def load_now(self, load: Load) -> None:
         """Fills all rows of a load, for the self-test."""
         if not self.load([load]):
-            self._failed.update(load.blocks)
-
-    def take_failed_blocks(self) -> set[int]:
-        """Returns the slots of loads that failed in `load_now` since the last call."""
-        failed, self._failed = self._failed, set()
-        return failed
+            self.failed.add(load)
 
     @torch.inference_mode()
     def save(self, save: Save) -> None:

@@ -149,7 +149,7 @@ class Reuser:
             claim = replace(claim, question=list(tail))
         slots = self._table.req_to_token[batch.reqs[at].kv.req_pool_idx, : claim.end].tolist()
         load = Load(
-            batch.reqs[at].rid, asked.prompt, slots, begin, claim.end, [piece_of(one) for one in claim.found],
+            batch.reqs[at].rid, asked.prompt, [slots], begin, claim.end, [piece_of(one) for one in claim.found],
             claim.question, claim.budget, claim.method, is_asynchronous=False,
         )  # fmt: skip
         return _Claimed(at, asked, claim, load)
@@ -176,7 +176,7 @@ class Reuser:
         exact = None if asked.wish.ratio == 1 else asked.exact_tokens
         save = self._storing.store(
             Computed(
-                asked.namespace, asked.prompt, slots, exact, asked.wish.borders, asked.wish.user, asked.store,
+                asked.namespace, asked.prompt, [slots], exact, asked.wish.borders, asked.wish.user, asked.store,
             )
         )  # fmt: skip
         if save is not None:

@@ -85,7 +85,9 @@ def load_of(begin: int, end: int, known: int, question: int, seed: int) -> OpenL
     random = np.random.default_rng(seed)
     tokens = random.integers(0, WORDS, end + question).astype(np.int32)
     blocks = (1 + random.permutation(BLOCKS - 1)[: -(-end // SIZE)]).tolist()
-    load = Load("r", tokens, blocks, known, end, [], list(range(begin, begin + question)), 0, "", is_asynchronous=False)
+    load = Load(
+        "r", tokens, [blocks], known, end, [], list(range(begin, begin + question)), 0, "", is_asynchronous=False
+    )
     return OpenLoad.of(load, SIZE, DEVICE)
 
 

@@ -110,7 +110,7 @@ def compute_rows_under_the_interpreter() -> None:
     ends, chosen = (30, 25), ([3, 17, 29], [0, 24])
     parts = []
     for blocks, end, rows in zip(([4, 2], [1, 3]), ends, chosen, strict=True):
-        load = Load("r", np.zeros(end, np.int32), blocks, 0, end, [], [], 0, "", is_asynchronous=False)
+        load = Load("r", np.zeros(end, np.int32), [blocks], 0, end, [], [], 0, "", is_asynchronous=False)
         opened = OpenLoad.of(load, SIZE, torch.device(DEVICE))
         parts.append((opened, torch.tensor(rows, device=DEVICE)))
     seen = []

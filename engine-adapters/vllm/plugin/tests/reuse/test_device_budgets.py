@@ -149,7 +149,7 @@ def load_of(pieces: int, ratio: float, method: str = "attention-spread", tokens:
         Piece(start, stop, None, 7, pages=pages[start:stop], position=start + 5) for start, stop in pairwise(borders)
     ]
     return Load(
-        "r", np.arange(tokens, dtype=np.int32), list(range(1, 1 + blocks)), 0, end, parts,
+        "r", np.arange(tokens, dtype=np.int32), [list(range(1, 1 + blocks))], 0, end, parts,
         list(range(end, tokens)), int(ratio * (end - 100)), method, is_asynchronous=False,
     )  # fmt: skip
 
@@ -233,7 +233,7 @@ def test_launches_do_not_depend_on_the_number_of_pieces(gpu_double, gpu_kernel_d
 
 def test_nothing_is_filled_in_one_launch_where_a_load_takes_over_pages_that_it_reads(gpu_double, gpu_kernel_doubles):
     given = load_of(4, 0)
-    given.blocks[200] = int(given.pieces[0].pages[0]) // SIZE
+    given.blocks[0][200] = int(given.pieces[0].pages[0]) // SIZE
     count(gpu_double, gpu_kernel_doubles, 2, given)
     assert "kv_fill" not in gpu_kernel_doubles
 
@@ -271,7 +271,7 @@ def averaged(pieces: int, repeated: bool = False) -> tuple[int, HostStore]:
     rotation = KeyRotation(torch.ones(500, DIM), is_neox=True)
     store = HostStore(160, RowShape(2, HEADS, DIM, torch.float32), rotation)
     stored = StoredRows([layer] * 2, caches, PageLayout(layer, caches[0], 12, SIZE), 12, rotation, store)
-    tokens, blocks = np.zeros(160, np.int32), list(range(1, 11))
+    tokens, blocks = np.zeros(160, np.int32), [list(range(1, 11))]
     borders = np.linspace(0, 160, pieces + 1).astype(int).tolist()
     parts = [(start, stop, np.arange(start, stop)) for start, stop in pairwise(borders)]
     if repeated:

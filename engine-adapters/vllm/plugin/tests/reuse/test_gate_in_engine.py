@@ -119,7 +119,7 @@ def test_checked_answers_diverge_as_much_as_little_is_computed_again(engine, mon
 
 
 def test_a_checked_answer_of_full_attention_does_not_diverge(engine):
-    tokens, blocks = np.array(OTHER, np.int32), list(range(1, 40))
+    tokens, blocks = np.array(OTHER, np.int32), [list(range(1, 40))]
     with torch.inference_mode():
         _compute(engine.worker, tokens, np.arange(len(tokens)), blocks, engine.worker._block_size)
         divergence, is_same = compare_answers(engine.worker, Check(tokens, blocks))

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reprise_reuse.pieces import Piece
-from reprise_reuse.prompts.claims import Claim
+from reprise_reuse.pieces import GroupBlocks, Load, Piece
+from reprise_reuse.prompts.claims import Claim, piece_of
+from reprise_reuse.prompts.storing import Computed
 from reprise_reuse.prompts.wishes import Wish
 from reprise_reuse.segments import Found, Segment
 from reprise_reuse.work import RowWork
-from reprise_vllm.engine.private_hashes import go_on_from
+from reprise_vllm.engine.private_hashes import go_on_from, make_private
 from reprise_vllm.reuse.scheduler.continuations import Turn
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ class Limits(NamedTuple):
     ranks: int
     device_blocks: int
     row_bytes: int
+    has_windows: bool = False
+    """some layers see a window only, so a request's rows are not all in its blocks"""
     work: RowWork = RowWork()
 
 
@@ -56,6 +59,8 @@ class Asked:
     """its load takes more than one step"""
     is_loading: bool = False
     """it has blocks for such a load"""
+    is_given_up: bool = False
+    """its load, or room for it, was given up: with windows, another would need room beside what vLLM keeps for it"""
     fetching: list[Segment] = field(default_factory=list)
     found: tuple[tuple[int, int], list[Found]] | None = None
     """((catalogue version, cached tokens) of the lookup, its result)"""
@@ -92,6 +97,20 @@ class Asked:
         """The user who may continue its turn; with `all`, everybody is the same one."""
         return b"" if self.store == "all" else self.wish.user
 
+    def take(self, claim: Claim, block_size: int) -> None:
+        """Notes a claim, before blocks are allocated for it."""
+        if claim.exact_end < claim.end and (self.private_from is None or claim.exact_end < self.private_from):
+            # private blocks stay private, also through preemptions, after which the exact part may be shorter
+            make_private(self.request, claim.exact_end // block_size)
+            self.private_from = claim.exact_end
+        self.claim, self.pieces = claim, [piece_of(one) for one in claim.found]
+
+    def go_on(self, earlier: Turn, blocks: int, block_size: int) -> None:
+        """Has vLLM look up the first blocks of its prompt under the hashes of an approximate turn."""
+        self.earlier, self.exact_tokens = earlier, earlier.exact_tokens
+        self.private_from = earlier.private_from * block_size
+        go_on_from(self.request, earlier.hashes[:blocks])
+
     def go_back(self) -> None:
         """Drops the earlier turn: none of its approximate rows are cached any more, so the request is exact again."""
         self.earlier = self.exact_tokens = self.private_from = None
@@ -102,6 +121,27 @@ class Asked:
         if self.earlier is None and self.private_from == claim.exact_end and self.exact_tokens is None:
             self.private_from, self.request.cache_salt = None, self.salt
             go_on_from(self.request, self.public)
+
+    def load(self, claim: Claim, blocks: GroupBlocks) -> Load:
+        """Returns what fills a claim's rows."""
+        return Load(
+            self.request.request_id, prompt_of(self.request), blocks, claim.begin, claim.end, self.pieces,
+            claim.question, claim.budget, claim.method, self.is_late, claim.seconds.question, claim.seconds.load,
+        )  # fmt: skip
+
+    def computed(self, blocks: GroupBlocks, done: int, begin: int, held: int | None) -> Computed:
+        """Returns what is computed of its prompt.
+
+        done   how many of its tokens
+        begin  which of them this step begins with; 0 if its blocks hold all
+        held   from which one on its blocks were held; None: not at all
+        """
+        # with ratio 1, everything that is not exact was computed again
+        exact = None if self.wish.ratio == 1 and self.earlier is None else self.exact_tokens
+        return Computed(
+            self.namespace, prompt_of(self.request)[:done], blocks, exact, self.wish.borders, self.wish.user,
+            self.store, begin if held is None else held, begin,
+        )  # fmt: skip
 
     def turn(self, block_size: int) -> Turn | None:
         """Returns the turn that a later prompt may continue from, or None if nothing in it is approximate.

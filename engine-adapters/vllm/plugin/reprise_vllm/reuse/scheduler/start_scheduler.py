@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from reprise_settings.reuse_settings import ReuseSettings, check_memory, tokens_in
 from reprise_vllm.engine.model_parts import even_keys, load_tokenizer
 from reprise_vllm.engine.private_hashes import check_privacy
-from reprise_vllm.engine.supported import NotSupportedError, attention_spec, check_config
+from reprise_vllm.engine.supported import NotSupportedError, check_config, layer_groups
 from reprise_vllm.reuse.row_shape import row_shape_of
 
 if TYPE_CHECKING:
@@ -27,21 +27,22 @@ def start_scheduler(
 
     try:
         check_config(config)
-        spec = attention_spec(cache_config)
-        check_privacy(spec.block_size)
+        groups = layer_groups(cache_config)
+        check_privacy(groups.spec.block_size)
     except NotSupportedError as error:
         logger.error("reprise: nothing is reused: %s", error)
         return None
     # after a failed load, vLLM recomputes what is missing; by default it would fail the request
     config.kv_transfer_config.kv_load_failure_policy = "recompute"
     check_memory(settings.host_bytes)
-    row = row_shape_of(config, spec, cache_config, settings)
+    row = row_shape_of(config, groups, settings)
     limits = Limits(
         host_tokens=tokens_in("host_bytes", settings.host_bytes, row),
         disk_tokens=tokens_in("disk_bytes", settings.disk_bytes, row) if settings.disk else 0,
         rows_per_step=settings.rows_beside(config.scheduler_config.max_num_batched_tokens),
         most_checked=config.scheduler_config.max_num_batched_tokens,
-        block_size=spec.block_size,
+        block_size=groups.spec.block_size,
+        has_windows=groups.have_windows,
         ranks=config.parallel_config.tensor_parallel_size,
         device_blocks=cache_config.num_blocks,
         row_bytes=row.bytes,
