@@ -30,9 +30,9 @@ class Seconds:
     question: float
     rows: float
     rest: float
-    """what vLLM computes of the prompt after the load"""
+    """what the engine computes of the prompt after the load"""
     cold: float
-    """everything that vLLM would compute without reuse"""
+    """everything that the engine would compute without reuse"""
 
     @property
     def load(self) -> float:
@@ -41,7 +41,7 @@ class Seconds:
 
     @property
     def saved(self) -> float:
-        """What vLLM need not compute because of the load."""
+        """What the engine need not compute because of the load."""
         return self.cold - self.rest
 
     @property
@@ -52,7 +52,7 @@ class Seconds:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Rows [begin, end) of a prompt, to be filled before vLLM computes the rest."""
+    """Rows [begin, end) of a prompt, to be filled before the engine computes the rest."""
 
     begin: int
     end: int

@@ -174,7 +174,7 @@ def attend_to_copies(prompt: PromptPages, opened: "Sequence[OpenLoad]", scores: 
         sight = prompt.sights[layer]
         own_keys, own_values, queries = as_rows(k, keys), as_rows(v, values), q.view(count, keys.shape[1], -1)
         outputs, total = [], torch.zeros(end, device=scores.device)
-        # one head after the other: vLLM's accounting leaves no room for the weights of all
+        # one head after the other: an engine's accounting leaves no room for the weights of all
         for head in range(keys.shape[1]):
             weights, output = attend_over(
                 queries[:, head],

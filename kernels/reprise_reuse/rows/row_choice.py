@@ -32,7 +32,7 @@ class OpenLoad:
     changed: DeviceFlags | None = None
     """which rows of its pieces in pages, one piece after the other, were not what was stored"""
     has_failed: bool = False
-    """vLLM computes its rows. On several ranks all rows are computed nevertheless, since other ranks wait"""
+    """the engine computes its rows. On several ranks all rows are computed nevertheless, since other ranks wait"""
     rows: torch.Tensor | None = None
     """int64 [n], ascending: still to be computed; None: not chosen yet"""
 

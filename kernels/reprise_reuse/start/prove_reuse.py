@@ -121,7 +121,7 @@ def refuse_unless_like_engine(worker: ProvedWorker, save: Save, logger: Logger) 
     try:
         compare_with_engine(worker, save)
     except Exception as error:
-        logger.exception("reprise: what is computed for reuse is not what vLLM computes")
+        logger.exception("reprise: what is computed for reuse is not what the engine computes")
         worker.report.refusals.append(str(error))
 
 
@@ -129,8 +129,8 @@ def compare_with_engine(worker: ProvedWorker, save: Save) -> None:
     """Raises `NotProvenError` unless our forwards give the keys and values that the engine's own step produced.
 
     Runs the end of the first prompt that the engine has computed through the model again, with plain attention to its
-    pages and without writing any. This compares what all our forwards have in common with vLLM's, also if what comes
-    before these rows was loaded.
+    pages and without writing any. This compares what all our forwards have in common with the engine's, also if what
+    comes before these rows was loaded.
     """
     length = len(save.tokens)
     begin = max(save.computed_from, length - _COMPARED)
@@ -150,7 +150,7 @@ def compare_with_engine(worker: ProvedWorker, save: Save) -> None:
 
     worker.forward.ask(torch.from_numpy(save.tokens[begin:]).to(worker.device), at, attend)
     if worst > _tolerance(worker):
-        raise NotProvenError(f"rows that vLLM has computed come out different here, by {worst:.1e}")
+        raise NotProvenError(f"rows that the engine has computed come out different here, by {worst:.1e}")
 
 
 def _compute(worker: ProvedWorker, tokens: np.ndarray, blocks: GroupBlocks) -> None:
