@@ -96,12 +96,18 @@ describe('what a request wishes', () => {
 
   test.each<[kind: EngineKind, reuse: unknown]>([
     ['vllm', null],
-    ['sglang', { ratio: 0.15, max_ratio: 1 }],
     ['openai', { ratio: 0.15, max_ratio: 1 }],
   ])('is not told to a %s engine whose snapshot says %j', async (kind, reuse) => {
     await start(kind, reuse)
     expect(await replicaOf()).toMatchObject({ reuse: null })
     expect(await sent(body, 'reuse=0.5')).toContain(body.slice(1))
+    expect(await sent(body, 'reuse=0.5')).not.toContain('kv_transfer_params')
+  })
+
+  test('reaches an SGLang that reuses in a member of its own, beside a share of pages', async () => {
+    await start('sglang', { ratio: 0.15, max_ratio: 1 })
+    const members = '"custom_params":{"reprise":{"reuse":0.5},"reprise_pages":0.25},'
+    expect(await sent(body, 'reuse=0.5,pages=0.25')).toContain(members)
     expect(await sent(body, 'reuse=0.5')).not.toContain('kv_transfer_params')
   })
 

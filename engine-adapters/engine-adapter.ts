@@ -68,6 +68,8 @@ export interface EngineAdapter {
   readonly publishesEvents: boolean
   /** whether its plugin can reuse KV at any position, and reports how */
   readonly canReuseAnywhere: boolean
+  /** the member that passes a wish to its reuse plugin on this API; undefined: there is none */
+  reuseMember(api: PromptApi): string | undefined
   /** the member that passes a wish to its page selection plugin on this API; undefined: there is none */
   pagesMember(api: PromptApi): string | undefined
   /** the APIs on which `cache_salt` keeps tenants apart */

@@ -136,6 +136,9 @@ test('what was reused at another position, of answers and streams, stands beside
   expect(read('application/json', [answer])).toEqual(expected)
   expect(read('text/event-stream', [`data: {}\n\ndata: ${answer}\n\ndata: [DONE]\n\n`])).toEqual(expected)
   expect(read('application/json', [answer.replace('3', 'null')])?.reusedTokens).toBeUndefined()
+  const sglangs = '"cached_tokens":4,"cached_tokens_details":{"device":4,"host":0,"reused_tokens":3}'
+  const generated = `{"text":"x","meta_info":{"prompt_tokens":10,"completion_tokens":2,${sglangs}}}`
+  expect(read('application/json', [generated])).toEqual(expected)
 })
 
 test('pages that were read, of answers, streams and the cut end of a long stream, stand beside what is cached', () => {

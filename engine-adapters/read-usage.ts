@@ -128,6 +128,8 @@ function readOne(answer: Json | null): Partial<Usage> | undefined {
   const input = toCount(usage.input_tokens)
   const details = toObject(usage.prompt_tokens_details) ?? toObject(usage.input_tokens_details) ?? usage
   const cached = toCount(details.cached_tokens) ?? toCount(usage.cache_read_input_tokens)
+  // in SGLang's own answers
+  const reuse = toObject(usage.cached_tokens_details) ?? details
   // Anthropic's input tokens exclude those read from the cache or written to it
   const apart = (toCount(usage.cache_read_input_tokens) ?? 0) + (toCount(usage.cache_creation_input_tokens) ?? 0)
   const prompt = total ?? (input === undefined ? undefined : input + apart)
@@ -137,8 +139,8 @@ function readOne(answer: Json | null): Partial<Usage> | undefined {
     return {
       promptTokens: prompt,
       cachedTokens: cached,
-      reusedTokens: toCount(details.reused_tokens),
-      recomputedTokens: toCount(details.recomputed_tokens),
+      reusedTokens: toCount(reuse.reused_tokens),
+      recomputedTokens: toCount(reuse.recomputed_tokens),
       completionTokens: completion,
       pages: readPageUsage(details),
     }

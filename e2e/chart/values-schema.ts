@@ -102,7 +102,7 @@ const engine = only({
 })
 
 const part = { type: 'number', minimum: 0, maximum: 1 }
-/** The settings of reuse in the vLLM plugin (`reprise_vllm/reuse/settings.py`). */
+/** The settings of reuse in an engine's plugin (`reprise_settings/reuse_settings.py`). */
 const reuse = only({
   ratio: part,
   min_ratio: part,

@@ -24,6 +24,7 @@ export const openaiAdapter: EngineAdapter = {
   },
   publishesEvents: false,
   canReuseAnywhere: false,
+  reuseMember: () => undefined,
   pagesMember: () => undefined,
   salts: [],
   cacheSources: [],

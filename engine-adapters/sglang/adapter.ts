@@ -40,9 +40,9 @@ export const sglangAdapter: EngineAdapter = {
     separateRanks: 'start one SGLang per replica, with --dp-size 1, and give each as a separate --engine',
   },
   publishesEvents: true,
-  canReuseAnywhere: false,
-  // `/generate` takes it among its sampling parameters; the other APIs have no such member
-  pagesMember: (api) => (api === 'chat_completions' || api === 'completions' ? 'custom_params' : undefined),
+  canReuseAnywhere: true,
+  reuseMember: wishMember,
+  pagesMember: wishMember,
   // SGLang drops the salt of `/v1/messages`
   salts: promptApis.filter((api) => api !== 'messages'),
   // 0.5.23 logs a warning for the second path; versions before 0.5.4 have only that one
@@ -69,6 +69,11 @@ export const sglangAdapter: EngineAdapter = {
   },
   tokenStrings: () => undefined,
   scoreAnswer: scoreWithSglang,
+}
+
+/** `/generate` takes it among its sampling parameters; the other APIs have no such member. */
+function wishMember(api: PromptApi): string | undefined {
+  return api === 'chat_completions' || api === 'completions' ? 'custom_params' : undefined
 }
 
 function areNames(rid: unknown, count: number): rid is RequestId[] {

@@ -45,6 +45,7 @@ export const vllmAdapter: EngineAdapter = {
   },
   publishesEvents: true,
   canReuseAnywhere: true,
+  reuseMember: () => 'kv_transfer_params',
   pagesMember: () => 'vllm_xargs',
   salts: promptApis,
   cacheSources: [{ path: '/metrics', read: readVllmCacheConfig }],

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from reprise_reuse.host_rows import CodedRows, HostRows, PlainRows
-from reprise_reuse.rotation import KeyRotation
+from reprise_reuse.rotation import KeyRotation, LayerRotations
 
 KeysAndValues = tuple[torch.Tensor, torch.Tensor]
 Rows = list[KeysAndValues]
@@ -57,7 +57,9 @@ class HostStore:
     the values' variance is updated by Welford's method.
     """
 
-    def __init__(self, slots: int, shape: RowShape, rotation: KeyRotation, *, pinned: bool = False) -> None:
+    def __init__(
+        self, slots: int, shape: RowShape, rotation: KeyRotation | LayerRotations, *, pinned: bool = False
+    ) -> None:
         bits = BITS[shape.host_format] or (None, None)
         self._keys, self._values = (_make_rows(each, slots, shape, pinned=pinned) for each in bits)
         self.tokens = torch.full((slots,), -1, dtype=torch.int32)
@@ -134,10 +136,10 @@ class HostStore:
         device = self._rotation.device
         seen = self._contexts[slots].float().to(device)
         share = (1 / (seen + 1))[:, None, None]
-        tables = self._rotation.tables((self.positions[slots].long() - positions).to(device))
+        turn = self._rotation.turning((self.positions[slots].long() - positions).to(device))
         squares = torch.zeros(len(slots), device=device)
         for layer, (keys, values) in enumerate(rows):
-            keys = self._rotation.turn(keys.to(device).float(), tables)
+            keys = turn(layer, keys.to(device).float())
             mean_keys, mean_values = (mean.float() for mean in self.get(layer, slots, device))
             difference = values.to(device).float() - mean_values
             squares += difference.square().sum((1, 2))

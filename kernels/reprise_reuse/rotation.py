@@ -1,6 +1,11 @@
 """Moves keys with a rotary embedding to other positions."""
 
+from collections.abc import Callable, Sequence
+
 import torch
+
+Turning = Callable[[int, torch.Tensor], torch.Tensor]
+"""turns a layer's keys [n, heads, head size], each by a distance given before"""
 
 
 class KeyRotation:
@@ -40,6 +45,11 @@ class KeyRotation:
         at = distances.abs()
         return self._cos[at][:, None], self._sin[at][:, None] * sign
 
+    def turning(self, distances: torch.Tensor) -> Turning:
+        """Returns what turns any layer's keys by `distances` (int64 [n])."""
+        tables = self.tables(distances)
+        return lambda _, keys: self.turn(keys, tables)
+
     def turn(self, keys: torch.Tensor, tables: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
         """Returns keys [n, heads, head size], each turned by its entry of `tables`, in their original data type."""
         cos, sin = tables
@@ -55,3 +65,29 @@ class KeyRotation:
         if self._is_neox:
             return keys[..., : self._dim // 2], keys[..., self._dim // 2 : self._dim]
         return keys[..., 0 : self._dim : 2], keys[..., 1 : self._dim : 2]
+
+
+class LayerRotations:
+    """The rotations of a model's layers; those with windows may turn keys by other angles than the others."""
+
+    def __init__(self, by_layer: Sequence[KeyRotation]) -> None:
+        self._by_layer = by_layer
+
+    @property
+    def positions(self) -> int:
+        """How many positions all tables cover."""
+        return min(one.positions for one in self._by_layer)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the tables are."""
+        return self._by_layer[0].device
+
+    def of(self, layer: int) -> KeyRotation:
+        """Returns a layer's rotation."""
+        return self._by_layer[layer]
+
+    def turning(self, distances: torch.Tensor) -> Turning:
+        """Returns what turns any layer's keys by `distances` (int64 [n])."""
+        turns = {id(one): one.turning(distances) for one in self._by_layer}
+        return lambda layer, keys: turns[id(self._by_layer[layer])](layer, keys)

@@ -30,3 +30,15 @@ class RowWork:
         work = np.sort(self.of(positions))[::-1].cumsum()
         # a share of 1 must not fail because of a rounding error in the sum
         return int(np.searchsorted(work, share * work[-1] * (1 + 1e-9), side="right")) if len(work) else 0
+
+
+def even_keys_of(hidden: int, inner: int, heads: int, kv_heads: int, head_size: int) -> float:
+    """Returns how many keys a row must attend to before its attention costs as much as its weights.
+
+    hidden  size of the model
+    inner   size of its feed-forward layers, of all experts that a token passes
+    """
+    queries, keys = heads * head_size, kv_heads * head_size
+    weights = 2 * hidden * (queries + keys) + 3 * hidden * inner
+    # each attended key costs two multiplications per query element: one with the key, one with the value
+    return weights / (2 * queries)

@@ -23,6 +23,7 @@ export const decidingMembers: ReadonlySet<string> = new Set([
   'logprobs',
   'prompt_logprobs',
   'kv_transfer_params',
+  'custom_params',
 ])
 
 /** The single prompt of a body, identified by the bytes of the body. */

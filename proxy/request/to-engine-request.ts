@@ -69,13 +69,25 @@ interface Told {
 
 /** Returns what the request asks of this replica's plugins, and tells them. */
 function wishesOf(
+  replica: RoutedCall['replica'],
+  { options: { reuse, pages } }: Decision,
+  api: Call['api'],
+  told: Told,
+): EngineWish[] {
+  const wish = wishForReuse(replica, reuse, api, told)
+  // harmless for an engine that could select pages but does not: nothing there reads the member
+  const member = pages === undefined ? undefined : replica.adapter.pagesMember(api)
+  if (member === undefined) return wish ? [wish] : []
+  if (wish?.member === member) return [{ ...wish, also: { reprise_pages: pages } }]
+  return [...(wish ? [wish] : []), { member, own: 'reprise_pages', value: pages }]
+}
+
+function wishForReuse(
   { reuse: offer, adapter, checkpoints }: RoutedCall['replica'],
-  { options }: Decision,
+  reuse: Decision['options']['reuse'],
   api: Call['api'],
   { user, borders }: Told,
-): EngineWish[] {
-  const { reuse, pages } = options
-  const wishes: EngineWish[] = []
+): EngineWish | undefined {
   const own = offer?.asksForUser ? { user: user.name } : undefined
   const value = {
     ...(offer && reuse !== undefined ? { reuse: grantedWish(offer, reuse) } : {}),
@@ -83,13 +95,8 @@ function wishesOf(
     ...(own && user.isTrusted ? own : {}),
   }
   const set = own && !user.isTrusted ? own : undefined
-  if (set || Object.keys(value).length > 0) {
-    wishes.push({ member: 'kv_transfer_params', own: 'reprise', value, ...(set ? { set } : {}) })
-  }
-  // harmless for an engine that could select pages but does not: nothing there reads the member
-  const member = pages === undefined ? undefined : adapter.pagesMember(api)
-  if (member !== undefined) wishes.push({ member, own: 'reprise_pages', value: pages })
-  return wishes
+  const member = set || Object.keys(value).length > 0 ? adapter.reuseMember(api) : undefined
+  return member === undefined ? undefined : { member, own: 'reprise', value, ...(set ? { set } : {}) }
 }
 
 /** Returns the body as received, unless something in it is changed or set. */

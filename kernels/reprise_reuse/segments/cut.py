@@ -1,10 +1,12 @@
 """Cuts new tokens into segments."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 SHORTEST = 64
 LONGEST = 512
+_LINE_END = ("\n", "\u010a", "<0x0A>")
 
 
 def cut(begin: int, end: int, lines: Sequence[int] = (), borders: Sequence[int] = ()) -> Iterator[tuple[int, int]]:
@@ -24,3 +26,9 @@ def cut(begin: int, end: int, lines: Sequence[int] = (), borders: Sequence[int] 
                 stop = min(stop, ends[at])
         yield start, stop
         start = stop
+
+
+def line_ends(tokenizer: Any) -> frozenset[int]:
+    """Returns the tokens that end with a line break; none without a tokeniser."""
+    vocabulary: Mapping[str, int] = tokenizer.get_vocab() if tokenizer is not None else {}
+    return frozenset(token for text, token in vocabulary.items() if text.endswith(_LINE_END))

@@ -37,6 +37,19 @@ test.each(['{"reprise":{"reuse":0.5}}', '{"a":1,"reprise":null}', '{"\\u0072epri
 )
 
 test.each([
+  ['{"a":1}', `{${salt},"custom_params":{"reprise":{"reuse":0.5},"reprise_pages":0.25},"a":1}`],
+  ['{"custom_params":{}}', `{${salt},"custom_params":{"reprise":{"reuse":0.5},"reprise_pages":0.25}}`],
+  [
+    '{"custom_params":{"reprise":{"reuse":1.0},"x":2}}',
+    `{${salt},"custom_params":{"reprise_pages":0.25,"reprise":{"reuse":1.0},"x":2}}`,
+  ],
+  ['{"custom_params":{"reprise_pages":1}}', `{${salt},"custom_params":{"reprise":{"reuse":0.5},"reprise_pages":1}}`],
+])('two wishes in one member of %j are written as one', (json, expected) => {
+  const wish = { member: 'custom_params', own: 'reprise', value: { reuse: 0.5 }, also: { reprise_pages: 0.25 } }
+  expect(writeInto(json, wish)).toBe(expected)
+})
+
+test.each([
   ['{"a":1}', `{${salt},"vllm_xargs":{"reprise_pages":0.25},"a":1}`],
   ['{"vllm_xargs":{"x":"y"}}', `{${salt},"vllm_xargs":{"reprise_pages":0.25,"x":"y"}}`],
   ['{"vllm_xargs":{"reprise_pages":1}}', `{${salt},"vllm_xargs":{"reprise_pages":1}}`],

@@ -16,11 +16,16 @@ export interface EngineWish {
   readonly value?: unknown
   /** fields of `own` that replace what the client has written there */
   readonly set?: Readonly<Record<string, unknown>>
+  /** other fields of `member`, unless the client has set them itself */
+  readonly also?: Readonly<Record<string, unknown>>
 }
 
 /** Writes a wish. A value that the client set itself takes precedence, except over the fields that are to be set. */
-export function writeWish({ json }: Pick<PromptBody, 'json'>, { member, own, value, set }: EngineWish): WrittenWish {
-  const wish = { [own]: set ? { ...(value as object), ...set } : value }
+export function writeWish(
+  { json }: Pick<PromptBody, 'json'>,
+  { member, own, value, set, also }: EngineWish,
+): WrittenWish {
+  const wish = { [own]: set ? { ...(value as object), ...set } : value, ...also }
   const present = valuesOf(json, valueStart(json), member)
   if (present.length === 0) return { members: { [member]: wish }, splices: [] }
   return { members: {}, splices: present.flatMap((span) => mergeInto(json, span, own, wish, set)) }
@@ -36,10 +41,10 @@ function mergeInto(
 ): BodySplice[] {
   if (json.slice(start, end) === 'null') return [{ pieces: [JSON.stringify(wish)], start, end }]
   if (json[start] !== '{') return []
+  const absent = Object.entries(wish).filter(([name]) => valuesOf(json, start, name).length === 0)
+  const inserted = absent.length === 0 ? [] : [insert(json, start, Object.fromEntries(absent))]
   const present = valuesOf(json, start, own)
-  return present.length === 0
-    ? [insert(json, start, wish)]
-    : present.flatMap((span) => (set ? setFields(json, span, set) : []))
+  return [...inserted, ...present.flatMap((span) => (set ? setFields(json, span, set) : []))]
 }
 
 /** Sets fields of a client's own object. A field that it has stays in its place, so that no duplicate of it counts. */

@@ -1,6 +1,8 @@
 """Reports to reprise what SGLang's prefix cache holds for each request: `--radix-cache-backend reprise`."""
 
 import logging
+import multiprocessing
+import os
 from importlib.util import find_spec
 from typing import Any
 
@@ -22,6 +24,22 @@ def register() -> None:
     if BACKEND not in registered_radix_cache_backends():
         register_radix_cache_backend(BACKEND, create_cache)
     register_page_selection()
+    register_reuse()
+
+
+def register_reuse() -> None:
+    """Registers the hooks of reuse at any position if `REPRISE_REUSE` is set."""
+    from reprise_sglang.reuse.settings import VARIABLE
+
+    if not os.environ.get(VARIABLE, "").strip():
+        return
+    from reprise_sglang.reuse.hooks import ReuseHooks
+    from reprise_sglang.reuse.usage import report_in_usage
+
+    ReuseHooks().register()
+    # the process that answers is the one that starts the others
+    if multiprocessing.parent_process() is None:
+        report_in_usage()
 
 
 def register_page_selection() -> None:

@@ -15,6 +15,7 @@ from reprise_sglang.engine_seams import (
 from reprise_sglang.hotness.settings import HotnessSettingError, HotnessSettings
 from reprise_sglang.reporting.cache_reporter import CacheReporter
 from reprise_sglang.reporting.request_places import RequestPlaces
+from reprise_sglang.reuse.hooks import REUSER
 
 logger = logging.getLogger(__name__)
 
@@ -39,6 +40,9 @@ def create_cache(ctx: Any) -> Any:
         reporter = CacheReporter(sender)
         cache.report_to(reporter)
         reporter.guard(_check_parts, cache, reporter)
+        reuser = getattr(getattr(ctx.tp_worker, "model_runner", None), REUSER, None)
+        if reuser is not None:
+            reuser.report_to(sender.describe)
     return cache
 
 

@@ -14,6 +14,7 @@ from vllm.distributed.kv_transfer.kv_connector.v1.base import (
 from vllm.logger import init_logger
 
 from reprise_settings import say_tested
+from reprise_settings.reuse_settings import read_settings
 from reprise_vllm import register_connector
 from reprise_vllm.checkpoints.borders import Borders, start_borders
 from reprise_vllm.engine import TESTED
@@ -25,7 +26,6 @@ from reprise_vllm.reporting.start_reporting import Reporting, ends_reporting, st
 from reprise_vllm.reuse.messages import RepriseMetadata, StartReport, WorkerReport
 from reprise_vllm.reuse.scheduler.scheduler_side import SchedulerSide
 from reprise_vllm.reuse.scheduler.start_scheduler import start_scheduler
-from reprise_vllm.reuse.settings import read_settings
 from reprise_vllm.reuse.worker.worker_side import WorkerSide
 from reprise_vllm.select_pages.scheduler.private_answers import PrivateAnswers
 from reprise_vllm.select_pages.scheduler.request_figures import RequestFigures
@@ -85,8 +85,7 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
         if pages:
             # connectors are not given the model runner, and one selector needs the model's rotary embedding
             remember_runner()
-        settings = read_settings(extra)
-        if settings is None:
+        if (settings := read_settings(extra)) is None:
             return
         if role is KVConnectorRole.SCHEDULER:
             reuse = start_scheduler(vllm_config, kv_cache_config, settings, logger)
@@ -176,8 +175,7 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
     def get_kv_connector_stats(self) -> "KVConnectorStats | None":
         if self.role is KVConnectorRole.SCHEDULER:
             return self._borders.add_counts(self._on_scheduler.take_stats())
-        worker = page_worker(self._vllm_config)
-        counts = None if worker is None else worker.take_counts()
+        counts = worker.take_counts() if (worker := page_worker(self._vllm_config)) is not None else None
         return ReuseStats({"/".join(name): count for name, count in counts.items()}) if counts else None
 
     @classmethod
@@ -231,13 +229,17 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
     def get_finished(self, finished_req_ids: set[str]) -> tuple[set[str] | None, set[str] | None]:
         return None, (self._on_worker.take_loaded() or None) if self._on_worker else None
 
+    def get_transfer_results(self, finished_req_ids: set[str]) -> Any:
+        results = super().get_transfer_results(finished_req_ids)
+        results.failed_recving |= self._on_worker.take_failed_requests() if self._on_worker else set()
+        return results
+
     def get_block_ids_with_load_errors(self) -> set[int]:
         return self._on_worker.take_failed_blocks() if self._on_worker else set()
 
     def build_connector_worker_meta(self) -> "KVConnectorWorkerMetadata | None":
         report = self._on_worker.take_report() if self._on_worker else None
-        worker = page_worker(self._vllm_config)
-        pages = None if worker is None else worker.rows.report()
+        pages = worker.rows.report() if (worker := page_worker(self._vllm_config)) is not None else None
         if pages is None:
             return report
         report = report or WorkerReport()

@@ -69,7 +69,7 @@ class ReusingEngine:
         **options: Any,
     ) -> None:  # fmt: skip
         """behind: a connector that stands before ours in a MultiConnector; measures: what the parts of loads take"""
-        from reprise_vllm.reuse.worker import measure_costs
+        from reprise_reuse.start import measure_costs
 
         ReusingEngine.measure = ReusingEngine.measure or staticmethod(measure_costs.measure_costs)
         # so that nothing depends on how fast this machine is

@@ -45,6 +45,30 @@ SERVED: dict[str, tuple[str, dict[str, Any]]] = {
 }  # fmt: skip
 
 
+_WINDOW = 64
+_WINDOWS = {"sliding_window": _WINDOW, "num_hidden_layers": 3}
+_IN_TURNS = ["sliding_attention", "full_attention", "sliding_attention"]
+_TWO_TABLES = {
+    "sliding_attention": {"rope_type": "default", "rope_theta": 10_000.0},
+    "full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 1_000_000.0},
+}
+# some layers see the last 64 tokens only
+WINDOWED: dict[str, tuple[str, dict[str, Any]]] = {
+    "Gemma 3": ("Gemma3TextConfig", {**_WINDOWS, "layer_types": _IN_TURNS, "rope_parameters": _TWO_TABLES}),
+    "gpt-oss": ("GptOssConfig", {
+        **_WINDOWS, "layer_types": _IN_TURNS, "num_local_experts": 4, "num_experts_per_tok": 2, **_rope(
+            rope_type="yarn", factor=4.0, original_max_position_embeddings=1024, beta_fast=32.0, beta_slow=1.0,
+            truncate=False,
+        )}),
+    "gpt-oss without windows": ("GptOssConfig", {
+        "sliding_window": None, "num_local_experts": 4, "num_experts_per_tok": 2, **_rope(
+            rope_type="yarn", factor=4.0, original_max_position_embeddings=1024, beta_fast=32.0, beta_slow=1.0,
+            truncate=False,
+        )}),
+    "Mistral with windows alone": ("MistralConfig", {"sliding_window": 4 * _WINDOW}),
+}  # fmt: skip
+
+
 _SEEN = {"image_token_id": 512, "video_token_id": 513, "vision_start_token_id": 514, "vision_end_token_id": 515}
 _EYES = {"depth": 2, "hidden_size": 64, "intermediate_size": 64, "num_heads": 2, "out_hidden_size": 128}
 
@@ -105,7 +129,7 @@ def _describe_processor(folder: Path, kind: str) -> None:
 def make_served_model(folder: Path, kind: str, changed: dict[str, Any]) -> Callable[..., torch.Tensor]:
     """Makes a model, and returns how its family's implementation in transformers turns keys.
 
-    That takes keys [n, heads, head size] and by how many positions each turns (int64 [n]).
+    That takes a layer, keys [n, heads, head size] and by how many positions each turns (int64 [n]).
     """
     from transformers import AutoModelForCausalLM, AutoModelForImageTextToText
 
@@ -121,8 +145,13 @@ def make_served_model(folder: Path, kind: str, changed: dict[str, Any]) -> Calla
     text = getattr(model.model, "language_model", model.model)
     rotary, turn_both = text.rotary_emb, sys.modules[type(model).__module__].apply_rotary_pos_emb
 
-    def turn(keys: torch.Tensor, distances: torch.Tensor) -> torch.Tensor:
-        cos, sin = (table / rotary.attention_scaling for table in rotary(keys, distances[None]))
+    def turn(layer: int, keys: torch.Tensor, distances: torch.Tensor) -> torch.Tensor:
+        if hasattr(rotary, "attention_scaling"):
+            scaling, tables = rotary.attention_scaling, rotary(keys, distances[None])
+        else:
+            of = text.config.layer_types[layer]
+            scaling, tables = getattr(rotary, f"{of}_attention_scaling"), rotary(keys, distances[None], of)
+        cos, sin = (table / scaling for table in tables)
         by_head = keys.transpose(0, 1)[None]
         return turn_both(by_head, by_head, cos, sin)[1][0].transpose(0, 1)
 
@@ -131,7 +160,7 @@ def make_served_model(folder: Path, kind: str, changed: dict[str, Any]) -> Calla
 
 IN_FP8 = {f"Qwen3 with {name}": name for name in ("fp8", "fp8_e5m2")}
 """the format of the KV cache"""
-ALL = {**SERVED, **SEEING, **dict.fromkeys(IN_FP8, SERVED["Qwen3"])}
+ALL = {**SERVED, **WINDOWED, **SEEING, **dict.fromkeys(IN_FP8, SERVED["Qwen3"])}
 
 
 def options_of(kind: str) -> dict[str, Any]:

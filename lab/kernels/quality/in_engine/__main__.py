@@ -44,9 +44,10 @@ def _cases(options: argparse.Namespace) -> list:
 
 
 def _read_options() -> argparse.Namespace:
+    from reprise_settings.reuse_settings import HOST_DTYPES
+
     from quality.in_engine.measure import STORED
     from reprise_reuse.methods import METHODS
-    from reprise_vllm.reuse.settings import HOST_DTYPES
 
     parser = argparse.ArgumentParser(prog="quality.in_engine", description=main.__doc__)
     parser.add_argument("traces", nargs="*", type=Path, help="folders with queries.jsonl and blocks.jsonl")

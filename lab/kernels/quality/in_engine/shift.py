@@ -29,8 +29,9 @@ class ShiftTable:
     def __init__(self, worker: Any, system_tokens: int) -> None:
         self._worker = worker
         self._system = system_tokens
-        self._rotation = worker.stored.rotation
-        shape = (worker.pages.layers, len(_BUCKETS) + 1, *worker.pages.rows_of(0, torch.tensor([1]), 0, 1)[0].shape[1:])
+        self._rotation = worker.stored.rotation.of(0)
+        row, _ = worker.pages.rows_of(0, torch.tensor([[1]]), 0, 1)
+        shape = (worker.pages.layers, len(_BUCKETS) + 1, *row.shape[1:])
         self._keys, self._values, self._count = torch.zeros(shape), torch.zeros(shape), torch.zeros(shape[1])
         self._seen: list[tuple[torch.Tensor, torch.Tensor, torch.Tensor, list]] = []
         self.is_learning = self.is_applied = False
@@ -42,7 +43,7 @@ class ShiftTable:
         for tensor in (self._keys, self._values, self._count):
             tensor.zero_()
 
-    def _copying(self, blocks: torch.Tensor, pieces: Sequence[Any]) -> None:
+    def _copying(self, blocks: Sequence[Sequence[int]], pieces: Sequence[Any]) -> None:
         self._copy_to(blocks, pieces)
         moved = [piece for piece in pieces if not piece.is_exact]
         if not moved or not (self.is_learning or self.is_applied):
@@ -50,6 +51,7 @@ class ShiftTable:
         rows = torch.cat([torch.arange(piece.start, piece.end) for piece in moved])
         computed_at = torch.cat([self._computed_at(piece) for piece in moved])
         buckets = torch.bucketize((computed_at - self._system).clamp(min=0), _BUCKETS, right=True)
+        blocks = torch.tensor(blocks)
         if self.is_learning:
             self._seen.append((blocks, rows, buckets, self._rows(blocks, rows)))
         else:
@@ -77,7 +79,7 @@ class ShiftTable:
 
     def _apply(self, blocks: torch.Tensor, rows: torch.Tensor, buckets: torch.Tensor) -> None:
         size = self._worker._block_size
-        slots = blocks[rows // size] * size + rows % size
+        slots = blocks[0, rows // size] * size + rows % size
         share = 1 / self._count.clamp(min=1)[:, None, None]
         tables = self._rotation.tables(rows)
         for index, (keys, values) in enumerate(self._rows(blocks, rows)):

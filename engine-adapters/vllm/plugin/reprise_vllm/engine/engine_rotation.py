@@ -1,9 +1,12 @@
 """Rotates keys with the engine's own operation."""
 
+from collections.abc import Sequence
+
 import torch
 from vllm import _custom_ops
 
-from reprise_reuse.rotation import KeyRotation
+from reprise_reuse.rotation import KeyRotation, LayerRotations
+from reprise_vllm.engine.model_parts import Rotary
 
 
 class EngineRotation(KeyRotation):
@@ -22,3 +25,9 @@ class EngineRotation(KeyRotation):
         cos_sin = torch.cat(tables, -1).flatten(1)
         _custom_ops.rotary_embedding(rows, turned.flatten(1), None, keys.shape[-1], cos_sin, self._is_neox)
         return turned.to(keys.dtype)
+
+
+def rotations_of(rotaries: Sequence[Rotary], kind: type[KeyRotation], device: torch.device) -> LayerRotations:
+    """Returns what turns each layer's keys, by operations of that kind."""
+    made = {id(one): kind(one.cos_sin.to(device), is_neox=one.is_neox) for one in rotaries}
+    return LayerRotations([made[id(one)] for one in rotaries])

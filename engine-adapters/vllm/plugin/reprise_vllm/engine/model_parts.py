@@ -1,7 +1,7 @@
 """The parts of a running engine that reuse needs and connectors are not given: model, layers, rotary embedding."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
@@ -50,7 +50,7 @@ def _remembering(initialize: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True, slots=True)
 class Rotary:
-    """The model's rotary embedding."""
+    """A rotary embedding."""
 
     cos_sin: torch.Tensor
     """float32 [positions, R]"""
@@ -64,7 +64,8 @@ class ModelParts:
     model: Any
     layers: dict[str, Any]
     """attention layers by name, in the order of the model"""
-    rotary: Rotary
+    rotaries: Sequence[Rotary]
+    """each layer's; layers with windows may turn keys by other angles than the others"""
 
 
 def model_parts(config: "VllmConfig", names: list[str]) -> ModelParts:
@@ -80,8 +81,6 @@ def model_parts(config: "VllmConfig", names: list[str]) -> ModelParts:
             raise NotSupportedError("ALiBi is not supported: keys that carry no position cannot be turned")
         if getattr(layer.impl, "logits_soft_cap", None):
             raise NotSupportedError("capped attention logits are not supported: the question's attention has no cap")
-        if getattr(layer.impl, "sinks", None) is not None:
-            raise NotSupportedError("attention sinks are not supported")
         if getattr(layer, "kv_sharing_target_layer_name", None) is not None:
             raise NotSupportedError("layers that share keys and values are not supported")
     if len({(layer.num_heads, layer.num_kv_heads, layer.head_size) for layer in layers.values()}) != 1:
@@ -93,7 +92,7 @@ def model_parts(config: "VllmConfig", names: list[str]) -> ModelParts:
     turning = sum(hasattr(one, "cos_sin_cache") for _, one in around.named_modules(remove_duplicate=False))
     if 0 < turning < len(layers):
         raise NotSupportedError(f"of {len(layers)} layers only {turning} turn their keys by position")
-    return ModelParts(model, layers, _rotary_of(around, config.model_config.max_model_len))
+    return ModelParts(model, layers, _rotaries_of(model, around, list(layers), config.model_config.max_model_len))
 
 
 def rotary_of_runner() -> Rotary:
@@ -101,7 +100,7 @@ def rotary_of_runner() -> Rotary:
     model = _model_of_runner()
     if _runner.model_config.uses_mrope:
         raise NotSupportedError("behind images, a token's position is not its place in the prompt (M-RoPE)")
-    return _rotary_of(model, _runner.model_config.max_model_len)
+    return _rotary_of(_turning_in(model), _runner.model_config.max_model_len)
 
 
 def _model_of_runner() -> Any:
@@ -137,8 +136,25 @@ def _around(model: torch.nn.Module, names: list[str]) -> torch.nn.Module:
         return model
 
 
-def _rotary_of(model: torch.nn.Module, longest: int) -> Rotary:
-    found = list({id(one): one for one in model.modules() if hasattr(one, "cos_sin_cache")}.values())
+def _turning_in(model: torch.nn.Module) -> list[torch.nn.Module]:
+    return [one for one in model.modules() if hasattr(one, "cos_sin_cache")]
+
+
+def _rotaries_of(model: torch.nn.Module, around: torch.nn.Module, names: list[str], longest: int) -> list[Rotary]:
+    """Returns the rotary embedding of each layer: that of the module which holds it, else the one of all."""
+    made: dict[int, Rotary] = {}
+    rotaries = []
+    for name in names:
+        found = _turning_in(_around(model, [name])) or _turning_in(around)
+        key = id(found[0]) if len(found) == 1 else id(around)
+        if key not in made:
+            made[key] = _rotary_of(found, longest)
+        rotaries.append(made[key])
+    return rotaries
+
+
+def _rotary_of(found: list[torch.nn.Module], longest: int) -> Rotary:
+    """Returns what these modules have in common. Raises `NotSupportedError` if that is not one table."""
     if not found:
         raise NotSupportedError(
             "the model has no rotary embedding with one table of cosines and sines (LongRoPE has two, and models that "
@@ -179,10 +195,9 @@ def even_keys(config: "VllmConfig") -> float:
     heads, head_size = getattr(described, "num_attention_heads", None), model.get_head_size()
     if not (inner and heads and head_size):
         return math.inf
-    queries, keys = heads * head_size, model.get_total_num_kv_heads() * head_size
-    weights = 2 * hidden * (queries + keys) + 3 * hidden * inner * (experts or 1)
-    # each attended key costs two multiplications per query element: one with the key, one with the value
-    return weights / (2 * queries)
+    from reprise_reuse.work import even_keys_of
+
+    return even_keys_of(hidden, inner * (experts or 1), heads, model.get_total_num_kv_heads(), head_size)
 
 
 def load_tokenizer(config: "VllmConfig") -> Any:

@@ -1,37 +1,28 @@
 """Runs the engine's own model outside its steps: on chosen rows of prompts, and on questions."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import torch
+from vllm.distributed import tensor_model_parallel_all_reduce
 from vllm.distributed.kv_transfer import get_kv_transfer_group
 from vllm.forward_context import set_forward_context
 from vllm.v1.attention.backend import CommonAttentionMetadata
 
+from reprise_reuse.rows.engine_parts import Attend, Requests
+from reprise_reuse.rows.evidence import Sight
 from reprise_reuse.runs import Runs, to_passes
 from reprise_vllm.engine.model_parts import IMAGES_LEFT, IMAGES_LEFT_COUNT, leaves_images
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
-    from vllm.v1.kv_cache_interface import AttentionSpec
 
-Attend = Callable[[int, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], None]
-"""layer, queries [n, query heads x size], keys and values [n, heads x size], or all with the last dimension split, and
-where the output goes, which is like the queries"""
+    from reprise_vllm.engine.supported import LayerGroups
 
 
 class _LastLayerReached(Exception):  # noqa: N818, since nothing is wrong
     """All keys and values are written; what the last layer would still compute is not needed."""
-
-
-class Requests(NamedTuple):
-    """Which requests rows belong to."""
-
-    blocks: Sequence[torch.Tensor]
-    """int64 [m] each: a request's"""
-    counts: Sequence[int]
-    """how many of the rows are each request's, in order"""
 
 
 def _rest_of(model: Any, most_rows: int) -> dict[str, Any]:
@@ -45,6 +36,12 @@ def _rest_of(model: Any, most_rows: int) -> dict[str, Any]:
     return rest
 
 
+def sights_of(groups: "LayerGroups", layers: Mapping[str, Any]) -> list[Sight]:
+    """Returns what each layer attends to; layers: by name."""
+    of = {name: (at, group.window) for at, group in enumerate(groups) for name in group.names}
+    return [Sight(*of[name], getattr(layer.impl, "sinks", None)) for name, layer in layers.items()]
+
+
 class NestedForward:
     """
     Runs the engine's model on tokens of requests at their true positions.
@@ -53,7 +50,7 @@ class NestedForward:
     pages. Attention is given, or else the engine's own, to which each run of neighbouring rows looks like a request.
     """
 
-    def __init__(self, config: "VllmConfig", model: Any, spec: "AttentionSpec", layers: dict[str, Any]) -> None:
+    def __init__(self, config: "VllmConfig", model: Any, groups: "LayerGroups", layers: dict[str, Any]) -> None:
         """layers: the attention layers by name, in the order of the model."""
         self._config = config
         self._model = model
@@ -61,8 +58,11 @@ class NestedForward:
         first = next(iter(layers.values()))
         self._device = torch.device(config.device_config.device)
         builder = first.get_attn_backend().get_builder_cls()
-        # a separate builder: the engine's builders keep buffers that a running step may still read
-        self._builder = builder(spec, self._names, config, self._device)
+        # separate builders: the engine's builders keep buffers that a running step may still read
+        self._builders = [
+            (group.names, builder(group.spec, list(group.names), config, self._device)) for group in groups
+        ]
+        self._block_size = groups.spec.block_size
         # builders size their buffers for no more requests
         self._most_runs = config.scheduler_config.max_num_seqs
         self.most_rows = config.scheduler_config.max_num_batched_tokens
@@ -108,23 +108,40 @@ class NestedForward:
             self._attend = None
         return None if logits is None else logits[0]
 
-    def compute(self, tokens: torch.Tensor, rows: torch.Tensor, slots: torch.Tensor, requests: Requests) -> None:
-        """Like `write` at positions `rows`, by the engine's own attention, in as many passes as its limits demand.
+    def compute(self, tokens: torch.Tensor, rows: torch.Tensor, requests: Requests) -> None:
+        """Runs tokens (int32 [n]) at positions `rows` by the engine's own attention, in as many passes as its limits
+        demand, and writes keys and values to their requests' blocks.
 
         rows  int64 [n]: of one request after the other, ascending; earlier rows of their requests must already hold
               what they attend to
         """
         for runs in to_passes(rows, requests.counts, self._most_runs):
-            self._compute(tokens, slots, requests, runs)
+            self._compute(tokens, requests, runs)
 
-    def _compute(self, tokens: torch.Tensor, slots: torch.Tensor, requests: Requests, runs: Runs) -> None:
-        part, device, count = slice(runs.begin, runs.begin + len(runs.rows)), self._device, len(runs.requests)
+    def add_up(self, scores: torch.Tensor) -> torch.Tensor:
+        """Returns the sum over tensor-parallel ranks."""
+        return tensor_model_parallel_all_reduce(scores)
+
+    def _compute(self, tokens: torch.Tensor, requests: Requests, runs: Runs) -> None:
+        metadata: dict[str, Any] = {}
+        slots: dict[str, torch.Tensor] = {}
+        for (names, builder), blocks in zip(
+            self._builders, zip(*(one.unbind() for one in requests.blocks), strict=True), strict=True
+        ):
+            common = self._describe(runs, blocks)
+            metadata |= dict.fromkeys(names, builder.build(0, common))
+            slots |= dict.fromkeys(names, common.slot_mapping)
+        self._run(tokens[runs.begin : runs.begin + len(runs.rows)], runs.rows, metadata, slots)
+
+    def _describe(self, runs: Runs, blocks: Sequence[torch.Tensor]) -> CommonAttentionMetadata:
+        """Describes runs to a builder, given each request's blocks (int64 [m]) for a group of layers."""
+        device, count = self._device, len(runs.requests)
         lengths = runs.starts[1:] - runs.starts[:-1]
-        most = max(map(len, requests.blocks))
-        tables = torch.zeros(len(requests.blocks), most, dtype=torch.int32, device=device)
-        for table, blocks in zip(tables, requests.blocks, strict=True):
-            table[: len(blocks)] = blocks
-        common = CommonAttentionMetadata(
+        tables = torch.zeros(len(blocks), max(map(len, blocks)), dtype=torch.int32, device=device)
+        for table, one in zip(tables, blocks, strict=True):
+            table[: len(one)] = one
+        at = tables[runs.requests.repeat_interleave(lengths), runs.rows // self._block_size].long()
+        return CommonAttentionMetadata(
             query_start_loc=runs.starts.to(device),
             query_start_loc_cpu=runs.starts.cpu(),
             seq_lens=runs.ends.to(device),
@@ -133,15 +150,12 @@ class NestedForward:
             max_query_len=int(lengths.max()),
             max_seq_len=int(runs.ends.max()),
             block_table_tensor=tables[runs.requests],
-            slot_mapping=slots[part],
+            slot_mapping=at * self._block_size + runs.rows % self._block_size,
             causal=True,
             positions=runs.rows,
             seq_lens_cpu_upper_bound=runs.ends.cpu(),
             is_prefilling=torch.ones(count, dtype=torch.bool),
         )
-        metadata = self._builder.build(0, common)
-        every = dict.fromkeys(self._names, metadata), dict.fromkeys(self._names, slots[part])
-        self._run(tokens[part], runs.rows, *every)
 
     def _run(
         self,

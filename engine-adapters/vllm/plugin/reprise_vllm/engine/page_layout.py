@@ -1,16 +1,15 @@
 """Reads the engine's cache pages, whatever their layout."""
 
 from collections.abc import Sequence
-from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 
+from reprise_reuse.rows.engine_parts import InPlace
+
 _DIGITS = {False: (128, 4), True: (8, 11)}
 """whether pages hold fp8: base and number of the digits by which places are written; fp8 holds 0 to 8 exactly"""
-_BITS = {1: torch.int8, 2: torch.int16, 4: torch.int32}
-_GOLDEN = 0x9E3779B97F4A7C1
 
 
 class PageLayout:
@@ -91,7 +90,7 @@ class PageLayout:
         at = slots // self.block_size, slots % self.block_size
         return self._decoded(cache, self._keys.of_slots(by_block, *at), self._values.of_slots(by_block, *at))
 
-    def in_place(self, cache: torch.Tensor) -> "InPlace":
+    def in_place(self, cache: torch.Tensor) -> InPlace:
         """Returns all rows of a cache where they are. Raises ValueError if they are not evenly spaced."""
         return self._keys.beside(self._values, cache.movedim(self._block_dim, 0), self.block_size)
 
@@ -131,16 +130,6 @@ def fp8_of(layer: Any) -> torch.dtype | None:
 def scales_of(layer: Any) -> tuple[float, float]:
     """Returns what the numbers in a layer's pages are multiplied by to give keys, and values: 1 without fp8."""
     return (1.0, 1.0) if fp8_of(layer) is None else (layer._k_scale_float, layer._v_scale_float)
-
-
-class InPlace(NamedTuple):
-    """All rows of an engine's cache, as kernels read them."""
-
-    keys: torch.Tensor
-    """[1, rows, heads, head size]; `values` has the same shape and strides"""
-    values: torch.Tensor
-    span: int
-    """rows from the start of one block to the start of the next"""
 
 
 class _Half:
@@ -203,18 +192,6 @@ def _flat(cache: torch.Tensor) -> torch.Tensor:
     """Returns a flat view of all numbers of a cache, in memory order."""
     last = sum((n - 1) * stride for n, stride in zip(cache.shape, cache.stride(), strict=True))
     return cache.as_strided((last + 1,), (1,), cache.storage_offset())
-
-
-def fingerprints(keys: torch.Tensor) -> torch.Tensor:
-    """Returns a hash of the bits of each row of keys [n, heads, head size]; int64 [n]. Collisions are unlikely."""
-    bits = keys.contiguous().view(_BITS[keys.element_size()]).flatten(1).long()
-    return (bits * _odd_numbers(bits.shape[1], bits.device)).sum(1)
-
-
-@cache
-def _odd_numbers(count: int, device: torch.device) -> torch.Tensor:
-    numbers = torch.arange(1, count + 1, device=device) * _GOLDEN
-    return numbers | 1
 
 
 def _find_block_dim(cache: torch.Tensor, blocks: int) -> int:

@@ -1,6 +1,7 @@
 """Which engines reuse at any position supports."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
@@ -22,21 +23,50 @@ class NotSupportedError(Exception):
     """This engine cannot reuse; the message says why. The engine itself runs as without reuse."""
 
 
-def attention_spec(config: "KVCacheConfig") -> "AttentionSpec":
-    """Returns the cache spec shared by all layers. Raises `NotSupportedError` unless all use plain full attention."""
-    from vllm.v1.kv_cache_interface import FullAttentionSpec
+class LayerGroup(NamedTuple):
+    """Layers that share a request's blocks. Blocks of several groups may lie in the same memory."""
 
-    groups = config.kv_cache_groups
-    if len(groups) != 1:
-        raise NotSupportedError(
-            f"the model has {len(groups)} kinds of layers, and only full attention alone is supported"
-        )
-    spec = groups[0].kv_cache_spec
-    if type(spec) is not FullAttentionSpec:
-        raise NotSupportedError(f"{type(spec).__name__} is not full attention over keys and values")
-    if spec.sliding_window is not None or spec.attention_chunk_size is not None or spec.non_causal:
-        raise NotSupportedError("attention over windows, chunks or what follows is not supported")
-    return spec
+    names: Sequence[str]
+    spec: "AttentionSpec"
+    window: int | None
+    """how many tokens each one sees, itself included; None: all before it"""
+
+
+class LayerGroups(tuple[LayerGroup, ...]):
+    """All layers of a model. The shape of their keys and values, and the size of blocks, are the same."""
+
+    @property
+    def spec(self) -> "AttentionSpec":
+        """The first group's: of its shape and block size all are."""
+        return self[0].spec
+
+    @property
+    def have_windows(self) -> bool:
+        """Whether layers differ in their blocks, which vLLM gives back where layers with windows see no more."""
+        return len(self) > 1 or self[0].window is not None
+
+
+def layer_groups(config: "KVCacheConfig") -> LayerGroups:
+    """Returns the groups of a model's layers. Raises `NotSupportedError` unless all see what is before, or a window."""
+    from vllm.v1.kv_cache_interface import FullAttentionSpec, SlidingWindowSpec
+
+    groups = LayerGroups(
+        LayerGroup(group.layer_names, spec, getattr(spec, "sliding_window", None))
+        for group in config.kv_cache_groups
+        for spec in [group.kv_cache_spec]
+    )
+    for _, spec, window in groups:
+        if type(spec) not in (FullAttentionSpec, SlidingWindowSpec):
+            raise NotSupportedError(f"{type(spec).__name__} is not attention over keys and values")
+        is_full = type(spec) is FullAttentionSpec
+        if is_full and (window is not None or spec.attention_chunk_size is not None or spec.non_causal):
+            raise NotSupportedError("attention over windows in full blocks, chunks or what follows is not supported")
+    shapes = {(spec.block_size, spec.num_kv_heads, spec.head_size, spec.dtype) for _, spec, _ in groups}
+    if len(shapes) != 1:
+        raise NotSupportedError("layers with different numbers or sizes of heads are not supported")
+    if groups.have_windows and groups.spec.dtype.itemsize == 1:
+        raise NotSupportedError("a KV cache in fp8 is not supported beside layers with windows")
+    return groups
 
 
 def check_config(config: "VllmConfig") -> None:

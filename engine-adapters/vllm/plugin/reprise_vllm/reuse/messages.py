@@ -2,7 +2,6 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -17,93 +16,7 @@ from reprise_vllm.usage.figures import PageReport
 
 if TYPE_CHECKING:
     from reprise_reuse.costs import Costs
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Rows [start, end) of a request, and where they are stored: in host memory or in the engine's own pages."""
-
-    start: int
-    end: int
-    slots: np.ndarray | None
-    """of host memory, int64 [end - start]"""
-    owner: int
-    """the segment's name: slots that belong to another segment by then are not used"""
-    is_exact: bool = False
-    """for a load: the rows equal those of full attention here"""
-    is_average: bool = False
-    """for a save: the rows add one more context to the mean that the slots hold"""
-    pages: np.ndarray | None = None
-    """slots of the engine's cache instead of host memory, int64 [end - start]"""
-    position: int = 0
-    """for a load from pages: where its first row was computed"""
-
-
-@dataclass(frozen=True, slots=True)
-class Load:
-    """Fill rows [begin, end) of a request: from pieces, and the rest by computing."""
-
-    request_id: str
-    tokens: np.ndarray
-    """int32 [n]: the whole prompt"""
-    blocks: Sequence[int]
-    begin: int
-    end: int
-    pieces: Sequence[Piece]
-    """ascending, disjoint, within [begin, end)"""
-    question: Sequence[int]
-    """positions of the tokens whose attention decides which rows are chosen, ascending"""
-    budget: int
-    """how many rows of inexact pieces are recomputed"""
-    method: str
-    is_asynchronous: bool
-    asking: float = 0.0
-    """predicted seconds of the question's pass"""
-    seconds: float = 0.0
-    """predicted seconds of the question's pass and of computing rows"""
-
-    @property
-    def kind(self) -> str:
-        """`late` if it takes several steps, else `now`."""
-        return "late" if self.is_asynchronous else "now"
-
-
-@dataclass(frozen=True, slots=True)
-class Save:
-    """Store rows of a request after this step's forward: copy them to host memory, or register them in their pages."""
-
-    tokens: np.ndarray
-    blocks: Sequence[int]
-    pieces: Sequence[Piece]
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """Compare the first token's distribution, as reuse gives it, with that of full attention."""
-
-    tokens: np.ndarray
-    """int32 [n]: the whole prompt"""
-    blocks: Sequence[int]
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """Copy a segment's rows to host memory, from pages that are about to be overwritten."""
-
-    tokens: np.ndarray
-    """int32 [n]"""
-    pages: np.ndarray
-    slots: np.ndarray
-    position: int
-    owner: int
-
-
-def meet(moves: Sequence[Move], loads: Sequence[Load]) -> bool:
-    """Whether a load reads host memory slots that a move will write."""
-    loaded = [piece.slots for load in loads for piece in load.pieces if piece.slots is not None]
-    if not loaded:
-        return False
-    return bool(np.isin(np.concatenate([move.slots for move in moves]), np.concatenate(loaded)).any())
+    from reprise_reuse.pieces import Check, Load, Move, Save
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +49,10 @@ class ReuseStep:
     immediately if no load reads the slots they write.
     """
 
-    moves: list[Move] = field(default_factory=list)
-    loads: list[Load] = field(default_factory=list)
-    saves: list[Save] = field(default_factory=list)
-    checks: list[Check] = field(default_factory=list)
+    moves: "list[Move]" = field(default_factory=list)
+    loads: "list[Load]" = field(default_factory=list)
+    saves: "list[Save]" = field(default_factory=list)
+    checks: "list[Check]" = field(default_factory=list)
     fetches: list[DiskFile] = field(default_factory=list)
     writes: list[DiskFile] = field(default_factory=list)
     dropped_files: list[int] = field(default_factory=list)

@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from reprise_vllm.reuse.messages import Load
-from reprise_vllm.reuse.worker.evidence import attend_over, attend_to_copies, attention_of_questions
-from reprise_vllm.reuse.worker.row_choice import OpenLoad
+from reprise_reuse.pieces import Load
+from reprise_reuse.rows.evidence import Sight, attend_over, attend_to_copies, attention_of_questions
+from reprise_reuse.rows.row_choice import OpenLoad
 
 HEADS, GROUP, SIZE, COUNT, END = 4, 2, 16, 32, 500
 
@@ -21,7 +21,7 @@ def drawn(*shape: int) -> torch.Tensor:
 
 def pages(**more: Any) -> SimpleNamespace:
     rows = drawn(END, HEADS, SIZE), drawn(END, HEADS, SIZE) + 1
-    return SimpleNamespace(scale=0.25, rows_of=lambda *_: rows, captured=None, **more)
+    return SimpleNamespace(scale=0.25, rows_of=lambda *_: rows, captured=None, sights=[Sight()] * 3, **more)
 
 
 def opened() -> OpenLoad:

@@ -9,13 +9,13 @@ from types import SimpleNamespace
 import numpy as np
 import torch
 
+from reprise_reuse.pieces import Load
+from reprise_reuse.rows import captured_passes
+from reprise_reuse.rows.captured_passes import CapturedPasses, as_graphs
+from reprise_reuse.rows.evidence import PromptPages, attention_of_questions
+from reprise_reuse.rows.row_choice import OpenLoad
+from reprise_reuse.rows.row_pass import compute_rows
 from reprise_vllm.engine.page_layout import PageLayout
-from reprise_vllm.reuse.messages import Load
-from reprise_vllm.reuse.worker import captured_passes
-from reprise_vllm.reuse.worker.captured_passes import CapturedPasses, as_graphs
-from reprise_vllm.reuse.worker.evidence import PromptPages, attention_of_questions
-from reprise_vllm.reuse.worker.row_choice import OpenLoad
-from reprise_vllm.reuse.worker.row_pass import compute_rows
 
 BLOCKS, SIZE, HEADS, GROUP, DIM, LAYERS, WORDS = 40, 16, 2, 3, 32, 2, 50
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -85,7 +85,9 @@ def load_of(begin: int, end: int, known: int, question: int, seed: int) -> OpenL
     random = np.random.default_rng(seed)
     tokens = random.integers(0, WORDS, end + question).astype(np.int32)
     blocks = (1 + random.permutation(BLOCKS - 1)[: -(-end // SIZE)]).tolist()
-    load = Load("r", tokens, blocks, known, end, [], list(range(begin, begin + question)), 0, "", is_asynchronous=False)
+    load = Load(
+        "r", tokens, [blocks], known, end, [], list(range(begin, begin + question)), 0, "", is_asynchronous=False
+    )
     return OpenLoad.of(load, SIZE, DEVICE)
 
 

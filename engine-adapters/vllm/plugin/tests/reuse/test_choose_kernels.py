@@ -12,15 +12,15 @@ import pytest
 import torch
 
 from reprise_reuse.host_store import HostStore, RowShape
+from reprise_reuse.pieces import Load
 from reprise_reuse.rotation import KeyRotation
+from reprise_reuse.rows.evidence import PromptPages, attend_over
+from reprise_reuse.rows.fill_kernel import FillKernel
+from reprise_reuse.rows.row_choice import OpenLoad
+from reprise_reuse.rows.row_pass import compute_rows
+from reprise_reuse.rows.stored_rows import StoredRows
 from reprise_vllm.engine.page_layout import PageLayout
-from reprise_vllm.reuse.messages import Load
-from reprise_vllm.reuse.rows.fill_kernel import FillKernel
-from reprise_vllm.reuse.rows.stored_rows import StoredRows
 from reprise_vllm.reuse.worker.choose_kernels import KERNELS, fastest, ways_to_ask, ways_to_fill
-from reprise_vllm.reuse.worker.evidence import PromptPages, attend_over
-from reprise_vllm.reuse.worker.row_choice import OpenLoad
-from reprise_vllm.reuse.worker.row_pass import compute_rows
 
 # not vLLM's own, whose level an engine of another test may have set
 LOGGER = logging.getLogger("choose")
@@ -110,7 +110,7 @@ def compute_rows_under_the_interpreter() -> None:
     ends, chosen = (30, 25), ([3, 17, 29], [0, 24])
     parts = []
     for blocks, end, rows in zip(([4, 2], [1, 3]), ends, chosen, strict=True):
-        load = Load("r", np.zeros(end, np.int32), blocks, 0, end, [], [], 0, "", is_asynchronous=False)
+        load = Load("r", np.zeros(end, np.int32), [blocks], 0, end, [], [], 0, "", is_asynchronous=False)
         opened = OpenLoad.of(load, SIZE, torch.device(DEVICE))
         parts.append((opened, torch.tensor(rows, device=DEVICE)))
     seen = []

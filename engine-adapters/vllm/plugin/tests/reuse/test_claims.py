@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reprise_reuse.costs import EVEN, Costs
+from reprise_reuse.prompts import claims
+from reprise_reuse.prompts.claims import LAST_TOKENS, QUESTION_TOKENS, Claim
 from reprise_reuse.segments import Found, Match, Segment
 from reprise_reuse.work import RowWork
-from reprise_vllm.reuse.scheduler import claims
-from reprise_vllm.reuse.scheduler.claims import LAST_TOKENS, QUESTION_TOKENS, Claim
 
 ALIKE = RowWork()
 

@@ -16,17 +16,17 @@ from vllm.model_executor.custom_op import CustomOp
 from vllm.model_executor.layers.attention import attention
 
 from reprise_reuse.host_store import HostStore, RowShape
+from reprise_reuse.pieces import Load, Piece, Save
 from reprise_reuse.rotation import KeyRotation
-from reprise_vllm.engine.cache_slots import cache_slots
+from reprise_reuse.rows import stored_rows
+from reprise_reuse.rows.cache_slots import cache_slots
+from reprise_reuse.rows.captured_passes import CapturedPasses
+from reprise_reuse.rows.evidence import PromptPages
+from reprise_reuse.rows.fill_kernel import FillKernel
+from reprise_reuse.rows.row_choice import OpenLoad, choose_rows
+from reprise_reuse.rows.row_pass import compute_rows
+from reprise_reuse.rows.stored_rows import StoredRows
 from reprise_vllm.engine.page_layout import InPlace, PageLayout
-from reprise_vllm.reuse.messages import Load, Piece, Save
-from reprise_vllm.reuse.rows import stored_rows
-from reprise_vllm.reuse.rows.fill_kernel import FillKernel
-from reprise_vllm.reuse.rows.stored_rows import StoredRows
-from reprise_vllm.reuse.worker.captured_passes import CapturedPasses
-from reprise_vllm.reuse.worker.evidence import PromptPages
-from reprise_vllm.reuse.worker.row_choice import OpenLoad, choose_rows
-from reprise_vllm.reuse.worker.row_pass import compute_rows
 
 HEADS, GROUP, DIM, SIZE = 8, 4, 128, 16
 KERNELS = {
@@ -149,7 +149,7 @@ def load_of(pieces: int, ratio: float, method: str = "attention-spread", tokens:
         Piece(start, stop, None, 7, pages=pages[start:stop], position=start + 5) for start, stop in pairwise(borders)
     ]
     return Load(
-        "r", np.arange(tokens, dtype=np.int32), list(range(1, 1 + blocks)), 0, end, parts,
+        "r", np.arange(tokens, dtype=np.int32), [list(range(1, 1 + blocks))], 0, end, parts,
         list(range(end, tokens)), int(ratio * (end - 100)), method, is_asynchronous=False,
     )  # fmt: skip
 
@@ -233,7 +233,7 @@ def test_launches_do_not_depend_on_the_number_of_pieces(gpu_double, gpu_kernel_d
 
 def test_nothing_is_filled_in_one_launch_where_a_load_takes_over_pages_that_it_reads(gpu_double, gpu_kernel_doubles):
     given = load_of(4, 0)
-    given.blocks[200] = int(given.pieces[0].pages[0]) // SIZE
+    given.blocks[0][200] = int(given.pieces[0].pages[0]) // SIZE
     count(gpu_double, gpu_kernel_doubles, 2, given)
     assert "kv_fill" not in gpu_kernel_doubles
 
@@ -271,7 +271,7 @@ def averaged(pieces: int, repeated: bool = False) -> tuple[int, HostStore]:
     rotation = KeyRotation(torch.ones(500, DIM), is_neox=True)
     store = HostStore(160, RowShape(2, HEADS, DIM, torch.float32), rotation)
     stored = StoredRows([layer] * 2, caches, PageLayout(layer, caches[0], 12, SIZE), 12, rotation, store)
-    tokens, blocks = np.zeros(160, np.int32), list(range(1, 11))
+    tokens, blocks = np.zeros(160, np.int32), [list(range(1, 11))]
     borders = np.linspace(0, 160, pieces + 1).astype(int).tolist()
     parts = [(start, stop, np.arange(start, stop)) for start, stop in pairwise(borders)]
     if repeated:

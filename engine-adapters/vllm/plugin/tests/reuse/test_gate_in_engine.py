@@ -12,9 +12,9 @@ from reuse_model import ReusingEngine, make_model
 from reuse_prompts import FIRST, OTHER, difference, full_attention, said
 
 from reprise_reuse.costs import EVEN
-from reprise_vllm.reuse.messages import Check
+from reprise_reuse.pieces import Check
+from reprise_reuse.start.measure_costs import _compute
 from reprise_vllm.reuse.worker.compare_answers import compare_answers
-from reprise_vllm.reuse.worker.measure_costs import _compute
 from reprise_vllm.usage.engine_metrics import ReuseMetrics, ReuseStats
 
 
@@ -119,7 +119,7 @@ def test_checked_answers_diverge_as_much_as_little_is_computed_again(engine, mon
 
 
 def test_a_checked_answer_of_full_attention_does_not_diverge(engine):
-    tokens, blocks = np.array(OTHER, np.int32), list(range(1, 40))
+    tokens, blocks = np.array(OTHER, np.int32), [list(range(1, 40))]
     with torch.inference_mode():
         _compute(engine.worker, tokens, np.arange(len(tokens)), blocks, engine.worker._block_size)
         divergence, is_same = compare_answers(engine.worker, Check(tokens, blocks))

@@ -24,7 +24,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReusingEngine]:
 
 
 def test_no_forward_has_more_requests_or_rows_than_the_engines_own(engine, monkeypatch):
-    builder = engine.worker.forward._builder
+    ((_, builder),) = engine.worker.forward._builders
     build, seen = builder.build, []
     # FlashAttention 3 with full CUDA graphs: its buffer has room for so many requests
     flash = object.__new__(FlashAttentionMetadataBuilder)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from pytest import approx
 
 from reprise_reuse.costs import Costs
-from reprise_vllm.reuse.worker.measure_costs import Loaded, _begin_runs, _few_rows, costs_of
+from reprise_reuse.start.measure_costs import Loaded, _begin_runs, _few_rows, costs_of
 
 # of an H200, in milliseconds, for 8 billion parameters; and others about that size
 PRICES = st.builds(

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reprise_reuse.rotation import KeyRotation
+from reprise_reuse.rows import multiply as multiplying
+from reprise_reuse.rows.multiply import multiply
 from reprise_vllm.engine.engine_rotation import EngineRotation
 from reprise_vllm.engine.page_layout import PageLayout
-from reprise_vllm.reuse.worker import multiply as multiplying
-from reprise_vllm.reuse.worker.multiply import multiply
 
 BLOCKS, SIZE, HEADS, DIM, PACK = 7, 4, 2, 8, 4
 

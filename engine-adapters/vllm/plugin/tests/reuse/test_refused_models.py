@@ -13,7 +13,7 @@ from served_models import describe, start_quickly
 from vllm.config.cache import CacheDType
 from vllm.v1.kv_cache_interface import KVCacheConfig, KVCacheGroupSpec, MambaSpec
 
-from reprise_vllm.engine.supported import AS_COMPUTED, NotSupportedError, attention_spec, check_config
+from reprise_vllm.engine.supported import AS_COMPUTED, NotSupportedError, check_config, layer_groups
 
 _ROPE = {"rope_theta": 10_000.0}
 _LONG = {"short_factor": [1.0] * 16, "long_factor": [2.0] * 16, "original_max_position_embeddings": 1024}
@@ -28,7 +28,7 @@ _LATENT = {
 }  # fmt: skip
 _DRAFTS = {"method": "ngram", "num_speculative_tokens": 2, "prompt_lookup_max": 3}
 _SHORT = {"max_model_len": 1024}
-_TWO_KINDS = "the model has 2 kinds of layers"
+_STATE = "MambaSpec is not attention over keys and values"
 _NO_TABLE = "no rotary embedding with one table"
 
 # the configuration's class, what differs, what the engine is started with, and what is said
@@ -41,35 +41,32 @@ REFUSED: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
     "ALiBi (BLOOM)": ("BloomConfig", {"n_layer": 2, "n_head": 4}, {}, "ALiBi is not supported"),
     "capped logits (Gemma 2)": (
         "Gemma2Config", {"layer_types": ["full_attention"] * 2}, {}, "capped attention logits are not supported"),
-    "sinks (gpt-oss without windows)": (
-        "GptOssConfig", {**_EXPERTS, "sliding_window": None}, {}, "attention sinks are not supported"),
-    "windows and sinks (gpt-oss)": ("GptOssConfig", _EXPERTS, {}, _TWO_KINDS),
-    "windows beside full attention (Gemma 3)": (
-        "Gemma3TextConfig", {"layer_types": ["sliding_attention", "full_attention"]}, _SHORT, _TWO_KINDS),
-    "windows beside full attention (Gemma 4)": (
+    "windows and wider heads beside them (Gemma 4)": (
         "Gemma4TextConfig",
         {
-            "layer_types": ["sliding_attention", "full_attention"], "num_kv_shared_layers": 0, "global_head_dim": 32,
+            "layer_types": ["sliding_attention", "full_attention"], "num_kv_shared_layers": 0, "global_head_dim": 64,
             "hidden_size_per_layer_input": 0, "vocab_size_per_layer_input": 512,
         },
-        _SHORT, _TWO_KINDS),
-    "windows alone (Mistral 7B 0.1)": ("MistralConfig", {"sliding_window": 64}, {}, "SlidingWindowSpec is not full"),
+        _SHORT, "layers with different numbers or sizes of heads"),
+    "NoPE beside windows (Command R7B)": (
+        "Cohere2Config", {"layer_types": ["sliding_attention", "full_attention"], "sliding_window": 64}, {},
+        "keys of layer 1 turned to another place are off"),
     "chunks (Llama 4)": (
         "Llama4TextConfig", {"num_local_experts": 2, "attention_chunk_size": 64}, {}, "ChunkedLocalAttentionSpec"),
     "states beside full attention (Qwen3-Next)": (
         "Qwen3NextConfig",
         {**_STATES, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 64,
          "shared_expert_intermediate_size": 64},
-        {"dtype": "bfloat16"}, _TWO_KINDS),
+        {"dtype": "bfloat16"}, _STATE),
     "states beside full attention (Granite 4-H)": (
         "GraniteMoeHybridConfig",
         {"layer_types": ["mamba", "attention"], "num_local_experts": 0, "mamba_n_heads": 8, "mamba_d_head": 32,
          "mamba_n_groups": 1, "shared_intermediate_size": 128},
-        {}, _TWO_KINDS),
+        {}, _STATE),
     "latent keys and values (DeepSeek)": (
-        "DeepseekV2Config", _LATENT, _SHORT, "MLAAttentionSpec is not full attention"),
+        "DeepseekV2Config", _LATENT, _SHORT, "MLAAttentionSpec is not attention over keys and values"),
     "states beside full attention (Qwen3.5)": (
-        "Qwen3_5TextConfig", _STATES, {"dtype": "bfloat16"}, _TWO_KINDS),
+        "Qwen3_5TextConfig", _STATES, {"dtype": "bfloat16"}, _STATE),
 }  # fmt: skip
 
 
@@ -104,5 +101,5 @@ def test_states_alone_are_refused():
     # vLLM's build for CPUs computes no Mamba
     spec = MambaSpec(block_size=32, shapes=((16, 4),), dtypes=(torch.float32,))
     config = KVCacheConfig(num_blocks=2, kv_cache_tensors=[], kv_cache_groups=[KVCacheGroupSpec(["layer.0"], spec)])
-    with pytest.raises(NotSupportedError, match="MambaSpec is not full attention"):
-        attention_spec(config)
+    with pytest.raises(NotSupportedError, match=_STATE):
+        layer_groups(config)

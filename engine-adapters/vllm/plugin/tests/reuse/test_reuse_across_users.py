@@ -7,8 +7,8 @@ import pytest
 from reuse_model import ReusingEngine, make_model
 from reuse_prompts import DOCUMENTS, QUESTION, SYSTEM, difference, full_attention, said, tokens
 
-from reprise_vllm.reuse.scheduler.users import store_of
-from reprise_vllm.reuse.settings import ReuseSettings
+from reprise_reuse.prompts.users import store_of
+from reprise_settings.reuse_settings import ReuseSettings
 
 DOCUMENT = [*DOCUMENTS[3], *DOCUMENTS[4], *DOCUMENTS[5]]
 POISON = [*tokens(66, 200), *DOCUMENT, *tokens(67, QUESTION)]

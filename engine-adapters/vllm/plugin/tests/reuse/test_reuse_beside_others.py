@@ -13,9 +13,10 @@ from listening import listening
 
 import reprise_vllm
 from reprise_reuse.methods import METHODS, Method
+from reprise_reuse.pieces import Load, Piece
+from reprise_reuse.rows.row_choice import OpenLoad, choose_rows
 from reprise_vllm.engine.supported import NotSupportedError, check_config
-from reprise_vllm.reuse.messages import Load, Piece, WorkerReport
-from reprise_vllm.reuse.worker.row_choice import OpenLoad, choose_rows
+from reprise_vllm.reuse.messages import WorkerReport
 
 REUSING = {**REPRISE, "kv_connector_extra_config": {"reuse": {"host_bytes": 8 << 20}}}
 OTHER = {"kv_connector": "DecodeBenchConnector", "kv_role": "kv_both"}

@@ -9,7 +9,8 @@ import torch
 from reuse_model import BLOCK, ReusingEngine, make_model
 from reuse_prompts import FIRST, OTHER, SYSTEM, difference, full_attention, prompt, said, tokens
 
-from reprise_vllm.reuse.messages import Load, Move, Piece, ReuseStep, Save
+from reprise_reuse.pieces import Load, Move, Piece, Save
+from reprise_vllm.reuse.messages import ReuseStep
 
 PAGES = 100 * BLOCK
 ROW = 2 * 2 * 32 * 4 + 20

@@ -24,7 +24,7 @@ from reuse_prompts import (
 )
 from vllm.v1.request import Request
 
-from reprise_vllm.reuse.worker import row_choice
+from reprise_reuse.rows import row_choice
 from reprise_vllm.usage.prompt_tokens_details import report_in_usage
 
 

@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from reprise_reuse.host_store import RowShape
+from reprise_reuse.prompts.wishes import read_wish
+from reprise_settings.reuse_settings import ReuseSettingError, ReuseSettings, check_memory, read_settings, tokens_in
 from reprise_vllm.known_settings import warn_of_unknown
-from reprise_vllm.reuse.scheduler.start_scheduler import check_memory, tokens_in
-from reprise_vllm.reuse.scheduler.wishes import namespace_of, read_wish
-from reprise_vllm.reuse.settings import ReuseSettingError, ReuseSettings, read_settings
+from reprise_vllm.reuse.scheduler.asked import namespace_of
 
 
 @pytest.mark.parametrize("extra", [{}, {"reuse": None}, {"reuse": False}])

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from reprise_reuse.host_store import Rows
-from reprise_vllm.reuse.messages import Move, ReuseStep, meet
-from reprise_vllm.reuse.rows.device_flags import DeviceFlags
-from reprise_vllm.reuse.rows.stored_rows import StoredRows, changed_parts
+from reprise_reuse.pieces import Move, meet
+from reprise_reuse.rows.device_flags import DeviceFlags
+from reprise_reuse.rows.stored_rows import StoredRows, changed_parts
+from reprise_vllm.reuse.messages import ReuseStep
 
 
 class MovingRows:

@@ -1,21 +1,25 @@
 """What the scheduler's side knows about active requests, and its capacity limits."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from reprise_reuse.pieces import GroupBlocks, Load, Piece
+from reprise_reuse.prompts.claims import Claim, piece_of
+from reprise_reuse.prompts.storing import Computed
+from reprise_reuse.prompts.wishes import Wish
 from reprise_reuse.segments import Found, Segment
 from reprise_reuse.work import RowWork
-from reprise_vllm.engine.private_hashes import go_on_from
-from reprise_vllm.reuse.messages import Piece
-from reprise_vllm.reuse.scheduler.claims import Claim
+from reprise_vllm.engine.private_hashes import go_on_from, make_private
 from reprise_vllm.reuse.scheduler.continuations import Turn
-from reprise_vllm.reuse.scheduler.wishes import Wish
 
 if TYPE_CHECKING:
     from vllm.v1.request import Request
+
+_TRANSFERS = {"do_remote_decode", "do_remote_prefill"}
 
 
 class Limits(NamedTuple):
@@ -30,6 +34,8 @@ class Limits(NamedTuple):
     ranks: int
     device_blocks: int
     row_bytes: int
+    has_windows: bool = False
+    """some layers see a window only, so a request's rows are not all in its blocks"""
     work: RowWork = RowWork()
 
 
@@ -53,6 +59,8 @@ class Asked:
     """its load takes more than one step"""
     is_loading: bool = False
     """it has blocks for such a load"""
+    is_given_up: bool = False
+    """its load, or room for it, was given up: with windows, another would need room beside what vLLM keeps for it"""
     fetching: list[Segment] = field(default_factory=list)
     found: tuple[tuple[int, int], list[Found]] | None = None
     """((catalogue version, cached tokens) of the lookup, its result)"""
@@ -89,6 +97,20 @@ class Asked:
         """The user who may continue its turn; with `all`, everybody is the same one."""
         return b"" if self.store == "all" else self.wish.user
 
+    def take(self, claim: Claim, block_size: int) -> None:
+        """Notes a claim, before blocks are allocated for it."""
+        if claim.exact_end < claim.end and (self.private_from is None or claim.exact_end < self.private_from):
+            # private blocks stay private, also through preemptions, after which the exact part may be shorter
+            make_private(self.request, claim.exact_end // block_size)
+            self.private_from = claim.exact_end
+        self.claim, self.pieces = claim, [piece_of(one) for one in claim.found]
+
+    def go_on(self, earlier: Turn, blocks: int, block_size: int) -> None:
+        """Has vLLM look up the first blocks of its prompt under the hashes of an approximate turn."""
+        self.earlier, self.exact_tokens = earlier, earlier.exact_tokens
+        self.private_from = earlier.private_from * block_size
+        go_on_from(self.request, earlier.hashes[:blocks])
+
     def go_back(self) -> None:
         """Drops the earlier turn: none of its approximate rows are cached any more, so the request is exact again."""
         self.earlier = self.exact_tokens = self.private_from = None
@@ -99,6 +121,27 @@ class Asked:
         if self.earlier is None and self.private_from == claim.exact_end and self.exact_tokens is None:
             self.private_from, self.request.cache_salt = None, self.salt
             go_on_from(self.request, self.public)
+
+    def load(self, claim: Claim, blocks: GroupBlocks) -> Load:
+        """Returns what fills a claim's rows."""
+        return Load(
+            self.request.request_id, prompt_of(self.request), blocks, claim.begin, claim.end, self.pieces,
+            claim.question, claim.budget, claim.method, self.is_late, claim.seconds.question, claim.seconds.load,
+        )  # fmt: skip
+
+    def computed(self, blocks: GroupBlocks, done: int, begin: int, held: int | None) -> Computed:
+        """Returns what is computed of its prompt.
+
+        done   how many of its tokens
+        begin  which of them this step begins with; 0 if its blocks hold all
+        held   from which one on its blocks were held; None: not at all
+        """
+        # with ratio 1, everything that is not exact was computed again
+        exact = None if self.wish.ratio == 1 and self.earlier is None else self.exact_tokens
+        return Computed(
+            self.namespace, prompt_of(self.request)[:done], blocks, exact, self.wish.borders, self.wish.user,
+            self.store, begin if held is None else held, begin,
+        )  # fmt: skip
 
     def turn(self, block_size: int) -> Turn | None:
         """Returns the turn that a later prompt may continue from, or None if nothing in it is approximate.
@@ -118,3 +161,27 @@ class Asked:
 def prompt_of(request: "Request") -> np.ndarray:
     """Returns the tokens of the request's prompt; int32 [n]."""
     return np.array(request.prompt_token_ids, dtype=np.int32)
+
+
+def why_stock(request: "Request") -> str | None:
+    """Returns why the request must be served without reuse, whatever it wishes, or None if it need not be."""
+    sampling, params = request.sampling_params, request.kv_transfer_params
+    reasons = {
+        "pooling": sampling is None,
+        "prompt_logprobs": sampling is not None and sampling.prompt_logprobs is not None,
+        "multimodal": bool(request.mm_features),
+        "embeddings": request.prompt_token_ids is None or request.prompt_embeds is not None,
+        "streamed_input": request.resumable,
+        "cache_not_read": request.skip_reading_prefix_cache,
+        # another engine gets its rows, or gives them, under the hashes of exact ones
+        "transferred": isinstance(params, dict)
+        and bool(_TRANSFERS & {name for name, is_on in params.items() if is_on}),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), None)
+
+
+def namespace_of(request: "Request") -> bytes:
+    """Returns a digest of the cache salt and adapter: only requests with the same two may use what this one stores."""
+    lora = request.lora_request
+    adapter = (lora.lora_name, lora.lora_int_id, lora.lora_path) if lora else None
+    return hashlib.blake2b(repr((request.cache_salt, adapter)).encode(), digest_size=16).digest()

@@ -2,8 +2,8 @@
 
 from collections import Counter
 
+from reprise_reuse.prompts.claims import Claim
 from reprise_vllm.reuse.scheduler.asked import Asked
-from reprise_vllm.reuse.scheduler.claims import Claim
 from reprise_vllm.usage.prompt_tokens_details import prefill_stats
 
 Counts = Counter[tuple[str, str]]

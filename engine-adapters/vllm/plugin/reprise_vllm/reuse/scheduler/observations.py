@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from reprise_reuse.prompts.claims import Seconds
 from reprise_vllm.reuse.messages import WorkerReport
 from reprise_vllm.reuse.scheduler.asked import Asked
-from reprise_vllm.reuse.scheduler.claims import Seconds
 from reprise_vllm.reuse.scheduler.count_tokens import Counts, count_stock_tokens
 
 

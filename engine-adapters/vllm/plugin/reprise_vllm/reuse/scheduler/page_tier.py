@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reprise_reuse.pieces import Move
+from reprise_reuse.rows.cache_slots import cache_slots
 from reprise_reuse.segments import Catalogue, Segment
-from reprise_vllm.engine.cache_slots import cache_slots
 from reprise_vllm.reporting.pool_observer import PoolObserver
-from reprise_vllm.reuse.messages import Move
 
 if TYPE_CHECKING:
     from vllm.v1.core.block_pool import BlockPool

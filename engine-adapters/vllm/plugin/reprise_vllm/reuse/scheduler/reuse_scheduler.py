@@ -2,29 +2,31 @@
 
 import random
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from logging import Logger
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from reprise_reuse.costs import EVEN
+from reprise_reuse.pieces import Check, GroupBlocks
+from reprise_reuse.prompts.claims import Claim, make_claim, why_unclaimed
+from reprise_reuse.prompts.storing import Storing
+from reprise_reuse.prompts.users import may_reuse, store_of
+from reprise_reuse.prompts.wishes import read_wish
 from reprise_reuse.segments import Catalogue, Found
-from reprise_vllm.engine.private_hashes import go_on_from, is_cached, make_private, public_hashes
+from reprise_settings.reuse_settings import ReuseSettings
+from reprise_vllm.engine.private_hashes import is_cached, public_hashes
+from reprise_vllm.engine.window_blocks import WindowBlocks
 from reprise_vllm.reporting.cache_watcher import Reuse
-from reprise_vllm.reuse.messages import Check, Load, ReuseStep, WorkerReport
-from reprise_vllm.reuse.scheduler.asked import Asked, Limits, prompt_of
-from reprise_vllm.reuse.scheduler.claims import Claim, make_claim, piece_of, why_unclaimed
+from reprise_vllm.reuse.messages import ReuseStep, WorkerReport
+from reprise_vllm.reuse.scheduler.asked import Asked, Limits, namespace_of, prompt_of, why_stock
 from reprise_vllm.reuse.scheduler.continuations import Continuations
 from reprise_vllm.reuse.scheduler.count_tokens import count_tokens, lose_tokens, note_tokens
 from reprise_vllm.reuse.scheduler.disk_segments import DiskSegments, file_of
 from reprise_vllm.reuse.scheduler.give_up_loads import give_up_loads
 from reprise_vllm.reuse.scheduler.observations import Observations
 from reprise_vllm.reuse.scheduler.page_tier import PageTier
-from reprise_vllm.reuse.scheduler.storing import Computed, Storing
-from reprise_vllm.reuse.scheduler.users import may_reuse, store_of
-from reprise_vllm.reuse.scheduler.wishes import namespace_of, read_wish, why_stock
-from reprise_vllm.reuse.settings import ReuseSettings
 
 if TYPE_CHECKING:
     from vllm.v1.core.block_pool import BlockPool
@@ -52,6 +54,7 @@ class ReuseScheduler:
         self._pages = PageTier(self._catalogue, limits.block_size)
         self._storing = Storing(self._catalogue, self._pages, settings.contexts, limits.rows_per_step, line_ends)
         self._continuations = Continuations(limits.device_blocks, limits.block_size)
+        self._windows = WindowBlocks()
         self._pool: BlockPool | None = None
         self._logger = logger
         self._asked: dict[str, Asked] = {}
@@ -73,11 +76,16 @@ class ReuseScheduler:
     def watch(self, pool: "BlockPool") -> None:
         """Leaves new segments in the engine's pages until these are handed out, if that can be observed.
 
-        With a disk they are copied immediately instead: segments only in pages would be lost when the engine ends.
+        With a disk they are copied immediately instead, since pages are lost when the engine ends; with windows, too.
         """
         self._pool = pool
-        if not self._limits.disk_tokens:
+        if not (self._limits.disk_tokens or self._limits.has_windows):
             self._pages.watch(pool)
+
+    def watch_windows(self, manager: "KVCacheManager") -> None:
+        """Prepares to keep blocks that layers with windows would give back."""
+        if self._limits.has_windows:
+            self._windows.bind(manager)
 
     def begin(self, request: "Request") -> None:
         """Registers a new request, and reads what it asks for."""
@@ -97,13 +105,14 @@ class ReuseScheduler:
         None means: ask again in the next step, because segments are being read from disk.
         """
         asked = self._asked.get(request.request_id)
+        self._windows.release(request.request_id)
         if asked is None or asked.stock_because or not self.is_ready:
             return 0, False
         asked.cached = cached
         if asked.claim is not None:
-            # vLLM had no room for the last one
+            # vLLM had no room for the last one; with windows, it takes more than no reuse
             asked.give_back(asked.claim)
-            asked.claim = None
+            asked.claim, asked.is_given_up = None, self._limits.has_windows
         if asked.earlier is not None and cached <= asked.earlier.exact_tokens and request.num_preemptions == 0:
             asked.go_back()
         prompt = prompt_of(request)
@@ -118,17 +127,17 @@ class ReuseScheduler:
         asked.unclaimed_because = why_unclaimed(found, claim, self._settings.when)
         if asked.unclaimed_because is not None or claim is None:
             return 0, False
-        if claim.exact_end < claim.end and (asked.private_from is None or claim.exact_end < asked.private_from):
-            # private blocks stay private, also through preemptions, after which the exact part may be shorter
-            make_private(request, claim.exact_end // self._limits.block_size)
-            asked.private_from = claim.exact_end
-        asked.claim, asked.pieces = claim, [piece_of(one) for one in claim.found]
+        if self._limits.has_windows and (asked.is_given_up or not self._windows.hold(request, claim.computed_from)):
+            asked.unclaimed_because = "no_room"
+            return 0, False
+        asked.take(claim, self._limits.block_size)
         # vLLM computes the rest of the prompt in the same step
         taken = self._seconds_claimed + claim.seconds.load + claim.seconds.rest
         asked.is_late = claim.gaps + claim.budget > 0 and taken > self.costs.prefill(0, self._limits.rows_per_step)
+        asked.is_late |= self._limits.has_windows  # else vLLM could not be told that it failed
         return claim.end - cached, asked.is_late
 
-    def allocated(self, request: "Request", blocks: Sequence[int], external: int) -> None:
+    def allocated(self, request: "Request", blocks: GroupBlocks, external: int) -> None:
         """Blocks were allocated to the request. We must fill `external` tokens of them."""
         asked = self._asked.get(request.request_id)
         if asked is None:
@@ -146,16 +155,17 @@ class ReuseScheduler:
     def end_step(self, output: "SchedulerOutput") -> ReuseStep | None:
         """Returns what workers must do in the step just scheduled, or None if there is nothing to do."""
         self._step.moves += self._pages.take_moves()
-        blocks = output.kv_connector_block_state
         for request_id, count in output.num_scheduled_tokens.items():
-            asked = self._asked.get(request_id)
+            asked, held = self._asked.get(request_id), self._windows.release(request_id)
             if asked is None or asked.is_stored or self.refusal is not None:
                 continue
-            request = asked.request
-            if request.num_computed_tokens + count >= request.num_prompt_tokens:
+            done = min(asked.request.num_computed_tokens + count, asked.request.num_prompt_tokens)
+            if done == asked.request.num_prompt_tokens:
                 asked.is_stored = True
                 self.observations.prompt_computed(asked)
-                self._store(asked, blocks.get_block_ids(request_id)[0])
+            # what layers with windows hold of a prompt's part is gone before its end is computed
+            if asked.is_stored or self._limits.has_windows:
+                self._store(asked, output.kv_connector_block_state.get_block_ids(request_id), done, held)
         self._end_storing()
         self.counts["segments", "evicted"] = self._catalogue.evicted
         self._step.dropped_files += self._catalogue.take_dropped_files()
@@ -177,6 +187,7 @@ class ReuseScheduler:
         if asked is None:
             return 0
         self.observations.finished(asked)
+        self._windows.release(request.request_id)
         if asked.is_counted:
             count_tokens(self.counts, asked)
         if asked.is_late:
@@ -198,6 +209,7 @@ class ReuseScheduler:
         for request_id, rows in report.missed.items():
             if request_id in self._asked:
                 lose_tokens(self._asked[request_id], rows)
+                self._asked[request_id].is_given_up = self._limits.has_windows
         for owner in report.lost:
             for segment in self._catalogue.owned_by(owner):
                 segment.is_fetching = False
@@ -216,8 +228,9 @@ class ReuseScheduler:
 
         Their requests are scheduled anew.
         """
-        given_up = give_up_loads(manager, self._asked.values())
-        self._step.aborted += [asked.request.request_id for asked in given_up]
+        for asked in give_up_loads(manager, self._asked.values()):
+            self._step.aborted.append(asked.request.request_id)
+            asked.is_given_up = self._limits.has_windows
 
     def reset(self) -> None:
         """Forgets everything stored, as `/reset_prefix_cache` requests."""
@@ -235,10 +248,7 @@ class ReuseScheduler:
         tokens = asked.request.prompt_token_ids
         known = self._continuations.find(asked.public, tokens, asked.wish.ratio, asked.shared_with)
         if known is not None and not is_cached(self._pool, asked.public[known[1] - 1]):
-            asked.earlier, blocks = known
-            asked.exact_tokens = asked.earlier.exact_tokens
-            asked.private_from = asked.earlier.private_from * self._limits.block_size
-            go_on_from(asked.request, asked.earlier.hashes[:blocks])
+            asked.go_on(*known, self._limits.block_size)
 
     # ---- claims
 
@@ -250,16 +260,9 @@ class ReuseScheduler:
             asked.found = (at, [one for one in found if may_reuse(one, asked.wish.user, asked.store)])
         return asked.found[1]
 
-    def _load(self, asked: Asked, claim: Claim, blocks: Sequence[int]) -> None:
+    def _load(self, asked: Asked, claim: Claim, blocks: GroupBlocks) -> None:
         """Schedules the load that fills a claim's rows."""
-        request = asked.request
-        self._step.loads.append(
-            Load(
-                request.request_id, prompt_of(request), list(blocks), claim.begin, claim.end, asked.pieces,
-                claim.question, claim.budget, claim.method, asked.is_late, claim.seconds.question,
-                claim.seconds.load,
-            )
-        )  # fmt: skip
+        self._step.loads.append(asked.load(claim, blocks))
         asked.is_loading = asked.is_late
         if not asked.is_late:
             self._seconds_claimed += claim.seconds.load
@@ -272,20 +275,16 @@ class ReuseScheduler:
 
     # ---- what is stored
 
-    def _store(self, asked: Asked, blocks: Sequence[int]) -> None:
+    def _store(self, asked: Asked, blocks: GroupBlocks, done: int, held: int | None) -> None:
+        """Stores rows of a prompt, computed as far as `done`. held: from which row on its blocks were held."""
         # a check takes as long as a prefill, so there is at most one in a step
-        is_short = asked.request.num_prompt_tokens <= self._limits.most_checked
+        is_short = asked.is_stored and asked.request.num_prompt_tokens <= self._limits.most_checked
         if asked.reused and is_short and not self._step.checks and random.random() < self._settings.check:
-            self._step.checks.append(Check(prompt_of(asked.request), list(blocks)))
+            self._step.checks.append(Check(prompt_of(asked.request), blocks))
         if asked.stock_because not in (None, "off"):
             return
-        wish = asked.wish
-        # with ratio 1, everything that is not exact was computed again
-        exact = None if wish.ratio == 1 and asked.earlier is None else asked.exact_tokens
-        prompt = prompt_of(asked.request)
-        save = self._storing.store(
-            Computed(asked.namespace, prompt, blocks, exact, wish.borders, wish.user, asked.store)
-        )
+        begin = asked.request.num_computed_tokens if self._limits.has_windows else 0
+        save = self._storing.store(asked.computed(blocks, done, begin, held))
         if save is not None:
             self._step.saves.append(save)
 

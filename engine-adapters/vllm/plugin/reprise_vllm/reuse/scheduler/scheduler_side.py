@@ -44,6 +44,8 @@ class SchedulerSide:
         """Implements `bind_kv_cache_manager`."""
         if self._reuse is not None and manager is not None:
             before_resets(manager, lambda: self._give_loads_back(manager))
+            with self._or_give_up("watching the blocks of layers with windows"):
+                self._reuse.watch_windows(manager)
 
     def _give_loads_back(self, manager: "KVCacheManager") -> None:
         with self._or_give_up("giving loads back"):
@@ -66,7 +68,7 @@ class SchedulerSide:
     def allocated(self, request: "Request", blocks: "KVCacheBlocks", external: int) -> None:
         """Implements `update_state_after_alloc`. A fault here reaches the engine, because a claim must be filled."""
         if self._reuse is not None:
-            self._reuse.allocated(request, blocks.get_block_ids()[0], external)
+            self._reuse.allocated(request, blocks.get_block_ids(), external)
 
     def end_step(self, output: "SchedulerOutput") -> ReuseStep | None:
         """Implements `build_connector_meta`."""

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from reprise_vllm.engine.cache_slots import cache_slots
-from reprise_vllm.reuse.messages import Load, Piece
-from reprise_vllm.reuse.rows.fill_kernel import FillKernel
-from reprise_vllm.reuse.scheduler.claims import QUESTION_TOKENS
-from reprise_vllm.reuse.worker.captured_passes import CapturedPasses, as_graphs
-from reprise_vllm.reuse.worker.evidence import attend_in_place, attend_to_copies, attention_of_questions
-from reprise_vllm.reuse.worker.row_choice import OpenLoad
-from reprise_vllm.reuse.worker.row_pass import compute_rows
+from reprise_reuse.pieces import Load, Piece
+from reprise_reuse.prompts.claims import QUESTION_TOKENS
+from reprise_reuse.rows.cache_slots import cache_slots
+from reprise_reuse.rows.captured_passes import CapturedPasses, as_graphs
+from reprise_reuse.rows.evidence import attend_in_place, attend_to_copies, attention_of_questions
+from reprise_reuse.rows.fill_kernel import FillKernel
+from reprise_reuse.rows.row_choice import OpenLoad
+from reprise_reuse.rows.row_pass import compute_rows
 
 if TYPE_CHECKING:
     from reprise_vllm.reuse.worker.reuse_worker import ReuseWorker
@@ -33,7 +33,8 @@ def choose_kernels(worker: "ReuseWorker", blocks: int, block_size: int, logger: 
     Overwrites the first layer's rows in the pages, so it must run before any request. A fault leaves things as they
     are.
     """
-    if worker.device.type != "cuda":
+    if worker.device.type != "cuda" or not all(sight.is_everything for sight in worker.pages.sights):
+        # the kernels know one table of blocks, no windows and no sinks
         return
     try:
         questions = ways_to_ask(worker, blocks, block_size)
@@ -65,7 +66,7 @@ def ways_to_ask(worker: "ReuseWorker", blocks: int, block_size: int) -> dict[str
     worker.stored.fill_pages(0, torch.tensor(used, device=device), *(draw(known, shape[0]) for _ in "kv"))
     asked = draw(_QUESTION, layer.num_heads), *(draw(_QUESTION, shape[0]) for _ in "kv")
     question = list(range(known, known + _QUESTION))
-    load = Load("choosing", np.empty(0), used, known, known, [], question, 0, "", is_asynchronous=False)
+    load = Load("choosing", np.empty(0), [used], known, known, [], question, 0, "", is_asynchronous=False)
     opened = [OpenLoad.of(load, block_size, device)]
 
     def way(attend_by: Callable) -> Callable[[], torch.Tensor]:
@@ -96,8 +97,8 @@ def ways_to_fill(
     worker.stored.fill_pages(0, torch.tensor(source, device=worker.device), *rows)
     pages = cache_slots(source, length, block_size)
     piece = Piece(0, length, None, 0, pages=pages, position=_SHIFT)
-    load = Load("choosing", np.empty(0), target, 0, length, [piece], [], 0, "", is_asynchronous=False)
-    at = torch.tensor(target, device=worker.device)
+    load = Load("choosing", np.empty(0), [target], 0, length, [piece], [], 0, "", is_asynchronous=False)
+    at = torch.tensor([target], device=worker.device)
     kernel = worker.fill_kernel()
 
     def way(chosen: FillKernel | None) -> Callable[[], torch.Tensor]:
@@ -122,7 +123,7 @@ def ways_to_pass(
     length = len(used) * block_size
     question = list(range(length, length + QUESTION_TOKENS))
     tokens = np.arange(length + QUESTION_TOKENS, dtype=np.int32) % 97
-    load = Load("choosing", tokens, used, length, length, [], question, 0, "", is_asynchronous=False)
+    load = Load("choosing", tokens, [used], length, length, [], question, 0, "", is_asynchronous=False)
     opened = OpenLoad.of(load, block_size, worker.device)
     # as many as a graph has, so that the model multiplies the same matrices
     rows = torch.linspace(0, length - 1, min(_ROWS, length), device=worker.device).long()

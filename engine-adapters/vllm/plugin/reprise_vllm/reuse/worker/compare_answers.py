@@ -5,14 +5,17 @@ from typing import TYPE_CHECKING
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from reprise_vllm.engine.cache_slots import as_blocks
-from reprise_vllm.engine.nested_forward import Attend
-from reprise_vllm.reuse.messages import Check
-from reprise_vllm.reuse.worker.evidence import attend_over
-from reprise_vllm.reuse.worker.faults import Faults
+from reprise_reuse.pieces import Check
+from reprise_reuse.rows.cache_slots import as_blocks
+from reprise_reuse.rows.engine_parts import Attend
+from reprise_reuse.rows.evidence import PromptPages, attend_over, of_head
+from reprise_reuse.rows.faults import Faults
 
 if TYPE_CHECKING:
     from reprise_vllm.reuse.worker.reuse_worker import ReuseWorker
+
+_PART = 256
+"""queries of one head whose weights are held at the same time"""
 
 
 def report_check(worker: "ReuseWorker", check: Check, faults: Faults) -> None:
@@ -38,14 +41,16 @@ def compare_answers(worker: "ReuseWorker", check: Check) -> tuple[float, bool] |
     """
     tokens = torch.from_numpy(check.tokens).to(worker.device)
     blocks, length = as_blocks(check.blocks, worker.device), len(tokens)
-    sees = torch.ones(1, 1, dtype=torch.bool, device=worker.device)
+    at = torch.arange(length, device=worker.device)
 
     def over_pages(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, output: torch.Tensor) -> None:
         keys, values = worker.pages.rows_of(layer, blocks, 0, length)
-        given = keys.permute(1, 2, 0), values.transpose(0, 1)
-        output.copy_(attend_over(q, *given, scale=worker.pages.scale, sees=sees)[1].view(output.shape))
+        given, sight = (keys.permute(1, 2, 0), values.transpose(0, 1)), worker.pages.sights[layer]
+        attended = attend_over(
+            q, *given, scale=worker.pages.scale, sees=sight.sees(at[-1:], at), sinks=sight.sinks
+        )  # fmt: skip
+        output.copy_(attended[1].view(output.shape))
 
-    at = torch.arange(length, device=worker.device)
     reused = worker.forward.answer(tokens[-1:], at[-1:], over_pages)
     full = worker.forward.answer(tokens, at, attend_in_full(worker))
     if reused is None or full is None:
@@ -59,6 +64,10 @@ def attend_in_full(worker: "ReuseWorker") -> Attend:
 
     def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, output: torch.Tensor) -> None:
         heads, size = worker.layer.num_kv_heads, worker.layer.head_size
+        _, window, sinks = worker.pages.sights[layer]
+        if window is not None or sinks is not None:
+            attend_by_parts(worker.pages, layer, *(one.view(len(q), -1, size) for one in (q, k, v, output)))
+            return
         queries, keys, values = (one.reshape(len(q), -1, size).transpose(0, 1)[None] for one in (q, k, v))
         attended = scaled_dot_product_attention(
             queries, keys, values, is_causal=True, scale=worker.pages.scale, enable_gqa=queries.shape[1] != heads
@@ -66,3 +75,23 @@ def attend_in_full(worker: "ReuseWorker") -> Attend:
         output.copy_(attended[0].transpose(0, 1).reshape(output.shape))
 
     return attend
+
+
+def attend_by_parts(
+    prompt: PromptPages, layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, output: torch.Tensor
+) -> None:
+    """The same for a layer with a window or sinks: some queries of one head at a time, since weights are held.
+
+    q, output  [n, query heads, size]; k, v [n, heads, size]
+    """
+    sight, heads = prompt.sights[layer], k.shape[1]
+    at = torch.arange(len(q), device=q.device)
+    for head in range(heads):
+        keys, values = k[:, head].T[None], v[:, head][None]
+        of_head_q, of_head_output = (one.view(len(q), heads, -1, one.shape[-1])[:, head] for one in (q, output))
+        for part in at.split(_PART):
+            attended = attend_over(
+                of_head_q[part].flatten(1), keys, values, scale=prompt.scale, sees=sight.sees(part, at),
+                sinks=of_head(sight.sinks, head, heads),
+            )  # fmt: skip
+            of_head_output[part] = attended[1]

@@ -12,29 +12,31 @@ import torch
 
 from reprise_reuse.costs import EVEN
 from reprise_reuse.host_store import HostStore, RowShape
+from reprise_reuse.pieces import Load, Move
 from reprise_reuse.rotation import KeyRotation
-from reprise_vllm.engine.engine_rotation import EngineRotation
+from reprise_reuse.rows.clock import Clock
+from reprise_reuse.rows.evidence import PromptPages
+from reprise_reuse.rows.faults import FailedLoads, Faults
+from reprise_reuse.rows.fill_kernel import FillKernel
+from reprise_reuse.rows.row_choice import OpenLoad, choose_rows
+from reprise_reuse.rows.row_pass import Part, affordable_rows, compute_rows
+from reprise_reuse.rows.stored_rows import StoredRows
+from reprise_reuse.start.prove_reuse import refuse_unless_like_engine
+from reprise_settings.reuse_settings import ReuseSettings
+from reprise_vllm.engine.engine_rotation import EngineRotation, rotations_of
 from reprise_vllm.engine.model_parts import ModelParts
-from reprise_vllm.engine.nested_forward import NestedForward
+from reprise_vllm.engine.nested_forward import NestedForward, sights_of
 from reprise_vllm.engine.page_layout import PageLayout
 from reprise_vllm.reuse.disk.disk_rows import DiskRows
 from reprise_vllm.reuse.disk.disk_tier import DiskTier
-from reprise_vllm.reuse.messages import Load, Move, ReuseStep, WorkerReport
-from reprise_vllm.reuse.rows.fill_kernel import FillKernel
+from reprise_vllm.reuse.messages import ReuseStep, WorkerReport
 from reprise_vllm.reuse.rows.moving_rows import MovingRows
-from reprise_vllm.reuse.rows.stored_rows import StoredRows
-from reprise_vllm.reuse.settings import ReuseSettings
-from reprise_vllm.reuse.worker.clock import Clock
 from reprise_vllm.reuse.worker.compare_answers import report_check
-from reprise_vllm.reuse.worker.evidence import PromptPages
-from reprise_vllm.reuse.worker.faults import Faults
-from reprise_vllm.reuse.worker.prove_reuse import refuse_unless_like_engine
-from reprise_vllm.reuse.worker.row_choice import OpenLoad, choose_rows
-from reprise_vllm.reuse.worker.row_pass import Part, affordable_rows, compute_rows
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
-    from vllm.v1.kv_cache_interface import AttentionSpec
+
+    from reprise_vllm.engine.supported import LayerGroups
 
 
 class ReuseWorker:
@@ -47,41 +49,44 @@ class ReuseWorker:
     """
 
     def __init__(
-        self, config: "VllmConfig", spec: "AttentionSpec", blocks: int, caches: dict[str, torch.Tensor],
+        self, config: "VllmConfig", groups: "LayerGroups", blocks: int, caches: dict[str, torch.Tensor],
         parts: ModelParts, settings: ReuseSettings, host_slots: int, disk: DiskTier | None, logger: Logger,
     ) -> None:  # fmt: skip
         layers, caches = list(parts.layers.values()), [caches[name] for name in parts.layers]
         self.layer = first = layers[0]
         """an attention layer; all have the same shape"""
-        self.device, self._block_size = caches[0].device, spec.block_size
+        self.groups, self.device, self._block_size = groups, caches[0].device, groups.spec.block_size
         self.longest: int = config.model_config.max_model_len
         """tokens of the longest prompt"""
-        self.layout = layout = PageLayout(first, caches[0], blocks, spec.block_size, config.model_config.dtype)
+        self.layout = layout = PageLayout(first, caches[0], blocks, self._block_size, config.model_config.dtype)
         layout.know(layers, caches)
-        cos_sin = parts.rotary.cos_sin.to(self.device)
-        rotation = EngineRotation(cos_sin, is_neox=parts.rotary.is_neox)
-        self.forward = NestedForward(config, parts.model, spec, parts.layers)
+        rotation = rotations_of(parts.rotaries, EngineRotation, self.device)
+        self.forward = NestedForward(config, parts.model, groups, parts.layers)
+        sights = sights_of(groups, parts.layers)
         self.pages = PromptPages(
             self.forward, layout, caches, float(first.impl.scale), rotation.positions,
-            config.parallel_config.tensor_parallel_size,
+            config.parallel_config.tensor_parallel_size, sights,
         )  # fmt: skip
         shape = RowShape(len(layers), first.num_kv_heads, first.head_size, layout.computed, settings.host_dtype)
         # a mean is computed where the pages are: on a processor, one of 512 tokens of an 8B model takes 130 ms
-        exact = KeyRotation(cos_sin, is_neox=parts.rotary.is_neox)
+        exact = rotations_of(parts.rotaries, KeyRotation, self.device)
         self.store = HostStore(host_slots, shape, exact, pinned=self.device.type == "cuda")
-        self.stored = StoredRows(layers, caches, layout, blocks, rotation, self.store)
-        self.fill_kernel = partial(FillKernel, layout, caches, self.store, exact, is_neox=parts.rotary.is_neox)
+        self.stored = StoredRows(
+            layers, caches, layout, blocks, rotation, self.store, [sight.group for sight in sights]
+        )  # fmt: skip
+        self.fill_kernel = partial(
+            FillKernel, layout, caches, self.store, exact.of(0), is_neox=parts.rotaries[0].is_neox
+        )  # fmt: skip
         """makes what fills rows of all layers at once, or raises ValueError if it cannot reach the pages"""
         self._moving = MovingRows(self.stored)
         self._disk = None if disk is None else DiskRows(disk, self.store, logger)
         self._rows_per_step = settings.rows_beside(config.scheduler_config.max_num_batched_tokens)
-        self.costs = EVEN
-        self.clock = Clock(self.device)
+        self.costs, self.clock = EVEN, Clock(self.device)
         self._open: deque[OpenLoad] = deque()
         self._loaded: set[str] = set()
         # the device has yet to say whether their rows were what was stored
         self._unread: list[OpenLoad] = []
-        self._failed_blocks: set[int] = set()
+        self.failed = FailedLoads(self._block_size, by_request=groups.have_windows)
         self._is_compared = False
         self._logger = logger
         self._faults = Faults(logger)
@@ -146,7 +151,7 @@ class ReuseWorker:
             refuse_unless_like_engine(self, step.saves[0], self._logger)
         for save in step.saves:
             # vLLM computes again what a load of this step could not fill
-            is_there = self._failed_blocks.isdisjoint(save.blocks)
+            is_there = not self.failed.touch(save.blocks[0])
             try:
                 if is_there:
                     self.stored.save(save)
@@ -176,11 +181,6 @@ class ReuseWorker:
         """Returns the requests whose asynchronous loads have ended since the last call."""
         loaded, self._loaded = self._loaded, set()
         return loaded
-
-    def take_failed_blocks(self) -> set[int]:
-        """Returns the blocks that could not be filled since the last call."""
-        failed, self._failed_blocks = self._failed_blocks, set()
-        return failed
 
     def take_report(self) -> WorkerReport | None:
         """Returns the report since the last call, or None if there is nothing to report."""
@@ -287,12 +287,12 @@ class ReuseWorker:
 
     def _leave_to_engine(self, opened: OpenLoad) -> None:
         """Has vLLM compute the load's rows: they are no more than it would have computed without reuse."""
-        load, size = opened.load, self._block_size
+        load = opened.load
         if not opened.has_failed:
             self.report.figures["loads", "failed"] += 1
         opened.has_failed = True
         self.report.missed[load.request_id] = load.end - load.begin
-        self._failed_blocks.update(load.blocks[load.begin // size : -(-load.end // size)])
+        self.failed.add(load)
 
     def _abort(self, request_id: str) -> None:
         for opened in [one for one in self._open if one.load.request_id == request_id]:

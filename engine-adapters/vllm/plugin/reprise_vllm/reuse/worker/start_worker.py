@@ -4,10 +4,10 @@ from logging import Logger
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reprise_settings.reuse_settings import ReuseSettings
 from reprise_vllm.engine.model_parts import model_parts
-from reprise_vllm.engine.supported import attention_spec, check_config
+from reprise_vllm.engine.supported import check_config, layer_groups
 from reprise_vllm.reuse.row_shape import row_shape_of
-from reprise_vllm.reuse.settings import ReuseSettings
 
 if TYPE_CHECKING:
     import torch
@@ -31,15 +31,15 @@ def start_worker(
     from reprise_vllm.reuse.worker.reuse_worker import ReuseWorker
 
     check_config(config)
-    spec = attention_spec(cache_config)
-    parts = model_parts(config, list(cache_config.kv_cache_groups[0].layer_names))
+    groups = layer_groups(cache_config)
+    parts = model_parts(config, [name for group in groups for name in group.names])
     rank = config.parallel_config.rank
     disk = None
     if settings.disk:
         facts = (
-            spec.dtype,
+            groups.spec.dtype,
             settings.host_dtype,
-            parts.rotary.cos_sin[1].tolist(),
+            *(rotary.cos_sin[1].tolist() for rotary in {id(one): one for one in parts.rotaries}.values()),
             rank,
             config.parallel_config.tensor_parallel_size,
             # what is not quantised is told by its data type
@@ -47,5 +47,5 @@ def start_worker(
         )
         described = config.model_config.hf_config.to_dict()
         disk = DiskTier(Path(settings.disk), lambda: fingerprint_of(parts.model, described, *facts), rank, logger)
-    slots = slots_in(settings.host_bytes, row_shape_of(config, spec, cache_config, settings))
-    return ReuseWorker(config, spec, cache_config.num_blocks, caches, parts, settings, slots, disk, logger)
+    slots = slots_in(settings.host_bytes, row_shape_of(config, groups, settings))
+    return ReuseWorker(config, groups, cache_config.num_blocks, caches, parts, settings, slots, disk, logger)

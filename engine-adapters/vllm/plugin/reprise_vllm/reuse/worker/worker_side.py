@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from vllm.distributed.kv_transfer import get_kv_transfer_group
 
+from reprise_settings.reuse_settings import ReuseSettings
 from reprise_vllm.reuse.messages import ReuseStep, WorkerReport
-from reprise_vllm.reuse.settings import ReuseSettings
 
 if TYPE_CHECKING:
     import torch
@@ -36,10 +36,11 @@ class WorkerSide:
 
     def prove(self) -> None:
         """Starts to reuse if the self-test passes. Otherwise reports why, and the engine runs as without reuse."""
+        from reprise_reuse.start.measure_costs import measure_costs
+        from reprise_reuse.start.prove_reuse import prove_reuse
+        from reprise_reuse.start.proved_worker import NotProvenError
         from reprise_vllm.engine.supported import NotSupportedError, check_siblings
         from reprise_vllm.reuse.worker.choose_kernels import choose_kernels
-        from reprise_vllm.reuse.worker.measure_costs import measure_costs
-        from reprise_vllm.reuse.worker.prove_reuse import prove_reuse
         from reprise_vllm.reuse.worker.start_worker import start_worker
 
         if self._caches is None or self._worker is not None:
@@ -48,12 +49,12 @@ class WorkerSide:
         try:
             check_siblings(get_kv_transfer_group())
             worker = start_worker(config, cache_config, self._caches, self._settings, self._logger)
-            spec, blocks = cache_config.kv_cache_groups[0].kv_cache_spec, cache_config.num_blocks
-            choose_kernels(worker, blocks, spec.block_size, self._logger)
+            size, blocks = worker.groups.spec.block_size, cache_config.num_blocks
+            choose_kernels(worker, blocks, size, self._logger)
             vocabulary = config.model_config.get_vocab_size()
-            prove_reuse(worker, vocabulary, spec.block_size, blocks)
-            worker.costs = measure_costs(worker, vocabulary, spec.block_size, blocks, self._logger)
-        except NotSupportedError as error:
+            prove_reuse(worker, vocabulary, size, blocks)
+            worker.costs = measure_costs(worker, vocabulary, size, blocks, self._logger)
+        except (NotSupportedError, NotProvenError) as error:
             self._report.refusals.append(str(error))
         except Exception as error:
             self._logger.exception("reprise: the self-test of reuse failed")
@@ -86,9 +87,13 @@ class WorkerSide:
         """Returns the requests whose asynchronous loads have ended since the last call."""
         return set() if self._worker is None else self._worker.take_loaded()
 
+    def take_failed_requests(self) -> set[str]:
+        """Returns the requests whose loads failed since the last call, if vLLM cannot be told by their blocks."""
+        return set() if self._worker is None else self._worker.failed.take_requests()
+
     def take_failed_blocks(self) -> set[int]:
         """Returns the blocks that could not be filled since the last call."""
-        return set() if self._worker is None else self._worker.take_failed_blocks()
+        return set() if self._worker is None else self._worker.failed.take_blocks()
 
     def take_report(self) -> WorkerReport | None:
         """Returns the report for the scheduler's side, or None if there is nothing to report."""

@@ -7,15 +7,18 @@ arXiv 2607.19957).
 import hashlib
 import hmac
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from reprise_reuse.segments import Found, Segment
-from reprise_vllm.reuse.settings import ReuseSettings
+
+if TYPE_CHECKING:
+    from reprise_settings.reuse_settings import ReuseSettings
 
 PREPROCESSED = b""
 """stands for the user of preprocessing, which everyone trusts"""
 
 
-def user_of(name: str | None, key: str | None, settings: ReuseSettings) -> bytes:
+def user_of(name: str | None, key: str | None, settings: "ReuseSettings") -> bytes:
     """Returns whom a request's segments belong to, within its salt. Requests without a name have one user in common.
 
     key  what the request shows to prove that it comes from preprocessing
@@ -25,7 +28,7 @@ def user_of(name: str | None, key: str | None, settings: ReuseSettings) -> bytes
     return hashlib.blake2b((name or "").encode(), digest_size=16).digest()
 
 
-def store_of(salt: str | None, settings: ReuseSettings) -> str:
+def store_of(salt: str | None, settings: "ReuseSettings") -> str:
     """Returns which segments requests with this salt may reuse: a value of the setting `store`."""
     return "all" if salt in settings.trusted_salts else settings.store
 

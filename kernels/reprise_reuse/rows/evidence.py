@@ -1,38 +1,59 @@
 """The evidence by which methods choose rows, read from the engine's model and pages."""
 
 from collections.abc import Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
 
+from reprise_reuse.pieces import Load
 from reprise_reuse.question_attention import QuestionAttention, SplitQuestionAttention
+from reprise_reuse.rows.engine_parts import Attend, Forward, InPlace, Layout
+from reprise_reuse.rows.multiply import multiply
 from reprise_reuse.to_device import to_device
-from reprise_vllm.engine.nested_forward import Attend, NestedForward
-from reprise_vllm.engine.page_layout import InPlace, PageLayout
-from reprise_vllm.reuse.messages import Load
-from reprise_vllm.reuse.worker.multiply import multiply
 
 if TYPE_CHECKING:
-    from reprise_vllm.reuse.worker.captured_passes import CapturedPasses
-    from reprise_vllm.reuse.worker.row_choice import OpenLoad
+    from reprise_reuse.rows.captured_passes import CapturedPasses
+    from reprise_reuse.rows.row_choice import OpenLoad
+
+
+class Sight(NamedTuple):
+    """What a layer attends to."""
+
+    group: int = 0
+    """whose blocks hold its keys and values"""
+    window: int | None = None
+    """how many tokens each one sees, itself included; None: all before it"""
+    sinks: torch.Tensor | None = None
+    """[query heads]: logits beside those of the keys, to which weights go without values"""
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether it is all that stands before a token, in a model with one kind of layers, and nothing else."""
+        return self.group == 0 and self.window is None and self.sinks is None
+
+    def sees(self, queries: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
+        """Returns which keys are seen from where; bool [n, m], for positions int64 [n] and [m]."""
+        distance = queries[:, None] - keys
+        return distance >= 0 if self.window is None else (distance >= 0) & (distance < self.window)
 
 
 class PromptPages:
     """The engine's model and its pages: what choosing rows reads."""
 
     def __init__(
-        self, forward: NestedForward, layout: PageLayout, caches: Sequence[torch.Tensor], scale: float,
-        positions: int, ranks: int,
+        self, forward: Forward, layout: Layout, caches: Sequence[torch.Tensor], scale: float,
+        positions: int, ranks: int, sights: Sequence[Sight] = (),
     ) -> None:  # fmt: skip
-        """caches: the pages of each layer; scale: of attention's logits"""
+        """caches, sights: of each layer, by default all see everything; scale: of attention's logits"""
         self.forward = forward
         self.scale = scale
         self.positions = positions
         """how many positions the model has"""
         self._layout = layout
         self._caches = caches
+        self.sights = sights or [Sight()] * len(caches)
         self.ranks = ranks
         """tensor-parallel ranks"""
         self.reads_in_place = False
@@ -45,9 +66,22 @@ class PromptPages:
         """The number of attention layers."""
         return len(self._caches)
 
+    @property
+    def groups(self) -> int:
+        """The number of groups of layers, each of which has blocks of its own."""
+        return 1 + max(sight.group for sight in self.sights)
+
+    @property
+    def have_windows(self) -> bool:
+        """Whether layers differ in their blocks, or see a window only: then blocks may not hold all of a request."""
+        return self.groups > 1 or any(sight.window is not None for sight in self.sights)
+
     def rows_of(self, layer: int, blocks: torch.Tensor, begin: int, end: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """Reads keys and values [end - begin, heads, head size] of a request's rows from the pages of its blocks."""
-        return self._layout.read(self._caches[layer], blocks, begin, end)
+        """Reads keys and values [end - begin, heads, head size] of a request's rows, given its blocks [groups, m].
+
+        Of rows behind which the layer sees no more, anything is returned.
+        """
+        return self._layout.read(self._caches[layer], blocks[self.sights[layer].group], begin, end)
 
     def in_place(self, layer: int) -> InPlace:
         """Returns all rows of a layer's pages where they are, for kernels to read."""
@@ -68,11 +102,7 @@ class PromptPages:
 
     def sum_over_ranks(self, scores: torch.Tensor) -> torch.Tensor:
         """Sums scores over tensor-parallel ranks: each sees only its own heads, but all must choose the same rows."""
-        if self.ranks == 1:
-            return scores
-        from vllm.distributed import tensor_model_parallel_all_reduce
-
-        return tensor_model_parallel_all_reduce(scores)
+        return scores if self.ranks == 1 else self.forward.add_up(scores)
 
 
 def attention_of_questions(prompt: PromptPages, opened: "Sequence[OpenLoad]") -> list[torch.Tensor]:
@@ -120,12 +150,18 @@ def _spread_out(scores: torch.Tensor, known: np.ndarray, one: "OpenLoad") -> tor
 def attend_to_copies(prompt: PromptPages, opened: "Sequence[OpenLoad]", scores: torch.Tensor) -> Attend:
     """Returns the attention of questions to known rows, in torch; adds mean weights to scores [layers, n, m]."""
     counts = [len(one.load.question) for one in opened]
-    sees, at = [], []
-    for one, count in zip(opened, counts, strict=True):
+    at = [to_device(np.flatnonzero(one.known), scores.device) for one in opened]
+
+    @cache
+    def sees(window: int | None, number: int) -> torch.Tensor:
+        one, count = opened[number], counts[number]
         own = torch.ones(count, count, dtype=torch.bool, device=scores.device).tril()
         seen = to_device(one.known, scores.device).expand(count, -1)
-        sees.append(own if one.known.all() else torch.cat((seen, own), 1))
-        at.append(to_device(np.flatnonzero(one.known), scores.device))
+        if window is None:
+            return own if one.known.all() else torch.cat((seen, own), 1)
+        asked = to_device(asked_at(one.load, prompt.positions), scores.device)
+        places, of_window = torch.arange(one.load.end, device=scores.device), Sight(window=window)
+        return torch.cat((seen & of_window.sees(asked, places), own & of_window.sees(asked, asked)), 1)
 
     def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, output: torch.Tensor) -> None:
         parts = zip(*(one.split(counts) for one in (q, k, v, output)), strict=True)
@@ -135,15 +171,16 @@ def attend_to_copies(prompt: PromptPages, opened: "Sequence[OpenLoad]", scores: 
     def attend_one(layer: int, number: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
         one, end, count = opened[number], opened[number].load.end, counts[number]
         keys, values = prompt.rows_of(layer, one.blocks, 0, end)
+        sight = prompt.sights[layer]
         own_keys, own_values, queries = as_rows(k, keys), as_rows(v, values), q.view(count, keys.shape[1], -1)
         outputs, total = [], torch.zeros(end, device=scores.device)
-        # one head after the other: vLLM's accounting leaves no room for the weights of all
+        # one head after the other: an engine's accounting leaves no room for the weights of all
         for head in range(keys.shape[1]):
             weights, output = attend_over(
                 queries[:, head],
                 torch.cat((keys[:, head], own_keys[:, head])).T[None],
                 torch.cat((values[:, head], own_values[:, head]))[None],
-                scale=prompt.scale, sees=sees[number],
+                scale=prompt.scale, sees=sees(sight.window, number), sinks=of_head(sight.sinks, head, keys.shape[1]),
             )  # fmt: skip
             total += weights[..., :end].sum((0, 1))
             outputs.append(output)
@@ -183,20 +220,23 @@ def evidence_of_prefill(prompt: PromptPages, one: "OpenLoad") -> dict[str, torch
     names = ("deviation", "context_attention", "full_attention")
     found = {name: torch.zeros(prompt.layers, load.end, device=tokens.device) for name in names}
     question = torch.tensor(load.question, dtype=torch.int64, device=tokens.device)
-    causal = torch.ones(len(tokens), len(tokens), dtype=torch.bool, device=tokens.device).tril()
+    at = torch.arange(len(tokens), device=tokens.device)
 
     def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, out: torch.Tensor) -> None:
         _, stored = prompt.rows_of(layer, one.blocks, 0, load.end)
         fresh = as_rows(v, stored)
         keys, values = as_rows(k, stored).permute(1, 2, 0), fresh.transpose(0, 1)
-        weights, output = attend_over(q, keys, values, scale=prompt.scale, sees=causal)
+        sight = prompt.sights[layer]
+        weights, output = attend_over(
+            q, keys, values, scale=prompt.scale, sees=sight.sees(at, at), sinks=sight.sinks
+        )  # fmt: skip
         found["deviation"][layer] = (fresh[: load.end] - stored).float().square().sum((1, 2)).sqrt()
         of_token = weights.view(len(weights), -1, len(tokens), len(tokens))
         found["context_attention"][layer] = of_token[..., : load.end].sum((0, 1, 2))
         found["full_attention"][layer] = of_token[:, :, question, : load.end].sum((0, 1, 2))
         out.copy_(output.view(out.shape))
 
-    prompt.forward.ask(tokens, torch.arange(len(tokens), device=tokens.device), attend)
+    prompt.forward.ask(tokens, at, attend)
     return {name: prompt.sum_over_ranks(scores) for name, scores in found.items()}
 
 
@@ -212,11 +252,13 @@ def asked_at(load: Load, positions: int) -> np.ndarray:
 
 
 def attend_over(
-    q: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, *, scale: float, sees: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor]:
+    q: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, *, scale: float, sees: torch.Tensor,
+    sinks: torch.Tensor | None = None,
+) -> tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
     """Computes attention of queries over keys [heads, size, m] and values [heads, m, size].
 
     sees  bool [n, c]: which of the last c keys each of the n queries sees; every query sees all earlier keys
+    sinks  [query heads]: logits beside those of the keys
 
     Returns the weights [heads, group x n, m], and the output [n, query heads, size].
     """
@@ -224,9 +266,16 @@ def attend_over(
     queries = (q.float() * scale).view(n, heads, -1, size).permute(1, 2, 0, 3).flatten(1, 2)
     logits = multiply(queries, keys.float()).view(heads, -1, n, m)
     logits[..., m - sees.shape[1] :].masked_fill_(~sees, -torch.inf)
-    weights = logits.view(heads, -1, m).softmax(-1)
+    if sinks is not None:
+        logits = torch.cat((logits, sinks.to(logits).view(heads, -1, 1, 1).expand(-1, -1, n, 1)), -1)
+    weights = logits.softmax(-1)[..., :m].reshape(heads, -1, m)
     output = multiply(weights, values.float())
     return weights, output.view(heads, -1, n, size).permute(2, 0, 1, 3).flatten(1, 2).to(q.dtype)
+
+
+def of_head(sinks: torch.Tensor | None, head: int, heads: int) -> torch.Tensor | None:
+    """Returns the sinks of the queries that read one of `heads` heads of keys and values."""
+    return None if sinks is None else sinks.view(heads, -1)[head]
 
 
 def as_rows(flat: torch.Tensor, like: torch.Tensor) -> torch.Tensor:

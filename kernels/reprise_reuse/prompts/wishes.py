@@ -1,23 +1,18 @@
-"""What a request asks for, which tenant it belongs to, and whether anything can be reused for it."""
+"""What a request asks for."""
 
-import hashlib
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from reprise_vllm.reuse.scheduler.users import PREPROCESSED, user_of
-from reprise_vllm.reuse.settings import ReuseSettings
+from reprise_reuse.prompts.users import PREPROCESSED, user_of
 
 if TYPE_CHECKING:
-    from vllm.v1.request import Request
-
-
-_TRANSFERS = {"do_remote_decode", "do_remote_prefill"}
+    from reprise_settings.reuse_settings import ReuseSettings
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """`kv_transfer_params: {"reprise": {"reuse": "off" | RATIO, "spans": [[start, end], …], "user": NAME}}`"""
+    """`{"reprise": {"reuse": "off" | RATIO, "spans": [[start, end], …], "user": NAME}}`"""
 
     ratio: float
     """share of the cost of computing the reused tokens that may be spent on recomputing some of them, within the
@@ -30,8 +25,8 @@ class Wish:
     """whom its segments belong to"""
 
 
-def read_wish(params: Any, settings: ReuseSettings, prompt_tokens: int) -> Wish:
-    """Returns the wish in a request's `kv_transfer_params`, or the operator's setting if there is none.
+def read_wish(params: Any, settings: "ReuseSettings", prompt_tokens: int) -> Wish:
+    """Returns the wish in the object that an engine passes on with a request; without one, the operator's setting.
 
     prompt_tokens  length of the request's prompt
     """
@@ -59,30 +54,6 @@ def read_wish(params: Any, settings: ReuseSettings, prompt_tokens: int) -> Wish:
     if isinstance(reuse, bool) or not isinstance(reuse, int | float) or not 0 <= reuse <= 1:
         return malformed
     return replace(wish, ratio=min(max(float(reuse), settings.min_ratio), settings.max_ratio))
-
-
-def why_stock(request: "Request") -> str | None:
-    """Returns why the request must be served without reuse, whatever it wishes, or None if it need not be."""
-    sampling, params = request.sampling_params, request.kv_transfer_params
-    reasons = {
-        "pooling": sampling is None,
-        "prompt_logprobs": sampling is not None and sampling.prompt_logprobs is not None,
-        "multimodal": bool(request.mm_features),
-        "embeddings": request.prompt_token_ids is None or request.prompt_embeds is not None,
-        "streamed_input": request.resumable,
-        "cache_not_read": request.skip_reading_prefix_cache,
-        # another engine gets its rows, or gives them, under the hashes of exact ones
-        "transferred": isinstance(params, dict)
-        and bool(_TRANSFERS & {name for name, is_on in params.items() if is_on}),
-    }
-    return next((reason for reason, holds in reasons.items() if holds), None)
-
-
-def namespace_of(request: "Request") -> bytes:
-    """Returns a digest of the cache salt and adapter: only requests with the same two may use what this one stores."""
-    lora = request.lora_request
-    adapter = (lora.lora_name, lora.lora_int_id, lora.lora_path) if lora else None
-    return hashlib.blake2b(repr((request.cache_salt, adapter)).encode(), digest_size=16).digest()
 
 
 def _read_spans(spans: Any, prompt_tokens: int) -> Collection[int] | None:

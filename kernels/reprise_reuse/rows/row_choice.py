@@ -11,12 +11,12 @@ import numpy as np
 import torch
 
 from reprise_reuse.methods import METHODS, Evidence, choose
+from reprise_reuse.pieces import Load, Piece
+from reprise_reuse.rows.cache_slots import as_blocks, cache_slots
+from reprise_reuse.rows.device_flags import DeviceFlags
+from reprise_reuse.rows.evidence import PromptPages, attention_of_questions, evidence_of_prefill
+from reprise_reuse.rows.stored_rows import StoredRows, changed_parts
 from reprise_reuse.to_device import to_device
-from reprise_vllm.engine.cache_slots import as_blocks, cache_slots
-from reprise_vllm.reuse.messages import Load, Piece
-from reprise_vllm.reuse.rows.device_flags import DeviceFlags
-from reprise_vllm.reuse.rows.stored_rows import StoredRows, changed_parts
-from reprise_vllm.reuse.worker.evidence import PromptPages, attention_of_questions, evidence_of_prefill
 
 
 @dataclass
@@ -25,21 +25,21 @@ class OpenLoad:
 
     load: Load
     slots: np.ndarray
-    """int64 [end]: where its rows are in the engine's cache"""
+    """int64 [end]: where its rows are in the engine's cache, in the first group of layers"""
     device: torch.device
     spread: np.ndarray | None = None
     """float32 [end]: how much a row's values vary over its segment's contexts"""
     changed: DeviceFlags | None = None
     """which rows of its pieces in pages, one piece after the other, were not what was stored"""
     has_failed: bool = False
-    """vLLM computes its rows. On several ranks all rows are computed nevertheless, since other ranks wait"""
+    """the engine computes its rows. On several ranks all rows are computed nevertheless, since other ranks wait"""
     rows: torch.Tensor | None = None
     """int64 [n], ascending: still to be computed; None: not chosen yet"""
 
     @staticmethod
     def of(load: Load, block_size: int, device: torch.device) -> "OpenLoad":
         """Returns a load of which nothing is filled."""
-        return OpenLoad(load, cache_slots(load.blocks, load.end, block_size), device)
+        return OpenLoad(load, cache_slots(load.blocks[0], load.end, block_size), device)
 
     @cached_property
     def tokens(self) -> torch.Tensor:
@@ -48,7 +48,7 @@ class OpenLoad:
 
     @cached_property
     def blocks(self) -> torch.Tensor:
-        """int64 [m], on the device: the request's"""
+        """int64 [groups, m], on the device: the request's"""
         return as_blocks(self.load.blocks, self.device)
 
     @cached_property

@@ -7,10 +7,10 @@ import numpy as np
 
 from reprise_reuse.costs import Costs, pairs_of
 from reprise_reuse.methods import METHODS, WITHOUT_QUESTION
+from reprise_reuse.pieces import Piece
 from reprise_reuse.segments import Found
 from reprise_reuse.segments.segment import gaps
 from reprise_reuse.work import RowWork
-from reprise_vllm.reuse.messages import Piece
 
 QUESTION_TOKENS = 64
 """at most this many tokens represent the question"""
@@ -30,9 +30,9 @@ class Seconds:
     question: float
     rows: float
     rest: float
-    """what vLLM computes of the prompt after the load"""
+    """what the engine computes of the prompt after the load"""
     cold: float
-    """everything that vLLM would compute without reuse"""
+    """everything that the engine would compute without reuse"""
 
     @property
     def load(self) -> float:
@@ -41,7 +41,7 @@ class Seconds:
 
     @property
     def saved(self) -> float:
-        """What vLLM need not compute because of the load."""
+        """What the engine need not compute because of the load."""
         return self.cold - self.rest
 
     @property
@@ -52,7 +52,7 @@ class Seconds:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Rows [begin, end) of a prompt, to be filled before vLLM computes the rest."""
+    """Rows [begin, end) of a prompt, to be filled before the engine computes the rest."""
 
     begin: int
     end: int
@@ -83,6 +83,14 @@ class Claim:
     def gaps(self) -> int:
         """Rows in [begin, end) that no segment holds."""
         return self.end - self.begin - sum(one.match.length for one in self.found)
+
+    @property
+    def computed_from(self) -> int:
+        """The first row that may be computed; `end` if none is."""
+        starts = [start for start, _ in gaps(self.found, self.begin, self.end)]
+        if self.budget:
+            starts += [one.match.start for one in self.found if not one.is_exact]
+        return min(starts, default=self.end)
 
     @property
     def reused(self) -> int:

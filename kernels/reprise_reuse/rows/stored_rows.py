@@ -1,19 +1,20 @@
 """The stored rows of segments, in host memory or in the engine's own pages."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 
-from reprise_reuse.host_store import HostStore, Rows
-from reprise_reuse.rotation import KeyRotation
+from reprise_reuse.host_store import HostStore, KeysAndValues, Rows
+from reprise_reuse.pieces import GroupBlocks, Load, Move, Piece, Save
+from reprise_reuse.rotation import KeyRotation, LayerRotations
+from reprise_reuse.rows.cache_slots import as_blocks, cache_slots, slots_of
+from reprise_reuse.rows.device_flags import DeviceFlags
+from reprise_reuse.rows.engine_parts import Layout, fingerprints
+from reprise_reuse.rows.fill_kernel import FillKernel
 from reprise_reuse.to_device import to_device
-from reprise_vllm.engine.cache_slots import as_blocks, cache_slots, slots_of
-from reprise_vllm.engine.page_layout import PageLayout, fingerprints
-from reprise_vllm.reuse.messages import Load, Move, Piece, Save
-from reprise_vllm.reuse.rows.device_flags import DeviceFlags
-from reprise_vllm.reuse.rows.fill_kernel import FillKernel
 
 
 class StoredRows:
@@ -26,12 +27,14 @@ class StoredRows:
     """
 
     def __init__(
-        self, layers: Sequence[Any], caches: Sequence[torch.Tensor], layout: PageLayout, blocks: int,
-        rotation: KeyRotation, store: HostStore,
+        self, layers: Sequence[Any], caches: Sequence[torch.Tensor], layout: Layout, blocks: int,
+        rotation: KeyRotation | LayerRotations, store: HostStore, groups: Sequence[int] = (),
     ) -> None:  # fmt: skip
-        """layers, caches: the attention layers and their pages, `blocks` blocks each."""
+        """layers, caches: the attention layers and their pages, `blocks` blocks each; groups: whose blocks each layer
+        uses, by default all the same."""
         self._layers = layers
         self._caches = caches
+        self._groups = groups or [0] * len(caches)
         self._layout = layout
         self._block_size = layout.block_size
         self._device = caches[0].device
@@ -69,7 +72,7 @@ class StoredRows:
         """Writes the rows of a load's pieces to its pages, rotating keys to their new positions."""
         on_host = [piece for piece in load.pieces if piece.pages is None]
         in_pages = [piece for piece in load.pieces if piece.pages is not None]
-        to = cache_slots(load.blocks, load.end, self._block_size)
+        to = cache_slots(load.blocks[0], load.end, self._block_size)
         left = []
         if self.kernel is None or not self.kernel.reads_host_memory:
             left += on_host
@@ -81,7 +84,7 @@ class StoredRows:
         elif in_pages:
             self.kernel.copy_pages(*self._way(in_pages, to))
         if left:
-            self.copy_to(as_blocks(load.blocks, self._device), left)
+            self.copy_to(load.blocks, left)
 
     def _way(self, pieces: Sequence[Piece], to: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Returns from which slots the rows of pieces come, to which of `to` they go, and how far their keys move."""
@@ -100,13 +103,19 @@ class StoredRows:
 
     def _overlap(self, pieces: Sequence[Piece], load: Load) -> bool:
         read = _joined([piece.pages for piece in pieces]) // self._block_size
-        return bool(np.isin(load.blocks[load.begin // self._block_size :], read).any())
+        return bool(np.isin(load.blocks[0][load.begin // self._block_size :], read).any())
 
-    def copy_to(self, blocks: torch.Tensor, pieces: Sequence[Piece]) -> None:
-        """Writes rows to the pages of a request with these blocks (int64 [m]), layer by layer, by torch's operations.
+    def copy_to(self, blocks: GroupBlocks, pieces: Sequence[Piece]) -> None:
+        """Writes rows to the pages of a request with these blocks, layer by layer, by torch's operations.
 
-        All rows of a layer are read before any of it is written.
+        All rows of a layer are read before any of it is written. Where a layer has no block any more, nothing is.
         """
+        for group, own in enumerate(blocks):
+            held = [part for piece in pieces for part in parts_with_blocks(piece, own, self._block_size)]
+            if held:
+                self._copy_to_group(group, own, held)
+
+    def _copy_to_group(self, group: int, blocks: Sequence[int], pieces: Sequence[Piece]) -> None:
         on_host = [piece for piece in pieces if piece.pages is None]
         in_pages = [piece for piece in pieces if piece.pages is not None]
         ordered = [*on_host, *in_pages]
@@ -114,17 +123,19 @@ class StoredRows:
         slots = torch.from_numpy(_joined([piece.slots for piece in on_host]))
         pages = to_device(_joined([piece.pages for piece in in_pages]), self._device)
         distances = rows - self._computed_at(ordered)
-        tables = self.rotation.tables(to_device(distances, self._device)) if distances.any() else None
-        at = slots_of(blocks, to_device(rows, self._device), self._block_size)
-        for index, (layer, cache) in enumerate(zip(self._layers, self._caches, strict=True)):
+        turn = self.rotation.turning(to_device(distances, self._device)) if distances.any() else None
+        at = slots_of(as_blocks(blocks, self._device), to_device(rows, self._device), self._block_size)
+        for index, (layer, cache, of) in enumerate(zip(self._layers, self._caches, self._groups, strict=True)):
+            if of != group:
+                continue
             parts = []
             if on_host:
                 parts.append(self._store.get(index, slots, self._device))
             if in_pages:
                 parts.append(self._layout.read_slots(cache, pages))
             keys, values = parts[0] if len(parts) == 1 else map(torch.cat, zip(*parts, strict=True))
-            if tables is not None:
-                keys = self.rotation.turn(keys, tables)
+            if turn is not None:
+                keys = turn(index, keys)
             layer.impl.do_kv_cache_update(layer, keys, values, cache, at)
 
     def fill_pages(self, index: int, blocks: torch.Tensor, keys: torch.Tensor, values: torch.Tensor) -> None:
@@ -187,19 +198,42 @@ class StoredRows:
             owners = np.repeat([piece.owner for piece in new], [len(piece.slots) for piece in new])
             tokens, positions = save.tokens[rows], rows.astype(np.int32)
             self._store.begin(slots, *(torch.from_numpy(one) for one in (owners, tokens, positions)))
-            at = slots_of(blocks, to_device(rows, self._device), self._block_size)
-            for index, cache in enumerate(self._caches):
-                self._store.put(index, slots, *self._layout.read_slots(cache, at))
+            for index, (keys, values) in enumerate(self._read(blocks, rows)):
+                self._store.put(index, slots, keys, values)
         # a segment that the prompt repeats has one more context with each repetition
         for group in _without_repetition([piece for piece in pieces if self._is_averaged(piece, save)]):
             positions = _rows_of(group)
-            at = slots_of(blocks, to_device(positions, self._device), self._block_size)
-            rows = (self._layout.read_slots(cache, at) for cache in self._caches)
             slots = torch.from_numpy(_joined([piece.slots for piece in group]))
-            self._store.average(slots, torch.from_numpy(positions), rows)
+            self._store.average(slots, torch.from_numpy(positions), self._read(blocks, positions))
+
+    def _read(self, blocks: torch.Tensor, rows: np.ndarray) -> Iterator[KeysAndValues]:
+        """Yields each layer's keys and values of a request's rows (int64 [n]), given its blocks (int64 [groups, m])."""
+        rows = to_device(rows, self._device)
+        at = [slots_of(own, rows, self._block_size) for own in blocks.unbind()]
+        for cache, group in zip(self._caches, self._groups, strict=True):
+            yield self._layout.read_slots(cache, at[group])
 
     def _is_averaged(self, piece: Piece, save: Save) -> bool:
         return piece.is_average and self._store.holds(piece.slots, piece.owner, save.tokens[piece.start : piece.end])
+
+
+def parts_with_blocks(piece: Piece, blocks: Sequence[int], block_size: int) -> Iterator[Piece]:
+    """Yields the parts of a piece for whose rows there are blocks."""
+    is_held = np.asarray(blocks)[np.arange(piece.start, piece.end) // block_size] != 0
+    if is_held.all():
+        yield piece
+        return
+    borders = piece.start + np.flatnonzero(np.diff(is_held, prepend=False, append=False))
+    for start, end in borders.reshape(-1, 2).tolist():
+        yield _cut(piece, start, end)
+
+
+def _cut(piece: Piece, start: int, end: int) -> Piece:
+    part = slice(start - piece.start, end - piece.start)
+    return replace(
+        piece, start=start, end=end, slots=None if piece.slots is None else piece.slots[part],
+        pages=None if piece.pages is None else piece.pages[part], position=piece.position + part.start,
+    )  # fmt: skip
 
 
 def changed_parts(parts: Sequence[Any], changed: DeviceFlags) -> list[Any]:

@@ -1,10 +1,14 @@
-"""The operator's settings for reuse, in `kv_connector_extra_config`."""
+"""The operator's settings for reuse, by the same names in every engine's plugin."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reprise_settings import SettingPlace
+
+if TYPE_CHECKING:
+    from reprise_reuse.host_store import RowShape
 
 KEY = "reuse"
 HOST_DTYPES = ("model", "int8", "k8v4")
@@ -128,3 +132,24 @@ def read_settings(extra: Mapping[str, Any]) -> ReuseSettings | None:
     except ImportError as error:
         raise ReuseSettingError("reuse needs the package reprise-kernels: pip install ./kernels") from error
     return ReuseSettings.read(extra)
+
+
+def check_memory(host_bytes: int) -> None:
+    """Raises `ReuseSettingError` if the machine has less memory than that."""
+    physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if host_bytes > physical:
+        raise ReuseSettingError(f"reuse.host_bytes is {host_bytes}, more than the {physical} bytes of this machine")
+
+
+def tokens_in(setting: str, budget: int, row: "RowShape") -> int:
+    """Returns how many tokens fit into `budget` bytes. Raises `ReuseSettingError` if not even one segment fits."""
+    from reprise_reuse.host_store import slots_in
+    from reprise_reuse.segments import MIN_STORED
+
+    tokens = slots_in(budget, row)
+    if tokens < MIN_STORED:
+        raise ReuseSettingError(
+            f"reuse.{setting} is {budget}, it must be {MIN_STORED * row.bytes} at least: a token of this model takes "
+            f"{row.bytes} bytes, a segment has {MIN_STORED} tokens or more"
+        )
+    return tokens

@@ -3,17 +3,29 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
+from reprise_reuse.pieces import GroupBlocks, Piece, Save
+from reprise_reuse.prompts.users import PREPROCESSED, may_use
 from reprise_reuse.segments import MIN_MATCH, MIN_STORED, Catalogue, Found, Grams, Segment, cut
 from reprise_reuse.segments.segment import gaps, prefix_digests
-from reprise_vllm.reuse.messages import Piece, Save
-from reprise_vllm.reuse.scheduler.page_tier import PageTier
-from reprise_vllm.reuse.scheduler.users import PREPROCESSED, may_use
 
 LEAST_CONTEXT = 64
 """a segment's mean covers contexts of at least this many tokens: after fewer, rows look as at a prompt's beginning"""
+
+
+class Pages(Protocol):
+    """Which segments stay in the engine's own pages."""
+
+    def pages_of(self, blocks: Sequence[int], length: int) -> np.ndarray:
+        """Returns the engine's cache slots that keep holding a prompt of `length` tokens; none: all are copied."""
+        ...
+
+    def bring(self, segment: Segment) -> bool:
+        """Schedules a copy of a segment from its pages to host memory. Returns False if there is no room."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +34,8 @@ class Computed:
 
     namespace: bytes
     tokens: np.ndarray
-    """int32 [n]"""
-    blocks: Sequence[int]
+    """int32 [n]: as far as it is computed"""
+    blocks: GroupBlocks
     exact_tokens: int | None
     """length of the prefix that full attention computed; None: the whole prompt"""
     borders: Collection[int]
@@ -32,13 +44,17 @@ class Computed:
     """whom its segments belong to"""
     store: str
     """which segments that user may reuse: a value of the setting `store`"""
+    begin: int = 0
+    """layers with windows hold no rows before it any more"""
+    computed_from: int = 0
+    """from this row on, the engine's own step computed it"""
 
 
 class Storing:
     """Adds new segments from prompts to the catalogue, each run of tokens once."""
 
     def __init__(
-        self, catalogue: Catalogue, pages: PageTier, contexts: int, rows_per_step: int, line_ends: Collection[int]
+        self, catalogue: Catalogue, pages: Pages, contexts: int, rows_per_step: int, line_ends: Collection[int]
     ) -> None:
         """
         contexts       most contexts that a segment's mean covers
@@ -64,10 +80,10 @@ class Storing:
         Returns None if there is nothing to save.
         """
         found = self._catalogue.find(prompt.namespace, prompt.tokens)
-        pages = self._pages.pages_of(prompt.blocks, len(prompt.tokens))
+        pages = self._pages.pages_of(prompt.blocks[0], len(prompt.tokens))
         pieces = [*self._new_pieces(prompt, found, pages), *self._averages(prompt, found, pages)]
         self._catalogue.use(one.segment for one in found)
-        return Save(prompt.tokens, list(prompt.blocks), pieces) if pieces else None
+        return Save(prompt.tokens, prompt.blocks, pieces, prompt.computed_from) if pieces else None
 
     def end_step(self) -> None:
         """Forgets what belongs to the current step."""
@@ -82,7 +98,7 @@ class Storing:
         borders = sorted({*prompt.borders, len(pages)})
         cuts = [
             piece
-            for begin, end in gaps(found, 0, length)
+            for begin, end in gaps([one for one in found if one.match.end > prompt.begin], prompt.begin, length)
             for piece in cut(begin, end, lines, borders)
             # behind the kept pages, what is never found alone is not worth a copy in every layer before the answer
             if piece[1] - piece[0] >= (MIN_MATCH if 0 < len(pages) <= piece[0] else MIN_STORED)
@@ -111,7 +127,8 @@ class Storing:
         digests = prefix_digests(prompt.tokens, (one.match.start for one in found))
         for match, segment, is_exact in found:
             prefix = digests[match.start]
-            if match.end > exact or match.start < LEAST_CONTEXT or is_exact or not self._is_there(segment):
+            is_early = match.start < max(LEAST_CONTEXT, prompt.begin)
+            if match.end > exact or is_early or is_exact or not self._is_there(segment):
                 continue
             if match.length < len(segment):
                 segment = self._catalogue.cut_out(segment, match.offset, match.offset + match.length)

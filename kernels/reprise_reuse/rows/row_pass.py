@@ -7,10 +7,10 @@ import torch
 
 from reprise_reuse.costs import Costs
 from reprise_reuse.question_attention import padded
+from reprise_reuse.rows.engine_parts import Attend, Requests
+from reprise_reuse.rows.evidence import PromptPages
+from reprise_reuse.rows.row_choice import OpenLoad
 from reprise_reuse.to_device import to_device
-from reprise_vllm.engine.nested_forward import Attend, Requests
-from reprise_vllm.reuse.worker.evidence import PromptPages
-from reprise_vllm.reuse.worker.row_choice import OpenLoad
 
 Part = tuple[OpenLoad, torch.Tensor]
 """a load, and some of its rows: int64 [n], ascending"""
@@ -27,13 +27,13 @@ def compute_rows(prompt: PromptPages, parts: Sequence[Part]) -> None:
         return
     for part in _passes(parts, prompt.forward.most_rows):
         tokens = torch.cat([one.tokens[rows] for one, rows in part])
-        slots = torch.cat([one.device_slots[rows] for one, rows in part])
         positions = torch.cat([rows for _, rows in part])
         if prompt.reads_in_place:
+            slots = torch.cat([one.device_slots[rows] for one, rows in part])
             prompt.forward.write(tokens, positions, slots, _attend_in_place(prompt, part, positions))
             continue
         requests = Requests([one.blocks for one, _ in part], [len(rows) for _, rows in part])
-        prompt.forward.compute(tokens, positions, slots, requests)
+        prompt.forward.compute(tokens, positions, requests)
 
 
 def affordable_rows(prompt: PromptPages, costs: Costs, opened: OpenLoad, seconds: float) -> tuple[int, float]:

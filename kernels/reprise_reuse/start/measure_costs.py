@@ -3,23 +3,21 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from logging import Logger
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import torch
 
 from reprise_reuse.costs import Costs, Forward, fit
 from reprise_reuse.methods import METHODS
-from reprise_vllm.engine.cache_slots import cache_slots
-from reprise_vllm.engine.nested_forward import Requests
-from reprise_vllm.engine.supported import NotSupportedError
-from reprise_vllm.reuse.messages import Load, Piece, Save
-from reprise_vllm.reuse.worker.clock import Clock
-from reprise_vllm.reuse.worker.row_choice import OpenLoad
-from reprise_vllm.reuse.worker.row_pass import compute_rows
-
-if TYPE_CHECKING:
-    from reprise_vllm.reuse.worker.reuse_worker import ReuseWorker
+from reprise_reuse.pieces import GroupBlocks, Load, Piece, Save
+from reprise_reuse.rows.cache_slots import cache_slots
+from reprise_reuse.rows.clock import Clock
+from reprise_reuse.rows.engine_parts import Requests
+from reprise_reuse.rows.row_choice import OpenLoad
+from reprise_reuse.rows.row_pass import compute_rows
+from reprise_reuse.start.prove_reuse import two_requests
+from reprise_reuse.start.proved_worker import NotProvenError, ProvedWorker
 
 Measured = TypeVar("Measured", bound=tuple)
 
@@ -45,17 +43,17 @@ class Loaded(NamedTuple):
     question: float
 
 
-def measure_costs(worker: "ReuseWorker", vocabulary: int, block_size: int, blocks: int, logger: Logger) -> Costs:
+def measure_costs(worker: ProvedWorker, vocabulary: int, block_size: int, blocks: int, logger: Logger) -> Costs:
     """Returns what was measured on random tokens; all ranks return the same. Overwrites the pages and host memory.
 
     Must run before any request. Sizes grow until pages, host memory, the model's positions or the time end.
     """
-    half = (blocks - 1) // 2
+    groups = worker.pages.groups
+    half = (blocks - 1) // (2 * groups)
     context = min(half * block_size, worker.pages.positions - _QUESTION, _LONGEST)
     largest = min(context, worker.store.slots, _MOST)
     tokens = np.random.default_rng(0).integers(0, vocabulary, context).astype(np.int32)
-    # block 0 is vLLM's null block
-    here, there = list(range(1, half + 1)), list(range(half + 1, 2 * half + 1))
+    here, there = two_requests(groups, half)
 
     def forward(rows: np.ndarray) -> tuple[np.ndarray, float]:
         return rows, _seconds(worker, lambda: _compute(worker, tokens, rows, here, block_size))
@@ -80,7 +78,7 @@ def measure_costs(worker: "ReuseWorker", vocabulary: int, block_size: int, block
         lambda size: _measure_load(worker, tokens[:size], here, there, block_size),
     )  # fmt: skip
     if worker.report.faults:
-        raise NotSupportedError("what the parts of loads take cannot be measured: a load failed")
+        raise NotProvenError("what the parts of loads take cannot be measured: a load failed")
     costs = costs_of(forwards, least, loads, engine)
     logger.info(
         "reprise: measured up to %d rows in a forward and %d in a load: a prefill of 1,000 tokens takes %.1f ms, the "
@@ -142,16 +140,20 @@ def _while_time(sizes: Sequence[int], largest: int, measure: Callable[[int], Mea
 
 
 def _measure_load(
-    worker: "ReuseWorker", tokens: np.ndarray, here: list[int], there: list[int], block_size: int
+    worker: ProvedWorker, tokens: np.ndarray, here: GroupBlocks, there: GroupBlocks, block_size: int
 ) -> Loaded:
     size = len(tokens)
     slots = np.arange(size)
     # two segments, like two documents
     cuts = [(0, size // 2), (size // 2, size)]
-    pages = cache_slots(here, size, block_size)
-    in_pages = [Piece(*cut, None, _OWNER, pages=pages[slice(*cut)], position=cut[0] + 1) for cut in cuts]
+    pages = cache_slots(here[0], size, block_size)
     on_host = [Piece(*cut, slots[slice(*cut)], _OWNER) for cut in cuts]
-    worker.stored.save(Save(tokens, here, [*in_pages, *on_host]))
+    # where some layers see a window only, segments are never left in pages
+    in_pages = on_host if worker.pages.have_windows else [
+        Piece(*cut, None, _OWNER, pages=pages[slice(*cut)], position=cut[0] + 1) for cut in cuts
+    ]  # fmt: skip
+    for pieces in (in_pages, on_host):
+        worker.stored.save(Save(tokens, here, pieces))
     try:
         asked = max(0, size - _QUESTION)
         of_pages = _phases(worker, lambda: worker.load_now(_load(tokens, there, in_pages, asked)))
@@ -161,7 +163,7 @@ def _measure_load(
     return Loaded(size, of_pages[0], of_host[0], min(of_pages[1], of_host[1]))
 
 
-def _load(tokens: np.ndarray, blocks: list[int], pieces: list[Piece], asked: int) -> Load:
+def _load(tokens: np.ndarray, blocks: GroupBlocks, pieces: list[Piece], asked: int) -> Load:
     method = next(name for name, one in METHODS.items() if one.reads_question)
     question = list(range(asked, len(tokens)))
     return Load("costs", tokens, blocks, 0, len(tokens), pieces, question, 1, method, is_asynchronous=False)
@@ -172,20 +174,20 @@ def _begin_runs(rows: np.ndarray) -> np.ndarray:
     return np.diff(rows, prepend=-2) != 1
 
 
-def _compute(worker: "ReuseWorker", tokens: np.ndarray, rows: np.ndarray, blocks: list[int], block_size: int) -> None:
+def _compute(worker: ProvedWorker, tokens: np.ndarray, rows: np.ndarray, blocks: GroupBlocks, block_size: int) -> None:
     opened = OpenLoad.of(_load(tokens, blocks, [], 0), block_size, worker.device)
     compute_rows(worker.pages, [(opened, torch.from_numpy(rows).to(worker.device))])
 
 
-def _prefill(worker: "ReuseWorker", tokens: np.ndarray, rows: np.ndarray, blocks: list[int], block_size: int) -> None:
+def _prefill(worker: ProvedWorker, tokens: np.ndarray, rows: np.ndarray, blocks: GroupBlocks, block_size: int) -> None:
     """Computes neighbouring rows by the engine's own attention."""
     opened = OpenLoad.of(_load(tokens, blocks, [], 0), block_size, worker.device)
     at = torch.from_numpy(rows).to(worker.device)
     requests = Requests([opened.blocks], [len(rows)])
-    worker.forward.compute(opened.tokens[at], at, opened.device_slots[at], requests)
+    worker.forward.compute(opened.tokens[at], at, requests)
 
 
-def _seconds(worker: "ReuseWorker", run: Callable[[], object]) -> float:
+def _seconds(worker: ProvedWorker, run: Callable[[], object]) -> float:
     """Returns the shortest of a few times of a run, after one that compiles, averaged over ranks."""
 
     def timed() -> Iterator[float]:
@@ -199,7 +201,7 @@ def _seconds(worker: "ReuseWorker", run: Callable[[], object]) -> float:
     return _agreed(worker, [min(taken)])[0]
 
 
-def _phases(worker: "ReuseWorker", load: Callable[[], object]) -> list[float]:
+def _phases(worker: ProvedWorker, load: Callable[[], object]) -> list[float]:
     """Returns the same for the filling and the question of a load."""
     taken = []
     for _ in range(_RUNS + 1):
@@ -212,12 +214,12 @@ def _phases(worker: "ReuseWorker", load: Callable[[], object]) -> list[float]:
     return _agreed(worker, [min(times) for times in zip(*taken[1:], strict=True)])
 
 
-def _end(worker: "ReuseWorker") -> None:
+def _end(worker: ProvedWorker) -> None:
     if worker.device.type == "cuda":
         torch.cuda.synchronize(worker.device)
 
 
-def _agreed(worker: "ReuseWorker", seconds: list[float]) -> list[float]:
+def _agreed(worker: ProvedWorker, seconds: list[float]) -> list[float]:
     """Returns the mean over tensor-parallel ranks: all must compute the same slices."""
     own = torch.tensor(seconds, dtype=torch.float32, device=worker.device)
     # a time of nothing would be no measurement

@@ -7,15 +7,15 @@ import torch
 
 from reprise_reuse.host_store import HostStore
 from reprise_reuse.rotation import KeyRotation
+from reprise_reuse.rows.engine_parts import Layout
 from reprise_reuse.to_device import to_device
-from reprise_vllm.engine.page_layout import PageLayout
 
 
 class FillKernel:
     """Copies rows from the engine's pages, or from pinned host memory, to other pages, turning keys on the way."""
 
     def __init__(
-        self, layout: PageLayout, caches: Sequence[torch.Tensor], store: HostStore, rotation: KeyRotation, *,
+        self, layout: Layout, caches: Sequence[torch.Tensor], store: HostStore, rotation: KeyRotation, *,
         is_neox: bool,
     ) -> None:  # fmt: skip
         """is_neox: as `rotation` was made with. Raises ValueError if the kernel cannot reach the pages."""

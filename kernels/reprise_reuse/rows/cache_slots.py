@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
+from reprise_reuse.pieces import GroupBlocks
+
 
 def cache_slots(blocks: Sequence[int], length: int, block_size: int) -> np.ndarray:
     """Returns the engine's cache slots of a request's first `length` tokens in these blocks; int64 [length]."""
@@ -17,5 +19,5 @@ def slots_of(blocks: torch.Tensor, rows: torch.Tensor, block_size: int) -> torch
     return blocks[rows // block_size] * block_size + rows % block_size
 
 
-def as_blocks(blocks: Sequence[int], device: torch.device) -> torch.Tensor:
+def as_blocks(blocks: GroupBlocks, device: torch.device) -> torch.Tensor:
     return torch.tensor(blocks, dtype=torch.int64, device=device)

@@ -1,41 +1,39 @@
 """The self-test that must pass before anything is reused. It runs at startup, on the real model and pages."""
 
 from logging import Logger
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
 from reprise_reuse.host_store import Rows
-from reprise_vllm.engine.cache_slots import as_blocks, cache_slots
-from reprise_vllm.engine.supported import NotSupportedError
-from reprise_vllm.reuse.messages import Load, Piece, Save
-from reprise_vllm.reuse.worker.evidence import as_rows, attend_over
-
-if TYPE_CHECKING:
-    from reprise_vllm.reuse.worker.reuse_worker import ReuseWorker
+from reprise_reuse.pieces import GroupBlocks, Load, Piece, Save
+from reprise_reuse.rows.cache_slots import as_blocks, cache_slots
+from reprise_reuse.rows.evidence import as_rows, attend_over
+from reprise_reuse.start.proved_worker import NotProvenError, ProvedWorker
 
 _OWNER = -2
 _SHIFT = 7
+_LEAST = 64
+"""tokens of the prompt, whatever the size of a block"""
 _COMPARED = 32
 """last rows of a prompt that are compared with the engine's, which always computes them itself"""
 
 
-def prove_reuse(worker: "ReuseWorker", vocabulary: int, block_size: int, blocks: int) -> None:
-    """Raises `NotSupportedError` unless, on a random prompt,
+def prove_reuse(worker: ProvedWorker, vocabulary: int, block_size: int, blocks: int) -> None:
+    """Raises `NotProvenError` unless, on a random prompt,
 
     - stored rows come back at the position where they were computed: bit for bit, or within rounding if stored in fewer
       bits; from the engine's own pages always bit for bit,
     - keys rotated to another position equal every layer's keys there, and values do not depend on the position, and
     - a prompt whose rows are all recomputed over stored ones has the keys and values of a freshly computed prompt.
     """
-    length = 2 * block_size + _SHIFT
+    length = max(2 * block_size, _LEAST) + _SHIFT
     needed = -(-(length + _SHIFT) // block_size)
-    if blocks < 2 * needed + 1 or worker.store.slots < length:
-        raise NotSupportedError(f"the self-test needs {2 * needed + 1} blocks and {length} tokens of host memory")
+    groups = worker.pages.groups
+    if blocks < 2 * groups * needed + 1 or worker.store.slots < length:
+        raise NotProvenError(f"the self-test needs {2 * groups * needed + 1} blocks and {length} tokens of host memory")
     random = np.random.default_rng(0)
-    # block 0 is vLLM's null block
-    here, there = list(range(1, needed + 1)), list(range(needed + 1, 2 * needed + 1))
+    here, there = two_requests(groups, needed)
     tokens = random.integers(0, vocabulary, length).astype(np.int32)
     moved = np.concatenate([random.integers(0, vocabulary, _SHIFT).astype(np.int32), tokens])
     slots = np.arange(length)
@@ -45,14 +43,11 @@ def prove_reuse(worker: "ReuseWorker", vocabulary: int, block_size: int, blocks:
         _fill(worker, tokens, there, Piece(0, length, slots, _OWNER, is_exact=True), budget=0)
         rounding = worker.store.shape.error
         if _error(worker, here, there, 0, length) > rounding:
-            raise NotSupportedError("stored rows do not come back as they were")
+            raise NotProvenError("stored rows do not come back as they were")
         # so that nothing from the first check is left
         _compute(worker, moved, there)
-        in_pages = Piece(0, length, None, _OWNER, is_exact=True, pages=cache_slots(here, length, block_size))
-        worker.stored.save(Save(tokens, here, [in_pages]))
-        _fill(worker, tokens, there, in_pages, budget=0)
-        if _error(worker, here, there, 0, length) > 0:
-            raise NotSupportedError("rows do not come back from the engine's pages as they were")
+        if not worker.pages.have_windows:
+            _prove_pages(worker, tokens, here, there, cache_slots(here[0], length, block_size))
         longest = min(worker.longest, worker.stored.rotation.positions)
         for by in (_SHIFT, max(_SHIFT, longest - length)):
             _prove_turns(worker, tokens, by)
@@ -61,38 +56,53 @@ def prove_reuse(worker: "ReuseWorker", vocabulary: int, block_size: int, blocks:
         _fill(worker, moved, there, piece, budget=0)
         tolerance = _tolerance(worker)
         if (error := _error(worker, here, there, _SHIFT, len(moved), 1, _rounding(worker))) > tolerance + 2 * rounding:
-            raise NotSupportedError(f"keys turned to another place are off by {error:.1e}")
+            raise NotProvenError(f"keys turned to another place are off by {error:.1e}")
         _fill(worker, moved, there, piece, budget=length)
         if (error := _error(worker, here, there, 0, len(moved), rounding=_rounding(worker))) > tolerance:
-            raise NotSupportedError(f"a prompt computed again over stored rows is off by {error:.1e}")
+            raise NotProvenError(f"a prompt computed again over stored rows is off by {error:.1e}")
     finally:
         worker.store.forget(torch.from_numpy(slots))
 
 
-def _prove_turns(worker: "ReuseWorker", tokens: np.ndarray, by: int) -> None:
-    """Raises `NotSupportedError` unless each layer's keys, turned to another position, are its keys there.
+def two_requests(groups: int, blocks: int) -> tuple[GroupBlocks, GroupBlocks]:
+    """Returns so many blocks for each group of layers, for two requests, and none of them the null block."""
+    every = (1 + np.arange(2 * groups * blocks)).reshape(2, groups, blocks).tolist()
+    return every[0], every[1]
+
+
+def _prove_pages(
+    worker: ProvedWorker, tokens: np.ndarray, here: GroupBlocks, there: GroupBlocks, pages: np.ndarray
+) -> None:
+    in_pages = Piece(0, len(tokens), None, _OWNER, is_exact=True, pages=pages)
+    worker.stored.save(Save(tokens, here, [in_pages]))
+    _fill(worker, tokens, there, in_pages, budget=0)
+    if _error(worker, here, there, 0, len(tokens)) > 0:
+        raise NotProvenError("rows do not come back from the engine's pages as they were")
+
+
+def _prove_turns(worker: ProvedWorker, tokens: np.ndarray, by: int) -> None:
+    """Raises `NotProvenError` unless each layer's keys, turned to another position, are its keys there.
 
     Each token attends to itself alone, so in every layer nothing but its position differs.
     """
     given = torch.from_numpy(tokens).to(worker.device)
     here = torch.arange(len(tokens), device=worker.device)
-    tables = worker.stored.rotation.tables(torch.full_like(here, by))
+    turn = worker.stored.rotation.turning(torch.full_like(here, by))
     layers = zip(_alone(worker, given, here), _alone(worker, given, here + by), strict=True)
     for number, ((keys, values), (moved_keys, moved_values)) in enumerate(layers):
-        turned = worker.stored.rotation.turn(keys, tables)
+        turned, pairs = turn(number, keys), worker.stored.rotation.of(number).pairs
         # each pair of dimensions by itself, so that a large one hides nothing; values do not turn
         apart, whole = (
-            torch.stack(worker.stored.rotation.pairs(one.float().square().sum((0, 1)))).sum(0)
-            for one in (turned - moved_keys, moved_keys)
+            torch.stack(pairs(one.float().square().sum((0, 1)))).sum(0) for one in (turned - moved_keys, moved_keys)
         )
         error = max(float((apart / whole.clamp(min=1e-18)).max().sqrt()), _difference(turned, moved_keys))
         # angles in tables of float32 are the less exact the larger they are
         rounding = max(1e-3, 8 * torch.finfo(keys.dtype).eps) + by * torch.finfo(torch.float32).eps
         if max(error, _difference(values, moved_values)) > rounding:
-            raise NotSupportedError(f"keys of layer {number} turned to another place are off by {error:.1e}")
+            raise NotProvenError(f"keys of layer {number} turned to another place are off by {error:.1e}")
 
 
-def _alone(worker: "ReuseWorker", tokens: torch.Tensor, positions: torch.Tensor) -> Rows:
+def _alone(worker: ProvedWorker, tokens: torch.Tensor, positions: torch.Tensor) -> Rows:
     """Returns each layer's keys and values of tokens that attend to nothing but themselves."""
     rows: Rows = []
     shape = (-1, worker.layer.num_kv_heads, worker.layer.head_size)
@@ -106,27 +116,27 @@ def _alone(worker: "ReuseWorker", tokens: torch.Tensor, positions: torch.Tensor)
     return rows
 
 
-def refuse_unless_like_engine(worker: "ReuseWorker", save: Save, logger: Logger) -> None:
+def refuse_unless_like_engine(worker: ProvedWorker, save: Save, logger: Logger) -> None:
     """Ends reuse by a refusal in the worker's report if `compare_with_engine` fails."""
     try:
         compare_with_engine(worker, save)
     except Exception as error:
-        logger.exception("reprise: what is computed for reuse is not what vLLM computes")
+        logger.exception("reprise: what is computed for reuse is not what the engine computes")
         worker.report.refusals.append(str(error))
 
 
-def compare_with_engine(worker: "ReuseWorker", save: Save) -> None:
-    """Raises `NotSupportedError` unless our forwards give the keys and values that the engine's own step produced.
+def compare_with_engine(worker: ProvedWorker, save: Save) -> None:
+    """Raises `NotProvenError` unless our forwards give the keys and values that the engine's own step produced.
 
     Runs the end of the first prompt that the engine has computed through the model again, with plain attention to its
-    pages and without writing any. This compares what all our forwards have in common with vLLM's, also if what comes
-    before these rows was loaded.
+    pages and without writing any. This compares what all our forwards have in common with the engine's, also if what
+    comes before these rows was loaded.
     """
     length = len(save.tokens)
-    begin = max(0, length - _COMPARED)
-    count, blocks = length - begin, as_blocks(save.blocks, worker.device)
-    at = torch.arange(begin, length, device=worker.device)
-    sees = torch.ones(count, count, dtype=torch.bool, device=worker.device).tril()
+    begin = max(save.computed_from, length - _COMPARED)
+    blocks = as_blocks(save.blocks, worker.device)
+    every = torch.arange(length, device=worker.device)
+    at = every[begin:]
     worst = 0.0
 
     def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, output: torch.Tensor) -> None:
@@ -134,34 +144,33 @@ def compare_with_engine(worker: "ReuseWorker", save: Save) -> None:
         keys, values = worker.pages.rows_of(layer, blocks, 0, length)
         for ours, engines in ((as_rows(k, keys), keys[begin:]), (as_rows(v, values), values[begin:])):
             worst = max(worst, _difference(ours, engines, _rounding(worker)))
-        given = keys.permute(1, 2, 0), values.transpose(0, 1)
-        output.copy_(attend_over(q, *given, scale=worker.pages.scale, sees=sees)[1].view(output.shape))
+        given, sight = (keys.permute(1, 2, 0), values.transpose(0, 1)), worker.pages.sights[layer]
+        attended = attend_over(q, *given, scale=worker.pages.scale, sees=sight.sees(at, every), sinks=sight.sinks)
+        output.copy_(attended[1].view(output.shape))
 
     worker.forward.ask(torch.from_numpy(save.tokens[begin:]).to(worker.device), at, attend)
     if worst > _tolerance(worker):
-        raise NotSupportedError(f"rows that vLLM has computed come out different here, by {worst:.1e}")
+        raise NotProvenError(f"rows that the engine has computed come out different here, by {worst:.1e}")
 
 
-def _compute(worker: "ReuseWorker", tokens: np.ndarray, blocks: list[int]) -> None:
+def _compute(worker: ProvedWorker, tokens: np.ndarray, blocks: GroupBlocks) -> None:
     _load(worker, tokens, blocks, [], end=len(tokens), budget=0)
 
 
-def _fill(worker: "ReuseWorker", tokens: np.ndarray, blocks: list[int], piece: Piece, budget: int) -> None:
+def _fill(worker: ProvedWorker, tokens: np.ndarray, blocks: GroupBlocks, piece: Piece, budget: int) -> None:
     _load(worker, tokens, blocks, [piece], end=piece.end, budget=budget)
 
 
 def _load(
-    worker: "ReuseWorker", tokens: np.ndarray, blocks: list[int], pieces: list[Piece], end: int, budget: int
+    worker: ProvedWorker, tokens: np.ndarray, blocks: GroupBlocks, pieces: list[Piece], end: int, budget: int
 ) -> None:
     worker.load_now(Load("self-test", tokens, blocks, 0, end, pieces, [], budget, "epic", is_asynchronous=False))
-    if worker.take_failed_blocks():
-        raise NotSupportedError(
-            f"a load of the self-test failed: {', '.join(worker.report.faults) or 'rows were lost'}"
-        )
+    if worker.failed.take_requests() or worker.failed.take_blocks():
+        raise NotProvenError(f"a load of the self-test failed: {', '.join(worker.report.faults) or 'rows were lost'}")
 
 
 def _error(
-    worker: "ReuseWorker", here: list[int], there: list[int], begin: int, end: int, layers: int = 0,
+    worker: ProvedWorker, here: GroupBlocks, there: GroupBlocks, begin: int, end: int, layers: int = 0,
     rounding: float = 0.0,
 ) -> float:  # fmt: skip
     """Returns the largest difference of keys and values in two places, relative to the largest expected number."""
@@ -180,12 +189,12 @@ def _difference(a: torch.Tensor, b: torch.Tensor, rounding: float = 0.0) -> floa
     return float(beyond.max().clamp(min=0) / b.abs().max().clamp(min=1e-9))
 
 
-def _rounding(worker: "ReuseWorker") -> float:
+def _rounding(worker: ProvedWorker) -> float:
     # keys of fp8 are rounded, turned and rounded again, and so is what they are compared with
     return 1.5 * worker.layout.rounding
 
 
-def _tolerance(worker: "ReuseWorker") -> float:
+def _tolerance(worker: ProvedWorker) -> float:
     if worker.layout.rounding or worker.store.shape.dtype != torch.float32:
         return 0.1
     # the attention kernels of GPUs multiply float32 in TF32, which has the 11 bits of float16

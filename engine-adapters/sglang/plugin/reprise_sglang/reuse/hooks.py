@@ -1,0 +1,101 @@
+"""Hooks into SGLang, by its own registry: where reuse starts, what a forward computes, and what its cache may keep."""
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from reprise_settings.reuse_settings import ReuseSettingError
+from reprise_sglang.reuse.asked import asked_of
+from reprise_sglang.reuse.row_attention import EXTENDED, extend_new_rows
+from reprise_sglang.reuse.settings import read_settings
+from reprise_sglang.reuse.usage import DETAILS, with_figures
+
+logger = logging.getLogger(__name__)
+
+STARTED = "sglang.srt.managers.scheduler.Scheduler.init_model_worker"
+BATCH = "sglang.srt.model_executor.forward_batch_info.ForwardBatch.init_new"
+COMPUTED = "sglang.srt.managers.tp_worker.TpModelWorker.forward_batch_generation"
+KEPT = "sglang.srt.mem_cache.unified_radix_cache.UnifiedRadixCache.checkpoint"
+EMPTIED = "sglang.srt.mem_cache.unified_radix_cache.UnifiedRadixCache.reset"
+REUSER = "reprise_reuser"
+"""attribute of SGLang's model runner: what reuses in it"""
+
+
+class ReuseHooks:
+    """The hooks of a scheduler's process. A fault in our code ends reuse, not the engine."""
+
+    def __init__(self) -> None:
+        self._reuser: Any = None
+        self._runner: Any = None
+        self._is_cache_checked = False
+
+    def register(self) -> None:
+        """Call while plugins are loaded."""
+        from sglang.srt.plugins.hook_registry import HookRegistry, HookType
+
+        HookRegistry.register(STARTED, self.started, HookType.AFTER)
+        HookRegistry.register(BATCH, self.before_forward, HookType.BEFORE)
+        HookRegistry.register(COMPUTED, self.computed, HookType.AFTER)
+        HookRegistry.register(KEPT, self.before_checkpoint, HookType.BEFORE)
+        HookRegistry.register(EMPTIED, self.emptied, HookType.AFTER)
+        HookRegistry.register(EXTENDED, extend_new_rows, HookType.AROUND)
+        HookRegistry.register(DETAILS, with_figures, HookType.AFTER)
+
+    def started(self, _: Any, scheduler: Any) -> None:
+        """The model is loaded and nothing is served yet. An invalid setting aborts the start."""
+        settings = read_settings()
+        if settings is None:
+            return
+        from reprise_sglang.reuse.start import start_reuse
+
+        self._runner = runner = scheduler.tp_worker.model_runner
+        try:
+            self._reuser = start_reuse(runner, getattr(scheduler, "tokenizer", None), settings, logger)
+        except ReuseSettingError:
+            raise
+        except Exception:
+            logger.exception("reprise: nothing is reused: the self-test of reuse failed")
+        setattr(runner, REUSER, self._reuser)
+
+    def before_forward(self, cls: type, batch: Any, runner: Any, *arguments: Any, **named: Any) -> Any:
+        """Has SGLang compute only what is not reused of a batch."""
+        if self._reuser is None or runner is not self._runner:
+            return None
+        if not self._is_cache_checked:
+            self._is_cache_checked = True
+            self._or_give_up(self._check_cache, batch.tree_cache)
+        batch = self._or_give_up(self._reuser.begin, batch)
+        return None if batch is None else ((cls, batch, runner, *arguments), named)
+
+    def computed(self, _: Any, worker: Any, batch: Any, *arguments: Any, **named: Any) -> None:
+        """A batch's forward is done, or on its way on a GPU."""
+        if self._reuser is not None and batch is not None and worker.model_runner is self._runner:
+            self._or_give_up(self._reuser.end, batch)
+
+    def before_checkpoint(self, cache: Any, req: Any, *, up_to: int, **named: Any) -> Any:
+        """Keeps approximate keys and values out of SGLang's cache, and all that was computed after them."""
+        asked = asked_of(req)
+        if asked is None or asked.exact_tokens is None:
+            return None
+        return (cache, req), {"up_to": min(up_to, asked.exact_tokens), **named}
+
+    def emptied(self, _: Any, cache: Any) -> None:
+        """SGLang has emptied its cache."""
+        if self._reuser is not None:
+            self._or_give_up(self._reuser.reset)
+
+    def _check_cache(self, cache: Any) -> None:
+        """Ends reuse unless what is approximate can be kept out of this cache."""
+        from sglang.srt.mem_cache.unified_radix_cache import UnifiedRadixCache
+
+        is_hooked = hasattr(UnifiedRadixCache.checkpoint, "__wrapped__")
+        if not (isinstance(cache, UnifiedRadixCache) and is_hooked):
+            self._reuser.refuse(f"approximate keys and values cannot be kept out of a {type(cache).__name__}")
+
+    def _or_give_up(self, do: Callable[..., Any], *arguments: Any) -> Any:
+        try:
+            return do(*arguments)
+        except Exception as error:
+            logger.exception("reprise: a fault of reuse; serving goes on without it")
+            self._reuser.refuse(f"{type(error).__name__}: {error}")
+            return None

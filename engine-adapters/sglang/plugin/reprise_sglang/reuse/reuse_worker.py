@@ -1,0 +1,114 @@
+"""Fills the rows of requests before SGLang's own forward, and keeps computed rows in host memory."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from logging import Logger
+from typing import Any
+
+import torch
+
+from reprise_reuse.costs import EVEN
+from reprise_reuse.host_store import HostStore, RowShape
+from reprise_reuse.pieces import Load, Save
+from reprise_reuse.rotation import KeyRotation, LayerRotations
+from reprise_reuse.rows.clock import Clock
+from reprise_reuse.rows.evidence import PromptPages
+from reprise_reuse.rows.faults import FailedLoads, Faults
+from reprise_reuse.rows.row_choice import OpenLoad, choose_rows
+from reprise_reuse.rows.row_pass import compute_rows
+from reprise_reuse.rows.stored_rows import StoredRows
+from reprise_reuse.start.prove_reuse import refuse_unless_like_engine
+from reprise_sglang.reuse.nested_forward import NestedForward
+from reprise_sglang.reuse.pool_rows import PoolLayer, PoolLayout, pages_of
+
+
+@dataclass
+class Report:
+    """What happened since the report was last looked at."""
+
+    faults: Counter[str] = field(default_factory=Counter)
+    """by what failed"""
+    refusals: list[str] = field(default_factory=list)
+    """why nothing is reused any more"""
+    lost: set[int] = field(default_factory=set)
+    """segments whose rows are missing"""
+
+
+class ReuseWorker:
+    """
+    Fills and computes rows of loads at once, or says that it could not (`reprise_reuse.start.proved_worker`).
+
+    SGLang's scheduler has allocated the slots of the whole prompt and computes what was not filled, so that nothing has
+    to be taken back if a load fails.
+    """
+
+    def __init__(
+        self, runner: Any, attention: Sequence[Any], rotary: tuple[torch.Tensor, bool], shape: RowShape,
+        host_slots: int, logger: Logger,
+    ) -> None:  # fmt: skip
+        """attention: the model's attention layers; rotary: its rotary embedding's table, and whether it is NeoX'"""
+        pool = runner.token_to_kv_pool
+        caches = pages_of(pool, range(len(attention)))
+        self.layer, self.layout = PoolLayer(attention[0]), PoolLayout()
+        self.device = caches[0].device
+        self.longest: int = runner.model_config.context_len
+        table, is_neox = rotary
+        rotation = LayerRotations([KeyRotation(table.to(self.device), is_neox=is_neox)] * len(caches))
+        scale = float(attention[0].scaling)
+        self.forward = NestedForward(runner, caches, scale)
+        self.pages = PromptPages(self.forward, self.layout, caches, scale, rotation.positions, ranks=1)
+        # in torch, a question's attention waits for the device in every layer
+        self.pages.reads_in_place = self.device.type == "cuda"
+        self.store = HostStore(host_slots, shape, rotation, pinned=self.device.type == "cuda")
+        layers = [self.layer] * len(caches)
+        self.stored = StoredRows(layers, caches, self.layout, len(caches[0].keys), rotation, self.store)
+        self.costs, self.clock = EVEN, Clock(self.device)
+        self.report = Report()
+        self._faults = Faults(logger)
+        self.failed = FailedLoads(self.layout.block_size, by_request=True)
+        self._logger = logger
+        self._is_compared = False
+
+    @torch.inference_mode()
+    def load(self, loads: Sequence[Load]) -> list[Load]:
+        """Fills all rows of loads; those of any other load than the ones returned are left to SGLang."""
+        try:
+            opened = []
+            with self.clock.phase("filling"):
+                for load in loads:
+                    one = OpenLoad.of(load, self.layout.block_size, self.device)
+                    lost = one.fill(self.stored)
+                    self.report.lost |= lost
+                    if not lost:
+                        opened.append(one)
+            with self.clock.phase("question"):
+                choose_rows(self.pages, opened)
+            parts = [(one, one.rows) for one in opened if len(one.rows)]
+            with self.clock.phase("rows"):
+                if parts:
+                    compute_rows(self.pages, parts)
+        except Exception:
+            self._faults.happened("loading", "requests' rows could not be reused, SGLang computes them", self.report)
+            return []
+        self._faults.none_happened()
+        return [one.load for one in opened]
+
+    def load_now(self, load: Load) -> None:
+        """Fills all rows of a load, for the self-test."""
+        if not self.load([load]):
+            self.failed.add(load)
+
+    @torch.inference_mode()
+    def save(self, save: Save) -> None:
+        """Stores rows that a forward has computed."""
+        if not self._is_compared:
+            self._is_compared = True
+            refuse_unless_like_engine(self, save, self._logger)
+        try:
+            self.stored.save(save)
+        except Exception:
+            self._faults.happened("storing", "segments were not stored", self.report)
+            for piece in save.pieces:
+                self.store.forget(torch.from_numpy(piece.slots), piece.owner)
+                self.report.lost.add(piece.owner)

@@ -1,0 +1,227 @@
+"""Decides for each prefill what is reused, has it filled, and stores what was computed."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from logging import Logger
+from typing import Any
+
+import numpy as np
+import torch
+
+from reprise_reuse.pieces import Load
+from reprise_reuse.prompts.claims import QUESTION_TOKENS, Claim, make_claim, piece_of, why_unclaimed
+from reprise_reuse.prompts.storing import Computed, Storing
+from reprise_reuse.prompts.users import may_reuse, store_of
+from reprise_reuse.prompts.wishes import read_wish
+from reprise_reuse.segments import Catalogue, Segment
+from reprise_reuse.work import RowWork
+from reprise_settings.reuse_settings import ReuseSettings
+from reprise_sglang.reuse.asked import ATTRIBUTE, Asked, asked_of, namespace_of, why_stock
+from reprise_sglang.reuse.metrics import ReuseMetrics
+from reprise_sglang.reuse.reuse_worker import ReuseWorker
+
+
+class _NoPages:
+    """Keeps no segment in SGLang's own slots: all are copied to host memory (`reprise_reuse.prompts.storing.Pages`)."""
+
+    def pages_of(self, blocks: Sequence[int], length: int) -> np.ndarray:
+        return np.empty(0, np.int64)
+
+    def bring(self, segment: Segment) -> bool:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class _Claimed:
+    """What is claimed for a request of a batch."""
+
+    at: int
+    """its place in the batch"""
+    asked: Asked
+    claim: Claim
+    load: Load
+
+
+class Reuser:
+    """
+    Takes claimed rows out of SGLang's prefills, after they are filled.
+
+    The scheduler sees nothing of it: it has planned, allocated and accounted for the whole prompt, and only the forward
+    computes less. So chunks, retractions, aborts and the overlapping of steps are SGLang's own. A fault costs a request
+    its reuse, never its answer.
+    """
+
+    def __init__(
+        self, worker: ReuseWorker, pool: Any, settings: ReuseSettings, host_tokens: int, work: RowWork,
+        line_ends: Collection[int], rows_per_step: int, metrics: ReuseMetrics | None, logger: Logger,
+    ) -> None:  # fmt: skip
+        """pool: SGLang's table of the slots of requests; rows_per_step: most rows averaged after a prefill"""
+        self._metrics = metrics
+        self._worker, self._table, self._settings, self._work = worker, pool, settings, work
+        self._catalogue = Catalogue(host_tokens)
+        self._storing = Storing(self._catalogue, _NoPages(), settings.contexts, rows_per_step, line_ends)
+        self._logger = logger
+        self.refusal: str | None = None
+        """why nothing is reused any more"""
+        self._describe: Callable[[dict[str, Any]], None] = lambda _: None
+        self.counts: Counter[tuple[str, str]] = Counter()
+        """by (what, kind): requests served as stock by reason, tokens by what became of them, segments by event"""
+
+    def report_to(self, describe: Callable[[dict[str, Any]], None]) -> None:
+        """Has the proxy told what is reused, now and when that ends."""
+        self._describe = describe
+        describe({} if self.refusal is not None else {"reuse": self._settings.offer})
+
+    def begin(self, batch: Any) -> Any:
+        """Returns the batch that SGLang is to compute in place of this one, whose claimed rows are filled."""
+        if self.refusal is not None or not batch.forward_mode.is_extend_without_speculative():
+            return batch
+        claimed = [one for at in range(len(batch.reqs)) if (one := self._claim(batch, at)) is not None]
+        if not claimed:
+            return batch
+        loaded = {id(load) for load in self._worker.load([one.load for one in claimed])}
+        self._hear()
+        claimed = [one for one in claimed if id(one.load) in loaded]
+        for one in claimed:
+            self._note(batch.reqs[one.at], one)
+        return _without(batch, {one.at: one.claim.end for one in claimed}) if claimed else batch
+
+    def end(self, batch: Any) -> None:
+        """Stores the prompts that this batch's forward has completed."""
+        if self.refusal is not None or not batch.forward_mode.is_extend_without_speculative():
+            return
+        for at, request in enumerate(batch.reqs):
+            asked, end = asked_of(request), batch.prefix_lens[at] + batch.extend_lens[at]
+            if asked is not None and not asked.is_stored and end >= len(asked.prompt):
+                asked.is_stored = True
+                self._store(asked, request)
+        self._storing.end_step()
+        self._hear()
+        self._count()
+
+    def reset(self) -> None:
+        """Forgets everything stored: SGLang has emptied its cache, perhaps because the model has other weights now."""
+        self._catalogue.clear()
+
+    def _ask(self, batch: Any, at: int) -> Asked:
+        request = batch.reqs[at]
+        asked = asked_of(request)
+        if asked is None:
+            prompt = np.array(request.origin_input_ids, dtype=np.int32)
+            wish = read_wish(request.sampling_params.custom_params, self._settings, len(prompt))
+            because = why_stock(request) or wish.stock_because
+            store = store_of(request.cache_salt, self._settings)
+            asked = Asked(prompt, wish, namespace_of(request), store, because)
+            setattr(request, ATTRIBUTE, asked)
+            if because:
+                self.counts["stock", because] += 1
+        elif request.extend_batch_idx == 1:
+            asked.begin_again()
+        return asked
+
+    def _claim(self, batch: Any, at: int) -> _Claimed | None:
+        asked, begin = self._ask(batch, at), batch.prefix_lens[at]
+        length = min(begin + batch.extend_lens[at], len(asked.prompt))
+        if asked.stock_because is not None or length - begin < self._settings.least_tokens:
+            return None
+        found = [
+            one
+            for one in self._catalogue.find(asked.namespace, asked.prompt[:length], begin)
+            if one.segment.is_at_hand and may_reuse(one, asked.wish.user, asked.store)
+        ]
+        claim = make_claim(
+            found, begin, length, asked.wish.ratio, self._settings.least_tokens, self._work, self._settings.method,
+            self._worker.costs, is_lossless=not self._settings.is_lossy,
+        )  # fmt: skip
+        because = why_unclaimed(found, claim, self._settings.when)
+        if because is not None:
+            self.counts["stock", because] += 1
+        if because is not None or claim is None:
+            return None
+        if batch.return_logprob and batch.extend_logprob_start_lens[at] < claim.end - begin:
+            self.counts["stock", "prompt_logprobs"] += 1
+            return None
+        if length < len(asked.prompt):
+            # the question is in a later chunk
+            tail = range(max(length, len(asked.prompt) - QUESTION_TOKENS), len(asked.prompt))
+            claim = replace(claim, question=list(tail))
+        slots = self._table.req_to_token[batch.reqs[at].kv.req_pool_idx, : claim.end].tolist()
+        load = Load(
+            batch.reqs[at].rid, asked.prompt, [slots], begin, claim.end, [piece_of(one) for one in claim.found],
+            claim.question, claim.budget, claim.method, is_asynchronous=False,
+        )  # fmt: skip
+        return _Claimed(at, asked, claim, load)
+
+    def _note(self, request: Any, claimed: _Claimed) -> None:
+        asked, claim = claimed.asked, claimed.claim
+        self._catalogue.use(one.segment for one in claim.found)
+        if claim.exact_end < claim.end:
+            asked.exact_tokens = min(claim.exact_end, claim.end if asked.exact_tokens is None else asked.exact_tokens)
+        if asked.is_counted:
+            return
+        asked.exact += claim.exact
+        asked.reused += claim.reused
+        asked.recomputed += claim.budget
+        request.cached_tokens += claim.exact
+        for kind, count in (("exact", claim.exact), ("reused", claim.reused), ("recomputed", claim.budget)):
+            self.counts["tokens", kind] += count
+
+    def _store(self, asked: Asked, request: Any) -> None:
+        if asked.stock_because not in (None, "off"):
+            return
+        slots = self._table.req_to_token[request.kv.req_pool_idx, : len(asked.prompt)].tolist()
+        # with ratio 1, everything that is not exact was computed again
+        exact = None if asked.wish.ratio == 1 else asked.exact_tokens
+        save = self._storing.store(
+            Computed(
+                asked.namespace, asked.prompt, [slots], exact, asked.wish.borders, asked.wish.user, asked.store,
+            )
+        )  # fmt: skip
+        if save is not None:
+            self._worker.save(save)
+
+    def _hear(self) -> None:
+        report = self._worker.report
+        for owner in report.lost:
+            for segment in self._catalogue.owned_by(owner):
+                self.counts["segments", "lost"] += 1
+                self._catalogue.drop(segment)
+        report.lost.clear()
+        if report.refusals and self.refusal is None:
+            self.refuse(report.refusals[0])
+
+    def _count(self) -> None:
+        self.counts["segments", "evicted"] = self._catalogue.evicted
+        for what, count in self._storing.counts.items():
+            self.counts["segments", what] = count
+        for what, count in self._worker.report.faults.items():
+            self.counts["faults", what] = count
+        if self._metrics is not None:
+            self._metrics.update(self.counts)
+
+    def refuse(self, reason: str) -> None:
+        """Ends reuse."""
+        self.refusal = reason
+        self._describe({})
+        self._logger.error("reprise: nothing is reused: %s", reason)
+
+
+def _without(batch: Any, ends: Mapping[int, int]) -> Any:
+    """Returns a batch that begins to compute some of its requests, by their places in it, only at these positions."""
+    changed = copy(batch)
+    changed.prefix_lens = [ends.get(at, begin) for at, begin in enumerate(batch.prefix_lens)]
+    skipped = [now - before for now, before in zip(changed.prefix_lens, batch.prefix_lens, strict=True)]
+    changed.extend_lens = [length - less for length, less in zip(batch.extend_lens, skipped, strict=True)]
+    changed.extend_num_tokens = sum(changed.extend_lens)
+    changed.extend_logprob_start_lens = [
+        max(0, start - less) for start, less in zip(batch.extend_logprob_start_lens, skipped, strict=True)
+    ]
+    stops = np.cumsum(batch.extend_lens)
+    kept = np.concatenate(
+        [np.arange(stop - length, stop) for stop, length in zip(stops, changed.extend_lens, strict=True)]
+    )
+    at = torch.from_numpy(kept).to(batch.out_cache_loc.device)
+    changed.input_ids, changed.out_cache_loc = batch.input_ids[at], batch.out_cache_loc[at]
+    return changed

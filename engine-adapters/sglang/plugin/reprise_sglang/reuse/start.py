@@ -1,0 +1,71 @@
+"""Checks whether this server can reuse, proves it on its own model, and measures what it takes."""
+
+import math
+from logging import Logger
+from typing import Any
+
+from sglang.srt.runtime_context import get_observability
+
+from reprise_reuse.host_store import RowShape
+from reprise_reuse.segments.cut import line_ends
+from reprise_reuse.start.measure_costs import measure_costs
+from reprise_reuse.start.prove_reuse import prove_reuse
+from reprise_reuse.start.proved_worker import NotProvenError
+from reprise_reuse.work import RowWork, even_keys_of
+from reprise_settings.reuse_settings import ReuseSettings, check_memory, tokens_in
+from reprise_sglang.reuse.metrics import ReuseMetrics
+from reprise_sglang.reuse.reuse_worker import Report, ReuseWorker
+from reprise_sglang.reuse.reuser import Reuser
+from reprise_sglang.reuse.supported import NotSupportedError, attention_layers, check_runner, rotary_of
+
+_MOST_SLOTS = 40_000
+"""of the pool, for measurements"""
+
+
+def start_reuse(runner: Any, tokenizer: Any, settings: ReuseSettings, logger: Logger) -> Reuser | None:
+    """
+    Returns what reuses in this server, or None, after logging why, if it cannot. Overwrites the pool: call it before
+    any request. Raises `ReuseSettingError` if host memory cannot hold a segment.
+    """
+    try:
+        check_runner(runner)
+        attention = attention_layers(runner.model)
+        rotary = rotary_of(runner.model, len(attention), runner.model_config.context_len)
+    except NotSupportedError as error:
+        logger.error("reprise: nothing is reused: %s", error)
+        return None
+    check_memory(settings.host_bytes)
+    pool = runner.token_to_kv_pool
+    heads, size = attention[0].tp_k_head_num, attention[0].head_dim
+    shape = RowShape(len(attention), heads, size, pool.dtype, settings.host_dtype)
+    tokens = tokens_in("host_bytes", settings.host_bytes, shape)
+    worker = ReuseWorker(runner, attention, rotary, shape, tokens, logger)
+    vocabulary, slots = runner.model_config.vocab_size, min(pool.size, _MOST_SLOTS)
+    try:
+        prove_reuse(worker, vocabulary, 1, slots)
+        worker.costs = measure_costs(worker, vocabulary, 1, slots, logger)
+    except NotProvenError as error:
+        logger.error("reprise: nothing is reused: %s", error)
+        return None
+    # what the self-test counted is nobody's
+    worker.report = Report()
+    logger.info(
+        "reprise: reusing at any position: %d tokens in host memory; %s of the work is done again",
+        *(tokens, f"{settings.ratio:.0%}"),
+    )
+    budget = settings.rows_beside(runner.model_config.context_len)
+    work = RowWork(_even_keys(runner.model_config, attention[0]))
+    metrics = ReuseMetrics() if get_observability().enable_metrics else None
+    lines = line_ends(tokenizer)
+    return Reuser(worker, runner.req_to_token_pool, settings, tokens, work, lines, budget, metrics, logger)
+
+
+def _even_keys(config: Any, attention: Any) -> float:
+    described = config.hf_text_config
+    experts = getattr(described, "num_experts_per_tok", None)
+    inner = getattr(described, "moe_intermediate_size", None) if experts else None
+    inner = inner or getattr(described, "intermediate_size", None)
+    if not isinstance(inner, int):
+        return math.inf
+    heads = attention.tp_q_head_num, attention.tp_k_head_num
+    return even_keys_of(config.hidden_size, inner * (experts or 1), *heads, attention.head_dim)

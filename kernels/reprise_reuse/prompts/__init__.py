@@ -1,0 +1,1 @@
+"""What is found in a prompt, claimed of it and stored from it, and whose it is."""

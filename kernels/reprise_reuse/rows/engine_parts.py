@@ -1,0 +1,100 @@
+"""What the rows of loads need of an engine: a forward of its model, and the pages of its cache."""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import torch
+
+_BITS = {1: torch.int8, 2: torch.int16, 4: torch.int32}
+_GOLDEN = 0x9E3779B97F4A7C1
+
+Attend = Callable[[int, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], None]
+"""layer, queries [n, query heads x size], keys and values [n, heads x size], or all with the last dimension split, and
+where the output goes, which is like the queries"""
+
+
+class Requests(NamedTuple):
+    """Which requests rows belong to."""
+
+    blocks: Sequence[torch.Tensor]
+    """int64 [groups, m] each: a request's"""
+    counts: Sequence[int]
+    """how many of the rows are each request's, in order"""
+
+
+class Forward(Protocol):
+    """Runs the engine's model on tokens of requests at their true positions, outside its steps."""
+
+    most_rows: int
+    """the most rows in a pass"""
+
+    def ask(self, tokens: torch.Tensor, positions: torch.Tensor, attend: Attend) -> None:
+        """Runs tokens (int32 [n]) at `positions` (int64 [n]) with `attend` instead of attention. Writes no pages."""
+        ...
+
+    def write(self, tokens: torch.Tensor, positions: torch.Tensor, slots: torch.Tensor, attend: Attend) -> None:
+        """Like `ask`, and writes keys and values to slots of the engine's cache (int64 [n])."""
+        ...
+
+    def compute(self, tokens: torch.Tensor, rows: torch.Tensor, requests: Requests) -> None:
+        """Runs tokens (int32 [n]) at positions `rows` by attention that reads the requests' pages, and writes keys and
+        values to their blocks.
+
+        rows  int64 [n]: of one request after the other, ascending; earlier rows of their requests must already hold
+              what they attend to
+        """
+        ...
+
+    def add_up(self, scores: torch.Tensor) -> torch.Tensor:
+        """Returns the sum over tensor-parallel ranks."""
+        ...
+
+
+class InPlace(NamedTuple):
+    """All rows of an engine's cache, as kernels read them."""
+
+    keys: torch.Tensor
+    """[1, rows, heads, head size]; `values` has the same shape and strides"""
+    values: torch.Tensor
+    span: int
+    """rows from the start of one block to the start of the next"""
+
+
+class Layout(Protocol):
+    """Reads the pages of a layer's cache. A slot is a token's place: block x block size + its place in the block."""
+
+    block_size: int
+
+    def read(self, cache: Any, blocks: torch.Tensor, begin: int, end: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Returns keys and values [end - begin, heads, head size] of a request's rows, given its blocks (int64 [m])."""
+        ...
+
+    def keys_of_slots(self, cache: Any, slots: torch.Tensor) -> torch.Tensor:
+        """Returns keys [n, heads, head size] of any slots of the cache (int64 [n])."""
+        ...
+
+    def read_slots(self, cache: Any, slots: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Returns keys and values [n, heads, head size] of any slots of the cache (int64 [n])."""
+        ...
+
+    def in_place(self, cache: Any) -> InPlace:
+        """Returns all rows of a cache where they are. Raises ValueError if they are not evenly spaced."""
+        ...
+
+    def places(self, slots: np.ndarray, span: int) -> np.ndarray:
+        """Returns where slots of the cache (int64 [n]) are among the rows of `InPlace`, given its span; int64 [n]."""
+        ...
+
+
+def fingerprints(keys: torch.Tensor) -> torch.Tensor:
+    """Returns a hash of the bits of each row of keys [n, heads, head size]; int64 [n]. Collisions are unlikely."""
+    bits = keys.contiguous().view(_BITS[keys.element_size()]).flatten(1).long()
+    return (bits * _odd_numbers(bits.shape[1], bits.device)).sum(1)
+
+
+@cache
+def _odd_numbers(count: int, device: torch.device) -> torch.Tensor:
+    numbers = torch.arange(1, count + 1, device=device) * _GOLDEN
+    return numbers | 1

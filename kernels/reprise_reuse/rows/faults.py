@@ -1,0 +1,75 @@
+"""Counts contained faults, ends reuse if they keep coming, and collects the loads that failed."""
+
+from collections import Counter
+from collections.abc import Sequence
+from logging import Logger
+from typing import Protocol
+
+from reprise_reuse.pieces import Load
+
+_OF_A_FAULT = 10
+_MOST = 3 * _OF_A_FAULT
+
+
+class FaultReport(Protocol):
+    """What is reported of faults."""
+
+    faults: Counter[str]
+    """by what failed"""
+    refusals: list[str]
+    """why nothing is reused any more"""
+
+
+class Faults:
+    """The faults of a worker: three end reuse. Ten slices of loads that were computed without any make up for one."""
+
+    def __init__(self, logger: Logger) -> None:
+        self._logger = logger
+        self._score = 0
+
+    def happened(self, what: str, says: str, report: FaultReport) -> None:
+        """Logs the exception being handled, and counts it as `what`; repeated, it becomes a refusal in the report."""
+        if self._score > _MOST:
+            return
+        self._logger.exception("reprise: %s", says)
+        report.faults[what] += 1
+        self._score += _OF_A_FAULT
+        if self._score >= _MOST:
+            self._score = _MOST + 1
+            report.refusals.append(f"{what} failed again and again")
+
+    def none_happened(self) -> None:
+        """A slice of a load was computed."""
+        if self._score <= _MOST:
+            self._score = max(0, self._score - 1)
+
+
+class FailedLoads:
+    """Loads that the engine computes instead. It hears of their blocks, or of requests."""
+
+    def __init__(self, block_size: int, *, by_request: bool) -> None:
+        self._block_size = block_size
+        self._by_request = by_request
+        self._requests: set[str] = set()
+        self._blocks: set[int] = set()
+
+    def add(self, load: Load) -> None:
+        if self._by_request:
+            self._requests.add(load.request_id)
+        else:
+            size = self._block_size
+            self._blocks.update(load.blocks[0][load.begin // size : -(-load.end // size)])
+
+    def touch(self, blocks: Sequence[int]) -> bool:
+        """Whether any of these blocks could not be filled."""
+        return not self._blocks.isdisjoint(blocks)
+
+    def take_blocks(self) -> set[int]:
+        """Returns the blocks that could not be filled since the last call."""
+        taken, self._blocks = self._blocks, set()
+        return taken
+
+    def take_requests(self) -> set[str]:
+        """Returns the requests whose loads failed since the last call."""
+        taken, self._requests = self._requests, set()
+        return taken

@@ -1,0 +1,1 @@
+"""What is proved and measured when an engine starts, before anything is reused."""
