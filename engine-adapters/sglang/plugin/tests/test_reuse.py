@@ -1,5 +1,6 @@
 """Reuse at any position: settings, usage, and what is refused; in SGLang's scheduler, see `reuse/`."""
 
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -25,7 +26,9 @@ def test_in_sglangs_scheduler() -> None:
     """In a process of its own: there is one scheduler in a process, and it leaves its hooks behind."""
     tests = Path(__file__).parent
     command = [sys.executable, "-m", "pytest", "-q", "-m", "scheduler", "-p", "no:cacheprovider", str(tests / "reuse")]
-    done = subprocess.run(command, cwd=tests.parent, capture_output=True, text=True, timeout=1800)
+    path = os.pathsep.join([str(tests / "engine" / "cpu_shim"), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run(command, cwd=tests.parent, env=environment, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
 
 

@@ -45,7 +45,7 @@ class Server:
         self.url, self.told = url, told
 
     def post(self, path: str, **body: Any) -> str:
-        data = json.dumps({"model": "test", "temperature": 0, **body}).encode()
+        data = json.dumps({"model": "test", "temperature": 0, "cache_salt": "tenant", **body}).encode()
         request = urllib.request.Request(f"{self.url}{path}", data, {"content-type": "application/json"})
         with urllib.request.urlopen(request, timeout=300) as response:
             return response.read().decode()
@@ -89,6 +89,15 @@ def test_chats_say_what_was_reused(server: Server, is_stream: bool) -> None:
     assert details["reused_tokens"] > 5 * details["recomputed_tokens"] > 0
     stock = usage_in(chat([2, 1, 0, 4, 3], custom_params={"reprise": {"reuse": "off"}}, **more))
     assert "reused_tokens" not in stock and stock["cached_tokens"] <= 64
+
+
+def test_requests_without_a_salt_reuse_nothing(server: Server) -> None:
+    texts = documents(30)
+    for order in ([0, 1, 2, 3, 4], [3, 1, 4, 0, 2]):
+        content = "\n".join(texts[at] for at in order) + "\nWhat of the river and the window?"
+        messages = [{"role": "user", "content": content}]
+        details = usage_in(server.post("/v1/chat/completions", messages=messages, max_tokens=2, cache_salt=None))
+        assert "reused_tokens" not in details
 
 
 def test_generated_texts_say_it_among_their_details(server: Server) -> None:
