@@ -584,7 +584,7 @@ describe.each(forms)('a list of %s stays beside', (_, list) => {
 })
 
 it('what a template has between its blocks is no list of words beside them', () => {
-  const [content, question] = [['red', 'green', 'blue'], 'Why?']
+  const [content, question] = [['red', 'green', 'blue'], 'Which?']
   const text = `<zek>${content.join('</zek>\n<zek>')}</zek>\n\n${question}`
   const slots = content.map((block) => {
     const start = text.indexOf(block)
