@@ -42,6 +42,7 @@ def create_cache(ctx: Any) -> Any:
         reporter.guard(_check_parts, cache, reporter)
         reuser = getattr(getattr(ctx.tp_worker, "model_runner", None), REUSER, None)
         if reuser is not None:
+            reuser.needs_salts = True
             reuser.report_to(sender.describe)
     return cache
 

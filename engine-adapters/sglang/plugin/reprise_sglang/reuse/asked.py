@@ -49,10 +49,10 @@ def asked_of(request: Any) -> Asked | None:
     return getattr(request, ATTRIBUTE, None)
 
 
-def why_stock(request: Any, is_salted: bool) -> str | None:
+def why_stock(request: Any, needs_salt: bool) -> str | None:
     """Returns why the request must be served without reuse, whatever it wishes, or None if it need not be.
 
-    is_salted: a proxy gives tenants salts; SGLang drops them in some of its APIs, where tenants cannot be told apart
+    needs_salt: a proxy gives tenants salts; SGLang drops them in some of its APIs, where tenants cannot be told apart
     """
     reasons = {
         "health_check": str(request.rid).startswith(_HEALTH_CHECK),
@@ -61,7 +61,7 @@ def why_stock(request: Any, is_salted: bool) -> str | None:
         "embeddings": request.input_embeds is not None or request.positional_embed_overrides is not None,
         "hidden_states": bool(request.return_hidden_states),
         "cache_not_written": bool(request.skip_radix_cache_insert),
-        "no_salt": is_salted and not request.cache_salt,
+        "no_salt": needs_salt and not request.cache_salt,
     }
     return next((reason for reason, holds in reasons.items() if holds), None)
 

@@ -65,15 +65,15 @@ class Reuser:
         self._logger = logger
         self.refusal: str | None = None
         """why nothing is reused any more"""
+        self.needs_salts = False
+        """a proxy gives tenants salts: requests that lost theirs reuse nothing"""
         self._describe: Callable[[dict[str, Any]], None] = lambda _: None
-        self._is_proxied = False
         self.counts: Counter[tuple[str, str]] = Counter()
         """by (what, kind): requests served as stock by reason, tokens by what became of them, segments by event"""
 
     def report_to(self, describe: Callable[[dict[str, Any]], None]) -> None:
         """Has the proxy told what is reused, now and when that ends."""
         self._describe = describe
-        self._is_proxied = True
         describe({} if self.refusal is not None else {"reuse": self._settings.offer})
 
     def begin(self, batch: Any) -> Any:
@@ -113,7 +113,7 @@ class Reuser:
         if asked is None:
             prompt = np.array(request.origin_input_ids, dtype=np.int32)
             wish = read_wish(request.sampling_params.custom_params, self._settings, len(prompt))
-            because = why_stock(request, self._is_proxied) or wish.stock_because
+            because = why_stock(request, self.needs_salts) or wish.stock_because
             store = store_of(request.cache_salt, self._settings)
             asked = Asked(prompt, wish, namespace_of(request), store, because)
             setattr(request, ATTRIBUTE, asked)

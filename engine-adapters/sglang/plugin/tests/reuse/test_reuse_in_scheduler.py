@@ -147,6 +147,15 @@ def test_tenants_and_users_share_nothing(fresh: ReusingScheduler) -> None:
     assert asked_of(fresh.ask(documents.prompt(4, 3, 1, 2, 0), {"user": "mallory"}, salt="c")).reused > 0
 
 
+def test_a_request_that_lost_its_salt_reuses_nothing(fresh: ReusingScheduler, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fresh.reuser, "needs_salts", True)
+    documents = Documents(14)
+    fresh.ask(documents.prompt())
+    assert asked_of(fresh.ask(documents.prompt(4, 3, 2, 1, 0))).stock_because == "no_salt"
+    fresh.ask(documents.prompt(), salt="a")
+    assert asked_of(fresh.ask(documents.prompt(4, 3, 2, 1, 0), salt="a")).reused > 0
+
+
 def test_a_fault_costs_reuse_and_three_end_it(
     fresh: ReusingScheduler, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
