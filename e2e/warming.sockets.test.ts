@@ -100,6 +100,9 @@ async function measureScaling(warmUpSeconds: number): Promise<Measured> {
   await more(60)
   const before = load.answered.length
   await put(proxy, engines)
+  // the load may be over before it is looked at whether they are warm, each second
+  const areWarm = async () => expect(await replicasOf(proxy)).toMatchObject(engines.map(() => ({ warming: null })))
+  await vi.waitFor(areWarm, { timeout: 60_000, interval: 100 })
   await more(150)
   const beside = load.answered.slice(before).filter(({ replica }) => replica !== 'gpu-0').length
   await put(proxy, engines, 1)
