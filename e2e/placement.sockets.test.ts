@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
 import { emulatorDefaults, startEmulator } from '#emulator/emulator.ts'
 import type { Config } from '#proxy/config/config.ts'
-import { startRecordingEngineDouble } from './recording-engine-double.ts'
+import { answerPlainly, startRecordingEngineDouble } from './recording-engine-double.ts'
 import { postJson, startTestProxy } from './start-test-proxy.ts'
 
 const ending: (() => Promise<unknown>)[] = []
@@ -77,3 +77,28 @@ test('nothing is placed without the setting, in modes that rewrite nothing, or i
   // the same turn again is the same prompt again, whatever came between
   expect(await sentBy({ hygiene, mode: 'auto' })).toBe(once)
 })
+
+test.each([{}, { 'x-reprise-options': 'order=3.2.1.0' }])(
+  'a placed prompt that the engine refuses goes as received (%o)',
+  async (headers) => {
+    const engine = await startRecordingEngineDouble()
+    ending.push(() => engine.close())
+    const [received, other] = [2, 1].map((turn) => JSON.stringify({ model: 'm', messages: messagesOf(turn) }))
+    engine.answer((response, { body }) => {
+      if (body.toString() === received) return answerPlainly(response)
+      response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":{"message":"too long"}}')
+    })
+    const proxy = await startTestProxy({ url: engine.url }, { hygiene })
+    ending.push(() => proxy.close())
+    const ask = (body: string) => postJson(`${proxy.url}/v1/chat/completions`, body, { headers })
+    const answer = await ask(received!)
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('x-reprise-skipped')).toBe('refused_rewritten')
+    expect(engine.requests).toHaveLength(2)
+    expect(engine.requests[0]!.body.toString()).not.toBe(received)
+    expect(engine.requests[1]!.body.toString()).toBe(received)
+    // what is refused as received, too, is the client's to know
+    expect((await ask(other!)).status).toBe(400)
+    expect(engine.requests).toHaveLength(4)
+  },
+)

@@ -1,4 +1,6 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
@@ -98,3 +100,26 @@ test('what cannot be preprocessed is said, and what is registered', { timeout: 2
     stderr: "error: '--contexts' is an option of --preprocess, which is missing.\n",
   })
 })
+
+test.each(['SIGINT', 'SIGTERM'] as const)(
+  '%s while it registers leaves no text behind',
+  { timeout: 120_000 },
+  async (signal) => {
+    const reprise = join(import.meta.dirname, '..', 'bin', 'reprise')
+    const args = ['chunks', 'add', '-', '--preprocess', '--admin', proxy.adminUrl, '--proxy', proxy.url]
+    const child = spawn(process.execPath, [reprise, ...args], {
+      // the rest of its input never comes
+      stdio: ['pipe', 'ignore', 'inherit'],
+      env: { ...process.env, TMPDIR: folder },
+    })
+    const texts = () => readdirSync(folder).filter((name) => name.startsWith('reprise-corpus-'))
+    child.stdin.write(readFileSync(join(folder, 'corpus.jsonl')))
+    await vi.waitFor(() => expect(texts()).toHaveLength(1), { timeout: 60_000 })
+    await vi.waitFor(() => expect(readFileSync(join(folder, texts()[0]!, 'corpus.jsonl'), 'utf8')).not.toBe(''), {
+      timeout: 60_000,
+    })
+    child.kill(signal)
+    expect(await once(child, 'exit')).toEqual([null, signal])
+    expect(texts()).toEqual([])
+  },
+)

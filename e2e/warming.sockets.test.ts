@@ -100,6 +100,9 @@ async function measureScaling(warmUpSeconds: number): Promise<Measured> {
   await more(60)
   const before = load.answered.length
   await put(proxy, engines)
+  // the load may be over before it is looked at whether they are warm, each second
+  const areWarm = async () => expect(await replicasOf(proxy)).toMatchObject(engines.map(() => ({ warming: null })))
+  await vi.waitFor(areWarm, { timeout: 60_000, interval: 100 })
   await more(150)
   const beside = load.answered.slice(before).filter(({ replica }) => replica !== 'gpu-0').length
   await put(proxy, engines, 1)
@@ -163,12 +166,20 @@ describe('what is sent to an engine that has come', () => {
 
   test('the same prompt under the same salt, for one token, under an id of its own', async () => {
     await startWarming()
-    const answer = await post(ask(1, 'And why?', { stream: true, max_tokens: 50, n: 2, temperature: 1 }))
+    const rest = { kv_transfer_params: { do_remote_decode: true, reprise: { reuse: 0 } }, n: 2, temperature: 1 }
+    const answer = await post(ask(1, 'And why?', { stream: true, max_tokens: 50, ...rest }))
     expect(answer.headers.get('x-reprise-replica')).toBe('gpu-0')
     const [sent] = await warmed()
     const original = doubles[0]!.requests.at(-1)!
     const [body, was] = [sent!, original].map(({ body }) => JSON.parse(String(body)))
-    expect(body).toEqual({ model: 'm', messages: was.messages, cache_salt: was.cache_salt, max_tokens: 1 })
+    expect(body).toEqual({
+      model: 'm',
+      messages: was.messages,
+      cache_salt: was.cache_salt,
+      kv_transfer_params: { reprise: { reuse: 0 } },
+      max_tokens: 1,
+    })
+    expect(was.kv_transfer_params).toEqual(rest.kv_transfer_params)
     expect(was.cache_salt).toBeTruthy()
     expect(sent!.headers['x-request-id']).not.toBe(original.headers['x-request-id'])
     expect(sent!.headers.authorization).toBe('Bearer client-1')
@@ -209,6 +220,36 @@ describe('what is sent to an engine that has come', () => {
     expect((await post(ask(9, 'What is that?'))).headers.get('x-reprise-replica')).toBe('gpu-1')
   })
 
+  test('requests that find nothing to speak of anywhere do not end it', async () => {
+    await startWarming({}, { warmUpSeconds: 600 })
+    const short = answered.replace('800', '8')
+    doubles[0]!.answer((response) => response.setHeader('content-type', 'application/json').end(short))
+    for (let i = 0; i < 20; i++) await post({ model: 'm', messages: [{ role: 'user', content: 'ping' }] })
+    // it is looked at each second
+    await pause(1_500)
+    expect(await replicasOf(proxy)).toMatchObject([{}, { warming: { requests: 0 } }])
+    await post(ask(1, 'And why?'))
+    await warmed()
+  })
+
+  test('an engine that leaves interrupts it', async () => {
+    await startWarming({}, { warmUpSeconds: 600 })
+    doubles[1]!.answer(() => {})
+    await post(ask(1, 'And why?'))
+    await warmed()
+    await put(proxy, doubles.slice(0, 1))
+    await outcome('interrupted')
+  })
+
+  const outcome = (name: string): Promise<void> =>
+    vi.waitFor(
+      async () => {
+        const metrics = await (await fetch(`${proxy.adminUrl}/metrics`)).text()
+        expect(metrics).toContain(`reprise_warm_ups_total{outcome="${name}"} 1`)
+      },
+      { timeout: 20_000 },
+    )
+
   test('a client breaks it off', async () => {
     await startWarming({}, { warmUpSeconds: 600 })
     const broken = new Promise((resolve) => doubles[1]!.answer((response) => response.on('close', resolve)))
@@ -217,9 +258,6 @@ describe('what is sent to an engine that has come', () => {
     await postJson(`${proxy.adminUrl}/v1/replicas/gpu-0/drain`, {})
     void post(ask(9, 'What is that?')).catch(() => {})
     await broken
-    await vi.waitFor(async () => {
-      const metrics = await (await fetch(`${proxy.adminUrl}/metrics`)).text()
-      expect(metrics).toContain('reprise_warm_ups_total{outcome="interrupted"} 1')
-    })
+    await outcome('interrupted')
   })
 })

@@ -2,6 +2,12 @@ import type { BodyShare } from '../bounds/body-memory.ts'
 import type { CertainLists } from '../chunks/certain-lists.ts'
 import type { Received } from '../receive/read-received.ts'
 
+/** What was read from a body. */
+export interface ReadContent {
+  readonly received: Received
+  readonly certain: CertainLists
+}
+
 /**
  * The body of a request and all that was read from it: the one part of a `Call` that changes. It is released once the
  * body will not be sent again, because answers take long and many run at once.
@@ -10,13 +16,13 @@ export class CallContent {
   #body: Buffer
   #received: Received
   readonly #share: BodyShare
-  readonly certain: CertainLists
+  #certain: CertainLists
 
-  constructor(body: Buffer, share: BodyShare, received: Received, certain: CertainLists) {
+  constructor(body: Buffer, share: BodyShare, { received, certain }: ReadContent) {
     this.#body = body
     this.#share = share
     this.#received = received
-    this.certain = certain
+    this.#certain = certain
   }
 
   /** empty once released */
@@ -29,11 +35,21 @@ export class CallContent {
     return this.#received
   }
 
+  get certain(): CertainLists {
+    return this.#certain
+  }
+
+  /** Takes what was read from the same body in another way. */
+  readAgain({ received, certain }: ReadContent): void {
+    this.#received = received
+    this.#certain = certain
+  }
+
   /** Drops the body and its texts, and gives back the memory taken for it. Further calls have no effect. */
   release(): void {
     this.#body = Buffer.alloc(0)
     this.#received = { prompt: undefined, tidied: [], fault: undefined, skipped: undefined }
-    this.certain.release()
+    this.#certain.release()
     this.#share.release()
   }
 }

@@ -9,7 +9,7 @@ import type { KnownChunks } from '../chunks/known-chunks.ts'
 import type { Settings } from '../config/config.ts'
 import { readBody } from '../http/read-body.ts'
 import { readModelName, tooLongName } from '../receive/model-name.ts'
-import { membersOf } from '../receive/read-received.ts'
+import { isPlaced, membersOf } from '../receive/read-received.ts'
 import { readWithinLimits } from '../receive/read-within-limits.ts'
 import type { ModelRouter } from '../replicas/model-router.ts'
 import type { Replica } from '../replicas/replica.ts'
@@ -19,7 +19,7 @@ import type { LearntTemplates } from '../templates/learner/learnt-templates.ts'
 import { permitLists } from '../templates/permit-lists.ts'
 import type { TemplateBook } from '../templates/template-book.ts'
 import type { Call } from './call.ts'
-import { CallContent } from './call-content.ts'
+import { CallContent, type ReadContent } from './call-content.ts'
 import { refuseSpentKey } from './charge-call.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -78,18 +78,18 @@ export async function toCall(
   const options = { ...settings.options, ...readOptions(header(incoming, 'x-reprise-options')) }
   const encoding = header(incoming, 'content-encoding')?.trim().toLowerCase() || 'identity'
   const body = encoding === 'identity' ? await namingTarget(pipeline, given) : given
-  const { received, isHeavy } = await readWithinLimits(api, body, {
+  const { isHeavy, ...content } = await readContent(pipeline, {
+    api,
+    caller,
+    settings,
+    body,
     isEncoded: encoding !== 'identity',
     hygiene: hygieneOf(settings, options),
-    separator: settings.blocks.separator,
-    limits: settings.workLimits,
-    turn: () => pipeline.heavyTurns.take(),
   })
+  const { received } = content
   const members = membersOf(received)
   if (pipeline.models.isNeeded && received.whole?.isTooLong('model')) throw tooLongName()
   const { tenant } = caller
-  const learnt = settings.blocks.learn ? pipeline.learnt.finderFor({ tenant, api }) : undefined
-  const certain = new CertainLists(pipeline.chunks.finderFor(tenant), received.separated, settings.templates, learnt)
   return {
     api,
     caller,
@@ -98,7 +98,7 @@ export async function toCall(
     options,
     priority: readPriority(header(incoming, 'x-reprise-priority') ?? caller.key?.priority?.toString()),
     deadline: pipeline.now() + 1_000 * settings.maxWaitSeconds,
-    content: new CallContent(body, share, received, certain),
+    content: new CallContent(body, share, content),
     isHeavy,
     budgetMilliseconds: isHeavy ? settings.workLimits.milliseconds : undefined,
     known: pipeline.templates.cutsOf(tenant, api),
@@ -106,6 +106,46 @@ export async function toCall(
     model: typeof members.model === 'string' ? members.model : undefined,
     isStream: members.stream === true,
   }
+}
+
+/**
+ * Returns a call that goes as received, since the engine refused it in its rewritten form. What was placed elsewhere in
+ * its prompt is where it was received again.
+ */
+export async function toRefused(pipeline: ReadingBodies, call: Call): Promise<Call> {
+  const { content, settings } = call
+  if (isPlaced(content.received)) {
+    const hygiene = { ...settings.hygiene, behindHistory: [] }
+    content.readAgain(await readContent(pipeline, { ...call, body: content.body, isEncoded: false, hygiene }))
+  }
+  return { ...call, isRefused: true }
+}
+
+type ReadingBodies = Pick<Reading, 'chunks' | 'learnt' | 'heavyTurns'>
+
+/** Reads a body, and prepares to find lists in it. */
+async function readContent(
+  pipeline: ReadingBodies,
+  {
+    api,
+    caller: { tenant },
+    settings,
+    body,
+    isEncoded,
+    hygiene,
+  }: Pick<Call, 'api' | 'caller' | 'settings'> & {
+    readonly body: Buffer
+    readonly isEncoded: boolean
+    readonly hygiene: Settings['hygiene'] | undefined
+  },
+): Promise<ReadContent & { readonly isHeavy: boolean }> {
+  const { blocks, workLimits: limits, templates } = settings
+  const turn = (): Promise<void> => pipeline.heavyTurns.take()
+  const reading = { isEncoded, hygiene, separator: blocks.separator, limits, turn }
+  const { received, isHeavy } = await readWithinLimits(api, body, reading)
+  const learnt = blocks.learn ? pipeline.learnt.finderFor({ tenant, api }) : undefined
+  const certain = new CertainLists(pipeline.chunks.finderFor(tenant), received.separated, templates, learnt)
+  return { received, certain, isHeavy }
 }
 
 /** What may be tidied up: in no mode but those that move lists, and only where a request lets its own be moved, placement. */

@@ -90,7 +90,7 @@ test('a watch that ends goes on from the last version, bookmarks included', asyn
   api.bookmark()
   await pause(100)
   api.endWatches()
-  await vi.waitFor(() => expect(api.asked).toHaveLength(3))
+  await vi.waitFor(() => expect(api.asked).toHaveLength(3), { timeout: 20_000 })
   expect(api.asked[2]).toContain('resourceVersion=3')
   api.put('a', 'vllm', [{ name: 'vllm-1', address: '10.0.0.2' }])
   await becomes(['vllm-1'])
@@ -106,6 +106,31 @@ test('a version that is gone is listed anew, and nothing is missed', async () =>
   expect(api.asked.filter((path) => !path.includes('watch=1'))).toHaveLength(2)
   api.put('b', 'vllm', [])
   await becomes(['vllm-0'])
+})
+
+test.each([
+  ['an error', '{"type":"ERROR","object":{"code":410,"message":"too old resource version"}}'],
+  ['no JSON', 'x'],
+  ['null', 'null'],
+  ['an event without an object', '{"type":"MODIFIED"}'],
+])('%s in a watch that stays open ends the watch only', async (_, line) => {
+  api.put('a', 'vllm', [{ name: 'vllm-0', address: '10.0.0.1' }])
+  await namesNow()
+  await vi.waitFor(() => expect(api.watches).toBe(1))
+  api.say(line)
+  await vi.waitFor(() => expect(api.asked.filter((path) => path.includes('watch=1'))).toHaveLength(2), {
+    timeout: 20_000,
+  })
+  api.put('a', 'vllm', [{ name: 'vllm-1', address: '10.0.0.2' }])
+  await becomes(['vllm-1'])
+})
+
+test('watches that end at once are not repeated in a tight loop', async () => {
+  api.endsWatches = true
+  await namesNow()
+  await pause(2_000)
+  // a pause of at least a second before each but the first
+  expect(api.asked.length).toBeLessThan(6)
 })
 
 test('a connection that breaks is made again, and a token that was renewed is used', async () => {

@@ -4,8 +4,10 @@ import type { EngineConfig } from '../config/config.ts'
 import type { KubernetesApi } from './kubernetes-api.ts'
 import type { EnginePlace } from './resolve-engine.ts'
 
-/** How long to wait before the API is asked again after a fault: twice as long each time. */
+/** How long to wait before the API is asked again after a fault, or a watch that was short: twice as long each time. */
 const pauses = { least: 1_000, most: 30_000 }
+/** A watch that ends sooner was of no use. */
+const shortMilliseconds = 1_000
 
 /** The EndpointSlices of one Service, kept up to date. */
 interface Watched {
@@ -64,6 +66,7 @@ export class EndpointSlices {
     let wait = pauses.least
     let version: string | undefined
     while (!signal.aborted) {
+      let began: number | undefined
       try {
         const api = this.#api()
         const path = await pathOf(hostname, api)
@@ -73,18 +76,21 @@ export class EndpointSlices {
           version = listed.version
         }
         watched.fault = undefined
-        wait = pauses.least
         onFirst()
         this.#onChange()
+        began = performance.now()
         version = await api.watch(path, version, (change) => this.#take(watched, change), signal)
       } catch (error) {
         // what was missed is listed
         version = undefined
         watched.fault = error as Error
         onFirst()
-        await pause(wait, undefined, { signal, ref: false }).catch(() => {})
-        wait = Math.min(2 * wait, pauses.most)
       }
+      const isShort = began === undefined || performance.now() - began < shortMilliseconds
+      if (!isShort) wait = pauses.least
+      if (!isShort && version !== undefined) continue
+      await pause(wait, undefined, { signal, ref: false }).catch(() => {})
+      wait = Math.min(2 * wait, pauses.most)
     }
   }
 

@@ -31,6 +31,8 @@ export class KubernetesApiDouble {
   readonly asked: string[] = []
   /** undefined: it answers; a status: it refuses with it */
   refuses: number | undefined
+  /** it ends each watch as soon as it begins */
+  endsWatches = false
 
   /** Starts it on a free port; `token`: what it expects. */
   async start(token = 'secret-1'): Promise<KubernetesAccess> {
@@ -99,6 +101,11 @@ export class KubernetesApiDouble {
     }
   }
 
+  /** Sends all who watch a line of its own, and ends nothing. */
+  say(line: string): void {
+    for (const { response } of this.#watching) response.write(`${line}\n`)
+  }
+
   /** Breaks all connections. */
   breakOff(): void {
     this.#server.closeAllConnections()
@@ -141,6 +148,7 @@ export class KubernetesApiDouble {
       response.end(JSON.stringify({ items, metadata: { resourceVersion: String(this.#version) } }))
       return
     }
+    if (this.endsWatches) return void response.end()
     const from = Number(searchParams.get('resourceVersion'))
     if (from < this.#oldest) {
       const object = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' }

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline/promises'
 import { Agent, type Dispatcher, request } from 'undici'
 import { isObject, type Json } from '#engine-adapters/json-object.ts'
+import { splitLines } from '../json/split-lines.ts'
+import { tryJson } from '../json/try-json.ts'
 
 /** Where the API of the cluster is reached, and who we are there. */
 export interface KubernetesAccess {
@@ -99,21 +100,27 @@ export class KubernetesApi {
   }
 }
 
-/** Reads a watch to its end, a line for each change. Returns the last version; throws if it ends with an error. */
+/** Reads a watch to its end, a line for each change. Returns the last version; throws if it has an error, or no change. */
 async function readChanges(
   body: Dispatcher.ResponseData['body'],
   from: string,
   onChange: (change: KubernetesChange) => void,
 ): Promise<string> {
   let version = from
-  for await (const line of createInterface({ input: body })) {
-    const { type, object } = JSON.parse(line) as KubernetesChange
+  for await (const line of splitLines(body)) {
+    const { type, object } = toChange(line)
     if (type === 'ERROR') throw new RefusedError(Number(object.code), String(object.message))
     const { resourceVersion } = isObject(object.metadata) ? object.metadata : {}
     if (typeof resourceVersion === 'string') version = resourceVersion
     if (type !== 'BOOKMARK') onChange({ type, object })
   }
   return version
+}
+
+function toChange(line: string): KubernetesChange {
+  const change: unknown = tryJson(line)
+  if (isObject(change) && isObject(change.object)) return { type: String(change.type), object: change.object }
+  throw new Error(`the Kubernetes API sends what is no change of an object: ${line.slice(0, 300)}`)
 }
 
 class RefusedError extends Error {

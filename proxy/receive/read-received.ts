@@ -37,6 +37,11 @@ export function membersOf({ prompt, whole }: Pick<Received, 'prompt' | 'whole'>)
   return prompt?.members ?? whole?.members ?? {}
 }
 
+/** Returns whether a part of its prompt was placed elsewhere. */
+export function isPlaced({ tidied }: Pick<Received, 'tidied'>): boolean {
+  return tidied.includes('placement')
+}
+
 /** Reads the body of a request. Throws `invalid_body` for client mistakes. */
 export function readReceived(
   api: PromptApi,

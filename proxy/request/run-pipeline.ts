@@ -3,7 +3,7 @@ import type { RequestId } from '#index/context-block.ts'
 import type { Call, RoutedCall } from '../call/call.ts'
 import { chargeCall } from '../call/charge-call.ts'
 import type { Exchange } from '../call/exchange.ts'
-import { readCall } from '../call/read-call.ts'
+import { readCall, toRefused } from '../call/read-call.ts'
 import { RefusedError } from '../http/refusal-filter.ts'
 import { chooseReplicas } from '../models/choose-replicas.ts'
 import type { ForwardOutcome } from '../reasons.ts'
@@ -54,7 +54,7 @@ async function runCall(pipeline: Pipeline, call: Call, exchange: Exchange): Prom
     } catch (error) {
       if (!(error instanceof RefusedError)) throw error
       pipeline.log.warn({ request, status: error.status }, 'the engine refused a rewritten prompt: sent as received')
-      const asReceived = { ...call, isRefused: true }
+      const asReceived = await toRefused(pipeline, call)
       const laidOut = await recallAhead(pipeline, asReceived)
       const again = routeCall(routing, asReceived, undefined, laidOut())
       exchange.telemetry.decidedAgain(again.decision)

@@ -13,7 +13,7 @@ import { KeepAlive } from '../http/keep-alive.ts'
 import { RefusedError } from '../http/refusal-filter.ts'
 import { AnswerName } from '../mirror/answer-name.ts'
 import type { ForwardOutcome } from '../reasons.ts'
-import { membersOf } from '../receive/read-received.ts'
+import { isPlaced, membersOf } from '../receive/read-received.ts'
 import type { Replica } from '../replicas/replica.ts'
 import { askedText } from '../reuse/asked-text.ts'
 import type { Decision } from '../reuse/decision.ts'
@@ -143,8 +143,8 @@ function noteFailure({ breaker }: Replica, error: unknown): void {
 }
 
 /** How the engine's refusals are recognised, if the request can be sent in another form. */
-function refusalsOf({ api, isStream }: Call, { isRewritten }: Decision): 'by_status' | 'by_event' | undefined {
-  if (!isRewritten) return undefined
+function refusalsOf({ api, isStream, content }: Call, { isRewritten }: Decision): 'by_status' | 'by_event' | undefined {
+  if (!isRewritten && !isPlaced(content.received)) return undefined
   return api === 'generate' && isStream ? 'by_event' : 'by_status'
 }
 

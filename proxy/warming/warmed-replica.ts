@@ -2,6 +2,8 @@ import type { Replica } from '../replicas/replica.ts'
 
 /** At most these requests and tokens are computed to warm one replica. */
 const most = { requests: 64, tokens: 262_144 }
+/** A replica misses a prefix if others hold more of it than this: about what its engine computes in one step. */
+const missingTokens = 256
 /** After so many requests in a row of which it would have found as much as any other, a replica counts as equal. */
 const mostCovered = 16
 
@@ -26,9 +28,15 @@ export class WarmedReplica {
     this.until = until
   }
 
-  /** Notes whether the replica would have missed part of what a request found elsewhere. */
-  saw(isMissing: boolean): void {
-    this.#covered = isMissing ? 0 : this.#covered + 1
+  /**
+   * Returns whether the replica would have missed a part of a request, of which the one that runs it holds `elsewhere`
+   * tokens, and it `held` itself. A request of which nothing worth a warm-up is held says nothing of how warm it is.
+   */
+  isMissing(elsewhere: number, held: number): boolean {
+    const isMissing = elsewhere - held >= missingTokens
+    if (isMissing) this.#covered = 0
+    else if (Math.min(elsewhere, held) >= missingTokens) this.#covered += 1
+    return isMissing
   }
 
   /** Why warming is over; undefined: it is not. */

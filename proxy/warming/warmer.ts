@@ -14,7 +14,7 @@ import { withoutClients } from '../replicas/without-clients.ts'
 import { WarmedReplica } from './warmed-replica.ts'
 import { type WarmUp, writeWarmUp } from './write-warm-up.ts'
 
-/** How a warm-up request ended. `interrupted`: a client needed the engine, or time was up. */
+/** How a warm-up request ended. `interrupted`: a client needed the engine, time was up, or the engine left. */
 type WarmUpOutcome = 'warmed' | 'interrupted' | 'failed'
 
 interface WarmerOptions {
@@ -27,8 +27,6 @@ interface WarmerOptions {
   readonly now: () => number
 }
 
-/** A replica misses a prefix if others hold more of it than this: about what its engine computes in one step. */
-const missingTokens = 256
 const longestBody = 256 * 1024
 
 /**
@@ -68,7 +66,7 @@ export class Warmer {
       replica.warming = undefined
       this.#options.log.info(
         { replica: replica.id, requests: warmed.requests, tokens: warmed.tokens, ended_by },
-        'the replica is warm',
+        'warming has ended',
       )
     }
   }
@@ -85,8 +83,7 @@ export class Warmer {
       const { replica } = warmed
       if (replica.adapter !== routed.replica.adapter || !serving?.includes(replica)) return false
       const held = replica.mirror.predictCachedTokens(prompt)
-      const isMissing = decision.predictedCachedTokens - held >= missingTokens
-      warmed.saw(isMissing)
+      const isMissing = warmed.isMissing(decision.predictedCachedTokens, held)
       return isMissing && !warmed.isBusy && replica.requests === 0
     })
     if (missing.length === 0) return undefined
@@ -124,7 +121,8 @@ export class Warmer {
       const send = (own: AbortSignal): Promise<number | undefined> =>
         compute(replica, { api, id, prompt: decision.sent[0]!, warmUp }, own)
       const tokens = await withoutClients(replica, signal, send)
-      const outcome = tokens === 'interrupted' ? tokens : tokens === undefined ? 'failed' : 'warmed'
+      const isCut = tokens === 'interrupted' || (tokens === undefined && replica.isLeaving)
+      const outcome = isCut ? 'interrupted' : tokens === undefined ? 'failed' : 'warmed'
       const computed = typeof tokens === 'number' ? tokens : 0
       warmed.requests += 1
       warmed.tokens += computed

@@ -47,6 +47,10 @@ export function writeWarmUp(
     keepsClientKey: from.apiKey !== undefined,
     apiKey: to.apiKey,
   })
-  const json = JSON.stringify({ ...promptOnly(members), ...tags.members, ...oneToken[api] })
+  const { kv_transfer_params: transfer, ...prompt } = promptOnly(members)
+  // whatever else its client wants transferred is for one engine, once
+  const own = isObject(transfer) && transfer.reprise !== undefined ? { reprise: transfer.reprise } : undefined
+  const params = own && { kv_transfer_params: own }
+  const json = JSON.stringify({ ...prompt, ...params, ...tags.members, ...oneToken[api] })
   return { path, json, headers: [...credentials, ...Object.entries(tags.headers).flat()] }
 }

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,6 +18,8 @@ interface PreprocessOptions {
   readonly rest: readonly string[]
 }
 
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
 /**
  * A corpus on its way to preprocessing (FusionRAG §3.1), which `reprise_reuse` does in Python: it has the engine behind a
  * proxy compute documents after several others, before anybody asks for them.
@@ -26,6 +28,16 @@ export class PreprocessedCorpus {
   readonly #options: PreprocessOptions
   readonly #folder: string
   readonly #file: number
+  #child: ChildProcess | undefined
+  /** A signal ends what computes, which is waited for; before, it ends this process, and leaves no text behind. */
+  readonly #stop = (signal: NodeJS.Signals): void => {
+    if (this.#child) {
+      this.#child.kill(signal)
+      return
+    }
+    this.close()
+    process.kill(process.pid, signal)
+  }
 
   /** Throws a ConfigError if there is no Python with the package. */
   constructor(options: PreprocessOptions) {
@@ -39,6 +51,7 @@ export class PreprocessedCorpus {
       )
     }
     this.#folder = mkdtempSync(join(tmpdir(), 'reprise-corpus-'))
+    for (const signal of signals) process.on(signal, this.#stop)
     this.#file = openSync(this.#path, 'w', 0o600)
   }
 
@@ -64,10 +77,8 @@ export class PreprocessedCorpus {
     ]
     // what it says goes to stderr: stdout is for the answer of this command
     const child = spawn(python, args, { stdio: ['ignore', 2, 2] })
-    const stop = (signal: NodeJS.Signals): unknown => child.kill(signal)
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
+    this.#child = child
     const [code] = (await once(child, 'exit')) as [number | null]
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop)
     if (code === 0) return
     throw new ConfigError(
       'The chunks are registered, but not all are preprocessed: the same command goes on from there.',
@@ -75,7 +86,9 @@ export class PreprocessedCorpus {
     )
   }
 
+  /** Removes the text. */
   close(): void {
+    for (const signal of signals) process.off(signal, this.#stop)
     closeSync(this.#file)
     rmSync(this.#folder, { recursive: true })
   }
