@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline/promises'
 import { Agent, type Dispatcher, request } from 'undici'
 import { isObject, type Json } from '#engine-adapters/json-object.ts'
+import { splitLines } from '../json/split-lines.ts'
 
 /** Where the API of the cluster is reached, and who we are there. */
 export interface KubernetesAccess {
@@ -106,7 +106,7 @@ async function readChanges(
   onChange: (change: KubernetesChange) => void,
 ): Promise<string> {
   let version = from
-  for await (const line of createInterface({ input: body })) {
+  for await (const line of splitLines(body)) {
     const { type, object } = JSON.parse(line) as KubernetesChange
     if (type === 'ERROR') throw new RefusedError(Number(object.code), String(object.message))
     const { resourceVersion } = isObject(object.metadata) ? object.metadata : {}
