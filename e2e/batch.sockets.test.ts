@@ -184,6 +184,21 @@ describe('a batch in front of an engine', () => {
   })
 })
 
+describe('settings', () => {
+  const settings = (): string => join(folder, 'reprise.yaml')
+
+  test('may name the engines and the mode; the flag counts more', async () => {
+    writeBatch(12)
+    const engine = await double()
+    writeFileSync(settings(), `engines:\n  - url: ${engine.url}\nmode: off\n`)
+    expect((await run('--config', settings())).summary).toMatchObject({ answered: 12, moved: 0 })
+    rmSync(out)
+    const { summary } = await run('--config', settings(), '--mode', 'on')
+    expect(summary.answered).toBe(12)
+    expect(summary.moved).toBeGreaterThan(4)
+  })
+})
+
 describe('a batch through a running proxy', () => {
   test('sends its orders, its key and its priority; the proxy annotates and counts', async () => {
     writeBatch(20)
@@ -369,7 +384,7 @@ test('bad lines are reported in the results, again by each run, and lose no othe
 })
 
 test.each([
-  [[], /either engines with --engine or a running proxy with --proxy/],
+  [[], /either engines with --engine or --config, or a running proxy with --proxy/],
   [['--engine', 'http://x', '--proxy', 'http://y'], /either engines/],
   [['--proxy', 'http://127.0.0.1:1', '--out', 'BATCH'], /the batch is read from it/],
   [['--proxy', 'y'], /'y' is not a URL/],
