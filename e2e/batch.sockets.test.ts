@@ -1,6 +1,16 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -299,6 +309,32 @@ describe('a run that was cut off', () => {
   })
 })
 
+describe('the file of results', () => {
+  test('may be behind a link, which stays; a folder is refused, and what another run writes to', async () => {
+    writeBatch(2)
+    const engine = await double()
+    const [link, target] = [join(folder, 'link'), join(folder, 'target')]
+    writeFileSync(target, '')
+    symlinkSync(target, link)
+    for (const resumed of [0, 2]) expect(await runAt(engine, { out: link })).toMatchObject({ answered: 2, resumed })
+    expect(lstatSync(link).isSymbolicLink()).toBe(true)
+    expect(readFileSync(target, 'utf8').trimEnd().split('\n')).toHaveLength(2)
+    expect(existsSync(`${target}.lock`)).toBe(false)
+    await expect(runAt(engine, { out: folder })).rejects.toThrow(/name a file with --out/)
+    writeFileSync(`${out}.lock`, String(process.ppid))
+    await expect(runAt(engine)).rejects.toThrow(/another run/)
+    expect(existsSync(out)).toBe(false)
+  })
+
+  test('has what was refused for its body; the summary counts that as failed, not as answered before', async () => {
+    writeBatch(2)
+    const engine = await double()
+    engine.answer((response) => response.writeHead(400).end('{}'))
+    for (const _ of [1, 2]) expect(await runAt(engine)).toMatchObject({ answered: 0, failed: 2, resumed: 0 })
+    expect(engine.requests).toHaveLength(2)
+  })
+})
+
 describe('an engine that is busy', () => {
   test('is asked again, after as long as it says', async () => {
     writeBatch(3)
@@ -346,6 +382,22 @@ describe('an engine that is busy', () => {
     engine.answer((response) => response.writeHead(200).end('{}'))
     expect(await runAt(engine)).toMatchObject({ answered: 3, failed: 0, resumed: 0 })
     expect(results()).toHaveLength(3)
+  })
+
+  test('and does not know a model of some requests goes on with the others', async () => {
+    writeBatch(30)
+    const engine = await double()
+    engine.answer((response, { body }) =>
+      body.includes('What of case CJ?') ? response.writeHead(200).end('{}') : response.writeHead(404).end('{}'),
+    )
+    expect(await runAt(engine, { concurrency: 1 })).toMatchObject({ answered: 1, failed: 29 })
+  })
+
+  test('and ends the run is quoted', async () => {
+    writeBatch(30)
+    const engine = await double()
+    engine.answer((response) => response.writeHead(401).end('{"error":{"message":"a key\\nof another"}}'))
+    await expect(runAt(engine)).rejects.toThrow(/20 requests in a row failed \(status 401: a key of another\)/)
   })
 
   test('and never answers ends the run, which loses nothing', async () => {
