@@ -75,6 +75,7 @@ async function run(path: string, flags: BatchFlags): Promise<void> {
       signal: ending.signal,
       wait: (milliseconds, signal) => delay(milliseconds, undefined, { signal }),
     })
+    if (summary.requests === 0) process.stderr.write(`${path} has no requests.\n`)
     process.stdout.write(json ? `${JSON.stringify(summary)}\n` : renderSummary(summary))
     if (summary.failed + summary.invalid > 0) process.exitCode = 1
   } finally {
