@@ -1,4 +1,4 @@
-import { Format, SingleBar } from 'cli-progress'
+import progress from 'cli-progress'
 
 /** Shows the progress of a replay, or of other work that is counted. */
 export interface ReplayProgress {
@@ -19,9 +19,9 @@ export function createProgress(total: number, { isAlways = false }: { isAlways?:
   const format = '{label} {bar} {value}/{total} | {duration_formatted} | ETA {eta_formatted}'
   const lines = { noTTYOutput: isAlways, notTTYSchedule: lineMilliseconds }
   // the library has words for times that it does not know, and cuts them off
-  const formatTime: typeof Format.TimeFormat = (seconds, ...rest) =>
-    Number.isFinite(seconds) ? Format.TimeFormat(seconds, ...rest) : 'unknown'
-  const bar = new SingleBar({ format, formatTime, clearOnComplete: true, stream: process.stderr, ...lines })
+  const formatTime: typeof progress.Format.TimeFormat = (seconds, ...rest) =>
+    Number.isFinite(seconds) ? progress.Format.TimeFormat(seconds, ...rest) : 'unknown'
+  const bar = new progress.SingleBar({ format, formatTime, clearOnComplete: true, stream: process.stderr, ...lines })
   bar.start(total, 0, { label: 'reading' })
   return {
     begin: (label, done) => (done === undefined ? bar.update({ label }) : bar.update(done, { label })),
