@@ -1,6 +1,16 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -184,6 +194,21 @@ describe('a batch in front of an engine', () => {
   })
 })
 
+describe('settings', () => {
+  const settings = (): string => join(folder, 'reprise.yaml')
+
+  test('may name the engines and the mode; the flag counts more', async () => {
+    writeBatch(12)
+    const engine = await double()
+    writeFileSync(settings(), `engines:\n  - url: ${engine.url}\nmode: off\n`)
+    expect((await run('--config', settings())).summary).toMatchObject({ answered: 12, moved: 0 })
+    rmSync(out)
+    const { summary } = await run('--config', settings(), '--mode', 'on')
+    expect(summary.answered).toBe(12)
+    expect(summary.moved).toBeGreaterThan(4)
+  })
+})
+
 describe('a batch through a running proxy', () => {
   test('sends its orders, its key and its priority; the proxy annotates and counts', async () => {
     writeBatch(20)
@@ -284,6 +309,32 @@ describe('a run that was cut off', () => {
   })
 })
 
+describe('the file of results', () => {
+  test('may be behind a link, which stays; a folder is refused, and what another run writes to', async () => {
+    writeBatch(2)
+    const engine = await double()
+    const [link, target] = [join(folder, 'link'), join(folder, 'target')]
+    writeFileSync(target, '')
+    symlinkSync(target, link)
+    for (const resumed of [0, 2]) expect(await runAt(engine, { out: link })).toMatchObject({ answered: 2, resumed })
+    expect(lstatSync(link).isSymbolicLink()).toBe(true)
+    expect(readFileSync(target, 'utf8').trimEnd().split('\n')).toHaveLength(2)
+    expect(existsSync(`${target}.lock`)).toBe(false)
+    await expect(runAt(engine, { out: folder })).rejects.toThrow(/name a file with --out/)
+    writeFileSync(`${out}.lock`, String(process.ppid))
+    await expect(runAt(engine)).rejects.toThrow(/another run/)
+    expect(existsSync(out)).toBe(false)
+  })
+
+  test('has what was refused for its body; the summary counts that as failed, not as answered before', async () => {
+    writeBatch(2)
+    const engine = await double()
+    engine.answer((response) => response.writeHead(400).end('{}'))
+    for (const _ of [1, 2]) expect(await runAt(engine)).toMatchObject({ answered: 0, failed: 2, resumed: 0 })
+    expect(engine.requests).toHaveLength(2)
+  })
+})
+
 describe('an engine that is busy', () => {
   test('is asked again, after as long as it says', async () => {
     writeBatch(3)
@@ -333,6 +384,22 @@ describe('an engine that is busy', () => {
     expect(results()).toHaveLength(3)
   })
 
+  test('and does not know a model of some requests goes on with the others', async () => {
+    writeBatch(30)
+    const engine = await double()
+    engine.answer((response, { body }) =>
+      body.includes('What of case CJ?') ? response.writeHead(200).end('{}') : response.writeHead(404).end('{}'),
+    )
+    expect(await runAt(engine, { concurrency: 1 })).toMatchObject({ answered: 1, failed: 29 })
+  })
+
+  test('and ends the run is quoted', async () => {
+    writeBatch(30)
+    const engine = await double()
+    engine.answer((response) => response.writeHead(401).end('{"error":{"message":"a key\\nof another"}}'))
+    await expect(runAt(engine)).rejects.toThrow(/20 requests in a row failed \(status 401: a key of another\)/)
+  })
+
   test('and never answers ends the run, which loses nothing', async () => {
     const ids = writeBatch(30)
     const engine = await double()
@@ -369,7 +436,7 @@ test('bad lines are reported in the results, again by each run, and lose no othe
 })
 
 test.each([
-  [[], /either engines with --engine or a running proxy with --proxy/],
+  [[], /either engines with --engine or --config, or a running proxy with --proxy/],
   [['--engine', 'http://x', '--proxy', 'http://y'], /either engines/],
   [['--proxy', 'http://127.0.0.1:1', '--out', 'BATCH'], /the batch is read from it/],
   [['--proxy', 'y'], /'y' is not a URL/],

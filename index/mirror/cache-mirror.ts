@@ -22,7 +22,8 @@ export class CacheMirror implements BelievedCache {
   readonly #requests: MirroredRequests
   readonly #contexts: HeldContexts
   readonly #prompts: MirroredPrompts
-  readonly #ordering: MirrorOptions['ordering']
+  /** how contexts are ordered; a stated order keeps its limit, too */
+  readonly ordering: MirrorOptions['ordering']
   readonly #average: AverageDensity
   #unknownRequests = 0
   #listener: MirrorListener | undefined
@@ -36,7 +37,7 @@ export class CacheMirror implements BelievedCache {
     this.#requests = this.#held.requests
     this.#contexts = this.#held.contexts
     this.#prompts = this.#held.prompts
-    this.#ordering = ordering
+    this.ordering = ordering
     this.#average = average
   }
 
@@ -52,7 +53,7 @@ export class CacheMirror implements BelievedCache {
 
   /** Creates an empty index that orders like this mirror; without `blocks`, it has its own block table. */
   createIndex(blocks?: SharedBlocks): PrefixOrdering<MirroredRequest> {
-    return new PrefixOrdering({ ...this.#ordering, blocks })
+    return new PrefixOrdering({ ...this.ordering, blocks })
   }
 
   /** Returns the search path of a sent context, for the scheduler; empty if it is not held. */

@@ -57,6 +57,11 @@ test.each([
   ['{"method":"POST","url":"/v1/x","body":{}}', /undefined: invalid_request: line 2: 'custom_id' has to be a text/],
   ['{"custom_id":"a","method":"GET","url":"/v1/x","body":{}}', /a: invalid_request: .*has to be "POST", not "GET"/],
   ['{"custom_id":"a","method":"POST","url":"http://x","body":{}}', /a: .*has to be a path .*, not "http:\/\/x"/],
+  [
+    '{"custom_id":"a","method":"POST","url":"/v1/\\u0001x","body":{}}',
+    /a: .*has to be a path .*, not "\/v1\/\\u0001x"/,
+  ],
+  ['{"custom_id":"a","method":"POST","url":"/v1/x\u0142","body":{}}', /a: .*has to be a path/],
   ['{"custom_id":"a","method":"POST","url":"/v1/x"}', /a: invalid_request: line 2: 'body' has to be an object/],
   [line('first', '{}'), /first: duplicate_custom_id: line 2: .* that of line 1/],
   [line('a', '{"stream":true}'), /a: stream_unsupported: line 2: .*leave 'stream' out/],
@@ -72,7 +77,7 @@ test.each([
 test.each([
   ['nowhere.jsonl', /cannot read .*nowhere\.jsonl/],
   ['batch.jsonl.gz', /unpack it first/],
-  ['.', /cannot read/],
+  ['.', /cannot read .*a file is needed/],
 ])('%s is no batch', (name, message) => {
   expect(() => new BatchFile(join(folder, name))).toThrow(message)
 })

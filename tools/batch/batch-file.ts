@@ -42,7 +42,7 @@ export class BatchFile {
       throw new ConfigError(`${path} is packed: unpack it first, so that it can be read again.`, 2)
     try {
       this.#file = openSync(path, 'r')
-      readSync(this.#file, Buffer.alloc(1))
+      if (!fstatSync(this.#file).isFile()) throw new Error('a file is needed, since it is read twice')
     } catch (error) {
       throw new ConfigError(`cannot read ${path}: ${(error as Error).message}`, 2)
     }
@@ -144,7 +144,7 @@ function faultOf(value: unknown): string | undefined {
   const { custom_id: id, method, url, body } = value
   if (typeof id !== 'string' || id === '') return "'custom_id' has to be a text that no other line has."
   if (method !== 'POST') return `'method' has to be "POST", not ${JSON.stringify(method) ?? 'missing'}.`
-  if (typeof url !== 'string' || !/^\/[^\s#]*$/.test(url)) {
+  if (typeof url !== 'string' || !/^\/[!-"$-~]*$/.test(url)) {
     return `'url' has to be a path such as "/v1/chat/completions", not ${JSON.stringify(url) ?? 'missing'}.`
   }
   return isObject(body) ? undefined : "'body' has to be an object: the request's body."

@@ -41,21 +41,22 @@ export class BatchCounts {
     this.#skipped.set(reason, (this.#skipped.get(reason) ?? 0) + 1)
   }
 
-  /** Counts a result; without a status there was no answer. */
-  answered(status: number | undefined, body: string): void {
+  /** Counts a result; without a status there was no answer. Returns whether it has a status of 200 to 299. */
+  answered(status: number | undefined, body: string): boolean {
     if (status === undefined || status < 200 || status > 299) {
       this.#counts.failed += 1
-      return
+      return false
     }
     this.#counts.answered += 1
     const reader = new UsageReader('application/json')
     reader.push(Buffer.from(body))
     const usage = reader.read()
-    if (!usage) return
+    if (!usage) return true
     this.#promptTokens = (this.#promptTokens ?? 0) + usage.promptTokens
-    if (usage.cachedTokens === undefined) return
+    if (usage.cachedTokens === undefined) return true
     this.#cachedTokens = (this.#cachedTokens ?? 0) + usage.cachedTokens
     this.#knownPromptTokens += usage.promptTokens
+    return true
   }
 
   summary(requests: number, seconds: number, out: string): BatchSummary {

@@ -13,7 +13,7 @@ interface BatchFlags {
   proxy?: string
   out?: string
   config?: string
-  mode: Mode
+  mode?: Mode
   set?: boolean
   concurrency: number
   priority: number
@@ -38,9 +38,10 @@ export function addBatchCommand(program: Command): void {
     )
     .option('--config <file>', "settings as for 'serve', such as templates")
     .addOption(
-      new Option('--mode <mode>', "what may be moved, as for 'serve'; with --proxy, the proxy's own mode counts")
-        .choices(['auto', 'ask', 'on', 'off'])
-        .default('on'),
+      new Option(
+        '--mode <mode>',
+        "what may be moved, as for 'serve' (default: on, if the settings name none); with --proxy, its own mode counts",
+      ).choices(['auto', 'ask', 'on', 'off']),
     )
     .option('--set', 'states that the order of the lists in these prompts means nothing')
     .option('--concurrency <n>', 'how many requests run at once', atLeast(1), 16)
@@ -50,13 +51,13 @@ export function addBatchCommand(program: Command): void {
 }
 
 async function run(path: string, flags: BatchFlags): Promise<void> {
-  const { engine: engines, proxy: url, json } = flags
-  if ((engines === undefined) === (url === undefined)) {
-    throw new ConfigError('Name either engines with --engine or a running proxy with --proxy.', 2)
-  }
+  const { proxy: url, json } = flags
   const { runBatch } = await import('./run-batch.ts')
   const { renderSummary } = await import('./batch-summary.ts')
   const config = await readConfig(flags)
+  if (url === undefined ? config.engines.length === 0 : flags.engine !== undefined) {
+    throw new ConfigError('Name either engines with --engine or --config, or a running proxy with --proxy.', 2)
+  }
   const own = url === undefined ? await startOwnProxy(config) : undefined
   const ending = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ending.abort())
@@ -74,6 +75,7 @@ async function run(path: string, flags: BatchFlags): Promise<void> {
       signal: ending.signal,
       wait: (milliseconds, signal) => delay(milliseconds, undefined, { signal }),
     })
+    if (summary.requests === 0) process.stderr.write(`${path} has no requests.\n`)
     process.stdout.write(json ? `${JSON.stringify(summary)}\n` : renderSummary(summary))
     if (summary.failed + summary.invalid > 0) process.exitCode = 1
   } finally {
@@ -86,12 +88,13 @@ async function readConfig({ config: file, engine, mode }: BatchFlags): Promise<C
   const { createConfigSource } = await import('#proxy/config/sources/config-source.ts')
   const { toFlagLayer } = await import('#proxy/config/sources/serve-flags.ts')
   const { toConfig } = await import('#proxy/config/to-config.ts')
-  const flags = toFlagLayer({ ...(engine ? { engine } : {}), mode, logLevel: 'error' })
+  const flags = toFlagLayer({ ...(engine && { engine }), ...(mode && { mode }), logLevel: 'error' })
   const source = createConfigSource({ file, environment: process.env, flags })
+  const { settings } = source.load()
   const local = { host: '127.0.0.1', port: 0 }
   const keys = { file: undefined, records: [], forwardClientAuthorization: false }
   return {
-    ...toConfig(source.load().settings),
+    ...toConfig({ ...settings, mode: settings.mode ?? 'on' }),
     listen: local,
     adminListen: local,
     tls: undefined,

@@ -3,14 +3,16 @@ import {
   closeSync,
   createReadStream,
   existsSync,
+  fstatSync,
   openSync,
+  readSync,
   renameSync,
   rmSync,
   writeSync,
 } from 'node:fs'
-import { createInterface } from 'node:readline'
 import { isObject } from '#engine-adapters/json-object.ts'
 import { ConfigError } from '#proxy/errors.ts'
+import { splitLines } from '#proxy/json/split-lines.ts'
 import { tryJson } from '#proxy/json/try-json.ts'
 import type { BadLine, BatchRequest } from './batch-file.ts'
 
@@ -83,24 +85,36 @@ export class ResultsFile {
     idOf: (customId: string) => string | undefined,
     keep: (customId: string, body: string, status: number) => void,
   ): Promise<void> {
+    const kept = new Set<string>()
+    let other: string | undefined
+    let isOwn = false
+    for await (const { line, id, customId, status, body } of this.#read()) {
+      const own = idOf(customId)
+      if (own === undefined) other = customId
+      else isOwn = true
+      if (status === undefined || !isFinal(status) || kept.has(customId)) continue
+      // a request that was refused may have been mended since
+      if (own !== id && status >= 400) continue
+      if (own !== id) throw this.#ofAnother(`'${customId}' is another request there, or none`)
+      this.#try(() => writeSync(file, `${line}\n`))
+      kept.add(customId)
+      keep(customId, body, status)
+    }
+    if (other !== undefined && !isOwn) throw this.#ofAnother(`no request here is '${other}'`)
+  }
+
+  /** Reads the results that name their request. Throws a ConfigError if a line is none, unless it is an incomplete last one. */
+  async *#read(): AsyncGenerator<ReadResult & { readonly line: string; readonly customId: string }> {
     let torn: string | undefined
-    const lines = createInterface({ input: createReadStream(this.path), crlfDelay: Number.POSITIVE_INFINITY })
-    for await (const line of lines) {
+    for await (const line of splitLines(createReadStream(this.path))) {
       if (torn !== undefined) throw this.#ofAnother('a line that is no result')
       if (line.trim() === '') continue
       const result = readResult(line)
-      if (!result) {
-        torn = line
-        continue
-      }
-      const { id, customId, status, body } = result
-      if (customId === undefined || status === undefined || !isFinal(status)) continue
-      const isSame = idOf(customId) === id
-      // a request that was refused may have been mended since
-      if (!isSame && status >= 400) continue
-      if (!isSame) throw this.#ofAnother(`'${customId}' is another request there, or none`)
-      this.#try(() => writeSync(file, `${line}\n`))
-      keep(customId, body, status)
+      if (!result) torn = line
+      else if (result.customId !== undefined) yield { line, ...result, customId: result.customId }
+    }
+    if (torn !== undefined && (isEnded(this.path) || !torn.startsWith(lineStart))) {
+      throw this.#ofAnother('a line that is no result')
     }
   }
 
@@ -125,20 +139,43 @@ export class ResultsFile {
   }
 }
 
+/** How each line begins, even one that was cut off soon. */
+const lineStart = '{"id":"batch_'
+/** The ids of results and of bad lines; other tools write others. */
+const ownId = /^batch_(?:req_[\w-]{22}|line_\d+)$/
+
 /** Statuses that judge a request, and not the time, the key or the engine. */
 const verdicts = [400, 413, 422]
 
 /** Whether a result with this status stands: another run would end the same way. */
 export function isFinal(status: number): boolean {
-  return status < 400 || verdicts.includes(status)
+  return (status >= 200 && status < 300) || verdicts.includes(status)
 }
 
-function readResult(
-  line: string,
-): { id: unknown; customId: string | undefined; status: number | undefined; body: string } | undefined {
+interface ReadResult {
+  readonly id: string
+  readonly customId: string | undefined
+  readonly status: number | undefined
+  readonly body: string
+}
+
+/** Whether the last line of a file has its end. */
+function isEnded(path: string): boolean {
+  const file = openSync(path, 'r')
+  try {
+    const last = Buffer.alloc(1)
+    readSync(file, last, 0, 1, fstatSync(file).size - 1)
+    return last.toString() === '\n'
+  } finally {
+    closeSync(file)
+  }
+}
+
+function readResult(line: string): ReadResult | undefined {
   const value = tryJson(line)
   if (!isObject(value) || !('custom_id' in value) || !('response' in value)) return undefined
   const { id, custom_id: customId, response } = value
+  if (typeof id !== 'string' || !ownId.test(id)) return undefined
   const { status_code: status, body } = isObject(response) ? response : {}
   return {
     id,

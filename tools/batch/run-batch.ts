@@ -1,11 +1,13 @@
 import { setMaxListeners } from 'node:events'
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync, realpathSync, statSync } from 'node:fs'
 import { Agent } from 'undici'
 import type { Config } from '#proxy/config/config.ts'
 import { ConfigError } from '#proxy/errors.ts'
+import { tryJson } from '#proxy/json/try-json.ts'
 import { createProgress, type ReplayProgress } from '../replay/report/replay-progress.ts'
 import { type BadLine, BatchFile } from './batch-file.ts'
 import { BatchCounts, type BatchSummary } from './batch-summary.ts'
+import { lockFile } from './lock-file.ts'
 import { BatchPlanner, type PlannedRequest } from './plan-batch.ts'
 import { isFinal, ResultsFile } from './results-file.ts'
 import { type BatchTarget, sendRequest } from './send-request.ts'
@@ -32,16 +34,19 @@ const mostFailuresInARow = 20
  */
 export async function runBatch(path: string, options: BatchOptions): Promise<BatchSummary> {
   const began = performance.now()
-  checkApart(path, options.out)
+  const out = findOut(options.out)
+  checkApart(path, out)
   const file = new BatchFile(path)
+  const release = lockFile(out)
   try {
     const { planner, bad, ids } = await readBatch(file, options.config)
-    const run = new BatchRun(file, options)
+    const run = new BatchRun(file, new ResultsFile(out), options)
     await run.resume(ids)
     for (const line of bad) run.refuse(line)
     await run.send(planner.plan())
     return run.summary(ids.size + bad.length, (performance.now() - began) / 1_000)
   } finally {
+    release()
     file.close()
   }
 }
@@ -75,10 +80,10 @@ class BatchRun {
   readonly #done = new Set<string>()
   #failuresInARow = 0
 
-  constructor(file: BatchFile, options: BatchOptions) {
+  constructor(file: BatchFile, results: ResultsFile, options: BatchOptions) {
     this.#file = file
+    this.#results = results
     this.#options = options
-    this.#results = new ResultsFile(options.out)
   }
 
   async resume(ids: ReadonlyMap<string, string>): Promise<void> {
@@ -86,8 +91,7 @@ class BatchRun {
       (customId) => ids.get(customId),
       (customId, body, status) => {
         this.#done.add(customId)
-        this.#counts.answered(status, body)
-        this.#counts.count('resumed')
+        if (this.#counts.answered(status, body)) this.#counts.count('resumed')
       },
     )
   }
@@ -146,10 +150,12 @@ class BatchRun {
     if (sent.moved > 0) this.#counts.count('moved')
     if (sent.skipped !== undefined) this.#counts.skipped(sent.skipped)
     progress.advance()
+    // a model or an endpoint that is missing says nothing about the others
+    if (sent.status === 404) return
     const isDown = sent.status === undefined || !isFinal(sent.status)
     this.#failuresInARow = isDown ? this.#failuresInARow + 1 : 0
     if (this.#failuresInARow < mostFailuresInARow) return
-    const why = sent.status === undefined ? sent.body : `status ${sent.status}`
+    const why = sent.status === undefined ? sent.body : `status ${sent.status}: ${excerptOf(sent.body)}`
     throw this.#brokenOff(`${mostFailuresInARow} requests in a row failed (${why})`)
   }
 
@@ -158,6 +164,23 @@ class BatchRun {
       `${why}: the results so far are in ${this.#options.out}; the same command goes on from there.`,
     )
   }
+}
+
+/** In characters. */
+const longestExcerpt = 300
+
+/** What an answer says went wrong, on one line. */
+function excerptOf(body: string): string {
+  const { error } = (tryJson(body) ?? {}) as { error?: { message?: unknown } }
+  const text = typeof error?.message === 'string' ? error.message : body
+  return text.slice(0, longestExcerpt).replaceAll(/\s+/g, ' ').trim()
+}
+
+/** Returns the path that results are written to, behind links. Throws a ConfigError if it is no file. */
+function findOut(out: string): string {
+  if (!existsSync(out)) return out
+  if (statSync(out).isFile()) return realpathSync(out)
+  throw new ConfigError(`the results cannot be written to ${out}: name a file with --out.`, 2)
 }
 
 function checkApart(path: string, out: string): void {

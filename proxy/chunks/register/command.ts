@@ -1,6 +1,5 @@
 import { createReadStream, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { Command } from 'commander'
@@ -8,6 +7,7 @@ import { argument } from '../../command-arguments.ts'
 import { askAdmin, withAdmin } from '../../config/ask-admin.ts'
 import { readUrl } from '../../config/read-arguments.ts'
 import { ConfigError, ProxyError } from '../../errors.ts'
+import { splitLines } from '../../json/split-lines.ts'
 import type { GivenChunk, PutReport } from '../known-chunks.ts'
 import { PreprocessedCorpus } from './preprocess-corpus.ts'
 import { readChunkLine, toChunk } from './read-chunks.ts'
@@ -128,7 +128,7 @@ async function* readFile(path: string, name: string): AsyncGenerator<GivenChunk>
 
 async function* readJsonLines(stream: Readable, name: string): AsyncGenerator<GivenChunk> {
   let number = 0
-  for await (const line of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const line of splitLines(stream)) {
     number += 1
     const chunk = readChunkLine(line, `${name}: line ${number}`)
     if (chunk) yield chunk

@@ -1,4 +1,4 @@
-import { SingleBar } from 'cli-progress'
+import progress from 'cli-progress'
 
 /** Shows the progress of a replay, or of other work that is counted. */
 export interface ReplayProgress {
@@ -18,7 +18,10 @@ export function createProgress(total: number, { isAlways = false }: { isAlways?:
   if (!process.stderr.isTTY && !isAlways) return silent
   const format = '{label} {bar} {value}/{total} | {duration_formatted} | ETA {eta_formatted}'
   const lines = { noTTYOutput: isAlways, notTTYSchedule: lineMilliseconds }
-  const bar = new SingleBar({ format, clearOnComplete: true, stream: process.stderr, ...lines })
+  // the library has words for times that it does not know, and cuts them off
+  const formatTime: typeof progress.Format.TimeFormat = (seconds, ...rest) =>
+    Number.isFinite(seconds) ? progress.Format.TimeFormat(seconds, ...rest) : 'unknown'
+  const bar = new progress.SingleBar({ format, formatTime, clearOnComplete: true, stream: process.stderr, ...lines })
   bar.start(total, 0, { label: 'reading' })
   return {
     begin: (label, done) => (done === undefined ? bar.update({ label }) : bar.update(done, { label })),
