@@ -43,7 +43,7 @@ test('pods of a Service come and go under load, 1 to 3 to 1, and no request fail
     return replicas.map(({ replica }) => replica)
   }
   const becomes = (names: string[]): Promise<void> =>
-    vi.waitFor(async () => expect(await replicasOf()).toEqual(names), { timeout: 60_000 })
+    vi.waitFor(async () => expect((await replicasOf()).sort()).toEqual(names), { timeout: 60_000 })
   const [answers, isOver] = [new Map<string, number>(), new AbortController()]
   let answered = 0
   const client = async (own: number): Promise<void> => {
