@@ -56,10 +56,10 @@ test('the default values fit it, and every key of it has a default that can be r
 })
 
 test.each([
-  ['reuse', 'reuse/settings.py', 'ReuseSettings'],
-  ['pages', 'select_pages/wishes/settings.py', 'PageSettings'],
+  ['reuse', 'python/reprise_settings/reuse_settings.py', 'ReuseSettings'],
+  ['pages', 'vllm/plugin/reprise_vllm/select_pages/wishes/settings.py', 'PageSettings'],
 ])('%s takes the settings that the plugin has', (value, file, type) => {
-  const plugin = readFileSync(join(chart, '../../engine-adapters/vllm/plugin/reprise_vllm', file), 'utf8')
+  const plugin = readFileSync(join(chart, '../../engine-adapters', file), 'utf8')
   const [, settings] = new RegExp(`class ${type}:(.*?)@(?:property|staticmethod)`, 's').exec(plugin)!
   const names = [...settings!.matchAll(/^ {4}(\w+): /gm)].map(([, name]) => `plugin.${value}.${name}`)
   const paths = pathsOf(valuesSchema() as SchemaNode).filter((path) => path.startsWith(`plugin.${value}.`))
