@@ -22,7 +22,7 @@ export class CacheMirror implements BelievedCache {
   readonly #requests: MirroredRequests
   readonly #contexts: HeldContexts
   readonly #prompts: MirroredPrompts
-  /** how contexts are ordered; a stated order keeps its limit, too */
+  /** how contexts are ordered; its limit also holds for an order that a request states */
   readonly ordering: MirrorOptions['ordering']
   readonly #average: AverageDensity
   #unknownRequests = 0

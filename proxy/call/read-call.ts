@@ -148,7 +148,7 @@ async function readContent(
   return { received, certain, isHeavy }
 }
 
-/** What may be tidied up: in no mode but those that move lists, and only where a request lets its own be moved, placement. */
+/** What may be tidied up. Placement only in modes that move lists, and only if the request lets its own be moved. */
 function hygieneOf({ mode, hygiene }: Settings, { reorder }: RequestOptions): Settings['hygiene'] | undefined {
   if (mode === 'off') return undefined
   return mode === 'shadow' || reorder === false ? { ...hygiene, behindHistory: [] } : hygiene

@@ -86,7 +86,7 @@ export function readForms(sentence: string): AskedForms {
   return { specimens: specimens.map((specimen) => specimen.replaceAll('$', '')), isByNumber }
 }
 
-/** Returns the first distinct ones: what shows more is no specimen, and the first that is not mapped decides. */
+/** Returns the first distinct matches. A sentence with more shows no specimens, and one that is not mapped is enough. */
 function firstOf(matches: Iterable<RegExpExecArray>): string[] {
   const found = new Set<string>()
   for (const [specimen] of matches) if (found.add(specimen).size === mostSpecimens) break
