@@ -1,8 +1,11 @@
+import os
 import sys
 from pathlib import Path
 
 import pytest
 
+# before torch is imported, here and in processes of tests: for small tensors, threads wait for each other
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 _TESTS = Path(__file__).parent
 # the packages of this checkout, even if others are installed
 sys.path[:0] = [

@@ -7,14 +7,13 @@ import pytest
 import torch
 from reuse_prompts import Documents
 from reusing_scheduler import ReusingScheduler
-from sglang.srt import runtime_context
 from sglang.srt.managers import scheduler as schedulers
 from sglang.srt.managers.schedule_batch import Req
 
 from reprise_reuse.start.prove_reuse import prove_reuse
 from reprise_reuse.start.proved_worker import NotProvenError
+from reprise_sglang.reuse import reuse_worker
 from reprise_sglang.reuse.asked import asked_of
-from reprise_sglang.reuse.supported import NotSupportedError, check_runner
 from reprise_sglang.reuse.usage import with_figures
 
 pytestmark = pytest.mark.scheduler
@@ -117,14 +116,16 @@ def test_aborted_requests_leave_nothing_behind(fresh: ReusingScheduler, steps: i
     fresh.abort(request)
     fresh.run()
     assert fresh.is_balanced()
-    assert apart(fresh, fresh.ask(documents.prompt(4, 3, 2, 1, 0), OFF), stock) < 1e-5
+    # neither its own slots nor what it has stored say anything else than stock
+    for wish in (ALL_AGAIN, OFF):
+        assert apart(fresh, fresh.ask(documents.prompt(4, 3, 2, 1, 0), wish, 1), stock) < 1e-5
 
 
 def test_many_requests_at_a_time_are_not_mixed_up(fresh: ReusingScheduler) -> None:
     """Every answer equals that of stock, while the store and the cache are full and requests are retracted."""
     worlds = [Documents(20 + seed, count=4, tokens=64) for seed in range(12)]
     chance = random.Random(7)
-    requests = [(at, chance.sample(range(4), 4)) for at in (chance.randrange(12) for _ in range(100))]
+    requests = [(at, chance.sample(range(4), 4)) for at in (chance.randrange(12) for _ in range(48))]
     prompts = [worlds[at].prompt(*order, question=worlds[at].tokens(33)) for at, order in requests]
     stock = [list(fresh.ask(prompt, OFF, 4).output_ids) for prompt in prompts]
     fresh.flush()
@@ -134,7 +135,7 @@ def test_many_requests_at_a_time_are_not_mixed_up(fresh: ReusingScheduler) -> No
         fresh.run(until=lambda: sum(not one.finished() for one in sent) < 12)
     fresh.run()
     assert [list(one.output_ids) for one in sent] == stock
-    assert fresh.reuser.counts["tokens", "recomputed"] > 5000
+    assert fresh.reuser.counts["tokens", "recomputed"] > 2000
     assert fresh.reuser.counts["segments", "evicted"] > 0
 
 
@@ -156,16 +157,24 @@ def test_a_request_that_lost_its_salt_reuses_nothing(fresh: ReusingScheduler, mo
     assert asked_of(fresh.ask(documents.prompt(4, 3, 2, 1, 0), salt="a")).reused > 0
 
 
+def broken(*_: object) -> None:
+    raise RuntimeError("broken")
+
+
+@pytest.mark.parametrize("part", ["filling", "choice", "rows of its last layer"])
 def test_a_fault_costs_reuse_and_three_end_it(
-    fresh: ReusingScheduler, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    fresh: ReusingScheduler, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
     documents = Documents(9)
     stock = stock_and_seen(fresh, documents, 3, 1, 4, 0, 2)
-
-    def broken(*_: object) -> None:
-        raise RuntimeError("broken")
-
-    monkeypatch.setattr(fresh.reuser._worker.stored, "fill", broken)
+    worker = fresh.reuser._worker
+    if part == "filling":
+        monkeypatch.setattr(worker.stored, "fill", broken)
+    elif part == "choice":
+        monkeypatch.setattr(reuse_worker, "choose_rows", broken)
+    else:
+        # by then its slots hold stored rows, some of them computed again
+        monkeypatch.setattr(worker.forward, "_pages", [*worker.forward._pages[:-1], None])
     told: list[object] = []
     fresh.reuser.report_to(told.append)
     for fault in range(3):
@@ -175,6 +184,27 @@ def test_a_fault_costs_reuse_and_three_end_it(
         fresh.forget_prefixes()
     assert "loading failed again and again" in caplog.text
     assert told[0]["reuse"]["ratio"] == 0.15 and told[-1] == {}
+
+
+def test_what_could_not_be_stored_whole_is_not_used(fresh: ReusingScheduler, monkeypatch: pytest.MonkeyPatch) -> None:
+    documents = Documents(15)
+    stock = fresh.ask(documents.prompt(3, 1, 4, 0, 2), OFF)
+    fresh.flush()
+    # some rows are in host memory when it fails
+    put, calls = fresh.reuser._worker.store.put, []
+
+    def put_once(*given: object) -> None:
+        if calls:
+            broken()
+        calls.append(put(*given))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(fresh.reuser._worker.store, "put", put_once)
+        fresh.ask(documents.prompt())
+    fresh.forget_prefixes()
+    answer = fresh.ask(documents.prompt(3, 1, 4, 0, 2), SOME_AGAIN)
+    assert asked_of(answer).reused == 0 and fresh.reuser.counts["faults", "storing"] == 1
+    assert list(answer.output_ids) == list(stock.output_ids)
 
 
 def test_a_fault_outside_of_loads_ends_reuse_and_not_the_engine(
@@ -236,49 +266,3 @@ def test_the_self_test_finds_keys_that_are_turned_wrongly(
     with pytest.raises(NotProvenError, match="turned to another place are off"):
         prove_reuse(worker, 4000, 1, 1000)
     fresh.flush()
-
-
-class Otherwise:
-    """One of SGLang's objects, with some attributes replaced."""
-
-    def __init__(self, other: object, **replaced: object) -> None:
-        self._other, self._replaced = other, replaced
-
-    def __getattr__(self, name: str) -> object:
-        return self._replaced[name] if name in self._replaced else getattr(self._other, name)
-
-
-@pytest.mark.parametrize(
-    ("part", "setting", "value", "says"),
-    [
-        ("memory", "enable_hierarchical_cache", True, "HiCache"),
-        ("memory", "enable_lmcache", True, "LMCache"),
-        ("memory", "enable_unified_cache_external_linker", True, "external linker"),
-        ("parallel", "tp_size", 2, "tensor parallelism"),
-        ("parallel", "pp_size", 2, "pipeline parallelism"),
-        ("parallel", "num_dp_ranks", 2, "data parallelism"),
-        ("parallel", "attn_cp_size", 2, "context parallelism"),
-        ("disagg", "disaggregation_mode", "prefill", "disaggregation"),
-        ("schedule", "enable_mixed_chunk", True, "enable-mixed-chunk"),
-        ("runner", "lora_manager", object(), "LoRA"),
-        ("runner", "is_draft_worker", True, "speculative decoding"),
-        ("runner", "token_to_kv_pool", Otherwise(None, dtype=torch.int8, store_dtype=torch.int8), "a cache of kind"),
-        ("config", "is_multimodal", True, "images"),
-        ("config", "is_generation", False, "models without answers"),
-    ],
-)  # fmt: skip
-def test_servers_that_cannot_reuse_are_refused_by_name(
-    engine: ReusingScheduler, monkeypatch: pytest.MonkeyPatch, part: str, setting: str, value: object, says: str
-) -> None:
-    runner = engine.scheduler.tp_worker.model_runner
-    check_runner(runner)
-    changed = {setting: value}
-    if part == "config":
-        changed = {"model_config": Otherwise(runner.model_config, **changed)}
-    if part in ("config", "runner"):
-        runner = Otherwise(runner, **changed)
-    else:
-        given = getattr(runtime_context, f"get_{part}")()
-        monkeypatch.setattr(runtime_context, f"get_{part}", lambda: Otherwise(given, **changed))
-    with pytest.raises(NotSupportedError, match=says):
-        check_runner(runner)
