@@ -1,11 +1,9 @@
 """Messages from the scheduler's side to the workers in each step, and their replies."""
 
-import hashlib
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
 from vllm.distributed.kv_transfer.kv_connector.v1.base import (
     KVConnectorHandshakeMetadata,
     KVConnectorMetadata,
@@ -15,35 +13,16 @@ from vllm.distributed.kv_transfer.kv_connector.v1.base import (
 from reprise_vllm.usage.figures import PageReport
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from reprise_reuse.costs import Costs
+    from reprise_reuse.disk.messages import DiskFile
     from reprise_reuse.pieces import Check, Load, Move, Save
-
-
-@dataclass(frozen=True, slots=True)
-class DiskFile:
-    """A segment's rows in host memory, and the file that holds or will hold them."""
-
-    name: int
-    slots: np.ndarray
-    namespace: bytes
-    position: int
-    prefixes: tuple[bytes, ...]
-    users: tuple[bytes, ...]
-    is_exact: bool
-    owner: int
-    """the owner to record for its slots"""
-    tokens_digest: bytes
-    """`digest_of` the segment's tokens"""
-
-
-def digest_of(tokens: np.ndarray) -> bytes:
-    """Returns a digest of tokens (int32 [n]) and their number."""
-    return hashlib.blake2b(tokens.tobytes(), digest_size=16).digest()
 
 
 @dataclass(slots=True)
 class ReuseStep:
-    """Everything that workers do for reuse in one step.
+    """Everything that workers do for reuse in one step; of files, what `reprise_reuse.disk.messages.DiskOrders` says.
 
     The order is: read moves, reset, drop files, fetch, load, write moves, save, check, write files. Moves are written
     immediately if no load reads the slots they write.
@@ -53,8 +32,8 @@ class ReuseStep:
     loads: "list[Load]" = field(default_factory=list)
     saves: "list[Save]" = field(default_factory=list)
     checks: "list[Check]" = field(default_factory=list)
-    fetches: list[DiskFile] = field(default_factory=list)
-    writes: list[DiskFile] = field(default_factory=list)
+    fetches: "list[DiskFile]" = field(default_factory=list)
+    writes: "list[DiskFile]" = field(default_factory=list)
     dropped_files: list[int] = field(default_factory=list)
     aborted: list[str] = field(default_factory=list)
     """requests whose loads are no longer needed"""
@@ -76,7 +55,7 @@ class RepriseMetadata(KVConnectorMetadata):
 
 @dataclass
 class WorkerReport(KVConnectorWorkerMetadata):
-    """What ranks report since the last step, aggregated over ranks."""
+    """What ranks report since the last step, aggregated over ranks; of files, as `DiskReport` does."""
 
     ready: int = 0
     """ranks whose self-test has passed since"""
@@ -88,7 +67,7 @@ class WorkerReport(KVConnectorWorkerMetadata):
     """how many ranks have finished fetching each of these segments from disk, successfully or not"""
     written: Counter[int] = field(default_factory=Counter)
     """how many ranks have written each of these segments to disk"""
-    restored: list[tuple[DiskFile, np.ndarray]] = field(default_factory=list)
+    restored: "list[tuple[DiskFile, np.ndarray]]" = field(default_factory=list)
     """segments, with their tokens, that an earlier run of the engine left on a rank's disk"""
     refused: int = 0
     """files on ranks' disks that could not be used"""
@@ -114,12 +93,6 @@ class WorkerReport(KVConnectorWorkerMetadata):
         of_files = (self.fetched, self.written, self.restored, self.refused, self.unwritten)
         of_loads = (self.lost, self.missed, self.faults, self.figures, self.divergences)
         return not any((self.ready, self.refusals, *of_files, *of_loads, self.pages))
-
-    def restored_on_all(self, ranks: int) -> list[tuple[DiskFile, np.ndarray]]:
-        """Returns the segments that every rank has restored."""
-        counts = Counter(file.name for file, _ in self.restored)
-        unique = {file.name: (file, tokens) for file, tokens in self.restored}
-        return [unique[name] for name, count in counts.items() if count == ranks]
 
     def aggregate(self, other: KVConnectorWorkerMetadata) -> "WorkerReport":
         assert isinstance(other, WorkerReport)

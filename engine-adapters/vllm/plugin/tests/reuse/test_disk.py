@@ -23,9 +23,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from listening import listening
 
-from reprise_vllm.reuse.disk import segment_file
-from reprise_vllm.reuse.disk.disk_tier import DiskTier
-from reprise_vllm.reuse.messages import DiskFile, digest_of
+from reprise_reuse.disk import segment_file
+from reprise_reuse.disk.disk_tier import DiskTier
+from reprise_reuse.disk.messages import DiskFile, digest_of
 
 LOGGER = logging.getLogger("vllm.reprise")
 

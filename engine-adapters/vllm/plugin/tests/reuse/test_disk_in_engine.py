@@ -16,8 +16,8 @@ from reuse_model import ReusingEngine, make_model
 from reuse_prompts import QUESTION, SYSTEM, full_attention, said, tokens
 from safetensors import safe_open
 
+from reprise_reuse.disk.disk_tier import DiskTier
 from reprise_reuse.segments import Segment
-from reprise_vllm.reuse.disk.disk_tier import DiskTier
 from reprise_vllm.reuse.messages import WorkerReport
 
 ROW = 2 * 3 * 2 * 32 * 4 + 20

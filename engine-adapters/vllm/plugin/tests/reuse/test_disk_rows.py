@@ -11,12 +11,13 @@ import pytest
 import torch
 from listening import listening
 
+from reprise_reuse.disk.disk_rows import DiskRows
+from reprise_reuse.disk.disk_tier import DiskTier
+from reprise_reuse.disk.messages import DiskFile, digest_of
+from reprise_reuse.disk.segment_file import SegmentFiles
 from reprise_reuse.host_store import HostStore, RowShape
 from reprise_reuse.rotation import KeyRotation
-from reprise_vllm.reuse.disk.disk_rows import DiskRows
-from reprise_vllm.reuse.disk.disk_tier import DiskTier
-from reprise_vllm.reuse.disk.segment_file import SegmentFiles
-from reprise_vllm.reuse.messages import DiskFile, ReuseStep, WorkerReport, digest_of
+from reprise_vllm.reuse.messages import ReuseStep, WorkerReport
 
 LOGGER = logging.getLogger("vllm.reprise")
 LENGTH = 8

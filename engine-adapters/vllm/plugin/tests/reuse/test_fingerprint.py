@@ -5,8 +5,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reprise_vllm.reuse.disk import model_fingerprint as fingerprint
-from reprise_vllm.reuse.disk.model_fingerprint import fingerprint_of
+from reprise_reuse.disk import model_fingerprint as fingerprint
+from reprise_reuse.disk.model_fingerprint import fingerprint_of
 
 DTYPES = [torch.float32, torch.bfloat16, torch.float16, torch.int8, torch.float8_e4m3fn]
 SETTINGS = {"rms_norm_eps": 1e-5, "rope_parameters": {"rope_theta": 10000.0}, "dtype": torch.bfloat16}

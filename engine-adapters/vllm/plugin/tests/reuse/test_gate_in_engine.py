@@ -13,8 +13,8 @@ from reuse_prompts import FIRST, OTHER, difference, full_attention, said
 
 from reprise_reuse.costs import EVEN
 from reprise_reuse.pieces import Check
+from reprise_reuse.rows.compare_answers import compare_answers
 from reprise_reuse.start.measure_costs import _compute
-from reprise_vllm.reuse.worker.compare_answers import compare_answers
 from reprise_vllm.usage.engine_metrics import ReuseMetrics, ReuseStats
 
 

@@ -133,8 +133,8 @@ def test_if_rows_cannot_be_computed_vllm_computes_the_prompt(engine, monkeypatch
 
 def test_a_checked_answer_of_full_attention_does_not_diverge(engine):
     from reprise_reuse.pieces import Check
+    from reprise_reuse.rows.compare_answers import compare_answers
     from reprise_reuse.start.measure_costs import _compute
-    from reprise_vllm.reuse.worker.compare_answers import compare_answers
 
     ids, blocks = np.array(OTHER, np.int32), [list(range(1 + 30 * at, 31 + 30 * at)) for at in range(GROUPS)]
     with torch.inference_mode():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reprise_reuse.costs import EVEN
+from reprise_reuse.disk.disk_segments import DiskSegments, file_of
 from reprise_reuse.pieces import Check, GroupBlocks
 from reprise_reuse.prompts.claims import Claim, make_claim, why_unclaimed
 from reprise_reuse.prompts.storing import Storing
@@ -23,7 +24,6 @@ from reprise_vllm.reuse.messages import ReuseStep, WorkerReport
 from reprise_vllm.reuse.scheduler.asked import Asked, Limits, namespace_of, prompt_of, why_stock
 from reprise_vllm.reuse.scheduler.continuations import Continuations
 from reprise_vllm.reuse.scheduler.count_tokens import count_tokens, lose_tokens, note_tokens
-from reprise_vllm.reuse.scheduler.disk_segments import DiskSegments, file_of
 from reprise_vllm.reuse.scheduler.give_up_loads import give_up_loads
 from reprise_vllm.reuse.scheduler.observations import Observations
 from reprise_vllm.reuse.scheduler.page_tier import PageTier

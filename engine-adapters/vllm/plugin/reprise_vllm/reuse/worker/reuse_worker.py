@@ -11,10 +11,13 @@ import numpy as np
 import torch
 
 from reprise_reuse.costs import EVEN
+from reprise_reuse.disk.disk_rows import DiskRows
+from reprise_reuse.disk.disk_tier import DiskTier
 from reprise_reuse.host_store import HostStore, RowShape
 from reprise_reuse.pieces import Load, Move
 from reprise_reuse.rotation import KeyRotation
 from reprise_reuse.rows.clock import Clock
+from reprise_reuse.rows.compare_answers import report_check
 from reprise_reuse.rows.evidence import PromptPages
 from reprise_reuse.rows.faults import FailedLoads, Faults
 from reprise_reuse.rows.fill_kernel import FillKernel
@@ -27,11 +30,8 @@ from reprise_vllm.engine.engine_rotation import EngineRotation, rotations_of
 from reprise_vllm.engine.model_parts import ModelParts
 from reprise_vllm.engine.nested_forward import NestedForward, sights_of
 from reprise_vllm.engine.page_layout import PageLayout
-from reprise_vllm.reuse.disk.disk_rows import DiskRows
-from reprise_vllm.reuse.disk.disk_tier import DiskTier
 from reprise_vllm.reuse.messages import ReuseStep, WorkerReport
 from reprise_vllm.reuse.rows.moving_rows import MovingRows
-from reprise_vllm.reuse.worker.compare_answers import report_check
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig

@@ -25,9 +25,9 @@ def start_worker(
     logger: Logger,
 ) -> "ReuseWorker":
     """Creates a worker's side. Raises `NotSupportedError` if this engine cannot reuse."""
+    from reprise_reuse.disk.disk_tier import DiskTier
+    from reprise_reuse.disk.model_fingerprint import fingerprint_of
     from reprise_reuse.host_store import slots_in
-    from reprise_vllm.reuse.disk.disk_tier import DiskTier
-    from reprise_vllm.reuse.disk.model_fingerprint import fingerprint_of
     from reprise_vllm.reuse.worker.reuse_worker import ReuseWorker
 
     check_config(config)

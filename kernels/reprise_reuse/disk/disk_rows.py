@@ -5,10 +5,10 @@ from logging import Logger
 import numpy as np
 import torch
 
+from reprise_reuse.disk.disk_tier import DiskTier
+from reprise_reuse.disk.messages import DiskFile, DiskOrders, DiskReport
+from reprise_reuse.disk.segment_file import State
 from reprise_reuse.host_store import HostStore
-from reprise_vllm.reuse.disk.disk_tier import DiskTier
-from reprise_vllm.reuse.disk.segment_file import State
-from reprise_vllm.reuse.messages import DiskFile, ReuseStep, WorkerReport
 
 
 class DiskRows:
@@ -35,7 +35,7 @@ class DiskRows:
             self._logger.exception("reprise: no segments are restored from disk")
             return []
 
-    def tend(self, step: ReuseStep, report: WorkerReport) -> None:
+    def tend(self, step: DiskOrders, report: DiskReport) -> None:
         """Drops files, starts reads, and puts finished reads into their slots."""
         if step.is_reset:
             self._renew()
@@ -55,7 +55,7 @@ class DiskRows:
         if not self._is_given_up and self._store.belong_to(slots, file.owner):
             self._tier.write(file, self._store.state(slots))
 
-    def report(self, report: WorkerReport) -> None:
+    def report(self, report: DiskReport) -> None:
         """Adds what was written, refused and not written since the last call."""
         report.written.update(self._tier.take_written())
         report.refused += self._tier.take_refused()
@@ -78,7 +78,7 @@ class DiskRows:
             self._logger.exception("reprise: the model cannot be identified, so the disk is no longer used")
             self._is_given_up = True
 
-    def _take_read(self, step: ReuseStep) -> list[tuple[DiskFile, State | None]]:
+    def _take_read(self, step: DiskOrders) -> list[tuple[DiskFile, State | None]]:
         if not self._is_given_up:
             try:
                 for name in step.dropped_files:

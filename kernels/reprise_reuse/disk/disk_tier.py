@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from reprise_vllm.reuse.disk.segment_file import RefusedError, SegmentFiles, State
-from reprise_vllm.reuse.messages import DiskFile
+from reprise_reuse.disk.messages import DiskFile
+from reprise_reuse.disk.segment_file import RefusedError, SegmentFiles, State
 
 _SUFFIX = ".safetensors"
 _PARTIAL = ".partial"

@@ -1,24 +1,55 @@
 """Compares an answer's first token under reuse with full attention, for a sample of requests."""
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import Any, Protocol
 
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 from reprise_reuse.pieces import Check
 from reprise_reuse.rows.cache_slots import as_blocks
+from reprise_reuse.rows.clock import Clock
 from reprise_reuse.rows.engine_parts import Attend
 from reprise_reuse.rows.evidence import PromptPages, attend_over, of_head
-from reprise_reuse.rows.faults import Faults
-
-if TYPE_CHECKING:
-    from reprise_vllm.reuse.worker.reuse_worker import ReuseWorker
+from reprise_reuse.rows.faults import FaultReport, Faults
 
 _PART = 256
 """queries of one head whose weights are held at the same time"""
 
 
-def report_check(worker: "ReuseWorker", check: Check, faults: Faults) -> None:
+class Answering(Protocol):
+    """Runs tokens of requests with the engine's model to their logits."""
+
+    def answer(self, tokens: torch.Tensor, positions: torch.Tensor, attend: Attend) -> torch.Tensor | None:
+        """Returns the logits after the last of tokens (int32 [n]) at `positions` (int64 [n]), [vocabulary].
+
+        Runs `attend` instead of attention and writes no pages. None on ranks without logits.
+        """
+        ...
+
+
+class CheckReport(FaultReport, Protocol):
+    """What is reported of checks."""
+
+    divergences: list[float]
+    """of checked answers"""
+    figures: Counter[tuple[str, str]]
+    """by (what, kind): checks with the same or another most likely first token"""
+
+
+class Checking(Protocol):
+    """A worker whose answers are compared."""
+
+    device: torch.device
+    forward: Answering
+    pages: PromptPages
+    layer: Any
+    """an attention layer, with `num_kv_heads` and `head_size`"""
+    clock: Clock
+    report: CheckReport
+
+
+def report_check(worker: Checking, check: Check, faults: Faults) -> None:
     """Compares an answer and adds the result to the worker's report."""
     try:
         with worker.clock.phase("check"):
@@ -32,7 +63,7 @@ def report_check(worker: "ReuseWorker", check: Check, faults: Faults) -> None:
         worker.report.figures["checks", "same" if is_same else "other"] += 1
 
 
-def compare_answers(worker: "ReuseWorker", check: Check) -> tuple[float, bool] | None:
+def compare_answers(worker: Checking, check: Check) -> tuple[float, bool] | None:
     """Returns the KL divergence of the first token's distribution under reuse from full attention's, in nats.
 
     Also whether both have the same most likely token; None on ranks without logits. The distribution under reuse is
@@ -59,7 +90,7 @@ def compare_answers(worker: "ReuseWorker", check: Check) -> tuple[float, bool] |
     return float((expected.exp() * (expected - log)).sum()), bool(log.argmax() == expected.argmax())
 
 
-def attend_in_full(worker: "ReuseWorker") -> Attend:
+def attend_in_full(worker: Checking) -> Attend:
     """Returns causal attention of tokens to each other, without pages."""
 
     def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, output: torch.Tensor) -> None:

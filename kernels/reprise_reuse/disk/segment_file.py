@@ -11,7 +11,7 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import save
 
-from reprise_vllm.reuse.messages import DiskFile, digest_of
+from reprise_reuse.disk.messages import DiskFile, digest_of
 
 State = dict[str, torch.Tensor]
 """as returned by `HostStore.state`"""

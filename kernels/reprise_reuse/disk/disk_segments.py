@@ -2,10 +2,17 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Protocol
 
+from reprise_reuse.disk.messages import DiskFile, DiskOrders, DiskReport, digest_of
 from reprise_reuse.segments import Catalogue, Found, Segment
-from reprise_vllm.reuse.messages import DiskFile, ReuseStep, WorkerReport, digest_of
-from reprise_vllm.reuse.scheduler.asked import Asked
+
+
+class Asked(Protocol):
+    """A request that waits for what is read."""
+
+    fetching: list[Segment]
+    """segments that it waits for; empty: it has not asked yet, or there is nothing to wait for"""
 
 
 class DiskSegments:
@@ -19,7 +26,7 @@ class DiskSegments:
         self._fetched: Counter[int] = Counter()
         self._written: Counter[int] = Counter()
 
-    def are_at_hand(self, asked: Asked, found: Sequence[Found], step: ReuseStep) -> bool:
+    def are_at_hand(self, asked: Asked, found: Sequence[Found], step: DiskOrders) -> bool:
         """Starts reading segments that are only on disk. Returns whether all obtainable segments are in memory."""
         if asked.fetching:
             return not any(one.is_fetching and self._is_held(one) for one in asked.fetching)
@@ -33,11 +40,13 @@ class DiskSegments:
                 asked.fetching.append(segment)
         return not asked.fetching
 
-    def heard(self, report: WorkerReport, step: ReuseStep) -> None:
+    def heard(self, report: DiskReport, step: DiskOrders) -> None:
         """Processes what workers have restored, read and written."""
         if report.unused_bytes:
             self._catalogue.give_up_disk(-(-report.unused_bytes // self._row_bytes))
-        for file, tokens in report.restored_on_all(self._ranks):
+        counts = Counter(file.name for file, _ in report.restored)
+        restored = {file.name: (file, tokens) for file, tokens in report.restored}
+        for file, tokens in (restored[name] for name, count in counts.items() if count == self._ranks):
             self._catalogue.restore(
                 Segment(
                     file.name, file.namespace, tokens, None, file.position, list(file.prefixes), list(file.users),

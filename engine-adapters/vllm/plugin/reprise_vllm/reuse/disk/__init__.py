@@ -1,1 +1,0 @@
-"""Segments on disk."""

@@ -1,0 +1,1 @@
+"""Segments on disk. Its files are safetensors, a package that every engine brings."""

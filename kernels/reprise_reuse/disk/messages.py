@@ -1,0 +1,60 @@
+"""What is to be done with files of segments, and what became of it."""
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class DiskFile:
+    """A segment's rows in host memory, and the file that holds or will hold them."""
+
+    name: int
+    slots: np.ndarray
+    namespace: bytes
+    position: int
+    prefixes: tuple[bytes, ...]
+    users: tuple[bytes, ...]
+    is_exact: bool
+    owner: int
+    """the owner to record for its slots"""
+    tokens_digest: bytes
+    """`digest_of` the segment's tokens"""
+
+
+def digest_of(tokens: np.ndarray) -> bytes:
+    """Returns a digest of tokens (int32 [n]) and their number."""
+    return hashlib.blake2b(tokens.tobytes(), digest_size=16).digest()
+
+
+@dataclass(slots=True)
+class DiskOrders:
+    """What to do with files, in this order: reset, drop, fetch; after the step's forward, write."""
+
+    fetches: list[DiskFile] = field(default_factory=list)
+    writes: list[DiskFile] = field(default_factory=list)
+    dropped_files: list[int] = field(default_factory=list)
+    is_reset: bool = False
+    """whether everything stored was forgotten since the last step: the model may have got other weights"""
+
+
+@dataclass
+class DiskReport:
+    """What became of it; of several ranks, added up."""
+
+    fetched: Counter[int] = field(default_factory=Counter)
+    """how many ranks have finished fetching each of these segments from disk, successfully or not"""
+    written: Counter[int] = field(default_factory=Counter)
+    """how many ranks have written each of these segments to disk"""
+    restored: list[tuple[DiskFile, np.ndarray]] = field(default_factory=list)
+    """segments, with their tokens, that an earlier run of the engine left on a rank's disk"""
+    refused: int = 0
+    """files on ranks' disks that could not be used"""
+    unwritten: int = 0
+    """segments that ranks did not write, because the disk did not keep up"""
+    unused_bytes: int = 0
+    """size of the files that a rank left alone at its start; of several ranks, the largest"""
+    lost: set[int] = field(default_factory=set)
+    """segments whose rows are missing on some rank"""
