@@ -1,13 +1,14 @@
 """What is known of a request while SGLang serves it."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     from reprise_reuse.prompts.wishes import Wish
+    from reprise_reuse.segments import Segment
 
 ATTRIBUTE = "reprise_reuse"
 """of SGLang's requests, which keep what is known of them"""
@@ -37,7 +38,12 @@ class Asked:
     """tokens found at other positions and computed again"""
     is_counted: bool = False
     """what is found for it from now on is no longer counted, as SGLang counts cached tokens only once"""
+    is_begun: bool = False
     is_stored: bool = False
+    is_looked_up: bool = False
+    """whether its segments on disk were asked for"""
+    fetching: "list[Segment]" = field(default_factory=list)
+    """what it waits for, read from disk"""
 
     def begin_again(self) -> None:
         """SGLang has given up what it had computed, and computes the request anew."""

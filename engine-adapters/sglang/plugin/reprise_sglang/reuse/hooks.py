@@ -12,6 +12,7 @@ from reprise_sglang.reuse.usage import DETAILS, with_figures
 
 logger = logging.getLogger(__name__)
 
+PLANNED = "sglang.srt.managers.scheduler.Scheduler._get_new_batch_prefill_raw"
 STARTED = "sglang.srt.managers.scheduler.Scheduler.init_model_worker"
 BATCH = "sglang.srt.model_executor.forward_batch_info.ForwardBatch.init_new"
 COMPUTED = "sglang.srt.managers.tp_worker.TpModelWorker.forward_batch_generation"
@@ -25,15 +26,19 @@ class ReuseHooks:
     """The hooks of a scheduler's process. A fault in our code ends reuse, not the engine."""
 
     def __init__(self) -> None:
-        self._reuser: Any = None
         self._runner: Any = None
         self._is_cache_checked = False
+
+    @property
+    def _reuser(self) -> Any:
+        return getattr(self._runner, REUSER, None)
 
     def register(self) -> None:
         """Call while plugins are loaded."""
         from sglang.srt.plugins.hook_registry import HookRegistry, HookType
 
         HookRegistry.register(STARTED, self.started, HookType.AFTER)
+        HookRegistry.register(PLANNED, self.plan_prefill, HookType.AROUND)
         HookRegistry.register(BATCH, self.before_forward, HookType.BEFORE)
         HookRegistry.register(COMPUTED, self.computed, HookType.AFTER)
         HookRegistry.register(KEPT, self.before_checkpoint, HookType.BEFORE)
@@ -49,13 +54,30 @@ class ReuseHooks:
         from reprise_sglang.reuse.start import start_reuse
 
         self._runner = runner = scheduler.tp_worker.model_runner
+        reuser = None
         try:
-            self._reuser = start_reuse(runner, getattr(scheduler, "tokenizer", None), settings, logger)
+            reuser = start_reuse(runner, getattr(scheduler, "tokenizer", None), settings, logger)
         except ReuseSettingError:
             raise
         except Exception:
             logger.exception("reprise: nothing is reused: the self-test of reuse failed")
-        setattr(runner, REUSER, self._reuser)
+        setattr(runner, REUSER, reuser)
+
+    def plan_prefill(self, original: Any, scheduler: Any, *arguments: Any, **named: Any) -> Any:
+        """Lets requests wait, while others are computed, until what they repeat has been read from disk."""
+        queue = scheduler.waiting_queue
+        waiting = None if self._reuser is None else self._or_give_up(self._reuser.reading, queue)
+        if not waiting:
+            return original(scheduler, *arguments, **named)
+        scheduler.waiting_queue = [one for one in queue if id(one) not in waiting]
+        try:
+            return original(scheduler, *arguments, **named)
+        finally:
+            # in the order in which they came, and behind them what has come back to the queue
+            left, known = scheduler.waiting_queue, {id(one) for one in queue}
+            stay = waiting | {id(one) for one in left}
+            came = [one for one in left if id(one) not in known]
+            scheduler.waiting_queue = [one for one in queue if id(one) in stay] + came
 
     def before_forward(self, cls: type, batch: Any, runner: Any, *arguments: Any, **named: Any) -> Any:
         """Has SGLang compute only what is not reused of a batch."""

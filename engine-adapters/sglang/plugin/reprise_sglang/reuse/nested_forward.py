@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 from sglang.srt.layers.attention.base_attn_backend import AttentionBackend
-from sglang.srt.model_executor.forward_batch_info import ForwardBatch, ForwardMode
+from sglang.srt.model_executor.forward_batch_info import CaptureHiddenMode, ForwardBatch, ForwardMode
 from sglang.srt.model_executor.forward_context import ForwardContext, forward_context
 from sglang.srt.runtime_context import get_model
 
@@ -36,6 +36,7 @@ class NestedForward(AttentionBackend):
         self.token_to_kv_pool, self.req_to_token_pool = runner.token_to_kv_pool, runner.req_to_token_pool
         self._attend: Attend | None = None
         self._slots: torch.Tensor | None = None
+        self._is_whole = False
 
     def ask(self, tokens: torch.Tensor, positions: torch.Tensor, attend: Attend) -> None:
         self._run(tokens, positions, None, attend)
@@ -57,6 +58,10 @@ class NestedForward(AttentionBackend):
         written = torch.cat([own[positions] for own, positions in zip(slots, at, strict=True)])
         self.write(tokens, rows, written, attend)
 
+    def answer(self, tokens: torch.Tensor, positions: torch.Tensor, attend: Attend) -> torch.Tensor:
+        """Runs tokens like `ask`, to the model's end (`reprise_reuse.rows.compare_answers.Answering`)."""
+        return self._run(tokens, positions, None, attend, is_whole=True).next_token_logits[0]
+
     def add_up(self, scores: torch.Tensor) -> torch.Tensor:
         return scores
 
@@ -70,7 +75,7 @@ class NestedForward(AttentionBackend):
             pages = self._pages[index]
             pages.keys.index_copy_(0, slots, k.view(len(k), *pages.shape[1:]).to(pages.dtype))
             pages.values.index_copy_(0, slots, v.view(len(v), *pages.shape[1:]).to(pages.dtype))
-        ends_here = index == len(self._pages) - 1
+        ends_here = index == len(self._pages) - 1 and not self._is_whole
         q = q.reshape(len(q), -1, k.shape[-1])
         output = torch.empty_like(q, memory_format=torch.contiguous_format)
         # of rows whose keys and values are written, nobody reads what the last layer would give
@@ -80,24 +85,30 @@ class NestedForward(AttentionBackend):
             raise _LastLayerReached
         return output.flatten(1)
 
-    def _run(self, tokens: torch.Tensor, positions: torch.Tensor, slots: torch.Tensor | None, attend: Attend) -> None:
+    def _run(
+        self, tokens: torch.Tensor, positions: torch.Tensor, slots: torch.Tensor | None, attend: Attend, *,
+        is_whole: bool = False,
+    ) -> Any:  # fmt: skip
         model, device, count = self._runner.model, positions.device, len(positions)
-        self._attend, self._slots = attend, slots
+        self._attend, self._slots, self._is_whole = attend, slots, is_whole
+        lengths = torch.full((1,), count, dtype=torch.int64, device=device)
         batch = ForwardBatch(
             forward_mode=ForwardMode.EXTEND, batch_size=1, input_ids=tokens.long(), positions=positions.long(),
             req_pool_indices=torch.zeros(1, dtype=torch.int64, device=device),
-            seq_lens=torch.full((1,), count, dtype=torch.int64, device=device), seq_lens_sum=count,
+            seq_lens=lengths, seq_lens_sum=count, extend_seq_lens=lengths,
             out_cache_loc=torch.zeros(count, dtype=torch.int64, device=device) if slots is None else slots,
-            extend_num_tokens=count,
+            extend_num_tokens=count, capture_hidden_mode=CaptureHiddenMode.NULL,
         )  # fmt: skip
         try:
             with (
                 get_model().override(shared_experts=model.shared_experts_config),
                 forward_context(ForwardContext(attn_backend=self), forward_batch=batch),
             ):
-                model.forward(batch.input_ids, batch.positions, batch)
+                output = model.forward(batch.input_ids, batch.positions, batch)
         except _LastLayerReached:
-            return
+            return None
         finally:
             self._attend = self._slots = None
+        if is_whole:
+            return output
         raise RuntimeError("the model has not run its last attention layer")

@@ -1,5 +1,6 @@
 """Decides for each prefill what is reused, has it filled, and stores what was computed."""
 
+import random
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
@@ -10,12 +11,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from reprise_reuse.pieces import Load
+from reprise_reuse.disk.disk_segments import DiskSegments, file_of
+from reprise_reuse.disk.messages import DiskOrders
+from reprise_reuse.pieces import Check, Load
 from reprise_reuse.prompts.claims import QUESTION_TOKENS, Claim, make_claim, piece_of, why_unclaimed
 from reprise_reuse.prompts.storing import Computed, Storing
 from reprise_reuse.prompts.users import may_reuse, store_of
 from reprise_reuse.prompts.wishes import read_wish
-from reprise_reuse.segments import Catalogue, Segment
+from reprise_reuse.segments import Catalogue, Found, Segment
 from reprise_reuse.work import RowWork
 from reprise_settings.reuse_settings import ReuseSettings
 from reprise_sglang.reuse.asked import ATTRIBUTE, Asked, asked_of, namespace_of, why_stock
@@ -54,13 +57,13 @@ class Reuser:
     """
 
     def __init__(
-        self, worker: ReuseWorker, pool: Any, settings: ReuseSettings, host_tokens: int, work: RowWork,
-        line_ends: Collection[int], rows_per_step: int, metrics: ReuseMetrics | None, logger: Logger,
+        self, worker: ReuseWorker, pool: Any, settings: ReuseSettings, catalogue: Catalogue, disk: DiskSegments,
+        work: RowWork, line_ends: Collection[int], rows_per_step: int, metrics: ReuseMetrics | None, logger: Logger,
     ) -> None:  # fmt: skip
         """pool: SGLang's table of the slots of requests; rows_per_step: most rows averaged after a prefill"""
         self._metrics = metrics
         self._worker, self._table, self._settings, self._work = worker, pool, settings, work
-        self._catalogue = Catalogue(host_tokens)
+        self._catalogue, self._disk, self._orders = catalogue, disk, DiskOrders()
         self._storing = Storing(self._catalogue, _NoPages(), settings.contexts, rows_per_step, line_ends)
         self._logger = logger
         self.refusal: str | None = None
@@ -70,11 +73,22 @@ class Reuser:
         self._describe: Callable[[dict[str, Any]], None] = lambda _: None
         self.counts: Counter[tuple[str, str]] = Counter()
         """by (what, kind): requests served as stock by reason, tokens by what became of them, segments by event"""
+        self._hear()
 
     def report_to(self, describe: Callable[[dict[str, Any]], None]) -> None:
         """Has the proxy told what is reused, now and when that ends."""
         self._describe = describe
         describe({} if self.refusal is not None else {"reuse": self._settings.offer})
+
+    def reading(self, requests: Sequence[Any]) -> set[int]:
+        """Returns the ids (as objects) of waiting requests whose segments are being read, and has them read."""
+        if self.refusal is not None or self._settings.disk is None:
+            return set()
+        self._tend()
+        waiting = {id(one) for one in requests if not self._is_read(self._asked(one))}
+        if self._orders.fetches:
+            self._tend()
+        return waiting
 
     def begin(self, batch: Any) -> Any:
         """Returns the batch that SGLang is to compute in place of this one, whose claimed rows are filled."""
@@ -94,21 +108,51 @@ class Reuser:
         """Stores the prompts that this batch's forward has completed."""
         if self.refusal is not None or not batch.forward_mode.is_extend_without_speculative():
             return
+        is_checked = False
         for at, request in enumerate(batch.reqs):
             asked, end = asked_of(request), batch.prefix_lens[at] + batch.extend_lens[at]
-            if asked is not None and not asked.is_stored and end >= len(asked.prompt):
-                asked.is_stored = True
-                self._store(asked, request)
+            if asked is None or asked.is_stored or end < len(asked.prompt):
+                continue
+            asked.is_stored = True
+            slots = self._table.req_to_token[request.kv.req_pool_idx, : len(asked.prompt)].tolist()
+            # a check takes as long as a prefill, so there is at most one in a step
+            is_short = len(asked.prompt) <= self._worker.forward.most_rows
+            if asked.reused and is_short and not is_checked and random.random() < self._settings.check:
+                is_checked = True
+                self._worker.check(Check(asked.prompt, [slots]))
+            self._store(asked, slots)
+        if self._settings.disk is not None:
+            # if memory is short, segments stored first may have been evicted again
+            self._orders.writes += [file_of(one) for one in self._storing.changed if one.slots is not None]
         self._storing.end_step()
-        self._hear()
+        self._tend()
         self._count()
 
     def reset(self) -> None:
         """Forgets everything stored: SGLang has emptied its cache, perhaps because the model has other weights now."""
         self._catalogue.clear()
+        self._orders.is_reset = True
 
-    def _ask(self, batch: Any, at: int) -> Asked:
-        request = batch.reqs[at]
+    def _tend(self) -> None:
+        """Has the disk work, and hears what became of it."""
+        orders, self._orders = self._orders, DiskOrders()
+        orders.dropped_files += self._catalogue.take_dropped_files()
+        self._worker.tend(orders)
+        self._hear()
+
+    def _is_read(self, asked: Asked) -> bool:
+        """Whether nothing is being read for a request any more. Looks once for what is on disk."""
+        if asked.stock_because is not None:
+            return True
+        found = () if asked.is_looked_up else self._find(asked, len(asked.prompt), 0)
+        asked.is_looked_up = True
+        return self._disk.are_at_hand(asked, found, self._orders)
+
+    def _find(self, asked: Asked, length: int, begin: int) -> list[Found]:
+        found = self._catalogue.find(asked.namespace, asked.prompt[:length], begin)
+        return [one for one in found if may_reuse(one, asked.wish.user, asked.store)]
+
+    def _asked(self, request: Any) -> Asked:
         asked = asked_of(request)
         if asked is None:
             prompt = np.array(request.origin_input_ids, dtype=np.int32)
@@ -119,20 +163,17 @@ class Reuser:
             setattr(request, ATTRIBUTE, asked)
             if because:
                 self.counts["stock", because] += 1
-        elif request.extend_batch_idx == 1:
-            asked.begin_again()
         return asked
 
     def _claim(self, batch: Any, at: int) -> _Claimed | None:
-        asked, begin = self._ask(batch, at), batch.prefix_lens[at]
+        asked, begin = self._asked(batch.reqs[at]), batch.prefix_lens[at]
+        if asked.is_begun and batch.reqs[at].extend_batch_idx == 1:
+            asked.begin_again()
+        asked.is_begun = True
         length = min(begin + batch.extend_lens[at], len(asked.prompt))
         if asked.stock_because is not None or length - begin < self._settings.least_tokens:
             return None
-        found = [
-            one
-            for one in self._catalogue.find(asked.namespace, asked.prompt[:length], begin)
-            if one.segment.is_at_hand and may_reuse(one, asked.wish.user, asked.store)
-        ]
+        found = [one for one in self._find(asked, length, begin) if one.segment.is_at_hand]
         claim = make_claim(
             found, begin, length, asked.wish.ratio, self._settings.least_tokens, self._work, self._settings.method,
             self._worker.costs, is_lossless=not self._settings.is_lossy,
@@ -170,10 +211,9 @@ class Reuser:
         for kind, count in (("exact", claim.exact), ("reused", claim.reused), ("recomputed", claim.budget)):
             self.counts["tokens", kind] += count
 
-    def _store(self, asked: Asked, request: Any) -> None:
+    def _store(self, asked: Asked, slots: Sequence[int]) -> None:
         if asked.stock_because not in (None, "off"):
             return
-        slots = self._table.req_to_token[request.kv.req_pool_idx, : len(asked.prompt)].tolist()
         # with ratio 1, everything that is not exact was computed again
         exact = None if asked.wish.ratio == 1 else asked.exact_tokens
         save = self._storing.store(
@@ -185,12 +225,19 @@ class Reuser:
             self._worker.save(save)
 
     def _hear(self) -> None:
-        report = self._worker.report
+        report = self._worker.take_report()
+        self._disk.heard(report, self._orders)
         for owner in report.lost:
             for segment in self._catalogue.owned_by(owner):
+                segment.is_fetching = False
                 self.counts["segments", "lost"] += 1
                 self._catalogue.drop(segment)
-        report.lost.clear()
+        self.counts.update({("segments", "refused"): report.refused, ("segments", "unwritten"): report.unwritten})
+        self.counts.update({("faults", what): count for what, count in report.faults.items()})
+        self.counts.update(report.figures)
+        if self._metrics is not None:
+            for nats in report.divergences:
+                self._metrics.diverged(nats)
         if report.refusals and self.refusal is None:
             self.refuse(report.refusals[0])
 
@@ -198,8 +245,6 @@ class Reuser:
         self.counts["segments", "evicted"] = self._catalogue.evicted
         for what, count in self._storing.counts.items():
             self.counts["segments", what] = count
-        for what, count in self._worker.report.faults.items():
-            self.counts["faults", what] = count
         if self._metrics is not None:
             self._metrics.update(self.counts)
 

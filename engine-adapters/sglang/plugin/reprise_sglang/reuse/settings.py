@@ -3,12 +3,10 @@
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import fields
 
 from reprise_settings.reuse_settings import KEY, ReuseSettingError, ReuseSettings
 
 VARIABLE = "REPRISE_REUSE"
-_ONLY_VLLM = ("disk", "disk_bytes", "rows_per_step", "check")
 
 
 def read_settings(environment: Mapping[str, str] = os.environ) -> ReuseSettings | None:
@@ -25,8 +23,6 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> ReuseSettings 
     except ImportError as error:
         raise ReuseSettingError(f"{VARIABLE} needs the package reprise-kernels: pip install ./kernels") from error
     settings = ReuseSettings.read({KEY: given})
-    defaults = {field.name: field.default for field in fields(ReuseSettings)}
-    for name in _ONLY_VLLM:
-        if settings is not None and getattr(settings, name) != defaults[name]:
-            raise ReuseSettingError(f"reuse.{name} is a setting of the vLLM plugin, SGLang's has none of that name")
+    if settings is not None and settings.rows_per_step is not None:
+        raise ReuseSettingError("reuse.rows_per_step is a setting of the vLLM plugin: in SGLang a load takes one step")
     return settings

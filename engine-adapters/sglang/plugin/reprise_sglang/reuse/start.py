@@ -1,18 +1,25 @@
 """Checks whether this server can reuse, proves it on its own model, and measures what it takes."""
 
 import math
+import time
 from logging import Logger
+from pathlib import Path
 from typing import Any
 
+import torch
 from sglang.srt.runtime_context import get_observability
 
+from reprise_reuse.disk.disk_segments import DiskSegments
+from reprise_reuse.disk.disk_tier import DiskTier
+from reprise_reuse.disk.model_fingerprint import fingerprint_of
 from reprise_reuse.host_store import RowShape
+from reprise_reuse.segments import Catalogue
 from reprise_reuse.segments.cut import line_ends
 from reprise_reuse.start.measure_costs import measure_costs
 from reprise_reuse.start.prove_reuse import prove_reuse
 from reprise_reuse.start.proved_worker import NotProvenError
 from reprise_reuse.work import RowWork, even_keys_of
-from reprise_settings.reuse_settings import ReuseSettings, check_memory, tokens_in
+from reprise_settings.reuse_settings import ReuseSettingError, ReuseSettings, check_memory, tokens_in
 from reprise_sglang.reuse.metrics import ReuseMetrics
 from reprise_sglang.reuse.reuse_worker import Report, ReuseWorker
 from reprise_sglang.reuse.reuser import Reuser
@@ -39,7 +46,9 @@ def start_reuse(runner: Any, tokenizer: Any, settings: ReuseSettings, logger: Lo
     heads, size = attention[0].tp_k_head_num, attention[0].head_dim
     shape = RowShape(len(attention), heads, size, pool.dtype, settings.host_dtype)
     tokens = tokens_in("host_bytes", settings.host_bytes, shape)
-    worker = ReuseWorker(runner, attention, rotary, shape, tokens, logger)
+    disk_tokens = tokens_in("disk_bytes", settings.disk_bytes, shape) if settings.disk else 0
+    disk = _disk_of(runner, shape, settings, rotary[0], logger)
+    worker = ReuseWorker(runner, attention, rotary, shape, tokens, disk, logger)
     vocabulary, slots = runner.model_config.vocab_size, min(pool.size, _MOST_SLOTS)
     try:
         prove_reuse(worker, vocabulary, 1, slots)
@@ -49,15 +58,32 @@ def start_reuse(runner: Any, tokenizer: Any, settings: ReuseSettings, logger: Lo
         return None
     # what the self-test counted is nobody's
     worker.report = Report()
+    worker.restore()
     logger.info(
-        "reprise: reusing at any position: %d tokens in host memory; %s of the work is done again",
-        *(tokens, f"{settings.ratio:.0%}"),
+        "reprise: reusing at any position: %d tokens in host memory, %d on disk; %s of the work is done again",
+        *(tokens, disk_tokens, f"{settings.ratio:.0%}"),
     )
+    # files of earlier runs may exist, so names start at the current time
+    catalogue = Catalogue(tokens, disk_tokens, first_name=time.time_ns())
+    on_disk = DiskSegments(catalogue, 1, shape.bytes)
     budget = settings.rows_beside(runner.model_config.context_len)
     work = RowWork(_even_keys(runner.model_config, attention[0]))
     metrics = ReuseMetrics() if get_observability().enable_metrics else None
     lines = line_ends(tokenizer)
-    return Reuser(worker, runner.req_to_token_pool, settings, tokens, work, lines, budget, metrics, logger)
+    return Reuser(worker, runner.req_to_token_pool, settings, catalogue, on_disk, work, lines, budget, metrics, logger)
+
+
+def _disk_of(
+    runner: Any, shape: RowShape, settings: ReuseSettings, table: torch.Tensor, logger: Logger
+) -> DiskTier | None:
+    if not settings.disk:
+        return None
+    described = runner.model_config.hf_config.to_dict()
+    facts = "SGLang", shape, table[1].tolist()
+    try:
+        return DiskTier(Path(settings.disk), lambda: fingerprint_of(runner.model, described, *facts), 0, logger)
+    except OSError as error:
+        raise ReuseSettingError(f"reuse.disk is {settings.disk!r}, which cannot be used: {error}") from error
 
 
 def _even_keys(config: Any, attention: Any) -> float:

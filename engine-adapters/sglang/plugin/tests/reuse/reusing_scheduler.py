@@ -35,12 +35,20 @@ class ReusingScheduler:
         runtime_context.publish(given, role="scheduler", ranks=runtime_context.SpawnRanks(world_rank=0, gpu_id=0))
         ports = PortArgs.init_new(given)
         self.scheduler = Scheduler(given, ports)
-        self.reuser = getattr(self.scheduler.tp_worker.model_runner, REUSER)
+        self.runner = self.scheduler.tp_worker.model_runner
         self.first_logits: dict[str, torch.Tensor] = {}
         """of each request, the logits of its first token"""
         self.steps: dict[str, int] = defaultdict(int)
         """of each request, its prefills"""
         self._sent = 0
+
+    @property
+    def reuser(self) -> Any:
+        return getattr(self.runner, REUSER)
+
+    @reuser.setter
+    def reuser(self, reuser: Any) -> None:
+        setattr(self.runner, REUSER, reuser)
 
     def send(
         self, prompt: Sequence[int], wish: object = None, tokens: int = 8, salt: str | None = None, **named: Any
@@ -77,8 +85,8 @@ class ReusingScheduler:
         return batch is not None
 
     def run(self, until: Callable[[], bool] = lambda: False) -> None:
-        """Takes steps while there is work, or until something holds."""
-        while not until() and self.step():
+        """Takes steps while there is work, or requests wait for a disk, or until something holds."""
+        while not until() and (self.step() or self.scheduler.waiting_queue):
             pass
 
     def ask(self, prompt: Sequence[int], wish: object = None, tokens: int = 8, **named: Any) -> Any:

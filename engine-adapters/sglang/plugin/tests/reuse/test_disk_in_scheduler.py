@@ -1,0 +1,152 @@
+"""Segments on disk, in SGLang's own scheduler: they outlive the engine, and what is damaged is computed."""
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from reuse_prompts import Documents
+from reusing_scheduler import ReusingScheduler
+
+from reprise_reuse.costs import EVEN
+from reprise_sglang.reuse import start
+from reprise_sglang.reuse.asked import asked_of
+
+pytestmark = pytest.mark.scheduler
+
+OFF, ALL_AGAIN, SOME_AGAIN = {"reuse": "off"}, {"reuse": 1}, {"reuse": 0.15}
+ORDER = (3, 1, 4, 0, 2)
+
+
+@pytest.fixture
+def restart(fresh: ReusingScheduler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
+    """Ends what reuses in the engine, and starts another with what the folder `segments` holds."""
+    first = fresh.reuser
+    # nothing here depends on how fast this machine is
+    monkeypatch.setattr(start, "measure_costs", lambda *_: EVEN)
+
+    def start_again() -> None:
+        fresh.forget_prefixes()
+        fresh.reuser._worker.close()
+        settings = replace(first._settings, disk=str(tmp_path / "segments"))
+        fresh.reuser = start.start_reuse(fresh.runner, None, settings, logging.getLogger("reprise_sglang.reuse.hooks"))
+        # what the self-test has overwritten is in no cache
+        fresh.forget_prefixes()
+
+    start_again()
+    yield start_again
+    fresh.run()
+    fresh.reuser._worker.close()
+    fresh.reuser = first
+
+
+def until_written(engine: ReusingScheduler) -> None:
+    """Waits until all that is held is on disk, too."""
+    until = time.monotonic() + 60
+    while any(not one.is_on_disk for one in engine.reuser._catalogue._segments.values()):
+        assert time.monotonic() < until
+        engine.reuser._tend()
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted((folder / "segments").glob("*.safetensors"))
+
+
+def test_segments_outlive_the_engine(fresh: ReusingScheduler, restart: Callable[[], None]) -> None:
+    documents = Documents(41)
+    stock = fresh.ask(documents.prompt(*ORDER), OFF)
+    fresh.flush()
+    fresh.ask(documents.prompt())
+    until_written(fresh)
+    restart()
+    assert fresh.reuser._catalogue.host_tokens == 0
+    assert asked_of(fresh.ask(documents.prompt(*ORDER), SOME_AGAIN)).reused > 300
+    restart()
+    again = fresh.ask(documents.prompt(*ORDER), ALL_AGAIN)
+    assert asked_of(again).recomputed > 300
+    assert list(again.output_ids) == list(stock.output_ids)
+
+
+def test_damaged_files_and_those_of_other_weights_are_computed(
+    fresh: ReusingScheduler, restart: Callable[[], None], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    documents = Documents(42)
+    stock = fresh.ask(documents.prompt(*ORDER), OFF)
+    fresh.flush()
+    fresh.ask(documents.prompt())
+    until_written(fresh)
+    for file in files(tmp_path):
+        written = bytearray(file.read_bytes())
+        written[-40] ^= 1
+        file.write_bytes(written)
+    restart()
+    answer = fresh.ask(documents.prompt(*ORDER), SOME_AGAIN)
+    assert asked_of(answer).reused == 0 and list(answer.output_ids) == list(stock.output_ids)
+    assert "is damaged and is not used" in caplog.text and fresh.reuser.counts["segments", "refused"] > 0
+    until_written(fresh)
+    norm = fresh.runner.model.model.norm.weight
+    norm.data.mul_(1.5)
+    restart()
+    norm.data.div_(1.5)
+    assert "is of another model or set-up" in caplog.text
+    assert not len(fresh.reuser._catalogue)
+
+
+def test_a_request_that_waits_for_the_disk_delays_no_other_and_keeps_its_place(
+    fresh: ReusingScheduler, restart: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents, others = Documents(43), Documents(44)
+    fresh.ask(documents.prompt())
+    until_written(fresh)
+    restart()
+    tier, read = fresh.reuser._worker._disk._tier, []
+    take_read = tier.take_read
+    monkeypatch.setattr(tier, "take_read", lambda: take_read() if read else [])
+    waiting = fresh.send(documents.prompt(*ORDER), SOME_AGAIN)
+    aborted = fresh.send(documents.prompt(4, 3, 2, 1, 0), SOME_AGAIN)
+    other = fresh.send(others.prompt(), OFF)
+    fresh.run(until=other.finished)
+    assert fresh.scheduler.waiting_queue == [waiting, aborted] and not fresh.steps[waiting.rid]
+    fresh.abort(aborted)
+    read.append(True)
+    fresh.run()
+    assert waiting.finished() and asked_of(waiting).reused > 300
+    assert not any(one.pins for one in fresh.reuser._catalogue._segments.values())
+
+
+def test_a_flush_forgets_the_files(fresh: ReusingScheduler, restart: Callable[[], None], tmp_path: Path) -> None:
+    documents = Documents(45)
+    fresh.ask(documents.prompt())
+    until_written(fresh)
+    assert files(tmp_path)
+    fresh.flush()
+    fresh.reuser._tend()
+    assert not files(tmp_path)
+    assert asked_of(fresh.ask(documents.prompt(*ORDER), SOME_AGAIN)).reused == 0
+
+
+def test_a_sample_of_answers_is_compared_with_full_attention(fresh: ReusingScheduler) -> None:
+    documents = Documents(46)
+    fresh.reuser._settings = replace(fresh.reuser._settings, check=1.0)
+    told: list[float] = []
+
+    class Metrics:
+        def diverged(self, nats: float) -> None:
+            told.append(nats)
+
+        def update(self, counts: object) -> None:
+            pass
+
+    fresh.reuser._metrics = Metrics()
+    stock = fresh.ask(documents.prompt(*ORDER), OFF)
+    fresh.flush()
+    fresh.ask(documents.prompt())
+    fresh.forget_prefixes()
+    some = fresh.ask(documents.prompt(*ORDER), SOME_AGAIN)
+    fresh.reuser._metrics = None
+    log, full = (fresh.first_logits[one.rid].float().log_softmax(-1) for one in (some, stock))
+    assert told == [pytest.approx(float((full.exp() * (full - log)).sum()), abs=1e-5)]
+    assert told[0] > 1e-4
+    assert fresh.reuser.counts["checks", "same"] + fresh.reuser.counts["checks", "other"] == 1
