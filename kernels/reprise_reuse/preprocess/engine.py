@@ -8,9 +8,12 @@ import urllib.error
 import urllib.request
 from typing import Any
 
-_BUSY = re.compile(r"^vllm:num_requests_(?:running|waiting)(?:\{[^}]*\})? ([0-9.e+]+)$", re.MULTILINE)
-_TELLS_RUNNING = "vllm:num_requests_running"
-_TELLS_REUSE = "vllm:reprise_"
+_TELLS_RUNNING = re.compile("vllm:num_requests_running|sglang:num_running_reqs")
+_BUSY = re.compile(
+    r"^(?:vllm:num_requests_(?:running|waiting)|sglang:num_(?:running|queue)_reqs)(?:\{[^}]*\})? ([0-9.e+]+)$",
+    re.MULTILINE,
+)
+_TELLS_REUSE = re.compile("vllm:reprise_|sglang:reprise_")
 _PAUSE_SECONDS = 0.2
 _PATIENCE_SECONDS = 600
 
@@ -69,8 +72,8 @@ class HttpEngine:
         self._model = self._model or models[0]
         if self._model not in models:
             raise NoEngineError(f"{self._url} serves {', '.join(models)}, not {self._model}")
-        if self._only_idle and _TELLS_RUNNING not in self._send("/metrics"):
-            raise NoEngineError(f"--idle: {self._url}/metrics tells no {_TELLS_RUNNING}")
+        if self._only_idle and not _TELLS_RUNNING.search(self._send("/metrics")):
+            raise NoEngineError(f"--idle: {self._url}/metrics tells no {_or(_TELLS_RUNNING)}")
 
     def compute(self, prompt: str) -> None:
         """Returns after the engine has computed the prompt.
@@ -81,7 +84,8 @@ class HttpEngine:
             self._wait_until_idle()
         body: dict[str, Any] = {
             "model": self._model, "prompt": prompt, "max_tokens": 1,
-            "kv_transfer_params": {"reprise": self._wish},
+            # vLLM reads the first of these, and SGLang the second
+            "kv_transfer_params": {"reprise": self._wish}, "custom_params": {"reprise": self._wish},
         }  # fmt: skip
         if self._salt:
             body["cache_salt"] = self._salt
@@ -94,10 +98,10 @@ class HttpEngine:
             metrics = self._send("/metrics")
         except EngineError:
             return
-        if _TELLS_REUSE in metrics:
+        if _TELLS_REUSE.search(metrics):
             self.stores = True
-        elif _TELLS_RUNNING in metrics:
-            raise NoEngineError(f"{self._url} reuses nothing: {self._url}/metrics tells no {_TELLS_REUSE}")
+        elif _TELLS_RUNNING.search(metrics):
+            raise NoEngineError(f"{self._url} reuses nothing: {self._url}/metrics tells no {_or(_TELLS_REUSE)}")
 
     def _wait_until_idle(self) -> None:
         while any(float(count) > 0 for count in _BUSY.findall(self._send("/metrics"))):
@@ -115,3 +119,7 @@ class HttpEngine:
             raise kind(f"{self._url}{path} answers {error.code}: {said}") from error
         except (OSError, http.client.HTTPException) as error:
             raise EngineError(f"{self._url} cannot be reached: {error}") from error
+
+
+def _or(names: re.Pattern[str]) -> str:
+    return names.pattern.replace("|", " or ")

@@ -16,6 +16,12 @@ class Answer:
     status: int = 200
 
 
+_LOAD = {
+    "vllm": ("vllm:num_requests_running", "vllm:num_requests_waiting"),
+    "sglang": ("sglang:num_running_reqs", "sglang:num_queue_reqs"),
+}
+
+
 @dataclass
 class HttpEngineDouble:
     """Serves the model `double`. `with` starts and ends it."""
@@ -28,6 +34,8 @@ class HttpEngineDouble:
     )
     running: list[int] = field(default_factory=list)
     """the number of running requests that `/metrics` reports, one per scrape; zero after the last"""
+    engine: str = "vllm"
+    """whose metrics it has: `vllm` or `sglang`"""
     refuses: Callable[[str], bool] = lambda prompt: False
     """whether a prompt is too long"""
     asked: list[tuple[str, Any, dict[str, str]]] = field(default_factory=list)
@@ -74,12 +82,13 @@ class HttpEngineDouble:
         return [body["prompt"] for path, body, _ in self.asked if path == "/v1/completions"]
 
     def metrics(self) -> Answer:
-        """Metrics in vLLM's format."""
+        """Metrics in the engine's format."""
         if "/metrics" in self.answers:
             return self.answers["/metrics"]
         running = self.running.pop(0) if self.running else 0
         labels = '{engine="0",model_name="double"}'
+        runs, waits = _LOAD[self.engine]
         return Answer(
-            f"vllm:num_requests_running{labels} {running}.0\nvllm:num_requests_waiting{labels} 0.0\n"
-            f'vllm:reprise_prompt_tokens_total{{engine="0",kind="cold"}} 9.0\n'
+            f"{runs}{labels} {running}.0\n{waits}{labels} 0.0\n"
+            f'{self.engine}:reprise_prompt_tokens_total{{engine="0",kind="cold"}} 9.0\n'
         )

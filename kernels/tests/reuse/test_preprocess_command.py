@@ -57,6 +57,7 @@ def test_an_engine_is_asked_to_compute_each_prompt_by_full_attention(run, double
     assert body == {
         "model": "double", "prompt": prompts[-1], "max_tokens": 1, "cache_salt": "tenant",
         "kv_transfer_params": {"reprise": {"reuse": "off"}},
+        "custom_params": {"reprise": {"reuse": "off"}},
     }  # fmt: skip
     assert {name.lower(): value for name, value in headers.items()}["authorization"] == "Bearer secret"
 
@@ -78,7 +79,9 @@ def test_the_engines_key_goes_with_each_prompt(run, double):
     assert wishes == [{"reuse": "off", "preprocess": "secret"}] * len(double.prompts)
 
 
-def test_with_idle_nothing_is_computed_while_the_engine_has_other_work(run, double, monkeypatch):
+@pytest.mark.parametrize("engine", ["vllm", "sglang"])
+def test_with_idle_nothing_is_computed_while_the_engine_has_other_work(run, double, monkeypatch, engine):
+    double.engine = engine
     monkeypatch.setattr(http_engine, "_PAUSE_SECONDS", 0.001)
     double.running = [1, 3, 0, 2]
     assert run("--idle")[0] == 0
@@ -92,7 +95,8 @@ def test_an_engine_that_keeps_nothing_is_told_after_the_first_prompt(run, double
     double.answers["/metrics"] = Answer("vllm:num_requests_running 0.0\n")
     code, _, said = run()
     assert code == 2 and len(double.prompts) == 1
-    assert said == f"reprise_reuse: {double.url} reuses nothing: {double.url}/metrics tells no vllm:reprise_\n"
+    missing = "vllm:reprise_ or sglang:reprise_"
+    assert said == f"reprise_reuse: {double.url} reuses nothing: {double.url}/metrics tells no {missing}\n"
 
 
 def test_of_a_server_without_metrics_it_is_said_that_nobody_knows_what_it_keeps(run, double):
@@ -202,7 +206,8 @@ def test_idle_needs_an_engine_that_tells_what_it_does(run, double):
     double.answers["/metrics"] = Answer("something_else 1")
     code, _, errors = run("--idle")
     assert code == 2
-    assert errors == f"reprise_reuse: --idle: {double.url}/metrics tells no vllm:num_requests_running\n"
+    missing = "vllm:num_requests_running or sglang:num_running_reqs"
+    assert errors == f"reprise_reuse: --idle: {double.url}/metrics tells no {missing}\n"
     assert double.prompts == []
 
 

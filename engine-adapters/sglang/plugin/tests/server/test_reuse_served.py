@@ -10,6 +10,8 @@ import pytest
 from processes import find_free_port, install_plugin, running_sglang
 from receiver import Receiver
 
+from reprise_reuse.preprocess.engine import HttpEngine
+
 pytestmark = pytest.mark.server
 
 WORDS = [
@@ -56,7 +58,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("reuse")
     install_plugin(folder)
     told = Told()
-    flags = ["--page-size", "16", "--max-total-tokens", "12000"]
+    flags = ["--page-size", "16", "--max-total-tokens", "12000", "--enable-metrics"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("REPRISE_REUSE", '{"ratio": 0.15, "when": "always"}')
         with running_sglang(folder / "sglang.log", folder, told.url, find_free_port(), flags) as url:
@@ -107,6 +109,21 @@ def test_generated_texts_say_it_among_their_details(server: Server) -> None:
         prompt = [token for at in order for token in texts[at]] + draw.choices(range(10, 4000), k=36)
         answer = json.loads(server.post("/generate", input_ids=prompt, sampling_params={"max_new_tokens": 2}))
         details = answer["meta_info"].get("cached_tokens_details") or {}
+        assert (details.get("reused_tokens", 0) > 300) == is_reused
+
+
+def test_what_was_preprocessed_is_reused_by_the_first_request(server: Server) -> None:
+    texts = documents(40)
+    engine = HttpEngine(server.url, None, "prepared", None, only_idle=True)
+    engine.check()
+    engine.compute("\n".join(texts))
+    assert engine.stores
+    content = (
+        "\n".join(texts[at] for at in (3, 1, 4, 0, 2)) + "\nWhat of the river and the window in all of these texts?"
+    )
+    messages = [{"role": "user", "content": content}]
+    for salt, is_reused in (("prepared", True), ("unprepared", False)):
+        details = usage_in(server.post("/v1/chat/completions", messages=messages, max_tokens=2, cache_salt=salt))
         assert (details.get("reused_tokens", 0) > 300) == is_reused
 
 
