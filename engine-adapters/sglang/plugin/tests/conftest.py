@@ -14,6 +14,7 @@ sys.path[:0] = [
     str(_TESTS.parent),
     str(_TESTS.parents[2] / "python"),
     str(_TESTS.parents[2] / "python" / "tests"),
+    str(_TESTS.parents[2] / "vllm" / "test-model"),
     str(_TESTS.parents[3] / "kernels"),
 ]
 

@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, settings
 TESTS = Path(__file__).resolve().parent
 SHARED = TESTS.parent.parent.parent / "python"
 KERNELS = TESTS.parent.parent.parent.parent / "kernels"
-sys.path[:0] = [str(one) for one in (TESTS, TESTS.parent, SHARED, SHARED / "tests", KERNELS)]
+MODELS = TESTS.parent.parent / "test-model"
+sys.path[:0] = [str(one) for one in (TESTS, TESTS.parent, SHARED, SHARED / "tests", KERNELS, MODELS)]
 
 pytest.importorskip("vllm", reason="the plugin is tested in an environment that has vLLM")
 

@@ -8,73 +8,14 @@ from typing import Any
 from unittest.mock import patch
 
 import torch
-
-_SIZES = {
-    "vocab_size": 512, "hidden_size": 128, "intermediate_size": 256, "num_hidden_layers": 2, "num_attention_heads": 4,
-    "num_key_value_heads": 2, "head_dim": 32, "max_position_embeddings": 4096, "bos_token_id": 0, "eos_token_id": 1,
-    "pad_token_id": 2,
-}  # fmt: skip
-_EXPERTS = {"num_experts_per_tok": 2, "moe_intermediate_size": 64}
-
-
-def _rope(**parameters: Any) -> dict[str, Any]:
-    return {"rope_parameters": {"rope_type": "default", "rope_theta": 10_000.0, **parameters}}
-
-
-# the class of the configuration, and what differs from the sizes above
-SERVED: dict[str, tuple[str, dict[str, Any]]] = {
-    "Llama": ("LlamaConfig", {}),
-    "Llama 3 scaling": ("LlamaConfig", _rope(
-        rope_type="llama3", factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=512,
-    )),
-    "YaRN": ("LlamaConfig", _rope(rope_type="yarn", factor=4.0, original_max_position_embeddings=1024)),
-    "linear scaling": ("LlamaConfig", _rope(rope_type="linear", factor=4.0)),
-    "Qwen3": ("Qwen3Config", {}),
-    "Qwen3-MoE": ("Qwen3MoeConfig", {"num_experts": 4, **_EXPERTS}),
-    "Qwen2": ("Qwen2Config", {}),
-    "Mistral": ("MistralConfig", {"sliding_window": None}),
-    "GLM-4": ("Glm4Config", _rope(partial_rotary_factor=0.5)),
-    "Phi-4": ("Phi3Config", _rope(partial_rotary_factor=0.75)),
-    "Granite 3": ("GraniteConfig", {
-        "attention_multiplier": 1 / 16, "residual_multiplier": 0.5, "embedding_multiplier": 3.0, "logits_scaling": 2.0,
-    }),
-    "MiniMax-M2": ("MiniMaxM2Config", {
-        "num_local_experts": 4, "num_experts_per_tok": 2, "scoring_func": "softmax", "use_routing_bias": True,
-        "rotary_dim": 16, **_rope(partial_rotary_factor=0.5),
-    }),
-}  # fmt: skip
-
-
-_WINDOW = 64
-_WINDOWS = {"sliding_window": _WINDOW, "num_hidden_layers": 3}
-_IN_TURNS = ["sliding_attention", "full_attention", "sliding_attention"]
-_TWO_TABLES = {
-    "sliding_attention": {"rope_type": "default", "rope_theta": 10_000.0},
-    "full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 1_000_000.0},
-}
-# some layers see the last 64 tokens only
-WINDOWED: dict[str, tuple[str, dict[str, Any]]] = {
-    "Gemma 3": ("Gemma3TextConfig", {**_WINDOWS, "layer_types": _IN_TURNS, "rope_parameters": _TWO_TABLES}),
-    "gpt-oss": ("GptOssConfig", {
-        **_WINDOWS, "layer_types": _IN_TURNS, "num_local_experts": 4, "num_experts_per_tok": 2, **_rope(
-            rope_type="yarn", factor=4.0, original_max_position_embeddings=1024, beta_fast=32.0, beta_slow=1.0,
-            truncate=False,
-        )}),
-    "gpt-oss without windows": ("GptOssConfig", {
-        "sliding_window": None, "num_local_experts": 4, "num_experts_per_tok": 2, **_rope(
-            rope_type="yarn", factor=4.0, original_max_position_embeddings=1024, beta_fast=32.0, beta_slow=1.0,
-            truncate=False,
-        )}),
-    "Mistral with windows alone": ("MistralConfig", {"sliding_window": 4 * _WINDOW}),
-}  # fmt: skip
-
+from families import SERVED, SIZES, WINDOWED, randomise, rope_of
 
 _SEEN = {"image_token_id": 512, "video_token_id": 513, "vision_start_token_id": 514, "vision_end_token_id": 515}
 _EYES = {"depth": 2, "hidden_size": 64, "intermediate_size": 64, "num_heads": 2, "out_hidden_size": 128}
 
 
 def _seeing(rope: dict[str, Any], eyes: dict[str, Any]) -> dict[str, Any]:
-    words = {**_SIZES, "vocab_size": 516, **_rope(**rope)}
+    words = {**SIZES, "vocab_size": 516, **rope_of(**rope)}
     return {"text_config": words, "vision_config": {**_EYES, **eyes}, **_SEEN}
 
 
@@ -97,7 +38,7 @@ def describe(folder: Path, kind: str, changed: dict[str, Any]) -> Any:
 
     config_class = getattr(transformers, kind)
     sees = "vision_config" in changed
-    config = config_class(**changed) if sees else config_class(**{**_SIZES, **changed})
+    config = config_class(**changed) if sees else config_class(**{**SIZES, **changed})
     models = transformers.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING if sees else transformers.MODEL_FOR_CAUSAL_LM_MAPPING
     architecture = models[config_class].__name__
     config.architectures = [architecture]
@@ -136,11 +77,7 @@ def make_served_model(folder: Path, kind: str, changed: dict[str, Any]) -> Calla
     torch.manual_seed(0)
     config = describe(folder, kind, changed)
     model = (AutoModelForImageTextToText if config.sub_configs else AutoModelForCausalLM).from_config(config).float()
-    with torch.no_grad():
-        for name, weights in model.named_parameters():
-            # small weights give nearly the same answer to every prompt, norms and biases that are left out must show
-            deviation = weights.shape[-1] ** -0.5 if weights.dim() > 1 else 0.3
-            weights.normal_(1.0 if "norm" in name else 0.0, deviation)
+    randomise(model)
     model.save_pretrained(folder)
     text = getattr(model.model, "language_model", model.model)
     rotary, turn_both = text.rotary_emb, sys.modules[type(model).__module__].apply_rotary_pos_emb

@@ -2,19 +2,18 @@
 
 import random
 
-VOCABULARY = range(10, 4000)
-
 
 class Documents:
     """Some documents, and prompts that hold them in any order."""
 
-    def __init__(self, seed: int = 1, count: int = 5, tokens: int = 80) -> None:
+    def __init__(self, seed: int = 1, count: int = 5, tokens: int = 80, vocabulary: int = 4000) -> None:
+        self._vocabulary = range(10, vocabulary)
         self._chance = random.Random(seed)
         self.texts = [self.tokens(tokens) for _ in range(count)]
         self.head, self.question = self.tokens(40), self.tokens(36)
 
     def tokens(self, count: int) -> list[int]:
-        return self._chance.choices(VOCABULARY, k=count)
+        return self._chance.choices(self._vocabulary, k=count)
 
     def prompt(self, *order: int, question: list[int] | None = None) -> list[int]:
         """Returns the prompt with the documents in this order; all of them, as they are, without any."""

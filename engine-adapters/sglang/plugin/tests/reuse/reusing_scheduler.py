@@ -1,4 +1,4 @@
-"""SGLang's real scheduler and model in this process, with the plugin's hooks; one in a process."""
+"""SGLang's real scheduler and model in this process, with the plugin's hooks. Only the newest one may be used."""
 
 import os
 from array import array
@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from sglang.srt import runtime_context
+from sglang.srt.distributed import bootstrap
 from sglang.srt.managers.io_struct import AbortReq, TokenizedGenerateReqInput
 from sglang.srt.managers.scheduler import Scheduler
 from sglang.srt.plugins.hook_registry import HookRegistry
@@ -22,11 +23,19 @@ from reprise_sglang.reuse.hooks import REUSER
 class ReusingScheduler:
     """Takes steps of its own, as SGLang's loop does."""
 
+    _is_first = True
+
     def __init__(self, model: Path, settings: str, **arguments: Any) -> None:
         """settings: as in `REPRISE_REUSE`"""
         os.environ["REPRISE_REUSE"] = settings
-        reprise_sglang.register()
-        HookRegistry.apply_hooks()
+        if ReusingScheduler._is_first:
+            reprise_sglang.register()
+            HookRegistry.apply_hooks()
+        else:
+            # a process has one group of ranks, whichever models it serves
+            bootstrap.init_parallel_runtime = lambda **_: None
+            runtime_context.get_resources().expert_location_metadata = None
+        ReusingScheduler._is_first = False
         given = ServerArgs(
             model_path=str(model), device="cpu", dtype="float32", attention_backend="torch_native",
             sampling_backend="pytorch", mem_fraction_static=0.3, disable_overlap_schedule=True,
