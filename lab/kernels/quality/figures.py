@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,9 @@ def write_figures(folder: Path, figures: Rows, text: str) -> None:
 def plot_panels(
     path: Path, names: Sequence[str], draw: Callable[[Any, str], None], *, x: str, y: str, title: str
 ) -> None:
-    """Writes a PNG and an SVG with a panel per name side by side and a logarithmic KL axis."""
+    """Writes a PNG and an SVG with a panel per name side by side and a logarithmic KL axis, if matplotlib is there."""
+    if find_spec("matplotlib") is None:
+        return
     import matplotlib
 
     matplotlib.use("Agg")

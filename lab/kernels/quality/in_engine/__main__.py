@@ -17,14 +17,14 @@ def main() -> None:
 
 
 def _measure(options: argparse.Namespace) -> None:
-    from quality.in_engine.engine import LONGEST, Engine
+    from quality.in_engine.engine import LONGEST, open_engine
     from quality.in_engine.measure import ANSWER_TOKENS, Measurements, measure
     from quality.in_engine.prompts import Trace
 
     if "similar" in options.stored:
         # before the model is loaded
         import bm25s  # noqa: F401
-    engine = Engine(options.model, host_dtype=options.host_dtype)
+    engine = open_engine(options.engine, options.model, options.host_dtype)
     kept = Measurements(options.out / "measured.jsonl")
     for folder in options.traces:
         trace = Trace(folder, engine.tokenizer, options.documents, options.seed, LONGEST - ANSWER_TOKENS)
@@ -51,6 +51,7 @@ def _read_options() -> argparse.Namespace:
 
     parser = argparse.ArgumentParser(prog="quality.in_engine", description=main.__doc__)
     parser.add_argument("traces", nargs="*", type=Path, help="folders with queries.jsonl and blocks.jsonl")
+    parser.add_argument("--engine", choices=("vllm", "sglang"), default="vllm", help="which this environment has")
     parser.add_argument("--model", help="folder of the model")
     parser.add_argument("--out", type=Path, required=True, help="folder for measurements, tables and plots")
     parser.add_argument("--prompts", type=int, default=50, help="a trace")

@@ -22,6 +22,17 @@ torch.set_num_threads(1)
 
 LONGEST = 8192
 """tokens of a prompt plus its answer"""
+HOST = {"host_bytes": 3 << 30, "when": "always"}
+"""settings of reuse: room for what is compared, and nothing served as stock because that were faster"""
+
+
+def open_engine(name: str, model: str, host_dtype: str) -> "Engine":
+    """Starts an engine by its name, `vllm` or `sglang`; both are used alike."""
+    if name == "vllm":
+        return Engine(model, host_dtype=host_dtype)
+    from quality.in_engine.sglang_engine import SglangEngine
+
+    return SglangEngine(model, host_dtype)
 
 
 class Engine:
@@ -39,10 +50,7 @@ class Engine:
         """settings: others of reuse"""
         from vllm import LLM
 
-        reuse = {
-            "host_bytes": 3 << 30, "host_dtype": host_dtype, "rows_per_step": rows_per_step, "contexts": contexts,
-            **settings,
-        }  # fmt: skip
+        reuse = {**HOST, "host_dtype": host_dtype, "rows_per_step": rows_per_step, "contexts": contexts, **settings}
         connector = {
             "kv_connector": "RepriseConnector",
             "kv_connector_module_path": "reprise_vllm.connector",
@@ -60,7 +68,8 @@ class Engine:
         self._counted: Counter[tuple[str, str]] = Counter()
         from reprise_vllm.engine import model_parts
 
-        self._answers = ForcedAnswers(model_parts._runner.get_model())
+        self._answers = ForcedAnswers()
+        self._answers.watch(model_parts._runner.get_model())
         self.answer([1, 2, 3], "nobody", {"reuse": "off"})
         if not self._reuse.is_ready:
             raise RuntimeError(f"this engine does not reuse: {self._reuse.refusal}")

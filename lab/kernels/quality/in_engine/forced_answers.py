@@ -6,13 +6,16 @@ import torch
 
 
 class ForcedAnswers:
-    """Intercepts a model's logits: one prompt at a time, with greedy sampling."""
+    """Sees a model's logits: one prompt at a time, with greedy sampling."""
 
-    def __init__(self, model: Any) -> None:
-        self._compute = model.compute_logits
+    def __init__(self) -> None:
         self._seen: list[torch.Tensor] = []
         self._forced: list[int] | None = None
-        model.compute_logits = self._compute_logits
+
+    def watch(self, model: Any) -> None:
+        """Intercepts the logits of one of vLLM's models."""
+        compute = model.compute_logits
+        model.compute_logits = lambda *arguments, **named: self.take(compute(*arguments, **named))
 
     def begin(self, forced: list[int] | None) -> None:
         """Starts an answer. `forced`: its tokens; None or past its end, the model chooses."""
@@ -22,8 +25,8 @@ class ForcedAnswers:
         """Returns the log-probabilities of the answer since `begin`, [tokens, vocabulary]."""
         return torch.cat(self._seen)
 
-    def _compute_logits(self, *arguments: Any, **named: Any) -> torch.Tensor:
-        logits = self._compute(*arguments, **named)
+    def take(self, logits: torch.Tensor) -> torch.Tensor:
+        """Keeps what a model says of the next token, [requests, vocabulary]. Returns what to sample it from."""
         place = len(self._seen)
         self._seen.append(logits[-1:].float().log_softmax(-1).clone())
         if self._forced is not None and place < len(self._forced):

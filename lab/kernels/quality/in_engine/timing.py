@@ -9,7 +9,7 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
-from quality.in_engine.engine import Engine
+from quality.in_engine.engine import Engine, open_engine
 from quality.in_engine.prompts import Asked, Trace
 
 RATIOS = (0.0, 0.15, 0.2)
@@ -18,7 +18,7 @@ RATIOS = (0.0, 0.15, 0.2)
 def main() -> None:
     """Measures prompts of roughly the given length, each cold, as an exact hit, and under reuse; prints medians."""
     options = _read_options()
-    engine = Engine(options.model, host_dtype=options.host_dtype)
+    engine = open_engine(options.engine, options.model, options.host_dtype)
     trace = Trace(options.trace, engine.tokenizer, 1 << 20, options.seed)
     parts: dict[str, list[float]] = defaultdict(list)
     lengths = []
@@ -69,6 +69,7 @@ def prompts_of(trace: Trace, tokens: int, count: int) -> list[Asked]:
 def _read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="quality.in_engine.timing", description=main.__doc__)
     parser.add_argument("trace", type=Path, help="a folder with queries.jsonl and blocks.jsonl")
+    parser.add_argument("--engine", choices=("vllm", "sglang"), default="vllm", help="which this environment has")
     parser.add_argument("--model", required=True, help="folder of the model")
     parser.add_argument("--tokens", type=int, default=2000, help="in a prompt")
     parser.add_argument("--prompts", type=int, default=4)

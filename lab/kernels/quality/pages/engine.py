@@ -47,7 +47,8 @@ class Engine:
         self.selection = next(iter(self.worker.selections.values()))
         if self.selection is None:
             raise RuntimeError(f"this engine selects no pages: {self.worker.refusal}")
-        self._answers = ForcedAnswers(model_parts._runner.get_model())
+        self._answers = ForcedAnswers()
+        self._answers.watch(model_parts._runner.get_model())
         # the self-test
         self.answer(list(range(5, 5 + max(least_tokens, 300))), 3, ratio=0.5)
         if not self.selection.is_proven:
