@@ -1,5 +1,4 @@
-import { homedir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { delimiter } from 'node:path'
 import { Children } from './demo/children.ts'
 import { setupVllmTests } from './demo/vllm/setup-vllm.ts'
 import { setUpSglang } from './set-up-sglang.ts'
@@ -10,9 +9,7 @@ import { setUpSglang } from './set-up-sglang.ts'
  */
 
 const children = new Children()
-// beside the environments, so that each of the engines' many starts need not compile them, and none is left in the checkout
-const pycache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'reprise', 'pycache')
-const plain = { ...process.env, HF_HUB_OFFLINE: '1', PYTHONPYCACHEPREFIX: pycache }
+const plain = { ...process.env, HF_HUB_OFFLINE: '1', PYTHONDONTWRITEBYTECODE: '1' }
 
 /** Runs the tests of each folder in a separate process, even if an earlier one fails. */
 async function test(python: string, folders: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
