@@ -34,3 +34,6 @@ export interface EngineSpec {
 
 /** The name under which every engine serves its model. */
 export const modelName = 'test'
+
+/** The subfolder of an engine's own folder where it keeps segments, if it has a disk for them. */
+export const segmentsFolder = 'segments'

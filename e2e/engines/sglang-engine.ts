@@ -2,9 +2,10 @@ import { execFile } from 'node:child_process'
 import { cp } from 'node:fs/promises'
 import { delimiter, join, sep } from 'node:path'
 import { promisify } from 'node:util'
-import { type EngineSpec, modelName } from './engine.ts'
+import { type EngineSpec, modelName, segmentsFolder } from './engine.ts'
 
-const adapters = join(import.meta.dirname, '..', '..', 'engine-adapters')
+const root = join(import.meta.dirname, '..', '..')
+const adapters = join(root, 'engine-adapters')
 // SGLang has no build for CPUs without AMX; this shim replaces one import of its generic code path
 const shim = join(adapters, 'sglang', 'plugin', 'tests', 'engine', 'cpu_shim')
 
@@ -12,6 +13,9 @@ const shim = join(adapters, 'sglang', 'plugin', 'tests', 'engine', 'cpu_shim')
 interface SglangOptions {
   readonly poolTokens: number
   readonly env?: Readonly<Record<string, string>>
+  readonly flags?: readonly string[]
+  /** the settings of reuse, given the engine's own folder */
+  readonly reuse?: (folder: string) => object
 }
 
 const flagsFor = (poolTokens: number): string[] =>
@@ -22,17 +26,16 @@ const flagsFor = (poolTokens: number): string[] =>
     ['--mem-fraction-static', '0.3'],
     ['--max-total-tokens', String(poolTokens)],
     ['--log-level-http', 'warning'],
-    // one prompt per batch: all prompts of a batch are looked up before any is computed, so hits among them would be
-    // random
-    ['--prefill-max-requests', '1'],
     '--disable-overlap-schedule',
     '--enable-cache-report',
   ].flat()
 
 const blockSize = 16
+// all prompts of a batch are looked up before any is computed, so hits among them would be random
+const onePrompt = ['--prefill-max-requests', '1']
 
 /** SGLang on its generic code path, which needs none of its kernels. */
-export const createSglangEngine = ({ poolTokens, env = {} }: SglangOptions): EngineSpec => ({
+export const createSglangEngine = ({ poolTokens, env = {}, flags = onePrompt, reuse }: SglangOptions): EngineSpec => ({
   name: 'SGLang',
   kind: 'sglang',
   blockSize,
@@ -60,12 +63,14 @@ export const createSglangEngine = ({ poolTokens, env = {} }: SglangOptions): Eng
         ...place,
         ...cache,
         ...flagsFor(poolTokens),
+        ...flags,
         ...reports,
       ],
       env: {
         HF_HUB_OFFLINE: '1',
         OMP_NUM_THREADS: '1',
-        PYTHONPATH: [sitePackages(folder), shim].join(delimiter),
+        PYTHONPATH: [sitePackages(folder), shim, ...(reuse ? [join(root, 'kernels')] : [])].join(delimiter),
+        ...(reuse ? { REPRISE_REUSE: JSON.stringify(reuse(folder)) } : {}),
         ...(source === 'callbacks' ? { REPRISE_CALLBACK_URL: callbackUrl } : {}),
         ...env,
       },
@@ -75,6 +80,15 @@ export const createSglangEngine = ({ poolTokens, env = {} }: SglangOptions): Eng
 
 /** Has room for about thirty prompts: evictions are common, but rarely hit what a waiting request is about to find. */
 export const sglangEngine: EngineSpec = createSglangEngine({ poolTokens: 64_000 })
+
+/** Reuses at any position, with host memory for only about six prompts and the rest on disk: the hardest case. */
+export const spillingSglangEngine: EngineSpec = createSglangEngine({
+  poolTokens: 64_000,
+  // by itself, SGLang would compute this model in float16
+  flags: ['--dtype', 'float32'],
+  // its small model is computed in so little time that nothing may be predicted to be sooner
+  reuse: (folder) => ({ when: 'always', host_bytes: 12 * 1024 * 1024, disk: join(folder, segmentsFolder) }),
+})
 
 /**
  * Installs the plugin as users do, because SGLang finds it by its entry point. Builds from a copy, because a build

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
-import { type EngineSpec, modelName } from './engine.ts'
+import { type EngineSpec, modelName, segmentsFolder } from './engine.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const plugin = ['engine-adapters/vllm/plugin', 'engine-adapters/python', 'kernels'].map((path) => join(root, path))
@@ -36,9 +36,6 @@ export const vllmEngine: EngineSpec = vllmWith(() => connector)
 
 /** The same, with reuse at any position. */
 export const reusingVllmEngine: EngineSpec = vllmWith(() => withReuse(reuse))
-
-/** The subfolder of the test's folder where `spillingVllmEngine` keeps its files. */
-export const segmentsFolder = 'segments'
 
 /**
  * The same with host memory for only about six prompts, the rest on disk, and rows computed in slices: the hardest
