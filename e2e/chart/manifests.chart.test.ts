@@ -163,9 +163,9 @@ test.each<[string, Values, RegExp]>([
     /plugin\.extraPythonPath/,
   ],
   [
-    'reuse in SGLang, which has none',
-    mergeValues(exampleValues('vllm'), { engine: { kind: 'sglang' }, plugin: { reuse: { ratio: 0.2 } } }),
-    /plugin\.reuse is for vLLM, and engine\.kind is sglang/,
+    'pages in SGLang, which needs another attention backend for them',
+    mergeValues(exampleValues('vllm'), { engine: { kind: 'sglang' }, plugin: { pages: { min_ratio: 0.2 } } }),
+    /plugin\.pages is for vLLM, and engine\.kind is sglang/,
   ],
   [
     'pages beside a connector of one’s own',

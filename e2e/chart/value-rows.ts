@@ -119,6 +119,7 @@ export const rows: readonly Row[] = [
     `${engine}args[4]`,
     '--kv-transfer-config={"kv_connector":"RepriseConnector","kv_connector_extra_config":{"reuse":{"ratio":0.2}},"kv_connector_module_path":"reprise_vllm.connector","kv_role":"kv_both"}',
   ],
+  ['plugin.reuse', 'sglang', { ratio: 0.2 }, `${engine}env[name=REPRISE_REUSE].value`, '{"ratio":0.2}'],
   [
     'plugin.pages',
     'vllm',

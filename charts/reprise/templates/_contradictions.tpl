@@ -31,10 +31,8 @@ what to write.
 {{- if has $engine (list $data $admin) -}}
 {{- fail (printf "engine.port is %d, and so is one of ports: containers of a pod share its ports, so give each its own" $engine) -}}
 {{- end -}}
-{{- range $name := list "reuse" "pages" -}}
-{{- if and (get $values.plugin $name) (ne $values.engine.kind "vllm") -}}
-{{- fail (printf "plugin.%s is for vLLM, and engine.kind is %s: leave it out" $name $values.engine.kind) -}}
-{{- end -}}
+{{- if and $values.plugin.pages (ne $values.engine.kind "vllm") -}}
+{{- fail (printf "plugin.pages is for vLLM, and engine.kind is %s: leave it out" $values.engine.kind) -}}
 {{- end -}}
 {{- range $name := list "reuse" "pages" "eviction" -}}
 {{- if and (get $values.plugin $name) $values.plugin.kvTransferConfig -}}

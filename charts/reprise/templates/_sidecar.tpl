@@ -106,8 +106,14 @@ engine's hook waits until reprise has ended: no request loses its engine.
   value: {{ .Values.plugin.mountPath }}{{ with .Values.plugin.extraPythonPath }}:{{ . }}{{ end }}
 - name: REPRISE_CALLBACK_URL
   value: http://127.0.0.1:{{ int .Values.ports.admin }}/v1/replicas/{{ .Values.engine.id }}
-{{- if and .Values.plugin.eviction (eq .Values.engine.kind "sglang") }}
-- { name: REPRISE_EVICTION, value: {{ .Values.plugin.eviction }} }
+{{- if eq .Values.engine.kind "sglang" }}
+{{- with .Values.plugin.eviction }}
+- { name: REPRISE_EVICTION, value: {{ . }} }
+{{- end }}
+{{- with .Values.plugin.reuse }}
+- name: REPRISE_REUSE
+  value: {{ toJson . | quote }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- end }}
