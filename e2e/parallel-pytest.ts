@@ -1,4 +1,5 @@
-import { availableParallelism } from 'node:os'
+import { availableParallelism, homedir } from 'node:os'
+import { join } from 'node:path'
 
 const processes = Math.min(availableParallelism(), 4)
 
@@ -8,9 +9,12 @@ export function parallelPytest(...folders: readonly string[]): string[] {
   return ['-m', 'pytest', '-q', '-rs', '-p', 'no:cacheprovider', ...parallel, ...folders]
 }
 
-/** The environment for it: a process computes on one processor, since several processes do. */
+/**
+ * The environment for it. A process computes on one processor, since several processes do. Bytecode is kept, outside the
+ * checkout: without it each process that imports an engine compiles thousands of modules.
+ */
 export const parallelPytestEnv: NodeJS.ProcessEnv = {
   ...process.env,
   OMP_NUM_THREADS: '1',
-  PYTHONDONTWRITEBYTECODE: '1',
+  PYTHONPYCACHEPREFIX: join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'reprise', 'pycache'),
 }
