@@ -48,7 +48,6 @@ export function* markSpokenOf<Message extends Found>(
   if (first < 0) return marked
   const later = noRemarks()
   const rules = messages.filter(isOfSystem).map((message) => wordsOutside(message, texts))
-  const asked = new AskedWords(messages, texts)
   for (let place = messages.length - 1; place >= first; place--) {
     const message = messages[place]!
     const { role } = message.message
@@ -56,7 +55,13 @@ export function* markSpokenOf<Message extends Found>(
     if (!isOwn && !isHeard(role)) continue
     const words = wordsOutside(message, texts)
     if (isOwn) {
-      const said = { role, words, rules: isOfSystem(message) ? [] : rules, asked: asked.of(place), later }
+      const said = {
+        role,
+        words,
+        rules: isOfSystem(message) ? [] : rules,
+        asked: askedBeside(place, messages, texts),
+        later,
+      }
       const contexts = message.contexts.map((context) => {
         if (!isMovable(context)) return context
         const isPaired = isPairedByPlace(context, message.contexts, words, texts)
@@ -74,28 +79,18 @@ export function* markSpokenOf<Message extends Found>(
 }
 
 /**
- * What the user asks about lists in messages of other roles: in the user message after a system message, or before a
- * tool's.
+ * Returns what the user asks about lists in a message of another role: in the user message after a system message, or
+ * before a tool's.
  */
-class AskedWords {
-  readonly #messages: readonly Found[]
-  readonly #texts: readonly string[]
-
-  constructor(messages: readonly Found[], texts: readonly string[]) {
-    this.#messages = messages
-    this.#texts = texts
-  }
-
-  of(place: number): string | undefined {
-    const { role, isFollowed } = this.#messages[place]!.message
-    const isUser = (found: Found): boolean => found.message.role === 'user'
-    if (role === 'user' && !isFollowed) return undefined
-    const asking =
-      role === 'tool' || role === 'function'
-        ? this.#messages.slice(0, place).findLastIndex(isUser)
-        : this.#messages.findIndex((found, i) => i > place && isUser(found))
-    return asking < 0 ? undefined : wordsOutside(this.#messages[asking]!, this.#texts)
-  }
+function askedBeside(place: number, messages: readonly Found[], texts: readonly string[]): string | undefined {
+  const { role, isFollowed } = messages[place]!.message
+  const isUser = (found: Found): boolean => found.message.role === 'user'
+  if (role === 'user' && !isFollowed) return undefined
+  const asking =
+    role === 'tool' || role === 'function'
+      ? messages.slice(0, place).findLast(isUser)
+      : messages.slice(place + 1).find(isUser)
+  return asking && wordsOutside(asking, texts)
 }
 
 /** Returns whether messages of this role may refer to earlier lists. */

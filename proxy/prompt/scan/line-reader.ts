@@ -3,7 +3,6 @@ import { type Fence, readFence } from './find-fences.ts'
 import { readLabel } from './labels/find-labels.ts'
 import { readRecordHead, toRecordLabel } from './labels/find-record-head.ts'
 import type { Label } from './labels/label.ts'
-import { NextColon } from './next-colon.ts'
 
 // deeper is code, but fences may be deeper inside Markdown lists
 const MOST_LABEL_INDENT = 3
@@ -38,11 +37,11 @@ export class LineReader {
   /** For each form, whether it occurred again. */
   readonly #forms = new Map<string, boolean>()
   repeated = 0
-  readonly #colons: NextColon
+  /** the next colons, narrow and wide: most lines have none near their beginning */
+  readonly #colons = { ':': -1, '：': -1 }
 
   constructor(text: string) {
     this.#text = text
-    this.#colons = new NextColon(text)
   }
 
   /** Reads the line from `line` to `lineEnd`. */
@@ -84,7 +83,7 @@ export class LineReader {
   }
 
   #readLabel(line: number, start: number): void {
-    const colon = this.#colons.from(start)
+    const colon = Math.min(this.#nextColon(':', start), this.#nextColon('：', start))
     const hasColon = colon <= start + FURTHEST_COLON
     const label = this.#findLabel(line, start, hasColon ? colon : undefined)
     if (label !== undefined) {
@@ -94,6 +93,15 @@ export class LineReader {
       const announcement = ANNOUNCED_VALUE.exec(this.#text)
       if (announcement !== null) this.marks.values.push({ start: start + announcement[0].length })
     }
+  }
+
+  /** Returns where the next colon is, for positions that only increase. */
+  #nextColon(colon: ':' | '：', from: number): number {
+    if (this.#colons[colon] < from) {
+      const found = this.#text.indexOf(colon, from)
+      this.#colons[colon] = found < 0 ? Number.POSITIVE_INFINITY : found
+    }
+    return this.#colons[colon]
   }
 
   /** Returns the label that begins at `start`. `colon` is the colon that may end a field's name. */
@@ -178,15 +186,7 @@ type GrowingMarks = { readonly [Kind in keyof LineMarks]: LineMarks[Kind][number
 
 /** Returns marks to add to: none yet of any kind. */
 function noMarks(): GrowingMarks {
-  return {
-    labels: [],
-    fences: [],
-    bullets: [],
-    values: [],
-    quotes: [],
-    contents: [],
-    bolds: [],
-  }
+  return { labels: [], fences: [], bullets: [], values: [], quotes: [], contents: [], bolds: [] }
 }
 
 /** Returns how many marks there are, of all kinds together. */

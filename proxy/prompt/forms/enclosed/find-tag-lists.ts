@@ -83,15 +83,14 @@ function isOther(name: string): boolean {
 
 function toList(text: string, row: readonly KinElement[], inContainer: boolean): ContextList {
   const labels = row.map((element) => readLabels(text, element))
-  const shared =
-    idNames.find((name) => labels.every((label) => label.has(name))) ??
-    NAME_ATTRIBUTES.find((name) => areDistinct(labels.map((label) => textOf(text, label.get(name)))))
+  const origin = NAME_ATTRIBUTES.find((name) => areDistinct(labels.map((label) => textOf(text, label.get(name)))))
+  const hasOrigins = origin !== undefined
+  const shared = idNames.find((name) => labels.every((label) => label.has(name))) ?? origin
   const blocks = row.map((element, i) => {
     const own = labels[i]!
     const label = own.get(shared ?? idNames.find((name) => own.has(name)) ?? '')
     return toBlock(text, element, label)
   })
-  const hasOrigins = NAME_ATTRIBUTES.some((name) => areDistinct(labels.map((label) => textOf(text, label.get(name)))))
   const ids = blocks.map(({ label }) => textOf(text, label))
   return {
     blocks,
