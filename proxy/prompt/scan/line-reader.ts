@@ -3,6 +3,7 @@ import { type Fence, readFence } from './find-fences.ts'
 import { readLabel } from './labels/find-labels.ts'
 import { readRecordHead, toRecordLabel } from './labels/find-record-head.ts'
 import type { Label } from './labels/label.ts'
+import { NextColon } from './next-colon.ts'
 
 // deeper is code, but fences may be deeper inside Markdown lists
 const MOST_LABEL_INDENT = 3
@@ -37,11 +38,11 @@ export class LineReader {
   /** For each form, whether it occurred again. */
   readonly #forms = new Map<string, boolean>()
   repeated = 0
-  /** the next colons, narrow and wide: most lines have none near their beginning */
-  readonly #colons = { ':': -1, '：': -1 }
+  readonly #colons: NextColon
 
   constructor(text: string) {
     this.#text = text
+    this.#colons = new NextColon(text)
   }
 
   /** Reads the line from `line` to `lineEnd`. */
@@ -83,7 +84,7 @@ export class LineReader {
   }
 
   #readLabel(line: number, start: number): void {
-    const colon = Math.min(this.#nextColon(':', start), this.#nextColon('：', start))
+    const colon = this.#colons.from(start)
     const hasColon = colon <= start + FURTHEST_COLON
     const label = this.#findLabel(line, start, hasColon ? colon : undefined)
     if (label !== undefined) {
@@ -93,15 +94,6 @@ export class LineReader {
       const announcement = ANNOUNCED_VALUE.exec(this.#text)
       if (announcement !== null) this.marks.values.push({ start: start + announcement[0].length })
     }
-  }
-
-  /** Returns where the next colon is, for positions that only increase. */
-  #nextColon(colon: ':' | '：', from: number): number {
-    if (this.#colons[colon] < from) {
-      const found = this.#text.indexOf(colon, from)
-      this.#colons[colon] = found < 0 ? Number.POSITIVE_INFINITY : found
-    }
-    return this.#colons[colon]
   }
 
   /** Returns the label that begins at `start`. `colon` is the colon that may end a field's name. */
