@@ -9,7 +9,7 @@ import { finish } from './finish.ts'
 import { searchLists } from './forms/find-context-lists.ts'
 import { findWholeParts } from './judge/are-whole-parts.ts'
 import { leaveOutAnswers } from './judge/leave-out-answers.ts'
-import { areUnsure, type Reason } from './judge/reasons.ts'
+import { areUnsure, type Reason, type Refusal } from './judge/reasons.ts'
 import { judgeTask } from './places/judge-words.ts'
 import { findContentEnd, findContentStart, findIndexFrom } from './scan/find-edges.ts'
 import { findTurns } from './scan/find-turns.ts'
@@ -222,8 +222,17 @@ function* readByRules(
   refuse: (refused: Reason, at: Span) => void,
 ): Generator<void, readonly ContextList[]> {
   const { lists, refusals } = yield* searchLists(whole, traits)
-  for (const { refused, at } of refusals) refuse(refused, at)
+  const reason = reasonOutside(whole, refusals)
+  for (const { refused, at } of refusals) refuse((refused === 'no_evidence' && reason) || refused, at)
   return lists
+}
+
+/** Returns why the task, judged without the text that lacks evidence, would leave that text alone anyway. */
+function reasonOutside(text: string, seen: readonly Refusal[]): Reason | undefined {
+  const unproved = seen.filter(({ refused }) => refused === 'no_evidence').map(({ at }) => at)
+  if (unproved.length === 0) return undefined
+  const starts = [...unproved.map(({ start }) => start), text.length]
+  return judgeTask(starts.map((start, i) => text.slice(unproved[i - 1]?.end ?? 0, start)).join('\n\n'), unproved)
 }
 
 /** Returns the text outside the blocks of lists, as `wordsOutside` does: what is read once is not read again. */
