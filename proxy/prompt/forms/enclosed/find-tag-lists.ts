@@ -2,7 +2,7 @@ import { type BlockSpan, type ContextList, mostBlocks } from '../../context-list
 import { areInOrder } from '../../order/tells-order.ts'
 import { readCue } from '../../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd, isRule } from '../../scan/find-edges.ts'
-import { genericTags, isKin, isWeakTag, type KinElement, type Region } from '../../scan/find-elements.ts'
+import { genericTags, isKin, isWeakTag, type KinElement, type Region, startsIn } from '../../scan/find-elements.ts'
 import type { Marks } from '../../scan/find-marks.ts'
 import { findRankAttributes } from '../../scan/find-rank-fields.ts'
 import { readAttributes } from '../../scan/find-tags.ts'
@@ -48,11 +48,6 @@ export function findTagLists(
     .filter(([element]) => !torn.has(element!.open.name))
     .filter((row) => row.length > 1 || !isField(marks, row[0]!))
     .map((row) => toList(text, row, region.isKin && (!isWeakTag(row[0]!.open.name) || startsIn(text, region, row[0]!))))
-}
-
-/** Returns whether an element is the first thing in its region. */
-function startsIn(text: string, region: Region, { start }: KinElement): boolean {
-  return findContentStart(text, region.start, region.end) === start
 }
 
 function isSibling(text: string, left: KinElement, right: KinElement): boolean {
