@@ -1,6 +1,6 @@
 import type { PromptMessage } from '../body/prompt.ts'
 import { type ContextSlot, type PromptContext, placeLabels, slotsByText } from '../body/prompt-context.ts'
-import { findEndBehindClosing } from '../borders/find-numbered-closings.ts'
+import { outsideBlocks } from '../borders/find-numbered-closings.ts'
 import { holdsCitations, labelFormOf } from '../citation-map.ts'
 import type { Reason } from '../judge/reasons.ts'
 import { repeatInOtherWords } from './find-parallel-lists.ts'
@@ -234,16 +234,8 @@ export function wordsOutside(
   const slots = slotsByText(contexts)
   const joined = new Set(contexts.flatMap((context) => (isOfTemplate(context) ? context.slots.slice(1) : [])))
   const pieces = message.texts.flatMap((place) => {
-    let at = 0
-    const around = (slots.get(place) ?? []).map(({ slot }) => {
-      const { start, end, label } = slot
-      const piece = joined.has(slot) ? '' : texts[place]!.slice(at, start)
-      // a numbered closing of a block says no more than its label
-      const number = label && Number(texts[place]!.slice(label.start, label.end))
-      at = number === undefined ? end : findEndBehindClosing(texts[place]!, end, number)
-      return piece
-    })
-    return [...around, texts[place]!.slice(at)]
+    const own = (slots.get(place) ?? []).map(({ slot }) => slot)
+    return outsideBlocks(texts[place]!, own).map((piece, i) => (joined.has(own[i]!) ? '' : piece))
   })
   return pieces.join('\n\n')
 }
