@@ -4,6 +4,7 @@ import { homedir } from 'node:os'
 import { delimiter, dirname, join, relative } from 'node:path'
 import { Children } from './demo/children.ts'
 import { setupVllmTests } from './demo/vllm/setup-vllm.ts'
+import { parallelPytest, parallelPytestEnv } from './parallel-pytest.ts'
 import { setUpSglang } from './set-up-sglang.ts'
 
 /*
@@ -27,15 +28,13 @@ if (!existsSync(folder)) await layOver()
 
 process.chdir(join(import.meta.dirname, '..', 'engine-adapters', engine, 'plugin'))
 const path = [folder, installed.packages ?? []].flat().join(delimiter)
-const env = { ...process.env, HF_HUB_OFFLINE: '1', PYTHONDONTWRITEBYTECODE: '1', PYTHONPATH: path }
+const env = { ...parallelPytestEnv, HF_HUB_OFFLINE: '1', PYTHONPATH: path }
 const suites = chosen.length > 0 ? [chosen] : [['tests/test_engine_use.py'], ['tests']]
 for (const tests of suites) {
-  await children
-    .run(installed.python, ['-m', 'pytest', '-q', '-rs', '-p', 'no:cacheprovider', ...tests], env)
-    .catch((error) => {
-      process.stderr.write(`${engine} ${version}: ${error.message}\n`)
-      process.exitCode = 1
-    })
+  await children.run(installed.python, parallelPytest(...tests), env).catch((error) => {
+    process.stderr.write(`${engine} ${version}: ${error.message}\n`)
+    process.exitCode = 1
+  })
 }
 
 /** Downloads the engine without its dependencies, and gives it the compiled parts of the installed CPU build. */

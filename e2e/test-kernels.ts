@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { Children } from './demo/children.ts'
 import { DemoError } from './demo/demo-error.ts'
+import { parallelPytest, parallelPytestEnv } from './parallel-pytest.ts'
 
 /*
  * `npm run test:kernels` and `npm run test:lab`: lints and tests the kernels of the folder given. Makes their
@@ -9,9 +10,8 @@ import { DemoError } from './demo/demo-error.ts'
  */
 
 const folder = process.argv[2] ?? 'kernels'
-const PYTEST = ['-m', 'pytest', '-q', '-rs', '-p', 'no:cacheprovider', folder]
 const children = new Children()
-const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1', RUFF_NO_CACHE: 'true' }
+const env = { ...parallelPytestEnv, RUFF_NO_CACHE: 'true' }
 
 /** Makes the environment and returns its Python. Throws a DemoError that says what to do if it cannot be made. */
 function setUp(): string {
@@ -34,7 +34,7 @@ try {
   say(`testing ${folder}`)
   await children.run(python, ['-m', 'ruff', 'check', '-q', folder], env)
   await children.run(python, ['-m', 'ruff', 'format', '-q', '--check', folder], env)
-  await children.run(python, PYTEST, env)
+  await children.run(python, parallelPytest(folder), env)
 } catch (error) {
   say((error as Error).message)
   process.exitCode = 1

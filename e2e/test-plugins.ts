@@ -1,6 +1,7 @@
 import { delimiter } from 'node:path'
 import { Children } from './demo/children.ts'
 import { setupVllmTests } from './demo/vllm/setup-vllm.ts'
+import { parallelPytest, parallelPytestEnv } from './parallel-pytest.ts'
 import { setUpSglang } from './set-up-sglang.ts'
 
 /*
@@ -9,13 +10,13 @@ import { setUpSglang } from './set-up-sglang.ts'
  */
 
 const children = new Children()
-const plain = { ...process.env, HF_HUB_OFFLINE: '1', PYTHONDONTWRITEBYTECODE: '1' }
+const plain = { ...parallelPytestEnv, HF_HUB_OFFLINE: '1' }
 
 /** Runs the tests of each folder in a separate process, even if an earlier one fails. */
 async function test(python: string, folders: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
   for (const folder of folders) {
     say(`testing ${folder}`)
-    await children.run(python, ['-m', 'pytest', '-q', '-rs', '-p', 'no:cacheprovider', folder], env).catch(fail)
+    await children.run(python, parallelPytest(folder), env).catch(fail)
   }
 }
 

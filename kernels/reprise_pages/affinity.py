@@ -9,12 +9,17 @@ CHUNKS_A_GRID = 4
 class KeyAffinity:
     """CHESS, 3.1 and 3.2: a page is its mean key in all layers and heads; its score is the product with the anchor.
 
-    In the paper the shares are thresholds. Here a page whose chunk or grid is dropped ranks after all others, so a
-    request lists exactly as many pages as its budget says. The scores of equation 2's centroids are the means of their
-    members' scores.
+    Algorithm 1 with the shares taken among what is active, as Table 1's budgets need it: of `grids` (rho_g) the best,
+    of their chunks the best share `chunks` (rho_c). The share of their pages (rho_p) follows from a request's ratio,
+    which is the product of all three. A page whose chunk or grid is dropped ranks after all others, so a request lists
+    exactly as many pages as its ratio says. Scores of equation 2's centroids are the means of their members' scores.
     """
 
     per_layer = False
+
+    def __init__(self, grids: float = 0.5, chunks: float = 0.5) -> None:
+        self.grids = grids
+        self.chunks = chunks
 
     def numbers(self, head_dim: int) -> int:
         """How many numbers to keep per page, for each layer and KV head."""
@@ -28,52 +33,41 @@ class KeyAffinity:
         """Returns float32 [S, P] for vectors [L, S, H, C, P]; full int64 [S]: complete pages per request."""
         page = torch.arange(summary.shape[-1], device=summary.device)
         there = page < full[:, None]
-        vectors = self._prepared(summary, there)
+        vectors = self.prepared(summary, there)
         window = (there & (page >= full[:, None] - recent)).float()
         # equation 3, without its constant factor
         anchor = torch.einsum("lshcp,sp->lshc", vectors, window)
         scores = torch.einsum("lshc,lshcp->sp", anchor, vectors)
-        return coarse_to_fine(scores, there & (page < full[:, None] - recent))
+        return coarse_to_fine(scores, there & (page < full[:, None] - recent), self.grids, self.chunks)
 
-    def _prepared(self, summary: torch.Tensor, there: torch.Tensor) -> torch.Tensor:
+    def prepared(self, summary: torch.Tensor, there: torch.Tensor) -> torch.Tensor:
+        """Returns the vectors to compare, [L, S, H, C, P]."""
         return summary
 
 
-class UnrotatedAffinity(KeyAffinity):
-    """Like `KeyAffinity`, but on unrotated keys minus the request's mean, and by cosine."""
-
-    def __init__(self, rotation: "torch.nn.Module | None" = None) -> None:
-        """rotation: the model's `reprise_reuse.rotation.KeyRotation`."""
-        self.rotation = rotation
-
-    def summarise(self, keys: torch.Tensor, first: torch.Tensor) -> torch.Tensor:
-        count, page, heads, size = keys.shape
-        at = (first[:, None] + torch.arange(page, device=keys.device)).flatten()
-        turned = self.rotation.turn(keys.float().flatten(0, 1), self.rotation.tables(-at))
-        return turned.view(count, page, heads, size).mean(1)
-
-    def _prepared(self, summary: torch.Tensor, there: torch.Tensor) -> torch.Tensor:
-        weight = there.float()
-        mean = torch.einsum("lshcp,sp->lshc", summary, weight) / weight.sum(-1)[:, None, None]
-        centred = (summary - mean[..., None]) * weight[:, None, None]
-        return torch.nn.functional.normalize(centred, dim=3)
-
-
-def coarse_to_fine(scores: torch.Tensor, candidate: torch.Tensor) -> torch.Tensor:
+def coarse_to_fine(
+    scores: torch.Tensor, candidate: torch.Tensor, grids_kept: float = 0.5, chunks_kept: float = 0.5
+) -> torch.Tensor:
     """Returns scores [S, P] that rank pages of kept chunks first, then all others, each by page score.
 
-    Algorithm 1 drops whole grids and chunks. With a page budget, the better half of the grids and the better half of
-    their chunks compete first; other pages fill what is left of the budget.
+    Of the grids the best share `grids_kept` is kept, of their chunks the best `chunks_kept` (CHESS, Algorithm 1), both
+    rounded up.
     """
     live = torch.where(candidate, scores, torch.nan)
     chunks = _means(live, PAGES_A_CHUNK)
-    grids = _means(chunks, CHUNKS_A_GRID)
-    kept_grids = grids >= grids.nanmedian(-1, keepdim=True).values
-    among = torch.where(kept_grids.repeat_interleave(CHUNKS_A_GRID, -1)[:, : chunks.shape[1]], chunks, torch.nan)
-    kept_chunks = among >= among.nanmedian(-1, keepdim=True).values
-    kept = kept_chunks.repeat_interleave(PAGES_A_CHUNK, -1)[:, : scores.shape[1]]
+    kept_grids = _best(_means(chunks, CHUNKS_A_GRID), grids_kept)
+    active = torch.where(kept_grids.repeat_interleave(CHUNKS_A_GRID, -1)[:, : chunks.shape[1]], chunks, torch.nan)
+    kept = _best(active, chunks_kept).repeat_interleave(PAGES_A_CHUNK, -1)[:, : scores.shape[1]]
     span = scores.abs().amax(-1, keepdim=True) * 2 + 1
     return torch.where(kept, scores + span, scores)
+
+
+def _best(values: torch.Tensor, share: float) -> torch.Tensor:
+    """Marks the highest `share` of each row's values that are not NaN, rounded up: bool [S, n]."""
+    there = ~values.isnan()
+    best_first = values.masked_fill(~there, -torch.inf).argsort(dim=-1, descending=True, stable=True)
+    rank = best_first.argsort(dim=-1)
+    return there & (rank < (there.sum(-1, keepdim=True) * share).ceil())
 
 
 def _means(values: torch.Tensor, size: int) -> torch.Tensor:

@@ -4,7 +4,7 @@ from typing import Protocol
 
 import torch
 
-from reprise_pages.affinity import KeyAffinity, UnrotatedAffinity
+from reprise_pages.affinity import KeyAffinity
 from reprise_pages.mass import key_bounds, key_moments, log_mass, upper_bound
 
 
@@ -62,36 +62,9 @@ class QuestBounds:
         return upper_bound(query, summary).amax((1, 2))
 
 
-class RecentPages:
-    """A window of the last pages, like StreamingLLM's: the baseline for all other selectors."""
-
-    per_layer = False
-
-    def numbers(self, head_dim: int) -> int:
-        return 0
-
-    def summarise(self, keys: torch.Tensor, first: torch.Tensor) -> torch.Tensor:
-        return keys.new_empty((len(keys), keys.shape[2], 0), dtype=torch.float32)
-
-    def scores(self, summary: torch.Tensor, full: torch.Tensor, recent: int) -> torch.Tensor:
-        return torch.arange(summary.shape[-1], dtype=torch.float32, device=summary.device).expand(len(full), -1)
+SELECTORS = {"attention-mass": AttentionMass, "quest": QuestBounds, "chess": KeyAffinity}
 
 
-class RandomPages(RecentPages):
-    """Pages at random, the same ones for the same number of pages: the lower bound."""
-
-    def scores(self, summary: torch.Tensor, full: torch.Tensor, recent: int) -> torch.Tensor:
-        page = torch.arange(summary.shape[-1], device=summary.device)
-        # a hash of (page, pages): stateless, and independent of the rest of the batch
-        mixed = (page + 1) * 2654435761 % 4294967296 ^ (full[:, None] * 40503)
-        return (mixed * 2246822519 % 4294967296).float()
-
-
-SELECTORS = {
-    "attention-mass": AttentionMass,
-    "quest": QuestBounds,
-    "chess": KeyAffinity,
-    "chess-unrotated": UnrotatedAffinity,
-    "recent": RecentPages,
-    "random": RandomPages,
-}
+def make_selector(name: str, grids: float, chunks: float) -> LayerSelector | KeyAffinity:
+    """Makes a selector by its name in `SELECTORS`; grids, chunks: the shares that CHESS keeps."""
+    return KeyAffinity(grids, chunks) if name == "chess" else SELECTORS[name]()

@@ -13,6 +13,12 @@ mkdir -p "$cache"
 
 say() { echo "kernels: $*" >&2; }
 
+exec 9>"$cache/lock"
+flock -n 9 || {
+  say "waiting for another run that installs the same"
+  flock 9
+}
+
 inputs() { cat "$here/requirements.txt" "$here/setup.sh" | sha256sum; }
 
 check_disk() {

@@ -2,7 +2,7 @@ import { toBlockId } from '#index/context-block.ts'
 import { elementSpans, type Span } from '../json/json-spans.ts'
 import type { PromptMessage } from './body/prompt.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
-import { findEndBehindClosing } from './borders/find-numbered-closings.ts'
+import { outsideBlocks } from './borders/find-numbered-closings.ts'
 import { type CertainFinder, mayChange, preferCertain } from './certain-list.ts'
 import { type ContextList, mostBlocks } from './context-list.ts'
 import { finish } from './finish.ts'
@@ -10,7 +10,7 @@ import { searchLists } from './forms/find-context-lists.ts'
 import { findWholeParts } from './judge/are-whole-parts.ts'
 import { leaveOutAnswers } from './judge/leave-out-answers.ts'
 import { areUnsure, type Reason, type Refusal } from './judge/reasons.ts'
-import { judgeTask } from './places/judge-task.ts'
+import { judgeTask } from './places/judge-words.ts'
 import { findContentEnd, findContentStart, findIndexFrom } from './scan/find-edges.ts'
 import { findTurns } from './scan/find-turns.ts'
 import { toToolKind } from './scan/words/tool-kind.ts'
@@ -190,7 +190,13 @@ function* findMarkedContexts(
   const isSkipped = isOne && !cut && templates?.isSkipped?.(message, whole)
   const marked = cut ? [cut] : isSkipped ? [] : yield* readByRules(whole, traits, refuse)
   // the words around a known template's list differ from request to request
-  const around = wordsAround(whole, marked)
+  const around =
+    marked.length === 0
+      ? ''
+      : outsideBlocks(
+          whole,
+          marked.flatMap(({ blocks }) => blocks),
+        ).join('\n\n')
   const guessed = marked.filter((list) => isOpen(list, around))
   if (isOne && !cut && !isSkipped) templates?.learn(message, whole, guessed)
   const place = (lists: readonly ContextList[]): PlacedLists => {
@@ -233,20 +239,6 @@ function reasonOutside(text: string, seen: readonly Refusal[]): Reason | undefin
   if (unproved.length === 0) return undefined
   const starts = [...unproved.map(({ start }) => start), text.length]
   return judgeTask(starts.map((start, i) => text.slice(unproved[i - 1]?.end ?? 0, start)).join('\n\n'), unproved)
-}
-
-/** Returns the text outside the blocks of lists, as `wordsOutside` does: what is read once is not read again. */
-function wordsAround(text: string, lists: readonly ContextList[]): string {
-  if (lists.length === 0) return ''
-  let at = 0
-  const pieces = lists
-    .flatMap(({ blocks }) => blocks)
-    .map(({ start, end, label }) => {
-      const piece = text.slice(at, start)
-      at = label ? findEndBehindClosing(text, end, Number(text.slice(label.start, label.end))) : end
-      return piece
-    })
-  return [...pieces, text.slice(at)].join('\n\n')
 }
 
 /** For a prompt rendered by the client, keeps only lists within a single turn of a speaker other than the assistant. */

@@ -20,11 +20,11 @@ export class AnswerText {
     this.#api = api
   }
 
-  onHead(headers: IncomingHttpHeaders): void {
+  onHead(_status: number, headers: IncomingHttpHeaders): void {
     if ((headers['content-encoding'] ?? 'identity') === 'identity') this.#type = headers['content-type'] ?? ''
   }
 
-  push(chunk: Buffer): void {
+  onChunk(chunk: Buffer): void {
     this.#bytes += chunk.length
     if (this.#bytes <= mostBytes) this.#chunks.push(Buffer.from(chunk))
     else this.#chunks.length = 0

@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { askEngine } from '#engine-adapters/ask-engine.ts'
 import type { Json } from '#engine-adapters/json-object.ts'
@@ -195,27 +194,18 @@ async function scoreVariants(
 type Followed = Pick<Sample, 'headers' | 'answer' | 'promptTokens'>
 
 /** Follows the answer to one request. */
-class AnswerFollower {
-  readonly #text: AnswerText
+class AnswerFollower extends AnswerText {
   readonly #end: (followed: Followed | undefined) => void
   #headers: readonly string[] = []
   #promptTokens: number | undefined
 
   constructor({ api }: Pick<Call, 'api'>, end: (followed: Followed | undefined) => void) {
-    this.#text = new AnswerText(api)
+    super(api)
     this.#end = end
   }
 
   sent({ headers }: { readonly headers: readonly string[] }): void {
     this.#headers = credentialsOf(headers)
-  }
-
-  onHead(_status: number, headers: IncomingHttpHeaders): void {
-    this.#text.onHead(headers)
-  }
-
-  onChunk(chunk: Buffer): void {
-    this.#text.push(chunk)
   }
 
   used({ promptTokens }: { readonly promptTokens: number }): void {
@@ -224,7 +214,7 @@ class AnswerFollower {
 
   /** The request is over; `wasRun`: the engine answered it to its end. */
   ended(wasRun: boolean): void {
-    const answer = wasRun ? this.#text.read() : undefined
+    const answer = wasRun ? this.read() : undefined
     this.#end(answer ? { answer, headers: this.#headers, promptTokens: this.#promptTokens } : undefined)
   }
 }

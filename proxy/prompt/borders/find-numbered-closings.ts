@@ -1,3 +1,4 @@
+import type { BlockSpan } from '../context-list.ts'
 import { findContentEnd, findContentStart, findLineEnd } from '../scan/find-edges.ts'
 import type { Label } from '../scan/labels/label.ts'
 
@@ -41,8 +42,19 @@ export function findOwnClosing(text: string, { end: from, number }: Label, limit
   return undefined
 }
 
+/** Returns what is in front of each block, and behind the last: a line that closes one says no more than its label. */
+export function outsideBlocks(text: string, blocks: readonly Pick<BlockSpan, 'start' | 'end' | 'label'>[]): string[] {
+  let at = 0
+  const pieces = blocks.map(({ start, end, label }) => {
+    const piece = text.slice(at, start)
+    at = label ? findEndBehindClosing(text, end, Number(text.slice(label.start, label.end))) : end
+    return piece
+  })
+  return [...pieces, text.slice(at)]
+}
+
 /** Returns the end of the line that closes by number the block ending at `at`. Returns `at` if there is none. */
-export function findEndBehindClosing(text: string, at: number, number: number): number {
+function findEndBehindClosing(text: string, at: number, number: number): number {
   const start = findContentStart(text, at, text.length)
   const end = findContentEnd(text, start, findLineEnd(text, start))
   // `…rain.[webpage 1 end]`

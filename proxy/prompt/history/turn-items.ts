@@ -2,7 +2,7 @@ import type { SentOrder } from '#index/conversation-store.ts'
 import type { Span } from '../../json/json-spans.ts'
 import type { PromptContext } from '../body/prompt-context.ts'
 import type { LaidOutMessage } from '../layout.ts'
-import { findTurns } from '../scan/find-turns.ts'
+import { findAllTurns } from '../scan/find-turns.ts'
 
 /** Who wrote a text; `unknown` in a rendered prompt without marks of turns. */
 type Speaker = 'user' | 'assistant' | 'other' | 'unknown'
@@ -109,24 +109,15 @@ interface Stretch extends Span {
 function speakersOf({ message, contexts, past }: LaidOutMessage, text: string): Stretch[] {
   const { role, isRendered } = message
   if (!isRendered) return [{ start: 0, end: text.length, speaker: roles[role] ?? 'other', turn: 0 }]
-  const turns = findTurns(text) ?? []
+  const turns = findAllTurns(text) ?? []
   // the last list was sent before only in this very prompt, in which nothing is later
   const isRepeated = past[contexts.length - 1] !== undefined
-  if (turns.length <= 1) return [{ start: 0, end: text.length, speaker: isRepeated ? 'other' : 'unknown', turn: 0 }]
-  const edges = [0, ...turns.flatMap(({ start, end }) => [start, end]), text.length]
-  return edges.slice(1).map((end, i) => {
-    const start = edges[i]!
-    // between turns are their marks, and what the assistant says
-    const speaker = i % 2 === 1 ? 'user' : isSaid(text.slice(start, end)) ? 'assistant' : 'other'
-    return { start, end, speaker, turn: i }
+  if (turns.filter(({ isAnswer }) => !isAnswer).length <= 1)
+    return [{ start: 0, end: text.length, speaker: isRepeated ? 'other' : 'unknown', turn: 0 }]
+  return turns.map(({ start, end, isAnswer }, turn) => {
+    const isSaid = text.slice(start, end).trim() !== ''
+    return { start, end, speaker: !isAnswer ? 'user' : isSaid ? 'assistant' : 'other', turn }
   })
-}
-
-const MARKS =
-  /<[|｜][\w▁ ]{1,40}[|｜]>|\[\/?INST\]|<\/?(?:start_of_turn|end_of_turn|s)>|\b(?:system|user|assistant|model|tool)\b/g
-
-function isSaid(between: string): boolean {
-  return between.replace(MARKS, '').trim() !== ''
 }
 
 const roles: Readonly<Record<string, Speaker>> = {

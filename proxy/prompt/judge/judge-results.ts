@@ -85,16 +85,16 @@ function nameOf(text: string, { members }: JsonElement): string {
  * evidence. Elements with numbers or speakers have an order.
  */
 function judgeElements(elements: readonly Names[], name: string | undefined, situation: Situation): Reason | undefined {
-  if (situation.isSorted || elements.some((element) => hasField(element, isOrderedField))) return 'ordered_fields'
+  if (situation.isSorted || elements.some((element) => element.some(isOrderedField))) return 'ordered_fields'
   const own = countKinds(elements, [isRanked, isRetrieved, isOrigin])
   const scored = countKinds(elements, [isScored])
   const titled = countKinds(elements, [isTitle])
   const seen = { own, scored, titled, isNamed: isNamed(name, own, scored, situation) }
-  if (elements.some((element) => hasField(element, isDatedField))) {
+  if (elements.some((element) => element.some(isDatedField))) {
     const places = countPlaces(name, seen, situation)
     return places > 0 && places + own + titled >= 3 && own + titled > 0 ? undefined : 'ordered_fields'
   }
-  return elements.every((element) => hasField(element, isRanked)) || isEnough(seen, name, situation)
+  return elements.every((element) => element.some(isRanked)) || isEnough(seen, name, situation)
     ? undefined
     : 'no_evidence'
 }
@@ -119,7 +119,7 @@ function isNamed(name: string | undefined, own: number, scored: number, situatio
 /** Counts what around the objects is evidence. */
 function countPlaces(name: string | undefined, seen: Seen, situation: Situation): number {
   const { isAnnounced, isHeld, isSearched, isAsked } = situation
-  return countTrue(isAnnounced || isHeld, isSearched, seen.isNamed, isAsked && name === undefined)
+  return [isAnnounced || isHeld, isSearched, seen.isNamed, isAsked && name === undefined].filter(Boolean).length
 }
 
 function isEnough(seen: Seen, name: string | undefined, situation: Situation): boolean {
@@ -146,10 +146,6 @@ function isStrongName(name = ''): boolean {
 /** The names of an object's fields. */
 type Names = readonly string[]
 
-function hasField(names: Names, test: FieldTest): boolean {
-  return names.some(test)
-}
-
 /** Returns the span of a result's text, without its quotes. */
 function toTextSpan({ start, end, members }: JsonElement): BlockSpan {
   const [, own] = [...(members ?? [])].find(([name]) => isText(name)) ?? []
@@ -159,11 +155,7 @@ function toTextSpan({ start, end, members }: JsonElement): BlockSpan {
 
 /** Returns how many of these kinds of fields all elements have. */
 function countKinds(elements: readonly Names[], kinds: readonly FieldTest[]): number {
-  return kinds.filter((kind) => elements.every((element) => hasField(element, kind))).length
-}
-
-function countTrue(...values: readonly boolean[]): number {
-  return values.filter(Boolean).length
+  return kinds.filter((kind) => elements.every((element) => element.some(kind))).length
 }
 
 /** Returns whether each of these is an object with a text, or would be if its surroundings said so. */

@@ -34,8 +34,8 @@ const vetoes: readonly (readonly [Reason, (signs: WordSigns, list: JudgedList, s
   ['named', ({ remarks }, list, speaker) => speaksOf(remarks, list, speaker === 'message')],
 ]
 
-/** Reasons that do not count where the sender states that the order of its lists means nothing. */
-const aboutOrder: ReadonlySet<Reason> = new Set<Reason>(['task', 'own_work', 'order'])
+/** Reasons about the texts and their order: they do not count where the sender states that the order means nothing. */
+const aboutOrder: ReadonlySet<Reason | undefined> = new Set<Reason>(['task', 'own_work', 'order'])
 
 /**
  * Returns why words beside a list forbid to move its blocks. Words that were judged before are not read again, whatever
@@ -45,6 +45,12 @@ export function judgeWords(words: string, list: JudgedList, speaker: Speaker = '
   const signs = readWords(words, speaker)
   const open = vetoes.filter(([reason]) => !list.isSet || !aboutOrder.has(reason))
   return open.find(([, holds]) => holds(signs, list, speaker))?.[0]
+}
+
+/** Returns why the task leaves a list of a message alone, judged by the words around it. */
+export function judgeTask(words: string, { length }: { readonly length: number }): Reason | undefined {
+  const reason = judgeWords(words, { blocks: length, labels: [], prefix: '', isPositional: false, isLabelled: true })
+  return aboutOrder.has(reason) ? reason : undefined
 }
 
 /** Whether remarks name a block of a list by number or place. */

@@ -1,6 +1,6 @@
 import type { PromptMessage } from '../body/prompt.ts'
 import { type ContextSlot, type PromptContext, placeLabels, slotsByText } from '../body/prompt-context.ts'
-import { findEndBehindClosing } from '../borders/find-numbered-closings.ts'
+import { outsideBlocks } from '../borders/find-numbered-closings.ts'
 import { holdsCitations, labelFormOf } from '../citation-map.ts'
 import type { Reason } from '../judge/reasons.ts'
 import { repeatInOtherWords } from './find-parallel-lists.ts'
@@ -48,7 +48,6 @@ export function* markSpokenOf<Message extends Found>(
   if (first < 0) return marked
   const later = noRemarks()
   const rules = messages.filter(isOfSystem).map((message) => wordsOutside(message, texts))
-  const asked = new AskedWords(messages, texts)
   for (let place = messages.length - 1; place >= first; place--) {
     const message = messages[place]!
     const { role } = message.message
@@ -56,7 +55,13 @@ export function* markSpokenOf<Message extends Found>(
     if (!isOwn && !isHeard(role)) continue
     const words = wordsOutside(message, texts)
     if (isOwn) {
-      const said = { role, words, rules: isOfSystem(message) ? [] : rules, asked: asked.of(place), later }
+      const said = {
+        role,
+        words,
+        rules: isOfSystem(message) ? [] : rules,
+        asked: askedBeside(place, messages, texts),
+        later,
+      }
       const contexts = message.contexts.map((context) => {
         if (!isMovable(context)) return context
         const isPaired = isPairedByPlace(context, message.contexts, words, texts)
@@ -74,28 +79,18 @@ export function* markSpokenOf<Message extends Found>(
 }
 
 /**
- * What the user asks about lists in messages of other roles: in the user message after a system message, or before a
- * tool's.
+ * Returns what the user asks about lists in a message of another role: in the user message after a system message, or
+ * before a tool's.
  */
-class AskedWords {
-  readonly #messages: readonly Found[]
-  readonly #texts: readonly string[]
-
-  constructor(messages: readonly Found[], texts: readonly string[]) {
-    this.#messages = messages
-    this.#texts = texts
-  }
-
-  of(place: number): string | undefined {
-    const { role, isFollowed } = this.#messages[place]!.message
-    const isUser = (found: Found): boolean => found.message.role === 'user'
-    if (role === 'user' && !isFollowed) return undefined
-    const asking =
-      role === 'tool' || role === 'function'
-        ? this.#messages.slice(0, place).findLastIndex(isUser)
-        : this.#messages.findIndex((found, i) => i > place && isUser(found))
-    return asking < 0 ? undefined : wordsOutside(this.#messages[asking]!, this.#texts)
-  }
+function askedBeside(place: number, messages: readonly Found[], texts: readonly string[]): string | undefined {
+  const { role, isFollowed } = messages[place]!.message
+  const isUser = (found: Found): boolean => found.message.role === 'user'
+  if (role === 'user' && !isFollowed) return undefined
+  const asking =
+    role === 'tool' || role === 'function'
+      ? messages.slice(0, place).findLast(isUser)
+      : messages.slice(place + 1).find(isUser)
+  return asking && wordsOutside(asking, texts)
 }
 
 /** Returns whether messages of this role may refer to earlier lists. */
@@ -239,16 +234,8 @@ export function wordsOutside(
   const slots = slotsByText(contexts)
   const joined = new Set(contexts.flatMap((context) => (isOfTemplate(context) ? context.slots.slice(1) : [])))
   const pieces = message.texts.flatMap((place) => {
-    let at = 0
-    const around = (slots.get(place) ?? []).map(({ slot }) => {
-      const { start, end, label } = slot
-      const piece = joined.has(slot) ? '' : texts[place]!.slice(at, start)
-      // a numbered closing of a block says no more than its label
-      const number = label && Number(texts[place]!.slice(label.start, label.end))
-      at = number === undefined ? end : findEndBehindClosing(texts[place]!, end, number)
-      return piece
-    })
-    return [...around, texts[place]!.slice(at)]
+    const own = (slots.get(place) ?? []).map(({ slot }) => slot)
+    return outsideBlocks(texts[place]!, own).map((piece, i) => (joined.has(own[i]!) ? '' : piece))
   })
   return pieces.join('\n\n')
 }

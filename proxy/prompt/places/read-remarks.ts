@@ -20,32 +20,18 @@ export interface Remarks {
   readonly isPartCounted: boolean
 }
 
+const setsOfRemarks = ['bracketed', 'worded', 'countedWords', 'numberedWords'] as const
+
 /** Remarks of several texts together. */
-interface AddedRemarks extends Remarks {
-  readonly bracketed: Set<string>
-  readonly worded: Set<string>
-  readonly countedWords: Set<string>
-  readonly numberedWords: Set<string>
-  isCounted: boolean
-  isPartCounted: boolean
-}
+type AddedRemarks = { -readonly [name in keyof Remarks]: Remarks[name] extends boolean ? boolean : Set<string> }
 
 export function noRemarks(): AddedRemarks {
-  return {
-    bracketed: new Set(),
-    worded: new Set(),
-    countedWords: new Set(),
-    numberedWords: new Set(),
-    isCounted: false,
-    isPartCounted: false,
-  }
+  const named = Object.fromEntries(setsOfRemarks.map((name) => [name, new Set<string>()]))
+  return { ...named, isCounted: false, isPartCounted: false } as AddedRemarks
 }
 
 export function addRemarks(all: AddedRemarks, own: Remarks): void {
-  for (const name of own.bracketed) all.bracketed.add(name)
-  for (const name of own.worded) all.worded.add(name)
-  for (const word of own.countedWords) all.countedWords.add(word)
-  for (const word of own.numberedWords) all.numberedWords.add(word)
+  for (const name of setsOfRemarks) for (const said of own[name]) all[name].add(said)
   all.isCounted ||= own.isCounted
   all.isPartCounted ||= own.isPartCounted
 }

@@ -67,8 +67,7 @@ function read(words: string, speaker: Speaker): WordSigns {
   const sentences = sentencesOf(ends).map((sentence) =>
     recall(rememberedSentences, `${speaker}\0${sentence}`, () => readSentence(sentence, speaker === 'rules')),
   )
-  const isSaid = (sign: 'isTask' | 'isOwnWork' | 'isOrder' | 'isData' | 'isMany' | 'isWhich'): boolean =>
-    sentences.some((sentence) => sentence[sign])
+  const isSaid = (sign: Exclude<keyof SentenceSigns, 'forms' | 'roles'>): boolean => sentences.some((own) => own[sign])
   return {
     isTask: isSaid('isTask'),
     isOwnWork: isSaid('isOwnWork'),
@@ -89,12 +88,9 @@ function read(words: string, speaker: Speaker): WordSigns {
 /** Nothing that is said of a text goes on behind a blank line. */
 function remarksIn(words: string): Remarks {
   const all = noRemarks()
-  for (const paragraph of words.split(BLANK_LINE)) {
-    if (paragraph !== '')
-      addRemarks(
-        all,
-        recall(rememberedRemarks, paragraph, () => readRemarks(paragraph)),
-      )
+  for (const paragraph of words.split(BLANK_LINE).filter(Boolean)) {
+    const own = recall(rememberedRemarks, paragraph, () => readRemarks(paragraph))
+    addRemarks(all, own)
   }
   return all
 }

@@ -118,6 +118,11 @@ function isBlockName(name: string): boolean {
   return noun !== undefined && (strongTags.has(noun) || weakTags.has(noun))
 }
 
+/** Returns whether something is the first thing in its region. */
+export function startsIn(text: string, region: Region, { start }: { readonly start: number }): boolean {
+  return findContentStart(text, region.start, region.end) === start
+}
+
 /** Returns those of a text's ordered marks that are in a region but in none of its elements. */
 export function findOwn<Item extends { readonly start: number }>(items: readonly Item[], region: Region): Item[] {
   const own: Item[] = []

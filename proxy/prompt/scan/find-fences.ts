@@ -30,6 +30,11 @@ export function readFence(text: string, start: number): Fence | undefined {
   return { start, end, code, length, bare }
 }
 
+/** Whether a fence closes another one. */
+export function closes(fence: Fence, open: Fence): boolean {
+  return fence.bare && fence.code === open.code && fence.length >= open.length
+}
+
 /** Skips fenced code in a region that is walked from beginning to end. */
 export class FenceWalk {
   readonly #fences: readonly Fence[]
@@ -61,7 +66,7 @@ export class FenceWalk {
       const fence = this.#fences[this.#next]
       if (fence === undefined || fence.start >= limit) return limit
       this.#next++
-      if (fence.bare && fence.code === open.code && fence.length >= open.length) return fence.end
+      if (closes(fence, open)) return fence.end
     }
   }
 }

@@ -48,7 +48,7 @@ export function* readMarks(
   { whole = false, rendered = false, asked = false, tool, sorted = false }: TextTraits,
 ): Generator<void, Marks | undefined> {
   const tags = findTags(text)
-  const turns = rendered ? findTurns(text) : [{ start: 0, end: text.length }]
+  const turns = rendered ? findTurns(text) : [{ start: 0, end: text.length, isAnswer: false }]
   if (tags === undefined || turns === undefined) return undefined
   const reader = new LineReader(text)
   let lines = 0

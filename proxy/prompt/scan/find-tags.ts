@@ -1,4 +1,4 @@
-import { findContentStart, isSpace } from './find-edges.ts'
+import { isSpace } from './find-edges.ts'
 
 /** A tag in the text. Self-closing tags are left out, unless another tag closes them. */
 export interface Tag {
@@ -25,25 +25,36 @@ interface Attribute {
 const MOST_TAGS = 250_000
 const MOST_NAMES = 2_000
 
-const LESS = 60
-const GREATER = 62
-const SLASH = 47
-const EQUALS = 61
-const QUOTE = 34
-const APOSTROPHE = 39
 const LINE_FEED = 10
+
+// bounded, so that a broken tag costs little: an attempt ends at a `<` outside quotes
+const NAME = '[A-Za-z][\\w:.-]*'
+const ATTRIBUTE = `([^\\s<>"'=/]+)(?:\\s*=\\s*(?:"([^"\\n]{0,2000})"|'([^'\\n]{0,2000})'|([^\\s<>"']+)))?`
+const TAG = new RegExp(`<(?:/(${NAME})\\s*|(${NAME})(?:\\s+${ATTRIBUTE}){0,200}\\s*(/?))>`, 'y')
+const ATTRIBUTES = new RegExp(ATTRIBUTE, 'g')
 
 /** Returns all tags in order, paired with one stack per name. Undefined if there are absurdly many. */
 export function findTags(text: string): Tag[] | undefined {
   const pairs = new TagPairs()
-  const mayCloseThemselves = text.includes('/>')
   let previous: Tag | undefined
-  for (let at = text.indexOf('<'); at !== -1; at = text.indexOf('<', at)) {
-    const start = at
-    const tag = readTag(text, start, previous)
-    at = tag?.end ?? start + 1
-    if (tag === undefined && mayCloseThemselves) pairs.keepLone(readTag(text, start, previous, true))
-    else if (tag !== undefined && pairs.add(tag)) previous = tag
+  for (let start = text.indexOf('<'); start !== -1; start = text.indexOf('<', start)) {
+    TAG.lastIndex = start
+    const match = TAG.exec(text)
+    const at = start
+    start = match === null ? at + 1 : TAG.lastIndex
+    if (match === null) continue
+    const [, closed, opened = closed] = match
+    const begins = beginsLine(text, at, previous)
+    const tag = {
+      start: at,
+      end: start,
+      name: opened!.toLowerCase(),
+      closing: closed !== undefined,
+      begins,
+      partner: undefined,
+    }
+    if (match.at(-1) === '/') pairs.keepLone(tag)
+    else if (pairs.add(tag)) previous = tag
     if (pairs.count > MOST_TAGS) return undefined
   }
   return pairs.inOrder()
@@ -74,8 +85,8 @@ class TagPairs {
    * Keeps a self-closing tag, because some templates write `<document source="a.md"/>` before a text and `</document>`
    * after it.
    */
-  keepLone(tag: Tag | undefined): void {
-    if (tag !== undefined && (this.#lone.size < MOST_NAMES || this.#lone.has(tag.name))) this.#lone.set(tag.name, tag)
+  keepLone(tag: Tag): void {
+    if (this.#lone.size < MOST_NAMES || this.#lone.has(tag.name)) this.#lone.set(tag.name, tag)
   }
 
   inOrder(): Tag[] {
@@ -107,19 +118,6 @@ function pair(opening: Tag | undefined, closing: Tag): void {
   closing.partner = opening
 }
 
-/** Reads the tag at `start`. Reads self-closing tags only if `closesItself`. */
-function readTag(text: string, start: number, previous: Tag | undefined, closesItself = false): Tag | undefined {
-  const closing = text.charCodeAt(start + 1) === SLASH
-  const nameStart = closing ? start + 2 : start + 1
-  const nameEnd = findNameEnd(text, nameStart)
-  if (nameEnd === nameStart) return undefined
-  if (closing && closesItself) return undefined
-  const end = closing ? findClosingEnd(text, nameEnd) : findOpeningEnd(text, nameEnd, closesItself)
-  if (end === -1) return undefined
-  const name = text.slice(nameStart, nameEnd).toLowerCase()
-  return { start, end, name, closing, begins: beginsLine(text, start, previous), partner: undefined }
-}
-
 function beginsLine(text: string, start: number, previous: Tag | undefined): boolean {
   const floor = previous?.end ?? 0
   for (let at = start; at > floor; at--) {
@@ -130,87 +128,15 @@ function beginsLine(text: string, start: number, previous: Tag | undefined): boo
   return previous?.begins ?? true
 }
 
-function findClosingEnd(text: string, nameEnd: number): number {
-  const at = findContentStart(text, nameEnd, text.length)
-  return text.charCodeAt(at) === GREATER ? at + 1 : -1
-}
-
-// linear, although a broken tag is read again from its next `<`: the states outside, "quoted" and 'quoted' change only
-// at a quote, and `<` outside quotes ends the attempt, so no character is read more than three times
-function findOpeningEnd(text: string, nameEnd: number, closesItself: boolean): number {
-  let at = nameEnd
-  for (;;) {
-    const next = findContentStart(text, at, text.length)
-    const code = text.charCodeAt(next)
-    if (code === GREATER) return closesItself ? -1 : next + 1
-    if (closesItself && code === SLASH && text.charCodeAt(next + 1) === GREATER) return next + 2
-    if (next === at) return -1
-    const attribute = readAttribute(text, next)
-    if (attribute === undefined) return -1
-    at = attribute.end
-  }
-}
-
 /** Returns the attributes of an opening tag that {@link findTags} found. */
 export function readAttributes(text: string, tag: Tag): Attribute[] {
-  const attributes: Attribute[] = []
-  let at = findContentStart(text, tag.start + 1 + tag.name.length, tag.end)
-  for (;;) {
-    const attribute = readAttribute(text, at)
-    if (attribute === undefined) return attributes
-    attributes.push(attribute)
-    at = findContentStart(text, attribute.end, tag.end)
-  }
-}
-
-function readAttribute(text: string, start: number): Attribute | undefined {
-  const nameEnd = findWordEnd(text, start, false)
-  if (nameEnd === start) return undefined
-  const name = text.slice(start, nameEnd).toLowerCase()
-  const equals = findContentStart(text, nameEnd, text.length)
-  if (text.charCodeAt(equals) !== EQUALS) return { name, start, valueStart: nameEnd, valueEnd: nameEnd, end: nameEnd }
-  const valueStart = findContentStart(text, equals + 1, text.length)
-  const quote = text.charCodeAt(valueStart)
-  if (quote === QUOTE || quote === APOSTROPHE) {
-    const valueEnd = findQuote(text, valueStart + 1, quote)
-    return valueEnd === -1 ? undefined : { name, start, valueStart: valueStart + 1, valueEnd, end: valueEnd + 1 }
-  }
-  const valueEnd = findWordEnd(text, valueStart, true)
-  return valueEnd === valueStart ? undefined : { name, start, valueStart, valueEnd, end: valueEnd }
-}
-
-function findQuote(text: string, from: number, quote: number): number {
-  for (let at = from; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === quote) return at
-    if (code === LINE_FEED) return -1
-  }
-  return -1
-}
-
-// the name of an attribute, or its unquoted value, which may contain `=` and `/`
-function findWordEnd(text: string, from: number, value: boolean): number {
-  let at = from
-  for (; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === LESS || code === GREATER || code === QUOTE || code === APOSTROPHE || isSpace(code)) break
-    if (!value && (code === EQUALS || code === SLASH)) break
-  }
-  return at
-}
-
-function findNameEnd(text: string, from: number): number {
-  if (!isLetter(text.charCodeAt(from))) return from
-  let at = from + 1
-  while (at < text.length && isNameCode(text.charCodeAt(at))) at++
-  return at
-}
-
-function isNameCode(code: number): boolean {
-  // digits and `:`, `-` and `.`, `_`
-  return isLetter(code) || (code >= 48 && code <= 58) || code === 45 || code === 46 || code === 95
-}
-
-function isLetter(code: number): boolean {
-  return (code >= 97 && code <= 122) || (code >= 65 && code <= 90)
+  const from = tag.start + 1 + tag.name.length
+  return Array.from(text.slice(from, tag.end).matchAll(ATTRIBUTES), (match) => {
+    const [whole, name, ...values] = match
+    const value = values.find((one) => one !== undefined) ?? ''
+    const end = from + match.index + whole.length
+    const isQuoted = values[2] === undefined && whole !== name
+    const valueEnd = isQuoted ? end - 1 : end
+    return { name: name!.toLowerCase(), start: end - whole.length, valueStart: valueEnd - value.length, valueEnd, end }
+  })
 }

@@ -2,6 +2,8 @@
 export interface Turn {
   readonly start: number
   readonly end: number
+  /** the assistant speaks, whose words are never touched */
+  readonly isAnswer: boolean
 }
 
 // marks of chat templates, which occur in prompts rendered by the client
@@ -16,25 +18,25 @@ const MOST_TURNS = 10_000
 const ANSWERING = /^[ \t]?(?:assistant|model|chatbot|bot)\b/i
 const LONGEST_ROLE = 16
 
-/**
- * Returns the turns of a rendered prompt, except the assistant's, whose words are never touched. Undefined if there are
- * absurdly many.
- */
+/** Returns the turns of a rendered prompt, except the assistant's. Undefined if there are absurdly many. */
 export function findTurns(text: string): Turn[] | undefined {
+  return findAllTurns(text)?.filter(({ isAnswer }) => !isAnswer)
+}
+
+/** Returns the turns of a rendered prompt without their marks. Undefined if there are absurdly many. */
+export function findAllTurns(text: string): Turn[] | undefined {
   // searching for everything that may begin a mark is slower than checking that there is none
-  if (!MARK_SIGNS.some((sign) => text.includes(sign))) return [{ start: 0, end: text.length }]
+  if (!MARK_SIGNS.some((sign) => text.includes(sign))) return [{ start: 0, end: text.length, isAnswer: false }]
   const turns: Turn[] = []
   let start = 0
   let isAnswer = false
-  let count = 0
   for (const mark of text.matchAll(TURN_MARK)) {
-    if (!isAnswer) turns.push({ start, end: mark.index })
+    turns.push({ start, end: mark.index, isAnswer })
     isAnswer = beginsAnswer(text, mark, isAnswer)
     start = mark.index + mark[0].length
-    if (++count === MOST_TURNS) return undefined
+    if (turns.length === MOST_TURNS) return undefined
   }
-  if (!isAnswer) turns.push({ start, end: text.length })
-  return turns
+  return [...turns, { start, end: text.length, isAnswer }]
 }
 
 /**

@@ -178,15 +178,7 @@ type GrowingMarks = { readonly [Kind in keyof LineMarks]: LineMarks[Kind][number
 
 /** Returns marks to add to: none yet of any kind. */
 function noMarks(): GrowingMarks {
-  return {
-    labels: [],
-    fences: [],
-    bullets: [],
-    values: [],
-    quotes: [],
-    contents: [],
-    bolds: [],
-  }
+  return { labels: [], fences: [], bullets: [], values: [], quotes: [], contents: [], bolds: [] }
 }
 
 /** Returns how many marks there are, of all kinds together. */

@@ -21,8 +21,8 @@ from quality.chains.model import Cache, ChainModel, attend, put, turn
 from quality.chains.reuse import ASKED, Prompts, full
 from quality.chains.tasks import TASKS, draw
 from quality.chains.train import WEIGHTS, load
+from quality.pages.selectors import SELECTORS
 from reprise_pages.choice import always_listed, best_pages, budget_pages
-from reprise_pages.selectors import SELECTORS
 
 RESULTS = Path(__file__).parent / "results"
 PAGE, SINKS, RECENT = 8, 1, 2

@@ -10,7 +10,7 @@ import torch
 
 from quality.in_engine.forced_answers import ForcedAnswers
 from quality.pages.oracle import TrueMass
-from reprise_pages.selectors import SELECTORS
+from quality.pages.selectors import SELECTORS
 
 PROCESSOR = "reprise_vllm.select_pages.processor:PageProcessor"
 

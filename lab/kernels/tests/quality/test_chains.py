@@ -26,7 +26,7 @@ from quality.chains.tasks import (
     training_texts,
 )
 from quality.chains.train import WEIGHTS, Packed, Plan, load, train
-from reprise_pages.selectors import SELECTORS
+from quality.pages.selectors import SELECTORS
 from reprise_reuse.methods import METHODS, choose
 
 SEEDS = sorted(int(path.stem.removeprefix("seed-")) for path in WEIGHTS.glob("*.safetensors"))

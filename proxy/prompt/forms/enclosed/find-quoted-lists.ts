@@ -1,7 +1,7 @@
 import type { BlockSpan, ContextList, FormId } from '../../context-list.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../../scan/find-edges.ts'
 import { findOwn, type Region } from '../../scan/find-elements.ts'
-import type { Fence } from '../../scan/find-fences.ts'
+import { closes, type Fence } from '../../scan/find-fences.ts'
 import type { Marks } from '../../scan/find-marks.ts'
 import type { Place } from '../../scan/line-reader.ts'
 import { materialWords } from '../../scan/words/vocabulary.ts'
@@ -88,10 +88,6 @@ function readFenced(text: string, fences: readonly Fence[], region: Region): Quo
     i = close + 1
   }
   return found
-}
-
-function closes(fence: Fence, open: Fence): boolean {
-  return fence.bare && fence.code === open.code && fence.length >= open.length
 }
 
 function toQuotation(text: string, region: Region, open: number, inside: Quotation['inside'], end: number): Quotation {

@@ -2,7 +2,7 @@ import { type BlockSpan, type ContextList, mostBlocks } from '../../context-list
 import { areInOrder } from '../../order/tells-order.ts'
 import { readCue } from '../../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd, isRule } from '../../scan/find-edges.ts'
-import { genericTags, isKin, isWeakTag, type KinElement, type Region } from '../../scan/find-elements.ts'
+import { genericTags, isKin, isWeakTag, type KinElement, type Region, startsIn } from '../../scan/find-elements.ts'
 import type { Marks } from '../../scan/find-marks.ts'
 import { findRankAttributes } from '../../scan/find-rank-fields.ts'
 import { readAttributes } from '../../scan/find-tags.ts'
@@ -50,11 +50,6 @@ export function findTagLists(
     .map((row) => toList(text, row, region.isKin && (!isWeakTag(row[0]!.open.name) || startsIn(text, region, row[0]!))))
 }
 
-/** Returns whether an element is the first thing in its region. */
-function startsIn(text: string, region: Region, { start }: KinElement): boolean {
-  return findContentStart(text, region.start, region.end) === start
-}
-
 function isSibling(text: string, left: KinElement, right: KinElement): boolean {
   return left.open.name === right.open.name && findGapEnd(text, left.end, right.start) === right.start
 }
@@ -83,15 +78,14 @@ function isOther(name: string): boolean {
 
 function toList(text: string, row: readonly KinElement[], inContainer: boolean): ContextList {
   const labels = row.map((element) => readLabels(text, element))
-  const shared =
-    idNames.find((name) => labels.every((label) => label.has(name))) ??
-    NAME_ATTRIBUTES.find((name) => areDistinct(labels.map((label) => textOf(text, label.get(name)))))
+  const origin = NAME_ATTRIBUTES.find((name) => areDistinct(labels.map((label) => textOf(text, label.get(name)))))
+  const hasOrigins = origin !== undefined
+  const shared = idNames.find((name) => labels.every((label) => label.has(name))) ?? origin
   const blocks = row.map((element, i) => {
     const own = labels[i]!
     const label = own.get(shared ?? idNames.find((name) => own.has(name)) ?? '')
     return toBlock(text, element, label)
   })
-  const hasOrigins = NAME_ATTRIBUTES.some((name) => areDistinct(labels.map((label) => textOf(text, label.get(name)))))
   const ids = blocks.map(({ label }) => textOf(text, label))
   return {
     blocks,

@@ -11,7 +11,7 @@ import { type BlockSpan, type ContextList, mostBlocks } from '../../context-list
 import { showsHow } from '../../judge/is-example.ts'
 import { readCue } from '../../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd } from '../../scan/find-edges.ts'
-import { findOwn, type Region } from '../../scan/find-elements.ts'
+import { findOwn, type Region, startsIn } from '../../scan/find-elements.ts'
 import { FenceWalk } from '../../scan/find-fences.ts'
 import { findLastRule, readLineNotes } from '../../scan/find-line-notes.ts'
 import { isOfNotes } from '../../scan/find-list-heading.ts'
@@ -93,11 +93,6 @@ function isOpenBefore({ text, tags }: Marks, start: number, end: number): boolea
   if (text[start - 1] !== '>') return false
   const tag = tags[findIndexFrom(tags, start) - 1]
   return tag?.end === start && !tag.closing && (tag.partner?.start ?? 0) < end
-}
-
-/** Returns whether a label is the first thing in its region. */
-function startsIn(text: string, region: Region, { start }: Label): boolean {
-  return findContentStart(text, region.start, region.end) === start
 }
 
 /** Returns whether a numbered list is a text's notes: it is below a heading for notes, or consists only of links. */

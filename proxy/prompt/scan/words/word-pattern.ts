@@ -3,15 +3,14 @@ import { fold, literalsOf } from './literals-of.ts'
 // a text with more matches is not a question about blocks, and each takes time
 const MOST_MATCHES = 1_000
 
-/** Literals that begin alike, by what follows. */
-interface Literals {
-  readonly next: Map<number, Literals>
-  /** numbers of the patterns that have the literal which ends here */
-  readonly patterns: number[]
+/** A literal, and the number of a pattern that has it. */
+interface Literal {
+  readonly literal: string
+  readonly pattern: number
 }
 
 /** Literals of all patterns, by their first characters. */
-const literalsByStart = new Map<string, Literals>()
+const literalsByStart = new Map<string, Literal[]>()
 const LONGEST_START = 3
 /** for hashes of such starts: bit n is set if one has n characters */
 const starts = new Uint8Array(2 ** 16)
@@ -79,14 +78,9 @@ function addLiterals(literals: readonly string[] | undefined): number {
 function addLiteral(literal: string, pattern: number): void {
   const start = literal.slice(0, LONGEST_START)
   starts[hashOf(start, 0, start.length)]! |= 1 << start.length
-  let node: Literals = literalsByStart.get(start) ?? { next: new Map(), patterns: [] }
-  literalsByStart.set(start, node)
-  for (let i = LONGEST_START; i < literal.length; i++) {
-    const known: Literals = node.next.get(literal.charCodeAt(i)) ?? { next: new Map(), patterns: [] }
-    node.next.set(literal.charCodeAt(i), known)
-    node = known
-  }
-  node.patterns.push(pattern)
+  const alike = literalsByStart.get(start)
+  if (alike) alike.push({ literal, pattern })
+  else literalsByStart.set(start, [{ literal, pattern }])
 }
 
 function hashOf(text: string, at: number, length: number): number {
@@ -114,11 +108,8 @@ function findLiterals(folded: string): Uint8Array {
   return may
 }
 
-/** Follows the literals that begin with so many characters of a text. */
+/** Marks the patterns with a literal that stands here and begins with so many characters. */
 function markFound(folded: string, at: number, length: number, may: Uint8Array): void {
-  let node = literalsByStart.get(folded.slice(at, at + length))
-  for (let i = at + length; node !== undefined; i++) {
-    for (const pattern of node.patterns) may[pattern] = 1
-    node = node.next.get(folded.charCodeAt(i))
-  }
+  for (const { literal, pattern } of literalsByStart.get(folded.slice(at, at + length)) ?? [])
+    if (may[pattern] === 0 && folded.startsWith(literal, at)) may[pattern] = 1
 }

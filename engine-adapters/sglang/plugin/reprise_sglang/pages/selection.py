@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from reprise_pages.choice import always_listed, best_pages, budget_pages
-from reprise_pages.selectors import SELECTORS
+from reprise_pages.selectors import make_selector
 from reprise_sglang.pages.held import NONE, HeldRequests
 from reprise_sglang.pages.settings import PageSettings
 
@@ -50,7 +50,7 @@ class PageSelection:
     def __init__(self, settings: PageSettings, keys: Sequence[torch.Tensor], most_tokens: int) -> None:
         """keys: each layer's [slots of the engine, heads, D]; most_tokens: of a request"""
         self.settings, self._keys, self._device = settings, keys, keys[0].device
-        self.selector = SELECTORS[settings.selector]()
+        self.selector = make_selector(settings.selector, settings.grids, settings.chunks)
         self.held = HeldRequests(settings.requests)
         pages = -(-most_tokens // settings.page)
         _, heads, head_dim = keys[0].shape

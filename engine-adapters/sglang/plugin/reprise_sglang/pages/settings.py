@@ -12,7 +12,7 @@ from reprise_settings import SettingPlace
 VARIABLE = "REPRISE_PAGES"
 ASKED = "reprise_pages"
 """the name in a request's `custom_params`"""
-SELECTORS = ("attention-mass", "quest", "chess", "recent", "random")
+SELECTORS = ("attention-mass", "quest", "chess")
 _WHOLE = {"page": 1, "least_tokens": 1, "requests": 1, "sinks": 0, "recent": 1, "every": 1}
 
 
@@ -30,6 +30,10 @@ class PageSettings:
     min_ratio: float = 0.1
     """the smallest share of its pages that a request may ask for"""
     selector: str = "attention-mass"
+    grids: float = 0.5
+    """CHESS's share of grids to keep (rho_g)"""
+    chunks: float = 0.5
+    """CHESS's share of their chunks to keep (rho_c)"""
     page: int = 32
     """tokens"""
     least_tokens: int = 4096
@@ -56,7 +60,8 @@ class PageSettings:
         return settings
 
     def _check(self) -> None:
-        _PLACE.check_number("min_ratio", self.min_ratio, 0, 1)
+        for name in ("min_ratio", "grids", "chunks"):
+            _PLACE.check_number(name, getattr(self, name), 0, 1)
         for name, least in _WHOLE.items():
             _PLACE.check_whole(name, getattr(self, name), least)
         if self.selector not in SELECTORS:

@@ -16,6 +16,12 @@ mkdir -p "$cache"
 
 say() { echo "SGLang $version: $*" >&2; }
 
+exec 9>"$cache/lock"
+flock -n 9 || {
+  say "waiting for another run that installs the same"
+  flock 9
+}
+
 # is_done STEP PRODUCT INPUT…: whether the product is there and was made from just these inputs
 is_done() {
   local step=$1 product=$2

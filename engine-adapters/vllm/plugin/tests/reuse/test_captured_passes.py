@@ -107,8 +107,8 @@ def compare() -> None:
             results.append([*(done or ()), *(cache.clone() for cache in prompt._caches)])
         return results[0], results[1]
 
-    # long and short ones in turns, so that nothing that a longer one has left is read
-    for seed, (end, question) in enumerate([(399, 64), (17, 1), (160, 40), (320, 7)]):
+    # a short one behind a long one, so that nothing that the longer one has left is read
+    for seed, (end, question) in enumerate([(399, 64), (17, 1)]):
         for known in (end, end // 2):
             opened = load_of(end, end, known, question, seed)
             assert replayed.takes_question(opened.load)
@@ -116,7 +116,7 @@ def compare() -> None:
             assert float(plain[0].abs().max()) > 1e-3
             for a, b in zip(plain, again, strict=True):
                 torch.testing.assert_close(a, b, atol=1e-4, rtol=1e-4)
-    for seed, (end, count) in enumerate([(399, 128), (50, 1), (300, 64), (200, 65)]):
+    for seed, (end, count) in enumerate([(399, 128), (200, 65), (50, 1)]):
         opened = load_of(end, end, end, 1, seed)
         rows = torch.from_numpy(np.sort(np.random.default_rng(seed).permutation(end)[:count])).to(DEVICE)
         assert replayed.takes_rows(opened, rows)

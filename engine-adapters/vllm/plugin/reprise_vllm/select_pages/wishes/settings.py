@@ -34,6 +34,10 @@ class PageSettings:
     """smallest share of its pages that a request may ask for"""
     selector: str = "attention-mass"
     """a name in `reprise_pages.selectors.SELECTORS`"""
+    grids: float = 0.5
+    """CHESS's share of grids to keep (rho_g)"""
+    chunks: float = 0.5
+    """CHESS's share of their chunks to keep (rho_c)"""
     least_tokens: int = 4096
     """shorter contexts stay dense: for them, reading less does not pay for choosing"""
     least_saving: int | None = None
@@ -80,7 +84,8 @@ class PageSettings:
         return replace(self, max_entropy=max_entropy, max_varentropy=max_varentropy)
 
     def _check(self) -> None:
-        _PLACE.check_number("min_ratio", self.min_ratio, 0, 1)
+        for name in ("min_ratio", "grids", "chunks"):
+            _PLACE.check_number(name, getattr(self, name), 0, 1)
         for name, least in (("least_tokens", 1), ("requests", 1), ("sinks", 0), ("recent", 1), ("every", 0)):
             _PLACE.check_whole(name, getattr(self, name), least)
         if self.least_saving is not None:

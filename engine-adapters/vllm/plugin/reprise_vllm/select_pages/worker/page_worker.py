@@ -96,7 +96,7 @@ def begin_selection(
 def _begin(
     worker: PageWorker, config: "VllmConfig", spec: "AttentionSpec", names: list[str], device: torch.device
 ) -> "PageSelection":
-    from reprise_pages.selectors import SELECTORS
+    from reprise_pages.selectors import make_selector
     from reprise_vllm.engine.private_answers import check_private_answers
     from reprise_vllm.select_pages.worker.check_engine import check_engine, shape_of
     from reprise_vllm.select_pages.worker.selection import PageSelection
@@ -110,9 +110,8 @@ def _begin(
     check_private_answers()
     context = config.compilation_config.static_forward_context
     layers = [context[name] for name in names]
-    kind = SELECTORS[settings.selector]
-    check_engine(config, spec, layers, kind.per_layer)
-    selector = kind(_rotation()) if settings.selector == "chess-unrotated" else kind()
+    selector = make_selector(settings.selector, settings.grids, settings.chunks)
+    check_engine(config, spec, layers, selector.per_layer)
     shape = shape_of(config, spec, layers[0])
     if settings.backtracks:
         worker.uncertain = Uncertain(
@@ -123,11 +122,3 @@ def _begin(
         layer.impl.reprise_pages = (selection, index)
     logger.info("reprise: selecting pages by %s, %g of a context at least", settings.selector, settings.min_ratio)
     return selection
-
-
-def _rotation() -> Any:
-    from reprise_reuse.rotation import KeyRotation
-    from reprise_vllm.engine.model_parts import rotary_of_runner
-
-    rotary = rotary_of_runner()
-    return KeyRotation(rotary.cos_sin, is_neox=rotary.is_neox)
