@@ -84,7 +84,13 @@ test('explanations are, with what is moved, left alone and not found', async () 
   await check('POST /v1/explain', 200, '/v1/explain?earlier', { earlier: [request], request })
   const behind = (question: string): object => {
     const content = `Question: ${question}\n\n${texts.map((text) => `<document>${text}</document>`).join('\n')}`
-    return { model: 'm', messages: [{ role: 'system', content: 'Be brief.' }, { role: 'user', content }] }
+    return {
+      model: 'm',
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content },
+      ],
+    }
   }
   const behindOther = { earlier: [behind('Who?')], request: behind('When?') }
   expect(await check('POST /v1/explain', 200, '/v1/explain?earlier', behindOther)).toMatchObject({
