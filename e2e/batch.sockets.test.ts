@@ -17,6 +17,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { emulatorDefaults, startEmulator } from '#emulator/emulator.ts'
 import { defaultConfig } from '#proxy/config/sources/config-source.ts'
+import type { Mode } from '#proxy/settings.ts'
 import type { BatchSummary } from '../tools/batch/batch-summary.ts'
 import { type BatchOptions, runBatch } from '../tools/batch/run-batch.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
@@ -106,17 +107,28 @@ async function runAt({ url }: { url: string }, options: Partial<BatchOptions> = 
   return runBatch(batch, { target, config, out, concurrency: 4, signal, wait: async () => {}, ...options })
 }
 
+/** Does the same behind a proxy in this process, which takes less than the command, and does what it does. */
+async function runBehind(
+  engine: Parameters<typeof startTestProxy>[0],
+  options: Partial<BatchOptions> = {},
+  mode: Mode = 'on',
+): Promise<BatchSummary> {
+  const proxy = await startTestProxy(engine, { mode })
+  closing.push(() => proxy.close())
+  return runAt(proxy, options)
+}
+
 describe('a batch in front of an engine', () => {
   test('has a result for every request, as OpenAI writes them, and finds more cached than in the order of the file', async () => {
     const ids = writeBatch(40)
-    const asReceived = await run('--engine', `${await emulate()},kind=vllm`, '--mode', 'off', '--concurrency', '1')
+    const asReceived = await runBehind({ url: await emulate(), kind: 'vllm' }, { concurrency: 1 }, 'off')
     rmSync(out)
     const { status, summary } = await run('--engine', `${await emulate()},kind=vllm`, '--concurrency', '1')
     expect(status).toBe(0)
     expect(summary).toMatchObject({ requests: 40, answered: 40, failed: 0, invalid: 0, resumed: 0, out })
     expect(summary.moved).toBeGreaterThan(20)
     expect(summary.hit_ratio).toBeCloseTo(summary.cached_tokens! / summary.prompt_tokens!)
-    expect(summary.hit_ratio!).toBeGreaterThan(2 * asReceived.summary.hit_ratio!)
+    expect(summary.hit_ratio!).toBeGreaterThan(2 * asReceived.hit_ratio!)
     expect(
       results()
         .map(({ custom_id: id }) => id)
@@ -146,7 +158,7 @@ describe('a batch in front of an engine', () => {
     )
     const planned = await startRunningReprise(['plan', folder])
     const engine = await double()
-    expect((await run('--engine', engine.url, '--concurrency', '1')).status).toBe(0)
+    expect(await runBehind(engine, { concurrency: 1 })).toMatchObject({ failed: 0, invalid: 0 })
     const sent = engine.requests.map(({ body }) => {
       const { messages } = JSON.parse(body.toString()) as { messages: { content: string }[] }
       const { content } = messages[1]!
@@ -170,7 +182,7 @@ describe('a batch in front of an engine', () => {
     )
     writeFileSync(batch, lines.join('\n'))
     const engine = await double()
-    expect((await run('--engine', engine.url, '--concurrency', '1')).status).toBe(0)
+    expect(await runBehind(engine, { concurrency: 1 })).toMatchObject({ failed: 0, invalid: 0 })
     expect(engine.requests.map(({ url }) => url).toSorted()).toEqual(['/v1/completions', '/v1/embeddings?x=1'])
     expect(engine.requests.map(({ body }) => body.toString()).toSorted()).toEqual(bodies.toSorted())
   })
@@ -185,7 +197,7 @@ describe('a batch in front of an engine', () => {
       const answer = body.includes('pretty') ? '{\n  "n": 12345678901234567890,\r\n "t": "a\\nb"\n}\n' : 'not JSON\n'
       response.writeHead(200, { 'content-type': 'application/json' }).end(answer)
     })
-    await run('--engine', engine.url)
+    await runBehind(engine)
     const [line] = readFileSync(out, 'utf8')
       .split('\n')
       .filter((own) => own.includes('"pretty"'))
@@ -225,8 +237,7 @@ describe('a batch through a running proxy', () => {
     const engine = await double()
     const proxy = await startTestProxy({ url: engine.url }, { mode: 'ask' })
     closing.push(() => proxy.close())
-    const asked = await run('--proxy', proxy.url)
-    expect(asked.summary).toMatchObject({ moved: 0, skipped: { not_permitted: 20 } })
+    expect(await runAt(proxy)).toMatchObject({ moved: 0, skipped: { not_permitted: 20 } })
     // others: those that were sent as received go so again
     writeFileSync(batch, readFileSync(batch, 'utf8').replaceAll('What of case', 'And what of case'))
     rmSync(out)
@@ -421,7 +432,8 @@ test('bad lines are reported in the results, again by each run, and lose no othe
   writeFileSync(batch, [bad[0], good, bad[1], good].join('\n'))
   const engine = await double()
   for (const resumed of [0, 1]) {
-    const { status, summary } = await run('--engine', engine.url)
+    const { status, summary } =
+      resumed === 0 ? await run('--engine', engine.url) : { status: 1, summary: await runBehind(engine) }
     expect({ status, summary }).toMatchObject({ status: 1, summary: { requests: 4, answered: 1, invalid: 3, resumed } })
     expect(results()).toHaveLength(4)
     expect(results().filter(({ error }) => error)).toMatchObject(

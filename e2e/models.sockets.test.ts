@@ -1,11 +1,12 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import OpenAI, { NotFoundError } from 'openai'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Emulator, emulatorDefaults, startEmulator } from '#emulator/emulator.ts'
 import type { Config, EngineConfig } from '#proxy/config/config.ts'
 import type { RunningProxy } from '#proxy/main.ts'
+import { type EmbedderDouble, startEmbedderDouble } from './embedder-double.ts'
 import { documentRequest } from './placed-blocks.ts'
 import { errorOf, postJson, startTestProxy } from './start-test-proxy.ts'
 
@@ -13,37 +14,6 @@ const ending: (() => Promise<unknown>)[] = []
 afterEach(async () => {
   for (const end of ending.splice(0).reverse()) await end()
 })
-
-/** A double of an engine that embeds and ranks: it computes nothing, and keeps what it received. */
-interface EmbedderDouble {
-  readonly url: string
-  readonly received: { path: string; body: Buffer; headers: IncomingMessage['headers'] }[]
-}
-
-async function startEmbedderDouble(): Promise<EmbedderDouble> {
-  const received: EmbedderDouble['received'] = []
-  const list = {
-    object: 'list',
-    data: [{ id: 'embedder', object: 'model', created: 1, owned_by: 'infinity', stats: { x: 1 } }],
-  }
-  const server = createServer(async (incoming, response) => {
-    const body = Buffer.concat(await incoming.toArray())
-    if (incoming.url !== '/v1/models' && incoming.url !== '/health')
-      received.push({ path: incoming.url!, body, headers: incoming.headers })
-    const answer =
-      incoming.url === '/v1/models'
-        ? list
-        : { object: 'list', data: [{ index: 0, embedding: [0.5] }], results: [], model: 'embedder', usage: {} }
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  ending.push(async () => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, received }
-}
 
 async function startModel(model: string): Promise<Emulator> {
   const emulator = await startEmulator({ ...emulatorDefaults, host: '127.0.0.1', port: 0, model })
@@ -77,6 +47,7 @@ describe('two models and an embedder behind one proxy', () => {
   beforeEach(async () => {
     const [big, small] = [await startModel('big'), await startModel('small')]
     embedder = await startEmbedderDouble()
+    ending.push(async () => embedder.close())
     proxy = await start(
       [
         { url: big.url, kind: 'vllm', id: 'big-0' },

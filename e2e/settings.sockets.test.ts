@@ -6,7 +6,7 @@ import { defaultConfig } from '#proxy/config/sources/config-source.ts'
 import { type RunningProxy, startProxy } from '#proxy/main.ts'
 import { contentsIn, documentRequest, longBlock, metricOf, placedIn } from './placed-blocks.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
-import { Reprises, runReprise } from './run-reprise.ts'
+import { Reprises } from './run-reprise.ts'
 import { errorOf, postJson } from './start-test-proxy.ts'
 
 let engine: RecordingEngineDouble
@@ -50,12 +50,12 @@ const sent = (): string => contentsIn(engine.requests.at(-1)).at(-1)!
 const lastBody = (): string => engine.requests.at(-1)!.body.toString()
 
 describe('the configuration', () => {
-  test('words annotations and explicit blocks', async () => {
+  test('words annotations', async () => {
     const wording = {
       order: 'Wichtigste zuerst: {order}.',
       volatile: 'Werte: {values}.',
       location: 'Siehe {label}, oben.',
-      block: '<<{k}>> {text} <<>>',
+      block: '[Doc_{k}] {text}',
     }
     await start({ wording })
     const explicit = (names: string): object => ({
@@ -63,22 +63,15 @@ describe('the configuration', () => {
       reprise: { blocks: [...names].map((name) => ({ text: longBlock(name) })) },
     })
     await ask(explicit('AB'))
-    expect(sent()).toBe(`<<1>> ${longBlock('A')} <<>>\n\n<<2>> ${longBlock('B')} <<>>\n\nq`)
+    expect(sent()).toBe(`[Doc_1] ${longBlock('A')}\n\n[Doc_2] ${longBlock('B')}\n\nq`)
     await ask(explicit('BA'))
-    expect(sent()).toContain(`<<1>> ${longBlock('A')} <<>>\n\n<<2>> ${longBlock('B')} <<>>`)
+    expect(sent()).toContain(`[Doc_1] ${longBlock('A')}\n\n[Doc_2] ${longBlock('B')}`)
     expect(sent()).toMatch(/Wichtigste zuerst: \[\S+\] > \[\S+\]\./)
     const turns = documentRequest('q1', 'CD') as { messages: object[] }
     turns.messages.push({ role: 'assistant', content: 'x' }, (documentRequest('q2', 'CE') as typeof turns).messages[1]!)
     await ask(turns)
     expect(sent()).toMatch(/Siehe \[\S+\], oben\./)
     expect(sent()).not.toContain('Please')
-  })
-
-  test('has templates refused by which a block would be sent twice, or bear two numbers', () => {
-    for (const template of ['[{k}] {text} [/{k}]', '{k} {text} {text}', '{k}']) {
-      const { status, stderr } = runReprise(['serve'], { env: { REPRISE_EXPLICIT_TEMPLATE: template } })
-      expect([status, stderr]).toEqual([1, expect.stringContaining('has to contain {k} and {text}, each once')])
-    }
   })
 
   test('says what requests get that say nothing, and a request may say otherwise', async () => {

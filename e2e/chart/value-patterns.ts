@@ -20,8 +20,8 @@ export const dnsName: string = '^(\\*\\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\.[a-z0
 /** Without user, query and fragment. */
 export const engineUrl: string = `^https?://${server}(/[^\\s?#]*)?$`
 export const eventsUrl: string = `^tcp://(\\[${ipv6}\\]|[A-Za-z0-9][A-Za-z0-9_.-]*)${port}$`
-/** Of a Redis, without a password; or none. */
-export const redisUrl: string = `^(rediss?(\\+sentinel|\\+cluster)?://${server}(,${server})*([/?][^\\s@]*)?)?$`
+/** Of a Redis, without a password; or none. Short, because Helm prints it; reprise checks the rest at its start. */
+export const redisUrl: string = '^(rediss?(\\+sentinel|\\+cluster)?://[^\\s@/?#]+([/?][^\\s@]*)?)?$'
 
 const word = '[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?'
 /** The key of a label or an annotation. */

@@ -119,7 +119,7 @@ test.each<[object, string]>([
       [engineAt({ events: 'tcp://a:1', replay: place }), '/engines/0/replay '],
     ],
   ),
-  [{ redis: { url: 'redis://redis:70000' } }, '/redis/url '],
+  [{ redis: { url: 'redis:6379' } }, '/redis/url '],
   [{ service: { port: 65_536 } }, '/service/port '],
   [{ ports: { data: 0 } }, '/ports/data '],
   ...['commonLabels', 'podLabels', 'nodeSelector'].flatMap((name): [object, string][] => [

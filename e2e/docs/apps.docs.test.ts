@@ -2,7 +2,9 @@ import { execFile, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { emulatorDefaults, startEmulator } from '#emulator/emulator.ts'
 import type { RunningProxy } from '#proxy/main.ts'
+import { startEmbedderDouble } from '../embedder-double.ts'
 import { startTestProxy } from '../start-test-proxy.ts'
 import { readSnippets } from './read-snippets.ts'
 
@@ -32,12 +34,37 @@ describe.skipIf(setUp.status !== 0)('docs/apps.md, with the frameworks (needs Py
   test.each(snippets)('$heading: the snippet gets an answer, and its documents are found', async ({ text }) => {
     const found = await countBlocks(proxy)
     const script = text.replaceAll('http://127.0.0.1:8080', proxy.url)
-    const env = { ...process.env, HAYSTACK_TELEMETRY_ENABLED: 'False', NO_PROXY: '127.0.0.1' }
-    const { stdout } = await promisify(execFile)(python!, ['-c', script], { env })
-    expect(stdout.trim()).not.toBe('')
+    expect(await run(['-c', script])).not.toBe('')
     expect((await countBlocks(proxy)) - found).toBe(2)
   })
 })
+
+describe.skipIf(setUp.status !== 0)(
+  'two models and an embedder behind one proxy (needs Python and its packages)',
+  () => {
+    test('LangChain, LlamaIndex and Haystack each reach all three', async () => {
+      const local = { ...emulatorDefaults, host: '127.0.0.1', port: 0 }
+      const models = await Promise.all(['big', 'small'].map((model) => startEmulator({ ...local, model })))
+      const embedder = await startEmbedderDouble()
+      const engines = [...models, embedder].map(({ url }, at) => ({ url, kind: 'openai' as const, id: `engine-${at}` }))
+      const proxy = await startTestProxy(undefined, { engines })
+      const answered = ['big', 'small', [0.5]]
+      expect(JSON.parse(await run([join(import.meta.dirname, 'models.py'), proxy.url]))).toEqual({
+        LangChain: answered,
+        LlamaIndex: answered,
+        Haystack: answered,
+      })
+      expect(embedder.received.map(({ path }) => path)).toEqual(Array(3).fill('/v1/embeddings'))
+      await proxy.close()
+      for (const engine of [...models, embedder]) await engine.close()
+    })
+  },
+)
+
+async function run(arguments_: readonly string[]): Promise<string> {
+  const env = { ...process.env, HAYSTACK_TELEMETRY_ENABLED: 'False', NO_PROXY: '127.0.0.1' }
+  return (await promisify(execFile)(python!, arguments_, { env })).stdout.trim()
+}
 
 async function countBlocks({ adminUrl }: RunningProxy): Promise<number> {
   const text = await (await fetch(`${adminUrl}/metrics`)).text()

@@ -8,7 +8,7 @@ const config: ViteUserConfig = defineConfig({
     name: 'docs',
     root: import.meta.dirname,
     include: ['*.docs.test.ts'],
-    testTimeout: 5 * minutes,
+    testTimeout: 10 * minutes,
     hookTimeout: 5 * minutes,
     reporters: ['verbose', '../report-skipped.ts'],
   },

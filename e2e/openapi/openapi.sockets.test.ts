@@ -82,6 +82,21 @@ test('every read is answered as the document says', async () => {
 test('explanations are, with what is moved, left alone and not found', async () => {
   await check('POST /v1/explain', 200, '/v1/explain', request)
   await check('POST /v1/explain', 200, '/v1/explain?earlier', { earlier: [request], request })
+  const behind = (question: string): object => {
+    const content = `Question: ${question}\n\n${texts.map((text) => `<document>${text}</document>`).join('\n')}`
+    return {
+      model: 'm',
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content },
+      ],
+    }
+  }
+  const behindOther = { earlier: [behind('Who?')], request: behind('When?') }
+  expect(await check('POST /v1/explain', 200, '/v1/explain?earlier', behindOther)).toMatchObject({
+    skipped: 'differs_before',
+    left_alone: [{ at: 'messages.1.content', reason: 'differs_before', remedy: expect.any(String) }],
+  })
   await check('POST /v1/explain', 200, '/v1/explain?api=generate', { text: 'no documents' })
   const rules = texts.map((text, i) => `### FILE ${i}:\n${text}`).join('\n')
   await check('POST /v1/explain', 200, '/v1/explain', ragRequest(rules, []))

@@ -193,7 +193,6 @@ describe('a gateway in front of two engines', () => {
         mode: 'gateway',
         ports: { data, admin },
         engines: engines.map((port, i) => ({ url: `http://127.0.0.1:${port}`, kind: 'vllm', id: `gpu-${i}` })),
-        config: { health: { interval_seconds: 1 } },
       }
       return readPodTemplate(render(mergeValues(mergeValues(quick, own), values)))
     }

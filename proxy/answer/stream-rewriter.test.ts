@@ -86,7 +86,7 @@ describe.each(streams)('%s', (name, api, streamOf) => {
     const expected = streamOf(mapped)
     expect(rewrite(create(api), [Buffer.from(stream)])).toBe(expected)
     expect(rewrite(create(api), bytewise(stream))).toBe(expected)
-    for (let cut = 1; cut < Buffer.byteLength(stream); cut++) {
+    for (let cut = 1; cut < Buffer.byteLength(stream); cut += 5) {
       expect(rewrite(create(api), cutAt(Buffer.from(stream), [cut]))).toBe(expected)
     }
   })
@@ -134,7 +134,7 @@ describe.each(streams)('%s', (name, api, streamOf) => {
           expect(rewritten).toBe(streamOf(streamOf === generate ? segmentsOf(texts) : texts))
         },
       ),
-      { numRuns: 150 },
+      { numRuns: 50 },
     )
   })
 

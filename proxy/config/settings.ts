@@ -30,7 +30,6 @@ export interface Settings {
   aliases: { name: string; models: string[] }[]
   ordering: { max_displacement?: number }
   annotations: { order: string; volatile: string; location: string }
-  explicit: { template: string }
   options: { reorder: Switch; dedup: Switch; annotate: Switch; schedule: Switch; citations: 'remap' | 'keep' }
   dedup: { overlaps: boolean }
   blocks: { separator: string; volatile: VolatileFields; learn: boolean }
@@ -47,10 +46,8 @@ export interface Settings {
     in_flight_per_replica: number
     waiting_requests: number
     max_wait_seconds: number
-    group_window_milliseconds: number
   }
   warm_up_seconds: number
-  keep_alive_seconds: number
   headers: boolean
   drain_delay_seconds: number
   drain_seconds: number
@@ -58,7 +55,7 @@ export interface Settings {
   admin: { listen: string; token?: string }
   record: { folder?: string; text: boolean; max_bytes: number }
   logs: { level: string; prompts: boolean; requests: boolean }
-  health: { readyz: 'proxy' | 'engine'; interval_seconds: number; path: string }
+  health: { readyz: 'proxy' | 'engine'; path: string }
   redis: {
     url?: string
     namespace: string

@@ -1,5 +1,6 @@
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import { usualLimits } from '../bounds/work-limits.ts'
+import { defaultWording } from '../prompt/wording.ts'
 import type { Mode } from '../settings.ts'
 import type { Config, EngineConfig, ListenerTlsFiles, RecordConfig, RedisConfig } from './config.ts'
 import { readListenAddress } from './read-arguments.ts'
@@ -17,7 +18,7 @@ export function toConfig(settings: Settings): Config {
     ...toFleet(settings),
     mode: toMode(settings),
     maxDisplacement: ordering.max_displacement,
-    wording: { ...settings.annotations, block: settings.explicit.template },
+    wording: { ...settings.annotations, block: defaultWording.block },
     options: {
       reorder: isOn(options.reorder),
       dedup: isOn(options.dedup),
@@ -50,17 +51,17 @@ export function toConfig(settings: Settings): Config {
     bodyMemoryBytes: limits.body_memory_bytes,
     bodyStallSeconds: limits.body_stall_seconds,
     workLimits: { ...usualLimits, bytes: limits.rewrite_bytes },
-    groupWindowMilliseconds: limits.group_window_milliseconds,
+    groupWindowMilliseconds: 20,
     inFlightPerReplica: limits.in_flight_per_replica,
     waitingRequests: limits.waiting_requests,
     maxWaitSeconds: limits.max_wait_seconds,
     warmUpSeconds: settings.warm_up_seconds,
-    keepAliveSeconds: settings.keep_alive_seconds,
+    keepAliveSeconds: 10,
     hasHeaders: settings.headers,
     drainDelaySeconds: settings.drain_delay_seconds,
     drainSeconds: settings.drain_seconds,
     readyz: health.readyz,
-    health: { intervalSeconds: health.interval_seconds, path: health.path },
+    health: { intervalSeconds: 5, path: health.path },
     redis: toRedis(settings.redis),
     record: toRecord(settings.record),
     logLevel: settings.logs.level,

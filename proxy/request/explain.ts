@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { isObject } from '#engine-adapters/json-object.ts'
 import { type PromptApi, promptApis } from '#engine-adapters/prompt-api.ts'
-import type { RequestId } from '#index/context-block.ts'
+import type { BlockId, RequestId } from '#index/context-block.ts'
 import type { Call, RoutedCall } from '../call/call.ts'
 import { toCall } from '../call/read-call.ts'
 import { toDecisionInput } from '../call/to-decision-input.ts'
@@ -14,7 +14,7 @@ import { type PromptBody, writeBody } from '../prompt/body/prompt-body.ts'
 import { isParts } from '../prompt/body/prompt-builder.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import { findUnknownForm } from '../prompt/judge/find-unknown-form.ts'
-import { differingRemedy, explainRefusal } from '../prompt/judge/reasons.ts'
+import { differingRemedy, differsBeforeRemedy, explainRefusal } from '../prompt/judge/reasons.ts'
 import { withoutByteOrderMark } from '../receive/read-received.ts'
 import type { Replica } from '../replicas/replica.ts'
 import { decide } from '../reuse/decide.ts'
@@ -50,7 +50,7 @@ export async function explain(
   const layout = await recallAhead(pipeline, call)
   const routing = { ...pipeline, replicas: pipeline.replicas.preview(call.model) }
   const { replica, decision } = routeCall(routing, call, undefined, layout())
-  return describe(pipeline, call, { replica, decision }, body)
+  return describe(pipeline, call, { replica, cache: replica.cache, decision }, body)
 }
 
 /**
@@ -68,16 +68,19 @@ export async function explainBehind(
   if (!replica) throw new ProxyError('draining', 'There is no replica: try again later.')
   const cache = new ReplicaCache(pipeline.createMirror())
   const store = new MemoryConversationStore(earlierBytes)
+  const computed = new Set<BlockId>()
+  const candidate = { mirror: cache.mirror, hasProcessed: (_: string, block: BlockId) => computed.has(block) }
   const { now } = pipeline
   const decideOn = (call: Call): Decision =>
-    decide(toDecisionInput(call), { candidates: [cache], store, select: () => 0, now })
+    decide(toDecisionInput(call), { candidates: [candidate], store, select: () => 0, now })
   for (const [i, own] of earlier.entries()) {
-    const { sent, turns } = decideOn(await toExplainedCall(pipeline, incoming, own, api))
+    const { sent, turns, contexts } = decideOn(await toExplainedCall(pipeline, incoming, own, api))
+    for (const { found } of contexts) for (const block of found.contents) computed.add(block)
     for (const [turn, order] of turns) store.remember(turn, order)
     for (const [j, prompt] of sent.entries()) cache.sent(`earlier-${i}-${j}` as RequestId, prompt)
   }
   const call = await toExplainedCall(pipeline, incoming, request, api)
-  return describe(pipeline, call, { replica, decision: decideOn(call) }, request)
+  return describe(pipeline, call, { replica, cache, decision: decideOn(call) }, request)
 }
 
 /** Splits such a body. Throws `invalid_body` if it has another shape, or too many earlier requests. */
@@ -125,7 +128,7 @@ async function toExplainedCall(
 function describe(
   pipeline: Pipeline,
   call: Call,
-  { replica, decision }: Pick<RoutedCall, 'replica' | 'decision'>,
+  { replica, cache, decision }: Pick<RoutedCall, 'replica' | 'decision'> & { readonly cache: ReplicaCache },
   body: Buffer,
 ): string {
   const { contexts } = decision
@@ -169,7 +172,11 @@ function describe(
     replica: replica.id,
     tenant: call.caller.tenant,
     skipped: decision.skipped ?? null,
-    left_alone: [...explainTemplates(prompt, call), ...explainRefusals(prompt, decision)],
+    left_alone: [
+      ...explainTemplates(prompt, call),
+      ...explainRefusals(prompt, decision),
+      ...explainDifference(prompt, decision, cache),
+    ],
   }
   const sent = prompt ? withoutTags(writeBody(prompt, decision.splices ?? []).toString(), replica) : asJson(body)
   return `${JSON.stringify(explanation).slice(0, -1)},"body":${sent}}`
@@ -189,6 +196,17 @@ function describeRanks({ cut, slots, isSpokenOf }: PromptContext): object {
   return !isSpokenOf && slots.some(({ ranks }) => ranks)
     ? { volatile: 'keep', differs_by: 'score', remedy: differingRemedy }
     : {}
+}
+
+/** Names the first message that the engine has not computed: what differs is in it, and in front of the documents. */
+function explainDifference(body: PromptBody | undefined, decision: Decision, { mirror }: ReplicaCache): object[] {
+  if (decision.skipped !== 'differs_before' || !body?.set) return []
+  const { texts, prompts } = body.set
+  const [sent] = decision.sent
+  const cached = mirror.predictCachedLength(sent!)
+  // in front of the documents, a prefix ends only where a message does
+  const { texts: own } = prompts[0]!.messages[sent!.ends.filter((end) => end <= cached).length]!
+  return [{ at: texts[own[0]!]!.path.join('.'), reason: decision.skipped, remedy: differsBeforeRemedy }]
 }
 
 /** Describes what looks like a list of blocks but is not touched: why, where, and what would help. */

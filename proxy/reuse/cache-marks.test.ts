@@ -85,7 +85,7 @@ test.each<[PromptApi, string]>(
         history.push({ role: 'assistant', content: 'They say much.' })
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 20 },
   )
   expect(changed).toBeGreaterThan(20)
 })

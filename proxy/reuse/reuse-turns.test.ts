@@ -295,6 +295,7 @@ describe('prompts that the client has rendered', () => {
           received += 'So it is.\n'
         }
       }),
+      { numRuns: 30 },
     )
   })
 
@@ -336,6 +337,7 @@ test('through any conversation every block stands in the prompt, in full or earl
         expectComplete(truncated, fresh.send(truncated))
       },
     ),
+    { numRuns: 40 },
   )
 }, 30_000)
 

@@ -97,6 +97,19 @@ test('what stands in earlier turns was sent before and is no fault', () => {
   expect(check({ messages })[1]!.slice(0, 2)).toEqual(['volatile_text', 'ok'])
 })
 
+test.each([
+  ['behind them', `Use the context.\n${documents}`, 'ok'],
+  [
+    'in front, as a line',
+    documents.replace(/^(.*)\n\n(Question: .*)$/s, 'Use the context.\n$2\nContext:\n$1\nAnswer:'),
+    'warning',
+  ],
+  ['in front, as words', documents.replace(/^(.*)\n\nQuestion: (.*)$/s, 'When does it open?\n\n$1'), 'warning'],
+  ['in front, and asked again', `When does it open?\n\n${documents}`, 'ok'],
+])('a question %s', (_, user, level) => {
+  expect(check(chat('Answer.', user)).find(([name]) => name === 'volatile_text')![1]).toBe(level)
+})
+
 test('of many only the first few are listed', () => {
   const system = Array.from({ length: 9 }, (_, i) => `Request ID: req_00${i}`).join('\n')
   const found = check(chat(system)).filter(([name]) => name === 'volatile_text')

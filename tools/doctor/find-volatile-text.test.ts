@@ -103,7 +103,7 @@ test('property: spans are in order and do not overlap', () => {
         at = end
       }
     }),
-    { numRuns: 1000 },
+    { numRuns: 300 },
   )
 })
 
@@ -120,5 +120,5 @@ test.each([
   ['lines of marks', '<a>\n```1\n'],
   ['examples', 'e.g. 2026-11-21T14:03:22Z '],
 ])('the search takes linear time in hostile text: %s', (_, unit) => {
-  expectLinear((size) => findVolatileText(unit.repeat(Math.ceil(size / unit.length))), 250_000)
+  expectLinear((size) => findVolatileText(unit.repeat(Math.ceil(size / unit.length))), 60_000)
 })

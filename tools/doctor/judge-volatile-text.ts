@@ -20,6 +20,7 @@ export function judgeVolatileText(
     const slots = contexts[place]!.flatMap(({ slots }) => slots)
     const isSystem = message.role === 'system' || message.role === 'developer'
     if (isSystem || slots.length > 0) found.push(...findInMessage(message, texts, slots))
+    if (place === messages.length - 1) found.push(...findQuestionBefore(texts, slots))
     if (slots.length > 0) break
   }
   if (found.length === 0) {
@@ -42,6 +43,19 @@ function findInMessage(message: PromptMessage, texts: readonly PromptText[], slo
     if (first) break
   }
   return found
+}
+
+/** A line that asks. */
+const QUESTION = /^[^\S\n]*(?:(?:user )?(?:question|query)[^\S\n]*[:：].*\S|.*[?？])[^\S\n]*$/im
+
+/** Finds a question in front of the documents, unless one is behind them. */
+function findQuestionBefore(texts: readonly PromptText[], slots: PromptContext['slots']): Finding[] {
+  const [first, last] = [slots[0], slots.at(-1)]
+  if (!first || !last) return []
+  const [asked] = QUESTION.exec(texts[first.text]!.text.slice(0, first.start)) ?? []
+  if (asked === undefined || QUESTION.test(texts[last.text]!.text.slice(last.end))) return []
+  const found = `${texts[first.text]!.path.join('.')} asks '${asked.trim().slice(0, 80)}' in front of the documents. Nothing after it is reused`
+  return [{ check: 'volatile_text', level: 'warning', found, fix: 'put the question behind the documents' }]
 }
 
 function toFinding({ start, end, kind, explanation }: VolatileText, text: string, path: string): Finding {

@@ -37,6 +37,6 @@ function breakWords(text: string, width: number): string {
 
 function summaryOf(fatal: number, warnings: number): string {
   const noted = warnings === 1 ? '1 warning' : `${warnings} warnings`
-  if (fatal > 0) return `${fatal} fatal, ${noted}: reprise cannot help this engine before the fatal ones are mended`
+  if (fatal > 0) return `${fatal} fatal, ${noted}: mend the fatal ones first`
   return warnings > 0 ? `${noted}, nothing fatal` : 'nothing to mend'
 }

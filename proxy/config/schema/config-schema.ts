@@ -1,17 +1,7 @@
 import { accessSchemas } from './access-schema.ts'
 import { aliasSchema, engineSchema } from './engine-schema.ts'
 import { reuseSchemas } from './reuse-schema.ts'
-import {
-  file,
-  flag,
-  group,
-  matching,
-  milliseconds,
-  type SettingSchema,
-  seconds,
-  text,
-  whole,
-} from './setting-schema.ts'
+import { file, flag, group, matching, type SettingSchema, seconds, text, whole } from './setting-schema.ts'
 
 const day = 86_400
 
@@ -76,11 +66,6 @@ const limits = group('Which requests are refused, and which must wait.', {
     10_000,
   ),
   max_wait_seconds: seconds('How long a request may wait before it is given up (504).', 1, 300),
-  group_window_milliseconds: milliseconds(
-    'Longest wait for requests that share blocks, while the engine is busy.',
-    0,
-    20,
-  ),
 })
 
 const health = group('Health checks of engines if there are several; a single engine is not checked.', {
@@ -90,7 +75,6 @@ const health = group('Health checks of engines if there are several; a single en
     enum: ['proxy', 'engine'],
     default: 'proxy',
   },
-  interval_seconds: seconds('Time between two checks; 0: no checks.', 0, 5),
   path: matching('The path to request.', '^/', 'has to begin with /', '/health'),
 })
 
@@ -127,7 +111,6 @@ export const configSchema: SettingSchema & { $schema: string; title: string } = 
       0,
       10,
     ),
-    keep_alive_seconds: seconds('Silence after which a stream gets a comment line; 0: never.', 0, 10),
     headers: flag(
       'Whether answers have `x-reprise-` headers; switch them off where clients may not know of engines.',
       true,

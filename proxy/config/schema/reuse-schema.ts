@@ -55,15 +55,6 @@ export const reuseSchemas: Record<string, SettingSchema> = {
       defaultWording.location,
     ),
   }),
-  explicit: group('Blocks of the `reprise` field.', {
-    template: matching(
-      'How a block is written; `{k}` becomes its place, `{text}` its text.',
-      // a second number would not be counted up with the first, and a second text would be sent
-      '^(?=[\\s\\S]*\\{k\\})(?=[\\s\\S]*\\{text\\})(?![\\s\\S]*(\\{k\\}|\\{text\\})[\\s\\S]*\\1)',
-      'has to contain {k} and {text}, each once',
-      defaultWording.block,
-    ),
-  }),
   options: group('Defaults for requests without `x-reprise-options`.', {
     reorder: onOff('Whether blocks are reordered.'),
     dedup: onOff('Whether repeated blocks are replaced by a reference.'),

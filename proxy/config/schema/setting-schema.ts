@@ -37,11 +37,6 @@ export function seconds(description: string, minimum: number, standard: number):
   return { ...whole(description, minimum, standard), maximum: Math.floor(longestTimer / 1_000) }
 }
 
-/** A time in milliseconds, of 24 days at most. */
-export function milliseconds(description: string, minimum: number, standard: number): SettingSchema {
-  return { ...whole(description, minimum, standard), maximum: longestTimer }
-}
-
 /** A text that is not empty. */
 export function text(description: string, standard?: string): SettingSchema {
   return { type: 'string', description, minLength: 1, ...(standard === undefined ? {} : { default: standard }) }

@@ -46,14 +46,14 @@ test('a flag goes before the environment, that before the file, and the file bef
 })
 
 test('a time that no timer can wait for is refused: it would be over at once', () => {
-  const most = 'drain_seconds: 2147483\nkeep_alive_seconds: 2147483\nlimits: { group_window_milliseconds: 2147483647 }'
-  expect(load(most)).toMatchObject({ drainSeconds: 2_147_483, keepAliveSeconds: 2_147_483 })
+  const most = 'drain_seconds: 2147483\nlimits: { max_wait_seconds: 2147483 }'
+  expect(load(most)).toMatchObject({ drainSeconds: 2_147_483, maxWaitSeconds: 2_147_483 })
   expect(faultsOf('', { REPRISE_DRAIN_SECONDS: '2147484' })).toEqual([
     'REPRISE_DRAIN_SECONDS: has to be at most 2147483, not 2147484',
   ])
-  expect(faultsOf('keep_alive_seconds: 9999999\nhealth: { interval_seconds: 2147484 }')).toEqual([
-    'reprise.yaml:1: keep_alive_seconds: has to be at most 2147483, not 9999999',
-    'reprise.yaml:2: health.interval_seconds: has to be at most 2147483, not 2147484',
+  expect(faultsOf('drain_delay_seconds: 9999999\nlimits: { max_wait_seconds: 2147484 }')).toEqual([
+    'reprise.yaml:2: limits.max_wait_seconds: has to be at most 2147483, not 2147484',
+    'reprise.yaml:1: drain_delay_seconds: has to be at most 2147483, not 9999999',
   ])
   expect(faultsOf('', {}, { drainSeconds: 2_147_484 })).toEqual([
     '--drain-seconds: drain_seconds: has to be at most 2147483, not 2147484',

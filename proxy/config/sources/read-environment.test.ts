@@ -16,7 +16,7 @@ test('a variable is the path of its setting, and is read as what the setting is'
     REPRISE_LOGS_PROMPTS: 'true',
     REPRISE_ADMIN_TOKEN: '0123',
     REPRISE_MODE: 'off',
-    REPRISE_KEEP_ALIVE_SECONDS: '0',
+    REPRISE_DRAIN_SECONDS: '0',
     REPRISE_ENGINES: '[{"url": "http://h:1", "kind": "vllm"}]',
     REPRISE_TENANTS_TRUSTED_PEERS: '[10.0.0.0/8, "::1"]',
   })
@@ -25,7 +25,7 @@ test('a variable is the path of its setting, and is read as what the setting is'
     logs: { prompts: true },
     admin: { token: '0123' },
     mode: 'off',
-    keep_alive_seconds: 0,
+    drain_seconds: 0,
     engines: [{ url: 'http://h:1', kind: 'vllm' }],
     tenants: { trusted_peers: ['10.0.0.0/8', '::1'] },
   })
@@ -33,8 +33,8 @@ test('a variable is the path of its setting, and is read as what the setting is'
 
 test('a variable for one setting goes before that of its group, and an empty one counts as none', () => {
   expect(
-    read({ REPRISE_HEALTH_PATH: '/ping', REPRISE_HEALTH: '{ path: /up, interval_seconds: 1 }', REPRISE_MODE: '' }),
-  ).toMatchObject({ settings: { health: { path: '/ping', interval_seconds: 1 } } })
+    read({ REPRISE_HEALTH_PATH: '/ping', REPRISE_HEALTH: '{ path: /up, readyz: engine }', REPRISE_MODE: '' }),
+  ).toMatchObject({ settings: { health: { path: '/ping', readyz: 'engine' } } })
   expect(read({ REPRISE_MODE: '' }).settings).toEqual({})
 })
 

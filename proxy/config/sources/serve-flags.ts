@@ -26,7 +26,6 @@ const settingOf: Readonly<Record<string, { flag: string; path: readonly string[]
   mode: { flag: '--mode', path: ['mode'] },
   maxDisplacement: { flag: '--max-displacement', path: ['ordering', 'max_displacement'] },
   bodyLimitBytes: { flag: '--body-limit-bytes', path: ['limits', 'body_bytes'] },
-  groupWindowMs: { flag: '--group-window-ms', path: ['limits', 'group_window_milliseconds'] },
   drainSeconds: { flag: '--drain-seconds', path: ['drain_seconds'] },
   keys: { flag: '--keys', path: ['keys', 'file'] },
   redis: { flag: '--redis', path: ['redis', 'url'] },
@@ -59,7 +58,6 @@ export function addServeFlags(command: Command): Command {
   choose('--mode', 'mode', 'what may be moved (default: auto if an engine can score prompts, otherwise ask)', modes)
   add('--max-displacement', 'n', 'how many places a block may be from its rank at most (default: no limit)', atLeast(0))
   add('--body-limit-bytes', 'n', 'largest request body', atLeast(1))
-  add('--group-window-ms', 'n', 'longest wait for requests that share blocks, while the engine is busy', atLeast(0))
   add('--drain-seconds', 'n', 'how long requests in flight may take to finish after SIGTERM', atLeast(0))
   add('--keys', 'file', 'hashed API keys, one of which clients must send (default: every request is accepted)')
   add('--redis', 'url', 'keeps state across restarts and shares it between proxies (default: only in memory)')

@@ -71,7 +71,7 @@ function drawRemedies({ lists, left_alone: leftAlone }) {
     .filter(({ differs_by: by }) => by)
     .map(({ blocks, differs_by: by, remedy }) => element('li', {}, `${blocks} blocks differ by ${by}: ${remedy}`))
   const alone = leftAlone.map(({ at, line, begins, reason, remedy }) =>
-    element('li', {}, `${at}, line ${line}, `, element('q', {}, begins), ` ${reason}: ${remedy}`),
+    element('li', {}, at, ...(begins ? [`, line ${line}, `, element('q', {}, begins)] : []), ` ${reason}: ${remedy}`),
   )
   const items = [...differing, ...alone]
   return items.length > 0 ? [element('h3', {}, 'Left alone, and what would help'), element('ul', {}, ...items)] : []

@@ -8,7 +8,7 @@ import { bucketsOf, ratioOf, totalOf } from './sum-samples.js'
 const ratioLines = [
   { name: 'engine', keys: ['cached_tokens'], color: 'var(--engine)', width: 2.5, wash: 'var(--engine-wash)' },
   { name: 'and reused', keys: ['cached_tokens', 'reused_tokens'], color: 'var(--reused)', width: 2, ofReuse: true },
-  { name: 'without reprise', keys: ['baseline_cached_tokens'], color: 'var(--warn)', width: 2, mode: 'on' },
+  { name: 'without reprise', keys: ['baseline_cached_tokens'], color: 'var(--ink)', width: 2, mode: 'on' },
   {
     name: 'with reprise',
     keys: ['shadow_cached_tokens'],
