@@ -125,6 +125,8 @@ const reuse = only({
 const pages = only({
   min_ratio: part,
   selector: name,
+  grids: part,
+  chunks: part,
   least_tokens: whole(1),
   least_saving: whole(0),
   requests: whole(1),
