@@ -84,7 +84,7 @@ function endsInAnnouncement(text: string, from: number, end: number): boolean {
   const line = text.lastIndexOf('\n', end - 1) + 1
   const before = text.lastIndexOf('\n', line - 2) + 1
   if (before <= from || findContentStart(text, before, line) < line) return false
-  return announcesBlocks(text, line, end)
+  return announcesBlocks(text, end)
 }
 
 function findInside(notes: readonly LineNote[], from: number, to: number): LineNote[] {

@@ -84,9 +84,7 @@ class ElementWalk {
 
   /** Returns whether the words before a tag in its line announce a list. */
   #isAnnounced({ start, name, closing, partner }: Tag): boolean {
-    if (closing || partner === undefined || !isKin(name)) return false
-    const line = this.#marks.text.lastIndexOf('\n', start - 1) + 1
-    return announcesBlocks(this.#marks.text, line, start)
+    return !closing && partner !== undefined && isKin(name) && announcesBlocks(this.#marks.text, start)
   }
 
   #readElement(open: Tag, limit: number, depth: number): KinElement | undefined {

@@ -21,8 +21,11 @@ export function isOfNotes(text: string, first: Label): boolean {
   return first.bare && end > 0 && end - start <= LONGEST_HEADING && BIBLIOGRAPHY.test(text.slice(start, end))
 }
 
-/** Returns whether this line announces blocks, as `Sources:` and `## Retrieved documents` do. */
-export function announcesBlocks(text: string, start: number, end: number): boolean {
+/** Returns whether the line that ends here announces blocks, as `Sources:` and `## Retrieved documents` do. */
+export function announcesBlocks(text: string, end: number): boolean {
+  // no further back than a line may be long: a whole prompt may be one line of many elements
+  const earliest = Math.max(end - LONGEST_ANNOUNCEMENT - 1, 0)
+  const start = earliest + text.slice(earliest, end).lastIndexOf('\n') + 1
   if (end - start > LONGEST_ANNOUNCEMENT) return false
   const from = findContentStart(text, start, end)
   const to = findContentEnd(text, from, end)
