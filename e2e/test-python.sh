@@ -2,7 +2,7 @@
 # `npm run test:python`: lints all Python and the Dockerfile, and runs the Python tests that need no engine.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-projects=(engine-adapters/python engine-adapters/vllm/plugin engine-adapters/sglang/plugin kernels lab/kernels)
+projects=(engine-adapters/python engine-adapters/vllm/plugin engine-adapters/sglang/plugin kernels lab/kernels lab/plugins)
 
 if ! command -v python3 >/dev/null; then
   echo "SKIPPED test:python: there is no python3; install Python 3.10 or newer"

@@ -1,7 +1,7 @@
 """
 Measures what a step of vLLM's scheduler costs with and without the plugin, in one run.
 
-    python engine-adapters/vllm/plugin/benchmarks/step_cost.py
+    python lab/plugins/vllm_step_cost.py
 
 Two engines take the same requests and alternate, one step each. They have a real Scheduler, KVCacheManager and
 BlockPool. The forward is a sleep, which frees the interpreter for other threads as a real one does. The cache is full,
@@ -23,7 +23,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-PLUGIN = Path(__file__).resolve().parent.parent
+PLUGIN = Path(__file__).resolve().parents[2] / "engine-adapters/vllm/plugin"
 sys.path[:0] = [str(PLUGIN / "tests"), str(PLUGIN.parent.parent / "python" / "tests"), str(PLUGIN)]
 sys.path.append(str(PLUGIN.parent.parent / "python"))
 

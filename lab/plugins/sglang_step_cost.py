@@ -1,6 +1,6 @@
 """Measures what the reports cost the scheduler's thread, compared with a request's cache calls.
 
-    python engine-adapters/sglang/plugin/benchmarks/step_cost.py [--requests 200] [--core rust]
+    python lab/plugins/sglang_step_cost.py [--requests 200] [--core rust]
 
 Prompts have 4,096 tokens in pages of 16 and share half of them with other prompts. The pool holds ten, so every request
 evicts. Measures processor time of the observation and of all cache calls of a request (match, allocate, checkpoint
@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-_PLUGIN = Path(__file__).parents[1]
+_PLUGIN = Path(__file__).parents[2] / "engine-adapters/sglang/plugin"
 _SHARED = _PLUGIN.parents[1] / "python"
 sys.path[:0] = [str(folder) for folder in (_PLUGIN, _PLUGIN / "tests", _SHARED, _SHARED / "tests")]
 

@@ -1,7 +1,7 @@
 """
 Measures what share of a whole step of SGLang's own scheduler the reports cost.
 
-    python engine-adapters/sglang/plugin/benchmarks/scheduler_steps.py MODEL [--steps 600] [--forward 0.01]
+    python lab/plugins/sglang_scheduler_steps.py MODEL [--steps 600] [--forward 0.01]
 
 MODEL is a folder made by `vllm/test-model/make_test_model.py`. The real Scheduler, with the plugin's backend, runs in
 this process and takes the same steps as its own loop: choose the batch, run the model, process the result. The model's
@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-_PLUGIN = Path(__file__).parents[1]
+_PLUGIN = Path(__file__).parents[2] / "engine-adapters/sglang/plugin"
 _SHARED = _PLUGIN.parents[1] / "python"
 sys.path[:0] = [str(folder) for folder in (_PLUGIN, _SHARED, _SHARED / "tests", _PLUGIN / "tests/engine/cpu_shim")]
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
