@@ -10,6 +10,7 @@
 #                PROFILE=FOLDER, traces of one request of each kind too
 #   reuse-stock  the same prompts without the plugin
 #   reuse-32k    longer prompts
+#   sglang-reuse-test      the SGLang plugin's reuse in SGLang's scheduler, on this device
 #   pages-stock, pages     decode steps at 8K and 32K, one and eight requests, stock and with fewer pages
 # Longer steps, of the kernels alone:
 #   test (9 minutes), tune (8, and the compiler's table), bench (6; without `test` before it, it runs the tests itself),
@@ -17,7 +18,8 @@
 #
 # Without arguments, runs all in this order. A step that has passed is not run again on the same day and device: delete
 # its .done file, or name the step. PYTHON names the interpreter (default: python3), which must have torch, triton,
-# pytest, hypothesis and numpy (tests/requirements.txt), and for reuse and pages vllm. Raw output goes to
+# pytest, hypothesis and numpy (tests/requirements.txt), and for reuse and pages vllm; SGLANG_PYTHON (default:
+# the same) must have sglang. Raw output goes to
 # lab/kernels/results/DATE-DEVICE/; tuning also changes launch_configs.json here and COMPILED.md there: commit them.
 set -uo pipefail
 cd "$(dirname "$0")"
@@ -27,7 +29,7 @@ failed=0
 
 say() { echo "run-on-gpu: $*" >&2; }
 
-steps=(reuse-test reuse reuse-stock reuse-32k pages-stock pages test tune bench sanitize)
+steps=(reuse-test reuse reuse-stock reuse-32k sglang-reuse-test pages-stock pages test tune bench sanitize)
 for step in "$@"; do
   case " ${steps[*]} " in
   *" $step "*) ;;
@@ -147,6 +149,17 @@ reuse_test() {
     "$plugin"/tests/reuse/test_reuse_{as_vllm_computes,from_pages}.py
 }
 
+sglang_reuse_test() {
+  local python="${SGLANG_PYTHON:-$python}"
+  if ! "$python" -c 'import sglang' 2>/dev/null; then
+    say "sglang-reuse-test FAILED: $python has no sglang: SGLANG_PYTHON names another interpreter"
+    failed=1
+    return 1
+  fi
+  run sglang-reuse-test 180 "$python" -m pytest -q -p no:cacheprovider -rs -m scheduler \
+    ../engine-adapters/sglang/plugin/tests/reuse
+}
+
 [ $# -gt 0 ] || for step in "${steps[@]}"; do
   if [ -e "$results/$step.done" ]; then
     say "$step has passed: $results/$step.log"
@@ -159,6 +172,7 @@ for step in "$@"; do
   reuse-test) reuse_test ;;
   reuse) measure reuse reuse --contexts 1024 2048 4096 16384 ${PROFILE:+--profile "$PROFILE"} ;;
   reuse-stock) measure reuse-stock reuse --contexts 1024 2048 4096 16384 32768 --prompts 5 --stock ;;
+  sglang-reuse-test) sglang_reuse_test ;;
   reuse-32k) measure reuse-32k reuse --contexts 32768 --prompts 5 ;;
   pages-stock) measure pages-stock pages --contexts 8192 32768 --batches 1 8 --stock ;;
   # page selection needs attention outside the graphs

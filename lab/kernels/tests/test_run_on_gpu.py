@@ -42,8 +42,8 @@ def test_a_step_that_is_none_is_refused_by_name():
     done = run("bench", "measure")
     assert done.returncode == 2
     assert done.stderr == (
-        "run-on-gpu: there is no step measure: reuse-test reuse reuse-stock reuse-32k pages-stock pages "
-        "test tune bench sanitize\n"
+        "run-on-gpu: there is no step measure: reuse-test reuse reuse-stock reuse-32k sglang-reuse-test pages-stock "
+        "pages test tune bench sanitize\n"
     )
 
 

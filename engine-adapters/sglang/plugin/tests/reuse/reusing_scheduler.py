@@ -19,6 +19,8 @@ from sglang.srt.server_args import PortArgs, ServerArgs
 import reprise_sglang
 from reprise_sglang.reuse.hooks import REUSER
 
+_DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+
 
 class ReusingScheduler:
     """Takes steps of its own, as SGLang's loop does."""
@@ -37,7 +39,7 @@ class ReusingScheduler:
             runtime_context.get_resources().expert_location_metadata = None
         ReusingScheduler._is_first = False
         given = ServerArgs(
-            model_path=str(model), device="cpu", dtype="float32", attention_backend="torch_native",
+            model_path=str(model), device=_DEVICE, dtype="float32", attention_backend="torch_native",
             sampling_backend="pytorch", mem_fraction_static=0.3, disable_overlap_schedule=True,
             radix_cache_backend="reprise", skip_server_warmup=True, **arguments,
         )  # fmt: skip
