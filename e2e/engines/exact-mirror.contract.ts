@@ -14,7 +14,7 @@ import { type Sent, Traffic } from './traffic.ts'
 const prompts = Number(process.env.REPRISE_TEST_PROMPTS ?? 120)
 /** Prompts sent before a fault, and prompts counted after it. */
 const promptsBeforeFault = 30
-const promptsAfterFault = Math.round(0.6 * prompts)
+const promptsAfterFault = 100
 const probes = 12
 /** The minimum share of predictions that must equal the engine's report. */
 const leastExact = 0.99

@@ -67,7 +67,8 @@ def _best(values: torch.Tensor, share: float) -> torch.Tensor:
     there = ~values.isnan()
     best_first = values.masked_fill(~there, -torch.inf).argsort(dim=-1, descending=True, stable=True)
     rank = best_first.argsort(dim=-1)
-    return there & (rank < (there.sum(-1, keepdim=True) * share).ceil())
+    # in double precision, less what a product of it may be too large by
+    return there & (rank < (there.sum(-1, keepdim=True).double() * share - 1e-9).ceil())
 
 
 def _means(values: torch.Tensor, size: int) -> torch.Tensor:

@@ -198,15 +198,21 @@ function describeRanks({ cut, slots, isSpokenOf }: PromptContext): object {
     : {}
 }
 
-/** Names the first message that the engine has not computed: what differs is in it, and in front of the documents. */
+/**
+ * Names the first message that the engine has not computed: what differs is in it, and in front of the documents. Names
+ * none of several prompts, and none without text, such as a call of a tool.
+ */
 function explainDifference(body: PromptBody | undefined, decision: Decision, { mirror }: ReplicaCache): object[] {
   if (decision.skipped !== 'differs_before' || !body?.set) return []
   const { texts, prompts } = body.set
   const [sent] = decision.sent
   const cached = mirror.predictCachedLength(sent!)
   // in front of the documents, a prefix ends only where a message does
-  const { texts: own } = prompts[0]!.messages[sent!.ends.filter((end) => end <= cached).length]!
-  return [{ at: texts[own[0]!]!.path.join('.'), reason: decision.skipped, remedy: differsBeforeRemedy }]
+  const message =
+    prompts.length === 1 ? prompts[0]!.messages[sent!.ends.filter((end) => end <= cached).length] : undefined
+  const text = message?.texts[0]
+  if (text === undefined) return []
+  return [{ at: texts[text]!.path.join('.'), reason: decision.skipped, remedy: differsBeforeRemedy }]
 }
 
 /** Describes what looks like a list of blocks but is not touched: why, where, and what would help. */

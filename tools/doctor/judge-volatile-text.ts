@@ -46,15 +46,21 @@ function findInMessage(message: PromptMessage, texts: readonly PromptText[], slo
 }
 
 /** A line that asks. */
-const QUESTION = /^[^\S\n]*(?:(?:user )?(?:question|query)[^\S\n]*[:：].*\S|.*[?？])[^\S\n]*$/im
+const QUESTION = /^(?:(?:user )?(?:question|query)\s*[:：].*\S|.*[?？])$/i
+
+const questionIn = (text: string): string | undefined =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .find((line) => QUESTION.test(line))
 
 /** Finds a question in front of the documents, unless one is behind them. */
 function findQuestionBefore(texts: readonly PromptText[], slots: PromptContext['slots']): Finding[] {
   const [first, last] = [slots[0], slots.at(-1)]
   if (!first || !last) return []
-  const [asked] = QUESTION.exec(texts[first.text]!.text.slice(0, first.start)) ?? []
-  if (asked === undefined || QUESTION.test(texts[last.text]!.text.slice(last.end))) return []
-  const found = `${texts[first.text]!.path.join('.')} asks '${asked.trim().slice(0, 80)}' in front of the documents. Nothing after it is reused`
+  const asked = questionIn(texts[first.text]!.text.slice(0, first.start))
+  if (asked === undefined || questionIn(texts[last.text]!.text.slice(last.end)) !== undefined) return []
+  const found = `${texts[first.text]!.path.join('.')} asks '${asked.slice(0, 80)}' in front of the documents. Nothing after it is reused`
   return [{ check: 'volatile_text', level: 'warning', found, fix: 'put the question behind the documents' }]
 }
 

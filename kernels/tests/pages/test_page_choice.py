@@ -107,6 +107,12 @@ def test_the_shares_are_of_the_grids_and_of_the_chunks_in_them(grids, quarters_o
     assert int(chunks.any(1).view(-1, CHUNKS_A_GRID).any(1).sum()) <= active
 
 
+def test_a_share_that_is_no_sum_of_halves_is_not_rounded_up_twice():
+    pages = 100 * CHUNKS_A_GRID * PAGES_A_CHUNK
+    kept = coarse_to_fine(torch.rand(1, pages), torch.ones(1, pages, dtype=torch.bool), 0.15, 1)[0] > 1
+    assert int(kept.sum()) == 15 * CHUNKS_A_GRID * PAGES_A_CHUNK
+
+
 def test_one_page_in_a_hundred_is_listed_from_the_best_chunks():
     """Table 1's smallest budget: shares of 0.5, 0.2 and 0.1."""
     scores = torch.rand(1, 1600, generator=torch.Generator().manual_seed(1))

@@ -15,6 +15,7 @@ from sglang.srt.layers.radix_attention import RadixAttention
 from torch import nn
 
 from reprise_settings.reuse_settings import ReuseSettingError
+from reprise_sglang.reuse.hooks import REUSER, ReuseHooks
 from reprise_sglang.reuse.metrics import ReuseMetrics
 from reprise_sglang.reuse.row_attention import extend_new_rows
 from reprise_sglang.reuse.settings import read_settings
@@ -49,6 +50,17 @@ def test_settings_have_the_names_of_the_vllm_plugin() -> None:
 def test_settings_that_cannot_be_used_are_named(given: str, says: str) -> None:
     with pytest.raises(ReuseSettingError, match=says):
         read_settings({"REPRISE_REUSE": given})
+
+
+def test_a_cache_that_empties_itself_while_it_is_made_forgets_no_segments() -> None:
+    hooks, resets = ReuseHooks(), []
+    hooks._runner = SimpleNamespace(**{REUSER: SimpleNamespace(reset=lambda: resets.append("reset"))})
+    hooks._scheduler = SimpleNamespace(tree_cache=None)
+    hooks.emptied(None, object())
+    assert resets == []
+    hooks._scheduler.tree_cache = object()
+    hooks.emptied(None, hooks._scheduler.tree_cache)
+    assert resets == ["reset"]
 
 
 def test_figures_travel_with_the_number_of_cached_tokens() -> None:

@@ -27,6 +27,7 @@ class ReuseHooks:
 
     def __init__(self) -> None:
         self._runner: Any = None
+        self._scheduler: Any = None
         self._is_cache_checked = False
 
     @property
@@ -53,6 +54,7 @@ class ReuseHooks:
             return
         from reprise_sglang.reuse.start import start_reuse
 
+        self._scheduler = scheduler
         self._runner = runner = scheduler.tp_worker.model_runner
         reuser = None
         try:
@@ -102,8 +104,8 @@ class ReuseHooks:
         return (cache, req), {"up_to": min(up_to, asked.exact_tokens), **named}
 
     def emptied(self, _: Any, cache: Any) -> None:
-        """SGLang has emptied its cache."""
-        if self._reuser is not None:
+        """SGLang has emptied its cache. A cache that is being made, which empties itself, is none yet."""
+        if self._reuser is not None and getattr(self._scheduler, "tree_cache", None) is not None:
             self._or_give_up(self._reuser.reset)
 
     def _check_cache(self, cache: Any) -> None:
