@@ -107,17 +107,22 @@ export const testReuse: DeployedTests = (deployed, python) =>
       expect(usage.prompt_tokens_details.reused_tokens).toBeGreaterThan(0.5 * usage.prompt_tokens)
     })
 
-    test('computing all of it again gives the answers of an engine without reuse, of requests at once too', async () => {
-      for (const turn of turns) await chat(turn, 'again')
+    test('computing all of it again gives the answers of an engine without reuse, of requests at once too', async ({
+      task,
+    }) => {
+      // what an attempt has left is no other's
+      const tenant = `again ${task.result?.retryCount ?? 0}`
+      for (const turn of turns) await chat(turn, tenant)
       const asked = turns.map(turnedRound)
-      const computedAgain = await Promise.all(asked.map((turn) => chat(turn, 'again', '1')))
+      const computedAgain = await Promise.all(asked.map((turn) => chat(turn, tenant, '1')))
       for (const [at, turn] of asked.entries()) {
         expect(computedAgain[at]!.usage.prompt_tokens_details.cached_tokens).toBeLessThan(500)
-        const { text, usage } = await chat(turn, 'again', 'off')
+        const { text, usage } = await chat(turn, tenant, 'off')
         expect(text).toBe(computedAgain[at]!.text)
-        // reused KV must not be found as a prefix later
+        // reused KV must not be found as a prefix later; what was computed in front of it may be
         expect(usage.prompt_tokens_details).not.toHaveProperty('reused_tokens')
-        expect(usage.prompt_tokens_details.cached_tokens).toBeLessThan(500)
+        const reused = computedAgain[at]!.usage.prompt_tokens_details.reused_tokens ?? 0
+        expect(usage.prompt_tokens_details.cached_tokens).toBeLessThanOrEqual(usage.prompt_tokens - reused)
       }
     })
 
