@@ -133,8 +133,8 @@ export const testReuseFaults: DeployedTests = (deployed) =>
       await ask({ ...turns[0]!, blocks: [] }, 'off')
       const again = turns.slice(0, prompts).map((turn) => turned(turn, 3))
       // half are damaged; the others are still there
-    expect((await files()).length).toBeGreaterThan(left.length / 3)
-    let reused = 0
+      expect((await files()).length).toBeGreaterThan(left.length / 3)
+      let reused = 0
       for (const turn of again) reused += (await ask(turn, '0')).reused
       expect(reused).toBeGreaterThan(1000)
       expect(await askAll(turns, '1')).toEqual([])

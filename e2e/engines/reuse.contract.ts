@@ -119,10 +119,9 @@ export const testReuse: DeployedTests = (deployed, python) =>
         expect(computedAgain[at]!.usage.prompt_tokens_details.cached_tokens).toBeLessThan(500)
         const { text, usage } = await chat(turn, tenant, 'off')
         expect(text).toBe(computedAgain[at]!.text)
-        // reused KV must not be found as a prefix later; what was computed in front of it may be
+        // reused KV must not be found as a prefix later
         expect(usage.prompt_tokens_details).not.toHaveProperty('reused_tokens')
-        const reused = computedAgain[at]!.usage.prompt_tokens_details.reused_tokens ?? 0
-        expect(usage.prompt_tokens_details.cached_tokens).toBeLessThanOrEqual(usage.prompt_tokens - reused)
+        expect(usage.prompt_tokens_details.cached_tokens).toBeLessThan(500)
       }
     })
 

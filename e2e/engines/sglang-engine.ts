@@ -81,14 +81,24 @@ export const createSglangEngine = ({ poolTokens, env = {}, flags = onePrompt, re
 /** Has room for about thirty prompts: evictions are common, but rarely hit what a waiting request is about to find. */
 export const sglangEngine: EngineSpec = createSglangEngine({ poolTokens: 64_000 })
 
-/** Reuses at any position, with host memory for only about six prompts and the rest on disk: the hardest case. */
-export const spillingSglangEngine: EngineSpec = createSglangEngine({
-  poolTokens: 64_000,
-  // by itself, SGLang would compute this model in float16
-  flags: ['--dtype', 'float32'],
-  // its small model is computed in so little time that nothing may be predicted to be sooner
-  reuse: (folder) => ({ when: 'always', host_bytes: 12 * 1024 * 1024, disk: join(folder, segmentsFolder) }),
-})
+/** Reuses at any position. */
+export const reusingSglangEngine: EngineSpec = createReusingSglangEngine(() => ({ host_bytes: 256 * 1024 * 1024 }))
+
+/** The same with host memory for only about six prompts and the rest on disk: the hardest case. */
+export const spillingSglangEngine: EngineSpec = createReusingSglangEngine((folder) => ({
+  host_bytes: 12 * 1024 * 1024,
+  disk: join(folder, segmentsFolder),
+}))
+
+function createReusingSglangEngine(settingsFor: (folder: string) => object): EngineSpec {
+  return createSglangEngine({
+    poolTokens: 64_000,
+    // by itself, SGLang would compute this model in float16
+    flags: ['--dtype', 'float32'],
+    // its small model is computed in so little time that nothing may be predicted to be sooner
+    reuse: (folder) => ({ when: 'always', ...settingsFor(folder) }),
+  })
+}
 
 /**
  * Installs the plugin as users do, because SGLang finds it by its entry point. Builds from a copy, because a build
@@ -96,7 +106,7 @@ export const spillingSglangEngine: EngineSpec = createSglangEngine({
  */
 async function installPlugin(python: string, folder: string): Promise<void> {
   const copied = join(folder, 'engine-adapters')
-  const beside = new Set(['tests', 'benchmarks', 'build', '__pycache__'])
+  const beside = new Set(['tests', 'build', '__pycache__'])
   for (const part of ['python', join('sglang', 'plugin')]) {
     const filter = (path: string): boolean => !beside.has(path.split(sep).at(-1)!) && !path.endsWith('.egg-info')
     await cp(join(adapters, part), join(copied, part), { recursive: true, filter })

@@ -1,7 +1,6 @@
 import { inject } from 'vitest'
 import { describeDeployed } from './describe-deployed.ts'
 import { testReuse } from './reuse.contract.ts'
-import { testReuseFaults } from './reuse-faults.contract.ts'
-import { spillingSglangEngine } from './sglang-engine.ts'
+import { reusingSglangEngine } from './sglang-engine.ts'
 
-describeDeployed('SGLang', spillingSglangEngine, inject('sglang'), testReuse, testReuseFaults)
+describeDeployed('SGLang', reusingSglangEngine, inject('sglang'), testReuse)
