@@ -1,7 +1,7 @@
 import type { Span } from '../../json/json-spans.ts'
 import { isInstruction } from '../borders/find-list-tail.ts'
 import { readCue } from '../scan/find-cue-line.ts'
-import { findContentEnd, findContentStart, findLineEnd, isRule } from '../scan/find-edges.ts'
+import { findContentEnd, findContentStart, findLineEnd, findLineStart, isRule } from '../scan/find-edges.ts'
 import { findShortQuestion } from '../scan/find-line-notes.ts'
 import { announcingPlurals, announcingWords } from '../scan/words/vocabulary.ts'
 
@@ -84,14 +84,15 @@ export function readHeading(text: string, start: number): string {
 }
 
 function toHeading(text: string, end: number): string {
-  return text.slice(Math.max(findLineStart(text, end), end - LONGEST_HEADING), end).trim()
+  return text.slice(Math.max(findLineStart(text, end, LONGEST_LINE), end - LONGEST_HEADING), end).trim()
 }
 
 /** Reads what announces a list before it, or mentions it in the first lines `behind` it. */
 export function readAnnouncement(text: string, start: number, behind = ''): Announcement {
   const headingEnd = findHeadingEnd(text, start)
   const heading = toHeading(text, headingEnd)
-  const isHeading = headingEnd - findLineStart(text, headingEnd) <= LONGEST_HEADING && isHeadingLine(heading)
+  const isHeading =
+    headingEnd - findLineStart(text, headingEnd, LONGEST_LINE) <= LONGEST_HEADING && isHeadingLine(heading)
   const paragraph = readParagraph(text, headingEnd)
   const remarks = behind.split('\n', 12).filter((line) => GIVEN_ABOVE.test(line))
   const words = [isHeading ? heading : '', GIVING.test(paragraph) ? paragraph : '', ...remarks].join('\n')
@@ -101,17 +102,11 @@ export function readAnnouncement(text: string, start: number, behind = ''): Anno
 // opening quotes, fences and tags, and column names
 const SKIPPED = /^(?:"""|'''|```\w*|<[a-z][\w-]{0,40}>|\w+(?:[|,]\w+)+)$/
 
-/** Returns where the line that ends here begins, or a place further back than the longest line that is read. */
-function findLineStart(text: string, end: number): number {
-  const from = Math.max(0, end - LONGEST_LINE - 1)
-  return from + text.slice(from, end).lastIndexOf('\n') + 1
-}
-
 /** Returns the end of the line before a list. Rules and opening quotes in between are skipped. */
 function findHeadingEnd(text: string, start: number): number {
   let end = findContentEnd(text, Math.max(start - FURTHEST, 0), start)
   for (let i = 0; i < 2; i++) {
-    const line = findLineStart(text, end)
+    const line = findLineStart(text, end, LONGEST_LINE)
     if (end - line > LONGEST_LINE) return end
     const first = findContentStart(text, line, end)
     const words = text.slice(first, Math.min(end, first + LONGEST_HEADING))

@@ -39,6 +39,12 @@ export function findContentEnd(text: string, from: number, to: number): number {
   return at
 }
 
+/** Returns where the line that ends here begins. Of a line longer than `longest`, returns a place further back than that. */
+export function findLineStart(text: string, end: number, longest: number): number {
+  const from = Math.max(0, end - longest - 1)
+  return from + text.slice(from, end).lastIndexOf('\n') + 1
+}
+
 /** Returns the end of the line around `at`: its line feed, or the end of the text. */
 export function findLineEnd(text: string, at: number): number {
   const end = text.indexOf('\n', at)

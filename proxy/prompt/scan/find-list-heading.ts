@@ -1,4 +1,4 @@
-import { findContentEnd, findContentStart } from './find-edges.ts'
+import { findContentEnd, findContentStart, findLineStart } from './find-edges.ts'
 import type { Label } from './labels/label.ts'
 
 const BIBLIOGRAPHY =
@@ -23,9 +23,8 @@ export function isOfNotes(text: string, first: Label): boolean {
 
 /** Returns whether the line that ends here announces blocks, as `Sources:` and `## Retrieved documents` do. */
 export function announcesBlocks(text: string, end: number): boolean {
-  // no further back than a line may be long: a whole prompt may be one line of many elements
-  const earliest = Math.max(end - LONGEST_ANNOUNCEMENT - 1, 0)
-  const start = earliest + text.slice(earliest, end).lastIndexOf('\n') + 1
+  // a whole prompt may be one line of many elements
+  const start = findLineStart(text, end, LONGEST_ANNOUNCEMENT)
   if (end - start > LONGEST_ANNOUNCEMENT) return false
   const from = findContentStart(text, start, end)
   const to = findContentEnd(text, from, end)
