@@ -67,7 +67,7 @@ def _best(values: torch.Tensor, share: float) -> torch.Tensor:
     there = ~values.isnan()
     best_first = values.masked_fill(~there, -torch.inf).argsort(dim=-1, descending=True, stable=True)
     rank = best_first.argsort(dim=-1)
-    # in double precision, less what a product of it may be too large by
+    # 0.15 * 100 is a little more than 15 in floating point, and would be rounded up to 16
     return there & (rank < (there.sum(-1, keepdim=True).double() * share - 1e-9).ceil())
 
 

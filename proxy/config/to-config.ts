@@ -6,6 +6,11 @@ import type { Config, EngineConfig, ListenerTlsFiles, RecordConfig, RedisConfig 
 import { readListenAddress } from './read-arguments.ts'
 import type { EngineSettings, Settings, Switch } from './settings.ts'
 
+// nobody set these otherwise while they were settings
+const groupWindowMilliseconds = 20
+const keepAliveSeconds = 10
+const checkSeconds = 5
+
 /** Converts checked settings to the configuration that the proxy runs with. */
 export function toConfig(settings: Settings): Config {
   const { ordering, blocks, chunks, hygiene, limits, options, health, keys } = settings
@@ -18,7 +23,7 @@ export function toConfig(settings: Settings): Config {
     ...toFleet(settings),
     mode: toMode(settings),
     maxDisplacement: ordering.max_displacement,
-    wording: { ...settings.annotations, block: defaultWording.block },
+    wording: { ...defaultWording, ...settings.annotations },
     options: {
       reorder: isOn(options.reorder),
       dedup: isOn(options.dedup),
@@ -51,17 +56,17 @@ export function toConfig(settings: Settings): Config {
     bodyMemoryBytes: limits.body_memory_bytes,
     bodyStallSeconds: limits.body_stall_seconds,
     workLimits: { ...usualLimits, bytes: limits.rewrite_bytes },
-    groupWindowMilliseconds: 20,
+    groupWindowMilliseconds,
     inFlightPerReplica: limits.in_flight_per_replica,
     waitingRequests: limits.waiting_requests,
     maxWaitSeconds: limits.max_wait_seconds,
     warmUpSeconds: settings.warm_up_seconds,
-    keepAliveSeconds: 10,
+    keepAliveSeconds,
     hasHeaders: settings.headers,
     drainDelaySeconds: settings.drain_delay_seconds,
     drainSeconds: settings.drain_seconds,
     readyz: health.readyz,
-    health: { intervalSeconds: 5, path: health.path },
+    health: { intervalSeconds: checkSeconds, path: health.path },
     redis: toRedis(settings.redis),
     record: toRecord(settings.record),
     logLevel: settings.logs.level,

@@ -4,7 +4,7 @@ import {
   defaultValuesAnnotation,
 } from '#index/dedup/annotate-context.ts'
 
-/** The words that are put into prompts; all configurable. */
+/** The words that are put into prompts; all but those of a block are configurable. */
 export interface Wording {
   /** the order annotation, with `{order}` */
   readonly order: string

@@ -104,7 +104,7 @@ class ReuseHooks:
         return (cache, req), {"up_to": min(up_to, asked.exact_tokens), **named}
 
     def emptied(self, _: Any, cache: Any) -> None:
-        """SGLang has emptied its cache. A cache that is being made, which empties itself, is none yet."""
+        """SGLang has emptied its cache. It also does so while it makes it: what was restored from disk stays then."""
         if self._reuser is not None and getattr(self._scheduler, "tree_cache", None) is not None:
             self._or_give_up(self._reuser.reset)
 
