@@ -97,6 +97,15 @@ describe.skipIf(!hasRedis)('counts of hot blocks that proxies share through Redi
     for (const proxy of [one, other]) expect(proxy.counts('a', 'b')).toEqual([3, 3])
   })
 
+  test('a proxy that begins right after that loss does not count as a clearing', async () => {
+    one.ask('aab')
+    await exchangeAll(one, other)
+    await proxies.lose()
+    const late = proxies.create()
+    await exchangeAll(late, one, other)
+    for (const proxy of [one, other, late]) expect(proxy.counts('a', 'b')).toEqual([2, 1])
+  })
+
   test('the end waits for a Redis that does not answer no longer than it may', async () => {
     await exchangeAll(one)
     proxies.server.signal('SIGSTOP')

@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { BlockId, Context } from '#index/context-block.ts'
 import { type HotBlock, type HotBlocks, hotBlocksCapacity } from '../telemetry/hot-blocks/hot-blocks.ts'
 import { MemoryHotBlocks } from '../telemetry/hot-blocks/memory-hot-blocks.ts'
-import type { RedisCommand, RedisReply } from './connection/redis-command.ts'
+import type { RedisReply } from './connection/redis-command.ts'
 import { isToBeRepeated } from './connection/redis-errors.ts'
 import { hotBlocksRedisKeys } from './redis-keys.ts'
 import { SharedPart, type SharedPartOptions } from './shared-part.ts'
@@ -16,23 +15,26 @@ interface SharedHotBlocksOptions extends SharedPartOptions {
 const defaultPollMilliseconds = 1_000
 
 /**
- * Adds counts, unless somebody has cleared all since they were counted, and returns the highest. ARGV: time to live,
- * length of the list, the stamp of the last clearing that the proxy knows, one for where there is none, then counts and
- * members.
+ * Adds counts, unless somebody has cleared all since they were counted, and returns the stamp of the last clearing and
+ * the highest counts. ARGV: time to live, length of the list, the stamp that the proxy knows, then counts and members.
  */
 export const addHotBlocks = `
-local cleared = redis.call('GET', KEYS[2]) or ARGV[4]
-redis.call('SET', KEYS[2], cleared, 'EX', ARGV[1])
-if ARGV[3] == '' or cleared == ARGV[3] then
-  for at = 5, #ARGV, 2 do redis.call('ZINCRBY', KEYS[1], ARGV[at], ARGV[at + 1]) end
+local cleared = math.max(tonumber(redis.call('GET', KEYS[2])) or 0, tonumber(ARGV[3]))
+redis.call('SET', KEYS[2], string.format('%.0f', cleared), 'EX', ARGV[1])
+if cleared == tonumber(ARGV[3]) then
+  for at = 4, #ARGV, 2 do redis.call('ZINCRBY', KEYS[1], ARGV[at], ARGV[at + 1]) end
   redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -1 - 2 * ARGV[2])
   redis.call('EXPIRE', KEYS[1], ARGV[1])
 end
-return {cleared, redis.call('ZRANGE', KEYS[1], 0, ARGV[2] - 1, 'REV', 'WITHSCORES')}
+return {string.format('%.0f', cleared), redis.call('ZRANGE', KEYS[1], 0, ARGV[2] - 1, 'REV', 'WITHSCORES')}
 `
+/** Clears the counts, and returns the stamp of that: the time, or more if a later one is known. ARGV: as above, the time. */
 export const clearHotBlocks = `
+local known = math.max(tonumber(redis.call('GET', KEYS[2])) or 0, tonumber(ARGV[3]))
+local cleared = string.format('%.0f', math.max(known + 1, tonumber(ARGV[4])))
 redis.call('UNLINK', KEYS[1])
-redis.call('SET', KEYS[2], ARGV[2], 'EX', ARGV[1])
+redis.call('SET', KEYS[2], cleared, 'EX', ARGV[1])
+return {cleared, {}}
 `
 
 /**
@@ -44,13 +46,13 @@ export class SharedHotBlocks extends SharedPart implements HotBlocks {
   readonly #options: SharedHotBlocksOptions
   readonly #capacity: number
   /** all that this proxy has counted, to restore a Redis that has lost its counts */
-  readonly #own: MemoryHotBlocks
+  #own: MemoryHotBlocks
   /** what Redis does not have yet */
   #pending: MemoryHotBlocks
   /** as last read */
   #shared: readonly HotBlock[] = []
-  /** the last clearing; empty: not known yet */
-  #cleared = ''
+  /** the stamp of the last clearing, 0 if there was none; undefined until Redis has told it */
+  #cleared: number | undefined
   #mustClear = false
 
   constructor(options: SharedHotBlocksOptions) {
@@ -81,7 +83,7 @@ export class SharedHotBlocks extends SharedPart implements HotBlocks {
 
   /** Clears the counts here at once, and on all other proxies at their next exchange. */
   clear(): void {
-    this.#forget(randomUUID())
+    this.#forget()
     this.#mustClear = true
     void this.share()
   }
@@ -103,43 +105,57 @@ export class SharedHotBlocks extends SharedPart implements HotBlocks {
 
   async #exchange(): Promise<void> {
     if (this.#mustClear && !(await this.#writeClearing())) return
-    const { redis, namespace, ttlSeconds } = this.#options
-    const [sent, stamp] = [this.#pending.top(2 * this.#capacity), this.#cleared]
+    const [sent, own] = [this.#pending.top(2 * this.#capacity), this.#own]
     this.#pending = new MemoryHotBlocks(this.#capacity)
-    const added = sent.flatMap(({ block, count, size }) => [count, `${block}:${size}`])
-    const args = [ttlSeconds, this.#capacity, stamp, stamp || randomUUID(), ...added]
-    const [reply] = await redis.write([evaluate(addHotBlocks, namespace, args)])
+    const reply = await this.#run(
+      addHotBlocks,
+      sent.flatMap(({ block, count, size }) => [count, `${block}:${size}`]),
+    )
     // cleared here meanwhile: nothing of this counts any more
-    if (stamp !== this.#cleared) return
+    if (own !== this.#own) return
     const read = this.#read(reply)
     if (!read) {
       for (const hot of sent) this.#pending.add(hot)
       return this.#repair(reply)
     }
-    if (read.cleared !== stamp && stamp !== '') return this.#forget(read.cleared)
+    const known = this.#cleared
     this.#cleared = read.cleared
+    if (known !== undefined && read.cleared > known) return this.#forget()
+    // this proxy has only begun, and was not there when they were cleared
+    if (read.cleared > (known ?? 0)) for (const hot of sent) this.#pending.add(hot)
+    this.#takeTop(read.top)
+  }
+
+  #takeTop(top: readonly HotBlock[]): void {
     // the highest count never falls, so Redis has lost counts
-    if ((this.#shared[0]?.count ?? 0) > (read.top[0]?.count ?? 0)) {
+    if ((this.#shared[0]?.count ?? 0) > (top[0]?.count ?? 0)) {
       this.#pending = new MemoryHotBlocks(this.#capacity)
       for (const hot of this.#own.top(2 * this.#capacity)) this.#pending.add(hot)
       this.#shared = []
-    } else this.#shared = read.top
+    } else this.#shared = top
   }
 
   /** Returns whether Redis has done it. */
   async #writeClearing(): Promise<boolean> {
-    const { redis, namespace, ttlSeconds } = this.#options
-    const stamp = this.#cleared
-    const [reply] = await redis.write([evaluate(clearHotBlocks, namespace, [ttlSeconds, stamp])])
-    if (!reply || 'error' in reply) return false
-    if (stamp === this.#cleared) this.#mustClear = false
+    const own = this.#own
+    const read = this.#read(await this.#run(clearHotBlocks, [Date.now()]))
+    if (!read) return false
+    this.#cleared = read.cleared
+    if (own === this.#own) this.#mustClear = false
     return !this.#mustClear
   }
 
-  #forget(cleared: string): void {
-    this.#cleared = cleared
-    this.#own.clear()
-    this.#pending.clear()
+  async #run(script: string, added: readonly (string | number)[]): Promise<RedisReply | undefined> {
+    const { redis, namespace, ttlSeconds } = this.#options
+    const { counts, cleared } = hotBlocksRedisKeys(namespace)
+    const args = [script, 2, counts, cleared, ttlSeconds, this.#capacity, this.#cleared ?? 0, ...added]
+    const [reply] = await redis.write([{ key: counts, name: 'eval', args }])
+    return reply
+  }
+
+  #forget(): void {
+    this.#own = new MemoryHotBlocks(this.#capacity)
+    this.#pending = new MemoryHotBlocks(this.#capacity)
     this.#shared = []
   }
 
@@ -152,7 +168,7 @@ export class SharedHotBlocks extends SharedPart implements HotBlocks {
   }
 
   /** Returns what the script told; undefined if it told nothing. Removes invalid members. */
-  #read(reply: RedisReply | undefined): { cleared: string; top: HotBlock[] } | undefined {
+  #read(reply: RedisReply | undefined): { cleared: number; top: HotBlock[] } | undefined {
     const value = reply && 'value' in reply ? reply.value : undefined
     if (!Array.isArray(value) || !Array.isArray(value[1])) {
       if (reply && 'error' in reply && !isToBeRepeated(reply.error)) {
@@ -173,13 +189,8 @@ export class SharedHotBlocks extends SharedPart implements HotBlocks {
       this.#options.onFault('redis_value')
       void this.#options.redis.write([{ key: counts, name: 'zrem', args: [counts, ...strange] }])
     }
-    return { cleared: String(value[0]), top: top.top(this.#capacity) }
+    return { cleared: Number(value[0]), top: top.top(this.#capacity) }
   }
-}
-
-function evaluate(script: string, namespace: string, args: readonly (string | number)[]): RedisCommand {
-  const { counts, cleared } = hotBlocksRedisKeys(namespace)
-  return { key: counts, name: 'eval', args: [script, 2, counts, cleared, ...args] }
 }
 
 function toHotBlock(member: string, count: number): HotBlock | undefined {

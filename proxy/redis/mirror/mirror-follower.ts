@@ -32,6 +32,8 @@ export class MirrorFollower implements MirrorListener {
   readonly #onReset: (type: Reset) => void
   readonly #gone = new LRUCache<RequestId, Stamp>({ max: maxGone })
   readonly #parked = new LRUCache<RequestId, number>({ max: maxParked })
+  /** how many records of a request this proxy has written and not yet read in the feed */
+  readonly #unread = new Map<RequestId, number>()
   /** the change being applied comes from another proxy */
   #isMuted = false
 
@@ -101,18 +103,35 @@ export class MirrorFollower implements MirrorListener {
     this.#tokens.forget(request)
   }
 
+  /** Notes a record that this proxy has written: what the feed brings of the request before it no longer counts. */
+  wrote(request: RequestId): void {
+    this.#unread.set(request, (this.#unread.get(request) ?? 0) + 1)
+  }
+
+  /** The feed goes on behind all that this proxy has written. */
+  skipped(): void {
+    this.#unread.clear()
+  }
+
   /** Applies a record as it is in Redis. Returns false if it is invalid. */
   take(record: FedRecord, isOwn: boolean): boolean {
+    if (isOwn) this.#noteRead(record.request)
+    // what this proxy wrote later will come back through the feed as for all proxies
+    else if (this.#unread.has(record.request)) return true
+    return record.kind === 'gone' ? this.#takeGone(record, isOwn) : this.#takeRecord(record, isOwn)
+  }
+
+  #takeGone({ request, head }: FedRecord, isOwn: boolean): true {
+    if (isOwn || this.#changes.peek(request)?.kind === 'written') return true
+    this.forget(request)
+    this.#gone.set(request, head)
+    return true
+  }
+
+  #takeRecord(record: FedRecord, isOwn: boolean): boolean {
     const { kind, request, bucket, head } = record
-    const waiting = this.#changes.peek(request)
-    if (kind === 'gone') {
-      if (isOwn || waiting?.kind === 'written') return true
-      this.forget(request)
-      this.#gone.set(request, head)
-      return true
-    }
-    // the change that waits here is later, and will come back through the feed as for all proxies
-    if (waiting) return true
+    // so will the change that waits here
+    if (this.#changes.peek(request)) return true
     const isPast = this.#isPast(head)
     const isKnown = this.#mirror.has(request)
     if (isKnown ? isPast : isOwn || kind === 'held' || kind === 'counted') return true
@@ -126,6 +145,12 @@ export class MirrorFollower implements MirrorListener {
     this.#share(shared, prompt)
     this.#shareTokens(shared, isOwn)
     return true
+  }
+
+  #noteRead(request: RequestId): void {
+    const left = (this.#unread.get(request) ?? 0) - 1
+    if (left > 0) this.#unread.set(request, left)
+    else this.#unread.delete(request)
   }
 
   #share({ request, bucket, head, isLongPast = false }: FedRecord, prompt: SharedPrompt | undefined): void {

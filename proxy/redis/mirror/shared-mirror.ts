@@ -187,6 +187,8 @@ export class SharedMirror extends SharedPart {
       await this.#refused(batch, reset, result.head)
       return true
     }
+    const missing = new Set(result.missing)
+    for (const [at, [request]] of batch.changes.entries()) if (!missing.has(at)) this.#follower.wrote(request)
     position.wrote(result, reset ? 0 : isWhole ? sequence : undefined)
     if (result.head.life !== position.known!.life) await this.#lost(result)
     if (result.missing.length > 0) await this.#writeAgain(result.missing.map((at) => batch.changes[at]![0]))
@@ -224,6 +226,7 @@ export class SharedMirror extends SharedPart {
     if (this.#position.isOwnLife(head)) {
       const hadOne = this.#position.known!.life !== ''
       this.#position.known = { life: head.life, count, lastId: id }
+      this.#follower.skipped()
       if (!hadOne) return
       await writeAllAgain(this.#options.replicaMirror.mirror, this.#changes)
     } else this.#mustLoad = 'lost'
@@ -267,6 +270,7 @@ export class SharedMirror extends SharedPart {
     const position = this.#position
     const isFirst = position.known === undefined
     position.known = { life: head?.life ?? '', count, lastId }
+    this.#follower.skipped()
     if (!head || head.epoch < position.epoch) return
     // keep what this proxy heard from the engine and Redis does not know yet
     if (!isFirst && head.epoch > position.epoch && !position.reset) this.#follower.begin('replaced')
