@@ -168,6 +168,11 @@ test.each<[string, Values, RegExp]>([
     /plugin\.pages is for vLLM, and engine\.kind is sglang/,
   ],
   [
+    'rows of a step in SGLang, where a load takes one step',
+    mergeValues(exampleValues('vllm'), { engine: { kind: 'sglang' }, plugin: { reuse: { rows_per_step: 256 } } }),
+    /plugin\.reuse\.rows_per_step is for vLLM, and engine\.kind is sglang/,
+  ],
+  [
     'pages beside a connector of one’s own',
     mergeValues(exampleValues('vllm'), { plugin: { pages: { every: 1 }, kvTransferConfig: { kv_connector: 'M' } } }),
     /plugin\.pages has no effect beside plugin\.kvTransferConfig/,

@@ -34,6 +34,9 @@ what to write.
 {{- if and $values.plugin.pages (ne $values.engine.kind "vllm") -}}
 {{- fail (printf "plugin.pages is for vLLM, and engine.kind is %s: leave it out" $values.engine.kind) -}}
 {{- end -}}
+{{- if and (kindIs "map" $values.plugin.reuse) (eq $values.engine.kind "sglang") (hasKey $values.plugin.reuse "rows_per_step") -}}
+{{- fail "plugin.reuse.rows_per_step is for vLLM, and engine.kind is sglang, where a load takes one step: leave it out" -}}
+{{- end -}}
 {{- range $name := list "reuse" "pages" "eviction" -}}
 {{- if and (get $values.plugin $name) $values.plugin.kvTransferConfig -}}
 {{- fail (printf "plugin.%s has no effect beside plugin.kvTransferConfig: write it there, in our connector's kv_connector_extra_config" $name) -}}

@@ -1,6 +1,7 @@
 """Segments on disk: checked when read, replaced atomically when written."""
 
 import contextlib
+import math
 import queue
 import re
 import threading
@@ -24,6 +25,7 @@ _YEAR = 365 * 24 * 3600 * 10**9
 _LONGEST_WRITE = 600
 """seconds after which no process can still be writing a file"""
 _LONGEST_CLOSE = 30
+_LONGEST_WITHOUT_READ = 30
 _MOST_WAITING = 256
 _MOST_NAMED = 5
 
@@ -56,6 +58,7 @@ class DiskTier:
         self._lock = threading.Lock()
         self._readers = ThreadPoolExecutor(2, thread_name_prefix="reprise-read")
         self._reading: list[tuple[DiskFile, Future[State | None]]] = []
+        self._last_read = math.inf
         self._failing: set[str] = set()
         self._writer = threading.Thread(target=self._write_on, name="reprise-write", daemon=True)
         self._writer.start()
@@ -110,10 +113,16 @@ class DiskTier:
 
     def start_read(self, file: DiskFile) -> None:
         """Starts to read a segment; `take_read` returns it."""
+        if not self._reading:
+            self._last_read = time.monotonic()
         self._reading.append((file, self._readers.submit(self._read, self._files, file)))
 
     def take_read(self) -> list[tuple[DiskFile, State | None]]:
-        """Returns what was read since the last call; None for a file that is missing, damaged or another model's."""
+        """
+        Returns what was read since the last call; None for a file that is missing, damaged or another model's.
+
+        Raises `TimeoutError` if the disk has long not answered any read.
+        """
         reading, self._reading = self._reading, []
         read = []
         for file, future in reading:
@@ -122,6 +131,10 @@ class DiskTier:
                 read.append((file, future.result()))
             else:
                 self._reading.append((file, future))
+        if read:
+            self._last_read = time.monotonic()
+        elif self._reading and time.monotonic() - self._last_read > _LONGEST_WITHOUT_READ:
+            raise TimeoutError(f"{self._folder} has answered no read for {_LONGEST_WITHOUT_READ} seconds")
         return read
 
     def drop(self, name: int) -> None:

@@ -41,6 +41,11 @@ class Catalogue:
         return len(self._segments)
 
     @property
+    def capacity(self) -> int:
+        """The most tokens that host memory holds."""
+        return self._slots.capacity
+
+    @property
     def host_tokens(self) -> int:
         """Tokens with rows in host memory."""
         return self._slots.capacity - self._slots.free

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from pkgutil import resolve_name
 from typing import Any
 
 from reprise_settings.reuse_settings import ReuseSettingError
@@ -29,6 +30,7 @@ class ReuseHooks:
         self._runner: Any = None
         self._scheduler: Any = None
         self._is_cache_checked = False
+        self._targets: list[str] = []
 
     @property
     def _reuser(self) -> Any:
@@ -38,14 +40,19 @@ class ReuseHooks:
         """Call while plugins are loaded."""
         from sglang.srt.plugins.hook_registry import HookRegistry, HookType
 
-        HookRegistry.register(STARTED, self.started, HookType.AFTER)
-        HookRegistry.register(PLANNED, self.plan_prefill, HookType.AROUND)
-        HookRegistry.register(BATCH, self.before_forward, HookType.BEFORE)
-        HookRegistry.register(COMPUTED, self.computed, HookType.AFTER)
-        HookRegistry.register(KEPT, self.before_checkpoint, HookType.BEFORE)
-        HookRegistry.register(EMPTIED, self.emptied, HookType.AFTER)
-        HookRegistry.register(EXTENDED, extend_new_rows, HookType.AROUND)
-        HookRegistry.register(DETAILS, with_figures, HookType.AFTER)
+        hooks = {
+            STARTED: (self.started, HookType.AFTER),
+            PLANNED: (self.plan_prefill, HookType.AROUND),
+            BATCH: (self.before_forward, HookType.BEFORE),
+            COMPUTED: (self.computed, HookType.AFTER),
+            KEPT: (self.before_checkpoint, HookType.BEFORE),
+            EMPTIED: (self.emptied, HookType.AFTER),
+            EXTENDED: (extend_new_rows, HookType.AROUND),
+            DETAILS: (with_figures, HookType.AFTER),
+        }
+        for target, (hook, kind) in hooks.items():
+            HookRegistry.register(target, hook, kind)
+        self._targets = list(hooks)
 
     def started(self, _: Any, scheduler: Any) -> None:
         """The model is loaded and nothing is served yet. An invalid setting aborts the start."""
@@ -58,17 +65,23 @@ class ReuseHooks:
         self._runner = runner = scheduler.tp_worker.model_runner
         reuser = None
         try:
+            for target in self._targets:
+                # SGLang logs a hook that it cannot set, and goes on
+                if not hasattr(resolve_name(target), "__wrapped__"):
+                    raise RuntimeError(f"this SGLang has no {target} that can be hooked")
             reuser = start_reuse(runner, getattr(scheduler, "tokenizer", None), settings, logger)
         except ReuseSettingError:
             raise
         except Exception:
-            logger.exception("reprise: nothing is reused: the self-test of reuse failed")
+            logger.exception("reprise: nothing is reused: it could not be started")
         setattr(runner, REUSER, reuser)
 
     def plan_prefill(self, original: Any, scheduler: Any, *arguments: Any, **named: Any) -> Any:
         """Lets requests wait, while others are computed, until what they repeat has been read from disk."""
         queue = scheduler.waiting_queue
-        waiting = None if self._reuser is None else self._or_give_up(self._reuser.reading, queue)
+        # those in the other queue wait for their grammar first
+        coming = [*queue, *scheduler.grammar_manager.grammar_queue]
+        waiting = None if self._reuser is None else self._or_give_up(self._reuser.reading, coming)
         if not waiting:
             return original(scheduler, *arguments, **named)
         scheduler.waiting_queue = [one for one in queue if id(one) not in waiting]
@@ -112,8 +125,7 @@ class ReuseHooks:
         """Ends reuse unless what is approximate can be kept out of this cache."""
         from sglang.srt.mem_cache.unified_radix_cache import UnifiedRadixCache
 
-        is_hooked = hasattr(UnifiedRadixCache.checkpoint, "__wrapped__")
-        if not (isinstance(cache, UnifiedRadixCache) and is_hooked):
+        if not isinstance(cache, UnifiedRadixCache):
             self._reuser.refuse(f"approximate keys and values cannot be kept out of a {type(cache).__name__}")
 
     def _or_give_up(self, do: Callable[..., Any], *arguments: Any) -> Any:

@@ -142,8 +142,3 @@ class ReuseWorker:
         """Returns what happened since the last call."""
         report, self.report = self.report, Report()
         return report
-
-    def close(self) -> None:
-        """Finishes queued writes to disk."""
-        if self._disk is not None:
-            self._disk.close()

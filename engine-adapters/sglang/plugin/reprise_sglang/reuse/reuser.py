@@ -85,7 +85,15 @@ class Reuser:
         if self.refusal is not None or self._settings.disk is None:
             return set()
         self._tend()
-        waiting = {id(one) for one in requests if not self._is_read(self._asked(one))}
+        waiting, room = set(), self._catalogue.capacity
+        for request in requests:
+            asked = self._asked(request)
+            room -= len(asked.prompt)
+            # what is read for later requests would take the place of what is read for these
+            if room < 0:
+                break
+            if not self._is_read(asked):
+                waiting.add(id(request))
         if self._orders.fetches:
             self._tend()
         return waiting
@@ -142,11 +150,10 @@ class Reuser:
 
     def _is_read(self, asked: Asked) -> bool:
         """Whether nothing is being read for a request any more. Looks once for what is on disk."""
-        if asked.stock_because is not None:
-            return True
-        found = () if asked.is_looked_up else self._find(asked, len(asked.prompt), 0)
-        asked.is_looked_up = True
-        return self._disk.are_at_hand(asked, found, self._orders)
+        if not asked.is_read and asked.stock_because is None:
+            found = () if asked.fetching else self._find(asked, len(asked.prompt), 0)
+            asked.is_read = self._disk.are_at_hand(asked, found, self._orders)
+        return asked.is_read or asked.stock_because is not None
 
     def _find(self, asked: Asked, length: int, begin: int) -> list[Found]:
         found = self._catalogue.find(asked.namespace, asked.prompt[:length], begin)

@@ -29,7 +29,7 @@ def restart(fresh: ReusingScheduler, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     def start_again() -> None:
         fresh.forget_prefixes()
-        fresh.reuser._worker.close()
+        close(fresh)
         settings = replace(first._settings, disk=str(tmp_path / "segments"))
         fresh.reuser = start.start_reuse(fresh.runner, None, settings, logging.getLogger("reprise_sglang.reuse.hooks"))
         # what the self-test has overwritten is in no cache
@@ -38,8 +38,13 @@ def restart(fresh: ReusingScheduler, tmp_path: Path, monkeypatch: pytest.MonkeyP
     start_again()
     yield start_again
     fresh.run()
-    fresh.reuser._worker.close()
+    close(fresh)
     fresh.reuser = first
+
+
+def close(engine: ReusingScheduler) -> None:
+    if engine.reuser._worker._disk is not None:
+        engine.reuser._worker._disk.close()
 
 
 def until_written(engine: ReusingScheduler) -> None:
@@ -150,3 +155,41 @@ def test_a_sample_of_answers_is_compared_with_full_attention(fresh: ReusingSched
     assert told == [pytest.approx(float((full.exp() * (full - log)).sum()), abs=1e-5)]
     assert told[0] > 1e-4
     assert fresh.reuser.counts["checks", "same"] + fresh.reuser.counts["checks", "other"] == 1
+
+
+def test_what_is_read_for_one_request_is_not_read_for_a_later_one_in_its_place(
+    fresh: ReusingScheduler, restart: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents, others = Documents(48), Documents(49)
+    for one in (documents, others):
+        fresh.ask(one.prompt())
+    until_written(fresh)
+    restart()
+    first = fresh.send(documents.prompt(*ORDER), SOME_AGAIN)
+    room = 1.5 * len(first.origin_input_ids)
+    monkeypatch.setattr(type(fresh.reuser._catalogue), "capacity", property(lambda _: room))
+    later = fresh.send(others.prompt(*ORDER), SOME_AGAIN)
+    waiting = fresh.reuser.reading(fresh.scheduler.waiting_queue)
+    assert waiting == {id(first)}
+    assert asked_of(first).fetching and not asked_of(later).fetching
+    fresh.run()
+    assert asked_of(first).reused > 300
+
+
+def test_a_request_that_was_ready_does_not_wait_again(
+    fresh: ReusingScheduler, restart: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents = Documents(50)
+    fresh.ask(documents.prompt())
+    until_written(fresh)
+    restart()
+    ready = fresh.send(documents.prompt(*ORDER), SOME_AGAIN)
+    until = time.monotonic() + 60
+    while fresh.reuser.reading([ready]):
+        assert time.monotonic() < until
+    # it lost its place in memory, and is read once more for another request
+    for segment in asked_of(ready).fetching:
+        monkeypatch.setattr(segment, "is_fetching", True)
+    assert not fresh.reuser.reading([ready])
+    monkeypatch.undo()
+    fresh.run()

@@ -23,7 +23,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from listening import listening
 
-from reprise_reuse.disk import segment_file
+from reprise_reuse.disk import disk_tier, segment_file
 from reprise_reuse.disk.disk_tier import DiskTier
 from reprise_reuse.disk.messages import DiskFile, digest_of
 
@@ -334,6 +334,21 @@ def test_a_folder_that_was_removed_is_made_again_and_said(tmp_path, caplog):
     assert "was removed, it is made again" in caplog.text
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert read(disk, 1) is not None
+    disk.close()
+
+
+def test_a_disk_that_answers_no_read_is_given_up(tmp_path, monkeypatch):
+    disk = tier(tmp_path)
+    write(disk, 1, 2)
+    answer = threading.Event()
+    monkeypatch.setattr(disk._files, "read", lambda *_: answer.wait())
+    monkeypatch.setattr(disk_tier, "_LONGEST_WITHOUT_READ", 0.2)
+    disk.start_read(file_of(1))
+    assert disk.take_read() == []
+    time.sleep(0.3)
+    with pytest.raises(TimeoutError, match="has answered no read"):
+        disk.take_read()
+    answer.set()
     disk.close()
 
 
