@@ -5,8 +5,8 @@ import { request } from 'undici'
 import { type EngineInstallation, type EngineSpec, modelName } from './engine.ts'
 import { EngineProcess } from './engine-process.ts'
 
-const tasks = 24
-const requests = 240
+const tasks = 12
+const requests = 120
 const nobody = 'http://127.0.0.1:9/v1/replicas/none'
 
 /** The tokens an engine reports for a few-shot load, and its answers. */

@@ -10,25 +10,9 @@ import pytest
 from processes import find_free_port, install_plugin, running_sglang
 from receiver import Receiver
 
-from reprise_reuse.preprocess.engine import HttpEngine
-
 pytestmark = pytest.mark.server
 
-WORDS = [
-    "alpha",
-    "beta",
-    "gamma",
-    "delta",
-    "river",
-    "stone",
-    "window",
-    "engine",
-    "garden",
-    "market",
-    "paper",
-    "orange",
-    "yellow",
-]
+WORDS = [f"{first}{last}" for first in ("river", "stone", "window") for last in ("", "s", "side", "bed")]
 
 
 class Told(Receiver):
@@ -75,21 +59,18 @@ def test_the_proxy_is_told_what_is_reused(server: Server) -> None:
     assert server.told.reuse == {"ratio": 0.15, "min_ratio": 0.0, "max_ratio": 1.0, "users": True}
 
 
-@pytest.mark.parametrize("is_stream", [False, True], ids=["answer", "stream"])
-def test_chats_say_what_was_reused(server: Server, is_stream: bool) -> None:
-    texts = documents(20 if is_stream else 10)
+def test_chats_say_what_was_reused(server: Server) -> None:
+    texts = documents(10)
 
-    def chat(order: list[int], **more: Any) -> str:
+    def chat(order: list[int], **more: Any) -> dict[str, int]:
         content = "\n".join(texts[at] for at in order) + "\nWhat of the river and the window in all of these texts?"
-        return server.post(
-            "/v1/chat/completions", messages=[{"role": "user", "content": content}], max_tokens=2, **more
-        )
+        messages = [{"role": "user", "content": content}]
+        return usage_in(server.post("/v1/chat/completions", messages=messages, max_tokens=2, **more))
 
     chat([0, 1, 2, 3, 4])
-    more = {"stream": True, "stream_options": {"include_usage": True}} if is_stream else {}
-    details = usage_in(chat([3, 1, 4, 0, 2], **more))
+    details = chat([3, 1, 4, 0, 2])
     assert details["reused_tokens"] > 5 * details["recomputed_tokens"] > 0
-    stock = usage_in(chat([2, 1, 0, 4, 3], custom_params={"reprise": {"reuse": "off"}}, **more))
+    stock = chat([2, 1, 0, 4, 3], custom_params={"reprise": {"reuse": "off"}})
     assert "reused_tokens" not in stock and stock["cached_tokens"] <= 64
 
 
@@ -112,22 +93,5 @@ def test_generated_texts_say_it_among_their_details(server: Server) -> None:
         assert (details.get("reused_tokens", 0) > 300) == is_reused
 
 
-def test_what_was_preprocessed_is_reused_by_the_first_request(server: Server) -> None:
-    texts = documents(40)
-    engine = HttpEngine(server.url, None, "prepared", None, only_idle=True)
-    engine.check()
-    engine.compute("\n".join(texts))
-    assert engine.stores
-    content = (
-        "\n".join(texts[at] for at in (3, 1, 4, 0, 2)) + "\nWhat of the river and the window in all of these texts?"
-    )
-    messages = [{"role": "user", "content": content}]
-    for salt, is_reused in (("prepared", True), ("unprepared", False)):
-        details = usage_in(server.post("/v1/chat/completions", messages=messages, max_tokens=2, cache_salt=salt))
-        assert (details.get("reused_tokens", 0) > 300) == is_reused
-
-
 def usage_in(answer: str) -> dict[str, int]:
-    """Returns the details of an answer's usage, or of the last event that has one."""
-    events = [line.removeprefix("data: ") for line in answer.splitlines() if "prompt_tokens_details" in line]
-    return json.loads(events[-1])["usage"]["prompt_tokens_details"]
+    return json.loads(answer)["usage"]["prompt_tokens_details"]
