@@ -157,6 +157,9 @@ describe.skipIf(!hasRedis)('kinds of Redis (needs redis-server)', () => {
     await converse(url, undefined, nodes)
     const proxy = await startProxy(url)
     const known = await converseMuch(proxy, nodes, 10)
+    const other = await startProxy(url)
+    // only then is everything in Redis that this proxy has counted
+    await waitFor(async () => (await hottestOf(other)) === (await hottestOf(proxy)))
     const hottest = await hottestOf(proxy)
     for (const node of nodes) {
       expect(await keysOf(node)).not.toEqual([])
