@@ -6,7 +6,10 @@ import re
 import time
 import urllib.error
 import urllib.request
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from reprise_reuse.preprocess.run import Prompt
 
 _TELLS_RUNNING = re.compile("vllm:num_requests_running|sglang:num_running_reqs")
 _BUSY = re.compile(
@@ -75,23 +78,32 @@ class HttpEngine:
         if self._only_idle and not _TELLS_RUNNING.search(self._send("/metrics")):
             raise NoEngineError(f"--idle: {self._url}/metrics tells no {_or(_TELLS_RUNNING)}")
 
-    def compute(self, prompt: str) -> None:
+    def compute(self, prompt: "Prompt") -> None:
         """Returns after the engine has computed the prompt.
 
         Raises `RefusedError` if it refuses the prompt, and `NoEngineError` if it does not keep what it computes.
         """
         if self._only_idle:
             self._wait_until_idle()
+        wish = {**self._wish, **({"kept_from": self._count(prompt.before)} if prompt.before else {})}
         body: dict[str, Any] = {
-            "model": self._model, "prompt": prompt, "max_tokens": 1,
+            "model": self._model, "prompt": str(prompt), "max_tokens": 1,
             # vLLM reads the first of these, and SGLang the second
-            "kv_transfer_params": {"reprise": self._wish}, "custom_params": {"reprise": self._wish},
+            "kv_transfer_params": {"reprise": wish}, "custom_params": {"reprise": wish},
         }  # fmt: skip
         if self._salt:
             body["cache_salt"] = self._salt
         self._send("/v1/completions", body)
         if self.stores is None:
             self._check_that_it_stores()
+
+    def _count(self, text: str) -> int:
+        """Returns how many tokens a text has."""
+        said = self._send("/tokenize", {"model": self._model, "prompt": text})
+        try:
+            return int(json.loads(said)["count"])
+        except (ValueError, TypeError, KeyError) as error:
+            raise EngineError(f"{self._url}/tokenize tells no count: {' '.join(said[:200].split())}") from error
 
     def _check_that_it_stores(self) -> None:
         try:

@@ -78,7 +78,7 @@ def _parse(arguments: list[str] | None, about: str) -> argparse.Namespace:
     command.add_argument("--neighbours", choices=["random", "similar"], default="random", help="what stands in front")
     command.add_argument("--contexts", type=int, default=4, help="random: prompts for each document")
     command.add_argument("--window", type=int, default=8, help="random: documents in a prompt")
-    command.add_argument("--similar", type=int, default=2, help="similar: neighbours in front of each document")
+    command.add_argument("--similar", type=int, default=10, help="similar: neighbours in front of each document")
     command.add_argument(
         "--similar-by", metavar="MODULE:FUNCTION",
         help="similar, by this function in place of words: of all documents it makes one that takes a document and a "

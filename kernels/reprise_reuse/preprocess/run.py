@@ -9,6 +9,18 @@ from reprise_reuse.preprocess.engine import RefusedError
 from reprise_reuse.preprocess.windows import Window
 
 
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What an engine is to compute."""
+
+    before: str
+    """it keeps nothing of this"""
+    kept: str
+
+    def __str__(self) -> str:
+        return self.before + self.kept
+
+
 class StateError(Exception):
     """A state file that cannot be read or written. The message names it."""
 
@@ -35,16 +47,16 @@ class Done:
         except (OSError, UnicodeDecodeError) as error:
             raise StateError(f"--state {path}: {error}") from error
 
-    def holds(self, prompt: str) -> bool:
+    def holds(self, prompt: Prompt) -> bool:
         """Whether this prompt has been computed."""
         return self._digest(prompt) in self._digests
 
-    def add(self, prompt: str) -> None:
+    def add(self, prompt: Prompt) -> None:
         """Records that this prompt has been computed."""
         self._digests[self._digest(prompt)] = None
         self._write("a", [self._digest(prompt)])
 
-    def forget(self, prompts: Iterable[str]) -> None:
+    def forget(self, prompts: Iterable[Prompt]) -> None:
         """Makes these prompts count as not computed."""
         for prompt in prompts:
             self._digests.pop(self._digest(prompt), None)
@@ -59,14 +71,22 @@ class Done:
         except OSError as error:
             raise StateError(f"--state {self._path}: {error}") from error
 
-    def _digest(self, prompt: str) -> str:
-        return hashlib.blake2b(self._key + b"\0" + prompt.encode(), digest_size=16).hexdigest()
+    def _digest(self, prompt: Prompt) -> str:
+        return hashlib.blake2b(self._key + b"\0" + str(prompt).encode(), digest_size=16).hexdigest()
 
 
-def prompts_of(windows: Iterable[Window], template: str, system: str) -> list[str]:
-    """Returns the prompts of the windows, without duplicates; each document replaces `{}` in the template."""
-    prompts = (system + "".join(template.replace("{}", document) for document in window) for window in windows)
-    return list(dict.fromkeys(prompts))
+def prompts_of(windows: Iterable[Window], template: str, system: str, *, keeps_last: bool = False) -> list[Prompt]:
+    """Returns the prompts of the windows, without duplicates; each document replaces `{}` in the template.
+
+    keeps_last  only a window's last document is to be kept, as computed behind the others (FusionRAG, equation 10)
+    """
+    prompts: dict[str, Prompt] = {}
+    for window in windows:
+        *others, last = (template.replace("{}", document) for document in window)
+        front = system + "".join(others)
+        prompt = Prompt(front, last) if keeps_last else Prompt("", front + last)
+        prompts.setdefault(str(prompt), prompt)
+    return list(prompts.values())
 
 
 @dataclass
@@ -79,8 +99,8 @@ class Outcome:
 
 
 def preprocess(
-    prompts: Sequence[str],
-    compute: Callable[[str], None],
+    prompts: Sequence[Prompt],
+    compute: Callable[[Prompt], None],
     done: Done,
     say: Callable[[int, int], None] = lambda done, of: None,
 ) -> Outcome:

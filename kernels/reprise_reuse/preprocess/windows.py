@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable, Sequence
 
 Window = Sequence[str]
+"""documents that are computed together, in order"""
 Similar = Callable[[str, int], Sequence[str]]
 """(document, count) -> the most similar documents of the corpus, most similar first, without the document itself"""
 

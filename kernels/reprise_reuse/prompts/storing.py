@@ -45,7 +45,7 @@ class Computed:
     store: str
     """which segments that user may reuse: a value of the setting `store`"""
     begin: int = 0
-    """layers with windows hold no rows before it any more"""
+    """nothing before it is stored: layers with windows hold no rows of it any more, or its sender wants it so"""
     computed_from: int = 0
     """from this row on, the engine's own step computed it"""
 

@@ -12,13 +12,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """`{"reprise": {"reuse": "off" | RATIO, "spans": [[start, end], …], "user": NAME}}`"""
+    """`{"reprise": {"reuse": "off" | RATIO, "spans": [[start, end], …], "kept_from": TOKEN, "user": NAME}}`"""
 
     ratio: float
     """share of the cost of computing the reused tokens that may be spent on recomputing some of them, within the
     operator's bounds"""
     borders: Collection[int] = frozenset()
     """positions at which documents begin or end"""
+    kept_from: int = 0
+    """nothing is stored of the tokens before this one"""
     stock_because: str | None = None
     """`off` if the request wants no reuse, `malformed_wish` if its wish is invalid"""
     user: bytes = b""
@@ -42,11 +44,13 @@ def read_wish(params: Any, settings: "ReuseSettings", prompt_tokens: int) -> Wis
     borders = _read_spans(given.get("spans", []), prompt_tokens)
     names = given.get("user"), given.get("preprocess")
     are_names = all(one is None or isinstance(one, str) for one in names)
+    kept_from = given.get("kept_from", 0)
+    is_place = type(kept_from) is int and 0 <= kept_from <= prompt_tokens
     # borders of checkpoints, and the key for them, are read elsewhere
-    known = {"reuse", "spans", "user", "preprocess", "borders", "key"}
-    if borders is None or not are_names or not given.keys() <= known:
+    known = {"reuse", "spans", "kept_from", "user", "preprocess", "borders", "key"}
+    if borders is None or not is_place or not are_names or not given.keys() <= known:
         return malformed
-    wish = replace(wish, borders=borders, user=user_of(*names, settings))
+    wish = replace(wish, borders=borders, kept_from=kept_from, user=user_of(*names, settings))
     reuse = given.get("reuse", settings.ratio)
     # preprocessing computes everything, so that its rows hold nothing that others have written
     if reuse == "off" or wish.user == PREPROCESSED:

@@ -1,4 +1,4 @@
-"""A double of an engine's HTTP server: computes nothing, and records its requests."""
+"""A double of an engine's HTTP server: computes nothing, has a token per word, and records its requests."""
 
 import json
 import threading
@@ -52,6 +52,9 @@ class HttpEngineDouble:
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["content-length"])))
                 double.asked.append((self.path, body, dict(self.headers)))
+                if self.path == "/tokenize" and self.path not in double.answers:
+                    self._say(Answer(json.dumps({"count": len(body["prompt"].split())})))
+                    return
                 is_refused = self.path == "/v1/completions" and double.refuses(body["prompt"])
                 self._say(Answer("too long", 400) if is_refused else double.answers.get(self.path))
 

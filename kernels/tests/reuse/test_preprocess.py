@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reprise_reuse.__main__ import main
 from reprise_reuse.preprocess.corpus import CorpusError, read_corpus
 from reprise_reuse.preprocess.engine import HttpEngine
-from reprise_reuse.preprocess.run import Done, Outcome, preprocess, prompts_of
+from reprise_reuse.preprocess.run import Done, Outcome, Prompt, preprocess, prompts_of
 from reprise_reuse.preprocess.windows import random_windows, similar_windows
 
 
@@ -48,20 +48,26 @@ def test_similar_documents_stand_in_front_the_most_similar_next():
     ]
 
 
+def test_of_similar_documents_only_the_last_of_each_window_is_kept():
+    prompts = prompts_of([["b", "a"], ["a", "b"], ["b", "a"]], "<{}>", "system ", keeps_last=True)
+    assert prompts == [Prompt("system <b>", "<a>"), Prompt("system <a>", "<b>")]
+
+
 def test_what_is_done_is_not_computed_again_by_a_later_run(tmp_path: Path):
     prompts = prompts_of([["a", "b"], ["b", "c"], ["c", "a"]], "<{}>", "system ")
     computed: list[str] = []
 
-    def compute(prompt: str) -> None:
+    def compute(prompt: Prompt) -> None:
         if len(computed) == 2:
             raise ConnectionError
-        computed.append(prompt)
+        computed.append(str(prompt))
 
     with pytest.raises(ConnectionError):
         preprocess(prompts, compute, Done(tmp_path / "state"))
     said: list[tuple[int, int]] = []
-    outcome = preprocess(prompts, computed.append, Done(tmp_path / "state"), lambda *told: said.append(told))
-    assert computed == ["system <a><b>", "system <b><c>", "system <c><a>"]
+    later: list[Prompt] = []
+    outcome = preprocess(prompts, later.append, Done(tmp_path / "state"), lambda *told: said.append(told))
+    assert [*computed, *map(str, later)] == ["system <a><b>", "system <b><c>", "system <c><a>"]
     assert outcome == Outcome(1) and said == [(1, 3), (2, 3), (3, 3)]
 
 

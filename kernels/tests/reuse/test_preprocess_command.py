@@ -244,3 +244,13 @@ def test_neighbours_are_found_by_a_function_of_the_users(run, double, tmp_path, 
     assert code == 0
     first, second, third = (f"<{text}>" for text in DOCUMENTS)
     assert double.prompts == [second + first, first + second, first + third]
+    # only the last document is kept, which the others stand in front of
+    wishes = [body["kv_transfer_params"]["reprise"] for path, body, _ in double.asked if path == "/v1/completions"]
+    assert wishes == 3 * [{"reuse": "off", "kept_from": 3}]
+
+
+def test_an_engine_that_counts_no_tokens_is_named(run, double):
+    pytest.importorskip("bm25s")
+    double.answers["/tokenize"] = Answer("not found", 404)
+    code, _, errors = run("--neighbours", "similar")
+    assert code == 1 and errors == f"reprise_reuse: {double.url}/tokenize answers 404: not found\n"

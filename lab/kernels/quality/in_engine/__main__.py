@@ -21,7 +21,7 @@ def _measure(options: argparse.Namespace) -> None:
     from quality.in_engine.measure import ANSWER_TOKENS, Measurements, measure
     from quality.in_engine.prompts import Trace
 
-    if "similar" in options.stored:
+    if any(stored.startswith("similar") for stored in options.stored):
         # before the model is loaded
         import bm25s  # noqa: F401
     engine = open_engine(options.engine, options.model, options.host_dtype)
@@ -58,7 +58,7 @@ def _read_options() -> argparse.Namespace:
     parser.add_argument("--documents", type=int, default=8, help="a prompt")
     parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=list(METHODS))
     parser.add_argument("--ratios", nargs="+", type=float, default=RATIOS)
-    parser.add_argument("--stored", nargs="+", choices=STORED, default=STORED)
+    parser.add_argument("--stored", nargs="+", choices=STORED, default=STORED[:3])
     parser.add_argument("--host-dtype", choices=HOST_DTYPES, default="model", help="as what rows are stored")
     parser.add_argument("--seed", type=int, default=11, help="of the order of prompts")
     parser.add_argument("--minutes", type=float, default=600, help="a trace; what is left is measured the next time")

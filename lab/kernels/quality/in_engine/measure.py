@@ -3,7 +3,7 @@
 import json
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -25,10 +25,10 @@ Prompts whose documents are stored together, in one of four ways:
 alone     each document computed after the system prompt only
 live      computed in an earlier prompt of the same documents in another order
 averaged  the mean over four contexts: after the system prompt and documents of other prompts
-similar   each after the two documents of the trace most similar to it (FusionRAG §3.1)
+similar N each only after the N documents of the trace most similar to it (FusionRAG §3.1, equation 10)
 """
-STORED = ("alone", "live", "averaged", "similar")
-_NEIGHBOURS = 2
+_ABOUT = "What is this about?"
+STORED = ("alone", "live", "averaged", *(f"similar {count}" for count in (2, 5, 10, 15)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +113,14 @@ def _measure_prompt(
 def store(engine: Engine, trace: Trace, group: list[Asked], stored: str, salt: str) -> None:
     """Stores the documents of a group of prompts in one way."""
     random_order = random.Random(salt)
-    kind = stored.split(",")[0]
+    kind, *neighbours = stored.split()
     if kind == "alone":
         windows = [[document] for asked in group for document in asked.documents]
     elif kind == "live":
         windows = [random_order.sample(asked.documents, len(asked.documents)) for asked in group]
     elif kind == "similar":
         documents = dict.fromkeys(document for asked in group for document in asked.documents)
-        windows = similar_windows(list(documents), _NEIGHBOURS, trace.similar)
+        windows = similar_windows(list(documents), int(neighbours[0]), trace.similar)
     else:
         # a document must not be averaged over contexts with other documents of its own prompt
         windows = [
@@ -128,8 +128,21 @@ def store(engine: Engine, trace: Trace, group: list[Asked], stored: str, salt: s
             for _ in range(CONTEXTS + 1)
             for window in zip_longest(*_shuffled(group, random_order))
         ]
-    for documents in (fitting for window in windows for fitting in trace.windows(group[0], window)):
-        engine.answer(trace.prompt(group[0], documents, "What is this about?"), salt, {"reuse": "off"})
+    for window in windows:
+        if kind == "similar":
+            _store_last(engine, trace, group[0], window, salt)
+            continue
+        for documents in trace.windows(group[0], window):
+            engine.answer(trace.prompt(group[0], documents, _ABOUT), salt, {"reuse": "off"})
+
+
+def _store_last(engine: Engine, trace: Trace, asked: Asked, window: Sequence[str], salt: str) -> None:
+    """Stores the last document of a window only, behind as many of the others as fit."""
+    while len(window) > 1 and not trace.fits(asked, window):
+        window = window[1:]
+    prompt, without = (trace.prompt(asked, documents, _ABOUT) for documents in (window, window[:-1]))
+    begin = next(at for at, (own, other) in enumerate(zip(prompt, without, strict=False)) if own != other)
+    engine.answer(prompt, salt, {"reuse": "off", "kept_from": begin})
 
 
 def _shuffled(group: list[Asked], order: random.Random) -> list[list[str]]:

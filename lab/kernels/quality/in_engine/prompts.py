@@ -70,11 +70,14 @@ class Trace:
         """Splits documents, in order, into as few prompts as possible."""
         begin = 0
         for end in range(1, len(documents) + 1):
-            fits = self._longest is None or len(self.prompt(asked, documents[begin:end])) <= self._longest
-            if not fits:
+            if not self.fits(asked, documents[begin:end]):
                 yield documents[begin : end - 1]
                 begin = end - 1
         yield documents[begin:]
+
+    def fits(self, asked: Asked, documents: Sequence[str]) -> bool:
+        """Whether documents fit into one prompt."""
+        return self._longest is None or len(self.prompt(asked, documents)) <= self._longest
 
     def prompt(self, asked: Asked, documents: Sequence[str] | None = None, question: str | None = None) -> list[int]:
         """Returns the tokens of a prompt; each document is tokenised separately, as known chunks are."""

@@ -226,6 +226,7 @@ class Reuser:
         save = self._storing.store(
             Computed(
                 asked.namespace, asked.prompt, [slots], exact, asked.wish.borders, asked.wish.user, asked.store,
+                asked.wish.kept_from,
             )
         )  # fmt: skip
         if save is not None:

@@ -368,6 +368,17 @@ def test_a_segment_is_averaged_over_the_contexts_in_which_it_is_computed(engine,
     assert said(answer) == said(full_attention(engine, prompt([5, 1, 2], question=4)))
 
 
+def test_a_document_that_is_kept_behind_chosen_neighbours_stays_as_it_is_when_it_is_a_neighbour(engine):
+    for *others, own in ([1, 2, 0], [0, 2, 1], [0, 1, 2]):
+        before = len(prompt(others)) - QUESTION
+        engine.ask([prompt([*others, own], question=own)], {"reuse": "off", "kept_from": before})
+    held = list(engine.reuse._catalogue._segments.values())
+    assert sorted(one.position for one in held) == sorted(
+        len(prompt(others)) - QUESTION for others in ([1, 2], [0, 2], [0, 1])
+    )
+    assert all(len(one.prefixes) == 1 for one in held)
+
+
 def test_no_more_rows_are_averaged_in_a_step_than_may_be_computed_beside_it(engine, monkeypatch):
     engine.ask([FIRST])
     averaged = []

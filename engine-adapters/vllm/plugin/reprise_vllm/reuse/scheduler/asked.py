@@ -140,7 +140,7 @@ class Asked:
         exact = None if self.wish.ratio == 1 and self.earlier is None else self.exact_tokens
         return Computed(
             self.namespace, prompt_of(self.request)[:done], blocks, exact, self.wish.borders, self.wish.user,
-            self.store, begin if held is None else held, begin,
+            self.store, max(begin if held is None else held, self.wish.kept_from), begin,
         )  # fmt: skip
 
     def turn(self, block_size: int) -> Turn | None:
