@@ -1,6 +1,7 @@
 """`python -m quality.in_engine`: compares answers under reuse with full attention; writes tables and plots."""
 
 import argparse
+from importlib.util import find_spec
 from pathlib import Path
 
 RATIOS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.5)
@@ -21,9 +22,9 @@ def _measure(options: argparse.Namespace) -> None:
     from quality.in_engine.measure import ANSWER_TOKENS, Measurements, measure
     from quality.in_engine.prompts import Trace
 
-    if any(stored.startswith("similar") for stored in options.stored):
-        # before the model is loaded
-        import bm25s  # noqa: F401
+    if any(stored.startswith("similar") for stored in options.stored) and find_spec("bm25s") is None:
+        # said before the model is loaded; vLLM does not start if it has been imported
+        raise SystemExit("quality.in_engine: similar documents need bm25s")
     engine = open_engine(options.engine, options.model, options.host_dtype)
     kept = Measurements(options.out / "measured.jsonl")
     for folder in options.traces:
