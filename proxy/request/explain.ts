@@ -13,6 +13,7 @@ import { chooseReplicas } from '../models/choose-replicas.ts'
 import { type PromptBody, writeBody } from '../prompt/body/prompt-body.ts'
 import { isParts } from '../prompt/body/prompt-builder.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
+import { guessApi } from '../prompt/formats/guess-api.ts'
 import { findUnknownForm } from '../prompt/judge/find-unknown-form.ts'
 import { differingRemedy, differsBeforeRemedy, explainRefusal } from '../prompt/judge/reasons.ts'
 import { withoutByteOrderMark } from '../receive/read-received.ts'
@@ -255,17 +256,4 @@ function readApi(named: string | undefined, body: Buffer, limit: number): Prompt
   const api = promptApis.find((name) => name === named)
   if (api) return api
   throw new ProxyError('invalid_body', `'${named}' is no API that is rewritten: known are ${promptApis.join(', ')}.`)
-}
-
-/** Guesses from its shape which API a body is written for. */
-function guessApi(body: unknown): PromptApi {
-  if (!isObject(body)) return 'chat_completions'
-  if ('input' in body) return 'responses'
-  if ('prompt' in body) return 'completions'
-  if ('text' in body || 'input_ids' in body) return 'generate'
-  const parts = (isParts(body.messages) ? body.messages : []).flatMap(({ content }) =>
-    isParts(content) ? content : [],
-  )
-  const isAnthropic = 'system' in body || parts.some(({ type }) => type === 'tool_result' || type === 'tool_use')
-  return isAnthropic ? 'messages' : 'chat_completions'
 }
