@@ -1,4 +1,4 @@
-import { tryJson } from '../json/try-json.ts'
+import { tryJson } from '#engine-adapters/json-object.ts'
 import type { AnswerRewriter } from './answer-rewriter.ts'
 import type { CitationLabels } from './citations/citation-labels.ts'
 import { CitationMapper } from './citations/map-citations.ts'

@@ -1,4 +1,5 @@
 import { createHash, hash } from 'node:crypto'
+import { tryJson } from '#engine-adapters/json-object.ts'
 import type { Span } from '../json/json-spans.ts'
 
 /** Counts of what a JSON body holds, taken without parsing it. Spans are in bytes. */
@@ -217,11 +218,6 @@ class BodyScanner {
 
   #decode(start: number, end: number): string | undefined {
     const text = this.#bytes.toString('latin1', start, end)
-    if (!text.includes('\\')) return text.slice(1, -1)
-    try {
-      return JSON.parse(text) as string
-    } catch {
-      return undefined
-    }
+    return text.includes('\\') ? (tryJson(text) as string | undefined) : text.slice(1, -1)
   }
 }

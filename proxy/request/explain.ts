@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { isObject } from '#engine-adapters/json-object.ts'
+import { isObject, tryJson } from '#engine-adapters/json-object.ts'
 import { type PromptApi, promptApis } from '#engine-adapters/prompt-api.ts'
 import type { BlockId, RequestId } from '#index/context-block.ts'
 import type { Call, RoutedCall } from '../call/call.ts'
@@ -241,12 +241,8 @@ function explainTemplates(prompt: PromptBody | undefined, { content }: Call): ob
 
 /** Returns the body as received, or as a JSON string if it is not JSON. */
 function asJson(body: Buffer): string {
-  try {
-    parseJson(body.toString())
-    return body.toString()
-  } catch {
-    return JSON.stringify(body.toString())
-  }
+  const text = body.toString()
+  return tryJson(text) === undefined ? JSON.stringify(text) : text
 }
 
 function readApi(named: string | undefined, body: Buffer, limit: number): PromptApi {

@@ -1,4 +1,4 @@
-import { tryJson } from '#proxy/json/try-json.ts'
+import { tryJson } from '#engine-adapters/json-object.ts'
 import type { PromptMessage, PromptText } from '#proxy/prompt/body/prompt.ts'
 import type { PromptContext } from '#proxy/prompt/body/prompt-context.ts'
 import { type PlacedRefusal, searchMessage } from '#proxy/prompt/find-contexts.ts'

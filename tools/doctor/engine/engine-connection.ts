@@ -1,6 +1,6 @@
 import { Agent, request } from 'undici'
 import { type EngineTls, pathPrefixOf } from '#engine-adapters/engine-client.ts'
-import { tryJson } from '#proxy/json/try-json.ts'
+import { tryJson } from '#engine-adapters/json-object.ts'
 
 /** What an engine answered. */
 export interface Answer {
