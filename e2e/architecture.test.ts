@@ -108,7 +108,7 @@ const floors = {
 
 /** A room with more source files than this must be divided into rooms. */
 const largestRoom = 15
-const isBesideSources = (path: string): boolean => /(\.(test|fixture|contract)|-double)\.ts$/.test(path)
+const isBesideSources = (path: string): boolean => /\.(test|fixture|contract)\.ts$/.test(path)
 
 function sourcesOf(folder: string): { path: string; text: string }[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })

@@ -1,4 +1,4 @@
-import { isObject, type Json } from './json-object.ts'
+import { isObject, tryObject } from './json-object.ts'
 
 /** Why an engine refused or failed a request. */
 interface EngineError {
@@ -12,7 +12,8 @@ interface EngineError {
  * SGLang's flat `object: "error"`, and their web framework's `detail`. Returns undefined if the text is not an error.
  */
 export function readEngineError(text: string): EngineError | undefined {
-  const answer = readObject(text)
+  // undefined for an HTML page or plain text: the caller shows it as it is
+  const answer = tryObject(text)
   if (!answer) return undefined
   const { error, detail } = answer
   if (isObject(error) && typeof error.message === 'string') return toError(error.message, error.code)
@@ -32,14 +33,4 @@ function wordOf(fault: unknown): string {
   if (!isObject(fault)) return String(fault)
   const place = Array.isArray(fault.loc) ? `${fault.loc.join('.')}: ` : ''
   return `${place}${String(fault.msg ?? 'not valid')}`
-}
-
-function readObject(text: string): Json | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
-  } catch {
-    // an HTML page or plain text: the caller shows it as it is
-    return undefined
-  }
 }

@@ -1,5 +1,5 @@
 import { createParser } from 'eventsource-parser'
-import { isObject, type Json } from './json-object.ts'
+import { isObject, type Json, tryJson } from './json-object.ts'
 import { type PageUsage, readPageUsage, sumOfPages } from './page-usage.ts'
 import { readEngineError } from './read-error.ts'
 
@@ -108,19 +108,13 @@ function isWhole(parts: Partial<Usage> | undefined): parts is Usage {
 }
 
 function readParts(json: string): Partial<Usage> | undefined {
-  let answer: Json | Json[]
-  try {
-    answer = JSON.parse(json)
-  } catch {
-    // the engine's answer is passed on regardless; only its usage stays unknown
-    return undefined
-  }
-  if (Array.isArray(answer)) return sumOf(answer.map(readOne))
-  return readOne(answer)
+  // of an answer that is not JSON only the usage stays unknown: it is passed on regardless
+  const answer = tryJson(json) as Json | Json[] | null | undefined
+  return Array.isArray(answer) ? sumOf(answer.map(readOne)) : readOne(answer)
 }
 
 /** Reads the usage of one answer: OpenAI's and Anthropic's `usage`, in streams also nested; SGLang's `meta_info`. */
-function readOne(answer: Json | null): Partial<Usage> | undefined {
+function readOne(answer: Json | null | undefined): Partial<Usage> | undefined {
   const inner = toObject(answer?.response) ?? toObject(answer?.message)
   const usage = toObject(answer?.usage) ?? toObject(inner?.usage) ?? toObject(answer?.meta_info)
   if (!usage) return undefined

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Assembled } from './assembled.ts'
+import { Assembled } from './assembled.fixture.ts'
 
 const listen = ['--listen', '127.0.0.1:0']
 let assembled: Assembled

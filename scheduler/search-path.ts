@@ -1,3 +1,5 @@
+import { groupBy } from '#index/group-by.ts'
+
 /** The position of a request in the index: the slot at each level. The first element may also name the tree. */
 export type SearchPath = readonly (string | number)[]
 
@@ -5,14 +7,7 @@ export type SearchPath = readonly (string | number)[]
  * Groups requests by the first element of their search paths (Algorithm 5, phase 1). An empty path is its own group.
  */
 export function groupByBranch<T>(requests: readonly T[], pathOf: (request: T) => SearchPath): T[][] {
-  const groups = new Map<unknown, T[]>()
-  for (const request of requests) {
-    const key = pathOf(request)[0] ?? request
-    const group = groups.get(key)
-    if (group) group.push(request)
-    else groups.set(key, [request])
-  }
-  return [...groups.values()]
+  return [...groupBy<unknown, T>(requests, (request) => pathOf(request)[0] ?? request).values()]
 }
 
 /** Compares paths of one tree in depth-first order: slot by slot, a node before its descendants. */

@@ -1,8 +1,8 @@
-/** An answer whose body may be left unread. */
+/** An answer whose body may have been read, or be left unread. */
 interface Refusable {
   readonly statusCode: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  readonly body: { dump(): Promise<void> }
+  readonly body?: { dump(): Promise<void> }
 }
 
 /** How patient to be. */
@@ -31,7 +31,7 @@ export async function untilNotBusy<Answer extends Refusable>(
     const asked = readRetryAfter(answer.headers['retry-after'], Date.now()) ?? 0
     const pause = Math.max(asked, firstWaitMilliseconds * 2 ** (attempts - 1))
     if (!isBusy(answer.statusCode) || attempts === mostAttempts || pause > longestWait) return { answer, attempts }
-    await answer.body.dump()
+    await answer.body?.dump()
     await wait(pause)
   }
 }

@@ -1,5 +1,5 @@
 import { pack } from 'msgpackr'
-import { EventPublisherDouble } from '#engine-adapters/kv-events/publisher-double.ts'
+import { EventPublisherDouble } from '#engine-adapters/kv-events/publisher-double.fixture.ts'
 
 /*
  * Publishes the cache events of a full engine, in a separate process: each batch stores 32 blocks of 16 tokens, in vLLM

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { getOrMake } from '#index/get-or-make.ts'
 import { type LruItem, LruList } from '#index/tree-cache/lru-list.ts'
 import type { CacheRequest, CacheSequence, PrefixCache } from './prefix-cache.ts'
 import { type CachedRequest, type CacheReport, type PrefixNode, RequestLedger } from './request-ledger.ts'
@@ -86,11 +87,8 @@ export class PageCache implements PrefixCache {
 
   /** Registers `page` as the content of `hash`, after `parent`. */
   cache(page: Page, hash: string, parent: CachedPrefix | undefined): CachedPrefix {
-    let prefix = this.#prefixes.get(hash)
-    if (!prefix) {
-      prefix = { hash, parent, end: (parent?.end ?? 0) + this.#pageTokens, pages: [], holders: undefined }
-      this.#prefixes.set(hash, prefix)
-    }
+    const end = (parent?.end ?? 0) + this.#pageTokens
+    const prefix = getOrMake(this.#prefixes, hash, () => ({ hash, parent, end, pages: [], holders: undefined }))
     prefix.pages.push(page)
     page.prefix = prefix
     return prefix

@@ -4,7 +4,7 @@ import { pack } from 'msgpackr'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { EventSubscriber, type SubscriberOptions } from './event-subscriber.ts'
 import type { KvEventBatch } from './kv-event.ts'
-import { EventPublisherDouble } from './publisher-double.ts'
+import { EventPublisherDouble } from './publisher-double.fixture.ts'
 
 const recorded = JSON.parse(readFileSync(join(import.meta.dirname, 'kv-events.fixture.json'), 'utf8')) as Record<
   'vllm' | 'sglang',

@@ -2,6 +2,7 @@ import type { RequestId } from '#index/context-block.ts'
 import { type CacheConfig, readSglangCacheConfig } from '../cache-config.ts'
 import type { BodyMembers, EngineAdapter, TokenQuestion } from '../engine-adapter.ts'
 import { isInferencePath } from '../inference-paths.ts'
+import { tryJson } from '../json-object.ts'
 import { type PromptApi, promptApis } from '../prompt-api.ts'
 import { promptOnly } from '../prompt-only.ts'
 import { scoreWithSglang } from './score-answer.ts'
@@ -81,12 +82,7 @@ function areNames(rid: unknown, count: number): rid is RequestId[] {
 }
 
 function readServerInfo(text: string): CacheConfig | undefined {
-  try {
-    return readSglangCacheConfig(JSON.parse(text))
-  } catch {
-    // a body that is not JSON says nothing about a cache
-    return undefined
-  }
+  return readSglangCacheConfig(tryJson(text))
 }
 
 /** The member that holds the text, for APIs other than chat; SGLang cannot tokenise Responses or Messages bodies. */

@@ -1,4 +1,5 @@
 import type { BlockId, Context } from '../context-block.ts'
+import { addTo } from '../group-by.ts'
 
 /**
  * Context ordering (ContextPilot, Algorithm 2): the blocks of the matched prefix first, in its order, then the
@@ -9,9 +10,7 @@ export function alignContext(context: Context, prefix: Context): number[] {
   // positions in reverse order, so that the first one can be popped from the end in constant time
   const places = new Map<BlockId, number[]>()
   for (let place = context.length - 1; place >= 0; place--) {
-    const known = places.get(context[place]!)
-    if (known) known.push(place)
-    else places.set(context[place]!, [place])
+    addTo(places, context[place]!, place)
   }
   const order: number[] = []
   for (const block of prefix) {

@@ -1,3 +1,4 @@
+import { getOrMake } from '#index/get-or-make.ts'
 import type { KeyEntry } from './api-keys.ts'
 
 /** Whether a request may proceed, or when to retry it. */
@@ -90,15 +91,11 @@ export class RateLimits {
   }
 
   #bucketsOf({ id, requestsPerMinute = 0, promptTokensPerMinute = 0 }: LimitedKey, now: number): Buckets {
-    const known = this.#buckets.get(id)
-    if (known) return known
-    const buckets = {
+    return getOrMake(this.#buckets, id, () => ({
       requests: { level: requestsPerMinute, at: now },
       tokens: { level: promptTokensPerMinute, at: now },
       news: nothing,
-    }
-    this.#buckets.set(id, buckets)
-    return buckets
+    }))
   }
 }
 

@@ -29,7 +29,12 @@ export function tenantName(tenant: string): string {
 export function cacheSaltOf(tenant: string, clientSalt: unknown, secret?: string): string {
   const own = typeof clientSalt === 'string' ? clientSalt : ''
   const parts = `${tenant.length}:${tenant}${own.length}:${own}`
+  return keyedDigest(parts, secret)
+}
+
+/** Returns a digest of a text. With a secret, nobody else can compute it. */
+export function keyedDigest(text: string, secret: string | undefined): string {
   return secret === undefined
-    ? hash('sha256', parts, 'base64url')
-    : createHmac('sha256', secret).update(parts).digest('base64url')
+    ? hash('sha256', text, 'base64url')
+    : createHmac('sha256', secret).update(text).digest('base64url')
 }

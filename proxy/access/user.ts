@@ -1,7 +1,7 @@
-import { createHmac, hash } from 'node:crypto'
 import type { Json } from '#engine-adapters/json-object.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { Caller } from './tenancy.ts'
+import { keyedDigest } from './tenant.ts'
 
 /**
  * The user whom an engine's plugin is told, so that texts which one user writes in front of shared documents do not
@@ -13,11 +13,7 @@ export function userOf({ tenant, key }: Caller, api: PromptApi, members: Json, s
   const [kind, name] = named !== undefined ? ['name', named] : key ? ['key', key.id] : ['tenant', '']
   // not what a cache salt is made of
   const parts = `user ${kind} ${tenant.length}:${tenant}${name}`
-  const digest =
-    secret === undefined
-      ? hash('sha256', parts, 'base64url')
-      : createHmac('sha256', secret).update(parts).digest('base64url')
-  return digest.slice(0, 22)
+  return keyedDigest(parts, secret).slice(0, 22)
 }
 
 /** OpenAI's `safety_identifier`, or `user`, which it replaces; Anthropic's `metadata.user_id`. */

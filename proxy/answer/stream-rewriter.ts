@@ -1,6 +1,6 @@
-import { tryJson } from '../json/try-json.ts'
+import { tryJson } from '#engine-adapters/json-object.ts'
+import { getOrMake } from '#index/get-or-make.ts'
 import type { AnswerRewriter } from './answer-rewriter.ts'
-import type { CitationLabels } from './citations/citation-labels.ts'
 import { CitationMapper } from './citations/map-citations.ts'
 import { EventSplitter, type StreamPart } from './events/event-splitter.ts'
 import { findEventTexts } from './events/find-event-texts.ts'
@@ -84,19 +84,10 @@ export class StreamRewriter implements AnswerRewriter {
     for (const text of texts) {
       const labels = this.#labels.of(text.choice)
       if (!labels) continue
-      if (text.of !== undefined) this.#follow(text.of, labels).add(event, text)
+      if (text.of !== undefined) getOrMake(this.#texts, text.of, () => new FollowedText(labels)).add(event, text)
       else event.change(text.path, new CitationMapper(labels).advance(text.text, true).changes)
     }
     this.#endTexts(ended)
-  }
-
-  #follow(of: string, labels: CitationLabels): FollowedText {
-    let text = this.#texts.get(of)
-    if (!text) {
-      text = new FollowedText(labels)
-      this.#texts.set(of, text)
-    }
-    return text
   }
 
   #endTexts(ended: readonly string[] | 'all'): void {

@@ -1,10 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import { askEngine } from '#engine-adapters/ask-engine.ts'
 import type { EngineRequest } from '#engine-adapters/engine-client.ts'
-import { isObject } from '#engine-adapters/json-object.ts'
+import { tryObject } from '#engine-adapters/json-object.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import { credentialsOf } from '../access/engine-credentials.ts'
-import { tryJson } from '../json/try-json.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { Decision } from '../reuse/decision.ts'
 import { type Border, type ChosenBorders, findBorders } from './find-borders.ts'
@@ -95,8 +94,8 @@ async function askForStrings(
   { engine, adapter }: AskedReplica,
   { api, request: { body, headers } }: Question,
 ): Promise<readonly string[] | undefined> {
-  const members = Buffer.isBuffer(body) ? tryJson(body.toString()) : undefined
-  const asked = isObject(members) ? adapter.tokenStrings(api, members) : undefined
+  const members = Buffer.isBuffer(body) ? tryObject(body.toString()) : undefined
+  const asked = members ? adapter.tokenStrings(api, members) : undefined
   if (!asked) return undefined
   const question = { path: asked.path, json: JSON.stringify(asked.body), headers: credentialsOf(headers) }
   const answer = await askEngine(engine, question, AbortSignal.timeout(timeoutMilliseconds))
@@ -110,7 +109,6 @@ interface Question {
 }
 
 function readStrings(text: string): readonly string[] | undefined {
-  const answer = tryJson(text)
-  const strings = isObject(answer) ? answer.token_strs : undefined
+  const strings = tryObject(text)?.token_strs
   return Array.isArray(strings) && strings.every((one) => typeof one === 'string') ? strings : undefined
 }

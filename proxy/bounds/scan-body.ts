@@ -1,4 +1,6 @@
 import { createHash, hash } from 'node:crypto'
+import { tryJson } from '#engine-adapters/json-object.ts'
+import { addTo } from '#index/group-by.ts'
 import type { Span } from '../json/json-spans.ts'
 
 /** Counts of what a JSON body holds, taken without parsing it. Spans are in bytes. */
@@ -205,10 +207,7 @@ class BodyScanner {
       this.#memberCount += 1
       const name = end - start - 2 <= this.#longestName ? this.#decode(start, end) : undefined
       if (name !== undefined && this.#wanted.has(name)) {
-        const span = { start: this.#valueStart, end: this.#valueEnd }
-        const known = this.#members.get(name)
-        if (known) known.push(span)
-        else this.#members.set(name, [span])
+        addTo(this.#members, name, { start: this.#valueStart, end: this.#valueEnd })
       }
     }
     this.#name = undefined
@@ -217,11 +216,6 @@ class BodyScanner {
 
   #decode(start: number, end: number): string | undefined {
     const text = this.#bytes.toString('latin1', start, end)
-    if (!text.includes('\\')) return text.slice(1, -1)
-    try {
-      return JSON.parse(text) as string
-    } catch {
-      return undefined
-    }
+    return text.includes('\\') ? (tryJson(text) as string | undefined) : text.slice(1, -1)
   }
 }

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { Json } from '#engine-adapters/json-object.ts'
+import { type Json, tryJson } from '#engine-adapters/json-object.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { SentPrompt } from '#index/cache-event.ts'
 import { digestOf } from '#index/context-block.ts'
@@ -119,7 +119,7 @@ export class WholeBody {
     const name = `{${JSON.stringify(member)}:`
     const isRead = end - start <= longestSetIn
     const json = isRead ? `${name}${this.#bytes.toString('utf8', start, end)}}` : ''
-    if (!isJson(json)) {
+    if (tryJson(json) === undefined) {
       const fault = isRead ? 'is not valid JSON' : `is longer than ${longestSetIn} bytes`
       throw new ProxyError(
         'invalid_body',
@@ -163,25 +163,14 @@ export function toUnreadPrompt(tenant: string, { digest, length }: UnreadBytes):
   return { contexts: [], prefixes: [prefix], ends: [length], length }
 }
 
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
-
 function readMembers(bytes: Buffer, { members }: BodyScan): Json {
   const read: Json = {}
   for (const [name, spans] of members) {
     const { start, end } = spans.at(-1)!
     if (end - start > longestValue) continue
-    try {
-      read[name] = JSON.parse(bytes.toString('utf8', start, end))
-    } catch {
-      // left for the engine to refuse
-    }
+    const value = tryJson(bytes.toString('utf8', start, end))
+    // otherwise left for the engine to refuse
+    if (value !== undefined) read[name] = value
   }
   return read
 }

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { getOrMake } from '#index/get-or-make.ts'
 import { inSlices } from '../bounds/in-slices.ts'
 import type { ChunkHandle } from '../prompt/certain-list.ts'
 import type { ChunkInputs } from './read-chunk-inputs.ts'
@@ -148,11 +149,7 @@ export class ChunkLearner {
   }
 
   #tenantOf(scope: string): Tenant {
-    const known = this.#tenants.get(scope)
-    if (known) return known
-    const tenant: Tenant = { order: 1, lessons: new Set(), prompts: 0, alone: [] }
-    this.#tenants.set(scope, tenant)
-    return tenant
+    return getOrMake(this.#tenants, scope, () => ({ order: 1, lessons: new Set(), prompts: 0, alone: [] }))
   }
 }
 

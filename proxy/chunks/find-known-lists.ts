@@ -1,3 +1,4 @@
+import { tryJson } from '#engine-adapters/json-object.ts'
 import type { ChunkHandle } from '../prompt/certain-list.ts'
 import { type BlockSpan, type ContextList, mostBlocks } from '../prompt/context-list.ts'
 import { tellsOrder } from '../prompt/order/tells-order.ts'
@@ -191,11 +192,5 @@ function areAlike(text: string, spans: readonly { readonly start: number; readon
 function isInData(text: string, start: number, end: number): boolean {
   if (text[start - 1] === '"' && text[end] === '"') return true
   const whole = text.trim()
-  if (!/^[{[]/.test(whole) || !/[}\]]$/.test(whole)) return false
-  try {
-    JSON.parse(whole)
-    return true
-  } catch {
-    return false
-  }
+  return /^[{[]/.test(whole) && /[}\]]$/.test(whole) && tryJson(whole) !== undefined
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
+import { tryJson } from '#engine-adapters/json-object.ts'
 import { argument } from '../command-arguments.ts'
 import { ConfigError } from '../errors.ts'
-import { tryJson } from '../json/try-json.ts'
 import { readUrl } from './read-arguments.ts'
 import { readSmallFile } from './sources/read-small-file.ts'
 

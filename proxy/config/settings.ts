@@ -8,6 +8,8 @@ import type { TemplateText } from '../templates/cut/read-template.ts'
 /** YAML 1.1 writers turn a bare `on` into `true`. */
 export type Switch = 'on' | 'off' | boolean
 
+type ClientTlsSettings = { ca?: string; cert?: string; key?: string; server_name?: string }
+
 /** One engine as the configuration names it. */
 export interface EngineSettings {
   url: string
@@ -18,7 +20,7 @@ export interface EngineSettings {
   replay?: string
   models?: string[]
   discover?: 'addresses' | 'srv' | 'endpoints'
-  tls?: { ca?: string; cert?: string; key?: string; server_name?: string }
+  tls?: ClientTlsSettings
 }
 
 /** The configuration as a file writes it: checked against the schema, every default filled in. */
@@ -61,6 +63,6 @@ export interface Settings {
     namespace: string
     ttl_seconds: number
     share_tokens: boolean
-    tls?: { ca?: string; cert?: string; key?: string; server_name?: string }
+    tls?: ClientTlsSettings
   }
 }

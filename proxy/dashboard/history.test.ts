@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { type Counts, History } from './history.ts'
+import { History } from './history.ts'
+import type { Counts } from './read-counts.ts'
 
 const zero: Counts = {
   requests: 0,

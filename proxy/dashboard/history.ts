@@ -1,41 +1,7 @@
-import type { Bucket } from './latencies.ts'
-
-/** Values of the counters at one moment. All but the last two only grow. */
-export interface Counts {
-  readonly requests: number
-  readonly promptTokens: number
-  readonly cachedTokens: number
-  /** from another position: tokens reused unchanged, and tokens recomputed */
-  readonly reusedTokens: number
-  readonly recomputedTokens: number
-  /** for the prompts whose tokens are counted */
-  readonly predictedCachedTokens: number
-  /** expected without our rewriting; in shadow mode also: expected with it */
-  readonly baselineCachedTokens: number
-  readonly shadowCachedTokens: number
-  readonly seenTokens: number
-  /** for decode steps asked to read fewer pages: pages read, all pages, choices, and choices made in doubt */
-  readonly listedPages: number
-  readonly allPages: number
-  readonly pageChoices: number
-  readonly pageBacktracks: number
-  /** seconds spent by reprise itself, and the number of requests */
-  readonly overheadSeconds: number
-  readonly decided: number
-  /** seconds until answers began, and how many began */
-  readonly firstByteSeconds: number
-  readonly answered: number
-  /** histograms of the same two times */
-  readonly overheadBuckets: readonly Bucket[]
-  readonly firstByteBuckets: readonly Bucket[]
-  readonly queueDepth: number
-  readonly inFlight: number
-}
+import type { Counts } from './read-counts.ts'
 
 /** The counters at a moment, in milliseconds since 1970. */
-export interface Sample extends Counts {
-  readonly at: number
-}
+export type Sample = Counts & { readonly at: number }
 
 interface HistoryOptions {
   /** reads the counters */

@@ -1,5 +1,4 @@
 import type { Registry } from 'prom-client'
-import type { Counts } from './history.ts'
 import type { Bucket } from './latencies.ts'
 
 interface Value {
@@ -24,6 +23,42 @@ export async function readByLabel(registry: Registry, name: string, label: strin
   return sums
 }
 
+/** Counters and gauges of the dashboard's history, by their metrics. All but the last two only grow. */
+const totals = {
+  requests: 'requests_total',
+  promptTokens: 'prompt_tokens_total',
+  cachedTokens: 'cached_tokens_total',
+  /** from another position: tokens reused unchanged, and tokens recomputed */
+  reusedTokens: 'reused_tokens_total',
+  recomputedTokens: 'recomputed_tokens_total',
+  /** for the prompts whose tokens are counted */
+  predictedCachedTokens: 'predicted_cached_tokens_of_reported_total',
+  /** expected without our rewriting; in shadow mode also: expected with it */
+  baselineCachedTokens: 'baseline_cached_tokens_total',
+  shadowCachedTokens: 'shadow_cached_tokens_total',
+  seenTokens: 'seen_tokens_total',
+  /** for decode steps asked to read fewer pages: pages read, all pages, choices, and choices made in doubt */
+  listedPages: 'listed_pages_total',
+  allPages: 'pages_total',
+  pageChoices: 'page_choices_total',
+  pageBacktracks: 'page_backtracks_total',
+  queueDepth: 'queue_depth',
+  inFlight: 'in_flight',
+} as const
+
+/** Values of the counters at one moment. */
+export type Counts = Readonly<Record<keyof typeof totals, number>> & {
+  /** seconds spent by reprise itself, and the number of requests */
+  readonly overheadSeconds: number
+  readonly decided: number
+  /** seconds until answers began, and how many began */
+  readonly firstByteSeconds: number
+  readonly answered: number
+  /** histograms of the same two times */
+  readonly overheadBuckets: readonly Bucket[]
+  readonly firstByteBuckets: readonly Bucket[]
+}
+
 /** Reads the counters of the dashboard's history. */
 export async function readCounts(registry: Registry): Promise<Counts> {
   const total = async (name: string, part = ''): Promise<number> => {
@@ -31,28 +66,15 @@ export async function readCounts(registry: Registry): Promise<Counts> {
     return sum(part === '' ? values : values.filter(({ metricName }) => metricName === `reprise_${name}_${part}`))
   }
   const parsed = (await readValues(registry, 'overhead_seconds')).filter(({ labels }) => labels.stage === 'parse')
+  const sums = Object.entries(totals).map(async ([name, metric]) => [name, await total(metric)] as const)
   return {
-    requests: await total('requests_total'),
-    promptTokens: await total('prompt_tokens_total'),
-    cachedTokens: await total('cached_tokens_total'),
-    reusedTokens: await total('reused_tokens_total'),
-    recomputedTokens: await total('recomputed_tokens_total'),
-    predictedCachedTokens: await total('predicted_cached_tokens_of_reported_total'),
-    baselineCachedTokens: await total('baseline_cached_tokens_total'),
-    shadowCachedTokens: await total('shadow_cached_tokens_total'),
-    seenTokens: await total('seen_tokens_total'),
-    listedPages: await total('listed_pages_total'),
-    allPages: await total('pages_total'),
-    pageChoices: await total('page_choices_total'),
-    pageBacktracks: await total('page_backtracks_total'),
+    ...(Object.fromEntries(await Promise.all(sums)) as Record<keyof typeof totals, number>),
     overheadSeconds: await total('overhead_seconds', 'sum'),
     decided: sum(parsed.filter(({ metricName }) => metricName === 'reprise_overhead_seconds_count')),
     firstByteSeconds: await total('time_to_first_token_seconds', 'sum'),
     answered: await total('time_to_first_token_seconds', 'count'),
     overheadBuckets: await readBuckets(registry, 'request_overhead_seconds'),
     firstByteBuckets: await readBuckets(registry, 'time_to_first_token_seconds'),
-    queueDepth: await total('queue_depth'),
-    inFlight: await total('in_flight'),
   }
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { EndpointSlices } from './endpoint-slices.ts'
 import { inClusterAccess, KubernetesApi } from './kubernetes-api.ts'
-import { KubernetesApiDouble } from './kubernetes-api-double.ts'
+import { KubernetesApiDouble } from './kubernetes-api-double.fixture.ts'
 
 let api: KubernetesApiDouble
 let slices: EndpointSlices

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Agent, type Dispatcher, request } from 'undici'
-import { isObject, type Json } from '#engine-adapters/json-object.ts'
+import { isObject, type Json, tryObject } from '#engine-adapters/json-object.ts'
 import { splitLines } from '../json/split-lines.ts'
-import { tryJson } from '../json/try-json.ts'
 
 /** Where the API of the cluster is reached, and who we are there. */
 export interface KubernetesAccess {
@@ -118,8 +117,8 @@ async function readChanges(
 }
 
 function toChange(line: string): KubernetesChange {
-  const change: unknown = tryJson(line)
-  if (isObject(change) && isObject(change.object)) return { type: String(change.type), object: change.object }
+  const change = tryObject(line)
+  if (isObject(change?.object)) return { type: String(change.type), object: change.object }
   throw new Error(`the Kubernetes API sends what is no change of an object: ${line.slice(0, 300)}`)
 }
 

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { EngineAdapter } from '#engine-adapters/engine-adapter.ts'
-import { isObject, type Json } from '#engine-adapters/json-object.ts'
+import { tryJson, tryObject } from '#engine-adapters/json-object.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
-import { tryJson } from '../json/try-json.ts'
 
 /** A request as it was sent to the engine. */
 export interface SentBody {
@@ -34,7 +33,7 @@ export function tokenQuestions(
   adapter: Pick<EngineAdapter, 'tokenQuestions'>,
   { api, path, body }: SentBody,
 ): TokenQuestions | undefined {
-  const members = readObject(body)
+  const members = tryObject(body.toString())
   if (!members) return undefined
   const ways = adapter.tokenQuestions(api, path, members).map((way) => ({ ...way, body: JSON.stringify(way.body) }))
   const [surest] = ways
@@ -61,11 +60,6 @@ export function readTokens(text: string): Uint32Array[] | undefined {
     prompts.push(Uint32Array.from(token_ids))
   }
   return prompts
-}
-
-function readObject(body: Buffer): Json | undefined {
-  const value = tryJson(body.toString())
-  return isObject(value) ? value : undefined
 }
 
 /** Block hashes are computed from 32-bit tokens. */

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { getOrMake } from '#index/get-or-make.ts'
 
 /** The labels that sums are kept by. */
 export interface GainLabels {
@@ -83,11 +84,7 @@ export class GainLedger {
 }
 
 function sumsOf(kept: LRUCache<string, Writable<GainSums>>, name: string): Writable<GainSums> {
-  const known = kept.get(name)
-  if (known) return known
-  const sums = { ...noSums }
-  kept.set(name, sums)
-  return sums
+  return getOrMake(kept, name, () => ({ ...noSums }))
 }
 
 function add(sums: Writable<GainSums>, request: GainSums): void {

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import type { ReplicaId } from '#index/context-block.ts'
 import type { ConversationStore } from '#index/conversation-store.ts'
+import { getOrMake } from '#index/get-or-make.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import { ReplicaCache } from '../mirror/replica-cache.ts'
 import { MemoryConversationStore } from '../store/memory-conversation-store.ts'
@@ -53,20 +54,12 @@ export class Gain {
 
   /** Returns the two worlds of a replica. */
   worldsOf(replica: ReplicaId): ReplicaWorlds {
-    const known = this.#worlds.get(replica)
-    if (known) return known
-    const worlds = new ReplicaWorlds()
-    this.#worlds.set(replica, worlds)
-    return worlds
+    return getOrMake(this.#worlds, replica, () => new ReplicaWorlds())
   }
 
   /** Returns what a replica would hold if everything planned had been sent: shadow mode orders against that. */
   plannedOf(replica: ReplicaId): ReplicaCache {
-    const known = this.#planned.get(replica)
-    if (known) return known
-    const planned = new ReplicaCache(this.#createMirror())
-    this.#planned.set(replica, planned)
-    return planned
+    return getOrMake(this.#planned, replica, () => new ReplicaCache(this.#createMirror()))
   }
 
   /** Call when a replica's engine has lost all it held. */

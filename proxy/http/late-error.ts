@@ -1,3 +1,4 @@
+import { tryJson } from '#engine-adapters/json-object.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import { anthropicTypeOf } from '../errors.ts'
 
@@ -31,13 +32,9 @@ export class LateError {
 
 /** Returns JSON as it came but on one line; anything else becomes the message of an error. */
 function toOneLine(body: string, api: PromptApi | undefined, status: number): string {
-  try {
-    JSON.parse(body)
-    // JSON strings contain no raw line breaks
-    return body.replaceAll(/[\r\n]+/g, ' ')
-  } catch {
-    if (api === 'messages')
-      return JSON.stringify({ type: 'error', error: { type: anthropicTypeOf(status), message: body } })
-    return JSON.stringify({ error: { message: body, type: 'engine_error', param: null, code: status } })
-  }
+  // JSON strings contain no raw line breaks
+  if (tryJson(body) !== undefined) return body.replaceAll(/[\r\n]+/g, ' ')
+  if (api === 'messages')
+    return JSON.stringify({ type: 'error', error: { type: anthropicTypeOf(status), message: body } })
+  return JSON.stringify({ error: { message: body, type: 'engine_error', param: null, code: status } })
 }

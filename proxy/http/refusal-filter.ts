@@ -71,21 +71,20 @@ export class RefusalFilter implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(controller: Controller, trailers: IncomingHttpHeaders): void {
-    if (this.#refused !== undefined) {
-      this.#onRefused(this.#refused)
-      return
-    }
-    this.#release(controller)
-    this.#next.onResponseEnd?.(controller, trailers)
+    this.#end(controller, () => this.#next.onResponseEnd?.(controller, trailers))
   }
 
   onResponseError(controller: Controller, error: Error): void {
+    this.#end(controller, () => this.#next.onResponseError?.(controller, error))
+  }
+
+  #end(controller: Controller, passOn: () => void): void {
     if (this.#refused !== undefined) {
       this.#onRefused(this.#refused)
       return
     }
     this.#release(controller)
-    this.#next.onResponseError?.(controller, error)
+    passOn()
   }
 
   #release(controller: Controller): void {

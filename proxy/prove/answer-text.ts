@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { tryJson } from '#engine-adapters/json-object.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import { EventSplitter } from '../answer/events/event-splitter.ts'
 import { findEventTexts } from '../answer/events/find-event-texts.ts'
 import { HeldEvent } from '../answer/events/held-event.ts'
 import { findAnswerTexts } from '../answer/find-answer-texts.ts'
-import { tryJson } from '../json/try-json.ts'
 
 /** A longer answer is not kept. */
 const mostBytes = 256 * 1024

@@ -1,3 +1,4 @@
+import { tryJson } from '#engine-adapters/json-object.ts'
 import { scanBody } from '../bounds/scan-body.ts'
 import { ProxyError } from '../errors.ts'
 import type { Span } from '../json/json-spans.ts'
@@ -35,14 +36,9 @@ function readJson(body: Buffer, spans: readonly Span[] | undefined): ModelName |
   const last = spans?.at(-1)
   if (!spans || !last || body[last.start] !== quote) return undefined
   checkLength(last)
-  try {
-    const name: unknown = JSON.parse(body.toString('utf8', last.start, last.end))
-    if (typeof name !== 'string') return undefined
-    return { name, rename: (to) => replace(body, spans, JSON.stringify(to)) }
-  } catch {
-    // left for the engine to refuse
-    return undefined
-  }
+  // a name that is not JSON is left for the engine to refuse
+  const name = tryJson(body.toString('utf8', last.start, last.end))
+  return typeof name === 'string' ? { name, rename: (to) => replace(body, spans, JSON.stringify(to)) } : undefined
 }
 
 function readForm(body: Buffer, contentType: string): ModelName | undefined {

@@ -1,6 +1,6 @@
+import { tryJson } from '#engine-adapters/json-object.ts'
 import type { ApiKeys, KeyEntry } from '../access/api-keys.ts'
 import { isLimited, type KeyUse, type RateLimits } from '../access/rate-limits.ts'
-import { tryJson } from '../json/try-json.ts'
 import type { RedisReply } from './connection/redis-command.ts'
 import { limitsRedisKey } from './redis-keys.ts'
 import { SharedPart, type SharedPartOptions } from './shared-part.ts'

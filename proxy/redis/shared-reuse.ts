@@ -1,3 +1,4 @@
+import { tryObject } from '#engine-adapters/json-object.ts'
 import { isReuseReport, type ReuseReport, toReport } from '../engine-reports/reuse-report.ts'
 import type { ReplicaMirror } from '../mirror/replica-mirror.ts'
 import { getCommand, setCommand } from './connection/redis-command.ts'
@@ -81,11 +82,6 @@ export class SharedReuse extends SharedPart {
 
 /** Decodes a value. Returns undefined if it is invalid. */
 function readValue(text: unknown): SharedValue | undefined {
-  try {
-    const { proxy, reuse } = JSON.parse(String(text)) as Record<string, unknown>
-    if (typeof proxy !== 'string' || !(reuse === null || isReuseReport(reuse))) return undefined
-    return { proxy, reuse }
-  } catch {
-    return undefined
-  }
+  const { proxy, reuse } = tryObject(String(text)) ?? {}
+  return typeof proxy === 'string' && (reuse === null || isReuseReport(reuse)) ? { proxy, reuse } : undefined
 }

@@ -1,5 +1,4 @@
-import { isObject } from '#engine-adapters/json-object.ts'
-import { tryJson } from '../json/try-json.ts'
+import { tryObject } from '#engine-adapters/json-object.ts'
 import type { Template } from '../templates/template.ts'
 import type { TemplateBook, TimedSaid } from '../templates/template-book.ts'
 import { isTemplateId, readTemplate, writeTemplate } from '../templates/template-record.ts'
@@ -109,8 +108,8 @@ export class SharedTemplates extends SharedPart {
 }
 
 function readSaid(value: unknown): Record<string, TimedSaid> | undefined {
-  const parsed = tryJson(String(value))
-  if (!isObject(parsed)) return undefined
+  const parsed = tryObject(String(value))
+  if (!parsed) return undefined
   const entries = Object.entries(parsed)
   const isSound = entries.every(([id, told]) => {
     if (!isTemplateId(id) || !Array.isArray(told)) return false

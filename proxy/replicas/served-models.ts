@@ -1,4 +1,4 @@
-import { isObject, type Json } from '#engine-adapters/json-object.ts'
+import { isObject, type Json, tryObject } from '#engine-adapters/json-object.ts'
 
 /** The models that an engine serves. */
 export interface ServedModels {
@@ -27,10 +27,6 @@ function toServedModels(entries: readonly Json[]): ServedModels {
 }
 
 function dataOf(text: string): readonly unknown[] {
-  try {
-    const answer: unknown = JSON.parse(text)
-    return isObject(answer) && Array.isArray(answer.data) ? answer.data : []
-  } catch {
-    return []
-  }
+  const data = tryObject(text)?.data
+  return Array.isArray(data) ? data : []
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { isObject } from '#engine-adapters/json-object.ts'
+import { isObject, tryJson } from '#engine-adapters/json-object.ts'
 import { type PromptApi, promptApis } from '#engine-adapters/prompt-api.ts'
 import type { BlockId, RequestId } from '#index/context-block.ts'
 import type { Call, RoutedCall } from '../call/call.ts'
@@ -13,6 +13,7 @@ import { chooseReplicas } from '../models/choose-replicas.ts'
 import { type PromptBody, writeBody } from '../prompt/body/prompt-body.ts'
 import { isParts } from '../prompt/body/prompt-builder.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
+import { guessApi } from '../prompt/formats/guess-api.ts'
 import { findUnknownForm } from '../prompt/judge/find-unknown-form.ts'
 import { differingRemedy, differsBeforeRemedy, explainRefusal } from '../prompt/judge/reasons.ts'
 import { withoutByteOrderMark } from '../receive/read-received.ts'
@@ -240,12 +241,8 @@ function explainTemplates(prompt: PromptBody | undefined, { content }: Call): ob
 
 /** Returns the body as received, or as a JSON string if it is not JSON. */
 function asJson(body: Buffer): string {
-  try {
-    parseJson(body.toString())
-    return body.toString()
-  } catch {
-    return JSON.stringify(body.toString())
-  }
+  const text = body.toString()
+  return tryJson(text) === undefined ? JSON.stringify(text) : text
 }
 
 function readApi(named: string | undefined, body: Buffer, limit: number): PromptApi {
@@ -255,17 +252,4 @@ function readApi(named: string | undefined, body: Buffer, limit: number): Prompt
   const api = promptApis.find((name) => name === named)
   if (api) return api
   throw new ProxyError('invalid_body', `'${named}' is no API that is rewritten: known are ${promptApis.join(', ')}.`)
-}
-
-/** Guesses from its shape which API a body is written for. */
-function guessApi(body: unknown): PromptApi {
-  if (!isObject(body)) return 'chat_completions'
-  if ('input' in body) return 'responses'
-  if ('prompt' in body) return 'completions'
-  if ('text' in body || 'input_ids' in body) return 'generate'
-  const parts = (isParts(body.messages) ? body.messages : []).flatMap(({ content }) =>
-    isParts(content) ? content : [],
-  )
-  const isAnthropic = 'system' in body || parts.some(({ type }) => type === 'tool_result' || type === 'tool_use')
-  return isAnthropic ? 'messages' : 'chat_completions'
 }

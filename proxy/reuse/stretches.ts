@@ -1,3 +1,4 @@
+import { addTo } from '#index/group-by.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
 
 /** A stretch of a text that is rewritten: a slot, or the empty stretch where a context's annotation goes. */
@@ -12,17 +13,12 @@ interface Stretch {
 /** Returns the stretches to rewrite in each text, in order. */
 export function stretchesByText(contexts: readonly PromptContext[]): Map<number, Stretch[]> {
   const byText = new Map<number, Stretch[]>()
-  const add = (text: number, stretch: Stretch): void => {
-    const known = byText.get(text)
-    if (known) known.push(stretch)
-    else byText.set(text, [stretch])
-  }
   contexts.forEach(({ slots, annotateAt }, context) => {
     slots.forEach(({ text, start, end }, slot) => {
-      add(text, { start, end, context, slot })
+      addTo(byText, text, { start, end, context, slot })
     })
     if (!annotateAt) return
-    add(annotateAt.text, { start: annotateAt.offset, end: annotateAt.offset, context, slot: undefined })
+    addTo(byText, annotateAt.text, { start: annotateAt.offset, end: annotateAt.offset, context, slot: undefined })
   })
   for (const stretches of byText.values()) stretches.sort((a, b) => a.start - b.start)
   return byText

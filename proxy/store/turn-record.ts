@@ -1,8 +1,8 @@
 import { Ajv } from 'ajv'
+import { tryJson } from '#engine-adapters/json-object.ts'
 import { digestOf } from '#index/context-block.ts'
 import type { SentOrder, SentTurn, TurnKey } from '#index/conversation-store.ts'
 import { ownSchemas } from '../json/own-schemas.ts'
-import { tryJson } from '../json/try-json.ts'
 
 /** A turn as stored for other proxies. */
 interface TurnRecord {

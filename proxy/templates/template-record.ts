@@ -1,6 +1,5 @@
-import { isCount, isObject } from '#engine-adapters/json-object.ts'
+import { isCount, isObject, tryObject } from '#engine-adapters/json-object.ts'
 import { digestOf } from '#index/context-block.ts'
-import { tryJson } from '../json/try-json.ts'
 import type { ListPlace } from '../prompt/body/template-use.ts'
 import { Proof } from './proof/proof.ts'
 import { Template } from './template.ts'
@@ -19,8 +18,8 @@ export function writeTemplate(template: Template): string {
 
 /** Reads a template; undefined if the text is not one, since anything may be in Redis. */
 export function readTemplate(text: string): Template | undefined {
-  const record = tryJson(text)
-  if (!isObject(record)) return undefined
+  const record = tryObject(text)
+  if (!record) return undefined
   const { id, tenant, place, found_by: foundBy } = record
   if (!isTemplateId(id) || !isName(tenant) || !isName(foundBy)) return undefined
   const counts = [record.requests, record.blocks, record.moved, record.followed]

@@ -1,10 +1,9 @@
 import type { EngineRequest } from '#engine-adapters/engine-client.ts'
-import { isObject } from '#engine-adapters/json-object.ts'
+import { isObject, tryObject } from '#engine-adapters/json-object.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import { promptOnly } from '#engine-adapters/prompt-only.ts'
 import type { RequestId } from '#index/context-block.ts'
 import { credentialsOf, withEngineCredentials } from '../access/engine-credentials.ts'
-import { tryJson } from '../json/try-json.ts'
 import type { Replica } from '../replicas/replica.ts'
 
 /** A request that computes a prompt and generates one token. */
@@ -37,8 +36,8 @@ export function writeWarmUp(
     id,
   }: { readonly api: PromptApi; readonly from: Replica; readonly to: Replica; readonly id: RequestId },
 ): WarmUp | undefined {
-  const members = Buffer.isBuffer(body) ? tryJson(body.toString()) : undefined
-  if (!isObject(members) || Array.isArray(members.prompt) || members.previous_response_id != null) return undefined
+  const members = Buffer.isBuffer(body) ? tryObject(body.toString()) : undefined
+  if (!members || Array.isArray(members.prompt) || members.previous_response_id != null) return undefined
   if (members.background === true) return undefined
   const salt = typeof members.cache_salt === 'string' ? members.cache_salt : ''
   const tags = to.adapter.tagRequest(id, salt)

@@ -1,6 +1,7 @@
 import { promptApis, promptPaths } from '#engine-adapters/prompt-api.ts'
 import { type BlockId, digestOf } from '#index/context-block.ts'
 import { forgetfulStore } from '#index/conversation-store.ts'
+import { groupBy } from '#index/group-by.ts'
 import { planContexts } from '#index/plan/plan-contexts.ts'
 import { CertainLists } from '#proxy/chunks/certain-lists.ts'
 import type { Config } from '#proxy/config/config.ts'
@@ -67,13 +68,7 @@ export class BatchPlanner {
    * these in the order of their plan.
    */
   plan(): PlannedRequest[] {
-    const groups = new Map<string, ReadRequest[]>()
-    for (const read of this.#requests) {
-      const scope = read.front.at(-1)!
-      const group = groups.get(scope)
-      if (group) group.push(read)
-      else groups.set(scope, [read])
-    }
+    const groups = groupBy(this.#requests, ({ front }) => front.at(-1)!)
     const planned = [...groups.values()].flatMap(planGroup)
     return scheduleDepthFirst(planned, ({ front }) => front).map(({ request, order }) => ({ request, order }))
   }

@@ -10,10 +10,9 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs'
-import { isObject } from '#engine-adapters/json-object.ts'
+import { isObject, tryJson } from '#engine-adapters/json-object.ts'
 import { ConfigError } from '#proxy/errors.ts'
 import { splitLines } from '#proxy/json/split-lines.ts'
-import { tryJson } from '#proxy/json/try-json.ts'
 import type { BadLine, BatchRequest } from './batch-file.ts'
 
 /** What came of a request: the answer of an engine or of the proxy, or why there is none. */

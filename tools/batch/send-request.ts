@@ -1,4 +1,5 @@
 import type { Agent } from 'undici'
+import { pathPrefixOf } from '#engine-adapters/engine-client.ts'
 import { type Patience, untilNotBusy } from '../until-not-busy.ts'
 import type { PlannedRequest } from './plan-batch.ts'
 import type { Outcome } from './results-file.ts'
@@ -40,7 +41,7 @@ export async function sendRequest(
       return await post(agent, target, planned, body, signal)
     } catch (error) {
       signal.throwIfAborted()
-      return { statusCode: unanswered, headers: {}, text: (error as Error).message, body: nothing }
+      return { statusCode: unanswered, headers: {}, text: (error as Error).message }
     }
   }
   const isBusy = (status: number): boolean => status === unanswered || status === 429 || status >= 500
@@ -60,13 +61,10 @@ interface Received {
   readonly statusCode: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly text: string
-  readonly body: typeof nothing
 }
 
 /** No status: nobody answered, or the answer broke off. */
 const unanswered = 0
-/** The text has been read. */
-const nothing = { dump: async (): Promise<void> => undefined }
 
 async function post(
   agent: Agent,
@@ -75,15 +73,11 @@ async function post(
   body: string,
   signal: AbortSignal,
 ): Promise<Received> {
-  const { origin, pathname } = new URL(url)
+  const base = new URL(url)
   const options = [...(isSet ? ['set'] : []), ...(order ? [`order=${order.join('.')}`] : [])].join()
-  const {
-    statusCode,
-    headers,
-    body: answer,
-  } = await agent.request({
-    origin,
-    path: `${pathname.replace(/\/+$/, '').replace(/\/v1$/, '')}${request.url}`,
+  const answer = await agent.request({
+    origin: base.origin,
+    path: pathPrefixOf(base) + request.url,
     method: 'POST',
     headers: {
       'content-type': 'application/json',
@@ -94,5 +88,5 @@ async function post(
     body,
     signal,
   })
-  return { statusCode, headers, text: await answer.text(), body: nothing }
+  return { statusCode: answer.statusCode, headers: answer.headers, text: await answer.body.text() }
 }

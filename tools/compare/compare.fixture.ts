@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type ChatEngineBehaviour, type ChatEngineDouble, startChatEngineDouble } from './chat-engine-double.ts'
+import { type ChatEngineBehaviour, type ChatEngineDouble, startChatEngineDouble } from './chat-engine-double.fixture.ts'
 import type { Comparison } from './comparison.ts'
 import { type CompareOptions, runCompare } from './run-compare.ts'
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
 import { request } from 'undici'
+import { pathPrefixOf } from '#engine-adapters/engine-client.ts'
 import type { EngineSettings } from '#proxy/config/settings.ts'
 import { ConfigError } from '#proxy/errors.ts'
 import { createProgress } from '../replay/report/replay-progress.ts'
@@ -99,13 +100,15 @@ function uniquely(requests: readonly ComparedRequest[]): ComparedRequest[] {
 }
 
 async function findModel({ engine, engineKey, signal }: CompareOptions): Promise<string> {
-  const base = engine.url.replace(/\/+$/, '').replace(/\/v1$/, '')
+  const base = new URL(engine.url)
   const headers = engineKey === undefined ? {} : { authorization: `Bearer ${engineKey}` }
-  const answer = await request(`${base}/v1/models`, { headers, signal }).catch((error: Error) => {
-    throw new ConfigError(
-      `The engine at ${engine.url} cannot be reached (${error.message}): start it, or mend --engine.`,
-    )
-  })
+  const answer = await request(`${base.origin}${pathPrefixOf(base)}/v1/models`, { headers, signal }).catch(
+    (error: Error) => {
+      throw new ConfigError(
+        `The engine at ${engine.url} cannot be reached (${error.message}): start it, or mend --engine.`,
+      )
+    },
+  )
   const listed = (await answer.body.json().catch(() => undefined)) as { data?: { id?: string }[] } | undefined
   const model = listed?.data?.[0]?.id
   if (model === undefined) throw new ConfigError(`The engine at ${engine.url} lists no model: name one with --model.`)

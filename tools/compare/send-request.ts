@@ -1,5 +1,6 @@
 import { createParser } from 'eventsource-parser'
 import type { Agent, Dispatcher } from 'undici'
+import { pathPrefixOf } from '#engine-adapters/engine-client.ts'
 import { ConfigError } from '#proxy/errors.ts'
 import { readRetryAfter, untilNotBusy } from '../until-not-busy.ts'
 import { type ChatBody, type ChatSettings, toChatBody } from './chat-body.ts'
@@ -72,11 +73,11 @@ async function ask(agent: Agent, baseUrl: string, chat: SentChat): Promise<Answe
 }
 
 function post(agent: Agent, baseUrl: string, chat: SentChat): Promise<Dispatcher.ResponseData> {
-  const { origin, pathname } = new URL(baseUrl)
+  const base = new URL(baseUrl)
   const { conversation, keepsOrder, authorization } = chat
   return agent.request({
-    origin,
-    path: `${pathname.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1/chat/completions`,
+    origin: base.origin,
+    path: `${pathPrefixOf(base)}/v1/chat/completions`,
     method: 'POST',
     headers: {
       'content-type': 'application/json',

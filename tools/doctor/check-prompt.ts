@@ -1,7 +1,8 @@
-import type { PromptApi } from '#engine-adapters/prompt-api.ts'
+import { tryJson } from '#engine-adapters/json-object.ts'
 import type { PromptMessage, PromptText } from '#proxy/prompt/body/prompt.ts'
 import type { PromptContext } from '#proxy/prompt/body/prompt-context.ts'
 import { type PlacedRefusal, searchMessage } from '#proxy/prompt/find-contexts.ts'
+import { guessApi } from '#proxy/prompt/formats/guess-api.ts'
 import { readPromptBody } from '#proxy/prompt/formats/read-prompt-body.ts'
 import { findUnknownForm } from '#proxy/prompt/judge/find-unknown-form.ts'
 import { differingRemedy, explainRefusal } from '#proxy/prompt/judge/reasons.ts'
@@ -74,7 +75,8 @@ interface ReadPrompt {
 
 function readPrompt(json: string): ReadPrompt | { readonly fault: string } {
   try {
-    const body = readPromptBody(apiOf(json), Buffer.from(json.replace(/^\uFEFF/, '')))
+    const text = json.replace(/^\uFEFF/, '')
+    const body = readPromptBody(guessApi(tryJson(text)), Buffer.from(text))
     if (!body?.set)
       return { fault: 'no request that is known: chat completions, completions, responses, messages, generate' }
     // completions may have several prompts: one is enough
@@ -83,24 +85,6 @@ function readPrompt(json: string): ReadPrompt | { readonly fault: string } {
   } catch (error) {
     return { fault: (error as Error).message }
   }
-}
-
-/** The API of a body, judged by its members. */
-function apiOf(json: string): PromptApi {
-  let body: Record<string, unknown> | null = null
-  try {
-    body = JSON.parse(json.replace(/^\uFEFF/, ''))
-  } catch {
-    // the reader reports what is wrong
-  }
-  if (typeof body !== 'object' || body === null) return 'chat_completions'
-  if ('input' in body) return 'responses'
-  if ('prompt' in body) return 'completions'
-  if (Array.isArray(body.messages)) {
-    const isAnthropic = 'system' in body || /"type"\s*:\s*"tool_(?:result|use)"/.test(json)
-    return isAnthropic ? 'messages' : 'chat_completions'
-  }
-  return 'text' in body || 'sampling_params' in body ? 'generate' : 'chat_completions'
 }
 
 function judgeBlocks(contexts: readonly PromptContext[], explicit: number, from: string): Finding {

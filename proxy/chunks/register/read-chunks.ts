@@ -1,5 +1,5 @@
+import { tryJson } from '#engine-adapters/json-object.ts'
 import { ProxyError } from '../../errors.ts'
-import { tryJson } from '../../json/try-json.ts'
 import type { GivenChunk } from '../known-chunks.ts'
 
 /** Chunks that an operator registers, and for whom. */

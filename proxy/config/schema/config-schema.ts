@@ -1,7 +1,7 @@
 import { accessSchemas } from './access-schema.ts'
 import { aliasSchema, engineSchema } from './engine-schema.ts'
 import { reuseSchemas } from './reuse-schema.ts'
-import { file, flag, group, matching, type SettingSchema, seconds, text, whole } from './setting-schema.ts'
+import { clientTls, file, flag, group, matching, type SettingSchema, seconds, text, whole } from './setting-schema.ts'
 
 const day = 86_400
 
@@ -24,17 +24,7 @@ const redisSchema: SettingSchema = group(
       'Whether tokens of prompts, which amount to their text, are kept in Redis, so that predictions stay exact across restarts.',
       false,
     ),
-    tls: {
-      type: 'object',
-      description: 'For a Redis behind rediss. Files are PEM.',
-      additionalProperties: false,
-      properties: {
-        ca: file("File with the authorities to trust, instead of the system's."),
-        cert: file('File with the certificate to present to Redis; needs `key`.'),
-        key: file('File with the private key of `cert`.'),
-        server_name: text('The name in its certificate, if it is not that of the URL.'),
-      },
-    },
+    tls: clientTls('For a Redis behind rediss. Files are PEM.', 'Redis'),
   },
 )
 

@@ -1,6 +1,6 @@
 import { engineKinds } from '#engine-adapters/engine-adapter.ts'
 import { engineIdPattern, eventsUrlPattern } from '../read-arguments.ts'
-import { file, matching, type SettingSchema, text } from './setting-schema.ts'
+import { clientTls, matching, type SettingSchema, text } from './setting-schema.ts'
 
 const eventsReason = 'write tcp://HOST:PORT'
 
@@ -36,17 +36,7 @@ export const engineSchema: SettingSchema = {
         'The host of `url` stands for several engines: one at each of its `addresses` (A, AAAA), at each target of its `srv` records, which name the ports, or at each ready pod in the `endpoints` of the Kubernetes Service of that name. Each is called ID-ADDRESS, ID and the first label of its name, or ID and its pod.',
       enum: ['addresses', 'srv', 'endpoints'],
     },
-    tls: {
-      type: 'object',
-      description: 'For an engine behind https. Files are PEM.',
-      additionalProperties: false,
-      properties: {
-        ca: file("File with the authorities to trust, instead of the system's."),
-        cert: file('File with the certificate to present to the engine; needs `key`.'),
-        key: file('File with the private key of `cert`.'),
-        server_name: text("The name in the engine's certificate, if it is not that of the URL."),
-      },
-    },
+    tls: clientTls('For an engine behind https. Files are PEM.', 'the engine'),
   },
 }
 

@@ -52,6 +52,17 @@ export function file(description: string): SettingSchema {
   return { ...text(description), format: 'file-path' }
 }
 
+/** The files of a TLS client. `peer`: what it connects to. */
+export function clientTls(description: string, peer: string): SettingSchema {
+  const properties = {
+    ca: file("File with the authorities to trust, instead of the system's."),
+    cert: file(`File with the certificate to present to ${peer}; needs \`key\`.`),
+    key: file('File with the private key of `cert`.'),
+    server_name: text(`The name in ${peer}'s certificate, if it is not that of the URL.`),
+  }
+  return { type: 'object', description, additionalProperties: false, properties }
+}
+
 /** A setting that is true or false. */
 export function flag(description: string, standard: boolean): SettingSchema {
   return { type: 'boolean', description, default: standard }

@@ -1,4 +1,5 @@
 import type { BlockId } from '#index/context-block.ts'
+import { groupBy } from '#index/group-by.ts'
 import type { Span } from '../../json/json-spans.ts'
 import type { CertainBorders } from '../certain-list.ts'
 import type { RankField } from '../scan/find-rank-fields.ts'
@@ -23,15 +24,8 @@ export interface HeldSlot {
 
 /** Groups the slots of contexts by their text, in order. */
 export function slotsByText(contexts: readonly PromptContext[]): ReadonlyMap<number, readonly HeldSlot[]> {
-  const byText = new Map<number, HeldSlot[]>()
-  for (const { slots, contents } of contexts) {
-    for (const [i, slot] of slots.entries()) {
-      const held = byText.get(slot.text)
-      if (held) held.push({ slot, content: contents[i]! })
-      else byText.set(slot.text, [{ slot, content: contents[i]! }])
-    }
-  }
-  return byText
+  const held = contexts.flatMap(({ slots, contents }) => slots.map((slot, i) => ({ slot, content: contents[i]! })))
+  return groupBy(held, ({ slot }) => slot.text)
 }
 
 /** Values of fields that were cut out of blocks. */

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { digestOf } from '#index/context-block.ts'
+import { getOrMake } from '#index/get-or-make.ts'
 import { isOfOwnText } from '../judge/own-work.ts'
 import { findParallelLists } from './find-parallel-lists.ts'
 import { addRemarks, noRemarks, type Remarks, readRemarks } from './read-remarks.ts'
@@ -54,12 +55,7 @@ export function readWords(words: string, speaker: Speaker): WordSigns {
 }
 
 function recall<Signs extends object>(known: LRUCache<string, Signs>, words: string, readAnew: () => Signs): Signs {
-  const key = digestOf(words)
-  const before = known.get(key)
-  if (before) return before
-  const signs = readAnew()
-  known.set(key, signs)
-  return signs
+  return getOrMake(known, digestOf(words), readAnew)
 }
 
 function read(words: string, speaker: Speaker): WordSigns {

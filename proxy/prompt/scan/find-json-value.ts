@@ -1,3 +1,4 @@
+import { tryJson } from '#engine-adapters/json-object.ts'
 /** An element of an array in JSON text. */
 export interface JsonElement {
   readonly start: number
@@ -50,17 +51,9 @@ const LITERAL = /-?\d[\d.eE+-]*|true|false|null/y
 export function readJsonValue(text: string, start: number): JsonValue | number {
   const reader = new Reader(text, start)
   if (!reader.read(0)) return reader.at
-  return isJson(text.slice(start, reader.at)) ? { end: reader.at, arrays: reader.arrays } : reader.at
-}
-
-// the reader below only finds borders; the parser checks numbers, escapes and control characters
-function isJson(json: string): boolean {
-  try {
-    JSON.parse(json)
-    return true
-  } catch {
-    return false
-  }
+  // the reader only finds borders; the parser checks numbers, escapes and control characters
+  const isJson = tryJson(text.slice(start, reader.at)) !== undefined
+  return isJson ? { end: reader.at, arrays: reader.arrays } : reader.at
 }
 
 class Reader {

@@ -1,3 +1,4 @@
+import { groupBy } from '#index/group-by.ts'
 import type { RedisClient } from './create-redis-client.ts'
 import { Cluster } from './ioredis.ts'
 import type { RedisCommand, RedisReply } from './redis-command.ts'
@@ -6,7 +7,7 @@ import type { RedisCommand, RedisReply } from './redis-command.ts'
 export async function runCommands(client: RedisClient, commands: readonly RedisCommand[]): Promise<RedisReply[]> {
   if (!(client instanceof Cluster)) return runPipeline(client, commands)
   // in a cluster, a pipeline goes to one slot: keys with the same hash tag
-  const places = groupByTag(commands)
+  const places = groupBy(commands.keys(), (place) => hashTagOf(commands[place]!.key))
   const replies = new Array<RedisReply>(commands.length)
   await Promise.all(
     [...places.values()].map(async (group) => {
@@ -37,15 +38,4 @@ function toReply(result: [error: Error | null, value: unknown] | undefined): Red
 
 function hashTagOf(key: string): string {
   return /\{([^}]+)\}/.exec(key)?.[1] ?? key
-}
-
-function groupByTag(commands: readonly RedisCommand[]): Map<string, number[]> {
-  const groups = new Map<string, number[]>()
-  for (const [place, { key }] of commands.entries()) {
-    const tag = hashTagOf(key)
-    const group = groups.get(tag)
-    if (group) group.push(place)
-    else groups.set(tag, [place])
-  }
-  return groups
 }

@@ -1,13 +1,19 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { ReplicaId, RequestId } from '#index/context-block.ts'
+import { digestOf, type ReplicaId, type RequestId, toBlockId } from '#index/context-block.ts'
 import { CacheMirror } from '#index/mirror/cache-mirror.ts'
-import { promptOf } from '../../../e2e/mirror-proxies.ts'
 import { ReplicaMirror } from '../../mirror/replica-mirror.ts'
 import { MirrorChanges } from './mirror-changes.ts'
 import type { FedRecord } from './mirror-feed.ts'
 import { MirrorFollower } from './mirror-follower.ts'
 
 const request = 'r' as RequestId
+const scope = digestOf('system')
+const prompt = {
+  contexts: [{ scope, blocks: [toBlockId('x')], sizes: [100], ends: [200] }],
+  prefixes: [scope, digestOf('system|x')],
+  ends: [100, 200],
+  length: 300,
+}
 
 describe('records that another proxy wrote before ours', () => {
   let mirror: CacheMirror
@@ -23,7 +29,7 @@ describe('records that another proxy wrote before ours', () => {
       bucketNow: () => 0,
       onReset: () => {},
     })
-    mirror.apply({ type: 'sent', request, prompt: promptOf('x') })
+    mirror.apply({ type: 'sent', request, prompt })
   })
 
   /** Takes what waits to be written, as if Redis had accepted it. */

@@ -1,3 +1,4 @@
+import { groupBy } from '#index/group-by.ts'
 import { commonEnd, commonStart } from '../common-edges.ts'
 import { type StudiedText, studyTexts } from './gaps/find-edges.ts'
 import { countGaps } from './gaps/find-gaps.ts'
@@ -137,12 +138,6 @@ function endOf(samples: readonly string[], side: 'open' | 'end'): TemplateEnd | 
   // not half a character
   const text = nearest.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '')
   return text.length >= 2 ? { kind: 'nearest', text } : undefined
-}
-
-function groupBy(items: readonly string[], keyOf: (item: string) => string): Map<string, string[]> {
-  const groups = new Map<string, string[]>()
-  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item])
-  return groups
 }
 
 /** Share of the texts in which a part stands as often as the separator, for those in which it does not to be refused. */

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
+import { pathPrefixOf } from '#engine-adapters/engine-client.ts'
 import type { Finding } from '../finding.ts'
 import { type EngineConnection, isGood, type Reply } from './engine-connection.ts'
 
@@ -103,9 +104,10 @@ function findOwn(replicas: readonly MirroredReplica[], { url, id }: KnownEngine)
 /** Normalises an engine's URL, so that equivalent URLs are equal; all names of this machine become one. */
 function placeOf(text: string): string {
   if (!URL.canParse(text)) return text
-  const { protocol, hostname, port, pathname } = new URL(text)
+  const url = new URL(text)
+  const { protocol, hostname, port } = url
   const host = /^(localhost|127\.0\.0\.1|\[::1\])$/.test(hostname) ? 'localhost' : hostname
-  return `${protocol}//${host}:${port}${pathname.replace(/\/+$/, '').replace(/\/v1$/, '')}`
+  return `${protocol}//${host}:${port}${pathPrefixOf(url)}`
 }
 
 function judgeStranger(replicas: readonly MirroredReplica[], { id }: KnownEngine): Finding {

@@ -1,6 +1,6 @@
 import { Agent, request } from 'undici'
-import type { EngineTls } from '#engine-adapters/engine-client.ts'
-import { tryJson } from '#proxy/json/try-json.ts'
+import { type EngineTls, pathPrefixOf } from '#engine-adapters/engine-client.ts'
+import { tryJson } from '#engine-adapters/json-object.ts'
 
 /** What an engine answered. */
 export interface Answer {
@@ -39,8 +39,8 @@ export class EngineConnection {
 
   /** `url` as for `--engine`: with or without `/v1`. */
   constructor(url: string, options: ConnectionOptions) {
-    const { origin, pathname } = new URL(url)
-    this.#base = origin + pathname.replace(/\/+$/, '').replace(/\/v1$/, '')
+    const base = new URL(url)
+    this.#base = base.origin + pathPrefixOf(base)
     this.#options = options
     const { timeoutMilliseconds, tls: { serverName, ...pem } = {} } = options
     const connect = { timeout: timeoutMilliseconds, ...pem, ...(serverName && { servername: serverName }) }

@@ -1,4 +1,5 @@
 import type { Context, RequestId } from '#index/context-block.ts'
+import { groupBy } from '#index/group-by.ts'
 import { alignContext } from '#index/plan/align-context.ts'
 import { planContexts } from '#index/plan/plan-contexts.ts'
 import { scheduleContexts } from '#scheduler/schedule-contexts.ts'
@@ -32,12 +33,7 @@ function keepArrivals(
 
 /** Plans the batch of each tenant separately, because tenants share nothing. The batches run one after the other. */
 export function planTenants(requests: readonly ReplayRequest[], plan: Plan): PlannedRequest[] {
-  const batches = new Map<string, ReplayRequest[]>()
-  for (const request of requests) {
-    const batch = batches.get(request.tenant)
-    if (batch) batch.push(request)
-    else batches.set(request.tenant, [request])
-  }
+  const batches = groupBy(requests, ({ tenant }) => tenant)
   const planned: PlannedRequest[] = []
   let groups = 0
   for (const batch of batches.values()) {

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { isObject, tryJson } from '#engine-adapters/json-object.ts'
 import { ReplayError } from '../replay-error.ts'
 import { unpackMembers } from './unpack-members.ts'
 
@@ -52,14 +53,8 @@ function* splitLines(bytes: Buffer): Generator<[number: number, line: string]> {
 
 function toLine(file: string, number: number, text: string): Line {
   const where = `${file}:${number}`
-  let fields: unknown
-  try {
-    fields = JSON.parse(text)
-  } catch {
-    throw new ReplayError(`${where}: not a line of JSON`)
-  }
-  if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
-    throw new ReplayError(`${where}: a JSON object is expected`)
-  }
-  return { where, number, fields: fields as Record<string, unknown> }
+  const fields = tryJson(text)
+  if (fields === undefined) throw new ReplayError(`${where}: not a line of JSON`)
+  if (!isObject(fields)) throw new ReplayError(`${where}: a JSON object is expected`)
+  return { where, number, fields }
 }

@@ -1,3 +1,4 @@
+import { groupBy } from '#index/group-by.ts'
 import { findClosingLine, findEndBeforeClosing, findOpening, isClosedAlike } from '../../borders/find-closing-line.ts'
 import { mayBeInside } from '../../borders/find-cue-doubt.ts'
 import { findRun, type LabelledRegion, type LabelRun } from '../../borders/find-label-run.ts'
@@ -21,7 +22,7 @@ import type { Label } from '../../scan/labels/label.ts'
 /** Finds the lists whose blocks begin with a label at the beginning of a line of this region. */
 export function findLabelledLists(marks: Marks, region: Region): ContextList[] {
   const labels = findOwn(marks.labels, region)
-  const forms = toForms(labels)
+  const forms = groupBy(labels, ({ form }) => form)
   if (forms.size === labels.length) return []
   const refused = new Set([...forms.keys()].filter((form) => forms.get(form)!.length > mostBlocks))
   if (refused.size === forms.size) return []
@@ -46,16 +47,6 @@ function readLists(labelled: LabelledRegion, labels: readonly Label[], refused: 
     at = list?.end ?? at
   }
   return lists
-}
-
-function toForms(labels: readonly Label[]): Map<string, Label[]> {
-  const forms = new Map<string, Label[]>()
-  for (const label of labels) {
-    const alike = forms.get(label.form)
-    if (alike === undefined) forms.set(label.form, [label])
-    else alike.push(label)
-  }
-  return forms
 }
 
 function readList(labelled: LabelledRegion, first: Label): ContextList | undefined {

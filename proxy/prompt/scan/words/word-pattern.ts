@@ -1,3 +1,4 @@
+import { addTo } from '#index/group-by.ts'
 import { fold, literalsOf } from './literals-of.ts'
 
 // a text with more matches is not a question about blocks, and each takes time
@@ -78,9 +79,7 @@ function addLiterals(literals: readonly string[] | undefined): number {
 function addLiteral(literal: string, pattern: number): void {
   const start = literal.slice(0, LONGEST_START)
   starts[hashOf(start, 0, start.length)]! |= 1 << start.length
-  const alike = literalsByStart.get(start)
-  if (alike) alike.push({ literal, pattern })
-  else literalsByStart.set(start, [{ literal, pattern }])
+  addTo(literalsByStart, start, { literal, pattern })
 }
 
 function hashOf(text: string, at: number, length: number): number {

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { pack } from 'msgpackr'
-import { EventPublisherDouble } from '#engine-adapters/kv-events/publisher-double.ts'
+import { EventPublisherDouble } from '#engine-adapters/kv-events/publisher-double.fixture.ts'
 
 interface Body {
   readonly messages: { readonly content: string }[]
