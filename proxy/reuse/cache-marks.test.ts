@@ -87,7 +87,7 @@ test.each<[PromptApi, string]>(
     }),
     { numRuns: 20 },
   )
-  expect(changed).toBeGreaterThan(20)
+  expect(changed).toBeGreaterThan(5)
 })
 
 /** Sends a prompt in the order that the engine holds, and then, in another conversation, with its blocks turned round. */
