@@ -4,10 +4,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { emulatorDefaults, startEmulator } from '#emulator/emulator.ts'
 import type { UsageReport } from '#proxy/telemetry/caller-usage.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
-import { Reprises, type RunningReprise, writeSettings } from './run-reprise.ts'
+import { Reprises, writeSettings } from './run-reprise.ts'
+import { serveHere } from './serve-here.ts'
 import { ragRequest } from './start-test-proxy.ts'
 
 const reprises = new Reprises()
@@ -34,10 +36,11 @@ function writeKeys(...entries: object[]): string {
   return file
 }
 
-function serve(settings: object): Promise<RunningReprise> {
-  const engines = [{ url: engine.url, kind: 'vllm' }]
-  return reprises.start(['serve', '--config', writeSettings(folder, { engines, ...settings })])
+function settingsOf(settings: object): string {
+  return writeSettings(folder, { engines: [{ url: engine.url, kind: 'vllm' }], ...settings })
 }
+
+const serve = (settings: object): ReturnType<typeof serveHere> => serveHere(settingsOf(settings))
 
 function ask(
   url: string | undefined,
@@ -79,8 +82,9 @@ test('only those who show a key are answered, on every path, and their key stays
 })
 
 test('the usage of each key is exported by its name, and by its tenant in metrics', async () => {
-  const emulator = await reprises.start(['emulate', '--listen', '127.0.0.1:0'])
-  const engines = [{ url: emulator.listening.url, kind: 'vllm' }]
+  const emulator = await startEmulator({ ...emulatorDefaults, host: '127.0.0.1', port: 0 })
+  onTestFinished(() => emulator.close())
+  const engines = [{ url: emulator.url, kind: 'vllm' }]
   const keys = [entry('sk-1', { name: 'app' }), entry('sk-2', { name: 'batch', tenant: 'acme' })]
   const { listening } = await serve({ mode: 'on', keys: { file: writeKeys(...keys) }, engines })
   const texts = [1, 2, 3].map((n) => `${n} documents say ${'the same and more '.repeat(40)}`)
@@ -182,7 +186,7 @@ test('the tenant that a trusted peer names counts, that of others does not', asy
 
 test('keys change without a restart: when the file does, and at SIGHUP', async () => {
   const file = writeKeys(entry('old'))
-  const { listening, child, stderr } = await serve({ keys: { file } })
+  const { listening, child, stderr } = await reprises.start(['serve', '--config', settingsOf({ keys: { file } })])
   const statusOf = async (key: string): Promise<number> => (await ask(listening.url, { 'x-api-key': key })).status
   expect(await statusOf('old')).toBe(200)
   writeKeys(entry('new'))

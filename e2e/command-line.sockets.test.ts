@@ -1,10 +1,13 @@
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test, vi } from 'vitest'
 import { emulatorWarning } from '#proxy/config/start-warnings.ts'
+import { ownEnvironment } from './own-environment.ts'
 import { startRecordingEngineDouble } from './recording-engine-double.ts'
 import { logLines, Reprises, type RunningReprise, runReprise } from './run-reprise.ts'
 import { postJson, ragRequest } from './start-test-proxy.ts'
@@ -121,6 +124,18 @@ test.each([[['serve', '--emulate', '--admin-listen', '127.0.0.1:0']], [['emulate
     expect(stderr).not.toContain('    at ')
   },
 )
+
+test('npm start passes the signal on that ends it', async () => {
+  const npm = spawn('npm', ['start', '--silent', '--', ...free, '--admin-listen', '127.0.0.1:0'], {
+    cwd: join(import.meta.dirname, '..'),
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: ownEnvironment,
+  })
+  const [line] = (await once(createInterface(npm.stdout), 'line')) as [string]
+  const { url } = JSON.parse(line) as { url: string }
+  npm.kill()
+  await vi.waitFor(() => expect(fetch(url)).rejects.toThrow())
+})
 
 test('a key is read from the standard input, and only its hash is printed', () => {
   const { status, stdout } = runReprise(['hash-key', '--tenant', 'acme'], { input: 'sk-secret\n' })

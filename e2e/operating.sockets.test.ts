@@ -8,6 +8,7 @@ import { readVersion } from '#proxy/read-version.ts'
 import { connectRaw, rawPost } from './raw-client.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
 import { Reprises, type RunningReprise, runReprise, writeSettings } from './run-reprise.ts'
+import { serveHere } from './serve-here.ts'
 import { errorOf, postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
 
 const reprises = new Reprises()
@@ -24,10 +25,12 @@ afterEach(async () => {
   rmSync(folder, { recursive: true })
 })
 
-function serve(settings: object): Promise<RunningReprise> {
-  const engines = [{ url: engine.url, kind: 'vllm', id: 'gpu-0' }]
-  return reprises.start(['serve', '--config', writeSettings(folder, { engines, ...settings })])
+function settingsOf(settings: object): string {
+  return writeSettings(folder, { engines: [{ url: engine.url, kind: 'vllm', id: 'gpu-0' }], ...settings })
 }
+
+const serve = (settings: object): ReturnType<typeof serveHere> => serveHere(settingsOf(settings))
+const start = (settings: object): Promise<RunningReprise> => reprises.start(['serve', '--config', settingsOf(settings)])
 
 const sha256 = (key: string): string => createHash('sha256').update(key).digest('hex')
 const keys = { entries: [{ tenant: 'acme', name: 'acme-app', sha256: sha256('sk-1'), requests_per_minute: 3 }] }
@@ -42,7 +45,7 @@ function linesOf({ stderr }: RunningReprise, message: string): Record<string, un
 }
 
 test('every line of a request says who sent it, of those that are refused too', async () => {
-  const proxy = await serve({ keys, tenants: { salt_secret: 's' } })
+  const proxy = await start({ keys, tenants: { salt_secret: 's' } })
   const chat = `${proxy.listening.url}/v1/chat/completions`
   const send = async (headers: Record<string, string>, url = chat): Promise<number> =>
     (await postJson(url, ragRequest('q', ['a', 'b']), { headers })).status
@@ -97,7 +100,7 @@ test('without keys every path is passed on', async () => {
 })
 
 test('start, drain and exit are lines of the log, with the version', async () => {
-  const proxy = await serve({})
+  const proxy = await start({})
   const engines = [{ id: 'gpu-0', kind: 'vllm', url: engine.url }]
   await vi.waitFor(() => expect(linesOf(proxy, 'started')).toHaveLength(1))
   expect(linesOf(proxy, 'started')[0]).toMatchObject({
@@ -116,7 +119,7 @@ test('start, drain and exit are lines of the log, with the version', async () =>
 })
 
 test('requests have no lines where these are switched off, and warnings stay', async () => {
-  const proxy = await serve({ logs: { requests: false } })
+  const proxy = await start({ logs: { requests: false } })
   await (await postJson(`${proxy.listening.url}/v1/chat/completions`, ragRequest('q', ['a']))).text()
   proxy.child.kill('SIGTERM')
   await once(proxy.child, 'exit')

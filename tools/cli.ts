@@ -4,8 +4,6 @@ import { Command, CommanderError, Option } from 'commander'
 import { emulatorDefaults } from '#emulator/emulator-defaults.ts'
 import { hashKey } from '#proxy/access/hash-key.ts'
 import { addTemplatesCommand } from '#proxy/admin/templates-command.ts'
-import { HeavyTurns } from '#proxy/bounds/heavy-turns.ts'
-import { collectGarbage } from '#proxy/bounds/memory-release.ts'
 import { addChunksCommand } from '#proxy/chunks/register/command.ts'
 import { argument, atLeast } from '#proxy/command-arguments.ts'
 import { checkConfig, noEngine } from '#proxy/config/check-config.ts'
@@ -17,7 +15,7 @@ import { createConfigSource } from '#proxy/config/sources/config-source.ts'
 import { addServeFlags, type ServeFlags, toFlagLayer } from '#proxy/config/sources/serve-flags.ts'
 import { watchFiles } from '#proxy/config/sources/watch-files.ts'
 import { ConfigError } from '#proxy/errors.ts'
-import { type Log, logWritten } from '#proxy/log.ts'
+import { logWritten } from '#proxy/log.ts'
 import { readVersion } from '#proxy/read-version.ts'
 import { addBatchCommand } from './batch/command.ts'
 import { addCompareCommand } from './compare/command.ts'
@@ -25,7 +23,6 @@ import { addDoctorCommand } from './doctor/command.ts'
 import { addReplayCommands } from './replay/commands.ts'
 import { ReplayError } from './replay/replay-error.ts'
 
-const settleMilliseconds = 500
 /** How long the last line may take to be written after a second signal. */
 const lastLineMilliseconds = 250
 
@@ -42,6 +39,9 @@ interface EmulateOptions {
   callback?: string
   model?: string
 }
+
+// patterns of thousands of words: interpreting one first takes several times as long as compiling it
+setFlagsFromString('--no-regexp-tier-up')
 
 const program = new Command('reprise')
   .description('lets an LLM engine reuse the context it already holds')
@@ -148,6 +148,10 @@ async function serve(flags: ServeFlags): Promise<void> {
   checkEngines(loaded.settings.engines.length, flags.emulate ?? false)
   // loaded late because it is most of the code: other commands, and usage errors of this one, do not need it
   const { startProxy } = await import('#proxy/main.ts')
+  if (live.config.mode !== 'off') {
+    const { warmUp } = await import('#proxy/request/warm-up.ts')
+    warmUp()
+  }
   const proxy = await startProxy(live.config)
   const reload = (): void => live.reload(proxy.log.child({ version: readVersion() }), (config) => proxy.reload(config))
   onHangUp(reload)
@@ -157,21 +161,6 @@ async function serve(flags: ServeFlags): Promise<void> {
     () => proxy.close(),
     (signal) => proxy.log.warn({ version: readVersion(), signal }, 'stopped at once: requests in flight were cut off'),
   )
-  if (live.config.mode !== 'off') await warmUpBeside(proxy.log)
-}
-
-/** Compiles what requests need, once the engines have had time to say what they hold. Requests are served meanwhile. */
-async function warmUpBeside(log: Log): Promise<void> {
-  await pause(settleMilliseconds)
-  const { warmUp } = await import('#proxy/request/warm-up.ts')
-  const turns = new HeavyTurns()
-  try {
-    await warmUp(() => turns.take())
-    // its garbage would count as memory in use until there is much more
-    collectGarbage()
-  } catch (error) {
-    log.warn({ fault: String(error) }, 'the first requests may take longer: warming up failed')
-  }
 }
 
 /** From now on SIGHUP ends nothing. Returns what sets its handler; signals that came before are answered then. */

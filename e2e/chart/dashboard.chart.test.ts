@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,6 +20,8 @@ interface Panel {
 
 interface Series {
   readonly metric: Readonly<Record<string, string>>
+  /** when, and what */
+  readonly value: readonly [number, string]
 }
 
 const { panels } = JSON.parse(readFileSync(join(chart, 'files', 'dashboard.json'), 'utf8')) as { panels: Panel[] }
@@ -28,6 +31,8 @@ const queries = panels.flatMap(({ title, targets }) =>
 /** Counters that exist only after a failure. */
 const faults = ['reprise_fail_open_total', 'reprise_retries_total']
 const labels = { namespace: 'ai', pod: 'r-reprise-1' }
+/** Two callers, by their keys. */
+const callers = { 'sk-1': { tenant: 'acme', name: 'app' }, 'sk-2': { tenant: 'beta', name: 'batch' } } as const
 
 test('the dashboard’s ConfigMap holds the file, and no panel or query of it is named twice', () => {
   const { data } = find(render(exampleValues('everything')), 'ConfigMap', 'r-reprise-dashboard')
@@ -53,11 +58,22 @@ describe.runIf(hasTool('bin', 'prometheus') && hasRedis)('a Prometheus that scra
     emulator = await reprises.start(['emulate', '--listen', '127.0.0.1:0', '--callback', callback])
     const engine = ['--engine', `${emulator.listening.url},kind=vllm,id=gpu-0`]
     const places = ['--listen', '127.0.0.1:0', '--admin-listen', `127.0.0.1:${adminPort}`]
-    proxy = await reprises.start(['serve', ...engine, ...places, '--redis', redis.url])
+    const keys = Object.entries(callers).map(([key, caller]) => ({
+      ...caller,
+      sha256: createHash('sha256').update(key).digest('hex'),
+    }))
+    writeFileSync(join(folder, 'keys.json'), JSON.stringify({ keys }))
+    const access = ['--keys', join(folder, 'keys.json')]
+    proxy = await reprises.start(['serve', ...engine, ...places, ...access, '--redis', redis.url])
     prometheusUrl = await startPrometheus(`127.0.0.1:${adminPort}`)
     for (let i = 0; i < 12; i++) {
       await ask(proxy.listening.url!, prompt(1, i))
-      await ask(proxy.listening.url!, { ...prompt(1, i), messages: [{ role: 'user', content: `no documents ${i}` }] })
+      await expect(ask(proxy.listening.url!, prompt(1, i), 'of nobody')).rejects.toThrow('unauthorized')
+      await ask(
+        proxy.listening.url!,
+        { ...prompt(1, i), messages: [{ role: 'user', content: `no documents ${i}` }] },
+        'sk-2',
+      )
       await new Promise((resolve) => setTimeout(resolve, 500))
     }
     exposed = await (await fetch(`${proxy.listening.admin_url}/metrics`)).text()
@@ -123,6 +139,32 @@ describe.runIf(hasTool('bin', 'prometheus') && hasRedis)('a Prometheus that scra
     }
   })
 
+  test('says what it is worth, what goes wrong, what is slow, and who asks', async () => {
+    const of = async (title: string, legend: string): Promise<Record<string, number>> => {
+      const [, expr] = queries.find(([name]) => name === `${title}: ${legend}`)!
+      const labelled = (await query(expr)).map(({ metric, value: [, value] }): [string, number] => [
+        legend.replaceAll(/\{\{(\w+)\}\}/g, (_, label: string) => metric[label]!),
+        Number(value),
+      ])
+      return Object.fromEntries(labelled)
+    }
+    const ratio = 'Prefix cache hit ratio'
+    const { cached } = await of(ratio, 'cached')
+    expect(cached).toBeGreaterThan((await of(ratio, 'without reprise'))['without reprise']!)
+    const saved = await of('Saved tokens by caller', '{{tenant}} {{key}}')
+    expect([saved['acme app']! > 0, saved['beta batch']]).toEqual([true, 0])
+    const { finished, unauthorized } = await of('Requests', '{{outcome}}')
+    expect(unauthorized!).toBeGreaterThan(0)
+    expect(finished!).toBeGreaterThan(unauthorized!)
+    const [first, last] = [await of('Time to first token', 'p50'), await of('Time to first token', 'p99')]
+    const added = await of('Added by reprise', 'all stages')
+    expect(first.p50!).toBeGreaterThan(0)
+    expect(last.p99!).toBeGreaterThanOrEqual(first.p50!)
+    expect(added['all stages']!).toBeGreaterThan(0)
+    const asked = await of('Requests by caller', '{{tenant}} {{key}}')
+    expect(Object.keys(asked).filter((caller) => asked[caller]! > 0)).toEqual(['acme app', 'beta batch'])
+  })
+
   test('knows every metric of the alerts', () => {
     const { groups } = find(render(exampleValues('everything')), 'PrometheusRule').spec as {
       groups: [{ rules: { expr: string }[] }]
@@ -141,10 +183,10 @@ describe.runIf(hasTool('bin', 'prometheus') && hasRedis)('a Prometheus that scra
   })
 })
 
-async function ask(url: string, body: object): Promise<void> {
+async function ask(url: string, body: object, key = 'sk-1'): Promise<void> {
   const response = await fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
     body: JSON.stringify(body),
   })
   if (!response.ok) throw new Error(await response.text())

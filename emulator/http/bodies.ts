@@ -135,14 +135,14 @@ const chat = {
   ...optionals('boolean', 'continue_final_message', 'add_generation_prompt'),
 }
 
-const ajv = new Ajv({ allowUnionTypes: true })
+const ajv = new Ajv({ allowUnionTypes: true, code: { optimize: false } })
 
 /** Makes a function that returns a body unchanged if it matches the schema. Otherwise it throws the engine's 400. */
 function reader<T>(schema: Schema): (body: unknown) => T {
-  const validate = ajv.compile<T>(schema)
+  // compiled when it is first used
   return (body) => {
-    if (validate(body)) return body
-    const error = validate.errors?.at(-1)
+    if (ajv.validate<T>(schema, body)) return body
+    const error = ajv.errors?.at(-1)
     throw invalidBody(`body${error?.instancePath.replaceAll('/', '.')}: ${error?.message}`)
   }
 }

@@ -17,7 +17,7 @@ const [example, keys] = [...text.matchAll(/```yaml\n(.*?)```/gs)].map(([, yaml])
 
 test('the documented configuration can be used', () => {
   expect(checkSettings(configSchema, example)).toEqual([])
-  expect(findContradictions(fillDefaults<Settings>(configSchema, example!))).toEqual([])
+  expect(findContradictions(fillDefaults<Settings>(configSchema, example!).filled)).toEqual([])
   expect(checkSettings(keysFileSchema, keys)).toEqual([])
 })
 

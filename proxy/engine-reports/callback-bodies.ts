@@ -1,4 +1,4 @@
-import { Ajv, type SchemaObject, type ValidateFunction } from 'ajv'
+import { Ajv, type SchemaObject } from 'ajv'
 import { ProxyError } from '../errors.ts'
 import { ownSchemas } from '../json/own-schemas.ts'
 import { type CheckpointReport, checkpointReport } from './checkpoint-report.ts'
@@ -88,21 +88,18 @@ export const snapshot: SchemaObject = {
   },
 }
 
-const isEventBatch = ajv.compile<EventBatch>(eventBatch)
-const isSnapshot = ajv.compile<Snapshot>(snapshot)
-
 /** Returns a body as a batch of events. Throws a `ProxyError` that says what is wrong with it. */
 export function toEventBatch(body: unknown): EventBatch {
-  return checked(body, isEventBatch)
+  return checked<EventBatch>(body, eventBatch)
 }
 
 /** Returns a body as a snapshot. Throws a `ProxyError` that says what is wrong with it. */
 export function toSnapshot(body: unknown): Snapshot {
-  return checked(body, isSnapshot)
+  return checked<Snapshot>(body, snapshot)
 }
 
-function checked<T>(value: unknown, isShape: ValidateFunction<T>): T {
-  if (isShape(value)) return value
-  const [error] = isShape.errors!
+function checked<T>(value: unknown, schema: SchemaObject): T {
+  if (ajv.validate<T>(schema, value)) return value
+  const [error] = ajv.errors!
   throw new ProxyError('invalid_body', `The body${error!.instancePath} ${error!.message}.`)
 }

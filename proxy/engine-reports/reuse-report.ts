@@ -32,11 +32,12 @@ export const reuseReport: SchemaObject = {
   },
 }
 
+const ajv = new Ajv({ ...ownSchemas, $data: true })
+
 /** Returns whether a value is a valid report. */
-export const isReuseReport: (value: unknown) => value is ReuseReport = new Ajv({
-  ...ownSchemas,
-  $data: true,
-}).compile<ReuseReport>(reuseReport)
+export function isReuseReport(value: unknown): value is ReuseReport {
+  return ajv.validate(reuseReport, value)
+}
 
 /** Converts an engine's report. */
 export function fromReport({ ratio, min_ratio, max_ratio, users }: ReuseReport): AnyPositionReuse {

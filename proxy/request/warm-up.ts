@@ -17,37 +17,29 @@ const forms: readonly WriteBlock[] = [
   (text, place) => JSON.stringify({ id: `n${place}`, content: text, score: 1 / place }),
   (text, place) => `${place}. **${text.slice(0, 8)}** ${text}\n\n> a note\n\n\`\`\`js\nread(${place})\n\`\`\``,
 ]
-/** Blocks in each prompt, by round. The first round compiles most, so its prompts are short. More gain little. */
-const rounds = [3, 40, 40]
-
 /**
- * Reads and lays out prompts of common forms, because V8 compiles functions and patterns when they are first used: the
- * first prompts would hold up others for 40 to 100 ms. Awaits `turn` before each prompt. Resolves with the number of
- * prompts in which blocks were found.
+ * Reads and lays out prompts of common forms, because V8 compiles functions and patterns when they are first used.
+ * Returns the number of prompts in which blocks were found.
  */
-export async function warmUp(turn: () => Promise<void>): Promise<number> {
-  let found = 0
-  for (const blocks of rounds) {
-    for (const messages of forms.flatMap((write) => toChats(write, blocks))) {
-      await turn()
-      if (holdsBlocks(Buffer.from(JSON.stringify({ model: 'none', messages })))) found += 1
-    }
-  }
-  return found
+export function warmUp(): number {
+  const prompts = forms.flatMap(toChats)
+  return prompts.filter((messages) => holdsBlocks(Buffer.from(JSON.stringify({ model: 'none', messages })))).length
 }
 
-/** Returns chats that hold `count` blocks of a form: in one text, in a tool's result, and each in a text part. */
-function toChats(write: WriteBlock, count: number): object[][] {
-  const blocks = Array.from({ length: count }, (_, i) =>
+/** Returns chats that hold blocks of a form: in one text, in a tool's result, and each in a text part. */
+function toChats(write: WriteBlock): object[][] {
+  const blocks = [1, 2, 3, 4, 5].map((place) =>
     write(
-      `The archive of place ${(i * 37) % 89} holds ${i * 7919} letters (see below).\nNobody has read them, so far.`,
-      i + 1,
+      `The archive of place ${(place * 37) % 89} holds ${place * 7919} letters (see below).\nNobody reads them.`,
+      place,
     ),
   )
   const question = 'Question: which of them has most?'
+  // words for which most patterns are tried
+  const wordy = 'How do I compare what the sources say — the newest first? List each with its number.'
   const asked = [{ role: 'user', content: `Context:\n\n${blocks.join('\n\n')}\n\n${question}` }]
   const returned = [
-    { role: 'user', content: question },
+    { role: 'user', content: wordy },
     { role: 'tool', content: `[${blocks.join(',\n')}]` },
   ]
   const parts = [...blocks, question].map((text) => ({ type: 'text', text }))

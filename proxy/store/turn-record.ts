@@ -1,4 +1,4 @@
-import { Ajv } from 'ajv'
+import { Ajv, type SchemaObject } from 'ajv'
 import { tryJson } from '#engine-adapters/json-object.ts'
 import { digestOf } from '#index/context-block.ts'
 import type { SentOrder, SentTurn, TurnKey } from '#index/conversation-store.ts'
@@ -40,7 +40,8 @@ const order = {
   },
 }
 const positions = { type: 'array', maxItems: 1 << 12, items: { type: 'array', maxItems: 1 << 16, items: index } }
-const isRecord = new Ajv(ownSchemas).compile<{ turn: TurnKey; sent: SentTurn }>({
+const ajv = new Ajv(ownSchemas)
+const schema: SchemaObject = {
   type: 'object',
   required: ['turn', 'sent'],
   additionalProperties: false,
@@ -73,7 +74,7 @@ const isRecord = new Ajv(ownSchemas).compile<{ turn: TurnKey; sent: SentTurn }>(
       ],
     },
   },
-})
+}
 
 /** Encodes a turn. `nonce` must never be reused. Returns undefined if the turn is too long to be shared. */
 export function toTurnRecord(turn: TurnKey, sent: SentTurn, nonce: string): TurnRecord | undefined {
@@ -90,7 +91,7 @@ export function readTurnRecord(turn: TurnKey, text: string): SentTurn | undefine
   if (end < 0 || text.length > maxRecordCharacters + end + 1) return undefined
   const record = tryJson(text.slice(end + 1))
   // rejects a record copied from another turn, perhaps of another tenant
-  if (!isRecord(record) || record.turn !== turn) return undefined
+  if (!ajv.validate<{ turn: TurnKey; sent: SentTurn }>(schema, record) || record.turn !== turn) return undefined
   return ordersOf(record.sent).every(isSound) ? withAbsent(record.sent) : undefined
 }
 

@@ -1,4 +1,4 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import { Ajv, type ErrorObject } from 'ajv'
 import { ownSchemas } from '../../json/own-schemas.ts'
 import { removedSettings } from '../schema/removed-settings.ts'
 import type { SettingSchema } from '../schema/setting-schema.ts'
@@ -15,24 +15,22 @@ export interface SettingFault {
 
 // code that runs once is not worth optimising
 const code = { optimize: false }
-const options = { ...ownSchemas, code, allErrors: true, verbose: true, formats: { 'file-path': true } } as const
+const formats = { 'file-path': true } as const
+const options = { ...ownSchemas, code, allErrors: true, verbose: true, formats } as const
 const ajv = new Ajv(options)
 const fillingAjv = new Ajv({ ...options, useDefaults: true })
-const compiled = new Map<SettingSchema, ValidateFunction>()
 
 /** Finds all violations of the schema; changes nothing. */
 export function checkSettings(schema: SettingSchema, settings: unknown): SettingFault[] {
-  const validate = compiled.get(schema) ?? ajv.compile(schema)
-  compiled.set(schema, validate)
-  validate(settings)
-  return (validate.errors ?? []).map(toFault)
+  ajv.validate(schema, settings)
+  return (ajv.errors ?? []).map(toFault)
 }
 
-/** Returns a copy with the default of every missing setting. */
-export function fillDefaults<T>(schema: SettingSchema, settings: object): T {
+/** Returns a copy with the default of every missing setting, and all violations of the schema. */
+export function fillDefaults<T>(schema: SettingSchema, settings: object): { filled: T; faults: SettingFault[] } {
   const filled = structuredClone(settings)
   fillingAjv.validate(schema, filled)
-  return filled as T
+  return { filled: filled as T, faults: (fillingAjv.errors ?? []).map(toFault) }
 }
 
 function toFault(error: ErrorObject): SettingFault {

@@ -1,6 +1,6 @@
 import { ConfigError } from '../../errors.ts'
 import type { Config } from '../config.ts'
-import { checkSettings, fillDefaults, type SettingFault, type SettingPath } from '../faults/check-settings.ts'
+import { fillDefaults, type SettingFault, type SettingPath } from '../faults/check-settings.ts'
 import { findContradictions } from '../faults/find-contradictions.ts'
 import { writeFault } from '../faults/write-fault.ts'
 import { configSchema } from '../schema/config-schema.ts'
@@ -53,9 +53,8 @@ function combine(layers: readonly SettingsLayer[]): Settings {
     (under, { settings }) => mergeSettings(under, settings),
     {},
   )
-  const mistyped = checkSettings(configSchema, merged)
-  if (mistyped.length > 0) throw toError(mistyped, layers)
-  const settings = fillDefaults<Settings>(configSchema, merged)
+  const { filled: settings, faults } = fillDefaults<Settings>(configSchema, merged)
+  if (faults.length > 0) throw toError(faults, layers)
   const contradictions = findContradictions(settings)
   if (contradictions.length > 0) throw toError(contradictions, layers)
   return settings

@@ -1,4 +1,4 @@
-import { Ajv } from 'ajv'
+import { Ajv, type SchemaObject } from 'ajv'
 import { ProxyError } from '../../errors.ts'
 import { ownSchemas } from '../../json/own-schemas.ts'
 import { type OptionValue, type RequestOptions, toOptions } from '../../request-options.ts'
@@ -19,7 +19,8 @@ interface RepriseField {
   options?: Record<string, OptionValue>
 }
 
-const validate = new Ajv({ ...ownSchemas, allErrors: false, allowUnionTypes: true }).compile<RepriseField>({
+const ajv = new Ajv({ ...ownSchemas, allErrors: false, allowUnionTypes: true })
+const schema: SchemaObject = {
   type: 'object',
   additionalProperties: false,
   properties: {
@@ -39,13 +40,13 @@ const validate = new Ajv({ ...ownSchemas, allErrors: false, allowUnionTypes: tru
     conversation: { type: 'string', minLength: 1 },
     options: { type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } },
   },
-})
+}
 
 /** Reads the `reprise` field. Returns undefined if there is none. Throws `invalid_body` if it violates its schema. */
 export function readExplicitContext(field: unknown): ExplicitContext | undefined {
   if (field === undefined) return undefined
-  if (!validate(field)) {
-    const [error] = validate.errors!
+  if (!ajv.validate<RepriseField>(schema, field)) {
+    const [error] = ajv.errors!
     const { instancePath, message, params } = error!
     const name = (params as { additionalProperty?: string }).additionalProperty
     const fault = name === undefined ? message : `has the member '${name}', which is not known`

@@ -64,7 +64,7 @@ export class WordPattern {
   }
 
   #mayMatch(text: string): boolean {
-    // not before the first text, so that a start does not wait for it
+    // not before the first text: most commands read none
     this.#number ??= addLiterals(literalsOf(this.#pattern))
     return this.#number < 0 || text.length > LONGEST_LOOKED || mayMatch(text)[this.#number] === 1
   }
