@@ -214,10 +214,10 @@ describe('a replica that refuses connections', () => {
     const { port, url } = await refusingPort()
     const proxy = await startBefore([url])
     const asked = ask(proxy, documentRequest('q', 'AB'))
-    await delay(60)
+    const retries = () => metricOf(proxy.adminUrl, 'reprise_retries_total{reason="same"}')
+    await vi.waitFor(async () => expect(await retries()).toBe(1), { timeout: 5_000, interval: 5 })
     await startDouble(port)
     expect(await replicaOf(asked)).toBe('gpu-0')
-    expect(await metricOf(proxy.adminUrl, 'reprise_retries_total{reason="same"}')).toBe(1)
   })
 })
 
