@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reprise_settings import SettingPlace
@@ -116,7 +117,7 @@ class ReuseSettings:
             raise ReuseSettingError(f"reuse.trusted_salts is {salts!r}, it must be a list of cache salts")
         if self.preprocess_key is not None and (not isinstance(self.preprocess_key, str) or not self.preprocess_key):
             raise ReuseSettingError("reuse.preprocess_key must be a text")
-        if self.disk is not None and (not isinstance(self.disk, str) or not self.disk.strip()):
+        if self.disk is not None and not _may_be_folder(self.disk):
             raise ReuseSettingError(f"reuse.disk is {self.disk!r}, it must be a folder")
 
 
@@ -132,6 +133,17 @@ def read_settings(extra: Mapping[str, Any]) -> ReuseSettings | None:
     except ImportError as error:
         raise ReuseSettingError("reuse needs the package reprise-kernels: pip install ./kernels") from error
     return ReuseSettings.read(extra)
+
+
+def _may_be_folder(given: Any) -> bool:
+    if not isinstance(given, str) or not given.strip() or "\0" in given:
+        return False
+    try:
+        Path(given).expanduser()
+    except RuntimeError:
+        # nobody's home
+        return False
+    return True
 
 
 def check_memory(host_bytes: int) -> None:

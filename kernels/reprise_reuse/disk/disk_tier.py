@@ -89,7 +89,8 @@ class DiskTier:
         try:
             self._waiting.put_nowait((self._files, file, state))
         except queue.Full:
-            self._unwritten += 1
+            with self._lock:
+                self._unwritten += 1
             return
         with self._lock:
             self._pending[file.name] += 1
@@ -101,8 +102,9 @@ class DiskTier:
         return written
 
     def take_unwritten(self) -> int:
-        """Returns how many segments were not written since the last call, because the disk did not keep up."""
-        unwritten, self._unwritten = self._unwritten, 0
+        """Returns how many segments were not written since the last call: the disk failed or did not keep up."""
+        with self._lock:
+            unwritten, self._unwritten = self._unwritten, 0
         return unwritten
 
     def take_refused(self) -> int:
@@ -205,6 +207,10 @@ class DiskTier:
                     return
                 partial.replace(path)
                 self._written[file.name] += 1
+        except Exception:
+            with self._lock:
+                self._unwritten += 1
+            raise
         finally:
             with self._lock:
                 self._pending[file.name] -= 1

@@ -53,7 +53,7 @@ class DiskReport:
     refused: int = 0
     """files on ranks' disks that could not be used"""
     unwritten: int = 0
-    """segments that ranks did not write, because the disk did not keep up"""
+    """segments that ranks did not write: the disk failed or did not keep up"""
     unused_bytes: int = 0
     """size of the files that a rank left alone at its start; of several ranks, the largest"""
     lost: set[int] = field(default_factory=set)

@@ -411,6 +411,7 @@ def test_the_writer_outlives_a_segment_that_cannot_be_written(tmp_path, caplog):
         disk.write(file_of(1), {**state_of(1), "keys": shared, "again": shared})
         write(disk, 2)
     assert "segments cannot be written to" in caplog.text
+    assert disk.take_unwritten() == 1
     disk.close()
     assert {file.name for file, _ in tier(tmp_path).restore()} == {2}
 

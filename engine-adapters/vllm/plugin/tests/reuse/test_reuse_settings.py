@@ -37,6 +37,8 @@ def test_true_or_no_settings_is_reuse_with_all_defaults(given):
         ({"host_dtype": "int4"}, "reuse.host_dtype is 'int4', it must be one of model, int8, k8v4"),
         ({"disk": 3}, "reuse.disk is 3, it must be a folder"),
         ({"disk": ""}, "reuse.disk is '', it must be a folder"),
+        ({"disk": "a\0b"}, "reuse.disk is 'a\\x00b', it must be a folder"),
+        ({"disk": "~nobody-of-this-name/x"}, "reuse.disk is '~nobody-of-this-name/x', it must be a folder"),
         ({"method": "value-deviation"}, "reuse.method is 'value-deviation', it must be one of attention-spread"),
         ({"method": ["epic"]}, "reuse.method is ['epic'], it must be one of"),
         (0, "reuse is 0, it must be an object"),
