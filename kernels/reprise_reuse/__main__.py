@@ -24,8 +24,7 @@ def _run(arguments: list[str] | None) -> int:
     options = read_options(arguments, str(__doc__))
     documents = read_corpus(options.corpus)
     windows = make_windows(documents, options)
-    keeps_last = options.neighbours == "similar" or options.similar_by is not None
-    prompts = prompts_of(windows, options.template, options.system, keeps_last=keeps_last)
+    prompts = prompts_of(windows, options.template, options.system, keeps_last=options.neighbours == "similar")
     engine = HttpEngine(
         options.engine, options.model, options.salt, options.api_key, only_idle=options.idle,
         preprocess_key=options.key, tenant=options.tenant,

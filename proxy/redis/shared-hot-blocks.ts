@@ -20,15 +20,19 @@ const defaultPollMilliseconds = 1_000
  */
 export const addHotBlocks = `
 local cleared = math.max(tonumber(redis.call('GET', KEYS[2])) or 0, tonumber(ARGV[3]))
-redis.call('SET', KEYS[2], string.format('%.0f', cleared), 'EX', ARGV[1])
+local stamp = string.format('%.0f', cleared)
+redis.call('SET', KEYS[2], stamp, 'EX', ARGV[1])
 if cleared == tonumber(ARGV[3]) then
   for at = 4, #ARGV, 2 do redis.call('ZINCRBY', KEYS[1], ARGV[at], ARGV[at + 1]) end
   redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -1 - 2 * ARGV[2])
   redis.call('EXPIRE', KEYS[1], ARGV[1])
 end
-return {string.format('%.0f', cleared), redis.call('ZRANGE', KEYS[1], 0, ARGV[2] - 1, 'REV', 'WITHSCORES')}
+return {stamp, redis.call('ZRANGE', KEYS[1], 0, ARGV[2] - 1, 'REV', 'WITHSCORES')}
 `
-/** Clears the counts, and returns the stamp of that: the time, or more if a later one is known. ARGV: as above, the time. */
+/**
+ * Clears the counts. Returns the stamp of this clearing: the time in milliseconds, but later than every stamp known.
+ * ARGV: as above, with the time in place of counts.
+ */
 export const clearHotBlocks = `
 local known = math.max(tonumber(redis.call('GET', KEYS[2])) or 0, tonumber(ARGV[3]))
 local cleared = string.format('%.0f', math.max(known + 1, tonumber(ARGV[4])))

@@ -6,10 +6,8 @@ import re
 import time
 import urllib.error
 import urllib.request
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from reprise_reuse.preprocess.run import Prompt
+from dataclasses import dataclass
+from typing import Any
 
 _TELLS_RUNNING = re.compile("vllm:num_requests_running|sglang:num_running_reqs")
 _BUSY = re.compile(
@@ -31,6 +29,18 @@ class RefusedError(EngineError):
 
 class NoEngineError(Exception):
     """The server is not the intended engine. The message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What an engine is to compute."""
+
+    before: str
+    """it keeps nothing of this"""
+    kept: str
+
+    def __str__(self) -> str:
+        return self.before + self.kept
 
 
 class HttpEngine:
@@ -78,7 +88,7 @@ class HttpEngine:
         if self._only_idle and not _TELLS_RUNNING.search(self._send("/metrics")):
             raise NoEngineError(f"--idle: {self._url}/metrics tells no {_or(_TELLS_RUNNING)}")
 
-    def compute(self, prompt: "Prompt") -> None:
+    def compute(self, prompt: Prompt) -> None:
         """Returns after the engine has computed the prompt.
 
         Raises `RefusedError` if it refuses the prompt, and `NoEngineError` if it does not keep what it computes.

@@ -18,6 +18,8 @@ class OptionError(Exception):
 def read_options(arguments: list[str] | None, about: str) -> argparse.Namespace:
     """Returns the options. Raises `OptionError`."""
     options = _parse(arguments, about)
+    if options.similar_by:
+        options.neighbours = "similar"
     for name, least in _LEAST.items():
         if getattr(options, name) < least:
             raise OptionError(f"--{name} is {getattr(options, name)}, it must be a whole number from {least} on")

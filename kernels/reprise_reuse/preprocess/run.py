@@ -5,20 +5,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from reprise_reuse.preprocess.engine import RefusedError
+from reprise_reuse.preprocess.engine import Prompt, RefusedError
 from reprise_reuse.preprocess.windows import Window
-
-
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """What an engine is to compute."""
-
-    before: str
-    """it keeps nothing of this"""
-    kept: str
-
-    def __str__(self) -> str:
-        return self.before + self.kept
 
 
 class StateError(Exception):

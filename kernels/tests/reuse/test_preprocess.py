@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from reprise_reuse.__main__ import main
 from reprise_reuse.preprocess.corpus import CorpusError, read_corpus
-from reprise_reuse.preprocess.engine import HttpEngine
-from reprise_reuse.preprocess.run import Done, Outcome, Prompt, preprocess, prompts_of
+from reprise_reuse.preprocess.engine import HttpEngine, Prompt
+from reprise_reuse.preprocess.run import Done, Outcome, preprocess, prompts_of
 from reprise_reuse.preprocess.windows import random_windows, similar_windows
 
 

@@ -130,7 +130,7 @@ export class MirrorFollower implements MirrorListener {
 
   #takeRecord(record: FedRecord, isOwn: boolean): boolean {
     const { kind, request, bucket, head } = record
-    // so will the change that waits here
+    // the change that waits here is later, and will come back through the feed, too
     if (this.#changes.peek(request)) return true
     const isPast = this.#isPast(head)
     const isKnown = this.#mirror.has(request)

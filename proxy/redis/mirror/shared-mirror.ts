@@ -187,11 +187,11 @@ export class SharedMirror extends SharedPart {
       await this.#refused(batch, reset, result.head)
       return true
     }
-    const missing = new Set(result.missing)
-    for (const [at, [request]] of batch.changes.entries()) if (!missing.has(at)) this.#follower.wrote(request)
+    const missing = new Set(result.missing.map((at) => batch.changes[at]![0]))
+    for (const [request] of batch.changes) if (!missing.has(request)) this.#follower.wrote(request)
     position.wrote(result, reset ? 0 : isWhole ? sequence : undefined)
     if (result.head.life !== position.known!.life) await this.#lost(result)
-    if (result.missing.length > 0) await this.#writeAgain(result.missing.map((at) => batch.changes[at]![0]))
+    if (missing.size > 0) await this.#writeAgain(missing)
     return true
   }
 
@@ -233,7 +233,7 @@ export class SharedMirror extends SharedPart {
   }
 
   /** Writes records again that Redis no longer has, unless other proxies have removed them. */
-  async #writeAgain(requests: readonly RequestId[]): Promise<void> {
+  async #writeAgain(requests: ReadonlySet<RequestId>): Promise<void> {
     for (const request of requests)
       if (this.#options.replicaMirror.mirror.has(request)) this.#changes.put(request, 'rewritten')
     if (!this.#mustLoad) await this.#follow()

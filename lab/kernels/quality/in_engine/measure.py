@@ -114,13 +114,15 @@ def store(engine: Engine, trace: Trace, group: list[Asked], stored: str, salt: s
     """Stores the documents of a group of prompts in one way."""
     random_order = random.Random(salt)
     kind, *neighbours = stored.split()
+    if kind == "similar":
+        documents = dict.fromkeys(document for asked in group for document in asked.documents)
+        for window in similar_windows(list(documents), int(neighbours[0]), trace.similar):
+            _store_last(engine, trace, group[0], window, salt)
+        return
     if kind == "alone":
         windows = [[document] for asked in group for document in asked.documents]
     elif kind == "live":
         windows = [random_order.sample(asked.documents, len(asked.documents)) for asked in group]
-    elif kind == "similar":
-        documents = dict.fromkeys(document for asked in group for document in asked.documents)
-        windows = similar_windows(list(documents), int(neighbours[0]), trace.similar)
     else:
         # a document must not be averaged over contexts with other documents of its own prompt
         windows = [
@@ -128,12 +130,8 @@ def store(engine: Engine, trace: Trace, group: list[Asked], stored: str, salt: s
             for _ in range(CONTEXTS + 1)
             for window in zip_longest(*_shuffled(group, random_order))
         ]
-    for window in windows:
-        if kind == "similar":
-            _store_last(engine, trace, group[0], window, salt)
-            continue
-        for documents in trace.windows(group[0], window):
-            engine.answer(trace.prompt(group[0], documents, _ABOUT), salt, {"reuse": "off"})
+    for documents in (fitting for window in windows for fitting in trace.windows(group[0], window)):
+        engine.answer(trace.prompt(group[0], documents, _ABOUT), salt, {"reuse": "off"})
 
 
 def _store_last(engine: Engine, trace: Trace, asked: Asked, window: Sequence[str], salt: str) -> None:

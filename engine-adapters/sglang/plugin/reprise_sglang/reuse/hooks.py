@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from itertools import chain
 from pkgutil import resolve_name
 from typing import Any
 
@@ -80,7 +81,7 @@ class ReuseHooks:
         """Lets requests wait, while others are computed, until what they repeat has been read from disk."""
         queue = scheduler.waiting_queue
         # those in the other queue wait for their grammar first
-        coming = [*queue, *scheduler.grammar_manager.grammar_queue]
+        coming = chain(queue, scheduler.grammar_manager.grammar_queue)
         waiting = None if self._reuser is None else self._or_give_up(self._reuser.reading, coming)
         if not waiting:
             return original(scheduler, *arguments, **named)

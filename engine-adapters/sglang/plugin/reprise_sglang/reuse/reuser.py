@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from logging import Logger
@@ -80,7 +80,7 @@ class Reuser:
         self._describe = describe
         describe({} if self.refusal is not None else {"reuse": self._settings.offer})
 
-    def reading(self, requests: Sequence[Any]) -> set[int]:
+    def reading(self, requests: Iterable[Any]) -> set[int]:
         """Returns the ids (as objects) of waiting requests whose segments are being read, and has them read."""
         if self.refusal is not None or self._settings.disk is None:
             return set()
@@ -150,10 +150,11 @@ class Reuser:
 
     def _is_read(self, asked: Asked) -> bool:
         """Whether nothing is being read for a request any more. Looks once for what is on disk."""
-        if not asked.is_read and asked.stock_because is None:
-            found = () if asked.fetching else self._find(asked, len(asked.prompt), 0)
-            asked.is_read = self._disk.are_at_hand(asked, found, self._orders)
-        return asked.is_read or asked.stock_because is not None
+        if asked.is_read or asked.stock_because is not None:
+            return True
+        found = () if asked.fetching else self._find(asked, len(asked.prompt), 0)
+        asked.is_read = self._disk.are_at_hand(asked, found, self._orders)
+        return asked.is_read
 
     def _find(self, asked: Asked, length: int, begin: int) -> list[Found]:
         found = self._catalogue.find(asked.namespace, asked.prompt[:length], begin)

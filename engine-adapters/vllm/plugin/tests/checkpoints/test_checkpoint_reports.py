@@ -117,7 +117,7 @@ _operations = st.lists(
 
 
 @pytest.mark.parametrize("sides", [[window()], [window(), window(tokens=130)]], ids=["a window", "two windows"])
-# of two windows, one history in some 200 has more found than reported, after evictions in part: the same ones each time
+# the same histories each time: with two windows, one in some 200 finds more than was reported, after partial evictions
 @settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(operations=_operations)
 def test_what_was_reported_is_what_the_engine_finds(
