@@ -250,3 +250,10 @@ test('the lockfile names the optional packages of every platform: npm ci refuses
     optional.filter((name) => !Object.keys(packages).some((path) => path.endsWith(`node_modules/${name}`))),
   ).toEqual([])
 })
+
+test('no option of V8 for regular expressions changes in a process that runs: patterns interpreted before then crash it', () => {
+  const changing = [...Object.keys(allowed), 'e2e', 'packaging', 'lab']
+    .flatMap(sourcesOf)
+    .filter(({ text }) => /setFlagsFromString\(\s*'--(?:no-?)?regexp/.test(text))
+  expect(changing.map(({ path }) => path)).toEqual([])
+})

@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8'
 import { vi } from 'vitest'
 
 /** The timeout a busy machine needs; it costs nothing elsewhere, since a wait ends as soon as its condition holds. */
@@ -7,6 +6,3 @@ const patience = { timeout: 20_000 }
 const { waitFor } = vi
 vi.waitFor = (callback, options) =>
   waitFor(callback, typeof options === 'number' ? options : { ...patience, ...options })
-
-// as the command does
-setFlagsFromString('--no-regexp-tier-up')

@@ -40,9 +40,6 @@ interface EmulateOptions {
   model?: string
 }
 
-// patterns of thousands of words: interpreting one first takes several times as long as compiling it
-setFlagsFromString('--no-regexp-tier-up')
-
 const program = new Command('reprise')
   .description('lets an LLM engine reuse the context it already holds')
   .version(readVersion())

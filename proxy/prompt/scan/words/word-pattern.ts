@@ -27,6 +27,8 @@ interface Looked {
 // each text is tried on many patterns in turn, in lower case and as it is written
 let recent: readonly Looked[] = []
 const MOST_RECENT = 4
+// V8 interprets a pattern first, which takes as long as to compile a large one, unless the first text is that long
+const COMPILED_FOR = ' '.repeat(1_000)
 /** Longer texts are tried on every pattern: looking for literals would save little, and the texts would be kept. */
 const LONGEST_LOOKED = 20_000
 
@@ -38,6 +40,7 @@ export class WordPattern {
   readonly #pattern: RegExp
   /** its number, once its literals are known; -1 if it has none and is always tried */
   #number: number | undefined
+  #isCompiled = false
 
   /** Takes alternatives, or a pattern; with the flag `g` to find all matches, without it to test texts. */
   constructor(pattern: RegExp | readonly string[], flags?: string) {
@@ -66,7 +69,9 @@ export class WordPattern {
   #mayMatch(text: string): boolean {
     // not before the first text: most commands read none
     this.#number ??= addLiterals(literalsOf(this.#pattern))
-    return this.#number < 0 || text.length > LONGEST_LOOKED || mayMatch(text)[this.#number] === 1
+    const may = this.#number < 0 || text.length > LONGEST_LOOKED || mayMatch(text)[this.#number] === 1
+    if (may && !this.#isCompiled) this.#isCompiled = !this.#pattern.test(COMPILED_FOR)
+    return may
   }
 }
 
