@@ -70,7 +70,7 @@ async function listenTo(
     signal.throwIfAborted()
     const heardOf = { heard, hasComputed: hasComputed(probes), isCaching, answersReplays: answers }
     const places = { eventsUrl: events, replayUrl: replay, publisher: facts.publisher }
-    const { reusesAnywhere } = facts
+    const reusesAnywhere = facts.reuse !== undefined
     return [...probes, ...judgeEvents({ kind, reusesAnywhere, ...places, ...heardOf })]
   } finally {
     await watch.close()

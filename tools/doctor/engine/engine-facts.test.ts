@@ -18,7 +18,10 @@ test('of vLLM every rank that tells of its cache is one', () => {
 
 test('a vLLM that has counted what it reused, or did not, reuses at any position', () => {
   const counted = 'vllm:reprise_prompt_tokens_total{engine="0",kind="cold"} 7.0\n'
-  expect(readVllmFacts(line(0) + counted)).toEqual({ caches: 1, reusesAnywhere: true })
+  expect(readVllmFacts(line(0) + counted)).toEqual({
+    caches: 1,
+    reuse: { reused: 0, stock: new Map(), faults: 0 },
+  })
   expect(readVllmFacts('# TYPE vllm:reprise_prompt_tokens_total counter\n')).toEqual({})
 })
 

@@ -2,6 +2,7 @@ import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { EngineSettings } from '#proxy/config/settings.ts'
 import type { Finding } from '../finding.ts'
+import { judgeReuse, type ReuseCounts, readReuseCounts } from './reuse-counts.ts'
 
 /** What an engine reports about how it was started, except its cache; undefined: not reported. */
 export interface EngineFacts {
@@ -15,8 +16,8 @@ export interface EngineFacts {
   readonly publisher?: EventPublisher | undefined
   /** flags of tiers that keep or take over blocks outside the GPU's cache */
   readonly otherTiers?: readonly string[] | undefined
-  /** true if vLLM's plugin has counted prompt tokens that it reuses at any position */
-  readonly reusesAnywhere?: boolean | undefined
+  /** undefined: no plugin has counted any request with regard to reuse at any position */
+  readonly reuse?: ReuseCounts | undefined
 }
 
 /** The ports of the first rank. */
@@ -30,7 +31,7 @@ export function readVllmFacts(metrics: string): EngineFacts {
   const ranks = [...metrics.matchAll(/^vllm:cache_config_info\{[^\n]{0,16384}?\bengine="(\d{1,6})"/gm)]
   return {
     caches: ranks.length === 0 ? undefined : new Set(ranks.map(([, rank]) => rank)).size,
-    reusesAnywhere: /^vllm:reprise_prompt_tokens_total\{/m.test(metrics) || undefined,
+    reuse: readReuseCounts(metrics),
   }
 }
 
@@ -40,8 +41,8 @@ const sglangTiers = {
   enable_flexkv: '--enable-flexkv',
 }
 
-/** Reads SGLang's `/server_info`. */
-export function readSglangFacts(info: Readonly<Record<string, unknown>> | undefined): EngineFacts {
+/** Reads SGLang's `/server_info`, and its metrics if it has any. */
+export function readSglangFacts(info: Readonly<Record<string, unknown>> | undefined, metrics = ''): EngineFacts {
   if (!info) return {}
   const { dp_size: ranks, radix_cache_backend: backend } = info
   return {
@@ -50,6 +51,7 @@ export function readSglangFacts(info: Readonly<Record<string, unknown>> | undefi
     silencing: silencingFlags(info),
     publisher: publisherOf(info.kv_events),
     otherTiers: Object.entries(sglangTiers).flatMap(([name, flag]) => (info[name] === true ? [flag] : [])),
+    reuse: readReuseCounts(metrics),
   }
 }
 
@@ -84,7 +86,8 @@ export function judgeFacts(
   facts: EngineFacts,
   { events }: Pick<EngineSettings, 'events'>,
 ): Finding[] {
-  const findings = [judgeRanks(kind, facts), judgeTiers(facts), judgeReports(facts, events)]
+  const reuse = facts.reuse && judgeReuse(facts.reuse)
+  const findings = [judgeRanks(kind, facts), judgeTiers(facts), judgeReports(facts, events), reuse]
   return findings.filter((finding) => finding !== undefined)
 }
 

@@ -26,7 +26,8 @@ export async function identifyEngine(
   const owner = models[0]?.owned_by
   const sglang = readSglangCacheConfig(info)
   if (owner === 'sglang' || sglang || typeof jsonOf(infos[2]!)?.model_path === 'string') {
-    return { kind: 'sglang', name: nameOf('SGLang', info?.version), cache: sglang ?? {}, facts: readSglangFacts(info) }
+    const facts = readSglangFacts(info, isGood(metrics) ? metrics.text : '')
+    return { kind: 'sglang', name: nameOf('SGLang', info?.version), cache: sglang ?? {}, facts }
   }
   const vllm = isGood(metrics) ? readVllmCacheConfig(metrics.text) : undefined
   const number = jsonOf(version)?.version
