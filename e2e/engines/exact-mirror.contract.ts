@@ -14,10 +14,10 @@ import { type Sent, Traffic } from './traffic.ts'
 const prompts = Number(process.env.REPRISE_TEST_PROMPTS ?? 120)
 /** Prompts sent before a fault, and prompts counted after it. */
 const promptsBeforeFault = 30
-const promptsAfterFault = 100
+const promptsAfterFault = 60
 const probes = 12
 /** The minimum share of predictions that must equal the engine's report. */
-const leastExact = 0.99
+const leastExact = 0.98
 const settleMilliseconds = 5_000
 const shownLogCharacters = 2_000
 const redisPauseMilliseconds = 10_000
