@@ -2,7 +2,6 @@
 
 import logging
 import multiprocessing
-import os
 from importlib.util import find_spec
 from typing import Any
 
@@ -28,11 +27,16 @@ def register() -> None:
 
 
 def register_reuse() -> None:
-    """Registers the hooks of reuse at any position if `REPRISE_REUSE` is set."""
-    from reprise_sglang.reuse.settings import VARIABLE
+    """Registers the hooks of reuse at any position if `REPRISE_REUSE` is set. Exits if it cannot be used."""
+    from reprise_settings.reuse_settings import ReuseSettingError
+    from reprise_sglang.reuse.settings import read_settings
 
-    if not os.environ.get(VARIABLE, "").strip():
-        return
+    try:
+        if read_settings() is None:
+            return
+    except ReuseSettingError as error:
+        # SGLang would log any other exception, and serve without reuse
+        raise SystemExit(f"reprise: {error}") from error
     from reprise_sglang.reuse.hooks import ReuseHooks
     from reprise_sglang.reuse.usage import report_in_usage
 

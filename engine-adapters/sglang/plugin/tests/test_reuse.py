@@ -15,6 +15,7 @@ from sglang.srt.layers.radix_attention import RadixAttention
 from torch import nn
 
 from reprise_settings.reuse_settings import ReuseSettingError
+from reprise_sglang import register_reuse
 from reprise_sglang.reuse.hooks import REUSER, ReuseHooks
 from reprise_sglang.reuse.metrics import ReuseMetrics
 from reprise_sglang.reuse.row_attention import extend_new_rows
@@ -50,6 +51,12 @@ def test_settings_have_the_names_of_the_vllm_plugin() -> None:
 def test_settings_that_cannot_be_used_are_named(given: str, says: str) -> None:
     with pytest.raises(ReuseSettingError, match=says):
         read_settings({"REPRISE_REUSE": given})
+
+
+def test_settings_that_cannot_be_used_end_the_start_before_a_model_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REPRISE_REUSE", '{"ration": 0.1}')
+    with pytest.raises(SystemExit, match=r"reprise: reuse\.ration is no setting; did you mean ratio\?"):
+        register_reuse()
 
 
 def test_a_cache_that_empties_itself_while_it_is_made_forgets_no_segments() -> None:
