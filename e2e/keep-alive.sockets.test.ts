@@ -154,6 +154,7 @@ describe('a stream whose engine is silent', () => {
     const client = await connectRaw(proxy.url)
     client.write(rawPost('/v1/chat/completions', { messages: [], stream: true }))
     await client.until(comment.trim())
+    await vi.waitFor(() => expect(came).toBe(1))
     client.reset()
     await engine.abortions[0]
     expect(came).toBe(1)
