@@ -102,7 +102,7 @@ describe('what later turns say is sent in the labels that the engine reads', () 
         const again = sender.send([turn, assistantMessage(mapBack(answer, map)), user('Why?')])
         expect(again).toEqual([sent, assistantMessage(answer), user('Why?')])
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     )
   })
 })

@@ -4,7 +4,7 @@ import { findContextLists } from './find-context-lists.ts'
 import { hostileTexts } from './hostile-texts.fixture.ts'
 
 // small enough that no limit on the number of marks hides what they cost
-const characters = 100_000
+const characters = 50_000
 
 describe('a hostile text', () => {
   it.each(Object.entries(hostileTexts))('of %s costs time in proportion to its length', (_, write) => {
