@@ -245,16 +245,19 @@ describe('of two engines', () => {
   const long = ['a', 'b', 'c', 'd'].map((letter) => `${letter}, and more of it. `.repeat(150))
   const asReceived = { headers: { 'x-reprise-options': 'reorder=off' } }
 
-  /** Returns the replica chosen for a request: gpu-0 has processed all its blocks, gpu-1 holds the first as prefix. */
-  async function chooseBetween(reuse: unknown): Promise<string | null> {
+  /** Starts gpu-0 and gpu-1, which reuse like this. */
+  async function startBoth(reuses: readonly unknown[]): Promise<{
+    engines: RecordingEngineDouble[]
+    control: (path: string, body?: unknown) => Promise<Response>
+    send: (question: string, ...places: number[]) => Promise<string | null>
+  }> {
     const engines = await Promise.all([startRecordingEngineDouble(), startRecordingEngineDouble()])
     for (const engine of engines) close.push(() => engine.close())
     const list = engines.map(({ url }, i) => ({ url, kind: 'vllm' as const, id: `gpu-${i}` }))
     proxy = await startTestProxy(undefined, { engines: list })
     const control = (path: string, body: unknown = {}) => postJson(`${proxy.adminUrl}/v1/replicas/${path}`, body)
-    const snapshot = { generation: 'g', sequence: 0, requests: [] }
-    await control('gpu-0/snapshot', { ...snapshot, reuse })
-    await control('gpu-1/snapshot', snapshot)
+    for (const [i, reuse] of reuses.entries())
+      await control(`gpu-${i}/snapshot`, { generation: 'g', sequence: 0, requests: [], reuse })
     const send = async (question: string, ...places: number[]): Promise<string | null> => {
       const body = ragRequest(
         question,
@@ -264,6 +267,12 @@ describe('of two engines', () => {
       await answer.text()
       return answer.headers.get('x-reprise-replica')
     }
+    return { engines, control, send }
+  }
+
+  /** Returns the replica chosen for a request: gpu-0 has processed all its blocks, gpu-1 holds the first as prefix. */
+  async function chooseBetween(reuse: unknown): Promise<string | null> {
+    const { control, send } = await startBoth([reuse, null])
     await control('gpu-1/drain')
     await send('first', 0, 1, 2, 3)
     await control('gpu-0/drain')
@@ -279,5 +288,31 @@ describe('of two engines', () => {
 
   test('and without it the one that holds the longest prefix', async () => {
     expect(await chooseBetween(null)).toBe('gpu-1')
+  })
+
+  test.each([
+    ['the one that holds the documents is waited for', {}, 'gpu-0'],
+    ['not where the other can fetch them from a store of both', { remote: true }, 'gpu-1'],
+  ])('%s', async (_, shared, chosen) => {
+    const reuse = { ratio: 0.15, max_ratio: 1, ...shared }
+    const { engines, control, send } = await startBoth([reuse, reuse])
+    const answer = (): void => {
+      for (const engine of engines) engine.answer((response) => response.writeHead(200).end('{}'))
+    }
+    answer()
+    await control('gpu-1/drain')
+    await send('first', 0, 1, 2, 3)
+    const reached = new Promise((resolve) =>
+      engines[0]!.answer((_response, { url }) => url.endsWith('/chat/completions') && resolve(url)),
+    )
+    const busy = new AbortController()
+    const messages = [{ role: 'user', content: 'nothing of it '.repeat(1_100) }]
+    const running = postJson(`${proxy.url}/v1/chat/completions`, { messages }, { signal: busy.signal })
+    await reached
+    answer()
+    await control('gpu-1/resume')
+    expect(await send('second', 3, 1, 0, 2)).toBe(chosen)
+    busy.abort()
+    await expect(running).rejects.toThrow()
   })
 })

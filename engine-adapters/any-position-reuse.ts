@@ -8,6 +8,8 @@ export interface AnyPositionReuse {
   readonly maxRatio: number
   /** whether it asks whose a request is, and reuses for some users less than for others */
   readonly asksForUser?: boolean
+  /** whether it reads what other engines have stored in a place that they share */
+  readonly sharesStore?: boolean
 }
 
 /** What a request wishes: no reuse at any position (`off`), or the share to recompute. */

@@ -13,6 +13,8 @@ export interface ReuseReport {
   readonly max_ratio: number
   /** whether it asks whose a request is */
   readonly users?: boolean
+  /** whether it reads what other engines have stored in a place that they share */
+  readonly remote?: boolean
 }
 
 /** A report in which only what is off is left out. */
@@ -29,6 +31,7 @@ export const reuseReport: SchemaObject = {
     min_ratio: share,
     max_ratio: share,
     users: { type: 'boolean' },
+    remote: { type: 'boolean' },
   },
 }
 
@@ -40,11 +43,13 @@ export function isReuseReport(value: unknown): value is ReuseReport {
 }
 
 /** Converts an engine's report. */
-export function fromReport({ ratio, min_ratio, max_ratio, users }: ReuseReport): AnyPositionReuse {
-  return { ratio, minRatio: min_ratio ?? 0, maxRatio: max_ratio, ...(users && { asksForUser: true }) }
+export function fromReport({ ratio, min_ratio, max_ratio, users, remote }: ReuseReport): AnyPositionReuse {
+  const also = { ...(users && { asksForUser: true }), ...(remote && { sharesStore: true }) }
+  return { ratio, minRatio: min_ratio ?? 0, maxRatio: max_ratio, ...also }
 }
 
 /** Converts it back to a report for other proxies and clients. */
-export function toReport({ ratio, minRatio, maxRatio, asksForUser }: AnyPositionReuse): FullReuseReport {
-  return { ratio, min_ratio: minRatio, max_ratio: maxRatio, ...(asksForUser && { users: true }) }
+export function toReport({ ratio, minRatio, maxRatio, asksForUser, sharesStore }: AnyPositionReuse): FullReuseReport {
+  const also = { ...(asksForUser && { users: true }), ...(sharesStore && { remote: true }) }
+  return { ratio, min_ratio: minRatio, max_ratio: maxRatio, ...also }
 }

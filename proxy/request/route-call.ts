@@ -1,3 +1,4 @@
+import { recomputedShare } from '#engine-adapters/any-position-reuse.ts'
 import type { BlockId } from '#index/context-block.ts'
 import { type ReplicaCandidate, selectReplica } from '#scheduler/select-replica.ts'
 import type { Call, RoutedCall } from '../call/call.ts'
@@ -6,6 +7,7 @@ import { ProxyError } from '../errors.ts'
 import { membersOf } from '../receive/read-received.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { ReplicaChoice } from '../replicas/replica-set.ts'
+import type { RequestOptions } from '../request-options.ts'
 import { decide } from '../reuse/decide.ts'
 import type { LaidOut } from '../reuse/decision.ts'
 import type { Candidate, Route } from '../reuse/plan-route.ts'
@@ -38,7 +40,7 @@ export function routeCall(
       candidates: candidates.map((replica) => toCandidate(replica, routing)),
       store: routing.store,
       plannedTurns: routing.gain.plannedTurns,
-      select: (routes) => (routes.length === 1 ? 0 : select(routing, candidates, routes, call.caller.tenant)),
+      select: (routes) => (routes.length === 1 ? 0 : select(routing, candidates, routes, call)),
       now: routing.now,
     },
   )
@@ -54,24 +56,34 @@ function select(
   { processed, replicas }: Routing,
   candidates: readonly Replica[],
   routes: readonly Route[],
-  tenant: string,
+  { caller: { tenant }, options }: Pick<Call, 'caller' | 'options'>,
 ): number {
   const { blocks, sizes } = contentsOf(routes[0]!)
   const processedOn = processed.sizesOn(tenant, blocks, sizes)
+  const processedAnywhere = [...processedOn.values()].reduce((sum, size) => sum + size, 0)
   const described = routes.map((route, i): ReplicaCandidate => {
     const replica = candidates[i]!
-    const { promptTokens, predictedCachedTokens, predictedReusedTokens } = route
+    const { promptTokens, predictedCachedTokens, predictedReusedTokens: held } = route
     return {
       replica: replica.id,
       promptTokens,
       predictedCachedTokens,
-      predictedReusedTokens,
+      predictedReusedTokens: held === undefined ? held : held + fetchable(replica, options, processedAnywhere, held),
       inFlightTokens: replica.loadTokens,
       inFlight: replica.requests,
       processedTokens: replica.mirror.estimateTokens(processedOn.get(replica.id) ?? 0),
     }
   })
   return selectReplica(described, { turn: replicas.nextTurn() })
+}
+
+/** What a replica can fetch counts half of what it holds: in simulations that is as good as its exact worth (lab/fleet). */
+const fetchedWeight = 0.5
+
+/** Returns the worth, in reused tokens, of what a replica does not hold and can read from a store that others fill. */
+function fetchable({ reuse, mirror }: Replica, options: RequestOptions, size: number, held: number): number {
+  const share = recomputedShare(reuse, options.reuse) ?? 1
+  return reuse?.sharesStore ? fetchedWeight * Math.max(0, (1 - share) * mirror.estimateTokens(size) - held) : 0
 }
 
 /** Returns the ids and sizes of the contents of a request's blocks, whatever their order and markup. */
