@@ -1,7 +1,7 @@
 """The scheduler's side of a shared store: what to look up, read and write there."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -103,6 +103,11 @@ class RemoteSegments:
     def forget(self, request: str) -> None:
         """The request has ended."""
         self._drop(self._found.pop(request, None) or ())
+
+    def forget_others(self, requests: Collection[str]) -> None:
+        """Forgets all requests but those that still wait."""
+        for request in self._found.keys() - requests:
+            self.forget(request)
 
     def share(self, shared: Iterable[tuple[Segment, bytes, bool]]) -> None:
         """Has segments written that others may want (`prompts.storing.Storing.shared`)."""
