@@ -122,7 +122,7 @@ class ReuseSettings:
         if self.disk is not None and not _may_be_folder(self.disk):
             raise ReuseSettingError(f"reuse.disk is {self.disk!r}, it must be a folder")
         if self.remote is not None:
-            from reprise_reuse.remote.stores import store_at
+            from reprise_reuse.stores.store import store_at
 
             try:
                 store_at(str(self.remote))

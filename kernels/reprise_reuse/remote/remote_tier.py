@@ -16,8 +16,8 @@ from reprise_reuse.disk.messages import DiskFile
 from reprise_reuse.disk.segment_file import RefusedError, SegmentFiles, State
 from reprise_reuse.remote.messages import Lookup, RemoteFile
 from reprise_reuse.remote.store_calls import Breaker, StoreCalls
-from reprise_reuse.remote.stores import Store
 from reprise_reuse.segments import Grams
+from reprise_reuse.stores.store import Store
 
 SPARSE = 48
 """of this many consecutive grams, at least one is looked up: of any 63 tokens"""

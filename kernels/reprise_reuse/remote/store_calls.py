@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 Asked = TypeVar("Asked")
 Answer = TypeVar("Answer")
-_MOST_FAULTS = 5
+_MOST_FAULTS = 3
 """in a row, after which a store is left alone"""
 _PAUSE = 30.0
 """seconds for which it is left alone"""

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from reprise_reuse.remote.folder_store import FolderStore
-from reprise_reuse.remote.stores import Store, store_at
+from reprise_reuse.stores.folder_store import FolderStore
+from reprise_reuse.stores.store import Store, store_at
 
 MiB = 1 << 20
 

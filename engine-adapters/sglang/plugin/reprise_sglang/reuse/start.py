@@ -15,12 +15,12 @@ from reprise_reuse.disk.model_fingerprint import fingerprint_of
 from reprise_reuse.host_store import RowShape
 from reprise_reuse.remote.remote_segments import RemoteSegments
 from reprise_reuse.remote.remote_tier import RemoteTier
-from reprise_reuse.remote.stores import store_at
 from reprise_reuse.segments import Catalogue
 from reprise_reuse.segments.cut import line_ends
 from reprise_reuse.start.measure_costs import measure_costs
 from reprise_reuse.start.prove_reuse import prove_reuse
 from reprise_reuse.start.proved_worker import NotProvenError
+from reprise_reuse.stores.store import store_at
 from reprise_reuse.work import RowWork, even_keys_of
 from reprise_settings.reuse_settings import ReuseSettingError, ReuseSettings, check_memory, tokens_in
 from reprise_sglang.reuse.metrics import ReuseMetrics

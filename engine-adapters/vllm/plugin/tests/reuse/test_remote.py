@@ -19,10 +19,10 @@ from listening import listening
 from reprise_reuse.disk.messages import digest_of
 from reprise_reuse.prompts.users import EVERYONE
 from reprise_reuse.remote import remote_tier, store_calls
-from reprise_reuse.remote.folder_store import FolderStore
 from reprise_reuse.remote.messages import Lookup, RemoteFile
 from reprise_reuse.remote.remote_tier import SPARSE, RemoteTier
 from reprise_reuse.segments import Grams
+from reprise_reuse.stores.folder_store import FolderStore
 
 LOGGER = logging.getLogger("vllm.reprise")
 LENGTH = 100
@@ -270,9 +270,9 @@ def test_a_store_that_hangs_is_waited_for_no_longer_than_is_worth_it_and_then_le
     remote = tier(store)
     store.answers.clear()
     with listening(caplog):
-        for _ in range(5):
+        for _ in range(3):
             assert found(remote, replace(lookup_of(2), seconds=0.0)) == []
-        assert remote.take_figures()["remote", "failed"] == 5
+        assert remote.take_figures()["remote", "failed"] == 3
         asked = store.asked["get"]
         assert read(remote, file_of(1)) is None and found(remote, lookup_of(1)) == []
         write(remote, 1, "unwritten")
@@ -292,10 +292,10 @@ def test_a_store_that_is_gone_is_left_alone_for_a_while_and_tried_again_once(tmp
     store.fails = OSError("Connection refused")
     for _ in range(7):
         assert read(remote, file_of(1)) is None
-    assert store.asked["get"] == 5
+    assert store.asked["get"] == 3
     monkeypatch.setattr(store_calls, "_PAUSE", 0.0)
     remote._breaker.failed("the pause has passed")
-    assert read(remote, file_of(1)) is None and store.asked["get"] == 6
+    assert read(remote, file_of(1)) is None and store.asked["get"] == 4
     store.fails = None
     assert read(remote, file_of(1)) is not None
     assert not remote._breaker.is_open

@@ -13,7 +13,7 @@ from reuse_model import ReusingEngine, make_model
 from reuse_prompts import QUESTION, SYSTEM, difference, full_attention, said, tokens
 
 from reprise_reuse.remote import remote_tier
-from reprise_reuse.remote.folder_store import FolderStore
+from reprise_reuse.stores.folder_store import FolderStore
 
 DOCUMENT, OTHER, PRIVATE = tokens(5000, 300), tokens(5001, 260), tokens(5002, 280)
 KEY = "a secret"

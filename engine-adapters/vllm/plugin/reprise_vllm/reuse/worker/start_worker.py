@@ -29,7 +29,7 @@ def start_worker(
     from reprise_reuse.disk.model_fingerprint import fingerprint_of
     from reprise_reuse.host_store import slots_in
     from reprise_reuse.remote.remote_tier import RemoteTier
-    from reprise_reuse.remote.stores import store_at
+    from reprise_reuse.stores.store import store_at
     from reprise_vllm.reuse.worker.reuse_worker import ReuseWorker
 
     check_config(config)

@@ -14,7 +14,7 @@ class MooncakeError(Exception):
 
 
 class MooncakeStore:
-    """Objects of a Mooncake cluster (`reprise_reuse.remote.stores.Store`), which evicts them when memory is short.
+    """Objects of a Mooncake cluster (`reprise_reuse.stores.store.Store`), which evicts them when memory is short.
 
     Connects with the first call, and tries again with each until it succeeds.
     """

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class FolderStore:
-    """One file per value (`reprise_reuse.remote.stores.Store`), replaced atomically, for its user only.
+    """One file per value (`reprise_reuse.stores.store.Store`), replaced atomically, for its user only.
 
     Nothing is ever removed; a file is touched when it is read, so that old ones can be told by their age.
     """

@@ -39,7 +39,7 @@ def store_at(address: str) -> Callable[[], Store]:
     if parts.scheme == "file":
         if parts.netloc or parts.query or len(parts.path) < 2:
             raise ValueError("it must name a folder, as file:///mnt/segments does")
-        from reprise_reuse.remote.folder_store import FolderStore
+        from reprise_reuse.stores.folder_store import FolderStore
 
         return lambda: FolderStore(unquote(parts.path))
     if parts.scheme != "mooncake" or not parts.hostname or not parts.port or parts.path not in ("", "/"):
@@ -52,6 +52,6 @@ def store_at(address: str) -> Callable[[], Store]:
             raise ValueError(f"{name} must be a number of bytes")
     if find_spec("mooncake") is None:
         raise ValueError("which needs Mooncake: pip install mooncake-transfer-engine")
-    from reprise_reuse.remote.mooncake_store import MooncakeStore
+    from reprise_reuse.stores.mooncake_store import MooncakeStore
 
     return lambda: MooncakeStore(parts.netloc, **{name: _MOONCAKE[name](value) for name, value in options.items()})
