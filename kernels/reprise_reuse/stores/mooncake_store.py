@@ -2,7 +2,8 @@
 
 import socket
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 _SEGMENT_BYTES = 1 << 30
@@ -33,29 +34,31 @@ class MooncakeStore:
         self._master, self._local = master, local
         self._settings = metadata, segment_bytes, buffer_bytes, protocol, devices, master
         self._lock = threading.Lock()
-        self._client: Any = None
+        self._connected: Any = None
+        self._users = 0
 
     def put(self, key: str, value: bytes, *, replaces: bool) -> bool:
-        client = self._connected()
-        if not replaces and self._there(client, [key])[0]:
-            return False
-        code = (client.upsert if replaces else client.put)(key, value)
+        with self._client() as client:
+            if not replaces and self._there(client, [key])[0]:
+                return False
+            code = (client.upsert if replaces else client.put)(key, value)
         if code:
             raise MooncakeError(f"{self._master} answers {code} to a put of {len(value)} bytes")
         return True
 
     def get(self, keys: Sequence[str]) -> list[bytes | None]:
-        client = self._connected()
-        there = [key for key, is_there in zip(keys, self._there(client, keys), strict=True) if is_there]
-        # values that have gone meanwhile are empty
-        values = dict(zip(there, client.get_batch(there) if there else (), strict=True))
+        with self._client() as client:
+            there = [key for key, is_there in zip(keys, self._there(client, keys), strict=True) if is_there]
+            # values that have gone meanwhile are empty
+            values = dict(zip(there, client.get_batch(there) if there else (), strict=True))
         return [values.get(key) or None for key in keys]
 
     def close(self) -> None:
         with self._lock:
-            if self._client is not None:
-                self._client.close()
-                self._client = None
+            # in use, it ends with the process
+            if self._connected is not None and not self._users:
+                self._connected.close()
+                self._connected = None
 
     def _there(self, client: Any, keys: Sequence[str]) -> list[bool]:
         codes = client.batch_is_exist(list(keys))
@@ -63,17 +66,23 @@ class MooncakeStore:
             raise MooncakeError(f"{self._master} answers {min(codes)}")
         return [code == 1 for code in codes]
 
-    def _connected(self) -> Any:
+    @contextmanager
+    def _client(self) -> Iterator[Any]:
         with self._lock:
-            if self._client is None:
+            if self._connected is None:
                 from mooncake.store import MooncakeDistributedStore
 
                 client = MooncakeDistributedStore()
                 code = client.setup(self._local or self._own_address(), *self._settings)
                 if code:
                     raise MooncakeError(f"{self._master} cannot be reached: {code}")
-                self._client = client
-            return self._client
+                self._connected = client
+            self._users += 1
+        try:
+            yield self._connected
+        finally:
+            with self._lock:
+                self._users -= 1
 
     def _own_address(self) -> str:
         host, port = self._master.rsplit(":", 1)
