@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from listening import listening
 
-from reprise_reuse.disk.messages import digest_of
+from reprise_reuse.costs import EVEN, Costs
+from reprise_reuse.disk.messages import DiskReport, digest_of
 from reprise_reuse.prompts.users import EVERYONE
-from reprise_reuse.remote import remote_tier, store_calls
+from reprise_reuse.remote import remote_segments, remote_tier, store_calls
 from reprise_reuse.remote.messages import Lookup, RemoteFile
+from reprise_reuse.remote.remote_segments import RemoteSegments
 from reprise_reuse.remote.remote_tier import SPARSE, RemoteTier
-from reprise_reuse.segments import Grams
+from reprise_reuse.segments import Catalogue, Grams
 from reprise_reuse.stores.folder_store import FolderStore
 
 LOGGER = logging.getLogger("vllm.reprise")
@@ -321,3 +324,47 @@ def test_a_prompt_has_every_anchor_of_a_segment_that_is_in_it(length, before, af
     of_segment = Grams(tokens[before : before + length].copy(), SPARSE).anchors(0, length)[1]
     of_prompt = Grams(tokens, SPARSE).anchors(0, len(tokens))[1]
     assert len(of_segment) > 0 and set(of_segment) <= set(of_prompt)
+
+
+def asked_for(seed: int) -> tuple[SimpleNamespace, np.ndarray]:
+    return SimpleNamespace(namespace=b"tenant", wish=SimpleNamespace(user=b"u")), state_of(seed)["tokens"].numpy()
+
+
+def test_a_lookup_that_takes_longer_than_computing_is_not_begun_until_that_is_forgotten(monkeypatch):
+    segments = RemoteSegments(Catalogue(1000), 16, is_used=True)
+    segments.heard(DiskReport(figures=Counter({("remote_seconds", "lookup"): 2.0, ("remote", "looked_up"): 2})))
+    asked, tokens = asked_for(1)
+    segments.look_up("cheap", asked, tokens, list, Costs(row=0.9 / LENGTH))
+    assert segments.take_orders(is_reset=False) is None and segments.order_reads("cheap", [], EVEN)
+    segments.look_up("dear", asked, tokens, list, Costs(row=1.1 / LENGTH))
+    assert [one.request for one in segments.take_orders(is_reset=False).lookups] == ["dear"]
+    assert not segments.order_reads("dear", [], EVEN)
+    monkeypatch.setattr(remote_segments, "_REMEMBERED", 0.0)
+    segments.look_up("cheap", asked, tokens, list, Costs(row=0.9 / LENGTH))
+    assert segments.take_orders(is_reset=False) is not None
+
+
+@pytest.mark.parametrize("is_answered", [True, False])
+def test_a_request_that_ends_while_it_waits_leaves_nothing(is_answered):
+    catalogue = Catalogue(1000)
+    segments = RemoteSegments(catalogue, 16, is_used=True)
+    asked, tokens = asked_for(1)
+    segments.look_up("one", asked, tokens, list, EVEN)
+    answer = DiskReport(found=[("one", [(EVERYONE, file_of(1), tokens)])])
+    if is_answered:
+        segments.heard(answer)
+        assert len(catalogue) == 1
+    segments.forget("one")
+    segments.heard(answer)
+    assert len(catalogue) == 0 and segments.order_reads("one", [], EVEN)
+
+
+def test_where_host_memory_has_no_room_nothing_is_read():
+    catalogue = Catalogue(LENGTH - 1)
+    segments = RemoteSegments(catalogue, 16, is_used=True)
+    asked, tokens = asked_for(1)
+    segments.look_up("one", asked, tokens, list, EVEN)
+    segments.take_orders(is_reset=False)
+    segments.heard(DiskReport(found=[("one", [(EVERYONE, file_of(1), tokens)])]))
+    assert segments.order_reads("one", catalogue.find(b"tenant", tokens), EVEN)
+    assert segments.take_orders(is_reset=False) is None and len(catalogue) == 0
