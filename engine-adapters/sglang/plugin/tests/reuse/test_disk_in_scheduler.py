@@ -13,6 +13,7 @@ from reusing_scheduler import ReusingScheduler
 from reprise_reuse.costs import EVEN
 from reprise_sglang.reuse import start
 from reprise_sglang.reuse.asked import asked_of
+from reprise_sglang.reuse.metrics import _COUNTERS
 
 pytestmark = pytest.mark.scheduler
 
@@ -221,6 +222,7 @@ def test_what_another_server_has_stored_is_reused_and_a_store_that_is_gone_costs
         assert not fresh.reuser._remote._found and not any(
             one.pins for one in fresh.reuser._catalogue._segments.values()
         )
+        assert {what for what, _ in fresh.reuser.counts} <= set(_COUNTERS)
         (tmp_path / "store").rename(tmp_path / "moved")
         (tmp_path / "store").touch()
         start_again()

@@ -14,6 +14,7 @@ from reuse_prompts import QUESTION, SYSTEM, difference, full_attention, said, to
 
 from reprise_reuse.remote import remote_tier
 from reprise_reuse.stores.folder_store import FolderStore
+from reprise_vllm.usage.engine_metrics import _COUNTERS
 
 DOCUMENT, OTHER, PRIVATE = tokens(5000, 300), tokens(5001, 260), tokens(5002, 280)
 KEY = "a secret"
@@ -90,6 +91,7 @@ def test_what_another_engine_computed_is_reused_as_from_own_host_memory(engine, 
     answer = engine.ask([MOVED])[0]
     assert reused(engine) >= 250
     assert said(answer) == said(own) and difference(answer, own) == 0
+    assert {"remote", "remote_bytes", "remote_seconds"} <= {what for what, _ in engine.reuse.counts} <= set(_COUNTERS)
 
 
 def test_what_was_preprocessed_once_is_found_by_everybody_and_a_user_s_own_by_that_user(engine):
