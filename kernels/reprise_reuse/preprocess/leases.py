@@ -83,7 +83,7 @@ class Leases:
 
     def _write(self, name: str, value: bytes) -> None:
         try:
-            self._store.put(name, value, replaces=True)
+            self._store.put(name, value)
         except Exception as error:
             raise LeaseError(f"--share: {error}") from error
 

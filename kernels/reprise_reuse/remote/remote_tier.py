@@ -6,7 +6,7 @@ import queue
 import threading
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from logging import Logger
 from typing import TypeVar
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from reprise_reuse.disk.messages import DiskFile
 from reprise_reuse.disk.segment_file import RefusedError, SegmentFiles, State
+from reprise_reuse.prompts.users import PREPROCESSED
 from reprise_reuse.remote.messages import Lookup, RemoteFile
 from reprise_reuse.remote.store_calls import Breaker, StoreCalls
 from reprise_reuse.segments import Grams
@@ -23,7 +24,8 @@ SPARSE = 48
 """of this many consecutive grams, at least one is looked up: of any 63 tokens"""
 _PUBLISHED = 4
 """anchors by which a segment is found"""
-_MOST_WAITING = 64
+_MOST_WAITING = 32
+"""segments that wait to be written: copies of their rows, up to 64 MiB each with an 8B model"""
 _MOST_ABSENT = 100_000
 _ABSENT_SECONDS = 60
 """for which an anchor that was not found is not looked up again"""
@@ -157,17 +159,17 @@ class RemoteTier:
                 self._count("unwritten")
 
     def _write(self, files: SegmentFiles, model: str, file: RemoteFile, state: State) -> None:
-        grams = Grams(state["tokens"].numpy(), SPARSE).anchors(0, len(state["tokens"]))[1]
-        heads = [_key(model, file.namespace, file.audience, gram) for gram in np.sort(grams)[:_PUBLISHED]]
-        key, value = _rows_key(model, file), files.pack(file, state)
-        replaces = file.replaces or not self._outdated.isdisjoint([key, *heads])
-        if not self._store.put(key, value, replaces=replaces):
+        tokens = state["tokens"].numpy()
+        grams = np.sort(Grams(tokens, SPARSE).anchors(0, len(tokens))[1])[:_PUBLISHED]
+        key, heads = _rows_key(model, file), [_key(model, file.namespace, file.audience, gram) for gram in grams]
+        if self._outdated.isdisjoint([key, *heads]) and self._is_known(files, heads, file):
             self._count("known")
             return
+        value, head = files.pack(file, state), files.pack(file, {"tokens": state["tokens"]})
         # the rows first: who finds the description reads them
-        head = files.pack(file, {"tokens": state["tokens"]})
+        self._store.put(key, value)
         for one in heads:
-            self._store.put(one, head, replaces=True)
+            self._store.put(one, head)
         with self._lock:
             self._outdated.difference_update([key, *heads])
             for one in heads:
@@ -175,6 +177,15 @@ class RemoteTier:
         self._count("written")
         with self._lock:
             self._figures["remote_bytes", "written"] += len(value)
+
+    def _is_known(self, files: SegmentFiles, heads: Sequence[str], file: RemoteFile) -> bool:
+        """Whether these tokens are stored, and what preprocessing has now would be no better."""
+        for key, value in zip(heads, self._store.get(heads), strict=True):
+            known = None if value is None else self._checked(key, lambda value=value: files.unpack_head(value))
+            if known is not None and known[0].tokens_digest == file.tokens_digest:
+                is_better = PREPROCESSED in known[0].users and len(known[0].prefixes) > len(file.prefixes)
+                return is_better or not file.replaces
+        return False
 
     def _checked(self, key: str, unpack: Callable[[], Unpacked]) -> Unpacked | None:
         """Returns what a value holds; None, after logging why, if it is not used."""

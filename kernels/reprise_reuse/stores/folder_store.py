@@ -16,10 +16,8 @@ class FolderStore:
     def __init__(self, folder: str | Path) -> None:
         self._folder = Path(folder)
 
-    def put(self, key: str, value: bytes, *, replaces: bool) -> bool:
+    def put(self, key: str, value: bytes) -> None:
         path = self._path(key)
-        if not replaces and path.exists():
-            return False
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor, partial = tempfile.mkstemp(".partial", dir=path.parent)
         try:
@@ -29,7 +27,6 @@ class FolderStore:
         except BaseException:
             Path(partial).unlink(missing_ok=True)
             raise
-        return True
 
     def get(self, keys: Sequence[str]) -> list[bytes | None]:
         return [self._read(self._path(key)) for key in keys]

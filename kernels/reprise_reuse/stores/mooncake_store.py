@@ -37,14 +37,11 @@ class MooncakeStore:
         self._connected: Any = None
         self._users = 0
 
-    def put(self, key: str, value: bytes, *, replaces: bool) -> bool:
+    def put(self, key: str, value: bytes) -> None:
         with self._client() as client:
-            if not replaces and self._there(client, [key])[0]:
-                return False
-            code = (client.upsert if replaces else client.put)(key, value)
+            code = client.upsert(key, value)
         if code:
             raise MooncakeError(f"{self._master} answers {code} to a put of {len(value)} bytes")
-        return True
 
     def get(self, keys: Sequence[str]) -> list[bytes | None]:
         with self._client() as client:

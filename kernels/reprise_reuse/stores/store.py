@@ -17,8 +17,8 @@ class Store(Protocol):
     connects by itself, also again; while it cannot be reached, its methods raise, or take as long as they like.
     """
 
-    def put(self, key: str, value: bytes, *, replaces: bool) -> bool:
-        """Stores a value; without `replaces` only if there is none. Returns whether it was stored."""
+    def put(self, key: str, value: bytes) -> None:
+        """Stores a value in place of the one that there may be."""
         ...
 
     def get(self, keys: Sequence[str]) -> list[bytes | None]:

@@ -83,31 +83,30 @@ def stores(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 def test_what_one_engine_writes_the_other_reads(stores):
     one, other = stores
     value = bytes(range(256)) * 9
-    assert one.put("aa11", value, replaces=False)
+    one.put("aa11", value)
     assert other.get(["ab00", "aa11", "ab01"]) == [None, value, None]
     assert other.get([]) == []
 
 
-def test_the_first_writer_wins_unless_the_next_one_replaces_it(stores):
+def test_a_value_takes_the_place_of_the_one_before_whoever_wrote_it(stores):
     one, other = stores
-    assert one.put("bb", b"first", replaces=False)
-    assert not other.put("bb", b"second, which is longer", replaces=False)
-    assert one.get(["bb"]) == other.get(["bb"]) == [b"first"]
-    assert other.put("bb", b"third", replaces=True)
-    assert one.put("bc", b"new", replaces=True)
-    assert one.get(["bb", "bc"]) == [b"third", b"new"]
+    one.put("bb", b"first")
+    assert other.get(["bb"]) == [b"first"]
+    other.put("bb", b"second, which is longer")
+    one.put("bc", b"new")
+    assert one.get(["bb", "bc"]) == other.get(["bb", "bc"]) == [b"second, which is longer", b"new"]
 
 
 def test_values_of_many_megabytes_come_back_whole(stores):
     value = os.urandom(24 * MiB)
-    assert stores[0].put("cc", value, replaces=False)
+    stores[0].put("cc", value)
     assert stores[1].get(["cc"]) == [value]
 
 
 def test_a_value_that_is_replaced_while_it_is_read_is_one_of_the_two(stores):
     one, other = stores
-    one.put("dd", b"0" * MiB, replaces=True)
-    writers = threading.Thread(target=lambda: [one.put("dd", b"%d" % (n % 2) * MiB, replaces=True) for n in range(40)])
+    one.put("dd", b"0" * MiB)
+    writers = threading.Thread(target=lambda: [one.put("dd", b"%d" % (n % 2) * MiB) for n in range(40)])
     writers.start()
     read = set()
     while writers.is_alive():
@@ -122,7 +121,8 @@ def test_all_threads_may_call_at_once(stores):
     def work(number: int) -> None:
         for turn in range(10):
             key, value = f"ee{number}x{turn}", os.urandom(1000)
-            if not stores[number % 2].put(key, value, replaces=False) or stores[turn % 2].get([key]) != [value]:
+            stores[number % 2].put(key, value)
+            if stores[turn % 2].get([key]) != [value]:
                 failed.append(key)
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
@@ -137,19 +137,19 @@ def test_a_folder_that_is_none_refuses_both_and_files_are_their_user_s_alone(tmp
     (tmp_path / "file").touch()
     store = FolderStore(tmp_path / "file")
     with pytest.raises(OSError, match="Not a directory"):
-        store.put("aa", b"1", replaces=False)
+        store.put("aa", b"1")
     with pytest.raises(OSError, match="Not a directory"):
         store.get(["aa"])
     store = FolderStore(tmp_path / "folder")
     assert store.get(["aa"]) == [None]
-    store.put("aa", b"1", replaces=False)
+    store.put("aa", b"1")
     (path,) = (one for one in (tmp_path / "folder").rglob("*") if one.is_file())
     assert path.stat().st_mode & 0o777 == 0o600 and path.parent.stat().st_mode & 0o077 == 0
 
 
 def test_a_read_marks_a_file_as_used_and_no_link_or_pipe_is_followed(tmp_path):
     store = FolderStore(tmp_path)
-    store.put("aa", b"1", replaces=False)
+    store.put("aa", b"1")
     path = tmp_path / "aa" / "aa"
     os.utime(path, (0, 0))
     assert store.get(["aa"]) == [b"1"] and path.stat().st_mtime > 1
@@ -164,8 +164,8 @@ def test_a_full_cluster_refuses_what_has_no_room_and_one_that_was_gone_is_used_a
     master = Master(tmp_path)
     store = store_at(master.address(32 * MiB))()
     with pytest.raises(Exception, match="answers -"):
-        store.put("full", bytes(40 * MiB), replaces=False)
-    assert store.put("small", b"1", replaces=True)
+        store.put("full", bytes(40 * MiB))
+    store.put("small", b"1")
     master.kill()
     with pytest.raises(Exception, match="answers -"):
         store.get(["small"])
@@ -173,7 +173,8 @@ def test_a_full_cluster_refuses_what_has_no_room_and_one_that_was_gone_is_used_a
 
     def works() -> bool:
         try:
-            return store.put("after", b"2", replaces=True) and store.get(["after"]) == [b"2"]
+            store.put("after", b"2")
+            return store.get(["after"]) == [b"2"]
         except Exception:
             return False
 

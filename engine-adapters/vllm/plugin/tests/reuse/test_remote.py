@@ -48,11 +48,11 @@ class Watched(FolderStore):
             raise self.fails
         return super().get(keys)
 
-    def put(self, key: str, value: bytes, *, replaces: bool) -> bool:
+    def put(self, key: str, value: bytes) -> None:
         self.asked["put"] += 1
         if self.fails:
             raise self.fails
-        return super().put(key, value, replaces=replaces)
+        super().put(key, value)
 
 
 def state_of(seed: int) -> dict[str, torch.Tensor]:
@@ -175,7 +175,18 @@ def test_a_segment_is_written_once_unless_preprocessing_has_it_computed_again(tm
     assert found(other, lookup_of(1))[0][1].prefixes == (b"one",)
     write(other, 1, prefixes=(b"one", b"two"), users=(b"", b""), replaces=True)
     assert found(other, lookup_of(1))[0][1].prefixes == (b"one", b"two")
+    write(tier(FolderStore(tmp_path)), 1, "known", prefixes=(b"three",), users=(b"",), replaces=True)
     assert read(other, file_of(1, prefixes=(b"one", b"two"), users=(b"", b""))) is not None
+
+
+def test_a_segment_that_nobody_finds_since_its_writer_was_killed_is_written_anew(tmp_path):
+    remote = tier(FolderStore(tmp_path))
+    write(remote, 1)
+    for path in heads_of(tmp_path):
+        path.unlink()
+    write(remote, 1, prefixes=(b"other",))
+    assert found(remote, lookup_of(1))[0][1].prefixes == (b"other",)
+    assert read(remote, file_of(1, prefixes=(b"other",))) is not None
 
 
 def test_a_missing_document_costs_one_lookup_until_it_is_written_or_a_minute_has_passed(tmp_path, monkeypatch):
@@ -292,6 +303,7 @@ def test_a_store_that_is_gone_is_left_alone_for_a_while_and_tried_again_once(tmp
     store = Watched(tmp_path)
     remote = tier(store)
     write(remote, 1)
+    store.asked.clear()
     store.fails = OSError("Connection refused")
     for _ in range(7):
         assert read(remote, file_of(1)) is None

@@ -165,7 +165,7 @@ def test_whatever_happens_to_the_store_every_request_is_answered(engine, monkeyp
             ends.wait(60)
         raise OSError("Connection refused")
 
-    def put(*_: object, **__: object) -> bool:
+    def put(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(FolderStore, "put", put)
