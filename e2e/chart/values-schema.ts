@@ -112,6 +112,7 @@ const reuse = only({
   host_dtype: oneOf('model', 'int8', 'k8v4'),
   disk: path,
   disk_bytes: whole(1),
+  remote: matching('^(file:///|mooncake://).'),
   contexts: whole(1),
   rows_per_step: whole(1),
   least_tokens: whole(1),

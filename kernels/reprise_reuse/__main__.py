@@ -1,11 +1,13 @@
 """`python -m reprise_reuse preprocess`: has an engine compute a corpus after several prefixes, ahead of requests."""
 
 import sys
+from collections.abc import Sequence
 
 from reprise_reuse.preprocess.corpus import CorpusError, read_corpus
-from reprise_reuse.preprocess.engine import EngineError, HttpEngine, NoEngineError
-from reprise_reuse.preprocess.options import OptionError, make_windows, read_options
-from reprise_reuse.preprocess.run import Done, StateError, preprocess, prompts_of
+from reprise_reuse.preprocess.engine import EngineError, HttpEngine, NoEngineError, Prompt
+from reprise_reuse.preprocess.leases import LeaseError, Leases
+from reprise_reuse.preprocess.options import OptionError, make_parts, read_options
+from reprise_reuse.preprocess.run import Done, Outcome, StateError, preprocess
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -15,16 +17,15 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("\nreprise_reuse: interrupted; the same command goes on from here", file=sys.stderr)
         return 130
-    except (OptionError, NoEngineError, StateError, CorpusError, EngineError) as error:
+    except (OptionError, NoEngineError, StateError, CorpusError, EngineError, LeaseError) as error:
         print(f"reprise_reuse: {error}", file=sys.stderr)
-        return 1 if isinstance(error, (CorpusError, EngineError)) else 2
+        return 1 if isinstance(error, (CorpusError, EngineError, LeaseError)) else 2
 
 
 def _run(arguments: list[str] | None) -> int:
     options = read_options(arguments, str(__doc__))
     documents = read_corpus(options.corpus)
-    windows = make_windows(documents, options)
-    prompts = prompts_of(windows, options.template, options.system, keeps_last=options.neighbours == "similar")
+    parts = make_parts(documents, options)
     engine = HttpEngine(
         options.engine, options.model, options.salt, options.api_key, only_idle=options.idle,
         preprocess_key=options.key, tenant=options.tenant,
@@ -32,18 +33,34 @@ def _run(arguments: list[str] | None) -> int:
     engine.check()
     done = Done(options.state, engine.key)
     if options.again:
-        done.forget(prompts)
-    outcome = preprocess(prompts, engine.compute, done, _say)
-    count, refused = outcome.computed, len(outcome.refused)
-    before = len(prompts) - count - refused
+        done.forget(parts[0])
+    if options.leases is None:
+        outcomes = [preprocess(parts[0], engine.compute, done, _say)]
+    else:
+        outcomes = _share(parts, engine, done, Leases(options.leases))
+    count, refused = sum(one.computed for one in outcomes), [said for one in outcomes for said in one.refused]
+    before = sum(one.before for one in outcomes)
     again = f", {before} were before: --again computes them again" if before else ""
     print(f"{len(documents)} documents, {count} prompts computed{again}")
     if count and not engine.stores:
         print("reprise_reuse: the engine has no metrics, so whether it keeps them is unknown", file=sys.stderr)
     if refused:
         advice = "if they are too long, a smaller --window makes them shorter, unless one document alone is too long"
-        print(f"reprise_reuse: {refused} prompts were refused ({advice}): {outcome.refused[0]}", file=sys.stderr)
+        print(f"reprise_reuse: {len(refused)} prompts were refused ({advice}): {refused[0]}", file=sys.stderr)
     return 1 if refused else 0
+
+
+def _share(parts: Sequence[Sequence[Prompt]], engine: HttpEngine, done: Done, leases: Leases) -> list[Outcome]:
+    def say(number: int, of: int) -> None:
+        leases.renew()
+        _say(number, of)
+
+    try:
+        # whose engine it is does not matter
+        return [preprocess(part, engine.compute, done, say) for part in leases.share(parts, engine.key[1:])]
+    except BaseException:
+        leases.release()
+        raise
 
 
 def _say(done: int, of: int) -> None:

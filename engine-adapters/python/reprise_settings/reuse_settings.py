@@ -45,6 +45,8 @@ class ReuseSettings:
     """folder for segments that leave host memory or should outlive the engine"""
     disk_bytes: int = 16 << 30
     """bytes that the folder may hold, on each rank"""
+    remote: str | None = None
+    """store that several engines share: file:///FOLDER or mooncake://HOST:PORT"""
     store: str = "averaged"
     """which segments a user may reuse: a name in `STORES`. Its own always; `averaged`: also those whose mean no other
     user dominates; `preprocessed`: also those of preprocessing; `all`: everybody's"""
@@ -119,6 +121,13 @@ class ReuseSettings:
             raise ReuseSettingError("reuse.preprocess_key must be a text")
         if self.disk is not None and not _may_be_folder(self.disk):
             raise ReuseSettingError(f"reuse.disk is {self.disk!r}, it must be a folder")
+        if self.remote is not None:
+            from reprise_reuse.stores.store import store_at
+
+            try:
+                store_at(str(self.remote))
+            except ValueError as error:
+                raise ReuseSettingError(f"reuse.remote is {self.remote!r}, {error}") from error
 
 
 def read_settings(extra: Mapping[str, Any]) -> ReuseSettings | None:

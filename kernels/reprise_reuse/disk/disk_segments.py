@@ -1,11 +1,13 @@
 """The scheduler's side of segments on disk: which to read back, and what all ranks have finished."""
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol, TypeVar
 
 from reprise_reuse.disk.messages import DiskFile, DiskOrders, DiskReport, digest_of
 from reprise_reuse.segments import Catalogue, Found, Segment
+
+File = TypeVar("File", bound=DiskFile)
 
 
 class Asked(Protocol):
@@ -40,8 +42,14 @@ class DiskSegments:
                 asked.fetching.append(segment)
         return not asked.fetching
 
-    def heard(self, report: DiskReport, step: DiskOrders) -> None:
-        """Processes what workers have restored, read and written."""
+    def write(self, changed: Iterable[Segment], step: DiskOrders) -> None:
+        """Has segments written whose rows are new, if there is a disk."""
+        if self._catalogue.has_disk:
+            # if memory is short, segments stored first may have been evicted again
+            step.writes += [file_of(one) for one in changed if one.slots is not None]
+
+    def heard(self, report: DiskReport, step: DiskOrders) -> int:
+        """Processes what workers have restored, read, written and lost. Returns how many segments were lost."""
         if report.unused_bytes:
             self._catalogue.give_up_disk(-(-report.unused_bytes // self._row_bytes))
         counts = Counter(file.name for file, _ in report.restored)
@@ -62,6 +70,11 @@ class DiskSegments:
             else:
                 # it was evicted while it was being written
                 step.dropped_files.append(name)
+        lost = [segment for owner in report.lost for segment in self._catalogue.owned_by(owner)]
+        for segment in lost:
+            segment.is_fetching = False
+            self._catalogue.drop(segment)
+        return len(lost)
 
     def _is_held(self, segment: Segment) -> bool:
         return self._catalogue.get(segment.name) is segment
@@ -81,9 +94,9 @@ class DiskSegments:
         return names
 
 
-def file_of(segment: Segment) -> DiskFile:
-    """Describes a segment's file for workers."""
-    return DiskFile(
+def file_of(segment: Segment, kind: type[File] = DiskFile, **more: Any) -> File:
+    """Describes a segment's file for workers; more: what this kind of file has besides."""
+    return kind(
         segment.name, segment.slots, segment.namespace, segment.position, tuple(segment.prefixes), tuple(segment.users),
-        segment.is_exact, segment.owner, digest_of(segment.tokens),
+        segment.is_exact, segment.owner, digest_of(segment.tokens), **more,
     )  # fmt: skip

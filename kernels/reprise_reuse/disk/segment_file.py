@@ -1,15 +1,15 @@
 """A file with one segment's rows: its metadata, its checks, and who may read it."""
 
 import hashlib
+import json
 import os
 import stat
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from safetensors import safe_open
-from safetensors.torch import save
+from safetensors.torch import load, save
 
 from reprise_reuse.disk.messages import DiskFile, digest_of
 
@@ -30,58 +30,88 @@ class SegmentFiles:
 
     def write(self, path: Path, file: DiskFile, state: State) -> None:
         """Writes a new file that only its owner may read. Raises if the file exists."""
+        _write_private(path, self.pack(file, state))
+
+    def pack(self, file: DiskFile, state: State) -> bytes:
+        """Returns what a file holds."""
         described = {"fingerprint": self._fingerprint, **_description_of(file)}
         sums = {"head": _checksum(described, {}), "checksum": _checksum(described, state)}
-        _write_private(path, save(state, metadata={**described, **sums}))
+        return save(state, metadata={**described, **sums})
 
     def read_head(self, path: Path, name: int) -> tuple[DiskFile, np.ndarray]:
         """Reads a file's description of its segment, and the tokens. Neither reads nor checks rows: `read` does.
 
         Raises `RefusedError` if the file is damaged or another model's.
         """
-        with _opened(path) as opened:
-            described, _ = self._read_description(opened)
+        _check_plain(path)
+        with safe_open(path, "pt") as opened:
+            described, _ = self._check(opened.metadata())
             # copied, so that the file does not stay mapped while its tokens are in use
-            tokens = opened.get_tensor("tokens").numpy().copy()
-        digest = digest_of(tokens)
-        if described["tokens"] != digest.hex():
-            raise RefusedError("is damaged")
-        prefixes, users = (
-            tuple(bytes.fromhex(one) for one in described[name].split(",")) for name in ("prefixes", "users")
-        )
-        namespace, is_exact = bytes.fromhex(described["namespace"]), described["is_exact"] == "1"
-        slots = np.empty(0, np.int64)
-        position = int(described["position"])
-        return DiskFile(name, slots, namespace, position, prefixes, users, is_exact, name, digest), tokens
+            return _file_of(described, opened.get_tensor("tokens").numpy().copy(), name)
 
     def read(self, path: Path, file: DiskFile) -> State:
         """Reads all rows of a segment. Raises `RefusedError` if they are damaged or do not match `file`."""
-        with _opened(path) as opened:
-            described, checksum = self._read_description(opened)
-            if any(described[name] != value for name, value in _description_of(file).items()):
-                # written before its rows were last replaced or averaged, or copied here from elsewhere
-                raise RefusedError("is out of date or another segment's")
-            state = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
-        if checksum != _checksum(described, state):
-            raise RefusedError("is damaged")
+        _check_plain(path)
+        return self.unpack(path.read_bytes(), file)
+
+    def unpack(self, data: bytes, file: DiskFile) -> State:
+        """Like `read`, of what `pack` has returned."""
+        described, checksum = self._check(_metadata_of(data), file)
+        state = load(data)
+        _compare(described, state, checksum)
         return state
 
-    def _read_description(self, opened: Any) -> tuple[dict[str, str], str | None]:
+    def unpack_head(self, data: bytes) -> tuple[DiskFile, np.ndarray]:
+        """Like `read_head`, of what `pack` has returned for the tokens alone. The segment's name is 0."""
+        described, checksum = self._check(_metadata_of(data))
+        state = load(data)
+        _compare(described, state, checksum)
+        return _file_of(described, state["tokens"].numpy().copy(), 0)
+
+    def _check(
+        self, metadata: dict[str, str] | None, file: DiskFile | None = None
+    ) -> tuple[dict[str, str], str | None]:
         """Returns a file's metadata, checked, and the checksum of the whole file."""
-        described = opened.metadata() or {}
+        described = dict(metadata or {})
         if described.get("fingerprint") != self._fingerprint:
             raise RefusedError("is of another model or set-up")
         head, checksum = described.pop("head", None), described.pop("checksum", None)
         if head != _checksum(described, {}):
             raise RefusedError("is damaged")
+        if file is not None and any(described[name] != value for name, value in _description_of(file).items()):
+            # written before its rows were last replaced or averaged, or copied here from elsewhere
+            raise RefusedError("is out of date or another segment's")
         return described, checksum
 
 
-def _opened(path: Path) -> Any:
+def _metadata_of(data: bytes) -> dict[str, str] | None:
+    """Returns the metadata of a safetensors file, whose header follows its length in eight bytes."""
+    header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+    return header.get("__metadata__")
+
+
+def _file_of(described: dict[str, str], tokens: np.ndarray, name: int) -> tuple[DiskFile, np.ndarray]:
+    digest = digest_of(tokens)
+    if described["tokens"] != digest.hex():
+        raise RefusedError("is damaged")
+    prefixes, users = (
+        tuple(bytes.fromhex(one) for one in described[name].split(",")) for name in ("prefixes", "users")
+    )
+    namespace, is_exact = bytes.fromhex(described["namespace"]), described["is_exact"] == "1"
+    slots = np.empty(0, np.int64)
+    position = int(described["position"])
+    return DiskFile(name, slots, namespace, position, prefixes, users, is_exact, name, digest), tokens
+
+
+def _compare(described: dict[str, str], state: State, checksum: str | None) -> None:
+    if checksum != _checksum(described, state):
+        raise RefusedError("is damaged")
+
+
+def _check_plain(path: Path) -> None:
     # opening a pipe would block, and a link may lead out of the folder
     if not stat.S_ISREG(path.lstat().st_mode):
         raise RefusedError("is no plain file")
-    return safe_open(path, "pt")
 
 
 def _description_of(file: DiskFile) -> dict[str, str]:

@@ -5,9 +5,16 @@ import importlib
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
+from reprise_reuse.preprocess.engine import Prompt
+from reprise_reuse.preprocess.run import prompts_of
 from reprise_reuse.preprocess.windows import Similar, Window, bm25, random_windows, similar_windows
+from reprise_reuse.stores.store import store_at
 
+PART = 64
+"""documents or prompts that one of several workers computes at a time"""
+Item = TypeVar("Item")
 _LEAST = {"contexts": 1, "window": 2, "similar": 1}
 
 
@@ -27,7 +34,38 @@ def read_options(arguments: list[str] | None, about: str) -> argparse.Namespace:
         raise OptionError(f"--template is {options.template!r}, it must hold {{}} where the document stands")
     if not options.engine.startswith(("http://", "https://")):
         raise OptionError(f"--engine is {options.engine!r}, it must be an http or https URL")
+    if options.share and options.again:
+        raise OptionError("--again would compute what other workers have: name another place with --share")
+    try:
+        options.leases = store_at(options.share)() if options.share else None
+    except ValueError as error:
+        raise OptionError(f"--share is {options.share!r}, {error}") from error
     return options
+
+
+def make_parts(documents: Sequence[str], options: argparse.Namespace) -> list[Sequence[Prompt]]:
+    """Returns the prompts to compute, in parts that several workers share; one part, if there is only one worker.
+
+    A document stands in the windows of one part only, since an engine averages only what it has computed itself. With
+    similar neighbours it is kept of one prompt only, so that any part may have that prompt.
+    """
+    keeps_last = options.neighbours == "similar"
+
+    def prompts(these: Sequence[str]) -> list[Prompt]:
+        windows = make_windows(these, options)
+        return prompts_of(windows, options.template, options.system, keeps_last=keeps_last)
+
+    if not options.share:
+        return [prompts(documents)]
+    # in the same order for all workers
+    documents = sorted(documents)
+    if keeps_last:
+        return _cut(prompts(documents))
+    return [prompts(part) for part in _cut(documents)]
+
+
+def _cut(items: Sequence[Item]) -> list[Sequence[Item]]:
+    return [items[begin : begin + PART] for begin in range(0, len(items), PART)]
 
 
 def make_windows(documents: Sequence[str], options: argparse.Namespace) -> list[Window]:
@@ -91,5 +129,10 @@ def _parse(arguments: list[str] | None, about: str) -> argparse.Namespace:
     command.add_argument("--state", type=Path, default=Path("preprocess.state"), help="what is done, to go on later")
     command.add_argument("--again", action="store_true", help="compute what is done, too: the engine has forgotten it")
     command.add_argument("--idle", action="store_true", help="compute only while the engine has nothing else to do")
+    command.add_argument(
+        "--share", metavar="ADDRESS",
+        help="where several of these commands, each with an engine of its own, leave who computes what: file:///FOLDER "
+        "or mooncake://HOST:PORT",
+    )  # fmt: skip
     command.add_argument("--seed", type=int, default=0)
     return parser.parse_args(arguments)

@@ -82,6 +82,8 @@ class Outcome:
     """What became of the prompts that were not done yet."""
 
     computed: int = 0
+    before: int = 0
+    """prompts that were done"""
     refused: list[str] = field(default_factory=list)
     """the engine's answers to the prompts that it refused"""
 
@@ -99,7 +101,9 @@ def preprocess(
     """
     outcome = Outcome()
     for number, prompt in enumerate(prompts, 1):
-        if not done.holds(prompt):
+        if done.holds(prompt):
+            outcome.before += 1
+        else:
             try:
                 compute(prompt)
             except RefusedError as error:

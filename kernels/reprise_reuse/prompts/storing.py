@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from reprise_reuse.pieces import GroupBlocks, Piece, Save
-from reprise_reuse.prompts.users import PREPROCESSED, may_use
+from reprise_reuse.prompts.users import EVERYONE, PREPROCESSED, audience_of, may_use
 from reprise_reuse.segments import MIN_MATCH, MIN_STORED, Catalogue, Found, Grams, Segment, cut
 from reprise_reuse.segments.segment import gaps, prefix_digests
 
@@ -71,6 +71,8 @@ class Storing:
         self._under_way: set[int] = set()
         self.changed: list[Segment] = []
         """segments whose rows this step's forward computes or changes"""
+        self.shared: list[tuple[Segment, bytes, bool]] = []
+        """segments that others may want, with who these are: preprocessed in this step (True), or asked for again"""
         self.counts: Counter[str] = Counter()
         """segments stored and averaged since the start"""
 
@@ -81,7 +83,12 @@ class Storing:
         """
         found = self._catalogue.find(prompt.namespace, prompt.tokens)
         pages = self._pages.pages_of(prompt.blocks[0], len(prompt.tokens))
+        before = len(self.changed)
         pieces = [*self._new_pieces(prompt, found, pages), *self._averages(prompt, found, pages)]
+        self.shared += [(one, EVERYONE, True) for one in self.changed[before:] if PREPROCESSED in one.users]
+        for one in (one.segment for one in found):
+            if (audience := audience_of(one, prompt.user, prompt.store)) is not None:
+                self.shared.append((one, audience, False))
         self._catalogue.use(one.segment for one in found)
         return Save(prompt.tokens, prompt.blocks, pieces, prompt.computed_from) if pieces else None
 
@@ -90,6 +97,7 @@ class Storing:
         self._averaged = 0
         self._under_way.clear()
         self.changed.clear()
+        self.shared.clear()
 
     def _new_pieces(self, prompt: Computed, found: Sequence[Found], pages: np.ndarray) -> Iterator[Piece]:
         length = len(prompt.tokens)

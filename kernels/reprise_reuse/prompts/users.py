@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 PREPROCESSED = b""
 """stands for the user of preprocessing, which everyone trusts"""
+EVERYONE = b"*"
+"""an audience: the user that every other one trusts as little as any"""
 
 
 def user_of(name: str | None, key: str | None, settings: "ReuseSettings") -> bytes:
@@ -42,6 +44,11 @@ def may_use(segment: Segment, user: bytes, store: str) -> bool:
     others = Counter(one for one in segment.users if one not in (user, PREPROCESSED))
     most = max(others.values(), default=0)
     return store == "all" or most == 0 or (store == "averaged" and 2 * most <= len(segment.users))
+
+
+def audience_of(segment: Segment, user: bytes, store: str) -> bytes | None:
+    """Returns who may reuse a segment wherever it is found: everyone, or this user alone; None: not even he."""
+    return next((one for one in (EVERYONE, user) if may_use(segment, one, store)), None)
 
 
 def may_reuse(found: Found, user: bytes, store: str) -> bool:

@@ -46,6 +46,11 @@ class Catalogue:
         return self._slots.capacity
 
     @property
+    def has_disk(self) -> bool:
+        """Whether segments are kept on disk."""
+        return self._disk_room > 0
+
+    @property
     def host_tokens(self) -> int:
         """Tokens with rows in host memory."""
         return self._slots.capacity - self._slots.free
@@ -161,8 +166,13 @@ class Catalogue:
         self._disk_tokens += len(segment)
         self._bound_disk()
 
+    def expect(self, segment: Segment) -> None:
+        """Enters a segment whose rows are in a shared store, and nowhere here yet. Gives it a name."""
+        segment.name = segment.owner = self._name()
+        self._enter(segment)
+
     def fetch(self, segment: Segment) -> bool:
-        """Gives a segment that is only on disk slots in host memory, pinned. Returns False if there is no room."""
+        """Gives a segment without rows here slots in host memory, pinned. Returns False if there is no room."""
         segment.pins += 1
         if segment.slots is None and self._make_room(len(segment)):
             self._take_slots(segment)

@@ -32,8 +32,10 @@ class Segment:
     owner: int = -1
     """the name its rows were stored under: that of the segment it was cut from"""
     is_on_disk: bool = False
+    audience: bytes | None = None
+    """who finds it in the shared store; None: it is not known to be there"""
     is_fetching: bool = False
-    """its rows are being read from disk into its slots"""
+    """its rows are being read from disk, or from the shared store, into its slots"""
     pins: int = 0
     """requests that need its rows to stay where they are"""
     pages: np.ndarray | None = None

@@ -19,27 +19,27 @@ Anchors = tuple[np.ndarray, np.ndarray]
 class Grams:
     """The grams of a token sequence, hashed once, from which the anchors of any part are picked."""
 
-    def __init__(self, tokens: np.ndarray) -> None:
-        """tokens  int32 [n]"""
-        self._hashes = _gram_hashes(tokens)
+    def __init__(self, tokens: np.ndarray, window: int = WINDOW) -> None:
+        """tokens: int32 [n]; window: of so many consecutive grams, at least one is an anchor"""
+        self._hashes, self._window = _gram_hashes(tokens), window
         self._smallest = np.empty(0, np.int64)
-        if len(self._hashes) >= WINDOW:
-            windows = np.lib.stride_tricks.sliding_window_view(self._hashes, WINDOW)
+        if len(self._hashes) >= window:
+            windows = np.lib.stride_tricks.sliding_window_view(self._hashes, window)
             self._smallest = windows.argmin(axis=1) + np.arange(len(windows))
 
     def anchors(self, begin: int, end: int) -> Anchors:
         """Returns the anchors of the tokens [begin, end), with positions from `begin` on.
 
-        Winnowing: picks the gram with the smallest hash in each window of `WINDOW` grams. The choice depends only on
-        the window's tokens, so two sequences that share a run of `GUARANTEED_RUN` tokens choose the same gram in it.
+        Winnowing: picks the gram with the smallest hash in each window. The choice depends only on the window's tokens,
+        so two sequences that share a run of `GRAM + window - 1` tokens choose the same gram in it.
         """
         last = end - GRAM + 1
         if last <= begin:
             return np.empty(0, np.int64), np.empty(0, np.uint64)
-        if last - begin <= WINDOW:
+        if last - begin <= self._window:
             positions = np.array([begin + int(self._hashes[begin:last].argmin())])
         else:
-            positions = np.unique(self._smallest[begin : last - WINDOW + 1])
+            positions = np.unique(self._smallest[begin : last - self._window + 1])
         return positions - begin, self._hashes[positions]
 
 

@@ -68,7 +68,7 @@ def test_what_is_done_is_not_computed_again_by_a_later_run(tmp_path: Path):
     later: list[Prompt] = []
     outcome = preprocess(prompts, later.append, Done(tmp_path / "state"), lambda *told: said.append(told))
     assert [*computed, *map(str, later)] == ["system <a><b>", "system <b><c>", "system <c><a>"]
-    assert outcome == Outcome(1) and said == [(1, 3), (2, 3), (3, 3)]
+    assert outcome == Outcome(1, 2) and said == [(1, 3), (2, 3), (3, 3)]
 
 
 def test_what_one_tenant_of_a_proxy_has_computed_is_computed_for_another(tmp_path: Path):

@@ -11,6 +11,7 @@ from http_engine_double import Answer, HttpEngineDouble
 
 from reprise_reuse.__main__ import main
 from reprise_reuse.preprocess import engine as http_engine
+from reprise_reuse.preprocess import options
 
 DOCUMENTS = ["the first text", "the second text", "the third text"]
 
@@ -180,6 +181,8 @@ def test_again_computes_all_and_goes_on_where_that_was_ended(run, double):
         (["--similar-by", "json:no_such_function"], "--similar-by: module 'json' has no attribute 'no_such_function'"),
         (["--similar-by", "json:loads"], "--similar-by json:loads: TypeError: "),
         (["--engine", "127.0.0.1:8000"], "--engine is '127.0.0.1:8000', it must be an http or https URL"),
+        (["--share", "/mnt/share"], "--share is '/mnt/share', it must be file:///FOLDER or mooncake://HOST:PORT"),
+        (["--share", "file:///mnt/share", "--again"], "name another place with --share"),
         (["--model", "large"], "serves double, not large"),
     ],
 )
@@ -254,3 +257,18 @@ def test_an_engine_that_counts_no_tokens_is_named(run, double):
     double.answers["/tokenize"] = Answer("not found", 404)
     code, _, errors = run("--neighbours", "similar")
     assert code == 1 and errors == f"reprise_reuse: {double.url}/tokenize answers 404: not found\n"
+
+
+def test_workers_that_share_a_corpus_compute_it_once_and_another_tenants_again(run, double, tmp_path, monkeypatch):
+    share = ("--share", (tmp_path / "share").as_uri(), "--contexts", "2", "--window", "2")
+    monkeypatch.setattr(options, "PART", 2)
+    code, said, _ = run(*share)
+    computed = list(double.prompts)
+    # documents of one part stand behind each other only
+    assert code == 0 and f"3 documents, {len(computed)} prompts computed" in said
+    assert not any("first" in one and "third" in one for one in computed)
+    run.state = tmp_path / "another worker's"
+    code, said, _ = run(*share)
+    assert code == 0 and "3 documents, 0 prompts computed" in said and double.prompts == computed
+    run(*share, "--salt", "tenant")
+    assert len(double.prompts) == 2 * len(computed)

@@ -6,6 +6,13 @@ _COUNTERS = {
     "tokens": ("sglang:reprise_prompt_tokens", "Prompt tokens of segments: exact, reused, recomputed.", "kind"),
     "stock": ("sglang:reprise_stock_requests", "Prefills for which nothing was reused, by reason.", "reason"),
     "segments": ("sglang:reprise_segments", "Segments: stored, averaged, evicted, lost, refused, unwritten.", "event"),
+    "remote": (
+        "sglang:reprise_remote",
+        "Segments and the shared store: found, read, written, known, unwritten, missing, refused; looked_up, failed.",
+        "event",
+    ),
+    "remote_bytes": ("sglang:reprise_remote_bytes", "Bytes of rows from and to the shared store.", "kind"),
+    "remote_seconds": ("sglang:reprise_remote_seconds", "Seconds that the shared store took: lookup, read.", "kind"),
     "checks": ("sglang:reprise_checks", "Checked answers: same or other most likely first token.", "kind"),
     "faults": ("sglang:reprise_faults", "Faults of reuse that were contained, by what failed.", "what"),
 }

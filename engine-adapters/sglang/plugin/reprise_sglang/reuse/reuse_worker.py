@@ -9,11 +9,13 @@ from typing import Any
 import torch
 
 from reprise_reuse.costs import EVEN
-from reprise_reuse.disk.disk_rows import DiskRows
 from reprise_reuse.disk.disk_tier import DiskTier
 from reprise_reuse.disk.messages import DiskOrders, DiskReport
 from reprise_reuse.host_store import HostStore, RowShape
 from reprise_reuse.pieces import Check, Load, Save
+from reprise_reuse.remote.messages import RemoteOrders
+from reprise_reuse.remote.remote_tier import RemoteTier
+from reprise_reuse.remote.tiers import Tiers
 from reprise_reuse.rotation import KeyRotation, LayerRotations
 from reprise_reuse.rows.clock import Clock
 from reprise_reuse.rows.compare_answers import report_check
@@ -37,8 +39,6 @@ class Report(DiskReport):
     """why nothing is reused any more"""
     divergences: list[float] = field(default_factory=list)
     """of checked answers"""
-    figures: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """of checks, by (what, kind)"""
 
 
 class ReuseWorker:
@@ -51,7 +51,7 @@ class ReuseWorker:
 
     def __init__(
         self, runner: Any, attention: Sequence[Any], rotary: tuple[torch.Tensor, bool], shape: RowShape,
-        host_slots: int, disk: DiskTier | None, logger: Logger,
+        host_slots: int, disk: DiskTier | None, remote: RemoteTier | None, logger: Logger,
     ) -> None:  # fmt: skip
         """attention: the model's attention layers; rotary: its rotary embedding's table, and whether it is NeoX'"""
         pool = runner.token_to_kv_pool
@@ -67,7 +67,7 @@ class ReuseWorker:
         # in torch, a question's attention waits for the device in every layer
         self.pages.reads_in_place = self.device.type == "cuda"
         self.store = HostStore(host_slots, shape, rotation, pinned=self.device.type == "cuda")
-        self._disk = None if disk is None else DiskRows(disk, self.store, logger)
+        self.tiers = Tiers(disk, remote, self.store, logger)
         layers = [self.layer] * len(caches)
         self.stored = StoredRows(layers, caches, self.layout, len(caches[0].keys), rotation, self.store)
         self.costs, self.clock = EVEN, Clock(self.device)
@@ -125,18 +125,11 @@ class ReuseWorker:
         """Compares an answer's first token with full attention's, which takes as long as a cold prefill."""
         report_check(self, check, self._faults)
 
-    def restore(self) -> None:
-        """Reports the segments that an earlier run of the engine left on disk."""
-        if self._disk is not None:
-            self.report.restored, self.report.unused_bytes = self._disk.restore(), self._disk.unused_bytes
-
-    def tend(self, orders: DiskOrders) -> None:
-        """Drops files, starts reads, puts what was read into host memory, and queues writes."""
-        if self._disk is not None:
-            self._disk.tend(orders, self.report)
-            for file in orders.writes:
-                self._disk.write(file)
-            self._disk.report(self.report)
+    def tend(self, orders: DiskOrders, remote: RemoteOrders | None) -> None:
+        """Drops files, starts reads and lookups, puts what was read into host memory, and queues writes."""
+        self.tiers.tend(orders, remote, self.report)
+        self.tiers.write(orders, remote)
+        self.tiers.report(self.report)
 
     def take_report(self) -> Report:
         """Returns what happened since the last call."""

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from reprise_reuse.disk.disk_segments import DiskSegments, file_of
+from reprise_reuse.disk.disk_segments import DiskSegments
 from reprise_reuse.disk.messages import DiskOrders
 from reprise_reuse.pieces import Check, Load
 from reprise_reuse.prompts.claims import QUESTION_TOKENS, Claim, make_claim, piece_of, why_unclaimed
 from reprise_reuse.prompts.storing import Computed, Storing
 from reprise_reuse.prompts.users import may_reuse, store_of
 from reprise_reuse.prompts.wishes import read_wish
+from reprise_reuse.remote.remote_segments import RemoteSegments
 from reprise_reuse.segments import Catalogue, Found, Segment
 from reprise_reuse.work import RowWork
 from reprise_settings.reuse_settings import ReuseSettings
@@ -58,12 +59,13 @@ class Reuser:
 
     def __init__(
         self, worker: ReuseWorker, pool: Any, settings: ReuseSettings, catalogue: Catalogue, disk: DiskSegments,
-        work: RowWork, line_ends: Collection[int], rows_per_step: int, metrics: ReuseMetrics | None, logger: Logger,
+        remote: RemoteSegments, work: RowWork, line_ends: Collection[int], rows_per_step: int,
+        metrics: ReuseMetrics | None, logger: Logger,
     ) -> None:  # fmt: skip
         """pool: SGLang's table of the slots of requests; rows_per_step: most rows averaged after a prefill"""
         self._metrics = metrics
         self._worker, self._table, self._settings, self._work = worker, pool, settings, work
-        self._catalogue, self._disk, self._orders = catalogue, disk, DiskOrders()
+        self._catalogue, self._disk, self._remote, self._orders = catalogue, disk, remote, DiskOrders()
         self._storing = Storing(self._catalogue, _NoPages(), settings.contexts, rows_per_step, line_ends)
         self._logger = logger
         self.refusal: str | None = None
@@ -81,10 +83,12 @@ class Reuser:
         describe({} if self.refusal is not None else {"reuse": self._settings.offer})
 
     def reading(self, requests: Iterable[Any]) -> set[int]:
-        """Returns the ids (as objects) of waiting requests whose segments are being read, and has them read."""
-        if self.refusal is not None or self._settings.disk is None:
+        """Returns the ids (as objects) of those of the waiting requests whose segments are being looked up or read."""
+        if self.refusal is not None or not (self._settings.disk or self._settings.remote):
             return set()
         self._tend()
+        requests = list(requests)
+        self._remote.forget_others({one.rid for one in requests})
         waiting, room = set(), self._catalogue.capacity
         for request in requests:
             asked = self._asked(request)
@@ -92,9 +96,9 @@ class Reuser:
             # what is read for later requests would take the place of what is read for these
             if room < 0:
                 break
-            if not self._is_read(asked):
+            if not self._is_read(request.rid, asked):
                 waiting.add(id(request))
-        if self._orders.fetches:
+        if waiting:
             self._tend()
         return waiting
 
@@ -129,9 +133,8 @@ class Reuser:
                 is_checked = True
                 self._worker.check(Check(asked.prompt, [slots]))
             self._store(asked, slots)
-        if self._settings.disk is not None:
-            # if memory is short, segments stored first may have been evicted again
-            self._orders.writes += [file_of(one) for one in self._storing.changed if one.slots is not None]
+        self._disk.write(self._storing.changed, self._orders)
+        self._remote.share(self._storing.shared)
         self._storing.end_step()
         self._tend()
         self._count()
@@ -142,18 +145,22 @@ class Reuser:
         self._orders.is_reset = True
 
     def _tend(self) -> None:
-        """Has the disk work, and hears what became of it."""
+        """Has disk and store work, and hears what became of it."""
         orders, self._orders = self._orders, DiskOrders()
         orders.dropped_files += self._catalogue.take_dropped_files()
-        self._worker.tend(orders)
+        self._worker.tend(orders, self._remote.take_orders(is_reset=orders.is_reset))
         self._hear()
 
-    def _is_read(self, asked: Asked) -> bool:
-        """Whether nothing is being read for a request any more. Looks once for what is on disk."""
+    def _is_read(self, rid: str, asked: Asked) -> bool:
+        """Whether nothing is looked up or read for a request any more. Looks once for what is on disk or in a store."""
         if asked.is_read or asked.stock_because is not None:
             return True
         found = () if asked.fetching else self._find(asked, len(asked.prompt), 0)
-        asked.is_read = self._disk.are_at_hand(asked, found, self._orders)
+        if not asked.is_looked_up:
+            asked.is_looked_up = True
+            self._remote.look_up(rid, asked, asked.prompt, lambda: found, self._worker.costs)
+        is_ordered = self._remote.order_reads(rid, found, self._worker.costs)
+        asked.is_read = is_ordered and self._disk.are_at_hand(asked, found, self._orders)
         return asked.is_read
 
     def _find(self, asked: Asked, length: int, begin: int) -> list[Found]:
@@ -235,12 +242,8 @@ class Reuser:
 
     def _hear(self) -> None:
         report = self._worker.take_report()
-        self._disk.heard(report, self._orders)
-        for owner in report.lost:
-            for segment in self._catalogue.owned_by(owner):
-                segment.is_fetching = False
-                self.counts["segments", "lost"] += 1
-                self._catalogue.drop(segment)
+        self.counts["segments", "lost"] += self._disk.heard(report, self._orders)
+        self._remote.heard(report)
         self.counts.update({("segments", "refused"): report.refused, ("segments", "unwritten"): report.unwritten})
         self.counts.update({("faults", what): count for what, count in report.faults.items()})
         self.counts.update(report.figures)

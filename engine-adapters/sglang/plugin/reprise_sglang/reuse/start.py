@@ -13,11 +13,14 @@ from reprise_reuse.disk.disk_segments import DiskSegments
 from reprise_reuse.disk.disk_tier import DiskTier
 from reprise_reuse.disk.model_fingerprint import fingerprint_of
 from reprise_reuse.host_store import RowShape
+from reprise_reuse.remote.remote_segments import RemoteSegments
+from reprise_reuse.remote.remote_tier import RemoteTier
 from reprise_reuse.segments import Catalogue
 from reprise_reuse.segments.cut import line_ends
 from reprise_reuse.start.measure_costs import measure_costs
 from reprise_reuse.start.prove_reuse import prove_reuse
 from reprise_reuse.start.proved_worker import NotProvenError
+from reprise_reuse.stores.store import store_at
 from reprise_reuse.work import RowWork, even_keys_of
 from reprise_settings.reuse_settings import ReuseSettingError, ReuseSettings, check_memory, tokens_in
 from reprise_sglang.reuse.metrics import ReuseMetrics
@@ -47,8 +50,8 @@ def start_reuse(runner: Any, tokenizer: Any, settings: ReuseSettings, logger: Lo
     shape = RowShape(len(attention), heads, size, pool.dtype, settings.host_dtype)
     tokens = tokens_in("host_bytes", settings.host_bytes, shape)
     disk_tokens = tokens_in("disk_bytes", settings.disk_bytes, shape) if settings.disk else 0
-    disk = _disk_of(runner, shape, settings, rotary[0], logger)
-    worker = ReuseWorker(runner, attention, rotary, shape, tokens, disk, logger)
+    disk, remote = _tiers_of(runner, shape, settings, rotary[0], logger)
+    worker = ReuseWorker(runner, attention, rotary, shape, tokens, disk, remote, logger)
     vocabulary, slots = runner.model_config.vocab_size, min(pool.size, _MOST_SLOTS)
     try:
         prove_reuse(worker, vocabulary, 1, slots)
@@ -58,7 +61,7 @@ def start_reuse(runner: Any, tokenizer: Any, settings: ReuseSettings, logger: Lo
         return None
     # what the self-test counted is nobody's
     worker.report = Report()
-    worker.restore()
+    worker.tiers.restore(worker.report)
     logger.info(
         "reprise: reusing at any position: %d tokens in host memory, %d on disk; %s of the work is done again",
         *(tokens, disk_tokens, f"{settings.ratio:.0%}"),
@@ -66,24 +69,32 @@ def start_reuse(runner: Any, tokenizer: Any, settings: ReuseSettings, logger: Lo
     # files of earlier runs may exist, so names start at the current time
     catalogue = Catalogue(tokens, disk_tokens, first_name=time.time_ns())
     on_disk = DiskSegments(catalogue, 1, shape.bytes)
+    shared = RemoteSegments(catalogue, shape.bytes, is_used=settings.remote is not None)
     budget = settings.rows_beside(runner.model_config.context_len)
     work = RowWork(_even_keys(runner.model_config, attention[0]))
     metrics = ReuseMetrics() if get_observability().enable_metrics else None
     lines = line_ends(tokenizer)
-    return Reuser(worker, runner.req_to_token_pool, settings, catalogue, on_disk, work, lines, budget, metrics, logger)
+    table = runner.req_to_token_pool
+    return Reuser(worker, table, settings, catalogue, on_disk, shared, work, lines, budget, metrics, logger)
 
 
-def _disk_of(
+def _tiers_of(
     runner: Any, shape: RowShape, settings: ReuseSettings, table: torch.Tensor, logger: Logger
-) -> DiskTier | None:
-    if not settings.disk:
-        return None
+) -> tuple[DiskTier | None, RemoteTier | None]:
     described = runner.model_config.hf_config.to_dict()
     facts = "SGLang", shape, table[1].tolist()
+
+    def fingerprint() -> str:
+        return fingerprint_of(runner.model, described, *facts)
+
     try:
-        return DiskTier(Path(settings.disk), lambda: fingerprint_of(runner.model, described, *facts), 0, logger)
+        disk = DiskTier(Path(settings.disk), fingerprint, 0, logger) if settings.disk else None
     except OSError as error:
         raise ReuseSettingError(f"reuse.disk is {settings.disk!r}, which cannot be used: {error}") from error
+    if not settings.remote:
+        return disk, None
+    known = fingerprint if disk is None else lambda: disk.fingerprint
+    return disk, RemoteTier(store_at(settings.remote)(), known, logger)
 
 
 def _even_keys(config: Any, attention: Any) -> float:

@@ -13,6 +13,7 @@ from reusing_scheduler import ReusingScheduler
 from reprise_reuse.costs import EVEN
 from reprise_sglang.reuse import start
 from reprise_sglang.reuse.asked import asked_of
+from reprise_sglang.reuse.metrics import _COUNTERS
 
 pytestmark = pytest.mark.scheduler
 
@@ -43,8 +44,7 @@ def restart(fresh: ReusingScheduler, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def close(engine: ReusingScheduler) -> None:
-    if engine.reuser._worker._disk is not None:
-        engine.reuser._worker._disk.close()
+    engine.reuser._worker.tiers.close()
 
 
 def until_written(engine: ReusingScheduler) -> None:
@@ -106,7 +106,7 @@ def test_a_request_that_waits_for_the_disk_delays_no_other_and_keeps_its_place(
     fresh.ask(documents.prompt())
     until_written(fresh)
     restart()
-    tier, read = fresh.reuser._worker._disk._tier, []
+    tier, read = fresh.reuser._worker.tiers._disk._tier, []
     take_read = tier.take_read
     monkeypatch.setattr(tier, "take_read", lambda: take_read() if read else [])
     waiting = fresh.send(documents.prompt(*ORDER), SOME_AGAIN)
@@ -193,3 +193,47 @@ def test_a_request_that_was_ready_does_not_wait_again(
     assert not fresh.reuser.reading([ready])
     monkeypatch.undo()
     fresh.run()
+
+
+def test_what_another_server_has_stored_is_reused_and_a_store_that_is_gone_costs_only_that(
+    fresh: ReusingScheduler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, documents = fresh.reuser, Documents(51)
+    monkeypatch.setattr(start, "measure_costs", lambda *_: EVEN)
+    settings = replace(first._settings, remote=(tmp_path / "store").as_uri())
+
+    def start_again() -> None:
+        fresh.forget_prefixes()
+        fresh.reuser = start.start_reuse(fresh.runner, None, settings, logging.getLogger("reprise_sglang.reuse.hooks"))
+        fresh.forget_prefixes()
+
+    try:
+        start_again()
+        fresh.ask(documents.prompt())
+        own = fresh.ask(documents.prompt(*ORDER), SOME_AGAIN)
+        until = time.monotonic() + 60
+        while not fresh.reuser.counts["remote", "written"]:
+            assert time.monotonic() < until
+            fresh.reuser._tend()
+        start_again()
+        other = fresh.ask(documents.prompt(*ORDER), SOME_AGAIN)
+        assert asked_of(other).reused > 300 and fresh.reuser.counts["remote", "read"] > 0
+        assert list(other.output_ids) == list(own.output_ids)
+        assert not fresh.reuser._remote._found and not any(
+            one.pins for one in fresh.reuser._catalogue._segments.values()
+        )
+        assert {what for what, _ in fresh.reuser.counts} <= set(_COUNTERS)
+        (tmp_path / "store").rename(tmp_path / "moved")
+        (tmp_path / "store").touch()
+        start_again()
+        again = fresh.ask(documents.prompt(*ORDER), SOME_AGAIN)
+        assert asked_of(again).reused == 0 and fresh.reuser.counts["remote", "failed"] == 1
+        aborted = fresh.send(documents.prompt(4, 3, 2, 1, 0), SOME_AGAIN)
+        fresh.reuser.reading(fresh.scheduler.waiting_queue)
+        fresh.abort(aborted)
+        fresh.run()
+        fresh.reuser.reading([])
+        assert not fresh.reuser._remote._found
+    finally:
+        fresh.run()
+        fresh.reuser = first

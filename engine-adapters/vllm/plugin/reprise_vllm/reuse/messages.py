@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from reprise_reuse.costs import Costs
     from reprise_reuse.disk.messages import DiskFile
     from reprise_reuse.pieces import Check, Load, Move, Save
+    from reprise_reuse.remote.messages import RemoteOrders
 
 
 @dataclass(slots=True)
@@ -35,6 +36,8 @@ class ReuseStep:
     fetches: "list[DiskFile]" = field(default_factory=list)
     writes: "list[DiskFile]" = field(default_factory=list)
     dropped_files: list[int] = field(default_factory=list)
+    remote: "RemoteOrders | None" = None
+    """the same for a shared store, in the same order"""
     aborted: list[str] = field(default_factory=list)
     """requests whose loads are no longer needed"""
     is_reset: bool = False
@@ -42,7 +45,7 @@ class ReuseStep:
 
     @property
     def is_empty(self) -> bool:
-        of_disk = (self.fetches, self.writes, self.dropped_files)
+        of_disk = (self.fetches, self.writes, self.dropped_files, self.remote)
         return not any((self.moves, self.loads, self.saves, self.checks, *of_disk, self.aborted, self.is_reset))
 
 
@@ -77,12 +80,14 @@ class WorkerReport(KVConnectorWorkerMetadata):
     """size of the files that a rank left alone at its start; of several ranks, the largest"""
     lost: set[int] = field(default_factory=set)
     """segments whose rows are missing on some rank"""
+    found: "list[tuple[str, list[tuple[bytes, DiskFile, np.ndarray]]]]" = field(default_factory=list)
+    """by request, what lookups have found in a shared store"""
     missed: Counter[str] = field(default_factory=Counter)
     """rows of claims, by request, that were missing or left to vLLM; of several ranks, the most"""
     faults: Counter[str] = field(default_factory=Counter)
     """faults that were contained, by what failed"""
     figures: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """what loads and checks took, by (what, kind) as in `usage.engine_metrics`; of several ranks, the most"""
+    """what loads, checks and a store took, by (what, kind) as in `usage.engine_metrics`; of several ranks, the most"""
     divergences: list[float] = field(default_factory=list)
     """of checked answers; from the first rank that reported any"""
     pages: PageReport | None = None
@@ -90,7 +95,7 @@ class WorkerReport(KVConnectorWorkerMetadata):
 
     @property
     def is_empty(self) -> bool:
-        of_files = (self.fetched, self.written, self.restored, self.refused, self.unwritten)
+        of_files = (self.fetched, self.written, self.restored, self.refused, self.unwritten, self.found)
         of_loads = (self.lost, self.missed, self.faults, self.figures, self.divergences)
         return not any((self.ready, self.refusals, *of_files, *of_loads, self.pages))
 
@@ -107,6 +112,7 @@ class WorkerReport(KVConnectorWorkerMetadata):
             self.unwritten + other.unwritten,
             max(self.unused_bytes, other.unused_bytes),
             self.lost | other.lost,
+            self.found + other.found,
             self.missed | other.missed,
             self.faults + other.faults,
             self.figures | other.figures,

@@ -24,6 +24,13 @@ _COUNTERS = {
         "The same for loads as predicted, and saved: what vLLM need not compute because of them.",
         "phase",
     ),
+    "remote": (
+        "vllm:reprise_remote",
+        "Segments and the shared store: found, read, written, known, unwritten, missing, refused; looked_up, failed.",
+        "event",
+    ),
+    "remote_bytes": ("vllm:reprise_remote_bytes", "Bytes of rows from and to the shared store: read, written.", "kind"),
+    "remote_seconds": ("vllm:reprise_remote_seconds", "Seconds that the shared store took: lookup, read.", "kind"),
     "checks": (
         "vllm:reprise_checks",
         "Checked answers: same or other most likely first token.",

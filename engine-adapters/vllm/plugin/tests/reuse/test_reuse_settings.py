@@ -39,6 +39,12 @@ def test_true_or_no_settings_is_reuse_with_all_defaults(given):
         ({"disk": ""}, "reuse.disk is '', it must be a folder"),
         ({"disk": "a\0b"}, "reuse.disk is 'a\\x00b', it must be a folder"),
         ({"disk": "~nobody-of-this-name/x"}, "reuse.disk is '~nobody-of-this-name/x', it must be a folder"),
+        ({"remote": 3}, "reuse.remote is 3, it must be file:///FOLDER or mooncake://HOST:PORT"),
+        (
+            {"remote": "/mnt/segments"},
+            "reuse.remote is '/mnt/segments', it must be file:///FOLDER or mooncake://HOST:PORT",
+        ),
+        ({"remote": "file://mnt"}, "reuse.remote is 'file://mnt', it must name a folder, as file:///mnt/segments does"),
         ({"method": "value-deviation"}, "reuse.method is 'value-deviation', it must be one of attention-spread"),
         ({"method": ["epic"]}, "reuse.method is ['epic'], it must be one of"),
         (0, "reuse is 0, it must be an object"),

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reprise_reuse.costs import EVEN
-from reprise_reuse.disk.disk_segments import DiskSegments, file_of
+from reprise_reuse.disk.disk_segments import DiskSegments
 from reprise_reuse.pieces import Check, GroupBlocks
 from reprise_reuse.prompts.claims import Claim, make_claim, why_unclaimed
 from reprise_reuse.prompts.storing import Storing
 from reprise_reuse.prompts.users import may_reuse, store_of
 from reprise_reuse.prompts.wishes import read_wish
+from reprise_reuse.remote.remote_segments import RemoteSegments
 from reprise_reuse.segments import Catalogue, Found
 from reprise_settings.reuse_settings import ReuseSettings
 from reprise_vllm.engine.private_hashes import is_cached, public_hashes
@@ -48,9 +49,7 @@ class ReuseScheduler:
         self.offer = settings.offer
         self._limits = limits
         # files of earlier runs may exist, so names start at the current time
-        self._catalogue = Catalogue(
-            limits.host_tokens, limits.disk_tokens, first_name=time.time_ns(), block_size=limits.block_size
-        )
+        self._catalogue = Catalogue(limits.host_tokens, limits.disk_tokens, time.time_ns(), limits.block_size)
         self._pages = PageTier(self._catalogue, limits.block_size)
         self._storing = Storing(self._catalogue, self._pages, settings.contexts, limits.rows_per_step, line_ends)
         self._continuations = Continuations(limits.device_blocks, limits.block_size)
@@ -63,6 +62,7 @@ class ReuseScheduler:
         self.costs = EVEN
         self._ready_ranks = 0
         self._disk = DiskSegments(self._catalogue, limits.ranks, limits.row_bytes)
+        self._remote = RemoteSegments(self._catalogue, limits.row_bytes, is_used=settings.remote is not None)
         self.refusal: str | None = None
         """why nothing is reused, or no longer"""
         self.observations = Observations()
@@ -76,10 +76,10 @@ class ReuseScheduler:
     def watch(self, pool: "BlockPool") -> None:
         """Leaves new segments in the engine's pages until these are handed out, if that can be observed.
 
-        With a disk they are copied immediately instead, since pages are lost when the engine ends; with windows, too.
+        With a disk or store they are copied at once instead: pages are lost when the engine ends. With windows, too.
         """
         self._pool = pool
-        if not (self._limits.disk_tokens or self._limits.has_windows):
+        if not (self._limits.disk_tokens or self._limits.has_windows or self._settings.remote):
             self._pages.watch(pool)
 
     def watch_windows(self, manager: "KVCacheManager") -> None:
@@ -98,11 +98,13 @@ class ReuseScheduler:
             self.counts["stock", because or "refused"] += 1
         elif self.is_ready:
             self._go_on(asked)
+            prompt = prompt_of(request)
+            self._remote.look_up(request.request_id, asked, prompt, lambda: self._find(asked, prompt, 0), self.costs)
 
     def claim(self, request: "Request", cached: int) -> tuple[int | None, bool]:
         """Returns how many tokens after the first `cached` ones vLLM need not compute, and if that takes several steps.
 
-        None means: ask again in the next step, because segments are being read from disk.
+        None means: ask again in the next step, because segments are looked up, or read from disk or a shared store.
         """
         asked = self._asked.get(request.request_id)
         self._windows.release(request.request_id)
@@ -117,7 +119,8 @@ class ReuseScheduler:
             asked.go_back()
         prompt = prompt_of(request)
         found = self._find(asked, prompt, cached)
-        if not self._disk.are_at_hand(asked, found, self._step):
+        is_ordered = self._remote.order_reads(request.request_id, found, self.costs)
+        if not is_ordered or not self._disk.are_at_hand(asked, found, self._step):
             return None, False
         found = [one for one in found if one.segment.is_at_hand]
         claim = make_claim(
@@ -169,6 +172,7 @@ class ReuseScheduler:
         self._end_storing()
         self.counts["segments", "evicted"] = self._catalogue.evicted
         self._step.dropped_files += self._catalogue.take_dropped_files()
+        self._step.remote = self._remote.take_orders(is_reset=self._step.is_reset)
         self._seconds_claimed = 0.0
         step, self._step = self._step, ReuseStep()
         return None if step.is_empty else step
@@ -187,6 +191,7 @@ class ReuseScheduler:
         if asked is None:
             return 0
         self.observations.finished(asked)
+        self._remote.forget(request.request_id)
         self._windows.release(request.request_id)
         if asked.is_counted:
             count_tokens(self.counts, asked)
@@ -204,17 +209,13 @@ class ReuseScheduler:
         if report.refusals and self.refusal is None:
             self.refusal = report.refusals[0]
             self._logger.error("reprise: nothing is reused: %s", self.refusal)
-        self._disk.heard(report, self._step)
+        self.counts["segments", "lost"] += self._disk.heard(report, self._step)
+        self._remote.heard(report)
         self.observations.heard(report)
         for request_id, rows in report.missed.items():
             if request_id in self._asked:
                 lose_tokens(self._asked[request_id], rows)
                 self._asked[request_id].is_given_up = self._limits.has_windows
-        for owner in report.lost:
-            for segment in self._catalogue.owned_by(owner):
-                segment.is_fetching = False
-                self.counts["segments", "lost"] += 1
-                self._catalogue.drop(segment)
 
     def reuse_of(self, request_id: str) -> Reuse | None:
         """Returns how much of the request differs from full attention, or None if nothing does."""
@@ -291,9 +292,8 @@ class ReuseScheduler:
     def _end_storing(self) -> None:
         # averaging may have brought segments from pages to host memory
         self._step.moves += self._pages.take_moves()
-        if self._limits.disk_tokens:
-            # if memory is short, segments stored first may have been evicted again
-            self._step.writes += [file_of(one) for one in self._storing.changed if one.slots is not None]
+        self._disk.write(self._storing.changed, self._step)
+        self._remote.share(self._storing.shared)
         for kind, count in self._storing.counts.items():
             self.counts["segments", kind] = count
         self._storing.end_step()

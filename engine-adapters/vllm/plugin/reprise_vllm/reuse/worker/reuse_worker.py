@@ -11,10 +11,11 @@ import numpy as np
 import torch
 
 from reprise_reuse.costs import EVEN
-from reprise_reuse.disk.disk_rows import DiskRows
 from reprise_reuse.disk.disk_tier import DiskTier
 from reprise_reuse.host_store import HostStore, RowShape
 from reprise_reuse.pieces import Load, Move
+from reprise_reuse.remote.remote_tier import RemoteTier
+from reprise_reuse.remote.tiers import Tiers
 from reprise_reuse.rotation import KeyRotation
 from reprise_reuse.rows.clock import Clock
 from reprise_reuse.rows.compare_answers import report_check
@@ -50,7 +51,8 @@ class ReuseWorker:
 
     def __init__(
         self, config: "VllmConfig", groups: "LayerGroups", blocks: int, caches: dict[str, torch.Tensor],
-        parts: ModelParts, settings: ReuseSettings, host_slots: int, disk: DiskTier | None, logger: Logger,
+        parts: ModelParts, settings: ReuseSettings, host_slots: int, disk: DiskTier | None,
+        remote: RemoteTier | None, logger: Logger,
     ) -> None:  # fmt: skip
         layers, caches = list(parts.layers.values()), [caches[name] for name in parts.layers]
         self.layer = first = layers[0]
@@ -79,7 +81,7 @@ class ReuseWorker:
         )  # fmt: skip
         """makes what fills rows of all layers at once, or raises ValueError if it cannot reach the pages"""
         self._moving = MovingRows(self.stored)
-        self._disk = None if disk is None else DiskRows(disk, self.store, logger)
+        self.tiers = Tiers(disk, remote, self.store, logger)
         self._rows_per_step = settings.rows_beside(config.scheduler_config.max_num_batched_tokens)
         self.costs, self.clock = EVEN, Clock(self.device)
         self._open: deque[OpenLoad] = deque()
@@ -104,8 +106,7 @@ class ReuseWorker:
     @torch.inference_mode()
     def begin_step(self, step: ReuseStep) -> None:
         """Fills pages, and computes a slice of other loads; before the forward only if a load must finish now."""
-        if self._disk is not None:
-            self._disk.tend(step, self.report)
+        self.tiers.tend(step, step.remote, self.report)
         for request_id in step.aborted:
             self._abort(request_id)
         now = [] if all(load.is_asynchronous for load in step.loads) else self._fill(step.loads)
@@ -163,19 +164,7 @@ class ReuseWorker:
                     self._lose(piece.slots, piece.owner)
         for check in step.checks:
             report_check(self, check, self._faults)
-        if self._disk is not None:
-            for file in step.writes:
-                self._disk.write(file)
-
-    def restore(self) -> None:
-        """Reports the segments that an earlier run of the engine left on disk."""
-        if self._disk is not None:
-            self.report.restored, self.report.unused_bytes = self._disk.restore(), self._disk.unused_bytes
-
-    def close(self) -> None:
-        """Finishes queued writes to disk."""
-        if self._disk is not None:
-            self._disk.close()
+        self.tiers.write(step, step.remote)
 
     def take_loaded(self) -> set[str]:
         """Returns the requests whose asynchronous loads have ended since the last call."""
@@ -184,8 +173,7 @@ class ReuseWorker:
 
     def take_report(self) -> WorkerReport | None:
         """Returns the report since the last call, or None if there is nothing to report."""
-        if self._disk is not None:
-            self._disk.report(self.report)
+        self.tiers.report(self.report)
         self.report.figures.update({("seconds", phase): taken for phase, taken in self.clock.take().items()})
         if self.report.is_empty:
             return None

@@ -28,14 +28,16 @@ def start_worker(
     from reprise_reuse.disk.disk_tier import DiskTier
     from reprise_reuse.disk.model_fingerprint import fingerprint_of
     from reprise_reuse.host_store import slots_in
+    from reprise_reuse.remote.remote_tier import RemoteTier
+    from reprise_reuse.stores.store import store_at
     from reprise_vllm.reuse.worker.reuse_worker import ReuseWorker
 
     check_config(config)
     groups = layer_groups(cache_config)
     parts = model_parts(config, [name for group in groups for name in group.names])
     rank = config.parallel_config.rank
-    disk = None
-    if settings.disk:
+    disk = remote = None
+    if settings.disk or settings.remote:
         facts = (
             groups.spec.dtype,
             settings.host_dtype,
@@ -46,6 +48,16 @@ def start_worker(
             *([format] if (format := config.cache_config.cache_dtype).startswith("fp8") else []),
         )
         described = config.model_config.hf_config.to_dict()
-        disk = DiskTier(Path(settings.disk), lambda: fingerprint_of(parts.model, described, *facts), rank, logger)
+
+        def fingerprint() -> str:
+            return fingerprint_of(parts.model, described, *facts)
+
+        if settings.disk:
+            disk = DiskTier(Path(settings.disk), fingerprint, rank, logger)
+        if settings.remote:
+            known = fingerprint if disk is None else lambda: disk.fingerprint
+            remote = RemoteTier(store_at(settings.remote)(), known, logger, finds=rank == 0)
     slots = slots_in(settings.host_bytes, row_shape_of(config, groups, settings))
-    return ReuseWorker(config, groups, cache_config.num_blocks, caches, parts, settings, slots, disk, logger)
+    return ReuseWorker(
+        config, groups, cache_config.num_blocks, caches, parts, settings, slots, disk, remote, logger
+    )  # fmt: skip

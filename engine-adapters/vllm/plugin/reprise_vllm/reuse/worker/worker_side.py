@@ -62,7 +62,7 @@ class WorkerSide:
         else:
             # what the self-test counted is nobody's load
             worker.report = WorkerReport(ready=1, costs=worker.costs)
-            worker.restore()
+            worker.tiers.restore(worker.report)
             self._worker = worker
         self._caches = None
 
@@ -107,4 +107,4 @@ class WorkerSide:
     def close(self) -> None:
         """Stops background work."""
         if self._worker is not None:
-            self._worker.close()
+            self._worker.tiers.close()

@@ -1,0 +1,382 @@
+"""Segments in a shared store: found by what they hold, checked when read, and never waited for in vain."""
+
+import logging
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from listening import listening
+
+from reprise_reuse.costs import EVEN, Costs
+from reprise_reuse.disk.messages import DiskReport, digest_of
+from reprise_reuse.prompts.users import EVERYONE
+from reprise_reuse.remote import remote_segments, remote_tier, store_calls
+from reprise_reuse.remote.messages import Lookup, RemoteFile
+from reprise_reuse.remote.remote_segments import RemoteSegments
+from reprise_reuse.remote.remote_tier import SPARSE, RemoteTier
+from reprise_reuse.segments import Catalogue, Grams
+from reprise_reuse.stores.folder_store import FolderStore
+
+LOGGER = logging.getLogger("vllm.reprise")
+LENGTH = 100
+
+
+class Watched(FolderStore):
+    """A folder that counts what it is asked for, and fails as told."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.asked: Counter[str] = Counter()
+        self.fails: Exception | None = None
+        self.answers = threading.Event()
+        self.answers.set()
+
+    def get(self, keys: Sequence[str]) -> list[bytes | None]:
+        self.asked["get"] += 1
+        self.answers.wait(20)
+        if self.fails:
+            raise self.fails
+        return super().get(keys)
+
+    def put(self, key: str, value: bytes) -> None:
+        self.asked["put"] += 1
+        if self.fails:
+            raise self.fails
+        super().put(key, value)
+
+
+def state_of(seed: int) -> dict[str, torch.Tensor]:
+    random = torch.Generator().manual_seed(seed)
+    return {
+        "keys": torch.randn(2, LENGTH, 2, 4, generator=random).to(torch.bfloat16),
+        "values": torch.randn(2, LENGTH, 2, 4, generator=random),
+        "tokens": torch.randint(0, 30_000, (LENGTH,), generator=random, dtype=torch.int32),
+    }
+
+
+def file_of(seed: int, **more: Any) -> RemoteFile:
+    digest = digest_of(state_of(seed)["tokens"].numpy())
+    file = RemoteFile(seed, np.arange(LENGTH), b"tenant", 64, (b"one",), (b"u",), True, seed, digest, EVERYONE, 5.0)
+    return replace(file, **more)
+
+
+def tier(store: FolderStore, model: str = "model") -> RemoteTier:
+    return RemoteTier(store, lambda: model, LOGGER)
+
+
+def wait_for(condition: Callable[[], Any], seconds: float = 10) -> Any:
+    until = time.monotonic() + seconds
+    while not (value := condition()):
+        assert time.monotonic() < until
+        time.sleep(0.002)
+    return value
+
+
+def counted(remote: RemoteTier, kind: str) -> Counter[tuple[str, str]]:
+    """Waits until something of this kind is counted. Returns everything counted until then."""
+    counts: Counter[tuple[str, str]] = Counter()
+
+    def is_there() -> bool:
+        counts.update(remote.take_figures())
+        return counts["remote", kind] > 0
+
+    wait_for(is_there)
+    return counts
+
+
+def write(remote: RemoteTier, seed: int, kind: str = "written", **more: Any) -> None:
+    remote.write(file_of(seed, **more), state_of(seed))
+    counted(remote, kind)
+
+
+def lookup_of(seed: int, namespace: bytes = b"tenant", users: tuple[bytes, ...] = (EVERYONE, b"u")) -> Lookup:
+    """Looks for a prompt in which the segment stands between other texts."""
+    others = np.random.default_rng(7).integers(0, 30_000, (2, 70))
+    prompt = np.concatenate([others[0], state_of(seed)["tokens"].numpy(), others[1]]).astype(np.int32)
+    return Lookup(f"request {seed}", namespace, users, Grams(prompt, SPARSE).anchors(0, len(prompt))[1], 5.0)
+
+
+def found(remote: RemoteTier, lookup: Lookup) -> list[tuple[bytes, RemoteFile, np.ndarray]]:
+    remote.look_up(lookup)
+    ((request, heads),) = wait_for(remote.take_found)
+    assert request == lookup.request
+    return heads
+
+
+def read(remote: RemoteTier, file: RemoteFile) -> dict[str, torch.Tensor] | None:
+    remote.start_read(file)
+    ((asked, state),) = wait_for(remote.take_read)
+    assert asked is file
+    return state
+
+
+def rows_of(folder: Path) -> list[Path]:
+    return [one for one in folder.rglob("*") if one.is_file() and one.stat().st_size > 3000]
+
+
+def heads_of(folder: Path) -> list[Path]:
+    return [one for one in folder.rglob("*") if one.is_file() and one.stat().st_size <= 3000]
+
+
+def test_what_one_engine_writes_another_finds_in_a_prompt_and_reads(tmp_path):
+    write(tier(FolderStore(tmp_path)), 1)
+    other = tier(FolderStore(tmp_path))
+    ((audience, file, tokens),) = found(other, lookup_of(1))
+    assert audience == EVERYONE and np.array_equal(tokens, state_of(1)["tokens"].numpy())
+    assert (file.namespace, file.position, file.prefixes, file.users) == (b"tenant", 64, (b"one",), (b"u",))
+    state = read(other, file_of(1))
+    assert all(torch.equal(state[name], tensor) for name, tensor in state_of(1).items())
+    counts = counted(other, "read")
+    assert counts["remote_bytes", "read"] == rows_of(tmp_path)[0].stat().st_size
+    assert counts["remote_seconds", "read"] > 0
+
+
+@pytest.mark.parametrize(
+    ("model", "lookup"),
+    [
+        ("other weights", lookup_of(1)),
+        ("model", lookup_of(1, namespace=b"other tenant")),
+        ("model", lookup_of(1, users=(b"v",))),
+        ("model", lookup_of(2)),
+    ],
+)
+def test_nothing_is_found_by_another_model_tenant_or_user_or_in_another_text(tmp_path, model, lookup):
+    write(tier(FolderStore(tmp_path)), 1)
+    assert found(tier(FolderStore(tmp_path), model), lookup) == []
+
+
+def test_what_is_only_for_its_user_is_found_by_that_user_alone(tmp_path):
+    remote = tier(FolderStore(tmp_path))
+    write(remote, 1, audience=b"u")
+    assert found(remote, lookup_of(1, users=(EVERYONE, b"v"))) == []
+    assert [one[0] for one in found(remote, lookup_of(1))] == [b"u"]
+
+
+def test_names_in_the_store_tell_nothing_about_tenants_models_and_users(tmp_path):
+    write(tier(FolderStore(tmp_path)), 1)
+    names = {one.name for one in tmp_path.rglob("*") if one.is_file()}
+    assert names and all(len(name) == 40 and set(name) <= set("0123456789abcdef") for name in names)
+
+
+def test_a_segment_is_written_once_unless_preprocessing_has_it_computed_again(tmp_path):
+    write(tier(FolderStore(tmp_path)), 1)
+    other = tier(FolderStore(tmp_path))
+    write(other, 1, "known", prefixes=(b"other",))
+    assert found(other, lookup_of(1))[0][1].prefixes == (b"one",)
+    write(other, 1, prefixes=(b"one", b"two"), users=(b"", b""), replaces=True)
+    assert found(other, lookup_of(1))[0][1].prefixes == (b"one", b"two")
+    write(tier(FolderStore(tmp_path)), 1, "known", prefixes=(b"three",), users=(b"",), replaces=True)
+    assert read(other, file_of(1, prefixes=(b"one", b"two"), users=(b"", b""))) is not None
+
+
+def test_a_segment_that_nobody_finds_since_its_writer_was_killed_is_written_anew(tmp_path):
+    remote = tier(FolderStore(tmp_path))
+    write(remote, 1)
+    for path in heads_of(tmp_path):
+        path.unlink()
+    write(remote, 1, prefixes=(b"other",))
+    assert found(remote, lookup_of(1))[0][1].prefixes == (b"other",)
+    assert read(remote, file_of(1, prefixes=(b"other",))) is not None
+
+
+def test_a_missing_document_costs_one_lookup_until_it_is_written_or_a_minute_has_passed(tmp_path, monkeypatch):
+    store = Watched(tmp_path)
+    remote = tier(store)
+    assert found(remote, lookup_of(1)) == found(remote, lookup_of(1)) == []
+    assert store.asked["get"] == 1
+    write(remote, 1)
+    assert len(found(remote, lookup_of(1))) == 1
+    assert found(remote, lookup_of(2)) == []
+    write(tier(FolderStore(tmp_path)), 2)
+    assert found(remote, lookup_of(2)) == []
+    monkeypatch.setattr(remote_tier, "_ABSENT_SECONDS", 0)
+    assert len(found(remote, lookup_of(2))) == 1
+
+
+def damage_end(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+
+
+def cut_short(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:100])
+
+
+@pytest.mark.parametrize("damage", [damage_end, cut_short, lambda path: path.write_bytes(b"")])
+@pytest.mark.parametrize("which", [rows_of, heads_of])
+def test_a_damaged_value_is_refused_by_name_and_written_anew_by_the_next(tmp_path, caplog, damage, which):
+    remote = tier(FolderStore(tmp_path))
+    write(remote, 1)
+    damaged = which(tmp_path)
+    for path in damaged:
+        damage(path)
+    with listening(caplog):
+        if which is heads_of:
+            assert found(remote, lookup_of(1)) == []
+        else:
+            assert len(found(remote, lookup_of(1))) == 1 and read(remote, file_of(1)) is None
+    assert counted(remote, "refused")["remote", "refused"] == len(damaged)
+    assert all(f"{path.name} in the remote store" in caplog.text for path in damaged)
+    write(remote, 1)
+    assert len(found(remote, lookup_of(1))) == 1 and read(remote, file_of(1)) is not None
+
+
+def test_a_value_of_another_model_or_segment_under_a_segment_s_key_is_refused(tmp_path, caplog):
+    remote = tier(FolderStore(tmp_path / "store"))
+    write(remote, 1)
+    (path,) = rows_of(tmp_path / "store")
+    for folder, seed, model, why in (
+        ("a", 1, "other", "another model|other set-up|of another"),
+        ("b", 2, "model", "another segment's"),
+    ):
+        write(tier(FolderStore(tmp_path / folder), model), seed)
+        path.write_bytes(rows_of(tmp_path / folder)[0].read_bytes())
+        caplog.clear()
+        with listening(caplog):
+            assert read(remote, file_of(1)) is None
+        assert any(one in caplog.text for one in why.split("|"))
+    # a description under another tenant's key
+    remote = tier(FolderStore(tmp_path / "c"))
+    write(remote, 1)
+    mine = set(heads_of(tmp_path / "c"))
+    write(remote, 1, namespace=b"other tenant")
+    for ours, theirs in zip(sorted(mine), sorted({*heads_of(tmp_path / "c")} - mine), strict=True):
+        theirs.write_bytes(ours.read_bytes())
+    with listening(caplog):
+        assert found(remote, lookup_of(1, namespace=b"other tenant")) == []
+    assert "another tenant's" in caplog.text
+
+
+def test_rows_that_the_store_has_evicted_are_written_anew_by_the_next_that_has_them(tmp_path):
+    remote = tier(FolderStore(tmp_path))
+    write(remote, 1)
+    rows_of(tmp_path)[0].unlink()
+    assert len(found(remote, lookup_of(1))) == 1 and read(remote, file_of(1)) is None
+    counted(remote, "missing")
+    write(remote, 1, prefixes=(b"other",))
+    assert read(remote, file_of(1, prefixes=(b"other",))) is not None
+
+
+def test_what_is_written_behind_a_renewal_is_the_model_s_that_the_engine_has_by_then(tmp_path):
+    models = iter(["first", "second"])
+    remote = RemoteTier(FolderStore(tmp_path), lambda: next(models), LOGGER)
+    write(remote, 1)
+    remote.renew()
+    assert found(remote, lookup_of(1)) == []
+    write(remote, 2)
+    for model, seed in (("first", 1), ("second", 2)):
+        assert len(found(tier(FolderStore(tmp_path), model), lookup_of(seed))) == 1
+
+
+def test_a_store_that_hangs_is_waited_for_no_longer_than_is_worth_it_and_then_left_alone(tmp_path, monkeypatch, caplog):
+    store = Watched(tmp_path)
+    remote = tier(store)
+    store.answers.clear()
+    with listening(caplog):
+        for _ in range(3):
+            assert found(remote, replace(lookup_of(2), seconds=0.0)) == []
+        assert remote.take_figures()["remote", "failed"] == 3
+        asked = store.asked["get"]
+        assert read(remote, file_of(1)) is None and found(remote, lookup_of(1)) == []
+        write(remote, 1, "unwritten")
+        assert store.asked["get"] == asked and not store.asked["put"]
+        assert caplog.text.count("left alone until it answers again") == 1
+        store.answers.set()
+        monkeypatch.setattr(store_calls.Breaker, "is_open", property(lambda self: False))
+        write(remote, 1)
+        assert len(found(remote, lookup_of(1))) == 1
+        assert caplog.text.count("answers again\n") == 1
+
+
+def test_a_store_that_is_gone_is_left_alone_for_a_while_and_tried_again_once(tmp_path, monkeypatch):
+    store = Watched(tmp_path)
+    remote = tier(store)
+    write(remote, 1)
+    store.asked.clear()
+    store.fails = OSError("Connection refused")
+    for _ in range(7):
+        assert read(remote, file_of(1)) is None
+    assert store.asked["get"] == 3
+    monkeypatch.setattr(store_calls, "_PAUSE", 0.0)
+    remote._breaker.failed("the pause has passed")
+    assert read(remote, file_of(1)) is None and store.asked["get"] == 4
+    store.fails = None
+    assert read(remote, file_of(1)) is not None
+    assert not remote._breaker.is_open
+
+
+def test_a_full_store_is_logged_once_and_still_read(tmp_path, caplog):
+    store = Watched(tmp_path)
+    remote = tier(store)
+    write(remote, 1)
+    store.fails = OSError(28, "No space left on device")
+    with listening(caplog):
+        write(remote, 2, "unwritten")
+        write(remote, 3, "unwritten")
+    assert caplog.text.count("No space left on device") == 1
+    store.fails = None
+    assert read(remote, file_of(1)) is not None
+    write(remote, 2)
+
+
+@given(st.integers(64, 512), st.integers(0, 200), st.integers(0, 200), st.integers(0, 10_000))
+def test_a_prompt_has_every_anchor_of_a_segment_that_is_in_it(length, before, after, seed):
+    tokens = np.random.default_rng(seed).integers(0, 50, before + length + after).astype(np.int32)
+    of_segment = Grams(tokens[before : before + length].copy(), SPARSE).anchors(0, length)[1]
+    of_prompt = Grams(tokens, SPARSE).anchors(0, len(tokens))[1]
+    assert len(of_segment) > 0 and set(of_segment) <= set(of_prompt)
+
+
+def asked_for(seed: int) -> tuple[SimpleNamespace, np.ndarray]:
+    return SimpleNamespace(namespace=b"tenant", wish=SimpleNamespace(user=b"u")), state_of(seed)["tokens"].numpy()
+
+
+def test_a_lookup_that_takes_longer_than_computing_is_not_begun_until_that_is_forgotten(monkeypatch):
+    segments = RemoteSegments(Catalogue(1000), 16, is_used=True)
+    segments.heard(DiskReport(figures=Counter({("remote_seconds", "lookup"): 2.0, ("remote", "looked_up"): 2})))
+    asked, tokens = asked_for(1)
+    segments.look_up("cheap", asked, tokens, list, Costs(row=0.9 / LENGTH))
+    assert segments.take_orders(is_reset=False) is None and segments.order_reads("cheap", [], EVEN)
+    segments.look_up("dear", asked, tokens, list, Costs(row=1.1 / LENGTH))
+    assert [one.request for one in segments.take_orders(is_reset=False).lookups] == ["dear"]
+    assert not segments.order_reads("dear", [], EVEN)
+    monkeypatch.setattr(remote_segments, "_REMEMBERED", 0.0)
+    segments.look_up("cheap", asked, tokens, list, Costs(row=0.9 / LENGTH))
+    assert segments.take_orders(is_reset=False) is not None
+
+
+@pytest.mark.parametrize("is_answered", [True, False])
+def test_a_request_that_ends_while_it_waits_leaves_nothing(is_answered):
+    catalogue = Catalogue(1000)
+    segments = RemoteSegments(catalogue, 16, is_used=True)
+    asked, tokens = asked_for(1)
+    segments.look_up("one", asked, tokens, list, EVEN)
+    answer = DiskReport(found=[("one", [(EVERYONE, file_of(1), tokens)])])
+    if is_answered:
+        segments.heard(answer)
+        assert len(catalogue) == 1
+    segments.forget("one")
+    segments.heard(answer)
+    assert len(catalogue) == 0 and segments.order_reads("one", [], EVEN)
+
+
+def test_where_host_memory_has_no_room_nothing_is_read():
+    catalogue = Catalogue(LENGTH - 1)
+    segments = RemoteSegments(catalogue, 16, is_used=True)
+    asked, tokens = asked_for(1)
+    segments.look_up("one", asked, tokens, list, EVEN)
+    segments.take_orders(is_reset=False)
+    segments.heard(DiskReport(found=[("one", [(EVERYONE, file_of(1), tokens)])]))
+    assert segments.order_reads("one", catalogue.find(b"tenant", tokens), EVEN)
+    assert segments.take_orders(is_reset=False) is None and len(catalogue) == 0

@@ -1,0 +1,1 @@
+"""Segments in a store that several engines share, found there by their content."""

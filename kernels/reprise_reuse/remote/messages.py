@@ -1,0 +1,40 @@
+"""What is to be looked up, read and written in a shared store."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from reprise_reuse.disk.messages import DiskFile, DiskOrders
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFile(DiskFile):
+    """A segment's rows in host memory, and the value that holds or will hold them."""
+
+    audience: bytes
+    """who may find it: see `prompts.users.audience_of`"""
+    seconds: float = 0.0
+    """for a read: it is of use only if it takes no longer"""
+    replaces: bool = False
+    """for a write: it takes the place of what others have stored, unless that is preprocessed in more contexts"""
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """What a request would like to find."""
+
+    request: str
+    namespace: bytes
+    audiences: tuple[bytes, ...]
+    """to which it belongs"""
+    grams: np.ndarray
+    """anchors of the text that no segment here holds, uint64 [n]"""
+    seconds: float
+    """the request waits no longer for it"""
+
+
+@dataclass(slots=True)
+class RemoteOrders(DiskOrders):
+    """What to do with values, in the order of `DiskOrders`; then look up."""
+
+    lookups: list[Lookup] = field(default_factory=list)

@@ -1,0 +1,152 @@
+"""The scheduler's side of a shared store: what to look up, read and write there."""
+
+import time
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from reprise_reuse.costs import Costs
+from reprise_reuse.disk.disk_segments import file_of
+from reprise_reuse.disk.messages import DiskFile, DiskReport
+from reprise_reuse.prompts.users import EVERYONE
+from reprise_reuse.prompts.wishes import Wish
+from reprise_reuse.remote.messages import Lookup, RemoteFile, RemoteOrders
+from reprise_reuse.remote.remote_tier import SPARSE
+from reprise_reuse.segments import Catalogue, Found, Grams, Segment
+from reprise_reuse.segments.cut import SHORTEST
+from reprise_reuse.segments.segment import gaps
+
+_REMEMBERED = 60.0
+"""seconds after which what calls took is forgotten, so that a store that was slow is tried again"""
+
+
+class Asked(Protocol):
+    """Whose a request is."""
+
+    namespace: bytes
+    wish: Wish
+
+
+class Pace:
+    """What a unit of work takes, as measured lately; nothing as long as that is not known."""
+
+    def __init__(self) -> None:
+        self._seconds, self._at = 0.0, 0.0
+
+    def of(self, units: float) -> float:
+        """Returns how many seconds so many units take."""
+        return self._seconds * units if time.monotonic() - self._at < _REMEMBERED else 0.0
+
+    def measured(self, seconds: float, units: float) -> None:
+        """So many units took so long."""
+        if units:
+            taken, known = seconds / units, self.of(1)
+            self._seconds, self._at = (taken + known) / 2 if known else taken, time.monotonic()
+
+
+class RemoteSegments:
+    """
+    Finds segments in a shared store while their requests wait, and has those read that are computed more slowly.
+
+    A segment found there is in the catalogue from then on, until it leaves host memory; then it is looked up again. So
+    nothing is kept here of what the store holds, however much that is.
+    """
+
+    def __init__(self, catalogue: Catalogue, row_bytes: int, *, is_used: bool) -> None:
+        """row_bytes: what a token takes on a rank; is_used: whether there is a store"""
+        self._catalogue, self._row_bytes, self._is_used = catalogue, row_bytes, is_used
+        self._orders = RemoteOrders()
+        # what requests' lookups have found; None: they are not answered yet
+        self._found: dict[str, list[Segment] | None] = {}
+        self._lookup, self._byte = Pace(), Pace()
+
+    def look_up(
+        self, request: str, asked: Asked, tokens: np.ndarray, find: Callable[[], Sequence[Found]], costs: Costs
+    ) -> None:  # fmt: skip
+        """Has looked up what a prompt (int32 [n]) repeats of others' segments, unless computing it takes no longer.
+
+        find  returns what segments here hold of it
+        """
+        if not self._is_used:
+            return
+        missing = [(begin, end) for begin, end in gaps(find(), 0, len(tokens)) if end - begin >= SHORTEST]
+        seconds = costs.prefill(0, sum(end - begin for begin, end in missing))
+        if not missing or self._lookup.of(1) >= seconds:
+            return
+        grams = Grams(tokens, SPARSE)
+        wanted = np.unique(np.concatenate([grams.anchors(*gap)[1] for gap in missing]))
+        self._orders.lookups.append(Lookup(request, asked.namespace, (EVERYONE, asked.wish.user), wanted, seconds))
+        self._found[request] = None
+
+    def order_reads(self, request: str, found: Sequence[Found], costs: Costs) -> bool:
+        """Has those of a prompt's segments read that only the store holds, if that takes less than computing them.
+
+        Returns False as long as its lookup is not answered.
+        """
+        expected = self._found.get(request, ())
+        if not expected:
+            return expected is not None
+        del self._found[request]
+        wanted = [one for one in found if one.segment.audience is not None and not _is_here(one.segment)]
+        seconds = costs.prefill(0, sum(one.match.length for one in wanted))
+        size = sum(len(one) for one in {one.segment.name: one.segment for one in wanted}.values()) * self._row_bytes
+        if self._byte.of(size) < seconds:
+            for segment in (one.segment for one in wanted):
+                if not segment.is_fetching and self._catalogue.fetch(segment):
+                    segment.is_fetching = True
+                    read = file_of(segment, RemoteFile, audience=segment.audience, seconds=seconds)
+                    self._orders.fetches.append(read)
+        self._drop(expected)
+        return True
+
+    def forget(self, request: str) -> None:
+        """The request has ended."""
+        self._drop(self._found.pop(request, None) or ())
+
+    def forget_others(self, requests: Collection[str]) -> None:
+        """Forgets all requests but those that still wait."""
+        for request in self._found.keys() - requests:
+            self.forget(request)
+
+    def share(self, shared: Iterable[tuple[Segment, bytes, bool]]) -> None:
+        """Has segments written that others may want (`prompts.storing.Storing.shared`)."""
+        for segment, audience, is_new in shared if self._is_used else ():
+            is_held = self._catalogue.get(segment.name) is segment and segment.slots is not None
+            is_whole = is_held and not segment.is_fetching and len(segment) >= SHORTEST
+            if is_whole and (is_new or segment.audience is None):
+                segment.audience = audience
+                self._orders.writes.append(file_of(segment, RemoteFile, audience=audience, replaces=is_new))
+
+    def heard(self, report: DiskReport) -> None:
+        """Processes what workers have found, and what that took."""
+        figures = report.figures
+        self._lookup.measured(figures["remote_seconds", "lookup"], figures["remote", "looked_up"])
+        self._byte.measured(figures["remote_seconds", "read"], figures["remote_bytes", "read"])
+        for request, found in report.found:
+            if self._found.get(request, ()) is None:
+                self._found[request] = [self._expect(*one) for one in found]
+
+    def take_orders(self, *, is_reset: bool) -> RemoteOrders | None:
+        """Returns what workers must do; None: nothing. is_reset: everything was forgotten since the last call."""
+        orders, self._orders = self._orders, RemoteOrders()
+        orders.is_reset = is_reset
+        return orders if any((orders.fetches, orders.writes, orders.lookups, is_reset)) else None
+
+    def _expect(self, audience: bytes, file: DiskFile, tokens: np.ndarray) -> Segment:
+        segment = Segment(
+            0, file.namespace, tokens, None, file.position, list(file.prefixes), list(file.users), file.is_exact,
+            audience=audience,
+        )  # fmt: skip
+        self._catalogue.expect(segment)
+        return segment
+
+    def _drop(self, expected: Iterable[Segment]) -> None:
+        """Forgets those segments whose rows are nowhere here, nor on their way."""
+        for segment in expected:
+            if not _is_here(segment) and not segment.is_fetching:
+                self._catalogue.drop(segment)
+
+
+def _is_here(segment: Segment) -> bool:
+    return segment.slots is not None or segment.pages is not None or segment.is_on_disk

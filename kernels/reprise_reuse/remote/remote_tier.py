@@ -1,0 +1,240 @@
+"""Segments in a shared store: found by what they hold, checked when read, written once."""
+
+import hashlib
+import math
+import queue
+import threading
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Sequence
+from logging import Logger
+from typing import TypeVar
+
+import numpy as np
+
+from reprise_reuse.disk.messages import DiskFile
+from reprise_reuse.disk.segment_file import RefusedError, SegmentFiles, State
+from reprise_reuse.prompts.users import PREPROCESSED
+from reprise_reuse.remote.messages import Lookup, RemoteFile
+from reprise_reuse.remote.store_calls import Breaker, StoreCalls
+from reprise_reuse.segments import Grams
+from reprise_reuse.stores.store import Store
+
+SPARSE = 48
+"""of this many consecutive grams, at least one is looked up: of any 63 tokens"""
+_PUBLISHED = 4
+"""anchors by which a segment is found"""
+_MOST_WAITING = 32
+"""segments that wait to be written: copies of their rows, up to 64 MiB each with an 8B model"""
+_MOST_ABSENT = 100_000
+_ABSENT_SECONDS = 60
+"""for which an anchor that was not found is not looked up again"""
+
+Unpacked = TypeVar("Unpacked")
+Head = tuple[bytes, DiskFile, np.ndarray]
+"""an audience, and a segment that it finds, with its tokens"""
+
+
+class RemoteTier:
+    """
+    The rows of each segment under a key made of the model, of who may use them, and of the segment's tokens.
+
+    A few of the segment's anchors lead to its description, under keys made in the same way: a prompt that has the text
+    has the anchors, so nothing else says what is stored. Engines that store the same text agree on the keys, and the
+    first one writes. A value that is damaged or another segment's is refused, logged, and written anew by the next that
+    has its rows. Nothing here waits for the store.
+    """
+
+    def __init__(self, store: Store, fingerprint: Callable[[], str], logger: Logger, *, finds: bool = True) -> None:
+        """
+        fingerprint  identifies the model with its current weights, its set-up and the rank
+        finds        whether this rank looks segments up: one does for all
+        """
+        self._store, self._fingerprint, self._logger, self._finds = store, fingerprint, logger, finds
+        self.renew()
+        self._breaker = Breaker(logger)
+        self._reads = StoreCalls(self._read, self._breaker, "reprise-remote-read")
+        self._lookups = StoreCalls(self._find, self._breaker, "reprise-remote-find")
+        self._waiting: queue.Queue[tuple[SegmentFiles, str, RemoteFile, State]] = queue.Queue(_MOST_WAITING)
+        self._absent: OrderedDict[str, float] = OrderedDict()
+        # keys whose values are missing or were refused
+        self._outdated: set[str] = set()
+        self._lock = threading.Lock()
+        self._figures: Counter[tuple[str, str]] = Counter()
+        self._is_refusing = False
+        threading.Thread(target=self._write_on, name="reprise-remote-write", daemon=True).start()
+
+    def renew(self) -> None:
+        """The model may have got other weights: computes its fingerprint again, and with it all keys."""
+        self._model = self._fingerprint()
+        self._files = SegmentFiles(self._model)
+
+    def write(self, file: RemoteFile, state: State) -> None:
+        """Queues a segment for writing, unless too many are queued already, or the store fails."""
+        try:
+            if self._breaker.is_open:
+                raise queue.Full
+            self._waiting.put_nowait((self._files, self._model, file, state))
+        except queue.Full:
+            self._count("unwritten")
+
+    def start_read(self, file: RemoteFile) -> None:
+        """Starts to read a segment; `take_read` returns it."""
+        self._reads.start(file, file.seconds)
+
+    def take_read(self) -> list[tuple[RemoteFile, State | None]]:
+        """Returns what was read since the last call; None for what is missing, not used, or took too long."""
+        return self._reads.take()
+
+    def look_up(self, lookup: Lookup) -> None:
+        """Starts to look up segments, if this rank does; `take_found` returns them."""
+        if self._finds:
+            self._lookups.start(lookup, lookup.seconds)
+
+    def take_found(self) -> list[tuple[str, list[Head]]]:
+        """Returns what was found since the last call, by request: each lookup is answered."""
+        return [(lookup.request, found or []) for lookup, found in self._lookups.take()]
+
+    def take_figures(self) -> Counter[tuple[str, str]]:
+        """Returns what was counted since the last call, by (what, kind): `remote`, `remote_bytes`, `remote_seconds`."""
+        with self._lock:
+            figures, self._figures = self._figures, Counter()
+        for calls in (self._reads, self._lookups):
+            figures["remote", "failed"] += calls.faults
+            calls.faults = 0
+        return +figures
+
+    def close(self) -> None:
+        """Leaves unwritten what is queued: others have computed it, or will."""
+        self._store.close()
+
+    def _find(self, lookup: Lookup) -> list[Head]:
+        model, files = self._model, self._files
+        now = time.monotonic()
+        audiences = {
+            _key(model, lookup.namespace, audience, gram): audience
+            for audience in lookup.audiences
+            for gram in lookup.grams
+        }
+        with self._lock:
+            keys = [key for key in audiences if self._absent.get(key, -math.inf) < now - _ABSENT_SECONDS]
+        if not keys:
+            return []
+        values = self._store.get(keys)
+        self._took("lookup", now)
+        found: dict[bytes, Head] = {}
+        for key, value in zip(keys, values, strict=True):
+            if value is None:
+                self._note_absent(key, now)
+                continue
+            head = self._checked(key, lambda value=value: _head_of(files, value, lookup.namespace))
+            if head is not None:
+                found.setdefault(head[0].tokens_digest, (audiences[key], *head))
+        self._count("found", len(found))
+        return list(found.values())
+
+    def _read(self, file: RemoteFile) -> State | None:
+        files, key, begun = self._files, _rows_key(self._model, file), time.monotonic()
+        (value,) = self._store.get([key])
+        if value is None:
+            self._count("missing")
+            self._distrust(key)
+            return None
+        self._took("read", begun, len(value))
+        state = self._checked(key, lambda: files.unpack(value, file))
+        if state is not None:
+            self._count("read")
+        return state
+
+    def _write_on(self) -> None:
+        while True:
+            files, model, file, state = self._waiting.get()
+            try:
+                self._write(files, model, file, state)
+                self._is_refusing = False
+            except Exception as error:
+                if not self._is_refusing:
+                    self._logger.error("reprise: segments cannot be written to the remote store: %s", error)
+                self._is_refusing = True
+                self._count("unwritten")
+
+    def _write(self, files: SegmentFiles, model: str, file: RemoteFile, state: State) -> None:
+        tokens = state["tokens"].numpy()
+        grams = np.sort(Grams(tokens, SPARSE).anchors(0, len(tokens))[1])[:_PUBLISHED]
+        key, heads = _rows_key(model, file), [_key(model, file.namespace, file.audience, gram) for gram in grams]
+        if self._outdated.isdisjoint([key, *heads]) and self._is_known(files, heads, file):
+            self._count("known")
+            return
+        value, head = files.pack(file, state), files.pack(file, {"tokens": state["tokens"]})
+        # the rows first: who finds the description reads them
+        self._store.put(key, value)
+        for one in heads:
+            self._store.put(one, head)
+        with self._lock:
+            self._outdated.difference_update([key, *heads])
+            for one in heads:
+                self._absent.pop(one, None)
+        self._count("written")
+        with self._lock:
+            self._figures["remote_bytes", "written"] += len(value)
+
+    def _is_known(self, files: SegmentFiles, heads: Sequence[str], file: RemoteFile) -> bool:
+        """Whether these tokens are stored, and what preprocessing has now would be no better."""
+        for key, value in zip(heads, self._store.get(heads), strict=True):
+            known = None if value is None else self._checked(key, lambda value=value: files.unpack_head(value))
+            if known is not None and known[0].tokens_digest == file.tokens_digest:
+                is_better = PREPROCESSED in known[0].users and len(known[0].prefixes) > len(file.prefixes)
+                return is_better or not file.replaces
+        return False
+
+    def _checked(self, key: str, unpack: Callable[[], Unpacked]) -> Unpacked | None:
+        """Returns what a value holds; None, after logging why, if it is not used."""
+        try:
+            return unpack()
+        except Exception as error:
+            why = error if isinstance(error, RefusedError) else f"cannot be read ({error})"
+            self._logger.warning("reprise: %s in the remote store %s and is not used", key, why)
+            self._count("refused")
+            self._distrust(key)
+            return None
+
+    def _distrust(self, key: str) -> None:
+        with self._lock:
+            if len(self._outdated) >= _MOST_ABSENT:
+                self._outdated.clear()
+            self._outdated.add(key)
+
+    def _note_absent(self, key: str, now: float) -> None:
+        with self._lock:
+            self._absent[key] = now
+            self._absent.move_to_end(key)
+            if len(self._absent) > _MOST_ABSENT:
+                self._absent.popitem(last=False)
+
+    def _took(self, kind: str, begun: float, read: int = 0) -> None:
+        with self._lock:
+            self._figures["remote_seconds", kind] += time.monotonic() - begun
+            self._figures["remote_bytes", kind] += read
+            self._figures["remote", "looked_up"] += kind == "lookup"
+
+    def _count(self, kind: str, count: int = 1) -> None:
+        with self._lock:
+            self._figures["remote", kind] += count
+
+
+def _head_of(files: SegmentFiles, value: bytes, namespace: bytes) -> tuple[DiskFile, np.ndarray]:
+    file, tokens = files.unpack_head(value)
+    if file.namespace != namespace:
+        raise RefusedError("is another tenant's")
+    return file, tokens
+
+
+def _rows_key(model: str, file: RemoteFile) -> str:
+    return _key(model, file.namespace, file.audience, file.tokens_digest)
+
+
+def _key(model: str, namespace: bytes, audience: bytes, what: bytes | np.uint64) -> str:
+    """Returns a key that tells nothing about what it is made of."""
+    name = what if isinstance(what, bytes) else what.tobytes()
+    parts = (model.encode(), namespace, audience, name)
+    return hashlib.blake2b(b"".join(len(one).to_bytes(4, "little") + one for one in parts), digest_size=20).hexdigest()
