@@ -74,7 +74,7 @@ test('where the engine does not say, positions are estimated, and too low rather
   expect(borders).toEqual(borders.toSorted((a, b) => a - b))
 })
 
-test.each([{}, { checkpoints: null }])(
+test.each([{}, { checkpoints: null }, { checkpoints: { unit, kinds: ['state'] } }])(
   'nothing is asked, and nothing added, where a snapshot says %j',
   async (facts) => {
     await start(facts)

@@ -1,7 +1,7 @@
 import { Ajv, type SchemaObject } from 'ajv'
 import { ProxyError } from '../errors.ts'
 import { ownSchemas } from '../json/own-schemas.ts'
-import { type CheckpointReport, checkpointReport } from './checkpoint-report.ts'
+import { type CheckpointReport, checkpointReport, type KeptCheckpoints } from './checkpoint-report.ts'
 import { type ReuseReport, reuseReport } from './reuse-report.ts'
 
 /** One change reported by an engine. */
@@ -33,7 +33,7 @@ export interface Snapshot {
     readonly checkpoints?: readonly number[]
   }[]
   readonly reuse?: ReuseReport | null
-  readonly checkpoints?: CheckpointReport | null
+  readonly checkpoints?: CheckpointReport | KeptCheckpoints | null
 }
 
 const ajv = new Ajv({ ...ownSchemas, $data: true })

@@ -414,3 +414,23 @@ describe('reuse at any position', () => {
     expect(lengthOf('r')).toBe(prompt.length)
   })
 })
+
+describe('checkpoints', () => {
+  const say = (checkpoints: unknown): Promise<Acknowledgement> =>
+    replica.takeSnapshot(() => Promise.resolve({ generation: 'g1', sequence: 0, requests: [], checkpoints }))
+
+  test('are all that is found where an engine keeps some, also if none can be set', async () => {
+    await say({ unit: 1, kinds: ['state'] })
+    expect(replica.tokens.keepsCheckpoints).toBe(true)
+    expect(replica.checkpoints).toBeUndefined()
+    const settable = { unit: 16, kinds: ['window'], room_tokens: 48, key: 'k-1' }
+    await say(settable)
+    expect(replica.checkpoints).toEqual(settable)
+    await say(null)
+    expect(replica.tokens.keepsCheckpoints).toBe(false)
+  })
+
+  test('that can be set take room', async () => {
+    await expect(say({ unit: 16, kinds: ['window'], key: 'k-1' })).rejects.toThrow(/room_tokens/)
+  })
+})

@@ -146,8 +146,8 @@ export class ReplicaMirror {
     const life = this.#reports.beginLife(generation)
     if (life !== 'same') this.#onLost(life)
     this.adoptReuse(reuse)
-    this.#checkpoints = checkpoints ?? undefined
-    this.tokens.keepsCheckpoints = this.#checkpoints !== undefined
+    this.#checkpoints = checkpoints && 'key' in checkpoints ? checkpoints : undefined
+    this.tokens.keepsCheckpoints = Boolean(checkpoints)
     await this.cache.replaced(requests.map((own) => [own.request_id as RequestId, own.cached_tokens, own.checkpoints]))
     this.#applied.snapshot += 1
     return this.#reports.took(sequence)

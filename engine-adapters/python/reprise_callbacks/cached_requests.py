@@ -31,24 +31,26 @@ class CachedRequests:
         return len(self._lengths)
 
     def apply(self, change: Change) -> list[str]:
-        """Applies a change. Returns the requests forgotten to make room for it: those stored longest ago."""
+        """Applies a change. Returns the requests forgotten to make room for it: those told of longest ago."""
         kind, request_id, cached_tokens = change[:3]
-        # what was told last of a shared prefix holds for all who share it
-        before = self._untold.pop(request_id, None)
-        if change.checkpoints is None and before is not None:
-            change = change._replace(checkpoints=before.checkpoints)
+        checkpoints = change.checkpoints
+        # what is told last of a shared prefix holds for all who share it, so only news of it move a request back
+        if checkpoints is None:
+            before = self._untold.get(request_id)
+            change = change._replace(checkpoints=before and before.checkpoints)
+        else:
+            self._untold.pop(request_id, None)
         self._untold[request_id] = change
         if cached_tokens <= 0:
             self._remove(request_id)
             return []
-        if kind == "stored" or request_id not in self._lengths:
+        if kind == "stored" or checkpoints is not None or request_id not in self._lengths:
             self._remove(request_id)
             self._bytes += _size(request_id)
         self._lengths[request_id] = cached_tokens
-        if change.checkpoints is not None:
-            self._bytes -= _BYTES_PER_CHECKPOINT * len(self._checkpoints.pop(request_id, ()))
-            self._checkpoints[request_id] = change.checkpoints
-            self._bytes += _BYTES_PER_CHECKPOINT * len(change.checkpoints)
+        if checkpoints is not None:
+            self._checkpoints[request_id] = checkpoints
+            self._bytes += _BYTES_PER_CHECKPOINT * len(checkpoints)
         return self._make_room()
 
     def clear(self) -> None:

@@ -266,3 +266,18 @@ def test_snapshots_say_what_the_engine_is_described_as_from_then_on():
     assert "reuse" not in snapshots[0] and snapshots[-1]["reuse"] == {"ratio": 0.15}
     sender.close()
     receiver.stop()
+
+
+def test_of_checkpoints_that_several_requests_share_what_was_reported_last_is_told_last(receiver: Receiver) -> None:
+    receiver.status = 503
+    sender = CallbackSender(receiver.url, limits=QUICK)
+    shared = [stored("r-1", 64, checkpoints=[32, 64]), stored("r-2", 96, checkpoints=[32, 64, 96])]
+    sender.report([*shared, evicted("r-1", 64, [32]), evicted("r-2", 64)])
+    receiver.wait_until(lambda: receiver.answered > 0)
+    receiver.status = None
+    receiver.wait_until(lambda: receiver.snapshots == 1)
+    sender.report([evicted("r-2", 64, [64]), evicted("r-1", 64, [32, 64]), evicted("r-2", 32)])
+    receiver.wait_until(lambda: receiver.lengths == {"r-1": 64, "r-2": 32})
+    sender.close()
+    told = [(one["request_id"], one["checkpoints"]) for one in [*receiver.posts[0][1]["requests"], *receiver.events]]
+    assert told == [("r-2", [32, 64, 96]), ("r-1", [32]), ("r-2", [64]), ("r-1", [32, 64])]

@@ -28,6 +28,8 @@ from sglang.srt.server_args import ServerArgs
 def published_configuration() -> None:
     """Publishes the server configuration that SGLang's parts read: one rank, on a CPU."""
     arguments = ServerArgs(model_path="none", device="cpu", radix_cache_backend="reprise")
+    # else it is read from the model
+    arguments._mamba_cache_chunk_size = 64
     runtime_context.publish(arguments, role="scheduler", ranks=runtime_context.SpawnRanks(world_rank=0))
 
 

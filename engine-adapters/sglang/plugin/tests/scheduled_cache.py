@@ -6,12 +6,18 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 
 import torch
+from sglang.srt.configs.mamba_utils import Mamba2CacheParams, Mamba2StateShape
 from sglang.srt.managers.schedule_batch import FINISH_ABORT, FINISH_LENGTH, Req, ScheduleBatch
 from sglang.srt.mem_cache.allocation import alloc_for_decode, alloc_for_extend
 from sglang.srt.mem_cache.allocator import PagedTokenToKVPoolAllocator, TokenToKVPoolAllocator
 from sglang.srt.mem_cache.cache_init_params import CacheInitParams
 from sglang.srt.mem_cache.common import checkpoint_kv_cache, release_kv_cache
-from sglang.srt.mem_cache.memory_pool import MHATokenToKVPool, ReqToTokenPool
+from sglang.srt.mem_cache.memory_pool import (
+    HybridLinearKVPool,
+    HybridReqToTokenPool,
+    MHATokenToKVPool,
+    ReqToTokenPool,
+)
 from sglang.srt.mem_cache.radix_cache import RadixKey
 from sglang.srt.mem_cache.registry import TreeCacheBuildContext
 from sglang.srt.mem_cache.unified_radix_cache import UnifiedRadixCache
@@ -21,16 +27,33 @@ from sglang.srt.speculative.spec_info import SpeculativeAlgorithm
 _MODEL = SimpleNamespace(vocab_size=1 << 20, is_encoder_decoder=False)
 
 
-def build_context(core: str, pool_tokens: int = 64, page_size: int = 4, **overrides: object) -> TreeCacheBuildContext:
-    """Builds what the scheduler passes to a radix cache backend, for a model with one small layer."""
+def build_context(
+    core: str, pool_tokens: int = 64, page_size: int = 4, states: int = 0, **overrides: object
+) -> TreeCacheBuildContext:
+    """
+    Builds what the scheduler passes to a radix cache backend, for a model with one small layer.
+
+    states: room for as many, in a second layer that keeps them; 0: it has no such layer. SGLang then wants pages of 1.
+    """
     pool = {"device": "cpu", "enable_memory_saver": False}
-    kv = MHATokenToKVPool(
-        size=pool_tokens, page_size=page_size, dtype=torch.float32, head_num=1, head_dim=2, layer_num=1, **pool
-    )
+    rows = {"size": 16, "max_context_len": 4 * pool_tokens, **pool}
+    sizes = {"size": pool_tokens, "page_size": page_size, "dtype": torch.float32, "head_num": 1, "head_dim": 2, **pool}
+    if states:
+        shape = Mamba2StateShape.create(
+            tp_world_size=1, intermediate_size=8, n_groups=1, num_heads=1, head_dim=8, state_size=2, conv_kernel=2
+        )
+        requests = HybridReqToTokenPool(
+            mamba_size=states, mamba_spec_state_size=16, cache_params=Mamba2CacheParams(shape=shape, layers=[1]),
+            mamba_layer_ids=[1], enable_mamba_extra_buffer=False, speculative_num_draft_tokens=0, **rows,
+        )  # fmt: skip
+        kv = HybridLinearKVPool(full_attention_layer_ids=[0], mamba_pool=requests.mamba_pool, **sizes)
+    else:
+        requests = ReqToTokenPool(**rows)
+        kv = MHATokenToKVPool(layer_num=1, **sizes)
     allocator = {"dtype": torch.float32, "device": "cpu", "kvcache": kv, "need_sort": False}
     params = CacheInitParams(
         disable=False,
-        req_to_token_pool=ReqToTokenPool(size=16, max_context_len=4 * pool_tokens, **pool),
+        req_to_token_pool=requests,
         token_to_kv_pool_allocator=(
             TokenToKVPoolAllocator(pool_tokens, **allocator)
             if page_size == 1
@@ -44,7 +67,7 @@ def build_context(core: str, pool_tokens: int = 64, page_size: int = 4, **overri
         "server_args": None,
         "params": params,
         "is_hybrid_swa": False,
-        "is_hybrid_ssm": False,
+        "is_hybrid_ssm": states > 0,
         "enable_hierarchical_cache": False,
         "disable_radix_cache": False,
         "tp_worker": None,
@@ -131,9 +154,11 @@ class ScheduledCache:
         self.finish(running)
         return running.req
 
-    def match(self, prompt: Sequence[int], *, salt: str | None = None) -> None:
-        """Matches the prompt of a request that waits in the queue."""
-        self._create("waiting", prompt, salt, None).init_next_round_input(self.cache)
+    def match(self, prompt: Sequence[int], *, salt: str | None = None) -> int:
+        """Matches the prompt of a request that waits in the queue. Returns how many of its tokens are found."""
+        waiting = self._create("waiting", prompt, salt, None)
+        waiting.init_next_round_input(self.cache, cow_mamba=False)
+        return waiting.prefix_len
 
     def flush(self) -> None:
         """Does everything that `/flush_cache` does to the caches of an idle engine."""

@@ -45,6 +45,9 @@ def senders(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, object]]
         def cleared(self) -> None:
             created[-1]["cleared"] = True
 
+        def describe(self, facts: dict[str, object]) -> None:
+            created[-1]["facts"] = facts
+
         def close(self) -> None:
             pass
 
@@ -154,8 +157,12 @@ def test_a_module_that_is_gone_counts_as_gone(
 
 @pytest.mark.parametrize(
     ("overrides", "said"),
-    [({"disable_radix_cache": True}, "disabled"), ({"is_hybrid_swa": True}, "sliding windows")],
-    ids=["disabled", "sliding window"],
+    [
+        ({"disable_radix_cache": True}, "disabled"),
+        ({"is_hybrid_swa": True}, "sliding windows"),
+        ({"is_hybrid_ssm": True, "enable_hierarchical_cache": True}, "the host may hold a state"),
+    ],
+    ids=["disabled", "sliding window", "states on the host"],
 )
 def test_where_reports_could_not_be_exact_there_are_none(
     senders: list[dict[str, object]],
@@ -172,6 +179,13 @@ def test_where_reports_could_not_be_exact_there_are_none(
     assert chosen == [context]
     assert senders == []
     assert said in caplog.text
+
+
+def test_a_model_with_states_is_reported_and_said_to_keep_checkpoints(senders: list[dict[str, object]]) -> None:
+    cache = create(page_size=1, states=8)
+    assert senders[0]["facts"] == {"checkpoints": {"unit": 1, "kinds": ["state"]}}
+    ScheduledCache(cache).serve("r-1", list(range(8)))
+    assert [state.tokens for state in senders[0]["reports"][0][0].states] == [8]
 
 
 def test_a_cache_of_several_parts_is_not_reported(

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from math import lcm
 from typing import Any
 
 from engine_config import BLOCK, VOCABULARY, full_attention
@@ -40,7 +41,7 @@ class Engine:
             vllm_config=config,
             kv_cache_config=cache_config,
             structured_output_manager=StructuredOutputManager(config),
-            block_size=BLOCK,
+            block_size=lcm(*(group.kv_cache_spec.block_size for group in groups)),
             hash_block_size=BLOCK,
             log_stats=True,
         )

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Protocol
 
-from reprise_sglang.reporting.cache_facts import Anchored, Evicted, Promoted
+from reprise_sglang.reporting.cache_facts import Anchored, Evicted, Promoted, State, StateLost
 
 logger = logging.getLogger(__name__)
 
@@ -28,16 +28,16 @@ class CacheReporter:
 
     def __init__(self, sender: Sender) -> None:
         self._sender: Sender | None = sender
-        self._facts: list[Anchored | Evicted | Promoted] = []
+        self._facts: list[Anchored | Evicted | Promoted | StateLost] = []
 
-    def anchored(self, request_id: object, node: int, tokens: int) -> None:
+    def anchored(self, request_id: object, node: int, tokens: int, states: tuple[State, ...] | None = None) -> None:
         """The request's cached prefix ends with this node. Ignores SGLang's own health probes."""
         if isinstance(request_id, str) and not request_id.startswith(_HEALTH_CHECK):
-            self._facts.append(Anchored(request_id, node, tokens))
+            self._facts.append(Anchored(request_id, node, tokens, states))
             self.flush()
 
-    def evicted(self, fact: Evicted) -> None:
-        """A leaf was evicted. Sent with the next flush, because every report wakes the sender's thread."""
+    def evicted(self, fact: Evicted | StateLost) -> None:
+        """A leaf was evicted, or a state. Sent with the next flush, because every report wakes the sender's thread."""
         self._facts.append(fact)
 
     def promoted(self, fact: Promoted) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from reprise_callbacks import Change, Cleared, evicted, stored
-from reprise_sglang.reporting.cache_facts import ROOT, Anchored, Evicted, Promoted
+from reprise_sglang.reporting.cache_facts import ROOT, Anchored, Evicted, Promoted, State, StateLost
 
 _MOST_ASLEEP = 65_536
 """host nodes for which the requests that ended there are remembered"""
@@ -19,20 +19,30 @@ class RequestPlaces:
     Each request is kept at one node only, its deepest, so a prefix shared by thousands costs nothing extra. SGLang
     evicts leaves, so a request moves up by one node. A split keeps the name of the deeper part, so its requests stay
     put.
+
+    Requests with the same beginning share its states. So it is enough to tell of a lost one with one of them: with the
+    one that was told of last, which replaces what was told of others.
     """
 
     def __init__(self) -> None:
-        self._place: dict[str, int] = {}
+        self._place: dict[str, tuple[int, int]] = {}
+        """by request: its node, and how many tokens are cached up to there"""
         self._requests_at: dict[int, set[str]] = {}
         self._asleep: dict[int, tuple[str, ...]] = {}
         """by host node: requests that ended there when it left the GPU"""
+        self._states: dict[str, tuple[State, ...]] = {}
+        """by request: those that were told of it last"""
+        self._told: dict[int, str] = {}
+        """by node with a state: the request that was told of last"""
 
     @property
     def requests(self) -> int:
         """How many requests have cached tokens."""
         return len(self._place)
 
-    def translate(self, report: Iterable[Anchored | Evicted | Promoted | Cleared]) -> Iterator[Change | Cleared]:
+    def translate(
+        self, report: Iterable[Anchored | Evicted | Promoted | StateLost | Cleared]
+    ) -> Iterator[Change | Cleared]:
         for fact in report:
             if isinstance(fact, Anchored):
                 yield self._anchor(fact)
@@ -40,36 +50,56 @@ class RequestPlaces:
                 yield from self._retreat(fact)
             elif isinstance(fact, Promoted):
                 yield from self._wake(fact)
+            elif isinstance(fact, StateLost):
+                yield from self._lose(fact)
             else:
                 self.forget_all()
                 yield fact
 
     def forget(self, request_id: str) -> None:
-        node = self._place.pop(request_id, None)
-        if node is None:
+        place = self._place.pop(request_id, None)
+        if place is None:
             return
-        requests = self._requests_at[node]
+        self._states.pop(request_id, None)
+        requests = self._requests_at[place[0]]
         requests.discard(request_id)
         if not requests:
-            del self._requests_at[node]
+            del self._requests_at[place[0]]
 
     def forget_all(self) -> None:
         self._place.clear()
         self._requests_at.clear()
         self._asleep.clear()
+        self._states.clear()
+        self._told.clear()
 
     def _anchor(self, fact: Anchored) -> Change:
-        request_id, node, tokens = fact
+        request_id, node, tokens, states = fact
         self.forget(request_id)
         if tokens == ROOT:
             # reprise believes that what it sent is cached until a report says otherwise
             return evicted(request_id, 0)
-        self._place[request_id] = node
+        self._place[request_id] = node, tokens
         self._requests_at.setdefault(node, set()).add(request_id)
-        return stored(request_id, tokens)
+        return stored(request_id, tokens, checkpoints=None if states is None else self._tell(request_id, states))
+
+    def _tell(self, request_id: str, states: tuple[State, ...]) -> list[int]:
+        self._states[request_id] = states
+        self._told.update((state.node, request_id) for state in states)
+        return [state.tokens for state in states]
+
+    def _lose(self, fact: StateLost) -> Iterator[Change]:
+        lost, before = fact
+        request_id = self._told.pop(lost.node, None)
+        if request_id not in self._place:
+            return
+        _, tokens = self._place[request_id]
+        behind = [state for state in self._states[request_id] if lost.tokens < state.tokens <= tokens]
+        yield evicted(request_id, tokens, self._tell(request_id, (*before, *behind)))
 
     def _retreat(self, fact: Evicted) -> Iterator[Change]:
         node, parent, tokens, stays = fact
+        self._told.pop(node, None)
         fallen = self._requests_at.pop(node, None)
         if fallen is None:
             return
@@ -78,9 +108,10 @@ class RequestPlaces:
         if tokens == ROOT:
             for request_id in fallen:
                 del self._place[request_id]
+                self._states.pop(request_id, None)
         else:
             for request_id in fallen:
-                self._place[request_id] = parent
+                self._place[request_id] = parent, tokens
             self._requests_at.setdefault(parent, set()).update(fallen)
         for request_id in fallen:
             yield evicted(request_id, tokens)
@@ -95,5 +126,5 @@ class RequestPlaces:
         node, parent, tokens = fact
         for request_id in self._asleep.pop(node, ()):
             # skip requests that have moved elsewhere since
-            if self._place.get(request_id, parent) == parent:
+            if self._place.get(request_id, (parent,))[0] == parent:
                 yield self._anchor(Anchored(request_id, node, tokens))

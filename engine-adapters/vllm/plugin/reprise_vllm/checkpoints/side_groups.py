@@ -1,6 +1,7 @@
-"""Which checkpoints of a prefix the groups beside full attention hold."""
+"""Which blocks of a prefix the groups beside full attention hold."""
 
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from math import lcm
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,20 +13,23 @@ if TYPE_CHECKING:
     from vllm.v1.request import Request
 
 
-class Checkpoint(NamedTuple):
-    """A length of a prefix that vLLM can find."""
+class SideBlocks(NamedTuple):
+    """What is held of a request beside full attention."""
 
-    tokens: int
-    keys: Sequence[bytes]
-    """of the blocks that it takes in groups beside full attention; the first one identifies it"""
+    hashes: Sequence[bytes]
+    """of its prefix, one every `hash_block_size` tokens"""
+    held: Sequence[AbstractSet[bytes]]
+    """by side: the hashes at which blocks end that all of its groups hold"""
 
 
-class _Side(NamedTuple):
-    suffix: bytes
-    """what the pool's keys of this group end with"""
+class Side(NamedTuple):
+    """Groups that hold the same blocks, because they need the same."""
+
     block_size: int
     tail: int
     """blocks in front of a checkpoint that must be held"""
+    suffixes: Sequence[bytes]
+    """what the pool's keys of these groups end with"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,40 +37,37 @@ class SideGroups:
     """The groups of layers with windows or states."""
 
     unit: int
+    """tokens: a checkpoint lies at a multiple of it"""
     hash_block_size: int
-    sides: Sequence[_Side]
+    sides: Sequence[Side]
 
-    def checkpoints_of(
-        self, request: "Request", tokens: int, is_cached: Callable[[bytes], object]
-    ) -> Sequence[Checkpoint]:
-        """Returns the checkpoints within the first `tokens`, which full attention holds. O(tokens / unit)."""
-        sides = [(side, hashes_of(request, self.hash_block_size, side.block_size)) for side in self.sides]
-        found = []
-        for end in range(self.unit, tokens + 1, self.unit):
-            keys = []
-            for (suffix, block_size, tail), hashes in sides:
-                last = end // block_size
-                own = [hashes[i] + suffix for i in range(last - 1, max(last - tail, 0) - 1, -1)]
+    def blocks_of(self, request: "Request", tokens: int, is_cached: Callable[[bytes], object]) -> SideBlocks:
+        """Returns what is held of the first `tokens`, which full attention holds. O(tokens / block size)."""
+        size = self.hash_block_size
+        held = [
+            {
+                block_hash
+                for block_hash in hashes_of(request, size, block_size)[: tokens // block_size]
                 # nearly always the first one is missing
-                if not all(is_cached(key) is not None for key in own):
-                    break
-                keys += own
-            else:
-                found.append(Checkpoint(end, keys))
-        return found
+                if all(is_cached(block_hash + suffix) is not None for suffix in suffixes)
+            }
+            for block_size, _, suffixes in self.sides
+        ]
+        return SideBlocks(request.block_hashes[: tokens // size], held)
 
 
 def find_side_groups(config: "KVCacheConfig", hash_block_size: int) -> SideGroups | None:
     """Returns None if there are none, or if a checkpoint may lie within a block, or is not known to need what."""
-    groups = [
-        (i, group.kv_cache_spec, tail_blocks(group.kv_cache_spec)) for i, group in enumerate(config.kv_cache_groups)
-    ]
+    specs = [group.kv_cache_spec for group in config.kv_cache_groups]
+    suffixes: dict[tuple[int, int | None], list[bytes]] = {}
+    for i, spec in enumerate(specs):
+        suffixes.setdefault((spec.block_size, tail_blocks(spec)), []).append(i.to_bytes(4, "big"))
     # vLLM's `prefix_match_unit`: states are found by hashes of parts of a block
-    is_fine = any(tail == 1 and spec.block_size != hash_block_size for _, spec, tail in groups)
-    sides = [_Side(i.to_bytes(4, "big"), spec.block_size, tail) for i, spec, tail in groups if tail]
-    if not sides or is_fine or any(tail is None for _, _, tail in groups):
+    is_fine = any(tail == 1 and block_size != hash_block_size for block_size, tail in suffixes)
+    sides = [Side(block_size, tail, own) for (block_size, tail), own in suffixes.items() if tail]
+    if not sides or is_fine or any(tail is None for _, tail in suffixes):
         return None
-    return SideGroups(lcm(*(spec.block_size for _, spec, _ in groups)), hash_block_size, sides)
+    return SideGroups(lcm(*(spec.block_size for spec in specs)), hash_block_size, sides)
 
 
 def hashes_of(request: "Request", hash_block_size: int, block_size: int) -> Sequence[bytes]:
@@ -75,4 +76,4 @@ def hashes_of(request: "Request", hash_block_size: int, block_size: int) -> Sequ
         return request.block_hashes
     from vllm.v1.core.kv_cache_utils import resolve_block_hashes
 
-    return list(resolve_block_hashes(request.block_hashes, hash_block_size, block_size))
+    return resolve_block_hashes(request.block_hashes, hash_block_size, block_size)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from reprise_vllm.checkpoints.side_groups import Checkpoint
+from reprise_vllm.checkpoints.side_groups import SideBlocks
 from reprise_vllm.reporting.pool_observer import PoolObserver
 from reprise_vllm.reporting.step_report import StepReport
 from reprise_vllm.reporting.watched_group import WatchedGroup
@@ -81,7 +81,7 @@ class CacheWatcher:
         if lost or stored:
             reused = {request_id: self._reused[request_id] for request_id, _ in stored if request_id in self._reused}
             facts = len(lost) + sum(len(hashes) for _, hashes in stored)
-            self._reports.report(StepReport(lost, stored, reused, self._checkpoints_of(taken)), facts)
+            self._reports.report(StepReport(lost, stored, reused, self._sides_of(taken)), facts)
 
     def finished(self, request: "Request", reuse: Reuse | None = None) -> None:
         """
@@ -95,16 +95,18 @@ class CacheWatcher:
         reported = self._reported.pop(request_id, None)
         hashes = self._hashes_of(request, reuse)
         blocks = len(hashes)
-        if blocks == reported:
+        # other groups may have computed again what full attention held already
+        has_sides = self._group.sides is not None
+        if blocks == reported and not has_sides:
             return
         # the token sampled last was never computed, so its block is not cached
         is_cached = self._pool.cached_block_hash_to_block.get_one_block
-        while blocks > (reported or 0) and is_cached(self._group.key_of(hashes[blocks - 1])) is None:
+        while blocks and is_cached(self._group.key_of(hashes[blocks - 1])) is None:
             blocks -= 1
-        if blocks != reported:
+        if blocks != reported or has_sides:
             stored = hashes[:blocks]
-            checkpoints = self._checkpoints_of([(request, stored)])
-            self._reports.report(StepReport(stored=((request_id, stored),), checkpoints=checkpoints), blocks + 1)
+            sides = self._sides_of([(request, stored)])
+            self._reports.report(StepReport(stored=((request_id, stored),), sides=sides), blocks + 1)
 
     def stop(self) -> None:
         """Detaches from the engine's pool."""
@@ -127,17 +129,13 @@ class CacheWatcher:
             self._reported[request.request_id] = len(hashes)
         return stored
 
-    def _checkpoints_of(
-        self, stored: "Sequence[tuple[Request, Sequence[bytes]]]"
-    ) -> Mapping[str, Sequence[Checkpoint]] | None:
-        """Returns the lengths at which all groups of layers hold these requests; None if there is one group."""
+    def _sides_of(self, stored: "Sequence[tuple[Request, Sequence[bytes]]]") -> Mapping[str, SideBlocks]:
         sides, size = self._group.sides, self._group.block_size
         if sides is None:
-            return None
+            return {}
         is_cached = self._pool.cached_block_hash_to_block.get_one_block
         return {
-            request.request_id: sides.checkpoints_of(request, len(hashes) * size, is_cached)
-            for request, hashes in stored
+            request.request_id: sides.blocks_of(request, len(hashes) * size, is_cached) for request, hashes in stored
         }
 
     def _block_evicted(self, block: "KVCacheBlock") -> None:

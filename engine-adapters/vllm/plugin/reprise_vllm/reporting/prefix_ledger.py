@@ -3,18 +3,21 @@
 from collections.abc import Iterable, Sequence
 
 
-class _Node:
+class Node:
     """A cached block. It stands for a prefix of some prompts, named by the hash of all tokens up to its end."""
 
-    __slots__ = ("children", "depth", "is_cached", "parent", "requests")
+    __slots__ = ("block_hash", "children", "depth", "is_cached", "parent", "reported", "requests")
 
-    def __init__(self, parent: "_Node | None", depth: int) -> None:
+    def __init__(self, parent: "Node | None" = None, block_hash: bytes = b"") -> None:
         self.parent = parent
-        self.depth = depth
+        self.block_hash = block_hash
+        self.depth = parent.depth + 1 if parent else 0
         self.is_cached = True
-        self.children: set[_Node] | None = None
+        self.children: set[Node] | None = None
         # requests whose longest cached prefix ends here
         self.requests: set[str] | None = None
+        # which of those with this block was reported last, where that matters
+        self.reported: str | None = None
 
 
 class PrefixLedger:
@@ -27,9 +30,9 @@ class PrefixLedger:
     """
 
     def __init__(self) -> None:
-        self._root = _Node(None, 0)
-        self._nodes: dict[bytes, _Node] = {}
-        self._places: dict[str, _Node] = {}
+        self._root = Node()
+        self._nodes: dict[bytes, Node] = {}
+        self._places: dict[str, Node] = {}
 
     @property
     def blocks(self) -> int:
@@ -48,7 +51,7 @@ class PrefixLedger:
         for block_hash in hashes:
             child = nodes.get(block_hash)
             if child is None:
-                child = nodes[block_hash] = _Node(node, node.depth + 1)
+                child = nodes[block_hash] = Node(node, block_hash)
                 _adopt(node, child)
             elif child.parent is not node:
                 # the block before it was evicted alone and has been computed again
@@ -84,17 +87,17 @@ class PrefixLedger:
 
     def clear(self) -> None:
         """Forgets all blocks and requests."""
-        self._root = _Node(None, 0)
+        self._root = Node()
         self._nodes.clear()
         self._places.clear()
 
-    def _put(self, request_id: str, node: _Node) -> None:
+    def _put(self, request_id: str, node: Node) -> None:
         self._places[request_id] = node
         if node.requests is None:
             node.requests = set()
         node.requests.add(request_id)
 
-    def _move_up(self, node: _Node, evicted: _Node, moved: dict[str, int]) -> None:
+    def _move_up(self, node: Node, evicted: Node, moved: dict[str, int]) -> None:
         """Moves the requests at `node` up: from `evicted` on, nothing of them is cached."""
         requests, node.requests = node.requests, None
         target = above = evicted.parent
@@ -117,14 +120,14 @@ class PrefixLedger:
             target.requests = requests
 
 
-def _adopt(parent: _Node, child: _Node) -> None:
+def _adopt(parent: Node, child: Node) -> None:
     if parent.children is None:
         parent.children = {child}
     else:
         parent.children.add(child)
 
 
-def _descendants(node: _Node) -> Iterable[_Node]:
+def _descendants(node: Node) -> Iterable[Node]:
     below = list(node.children)
     while below:
         found = below.pop()

@@ -89,7 +89,7 @@ def start_reporting(
         return None
     if not group.is_alone and group.sides is None:
         logger.warning("reprise: reports are of the full-attention layers; this model's other layers may miss sooner")
-    translator = StepTranslator(group.block_size, _has_random_suffix(), group.group_id)
+    translator = StepTranslator(group, _has_random_suffix())
     token = os.environ.get(TOKEN) or None
     try:
         sender = CallbackSender(

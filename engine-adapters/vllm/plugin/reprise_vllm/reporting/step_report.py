@@ -4,12 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from reprise_callbacks import Change, Cleared, evicted, stored
-from reprise_vllm.checkpoints.checkpoint_ledger import CheckpointLedger
-from reprise_vllm.checkpoints.side_groups import Checkpoint
+from reprise_vllm.checkpoints.side_groups import SideBlocks
+from reprise_vllm.reporting.checkpoint_ledger import CheckpointLedger
 from reprise_vllm.reporting.prefix_ledger import PrefixLedger
 from reprise_vllm.reporting.request_ids import reported_id
-
-_GROUP_BYTES = 4
+from reprise_vllm.reporting.watched_group import WatchedGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,20 +21,20 @@ class StepReport:
     """the engine's request ids, each with the block hashes of its cached prefix"""
     reused: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """by request: tokens reused at another position, and reusable tokens that were recomputed"""
-    checkpoints: Mapping[str, Sequence[Checkpoint]] | None = None
-    """by request: the lengths at which all groups of layers hold it; None: there is one group"""
+    sides: Mapping[str, SideBlocks] = field(default_factory=dict)
+    """by request: what the groups beside full attention hold, if it is known what they must hold"""
 
 
 class StepTranslator:
     """Turns step reports into changes of requests."""
 
-    def __init__(self, block_size: int, has_random_suffix: bool, group_id: int = 0) -> None:
-        """group_id: of full attention"""
-        self._block_size = block_size
+    def __init__(self, group: WatchedGroup, has_random_suffix: bool) -> None:
+        self._block_size = group.block_size
         self._has_random_suffix = has_random_suffix
-        self._suffix = group_id.to_bytes(_GROUP_BYTES, "big")
-        self._ledger = PrefixLedger()
-        self._checkpoints = CheckpointLedger()
+        self._suffix = group.key_of(b"")
+        self._checkpoints = CheckpointLedger(group.sides) if group.sides else None
+        self._ledger = self._checkpoints or PrefixLedger()
+        self._node_tokens = group.sides.hash_block_size if group.sides else group.block_size
 
     def translate(self, report: StepReport | tuple[Cleared]) -> Iterable[Change | Cleared]:
         if not isinstance(report, StepReport):
@@ -43,29 +42,40 @@ class StepTranslator:
             yield from report
             return
         if report.lost:
-            lost = (key[:-_GROUP_BYTES] for key in report.lost if key.endswith(self._suffix))
-            for request_id, blocks in self._ledger.lose(lost).items():
-                yield evicted(request_id, blocks * self._block_size)
-            for request_id, left in self._checkpoints.lose(report.lost).items():
-                yield evicted(request_id, self._ledger.blocks_of(request_id) * self._block_size, left)
-        for engine_id, hashes in report.stored:
-            request_id = reported_id(engine_id, self._has_random_suffix)
-            if request_id is None:
-                continue
-            self._ledger.store(request_id, hashes)
-            tokens = len(hashes) * self._block_size
-            reused = report.reused.get(engine_id, ())
-            if report.checkpoints is not None and tokens:
-                checkpoints = report.checkpoints.get(engine_id, ())
-                self._checkpoints.store(request_id, checkpoints)
-                yield stored(request_id, tokens, checkpoints=[one.tokens for one in checkpoints])
-                continue
-            yield stored(request_id, tokens, *reused) if tokens or reused else evicted(request_id, 0)
+            lost = (key[: -len(self._suffix)] for key in report.lost if key.endswith(self._suffix))
+            for request_id, nodes in self._ledger.lose(lost).items():
+                yield evicted(request_id, self._tokens_of(nodes))
+            if self._checkpoints:
+                self._checkpoints.lose_sides(report.lost)
+        told = [
+            (request_id, len(hashes) * self._block_size, report.reused.get(engine_id, ()))
+            for engine_id, hashes in report.stored
+            if (request_id := self._store(engine_id, hashes, report)) is not None
+        ]
+        checkpoints = self._checkpoints.take_reports() if self._checkpoints else {}
+        for request_id, tokens, reused in told:
+            own = checkpoints.pop(request_id, None)
+            yield stored(request_id, tokens, *reused, checkpoints=own) if tokens or reused else evicted(request_id, 0)
+        for request_id, own in checkpoints.items():
+            yield evicted(request_id, self._tokens_of(self._ledger.blocks_of(request_id)), own)
 
     def forget(self, request_id: str) -> None:
         self._ledger.forget(request_id)
-        self._checkpoints.forget(request_id)
 
     def forget_all(self) -> None:
         self._ledger.clear()
-        self._checkpoints.clear()
+
+    def _store(self, engine_id: str, hashes: Sequence[bytes], report: StepReport) -> str | None:
+        """Returns the id to report; None if there is none."""
+        request_id = reported_id(engine_id, self._has_random_suffix)
+        if request_id is not None:
+            blocks = report.sides.get(engine_id)
+            if blocks is None:
+                self._ledger.store(request_id, hashes)
+            else:
+                self._checkpoints.store_sides(request_id, blocks)
+        return request_id
+
+    def _tokens_of(self, nodes: int) -> int:
+        tokens = nodes * self._node_tokens
+        return tokens - tokens % self._block_size

@@ -116,11 +116,41 @@ _operations = st.lists(
 )
 
 
-@pytest.mark.parametrize("sides", [[window()], [window(), window(tokens=130)]], ids=["a window", "two windows"])
-# the same histories each time: with two windows, one in some 200 finds more than was reported, after partial evictions
-@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+_sides = pytest.mark.parametrize(
+    "sides",
+    [[window()], [window(), window(tokens=130)], [window(), window(block_size=2 * BLOCK, tokens=130)]],
+    ids=["a window", "two windows", "windows in other blocks"],
+)
+
+
+@_sides
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(operations=_operations)
 def test_what_was_reported_is_what_the_engine_finds(
+    operations: list[tuple], sides: list[KVCacheSpec], monkeypatch: pytest.MonkeyPatch, config: VllmConfig
+) -> None:
+    _compare(operations, sides, monkeypatch, config)
+
+
+@_sides
+@pytest.mark.parametrize(
+    "operations",
+    [
+        [("add", [3, 3], 14, 7, False), ("add", [2], 29, 18, True), ("run",), ("add", [3, 0, 1, 1], 16, 1, True)],
+        # full attention holds all of the last prompt before its windows are computed
+        [
+            ("add", [0, 1, 1, 2], 2, 9, True), ("run",), ("add", [1, 0, 0, 3], 7, 18, False),
+            ("add", [2, 1, 3], 10, 5, True), ("run",), ("add", [3, 1, 1], 26, 1, False), ("add", [0], 4, 13, False),
+        ],
+    ],
+)  # fmt: skip
+def test_windows_of_which_several_requests_computed_blocks_are_reported(
+    operations: list[tuple], sides: list[KVCacheSpec], monkeypatch: pytest.MonkeyPatch, config: VllmConfig
+) -> None:
+    _compare(operations, sides, monkeypatch, config)
+
+
+def _compare(
     operations: list[tuple], sides: list[KVCacheSpec], monkeypatch: pytest.MonkeyPatch, config: VllmConfig
 ) -> None:
     receiver = Receiver()
