@@ -69,10 +69,12 @@ class ReuseSettings:
     def offer(self) -> dict[str, float | bool]:
         """The share of the reused rows' compute cost that is spent on recomputing: default, minimum and maximum.
 
-        With `users`, it matters whose a request is, so that the proxy should say it.
+        With `users`, it matters whose a request is, so that the proxy should say it; with `remote`, where it goes
+        matters less.
         """
-        users = {} if self.store == "all" else {"users": True}
-        return {"ratio": self.ratio, "min_ratio": self.min_ratio, "max_ratio": self.max_ratio, **users}
+        also = {"users": self.store != "all", "remote": self.remote is not None}
+        told = {name: True for name, is_so in also.items() if is_so}
+        return {"ratio": self.ratio, "min_ratio": self.min_ratio, "max_ratio": self.max_ratio, **told}
 
     @property
     def is_lossy(self) -> bool:
