@@ -30,6 +30,13 @@ check_disk() {
   fi
 }
 
+# Debian's libraries that Mooncake's client links to
+if ! ldconfig -p | grep -q librdmacm.so.1 && [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
+  say "installing libibverbs1 and librdmacm1"
+  { apt-get update -qq && apt-get install -y -qq --no-install-recommends libibverbs1 librdmacm1; } >/dev/null ||
+    say "apt-get could not install them: tests of Mooncake are skipped"
+fi
+
 if [ ! -x "$python" ] || [ "$(cat "$cache/packages.done" 2>/dev/null)" != "$(inputs)" ]; then
   check_disk
   uv="$(command -v uv || true)"

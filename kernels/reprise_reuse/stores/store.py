@@ -13,8 +13,9 @@ class Store(Protocol):
     """
     Values by key, shared by engines on several machines. May be slow, full or gone.
 
-    Keys are ASCII without separators. A value is read as it was written, or not at all. All threads may call. A store
-    connects by itself, also again; while it cannot be reached, its methods raise, or take as long as they like.
+    Keys are ASCII without separators. A value that is replaced while it is read may come as a mixture, so who reads it
+    checks it. All threads may call. A store connects by itself, also again; while it cannot be reached, its methods
+    raise, or take as long as they like.
     """
 
     def put(self, key: str, value: bytes) -> None:
