@@ -64,11 +64,12 @@ function select(
   const described = routes.map((route, i): ReplicaCandidate => {
     const replica = candidates[i]!
     const { promptTokens, predictedCachedTokens, predictedReusedTokens: held } = route
+    const missing = replica.mirror.estimateTokens(processedAnywhere) - predictedCachedTokens
     return {
       replica: replica.id,
       promptTokens,
       predictedCachedTokens,
-      predictedReusedTokens: held === undefined ? held : held + fetchable(replica, options, processedAnywhere, held),
+      predictedReusedTokens: held === undefined ? held : held + fetchable(replica, options, missing, held),
       inFlightTokens: replica.loadTokens,
       inFlight: replica.requests,
       processedTokens: replica.mirror.estimateTokens(processedOn.get(replica.id) ?? 0),
@@ -77,13 +78,13 @@ function select(
   return selectReplica(described, { turn: replicas.nextTurn() })
 }
 
-/** What a replica can fetch counts half of what it holds: in simulations that is as good as its exact worth (lab/fleet). */
+/** What a replica can fetch counts half as much as what it holds: in simulations that is as good as its exact worth (lab/fleet). */
 const fetchedWeight = 0.5
 
 /** Returns the worth, in reused tokens, of what a replica does not hold and can read from a store that others fill. */
-function fetchable({ reuse, mirror }: Replica, options: RequestOptions, size: number, held: number): number {
+function fetchable({ reuse }: Replica, options: RequestOptions, missing: number, held: number): number {
   const share = recomputedShare(reuse, options.reuse) ?? 1
-  return reuse?.sharesStore ? fetchedWeight * Math.max(0, (1 - share) * mirror.estimateTokens(size) - held) : 0
+  return reuse?.sharesStore ? fetchedWeight * Math.max(0, (1 - share) * missing - held) : 0
 }
 
 /** Returns the ids and sizes of the contents of a request's blocks, whatever their order and markup. */

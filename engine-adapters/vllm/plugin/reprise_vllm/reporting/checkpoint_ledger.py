@@ -6,6 +6,8 @@ from reprise_vllm.checkpoints.side_groups import SideBlocks, SideGroups
 from reprise_vllm.reporting.prefix_ledger import Node, PrefixLedger
 
 _GROUP_BYTES = 4
+_Shared = dict[Node, tuple[list[int], list[int]]]
+"""by place where requests part: how many blocks in a row each side holds there, and the checkpoints up to it"""
 
 
 class CheckpointLedger(PrefixLedger):
@@ -53,7 +55,8 @@ class CheckpointLedger(PrefixLedger):
         """Returns the requests that were stored, and those to tell of changes with, and the checkpoints of each."""
         told = dict.fromkeys([*self._stored, *self._tellers()])
         self._stored.clear()
-        return {request_id: self._checkpoints_of(request_id) for request_id in told}
+        shared: _Shared = {}
+        return {request_id: self._checkpoints_of(request_id, shared) for request_id in told}
 
     def clear(self) -> None:
         super().clear()
@@ -90,12 +93,14 @@ class CheckpointLedger(PrefixLedger):
             yield node
             node = node.parent
 
-    def _checkpoints_of(self, request_id: str) -> list[int]:
+    def _checkpoints_of(self, request_id: str, shared: _Shared) -> list[int]:
         sides = self._groups.sides
-        runs = [0] * len(sides)
-        found = []
-        for node in reversed([*self._path_of(request_id)]):
+        path = [*self._path_of(request_id)]
+        for node in path:
             node.reported = request_id
+        known = next((place for place, node in enumerate(path) if node in shared), len(path))
+        runs, found = map(list, shared[path[known]] if known < len(path) else ([0] * len(sides), []))
+        for node in reversed(path[:known]):
             tokens = node.depth * self._groups.hash_block_size
             for i, side in enumerate(sides):
                 if tokens % side.block_size == 0:
@@ -104,4 +109,6 @@ class CheckpointLedger(PrefixLedger):
                 run >= min(side.tail, tokens // side.block_size) for run, side in zip(runs, sides, strict=True)
             ):
                 found.append(tokens)
+            if len(node.children or ()) > 1:
+                shared[node] = [*runs], [*found]
         return found
