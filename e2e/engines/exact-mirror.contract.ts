@@ -12,6 +12,8 @@ import { type Sent, Traffic } from './traffic.ts'
 
 /** 200 in a long run; all of them together must exceed what the engine's cache holds */
 const prompts = Number(process.env.REPRISE_TEST_PROMPTS ?? 120)
+/** those of the trace are longer, and share less */
+const tracePrompts = Math.ceil(prompts / 2)
 /** Prompts sent before a fault, and prompts counted after it. */
 const promptsBeforeFault = 30
 const promptsAfterFault = 60
@@ -98,9 +100,9 @@ export function describeExactMirror(spec: EngineSpec, source: Source, setup: Set
     })
 
     test.skipIf(!hasTrace)(
-      `predicts what the engine reports of ${prompts} prompts of a trace (rag_musique)`,
+      `predicts what the engine reports of ${tracePrompts} prompts of a trace (rag_musique)`,
       async () => {
-        await expectExactAndNothingLost('trace', await traceTurns(prompts))
+        await expectExactAndNothingLost('trace', await traceTurns(tracePrompts))
       },
     )
 

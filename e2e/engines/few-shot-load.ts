@@ -62,7 +62,7 @@ function* fewShotPrompts(): Generator<string> {
   for (let i = 0; i < requests; i++) {
     const drawn = random() * upTo.at(-1)!
     const task = upTo.findIndex((sum) => drawn <= sum)
-    yield `${words(createRandom(task + 1), 250)} Question ${i}: ${words(random, 20)}`
+    yield `${words(createRandom(task + 1), 125)} Question ${i}: ${words(random, 10)}`
   }
 }
 

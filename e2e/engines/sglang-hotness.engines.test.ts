@@ -8,7 +8,7 @@ import { createSglangEngine } from './sglang-engine.ts'
  */
 
 const setup = inject('sglang')
-const poolTokens = 3_000
+const poolTokens = 1_500
 
 describe.skipIf('missing' in setup)('SGLang that evicts by hotness', () => {
   test('finds more of a few-shot load than with its own policy, and answers the same', async () => {

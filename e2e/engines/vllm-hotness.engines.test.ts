@@ -8,7 +8,7 @@ import { createSmallVllmEngine } from './vllm-engine.ts'
  */
 
 const setup = inject('vllm')
-const poolTokens = 3_072
+const poolTokens = 1_536
 
 describe.skipIf('missing' in setup)('vLLM that evicts by hotness', () => {
   test('finds more of a few-shot load than with its own queue, and answers the same', async () => {
