@@ -68,11 +68,9 @@ export function describeExactMirror(spec: EngineSpec, source: Source, setup: Set
     const expectNothingLost = async (sent: readonly Sent[], tenant: string): Promise<void> => {
       const ask = askAt(deployment.proxy.url, tenant)
       const probed: Sent[] = []
-      // the newest first, because they are still cached
-      for (const { turn } of sent
-        .toReversed()
-        .filter((_, i) => i < probes / 2 || i % 15 === 0)
-        .slice(0, probes)) {
+      // the newest first, because they are still cached, then the oldest, which are not
+      const newest = sent.toReversed()
+      for (const { turn } of [...newest.slice(0, probes / 2), ...newest.slice(-probes / 2)]) {
         await deployment.proxy.waitUntilQuiet()
         probed.push(...(await new Traffic(ask, [turn]).finished()))
       }
