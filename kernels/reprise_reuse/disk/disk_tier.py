@@ -41,8 +41,8 @@ class DiskTier:
     def __init__(self, folder: Path, fingerprint: Callable[[], str], rank: int, logger: Logger) -> None:
         """fingerprint: identifies the model with its current weights."""
         self._folder = folder.expanduser()
-        self._make_fingerprint, self.fingerprint = fingerprint, fingerprint()
-        self._files = SegmentFiles(self.fingerprint)
+        self._make_fingerprint = fingerprint
+        self.renew()
         self._rank = rank
         self._logger = logger
         self._make_folder()
@@ -82,8 +82,15 @@ class DiskTier:
 
     def renew(self) -> None:
         """The model may have got other weights: computes its fingerprint again. Queued writes keep the old one."""
-        self.fingerprint = self._make_fingerprint()
-        self._files = SegmentFiles(self.fingerprint)
+        self._fingerprint = None
+        self._fingerprint = self._make_fingerprint()
+        self._files = SegmentFiles(self._fingerprint)
+
+    def fingerprint(self) -> str:
+        """Returns the fingerprint of the model with its current weights. Raises `LookupError` if it could not be computed."""
+        if self._fingerprint is None:
+            raise LookupError("the model's fingerprint is not known")
+        return self._fingerprint
 
     def write(self, file: DiskFile, state: State) -> None:
         """Queues a segment for writing. Never blocks: if too many are queued already, the segment is not written."""

@@ -55,7 +55,7 @@ class RemoteTier:
         self._breaker = Breaker(logger)
         self._reads = StoreCalls(self._read, self._breaker, "reprise-remote-read")
         self._lookups = StoreCalls(self._find, self._breaker, "reprise-remote-find")
-        self._waiting: queue.Queue[tuple[SegmentFiles, str, RemoteFile, State]] = queue.Queue(_MOST_WAITING)
+        self._waiting: queue.Queue[tuple[SegmentFiles, RemoteFile, State]] = queue.Queue(_MOST_WAITING)
         self._absent: OrderedDict[str, float] = OrderedDict()
         # keys whose values are missing or were refused
         self._outdated: set[str] = set()
@@ -66,15 +66,16 @@ class RemoteTier:
 
     def renew(self) -> None:
         """The model may have got other weights: computes its fingerprint again, and with it all keys."""
-        self._model = self._fingerprint()
-        self._files = SegmentFiles(self._model)
+        # without it, nothing has a key: rows of other weights must not get those of the earlier ones
+        self._files: SegmentFiles | None = None
+        self._files = SegmentFiles(self._fingerprint())
 
     def write(self, file: RemoteFile, state: State) -> None:
         """Queues a segment for writing, unless too many are queued already, or the store fails."""
         try:
             if self._breaker.is_open:
                 raise queue.Full
-            self._waiting.put_nowait((self._files, self._model, file, state))
+            self._waiting.put_nowait((self._files, file, state))
         except queue.Full:
             self._count("unwritten")
 
@@ -109,10 +110,11 @@ class RemoteTier:
         self._store.close()
 
     def _find(self, lookup: Lookup) -> list[Head]:
-        model, files = self._model, self._files
-        now = time.monotonic()
+        files, now = self._files, time.monotonic()
+        if files is None:
+            return []
         audiences = {
-            _key(model, lookup.namespace, audience, gram): audience
+            _key(files, lookup.namespace, audience, gram): audience
             for audience in lookup.audiences
             for gram in lookup.grams
         }
@@ -134,7 +136,8 @@ class RemoteTier:
         return list(found.values())
 
     def _read(self, file: RemoteFile) -> State | None:
-        files, key, begun = self._files, _rows_key(self._model, file), time.monotonic()
+        files, begun = self._files, time.monotonic()
+        key = _rows_key(files, file)
         (value,) = self._store.get([key])
         if value is None:
             self._count("missing")
@@ -148,9 +151,9 @@ class RemoteTier:
 
     def _write_on(self) -> None:
         while True:
-            files, model, file, state = self._waiting.get()
+            files, file, state = self._waiting.get()
             try:
-                self._write(files, model, file, state)
+                self._write(files, file, state)
                 self._is_refusing = False
             except Exception as error:
                 if not self._is_refusing:
@@ -158,10 +161,10 @@ class RemoteTier:
                 self._is_refusing = True
                 self._count("unwritten")
 
-    def _write(self, files: SegmentFiles, model: str, file: RemoteFile, state: State) -> None:
+    def _write(self, files: SegmentFiles, file: RemoteFile, state: State) -> None:
         tokens = state["tokens"].numpy()
         grams = np.sort(Grams(tokens, SPARSE).anchors(0, len(tokens))[1])[:_PUBLISHED]
-        key, heads = _rows_key(model, file), [_key(model, file.namespace, file.audience, gram) for gram in grams]
+        key, heads = _rows_key(files, file), [_key(files, file.namespace, file.audience, gram) for gram in grams]
         if self._outdated.isdisjoint([key, *heads]) and self._is_known(files, heads, file):
             self._count("known")
             return
@@ -229,12 +232,12 @@ def _head_of(files: SegmentFiles, value: bytes, namespace: bytes) -> tuple[DiskF
     return file, tokens
 
 
-def _rows_key(model: str, file: RemoteFile) -> str:
-    return _key(model, file.namespace, file.audience, file.tokens_digest)
+def _rows_key(files: SegmentFiles, file: RemoteFile) -> str:
+    return _key(files, file.namespace, file.audience, file.tokens_digest)
 
 
-def _key(model: str, namespace: bytes, audience: bytes, what: bytes | np.uint64) -> str:
+def _key(files: SegmentFiles, namespace: bytes, audience: bytes, what: bytes | np.uint64) -> str:
     """Returns a key that tells nothing about what it is made of."""
     name = what if isinstance(what, bytes) else what.tobytes()
-    parts = (model.encode(), namespace, audience, name)
+    parts = (files.fingerprint.encode(), namespace, audience, name)
     return hashlib.blake2b(b"".join(len(one).to_bytes(4, "little") + one for one in parts), digest_size=20).hexdigest()

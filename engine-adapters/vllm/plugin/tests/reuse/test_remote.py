@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from listening import listening
 
 from reprise_reuse.costs import EVEN, Costs
+from reprise_reuse.disk import segment_file
 from reprise_reuse.disk.messages import DiskReport, digest_of
 from reprise_reuse.prompts.users import EVERYONE
 from reprise_reuse.remote import remote_segments, remote_tier, store_calls
@@ -153,6 +154,13 @@ def test_what_one_engine_writes_another_finds_in_a_prompt_and_reads(tmp_path):
 def test_nothing_is_found_by_another_model_tenant_or_user_or_in_another_text(tmp_path, model, lookup):
     write(tier(FolderStore(tmp_path)), 1)
     assert found(tier(FolderStore(tmp_path), model), lookup) == []
+
+
+def test_files_of_another_format_have_other_keys(tmp_path, monkeypatch):
+    write(tier(FolderStore(tmp_path)), 1)
+    monkeypatch.setattr(segment_file, "_FORMAT", 10**6)
+    remote = tier(FolderStore(tmp_path))
+    assert found(remote, lookup_of(1)) == [] and not remote.take_figures()["remote", "refused"]
 
 
 def test_what_is_only_for_its_user_is_found_by_that_user_alone(tmp_path):
