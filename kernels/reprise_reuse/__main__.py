@@ -56,8 +56,16 @@ def _share(parts: Sequence[Sequence[Prompt]], engine: HttpEngine, done: Done, le
         _say(number, of)
 
     try:
+        outcomes, unwritten = [], engine.unwritten()
         # whose engine it is does not matter
-        return [preprocess(part, engine.compute, done, say) for part in leases.share(parts, engine.key[1:])]
+        for part in leases.share(parts, engine.key[1:]):
+            outcomes.append(preprocess(part, engine.compute, done, say))
+            if (now := engine.unwritten()) > unwritten:
+                advice = "the same command with another --share and --state computes all again"
+                lost = f"{now - unwritten} segments were not written to the engine's store ({advice})"
+                print(f"reprise_reuse: {lost}", file=sys.stderr)
+                unwritten = now
+        return outcomes
     except BaseException:
         leases.release()
         raise

@@ -93,15 +93,18 @@ class DiskTier:
         return self._fingerprint
 
     def write(self, file: DiskFile, state: State) -> None:
-        """Queues a segment for writing. Never blocks: if too many are queued already, the segment is not written."""
-        try:
-            self._waiting.put_nowait((self._files, file, state))
-        except queue.Full:
+        """Queues a segment for writing, if there is room. Never blocks."""
+        if self.has_room(file):
             with self._lock:
-                self._unwritten += 1
-            return
+                self._pending[file.name] += 1
+            self._waiting.put_nowait((self._files, file, state))
+
+    def has_room(self, file: DiskFile) -> bool:
+        """Whether a segment can be queued; if too many are queued already, it is counted as not written."""
+        is_full = self._waiting.full()
         with self._lock:
-            self._pending[file.name] += 1
+            self._unwritten += is_full
+        return not is_full
 
     def take_written(self) -> Counter[int]:
         """Returns the names of the segments written since the last call."""

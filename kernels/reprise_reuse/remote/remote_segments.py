@@ -9,7 +9,7 @@ import numpy as np
 from reprise_reuse.costs import Costs
 from reprise_reuse.disk.disk_segments import file_of
 from reprise_reuse.disk.messages import DiskFile, DiskReport
-from reprise_reuse.prompts.users import EVERYONE
+from reprise_reuse.prompts.users import EVERYONE, PREPROCESSED
 from reprise_reuse.prompts.wishes import Wish
 from reprise_reuse.remote.messages import Lookup, RemoteFile, RemoteOrders
 from reprise_reuse.remote.remote_tier import SPARSE
@@ -17,6 +17,8 @@ from reprise_reuse.segments import Catalogue, Found, Grams, Segment
 from reprise_reuse.segments.cut import SHORTEST
 from reprise_reuse.segments.segment import gaps
 
+_COPIED = 64 << 20
+"""bytes of rows on a rank that a step copies to have them written, or a single segment: the step waits for it"""
 _REMEMBERED = 60.0
 """seconds after which what calls took is forgotten, so that a store that was slow is tried again"""
 
@@ -60,6 +62,8 @@ class RemoteSegments:
         # what requests' lookups have found; None: they are not answered yet
         self._found: dict[str, list[Segment] | None] = {}
         self._lookup, self._byte = Pace(), Pace()
+        # segments to be written, with who may find them, until steps have room for it
+        self._shared: dict[int, tuple[Segment, bytes]] = {}
 
     def look_up(
         self, request: str, asked: Asked, tokens: np.ndarray, find: Callable[[], Sequence[Found]], costs: Costs
@@ -112,26 +116,40 @@ class RemoteSegments:
     def share(self, shared: Iterable[tuple[Segment, bytes, bool]]) -> None:
         """Has segments written that others may want (`prompts.storing.Storing.shared`)."""
         for segment, audience, is_new in shared if self._is_used else ():
-            is_held = self._catalogue.get(segment.name) is segment and segment.slots is not None
-            is_whole = is_held and not segment.is_fetching and len(segment) >= SHORTEST
-            if is_whole and (is_new or segment.audience is None):
-                segment.audience = audience
-                self._orders.writes.append(file_of(segment, RemoteFile, audience=audience, replaces=is_new))
+            if len(segment) >= SHORTEST and (is_new or segment.audience is None):
+                self._shared[segment.name] = segment, audience
 
     def heard(self, report: DiskReport) -> None:
         """Processes what workers have found, and what that took."""
         figures = report.figures
         self._lookup.measured(figures["remote_seconds", "lookup"], figures["remote", "looked_up"])
         self._byte.measured(figures["remote_seconds", "read"], figures["remote_bytes", "read"])
+        for segment in filter(None, map(self._catalogue.get, report.unshared)):
+            # the next prompt that has it has it written
+            segment.audience = None
         for request, found in report.found:
             if self._found.get(request, ()) is None:
                 self._found[request] = [self._expect(*one) for one in found]
 
     def take_orders(self, *, is_reset: bool) -> RemoteOrders | None:
         """Returns what workers must do; None: nothing. is_reset: everything was forgotten since the last call."""
+        self._order_writes()
         orders, self._orders = self._orders, RemoteOrders()
         orders.is_reset = is_reset
         return orders if any((orders.fetches, orders.writes, orders.lookups, is_reset)) else None
+
+    def _order_writes(self) -> None:
+        room = _COPIED
+        for segment, audience in list(self._shared.values()):
+            # nobody waits for a step that preprocesses, and there may be none after it
+            if room <= 0 and PREPROCESSED not in segment.users:
+                continue
+            del self._shared[segment.name]
+            is_held = self._catalogue.get(segment.name) is segment and segment.slots is not None
+            if is_held and not segment.is_fetching:
+                room -= len(segment) * self._row_bytes
+                segment.audience = audience
+                self._orders.writes.append(file_of(segment, RemoteFile, audience=audience))
 
     def _expect(self, audience: bytes, file: DiskFile, tokens: np.ndarray) -> Segment:
         segment = Segment(

@@ -24,8 +24,8 @@ SPARSE = 48
 """of this many consecutive grams, at least one is looked up: of any 63 tokens"""
 _PUBLISHED = 4
 """anchors by which a segment is found"""
-_MOST_WAITING = 32
-"""segments that wait to be written: copies of their rows, up to 64 MiB each with an 8B model"""
+_MOST_BYTES = 512 << 20
+"""of copies of rows that wait to be written, beyond which no segment joins them"""
 _MOST_ABSENT = 100_000
 _ABSENT_SECONDS = 60
 """for which an anchor that was not found is not looked up again"""
@@ -55,7 +55,9 @@ class RemoteTier:
         self._breaker = Breaker(logger)
         self._reads = StoreCalls(self._read, self._breaker, "reprise-remote-read")
         self._lookups = StoreCalls(self._find, self._breaker, "reprise-remote-find")
-        self._waiting: queue.Queue[tuple[SegmentFiles, RemoteFile, State]] = queue.Queue(_MOST_WAITING)
+        self._waiting: queue.SimpleQueue[tuple[SegmentFiles, RemoteFile, State]] = queue.SimpleQueue()
+        self._waiting_bytes = 0
+        self._unwritten: set[int] = set()
         self._absent: OrderedDict[str, float] = OrderedDict()
         # keys whose values are missing or were refused
         self._outdated: set[str] = set()
@@ -71,13 +73,24 @@ class RemoteTier:
         self._files = SegmentFiles(self._fingerprint())
 
     def write(self, file: RemoteFile, state: State) -> None:
-        """Queues a segment for writing, unless too many are queued already, or the store fails."""
-        try:
-            if self._breaker.is_open:
-                raise queue.Full
-            self._waiting.put_nowait((self._files, file, state))
-        except queue.Full:
-            self._count("unwritten")
+        """Queues a segment for writing, if there is room."""
+        if self.has_room(file):
+            with self._lock:
+                self._waiting_bytes += _size_of(state)
+            self._waiting.put((self._files, file, state))
+
+    def has_room(self, file: RemoteFile) -> bool:
+        """Whether a segment can be queued; if too much is queued, or the store fails, it is counted as not written."""
+        if self._waiting_bytes < _MOST_BYTES and not self._breaker.is_open:
+            return True
+        self._note_unwritten(file)
+        return False
+
+    def take_unwritten(self) -> set[int]:
+        """Returns the names of the segments that were not written since the last call."""
+        with self._lock:
+            unwritten, self._unwritten = self._unwritten, set()
+        return unwritten
 
     def start_read(self, file: RemoteFile) -> None:
         """Starts to read a segment; `take_read` returns it."""
@@ -159,7 +172,9 @@ class RemoteTier:
                 if not self._is_refusing:
                     self._logger.error("reprise: segments cannot be written to the remote store: %s", error)
                 self._is_refusing = True
-                self._count("unwritten")
+                self._note_unwritten(file)
+            with self._lock:
+                self._waiting_bytes -= _size_of(state)
 
     def _write(self, files: SegmentFiles, file: RemoteFile, state: State) -> None:
         tokens = state["tokens"].numpy()
@@ -186,8 +201,8 @@ class RemoteTier:
         for key, value in zip(heads, self._store.get(heads), strict=True):
             known = None if value is None else self._checked(key, lambda value=value: files.unpack_head(value))
             if known is not None and known[0].tokens_digest == file.tokens_digest:
-                is_better = PREPROCESSED in known[0].users and len(known[0].prefixes) > len(file.prefixes)
-                return is_better or not file.replaces
+                is_as_good = PREPROCESSED in known[0].users and len(known[0].prefixes) >= len(file.prefixes)
+                return is_as_good or PREPROCESSED not in file.users
         return False
 
     def _checked(self, key: str, unpack: Callable[[], Unpacked]) -> Unpacked | None:
@@ -220,6 +235,11 @@ class RemoteTier:
             self._figures["remote_bytes", kind] += read
             self._figures["remote", "looked_up"] += kind == "lookup"
 
+    def _note_unwritten(self, file: RemoteFile) -> None:
+        self._count("unwritten")
+        with self._lock:
+            self._unwritten.add(file.name)
+
     def _count(self, kind: str, count: int = 1) -> None:
         with self._lock:
             self._figures["remote", kind] += count
@@ -230,6 +250,10 @@ def _head_of(files: SegmentFiles, value: bytes, namespace: bytes) -> tuple[DiskF
     if file.namespace != namespace:
         raise RefusedError("is another tenant's")
     return file, tokens
+
+
+def _size_of(state: State) -> int:
+    return sum(tensor.nbytes for tensor in state.values())
 
 
 def _rows_key(files: SegmentFiles, file: RemoteFile) -> str:

@@ -259,6 +259,18 @@ def test_an_engine_that_counts_no_tokens_is_named(run, double):
     assert code == 1 and errors == f"reprise_reuse: {double.url}/tokenize answers 404: not found\n"
 
 
+def test_what_the_engine_has_not_written_to_its_store_is_told(run, double, tmp_path, monkeypatch):
+    real, counts = double.metrics, iter([3, 5])
+
+    def metrics() -> Answer:
+        unwritten = next(counts, 5)
+        return Answer(real().body + f'vllm:reprise_remote_total{{engine="0",event="unwritten"}} {unwritten}.0\n')
+
+    double.metrics = metrics
+    _, _, errors = run("--share", (tmp_path / "share").as_uri())
+    assert errors.count("2 segments were not written to the engine's store") == 1
+
+
 def test_workers_that_share_a_corpus_compute_it_once_and_another_tenants_again(run, double, tmp_path, monkeypatch):
     share = ("--share", (tmp_path / "share").as_uri(), "--contexts", "2", "--window", "2")
     monkeypatch.setattr(options, "PART", 2)

@@ -20,12 +20,12 @@ from listening import listening
 from reprise_reuse.costs import EVEN, Costs
 from reprise_reuse.disk import segment_file
 from reprise_reuse.disk.messages import DiskReport, digest_of
-from reprise_reuse.prompts.users import EVERYONE
+from reprise_reuse.prompts.users import EVERYONE, PREPROCESSED
 from reprise_reuse.remote import remote_segments, remote_tier, store_calls
 from reprise_reuse.remote.messages import Lookup, RemoteFile
 from reprise_reuse.remote.remote_segments import RemoteSegments
 from reprise_reuse.remote.remote_tier import SPARSE, RemoteTier
-from reprise_reuse.segments import Catalogue, Grams
+from reprise_reuse.segments import Catalogue, Grams, Segment
 from reprise_reuse.stores.folder_store import FolderStore
 
 LOGGER = logging.getLogger("vllm.reprise")
@@ -181,9 +181,10 @@ def test_a_segment_is_written_once_unless_preprocessing_has_it_computed_again(tm
     other = tier(FolderStore(tmp_path))
     write(other, 1, "known", prefixes=(b"other",))
     assert found(other, lookup_of(1))[0][1].prefixes == (b"one",)
-    write(other, 1, prefixes=(b"one", b"two"), users=(b"", b""), replaces=True)
+    write(other, 1, prefixes=(b"one", b"two"), users=(b"", b""))
     assert found(other, lookup_of(1))[0][1].prefixes == (b"one", b"two")
-    write(tier(FolderStore(tmp_path)), 1, "known", prefixes=(b"three",), users=(b"",), replaces=True)
+    write(tier(FolderStore(tmp_path)), 1, "known", prefixes=(b"three",), users=(b"",))
+    write(tier(FolderStore(tmp_path)), 1, "known", prefixes=(b"three", b"four"), users=(b"", b""))
     assert read(other, file_of(1, prefixes=(b"one", b"two"), users=(b"", b""))) is not None
 
 
@@ -388,3 +389,46 @@ def test_where_host_memory_has_no_room_nothing_is_read():
     segments.heard(DiskReport(found=[("one", [(EVERYONE, file_of(1), tokens)])]))
     assert segments.order_reads("one", catalogue.find(b"tenant", tokens), EVEN)
     assert segments.take_orders(is_reset=False) is None and len(catalogue) == 0
+
+
+def added(catalogue: Catalogue, count: int, user: bytes) -> list[Segment]:
+    """Segments of LENGTH tokens in host memory."""
+    tokens = [state_of(seed)["tokens"].numpy() for seed in range(count)]
+    return [catalogue.add(b"tenant", one, 64, b"one", is_exact=True, user=user) for one in tokens]
+
+
+def written(segments: RemoteSegments) -> list[int]:
+    orders = segments.take_orders(is_reset=False)
+    return [one.name for one in orders.writes] if orders else []
+
+
+def test_a_step_copies_few_segments_and_later_ones_the_rest(monkeypatch):
+    monkeypatch.setattr(remote_segments, "_COPIED", 2 * LENGTH * 16)
+    catalogue = Catalogue(10 * LENGTH)
+    segments = RemoteSegments(catalogue, 16, is_used=True)
+    all_ = added(catalogue, 5, b"u")
+    for _ in range(2):
+        segments.share([(one, EVERYONE, False) for one in all_])
+    assert [one.name for one in all_] == sum((written(segments) for _ in range(3)), [])
+    assert written(segments) == [] and all(one.audience == EVERYONE for one in all_)
+    segments.share([(one, EVERYONE, False) for one in all_])
+    assert written(segments) == []
+
+
+def test_what_preprocessing_computes_is_written_in_its_step(monkeypatch):
+    monkeypatch.setattr(remote_segments, "_COPIED", 1)
+    catalogue = Catalogue(10 * LENGTH)
+    segments = RemoteSegments(catalogue, 16, is_used=True)
+    segments.share([(one, EVERYONE, True) for one in added(catalogue, 3, PREPROCESSED)])
+    assert len(written(segments)) == 3
+
+
+def test_what_was_not_written_is_written_when_it_is_asked_for_again():
+    catalogue = Catalogue(10 * LENGTH)
+    segments = RemoteSegments(catalogue, 16, is_used=True)
+    (segment,) = added(catalogue, 1, b"u")
+    segments.share([(segment, EVERYONE, False)])
+    assert written(segments) == [segment.name]
+    segments.heard(DiskReport(unshared={segment.name, 12345}))
+    segments.share([(segment, EVERYONE, False)])
+    assert written(segments) == [segment.name]

@@ -1,10 +1,8 @@
 """A worker's disk and shared store together: whose rows they take, and what the engine's thread does for them."""
 
 import logging
+import threading
 import time
-from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +12,7 @@ from reprise_reuse.disk.disk_tier import DiskTier
 from reprise_reuse.disk.messages import DiskOrders, DiskReport, digest_of
 from reprise_reuse.host_store import HostStore, RowShape
 from reprise_reuse.prompts.users import EVERYONE
+from reprise_reuse.remote import remote_tier
 from reprise_reuse.remote.messages import Lookup, RemoteFile, RemoteOrders
 from reprise_reuse.remote.remote_tier import SPARSE, RemoteTier
 from reprise_reuse.remote.tiers import Tiers
@@ -95,3 +94,35 @@ def test_a_model_that_cannot_be_identified_after_a_reset_neither_writes_nor_find
     tiers.close()
     assert {one for one in (tmp_path / "store").rglob("*") if one.is_file()} == before
     assert not list(tmp_path.glob("disk/*"))
+
+
+class StuckStoreDouble(FolderStore):
+    """A folder whose writes hang until they may go on, and then fail."""
+
+    def __init__(self, folder: object) -> None:
+        super().__init__(folder)
+        self.may_go_on = threading.Event()
+
+    def put(self, key: str, value: bytes) -> None:
+        self.may_go_on.wait(10)
+        raise OSError(28, "No space left on device")
+
+
+def test_rows_are_copied_only_if_there_is_room_for_them_and_what_is_not_written_is_named(tmp_path, store, monkeypatch):
+    copied, real = [], store.state
+    monkeypatch.setattr(store, "state", lambda slots: copied.append(int(slots[0]) // LENGTH) or real(slots))
+    size = sum(tensor.nbytes for tensor in real(torch.arange(LENGTH)).values())
+    monkeypatch.setattr(remote_tier, "_MOST_BYTES", 2 * size)
+    stuck = StuckStoreDouble(tmp_path)
+    tiers = Tiers(None, remote := RemoteTier(stuck, lambda: "model", LOGGER), store, LOGGER)
+    tiers.write(DiskOrders(), RemoteOrders(writes=[file_of(name) for name in range(4)]))
+    assert copied == [0, 1] and wait_until_counted(tiers, "unwritten").unshared == {2, 3}
+    stuck.may_go_on.set()
+    report, until = DiskReport(), time.monotonic() + 10
+    while report.unshared != {0, 1} and time.monotonic() < until:
+        tiers.report(report)
+    assert report.unshared == {0, 1}
+    for _ in range(3):
+        remote._breaker.failed("the store is gone")
+    tiers.write(DiskOrders(), RemoteOrders(writes=[file_of(5)]))
+    assert copied == [0, 1] and wait_until_counted(tiers, "unwritten").unshared == {5}
