@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from reprise_reuse.disk.messages import DiskFile
-from reprise_reuse.disk.segment_file import RefusedError, SegmentFiles, State
+from reprise_reuse.disk.segment_file import SegmentFiles, State, why_unused
 
 _SUFFIX = ".safetensors"
 _PARTIAL = ".partial"
@@ -74,7 +74,7 @@ class DiskTier:
             try:
                 restored = self._files.read_head(path, name)
             except Exception as error:
-                refused.setdefault(_why(error), []).append(path)
+                refused.setdefault(why_unused(error), []).append(path)
             else:
                 yield restored
         for why, paths in refused.items():
@@ -87,7 +87,7 @@ class DiskTier:
         self._files = SegmentFiles(self._fingerprint)
 
     def fingerprint(self) -> str:
-        """Returns the fingerprint of the model with its current weights. Raises `LookupError` if it could not be computed."""
+        """Returns what identifies the model with its weights of now. Raises `LookupError` if it could not be computed."""
         if self._fingerprint is None:
             raise LookupError("the model's fingerprint is not known")
         return self._fingerprint
@@ -258,7 +258,7 @@ class DiskTier:
         try:
             yield
         except Exception as error:
-            self._warn_unused(path, _why(error))
+            self._warn_unused(path, why_unused(error))
             with self._lock:
                 self._refused += 1
 
@@ -273,7 +273,3 @@ class DiskTier:
             self._failing.add(doing)
         else:
             self._failing.discard(doing)
-
-
-def _why(error: Exception) -> str:
-    return str(error) if isinstance(error, RefusedError) else f"cannot be read ({error})"

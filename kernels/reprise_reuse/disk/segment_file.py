@@ -85,6 +85,11 @@ class SegmentFiles:
         return described, checksum
 
 
+def why_unused(error: Exception) -> str:
+    """Returns why a file is not used that could not be read."""
+    return str(error) if isinstance(error, RefusedError) else f"cannot be read ({error})"
+
+
 def _metadata_of(data: bytes) -> dict[str, str] | None:
     """Returns the metadata of a safetensors file, whose header follows its length in eight bytes."""
     header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])

@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 
 from reprise_reuse.disk.messages import DiskFile
-from reprise_reuse.disk.segment_file import RefusedError, SegmentFiles, State
+from reprise_reuse.disk.segment_file import RefusedError, SegmentFiles, State, why_unused
 from reprise_reuse.prompts.users import PREPROCESSED
 from reprise_reuse.remote.messages import Lookup, RemoteFile
 from reprise_reuse.remote.store_calls import Breaker, StoreCalls
@@ -50,11 +50,11 @@ class RemoteTier:
         fingerprint  identifies the model with its current weights, its set-up and the rank
         finds        whether this rank looks segments up: one does for all
         """
-        self._store, self._fingerprint, self._logger, self._finds = store, fingerprint, logger, finds
+        self._store, self._fingerprint, self._logger = store, fingerprint, logger
         self.renew()
-        self._breaker = Breaker(logger)
-        self._reads = StoreCalls(self._read, self._breaker, "reprise-remote-read")
-        self._lookups = StoreCalls(self._find, self._breaker, "reprise-remote-find")
+        reading, self._writing = Breaker(logger, "read"), Breaker(logger, "written to")
+        self._reads = StoreCalls(self._read, reading, "reprise-remote-read")
+        self._lookups = StoreCalls(self._find, reading, "reprise-remote-find") if finds else None
         self._waiting: queue.SimpleQueue[tuple[SegmentFiles, RemoteFile, State]] = queue.SimpleQueue()
         self._waiting_bytes = 0
         self._unwritten: set[int] = set()
@@ -63,7 +63,6 @@ class RemoteTier:
         self._outdated: set[str] = set()
         self._lock = threading.Lock()
         self._figures: Counter[tuple[str, str]] = Counter()
-        self._is_refusing = False
         threading.Thread(target=self._write_on, name="reprise-remote-write", daemon=True).start()
 
     def renew(self) -> None:
@@ -81,7 +80,7 @@ class RemoteTier:
 
     def has_room(self, file: RemoteFile) -> bool:
         """Whether a segment can be queued; if too much is queued, or the store fails, it is counted as not written."""
-        if self._waiting_bytes < _MOST_BYTES and not self._breaker.is_open:
+        if self._waiting_bytes < _MOST_BYTES and not self._writing.is_open:
             return True
         self._note_unwritten(file)
         return False
@@ -102,20 +101,21 @@ class RemoteTier:
 
     def look_up(self, lookup: Lookup) -> None:
         """Starts to look up segments, if this rank does; `take_found` returns them."""
-        if self._finds:
+        if self._lookups:
             self._lookups.start(lookup, lookup.seconds)
 
     def take_found(self) -> list[tuple[str, list[Head]]]:
         """Returns what was found since the last call, by request: each lookup is answered."""
-        return [(lookup.request, found or []) for lookup, found in self._lookups.take()]
+        return [(lookup.request, found or []) for lookup, found in (self._lookups.take() if self._lookups else ())]
 
     def take_figures(self) -> Counter[tuple[str, str]]:
         """Returns what was counted since the last call, by (what, kind): `remote`, `remote_bytes`, `remote_seconds`."""
         with self._lock:
             figures, self._figures = self._figures, Counter()
-        for calls in (self._reads, self._lookups):
-            figures["remote", "failed"] += calls.faults
-            calls.faults = 0
+        for kind, calls in (("read", self._reads), ("lookup", self._lookups)):
+            if calls is not None:
+                faults, seconds = calls.take_figures()
+                figures.update({("remote", "failed"): faults, ("remote_seconds", kind): seconds})
         return +figures
 
     def close(self) -> None:
@@ -136,7 +136,8 @@ class RemoteTier:
         if not keys:
             return []
         values = self._store.get(keys)
-        self._took("lookup", now)
+        self._count("looked_up")
+        self._count("keys", len(keys))
         found: dict[bytes, Head] = {}
         for key, value in zip(keys, values, strict=True):
             if value is None:
@@ -149,29 +150,29 @@ class RemoteTier:
         return list(found.values())
 
     def _read(self, file: RemoteFile) -> State | None:
-        files, begun = self._files, time.monotonic()
+        files = self._files
         key = _rows_key(files, file)
         (value,) = self._store.get([key])
         if value is None:
             self._count("missing")
             self._distrust(key)
             return None
-        self._took("read", begun, len(value))
         state = self._checked(key, lambda: files.unpack(value, file))
         if state is not None:
             self._count("read")
+        with self._lock:
+            self._figures["remote_bytes", "read"] += len(value)
         return state
 
     def _write_on(self) -> None:
         while True:
             files, file, state = self._waiting.get()
+            begun = time.monotonic()
             try:
                 self._write(files, file, state)
-                self._is_refusing = False
+                self._writing.succeeded()
             except Exception as error:
-                if not self._is_refusing:
-                    self._logger.error("reprise: segments cannot be written to the remote store: %s", error)
-                self._is_refusing = True
+                self._writing.failed(error, begun)
                 self._note_unwritten(file)
             with self._lock:
                 self._waiting_bytes -= _size_of(state)
@@ -210,8 +211,7 @@ class RemoteTier:
         try:
             return unpack()
         except Exception as error:
-            why = error if isinstance(error, RefusedError) else f"cannot be read ({error})"
-            self._logger.warning("reprise: %s in the remote store %s and is not used", key, why)
+            self._logger.warning("reprise: %s in the remote store %s and is not used", key, why_unused(error))
             self._count("refused")
             self._distrust(key)
             return None
@@ -228,12 +228,6 @@ class RemoteTier:
             self._absent.move_to_end(key)
             if len(self._absent) > _MOST_ABSENT:
                 self._absent.popitem(last=False)
-
-    def _took(self, kind: str, begun: float, read: int = 0) -> None:
-        with self._lock:
-            self._figures["remote_seconds", kind] += time.monotonic() - begun
-            self._figures["remote_bytes", kind] += read
-            self._figures["remote", "looked_up"] += kind == "lookup"
 
     def _note_unwritten(self, file: RemoteFile) -> None:
         self._count("unwritten")

@@ -159,7 +159,7 @@ class Reuser:
         if not asked.is_looked_up:
             asked.is_looked_up = True
             self._remote.look_up(rid, asked, asked.prompt, lambda: found, self._worker.costs)
-        is_ordered = self._remote.order_reads(rid, found, self._worker.costs)
+        is_ordered = self._remote.order_reads(rid, found, (0, len(asked.prompt)), self._worker.costs)
         asked.is_read = is_ordered and self._disk.are_at_hand(asked, found, self._orders)
         return asked.is_read
 

@@ -123,6 +123,6 @@ def test_rows_are_copied_only_if_there_is_room_for_them_and_what_is_not_written_
         tiers.report(report)
     assert report.unshared == {0, 1}
     for _ in range(3):
-        remote._breaker.failed("the store is gone")
+        remote._writing.failed("the store is gone", time.monotonic())
     tiers.write(DiskOrders(), RemoteOrders(writes=[file_of(5)]))
     assert copied == [0, 1] and wait_until_counted(tiers, "unwritten").unshared == {5}
