@@ -87,7 +87,7 @@ class DiskTier:
         self._files = SegmentFiles(self._fingerprint)
 
     def fingerprint(self) -> str:
-        """Returns what identifies the model with its weights of now. Raises `LookupError` if it could not be computed."""
+        """Returns what identifies the model with its weights. Raises `LookupError` if it could not be computed."""
         if self._fingerprint is None:
             raise LookupError("the model's fingerprint is not known")
         return self._fingerprint
