@@ -1,5 +1,6 @@
 """`python -m reprise_reuse preprocess`: has an engine compute a corpus after several prefixes, ahead of requests."""
 
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -77,4 +78,6 @@ def _say(done: int, of: int) -> None:
 
 
 if __name__ == "__main__":
+    # so that what is held is given back
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     sys.exit(main())
