@@ -78,15 +78,17 @@ class RemoteSegments:
         self._shared: dict[int, tuple[Segment, bytes]] = {}
 
     def look_up(
-        self, request: str, asked: Asked, tokens: np.ndarray, find: Callable[[], Sequence[Found]], costs: Costs
+        self, request: str, asked: Asked, tokens: np.ndarray, find: Callable[[], Sequence[Found]], costs: Costs,
+        begin: int = 0,
     ) -> None:  # fmt: skip
         """Has looked up what a prompt (int32 [n]) repeats of others' segments, if that may be expected to save time.
 
-        find  returns what segments here hold of it
+        find   returns what segments here hold of it
+        begin  where the engine's own cache of it ends, as far as is known
         """
         if not self._is_used:
             return
-        missing = [(begin, end) for begin, end in gaps(find(), 0, len(tokens)) if end - begin >= SHORTEST]
+        missing = [(begin, end) for begin, end in gaps(find(), begin, len(tokens)) if end - begin >= SHORTEST]
         if not missing:
             return
         seconds = costs.prefill(0, sum(end - begin for begin, end in missing))
