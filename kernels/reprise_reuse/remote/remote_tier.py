@@ -41,8 +41,8 @@ class RemoteTier:
 
     A few of the segment's anchors lead to its description, under keys made in the same way: a prompt that has the text
     has the anchors, so nothing else says what is stored. Engines that store the same text agree on the keys, and the
-    first one writes. A value that is damaged or another segment's is refused, logged, and written anew from here once its
-    rows are. Nothing here waits for the store.
+    first one writes. A value that is damaged or another segment's is refused, logged, and written anew by the engine
+    that refused it. Nothing here waits for the store.
     """
 
     def __init__(self, store: Store, fingerprint: Callable[[], str], logger: Logger, *, finds: bool = True) -> None:
