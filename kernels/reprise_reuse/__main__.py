@@ -1,5 +1,6 @@
 """`python -m reprise_reuse preprocess`: has an engine compute a corpus after several prefixes, ahead of requests."""
 
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -56,8 +57,16 @@ def _share(parts: Sequence[Sequence[Prompt]], engine: HttpEngine, done: Done, le
         _say(number, of)
 
     try:
+        outcomes, unwritten = [], engine.unwritten()
         # whose engine it is does not matter
-        return [preprocess(part, engine.compute, done, say) for part in leases.share(parts, engine.key[1:])]
+        for part in leases.share(parts, engine.key[1:]):
+            outcomes.append(preprocess(part, engine.compute, done, say))
+            if (now := engine.unwritten()) > unwritten:
+                advice = "the same command with another --share and --state computes all again"
+                lost = f"{now - unwritten} segments were not written to the engine's store ({advice})"
+                print(f"reprise_reuse: {lost}", file=sys.stderr)
+                unwritten = now
+        return outcomes
     except BaseException:
         leases.release()
         raise
@@ -69,4 +78,6 @@ def _say(done: int, of: int) -> None:
 
 
 if __name__ == "__main__":
+    # so that what is held is given back
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     sys.exit(main())

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from reprise_reuse.disk.messages import DiskFile
-from reprise_reuse.disk.segment_file import RefusedError, SegmentFiles, State
+from reprise_reuse.disk.segment_file import SegmentFiles, State, why_unused
 
 _SUFFIX = ".safetensors"
 _PARTIAL = ".partial"
@@ -41,8 +41,8 @@ class DiskTier:
     def __init__(self, folder: Path, fingerprint: Callable[[], str], rank: int, logger: Logger) -> None:
         """fingerprint: identifies the model with its current weights."""
         self._folder = folder.expanduser()
-        self._make_fingerprint, self.fingerprint = fingerprint, fingerprint()
-        self._files = SegmentFiles(self.fingerprint)
+        self._make_fingerprint = fingerprint
+        self.renew()
         self._rank = rank
         self._logger = logger
         self._make_folder()
@@ -74,7 +74,7 @@ class DiskTier:
             try:
                 restored = self._files.read_head(path, name)
             except Exception as error:
-                refused.setdefault(_why(error), []).append(path)
+                refused.setdefault(why_unused(error), []).append(path)
             else:
                 yield restored
         for why, paths in refused.items():
@@ -82,19 +82,29 @@ class DiskTier:
 
     def renew(self) -> None:
         """The model may have got other weights: computes its fingerprint again. Queued writes keep the old one."""
-        self.fingerprint = self._make_fingerprint()
-        self._files = SegmentFiles(self.fingerprint)
+        self._fingerprint = None
+        self._fingerprint = self._make_fingerprint()
+        self._files = SegmentFiles(self._fingerprint)
+
+    def fingerprint(self) -> str:
+        """Returns what identifies the model with its weights. Raises `LookupError` if it could not be computed."""
+        if self._fingerprint is None:
+            raise LookupError("the model's fingerprint is not known")
+        return self._fingerprint
 
     def write(self, file: DiskFile, state: State) -> None:
-        """Queues a segment for writing. Never blocks: if too many are queued already, the segment is not written."""
-        try:
-            self._waiting.put_nowait((self._files, file, state))
-        except queue.Full:
+        """Queues a segment for writing, if there is room. Never blocks."""
+        if self.has_room(file):
             with self._lock:
-                self._unwritten += 1
-            return
+                self._pending[file.name] += 1
+            self._waiting.put_nowait((self._files, file, state))
+
+    def has_room(self, file: DiskFile) -> bool:
+        """Whether a segment can be queued; if too many are queued already, it is counted as not written."""
+        is_full = self._waiting.full()
         with self._lock:
-            self._pending[file.name] += 1
+            self._unwritten += is_full
+        return not is_full
 
     def take_written(self) -> Counter[int]:
         """Returns the names of the segments written since the last call."""
@@ -248,7 +258,7 @@ class DiskTier:
         try:
             yield
         except Exception as error:
-            self._warn_unused(path, _why(error))
+            self._warn_unused(path, why_unused(error))
             with self._lock:
                 self._refused += 1
 
@@ -263,7 +273,3 @@ class DiskTier:
             self._failing.add(doing)
         else:
             self._failing.discard(doing)
-
-
-def _why(error: Exception) -> str:
-    return str(error) if isinstance(error, RefusedError) else f"cannot be read ({error})"

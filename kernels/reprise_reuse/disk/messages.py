@@ -60,5 +60,7 @@ class DiskReport:
     """segments whose rows are missing on some rank"""
     found: list[tuple[str, list[tuple[bytes, DiskFile, np.ndarray]]]] = field(default_factory=list)
     """by request, what lookups have found in a shared store: each segment's audience, the segment, its tokens"""
+    unshared: set[int] = field(default_factory=set)
+    """segments that some rank has not written to a shared store: it failed or did not keep up"""
     figures: Counter[tuple[str, str]] = field(default_factory=Counter)
     """what was done and what it took, by (what, kind)"""

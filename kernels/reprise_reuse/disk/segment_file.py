@@ -26,7 +26,8 @@ class SegmentFiles:
     """Reads and writes files of one model in one configuration. Refuses all others."""
 
     def __init__(self, fingerprint: str) -> None:
-        self._fingerprint = f"{_FORMAT} {fingerprint}"
+        self.fingerprint = f"{_FORMAT} {fingerprint}"
+        """of the model and of the files' format"""
 
     def write(self, path: Path, file: DiskFile, state: State) -> None:
         """Writes a new file that only its owner may read. Raises if the file exists."""
@@ -34,7 +35,7 @@ class SegmentFiles:
 
     def pack(self, file: DiskFile, state: State) -> bytes:
         """Returns what a file holds."""
-        described = {"fingerprint": self._fingerprint, **_description_of(file)}
+        described = {"fingerprint": self.fingerprint, **_description_of(file)}
         sums = {"head": _checksum(described, {}), "checksum": _checksum(described, state)}
         return save(state, metadata={**described, **sums})
 
@@ -73,7 +74,7 @@ class SegmentFiles:
     ) -> tuple[dict[str, str], str | None]:
         """Returns a file's metadata, checked, and the checksum of the whole file."""
         described = dict(metadata or {})
-        if described.get("fingerprint") != self._fingerprint:
+        if described.get("fingerprint") != self.fingerprint:
             raise RefusedError("is of another model or set-up")
         head, checksum = described.pop("head", None), described.pop("checksum", None)
         if head != _checksum(described, {}):
@@ -82,6 +83,11 @@ class SegmentFiles:
             # written before its rows were last replaced or averaged, or copied here from elsewhere
             raise RefusedError("is out of date or another segment's")
         return described, checksum
+
+
+def why_unused(error: Exception) -> str:
+    """Returns why a file is not used that could not be read."""
+    return str(error) if isinstance(error, RefusedError) else f"cannot be read ({error})"
 
 
 def _metadata_of(data: bytes) -> dict[str, str] | None:

@@ -15,6 +15,9 @@ _BUSY = re.compile(
     re.MULTILINE,
 )
 _TELLS_REUSE = re.compile("vllm:reprise_|sglang:reprise_")
+_UNWRITTEN = re.compile(
+    r'^(?:vllm|sglang):reprise_remote_total\{[^}]*event="unwritten"[^}]*\} ([0-9.e+]+)$', re.MULTILINE
+)
 _PAUSE_SECONDS = 0.2
 _PATIENCE_SECONDS = 600
 
@@ -106,6 +109,13 @@ class HttpEngine:
         self._send("/v1/completions", body)
         if self.stores is None:
             self._check_that_it_stores()
+
+    def unwritten(self) -> int:
+        """Returns how many segments the engine has not written to a shared store, as far as it tells."""
+        try:
+            return int(sum(map(float, _UNWRITTEN.findall(self._send("/metrics")))))
+        except EngineError:
+            return 0
 
     def _count(self, text: str) -> int:
         """Returns how many tokens a text has."""

@@ -15,8 +15,6 @@ class RemoteFile(DiskFile):
     """who may find it: see `prompts.users.audience_of`"""
     seconds: float = 0.0
     """for a read: it is of use only if it takes no longer"""
-    replaces: bool = False
-    """for a write: it takes the place of what others have stored, unless that is preprocessed in more contexts"""
 
 
 @dataclass(frozen=True, slots=True)

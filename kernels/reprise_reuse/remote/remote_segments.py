@@ -1,5 +1,6 @@
 """The scheduler's side of a shared store: what to look up, read and write there."""
 
+import math
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Protocol
@@ -9,7 +10,7 @@ import numpy as np
 from reprise_reuse.costs import Costs
 from reprise_reuse.disk.disk_segments import file_of
 from reprise_reuse.disk.messages import DiskFile, DiskReport
-from reprise_reuse.prompts.users import EVERYONE
+from reprise_reuse.prompts.users import EVERYONE, PREPROCESSED
 from reprise_reuse.prompts.wishes import Wish
 from reprise_reuse.remote.messages import Lookup, RemoteFile, RemoteOrders
 from reprise_reuse.remote.remote_tier import SPARSE
@@ -17,8 +18,12 @@ from reprise_reuse.segments import Catalogue, Found, Grams, Segment
 from reprise_reuse.segments.cut import SHORTEST
 from reprise_reuse.segments.segment import gaps
 
+_COPIED = 64 << 20
+"""bytes of rows on a rank that a step copies to have them written, or a single segment: the step waits for it"""
 _REMEMBERED = 60.0
-"""seconds after which what calls took is forgotten, so that a store that was slow is tried again"""
+"""seconds after which a store that was too slow is tried again, with one call"""
+_NEWS = 0.05
+"""weight of the last lookup in the share of those that have found something"""
 
 
 class Asked(Protocol):
@@ -29,20 +34,28 @@ class Asked(Protocol):
 
 
 class Pace:
-    """What a unit of work takes, as measured lately; nothing as long as that is not known."""
+    """What a unit of work takes, as last measured; nothing as long as that is not known."""
 
     def __init__(self) -> None:
-        self._seconds, self._at = 0.0, 0.0
+        self._seconds, self._measured_at, self._tried_at = 0.0, -math.inf, -math.inf
 
     def of(self, units: float) -> float:
         """Returns how many seconds so many units take."""
-        return self._seconds * units if time.monotonic() - self._at < _REMEMBERED else 0.0
+        return self._seconds * units
 
     def measured(self, seconds: float, units: float) -> None:
         """So many units took so long."""
-        if units:
-            taken, known = seconds / units, self.of(1)
-            self._seconds, self._at = (taken + known) / 2 if known else taken, time.monotonic()
+        if seconds and units:
+            taken, now = seconds / units, time.monotonic()
+            is_new = now - self._measured_at < _REMEMBERED
+            self._seconds, self._measured_at = (taken + self._seconds) / 2 if is_new else taken, now
+
+    def may_try(self) -> bool:
+        """Whether to try what seems too slow: nothing was measured or tried for a while."""
+        now = time.monotonic()
+        is_old = now - max(self._measured_at, self._tried_at) >= _REMEMBERED
+        self._tried_at = now if is_old else self._tried_at
+        return is_old
 
 
 class RemoteSegments:
@@ -59,44 +72,56 @@ class RemoteSegments:
         self._orders = RemoteOrders()
         # what requests' lookups have found; None: they are not answered yet
         self._found: dict[str, list[Segment] | None] = {}
-        self._lookup, self._byte = Pace(), Pace()
+        self._key, self._byte = Pace(), Pace()
+        self._hits = 1.0
+        # segments to be written, with who may find them, until steps have room for it
+        self._shared: dict[int, tuple[Segment, bytes]] = {}
 
     def look_up(
-        self, request: str, asked: Asked, tokens: np.ndarray, find: Callable[[], Sequence[Found]], costs: Costs
+        self, request: str, asked: Asked, tokens: np.ndarray, find: Callable[[], Sequence[Found]], costs: Costs,
+        begin: int = 0,
     ) -> None:  # fmt: skip
-        """Has looked up what a prompt (int32 [n]) repeats of others' segments, unless computing it takes no longer.
+        """Has looked up what a prompt (int32 [n]) repeats of others' segments, if that may be expected to save time.
 
-        find  returns what segments here hold of it
+        find   returns what segments here hold of it
+        begin  where the engine's own cache of it ends, as far as is known
         """
         if not self._is_used:
             return
-        missing = [(begin, end) for begin, end in gaps(find(), 0, len(tokens)) if end - begin >= SHORTEST]
-        seconds = costs.prefill(0, sum(end - begin for begin, end in missing))
-        if not missing or self._lookup.of(1) >= seconds:
+        missing = [(begin, end) for begin, end in gaps(find(), begin, len(tokens)) if end - begin >= SHORTEST]
+        if not missing:
             return
+        seconds = costs.prefill(0, sum(end - begin for begin, end in missing))
         grams = Grams(tokens, SPARSE)
         wanted = np.unique(np.concatenate([grams.anchors(*gap)[1] for gap in missing]))
-        self._orders.lookups.append(Lookup(request, asked.namespace, (EVERYONE, asked.wish.user), wanted, seconds))
-        self._found[request] = None
+        audiences = EVERYONE, asked.wish.user
+        if self._key.of(len(wanted) * len(audiences)) < seconds * self._hits or self._key.may_try():
+            self._orders.lookups.append(Lookup(request, asked.namespace, audiences, wanted, seconds))
+            self._found[request] = None
 
-    def order_reads(self, request: str, found: Sequence[Found], costs: Costs) -> bool:
+    def order_reads(self, request: str, found: Sequence[Found], rest: tuple[int, int], costs: Costs) -> bool:
         """Has those of a prompt's segments read that only the store holds, if that takes less than computing them.
 
-        Returns False as long as its lookup is not answered.
+        Returns False as long as its lookup is not answered, and may bring something.
+
+        rest  where the engine's own cache of the prompt ends, and the prompt itself; `found` is within
         """
         expected = self._found.get(request, ())
+        if expected is None and all(end - begin < SHORTEST for begin, end in gaps(found, *rest)):
+            del self._found[request]
+            return True
         if not expected:
             return expected is not None
         del self._found[request]
         wanted = [one for one in found if one.segment.audience is not None and not _is_here(one.segment)]
-        seconds = costs.prefill(0, sum(one.match.length for one in wanted))
         size = sum(len(one) for one in {one.segment.name: one.segment for one in wanted}.values()) * self._row_bytes
-        if self._byte.of(size) < seconds:
-            for segment in (one.segment for one in wanted):
-                if not segment.is_fetching and self._catalogue.fetch(segment):
-                    segment.is_fetching = True
-                    read = file_of(segment, RemoteFile, audience=segment.audience, seconds=seconds)
-                    self._orders.fetches.append(read)
+        if wanted and self._byte.of(size) >= _seconds_of(wanted, costs):
+            wanted = wanted[: self._byte.may_try()]
+        seconds = _seconds_of(wanted, costs)
+        for segment in (one.segment for one in wanted):
+            if not segment.is_fetching and self._catalogue.fetch(segment):
+                segment.is_fetching = True
+                self._orders.fetches.append(file_of(segment, RemoteFile, audience=segment.audience, seconds=seconds))
         self._drop(expected)
         return True
 
@@ -112,26 +137,41 @@ class RemoteSegments:
     def share(self, shared: Iterable[tuple[Segment, bytes, bool]]) -> None:
         """Has segments written that others may want (`prompts.storing.Storing.shared`)."""
         for segment, audience, is_new in shared if self._is_used else ():
-            is_held = self._catalogue.get(segment.name) is segment and segment.slots is not None
-            is_whole = is_held and not segment.is_fetching and len(segment) >= SHORTEST
-            if is_whole and (is_new or segment.audience is None):
-                segment.audience = audience
-                self._orders.writes.append(file_of(segment, RemoteFile, audience=audience, replaces=is_new))
+            if len(segment) >= SHORTEST and (is_new or segment.audience is None):
+                self._shared[segment.name] = segment, audience
 
     def heard(self, report: DiskReport) -> None:
         """Processes what workers have found, and what that took."""
         figures = report.figures
-        self._lookup.measured(figures["remote_seconds", "lookup"], figures["remote", "looked_up"])
+        self._key.measured(figures["remote_seconds", "lookup"], figures["remote", "keys"])
         self._byte.measured(figures["remote_seconds", "read"], figures["remote_bytes", "read"])
+        for segment in filter(None, map(self._catalogue.get, report.unshared)):
+            # the next prompt that has it has it written
+            segment.audience = None
         for request, found in report.found:
             if self._found.get(request, ()) is None:
                 self._found[request] = [self._expect(*one) for one in found]
+                self._hits += _NEWS * (bool(found) - self._hits)
 
     def take_orders(self, *, is_reset: bool) -> RemoteOrders | None:
         """Returns what workers must do; None: nothing. is_reset: everything was forgotten since the last call."""
+        self._order_writes()
         orders, self._orders = self._orders, RemoteOrders()
         orders.is_reset = is_reset
         return orders if any((orders.fetches, orders.writes, orders.lookups, is_reset)) else None
+
+    def _order_writes(self) -> None:
+        room = _COPIED
+        for segment, audience in list(self._shared.values()):
+            # nobody waits for a step that preprocesses, and there may be none after it
+            if room <= 0 and PREPROCESSED not in segment.users:
+                continue
+            del self._shared[segment.name]
+            is_held = self._catalogue.get(segment.name) is segment and segment.slots is not None
+            if is_held and not segment.is_fetching:
+                room -= len(segment) * self._row_bytes
+                segment.audience = audience
+                self._orders.writes.append(file_of(segment, RemoteFile, audience=audience))
 
     def _expect(self, audience: bytes, file: DiskFile, tokens: np.ndarray) -> Segment:
         segment = Segment(
@@ -146,6 +186,10 @@ class RemoteSegments:
         for segment in expected:
             if not _is_here(segment) and not segment.is_fetching:
                 self._catalogue.drop(segment)
+
+
+def _seconds_of(found: Sequence[Found], costs: Costs) -> float:
+    return costs.prefill(0, sum(one.match.length for one in found))
 
 
 def _is_here(segment: Segment) -> bool:

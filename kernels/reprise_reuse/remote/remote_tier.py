@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 
 from reprise_reuse.disk.messages import DiskFile
-from reprise_reuse.disk.segment_file import RefusedError, SegmentFiles, State
+from reprise_reuse.disk.segment_file import RefusedError, SegmentFiles, State, why_unused
 from reprise_reuse.prompts.users import PREPROCESSED
 from reprise_reuse.remote.messages import Lookup, RemoteFile
 from reprise_reuse.remote.store_calls import Breaker, StoreCalls
@@ -24,8 +24,8 @@ SPARSE = 48
 """of this many consecutive grams, at least one is looked up: of any 63 tokens"""
 _PUBLISHED = 4
 """anchors by which a segment is found"""
-_MOST_WAITING = 32
-"""segments that wait to be written: copies of their rows, up to 64 MiB each with an 8B model"""
+_MOST_BYTES = 512 << 20
+"""of copies of rows that wait to be written, beyond which no segment joins them"""
 _MOST_ABSENT = 100_000
 _ABSENT_SECONDS = 60
 """for which an anchor that was not found is not looked up again"""
@@ -41,8 +41,8 @@ class RemoteTier:
 
     A few of the segment's anchors lead to its description, under keys made in the same way: a prompt that has the text
     has the anchors, so nothing else says what is stored. Engines that store the same text agree on the keys, and the
-    first one writes. A value that is damaged or another segment's is refused, logged, and written anew by the next that
-    has its rows. Nothing here waits for the store.
+    first one writes. A value that is damaged or another segment's is refused, logged, and written anew by the engine
+    that refused it. Nothing here waits for the store.
     """
 
     def __init__(self, store: Store, fingerprint: Callable[[], str], logger: Logger, *, finds: bool = True) -> None:
@@ -50,33 +50,46 @@ class RemoteTier:
         fingerprint  identifies the model with its current weights, its set-up and the rank
         finds        whether this rank looks segments up: one does for all
         """
-        self._store, self._fingerprint, self._logger, self._finds = store, fingerprint, logger, finds
+        self._store, self._fingerprint, self._logger = store, fingerprint, logger
         self.renew()
-        self._breaker = Breaker(logger)
-        self._reads = StoreCalls(self._read, self._breaker, "reprise-remote-read")
-        self._lookups = StoreCalls(self._find, self._breaker, "reprise-remote-find")
-        self._waiting: queue.Queue[tuple[SegmentFiles, str, RemoteFile, State]] = queue.Queue(_MOST_WAITING)
+        reading, self._writing = Breaker(logger, "read"), Breaker(logger, "written to")
+        self._reads = StoreCalls(self._read, reading, "reprise-remote-read")
+        self._lookups = StoreCalls(self._find, reading, "reprise-remote-find") if finds else None
+        self._waiting: queue.SimpleQueue[tuple[SegmentFiles, RemoteFile, State]] = queue.SimpleQueue()
+        self._waiting_bytes = 0
+        self._unwritten: set[int] = set()
         self._absent: OrderedDict[str, float] = OrderedDict()
         # keys whose values are missing or were refused
         self._outdated: set[str] = set()
         self._lock = threading.Lock()
         self._figures: Counter[tuple[str, str]] = Counter()
-        self._is_refusing = False
         threading.Thread(target=self._write_on, name="reprise-remote-write", daemon=True).start()
 
     def renew(self) -> None:
         """The model may have got other weights: computes its fingerprint again, and with it all keys."""
-        self._model = self._fingerprint()
-        self._files = SegmentFiles(self._model)
+        # without it, nothing has a key: rows of other weights must not get those of the earlier ones
+        self._files: SegmentFiles | None = None
+        self._files = SegmentFiles(self._fingerprint())
 
     def write(self, file: RemoteFile, state: State) -> None:
-        """Queues a segment for writing, unless too many are queued already, or the store fails."""
-        try:
-            if self._breaker.is_open:
-                raise queue.Full
-            self._waiting.put_nowait((self._files, self._model, file, state))
-        except queue.Full:
-            self._count("unwritten")
+        """Queues a segment for writing, if there is room."""
+        if self.has_room(file):
+            with self._lock:
+                self._waiting_bytes += _size_of(state)
+            self._waiting.put((self._files, file, state))
+
+    def has_room(self, file: RemoteFile) -> bool:
+        """Whether a segment can be queued; if too much is queued, or the store fails, it is counted as not written."""
+        if self._waiting_bytes < _MOST_BYTES and not self._writing.is_open:
+            return True
+        self._note_unwritten(file)
+        return False
+
+    def take_unwritten(self) -> set[int]:
+        """Returns the names of the segments that were not written since the last call."""
+        with self._lock:
+            unwritten, self._unwritten = self._unwritten, set()
+        return unwritten
 
     def start_read(self, file: RemoteFile) -> None:
         """Starts to read a segment; `take_read` returns it."""
@@ -88,20 +101,21 @@ class RemoteTier:
 
     def look_up(self, lookup: Lookup) -> None:
         """Starts to look up segments, if this rank does; `take_found` returns them."""
-        if self._finds:
+        if self._lookups:
             self._lookups.start(lookup, lookup.seconds)
 
     def take_found(self) -> list[tuple[str, list[Head]]]:
         """Returns what was found since the last call, by request: each lookup is answered."""
-        return [(lookup.request, found or []) for lookup, found in self._lookups.take()]
+        return [(lookup.request, found or []) for lookup, found in (self._lookups.take() if self._lookups else ())]
 
     def take_figures(self) -> Counter[tuple[str, str]]:
         """Returns what was counted since the last call, by (what, kind): `remote`, `remote_bytes`, `remote_seconds`."""
         with self._lock:
             figures, self._figures = self._figures, Counter()
-        for calls in (self._reads, self._lookups):
-            figures["remote", "failed"] += calls.faults
-            calls.faults = 0
+        for kind, calls in (("read", self._reads), ("lookup", self._lookups)):
+            if calls is not None:
+                faults, seconds = calls.take_figures()
+                figures.update({("remote", "failed"): faults, ("remote_seconds", kind): seconds})
         return +figures
 
     def close(self) -> None:
@@ -109,10 +123,11 @@ class RemoteTier:
         self._store.close()
 
     def _find(self, lookup: Lookup) -> list[Head]:
-        model, files = self._model, self._files
-        now = time.monotonic()
+        files, now = self._files, time.monotonic()
+        if files is None:
+            return []
         audiences = {
-            _key(model, lookup.namespace, audience, gram): audience
+            _key(files, lookup.namespace, audience, gram): audience
             for audience in lookup.audiences
             for gram in lookup.grams
         }
@@ -121,7 +136,8 @@ class RemoteTier:
         if not keys:
             return []
         values = self._store.get(keys)
-        self._took("lookup", now)
+        self._count("looked_up")
+        self._count("keys", len(keys))
         found: dict[bytes, Head] = {}
         for key, value in zip(keys, values, strict=True):
             if value is None:
@@ -134,34 +150,37 @@ class RemoteTier:
         return list(found.values())
 
     def _read(self, file: RemoteFile) -> State | None:
-        files, key, begun = self._files, _rows_key(self._model, file), time.monotonic()
+        files = self._files
+        key = _rows_key(files, file)
         (value,) = self._store.get([key])
         if value is None:
             self._count("missing")
             self._distrust(key)
             return None
-        self._took("read", begun, len(value))
         state = self._checked(key, lambda: files.unpack(value, file))
         if state is not None:
             self._count("read")
+        with self._lock:
+            self._figures["remote_bytes", "read"] += len(value)
         return state
 
     def _write_on(self) -> None:
         while True:
-            files, model, file, state = self._waiting.get()
+            files, file, state = self._waiting.get()
+            begun = time.monotonic()
             try:
-                self._write(files, model, file, state)
-                self._is_refusing = False
+                self._write(files, file, state)
+                self._writing.succeeded()
             except Exception as error:
-                if not self._is_refusing:
-                    self._logger.error("reprise: segments cannot be written to the remote store: %s", error)
-                self._is_refusing = True
-                self._count("unwritten")
+                self._writing.failed(error, begun)
+                self._note_unwritten(file)
+            with self._lock:
+                self._waiting_bytes -= _size_of(state)
 
-    def _write(self, files: SegmentFiles, model: str, file: RemoteFile, state: State) -> None:
+    def _write(self, files: SegmentFiles, file: RemoteFile, state: State) -> None:
         tokens = state["tokens"].numpy()
         grams = np.sort(Grams(tokens, SPARSE).anchors(0, len(tokens))[1])[:_PUBLISHED]
-        key, heads = _rows_key(model, file), [_key(model, file.namespace, file.audience, gram) for gram in grams]
+        key, heads = _rows_key(files, file), [_key(files, file.namespace, file.audience, gram) for gram in grams]
         if self._outdated.isdisjoint([key, *heads]) and self._is_known(files, heads, file):
             self._count("known")
             return
@@ -183,8 +202,8 @@ class RemoteTier:
         for key, value in zip(heads, self._store.get(heads), strict=True):
             known = None if value is None else self._checked(key, lambda value=value: files.unpack_head(value))
             if known is not None and known[0].tokens_digest == file.tokens_digest:
-                is_better = PREPROCESSED in known[0].users and len(known[0].prefixes) > len(file.prefixes)
-                return is_better or not file.replaces
+                is_as_good = PREPROCESSED in known[0].users and len(known[0].prefixes) >= len(file.prefixes)
+                return is_as_good or PREPROCESSED not in file.users
         return False
 
     def _checked(self, key: str, unpack: Callable[[], Unpacked]) -> Unpacked | None:
@@ -192,8 +211,7 @@ class RemoteTier:
         try:
             return unpack()
         except Exception as error:
-            why = error if isinstance(error, RefusedError) else f"cannot be read ({error})"
-            self._logger.warning("reprise: %s in the remote store %s and is not used", key, why)
+            self._logger.warning("reprise: %s in the remote store %s and is not used", key, why_unused(error))
             self._count("refused")
             self._distrust(key)
             return None
@@ -211,11 +229,10 @@ class RemoteTier:
             if len(self._absent) > _MOST_ABSENT:
                 self._absent.popitem(last=False)
 
-    def _took(self, kind: str, begun: float, read: int = 0) -> None:
+    def _note_unwritten(self, file: RemoteFile) -> None:
+        self._count("unwritten")
         with self._lock:
-            self._figures["remote_seconds", kind] += time.monotonic() - begun
-            self._figures["remote_bytes", kind] += read
-            self._figures["remote", "looked_up"] += kind == "lookup"
+            self._unwritten.add(file.name)
 
     def _count(self, kind: str, count: int = 1) -> None:
         with self._lock:
@@ -229,12 +246,16 @@ def _head_of(files: SegmentFiles, value: bytes, namespace: bytes) -> tuple[DiskF
     return file, tokens
 
 
-def _rows_key(model: str, file: RemoteFile) -> str:
-    return _key(model, file.namespace, file.audience, file.tokens_digest)
+def _size_of(state: State) -> int:
+    return sum(tensor.nbytes for tensor in state.values())
 
 
-def _key(model: str, namespace: bytes, audience: bytes, what: bytes | np.uint64) -> str:
+def _rows_key(files: SegmentFiles, file: RemoteFile) -> str:
+    return _key(files, file.namespace, file.audience, file.tokens_digest)
+
+
+def _key(files: SegmentFiles, namespace: bytes, audience: bytes, what: bytes | np.uint64) -> str:
     """Returns a key that tells nothing about what it is made of."""
     name = what if isinstance(what, bytes) else what.tobytes()
-    parts = (model.encode(), namespace, audience, name)
+    parts = (files.fingerprint.encode(), namespace, audience, name)
     return hashlib.blake2b(b"".join(len(one).to_bytes(4, "little") + one for one in parts), digest_size=20).hexdigest()

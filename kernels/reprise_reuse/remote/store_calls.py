@@ -1,5 +1,6 @@
 """Calls of a store in the background, which are answered in time whatever the store does."""
 
+import math
 import queue
 import threading
 import time
@@ -16,27 +17,31 @@ _PAUSE = 30.0
 _LEAST_PATIENCE = 0.05
 _MOST_PATIENCE = 10.0
 _THREADS = 4
+_MOST_WAITING = 256
 
 
 class Breaker:
     """Leaves a store alone for a while that has failed several times in a row, and logs it once."""
 
-    def __init__(self, logger: Logger) -> None:
-        self._logger = logger
+    def __init__(self, logger: Logger, use: str) -> None:
+        """use: what is not done with the store meanwhile, for the log"""
+        self._logger, self._use = logger, use
         self._faults = 0
-        self._until = 0.0
+        self._failed_at = -math.inf
 
     @property
     def is_open(self) -> bool:
         """Whether the store is left alone now. After a pause, a single fault opens it again."""
-        return self._faults >= _MOST_FAULTS and time.monotonic() < self._until
+        return self._faults >= _MOST_FAULTS and time.monotonic() < self._failed_at + _PAUSE
 
-    def failed(self, why: object) -> None:
-        """A call has failed, or took too long."""
+    def failed(self, why: object, begun: float) -> None:
+        """A call has failed, or took too long. Together with those begun before it ended, it is one fault."""
+        if begun < self._failed_at:
+            return
         self._faults += 1
-        self._until = time.monotonic() + _PAUSE
+        self._failed_at = time.monotonic()
         if self._faults == _MOST_FAULTS:
-            self._logger.error("reprise: the remote store is left alone until it answers again: %s", why)
+            self._logger.error("reprise: the remote store is not %s until it answers again: %s", self._use, why)
 
     def succeeded(self) -> None:
         """A call was answered in time."""
@@ -46,51 +51,82 @@ class Breaker:
 
 
 class StoreCalls(Generic[Asked, Answer]):
-    """Each call is answered with its result, or with None as soon as it fails, or takes longer than it may."""
+    """Each call is answered with its result, or with None if it fails, takes longer than it may, or many wait."""
 
     def __init__(self, call: Callable[[Asked], Answer], breaker: Breaker, name: str) -> None:
         self._call, self._breaker = call, breaker
-        self._waiting: queue.SimpleQueue[tuple[Asked, float, list[Answer | Exception | None]]] = queue.SimpleQueue()
-        # what was asked, until when, and where its answer will be
-        self._open: list[tuple[Asked, float, list[Answer | Exception | None]]] = []
-        self.faults = 0
+        self._waiting: queue.Queue[tuple[Asked, float, float, list[Answer | Exception | None]]] = queue.Queue(
+            _MOST_WAITING
+        )
+        # what was asked, since and until when, and where its answer will be
+        self._open: list[tuple[Asked, float, float, list[Answer | Exception | None]]] = []
+        self._faults = 0
+        # how long at least one call was under way, as of the last that has ended
+        self._busy, self._busy_since, self._calling = 0.0, 0.0, 0
+        self._lock = threading.Lock()
         # a store that hangs must not keep the process from ending
         for number in range(_THREADS):
             threading.Thread(target=self._work, name=f"{name}-{number}", daemon=True).start()
 
     def start(self, asked: Asked, seconds: float) -> None:
         """Begins a call; `take` returns what came of it."""
-        until = time.monotonic() + min(max(seconds, _LEAST_PATIENCE), _MOST_PATIENCE)
-        one = (asked, until, [None] if self._breaker.is_open else [])
-        if not self._breaker.is_open:
-            self._waiting.put(one)
-        self._open.append(one)
+        now = time.monotonic()
+        until = now + min(max(seconds, _LEAST_PATIENCE), _MOST_PATIENCE)
+        self._open.append((asked, now, until, answer := []))
+        try:
+            if self._breaker.is_open:
+                raise queue.Full
+            self._waiting.put_nowait(self._open[-1])
+        except queue.Full:
+            answer.append(None)
 
     def take(self) -> list[tuple[Asked, Answer | None]]:
         """Returns the calls that have ended since the last call of this method."""
         opened, self._open = self._open, []
         ended = []
-        for asked, until, answer in opened:
+        for asked, begun, until, answer in opened:
             # looked at once, since it may come at any time
             came = answer[:1]
             if not came and time.monotonic() < until:
-                self._open.append((asked, until, answer))
+                self._open.append((asked, begun, until, answer))
                 continue
             if not came or isinstance(came[0], Exception):
-                self.faults += 1
-                self._breaker.failed(came[0] if came else "it takes too long")
+                self._faults += 1
+                self._breaker.failed(came[0] if came else "it takes too long", begun)
                 came = [None]
             elif came[0] is not None:
                 self._breaker.succeeded()
             ended.append((asked, came[0]))
         return ended
 
+    def take_figures(self) -> tuple[int, float]:
+        """Returns how many calls have failed or were late since the last call of this method, and the seconds taken."""
+        with self._lock:
+            (faults, self._faults), (seconds, self._busy) = (self._faults, 0), (self._busy, 0.0)
+        return faults, seconds
+
     def _work(self) -> None:
         while True:
-            asked, until, answer = self._waiting.get()
+            asked, _, until, answer = self._waiting.get()
             if time.monotonic() > until:
                 continue
+            self._begin()
             try:
-                answer.append(self._call(asked))
+                came = self._call(asked)
             except Exception as error:
-                answer.append(error)
+                came = error
+            self._end()
+            answer.append(came)
+
+    def _begin(self) -> None:
+        with self._lock:
+            if not self._calling:
+                self._busy_since = time.monotonic()
+            self._calling += 1
+
+    def _end(self) -> None:
+        with self._lock:
+            now = time.monotonic()
+            self._busy += now - self._busy_since
+            self._busy_since = now
+            self._calling -= 1

@@ -46,6 +46,7 @@ class Tiers:
             self._disk.report(report)
         if self._remote is not None:
             report.figures.update(self._remote.take_figures())
+            report.unshared |= self._remote.take_unwritten()
 
     def close(self) -> None:
         """Finishes queued writes to the disk."""

@@ -1,10 +1,17 @@
 """A store in a folder of a shared file system."""
 
 import contextlib
+import errno
+import logging
 import os
+import stat
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+
+_logger = logging.getLogger(__name__)
+_OF_ONE_FILE = {errno.ENOENT, errno.ELOOP, errno.ESTALE, errno.EACCES, errno.ENXIO}
+"""errors that say nothing about other files"""
 
 
 class FolderStore:
@@ -15,10 +22,14 @@ class FolderStore:
 
     def __init__(self, folder: str | Path) -> None:
         self._folder = Path(folder)
+        self._is_checked = False
 
     def put(self, key: str, value: bytes) -> None:
         path = self._path(key)
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            self._folder.mkdir(mode=0o700, parents=True)
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        self._warn_of_others()
         descriptor, partial = tempfile.mkstemp(".partial", dir=path.parent)
         try:
             with os.fdopen(descriptor, "wb") as opened:
@@ -38,14 +49,27 @@ class FolderStore:
         # a folder with millions of files is slow on many file systems
         return self._folder / key[:2] / key
 
+    def _warn_of_others(self) -> None:
+        if not self._is_checked and self._folder.stat().st_mode & 0o077:
+            # the folder may belong to somebody else, so its mode is left alone
+            _logger.warning("reprise: other users have access to %s: chmod 700", self._folder)
+        self._is_checked = True
+
     def _read(self, path: Path) -> bytes | None:
         try:
             # opening a pipe would block, and a link may lead out of the folder
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        except FileNotFoundError:
-            return None
-        with os.fdopen(descriptor, "rb") as opened:
-            value = opened.read()
+            try:
+                if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                    return None
+                with open(descriptor, "rb", closefd=False) as opened:
+                    value = opened.read()
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            if error.errno in _OF_ONE_FILE:
+                return None
+            raise
         with contextlib.suppress(OSError):
             os.utime(path)
         return value

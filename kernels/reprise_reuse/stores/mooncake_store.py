@@ -8,6 +8,7 @@ from typing import Any
 
 _SEGMENT_BYTES = 1 << 30
 _BUFFER_BYTES = 256 << 20
+_LONGEST_CLOSE = 1.0
 
 
 class MooncakeError(Exception):
@@ -36,6 +37,7 @@ class MooncakeStore:
         self._lock = threading.Lock()
         self._connected: Any = None
         self._users = 0
+        self._is_closed = False
 
     def put(self, key: str, value: bytes) -> None:
         with self._client() as client:
@@ -51,11 +53,15 @@ class MooncakeStore:
         return [values.get(key) or None for key in keys]
 
     def close(self) -> None:
-        with self._lock:
-            # in use, it ends with the process
-            if self._connected is not None and not self._users:
-                self._connected.close()
-                self._connected = None
+        self._is_closed = True
+        # one that is in use, or is being made, ends with the process
+        if self._lock.acquire(timeout=_LONGEST_CLOSE):
+            try:
+                if self._connected is not None and not self._users:
+                    self._connected.close()
+                    self._connected = None
+            finally:
+                self._lock.release()
 
     def _there(self, client: Any, keys: Sequence[str]) -> list[bool]:
         codes = client.batch_is_exist(list(keys))
@@ -66,6 +72,8 @@ class MooncakeStore:
     @contextmanager
     def _client(self) -> Iterator[Any]:
         with self._lock:
+            if self._is_closed:
+                raise MooncakeError(f"the connection to {self._master} is closed")
             if self._connected is None:
                 from mooncake.store import MooncakeDistributedStore
 

@@ -2,6 +2,11 @@
 
 import builtins
 import json
+import signal
+import subprocess
+import sys
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -257,6 +262,30 @@ def test_an_engine_that_counts_no_tokens_is_named(run, double):
     double.answers["/tokenize"] = Answer("not found", 404)
     code, _, errors = run("--neighbours", "similar")
     assert code == 1 and errors == f"reprise_reuse: {double.url}/tokenize answers 404: not found\n"
+
+
+def test_a_worker_that_is_terminated_leaves_its_part_to_others(corpus, double, tmp_path):
+    is_asked = threading.Event()
+    double.refuses = lambda prompt: is_asked.set() or time.sleep(60)
+    share, state = (tmp_path / "share").as_uri(), str(tmp_path / "state")
+    command = ["preprocess", str(corpus), "--engine", double.url, "--state", state, "--share", share]
+    worker = subprocess.Popen([sys.executable, "-m", "reprise_reuse", *command], stdout=subprocess.DEVNULL)
+    assert is_asked.wait(60)
+    worker.terminate()
+    assert worker.wait(30) == 128 + signal.SIGTERM
+    assert [one.read_bytes() for one in (tmp_path / "share").rglob("*") if one.is_file()] == [b"null"]
+
+
+def test_what_the_engine_has_not_written_to_its_store_is_told(run, double, tmp_path, monkeypatch):
+    real, counts = double.metrics, iter([3, 5])
+
+    def metrics() -> Answer:
+        unwritten = next(counts, 5)
+        return Answer(real().body + f'vllm:reprise_remote_total{{engine="0",event="unwritten"}} {unwritten}.0\n')
+
+    double.metrics = metrics
+    _, _, errors = run("--share", (tmp_path / "share").as_uri())
+    assert errors.count("2 segments were not written to the engine's store") == 1
 
 
 def test_workers_that_share_a_corpus_compute_it_once_and_another_tenants_again(run, double, tmp_path, monkeypatch):

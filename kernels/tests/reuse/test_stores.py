@@ -4,6 +4,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ from types import ModuleType
 
 import pytest
 
+from reprise_reuse.stores import mooncake_store
 from reprise_reuse.stores.folder_store import FolderStore
 from reprise_reuse.stores.store import Store, store_at
 
@@ -161,10 +163,67 @@ def test_a_read_marks_a_file_as_used_and_no_link_or_pipe_is_followed(tmp_path):
     os.utime(path, (0, 0))
     assert store.get(["aa"]) == [b"1"] and path.stat().st_mtime > 1
     (tmp_path / "aa" / "aab").symlink_to(path)
-    with pytest.raises(OSError, match="Too many levels"):
-        store.get(["aab"])
     os.mkfifo(tmp_path / "aa" / "aac")
-    assert store.get(["aac"]) == [b""]
+    (tmp_path / "aa" / "aad").mkdir()
+    held = len(list(Path("/proc/self/fd").iterdir()))
+    # one file that is none costs nothing but itself
+    assert store.get(["aab", "aac", "aad", "aa"]) == [None, None, None, b"1"]
+    assert len(list(Path("/proc/self/fd").iterdir())) == held
+
+
+def test_a_folder_is_made_for_its_user_alone_and_one_that_others_reach_is_named_once(tmp_path, caplog):
+    umask = os.umask(0o022)
+    try:
+        FolderStore(tmp_path / "made" / "here").put("aa", b"1")
+    finally:
+        os.umask(umask)
+    assert (tmp_path / "made" / "here").stat().st_mode & 0o777 == 0o700 and not caplog.text
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o755)
+    store = FolderStore(tmp_path / "open")
+    for key in ("aa", "bb"):
+        store.put(key, b"1")
+    assert caplog.text.count(f"other users have access to {tmp_path / 'open'}: chmod 700") == 1
+
+
+class HangingClientDouble:
+    """A client of Mooncake whose connection takes until it may go on."""
+
+    may_go_on = threading.Event()
+    begun = threading.Event()
+    made = 0
+
+    def setup(self, *_: object) -> int:
+        HangingClientDouble.made += 1
+        self.begun.set()
+        self.may_go_on.wait(10)
+        return -1
+
+
+def test_a_connection_that_hangs_does_not_keep_a_store_from_closing_and_none_is_made_behind(monkeypatch):
+    module = ModuleType("mooncake.store")
+    module.MooncakeDistributedStore = HangingClientDouble
+    monkeypatch.setitem(sys.modules, "mooncake", ModuleType("mooncake"))
+    monkeypatch.setitem(sys.modules, "mooncake.store", module)
+    monkeypatch.setattr(mooncake_store, "_LONGEST_CLOSE", 0.01)
+    store = mooncake_store.MooncakeStore("127.0.0.1:1", local="127.0.0.1")
+    failed = []
+
+    def put() -> None:
+        for _ in range(2):
+            try:
+                store.put("aa", b"1")
+            except mooncake_store.MooncakeError as error:
+                failed.append(str(error))
+
+    writer = threading.Thread(target=put)
+    writer.start()
+    assert HangingClientDouble.begun.wait(10)
+    store.close()
+    HangingClientDouble.may_go_on.set()
+    writer.join()
+    assert failed == ["127.0.0.1:1 cannot be reached: -1", "the connection to 127.0.0.1:1 is closed"]
+    assert HangingClientDouble.made == 1
 
 
 def test_a_full_cluster_refuses_what_has_no_room_and_one_that_was_gone_is_used_again(tmp_path):

@@ -40,8 +40,8 @@ class Asked:
     """what is found for it from now on is no longer counted, as SGLang counts cached tokens only once"""
     is_begun: bool = False
     is_stored: bool = False
-    is_looked_up: bool = False
-    """whether the shared store was asked for what it repeats"""
+    cached: int | None = None
+    """where SGLang's own cache of it ended when disk and shared store were first asked for it"""
     is_read: bool = False
     """whether its segments on disk were asked for, and none is being read any more"""
     fetching: "list[Segment]" = field(default_factory=list)

@@ -82,7 +82,7 @@ class ReuseHooks:
         queue = scheduler.waiting_queue
         # those in the other queue wait for their grammar first
         coming = chain(queue, scheduler.grammar_manager.grammar_queue)
-        waiting = None if self._reuser is None else self._or_give_up(self._reuser.reading, coming)
+        waiting = None if self._reuser is None else self._or_give_up(self._reuser.reading, coming, scheduler.tree_cache)
         if not waiting:
             return original(scheduler, *arguments, **named)
         scheduler.waiting_queue = [one for one in queue if id(one) not in waiting]

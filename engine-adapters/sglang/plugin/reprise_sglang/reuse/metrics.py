@@ -8,7 +8,7 @@ _COUNTERS = {
     "segments": ("sglang:reprise_segments", "Segments: stored, averaged, evicted, lost, refused, unwritten.", "event"),
     "remote": (
         "sglang:reprise_remote",
-        "Segments and the shared store: found, read, written, known, unwritten, missing, refused; looked_up, failed.",
+        "The shared store: found, read, written, known, unwritten, missing, refused; looked_up, keys; failed.",
         "event",
     ),
     "remote_bytes": ("sglang:reprise_remote_bytes", "Bytes of rows from and to the shared store.", "kind"),

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from sglang.srt.mem_cache.common import match_kv_cache
 
 from reprise_reuse.disk.disk_segments import DiskSegments
 from reprise_reuse.disk.messages import DiskOrders
@@ -82,8 +83,11 @@ class Reuser:
         self._describe = describe
         describe({} if self.refusal is not None else {"reuse": self._settings.offer})
 
-    def reading(self, requests: Iterable[Any]) -> set[int]:
-        """Returns the ids (as objects) of those of the waiting requests whose segments are being looked up or read."""
+    def reading(self, requests: Iterable[Any], cache: Any) -> set[int]:
+        """Returns the ids (as objects) of those of the waiting requests whose segments are being looked up or read.
+
+        cache  SGLang's own: what it holds of a request is not looked up
+        """
         if self.refusal is not None or not (self._settings.disk or self._settings.remote):
             return set()
         self._tend()
@@ -96,7 +100,7 @@ class Reuser:
             # what is read for later requests would take the place of what is read for these
             if room < 0:
                 break
-            if not self._is_read(request.rid, asked):
+            if not self._is_read(request, asked, cache):
                 waiting.add(id(request))
         if waiting:
             self._tend()
@@ -151,15 +155,19 @@ class Reuser:
         self._worker.tend(orders, self._remote.take_orders(is_reset=orders.is_reset))
         self._hear()
 
-    def _is_read(self, rid: str, asked: Asked) -> bool:
+    def _is_read(self, request: Any, asked: Asked, cache: Any) -> bool:
         """Whether nothing is looked up or read for a request any more. Looks once for what is on disk or in a store."""
         if asked.is_read or asked.stock_because is not None:
             return True
-        found = () if asked.fetching else self._find(asked, len(asked.prompt), 0)
-        if not asked.is_looked_up:
-            asked.is_looked_up = True
-            self._remote.look_up(rid, asked, asked.prompt, lambda: found, self._worker.costs)
-        is_ordered = self._remote.order_reads(rid, found, self._worker.costs)
+        is_new = asked.cached is None
+        if is_new:
+            match_kv_cache(request, cache)
+            asked.cached = request.prefix_len
+        rest = asked.cached, len(asked.prompt)
+        found = () if asked.fetching else self._find(asked, len(asked.prompt), asked.cached)
+        if is_new:
+            self._remote.look_up(request.rid, asked, asked.prompt, lambda: found, self._worker.costs, asked.cached)
+        is_ordered = self._remote.order_reads(request.rid, found, rest, self._worker.costs)
         asked.is_read = is_ordered and self._disk.are_at_hand(asked, found, self._orders)
         return asked.is_read
 

@@ -93,7 +93,7 @@ def _tiers_of(
         raise ReuseSettingError(f"reuse.disk is {settings.disk!r}, which cannot be used: {error}") from error
     if not settings.remote:
         return disk, None
-    known = fingerprint if disk is None else lambda: disk.fingerprint
+    known = fingerprint if disk is None else disk.fingerprint
     return disk, RemoteTier(store_at(settings.remote)(), known, logger)
 
 

@@ -169,7 +169,7 @@ def test_what_is_read_for_one_request_is_not_read_for_a_later_one_in_its_place(
     room = 1.5 * len(first.origin_input_ids)
     monkeypatch.setattr(type(fresh.reuser._catalogue), "capacity", property(lambda _: room))
     later = fresh.send(others.prompt(*ORDER), SOME_AGAIN)
-    waiting = fresh.reuser.reading(fresh.scheduler.waiting_queue)
+    waiting = fresh.reuser.reading(fresh.scheduler.waiting_queue, fresh.scheduler.tree_cache)
     assert waiting == {id(first)}
     assert asked_of(first).fetching and not asked_of(later).fetching
     fresh.run()
@@ -185,12 +185,12 @@ def test_a_request_that_was_ready_does_not_wait_again(
     restart()
     ready = fresh.send(documents.prompt(*ORDER), SOME_AGAIN)
     until = time.monotonic() + 60
-    while fresh.reuser.reading([ready]):
+    while fresh.reuser.reading([ready], fresh.scheduler.tree_cache):
         assert time.monotonic() < until
     # it lost its place in memory, and is read once more for another request
     for segment in asked_of(ready).fetching:
         monkeypatch.setattr(segment, "is_fetching", True)
-    assert not fresh.reuser.reading([ready])
+    assert not fresh.reuser.reading([ready], fresh.scheduler.tree_cache)
     monkeypatch.undo()
     fresh.run()
 
@@ -223,16 +223,22 @@ def test_what_another_server_has_stored_is_reused_and_a_store_that_is_gone_costs
             one.pins for one in fresh.reuser._catalogue._segments.values()
         )
         assert {what for what, _ in fresh.reuser.counts} <= set(_COUNTERS)
+        # what SGLang's own cache has is not looked up
+        fresh.ask(cached := documents.prompt(4, 3, 2, 1, 0), {"reuse": "off"})
+        fresh.reuser._catalogue.clear()
+        counts = fresh.reuser.counts.copy()
+        fresh.ask(cached)
+        assert fresh.reuser.counts["remote", "looked_up"] == counts["remote", "looked_up"]
         (tmp_path / "store").rename(tmp_path / "moved")
         (tmp_path / "store").touch()
         start_again()
         again = fresh.ask(documents.prompt(*ORDER), SOME_AGAIN)
         assert asked_of(again).reused == 0 and fresh.reuser.counts["remote", "failed"] == 1
         aborted = fresh.send(documents.prompt(4, 3, 2, 1, 0), SOME_AGAIN)
-        fresh.reuser.reading(fresh.scheduler.waiting_queue)
+        fresh.reuser.reading(fresh.scheduler.waiting_queue, fresh.scheduler.tree_cache)
         fresh.abort(aborted)
         fresh.run()
-        fresh.reuser.reading([])
+        fresh.reuser.reading([], fresh.scheduler.tree_cache)
         assert not fresh.reuser._remote._found
     finally:
         fresh.run()

@@ -82,6 +82,8 @@ class WorkerReport(KVConnectorWorkerMetadata):
     """segments whose rows are missing on some rank"""
     found: "list[tuple[str, list[tuple[bytes, DiskFile, np.ndarray]]]]" = field(default_factory=list)
     """by request, what lookups have found in a shared store"""
+    unshared: set[int] = field(default_factory=set)
+    """segments that some rank has not written to a shared store"""
     missed: Counter[str] = field(default_factory=Counter)
     """rows of claims, by request, that were missing or left to vLLM; of several ranks, the most"""
     faults: Counter[str] = field(default_factory=Counter)
@@ -96,7 +98,7 @@ class WorkerReport(KVConnectorWorkerMetadata):
     @property
     def is_empty(self) -> bool:
         of_files = (self.fetched, self.written, self.restored, self.refused, self.unwritten, self.found)
-        of_loads = (self.lost, self.missed, self.faults, self.figures, self.divergences)
+        of_loads = (self.unshared, self.lost, self.missed, self.faults, self.figures, self.divergences)
         return not any((self.ready, self.refusals, *of_files, *of_loads, self.pages))
 
     def aggregate(self, other: KVConnectorWorkerMetadata) -> "WorkerReport":
@@ -113,6 +115,7 @@ class WorkerReport(KVConnectorWorkerMetadata):
             max(self.unused_bytes, other.unused_bytes),
             self.lost | other.lost,
             self.found + other.found,
+            self.unshared | other.unshared,
             self.missed | other.missed,
             self.faults + other.faults,
             self.figures | other.figures,

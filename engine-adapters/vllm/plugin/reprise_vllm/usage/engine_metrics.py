@@ -26,7 +26,7 @@ _COUNTERS = {
     ),
     "remote": (
         "vllm:reprise_remote",
-        "Segments and the shared store: found, read, written, known, unwritten, missing, refused; looked_up, failed.",
+        "The shared store: found, read, written, known, unwritten, missing, refused; looked_up, keys; failed.",
         "event",
     ),
     "remote_bytes": ("vllm:reprise_remote_bytes", "Bytes of rows from and to the shared store: read, written.", "kind"),

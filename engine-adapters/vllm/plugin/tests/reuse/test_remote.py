@@ -18,13 +18,14 @@ from hypothesis import strategies as st
 from listening import listening
 
 from reprise_reuse.costs import EVEN, Costs
+from reprise_reuse.disk import segment_file
 from reprise_reuse.disk.messages import DiskReport, digest_of
-from reprise_reuse.prompts.users import EVERYONE
+from reprise_reuse.prompts.users import EVERYONE, PREPROCESSED
 from reprise_reuse.remote import remote_segments, remote_tier, store_calls
 from reprise_reuse.remote.messages import Lookup, RemoteFile
 from reprise_reuse.remote.remote_segments import RemoteSegments
 from reprise_reuse.remote.remote_tier import SPARSE, RemoteTier
-from reprise_reuse.segments import Catalogue, Grams
+from reprise_reuse.segments import Catalogue, Grams, Segment
 from reprise_reuse.stores.folder_store import FolderStore
 
 LOGGER = logging.getLogger("vllm.reprise")
@@ -155,6 +156,13 @@ def test_nothing_is_found_by_another_model_tenant_or_user_or_in_another_text(tmp
     assert found(tier(FolderStore(tmp_path), model), lookup) == []
 
 
+def test_files_of_another_format_have_other_keys(tmp_path, monkeypatch):
+    write(tier(FolderStore(tmp_path)), 1)
+    monkeypatch.setattr(segment_file, "_FORMAT", 10**6)
+    remote = tier(FolderStore(tmp_path))
+    assert found(remote, lookup_of(1)) == [] and not remote.take_figures()["remote", "refused"]
+
+
 def test_what_is_only_for_its_user_is_found_by_that_user_alone(tmp_path):
     remote = tier(FolderStore(tmp_path))
     write(remote, 1, audience=b"u")
@@ -173,9 +181,10 @@ def test_a_segment_is_written_once_unless_preprocessing_has_it_computed_again(tm
     other = tier(FolderStore(tmp_path))
     write(other, 1, "known", prefixes=(b"other",))
     assert found(other, lookup_of(1))[0][1].prefixes == (b"one",)
-    write(other, 1, prefixes=(b"one", b"two"), users=(b"", b""), replaces=True)
+    write(other, 1, prefixes=(b"one", b"two"), users=(b"", b""))
     assert found(other, lookup_of(1))[0][1].prefixes == (b"one", b"two")
-    write(tier(FolderStore(tmp_path)), 1, "known", prefixes=(b"three",), users=(b"",), replaces=True)
+    write(tier(FolderStore(tmp_path)), 1, "known", prefixes=(b"three",), users=(b"",))
+    write(tier(FolderStore(tmp_path)), 1, "known", prefixes=(b"three", b"four"), users=(b"", b""))
     assert read(other, file_of(1, prefixes=(b"one", b"two"), users=(b"", b""))) is not None
 
 
@@ -289,9 +298,8 @@ def test_a_store_that_hangs_is_waited_for_no_longer_than_is_worth_it_and_then_le
         assert remote.take_figures()["remote", "failed"] == 3
         asked = store.asked["get"]
         assert read(remote, file_of(1)) is None and found(remote, lookup_of(1)) == []
-        write(remote, 1, "unwritten")
-        assert store.asked["get"] == asked and not store.asked["put"]
-        assert caplog.text.count("left alone until it answers again") == 1
+        assert store.asked["get"] == asked
+        assert caplog.text.count("the remote store is not read until it answers again: it takes too long") == 1
         store.answers.set()
         monkeypatch.setattr(store_calls.Breaker, "is_open", property(lambda self: False))
         write(remote, 1)
@@ -309,24 +317,28 @@ def test_a_store_that_is_gone_is_left_alone_for_a_while_and_tried_again_once(tmp
         assert read(remote, file_of(1)) is None
     assert store.asked["get"] == 3
     monkeypatch.setattr(store_calls, "_PAUSE", 0.0)
-    remote._breaker.failed("the pause has passed")
+    remote._reads._breaker.failed("the pause has passed", time.monotonic())
     assert read(remote, file_of(1)) is None and store.asked["get"] == 4
     store.fails = None
     assert read(remote, file_of(1)) is not None
-    assert not remote._breaker.is_open
+    assert not remote._reads._breaker.is_open
 
 
-def test_a_full_store_is_logged_once_and_still_read(tmp_path, caplog):
+def test_a_full_store_is_logged_once_and_still_read(tmp_path, monkeypatch, caplog):
     store = Watched(tmp_path)
     remote = tier(store)
     write(remote, 1)
+    store.asked.clear()
     store.fails = OSError(28, "No space left on device")
     with listening(caplog):
-        write(remote, 2, "unwritten")
-        write(remote, 3, "unwritten")
-    assert caplog.text.count("No space left on device") == 1
+        for seed in range(2, 6):
+            write(remote, seed, "unwritten")
+    assert caplog.text.count("is not written to until it answers again: [Errno 28] No space left on device") == 1
+    # the fourth was not tried
+    assert store.asked["get"] == 3
     store.fails = None
     assert read(remote, file_of(1)) is not None
+    monkeypatch.setattr(store_calls.Breaker, "is_open", False)
     write(remote, 2)
 
 
@@ -342,18 +354,130 @@ def asked_for(seed: int) -> tuple[SimpleNamespace, np.ndarray]:
     return SimpleNamespace(namespace=b"tenant", wish=SimpleNamespace(user=b"u")), state_of(seed)["tokens"].numpy()
 
 
-def test_a_lookup_that_takes_longer_than_computing_is_not_begun_until_that_is_forgotten(monkeypatch):
+def keys_of(tokens: np.ndarray) -> int:
+    """How many keys a lookup of a prompt has: two per anchor, for everyone and for its user."""
+    return 2 * len(np.unique(Grams(tokens, SPARSE).anchors(0, len(tokens))[1]))
+
+
+def looked_up(segments: RemoteSegments, request: str, costs: Costs = EVEN) -> bool:
+    segments.look_up(request, *asked_for(1), list, costs)
+    return segments.take_orders(is_reset=False) is not None
+
+
+def test_a_lookup_that_takes_longer_than_computing_is_not_begun_but_once_in_a_while(monkeypatch):
     segments = RemoteSegments(Catalogue(1000), 16, is_used=True)
-    segments.heard(DiskReport(figures=Counter({("remote_seconds", "lookup"): 2.0, ("remote", "looked_up"): 2})))
-    asked, tokens = asked_for(1)
-    segments.look_up("cheap", asked, tokens, list, Costs(row=0.9 / LENGTH))
-    assert segments.take_orders(is_reset=False) is None and segments.order_reads("cheap", [], EVEN)
-    segments.look_up("dear", asked, tokens, list, Costs(row=1.1 / LENGTH))
-    assert [one.request for one in segments.take_orders(is_reset=False).lookups] == ["dear"]
-    assert not segments.order_reads("dear", [], EVEN)
-    monkeypatch.setattr(remote_segments, "_REMEMBERED", 0.0)
-    segments.look_up("cheap", asked, tokens, list, Costs(row=0.9 / LENGTH))
-    assert segments.take_orders(is_reset=False) is not None
+    # two lookups of other prompts: what counts is how many keys they had
+    figures = {
+        ("remote_seconds", "lookup"): 4.0,
+        ("remote", "looked_up"): 2,
+        ("remote", "keys"): 4 * keys_of(asked_for(1)[1]),
+    }
+    segments.heard(DiskReport(figures=Counter(figures)))
+    assert not looked_up(segments, "cheap", Costs(row=0.9 / LENGTH)) and segments.order_reads(
+        "cheap", [], (0, LENGTH), EVEN
+    )
+    assert looked_up(segments, "dear", Costs(row=1.1 / LENGTH)) and not segments.order_reads(
+        "dear", [], (0, LENGTH), EVEN
+    )
+    with monkeypatch.context() as patch:
+        patch.setattr(remote_segments, "_REMEMBERED", 0.0)
+        assert looked_up(segments, "a minute later", Costs(row=0.9 / LENGTH))
+    assert not looked_up(segments, "then", Costs(row=0.9 / LENGTH))
+
+
+def test_a_store_that_has_nothing_of_what_is_asked_is_asked_only_if_that_costs_next_to_nothing():
+    segments = RemoteSegments(Catalogue(1000), 16, is_used=True)
+    figures = {("remote_seconds", "lookup"): 1.0, ("remote", "keys"): 2 * keys_of(asked_for(1)[1])}
+    segments.heard(DiskReport(figures=Counter(figures)))
+    costs = Costs(row=1.0 / LENGTH)
+    asked = 0
+    while looked_up(segments, f"{asked}", costs):
+        segments.heard(DiskReport(found=[(f"{asked}", [])]))
+        asked += 1
+    assert 5 < asked < 50
+    assert looked_up(segments, "dear", Costs(row=100.0 / LENGTH))
+
+
+def test_a_request_does_not_wait_for_text_that_the_engine_s_own_cache_has():
+    segments = RemoteSegments(Catalogue(1000), 16, is_used=True)
+    assert looked_up(segments, "one")
+    assert not segments.order_reads("one", [], (LENGTH - 64, LENGTH), EVEN)
+    assert segments.order_reads("one", [], (LENGTH - 63, LENGTH), EVEN) and not segments._found
+
+
+def test_what_is_read_more_slowly_than_computed_is_not_read_but_one_segment_once_in_a_while(monkeypatch):
+    catalogue = Catalogue(1000)
+    segments = RemoteSegments(catalogue, 16, is_used=True)
+    prompt = np.concatenate([state_of(seed)["tokens"].numpy() for seed in range(3)])
+    costs = Costs(row=1.0 / LENGTH)
+
+    def reads(request: str) -> int:
+        segments.look_up(request, asked_for(1)[0], prompt, list, costs)
+        found = [(EVERYONE, file_of(seed), state_of(seed)["tokens"].numpy()) for seed in range(3)]
+        segments.heard(DiskReport(found=[(request, found)]))
+        assert segments.order_reads(request, catalogue.find(b"tenant", prompt), (0, len(prompt)), costs)
+        orders = segments.take_orders(is_reset=False)
+        for one in orders.fetches:
+            catalogue.drop(catalogue.get(one.name))
+        return len(orders.fetches)
+
+    assert reads("unknown") == 3
+    segments.heard(
+        DiskReport(figures=Counter({("remote_seconds", "read"): 1.1, ("remote_bytes", "read"): LENGTH * 16}))
+    )
+    assert reads("slow") == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(remote_segments, "_REMEMBERED", 0.0)
+        assert reads("a minute later") == 1
+    assert reads("then") == 0
+
+
+def test_reads_at_once_take_the_time_in_which_any_is_under_way(tmp_path):
+    store = Watched(tmp_path)
+    remote = tier(store)
+    for seed in range(4):
+        write(remote, seed)
+    store.asked.clear()
+    store.answers.clear()
+    begun = time.monotonic()
+    for seed in range(4):
+        remote.start_read(file_of(seed))
+    wait_for(lambda: store.asked["get"] == 4)
+    time.sleep(0.05)
+    store.answers.set()
+    states = []
+    wait_for(lambda: states.extend(remote.take_read()) or len(states) == 4)
+    assert 0.05 <= remote.take_figures()["remote_seconds", "read"] <= time.monotonic() - begun
+
+
+def test_late_answers_do_not_keep_what_is_computed_from_being_written(tmp_path, caplog):
+    store = Watched(tmp_path)
+    remote = tier(store)
+    store.answers.clear()
+    with listening(caplog):
+        for seed in range(3):
+            remote.start_read(file_of(seed, seconds=0.0))
+        states = []
+        wait_for(lambda: states.extend(remote.take_read()) or len(states) == 3)
+        assert remote.take_figures()["remote", "failed"] == 3 and "until it answers again" not in caplog.text
+    for _ in range(3):
+        assert read(remote, file_of(1, seconds=0.0)) is None
+    store.answers.set()
+    write(remote, 1)
+
+
+def test_more_calls_than_may_wait_are_answered_at_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(store_calls, "_MOST_WAITING", 2)
+    store = Watched(tmp_path)
+    remote = tier(store)
+    store.answers.clear()
+    for seed in range(4):
+        remote.start_read(file_of(seed))
+        wait_for(lambda: store.asked["get"] > seed)  # noqa: B023
+    for seed in range(4, 9):
+        remote.start_read(file_of(seed))
+    assert [file.name for file, state in remote.take_read() if state is None] == [6, 7, 8]
+    store.answers.set()
 
 
 @pytest.mark.parametrize("is_answered", [True, False])
@@ -368,7 +492,7 @@ def test_a_request_that_ends_while_it_waits_leaves_nothing(is_answered):
         assert len(catalogue) == 1
     segments.forget("one")
     segments.heard(answer)
-    assert len(catalogue) == 0 and segments.order_reads("one", [], EVEN)
+    assert len(catalogue) == 0 and segments.order_reads("one", [], (0, LENGTH), EVEN)
 
 
 def test_where_host_memory_has_no_room_nothing_is_read():
@@ -378,5 +502,48 @@ def test_where_host_memory_has_no_room_nothing_is_read():
     segments.look_up("one", asked, tokens, list, EVEN)
     segments.take_orders(is_reset=False)
     segments.heard(DiskReport(found=[("one", [(EVERYONE, file_of(1), tokens)])]))
-    assert segments.order_reads("one", catalogue.find(b"tenant", tokens), EVEN)
+    assert segments.order_reads("one", catalogue.find(b"tenant", tokens), (0, LENGTH), EVEN)
     assert segments.take_orders(is_reset=False) is None and len(catalogue) == 0
+
+
+def added(catalogue: Catalogue, count: int, user: bytes) -> list[Segment]:
+    """Segments of LENGTH tokens in host memory."""
+    tokens = [state_of(seed)["tokens"].numpy() for seed in range(count)]
+    return [catalogue.add(b"tenant", one, 64, b"one", is_exact=True, user=user) for one in tokens]
+
+
+def written(segments: RemoteSegments) -> list[int]:
+    orders = segments.take_orders(is_reset=False)
+    return [one.name for one in orders.writes] if orders else []
+
+
+def test_a_step_copies_few_segments_and_later_ones_the_rest(monkeypatch):
+    monkeypatch.setattr(remote_segments, "_COPIED", 2 * LENGTH * 16)
+    catalogue = Catalogue(10 * LENGTH)
+    segments = RemoteSegments(catalogue, 16, is_used=True)
+    all_ = added(catalogue, 5, b"u")
+    for _ in range(2):
+        segments.share([(one, EVERYONE, False) for one in all_])
+    assert [one.name for one in all_] == [name for _ in range(3) for name in written(segments)]
+    assert written(segments) == [] and all(one.audience == EVERYONE for one in all_)
+    segments.share([(one, EVERYONE, False) for one in all_])
+    assert written(segments) == []
+
+
+def test_what_preprocessing_computes_is_written_in_its_step(monkeypatch):
+    monkeypatch.setattr(remote_segments, "_COPIED", 1)
+    catalogue = Catalogue(10 * LENGTH)
+    segments = RemoteSegments(catalogue, 16, is_used=True)
+    segments.share([(one, EVERYONE, True) for one in added(catalogue, 3, PREPROCESSED)])
+    assert len(written(segments)) == 3
+
+
+def test_what_was_not_written_is_written_when_it_is_asked_for_again():
+    catalogue = Catalogue(10 * LENGTH)
+    segments = RemoteSegments(catalogue, 16, is_used=True)
+    (segment,) = added(catalogue, 1, b"u")
+    segments.share([(segment, EVERYONE, False)])
+    assert written(segments) == [segment.name]
+    segments.heard(DiskReport(unshared={segment.name, 12345}))
+    segments.share([(segment, EVERYONE, False)])
+    assert written(segments) == [segment.name]

@@ -13,6 +13,7 @@ from reuse_model import ReusingEngine, make_model
 from reuse_prompts import QUESTION, SYSTEM, difference, full_attention, said, tokens
 
 from reprise_reuse.remote import remote_tier
+from reprise_reuse.remote.remote_segments import Pace
 from reprise_reuse.stores.folder_store import FolderStore
 from reprise_vllm.usage.engine_metrics import _COUNTERS
 
@@ -78,7 +79,7 @@ def forget(engine, monkeypatch) -> None:
     monkeypatch.setattr(remote_tier, "_ABSENT_SECONDS", 0)
     engine.reset()
     remote = engine.worker.tiers._remote
-    remote._breaker._faults = 0
+    remote._reads._breaker._faults = remote._writing._faults = 0
     remote._outdated.clear()
 
 
@@ -130,7 +131,7 @@ def test_what_is_read_more_slowly_than_computed_is_computed(engine):
         counts = engine.counts()
         assert counts["remote", "found"] and not counts["remote", "read"] and not counts["tokens", "reused"]
     finally:
-        engine.reuse._remote._byte._at = 0.0
+        engine.reuse._remote._byte = Pace()
     # nothing is kept of what is not here
     held = engine.reuse._catalogue._segments.values()
     assert all(one.slots is not None for one in held)

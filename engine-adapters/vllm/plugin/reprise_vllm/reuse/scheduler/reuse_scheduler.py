@@ -119,7 +119,7 @@ class ReuseScheduler:
             asked.go_back()
         prompt = prompt_of(request)
         found = self._find(asked, prompt, cached)
-        is_ordered = self._remote.order_reads(request.request_id, found, self.costs)
+        is_ordered = self._remote.order_reads(request.request_id, found, (cached, len(prompt)), self.costs)
         if not is_ordered or not self._disk.are_at_hand(asked, found, self._step):
             return None, False
         found = [one for one in found if one.segment.is_at_hand]

@@ -55,7 +55,7 @@ def start_worker(
         if settings.disk:
             disk = DiskTier(Path(settings.disk), fingerprint, rank, logger)
         if settings.remote:
-            known = fingerprint if disk is None else lambda: disk.fingerprint
+            known = fingerprint if disk is None else disk.fingerprint
             remote = RemoteTier(store_at(settings.remote)(), known, logger, finds=rank == 0)
     slots = slots_in(settings.host_bytes, row_shape_of(config, groups, settings))
     return ReuseWorker(
