@@ -392,7 +392,7 @@ describe('other routes', () => {
 
   it('empties the cache, but not while a request runs', async () => {
     await start()
-    const running = await post('/v1/chat/completions', chat(question, { stream: true, max_tokens: 20 }))
+    const running = await post('/v1/chat/completions', chat(question, { stream: true, max_tokens: 100 }))
     expect(await (await post('/reset_prefix_cache', '')).json()).toEqual({ success: false })
     await running.text()
     expect(await (await post('/reset_prefix_cache', '')).json()).toEqual({ success: true })
