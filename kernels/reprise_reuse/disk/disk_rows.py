@@ -77,7 +77,7 @@ class DiskRows:
         try:
             self._tier.renew()
         except Exception:
-            self._logger.exception("reprise: the model cannot be identified: segments are neither read nor written any more")
+            self._logger.exception("reprise: the model cannot be identified: no segments are read or written any more")
             self._is_given_up = True
 
     def _take_read(self, step: DiskOrders) -> list[tuple[DiskFile, State | None]]:
