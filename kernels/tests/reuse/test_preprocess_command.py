@@ -2,6 +2,7 @@
 
 import builtins
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -269,7 +270,8 @@ def test_a_worker_that_is_terminated_leaves_its_part_to_others(corpus, double, t
     double.refuses = lambda prompt: is_asked.set() or time.sleep(60)
     share, state = (tmp_path / "share").as_uri(), str(tmp_path / "state")
     command = ["preprocess", str(corpus), "--engine", double.url, "--state", state, "--share", share]
-    worker = subprocess.Popen([sys.executable, "-m", "reprise_reuse", *command], stdout=subprocess.DEVNULL)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    worker = subprocess.Popen([sys.executable, "-m", "reprise_reuse", *command], env=environment)
     assert is_asked.wait(60)
     worker.terminate()
     assert worker.wait(30) == 128 + signal.SIGTERM
