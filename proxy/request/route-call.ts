@@ -78,7 +78,7 @@ function select(
   return selectReplica(described, { turn: replicas.nextTurn() })
 }
 
-/** What a replica can fetch counts half as much as what it holds: in simulations that is as good as its exact worth (lab/fleet). */
+/** What a replica can fetch counts half as much as what it holds. In simulations (lab/fleet) its exact worth did about as well. */
 const fetchedWeight = 0.5
 
 /** Returns the worth, in reused tokens, of what a replica does not hold and can read from a store that others fill. */

@@ -1,6 +1,8 @@
 """A worker's rows behind host memory: on its disk, and in a store that several engines share."""
 
+from collections.abc import Callable
 from logging import Logger
+from pathlib import Path
 
 from reprise_reuse.disk.disk_rows import DiskRows
 from reprise_reuse.disk.disk_tier import DiskTier
@@ -8,6 +10,21 @@ from reprise_reuse.disk.messages import DiskOrders, DiskReport
 from reprise_reuse.host_store import HostStore
 from reprise_reuse.remote.messages import RemoteOrders
 from reprise_reuse.remote.remote_tier import RemoteTier
+from reprise_reuse.stores.store import store_at
+
+
+def open_tiers(
+    disk: str | None, remote: str | None, fingerprint: Callable[[], str], rank: int, logger: Logger
+) -> tuple[DiskTier | None, RemoteTier | None]:
+    """Returns a rank's disk tier in a folder and its tier in the store at an address, where they are named.
+
+    fingerprint  identifies the model with its current weights, which are read only once for both
+    """
+    on_disk = DiskTier(Path(disk), fingerprint, rank, logger) if disk else None
+    if not remote:
+        return on_disk, None
+    known = fingerprint if on_disk is None else on_disk.fingerprint
+    return on_disk, RemoteTier(store_at(remote)(), known, logger, finds=rank == 0)
 
 
 class Tiers:

@@ -27,7 +27,7 @@ interface Looked {
 // each text is tried on many patterns in turn, in lower case and as it is written
 let recent: readonly Looked[] = []
 const MOST_RECENT = 4
-// V8 interprets a pattern first, which takes as long as to compile a large one, unless the first text is that long
+// V8 first translates a pattern for its interpreter, which is slow for a large one. It compiles at once for a long text.
 const COMPILED_FOR = ' '.repeat(1_000)
 /** Longer texts are tried on every pattern: looking for literals would save little, and the texts would be kept. */
 const LONGEST_LOOKED = 20_000

@@ -3,7 +3,6 @@
 import math
 import time
 from logging import Logger
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -15,12 +14,12 @@ from reprise_reuse.disk.model_fingerprint import fingerprint_of
 from reprise_reuse.host_store import RowShape
 from reprise_reuse.remote.remote_segments import RemoteSegments
 from reprise_reuse.remote.remote_tier import RemoteTier
+from reprise_reuse.remote.tiers import open_tiers
 from reprise_reuse.segments import Catalogue
 from reprise_reuse.segments.cut import line_ends
 from reprise_reuse.start.measure_costs import measure_costs
 from reprise_reuse.start.prove_reuse import prove_reuse
 from reprise_reuse.start.proved_worker import NotProvenError
-from reprise_reuse.stores.store import store_at
 from reprise_reuse.work import RowWork, even_keys_of
 from reprise_settings.reuse_settings import ReuseSettingError, ReuseSettings, check_memory, tokens_in
 from reprise_sglang.reuse.metrics import ReuseMetrics
@@ -88,13 +87,9 @@ def _tiers_of(
         return fingerprint_of(runner.model, described, *facts)
 
     try:
-        disk = DiskTier(Path(settings.disk), fingerprint, 0, logger) if settings.disk else None
+        return open_tiers(settings.disk, settings.remote, fingerprint, 0, logger)
     except OSError as error:
         raise ReuseSettingError(f"reuse.disk is {settings.disk!r}, which cannot be used: {error}") from error
-    if not settings.remote:
-        return disk, None
-    known = fingerprint if disk is None else disk.fingerprint
-    return disk, RemoteTier(store_at(settings.remote)(), known, logger)
 
 
 def _even_keys(config: Any, attention: Any) -> float:

@@ -1,7 +1,6 @@
 """Checks whether an engine can reuse, and creates a worker's side of reuse."""
 
 from logging import Logger
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reprise_settings.reuse_settings import ReuseSettings
@@ -25,11 +24,9 @@ def start_worker(
     logger: Logger,
 ) -> "ReuseWorker":
     """Creates a worker's side. Raises `NotSupportedError` if this engine cannot reuse."""
-    from reprise_reuse.disk.disk_tier import DiskTier
     from reprise_reuse.disk.model_fingerprint import fingerprint_of
     from reprise_reuse.host_store import slots_in
-    from reprise_reuse.remote.remote_tier import RemoteTier
-    from reprise_reuse.stores.store import store_at
+    from reprise_reuse.remote.tiers import open_tiers
     from reprise_vllm.reuse.worker.reuse_worker import ReuseWorker
 
     check_config(config)
@@ -52,11 +49,7 @@ def start_worker(
         def fingerprint() -> str:
             return fingerprint_of(parts.model, described, *facts)
 
-        if settings.disk:
-            disk = DiskTier(Path(settings.disk), fingerprint, rank, logger)
-        if settings.remote:
-            known = fingerprint if disk is None else disk.fingerprint
-            remote = RemoteTier(store_at(settings.remote)(), known, logger, finds=rank == 0)
+        disk, remote = open_tiers(settings.disk, settings.remote, fingerprint, rank, logger)
     slots = slots_in(settings.host_bytes, row_shape_of(config, groups, settings))
     return ReuseWorker(
         config, groups, cache_config.num_blocks, caches, parts, settings, slots, disk, remote, logger
