@@ -1,8 +1,10 @@
 import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 
-// '*.sockets.test.ts' starts real servers and child processes; every other test needs neither
+// '*.sockets.test.ts' starts real servers in its own process; unit tests need none
 const sockets = '**/*.sockets.test.ts'
+// processes of bin/reprise, as its users start them, by `npm run test:commands`
+const commands = '**/*.commands.test.ts'
 // load, faults and whole traces, by `npm run test:long`
 const long = '**/*.long.test.ts'
 // real engines, by `npm run test:engines`
@@ -23,7 +25,7 @@ export default defineConfig({
           name: 'unit',
           setupFiles: [patient],
           include: ['**/*.test.ts'],
-          exclude: [...configDefaults.exclude, sockets, long, engines, docs, chart],
+          exclude: [...configDefaults.exclude, sockets, commands, long, engines, docs, chart],
           // a file leaves nothing behind: modules are loaded once a worker, which halves the time beside the tests
           isolate: false,
           testTimeout: 60_000,
@@ -48,13 +50,25 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'commands',
+          setupFiles: [patient],
+          include: [commands],
+          isolate: false,
+          maxWorkers: 3,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
           name: 'long',
           setupFiles: [patient],
           include: [long],
           maxWorkers: 2,
           testTimeout: 180_000,
           hookTimeout: 60_000,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
     ],

@@ -239,6 +239,15 @@ test('the proxy asks an engine’s adapter, and compares no kinds of engines', (
   expect(comparing.map(({ path }) => path)).toEqual([])
 })
 
+test('only the tests of commands and the long ones start commands: `npm test` is for often', () => {
+  const starting = [...Object.keys(allowed), 'e2e', 'packaging']
+    .flatMap(sourcesOf)
+    .filter(
+      ({ path, text }) => path.endsWith('.sockets.test.ts') && /\/(run|start)-reprise|'bin', 'reprise'/.test(text),
+    )
+  expect(starting.map(({ path }) => path)).toEqual([])
+})
+
 test('the lockfile names the optional packages of every platform: npm ci refuses it otherwise', () => {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { optionalDependencies?: Record<string, string> }>

@@ -5,7 +5,7 @@
 set -euo pipefail
 line=$1
 shift
-if [ $# -eq 0 ]; then set -- --project sockets; fi
+if [ $# -eq 0 ]; then set -- --project sockets --project commands; fi
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/reprise/node-$line"
 if [ ! -x "$cache/node_modules/node/bin/node" ]; then
   echo "Installing Node $line into $cache"

@@ -41,7 +41,7 @@ const commands: DocumentedCommand[] = pages
   .flatMap((snippet) => readCommands(snippet).map((command) => ({ where: `${snippet.page}:${snippet.line}`, command })))
 const isOurs = ({ command }: DocumentedCommand): boolean => /^(bin\/)?reprise$/.test(programOf(command))
 const isCurl = ({ command }: DocumentedCommand): boolean => programOf(command) === 'curl'
-/** Needs an engine that reuses at any position: e2e/preprocess-chunks.sockets.test.ts runs it. */
+/** Needs an engine that reuses at any position: e2e/preprocess-chunks.commands.test.ts runs it. */
 const isElsewhere = ({ command }: DocumentedCommand): boolean => command.includes('--preprocess')
 const isServer = ({ command }: DocumentedCommand): boolean => /\breprise (serve|emulate)\b/.test(command)
 
