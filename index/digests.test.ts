@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { toBlockId } from './context-block.ts'
-import { Digests, readDigest } from './digests.ts'
+import { type BlockId, toBlockId } from './context-block.ts'
+import { Digests, packDigests, readDigest } from './digests.ts'
 
 const digest = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => Buffer.from(bytes))
 const nearly = fc.oneof(
@@ -31,8 +31,9 @@ test('a digest is read from its name and from bytes alike, and nothing else is o
 
 test('digests in bytes have their words and names where they lie', () => {
   const names = ['one', 'two', 'three'].map(toBlockId)
-  const bytes = Buffer.concat(names.flatMap((name) => [Buffer.alloc(2), Buffer.from(name, 'base64url')]))
-  const digests = new Digests(bytes, { start: 2, distance: 18, length: 3 })
+  expect(packDigests([...names, 'four' as BlockId])).toBeUndefined()
+  const digests = new Digests(packDigests(names)!)
+  expect(digests.length).toBe(3)
   const words = new Int32Array(4)
   names.forEach((name, i) => {
     readDigest(name, words)

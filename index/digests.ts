@@ -1,6 +1,7 @@
 import type { BlockId, Context } from './context-block.ts'
 
-const digestBytes = 16
+/** Bytes of a digest. */
+export const digestBytes = 16
 const digestLetters = 22
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 /** by character code: value of a base64url letter; −1 if it is not one */
@@ -31,31 +32,31 @@ export function readDigest(name: string, words: DigestWords): boolean {
   return bits === 0
 }
 
-/** Digests stored in a buffer at equal distances. They can be looked up without building their names. */
+/** Digests in a buffer, one after another. They can be looked up without building their names. */
 export class Digests {
   readonly length: number
   readonly #bytes: Buffer
-  readonly #start: number
-  readonly #distance: number
 
-  constructor(bytes: Buffer, { start, distance, length }: { start: number; distance: number; length: number }) {
+  constructor(bytes: Buffer) {
     this.#bytes = bytes
-    this.#start = start
-    this.#distance = distance
-    this.length = length
+    this.length = bytes.length / digestBytes
   }
 
   /** Returns one of the four words of digest `i`. */
   wordOf(i: number, word: number): number {
-    const at = this.#start + i * this.#distance + 4 * word
-    const bytes = this.#bytes
-    return (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!
+    return this.#bytes.readInt32BE(i * digestBytes + 4 * word)
   }
 
   nameOf(i: number): BlockId {
-    const at = this.#start + i * this.#distance
-    return this.#bytes.toString('base64url', at, at + digestBytes) as BlockId
+    return this.#bytes.toString('base64url', i * digestBytes, (i + 1) * digestBytes) as BlockId
   }
+}
+
+/** Returns the digests that these names are, one after another; undefined if one of them is none. */
+export function packDigests(names: Context): Buffer | undefined {
+  const words = new Int32Array(4)
+  if (!names.every((name) => readDigest(name, words))) return undefined
+  return Buffer.concat(names.map((name) => Buffer.from(name, 'base64url')))
 }
 
 /** Returns the blocks as names. */

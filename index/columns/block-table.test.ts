@@ -22,7 +22,7 @@ test('a number lives as long as somebody uses it, and is then given away', () =>
 /** Returns a name as a digest in bytes, if it is one. */
 function inBytes(name: BlockId): readonly BlockId[] | Digests {
   const bytes = Buffer.from(name, 'base64url')
-  return bytes.length === 16 ? new Digests(bytes, { start: 0, distance: 16, length: 1 }) : [name]
+  return bytes.length === 16 ? new Digests(bytes) : [name]
 }
 
 test('a block is one number, whether it is called by name or by the bytes of its digest', () => {
@@ -52,7 +52,7 @@ test('digests that begin alike, and what only looks like the digest of another n
   const table = new SharedBlocks(7)
   const bytes = Buffer.alloc(16 * 100, 3)
   for (let i = 0; i < 100; i++) bytes.writeUInt32BE(i, 16 * i + 12)
-  const alike = new Digests(bytes, { start: 0, distance: 16, length: 100 })
+  const alike = new Digests(bytes)
   const sizes = new Array<number>(100).fill(10)
   const numbers = table.acquireAll(alike, sizes)
   expect(new Set(numbers).size).toBe(100)

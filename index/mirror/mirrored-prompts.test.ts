@@ -4,7 +4,7 @@ import type { CacheEvent, MirroredPrompt, SentPrompt, SharedPrompt } from '../ca
 import type { SharedBlocks } from '../columns/block-table.ts'
 import { toPrefixSymbol } from '../columns/prefix-symbol.ts'
 import { type Context, type RequestId, type ScopeId, toBlockId } from '../context-block.ts'
-import { Digests } from '../digests.ts'
+import { Digests, packDigests } from '../digests.ts'
 import { HistoryWindow } from '../ordering/demand-history.ts'
 import { PrefixOrdering } from '../ordering/prefix-ordering.ts'
 import { CacheMirror } from './cache-mirror.ts'
@@ -54,12 +54,8 @@ function toPrompt(contexts: readonly string[][], oddity: string): SentPrompt {
 function toSharedPrompt(sent: SentPrompt): SharedPrompt {
   const prompt = toMirroredPrompt(sent)
   const contexts = prompt.contexts.map((context) => {
-    if (context.blocks.some((block) => block.length < 22)) return context
-    const bytes = Buffer.concat(
-      context.blocks.map((block) => Buffer.from(`0${Buffer.from(block, 'base64url').toString('latin1')}`, 'latin1')),
-    )
-    const { length } = context.blocks
-    return { ...context, blocks: new Digests(bytes, { start: 1, distance: 17, length }) }
+    const bytes = packDigests(context.blocks)
+    return bytes ? { ...context, blocks: new Digests(bytes) } : context
   })
   return { ...prompt, contexts }
 }

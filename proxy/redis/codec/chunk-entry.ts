@@ -1,7 +1,6 @@
 import type { ChunkRecord } from '../../chunks/table/chunk-record.ts'
 import { anchorLength } from '../../chunks/table/folded-text.ts'
-import { ByteReader } from './byte-reader.ts'
-import { ByteWriter } from './byte-writer.ts'
+import { pack, unpack } from './pack.ts'
 
 /** A report of one proxy about the chunks of one scope. */
 export type ChunkEntry =
@@ -17,25 +16,15 @@ export interface FedEntry {
   readonly entry: ChunkEntry | undefined
 }
 
-const version = 2
-const most = 2 ** 32 - 1
-const [sure, unsureOrder, first, last, apart] = [1, 2, 4, 8, 16]
+const version = 3
+const flags = ['isSure', 'isOrderUnsure', 'isFirst', 'isLast', 'isApart'] as const
 const SCOPE = /^(?:\*|[=@][\s\S]{1,512})$/
+const BLANK = /^\s{0,64}$/
 
 /** Encodes an entry. */
 export function writeChunkEntry(entry: ChunkEntry): Buffer {
-  const writer = new ByteWriter()
-  writer.number(version)
-  writer.text(entry.scope)
-  writer.number(['learned', 'repeated', 'forgotten'].indexOf(entry.kind))
-  if (entry.kind === 'forgotten') {
-    writer.number(entry.digests === undefined ? 0 : entry.digests.length + 1)
-    for (const digest of entry.digests ?? []) for (const word of digest) writer.word(word)
-    return writer.bytes()
-  }
-  writer.number(entry.records.length)
-  for (const record of entry.records) writeRecord(writer, record)
-  return writer.bytes()
+  const told = entry.kind === 'forgotten' ? entry.digests?.map((digest) => [...digest]) : entry.records.map(toRow)
+  return pack([version, entry.scope, entry.kind, told ?? null])
 }
 
 /** Decodes a reply to XREAD. */
@@ -55,68 +44,53 @@ function readFed(value: unknown): FedEntry[] {
 
 /** Decodes an entry. Returns undefined if it is invalid. */
 export function readChunkEntry(data: Buffer): ChunkEntry | undefined {
-  const reader = new ByteReader(data)
-  if (reader.number(most) !== version) return undefined
-  const scope = reader.text()
-  const kind = (['learned', 'repeated', 'forgotten'] as const)[reader.number(2)]!
-  const count = reader.number(most)
-  let entry: ChunkEntry
-  if (kind === 'forgotten') {
-    const digests = count === 0 ? undefined : reader.many(count - 1, () => Int32Array.from(reader.words(4)))
-    entry = { kind, scope, digests }
-  } else entry = { kind, scope, records: reader.many(count, () => readRecord(reader)) }
-  if (!reader.isWhole || !SCOPE.test(scope)) return undefined
-  return entry.kind === 'forgotten' || entry.records.every(isSound) ? entry : undefined
+  const [written, scope, kind, told] = unpack(data, 4) ?? []
+  if (written !== version || typeof scope !== 'string' || !SCOPE.test(scope)) return undefined
+  if (kind === 'forgotten' && told === null) return { kind, scope, digests: undefined }
+  if (!Array.isArray(told)) return undefined
+  if (kind === 'forgotten')
+    return told.every(isDigest) ? { kind, scope, digests: told.map((words) => Int32Array.from(words)) } : undefined
+  const records = told.map(readRow)
+  const isWhole = (kind === 'learned' || kind === 'repeated') && !records.includes(undefined)
+  return isWhole ? { kind, scope, records: records as ChunkRecord[] } : undefined
 }
 
-function writeRecord(writer: ByteWriter, record: ChunkRecord): void {
-  const { isSure, isOrderUnsure, isFirst, isLast, isApart } = record
-  for (const word of record.digest) writer.word(word)
-  writer.word(record.hash)
-  writer.word(record.anchor)
-  writer.number(record.anchorPlace)
-  writer.number(record.length)
-  const ends = (isFirst ? first : 0) | (isLast ? last : 0)
-  writer.number((isSure ? sure : 0) | (isOrderUnsure ? unsureOrder : 0) | ends | (isApart ? apart : 0))
-  writer.word(record.sighting | 0)
-  writer.number(record.source)
-  writer.number(record.order)
-  for (const word of record.id) writer.word(word)
-  writer.text(record.lead)
-  writer.text(record.tail)
+function toRow(record: ChunkRecord): unknown[] {
+  const { digest, hash, anchor, anchorPlace, length, sighting, source, order, id, lead, tail } = record
+  const set = flags.filter((flag) => record[flag])
+  const bits = set.reduce((sum, flag) => sum + 2 ** flags.indexOf(flag), 0)
+  return [[...digest], lead, tail, hash, anchor, anchorPlace, length, bits, sighting, source, order, ...id]
 }
 
-function readRecord(reader: ByteReader): ChunkRecord {
-  const digest = Int32Array.from(reader.words(4))
-  const [hash = 0, anchor = 0] = reader.words(2)
-  const anchorPlace = reader.number(most)
-  const length = reader.number(most)
-  const flags = reader.number(31)
-  const [sighting = 0] = reader.words(1)
-  const source = reader.number(most)
-  const order = reader.number(most)
-  const [id = 0, rest = 0] = reader.words(2)
+function readRow(row: unknown): ChunkRecord | undefined {
+  const [digest, lead, tail, ...numbers] = Array.isArray(row) ? row : []
+  if (!isDigest(digest) || numbers.length !== 10 || !numbers.every(Number.isInteger)) return undefined
+  if (typeof lead !== 'string' || typeof tail !== 'string' || !BLANK.test(lead) || !BLANK.test(tail)) return undefined
+  const [hash, anchor, anchorPlace, length, bits, sighting, source, order, ...id] = numbers as [
+    ...[number, number, number, number, number, number, number, number],
+    ...[number, number],
+  ]
+  if (anchorPlace < 0 || length < anchorLength || anchorPlace + anchorLength > length) return undefined
+  const [isSure, isOrderUnsure, isFirst, isLast, isApart] = flags.map((_, i) => (bits & (1 << i)) !== 0) as [
+    ...[boolean, boolean, boolean, boolean, boolean],
+  ]
+  const state = { isSure, isOrderUnsure, isFirst, isLast, isApart }
   return {
-    digest,
+    digest: Int32Array.from(digest),
     hash,
     anchor,
     anchorPlace,
     length,
-    isSure: (flags & sure) !== 0,
-    isOrderUnsure: (flags & unsureOrder) !== 0,
-    isFirst: (flags & first) !== 0,
-    isLast: (flags & last) !== 0,
-    isApart: (flags & apart) !== 0,
-    sighting: sighting >>> 0,
+    ...state,
+    sighting,
     source,
     order,
-    id: [id, rest],
-    lead: reader.text(),
-    tail: reader.text(),
+    id,
+    lead,
+    tail,
   }
 }
 
-function isSound({ digest, anchorPlace, length, lead, tail }: ChunkRecord): boolean {
-  const isPlaced = length >= anchorLength && anchorPlace + anchorLength <= length
-  return isPlaced && digest.length === 4 && /^\s{0,64}$/.test(lead) && /^\s{0,64}$/.test(tail)
+function isDigest(words: unknown): words is number[] {
+  return Array.isArray(words) && words.length === 4 && words.every((word) => word === (word | 0))
 }

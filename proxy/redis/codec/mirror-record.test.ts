@@ -86,8 +86,8 @@ test('a head is read as it was written, and nothing that cannot be one', () => {
 })
 
 test('a prompt without end is not written down', () => {
-  const symbols = new Array<number>(1 << 18).fill(1)
-  const prompt: MirroredPrompt = { contexts: [], symbols, ends: symbols, length: 1 }
+  const symbols = new Array<number>(1 << 18).fill(2 ** 31 - 1)
+  const prompt: MirroredPrompt = { contexts: [], symbols, ends: symbols, length: 2 ** 31 - 1 }
   expect(writePrompt('r', prompt)).toBeUndefined()
 })
 

@@ -1,7 +1,7 @@
 import type { MirroredPrompt, SharedContext, SharedPrompt } from '#index/cache-event.ts'
-import type { RequestId, ScopeId } from '#index/context-block.ts'
-import { ByteReader } from './byte-reader.ts'
-import { ByteWriter } from './byte-writer.ts'
+import type { BlockId, RequestId, ScopeId } from '#index/context-block.ts'
+import { Digests, digestBytes, packDigests } from '#index/digests.ts'
+import { pack, unpack } from './pack.ts'
 
 /** What is believed about a request, and as of when: a later stamp (epoch, sequence) is closer to the engine. */
 export interface RecordHead {
@@ -18,7 +18,7 @@ export interface RecordHead {
 }
 
 /** The first byte of a record. */
-export const recordVersion = 2
+export const recordVersion = 3
 /** Bytes of a head. */
 export const recordHeadBytes = 29
 /** What follows the version in a head, as Redis scripts unpack it; `writeRecordHead` names the fields. */
@@ -29,8 +29,6 @@ const maxRecordBytes = 1 << 20
 const maxLength = 2 ** 31 - 1
 /** A chat template may be a thousand times as long as the message. */
 const mostDensity = 1e6
-/** More blocks than a text that is still ordered may have. */
-const maxBlocks = 1 << 16
 
 /** Encodes a head: version, epoch, sequence, held length, density (0: unknown), reported tokens plus one (0: none). */
 export function writeRecordHead(head: RecordHead): Buffer {
@@ -63,45 +61,45 @@ export function readRecordHead(bytes: Buffer): RecordHead | undefined {
 
 /** Encodes a request's prompt. Returns undefined if it is too long to be shared. */
 export function writePrompt(request: string, { contexts, symbols, ends, length }: MirroredPrompt): Buffer | undefined {
-  const writer = new ByteWriter()
-  writer.text(request)
-  writer.number(length)
-  writer.number(symbols.length)
-  for (const symbol of symbols) writer.word(symbol)
-  writer.ascending(ends)
-  writer.number(contexts.length)
-  for (const { scope, blocks, sizes, ends } of contexts) {
-    writer.text(scope)
-    writer.number(blocks.length)
-    for (const block of blocks) writer.text(block)
-    for (const size of sizes) writer.number(size)
-    writer.ascending(ends)
-  }
-  return writer.length > maxRecordBytes ? undefined : writer.bytes()
+  const packed = contexts.map(({ scope, blocks, sizes, ends }) => [scope, packDigests(blocks) ?? blocks, sizes, ends])
+  const bytes = pack([request, length, symbols, ends, packed])
+  return bytes.length > maxRecordBytes ? undefined : bytes
 }
 
-/** Decodes a request's prompt from `start` on. Returns undefined if it is invalid. */
-export function readPrompt(
-  bytes: Buffer,
-  start = 0,
-): { readonly request: RequestId; readonly prompt: SharedPrompt } | undefined {
-  if (bytes.length - start > maxRecordBytes) return undefined
-  const reader = new ByteReader(bytes, start)
-  const request = reader.text() as RequestId
-  const length = reader.number(maxLength)
-  const marks = reader.number(maxBlocks)
-  const symbols = reader.words(marks)
-  const ends = reader.ascending(marks, length)
-  const contexts = reader.many(reader.number(maxBlocks), (): SharedContext => {
-    const scope = reader.text() as ScopeId
-    const count = reader.number(maxBlocks)
-    return {
-      scope,
-      blocks: reader.blocks(count),
-      sizes: reader.numbers(count, maxLength),
-      ends: reader.ascending(count, length),
-    }
-  })
-  if (!reader.isWhole || request === '') return undefined
-  return { request, prompt: { contexts, symbols, ends, length } }
+/** Decodes a request's prompt. Returns undefined if it is invalid. */
+export function readPrompt(bytes: Buffer): { readonly request: RequestId; readonly prompt: SharedPrompt } | undefined {
+  if (bytes.length > maxRecordBytes) return undefined
+  const [request, length, symbols, ends, packed] = unpack(bytes, 5) ?? []
+  if (typeof request !== 'string' || request === '' || !isLength(length) || !Array.isArray(packed)) return undefined
+  if (!areNumbers(symbols) || !areEnds(ends, length) || symbols.length !== ends.length) return undefined
+  const contexts = packed.map((context) => readContext(context, length))
+  if (contexts.includes(undefined)) return undefined
+  return { request: request as RequestId, prompt: { contexts: contexts as SharedContext[], symbols, ends, length } }
+}
+
+function readContext(packed: unknown, length: number): SharedContext | undefined {
+  const [scope, named, sizes, ends] = Array.isArray(packed) ? packed : []
+  const blocks = readBlocks(named)
+  if (typeof scope !== 'string' || !blocks || !areNumbers(sizes) || !areEnds(ends, length)) return undefined
+  if (sizes.length !== blocks.length || ends.length !== blocks.length || !sizes.every(isLength)) return undefined
+  return { scope: scope as ScopeId, blocks, sizes, ends }
+}
+
+function readBlocks(named: unknown): SharedContext['blocks'] | undefined {
+  if (Buffer.isBuffer(named)) return named.length % digestBytes === 0 ? new Digests(named) : undefined
+  const areNames = Array.isArray(named) && named.every((name) => typeof name === 'string')
+  return areNames ? (named as BlockId[]) : undefined
+}
+
+function isLength(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= maxLength
+}
+
+function areNumbers(values: unknown): values is number[] {
+  return Array.isArray(values) && values.every((value) => value === (value | 0))
+}
+
+/** Returns whether these are ascending places in a prompt of this length. */
+function areEnds(values: unknown, length: number): values is number[] {
+  return areNumbers(values) && values.every((end, i) => end >= (values[i - 1] ?? 0) && end <= length)
 }

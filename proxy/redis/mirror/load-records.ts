@@ -65,6 +65,6 @@ const unreadable = { epoch: 0, sequence: 0, heldLength: 0, tokensPerCharacter: u
 
 function toRecord(bucket: number, value: Buffer, isLongPast: boolean): FedRecord | undefined {
   const head = readRecordHead(value) ?? unreadable
-  const read = readPrompt(value, recordHeadBytes)
+  const read = readPrompt(value.subarray(recordHeadBytes))
   return read && { kind: 'rewritten', bucket, request: read.request, head, isLongPast, prompt: () => read.prompt }
 }
