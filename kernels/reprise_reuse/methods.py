@@ -1,10 +1,14 @@
-"""Which reused tokens are recomputed: the choices of the papers, of their rivals, and ours, as token scores."""
+"""Which reused tokens are recomputed: the choices of the papers, of a rival, and ours, as token scores."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
+
+if TYPE_CHECKING:
+    from reprise_reuse.rows.evidence import PromptPages
+    from reprise_reuse.rows.row_choice import OpenLoad
 
 _REACH = 3
 """distance in rows over which a high score raises others"""
@@ -20,12 +24,8 @@ class Evidence:
     """[n]: root of the summed variance of a token's values over the contexts it was computed in; 0 for one context"""
     offset: torch.Tensor
     """[n]: how many tokens of its own segment precede each token"""
-    deviation: torch.Tensor | None = None
-    """[layers, n]: distance of each token's stored values from those of full attention; costs a full prefill"""
-    context_attention: torch.Tensor | None = None
-    """[layers, n]: attention of all prompt tokens to each token under full attention; costs a full prefill"""
-    full_attention: torch.Tensor | None = None
-    """[layers, n]: `attention` under full attention; costs a full prefill"""
+    more: Mapping[str, torch.Tensor] = field(default_factory=dict)
+    """what a method gathers itself"""
     seed: int = 0
 
 
@@ -36,8 +36,8 @@ class Method(NamedTuple):
     """float32 [n]"""
     reads_question: bool
     """needs `attention`: one forward pass of the question's tokens"""
-    is_reference: bool = False
-    """needs a full prefill before it can choose: for measurements only, of no use in serving"""
+    gather: "Callable[[PromptPages, OpenLoad, Evidence], Mapping[str, torch.Tensor]] | None" = None
+    """reads what else `score` needs, as `Evidence.more`"""
 
 
 def dependence(evidence: Evidence) -> torch.Tensor:
@@ -91,39 +91,20 @@ def _random(evidence: Evidence) -> torch.Tensor:
     return torch.rand(len(evidence.spread), generator=generator).to(evidence.spread.device)
 
 
-def _cacheblend(evidence: Evidence) -> torch.Tensor:
-    return evidence.deviation[min(1, len(evidence.deviation) - 1)]
-
-
-def _kvshare(evidence: Evidence) -> torch.Tensor:
-    layer = min(1, len(evidence.deviation) - 1)
-    return evidence.context_attention[layer] * evidence.deviation[layer]
-
-
-def _value_deviation(evidence: Evidence) -> torch.Tensor:
-    return (evidence.full_attention * evidence.deviation).sum(0)
-
-
 METHODS: dict[str, Method] = {
     "attention-spread": Method(_attention_spread, reads_question=True),
     "prophetkv": Method(_prophetkv, reads_question=True),
     "fusionrag": Method(_fusionrag, reads_question=True),
     "epic": Method(_epic, reads_question=False),
     "random": Method(_random, reads_question=False),
-    "cacheblend": Method(_cacheblend, reads_question=False, is_reference=True),
-    "kvshare": Method(_kvshare, reads_question=False, is_reference=True),
-    "value-deviation": Method(_value_deviation, reads_question=True, is_reference=True),
 }
 """
-attention-spread  ours, the default: fused question attention times dependence; favours neighbours of good tokens
+attention-spread  ours, the default: fused question attention times dependence, which for tokens of one context is their
+                  distance from the segment's start alone; favours neighbours of good tokens
 prophetkv         ProphetKV, §4.2, equation 7: question attention summed over all layers
-fusionrag         FusionRAG, §3.2: question attention of the last layer
-epic              EPIC: the first tokens of each segment
+fusionrag         FusionRAG, §3.2: attention of the last layer; here the question runs over the context in all layers
+epic              EPIC: the first tokens of each segment; the paper's are chunks, ours are cut at line ends
 random            any tokens: the baseline for every choice
-cacheblend        CacheBlend: deviation of the values at the second layer
-kvshare           KVShare: the same, weighted by the attention of all tokens
-value-deviation   full attention times the true deviation of each layer's values: one of the two terms of ProphetKV's
-                  equation 6. How attention itself shifts is left out, so that it bounds no method from above
 """
 
 WITHOUT_QUESTION = "epic"

@@ -107,10 +107,8 @@ class ReuseSettings:
             )
         from reprise_reuse.methods import METHODS
 
-        served = [name for name, method in METHODS.items() if not method.is_reference]
-        if self.method not in served:
-            # the other methods need a full prefill before they can choose
-            raise ReuseSettingError(f"reuse.method is {self.method!r}, it must be one of {', '.join(served)}")
+        if self.method not in list(METHODS):
+            raise ReuseSettingError(f"reuse.method is {self.method!r}, it must be one of {', '.join(METHODS)}")
         for name, known in (("host_dtype", HOST_DTYPES), ("store", STORES), ("when", WHEN)):
             if getattr(self, name) not in known:
                 raise ReuseSettingError(

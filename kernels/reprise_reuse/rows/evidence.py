@@ -211,35 +211,6 @@ def attend_by(
     return attend
 
 
-def evidence_of_prefill(prompt: PromptPages, one: "OpenLoad") -> dict[str, torch.Tensor]:
-    """Returns the parts of `Evidence` that need a full prefill: deviation, context_attention, full_attention.
-
-    Only reference methods use them.
-    """
-    load, tokens = one.load, one.tokens
-    names = ("deviation", "context_attention", "full_attention")
-    found = {name: torch.zeros(prompt.layers, load.end, device=tokens.device) for name in names}
-    question = torch.tensor(load.question, dtype=torch.int64, device=tokens.device)
-    at = torch.arange(len(tokens), device=tokens.device)
-
-    def attend(layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, out: torch.Tensor) -> None:
-        _, stored = prompt.rows_of(layer, one.blocks, 0, load.end)
-        fresh = as_rows(v, stored)
-        keys, values = as_rows(k, stored).permute(1, 2, 0), fresh.transpose(0, 1)
-        sight = prompt.sights[layer]
-        weights, output = attend_over(
-            q, keys, values, scale=prompt.scale, sees=sight.sees(at, at), sinks=sight.sinks
-        )  # fmt: skip
-        found["deviation"][layer] = (fresh[: load.end] - stored).float().square().sum((1, 2)).sqrt()
-        of_token = weights.view(len(weights), -1, len(tokens), len(tokens))
-        found["context_attention"][layer] = of_token[..., : load.end].sum((0, 1, 2))
-        found["full_attention"][layer] = of_token[:, :, question, : load.end].sum((0, 1, 2))
-        out.copy_(output.view(out.shape))
-
-    prompt.forward.ask(tokens, at, attend)
-    return {name: prompt.sum_over_ranks(scores) for name, scores in found.items()}
-
-
 def asked_at(load: Load, positions: int) -> np.ndarray:
     """Returns the question's positions: its own, or positions after the context if it starts before the context's end.
 

@@ -4,7 +4,7 @@ How many they are is known beforehand, so nothing waits for the device.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,7 +14,7 @@ from reprise_reuse.methods import METHODS, Evidence, choose
 from reprise_reuse.pieces import Load, Piece
 from reprise_reuse.rows.cache_slots import as_blocks, cache_slots
 from reprise_reuse.rows.device_flags import DeviceFlags
-from reprise_reuse.rows.evidence import PromptPages, attention_of_questions, evidence_of_prefill
+from reprise_reuse.rows.evidence import PromptPages, attention_of_questions
 from reprise_reuse.rows.stored_rows import StoredRows, changed_parts
 from reprise_reuse.to_device import to_device
 
@@ -124,9 +124,10 @@ def choose_rows(prompt: PromptPages, opened: Sequence[OpenLoad]) -> None:
     attention = dict(zip(map(id, questions), attention_of_questions(prompt, questions), strict=True))
     for one, spread in zip(asking, spreads, strict=True):
         load, method = one.load, METHODS[one.load.method]
-        reference = evidence_of_prefill(prompt, one) if method.is_reference else {}
         offset = to_device(one.offset, one.device)
-        evidence = Evidence(attention.get(id(one)), spread, offset, seed=load.end, **reference)
+        evidence = Evidence(attention.get(id(one)), spread, offset, seed=load.end)
+        if method.gather:
+            evidence = replace(evidence, more=method.gather(prompt, one, evidence))
         free, gaps = to_device(np.concatenate((one.free, one.gaps)), one.device).split(
             [len(one.free), load.end - int(one.known.sum())]
         )

@@ -19,7 +19,7 @@ def evidence(n: int = 12, spread: torch.Tensor | None = None) -> Evidence:
 
     return Evidence(
         attention=draw(), spread=torch.zeros(n) if spread is None else spread,
-        offset=torch.arange(n).float() % 4, deviation=draw(), context_attention=draw(), full_attention=draw(),
+        offset=torch.arange(n).float() % 4,
     )  # fmt: skip
 
 

@@ -106,8 +106,5 @@ def test_epic_ranks_as_the_operation_of_the_kernels_does():
     starts = torch.tensor([[0, 4, 8]], dtype=torch.int32)
     nothing = torch.zeros(4, 12)
     offset = torch.arange(12).float() % 4
-    evidence = Evidence(
-        attention=nothing, spread=torch.zeros(12), offset=offset, deviation=nothing, context_attention=nothing,
-        full_attention=nothing,
-    )  # fmt: skip
+    evidence = Evidence(attention=nothing, spread=torch.zeros(12), offset=offset)
     assert torch.equal(METHODS["epic"].score(evidence), chunk_head(starts, 12)[0])

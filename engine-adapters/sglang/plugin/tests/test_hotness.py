@@ -127,18 +127,19 @@ def test_a_leaf_that_could_not_be_evicted_is_there_the_next_time():
     assert leaves.pop_first() is None
 
 
-def test_clocks_fall_with_requests_and_frequencies_never():
-    tracker = HotnessTracker()
+@pytest.mark.parametrize("max_age", [MAX_AGE, 40])
+def test_clocks_fall_with_requests_and_frequencies_never(max_age):
+    tracker = HotnessTracker(max_age=max_age)
     heat = tracker.use(b"a", None)
-    assert tracker.clock(heat) == MAX_AGE
+    assert tracker.clock(heat) == max_age
     for _ in range(3 * REQUESTS_PER_AGE):
         tracker.pass_request()
-    assert tracker.clock(heat) == MAX_AGE - 3
-    assert tracker.priority(heat, 64) == 1 + (MAX_AGE - 3) / 64
-    for _ in range(MAX_AGE * REQUESTS_PER_AGE):
+    assert tracker.clock(heat) == max_age - 3
+    assert tracker.priority(heat, 64) == 1 + (max_age - 3) / 64
+    for _ in range(max_age * REQUESTS_PER_AGE):
         tracker.pass_request()
     assert (tracker.clock(heat), tracker.hotness(heat, 64), heat.frequency) == (0, 0, 1)
-    assert tracker.use(b"a", None) is heat and tracker.hotness(heat, 64) == 2 * MAX_AGE
+    assert tracker.use(b"a", None) is heat and tracker.hotness(heat, 64) == 2 * max_age
 
 
 def test_of_what_nobody_asks_for_any_more_a_bounded_number_is_known():
@@ -186,11 +187,15 @@ def _hot_context(core: str) -> object:
     return context
 
 
-def test_the_threshold_is_the_operators(monkeypatch):
+def test_threshold_and_clock_are_the_operators():
     assert HotnessSettings.read({}) is None
-    assert HotnessSettings.read({"REPRISE_EVICTION": "hotprefix"}).admission_frequency == 10
-    given = {"REPRISE_EVICTION": "hotprefix", "REPRISE_ADMISSION_FREQUENCY": "0"}
-    assert HotnessSettings.read(given).admission_frequency == 0
+    default = HotnessSettings.read({"REPRISE_EVICTION": "hotprefix"})
+    assert (default.admission_frequency, default.max_age) == (10, 16)
+    given = {"REPRISE_EVICTION": "hotprefix", "REPRISE_ADMISSION_FREQUENCY": "0", "REPRISE_MAX_AGE": "64"}
+    settings = HotnessSettings.read(given)
+    assert (settings.admission_frequency, settings.max_age) == (0, 64)
+    with pytest.raises(HotnessSettingError, match="REPRISE_MAX_AGE is 'old', it must be a whole number"):
+        HotnessSettings.read(given | {"REPRISE_MAX_AGE": "old"})
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ import torch
 from quality.chains.reuse import CONTEXTS, KINDS, PREDECESSORS, Case, Prompts, Strangers
 from quality.chains.tasks import BOS, CHAINS, TASKS, Layout, chain_texts, draw
 from quality.chains.train import WEIGHTS, load
-from reprise_reuse.methods import METHODS
+from quality.references import METHODS
 
 RESULTS = Path(__file__).parent / "results"
 RATIOS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0)

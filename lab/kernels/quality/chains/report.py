@@ -15,10 +15,14 @@ from matplotlib.axes import Axes
 from quality.chains.evaluate import RATIOS, wilson
 from quality.chains.reuse import KINDS
 from quality.chains.tasks import TASKS
-from reprise_reuse.methods import METHODS
+from quality.references import METHODS, REFERENCES
 
 _COLOURS = dict(
-    zip(METHODS, ("#d62728", "#1f77b4", "#2ca02c", "#9467bd", "#7f7f7f", "#ff7f0e", "#8c564b", "#000000"), strict=True)
+    zip(
+        METHODS,
+        ("#d62728", "#1f77b4", "#2ca02c", "#9467bd", "#7f7f7f", "#ff7f0e", "#8c564b", "#000000", "#e377c2"),
+        strict=True,
+    )
 )
 
 
@@ -122,7 +126,7 @@ def curves(points: Points) -> plt.Figure:
 def _draw(axes: Axes, points: Points, task: str, kind: str) -> None:
     for method, colour in _COLOURS.items():
         row = [points[task, kind, method, ratio] for ratio in RATIOS]
-        style = "--" if METHODS[method].is_reference else "-"
+        style = "--" if method in REFERENCES else "-"
         axes.plot(RATIOS, [one.mean for one in row], style, color=colour, marker=".", lw=1.4, label=method)
         axes.fill_between(RATIOS, [one.low for one in row], [one.high for one in row], color=colour, alpha=0.12, lw=0)
     axes.set_title(f"{task}, chunks {kind}", fontsize=10)

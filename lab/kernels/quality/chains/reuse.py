@@ -8,7 +8,8 @@ from torch.nn import functional
 
 from quality.chains.model import Cache, ChainModel
 from quality.chains.tasks import NAMES, Layout
-from reprise_reuse.methods import METHODS, Evidence, choose
+from quality.references import METHODS, REFERENCES, part_moved
+from reprise_reuse.methods import Evidence, choose
 
 KINDS = ("alone", "averaged", "similar")
 """
@@ -147,22 +148,35 @@ class Case:
         paid = self.model(everything, torch.arange(everything.shape[1]), with_attention=True).attention
         return paid[:, :, 1 : self.prompts.tokens.shape[1]]
 
+    @cached_property
+    def _output_deviation(self) -> torch.Tensor:
+        context = self.prompts.tokens.shape[1]
+        exact, held = (cache.values[:, :, 1:context].flatten(0, 2) for cache in (self.exact, self.held.cache))
+        paid, stale = self.whole.attention, self.naive.attention
+        return part_moved(paid.flatten(), exact, stale.flatten(), held).view_as(paid)
+
     def evidence(self, index: int, *, is_reference: bool) -> Evidence:
         """The evidence for one prompt of the batch; includes a full prefill only if it is for reference."""
         return Evidence(
             attention=self.naive.attention[:, index],
             spread=self.held.spread[index],
             offset=self._offset,
-            deviation=self.deviation[:, index] if is_reference else None,
-            context_attention=self._context_attention[:, index] if is_reference else None,
-            full_attention=self.whole.attention[:, index] if is_reference else None,
+            more=self._prefill(index) if is_reference else {},
             seed=self._first_seed + index,
         )
+
+    def _prefill(self, index: int) -> dict[str, torch.Tensor]:
+        return {
+            "deviation": self.deviation[:, index],
+            "context_attention": self._context_attention[:, index],
+            "full_attention": self.whole.attention[:, index],
+            "output_deviation": self._output_deviation[:, index],
+        }
 
     def scores(self, method: str) -> torch.Tensor:
         """float32 [batch, context]"""
         chosen, batch = METHODS[method], range(len(self.prompts.tokens))
-        return torch.stack([chosen.score(self.evidence(i, is_reference=chosen.is_reference)) for i in batch])
+        return torch.stack([chosen.score(self.evidence(i, is_reference=method in REFERENCES)) for i in batch])
 
     def repaired(self, scores: torch.Tensor, ratio: float) -> torch.Tensor:
         """Returns the answers [batch] after recomputing the `ratio` of context tokens with the highest scores."""

@@ -48,7 +48,7 @@ def _read_options() -> argparse.Namespace:
     from reprise_settings.reuse_settings import HOST_DTYPES
 
     from quality.in_engine.measure import STORED
-    from reprise_reuse.methods import METHODS
+    from quality.references import METHODS
 
     parser = argparse.ArgumentParser(prog="quality.in_engine", description=main.__doc__)
     parser.add_argument("traces", nargs="*", type=Path, help="folders with queries.jsonl and blocks.jsonl")

@@ -73,7 +73,7 @@ def _probe(
 
 
 def _read_options() -> argparse.Namespace:
-    from reprise_reuse.methods import METHODS
+    from quality.references import METHODS
 
     parser = argparse.ArgumentParser(prog="quality.in_engine.stream", description=main.__doc__)
     parser.add_argument("traces", nargs="+", type=Path, help="folders with queries.jsonl and blocks.jsonl")

@@ -70,7 +70,7 @@ def _case(kind: tuple[str, float], turn: int) -> Case:
 
 
 def _read_options() -> argparse.Namespace:
-    from reprise_reuse.methods import METHODS
+    from quality.references import METHODS
 
     parser = argparse.ArgumentParser(prog="quality.in_engine.turns", description=main.__doc__)
     parser.add_argument("traces", nargs="+", type=Path, help="folders with queries.jsonl and blocks.jsonl")

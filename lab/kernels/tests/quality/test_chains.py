@@ -27,7 +27,8 @@ from quality.chains.tasks import (
 )
 from quality.chains.train import WEIGHTS, Packed, Plan, load, train
 from quality.pages.selectors import SELECTORS
-from reprise_reuse.methods import METHODS, choose
+from quality.references import METHODS
+from reprise_reuse.methods import choose
 
 SEEDS = sorted(int(path.stem.removeprefix("seed-")) for path in WEIGHTS.glob("*.safetensors"))
 HEADLINE = "two-hop"

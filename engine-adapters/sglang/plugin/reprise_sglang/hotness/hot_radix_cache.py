@@ -35,7 +35,7 @@ class HotRadixCache(ReportingRadixCache):
     def configure(self, settings: HotnessSettings) -> None:
         """Call before the first request."""
         self.settings = settings
-        tracker = HotnessTracker(priority=settings.priority, hotness=settings.hotness)
+        tracker = HotnessTracker(priority=settings.priority, hotness=settings.hotness, max_age=settings.max_age)
         self.hot_component.configure(tracker, promotes=settings.promotion_tokens > 0)
 
     @property

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from reprise_sglang.hotness.formula import ADMISSION_HOTNESS, EVICTION_PRIORITY, parse_formula
+from reprise_sglang.hotness.tracker import MAX_AGE
 
 _POLICIES = ("stock", "hotprefix")
 DEFAULT_ADMISSION = 10
@@ -27,6 +28,9 @@ class HotnessSettings:
     hotness: str = ADMISSION_HOTNESS
     """a formula: the highest value is worth a place on the host, and is promoted"""
 
+    max_age: int = MAX_AGE
+    """the clock of a prefix just used; clocks fall by one every 16 requests (§3.2.2)"""
+
     @staticmethod
     def read(environment: Mapping[str, str] = os.environ) -> "HotnessSettings | None":
         """Returns None if SGLang's own policy stays. Raises `HotnessSettingError`."""
@@ -38,6 +42,7 @@ class HotnessSettings:
             _read_count(environment, "REPRISE_PROMOTION_TOKENS", 0),
             _read_formula(environment, "REPRISE_EVICTION_PRIORITY", EVICTION_PRIORITY),
             _read_formula(environment, "REPRISE_HOTNESS", ADMISSION_HOTNESS),
+            _read_count(environment, "REPRISE_MAX_AGE", MAX_AGE),
         )
         return None if policy == "stock" else settings
 

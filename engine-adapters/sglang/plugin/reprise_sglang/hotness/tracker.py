@@ -7,6 +7,7 @@ from reprise_sglang.hotness.formula import ADMISSION_HOTNESS, EVICTION_PRIORITY,
 # Eight bits would allow 255. By Equation 5 a new question of 60 tokens would then count as much as five requests. It
 # would outlive a prefix requested three times, and a few-shot load would get fewer hits than with LRU.
 MAX_AGE = 16
+"""by default"""
 REQUESTS_PER_AGE = 16
 """all clocks fall by one after this many requests"""
 _CAPACITY = 1 << 19
@@ -33,9 +34,10 @@ class HotnessTracker:
     """
 
     def __init__(
-        self, capacity: int = _CAPACITY, priority: str = EVICTION_PRIORITY, hotness: str = ADMISSION_HOTNESS
-    ) -> None:
-        self._capacity = capacity
+        self, capacity: int = _CAPACITY, priority: str = EVICTION_PRIORITY, hotness: str = ADMISSION_HOTNESS,
+        max_age: int = MAX_AGE,
+    ) -> None:  # fmt: skip
+        self._capacity, self._max_age = capacity, max_age
         self._priority, self._hotness = parse_formula(priority), parse_formula(hotness)
         self._recent: dict[bytes, Heat] = {}
         self._older: dict[bytes, Heat] = {}
@@ -62,8 +64,8 @@ class HotnessTracker:
         return heat
 
     def clock(self, heat: Heat) -> int:
-        """Returns `MAX_AGE` after a use in the current age, minus one for each age since; at least 0."""
-        return max(0, MAX_AGE - (self.age - heat.age))
+        """Returns `max_age` after a use in the current age, minus one for each age since; at least 0."""
+        return max(0, self._max_age - (self.age - heat.age))
 
     def priority(self, heat: Heat, tokens: int) -> float:
         """Equation 5, or as configured: the lowest value is evicted first."""
