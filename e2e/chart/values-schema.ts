@@ -110,6 +110,7 @@ const reuse = only({
   method: name,
   host_bytes: whole(1),
   host_dtype: oneOf('model', 'int8', 'k8v4'),
+  ratio_of: oneOf('work', 'tokens'),
   disk: path,
   disk_bytes: whole(1),
   remote: matching('^(file:///|mooncake://).'),

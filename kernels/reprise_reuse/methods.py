@@ -2,13 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import torch
-
-if TYPE_CHECKING:
-    from reprise_reuse.rows.evidence import PromptPages
-    from reprise_reuse.rows.row_choice import OpenLoad
 
 _REACH = 3
 """distance in rows over which a high score raises others"""
@@ -36,8 +32,8 @@ class Method(NamedTuple):
     """float32 [n]"""
     reads_question: bool
     """needs `attention`: one forward pass of the question's tokens"""
-    gather: "Callable[[PromptPages, OpenLoad, Evidence], Mapping[str, torch.Tensor]] | None" = None
-    """reads what else `score` needs, as `Evidence.more`"""
+    gather: Callable[..., Mapping[str, torch.Tensor]] | None = None
+    """reads what else `score` needs, as `Evidence.more`: of a prompt's pages, a load and its evidence so far"""
 
 
 def dependence(evidence: Evidence) -> torch.Tensor:

@@ -21,6 +21,8 @@ const capacities = [
 ] as const
 const displacements = [0, 1, 2, 4, 8, 12, Number.POSITIVE_INFINITY]
 
+const depths = [3, 5, 10, 15, 20, 100]
+
 const windowLengths = [1, 8, 32, 128]
 
 const ratio = (share: number): string => share.toFixed(3)
@@ -99,6 +101,25 @@ function printDisplacements(traces: readonly BenchTrace[]): void {
   )
 }
 
+/** Compares policies where requests have only the first so many of their blocks (ContextPilot, figure 9). */
+async function printDepths(folders: readonly string[]): Promise<void> {
+  report('blocks a request …')
+  for (const folder of folders) {
+    const cut = await Promise.all(depths.map((depth) => readBenchTrace(folder, depth)))
+    printTable(
+      `Online, unlimited cache, by the most blocks a request has: ${cut[0]!.name}`,
+      ['hit ratio', ...depths.map(String)],
+      [
+        ...(['rank', 'paper', 'reprise'] as const).map((policy) => [
+          policy,
+          ...cut.map((trace) => ratio(hitRatioOf(trace, policy, { mode: 'online' }))),
+        ]),
+        ['bound', ...cut.map((trace) => ratio(boundOf(trace)))],
+      ],
+    )
+  }
+}
+
 /** Compares Algorithm 5 with depth-first order, on the same requests with the same block orders. */
 function printSchedules(traces: readonly BenchTrace[]): void {
   report('schedules …')
@@ -143,6 +164,7 @@ if (folders.length === 0) {
     sayMachine()
     printOnline(traces)
     printOffline(traces)
+    await printDepths(folders)
     printDisplacements(traces)
     printSchedules(traces)
   } catch (error) {

@@ -22,9 +22,11 @@ export interface PolicyFigures extends Percentiles {
 
 type Settings = Pick<ReplaySettings, 'mode'> & Partial<ReplaySettings>
 
-export async function readBenchTrace(folder: string): Promise<BenchTrace> {
+/** Reads a trace, or of each request only the first `most` blocks. */
+export async function readBenchTrace(folder: string, most: number = Number.POSITIVE_INFINITY): Promise<BenchTrace> {
   const { name, requests } = await readTrace(folder)
-  return { name, requests: toReplayRequests(requests) }
+  const cut = requests.map((request) => ({ ...request, blocks: request.blocks.slice(0, most) }))
+  return { name, requests: toReplayRequests(cut) }
 }
 
 /** Runs a trace eight times and times the last five; a trace is short, so the first runs warm up the compiler. */

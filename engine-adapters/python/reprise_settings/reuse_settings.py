@@ -15,6 +15,7 @@ KEY = "reuse"
 HOST_DTYPES = ("model", "int8", "k8v4")
 STORES = ("all", "averaged", "preprocessed")
 WHEN = ("faster", "always")
+RATIO_OF = ("work", "tokens")
 
 
 class ReuseSettingError(ValueError):
@@ -31,6 +32,8 @@ class ReuseSettings:
     ratio: float = 0.15
     """share of the cost of computing the reused tokens that may be spent on recomputing some of them, unless a request
     asks for another"""
+    ratio_of: str = "work"
+    """what ratios are shares of: a name in `RATIO_OF`; `tokens`: of the reused tokens, as the papers count them"""
     min_ratio: float = 0.0
     """lowest ratio a request may ask for"""
     max_ratio: float = 1.0
@@ -109,7 +112,7 @@ class ReuseSettings:
 
         if self.method not in list(METHODS):
             raise ReuseSettingError(f"reuse.method is {self.method!r}, it must be one of {', '.join(METHODS)}")
-        for name, known in (("host_dtype", HOST_DTYPES), ("store", STORES), ("when", WHEN)):
+        for name, known in (("host_dtype", HOST_DTYPES), ("store", STORES), ("when", WHEN), ("ratio_of", RATIO_OF)):
             if getattr(self, name) not in known:
                 raise ReuseSettingError(
                     f"reuse.{name} is {getattr(self, name)!r}, it must be one of {', '.join(known)}"

@@ -62,15 +62,15 @@ def start_reuse(runner: Any, tokenizer: Any, settings: ReuseSettings, logger: Lo
     worker.report = Report()
     worker.tiers.restore(worker.report)
     logger.info(
-        "reprise: reusing at any position: %d tokens in host memory, %d on disk; %s of the work is done again",
-        *(tokens, disk_tokens, f"{settings.ratio:.0%}"),
+        "reprise: reusing at any position: %d tokens in host memory, %d on disk; %s of the %s is done again",
+        *(tokens, disk_tokens, f"{settings.ratio:.0%}", settings.ratio_of),
     )
     # files of earlier runs may exist, so names start at the current time
     catalogue = Catalogue(tokens, disk_tokens, first_name=time.time_ns())
     on_disk = DiskSegments(catalogue, 1, shape.bytes)
     shared = RemoteSegments(catalogue, shape.bytes, is_used=settings.remote is not None)
     budget = settings.rows_beside(runner.model_config.context_len)
-    work = RowWork(_even_keys(runner.model_config, attention[0]))
+    work = RowWork(_even_keys(runner.model_config, attention[0])) if settings.ratio_of == "work" else RowWork()
     metrics = ReuseMetrics() if get_observability().enable_metrics else None
     lines = line_ends(tokenizer)
     table = runner.req_to_token_pool

@@ -35,6 +35,7 @@ def test_true_or_no_settings_is_reuse_with_all_defaults(given):
         ({"method": "best"}, "reuse.method is 'best', it must be one of attention-spread"),
         ({"ratio": 0.5, "max_ratio": 0.2}, "reuse.ratio is 0.5, it must lie between"),
         ({"host_dtype": "int4"}, "reuse.host_dtype is 'int4', it must be one of model, int8, k8v4"),
+        ({"ratio_of": "rows"}, "reuse.ratio_of is 'rows', it must be one of work, tokens"),
         ({"disk": 3}, "reuse.disk is 3, it must be a folder"),
         ({"disk": ""}, "reuse.disk is '', it must be a folder"),
         ({"disk": "a\0b"}, "reuse.disk is 'a\\x00b', it must be a folder"),

@@ -46,10 +46,10 @@ def start_scheduler(
         ranks=config.parallel_config.tensor_parallel_size,
         device_blocks=cache_config.num_blocks,
         row_bytes=row.bytes,
-        work=RowWork(even_keys(config)),
+        work=RowWork(even_keys(config)) if settings.ratio_of == "work" else RowWork(),
     )
     logger.info(
-        "reprise: reusing at any position: %d tokens in host memory, %d on disk; %s of the work is done again",
-        *(limits.host_tokens, limits.disk_tokens, f"{settings.ratio:.0%}"),
+        "reprise: reusing at any position: %d tokens in host memory, %d on disk; %s of the %s is done again",
+        *(limits.host_tokens, limits.disk_tokens, f"{settings.ratio:.0%}", settings.ratio_of),
     )
     return ReuseScheduler(settings, limits, line_ends(load_tokenizer(config)), logger)
