@@ -3,7 +3,9 @@
 import torch
 
 from reprise_pages.affinity import KeyAffinity
+from reprise_pages.mass import upper_bound
 from reprise_pages.selectors import SELECTORS as RELEASED
+from reprise_pages.selectors import AttentionMass, QuestBounds
 from reprise_reuse.rotation import KeyRotation
 
 
@@ -26,6 +28,26 @@ class UnrotatedAffinity(KeyAffinity):
         mean = torch.einsum("lshcp,sp->lshc", summary, weight) / weight.sum(-1)[:, None, None]
         centred = (summary - mean[..., None]) * weight[:, None, None]
         return torch.nn.functional.normalize(centred, dim=3)
+
+
+class MassAndBounds:
+    """The sum of two shares: of the attention a page will get by its mean and variance, and by Quest's bounds."""
+
+    per_layer = True
+
+    def __init__(self) -> None:
+        self._mass, self._bounds = AttentionMass(), QuestBounds()
+
+    def numbers(self, head_dim: int) -> int:
+        return self._mass.numbers(head_dim) + self._bounds.numbers(head_dim)
+
+    def summarise(self, keys: torch.Tensor, first: torch.Tensor) -> torch.Tensor:
+        return torch.cat((self._mass.summarise(keys, first), self._bounds.summarise(keys, first)), -1)
+
+    def scores(self, query: torch.Tensor, summary: torch.Tensor, there: torch.Tensor, tokens: int) -> torch.Tensor:
+        of_mass, of_bounds = summary.chunk(2, 2)
+        highest = upper_bound(query, of_bounds).flatten(1, 2).masked_fill(~there[:, None], -torch.inf)
+        return self._mass.scores(query, of_mass, there, tokens) + highest.softmax(-1).sum(1)
 
 
 class RecentPages:
@@ -53,4 +75,7 @@ class RandomPages(RecentPages):
         return (mixed * 2246822519 % 4294967296).float()
 
 
-SELECTORS = {**RELEASED, "chess-unrotated": UnrotatedAffinity, "recent": RecentPages, "random": RandomPages}
+SELECTORS = {
+    **RELEASED, "mass and bounds": MassAndBounds, "chess-unrotated": UnrotatedAffinity, "recent": RecentPages,
+    "random": RandomPages,
+}  # fmt: skip
