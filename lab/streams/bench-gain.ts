@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { startEmulator } from '#emulator/emulator.ts'
-import { toBlockId } from '#index/context-block.ts'
+import { digestOf, toBlockId } from '#index/context-block.ts'
 import { TemplateGain } from '#proxy/templates/template-gain.ts'
 import { printTable, report } from '../../e2e/bench/print-table.ts'
 import { postJson, startTestProxy } from '../../e2e/start-test-proxy.ts'
@@ -35,7 +35,7 @@ function oracle(rows: readonly Retrieved[], template: PromptTemplate): number {
     const texts = items.map((item) => template.render([dress(item)], ''))
     const sizes = texts.map(({ length }) => length - frame)
     characters += sizes.reduce((sum, size) => sum + size, 0)
-    gain.note(texts.map(toBlockId), sizes)
+    gain.note({ front: digestOf('the same'), blocks: texts.map(toBlockId), sizes })
   })
   return (gain.shares.as_ordered * characters - before.found) / (characters - before.characters)
 }

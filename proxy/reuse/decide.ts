@@ -190,8 +190,9 @@ function reasonFor(
   if (options.reorder === false) return 'reorder_off'
   if (isReuseEnough) return 'reuse_is_enough'
   if (contexts.some(({ found }) => found.isSpokenOf)) return 'spoken_of'
-  if (contexts.some(({ found }) => found.template?.mayMove === false)) return 'not_permitted'
-  return differsBefore(route, candidate, tenant) ? 'differs_before' : 'nothing_to_gain'
+  // no order would help, so that no permission would, either
+  if (differsBefore(route, candidate, tenant)) return 'differs_before'
+  return contexts.some(({ found }) => found.template?.mayMove === false) ? 'not_permitted' : 'nothing_to_gain'
 }
 
 /**

@@ -1,4 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
+import { permitLists } from '../templates/permit-lists.ts'
+import { TemplateBook } from '../templates/template-book.ts'
 import { Sender } from './sender.fixture.ts'
 
 const block = (letter: string): string =>
@@ -30,6 +32,15 @@ test('documents computed behind another question cannot be reused, and the reaso
   expect(sender.decide(questionFirst('when?', 'xyc')).skipped).toBe('differs_before')
   expect(sender.decide(questionFirst('when?', 'xyz')).skipped).toBe('nothing_to_gain')
   expect(sender.decide(questionFirst('when?', 'abc'), { tenant: 'other' }).skipped).toBe('nothing_to_gain')
+})
+
+test('of a list that may not be moved yet the reason is its order only where no order would help', () => {
+  const book = new TemplateBook({ now: () => 0, wallClock: () => 0, keepsWords: () => false })
+  const permit = permitLists(book, { tenant: 'default', api: 'chat_completions', mode: 'auto' })
+  sender.sendBody(questionFirst('who?', 'abc'), { mode: 'auto', permit })
+  sender.sendBody(questionLast('who?', 'abc'), { mode: 'auto', permit })
+  expect(sender.decide(questionFirst('when?', 'abc'), { mode: 'auto', permit }).skipped).toBe('differs_before')
+  expect(sender.decide(questionLast('when?', 'bca'), { mode: 'auto', permit }).skipped).toBe('not_permitted')
 })
 
 test('what is the same up to the documents is not blamed', () => {

@@ -6,6 +6,7 @@ import { CertainLists } from '../chunks/certain-lists.ts'
 import { KnownChunks } from '../chunks/known-chunks.ts'
 import { writeBody } from '../prompt/body/prompt-body.ts'
 import type { VolatileFields } from '../prompt/cut-ranks.ts'
+import type { PermitLists } from '../prompt/layout.ts'
 import { defaultWording } from '../prompt/wording.ts'
 import { readReceived } from '../receive/read-received.ts'
 import { contentsOf } from '../request/route-call.ts'
@@ -28,6 +29,8 @@ export interface SendOptions {
   readonly options?: RequestOptions
   readonly volatileFields?: VolatileFields
   readonly separator?: string
+  /** says which lists may be moved; all may, if it is missing */
+  readonly permit?: PermitLists
 }
 
 const engine = 'engine' as ReplicaId
@@ -68,6 +71,7 @@ export class Sender {
         options: options.options ?? {},
         wording: defaultWording,
         volatileFields: options.volatileFields,
+        permit: options.permit,
         certain: new CertainLists(this.chunks.finderFor(tenant), received.separated, this.templates),
       },
       { candidates: [this], store: this.store, select: () => 0, now: () => 0 },

@@ -1,9 +1,12 @@
+import type { ScopeId } from '#index/context-block.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import type { TemplateBook } from './template-book.ts'
 
 /** A list as it was found, and its order as it was sent. */
 interface SentList {
   readonly found: PromptContext
+  /** identity of everything in front of it, as sent */
+  readonly scope: ScopeId
   readonly order: readonly number[]
 }
 
@@ -18,11 +21,12 @@ export function noteLists(
   texts: readonly string[] | undefined,
 ): void {
   const followed = new Set<string>()
-  for (const { found, order } of lists) {
+  for (const { found, order, scope } of lists) {
     const { template, slots, blocks, contents, certain } = found
     if (template?.isFollowed) followed.add(template.id)
     if (template === undefined || template.isPast || texts === undefined) continue
     book.note(tenant, template, {
+      front: scope,
       blocks,
       contents,
       sizes: slots.map(({ start, end }) => end - start),

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { toBlockId } from '#index/context-block.ts'
+import { digestOf, toBlockId } from '#index/context-block.ts'
 import type { ListPlace } from '../prompt/body/template-use.ts'
 import type { Mode } from '../settings.ts'
 import { describeTemplates } from './describe-template.ts'
@@ -21,6 +21,7 @@ function createBook(keepsWords = false): TemplateBook {
 function listOf(...texts: string[]): SeenList {
   const blocks = texts.map(toBlockId)
   return {
+    front: digestOf('in front'),
     ...{ blocks, contents: blocks, sizes: texts.map(({ length }) => length), text: (i) => texts[i]! },
     ...{ question: 'why?', foundBy: 'rules', moved: 0 },
   }
@@ -133,6 +134,15 @@ describe('what is shown', () => {
     book.note('a', use(book, 'ask'), listOf('one '.repeat(9), 'two '.repeat(9)))
     book.note('a', use(book, 'ask'), listOf('two '.repeat(9), 'one '.repeat(9)))
     expect(book.all[0]!.gain.shares).toEqual({ as_received: 0, as_ordered: 0.5 })
+  })
+
+  test('nothing, of lists behind a question, which is another one each time', () => {
+    const book = createBook()
+    for (const question of ['when?', 'who?']) {
+      const list = listOf('one '.repeat(9), 'two '.repeat(9))
+      book.note('a', use(book, 'ask'), { ...list, front: digestOf(question) })
+    }
+    expect(book.all[0]!.gain.shares).toEqual({ as_received: 0, as_ordered: 0 })
   })
 })
 

@@ -1,4 +1,4 @@
-import type { BlockId } from '#index/context-block.ts'
+import type { BlockId, ScopeId } from '#index/context-block.ts'
 import type { ListPlace } from '../prompt/body/template-use.ts'
 import type { Mode } from '../settings.ts'
 import { Proof } from './proof/proof.ts'
@@ -18,6 +18,8 @@ export type TemplateState = 'learning' | 'sequence' | 'torn' | 'ready' | 'refute
 
 /** One list of a request, as it was received and sent. */
 export interface SeenList {
+  /** identity of everything in front of it */
+  readonly front: ScopeId
   /** by block, in the order received: identities of what the engine sees, and of what a reader sees */
   readonly blocks: readonly BlockId[]
   readonly contents: readonly BlockId[]
@@ -79,7 +81,7 @@ export class Template {
     if (keepsWords || this.requests >= fewestForWords) this.place = place
     this.traffic.note(list)
     // in windows that are long enough for documents to come again, since ordering each list again takes time
-    if ((this.requests - 1) % gainEvery < gainWindow) this.gain.note(list.blocks, list.sizes)
+    if ((this.requests - 1) % gainEvery < gainWindow) this.gain.note(list)
   }
 
   /** Whether people go on to speak about its lists, by numbers that nobody maps. */
