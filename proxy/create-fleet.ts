@@ -4,6 +4,7 @@ import type { Config, EngineConfig } from './config/config.ts'
 import { engineFiles, type FoundEngine, readEngineFiles } from './config/read-files.ts'
 import { readEngines } from './config/sources/read-engines.ts'
 import { watchCertificates } from './config/sources/watch-files.ts'
+import { findEngineWarnings } from './config/start-warnings.ts'
 import { createReplicas } from './create-replicas.ts'
 import { EndpointSlices } from './discovery/endpoint-slices.ts'
 import { EngineDiscovery } from './discovery/engine-discovery.ts'
@@ -78,10 +79,14 @@ export function createFleet(config: () => Config, parts: FleetParts): LiveFleet 
     log,
   })
   let endWatching = (): void => {}
+  let warned: readonly string[] = []
   const follow = (engines: readonly FoundEngine[]): Promise<void> => {
     const configs = engines.map(({ engine }) => engine)
     endWatching()
     endWatching = watchCertificates(engineFiles(configs), () => void follow(readEngineFiles(configs)), log)
+    const warnings = findEngineWarnings({ ...config(), engines: configs })
+    for (const warning of warnings) if (!warned.includes(warning)) log.warn(warning)
+    warned = warnings
     slices.retain(configs.filter(({ discover }) => discover === 'endpoints'))
     return discovery.set(engines)
   }

@@ -17,20 +17,6 @@ test.each([
   ['that salts can be computed', { keys }, [/without tenants\.salt_secret/]],
   ['nothing, where they cannot', { keys, saltSecret: 's' }, []],
   [
-    'that an engine of no kind is not told of tenants',
-    {
-      keys,
-      saltSecret: 's',
-      engines: [...standard.engines, { url: 'http://b', kind: 'openai' as const, id: 'gpu-1' }],
-    },
-    [/get no cache_salt \(gpu-1\).*kind=vllm or kind=sglang/],
-  ],
-  [
-    'nothing of that where all are one tenant',
-    { tenantsFrom: 'none' as const, engines: [{ url: 'http://b', kind: 'openai' as const, id: 'gpu-1' }] },
-    [],
-  ],
-  [
     'that callers from elsewhere need a token',
     { tenantsFrom: 'none' as const, adminListen: { host: '0.0.0.0', port: 9090 } },
     [/admin\.listen is 0\.0\.0\.0, and there is no admin\.token/],

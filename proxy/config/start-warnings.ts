@@ -4,10 +4,7 @@ import { promptApis, promptPaths } from '#engine-adapters/prompt-api.ts'
 import { asksForKeys } from '../access/key-record.ts'
 import type { Config } from './config.ts'
 
-type Warned = Pick<
-  Config,
-  'engines' | 'keys' | 'trustedPeers' | 'tenantsFrom' | 'saltSecret' | 'adminListen' | 'adminToken'
->
+type Warned = Pick<Config, 'engines' | 'keys' | 'tenantsFrom' | 'saltSecret' | 'adminListen' | 'adminToken'>
 
 /** What an operator should know at startup, one line each. None of it keeps the proxy from running. */
 export function findWarnings(config: Warned): string[] {
@@ -18,16 +15,14 @@ export function findWarnings(config: Warned): string[] {
     tenantsFrom === 'key' && !hasKeys && bearersWarning,
     hasKeys && saltSecret === undefined && saltWarning,
     adminToken === undefined && !isLoopback(adminListen.host) && tokenWarning(adminListen.host),
-    tenantsFrom !== 'none' && sharedCacheWarning(config),
-    (hasKeys || saltSecret !== undefined || tenantsFrom === 'header') && saltlessWarning(engines),
   ]
   return warnings.filter((warning) => typeof warning === 'string')
 }
 
 /** The warning for a proxy without keys, given at startup and by doctor. */
 export const bearersWarning: string =
-  'No API keys are configured: whatever bearer a client shows is a tenant of its own, and tenants share no cache, so that equal ' +
-  'prompts under two bearers are computed twice. Where all may share: tenants.from: none. Else configure keys, or tenants.from: header.'
+  'No API keys are configured: whatever bearer a client shows is a tenant of its own. An engine that keeps tenants apart computes ' +
+  'equal prompts under two bearers twice. Where all may share: tenants.from: none. Else configure keys, or tenants.from: header.'
 
 /** The warning for a proxy without engines. */
 export const emulatorWarning: string =
@@ -37,13 +32,24 @@ const saltWarning =
   'keys are configured without tenants.salt_secret: who knows the name of a tenant can compute its cache_salt. Set it to a long ' +
   'random text, the same for all proxies of an engine.'
 
-/** The warning that tenants are configured, and an engine that is not told them; undefined if all are. */
-function saltlessWarning(engines: Warned['engines']): string | undefined {
+/** What an operator should know of engines that do not keep tenants apart, at startup and when they change. */
+export function findEngineWarnings(
+  config: Pick<Config, 'engines' | 'keys' | 'trustedPeers' | 'tenantsFrom'>,
+): readonly string[] {
+  const { engines, keys, trustedPeers, tenantsFrom } = config
+  const tenants = new Set(keys.records.map(({ tenant }) => tenant))
+  const isOfOneTenant = keys.file === undefined && trustedPeers.length === 0 && tenants.size === 1
+  if (tenantsFrom === 'none' || isOfOneTenant) return []
+  return [sharedCacheWarning(engines), saltlessWarning(engines)].filter((warning) => warning !== undefined)
+}
+
+/** The warning of engines that are not told tenants; undefined if all are. */
+function saltlessWarning(engines: Config['engines']): string | undefined {
   const saltless = engines.filter(({ kind }) => adapterFor(kind).salts.length === 0).map(({ id }) => id)
   if (saltless.length === 0) return undefined
   return (
-    `Tenants are configured, but engines of kind openai get no cache_salt (${saltless.join(', ')}): all tenants share what they ` +
-    'cache, and can measure what others sent. If it is a vLLM or SGLang, say so: kind=vllm or kind=sglang.'
+    `Engines of kind openai get no cache_salt (${saltless.join(', ')}): all tenants share what they cache, and can measure what ` +
+    'others sent. If it is a vLLM or SGLang, say so: kind=vllm or kind=sglang.'
   )
 }
 
@@ -55,16 +61,10 @@ function isLoopback(host: string): boolean {
   return /^(127\.|localhost$|\[?::1\]?$)/.test(host)
 }
 
-/** The warning for an operator whose engines do not keep tenants apart; undefined if they do. */
-export function sharedCacheWarning({
-  engines,
-  keys,
-  trustedPeers,
-}: Pick<Config, 'engines' | 'keys' | 'trustedPeers'>): string | undefined {
-  const tenants = new Set(keys.records.map(({ tenant }) => tenant))
-  const isOfOneTenant = keys.file === undefined && trustedPeers.length === 0 && tenants.size === 1
+/** The warning of engines that keep tenants apart on some of their APIs only; undefined if there is none. */
+function sharedCacheWarning(engines: Config['engines']): string | undefined {
   const leaky = engines.find(({ kind }) => dropsSalts(adapterFor(kind)))
-  if (leaky === undefined || isOfOneTenant) return undefined
+  if (leaky === undefined) return undefined
   const { advice, salts } = adapterFor(leaky.kind)
   const names = engines.filter(({ kind }) => kind === leaky.kind).map(({ id }) => id)
   const paths = promptApis.filter((api) => !salts.includes(api)).map((api) => promptPaths[api])

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { KeyRecord } from '../access/key-record.ts'
 import type { EngineConfig } from './config.ts'
-import { sharedCacheWarning } from './start-warnings.ts'
+import { findEngineWarnings } from './start-warnings.ts'
 
 const engines = (...kinds: EngineConfig['kind'][]): EngineConfig[] =>
   kinds.map((kind, i) => ({ url: 'http://engine', kind, id: `gpu-${i}` }))
@@ -14,15 +14,29 @@ const keys = (
   forwardClientAuthorization: false,
 })
 
+const warningsOf = (
+  kinds: EngineConfig['kind'][],
+  more: Partial<Parameters<typeof findEngineWarnings>[0]>,
+): readonly string[] =>
+  findEngineWarnings({ engines: engines(...kinds), keys: keys(), trustedPeers: [], tenantsFrom: 'key', ...more })
+
 test('SGLang with tenants that it does not keep apart on one of its APIs is named, with what to do', () => {
   for (const given of [keys(), keys('a', 'b'), { ...keys('a'), file: 'keys.json' }]) {
-    const warning = sharedCacheWarning({ engines: engines('vllm', 'sglang'), keys: given, trustedPeers: [] })
+    const [warning] = warningsOf(['vllm', 'sglang'], { keys: given })
     expect(warning).toMatch(/SGLang \(gpu-1\) drops cache_salt on \/v1\/messages.*or use vLLM/)
   }
-  expect(sharedCacheWarning({ engines: engines('sglang'), keys: keys('a'), trustedPeers: ['10.0.0.1'] })).toBeDefined()
+  expect(warningsOf(['sglang'], { keys: keys('a'), trustedPeers: ['10.0.0.1'] })).toHaveLength(1)
+})
+
+test('an engine of no kind is named, whether tenants are configured or every bearer is one', () => {
+  for (const given of [keys(), keys('a', 'b')])
+    expect(warningsOf(['vllm', 'openai'], { keys: given })).toEqual([
+      expect.stringMatching(/get no cache_salt \(gpu-1\): all tenants share.*kind=vllm or kind=sglang/),
+    ])
 })
 
 test('nothing is said of other engines, nor where there is one tenant alone', () => {
-  expect(sharedCacheWarning({ engines: engines('vllm', 'openai'), keys: keys(), trustedPeers: [] })).toBeUndefined()
-  expect(sharedCacheWarning({ engines: engines('sglang'), keys: keys('a', 'a'), trustedPeers: [] })).toBeUndefined()
+  expect(warningsOf(['vllm'], {})).toEqual([])
+  expect(warningsOf(['sglang', 'openai'], { keys: keys('a', 'a') })).toEqual([])
+  expect(warningsOf(['sglang', 'openai'], { tenantsFrom: 'none' })).toEqual([])
 })
