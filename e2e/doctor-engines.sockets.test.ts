@@ -111,6 +111,19 @@ describe.each(titled)('what %s has answered', (_, recording) => {
   })
 })
 
+test('an engine that embeds and knows no chats is as it should be beside those that do', async () => {
+  const answers: Record<string, Answer> = {
+    '/v1/models': ok({ object: 'list', data: [{ id: 'embedder', object: 'model', owned_by: 'infinity' }] }),
+    '/v1/embeddings': ok({ object: 'list', data: [{ index: 0, embedding: [0.5] }] }),
+    '/v1/chat/completions': notFound,
+  }
+  const report = await examine(await startReplay(recordings[0]!, answers))
+  expect(find(report, 'prefix_caching')).toMatchObject({ level: 'ok', found: expect.stringContaining('embeddings') })
+  expect(report.fatal).toBe(0)
+  const chatless = await startReplay(recordings[0]!, { ...answers, '/v1/embeddings': notFound })
+  expect(find(await examine(chatless), 'prefix_caching').level).toBe('fatal')
+})
+
 describe.each([only('vllm'), only('sglang')])('$engine, whose tokenizer takes many tokens for a word,', (recording) => {
   const tooLong = findExchange(recording, 'fault: too long a prompt').answer
   const refuseFrom = (words: number) => (body: Buffer) => (String(body).split(' ').length > words ? tooLong : undefined)

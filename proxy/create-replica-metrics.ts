@@ -31,7 +31,10 @@ function createReplicaMetrics(
     queueDepth: () => total(({ admission }) => admission.depth),
     indexNodes: () => total(({ mirror }) => mirror.statistics.nodes),
     indexBytes: () => total(({ mirror }) => mirror.statistics.bytes),
-    mirrors: () => replicas.all.map(({ id, replicaMirror }) => ({ replica: id, mode: replicaMirror.state.mode })),
+    mirrors: () =>
+      replicas.all.map(({ id, adapter, replicaMirror }) => {
+        return { replica: id, kind: adapter.kind, mode: replicaMirror.state.mode }
+      }),
     mirrorEvents: countEvents(replicas),
     replicaStates: () => new Map(replicas.all.map(({ id, state }) => [id, state])),
   })

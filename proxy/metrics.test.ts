@@ -8,8 +8,8 @@ const sources: MetricSources = {
   indexBytes: () => 1234,
   hotnessFilterLoad: () => 0.25,
   mirrors: () => [
-    { replica: 'a', mode: 'exact' },
-    { replica: 'b', mode: 'fallback' },
+    { replica: 'a', kind: 'vllm', mode: 'exact' },
+    { replica: 'b', kind: 'openai', mode: 'fallback' },
   ],
   mirrorEvents: () => ({ stored: 2, evicted: 5 }),
   version: '1.2.3',

@@ -94,6 +94,14 @@ const cases: Case[] = [
   },
   {
     alert: 'RepriseMirrorWithoutReports',
+    series: {
+      [`reprise_mirror_mode{${labels},replica="embedder"}`]: '0x60',
+      [`reprise_replica_info{${labels},replica="embedder",kind="openai"}`]: '1x60',
+    },
+    at: '45m',
+  },
+  {
+    alert: 'RepriseMirrorWithoutReports',
     series: { [`reprise_mirror_mode{${labels},replica="gpu-0"}`]: '0x10 2x50' },
     at: '45m',
   },

@@ -3,6 +3,7 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 /** A replica as the metrics see it. */
 interface MirrorStatus {
   readonly replica: string
+  readonly kind: string
   readonly mode: 'exact' | 'degraded' | 'fallback'
 }
 
@@ -93,6 +94,9 @@ export function addCollectedMetrics(registry: Registry, sources: MetricSources):
   })
   gauge('mirror_mode', 'How the mirror is fed: 2 exact, 1 degraded, 0 fallback', ['replica'], (mode) => {
     for (const mirror of sources.mirrors()) mode.set({ replica: mirror.replica }, mirrorModes[mirror.mode])
+  })
+  gauge('replica_info', 'Always 1; the kind of engine a replica is served as', ['replica', 'kind'], (info) => {
+    for (const { replica, kind } of sources.mirrors()) info.set({ replica, kind }, 1)
   })
   if (replicaStates) {
     gauge('replica_state', '1 for the state a replica is in', ['replica', 'state'], (current) => {

@@ -28,8 +28,24 @@ export async function checkPrefixCache(
   const wanted = Math.max(engine.probeTokens, 3 * (cache.pageTokens ?? 0))
   const words = Math.min(wanted, Math.floor((contextLengthOf(model) ?? 131_072) / 3))
   const run = await probePrefixCache(connection, { model: model.id, words, isSalted })
-  if (!('first' in run)) return [judgeRefusal(run, isSalted)]
+  if (!('first' in run)) {
+    return [(await servesEmbeddings(connection, model, run)) ? embeds : judgeRefusal(run, isSalted)]
+  }
   return judgePrefixCache({ engine, cache, run })
+}
+
+const embeds: Finding = {
+  check: 'prefix_caching',
+  level: 'ok',
+  found:
+    'it serves embeddings and no chats: there is no prefix to cache, and known chunks are learnt from its requests',
+}
+
+/** Whether an engine that knows no chats embeds texts, as one beside chats may. */
+async function servesEmbeddings(connection: EngineConnection, { id }: ServedModel, refused: Reply): Promise<boolean> {
+  if (!('status' in refused) || (refused.status !== 404 && refused.status !== 400)) return false
+  const reply = await connection.post('/v1/embeddings', { model: id, input: 'A short text.' })
+  return 'status' in reply && reply.status === 200
 }
 
 function judgeRefusal(reply: Reply, isSalted: boolean): Finding {
