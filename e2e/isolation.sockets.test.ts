@@ -269,6 +269,24 @@ describe('the limits of a key', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(60)
   })
 
+  test('of cold tokens count what the engine computed, not what it had', async () => {
+    await restart([record('sk-a', 'alpha', { cold_tokens_per_minute: 1000 })])
+    const send = (): Promise<Response> =>
+      postJson(`${proxy.url}/v1/chat/completions`, documentRequest('q', 'AB'), { headers: bearer('sk-a') })
+    const answerWith = (cached_tokens: number): void =>
+      engine.answer((answer) => {
+        const usage = { prompt_tokens: 5000, completion_tokens: 1, prompt_tokens_details: { cached_tokens } }
+        answer.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ choices: [], usage }))
+      })
+    answerWith(4990)
+    for (let i = 0; i < 8; i++) expect((await send()).status).toBe(200)
+    answerWith(0)
+    await (await send()).text()
+    const refused = await send()
+    expect([refused.status, refused.headers.get('x-ratelimit-limit-tokens')]).toEqual([429, '1000'])
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(60)
+  })
+
   test('are not used up by requests that never reach an engine', async () => {
     await restart([record('sk-a', 'alpha', { prompt_tokens_per_minute: 1000 })])
     await engine.close()

@@ -39,6 +39,7 @@ export interface Metrics {
   readonly templateLists: Counter<'outcome'>
   readonly failOpen: Tally<{ reason: FailOpenReason }>
   readonly citationsRemapped: Counter
+  readonly gainUncounted: Counter<'reason'>
   readonly rateLimited: Counter
   readonly retries: Counter<'reason'>
   readonly queueSeconds: Histogram
@@ -95,6 +96,7 @@ export function createMetrics(sources: MetricSources): Metrics {
     ...chunkMetrics(count),
     failOpen: count('fail_open_total', 'Requests forwarded as received because of a fault of ours', 'reason'),
     citationsRemapped: count('citations_remapped_total', "Citations mapped back to the caller's numbers"),
+    gainUncounted: count('gain_uncounted_requests_total', 'Requests whose gain is not counted, by why', 'reason'),
     rateLimited: count('rate_limited_total', "Requests refused because of their key's limits"),
     retries: count('retries_total', 'Requests sent to an engine once more, by why', 'reason'),
     queueSeconds: measure('queue_seconds', 'Time spent waiting to be sent', waitSeconds),

@@ -31,6 +31,8 @@ const gainTotal = object({ ...sums, uncounted_requests: integer, uncounted_by_re
 
 const usage = {
   requests: integer,
+  unreported_requests: integer,
+  limited_requests: integer,
   prompt_tokens: integer,
   cached_tokens: integer,
   reused_tokens: integer,

@@ -22,7 +22,8 @@ test('an entry tells name, limits and priority, and has an id that outlives a re
     name: 'nightly',
     tenant: 'tenant of a',
     requestsPerMinute: 5,
-    promptTokensPerMinute: 7,
+    tokensPerMinute: 7,
+    countsColdTokens: false,
     priority: -1,
   })
   keys.replace([{ name: 'only a name', sha256: hashOf('a').toString('hex').toUpperCase() }])

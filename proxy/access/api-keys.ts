@@ -10,7 +10,10 @@ export interface KeyEntry {
   readonly name: string
   readonly tenant: string
   readonly requestsPerMinute: number | undefined
-  readonly promptTokensPerMinute: number | undefined
+  /** prompt tokens, or cold ones */
+  readonly tokensPerMinute: number | undefined
+  /** tokens that the engine need not compute do not count */
+  readonly countsColdTokens: boolean
   /** for requests that name none */
   readonly priority: number | undefined
   /** milliseconds since 1970 */
@@ -65,7 +68,8 @@ function toEntry(record: KeyRecord): Entry {
     name,
     tenant: record.tenant ?? name,
     requestsPerMinute: record.requests_per_minute,
-    promptTokensPerMinute: record.prompt_tokens_per_minute,
+    tokensPerMinute: record.cold_tokens_per_minute ?? record.prompt_tokens_per_minute,
+    countsColdTokens: record.cold_tokens_per_minute !== undefined,
     priority: record.priority,
     expiresAt: record.expires === undefined ? Number.POSITIVE_INFINITY : Date.parse(record.expires),
     hash: Buffer.from(record.sha256, 'hex'),

@@ -5,6 +5,7 @@ export interface KeyRecord {
   readonly sha256: string
   readonly requests_per_minute?: number
   readonly prompt_tokens_per_minute?: number
+  readonly cold_tokens_per_minute?: number
   readonly priority?: number
   readonly expires?: string
 }

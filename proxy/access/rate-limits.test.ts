@@ -4,10 +4,10 @@ import { RateLimits } from './rate-limits.ts'
 
 function keyOf(
   requestsPerMinute: number | undefined,
-  promptTokensPerMinute: number | undefined,
+  tokensPerMinute: number | undefined,
   id = 'k',
 ): Parameters<RateLimits['take']>[0] {
-  return { id, requestsPerMinute, promptTokensPerMinute }
+  return { id, requestsPerMinute, tokensPerMinute }
 }
 
 test('a minute’s worth goes at once, then one by one', () => {

@@ -4,7 +4,7 @@ import type { KeyEntry } from './api-keys.ts'
 /** Whether a request may proceed, or when to retry it. */
 type RateDecision = { readonly ok: true } | { readonly ok: false; readonly retryAfterSeconds: number }
 
-type LimitedKey = Pick<KeyEntry, 'id' | 'requestsPerMinute' | 'promptTokensPerMinute'>
+type LimitedKey = Pick<KeyEntry, 'id' | 'requestsPerMinute' | 'tokensPerMinute'>
 
 /** What a key may still use at a moment; a negative level is a debt. */
 interface Bucket {
@@ -32,30 +32,27 @@ const nothing: KeyUse = { requests: 0, tokens: 0 }
 const rounding = 1e-3
 
 /**
- * Limits requests and prompt tokens per minute for each API key. Buckets hold a minute's worth and fill steadily. A
+ * Limits requests and tokens per minute for each API key. Buckets hold a minute's worth and fill steadily. A
  * prompt larger than a minute's worth proceeds when its bucket is full; later requests wait until it is paid off.
  */
 export class RateLimits {
   readonly #buckets = new Map<string, Buckets>()
 
   /** Takes a request's share, or nothing if it must wait; `now` in milliseconds, monotonic. */
-  take(key: LimitedKey, promptTokens: number, now: number): RateDecision {
-    const decision = this.look(key, promptTokens, now)
+  take(key: LimitedKey, tokens: number, now: number): RateDecision {
+    const decision = this.look(key, tokens, now)
     if (decision.ok && isLimited(key)) {
-      use(this.#bucketsOf(key, now), { requests: 1, tokens: promptTokens })
+      use(this.#bucketsOf(key, now), { requests: 1, tokens })
     }
     return decision
   }
 
-  /** Says whether a request of at least `promptTokens` could proceed, and takes nothing. */
-  look(key: LimitedKey, promptTokens: number, now: number): RateDecision {
+  /** Says whether a request of at least so many tokens could proceed, and takes nothing. */
+  look(key: LimitedKey, wanted: number, now: number): RateDecision {
     if (!isLimited(key)) return { ok: true }
-    const { requestsPerMinute = 0, promptTokensPerMinute = 0 } = key
+    const { requestsPerMinute = 0, tokensPerMinute = 0 } = key
     const { requests, tokens } = this.#bucketsOf(key, now)
-    const wait = Math.max(
-      fill(requests, requestsPerMinute, 1, now),
-      fill(tokens, promptTokensPerMinute, promptTokens, now),
-    )
+    const wait = Math.max(fill(requests, requestsPerMinute, 1, now), fill(tokens, tokensPerMinute, wanted, now))
     return wait > 0 ? { ok: false, retryAfterSeconds: Math.max(1, Math.ceil(wait / 1000 - 1e-9)) } : { ok: true }
   }
 
@@ -69,7 +66,7 @@ export class RateLimits {
   adopt(key: LimitedKey, { requests, tokens }: KeyUse, at: number): void {
     const buckets = this.#bucketsOf(key, at)
     fill(buckets.requests, key.requestsPerMinute ?? 0, 0, at)
-    fill(buckets.tokens, key.promptTokensPerMinute ?? 0, 0, at)
+    fill(buckets.tokens, key.tokensPerMinute ?? 0, 0, at)
     buckets.requests.level -= requests
     buckets.tokens.level -= tokens
   }
@@ -90,10 +87,10 @@ export class RateLimits {
     for (const id of this.#buckets.keys()) if (!kept.has(id)) this.#buckets.delete(id)
   }
 
-  #bucketsOf({ id, requestsPerMinute = 0, promptTokensPerMinute = 0 }: LimitedKey, now: number): Buckets {
+  #bucketsOf({ id, requestsPerMinute = 0, tokensPerMinute = 0 }: LimitedKey, now: number): Buckets {
     return getOrMake(this.#buckets, id, () => ({
       requests: { level: requestsPerMinute, at: now },
-      tokens: { level: promptTokensPerMinute, at: now },
+      tokens: { level: tokensPerMinute, at: now },
       news: nothing,
     }))
   }
@@ -106,8 +103,8 @@ function use(buckets: Buckets, { requests, tokens }: KeyUse): void {
 }
 
 /** Whether a key has limits. */
-export function isLimited({ requestsPerMinute = 0, promptTokensPerMinute = 0 }: Omit<LimitedKey, 'id'>): boolean {
-  return requestsPerMinute > 0 || promptTokensPerMinute > 0
+export function isLimited({ requestsPerMinute = 0, tokensPerMinute = 0 }: Omit<LimitedKey, 'id'>): boolean {
+  return requestsPerMinute > 0 || tokensPerMinute > 0
 }
 
 /** Fills a bucket up to `now`. Returns the milliseconds until it holds what is wanted. */

@@ -1,3 +1,4 @@
+import type { Usage } from '#engine-adapters/read-usage.ts'
 import type { KeyEntry } from '../access/api-keys.ts'
 import type { RateLimits } from '../access/rate-limits.ts'
 import type { Caller } from '../access/tenancy.ts'
@@ -7,10 +8,8 @@ import type { Telemetry } from '../telemetry/telemetry.ts'
 
 /** The charge of a request against the limits of its API key. */
 export interface Charge {
-  /**
-   * Corrects the estimate to the tokens the engine counted; 0 if no engine ran the request. Only the first call counts.
-   */
-  settle(promptTokens: number): void
+  /** Corrects the estimate to what the engine counted; undefined: no engine ran the request. Only the first call counts. */
+  settle(usage: Pick<Usage, 'promptTokens' | 'cachedTokens' | 'reusedTokens'> | undefined): void
 }
 
 const free: Charge = { settle: () => {} }
@@ -36,20 +35,26 @@ export function refuseSpentKey({ rateLimits, telemetry, now }: Charging, { key }
 export function chargeCall(
   { rateLimits, telemetry, now }: Charging,
   { key }: Caller,
-  { promptTokens }: Pick<Decision, 'promptTokens'>,
+  { promptTokens, predictedCachedTokens }: Pick<Decision, 'promptTokens' | 'predictedCachedTokens'>,
   bodyBytes: number,
 ): Charge {
   if (!key) return free
-  const estimate = promptTokens || Math.ceil(bodyBytes / bytesPerToken)
+  const whole = promptTokens || Math.ceil(bodyBytes / bytesPerToken)
+  const estimate = key.countsColdTokens ? Math.max(0, whole - predictedCachedTokens) : whole
   const taken = rateLimits.take(key, estimate, now())
   if (!taken.ok) throw rateLimited(telemetry, key, taken.retryAfterSeconds)
   let isSettled = false
   return {
-    settle: (actual) => {
-      if (!isSettled) rateLimits.settle(key, estimate, actual)
+    settle: (usage) => {
+      if (!isSettled) rateLimits.settle(key, estimate, usage ? countedOf(usage, key) : 0)
       isSettled = true
     },
   }
+}
+
+function countedOf(usage: NonNullable<Parameters<Charge['settle']>[0]>, { countsColdTokens }: KeyEntry): number {
+  const { promptTokens, cachedTokens = 0, reusedTokens = 0 } = usage
+  return countsColdTokens ? Math.max(0, promptTokens - cachedTokens - reusedTokens) : promptTokens
 }
 
 function rateLimited({ metrics }: Charging['telemetry'], key: KeyEntry, seconds: number): ProxyError {
@@ -60,10 +65,10 @@ function rateLimited({ metrics }: Charging['telemetry'], key: KeyEntry, seconds:
 }
 
 /** The limits of a key, under the header names that OpenAI's clients read. */
-function limitHeaders({ requestsPerMinute, promptTokensPerMinute }: KeyEntry, seconds: number): Record<string, string> {
+function limitHeaders({ requestsPerMinute, tokensPerMinute }: KeyEntry, seconds: number): Record<string, string> {
   const told = (name: string, limit: number | undefined): Record<string, string> =>
     limit === undefined
       ? {}
       : { [`x-ratelimit-limit-${name}`]: String(limit), [`x-ratelimit-reset-${name}`]: `${seconds}s` }
-  return { ...told('requests', requestsPerMinute), ...told('tokens', promptTokensPerMinute) }
+  return { ...told('requests', requestsPerMinute), ...told('tokens', tokensPerMinute) }
 }

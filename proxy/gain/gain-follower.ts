@@ -41,7 +41,10 @@ interface FollowedRequest {
   readonly follower: { readonly asked: Promise<readonly AskedPrompt[] | undefined> | undefined }
 }
 
-type GainMetrics = Pick<Metrics, 'baselineCachedTokens' | 'shadowCachedTokens' | 'seenTokens' | 'usage'>
+type GainMetrics = Pick<
+  Metrics,
+  'baselineCachedTokens' | 'shadowCachedTokens' | 'seenTokens' | 'gainUncounted' | 'usage'
+>
 
 /** Longer prompts are not followed: they would hold up other requests. In UTF-16 units. */
 const longestPrompt = 1024 * 1024
@@ -166,6 +169,11 @@ export class GainFollower {
     if (this.#wasRun !== undefined) this.#settle()
   }
 
+  #leaveOut(reason: LeftOut): void {
+    this.#gain.ledger.leaveOut(reason)
+    this.#metrics.gainUncounted.inc({ reason })
+  }
+
   /** Counts a request that is over, and whose turn in both worlds has come. */
   #settle(): void {
     if (!this.#wasRun) return
@@ -174,7 +182,7 @@ export class GainFollower {
     const seen = all > 0 ? Math.round((known / all) * promptTokens) : 0
     if (cachedTokens === undefined) {
       this.#metrics.seenTokens.inc(seen)
-      this.#gain.ledger.leaveOut('unreported')
+      this.#leaveOut('unreported')
       return
     }
     const { worlds } = this.#routed.decision
@@ -188,7 +196,7 @@ export class GainFollower {
     this.#metrics.usage.note(this.#call.caller, { baseline_cached_tokens: baseline })
     if (isShadow) this.#metrics.shadowCachedTokens.inc({ replica }, other)
     if (worlds && !this.#hit) {
-      this.#gain.ledger.leaveOut(this.#leftOut)
+      this.#leaveOut(this.#leftOut)
       return
     }
     const shadowCachedTokens = isShadow ? other : undefined

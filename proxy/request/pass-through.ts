@@ -27,7 +27,7 @@ import { untilReached } from './until-reached.ts'
 export async function passThrough(pipeline: Pipeline, exchange: Exchange): Promise<ForwardOutcome> {
   const caller = pipeline.tenancy().identify(exchange.incoming)
   exchange.telemetry.calledBy(caller)
-  chargeCall(pipeline, caller, { promptTokens: 0 }, 0)
+  chargeCall(pipeline, caller, { promptTokens: 0, predictedCachedTokens: 0 }, 0)
   if (asksForModels(pipeline, exchange.incoming)) return listModels(pipeline, exchange)
   const route = await routePassing(pipeline, exchange, caller.tenant)
   const lesson = learnFromRequest(pipeline, exchange.incoming, caller.tenant)

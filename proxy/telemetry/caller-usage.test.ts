@@ -17,22 +17,27 @@ const callerOf = (tenant: string, name?: string): CallerNames => ({
   key: name === undefined ? undefined : { name },
 })
 
+const told = (unreported_requests: number, limited_requests: number): object => ({
+  unreported_requests,
+  limited_requests,
+})
+
 test('each caller has its sums, the largest first; saved is what was cached only because of reprise', () => {
   const { usage } = create()
-  usage.note(callerOf('acme', 'a'), { requests: 1 })
+  usage.note(callerOf('acme', 'a'), { requests: 1, ...told(1, 2) })
   usage.note(callerOf('acme', 'a'), { prompt_tokens: 100, cached_tokens: 40, reused_tokens: 7 })
   usage.note(callerOf('acme', 'a'), { baseline_cached_tokens: 50 })
-  usage.note(callerOf('acme', 'b'), { requests: 2, prompt_tokens: 300, cached_tokens: 90 })
-  const a = { requests: 1, prompt_tokens: 100, cached_tokens: 40, reused_tokens: 7, saved_tokens: -10 }
-  const b = { requests: 2, prompt_tokens: 300, cached_tokens: 90, reused_tokens: 0, saved_tokens: 90 }
+  usage.note(callerOf('acme', 'b'), { requests: 2, ...told(0, 0), prompt_tokens: 300, cached_tokens: 90 })
+  const a = { requests: 1, ...told(1, 2), prompt_tokens: 100, cached_tokens: 40, reused_tokens: 7, saved_tokens: -10 }
+  const b = { requests: 2, ...told(0, 0), prompt_tokens: 300, cached_tokens: 90, reused_tokens: 0, saved_tokens: 90 }
   expect(usage.report()).toEqual({
     since: '2026-01-01T00:00:00Z',
-    total: { requests: 3, prompt_tokens: 400, cached_tokens: 130, reused_tokens: 7, saved_tokens: 80 },
+    total: { requests: 3, ...told(1, 2), prompt_tokens: 400, cached_tokens: 130, reused_tokens: 7, saved_tokens: 80 },
     callers: [
       { tenant: 'acme', key: 'b', ...b },
       { tenant: 'acme', key: 'a', ...a },
     ],
-    other: { requests: 0, prompt_tokens: 0, cached_tokens: 0, reused_tokens: 0, saved_tokens: 0 },
+    other: { requests: 0, ...told(0, 0), prompt_tokens: 0, cached_tokens: 0, reused_tokens: 0, saved_tokens: 0 },
   })
 })
 

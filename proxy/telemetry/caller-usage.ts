@@ -8,12 +8,21 @@ export interface CallerNames {
   readonly key: { readonly name: string } | undefined
 }
 
-const nothing = { requests: 0, prompt_tokens: 0, cached_tokens: 0, reused_tokens: 0, baseline_cached_tokens: 0 }
-type Sums = typeof nothing
-const names = Object.keys(nothing) as (keyof Sums)[]
+const nothing = {
+  requests: 0,
+  unreported_requests: 0,
+  limited_requests: 0,
+  prompt_tokens: 0,
+  cached_tokens: 0,
+  reused_tokens: 0,
+  baseline_cached_tokens: 0,
+}
+/** What is summed up. */
+export type CallerSums = typeof nothing
+const names = Object.keys(nothing) as (keyof CallerSums)[]
 
 /** What a caller used since the start; `saved_tokens`: cached only because of reprise. */
-interface Usage extends Omit<Sums, 'baseline_cached_tokens'> {
+interface Usage extends Omit<CallerSums, 'baseline_cached_tokens'> {
   readonly saved_tokens: number
 }
 
@@ -29,11 +38,11 @@ export interface UsageReport {
 interface Row {
   readonly tenant: string
   readonly key: string | undefined
-  readonly sums: Sums
+  readonly sums: CallerSums
   /** what the metrics have counted of the sums, in its own series or as `other` */
-  readonly counted: Sums
+  readonly counted: CallerSums
   /** what its own series holds, also while it is not shown */
-  readonly shown: Sums
+  readonly shown: CallerSums
 }
 
 /** How many callers are listed. Up to twice as many are kept, so that a new one has time to grow. */
@@ -41,7 +50,7 @@ export const mostListed = 1_000
 /** How many callers are labels of metrics. */
 export const mostLabels = 20
 
-/** Sums up what each caller used, by the names of its tenant and key. Bounded, whatever callers come. */
+/** CallerSums up what each caller used, by the names of its tenant and key. Bounded, whatever callers come. */
 export class CallerUsage {
   readonly #since: string
   readonly #rows = new Map<string, Row>()
@@ -53,7 +62,7 @@ export class CallerUsage {
   }
 
   /** Adds to what a caller used. */
-  note({ tenant, key }: CallerNames, used: Partial<Sums>): void {
+  note({ tenant, key }: CallerNames, used: Partial<CallerSums>): void {
     const id = JSON.stringify([tenant, key?.name])
     const known = this.#rows.get(id)
     const row = known ?? newRow(tenantName(tenant), key?.name)
@@ -66,7 +75,7 @@ export class CallerUsage {
   /** Returns what is known so far. */
   report(): UsageReport {
     const ranked = this.#ranked.map(([, row]) => row)
-    const sumOf = (rows: readonly Row[]): Sums => rows.reduce((sum, { sums }) => add(sum, sums), { ...nothing })
+    const sumOf = (rows: readonly Row[]): CallerSums => rows.reduce((sum, { sums }) => add(sum, sums), { ...nothing })
     return {
       since: this.#since,
       total: toUsage(sumOf([...ranked, this.#other])),
@@ -115,8 +124,10 @@ export class CallerUsage {
   }
 }
 
-const help: Readonly<Record<keyof Sums, string>> = {
+const help: Readonly<Record<keyof CallerSums, string>> = {
   requests: 'Requests that went to an engine, by caller: the largest by prompt tokens, the rest as other',
+  unreported_requests: 'Requests that an engine answered without saying how many tokens it read, by caller',
+  limited_requests: 'Requests refused because of the limits of their key, by caller',
   prompt_tokens: 'Prompt tokens as the engine counted them, by caller',
   cached_tokens: 'Prompt tokens served from cache, by caller',
   reused_tokens: 'Prompt tokens whose KV was taken over from another position, by caller',
@@ -132,11 +143,11 @@ function labelsOf({ tenant, key = 'none' }: Row): { tenant: string; key: string 
   return { tenant, key }
 }
 
-function toUsage({ baseline_cached_tokens, ...sums }: Sums): Usage {
+function toUsage({ baseline_cached_tokens, ...sums }: CallerSums): Usage {
   return { ...sums, saved_tokens: sums.cached_tokens - baseline_cached_tokens }
 }
 
-function add(sums: Sums, more: Partial<Sums>): Sums {
+function add(sums: CallerSums, more: Partial<CallerSums>): CallerSums {
   for (const name of names) sums[name] += more[name] ?? 0
   return sums
 }

@@ -4,7 +4,7 @@ import { tenantName } from '../access/tenant.ts'
 import { tooLarge } from '../bounds/work-limits.ts'
 import type { FailOpenReason, Outcome, SkippedReason } from '../reasons.ts'
 import type { RequestRecord } from './access-log.ts'
-import type { CallerNames } from './caller-usage.ts'
+import type { CallerNames, CallerSums } from './caller-usage.ts'
 import { divergentTokens } from './divergence.ts'
 import { countPages } from './page-metrics.ts'
 import { coldTokens, type ReportedUsage } from './reported-usage.ts'
@@ -202,6 +202,13 @@ export class RequestTelemetry {
     divergence.note(this.#admitted.replica, off)
   }
 
+  /** What a request adds to those of its caller. */
+  #callsOf(outcome: Outcome): Partial<CallerSums> {
+    if (!this.#admitted) return { limited_requests: outcome === 'rate_limited' ? 1 : 0 }
+    const isUnreported = outcome === 'finished' && this.#decided !== undefined && this.#usage === undefined
+    return { requests: 1, unreported_requests: isUnreported ? 1 : 0 }
+  }
+
   /** The request is answered with our own error, which carries this id. `reason`: why no engine could answer. */
   refused(id: string | undefined, reason?: string): void {
     this.#refused = { id: id?.slice(0, longestId), reason }
@@ -215,7 +222,7 @@ export class RequestTelemetry {
     if (outcome === 'client_left') metrics.streamAborts.inc({ phase: this.#phase(answer.headersSent) })
     metrics.requests.inc({ route: this.#route, outcome })
     if (this.#admitted) metrics.byReplica.requests.inc({ replica: this.#admitted.replica, outcome })
-    if (this.#admitted && this.#caller) metrics.usage.note(this.#caller, { requests: 1 })
+    if (this.#caller) metrics.usage.note(this.#caller, this.#callsOf(outcome))
     if (answer.headersSent) metrics.predictedCachedTokens.inc(this.predictedCachedTokens)
     this.#leaveReplica(at)
     const isLogged = (this.#to.logsRequests?.() ?? true) && log.isLevelEnabled('info')

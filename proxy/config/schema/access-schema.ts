@@ -17,6 +17,10 @@ const keySchema: SettingSchema = {
     ),
     requests_per_minute: whole('Requests a minute, all of which may come at once. Without it: no limit.', 1),
     prompt_tokens_per_minute: whole('Prompt tokens a minute, all of which may come at once. Without it: no limit.', 1),
+    cold_tokens_per_minute: whole(
+      'Instead of prompt_tokens_per_minute: counts what an engine computes, not what it takes from its cache.',
+      1,
+    ),
     priority: { type: 'integer', description: 'Priority of requests that name none; lower is sooner.' },
     expires: matching(
       'When the key expires: an ISO 8601 date, or date and time with a zone.',

@@ -29,6 +29,8 @@ export function spanAttributes(record: TracedRequest): Attributes {
     'gen_ai.usage.output_tokens': record.usage?.completionTokens,
     'gen_ai.usage.cache_read.input_tokens': record.cached_tokens,
     'reprise.request_id': record.request_id,
+    'reprise.tenant': record.tenant,
+    'reprise.key': record.key,
     'reprise.replica': record.replica,
     'reprise.outcome': record.outcome,
     'reprise.blocks': record.blocks,
