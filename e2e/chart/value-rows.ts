@@ -146,9 +146,9 @@ export const rows: readonly Row[] = [
   [
     'store.mooncake.options',
     'mooncake',
-    { protocol: 'rdma', devices: 'mlx5_0,mlx5_1' },
+    { protocol: 'rdma', devices: 'mlx5_0,mlx5_1', buffer_bytes: 1073741824 },
     sharing,
-    expect.stringMatching(/devices=mlx5_0%2Cmlx5_1.*protocol=rdma"/),
+    expect.stringMatching(/buffer_bytes=1073741824.*devices=mlx5_0%2Cmlx5_1.*protocol=rdma"/),
   ],
   ['store.mooncake.image.pullPolicy', 'mooncake', 'Always', `${master}imagePullPolicy`, 'Always'],
   ['store.mooncake.resources', 'mooncake', { limits: { memory: '2Gi' } }, `${master}resources.limits.memory`, '2Gi'],

@@ -6,7 +6,7 @@
 file:///segments/reprise
 {{- else if $store.mooncake.enabled -}}
 mooncake://{{ include "reprise.fullname" . }}-store.{{ .Release.Namespace }}:50051?segment_bytes={{ include "reprise.bytes" $store.mooncake.segmentSize }}
-{{- range $name, $value := $store.mooncake.options }}&{{ $name }}={{ urlquery $value }}{{ end }}
+{{- range $name, $value := $store.mooncake.options }}&{{ $name }}={{ toJson $value | trimAll "\"" | urlquery }}{{ end }}
 {{- else -}}
 {{- dig "remote" "" (default (dict) .Values.plugin.reuse) -}}
 {{- end -}}
@@ -63,7 +63,10 @@ mooncake://{{ include "reprise.fullname" . }}-store.{{ .Release.Namespace }}:500
 {{- end -}}
 {{- $least := dig "host_bytes" 1073741824 $values.plugin.reuse | int64 -}}
 {{- if $address -}}{{- $least = add $least 536870912 -}}{{- end -}}
-{{- if $store.mooncake.enabled -}}{{- $least = add $least 268435456 (include "reprise.bytes" $store.mooncake.segmentSize | int64) -}}{{- end -}}
+{{- if $store.mooncake.enabled -}}
+{{- $buffer := dig "buffer_bytes" 268435456 $store.mooncake.options | int64 -}}
+{{- $least = add $least $buffer (include "reprise.bytes" $store.mooncake.segmentSize | int64) -}}
+{{- end -}}
 {{- $memory := dig "limits" "memory" "" $values.engine.resources -}}
 {{- $most := include "reprise.bytes" $memory | int64 -}}
 {{- if and $most (lt $most $least) -}}
