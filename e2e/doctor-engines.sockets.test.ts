@@ -308,7 +308,7 @@ describe('how an engine was started', () => {
     })
   })
 
-  test('with a host tier it says that the tier is not mirrored', async () => {
+  test('with a host tier it says that it is there', async () => {
     expect(find(await started({ enable_hierarchical_cache: true }), 'tiers').found).toContain(
       '--enable-hierarchical-cache',
     )

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
-import { exampleValues, find, render } from './render.ts'
+import { exampleValues, find, mergeValues, render, type Values } from './render.ts'
 import { hasTool, toolPath } from './tools/tool-path.ts'
 
 const labels = 'namespace="ai",pod="r-reprise-1"'
@@ -149,6 +149,18 @@ const worth = (cached: number, baseline: number): Record<string, string> => ({
   [`reprise_baseline_cached_tokens_total{${labels},replica="gpu-0"}`]: `0+${baseline}x600`,
 })
 
+/** Events of a shared store per minute, as two ranks of an engine count them. */
+function remote(
+  engine: 'vllm' | 'sglang',
+  events: Readonly<Record<string, number>>,
+  of = labels,
+): Record<string, string> {
+  const series = Object.entries(events).flatMap(([event, rate]) =>
+    [0, 1].map((rank) => [`${engine}:reprise_remote_total{${of},engine="${rank}",event="${event}"}`, `0+${rate}x60`]),
+  )
+  return Object.fromEntries(series) as Record<string, string>
+}
+
 cases.push(
   {
     alert: 'RepriseErrors',
@@ -172,6 +184,22 @@ cases.push(
   { alert: 'RepriseCostsMoreThanItSaves', series: worth(40_000, 20_000), at: '450m' },
   { alert: 'RepriseSlow', series: { ...overhead(0.1, 900), ...overhead(1, 999) }, at: '20m', fires: {} },
   { alert: 'RepriseSlow', series: overhead(0.1, 999), at: '30m' },
+  // a store that is left alone is tried again twice a minute
+  { alert: 'RepriseStoreFails', series: remote('vllm', { failed: 2 }), at: '12m', fires: pod },
+  {
+    alert: 'RepriseStoreFails',
+    series: remote('sglang', { looked_up: 50, read: 20, refused: 30 }),
+    at: '12m',
+    fires: pod,
+  },
+  {
+    alert: 'RepriseStoreFails',
+    series: remote('vllm', { looked_up: 50, read: 50, missing: 900, failed: 2 }),
+    at: '30m',
+  },
+  { alert: 'RepriseStoreFails', series: remote('vllm', { failed: 2 }, foreign), at: '30m' },
+  { alert: 'RepriseStoreNotWritten', series: remote('sglang', { unwritten: 9, written: 1 }), at: '40m', fires: pod },
+  { alert: 'RepriseStoreNotWritten', series: remote('vllm', { unwritten: 9, written: 1, known: 90 }), at: '40m' },
 )
 
 interface Rule {
@@ -197,6 +225,20 @@ describe.runIf(hasTool('bin', 'promtool'))('the alert', () => {
 
   test('rules are such as Prometheus reads', () => {
     expect(promtool('check', 'rules', join(folder, 'rules.yaml'))).toMatchObject({ status: 0 })
+  })
+
+  test('rules about a store are only for engines that the chart starts with one', () => {
+    const ofStore = (values: Values): string[] => {
+      const spec = find(
+        render(mergeValues(values, { metrics: { prometheusRule: { enabled: true } } })),
+        'PrometheusRule',
+      )
+      const { groups } = spec.spec as { groups: [{ rules: Rule[] }] }
+      return groups[0].rules.map(({ alert }) => alert).filter((alert) => alert.startsWith('RepriseStore'))
+    }
+    expect(ofStore(exampleValues('mooncake'))).toHaveLength(2)
+    expect(ofStore(exampleValues('vllm'))).toEqual([])
+    expect(ofStore(exampleValues('gateway'))).toEqual([])
   })
 
   test('rules are all tested, firing and silent', () => {

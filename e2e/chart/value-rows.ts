@@ -2,10 +2,11 @@ import { expect } from 'vitest'
 import { exampleValues, type Values } from './render.ts'
 
 /** The base values that a row modifies. */
-export const bases: Readonly<Record<'gateway' | 'vllm' | 'sglang' | 'everything', Values>> = {
+export const bases: Readonly<Record<'gateway' | 'vllm' | 'sglang' | 'mooncake' | 'everything', Values>> = {
   gateway: exampleValues('gateway'),
   vllm: exampleValues('vllm'),
   sglang: exampleValues('sglang'),
+  mooncake: exampleValues('mooncake'),
   everything: exampleValues('everything'),
 }
 
@@ -32,6 +33,11 @@ const context = { runAsUser: 1000 }
 const key = 'another'
 
 const secrets = '/etc/reprise/secrets'
+
+const master = 'Deployment/r-reprise-store spec.template.spec.containers[0].'
+const ofMaster = { store: { mooncake: { image: { repository: 'm', tag: '1' } } } }
+const reuse = { plugin: { reuse: { ratio: 0.2 } } }
+const sharing = 'Deployment/r-reprise spec.template.spec.containers[name=engine].args[4]'
 
 function secretOf(secretName: string, key: string): object {
   return { secretName, items: [{ key, path: key }] }
@@ -135,6 +141,17 @@ export const rows: readonly Row[] = [
     '--kv-transfer-config={"kv_connector":"RepriseConnector","kv_connector_extra_config":{"eviction":"hotprefix"},"kv_connector_module_path":"reprise_vllm.connector","kv_role":"kv_producer"}',
   ],
   ['plugin.resources', 'vllm', limits, `${init}resources.limits.memory`, '1Gi'],
+  ['store.mooncake.enabled', 'mooncake', false, 'Service/r-reprise-store', undefined],
+  ['store.mooncake.segmentSize', 'mooncake', '1Gi', sharing, expect.stringContaining('?segment_bytes=1073741824"')],
+  [
+    'store.mooncake.options',
+    'mooncake',
+    { protocol: 'rdma', devices: 'mlx5_0,mlx5_1', buffer_bytes: 1073741824 },
+    sharing,
+    expect.stringMatching(/buffer_bytes=1073741824.*devices=mlx5_0%2Cmlx5_1.*protocol=rdma"/),
+  ],
+  ['store.mooncake.image.pullPolicy', 'mooncake', 'Always', `${master}imagePullPolicy`, 'Always'],
+  ['store.mooncake.resources', 'mooncake', { limits: { memory: '2Gi' } }, `${master}resources.limits.memory`, '2Gi'],
   ['config', 'gateway', { logs: { level: 'warn' } }, `${config} logs.level`, 'warn'],
   ['restartOnConfigChange', 'gateway', false, `${template}metadata.annotations.checksum/config`, undefined],
   ['secrets.adminToken.existingSecret', 'gateway', 's', volumeOf('admin-token'), secretOf('s', 'admin-token')],
@@ -266,6 +283,8 @@ export const rows: readonly Row[] = [
       ['errorRatio', 'RepriseErrors'],
       ['limitedRatio', 'RepriseCallersLimited'],
       ['overheadSeconds', 'RepriseSlow'],
+      ['storeFailureRatio', 'RepriseStoreFails'],
+      ['storeUnwrittenRatio', 'RepriseStoreNotWritten'],
     ] as const
   ).map(
     ([name, alert]): Row => [
@@ -318,6 +337,34 @@ export const rows: readonly Row[] = [
 
 /** Values that take effect only together with another value. */
 export const pairs: readonly (readonly [...Row, beside: Values])[] = [
+  ['store.mooncake.image.repository', 'mooncake', 'n', `${master}image`, 'n:1', ofMaster],
+  ['store.mooncake.image.tag', 'mooncake', '2', `${master}image`, 'm:2', ofMaster],
+  ['store.mooncake.image.digest', 'mooncake', digest, `${master}image`, `m@${digest}`, ofMaster],
+  [
+    'store.existingClaim',
+    'vllm',
+    'segments',
+    `${pod}volumes[name=reprise-store].persistentVolumeClaim.claimName`,
+    'segments',
+    reuse,
+  ],
+  ['store.existingClaim', 'vllm', 'c', `${engine}volumeMounts[name=reprise-store].mountPath`, '/segments', reuse],
+  [
+    'store.existingClaim',
+    'vllm',
+    'c',
+    `${engine}args[4]`,
+    expect.stringContaining('"remote":"file:///segments/reprise"'),
+    reuse,
+  ],
+  [
+    'store.existingClaim',
+    'sglang',
+    'c',
+    `${engine}env[name=REPRISE_REUSE].value`,
+    '{"ratio":0.2,"remote":"file:///segments/reprise"}',
+    reuse,
+  ],
   ['mode', 'gateway', 'sidecar', `${proxy}args[0]`, undefined, { engine: bases.vllm.engine }],
   [
     'secrets.tls.clientCa',

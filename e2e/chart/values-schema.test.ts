@@ -51,7 +51,8 @@ test('the default values fit it, and every key of it has a default that can be r
   expect(errorsOf({})).toEqual([])
   const { config: _, engines: __, global: ___, ...own } = (valuesSchema() as SchemaNode).properties!
   // these have no defaults: setting any of their values switches them on
-  const isDefault = (path: string): boolean => valueAt(path) !== undefined || /^plugin\.(reuse|pages)\./.test(path)
+  const isDefault = (path: string): boolean =>
+    valueAt(path) !== undefined || /^(plugin\.(reuse|pages)|store\.mooncake\.options)\./.test(path)
   expect(pathsOf({ properties: own }).filter((path) => !isDefault(path))).toEqual([])
 })
 
@@ -64,6 +65,14 @@ test.each([
   const names = [...settings!.matchAll(/^ {4}(\w+): /gm)].map(([, name]) => `plugin.${value}.${name}`)
   const paths = pathsOf(valuesSchema() as SchemaNode).filter((path) => path.startsWith(`plugin.${value}.`))
   expect(paths.toSorted()).toEqual(names.toSorted())
+})
+
+test('options of Mooncake are those that the plugin has', () => {
+  const store = readFileSync(join(chart, '../../kernels/reprise_reuse/stores/store.py'), 'utf8')
+  const names = [.../_MOONCAKE = (\{.*\})/.exec(store)![1]!.matchAll(/"(\w+)"/g)].map(([, name]) => name)
+  const { options } = (valuesSchema() as SchemaNode).properties!.store!.properties!.mooncake!.properties!
+  // the size of the segments has a value of its own, and each pod its own address
+  expect([...Object.keys(options!.properties!), 'segment_bytes', 'local'].toSorted()).toEqual(names.toSorted())
 })
 
 test.each([

@@ -72,6 +72,8 @@ const thresholds = only({
   errorRatio: share,
   limitedRatio: share,
   overheadSeconds: { type: 'number', exclusiveMinimum: 0 },
+  storeFailureRatio: share,
+  storeUnwrittenRatio: share,
 })
 
 const engine = only({
@@ -150,6 +152,18 @@ const plugin = only({
   pages,
   eviction: oneOf('', 'hotprefix'),
   resources: map,
+})
+
+const store = only({
+  existingClaim: named,
+  mooncake: only({
+    enabled: flag,
+    segmentSize: quantity,
+    // those of `mooncake://`, less `local`, which differs from pod to pod
+    options: only({ protocol: name, devices: text, buffer_bytes: whole(1), metadata: name }),
+    image,
+    resources: map,
+  }),
 })
 
 const secrets = only({
@@ -253,6 +267,7 @@ export function valuesSchema(): Json {
       }),
       engine,
       plugin,
+      store,
       config: { ...toValues(configSchema), description: 'The configuration file, less what the chart sets.' },
       restartOnConfigChange: flag,
       secrets,

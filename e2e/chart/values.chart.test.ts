@@ -30,9 +30,11 @@ function read(values: Values, where: string): unknown {
 
 test('every value has a row', () => {
   const { global: _, ...own } = (valuesSchema() as Node).properties!
-  // the settings of reuse and of pages are passed on as one object each
+  // these are passed on as one object each
   const plugin = { properties: { ...own.plugin!.properties, reuse: {}, pages: {} } }
-  const leaves = leavesOf({ properties: { ...own, plugin, config: {}, engines: {} } })
+  const mooncake = { properties: { ...own.store!.properties!.mooncake!.properties, options: {} } }
+  const store = { properties: { ...own.store!.properties, mooncake } }
+  const leaves = leavesOf({ properties: { ...own, plugin, store, config: {}, engines: {} } })
   const tested = [...rows, ...pairs].map(([path]) => path)
   expect(leaves.filter((path) => !tested.includes(path))).toEqual([])
   expect(tested.filter((path) => !leaves.includes(path))).toEqual([])

@@ -74,6 +74,38 @@ describe.each([
     expect(held(cache, tokens, 'salt')).toBe(3)
   })
 
+  test('what the host and tiers behind it have is counted behind the device, until a gap, and since when', () => {
+    const cache = new ReportedCache(() => {})
+    const beside = (device: number, before?: number): object =>
+      cache.countBeside(cache.namesOfPrompt(tokens, 'salt')!, device, before)
+    const copied = (from: number, to: number, tier: string): void =>
+      cache.apply(stored(hashes.slice(0, to), from, { parent: undefined, tokens: [], blockSize: 0, tier }))
+    copied(0, 3, 'CPU')
+    cache.apply(stored(hashes, 0))
+    // before the first block of a prompt on the device, nothing shows how the engine names blocks
+    expect(beside(1)).toEqual({ host: 0, remote: 0 })
+    copied(0, 2, 'CPU')
+    copied(1, 3, 'EXTERNAL')
+    cache.apply({ type: 'removed', hashes, tier: 'GPU', group: 0 })
+    expect([beside(0), beside(2)]).toEqual([
+      { host: 2, remote: 1 },
+      { host: 0, remote: 1 },
+    ])
+    const moment = cache.mark()
+    copied(2, 3, 'CPU_PINNED')
+    expect([beside(0, moment), beside(0)]).toEqual([
+      { host: 2, remote: 1 },
+      { host: 3, remote: 0 },
+    ])
+    cache.apply({ type: 'removed', hashes: hashes.slice(0, 1), tier: 'CPU', group: 0 })
+    expect([beside(0), beside(1)]).toEqual([
+      { host: 0, remote: 0 },
+      { host: 2, remote: 0 },
+    ])
+    cache.apply({ type: 'cleared' })
+    expect(beside(1)).toEqual({ host: 0, remote: 0 })
+  })
+
   test('a copy in a lower tier serves no prompt, and its loss takes nothing from the device', () => {
     const cache = new ReportedCache(() => {})
     cache.apply(stored(hashes, 0))

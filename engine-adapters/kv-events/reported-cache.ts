@@ -1,7 +1,7 @@
 import { chooseNaming } from './choose-naming.ts'
 import { type BlockName, type BlockNaming, ContentNaming } from './content-naming.ts'
 import { HeldBlocks, type LostBlocks } from './held-blocks.ts'
-import { type BlocksRemoved, type BlocksStored, deviceTier, type KvEvent } from './kv-event.ts'
+import { type BlockHash, type BlocksRemoved, type BlocksStored, deviceTier, type KvEvent } from './kv-event.ts'
 
 /** Attention that needs the blocks of the whole prefix; windows and states of hybrid models come and go separately. */
 const wholePrefix: readonly (string | undefined)[] = [
@@ -11,9 +11,23 @@ const wholePrefix: readonly (string | undefined)[] = [
   'sink_full_attention',
 ]
 
+/** Tokens of a prompt that an engine need not compute, by where it has them: the host's memory, or a tier behind it. */
+export interface HeldTokens {
+  readonly device: number
+  readonly host: number
+  readonly remote: number
+}
+
+export const nothingHeld: HeldTokens = { device: 0, host: 0, remote: 0 }
+
+/** Blocks that are followed in each tier besides the device: a node takes some 200 bytes. */
+const mostBeside = 500_000
+
 /** An engine's cache as its events report it. Calls `onLost` for blocks that can no longer serve a prompt. */
 export class ReportedCache {
   readonly #blocks: HeldBlocks
+  /** what other tiers have, each block for itself */
+  readonly #beside = { host: new HeldBlocks(), remote: new HeldBlocks() }
   readonly #otherGroups = new Set<number>()
   #naming: BlockNaming | undefined
   #blockSize = 0
@@ -39,18 +53,17 @@ export class ReportedCache {
     return this.trustsContent && !this.#tellsExtras
   }
 
-  /** Applies one event; `cleared` does not call `onLost`. What other tiers than the device hold does not count. */
+  /** Applies one event; `cleared` does not call `onLost`. What other tiers have counts only in `countHeld`. */
   apply(event: KvEvent): void {
     if (event.type === 'cleared') this.clear()
-    else if (event.tier === deviceTier) {
-      if (event.type === 'stored') this.#store(event)
-      else this.#remove(event)
-    }
+    else if (event.tier !== deviceTier) this.#applyBeside(event)
+    else if (event.type === 'stored') this.#store(event)
+    else this.#remove(event)
   }
 
   /** Forgets all held blocks; the naming of blocks stays. */
   clear(): void {
-    this.#blocks.clear()
+    for (const blocks of [this.#blocks, this.#beside.host, this.#beside.remote]) blocks.clear()
     this.#naming?.forgetAll()
   }
 
@@ -71,12 +84,23 @@ export class ReportedCache {
 
   /** Begins a new moment and returns it: `countHeld` can ignore blocks that become reachable from now on. */
   mark(): number {
+    for (const blocks of [this.#beside.host, this.#beside.remote]) blocks.mark()
     return this.#blocks.mark()
   }
 
-  /** How many leading blocks of a prompt can serve it; counts only blocks reachable before the moment `before`. */
+  /** How many leading blocks of a prompt the device has; counts only blocks reachable before the moment `before`. */
   countHeld(names: readonly BlockName[], before?: number): number {
     return this.#blocks.countHeld(names, before)
+  }
+
+  /** How many blocks behind the first `device` ones other tiers have, without a gap. */
+  countBeside(names: readonly BlockName[], device: number, before?: number): Omit<HeldTokens, 'device'> {
+    const { host, remote } = this.#beside
+    const behind = names.slice(device)
+    const missing = behind.findIndex((name) => !host.serves(name, before) && !remote.serves(name, before))
+    const held = missing === -1 ? behind : behind.slice(0, missing)
+    const inHost = held.filter((name) => host.serves(name, before)).length
+    return { host: inHost, remote: held.length - inHost }
   }
 
   #store(event: BlocksStored): void {
@@ -98,8 +122,29 @@ export class ReportedCache {
     if (this.#otherGroups.has(group)) return
     for (const hash of hashes) {
       const name = this.#naming?.nameOf(hash)
-      if (name !== undefined && this.#blocks.remove(name)) this.#naming!.forget(hash)
+      if (name !== undefined && this.#blocks.remove(name)) this.#forget(hash, name)
     }
+  }
+
+  /** vLLM says CPU, SGLang CPU_PINNED; what is behind goes by many names. */
+  #applyBeside(event: BlocksStored | BlocksRemoved): void {
+    const naming = this.#naming
+    if (!naming || this.#otherGroups.has(event.group)) return
+    const blocks = /^cpu/i.test(event.tier) ? this.#beside.host : this.#beside.remote
+    if (event.type === 'stored') {
+      for (const name of naming.nameStored(event))
+        if (name !== undefined && (blocks.counts.known < mostBeside || blocks.has(name))) blocks.store(name, undefined)
+      return
+    }
+    for (const hash of event.hashes) {
+      const name = naming.nameOf(hash)
+      if (name !== undefined && blocks.remove(name)) this.#forget(hash, name)
+    }
+  }
+
+  #forget(hash: BlockHash, name: BlockName): void {
+    const { host, remote } = this.#beside
+    if (![this.#blocks, host, remote].some((blocks) => blocks.has(name))) this.#naming!.forget(hash)
   }
 
   /** The naming, which the first block of a prompt shows: its hash covers no block before it. */

@@ -54,7 +54,7 @@ async function ask(
   name: string,
   question = 'Why?',
   signal?: AbortSignal,
-): Promise<{ predicted: number; reported: number }> {
+): Promise<{ predicted: number; reported: number; host: number; remote: number }> {
   const content = `<documents>\n${promptOf(name)}\n</documents>\n\nQuestion: ${question}`
   const response = await fetch(`${proxy.url}/v1/chat/completions`, {
     method: 'POST',
@@ -66,6 +66,8 @@ async function ask(
   await response.text()
   return {
     predicted: Number(response.headers.get('x-reprise-predicted-cached-tokens')),
+    host: Number(response.headers.get('x-reprise-predicted-host-tokens')),
+    remote: Number(response.headers.get('x-reprise-predicted-remote-tokens')),
     reported: engine.reported.at(-1)!,
   }
 }
@@ -159,6 +161,21 @@ test('what the engine evicts is believed no more: prediction follows what is lef
   const { predicted, reported } = await ask('a', 'Gone?')
   expect(predicted).toBe(reported)
   expect(reported).toBeLessThan(200)
+})
+
+test.each(['CPU', 'STORAGE'])('what %s has behind the device is predicted with the rest, and apart', async (medium) => {
+  engine.copiesTo = medium
+  await startWith()
+  for (const name of ['a', 'b', 'c', 'd', 'e']) await ask(name)
+  await until(async () => expect((await mirror()).requests).toBeLessThan(5))
+  const { predicted, reported, host, remote } = await ask('a', 'Where?')
+  expect(reported).toBeGreaterThan(250)
+  expect(predicted).toBe(reported)
+  expect(medium === 'CPU' ? [host > 200, remote] : [host, remote > 200]).toEqual(
+    medium === 'CPU' ? [true, 0] : [0, true],
+  )
+  // by then the device has it
+  await until(async () => expect(await ask('a', 'And now?')).toMatchObject({ host: 0, remote: 0 }))
 })
 
 test('a cache that was cleared while idle is known with the next step, which is not forgotten with it', async () => {

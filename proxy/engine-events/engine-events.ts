@@ -4,7 +4,7 @@ import { KvEventError } from '#engine-adapters/kv-events/decode-batch.ts'
 import type { LossReason } from '#engine-adapters/kv-events/event-order.ts'
 import { EventSubscriber } from '#engine-adapters/kv-events/event-subscriber.ts'
 import type { KvEventBatch } from '#engine-adapters/kv-events/kv-event.ts'
-import { ReportedCache } from '#engine-adapters/kv-events/reported-cache.ts'
+import { type HeldTokens, nothingHeld, ReportedCache } from '#engine-adapters/kv-events/reported-cache.ts'
 import type { SentPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
 import type { FollowedEvents } from '../engine-reports/followed-events.ts'
@@ -104,13 +104,15 @@ export class EngineEvents implements FollowedEvents {
   }
 
   /** How many tokens of a running request the engine can serve from blocks it held before the request was sent. */
-  countHeld(request: RequestId): number {
+  countHeld(request: RequestId): HeldTokens {
     const { tokens, moment } = this.#sent.get(request) ?? {}
-    if (!tokens || this.#hidesReuse) return 0
-    const names = this.#namesOf(tokens)
+    if (!tokens || this.#hidesReuse) return nothingHeld
+    const { blockSize } = this.#cache
     // the last token is always computed
-    const most = Math.ceil(tokens.tokens.length / this.#cache.blockSize) - 1
-    return Math.min(this.#cache.countHeld(names, moment), most) * this.#cache.blockSize
+    const names = this.#namesOf(tokens).slice(0, Math.max(0, Math.ceil(tokens.tokens.length / blockSize) - 1))
+    const device = this.#cache.countHeld(names, moment)
+    const { host, remote } = this.#cache.countBeside(names, device, moment)
+    return { device: device * blockSize, host: host * blockSize, remote: remote * blockSize }
   }
 
   /** The engine has answered that it reused KV at another position. */

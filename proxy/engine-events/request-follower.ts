@@ -1,4 +1,5 @@
 import type { EngineRequest } from '#engine-adapters/engine-client.ts'
+import { type HeldTokens, nothingHeld } from '#engine-adapters/kv-events/reported-cache.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { SentPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
@@ -58,18 +59,18 @@ export class RequestFollower {
    * How many of its tokens the engine has cached; undefined while that is not known exactly. `estimated`: the estimate
    * by characters, which may be higher if requests with unknown tokens are cached.
    */
-  predict(estimated: number): number | undefined {
+  predict(estimated: number): HeldTokens | undefined {
     const pageTokens = this.#pageTokens
     if (!this.#isKnown || pageTokens === undefined) return undefined
     const { cache } = this.#replica
-    let [sum, unknown] = [0, 0]
+    let [sum, unknown]: [HeldTokens, number] = [nothingHeld, 0]
     for (const [i, id] of this.#ids.entries()) {
       const held = cache.predict(id)
       if (held === undefined) return undefined
-      sum += held
+      sum = { device: sum.device + held.device, host: sum.host + held.host, remote: sum.remote + held.remote }
       unknown += cache.estimateUnknown(this.#prompts[i]!)
     }
-    return Math.min(estimated, unknown) <= sum * estimateError + pageTokens ? sum : undefined
+    return Math.min(estimated, unknown) <= sum.device * estimateError + pageTokens ? sum : undefined
   }
 
   get #pageTokens(): number | undefined {

@@ -1,3 +1,4 @@
+import type { HeldTokens } from '#engine-adapters/kv-events/reported-cache.ts'
 import type { SentPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
 import type { AskedPrompt } from './token-asker.ts'
@@ -11,7 +12,7 @@ export interface FollowedEvents {
   /** Sets the tokens of their prompts; undefined: they are unavailable. */
   learn(requests: readonly RequestId[], prompts: readonly AskedPrompt[] | undefined): void
   /** How many tokens of a running request the engine can serve from blocks it held before the request was sent. */
-  countHeld(request: RequestId): number
+  countHeld(request: RequestId): HeldTokens
   /** The engine has answered that it reused KV at another position. */
   reused(): void
   /** Requests have ended. */

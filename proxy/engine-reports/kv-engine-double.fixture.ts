@@ -23,6 +23,10 @@ export class KvEngineDouble {
   #seed = 0
   /** hashes of blocks, least recently used first */
   readonly #blocks = new Set<bigint>()
+  /** hashes of blocks in a second tier, as vLLM's OffloadingConnector copies and reports them */
+  readonly #copies = new Set<bigint>()
+  /** the second tier's medium; undefined: there is none */
+  copiesTo: string | undefined
   #clock = 1
   #events: unknown[] = []
   /** how many tokens of each request were cached, in order */
@@ -102,12 +106,16 @@ export class KvEngineDouble {
   async #run(body: Body): Promise<unknown> {
     const tokens = tokensOf(body)
     const hashes = this.#hashesOf(tokens, body.cache_salt)
-    const hits = hashes.findIndex((hash) => !this.#blocks.has(hash))
-    const whole = hits === -1 ? hashes.length : hits
+    const leading = (from: number, held: ReadonlySet<bigint>): number => {
+      const missing = hashes.findIndex((hash, i) => i >= from && !held.has(hash))
+      return missing === -1 ? hashes.length : missing
+    }
     // the last token is always computed
-    const cached = Math.min(whole, Math.floor((tokens.length - 1) / blockSize))
-    for (const hash of hashes.slice(0, cached)) this.#touch(hash)
-    if (cached < hashes.length) this.#store(tokens, hashes, cached, body.cache_salt)
+    const most = Math.floor((tokens.length - 1) / blockSize)
+    const onDevice = Math.min(leading(0, this.#blocks), most)
+    const cached = Math.min(leading(onDevice, this.#copies), most)
+    for (const hash of hashes.slice(0, onDevice)) this.#touch(hash)
+    if (onDevice < hashes.length) this.#store(tokens, hashes, onDevice, body.cache_salt)
     // a request's blocks are released from the end: the first block is the most recently used
     for (const hash of hashes.toReversed()) this.#touch(hash)
     this.reported.push(cached * blockSize)
@@ -142,6 +150,17 @@ export class KvEngineDouble {
     }
     const extra_keys = fresh.map((_, i) => (from === 0 && i === 0 && salt ? [salt] : null))
     this.#events.push(this.namesSalts ? { ...stored, extra_keys, group_idx: 0 } : Object.values(stored))
+    for (const hash of this.copiesTo === undefined ? [] : fresh) {
+      this.#copies.add(hash)
+      const placeholder = { parent_block_hash: null, token_ids: [], block_size: 0, lora_id: null, lora_name: null }
+      this.#events.push({
+        type: 'BlockStored',
+        block_hashes: [hash],
+        ...placeholder,
+        medium: this.copiesTo,
+        group_idx: 0,
+      })
+    }
   }
 
   #touch(hash: bigint): void {

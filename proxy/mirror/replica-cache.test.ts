@@ -27,7 +27,7 @@ beforeEach(() => {
     ended: note('ended'),
     failed: note('failed'),
     reused: () => {},
-    countHeld: () => heldByEvents,
+    countHeld: () => ({ device: heldByEvents, host: 32, remote: 16 }),
     blockSize: 16,
     close: async () => {},
   }
@@ -63,9 +63,11 @@ test('a request that waits in vain fails without having begun', () => {
 })
 
 test('predicts what the engine’s events tell of, where that is more than its reports do', () => {
-  expect(cache.predict(a)).toBe(0)
+  expect(cache.predict(a)).toEqual({ device: 0, host: 32, remote: 16 })
   heldByEvents = 64
-  expect(cache.predict(a)).toBe(64)
+  expect(cache.predict(a)).toEqual({ device: 64, host: 32, remote: 16 })
+  heldByEvents = -1
+  expect(cache.predict(a)).toEqual({ device: 0, host: 0, remote: 0 })
 })
 
 test('while a full report is read, requests between its slices find the models agreeing', async () => {

@@ -1,3 +1,4 @@
+import { type HeldTokens, nothingHeld } from '#engine-adapters/kv-events/reported-cache.ts'
 import type { CacheEvent, SentPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
 import { cutContradicted } from '#index/mirror/believed-cache.ts'
@@ -110,9 +111,11 @@ export class ReplicaCache {
   }
 
   /** Predicted tokens of a running request that the engine had cached when it was sent; undefined if unknown. */
-  predict(request: RequestId): number | undefined {
-    const held = this.tokens.predict(request)
-    return held === undefined ? undefined : Math.max(held, this.#events?.countHeld(request) ?? 0)
+  predict(request: RequestId): HeldTokens | undefined {
+    const device = this.tokens.predict(request)
+    if (device === undefined) return undefined
+    const held = this.#events?.countHeld(request)
+    return held && held.device >= device ? held : { ...nothingHeld, device }
   }
 
   /** An upper bound for the tokens of a prompt that are held by requests whose tokens are unknown. */

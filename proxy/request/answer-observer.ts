@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { type HeldTokens, nothingHeld } from '#engine-adapters/kv-events/reported-cache.ts'
 import { type Usage, UsageReader } from '#engine-adapters/read-usage.ts'
 import type { RequestId } from '#index/context-block.ts'
 import type { AnswerRewriter } from '../answer/answer-rewriter.ts'
@@ -25,7 +26,7 @@ interface Observed {
   /** all that follows the request */
   readonly trip: Trip
   /** Returns how many tokens of the request the engine has cached; undefined if the exact number is not known. */
-  predict(): number | undefined
+  predict(): HeldTokens | undefined
 }
 
 /** Watches the engine's answer to one request, describes the decision in its head, and feeds the outcome back. */
@@ -42,6 +43,8 @@ export class AnswerObserver implements ForwardObserver {
   readonly #countsAll: boolean
   #admitted: number | undefined
   #isSent = false
+  /** what was predicted in the engine's own tokens */
+  #held = nothingHeld
   /** 0: no head yet */
   #status = 0
   #usage: UsageReader | undefined
@@ -118,7 +121,9 @@ export class AnswerObserver implements ForwardObserver {
    */
   settleHead(): Record<string, string> {
     const { timing } = this.#routed.decision
-    this.#exchange.telemetry.predicted(this.#observed.predict())
+    const held = this.#observed.predict()
+    this.#held = held ?? nothingHeld
+    this.#exchange.telemetry.predicted(held && held.device + held.host + held.remote)
     const now = this.#pipeline.now()
     const admitted = this.#admitted ?? now
     const stages = { parse: timing.parse, index: timing.index, queue: admitted - this.#decided, engine: now - admitted }
@@ -142,6 +147,8 @@ export class AnswerObserver implements ForwardObserver {
       'x-reprise-moved': String(moved),
       'x-reprise-deduplicated': String(deduplicated),
       'x-reprise-predicted-cached-tokens': String(predictedCachedTokens),
+      ...(this.#held.host > 0 ? { 'x-reprise-predicted-host-tokens': String(this.#held.host) } : {}),
+      ...(this.#held.remote > 0 ? { 'x-reprise-predicted-remote-tokens': String(this.#held.remote) } : {}),
       ...(baseline === undefined || isRefused ? {} : { 'x-reprise-baseline-cached-tokens': String(baseline) }),
       ...(reused === undefined ? {} : { 'x-reprise-predicted-reused-tokens': String(reused) }),
       ...(skipped === undefined ? {} : { 'x-reprise-skipped': skipped }),

@@ -1,4 +1,5 @@
 import type { EngineRequest } from '#engine-adapters/engine-client.ts'
+import { nothingHeld } from '#engine-adapters/kv-events/reported-cache.ts'
 import type { RequestId } from '#index/context-block.ts'
 import type { ChosenBorders } from '../borders/find-borders.ts'
 import { inPieces } from '../bounds/whole-body.ts'
@@ -80,7 +81,7 @@ export async function sendCall(
       promptIds: ids,
       charge,
       trip,
-      predict: () => (readsCache ? follower.predict(decision.predictedCachedTokens) : 0),
+      predict: () => (readsCache ? follower.predict(decision.predictedCachedTokens) : nothingHeld),
     })
     // from here on the client gets nothing, neither from the queue nor from the engine
     comments = keepAlive(exchange, call, observer)

@@ -54,6 +54,7 @@ what to write.
 {{- end -}}
 {{- end -}}
 {{- include "reprise.checkExposure" . -}}
+{{- include "reprise.checkStore" . -}}
 {{- $ids := list -}}
 {{- range $values.engines -}}
 {{- if .id -}}

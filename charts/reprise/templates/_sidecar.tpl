@@ -91,11 +91,18 @@ engine's hook waits until reprise has ended: no request loses its engine.
 - name: reprise-plugin
   emptyDir: { sizeLimit: 256Mi }
 {{- end }}
+{{- with .Values.store.existingClaim }}
+- name: reprise-store
+  persistentVolumeClaim: { claimName: {{ . }} }
+{{- end }}
 {{- end }}
 
 {{- define "reprise.sidecar.engineVolumeMounts" -}}
 {{- if .Values.plugin.enabled }}
 - { name: reprise-plugin, mountPath: {{ .Values.plugin.mountPath }}, readOnly: true }
+{{- end }}
+{{- if .Values.store.existingClaim }}
+- { name: reprise-store, mountPath: /segments }
 {{- end }}
 {{- end }}
 
@@ -110,9 +117,9 @@ engine's hook waits until reprise has ended: no request loses its engine.
 {{- with .Values.plugin.eviction }}
 - { name: REPRISE_EVICTION, value: {{ . }} }
 {{- end }}
-{{- with .Values.plugin.reuse }}
+{{- with include "reprise.reuse" . }}
 - name: REPRISE_REUSE
-  value: {{ toJson . | quote }}
+  value: {{ quote . }}
 {{- end }}
 {{- end }}
 {{- end }}
@@ -145,7 +152,8 @@ engine's hook waits until reprise has ended: no request loses its engine.
 {{- $role := ternary "kv_producer" "kv_both" (and (empty $plugin.reuse) (empty $plugin.pages)) -}}
 {{- $connector := dict "kv_connector" "RepriseConnector" "kv_connector_module_path" "reprise_vllm.connector" "kv_role" $role -}}
 {{- $extra := dict -}}
-{{- range $name := list "reuse" "pages" "eviction" -}}
+{{- with include "reprise.reuse" . -}}{{- $_ := set $extra "reuse" (fromJson .) -}}{{- end -}}
+{{- range $name := list "pages" "eviction" -}}
 {{- with get $plugin $name -}}{{- $_ := set $extra $name . -}}{{- end -}}
 {{- end -}}
 {{- if $extra -}}{{- $_ := set $connector "kv_connector_extra_config" $extra -}}{{- end -}}

@@ -16,6 +16,7 @@ import numpy as np
 
 from reprise_reuse.disk.messages import DiskFile
 from reprise_reuse.disk.segment_file import SegmentFiles, State, why_unused
+from reprise_reuse.stores.folder_store import warn_of_others
 
 _SUFFIX = ".safetensors"
 _PARTIAL = ".partial"
@@ -170,9 +171,7 @@ class DiskTier:
 
     def _make_folder(self) -> None:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if self._folder.stat().st_mode & 0o077:
-            # the folder may belong to somebody else, so its mode is left alone
-            self._logger.warning("reprise: other users have access to %s: chmod 700", self._folder)
+        warn_of_others(self._folder, self._logger)
 
     def _path(self, name: int) -> Path:
         return self._folder / f"{name:020d}.{self._rank}{_SUFFIX}"

@@ -30,9 +30,14 @@ class Breaker:
         self._failed_at = -math.inf
 
     @property
+    def has_failed(self) -> bool:
+        """Whether the store is left alone or tried again."""
+        return self._faults >= _MOST_FAULTS
+
+    @property
     def is_open(self) -> bool:
         """Whether the store is left alone now. After a pause, a single fault opens it again."""
-        return self._faults >= _MOST_FAULTS and time.monotonic() < self._failed_at + _PAUSE
+        return self.has_failed and time.monotonic() < self._failed_at + _PAUSE
 
     def failed(self, why: object, begun: float) -> None:
         """A call has failed, or took too long. Together with those begun before it ended, it is one fault."""
@@ -45,7 +50,7 @@ class Breaker:
 
     def succeeded(self) -> None:
         """A call was answered in time."""
-        if self._faults >= _MOST_FAULTS:
+        if self.has_failed:
             self._logger.warning("reprise: the remote store answers again")
         self._faults = 0
 
@@ -55,9 +60,7 @@ class StoreCalls(Generic[Asked, Answer]):
 
     def __init__(self, call: Callable[[Asked], Answer], breaker: Breaker, name: str) -> None:
         self._call, self._breaker = call, breaker
-        self._waiting: queue.Queue[tuple[Asked, float, float, list[Answer | Exception | None]]] = queue.Queue(
-            _MOST_WAITING
-        )
+        self._waiting: queue.Queue[tuple[Asked, float, list[Answer | Exception | None]]] = queue.Queue(_MOST_WAITING)
         # what was asked, since and until when, and where its answer will be
         self._open: list[tuple[Asked, float, float, list[Answer | Exception | None]]] = []
         self._faults = 0
@@ -71,12 +74,14 @@ class StoreCalls(Generic[Asked, Answer]):
     def start(self, asked: Asked, seconds: float) -> None:
         """Begins a call; `take` returns what came of it."""
         now = time.monotonic()
-        until = now + min(max(seconds, _LEAST_PATIENCE), _MOST_PATIENCE)
-        self._open.append((asked, now, until, answer := []))
+        patience = min(max(seconds, _LEAST_PATIENCE), _MOST_PATIENCE)
+        # nobody waits for a store that is tried again: a late answer, too, shows that it is back
+        waits = _LEAST_PATIENCE if self._breaker.has_failed else patience
+        self._open.append((asked, now, now + waits, answer := []))
         try:
             if self._breaker.is_open:
                 raise queue.Full
-            self._waiting.put_nowait(self._open[-1])
+            self._waiting.put_nowait((asked, now + patience, answer))
         except queue.Full:
             answer.append(None)
 
@@ -94,8 +99,6 @@ class StoreCalls(Generic[Asked, Answer]):
                 self._faults += 1
                 self._breaker.failed(came[0] if came else "it takes too long", begun)
                 came = [None]
-            elif came[0] is not None:
-                self._breaker.succeeded()
             ended.append((asked, came[0]))
         return ended
 
@@ -107,12 +110,14 @@ class StoreCalls(Generic[Asked, Answer]):
 
     def _work(self) -> None:
         while True:
-            asked, _, until, answer = self._waiting.get()
+            asked, until, answer = self._waiting.get()
             if time.monotonic() > until:
                 continue
             self._begin()
             try:
                 came = self._call(asked)
+                if time.monotonic() <= until:
+                    self._breaker.succeeded()
             except Exception as error:
                 came = error
             self._end()

@@ -14,6 +14,12 @@ _OF_ONE_FILE = {errno.ENOENT, errno.ELOOP, errno.ESTALE, errno.EACCES, errno.ENX
 """errors that say nothing about other files"""
 
 
+def warn_of_others(folder: Path, logger: logging.Logger) -> None:
+    """Warns if a folder is not its user's alone. It may belong to somebody else, so its mode is left alone."""
+    if folder.stat().st_mode & 0o077:
+        logger.warning("reprise: other users have access to %s: chmod 700", folder)
+
+
 class FolderStore:
     """One file per value (`reprise_reuse.stores.store.Store`), replaced atomically, for its user only.
 
@@ -29,7 +35,9 @@ class FolderStore:
         with contextlib.suppress(FileExistsError):
             self._folder.mkdir(mode=0o700, parents=True)
         path.parent.mkdir(mode=0o700, exist_ok=True)
-        self._warn_of_others()
+        if not self._is_checked:
+            warn_of_others(self._folder, _logger)
+            self._is_checked = True
         descriptor, partial = tempfile.mkstemp(".partial", dir=path.parent)
         try:
             with os.fdopen(descriptor, "wb") as opened:
@@ -48,12 +56,6 @@ class FolderStore:
     def _path(self, key: str) -> Path:
         # a folder with millions of files is slow on many file systems
         return self._folder / key[:2] / key
-
-    def _warn_of_others(self) -> None:
-        if not self._is_checked and self._folder.stat().st_mode & 0o077:
-            # the folder may belong to somebody else, so its mode is left alone
-            _logger.warning("reprise: other users have access to %s: chmod 700", self._folder)
-        self._is_checked = True
 
     def _read(self, path: Path) -> bytes | None:
         try:

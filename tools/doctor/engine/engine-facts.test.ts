@@ -25,6 +25,17 @@ test('a vLLM that has counted what it reused, or did not, reuses at any position
   expect(readVllmFacts('# TYPE vllm:reprise_prompt_tokens_total counter\n')).toEqual({})
 })
 
+test.each([
+  ['vllm:kv_offload_load_bytes', 'OffloadingConnector'],
+  ['vllm:mooncake_store_operation_total', 'MooncakeStoreConnector'],
+  ['lmcache:num_hit_tokens', 'LMCache'],
+])('a vLLM with the metric %s has a tier of %s', (metric, tier) => {
+  const facts = readVllmFacts(`# HELP ${metric} Help.\n${line(0)}`)
+  expect(judgeFacts('vllm', facts, {})).toMatchObject([
+    { check: 'tiers', level: 'ok', found: expect.stringContaining(tier) },
+  ])
+})
+
 test('whatever an engine answers with, reading it does not fail, and nothing is judged that it did not say', () => {
   fc.assert(fc.property(fc.string(), (metrics) => void expect(readVllmFacts(metrics)).toEqual({})))
   fc.assert(

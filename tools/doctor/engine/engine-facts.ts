@@ -14,7 +14,7 @@ export interface EngineFacts {
   readonly silencing?: readonly string[] | undefined
   /** where SGLang publishes its events; undefined: nowhere */
   readonly publisher?: EventPublisher | undefined
-  /** flags of tiers that keep or take over blocks outside the GPU's cache */
+  /** flags or names of tiers that keep or take over blocks outside the GPU's cache */
   readonly otherTiers?: readonly string[] | undefined
   /** undefined: no plugin has counted any request with regard to reuse at any position */
   readonly reuse?: ReuseCounts | undefined
@@ -29,10 +29,19 @@ export interface EventPublisher {
 /** Reads vLLM's metrics: one line for the cache of every rank, and counts of reuse once a request has used it. */
 export function readVllmFacts(metrics: string): EngineFacts {
   const ranks = [...metrics.matchAll(/^vllm:cache_config_info\{[^\n]{0,16384}?\bengine="(\d{1,6})"/gm)]
+  const tiers = Object.entries(vllmTiers).filter(([prefix]) => metrics.includes(`# HELP ${prefix}`))
   return {
     caches: ranks.length === 0 ? undefined : new Set(ranks.map(([, rank]) => rank)).size,
+    otherTiers: tiers.length === 0 ? undefined : tiers.map(([, tier]) => tier),
     reuse: readReuseCounts(metrics),
   }
+}
+
+/** vLLM's connectors with a tier, by the metrics that only they have. */
+const vllmTiers = {
+  'vllm:kv_offload_': 'OffloadingConnector',
+  'vllm:mooncake_store_': 'MooncakeStoreConnector',
+  'lmcache:': 'LMCache',
 }
 
 const sglangTiers = {
@@ -99,7 +108,7 @@ function judgeRanks(kind: EngineKind, { caches = 1 }: EngineFacts): Finding | un
 
 function judgeTiers({ otherTiers = [] }: EngineFacts): Finding | undefined {
   if (otherTiers.length === 0) return undefined
-  const found = `${otherTiers.join(' ')}: tiers besides the GPU are not mirrored, so more may be cached than is predicted`
+  const found = `${otherTiers.join(' ')}: of tiers besides the GPU, predictions know what the engine's own events (events=) report; nothing is routed by it`
   return { check: 'tiers', level: 'ok', found }
 }
 

@@ -2,20 +2,8 @@
 
 from collections import Counter
 
-_COUNTERS = {
-    "tokens": ("sglang:reprise_prompt_tokens", "Prompt tokens of segments: exact, reused, recomputed.", "kind"),
-    "stock": ("sglang:reprise_stock_requests", "Prefills for which nothing was reused, by reason.", "reason"),
-    "segments": ("sglang:reprise_segments", "Segments: stored, averaged, evicted, lost, refused, unwritten.", "event"),
-    "remote": (
-        "sglang:reprise_remote",
-        "The shared store: found, read, written, known, unwritten, missing, refused; looked_up, keys; failed.",
-        "event",
-    ),
-    "remote_bytes": ("sglang:reprise_remote_bytes", "Bytes of rows from and to the shared store.", "kind"),
-    "remote_seconds": ("sglang:reprise_remote_seconds", "Seconds that the shared store took: lookup, read.", "kind"),
-    "checks": ("sglang:reprise_checks", "Checked answers: same or other most likely first token.", "kind"),
-    "faults": ("sglang:reprise_faults", "Faults of reuse that were contained, by what failed.", "what"),
-}
+from reprise_settings.reuse_counters import REUSE_COUNTERS
+
 _DIVERGENCE = (
     "sglang:reprise_check_divergence",
     "KL divergence of a first token's distribution under reuse from full attention's, in nats.",
@@ -31,7 +19,8 @@ class ReuseMetrics:
         import prometheus_client
 
         self._counters = {
-            what: prometheus_client.Counter(name, text, [label]) for what, (name, text, label) in _COUNTERS.items()
+            what: prometheus_client.Counter(f"sglang:reprise_{name}", text, [label])
+            for what, (name, text, label) in REUSE_COUNTERS.items()
         }
         self._divergence = prometheus_client.Histogram(*_DIVERGENCE, buckets=_NATS)
         self._exported: Counter[tuple[str, str]] = Counter()

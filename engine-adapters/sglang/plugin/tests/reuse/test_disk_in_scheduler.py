@@ -11,9 +11,9 @@ from reuse_prompts import Documents
 from reusing_scheduler import ReusingScheduler
 
 from reprise_reuse.costs import EVEN
+from reprise_settings.reuse_counters import REUSE_COUNTERS
 from reprise_sglang.reuse import start
 from reprise_sglang.reuse.asked import asked_of
-from reprise_sglang.reuse.metrics import _COUNTERS
 
 pytestmark = pytest.mark.scheduler
 
@@ -222,7 +222,7 @@ def test_what_another_server_has_stored_is_reused_and_a_store_that_is_gone_costs
         assert not fresh.reuser._remote._found and not any(
             one.pins for one in fresh.reuser._catalogue._segments.values()
         )
-        assert {what for what, _ in fresh.reuser.counts} <= set(_COUNTERS)
+        assert {what for what, _ in fresh.reuser.counts} <= set(REUSE_COUNTERS)
         # what SGLang's own cache has is not looked up
         fresh.ask(cached := documents.prompt(4, 3, 2, 1, 0), {"reuse": "off"})
         fresh.reuser._catalogue.clear()

@@ -4,49 +4,31 @@ from typing import TYPE_CHECKING, Any
 
 from vllm.distributed.kv_transfer.kv_connector.v1.metrics import KVConnectorPromMetrics, KVConnectorStats
 
+from reprise_settings.reuse_counters import REUSE_COUNTERS
+
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
 
-_COUNTERS = {
-    "tokens": ("vllm:reprise_prompt_tokens", "Prompt tokens: exact, reused, recomputed or cold.", "kind"),
-    "stock": ("vllm:reprise_stock_requests", "Requests served as without reuse.", "reason"),
-    "segments": ("vllm:reprise_segments", "Segments: stored, averaged, evicted, lost, refused or unwritten.", "event"),
-    "loads": ("vllm:reprise_loads", "Loads of reused rows: in one step, late over several, or failed.", "kind"),
-    "load_rows": ("vllm:reprise_load_rows", "Rows that loads have computed.", "kind"),
-    "load_steps": ("vllm:reprise_load_steps", "Steps in which loads were worked on.", "kind"),
+_COUNTERS = REUSE_COUNTERS | {
+    "loads": ("loads", "Loads of reused rows: in one step, late over several, or failed.", "kind"),
+    "load_rows": ("load_rows", "Rows that loads have computed.", "kind"),
+    "load_steps": ("load_steps", "Steps in which loads were worked on.", "kind"),
     "seconds": (
-        "vllm:reprise_phase_seconds",
+        "phase_seconds",
         "Seconds on the device: filling, question, rows of loads; check; context: segments computed again while idle.",
         "phase",
     ),
     "predicted": (
-        "vllm:reprise_predicted_seconds",
+        "predicted_seconds",
         "The same for loads as predicted, and saved: what vLLM need not compute because of them.",
         "phase",
     ),
-    "remote": (
-        "vllm:reprise_remote",
-        "The shared store: found, read, written, known, unwritten, missing, refused; looked_up, keys; failed.",
-        "event",
-    ),
-    "remote_bytes": ("vllm:reprise_remote_bytes", "Bytes of rows from and to the shared store: read, written.", "kind"),
-    "remote_seconds": ("vllm:reprise_remote_seconds", "Seconds that the shared store took: lookup, read.", "kind"),
-    "checks": (
-        "vllm:reprise_checks",
-        "Checked answers: same or other most likely first token.",
-        "kind",
-    ),
-    "faults": ("vllm:reprise_faults", "Faults of reuse that were contained, by what failed.", "what"),
-    "borders": (
-        "vllm:reprise_border_requests",
-        "Requests with borders for checkpoints: set, malformed, foreign.",
-        "kind",
-    ),
-    "pages_requests": ("vllm:reprise_page_requests", "Requests whose decode steps read chosen pages.", "kind"),
-    "pages_stock": ("vllm:reprise_page_stock_requests", "Requests that asked for it and read all pages.", "reason"),
-    "pages_read": ("vllm:reprise_pages", "Pages of sparse decode steps: listed, and all there were.", "kind"),
-    "pages_choices": ("vllm:reprise_page_choices", "Times that a request's pages were chosen.", "kind"),
-    "pages_refused": ("vllm:reprise_page_refusals", "Times that selection ended for good.", "reason"),
+    "borders": ("border_requests", "Requests with borders for checkpoints: set, malformed, foreign.", "kind"),
+    "pages_requests": ("page_requests", "Requests whose decode steps read chosen pages.", "kind"),
+    "pages_stock": ("page_stock_requests", "Requests that asked for it and read all pages.", "reason"),
+    "pages_read": ("pages", "Pages of sparse decode steps: listed, and all there were.", "kind"),
+    "pages_choices": ("page_choices", "Times that a request's pages were chosen.", "kind"),
+    "pages_refused": ("page_refusals", "Times that selection ended for good.", "reason"),
 }
 _SECONDS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
 _NATS = (0.0001, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
@@ -94,7 +76,7 @@ class ReuseMetrics(KVConnectorPromMetrics):
     ) -> None:
         super().__init__(config, metric_types, labels, engines)
         self._counters = {
-            what: self._counter_cls(name=name, documentation=text, labelnames=[*labels, kind])
+            what: self._counter_cls(name=f"vllm:reprise_{name}", documentation=text, labelnames=[*labels, kind])
             for what, (name, text, kind) in _COUNTERS.items()
         }
         self._histograms = {

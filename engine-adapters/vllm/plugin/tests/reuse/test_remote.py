@@ -324,6 +324,24 @@ def test_a_store_that_is_gone_is_left_alone_for_a_while_and_tried_again_once(tmp
     assert not remote._reads._breaker.is_open
 
 
+def test_who_tries_a_store_that_has_failed_hardly_waits_and_a_late_answer_shows_that_it_is_back(tmp_path, monkeypatch):
+    store = Watched(tmp_path)
+    remote = tier(store)
+    write(remote, 1)
+    store.answers.clear()
+    for _ in range(3):
+        assert read(remote, file_of(1, seconds=0.0)) is None
+    monkeypatch.setattr(store_calls, "_PAUSE", 0.0)
+    monkeypatch.setattr(store_calls, "_MOST_PATIENCE", 60.0)
+    store.asked.clear()
+    # longer than `read` waits
+    assert read(remote, file_of(1, seconds=60.0)) is None and store.asked["get"] == 1
+    assert remote._reads._breaker.has_failed
+    store.answers.set()
+    wait_for(lambda: not remote._reads._breaker.has_failed)
+    assert read(remote, file_of(1)) is not None
+
+
 def test_a_full_store_is_logged_once_and_still_read(tmp_path, monkeypatch, caplog):
     store = Watched(tmp_path)
     remote = tier(store)
