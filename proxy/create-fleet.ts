@@ -184,7 +184,7 @@ function createModelLists(replicas: ReplicaSet, { log, now }: Pick<Telemetry, 'l
     onUnknown: ({ id }) =>
       log.warn(
         { replica: id },
-        'the engine does not list its models: it gets the requests for those that no other serves; or name them in engines[].models',
+        'the engine cannot be reached or does not list its models: it gets the requests for those that no other serves; or name them in engines[].models',
       ),
     now,
   })

@@ -179,6 +179,21 @@ test.each<[string, Values, RegExp]>([
     /plugin\.pages has no effect beside plugin\.kvTransferConfig/,
   ],
   [
+    'pages of engines that the chart does not start',
+    mergeValues(exampleValues('gateway'), { plugin: { pages: {} } }),
+    /plugin\.pages is for an engine that the chart starts, and mode gateway starts none/,
+  ],
+  [
+    'reuse without the plugin',
+    mergeValues(exampleValues('vllm'), { plugin: { enabled: false, reuse: {} } }),
+    /plugin\.reuse has no effect without the plugin: write plugin\.enabled: true/,
+  ],
+  [
+    'a connector for an engine that has none',
+    mergeValues(exampleValues('sglang'), { plugin: { kvTransferConfig: { kv_connector: 'RepriseConnector' } } }),
+    /plugin\.kvTransferConfig is for vLLM, and engine\.kind is sglang/,
+  ],
+  [
     'a monitor that the network policy keeps out',
     mergeValues(exampleValues('gateway'), {
       networkPolicy: { enabled: true, admin: null },
@@ -227,7 +242,7 @@ test.each<[string, Values, RegExp]>([
   [
     'a limit of memory below the request',
     { ...exampleValues('gateway'), resources: { limits: { memory: '256Mi' } } },
-    /resources\.limits\.memory is 256Mi, less than resources\.requests\.memory, 512Mi: raise the limit, or lower/,
+    /resources\.limits\.memory is 256Mi, less than resources\.requests\.memory, 1Gi: raise the limit, or lower/,
   ],
   [
     'a limit of CPU below the request, in other units',

@@ -57,9 +57,11 @@ export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv>
   app.notFound((c) => answerError(noSuchRoute(app, c.req.path), c, telemetry.log))
   app.get('/healthz', (c) => c.json({ status: 'ok' }))
   app.get('/readyz', (c) => {
-    if (drain.isLeaving || pipeline.replicas.candidates().length === 0) return c.json({ status: 'draining' }, 503)
-    const isDown = dependencies.readyz() === 'engine' && pipeline.replicas.all.every(({ state }) => state !== 'ready')
-    return isDown ? c.json({ status: 'no_engine' }, 503) : c.json({ status: 'ready' })
+    const { replicas } = pipeline
+    const isEmpty = replicas.all.length === 0
+    if (drain.isLeaving || (!isEmpty && replicas.candidates().length === 0)) return c.json({ status: 'draining' }, 503)
+    const isDown = dependencies.readyz() === 'engine' && replicas.all.every(({ state }) => state !== 'ready')
+    return isEmpty || isDown ? c.json({ status: 'no_engine' }, 503) : c.json({ status: 'ready' })
   })
   // the page contains no data: it asks for the token, then requests the data with it
   app.get('/', (c) => c.body(page.html, 200, page.headers))

@@ -141,7 +141,7 @@ const fixes: readonly (readonly [RegExp, string])[] = [
   [/NOAUTH|WRONGPASS|password/i, 'correct user and password: redis://USER:PASSWORD@HOST:PORT'],
   [
     /certificate|TLS|SSL|wrong version number/i,
-    'write rediss:// if Redis speaks TLS; name its authority in redis.tls.ca',
+    'write rediss:// if Redis speaks TLS; name its authority in redis.tls.ca of a file that --config reads',
   ],
   [/ENOTFOUND|EAI_AGAIN/, 'correct the name of the host'],
   [/sentinel/i, 'correct the name of the master, and see whether the sentinels know it'],

@@ -37,6 +37,9 @@ what to write.
 {{- if and (kindIs "map" $values.plugin.reuse) (eq $values.engine.kind "sglang") (hasKey $values.plugin.reuse "rows_per_step") -}}
 {{- fail "plugin.reuse.rows_per_step is for vLLM, and engine.kind is sglang, where a load takes one step: leave it out" -}}
 {{- end -}}
+{{- if and $values.plugin.kvTransferConfig (ne $values.engine.kind "vllm") -}}
+{{- fail (printf "plugin.kvTransferConfig is for vLLM, and engine.kind is %s: leave it out" $values.engine.kind) -}}
+{{- end -}}
 {{- range $name := list "reuse" "pages" "eviction" -}}
 {{- if and (get $values.plugin $name) $values.plugin.kvTransferConfig -}}
 {{- fail (printf "plugin.%s has no effect beside plugin.kvTransferConfig: write it there, in our connector's kv_connector_extra_config" $name) -}}
@@ -46,6 +49,14 @@ what to write.
 {{- if and $values.plugin.enabled (eq $variable.name "PYTHONPATH") -}}
 {{- fail "engine.extraEnv: PYTHONPATH leads to the plugin: write yours as plugin.extraPythonPath, which is appended" -}}
 {{- end -}}
+{{- end -}}
+{{- end -}}
+{{- range $name := list "reuse" "pages" "eviction" "kvTransferConfig" -}}
+{{- if and (get $values.plugin $name) (eq $values.mode "gateway") -}}
+{{- fail (printf "plugin.%s is for an engine that the chart starts, and mode gateway starts none: give it to your engines" $name) -}}
+{{- end -}}
+{{- if and (get $values.plugin $name) (not $values.plugin.enabled) -}}
+{{- fail (printf "plugin.%s has no effect without the plugin: write plugin.enabled: true, or leave it out" $name) -}}
 {{- end -}}
 {{- end -}}
 {{- with $values.networkPolicy -}}
