@@ -106,8 +106,8 @@ def test_the_proxy_is_told_what_a_checkpoint_is(engine):
     # vLLM enlarges blocks until one holds a state, whose precision depends on the processor
     block = engine.llm.llm_engine.vllm_config.cache_config.block_size
     # two groups of two layers with windows beside one of full attention; three states beside one
-    expected = {"window": (32, WINDOW, 2 * WINDOW), "state": (block, 0, 3 * block)}[facts["kinds"][0]]
-    assert (facts["unit"], facts["tail_tokens"], facts["room_tokens"]) == expected
+    expected = {"window": (32, 2 * WINDOW), "state": (block, 3 * block)}[facts["kinds"][0]]
+    assert (facts["unit"], facts["room_tokens"]) == expected
 
 
 def test_the_second_prompt_that_shares_documents_finds_all_their_whole_blocks(engine):
