@@ -4,7 +4,7 @@ import { type RecordingEngineDouble, startRecordingEngineDouble } from './record
 import { postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
 
 const unit = 16
-const checkpoints = { unit, kinds: ['state'], tail_tokens: 0, room_tokens: 48, key: 'k-1' }
+const checkpoints = { unit, kinds: ['state'], room_tokens: 48, key: 'k-1' }
 const words = (name: string): string => Array.from({ length: 60 }, (_, i) => `${name}${i}`).join(' ')
 
 let proxy: RunningProxy

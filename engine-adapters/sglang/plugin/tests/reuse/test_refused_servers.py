@@ -1,5 +1,7 @@
 """Servers in which reuse at any position does not suit: each is refused by name."""
 
+from copy import copy
+
 import pytest
 import torch
 from reusing_scheduler import ReusingScheduler
@@ -36,6 +38,7 @@ class Otherwise:
         ("runner", "is_draft_worker", True, "speculative decoding"),
         ("runner", "token_to_kv_pool", Otherwise(None, dtype=torch.int8, store_dtype=torch.int8), "a cache of kind"),
         ("config", "is_multimodal", True, "images"),
+        ("config", "model_is_mrope", True, "positions on several axes"),
         ("config", "is_generation", False, "models without answers"),
     ],
 )  # fmt: skip
@@ -54,3 +57,12 @@ def test_servers_that_cannot_reuse_are_refused_by_name(
         monkeypatch.setattr(runtime_context, f"get_{part}", lambda: Otherwise(given, **changed))
     with pytest.raises(NotSupportedError, match=says):
         check_runner(runner)
+
+
+@pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.float8_e5m2])
+def test_a_cache_in_fp8_is_refused_by_name(engine: ReusingScheduler, dtype: torch.dtype) -> None:
+    runner = engine.scheduler.tp_worker.model_runner
+    pool = copy(runner.token_to_kv_pool)
+    pool.dtype = dtype
+    with pytest.raises(NotSupportedError, match="a quantised cache"):
+        check_runner(Otherwise(runner, token_to_kv_pool=pool))

@@ -61,8 +61,7 @@ class Borders:
         """What snapshots tell the proxy; None if no border can be set. Who does not know the key sets none."""
         kinds = self._kinds
         return kinds and {
-            "unit": kinds.unit, "kinds": list(kinds.kinds), "tail_tokens": kinds.tail_tokens,
-            "room_tokens": kinds.room_tokens, "key": self._key,
+            "unit": kinds.unit, "kinds": list(kinds.kinds), "room_tokens": kinds.room_tokens, "key": self._key,
         }  # fmt: skip
 
     @_never_throws

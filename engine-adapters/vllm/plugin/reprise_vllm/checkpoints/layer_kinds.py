@@ -23,8 +23,6 @@ class LayerKinds:
     """tokens: a checkpoint lies at a multiple of it"""
     kinds: Sequence[str]
     """`window`, `state`"""
-    tail_tokens: int
-    """tokens before a checkpoint that must be held in every window"""
     room_tokens: int
     """how many tokens of full attention's cache take the memory of one checkpoint"""
     windows: Sequence[Any]
@@ -66,7 +64,6 @@ def find_layer_kinds(manager: "KVCacheManager", config: "VllmConfig") -> LayerKi
     return LayerKinds(
         unit=coordinator.scheduler_block_size,
         kinds=[*["window"] * bool(windows), *["state"] * (len(windows) < len(sides))],
-        tail_tokens=max((tail * one.block_size for one, tail in sides if one in windows), default=0),
         # all blocks of the pool have the same size
         room_tokens=sum(tail for _, tail in sides) * full[0] // len(full),
         windows=windows,

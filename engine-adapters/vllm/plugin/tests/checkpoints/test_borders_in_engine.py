@@ -33,6 +33,8 @@ class CheckpointEngine:
     """vLLM with the connector and a small model."""
 
     receiver: Receiver
+    request_id: str
+    """of the prompt that was asked last"""
 
     def __init__(self, model: str, dtype: str) -> None:
         from vllm import LLM
@@ -53,9 +55,22 @@ class CheckpointEngine:
         wish = {"kv_transfer_params": {"reprise": {"borders": borders, "key": key}}} if borders is not None else None
         sampling = SamplingParams(temperature=0, max_tokens=4, ignore_eos=True, logprobs=1, extra_args=wish)
         (output,) = self.llm.generate([{"prompt_token_ids": tokens}], sampling, use_tqdm=False)
-        answer = output.outputs[0]
+        self.request_id, answer = output.request_id, output.outputs[0]
         likely = [step[token].logprob for step, token in zip(answer.logprobs, answer.token_ids, strict=True)]
         return output.num_cached_tokens, list(answer.token_ids), likely
+
+    def told(self) -> dict[str, list[int]]:
+        """Returns what was reported last of each prompt: the lengths at which others find it."""
+        told: dict[str, list[int]] = {}
+        for kind, body in list(self.receiver.posts):
+            if kind == "snapshot":
+                told.clear()
+            for report in body["requests" if kind == "snapshot" else "events"]:
+                if report.get("type") == "cleared":
+                    told.clear()
+                elif "checkpoints" in report:
+                    told[report["request_id"]] = report["checkpoints"]
+        return told
 
     def reset(self) -> None:
         assert self.llm.reset_prefix_cache()
@@ -91,8 +106,8 @@ def test_the_proxy_is_told_what_a_checkpoint_is(engine):
     # vLLM enlarges blocks until one holds a state, whose precision depends on the processor
     block = engine.llm.llm_engine.vllm_config.cache_config.block_size
     # two groups of two layers with windows beside one of full attention; three states beside one
-    expected = {"window": (32, WINDOW, 2 * WINDOW), "state": (block, 0, 3 * block)}[facts["kinds"][0]]
-    assert (facts["unit"], facts["tail_tokens"], facts["room_tokens"]) == expected
+    expected = {"window": (32, 2 * WINDOW), "state": (block, 3 * block)}[facts["kinds"][0]]
+    assert (facts["unit"], facts["room_tokens"]) == expected
 
 
 def test_the_second_prompt_that_shares_documents_finds_all_their_whole_blocks(engine):
@@ -124,6 +139,34 @@ def test_a_hit_answers_as_the_prompt_that_was_computed_up_to_the_same_border(eng
     assert hit[0] > 0 == computed[0]
     assert hit[1] == computed[1]
     assert hit[2] == pytest.approx(computed[2], abs=1e-5)
+
+
+def test_prompts_find_what_is_reported_of_those_before_them(engine):
+    order = random.Random(0)
+    texts: dict[str, list[int]] = {}
+    found = []
+    for question in range(8):
+        tokens, ends = prompt(order.choices([1, 2, 3], k=4), question)
+        told = engine.told()
+        shared = {name: common(text, tokens) for name, text in texts.items()}
+        expected = max((end for name in texts for end in told[name] if end <= shared[name]), default=0)
+        cached, answer, _ = engine.ask(tokens, order.choice([None, ends[1:3], ends[4:]]))
+        assert cached == expected
+        found.append(cached)
+        texts[engine.request_id] = tokens + answer
+        engine.receiver.wait_until(lambda: engine.request_id in engine.told())
+    assert len(set(found)) > 2
+
+
+def common(one: list[int], other: list[int]) -> int:
+    """Returns how many tokens two prompts share at their beginnings."""
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
+def test_without_borders_a_prompt_that_ends_at_one_does_the_same(engine):
+    shared = (SYSTEM + 2 * DOCUMENT) // unit_of(engine) * unit_of(engine)
+    engine.ask(prompt([1, 2], 0)[0][: SYSTEM + 2 * DOCUMENT + 1])
+    assert [engine.ask(prompt([1, 2, 3 + i, 4 + i], i)[0])[0] for i in range(2)] == [shared, shared]
 
 
 def test_without_borders_the_third_is_the_first_to_find_something(engine):

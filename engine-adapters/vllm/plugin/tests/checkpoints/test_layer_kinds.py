@@ -34,7 +34,7 @@ def test_what_a_checkpoint_takes_is_counted_in_blocks_of_all_groups(receiver: Re
     facts = engine.scheduler.connector._borders.facts
     engine.close()
     # 129 tokens before the next one are seen: five blocks in each of two groups
-    assert facts == {"unit": BLOCK, "kinds": ["window"], "tail_tokens": 160, "room_tokens": 320, "key": facts["key"]}
+    assert facts == {"unit": BLOCK, "kinds": ["window"], "room_tokens": 320, "key": facts["key"]}
 
 
 def without_boundaries(self: Any, request: Any, num_tokens: int, retention_interval: int | None = None) -> None:

@@ -16,7 +16,7 @@ UNIT, PROMPT = 160, 1850
 
 @pytest.fixture
 def borders() -> Borders:
-    kinds = LayerKinds(unit=UNIT, kinds=["state"], tail_tokens=0, room_tokens=480, windows=[])
+    kinds = LayerKinds(unit=UNIT, kinds=["state"], room_tokens=480, windows=[])
     return Borders(kinds, logging.getLogger("borders"))
 
 

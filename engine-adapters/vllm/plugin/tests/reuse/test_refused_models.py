@@ -11,7 +11,14 @@ from reuse_model import ReusingEngine
 from reuse_prompts import OTHER
 from served_models import describe, start_quickly
 from vllm.config.cache import CacheDType
-from vllm.v1.kv_cache_interface import KVCacheConfig, KVCacheGroupSpec, MambaSpec
+from vllm.v1.kv_cache_interface import (
+    FullAttentionSpec,
+    KVCacheConfig,
+    KVCacheGroupSpec,
+    KVCacheSpec,
+    MambaSpec,
+    SlidingWindowSpec,
+)
 
 from reprise_vllm.engine.supported import AS_COMPUTED, NotSupportedError, check_config, layer_groups
 
@@ -97,9 +104,18 @@ def test_keys_that_are_neither_as_computed_nor_in_fp8_are_refused(folder: Path, 
         check_config(config)
 
 
+def refuse(says: str, *specs: KVCacheSpec) -> None:
+    groups = [KVCacheGroupSpec([f"layer.{i}"], spec) for i, spec in enumerate(specs)]
+    with pytest.raises(NotSupportedError, match=says):
+        layer_groups(KVCacheConfig(num_blocks=2, kv_cache_tensors=[], kv_cache_groups=groups))
+
+
 def test_states_alone_are_refused():
     # vLLM's build for CPUs computes no Mamba
-    spec = MambaSpec(block_size=32, shapes=((16, 4),), dtypes=(torch.float32,))
-    config = KVCacheConfig(num_blocks=2, kv_cache_tensors=[], kv_cache_groups=[KVCacheGroupSpec(["layer.0"], spec)])
-    with pytest.raises(NotSupportedError, match=_STATE):
-        layer_groups(config)
+    refuse(_STATE, MambaSpec(block_size=32, shapes=((16, 4),), dtypes=(torch.float32,)))
+
+
+def test_fp8_beside_windows_is_refused():
+    shape = {"block_size": 32, "num_kv_heads": 1, "head_size": 64, "dtype": torch.uint8}
+    says = "a KV cache in fp8 is not supported beside layers with windows"
+    refuse(says, FullAttentionSpec(**shape), SlidingWindowSpec(**shape, sliding_window=64))

@@ -83,6 +83,8 @@ UNFIT = {
     "LoRA": ("lora_config", SimpleNamespace()),
     "prefill context parallelism": ("parallel_config.prefill_context_parallel_size", 2),
     "overlapping of two batches": ("parallel_config.enable_dbo", True),
+    "pipeline parallelism": ("parallel_config.pipeline_parallel_size", 2),
+    "a KV cache whose scales are found while it is used": ("cache_config.calculate_kv_scales", True),
 }
 
 
