@@ -180,12 +180,12 @@ test.each<[string, Values, RegExp]>([
   ],
   [
     'pages of engines that the chart does not start',
-    mergeValues(exampleValues('gateway'), { plugin: { pages: {} } }),
+    mergeValues(exampleValues('gateway'), { plugin: { pages: { every: 1 } } }),
     /plugin\.pages is for an engine that the chart starts, and mode gateway starts none/,
   ],
   [
     'reuse without the plugin',
-    mergeValues(exampleValues('vllm'), { plugin: { enabled: false, reuse: {} } }),
+    mergeValues(exampleValues('vllm'), { plugin: { enabled: false, reuse: { ratio: 0.2 } } }),
     /plugin\.reuse has no effect without the plugin: write plugin\.enabled: true/,
   ],
   [

@@ -51,14 +51,6 @@ what to write.
 {{- end -}}
 {{- end -}}
 {{- end -}}
-{{- range $name := list "reuse" "pages" "eviction" "kvTransferConfig" -}}
-{{- if and (get $values.plugin $name) (eq $values.mode "gateway") -}}
-{{- fail (printf "plugin.%s is for an engine that the chart starts, and mode gateway starts none: give it to your engines" $name) -}}
-{{- end -}}
-{{- if and (get $values.plugin $name) (not $values.plugin.enabled) -}}
-{{- fail (printf "plugin.%s has no effect without the plugin: write plugin.enabled: true, or leave it out" $name) -}}
-{{- end -}}
-{{- end -}}
 {{- with $values.networkPolicy -}}
 {{- if and .enabled (not .admin) (or $values.metrics.podMonitor.enabled $values.metrics.serviceMonitor.enabled) -}}
 {{- fail "networkPolicy.admin is empty, so Prometheus may not reach the admin port: name its pods, such as [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: monitoring}}}]" -}}
@@ -66,6 +58,16 @@ what to write.
 {{- end -}}
 {{- include "reprise.checkExposure" . -}}
 {{- include "reprise.checkStore" . -}}
+{{- range $name := list "reuse" "pages" "eviction" "kvTransferConfig" -}}
+{{- if get $values.plugin $name -}}
+{{- if eq $values.mode "gateway" -}}
+{{- fail (printf "plugin.%s is for an engine that the chart starts, and mode gateway starts none: give it to your engines" $name) -}}
+{{- end -}}
+{{- if not $values.plugin.enabled -}}
+{{- fail (printf "plugin.%s has no effect without the plugin: write plugin.enabled: true, or leave it out" $name) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- $ids := list -}}
 {{- range $values.engines -}}
 {{- if .id -}}
