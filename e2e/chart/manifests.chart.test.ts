@@ -184,9 +184,9 @@ test.each<[string, Values, RegExp]>([
     /plugin\.pages is for an engine that the chart starts, and mode gateway starts none/,
   ],
   [
-    'reuse without the plugin',
-    mergeValues(exampleValues('vllm'), { plugin: { enabled: false, reuse: { ratio: 0.2 } } }),
-    /plugin\.reuse has no effect without the plugin: write plugin\.enabled: true/,
+    'pages without the plugin',
+    mergeValues(exampleValues('vllm'), { plugin: { enabled: false, pages: { every: 1 } } }),
+    /plugin\.pages has no effect without the plugin: write plugin\.enabled: true/,
   ],
   [
     'a connector for an engine that has none',
