@@ -96,7 +96,6 @@ export function createMetrics(sources: MetricSources): Metrics {
     ...chunkMetrics(count),
     failOpen: count('fail_open_total', 'Requests forwarded as received because of a fault of ours', 'reason'),
     citationsRemapped: count('citations_remapped_total', "Citations mapped back to the caller's numbers"),
-    gainUncounted: count('gain_uncounted_requests_total', 'Requests whose gain is not counted, by why', 'reason'),
     rateLimited: count('rate_limited_total', "Requests refused because of their key's limits"),
     retries: count('retries_total', 'Requests sent to an engine once more, by why', 'reason'),
     queueSeconds: measure('queue_seconds', 'Time spent waiting to be sent', waitSeconds),
@@ -162,6 +161,7 @@ function tokenMetrics(
   | 'seenTokens'
   | 'baselineCachedTokens'
   | 'shadowCachedTokens'
+  | 'gainUncounted'
 > {
   return {
     promptTokens: count('prompt_tokens_total', 'Prompt tokens as the engine counted them'),
@@ -192,6 +192,7 @@ function tokenMetrics(
       'Shadow mode: prompt tokens that would have been served from cache had all been rewritten',
       'replica',
     ),
+    gainUncounted: count('gain_uncounted_requests_total', 'Requests whose gain is not counted, by why', 'reason'),
     seenTokens: count(
       'seen_tokens_total',
       'Prompt tokens that the same tenant had sent before, at any position: the bound of what can be reused',

@@ -26,6 +26,21 @@ test('the built-in sample holds blocks, and says that it is not the own prompt',
   ])
 })
 
+test('of an agent it is said that what its tools return stands behind a question', () => {
+  const call = { id: 'c', type: 'function', function: { name: 'search_docs', arguments: '{}' } }
+  const result = JSON.stringify(['one', 'two'].map((title) => ({ title, content: `What ${title} says. `.repeat(20) })))
+  const asked = [
+    { role: 'user', content: 'When does the ferry leave?' },
+    { role: 'assistant', content: null, tool_calls: [call] },
+    { role: 'tool', tool_call_id: 'c', content: result },
+  ]
+  expect(check({ messages: asked })).toContainEqual([
+    'volatile_text',
+    'warning',
+    expect.stringMatching(/messages\.2\.content is the result of a tool, behind a question: .*docs\/apps\.md/),
+  ])
+})
+
 test.each([
   ['chat completions', chat('Answer.')],
   ['completions', { prompt: documents }],

@@ -21,6 +21,10 @@ export function judgeVolatileText(
     const isSystem = message.role === 'system' || message.role === 'developer'
     if (isSystem || slots.length > 0) found.push(...findInMessage(message, texts, slots))
     if (place === messages.length - 1) found.push(...findQuestionBefore(texts, slots))
+    if (slots.length > 0 && isBehindQuestion(messages.slice(0, place), message)) {
+      const { path } = texts[message.texts[0]!]!
+      found.push({ ...behindQuestion, found: `${path.join('.')} ${behindQuestion.found}` })
+    }
     if (slots.length > 0) break
   }
   if (found.length === 0) {
@@ -29,6 +33,18 @@ export function judgeVolatileText(
   const more = found.length - mostListed
   if (more <= 0) return found
   return [...found.slice(0, mostListed), { check: 'volatile_text', level: 'warning', found: `${more} more` }]
+}
+
+const behindQuestion = {
+  check: 'volatile_text',
+  level: 'warning',
+  found: 'is the result of a tool, behind a question: this conversation reuses it, others only where they ask the same',
+  fix: 'nothing to mend in an agent; what it gains all the same: docs/apps.md, Who gains nothing',
+} as const
+
+/** Whether a message is the result of a tool that was called for what a user asked. */
+function isBehindQuestion(before: readonly PromptMessage[], { role }: PromptMessage): boolean {
+  return (role === 'tool' || role === 'function') && before.some((message) => message.role === 'user')
 }
 
 function findInMessage(message: PromptMessage, texts: readonly PromptText[], slots: PromptContext['slots']): Finding[] {
