@@ -41,18 +41,13 @@ interface FollowedRequest {
   readonly follower: { readonly asked: Promise<readonly AskedPrompt[] | undefined> | undefined }
 }
 
-type GainMetrics = Pick<
-  Metrics,
-  'baselineCachedTokens' | 'shadowCachedTokens' | 'seenTokens' | 'gainUncounted' | 'usage'
->
-
 /** Longer prompts are not followed: they would hold up other requests. In UTF-16 units. */
 const longestPrompt = 1024 * 1024
 
 /** Follows one request through both worlds, alongside the request itself. */
 export class GainFollower {
   readonly #gain: Gain
-  readonly #metrics: GainMetrics
+  readonly #metrics: Metrics
   readonly #routed: RoutedCall
   readonly #labels: GainLabels
   readonly #worlds: ReplicaWorlds
@@ -76,7 +71,7 @@ export class GainFollower {
   #wasRun: boolean | undefined
   #figures: RequestGain | undefined
 
-  constructor(gain: Gain, metrics: GainMetrics, routed: RoutedCall, call: Call, { ids, follower }: FollowedRequest) {
+  constructor(gain: Gain, metrics: Metrics, routed: RoutedCall, call: Call, { ids, follower }: FollowedRequest) {
     this.#gain = gain
     this.#metrics = metrics
     this.#routed = routed

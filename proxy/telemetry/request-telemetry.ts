@@ -196,17 +196,15 @@ export class RequestTelemetry {
     const { predictedCachedTokens: estimated, mostPredictedCachedTokens: mostEstimated } = this.#decided!
     const off = divergentTokens({ estimated, exact: this.#exactlyPredicted, mostEstimated, reported: cachedTokens })
     metrics.mirrorDivergence.observe(off.total)
-    metrics.divergenceByCause.inc({ cause: 'stale_index' }, off.staleIndex)
-    metrics.divergenceByCause.inc({ cause: 'routing' }, off.routing)
-    metrics.divergenceByCause.inc({ cause: 'tokenisation' }, off.tokenisation)
+    const causes = { stale_index: off.staleIndex, routing: off.routing, tokenisation: off.tokenisation }
+    for (const [cause, tokens] of Object.entries(causes)) metrics.divergenceByCause.inc({ cause }, tokens)
     divergence.note(this.#admitted.replica, off)
   }
 
   /** What a request adds to those of its caller. */
   #callsOf(outcome: Outcome): Partial<CallerSums> {
     if (!this.#admitted) return { limited_requests: outcome === 'rate_limited' ? 1 : 0 }
-    const isUnreported = outcome === 'finished' && this.#decided !== undefined && this.#usage === undefined
-    return { requests: 1, unreported_requests: isUnreported ? 1 : 0 }
+    return { requests: 1, unreported_requests: outcome === 'finished' && this.#decided && !this.#usage ? 1 : 0 }
   }
 
   /** The request is answered with our own error, which carries this id. `reason`: why no engine could answer. */
