@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 
-// '*.sockets.test.ts' starts real servers in its own process; unit tests need none
+// '*.sockets.test.ts' starts real servers, and no command of reprise; unit tests start nothing
 const sockets = '**/*.sockets.test.ts'
 // processes of bin/reprise, as its users start them, by `npm run test:commands`
 const commands = '**/*.commands.test.ts'

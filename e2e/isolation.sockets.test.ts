@@ -280,11 +280,15 @@ describe('the limits of a key', () => {
       })
     answerWith(4990)
     for (let i = 0; i < 8; i++) expect((await send()).status).toBe(200)
-    answerWith(0)
-    await (await send()).text()
+    // a stream without usage tells nothing of the cache
+    engine.answer((answer) => answer.writeHead(200, { 'content-type': 'application/json' }).end('{"choices":[]}'))
+    for (let i = 0; i < 12; i++) await (await send()).text()
     const refused = await send()
     expect([refused.status, refused.headers.get('x-ratelimit-limit-tokens')]).toEqual([429, '1000'])
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(60)
+    await restart([record('sk-a', 'alpha', { cold_tokens_per_minute: 1000 })])
+    answerWith(0)
+    await (await send()).text()
+    expect(Number((await send()).headers.get('retry-after'))).toBeGreaterThan(60)
   })
 
   test('are not used up by requests that never reach an engine', async () => {

@@ -53,14 +53,11 @@ export class HeldBlocks {
 
   /** How many leading blocks of a prompt can serve it; counts only blocks reachable before the moment `before`. */
   countHeld(names: readonly BlockName[], before: number = Number.POSITIVE_INFINITY): number {
-    const missing = names.findIndex((name) => !this.serves(name, before))
+    const missing = names.findIndex((name) => {
+      const node = this.#nodes.get(name)
+      return !node?.isReachable || node.since >= before
+    })
     return missing === -1 ? names.length : missing
-  }
-
-  /** Whether a block can serve a prompt, since before the moment `before`. */
-  serves(name: BlockName, before: number = Number.POSITIVE_INFINITY): boolean {
-    const node = this.#nodes.get(name)
-    return node?.isReachable === true && node.since < before
   }
 
   /** Whether there is a copy of a block. */

@@ -106,6 +106,27 @@ describe.each([
     expect(beside(1)).toEqual({ host: 0, remote: 0 })
   })
 
+  test('a copy that is reported with its tokens, but without the salt, takes no name from the device', () => {
+    const cache = new ReportedCache(() => {})
+    cache.apply(stored(hashes, 0))
+    cache.apply(stored(hashes, 0, { extras: hashes.map(() => undefined), tier: 'CPU' }))
+    cache.apply({ type: 'removed', hashes, tier: 'GPU', group: 0 })
+    expect(held(cache, tokens, 'salt')).toBe(0)
+    expect(cache.countBeside(cache.namesOfPrompt(tokens, 'salt')!, 0)).toEqual({ host: 3, remote: 0 })
+  })
+
+  test('of a tier that never says what it has no longer, the newest blocks are followed', () => {
+    const cache = new ReportedCache(() => {}, 2)
+    cache.apply(stored(hashes, 0))
+    const copied = (from: number, to: number): void =>
+      cache.apply(stored(hashes.slice(0, to), from, { parent: undefined, tokens: [], blockSize: 0, tier: 'CPU' }))
+    copied(0, 2)
+    copied(0, 1)
+    copied(2, 3)
+    const names = cache.namesOfPrompt(tokens, 'salt')!
+    expect([0, 1, 2].map((at) => cache.countBeside(names.slice(at, at + 1), 0).host)).toEqual([1, 0, 1])
+  })
+
   test('a copy in a lower tier serves no prompt, and its loss takes nothing from the device', () => {
     const cache = new ReportedCache(() => {})
     cache.apply(stored(hashes, 0))

@@ -2,6 +2,7 @@ import { chooseNaming } from './choose-naming.ts'
 import { type BlockName, type BlockNaming, ContentNaming } from './content-naming.ts'
 import { HeldBlocks, type LostBlocks } from './held-blocks.ts'
 import { type BlockHash, type BlocksRemoved, type BlocksStored, deviceTier, type KvEvent } from './kv-event.ts'
+import { TierBlocks } from './tier-blocks.ts'
 
 /** Attention that needs the blocks of the whole prefix; windows and states of hybrid models come and go separately. */
 const wholePrefix: readonly (string | undefined)[] = [
@@ -20,22 +21,25 @@ export interface HeldTokens {
 
 export const nothingHeld: HeldTokens = { device: 0, host: 0, remote: 0 }
 
-/** Blocks that are followed in each tier besides the device: a node takes some 200 bytes. */
+/** Blocks that are followed in each tier besides the device. */
 const mostBeside = 500_000
 
 /** An engine's cache as its events report it. Calls `onLost` for blocks that can no longer serve a prompt. */
 export class ReportedCache {
   readonly #blocks: HeldBlocks
-  /** what other tiers have, each block for itself */
-  readonly #beside = { host: new HeldBlocks(), remote: new HeldBlocks() }
+  /** what other tiers have */
+  readonly #beside: { readonly host: TierBlocks; readonly remote: TierBlocks }
+  #moment = 0
   readonly #otherGroups = new Set<number>()
   #naming: BlockNaming | undefined
   #blockSize = 0
   /** whether any event has reported extras, which distinguish blocks of equal tokens */
   #tellsExtras = false
 
-  constructor(onLost: (lost: LostBlocks) => void) {
+  /** `most`: how many blocks of each tier besides the device are followed. */
+  constructor(onLost: (lost: LostBlocks) => void, most: number = mostBeside) {
     this.#blocks = new HeldBlocks(onLost)
+    this.#beside = { host: new TierBlocks(most), remote: new TierBlocks(most) }
   }
 
   /** Tokens in a block; 0 until the engine has reported it. */
@@ -84,8 +88,8 @@ export class ReportedCache {
 
   /** Begins a new moment and returns it: `countHeld` can ignore blocks that become reachable from now on. */
   mark(): number {
-    for (const blocks of [this.#beside.host, this.#beside.remote]) blocks.mark()
-    return this.#blocks.mark()
+    this.#moment = this.#blocks.mark()
+    return this.#moment
   }
 
   /** How many leading blocks of a prompt the device has; counts only blocks reachable before the moment `before`. */
@@ -126,19 +130,16 @@ export class ReportedCache {
     }
   }
 
-  /** vLLM says CPU, SGLang CPU_PINNED; what is behind goes by many names. */
-  #applyBeside(event: BlocksStored | BlocksRemoved): void {
-    const naming = this.#naming
-    if (!naming || this.#otherGroups.has(event.group)) return
-    const blocks = /^cpu/i.test(event.tier) ? this.#beside.host : this.#beside.remote
-    if (event.type === 'stored') {
-      for (const name of naming.nameStored(event))
-        if (name !== undefined && (blocks.counts.known < mostBeside || blocks.has(name))) blocks.store(name, undefined)
-      return
-    }
-    for (const hash of event.hashes) {
-      const name = naming.nameOf(hash)
-      if (name !== undefined && blocks.remove(name)) this.#forget(hash, name)
+  /** vLLM says CPU, SGLang CPU_PINNED; what is behind goes by many names. Other tiers name no block: they tell no extras. */
+  #applyBeside({ type, tier, group, hashes }: BlocksStored | BlocksRemoved): void {
+    if (this.#otherGroups.has(group)) return
+    const blocks = /^cpu/i.test(tier) ? this.#beside.host : this.#beside.remote
+    for (const hash of hashes) {
+      const name = this.#naming?.nameOf(hash)
+      if (name === undefined) continue
+      const gone = type === 'stored' ? blocks.store(name, hash, this.#moment) : { name, hash }
+      if (type === 'removed') blocks.remove(name)
+      if (gone) this.#forget(gone.hash, gone.name)
     }
   }
 

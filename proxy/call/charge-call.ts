@@ -8,9 +8,14 @@ import type { Telemetry } from '../telemetry/telemetry.ts'
 
 /** The charge of a request against the limits of its API key. */
 export interface Charge {
-  /** Corrects the estimate to what the engine counted; undefined: no engine ran the request. Only the first call counts. */
-  settle(usage: Pick<Usage, 'promptTokens' | 'cachedTokens' | 'reusedTokens'> | undefined): void
+  /**
+   * Corrects the estimate to what the engine counted. `not_run`: no engine ran the request; `unreported`: one did, and
+   * what it had cached is its secret, so that all of the prompt counts. Only the first call counts.
+   */
+  settle(usage: ChargedUsage | 'not_run' | 'unreported'): void
 }
+
+type ChargedUsage = Pick<Usage, 'promptTokens' | 'cachedTokens' | 'reusedTokens'>
 
 const free: Charge = { settle: () => {} }
 /** English prose has about four bytes per token. */
@@ -46,13 +51,14 @@ export function chargeCall(
   let isSettled = false
   return {
     settle: (usage) => {
-      if (!isSettled) rateLimits.settle(key, estimate, usage ? countedOf(usage, key) : 0)
+      const told = usage === 'not_run' ? 0 : usage === 'unreported' ? whole : countedOf(usage, key)
+      if (!isSettled) rateLimits.settle(key, estimate, told)
       isSettled = true
     },
   }
 }
 
-function countedOf(usage: NonNullable<Parameters<Charge['settle']>[0]>, { countsColdTokens }: KeyEntry): number {
+function countedOf(usage: ChargedUsage, { countsColdTokens }: KeyEntry): number {
   const { promptTokens, cachedTokens = 0, reusedTokens = 0 } = usage
   return countsColdTokens ? Math.max(0, promptTokens - cachedTokens - reusedTokens) : promptTokens
 }

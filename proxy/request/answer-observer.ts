@@ -107,9 +107,9 @@ export class AnswerObserver implements ForwardObserver {
     if (isRun) this.#observed.trip.onRun()
     this.#feedBack(usage, isRun)
     if (usage?.reusedTokens) this.#routed.replica.events?.reused()
-    if (this.#status >= 400 || (this.#isSuccess && !isRun)) this.#observed.charge.settle(undefined)
+    if (this.#status >= 400 || (this.#isSuccess && !isRun)) this.#observed.charge.settle('not_run')
+    else if (isRun) this.#observed.charge.settle(usage ?? 'unreported')
     if (!usage) return
-    this.#observed.charge.settle(usage)
     this.#observed.trip.used(usage)
     const recomputedTokens = usage.recomputedTokens ?? (this.#countsAll ? this.#recomputedTokens : undefined)
     this.#exchange.telemetry.used({ ...usage, recomputedTokens })

@@ -61,7 +61,7 @@ async function runCall(pipeline: Pipeline, call: Call, exchange: Exchange): Prom
       return await sendAs(asReceived, again)
     }
   } catch (error) {
-    charge.settle(undefined)
+    charge.settle('not_run')
     // our own error answer carries the id that the log uses
     if (!exchange.outgoing.headersSent) exchange.outgoing.setHeader('x-request-id', request)
     throw error

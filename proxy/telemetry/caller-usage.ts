@@ -50,7 +50,7 @@ export const mostListed = 1_000
 /** How many callers are labels of metrics. */
 export const mostLabels = 20
 
-/** CallerSums up what each caller used, by the names of its tenant and key. Bounded, whatever callers come. */
+/** Sums up what each caller used, by the names of its tenant and key. Bounded, whatever callers come. */
 export class CallerUsage {
   readonly #since: string
   readonly #rows = new Map<string, Row>()

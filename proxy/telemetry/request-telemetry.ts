@@ -176,7 +176,6 @@ export class RequestTelemetry {
   used(usage: ReportedUsage): void {
     const { metrics, divergence } = this.#to
     const { promptTokens, cachedTokens } = usage
-    const sent = this.#decided?.sent ?? []
     this.#usage = usage
     const [reused_tokens, cached_tokens] = [usage.reusedTokens ?? 0, cachedTokens ?? 0]
     if (this.#caller) metrics.usage.note(this.#caller, { prompt_tokens: promptTokens, cached_tokens, reused_tokens })
@@ -192,8 +191,8 @@ export class RequestTelemetry {
     if (cachedTokens === undefined) return
     metrics.cachedTokens.inc({ source: 'engine' }, cachedTokens)
     if (replica !== undefined) metrics.byReplica.cachedTokens.inc({ replica }, cachedTokens)
-    if (sent.length === 0 || !this.#admitted) return
-    const { predictedCachedTokens: estimated, mostPredictedCachedTokens: mostEstimated } = this.#decided!
+    if (!this.#decided?.sent.length || !this.#admitted) return
+    const { predictedCachedTokens: estimated, mostPredictedCachedTokens: mostEstimated } = this.#decided
     const off = divergentTokens({ estimated, exact: this.#exactlyPredicted, mostEstimated, reported: cachedTokens })
     metrics.mirrorDivergence.observe(off.total)
     const causes = { stale_index: off.staleIndex, routing: off.routing, tokenisation: off.tokenisation }
@@ -203,7 +202,7 @@ export class RequestTelemetry {
 
   /** What a request adds to those of its caller. */
   #callsOf(outcome: Outcome): Partial<CallerSums> {
-    if (!this.#admitted) return { limited_requests: outcome === 'rate_limited' ? 1 : 0 }
+    if (!this.#admitted) return { limited_requests: 1 }
     return { requests: 1, unreported_requests: outcome === 'finished' && this.#decided && !this.#usage ? 1 : 0 }
   }
 
@@ -220,7 +219,8 @@ export class RequestTelemetry {
     if (outcome === 'client_left') metrics.streamAborts.inc({ phase: this.#phase(answer.headersSent) })
     metrics.requests.inc({ route: this.#route, outcome })
     if (this.#admitted) metrics.byReplica.requests.inc({ replica: this.#admitted.replica, outcome })
-    if (this.#caller) metrics.usage.note(this.#caller, this.#callsOf(outcome))
+    const isCounted = this.#admitted !== undefined || outcome === 'rate_limited'
+    if (this.#caller && isCounted) metrics.usage.note(this.#caller, this.#callsOf(outcome))
     if (answer.headersSent) metrics.predictedCachedTokens.inc(this.predictedCachedTokens)
     this.#leaveReplica(at)
     const isLogged = (this.#to.logsRequests?.() ?? true) && log.isLevelEnabled('info')

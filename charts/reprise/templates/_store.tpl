@@ -6,7 +6,7 @@
 file:///segments/reprise
 {{- else if $store.mooncake.enabled -}}
 mooncake://{{ include "reprise.fullname" . }}-store.{{ .Release.Namespace }}:50051?segment_bytes={{ include "reprise.bytes" $store.mooncake.segmentSize }}
-{{- range $name, $value := $store.mooncake.options }}&{{ $name }}={{ toJson $value | trimAll "\"" | urlquery }}{{ end }}
+{{- range $name, $value := $store.mooncake.options }}&{{ $name }}={{ (kindIs "string" $value | ternary $value (toJson $value)) | urlquery }}{{ end }}
 {{- else -}}
 {{- dig "remote" "" (default (dict) .Values.plugin.reuse) -}}
 {{- end -}}
@@ -42,7 +42,7 @@ mooncake://{{ include "reprise.fullname" . }}-store.{{ .Release.Namespace }}:500
 {{- if hasKey $values.plugin.reuse "remote" -}}
 {{- fail (printf "%s and plugin.reuse.remote are two stores: leave one out" $name) -}}
 {{- end -}}
-{{- if and $store.mooncake.enabled (not (include "reprise.bytes" $store.mooncake.segmentSize)) -}}
+{{- if and $store.mooncake.enabled (not (include "reprise.bytes" $store.mooncake.segmentSize | int64)) -}}
 {{- fail (printf "store.mooncake.segmentSize is %s: write it like 4Gi" (toString $store.mooncake.segmentSize)) -}}
 {{- end -}}
 {{- end -}}

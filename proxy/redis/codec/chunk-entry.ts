@@ -1,6 +1,6 @@
 import type { ChunkRecord } from '../../chunks/table/chunk-record.ts'
 import { anchorLength } from '../../chunks/table/folded-text.ts'
-import { pack, unpack } from './pack.ts'
+import { areWords, isWhole, pack, unpack } from './pack.ts'
 
 /** A report of one proxy about the chunks of one scope. */
 export type ChunkEntry =
@@ -17,6 +17,7 @@ export interface FedEntry {
 }
 
 const version = 3
+const most = 2 ** 32 - 1
 const flags = ['isSure', 'isOrderUnsure', 'isFirst', 'isLast', 'isApart'] as const
 const SCOPE = /^(?:\*|[=@][\s\S]{1,512})$/
 const BLANK = /^\s{0,64}$/
@@ -64,13 +65,15 @@ function toRow(record: ChunkRecord): unknown[] {
 
 function readRow(row: unknown): ChunkRecord | undefined {
   const [digest, lead, tail, ...numbers] = Array.isArray(row) ? row : []
-  if (!isDigest(digest) || numbers.length !== 10 || !numbers.every(Number.isInteger)) return undefined
+  const counts = numbers.slice(2, 8)
+  if (!isDigest(digest) || numbers.length !== 10 || !counts.every((count) => isWhole(count, most))) return undefined
+  if (!areWords([...numbers.slice(0, 2), ...numbers.slice(8)])) return undefined
   if (typeof lead !== 'string' || typeof tail !== 'string' || !BLANK.test(lead) || !BLANK.test(tail)) return undefined
   const [hash, anchor, anchorPlace, length, bits, sighting, source, order, ...id] = numbers as [
     ...[number, number, number, number, number, number, number, number],
     ...[number, number],
   ]
-  if (anchorPlace < 0 || length < anchorLength || anchorPlace + anchorLength > length) return undefined
+  if (length < anchorLength || anchorPlace + anchorLength > length) return undefined
   const [isSure, isOrderUnsure, isFirst, isLast, isApart] = flags.map((_, i) => (bits & (1 << i)) !== 0) as [
     ...[boolean, boolean, boolean, boolean, boolean],
   ]
@@ -92,5 +95,5 @@ function readRow(row: unknown): ChunkRecord | undefined {
 }
 
 function isDigest(words: unknown): words is number[] {
-  return Array.isArray(words) && words.length === 4 && words.every((word) => word === (word | 0))
+  return areWords(words) && words.length === 4
 }

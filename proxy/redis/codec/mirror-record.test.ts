@@ -1,9 +1,11 @@
 import fc from 'fast-check'
+import { Packr } from 'msgpackr'
 import { expect, test } from 'vitest'
 import type { MirroredPrompt } from '#index/cache-event.ts'
 import { toBlockId } from '#index/context-block.ts'
 import { withNames } from '#index/mirror/mirrored-prompt.ts'
 import { readPrompt, readRecordHead, recordHeadBytes, writePrompt, writeRecordHead } from './mirror-record.ts'
+import { pack } from './pack.ts'
 
 const name = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -59,6 +61,19 @@ test('what was cut, grown or is any bytes at all makes nothing throw, and is bel
     }),
     { numRuns: 1_000 },
   )
+})
+
+test('a prompt with a number that is none, or too large, is not believed, nor one that is a text of references', () => {
+  const context: unknown[] = ['scope', ['a', 'b'], [3, 4], [3, 7]]
+  const whole: unknown[] = ['r', 7, [1], [7], [context]]
+  expect(readPrompt(pack(whole))).toBeDefined()
+  for (const odd of [2n ** 60n, { valueOf: 1, toString: 1 }, 1e15, -1, 'x', null]) {
+    const lists = [whole.with(1, odd), whole.with(3, [odd]), whole.with(4, [context.with(2, [3, odd])])]
+    for (const list of lists) expect(readPrompt(pack(list))).toBeUndefined()
+  }
+  const referring = new Packr({ useRecords: false, structuredClone: true })
+  const same = ['scope', ['a'], [1], [1]]
+  expect(readPrompt(referring.pack(['r', 7, [1], [7], [same, same]]))).toBeUndefined()
 })
 
 test('a head is read as it was written, and nothing that cannot be one', () => {

@@ -1,7 +1,7 @@
 import type { MirroredPrompt, SharedContext, SharedPrompt } from '#index/cache-event.ts'
 import type { BlockId, RequestId, ScopeId } from '#index/context-block.ts'
 import { Digests, digestBytes, packDigests } from '#index/digests.ts'
-import { pack, unpack } from './pack.ts'
+import { areWords, isWhole, pack, unpack } from './pack.ts'
 
 /** What is believed about a request, and as of when: a later stamp (epoch, sequence) is closer to the engine. */
 export interface RecordHead {
@@ -27,6 +27,8 @@ export const recordHeadFormat = '>I4dI4dI4'
 /** Longer records are neither shared nor read. */
 const maxRecordBytes = 1 << 20
 const maxLength = 2 ** 31 - 1
+/** More blocks than a text that is still ordered may have, and more contexts. */
+const maxBlocks = 1 << 16
 /** A chat template may be a thousand times as long as the message. */
 const mostDensity = 1e6
 
@@ -70,7 +72,8 @@ export function writePrompt(request: string, { contexts, symbols, ends, length }
 export function readPrompt(bytes: Buffer): { readonly request: RequestId; readonly prompt: SharedPrompt } | undefined {
   if (bytes.length > maxRecordBytes) return undefined
   const [request, length, symbols, ends, packed] = unpack(bytes, 5) ?? []
-  if (typeof request !== 'string' || request === '' || !isLength(length) || !Array.isArray(packed)) return undefined
+  if (typeof request !== 'string' || request === '' || !isLength(length)) return undefined
+  if (!Array.isArray(packed) || packed.length > maxBlocks) return undefined
   if (!areNumbers(symbols) || !areEnds(ends, length) || symbols.length !== ends.length) return undefined
   const contexts = packed.map((context) => readContext(context, length))
   if (contexts.includes(undefined)) return undefined
@@ -92,11 +95,11 @@ function readBlocks(named: unknown): SharedContext['blocks'] | undefined {
 }
 
 function isLength(value: unknown): value is number {
-  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= maxLength
+  return isWhole(value, maxLength)
 }
 
 function areNumbers(values: unknown): values is number[] {
-  return Array.isArray(values) && values.every((value) => value === (value | 0))
+  return areWords(values) && values.length <= maxBlocks
 }
 
 /** Returns whether these are ascending places in a prompt of this length. */
