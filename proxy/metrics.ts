@@ -140,7 +140,7 @@ type MeasureMaker = <Label extends string = never>(
   ...labelNames: Label[]
 ) => Histogram<Label>
 
-function warmUpMetrics(count: CountMaker): Pick<Metrics, 'warmUps' | 'warmUpTokens'> {
+function warmUpMetrics(count: CountMaker) {
   return {
     warmUps: count('warm_ups_total', 'Prompts sent to engines that had come, to warm them, by how it ended', 'outcome'),
     warmUpTokens: count('warm_up_tokens_total', 'Prompt tokens that engines computed to be warm'),
@@ -148,21 +148,7 @@ function warmUpMetrics(count: CountMaker): Pick<Metrics, 'warmUps' | 'warmUpToke
 }
 
 /** Counts of prompt tokens, as engines report them and as we predict them. */
-function tokenMetrics(
-  count: CountMaker,
-): Pick<
-  Metrics,
-  | 'promptTokens'
-  | 'cachedTokens'
-  | 'reusedTokens'
-  | 'recomputedTokens'
-  | 'predictedCachedTokens'
-  | 'predictedOfReported'
-  | 'seenTokens'
-  | 'baselineCachedTokens'
-  | 'shadowCachedTokens'
-  | 'gainUncounted'
-> {
+function tokenMetrics(count: CountMaker) {
   return {
     promptTokens: count('prompt_tokens_total', 'Prompt tokens as the engine counted them'),
     cachedTokens: count('cached_tokens_total', 'Prompt tokens served from cache', 'source'),
@@ -223,9 +209,7 @@ function replicaMetrics(count: CountMaker, measure: MeasureMaker): ReplicaMetric
 }
 
 /** Metrics of known chunks and templates. */
-function chunkMetrics(
-  count: CountMaker,
-): Pick<Metrics, 'chunksLearned' | 'chunksIgnored' | 'chunksMatched' | 'chunkLists' | 'templateLists' | 'proofs'> {
+function chunkMetrics(count: CountMaker) {
   return {
     chunksLearned: count('chunks_learned_total', 'Chunks that became known, by how', 'source'),
     chunksIgnored: count(
