@@ -74,7 +74,11 @@ describe('the notes after an installation', () => {
     [null, undefined, false],
   ])('say what memory bodies need: %s for %s', (memory, bytes, isTooLittle) => {
     const config = bytes === undefined ? {} : { limits: { body_memory_bytes: bytes } }
-    const notes = notesOf({ ...exampleValues('gateway'), config, resources: { limits: { memory } } })
+    const notes = notesOf({
+      ...exampleValues('gateway'),
+      config,
+      resources: { requests: { memory: '256Mi' }, limits: { memory } },
+    })
     expect(notes.includes('resources.limits.memory')).toBe(isTooLittle)
   })
 
