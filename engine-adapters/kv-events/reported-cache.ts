@@ -57,7 +57,7 @@ export class ReportedCache {
     return this.trustsContent && !this.#tellsExtras
   }
 
-  /** Applies one event; `cleared` does not call `onLost`. What other tiers have counts only in `countHeld`. */
+  /** Applies one event; `cleared` does not call `onLost`. What other tiers have counts only in `countBeside`. */
   apply(event: KvEvent): void {
     if (event.type === 'cleared') this.clear()
     else if (event.tier !== deviceTier) this.#applyBeside(event)
@@ -130,19 +130,27 @@ export class ReportedCache {
     }
   }
 
-  /** vLLM says CPU, SGLang CPU_PINNED; what is behind goes by many names. Other tiers name no block: they tell no extras. */
+  /**
+   * Applies what another tier tells. vLLM calls the host CPU, SGLang CPU_PINNED; what is behind it goes by many names. A
+   * block goes by the name that the device gave it, since not every tier tells the extras that belong to a name.
+   */
   #applyBeside({ type, tier, group, hashes }: BlocksStored | BlocksRemoved): void {
     if (this.#otherGroups.has(group)) return
     const blocks = /^cpu/i.test(tier) ? this.#beside.host : this.#beside.remote
     for (const hash of hashes) {
       const name = this.#naming?.nameOf(hash)
       if (name === undefined) continue
-      const gone = type === 'stored' ? blocks.store(name, hash, this.#moment) : { name, hash }
-      if (type === 'removed') blocks.remove(name)
-      if (gone) this.#forget(gone.hash, gone.name)
+      if (type === 'stored') {
+        const dropped = blocks.store(name, hash, this.#moment)
+        if (dropped) this.#forget(dropped.hash, dropped.name)
+      } else {
+        blocks.remove(name)
+        this.#forget(hash, name)
+      }
     }
   }
 
+  /** Forgets what a block is called, once no tier has it. */
   #forget(hash: BlockHash, name: BlockName): void {
     const { host, remote } = this.#beside
     if (![this.#blocks, host, remote].some((blocks) => blocks.has(name))) this.#naming!.forget(hash)

@@ -7,7 +7,7 @@ interface TierBlock {
   readonly since: number
 }
 
-/** The newest blocks of a tier besides the device, each for itself: not every tier says what it has no longer. */
+/** The newest blocks of a tier besides the device. Older ones are dropped, because not every tier says what it has lost. */
 export class TierBlocks {
   readonly #blocks = new Map<BlockName, TierBlock>()
   readonly #most: number

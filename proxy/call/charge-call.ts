@@ -9,8 +9,8 @@ import type { Telemetry } from '../telemetry/telemetry.ts'
 /** The charge of a request against the limits of its API key. */
 export interface Charge {
   /**
-   * Corrects the estimate to what the engine counted. `not_run`: no engine ran the request; `unreported`: one did, and
-   * what it had cached is its secret, so that all of the prompt counts. Only the first call counts.
+   * Corrects the estimate to what the engine counted. `not_run`: no engine ran the request. `unreported`: one did, but
+   * did not say what it had cached, so all of the prompt counts. Only the first call counts.
    */
   settle(usage: ChargedUsage | 'not_run' | 'unreported'): void
 }

@@ -52,14 +52,13 @@ export function readChunkEntry(data: Buffer): ChunkEntry | undefined {
   if (kind === 'forgotten')
     return told.every(isDigest) ? { kind, scope, digests: told.map((words) => Int32Array.from(words)) } : undefined
   const records = told.map(readRow)
-  const isWhole = (kind === 'learned' || kind === 'repeated') && !records.includes(undefined)
-  return isWhole ? { kind, scope, records: records as ChunkRecord[] } : undefined
+  const isKnown = kind === 'learned' || kind === 'repeated'
+  return isKnown && !records.includes(undefined) ? { kind, scope, records: records as ChunkRecord[] } : undefined
 }
 
 function toRow(record: ChunkRecord): unknown[] {
   const { digest, hash, anchor, anchorPlace, length, sighting, source, order, id, lead, tail } = record
-  const set = flags.filter((flag) => record[flag])
-  const bits = set.reduce((sum, flag) => sum + 2 ** flags.indexOf(flag), 0)
+  const bits = flags.reduce((sum, flag, i) => sum | (record[flag] ? 1 << i : 0), 0)
   return [[...digest], lead, tail, hash, anchor, anchorPlace, length, bits, sighting, source, order, ...id]
 }
 

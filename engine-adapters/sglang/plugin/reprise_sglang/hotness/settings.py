@@ -27,7 +27,6 @@ class HotnessSettings:
     """a formula: the lowest value is evicted first"""
     hotness: str = ADMISSION_HOTNESS
     """a formula: the highest value is worth a place on the host, and is promoted"""
-
     max_age: int = MAX_AGE
     """the clock of a prefix just used; clocks fall by one every 16 requests (§3.2.2)"""
 

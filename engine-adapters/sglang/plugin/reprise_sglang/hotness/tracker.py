@@ -7,7 +7,7 @@ from reprise_sglang.hotness.formula import ADMISSION_HOTNESS, EVICTION_PRIORITY,
 # Eight bits would allow 255. By Equation 5 a new question of 60 tokens would then count as much as five requests. It
 # would outlive a prefix requested three times, and a few-shot load would get fewer hits than with LRU.
 MAX_AGE = 16
-"""by default"""
+"""the clock of a prefix just used, unless it is set otherwise"""
 REQUESTS_PER_AGE = 16
 """all clocks fall by one after this many requests"""
 _CAPACITY = 1 << 19
