@@ -49,15 +49,18 @@ export function isBare(content: string): boolean {
 
 /** Contents that came once, but of which a part came in other contents as well: their borders, or those others', are wrong. */
 export function countBroken(lists: readonly Segments[], seen: ReadonlyMap<string, number>): number {
-  const holders = new Map<string, Set<string>>()
-  for (const content of seen.keys())
-    for (const { name } of findPieces(content).slice(0, 3))
-      holders.set(name, (holders.get(name) ?? new Set()).add(content))
+  const names = new Map(
+    [...seen.keys()].map((content) => [
+      content,
+      findPieces(content)
+        .slice(0, 3)
+        .map(({ name }) => name),
+    ]),
+  )
+  const holders = new Map<string, number>()
+  for (const own of names.values()) for (const name of new Set(own)) holders.set(name, (holders.get(name) ?? 0) + 1)
   const isBroken = (content: string): boolean =>
-    seen.get(content) === 1 &&
-    findPieces(content)
-      .slice(0, 3)
-      .some(({ name }) => isShared(holders.get(name)!.size))
+    seen.get(content) === 1 && names.get(content)!.some((name) => isShared(holders.get(name)!))
   return lists.reduce((sum, { contents }) => sum + contents.filter(isBroken).length, 0)
 }
 
