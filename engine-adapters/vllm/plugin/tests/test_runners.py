@@ -1,47 +1,58 @@
 """The plugin loads in a vLLM that has only one of the two model runners, and without what only reuse needs."""
 
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-_LOAD = """
-import sys
-sys.path[:0] = {path!r}
-class Gone:
-    def find_spec(self, name, *more):
-        if name in {gone!r}:
-            raise ImportError(name + " is gone")
-sys.meta_path.insert(0, Gone())
+_LOAD_CONNECTOR = 'import reprise_vllm.connector; print("loaded")'
+_LOAD_PAGES = """
 import reprise_vllm.connector
 from reprise_vllm.engine.model_parts import remember_runner
 from reprise_vllm.select_pages.processor import PageProcessor
 remember_runner()
-print("loaded", len(PageProcessor.__bases__))
+print("kinds of processors:", len(PageProcessor.__bases__))
+"""
+_RUN_WITHOUT = """
+import json, os, sys
+import vllm.distributed.kv_transfer.kv_connector.v1.base
+
+class Gone:
+    def __init__(self, names):
+        self.names = names
+
+    def find_spec(self, name, *more):
+        if name in self.names:
+            raise ImportError(name + " is gone")
+
+cases = json.loads(sys.argv[1])
+assert not any(name in sys.modules for names, _ in cases for name in names)
+for names, code in cases:
+    # a copy of this process, so that what all of them need is imported once
+    if os.fork() > 0:
+        _, status = os.wait()
+        assert status == 0, names
+        continue
+    sys.meta_path.insert(0, Gone(names))
+    exec(code)
+    sys.stdout.flush()
+    os._exit(0)
 """
 PLUGIN = Path(__file__).resolve().parent.parent
 PATH = [str(one) for one in (PLUGIN, PLUGIN.parent.parent / "python", PLUGIN.parent.parent.parent / "kernels")]
-RUNNERS = {
-    "V1": ["vllm.v1.worker.gpu_model_runner", "vllm.v1.sample.logits_processor.interface"],
-    "V2": ["vllm.v1.worker.gpu.model_runner", "vllm.v1.worker.gpu.sample.logits_processor.interface"],
-}
+V1 = ["vllm.v1.worker.gpu_model_runner", "vllm.v1.sample.logits_processor.interface"]
+V2 = ["vllm.v1.worker.gpu.model_runner", "vllm.v1.worker.gpu.sample.logits_processor.interface"]
+KERNELS = ["reprise_reuse", "reprise_kernels"]
 
 
-@pytest.mark.parametrize("runner", RUNNERS)
-def test_a_runner_that_a_vllm_no_longer_has_is_not_missed(runner):
-    code = _LOAD.format(path=PATH, gone=RUNNERS[runner])
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "loaded 1" in ended.stdout, ended.stderr[-2000:]
-
-
-def test_without_the_kernels_package_the_plugin_loads_and_reports():
-    code = f"""
-import sys
-sys.path[:0] = {PATH[:2]!r}
-sys.modules["reprise_reuse"] = sys.modules["reprise_kernels"] = None
-import reprise_vllm.connector
-print("loaded")
-"""
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "loaded" in ended.stdout, ended.stderr[-2000:]
+def test_neither_a_runner_nor_the_kernels_are_missed():
+    cases = [(V1, _LOAD_PAGES), (V2, _LOAD_PAGES), (KERNELS, _LOAD_CONNECTOR)]
+    ended = subprocess.run(
+        [sys.executable, "-c", _RUN_WITHOUT, json.dumps(cases)], capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([*PATH, *sys.path])},
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr[-2000:]
+    assert [line for line in ended.stdout.splitlines() if line.startswith(("kinds", "loaded"))] == [
+        "kinds of processors: 1", "kinds of processors: 1", "loaded",
+    ]  # fmt: skip
