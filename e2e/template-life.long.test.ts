@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterEach, describe, expect, test } from 'vitest'
-import { type Emulator, startEmulator } from '#emulator/emulator.ts'
+import { describe, type TestContext, test } from 'vitest'
+import { startEmulator } from '#emulator/emulator.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { createDraw, drawDocuments, retrieve } from '#proxy/templates/traffic/sightings.fixture.ts'
 import { readCorpus } from './demo/corpus.ts'
@@ -16,21 +16,19 @@ interface Described {
   readonly proof: { readonly samples: number }
 }
 
-let emulator: Emulator
-let proxy: RunningProxy
 let questions: Turn[] | undefined
 
 type Asked = Pick<Turn, 'question' | 'blocks'>
 
-afterEach(async () => {
-  await proxy.close()
-  await emulator.close()
-})
-
-async function start(mode: 'auto' | 'ask' | 'on'): Promise<void> {
+async function start(mode: 'auto' | 'ask' | 'on', { onTestFinished }: TestContext): Promise<RunningProxy> {
   const size = { capacityTokens: 10_000_000, prefillTokensPerSecond: 10_000_000 }
-  emulator = await startEmulator({ host: '127.0.0.1', port: 0, kind: 'vllm', ...size, reads: true })
-  proxy = await startTestProxy({ url: emulator.url, kind: 'vllm' }, { mode })
+  const emulator = await startEmulator({ host: '127.0.0.1', port: 0, kind: 'vllm', ...size, reads: true })
+  const proxy = await startTestProxy({ url: emulator.url, kind: 'vllm' }, { mode })
+  onTestFinished(async () => {
+    await proxy.close()
+    await emulator.close()
+  })
+  return proxy
 }
 
 /** Questions to a documentation assistant, each with the beginnings of the sections that match it best. */
@@ -64,26 +62,27 @@ function bodyOf(model: string, { question, blocks }: Asked): object {
 }
 
 async function send(
+  proxy: RunningProxy,
   model: string,
   turn: Asked,
   toBody = bodyOf,
-): Promise<{ moved: number; template: string | null; sent: string }> {
+): Promise<{ moved: number; template: string | null }> {
   const response = await postJson(`${proxy.url}/v1/chat/completions`, toBody(model, turn))
-  const sent = await response.text()
-  expect(response.status, sent).toBe(200)
+  const answer = await response.text()
+  if (response.status !== 200) throw new Error(`${response.status}: ${answer}`)
   const { headers } = response
-  return { moved: Number(headers.get('x-reprise-moved')), template: headers.get('x-reprise-template'), sent }
+  return { moved: Number(headers.get('x-reprise-moved')), template: headers.get('x-reprise-template') }
 }
 
-async function templates(): Promise<Described[]> {
+async function templates(proxy: RunningProxy): Promise<Described[]> {
   const response = await fetch(`${proxy.adminUrl}/v1/templates`)
   return ((await response.json()) as { templates: Described[] }).templates
 }
 
 /** Gives the model time to be asked, while no client needs it. */
-async function untilScored(samples: number): Promise<void> {
+async function untilScored(proxy: RunningProxy, samples: number): Promise<void> {
   for (let i = 0; i < 400; i++) {
-    const [template] = await templates()
+    const [template] = await templates(proxy)
     if (template?.state !== 'ready' || template.proof.samples >= samples) return
     await pause(25)
   }
@@ -93,6 +92,7 @@ async function untilScored(samples: number): Promise<void> {
 const enough = 20
 
 async function live(
+  proxy: RunningProxy,
   model: string,
   asked: readonly Asked[],
   toBody = bodyOf,
@@ -101,50 +101,55 @@ async function live(
   let moved = 0
   let samples = 0
   for (const turn of asked) {
-    const { moved: own, template } = await send(model, turn, toBody)
+    const { moved: own, template } = await send(proxy, model, turn, toBody)
     // a list that words leave alone has no template
     const state = template?.split('state=')[1] ?? states.at(-1) ?? 'learning'
     if (states.at(-1) !== state) states.push(state)
     moved += own
-    if (state === 'ready') await untilScored(++samples)
+    if (state === 'ready') await untilScored(proxy, ++samples)
     if (state === 'refuted' || moved >= enough) break
   }
   return { states, moved }
 }
 
-describe('the life of a template in mode auto', () => {
-  test('whose answers do not depend on the order: learnt, proved on the model, then moved', async () => {
-    await start('auto')
-    const { states, moved } = await live('reader-content', await readQuestions())
+// a proof takes a fifth of the time at most, and waits for the rest: so they live beside each other
+describe.concurrent('the life of a template in mode auto', () => {
+  test('whose answers do not depend on the order: learnt, proved on the model, then moved', async (context) => {
+    const { expect } = context
+    const proxy = await start('auto', context)
+    const { states, moved } = await live(proxy, 'reader-content', await readQuestions())
     // traffic may take its verdict back, and give it again
     expect([...new Set(states)]).toEqual(['learning', 'ready', 'proved'])
     expect(moved).toBeGreaterThan(0)
   })
 
-  test('whose answers follow the order: refuted by the model, and never moved', async () => {
-    await start('auto')
-    const { states, moved } = await live('reader-place', await readQuestions())
+  test('whose answers follow the order: refuted by the model, and never moved', async (context) => {
+    const { expect } = context
+    const proxy = await start('auto', context)
+    const { states, moved } = await live(proxy, 'reader-place', await readQuestions())
     expect([...new Set(states)]).toEqual(['learning', 'ready', 'refuted'])
     expect(moved).toBe(0)
   })
 })
 
-describe('the life of a template whose form no rule knows', () => {
-  test('its borders are learnt, it is proved on the model, then moved', async () => {
-    await start('auto')
-    const { states, moved } = await live('reader-content', drawQuestions(120), unknownBodyOf)
+describe.concurrent('the life of a template whose form no rule knows', () => {
+  test('its borders are learnt, it is proved on the model, then moved', async (context) => {
+    const { expect } = context
+    const proxy = await start('auto', context)
+    const { states, moved } = await live(proxy, 'reader-content', drawQuestions(120), unknownBodyOf)
     expect([...new Set(states)]).toEqual(['learning', 'ready', 'proved'])
     expect(moved).toBeGreaterThan(0)
-    expect(await templates()).toMatchObject([{ found_by: 'learnt', state: 'proved' }])
+    expect(await templates(proxy)).toMatchObject([{ found_by: 'learnt', state: 'proved' }])
   })
 
-  test('in mode on, too, it is moved only once traffic shows that it is a set', async () => {
-    await start('on')
+  test('in mode on, too, it is moved only once traffic shows that it is a set', async (context) => {
+    const { expect } = context
+    const proxy = await start('on', context)
     const states: (string | undefined)[] = []
     let left = 0
     for (const turn of drawQuestions(60)) {
-      const { moved } = await send('reader-content', turn, unknownBodyOf)
-      if (moved > 0) states.push((await templates())[0]?.state)
+      const { moved } = await send(proxy, 'reader-content', turn, unknownBodyOf)
+      if (moved > 0) states.push((await templates(proxy))[0]?.state)
       else if (states.length === 0) left++
     }
     expect([...new Set(states)]).toEqual(['ready'])
@@ -152,18 +157,19 @@ describe('the life of a template whose form no rule knows', () => {
   })
 })
 
-describe('the life of a template in mode ask', () => {
-  test('the model is not asked; lists move from the moment a person permits it', async () => {
-    await start('ask')
+describe.concurrent('the life of a template in mode ask', () => {
+  test('the model is not asked; lists move from the moment a person permits it', async (context) => {
+    const { expect } = context
+    const proxy = await start('ask', context)
     const turns = await readQuestions()
-    for (const turn of turns.slice(0, 12)) expect((await send('reader-content', turn)).moved).toBe(0)
-    const [template] = await templates()
+    for (const turn of turns.slice(0, 12)) expect((await send(proxy, 'reader-content', turn)).moved).toBe(0)
+    const [template] = await templates(proxy)
     const url = `${proxy.adminUrl}/v1/templates/${template!.id}`
     const said = await fetch(url, { method: 'PUT', body: '{"state":"on"}' })
     expect(await said.json()).toEqual({ id: template!.id, state: 'on' })
     let moved = 0
-    for (const turn of turns.slice(12, 40)) moved += (await send('reader-content', turn)).moved
+    for (const turn of turns.slice(12, 40)) moved += (await send(proxy, 'reader-content', turn)).moved
     expect(moved).toBeGreaterThan(0)
-    expect(await templates()).toMatchObject([{ state: 'on', moves: true, proof: { samples: 0 } }])
+    expect(await templates(proxy)).toMatchObject([{ state: 'on', moves: true, proof: { samples: 0 } }])
   })
 })
