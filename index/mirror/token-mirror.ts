@@ -1,4 +1,5 @@
 import type { RequestId, ScopeId } from '../context-block.ts'
+import type { Checkpoint } from './checkpoints.ts'
 import { type HeldPlace, TokenTree } from './token-tree.ts'
 import { UnknownRequests } from './unknown-requests.ts'
 
@@ -17,7 +18,7 @@ interface TokenRequest {
   /** tokens that the engine last reported as held; undefined if it has not */
   reported: number | undefined
   /** lengths at which the engine last reported checkpoints of it; undefined if it has not */
-  checkpoints?: readonly number[] | undefined
+  checkpoints?: readonly Checkpoint[] | undefined
   /** undefined until the tokens are known */
   held: { place: HeldPlace; readonly scope: string; readonly promptTokens: number } | undefined
 }
@@ -166,7 +167,7 @@ export class TokenMirror {
    * Records the engine's report of how many leading tokens of a request it holds, and at which lengths it keeps
    * checkpoints. What it says of a prefix holds for all that share it. `checkpoints` undefined: as before.
    */
-  report(request: RequestId, cachedTokens: number, checkpoints?: readonly number[]): void {
+  report(request: RequestId, cachedTokens: number, checkpoints?: readonly Checkpoint[]): void {
     const known = this.#requests.get(request)
     if (known) {
       known.reported = cachedTokens
@@ -229,7 +230,7 @@ export class TokenMirror {
   }
 
   /** Restores the tokens of a request that was held before a clear and is reported again. Returns false if unknown. */
-  #recover(request: RequestId, reported: number, checkpoints: readonly number[] | undefined): boolean {
+  #recover(request: RequestId, reported: number, checkpoints: readonly Checkpoint[] | undefined): boolean {
     const cleared = this.#cleared?.requests.get(request)
     if (!cleared?.held) return false
     const { place, scope, promptTokens } = cleared.held

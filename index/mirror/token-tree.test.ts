@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { Checkpoint } from './checkpoints.ts'
 import { type HeldPlace, TokenTree } from './token-tree.ts'
 
 const tokens = (...ids: number[]): Uint32Array => Uint32Array.from(ids)
@@ -167,17 +168,40 @@ test('it tells of every prompt what a list of all prefixes tells', () => {
   )
 })
 
+/** Lengths that follow each other as one range. */
+function join(lengths: readonly number[]): Checkpoint[] {
+  const ranges: [number, number][] = []
+  for (const length of lengths) {
+    const last = ranges.at(-1)
+    if (last?.[1] === length - 1) last[1] = length
+    else ranges.push([length, length])
+  }
+  return ranges
+}
+
+test('of a range, whole pages are found, the last within what is asked for', () => {
+  const tree = new TokenTree(4)
+  const place = tree.hold('', tokens(...Array.from({ length: 40 }, (_, i) => i)), 0)
+  tree.keepCheckpoints(place, [[8, 20], 32], 0)
+  const found = [7, 8, 15, 19, 20, 31, 32, 40].map((most) => tree.findCheckpoint(place, most, 1))
+  expect(found).toEqual([0, 8, 12, 16, 20, 20, 32, 32])
+  // a part of a prompt that was sent later keeps the age of what was there before
+  tree.keepCheckpoints(place, [[4, 40]], 5)
+  expect([0, 1, 6].map((order) => tree.findCheckpoint(place, 31, order))).toEqual([0, 20, 28])
+})
+
 test('checkpoints stay where they are, however prompts divide what is held and give it up', () => {
   const prompts = fc.array(fc.constantFrom(1, 2), { minLength: 1, maxLength: 8 })
-  const kept = fc.record({ prompt: prompts, lengths: fc.uniqueArray(fc.integer({ min: 1, max: 8 })) })
+  const lengths = fc.uniqueArray(fc.integer({ min: 1, max: 8 })).map((own) => own.toSorted((a, b) => a - b))
+  const kept = fc.record({ prompt: prompts, lengths, areJoined: fc.boolean() })
   fc.assert(
     fc.property(fc.array(kept, { maxLength: 8 }), fc.array(fc.nat(7)), prompts, (reports, releases, asked) => {
       const tree = new TokenTree(1)
       const model = new Map<string, number>()
-      const places = reports.map(({ prompt, lengths }, order) => {
+      const places = reports.map(({ prompt, lengths, areJoined }, order) => {
         const place = tree.hold('', tokens(...prompt), order)
         const own = lengths.filter((length) => length <= prompt.length)
-        tree.keepCheckpoints(place, own, order)
+        tree.keepCheckpoints(place, areJoined ? join(own) : own, order)
         for (let length = 1; length <= prompt.length; length++) {
           const beginning = prompt.slice(0, length).join()
           if (!own.includes(length)) model.delete(beginning)

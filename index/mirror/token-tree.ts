@@ -1,4 +1,11 @@
 import { PageRun } from '../tree-cache/page-run.ts'
+import {
+  type Checkpoint,
+  type CheckpointRange,
+  clipCheckpoints,
+  findLastCheckpoint,
+  replaceCheckpoints,
+} from './checkpoints.ts'
 
 /** A run of whole pages that is always held as a whole. */
 class HeldRun extends PageRun {
@@ -7,8 +14,8 @@ class HeldRun extends PageRun {
   since: number = Number.NEGATIVE_INFINITY
   /** number of prompts whose held prefix ends here */
   holders = 0
-  /** lengths of the prompt within this run at which an engine keeps a checkpoint, and since when */
-  checkpoints: Map<number, number> = new Map()
+  /** at lengths of the prompt within this run */
+  checkpoints: readonly CheckpointRange[] = []
   /** held tokens of a prompt that ends here and its answer, whose tokens are unknown; 0 if no answer is held */
   continued = 0
 
@@ -21,11 +28,8 @@ class HeldRun extends PageRun {
   override split(shared: number): this {
     const front = super.split(shared)
     front.since = this.since
-    for (const [at, since] of this.checkpoints) {
-      if (at > front.end) continue
-      front.checkpoints.set(at, since)
-      this.checkpoints.delete(at)
-    }
+    front.checkpoints = clipCheckpoints(this.checkpoints, 0, front.end)
+    this.checkpoints = clipCheckpoints(this.checkpoints, front.end, this.end)
     return front
   }
 
@@ -34,7 +38,7 @@ class HeldRun extends PageRun {
     const child = this.parent && this.holders === 0 ? this.onlyChild : undefined
     if (child?.since !== this.since) return
     this.replaceByChild(child)
-    child.checkpoints = new Map([...this.checkpoints, ...child.checkpoints])
+    child.checkpoints = [...this.checkpoints, ...child.checkpoints]
   }
 
   protected override create(parent: HeldRun, tokens: Uint32Array, end: number): this {
@@ -132,19 +136,18 @@ export class TokenTree {
   }
 
   /** Sets at which lengths of the prompt that ends at `place` checkpoints are kept. New ones count from `order`. */
-  keepCheckpoints(place: HeldPlace, lengths: readonly number[], order: number): void {
+  keepCheckpoints(place: HeldPlace, lengths: readonly Checkpoint[], order: number): void {
     for (const run of place.path()) {
-      const { checkpoints: before, tokens, end } = run
-      const own = lengths.filter((length) => end - tokens.length < length && length <= end)
-      run.checkpoints = new Map(own.map((length) => [length, Math.min(before.get(length) ?? order, order)]))
+      const kept = replaceCheckpoints(run.checkpoints, lengths, order)
+      run.checkpoints = clipCheckpoints(kept, run.end - run.tokens.length, run.end)
     }
   }
 
   /** Returns the last checkpoint within the first `most` tokens of the prompt at `place` that was kept before `order`. */
   findCheckpoint(place: HeldPlace, most: number, order: number): number {
     for (const { checkpoints } of place.path()) {
-      const own = [...checkpoints].filter(([length, since]) => length <= most && since < order)
-      if (own.length > 0) return Math.max(...own.map(([length]) => length))
+      const found = findLastCheckpoint(checkpoints, most, order, this.pageTokens)
+      if (found > 0) return found
     }
     return 0
   }

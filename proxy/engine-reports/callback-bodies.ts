@@ -1,4 +1,5 @@
 import { Ajv, type SchemaObject } from 'ajv'
+import type { Checkpoint } from '#index/mirror/checkpoints.ts'
 import { ProxyError } from '../errors.ts'
 import { ownSchemas } from '../json/own-schemas.ts'
 import { type CheckpointReport, checkpointReport, type KeptCheckpoints } from './checkpoint-report.ts'
@@ -13,7 +14,7 @@ export interface EngineEvent {
   readonly reused_tokens?: number
   readonly recomputed_tokens?: number
   /** the only lengths of a request that others find, if layers with windows or states keep no others */
-  readonly checkpoints?: readonly number[]
+  readonly checkpoints?: readonly Checkpoint[]
 }
 
 /** Body of `POST /v1/replicas/{replica}/events`. */
@@ -30,7 +31,7 @@ export interface Snapshot {
   readonly requests: readonly {
     readonly request_id: string
     readonly cached_tokens: number
-    readonly checkpoints?: readonly number[]
+    readonly checkpoints?: readonly Checkpoint[]
   }[]
   readonly reuse?: ReuseReport | null
   readonly checkpoints?: CheckpointReport | KeptCheckpoints | null
@@ -43,7 +44,10 @@ const sequenced = { generation: { type: 'string', minLength: 1 }, sequence: coun
 const cached = {
   request_id: { type: 'string' },
   cached_tokens: count,
-  checkpoints: { type: 'array', items: count },
+  checkpoints: {
+    type: 'array',
+    items: { anyOf: [count, { type: 'array', items: count, minItems: 2, maxItems: 2 }] },
+  },
 }
 const reused = { reused_tokens: count, recomputed_tokens: count }
 

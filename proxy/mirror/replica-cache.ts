@@ -3,6 +3,7 @@ import type { CacheEvent, SentPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
 import { cutContradicted } from '#index/mirror/believed-cache.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
+import type { Checkpoint } from '#index/mirror/checkpoints.ts'
 import { TokenMirror } from '#index/mirror/token-mirror.ts'
 import { inSlices } from '../bounds/in-slices.ts'
 import type { FollowedEvents } from '../engine-reports/followed-events.ts'
@@ -187,7 +188,7 @@ export class ReplicaCache {
     name: RequestId,
     cachedTokens: number,
     recomputedTokens: number | undefined,
-    checkpoints?: readonly number[],
+    checkpoints?: readonly Checkpoint[],
   ): void {
     const request = this.#names.resolve(name)
     if (recomputedTokens !== undefined) this.#running.recomputed(request, recomputedTokens)
@@ -196,9 +197,11 @@ export class ReplicaCache {
   }
 
   /** The engine reports everything it holds, in tokens by name. Requests sent meanwhile are not included. */
-  async replaced(requests: Iterable<readonly [RequestId, number, (readonly number[] | undefined)?]>): Promise<void> {
+  async replaced(
+    requests: Iterable<readonly [RequestId, number, (readonly Checkpoint[] | undefined)?]>,
+  ): Promise<void> {
     this.mirror.beginSnapshot()
-    const held = new Map<RequestId, readonly [number, (readonly number[] | undefined)?]>()
+    const held = new Map<RequestId, readonly [number, (readonly Checkpoint[] | undefined)?]>()
     for (const [name, ...told] of requests) held.set(this.#names.resolve(name), told)
     this.#names.clear()
     // requests are served between slices, so both models learn of a request in the same one
@@ -241,7 +244,12 @@ export class ReplicaCache {
     this.#names.clear()
   }
 
-  #hold(type: 'stored' | 'evicted', request: RequestId, cachedTokens: number, checkpoints?: readonly number[]): void {
+  #hold(
+    type: 'stored' | 'evicted',
+    request: RequestId,
+    cachedTokens: number,
+    checkpoints?: readonly Checkpoint[],
+  ): void {
     this.tokens.report(request, cachedTokens, checkpoints)
     this.mirror.apply({ type, request, cachedTokens })
   }

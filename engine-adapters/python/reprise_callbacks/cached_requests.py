@@ -1,15 +1,15 @@
 """What the receiver should believe, and which changes still have to be sent to it."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from reprise_callbacks.changes import Change
+from reprise_callbacks.changes import Change, Checkpoints
 
 # `{"request_id":…,"cached_tokens":1234567},` without the id itself
 _BYTES_BESIDE_ID = 50
-# `,"checkpoints":[1234567,…]`
-_BYTES_PER_CHECKPOINT = 24
+# `,"checkpoints":[[1234567,1234567],…]`
+_BYTES_PER_CHECKPOINT = 34
 
 
 class CachedRequests:
@@ -19,7 +19,7 @@ class CachedRequests:
         self._maximum_bytes = maximum_bytes
         self._bytes = 0
         self._lengths: dict[str, int] = {}
-        self._checkpoints: dict[str, Sequence[int]] = {}
+        self._checkpoints: dict[str, Checkpoints] = {}
         self._untold: dict[str, Change] = {}
 
     @property

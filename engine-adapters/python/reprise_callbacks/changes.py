@@ -5,6 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
 
+Checkpoints = Sequence[int | tuple[int, int]]
+"""lengths of a prompt, ascending; a pair: all whole pages from the first to the last"""
+
+
 class Change(NamedTuple):
     """The length of a request's longest cached prefix from now on."""
 
@@ -16,7 +20,7 @@ class Change(NamedTuple):
     """prompt tokens reused at another position and not recomputed"""
     recomputed_tokens: int = 0
     """prompt tokens that were reusable but were recomputed anyway"""
-    checkpoints: Sequence[int] | None = None
+    checkpoints: Checkpoints | None = None
     """the only lengths that other requests find, if layers with windows or states keep no others; None: as before"""
 
 
@@ -33,13 +37,13 @@ def stored(
     cached_tokens: int,
     reused_tokens: int = 0,
     recomputed_tokens: int = 0,
-    checkpoints: Sequence[int] | None = None,
+    checkpoints: Checkpoints | None = None,
 ) -> Change:
     """Returns a change: the request was computed, or computed further, and `cached_tokens` of it are cached now."""
     return Change("stored", request_id, cached_tokens, reused_tokens, recomputed_tokens, checkpoints)
 
 
-def evicted(request_id: str, cached_tokens: int, checkpoints: Sequence[int] | None = None) -> Change:
+def evicted(request_id: str, cached_tokens: int, checkpoints: Checkpoints | None = None) -> Change:
     """Returns a change: only `cached_tokens` of the request are still cached, or fewer checkpoints of it."""
     return Change("evicted", request_id, cached_tokens, checkpoints=checkpoints)
 

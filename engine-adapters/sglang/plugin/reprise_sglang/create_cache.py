@@ -40,8 +40,9 @@ def create_cache(ctx: Any) -> Any:
         reporter = CacheReporter(sender)
         cache.report_to(reporter)
         reporter.guard(_check_parts, cache, reporter)
-        if ctx.is_hybrid_ssm:
-            sender.describe({"checkpoints": {"unit": cache.page_size, "kinds": ["state"]}})
+        kinds = [kind for kind, is_kept in (("window", ctx.is_hybrid_swa), ("state", ctx.is_hybrid_ssm)) if is_kept]
+        if kinds:
+            sender.describe({"checkpoints": {"unit": cache.page_size, "kinds": kinds}})
         reuser = getattr(getattr(ctx.tp_worker, "model_runner", None), REUSER, None)
         if reuser is not None:
             reuser.needs_salts = True
@@ -70,8 +71,8 @@ def _read_hotness(ctx: Any) -> HotnessSettings | None:
     if settings is None:
         return None
     obstacle = _find_obstacle(ctx)
-    if obstacle is None and ctx.is_hybrid_ssm:
-        obstacle = "States have an order of their own."
+    if obstacle is None and (ctx.is_hybrid_ssm or ctx.is_hybrid_swa):
+        obstacle = "States and windows have an order of their own."
     if obstacle is None and ctx.params.enable_session_radix_cache:
         obstacle = "Sessions have an order of their own."
     if obstacle is None and (missing := find_missing_hotness_seams()):
@@ -99,7 +100,7 @@ def _check_parts(cache: Any, reporter: CacheReporter) -> None:
     """SGLang decides a cache's parts while building it; for some models this depends on more than the context."""
     from sglang.srt.mem_cache.unified_cache.component_type import BASE_COMPONENT_TYPE, ComponentType
 
-    if unknown := set(cache.tree_components) - {BASE_COMPONENT_TYPE, ComponentType.MAMBA}:
+    if unknown := set(cache.tree_components) - {BASE_COMPONENT_TYPE, ComponentType.SWA, ComponentType.MAMBA}:
         reporter.stop(f"A prefix can be lost in one of {unknown} while the others still hold it.")
 
 
@@ -146,10 +147,12 @@ def _find_obstacle(ctx: Any) -> str | None:
         return f"This SGLang lacks {', '.join(missing)}."
     if ctx.disable_radix_cache:
         return "The radix cache is disabled."
-    if ctx.is_hybrid_swa:
-        return "With sliding windows a prefix is found at some of its lengths only, and SGLang does not say at which."
-    if ctx.is_hybrid_ssm and ctx.enable_hierarchical_cache:
-        return "With state layers and --enable-hierarchical-cache the host may hold a state and the GPU none."
+    if ctx.is_hybrid_swa and ctx.full_tokens_per_layer == 0:
+        return "Every layer has a sliding window: SGLang then keeps no prefix tree."
+    if ctx.is_hybrid_swa and (ctx.params.decoder_swa_bounded_replay or not ctx.params.swa_gates_prefix_match):
+        return "SGLang computes the windows of a found prefix again, and does not say how much of it."
+    if (ctx.is_hybrid_ssm or ctx.is_hybrid_swa) and ctx.enable_hierarchical_cache:
+        return "With --enable-hierarchical-cache the host may hold a state or a window and the GPU none."
     if get_parallel().num_dp_ranks > 1:
         return "Data-parallel ranks have a cache each: start one server a replica."
     others = [name for name in _OTHER_CACHES if getattr(get_memory(), name)]

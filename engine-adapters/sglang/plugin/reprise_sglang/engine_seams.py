@@ -19,7 +19,7 @@ _TREE_METHODS = {
     "collect_path_info": ("end_node_ids",),
     "get_component_device_value": ("node_id", "component_type"),
 }
-_PATH_FIELDS = ("node_id", "path_end")
+_PATH_FIELDS = ("node_id", "path_start", "path_end")
 _COMPONENT_METHODS = {
     "redistribute_on_node_split": ("new_parent", "child"),
     "_evict_device_start": ("request_cnt",),
@@ -77,7 +77,7 @@ def find_missing_seams() -> list[str]:
         *_missing_methods(UnifiedTreeCoreInterface, _TREE_METHODS),
         *_missing_methods(registry, {"create_unified_radix_cache": ("ctx", "cache_class")}),
         *_missing_fields(TreePathNodeInfo, _PATH_FIELDS),
-        *_missing_fields(EvictResult, ("num_tokens_evicted", "mamba_num_evicted")),
+        *_missing_fields(EvictResult, ("num_tokens_evicted", "swa_num_tokens_evicted", "mamba_num_evicted")),
     ]
 
 

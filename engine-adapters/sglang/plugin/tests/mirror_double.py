@@ -14,7 +14,7 @@ class MirrorDouble:
     def __init__(self) -> None:
         self.places = RequestPlaces()
         self.lengths: dict[str, int] = {}
-        self.checkpoints: dict[str, Sequence[int]] = {}
+        self.checkpoints: dict[str, Sequence[int | tuple[int, int]]] = {}
         """in the order in which they were told"""
         self.told: list[tuple[str, str, int]] = []
         self.is_closed = False
@@ -35,14 +35,15 @@ class MirrorDouble:
                 self.lengths.pop(change.request_id, None)
 
     def find(self, tokens: Sequence[int], texts: Mapping[str, Sequence[int]]) -> int:
-        """Returns up to where others find these tokens in layers that keep states. `texts`: of the requests."""
+        """Returns up to where others find these tokens beside windows or states. `texts`: of the requests."""
         held: dict[int, bool] = {}
         for request_id, checkpoints in self.checkpoints.items():
             pairs = zip(tokens, texts.get(request_id, ()), strict=False)
             shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+            ranges = [one if isinstance(one, tuple) else (one, one) for one in checkpoints]
             # what was told last of a shared prefix holds
             for end in range(1, min(shared, self.lengths.get(request_id, 0)) + 1):
-                held[end] = end in checkpoints
+                held[end] = any(first <= end <= last for first, last in ranges)
         return max((end for end, is_held in held.items() if is_held), default=0)
 
     def cleared(self) -> None:

@@ -10,6 +10,7 @@ from sglang.srt.configs.mamba_utils import Mamba2CacheParams, Mamba2StateShape
 from sglang.srt.managers.schedule_batch import FINISH_ABORT, FINISH_LENGTH, Req, ScheduleBatch
 from sglang.srt.mem_cache.allocation import alloc_for_decode, alloc_for_extend
 from sglang.srt.mem_cache.allocator import PagedTokenToKVPoolAllocator, TokenToKVPoolAllocator
+from sglang.srt.mem_cache.allocator.swa import SWATokenToKVPoolAllocator
 from sglang.srt.mem_cache.cache_init_params import CacheInitParams
 from sglang.srt.mem_cache.common import checkpoint_kv_cache, release_kv_cache
 from sglang.srt.mem_cache.memory_pool import (
@@ -20,7 +21,9 @@ from sglang.srt.mem_cache.memory_pool import (
 )
 from sglang.srt.mem_cache.radix_cache import RadixKey
 from sglang.srt.mem_cache.registry import TreeCacheBuildContext
+from sglang.srt.mem_cache.swa_memory_pool import SWAKVPool
 from sglang.srt.mem_cache.unified_radix_cache import UnifiedRadixCache
+from sglang.srt.model_executor.forward_batch_info import ForwardMode
 from sglang.srt.sampling.sampling_params import SamplingParams
 from sglang.srt.speculative.spec_info import SpeculativeAlgorithm
 
@@ -28,12 +31,19 @@ _MODEL = SimpleNamespace(vocab_size=1 << 20, is_encoder_decoder=False)
 
 
 def build_context(
-    core: str, pool_tokens: int = 64, page_size: int = 4, states: int = 0, **overrides: object
+    core: str,
+    pool_tokens: int = 64,
+    page_size: int = 4,
+    states: int = 0,
+    window: int = 0,
+    window_tokens: int = 32,
+    **overrides: object,
 ) -> TreeCacheBuildContext:
     """
     Builds what the scheduler passes to a radix cache backend, for a model with one small layer.
 
     states: room for as many, in a second layer that keeps them; 0: it has no such layer. SGLang then wants pages of 1.
+    window: in a second layer that sees as many tokens only, with room for `window_tokens`; 0: it has no such layer.
     """
     pool = {"device": "cpu", "enable_memory_saver": False}
     rows = {"size": 16, "max_context_len": 4 * pool_tokens, **pool}
@@ -47,6 +57,10 @@ def build_context(
             mamba_layer_ids=[1], enable_mamba_extra_buffer=False, speculative_num_draft_tokens=0, **rows,
         )  # fmt: skip
         kv = HybridLinearKVPool(full_attention_layer_ids=[0], mamba_pool=requests.mamba_pool, **sizes)
+    elif window:
+        requests = ReqToTokenPool(**rows)
+        layers = {"full_attention_layer_ids": [0], "swa_attention_layer_ids": [1]}
+        kv = SWAKVPool(size_swa=window_tokens, **layers, **sizes)
     else:
         requests = ReqToTokenPool(**rows)
         kv = MHATokenToKVPool(layer_num=1, **sizes)
@@ -55,18 +69,21 @@ def build_context(
         disable=False,
         req_to_token_pool=requests,
         token_to_kv_pool_allocator=(
-            TokenToKVPoolAllocator(pool_tokens, **allocator)
+            SWATokenToKVPoolAllocator(pool_tokens, window_tokens, page_size, **allocator)
+            if window
+            else TokenToKVPoolAllocator(pool_tokens, **allocator)
             if page_size == 1
             else PagedTokenToKVPoolAllocator(pool_tokens, page_size=page_size, **allocator)
         ),
         page_size=page_size,
+        sliding_window_size=window or None,
         enable_kv_cache_events=True,
         tree_core_backend=core,
     )
     context = {
         "server_args": None,
         "params": params,
-        "is_hybrid_swa": False,
+        "is_hybrid_swa": window > 0,
         "is_hybrid_ssm": states > 0,
         "enable_hierarchical_cache": False,
         "disable_radix_cache": False,
@@ -123,7 +140,9 @@ class ScheduledCache:
 
     def decode(self, running: Running, token: int) -> None:
         batch = running.batch
+        batch.forward_mode = ForwardMode.DECODE
         alloc_for_decode(batch, 1)
+        running.req.decode_batch_idx += 1
         batch.seq_lens = batch.seq_lens + 1
         batch.seq_lens_cpu = batch.seq_lens_cpu + 1
         running.req.output_ids.append(token)
@@ -173,6 +192,7 @@ class ScheduledCache:
 
     def _extend(self, running: Running, chunk: int | None) -> None:
         req, batch = running.req, running.batch
+        batch.forward_mode = ForwardMode.EXTEND
         if req.kv.holds_kv:
             # an earlier chunk is in the tree already, and this one continues after it
             checkpoint_kv_cache(req, self.cache)

@@ -159,10 +159,11 @@ def test_a_module_that_is_gone_counts_as_gone(
     ("overrides", "said"),
     [
         ({"disable_radix_cache": True}, "disabled"),
-        ({"is_hybrid_swa": True}, "sliding windows"),
-        ({"is_hybrid_ssm": True, "enable_hierarchical_cache": True}, "the host may hold a state"),
+        ({"is_hybrid_swa": True, "full_tokens_per_layer": 0}, "keeps no prefix tree"),
+        ({"is_hybrid_swa": True, "enable_hierarchical_cache": True}, "the host may hold a state or a window"),
+        ({"is_hybrid_ssm": True, "enable_hierarchical_cache": True}, "the host may hold a state or a window"),
     ],
-    ids=["disabled", "sliding window", "states on the host"],
+    ids=["disabled", "windows only", "windows on the host", "states on the host"],
 )
 def test_where_reports_could_not_be_exact_there_are_none(
     senders: list[dict[str, object]],
@@ -181,11 +182,26 @@ def test_where_reports_could_not_be_exact_there_are_none(
     assert said in caplog.text
 
 
-def test_a_model_with_states_is_reported_and_said_to_keep_checkpoints(senders: list[dict[str, object]]) -> None:
-    cache = create(page_size=1, states=8)
-    assert senders[0]["facts"] == {"checkpoints": {"unit": 1, "kinds": ["state"]}}
+@pytest.mark.parametrize(
+    ("sizes", "kind", "lengths"), [({"states": 8}, "state", ((8, 8),)), ({"window": 4}, "window", ((7, 8),))]
+)
+def test_a_model_with_windows_or_states_is_reported_and_said_to_keep_checkpoints(
+    senders: list[dict[str, object]], sizes: dict[str, int], kind: str, lengths: tuple[tuple[int, int]]
+) -> None:
+    cache = create(page_size=1, **sizes)
+    assert senders[0]["facts"] == {"checkpoints": {"unit": 1, "kinds": [kind]}}
     ScheduledCache(cache).serve("r-1", list(range(8)))
-    assert [state.tokens for state in senders[0]["reports"][0][0].states] == [8]
+    assert senders[0]["reports"][-1][0].lengths == lengths
+
+
+def test_windows_that_sglang_computes_again_are_not_reported(
+    senders: list[dict[str, object]], caplog: pytest.LogCaptureFixture
+) -> None:
+    context = build_context("python", page_size=1, window=4)
+    context.params.decoder_swa_bounded_replay = True
+    factory.create_cache(context)
+    assert senders == []
+    assert "computes the windows of a found prefix again" in caplog.text
 
 
 def test_a_cache_of_several_parts_is_not_reported(

@@ -6,11 +6,8 @@ ROOT: Final = 0
 """tokens up to the root, where nothing is cached"""
 
 
-class State(NamedTuple):
-    """A node that keeps the state of layers that have one. A prefix is found only where one is kept."""
-
-    node: int
-    tokens: int
+Lengths = tuple[tuple[int, int], ...]
+"""of prefixes, in tokens: ranges, first and last, in ascending order"""
 
 
 class Anchored(NamedTuple):
@@ -19,8 +16,8 @@ class Anchored(NamedTuple):
     request_id: str
     node: int
     tokens: int
-    states: tuple[State, ...] | None = None
-    """those up to there, the shortest prefix first; None: the model has only full attention"""
+    lengths: Lengths | None = None
+    """at which others find it, up to there; None: at all of them, since the model has only full attention"""
 
 
 class Evicted(NamedTuple):
@@ -41,9 +38,10 @@ class Promoted(NamedTuple):
     tokens: int
 
 
-class StateLost(NamedTuple):
-    """A node that is still cached does not keep its state any more."""
+class Refound(NamedTuple):
+    """What is cached up to a node at which requests end is found at other lengths than before."""
 
-    state: State
-    before: tuple[State, ...]
-    """those of its prefixes that are kept"""
+    node: int
+    lengths: Lengths
+    changed: tuple[int, ...]
+    """the nodes on the way there that were told otherwise"""

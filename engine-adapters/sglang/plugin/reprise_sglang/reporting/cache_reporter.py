@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Protocol
 
-from reprise_sglang.reporting.cache_facts import Anchored, Evicted, Promoted, State, StateLost
+from reprise_sglang.reporting.cache_facts import Anchored, Evicted, Lengths, Promoted, Refound
 
 logger = logging.getLogger(__name__)
 
@@ -28,16 +28,16 @@ class CacheReporter:
 
     def __init__(self, sender: Sender) -> None:
         self._sender: Sender | None = sender
-        self._facts: list[Anchored | Evicted | Promoted | StateLost] = []
+        self._facts: list[Anchored | Evicted | Promoted | Refound] = []
 
-    def anchored(self, request_id: object, node: int, tokens: int, states: tuple[State, ...] | None = None) -> None:
+    def anchored(self, request_id: object, node: int, tokens: int, lengths: Lengths | None = None) -> None:
         """The request's cached prefix ends with this node. Ignores SGLang's own health probes."""
         if isinstance(request_id, str) and not request_id.startswith(_HEALTH_CHECK):
-            self._facts.append(Anchored(request_id, node, tokens, states))
+            self._facts.append(Anchored(request_id, node, tokens, lengths))
             self.flush()
 
-    def evicted(self, fact: Evicted | StateLost) -> None:
-        """A leaf was evicted, or a state. Sent with the next flush, because every report wakes the sender's thread."""
+    def evicted(self, fact: Evicted | Refound) -> None:
+        """A leaf, a window or a state was evicted. Sent with the next flush: every report wakes the sender's thread."""
         self._facts.append(fact)
 
     def promoted(self, fact: Promoted) -> None:

@@ -3,33 +3,33 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from sglang.srt.mem_cache.unified_cache.component_type import ComponentType
 from sglang.srt.mem_cache.unified_radix_cache import BASE_COMPONENT_TYPE, UnifiedRadixCache
 
-from reprise_sglang.reporting.cache_facts import ROOT, Evicted, State, StateLost
+from reprise_sglang.reporting.cache_facts import ROOT, Evicted
 from reprise_sglang.reporting.cache_reporter import CacheReporter
+from reprise_sglang.reporting.found_lengths import FoundLengths
 
 
 class ReportingRadixCache(UnifiedRadixCache):
     """
     Reports where each request's cached prefix ends and which nodes are evicted. Works with both tree cores.
 
-    Nodes are looked up when something happens to them, because other requests may split them any time. Only nodes with
-    states are remembered: after a split the deeper part keeps the name, and the state.
+    Nodes are looked up when something happens to them, because other requests may split them any time.
     """
 
     _reporter: CacheReporter | None = None
     _seen_evicted = 0
-    _stateful: set[int]
+    _found: FoundLengths | None = None
 
     def report_to(self, reporter: CacheReporter) -> None:
         """Starts reporting. Whatever is already cached stays unreported."""
         self._reporter = reporter
-        self._stateful = set()
+        self._found = FoundLengths.of(self)
 
     def checkpoint(self, req: Any, *arguments: Any, **named: Any) -> Any:
         result = super().checkpoint(req, *arguments, **named)
         self._observe(self._see_request, req)
+        self._observe(self._see_changed_lengths)
         return result
 
     def on_release(self, req: Any, *arguments: Any, **named: Any) -> Any:
@@ -41,7 +41,8 @@ class ReportingRadixCache(UnifiedRadixCache):
     def reset(self) -> None:
         super().reset()
         if self._reporter:
-            self._stateful.clear()
+            if self._found:
+                self._found.clear()
             self._reporter.guard(self._reporter.cleared)
 
     def evict(self, *arguments: Any, **named: Any) -> Any:
@@ -92,7 +93,7 @@ class ReportingRadixCache(UnifiedRadixCache):
         # a report of zero tokens makes reprise forget a request: skip it if the request will run, and be reported,
         # again
         if tokens != ROOT or not runs_again:
-            self._reporter.anchored(req.rid, req.last_node, tokens, self._states_of(path))
+            self._reporter.anchored(req.rid, req.last_node, tokens, self._found.tell(path) if self._found else None)
 
     def _see_given_up(self, req: Any) -> None:
         """The request was aborted or retracted: what it had matched and what its earlier chunks left is cached."""
@@ -106,12 +107,15 @@ class ReportingRadixCache(UnifiedRadixCache):
 
     def _see_evicted(self, leaf: "_Leaf", tracker: dict[Any, int]) -> None:
         self._seen_evicted += tracker[BASE_COMPONENT_TYPE] - leaf.evicted_before
+        if self._found:
+            self._found.left(leaf.fact.node, leaf.fact.parent)
         self._reporter.evicted(leaf.fact)
 
     def _see_all_evicted(self, result: Any, seen_before: int) -> None:
         """Checks the count: if SGLang no longer calls a private method, reprise would miss evictions."""
-        if result.mamba_num_evicted:
-            self._see_lost_states()
+        if self._found and (result.mamba_num_evicted or result.swa_num_tokens_evicted):
+            self._found.lose()
+            self._see_changed_lengths()
         self._reporter.flush()
         seen = self._seen_evicted - seen_before
         if result.num_tokens_evicted != seen:
@@ -120,28 +124,11 @@ class ReportingRadixCache(UnifiedRadixCache):
                 "in a way that is unknown here"
             )
 
-    def _states_of(self, path: Any) -> tuple[State, ...] | None:
-        if ComponentType.MAMBA not in self.tree_components:
-            return None
-        states = tuple(State(node.node_id, node.path_end) for node in path if self._keeps_state(node.node_id))
-        self._stateful.update(state.node for state in states)
-        return states
-
-    def _see_lost_states(self) -> None:
-        for node in [node for node in self._stateful if not self._keeps_state(node)]:
-            self._stateful.discard(node)
-            try:
-                path = self._path_to(node)
-            except KeyError:
-                # evicted with its KV, which is reported
-                continue
-            self._reporter.evicted(StateLost(State(node, path[-1].path_end), self._states_of(path)))
-
-    def _keeps_state(self, node_id: int) -> bool:
-        try:
-            return self.tree_core.get_component_device_value(node_id, ComponentType.MAMBA) is not None
-        except KeyError:
-            return False
+    def _see_changed_lengths(self) -> None:
+        if self._found:
+            for fact in self._found.take_changed():
+                self._reporter.evicted(fact)
+            self._reporter.flush()
 
     def _path_to(self, node_id: int) -> Any:
         return self.tree_core.collect_path_info([node_id])[0]

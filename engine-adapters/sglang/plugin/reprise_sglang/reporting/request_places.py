@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from reprise_callbacks import Change, Cleared, evicted, stored
-from reprise_sglang.reporting.cache_facts import ROOT, Anchored, Evicted, Promoted, State, StateLost
+from reprise_sglang.reporting.cache_facts import ROOT, Anchored, Evicted, Lengths, Promoted, Refound
 
 _MOST_ASLEEP = 65_536
 """host nodes for which the requests that ended there are remembered"""
@@ -20,8 +20,8 @@ class RequestPlaces:
     evicts leaves, so a request moves up by one node. A split keeps the name of the deeper part, so its requests stay
     put.
 
-    Requests with the same beginning share its states. So it is enough to tell of a lost one with one of them: with the
-    one that was told of last, which replaces what was told of others.
+    Requests with the same beginning share the lengths at which it is found. What is told last replaces what was told of
+    others, so a change is told of one of them.
     """
 
     def __init__(self) -> None:
@@ -30,10 +30,6 @@ class RequestPlaces:
         self._requests_at: dict[int, set[str]] = {}
         self._asleep: dict[int, tuple[str, ...]] = {}
         """by host node: requests that ended there when it left the GPU"""
-        self._states: dict[str, tuple[State, ...]] = {}
-        """by request: those that were told of it last"""
-        self._told: dict[int, str] = {}
-        """by node with a state: the request that was told of last"""
 
     @property
     def requests(self) -> int:
@@ -41,8 +37,9 @@ class RequestPlaces:
         return len(self._place)
 
     def translate(
-        self, report: Iterable[Anchored | Evicted | Promoted | StateLost | Cleared]
+        self, report: Iterable[Anchored | Evicted | Promoted | Refound | Cleared]
     ) -> Iterator[Change | Cleared]:
+        told: set[int] = set()
         for fact in report:
             if isinstance(fact, Anchored):
                 yield self._anchor(fact)
@@ -50,8 +47,8 @@ class RequestPlaces:
                 yield from self._retreat(fact)
             elif isinstance(fact, Promoted):
                 yield from self._wake(fact)
-            elif isinstance(fact, StateLost):
-                yield from self._lose(fact)
+            elif isinstance(fact, Refound):
+                yield from self._find_otherwise(fact, told)
             else:
                 self.forget_all()
                 yield fact
@@ -60,7 +57,6 @@ class RequestPlaces:
         place = self._place.pop(request_id, None)
         if place is None:
             return
-        self._states.pop(request_id, None)
         requests = self._requests_at[place[0]]
         requests.discard(request_id)
         if not requests:
@@ -70,36 +66,26 @@ class RequestPlaces:
         self._place.clear()
         self._requests_at.clear()
         self._asleep.clear()
-        self._states.clear()
-        self._told.clear()
 
     def _anchor(self, fact: Anchored) -> Change:
-        request_id, node, tokens, states = fact
+        request_id, node, tokens, lengths = fact
         self.forget(request_id)
         if tokens == ROOT:
             # reprise believes that what it sent is cached until a report says otherwise
             return evicted(request_id, 0)
         self._place[request_id] = node, tokens
         self._requests_at.setdefault(node, set()).add(request_id)
-        return stored(request_id, tokens, checkpoints=None if states is None else self._tell(request_id, states))
+        return stored(request_id, tokens, checkpoints=None if lengths is None else _join(lengths))
 
-    def _tell(self, request_id: str, states: tuple[State, ...]) -> list[int]:
-        self._states[request_id] = states
-        self._told.update((state.node, request_id) for state in states)
-        return [state.tokens for state in states]
-
-    def _lose(self, fact: StateLost) -> Iterator[Change]:
-        lost, before = fact
-        request_id = self._told.pop(lost.node, None)
-        if request_id not in self._place:
+    def _find_otherwise(self, fact: Refound, told: set[int]) -> Iterator[Change]:
+        if told.issuperset(fact.changed):
             return
-        _, tokens = self._place[request_id]
-        behind = [state for state in self._states[request_id] if lost.tokens < state.tokens <= tokens]
-        yield evicted(request_id, tokens, self._tell(request_id, (*before, *behind)))
+        for request_id in islice(self._requests_at.get(fact.node, ()), 1):
+            told.update(fact.changed)
+            yield evicted(request_id, self._place[request_id][1], _join(fact.lengths))
 
     def _retreat(self, fact: Evicted) -> Iterator[Change]:
         node, parent, tokens, stays = fact
-        self._told.pop(node, None)
         fallen = self._requests_at.pop(node, None)
         if fallen is None:
             return
@@ -108,7 +94,6 @@ class RequestPlaces:
         if tokens == ROOT:
             for request_id in fallen:
                 del self._place[request_id]
-                self._states.pop(request_id, None)
         else:
             for request_id in fallen:
                 self._place[request_id] = parent, tokens
@@ -128,3 +113,14 @@ class RequestPlaces:
             # skip requests that have moved elsewhere since
             if self._place.get(request_id, (parent,))[0] == parent:
                 yield self._anchor(Anchored(request_id, node, tokens))
+
+
+def _join(lengths: Lengths) -> list[int | tuple[int, int]]:
+    """Returns lengths as they are reported: one as a number, several as a pair, the first and the last."""
+    joined: list[tuple[int, int]] = []
+    for first, last in lengths:
+        if joined and first <= joined[-1][1] + 1:
+            joined[-1] = joined[-1][0], last
+        else:
+            joined.append((first, last))
+    return [first if first == last else (first, last) for first, last in joined]

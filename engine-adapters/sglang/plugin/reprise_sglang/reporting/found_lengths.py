@@ -1,0 +1,116 @@
+"""At which lengths of a cached prefix other requests find it, in models with sliding windows or states."""
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from sglang.srt.mem_cache.unified_cache.component_type import ComponentType
+
+from reprise_sglang.reporting.cache_facts import ROOT, Lengths, Refound
+
+
+class FoundLengths:
+    """
+    Follows what SGLang keeps beside full attention, and says what has changed for requests since they were told.
+
+    Windows: a prefix is found where the window in front of its end is kept, up to a node that has lost it. States: a
+    prefix is found only at the end of a node that keeps one.
+
+    SGLang does not say which nodes lose a window or a state, and splits nodes unseen. So after a loss all nodes at
+    which requests end are read again. This takes at most a fiftieth of the engine's time: until then, reprise
+    believes what it was told before.
+    """
+
+    most_share = 0.02
+
+    def __init__(self, cache: Any, now: Callable[[], float] = time.monotonic) -> None:
+        self._cache = cache
+        self._now = now
+        self._window = cache.swa_retain_window if ComponentType.SWA in cache.tree_components else None
+        self._has_states = ComponentType.MAMBA in cache.tree_components
+        self._told: dict[int, Lengths] = {}
+        """by node: the lengths that end in it"""
+        self._ends: set[int] = set()
+        """nodes at which requests end, of which something can be lost"""
+        self._is_stale = False
+        self._next = 0.0
+
+    @classmethod
+    def of(cls, cache: Any) -> "FoundLengths | None":
+        """Returns None for a model with full attention only: each prefix is found at every length."""
+        is_other = {ComponentType.SWA, ComponentType.MAMBA}.intersection(cache.tree_components)
+        return cls(cache) if is_other else None
+
+    def clear(self) -> None:
+        self._told.clear()
+        self._ends.clear()
+        self._is_stale = False
+
+    def tell(self, path: Any) -> Lengths:
+        """Returns the lengths at which the prefix up to the end of a path is found, which is told now."""
+        by_node = self._lengths_of(path, {})
+        self._told.update(by_node)
+        lengths = tuple(length for own in by_node.values() for length in own)
+        if lengths:
+            self._ends.add(path[-1].node_id)
+        return lengths
+
+    def left(self, node: int, parent: int) -> None:
+        """A node is no longer cached: the requests that ended there now end at its parent."""
+        self._told.pop(node, None)
+        if node in self._ends:
+            self._ends.discard(node)
+            if parent != ROOT:
+                self._ends.add(parent)
+
+    def lose(self) -> None:
+        """Windows or states were evicted."""
+        self._is_stale = True
+
+    def take_changed(self) -> Iterator[Refound]:
+        """Yields what is found at other lengths than was told, if it is time to read it again."""
+        began = self._now()
+        if not self._is_stale or began < self._next:
+            return
+        self._is_stale = False
+        kept: dict[tuple[int, Any], bool] = {}
+        read: dict[int, Lengths] = {}
+        for path in self._cache.tree_core.collect_path_info(list(self._ends)):
+            by_node = self._lengths_of(path, kept)
+            read.update(by_node)
+            end = path[-1].node_id
+            changed = tuple(node for node, own in by_node.items() if self._told.get(node) != own)
+            if changed:
+                yield Refound(end, tuple(length for own in by_node.values() for length in own), changed)
+            if not any(by_node.values()):
+                self._ends.discard(end)
+        self._told = read
+        now = self._now()
+        self._next = now + (now - began) / self.most_share
+
+    def _lengths_of(self, path: Any, kept: dict[tuple[int, Any], bool]) -> dict[int, Lengths]:
+        by_node: dict[int, Lengths] = {}
+        page = self._cache.page_size
+        begin: int | None = 0
+        for node in path:
+            first, last = node.path_start + page, node.path_end
+            if self._window is not None:
+                if not self._keeps(node.node_id, ComponentType.SWA, kept):
+                    begin = None
+                elif begin is None:
+                    begin = node.path_start
+                if begin is None:
+                    first = last + 1
+                elif begin > 0:
+                    first = max(first, -(-(begin + self._window) // page) * page)
+            if self._has_states:
+                first = max(first, last) if self._keeps(node.node_id, ComponentType.MAMBA, kept) else last + 1
+            by_node[node.node_id] = ((first, last),) if first <= last else ()
+        return by_node
+
+    def _keeps(self, node: int, part: Any, kept: dict[tuple[int, Any], bool]) -> bool:
+        known = kept.get((node, part))
+        if known is None:
+            known = self._cache.tree_core.get_component_device_value(node, part) is not None
+            kept[node, part] = known
+        return known
