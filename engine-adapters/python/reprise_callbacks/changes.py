@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
-
 Checkpoints = Sequence[int | tuple[int, int]]
 """lengths of a prompt, ascending; a pair: all whole pages from the first to the last"""
 

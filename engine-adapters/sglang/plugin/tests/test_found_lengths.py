@@ -82,6 +82,18 @@ def test_windows_are_told_as_ranges_and_a_lost_one_for_all_who_stand_behind_it(c
     engine.assert_told_what_is_found()
 
 
+def test_a_window_that_another_request_brings_back_is_told_for_all_who_stand_behind_it(core: str) -> None:
+    engine = Engine(core, "windows")
+    shared = [*range(20)]
+    for tail in (100, 200):
+        engine.serve([*shared, tail, tail + 1])
+    engine.evict(window_tokens=6)
+    engine.assert_told_what_is_found()
+    engine.serve([*shared, 300])
+    engine.serve([*shared, 400])
+    engine.assert_told_what_is_found()
+
+
 def test_reading_takes_a_fiftieth_of_the_time_at_most_and_what_is_lost_meanwhile_is_told_later(core: str) -> None:
     engine = Engine(core, "windows")
     found = engine.cache._found

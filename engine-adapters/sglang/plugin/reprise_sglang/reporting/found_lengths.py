@@ -49,6 +49,8 @@ class FoundLengths:
     def tell(self, path: Any) -> Lengths:
         """Returns the lengths at which the prefix up to the end of a path is found, which is told now."""
         by_node = self._lengths_of(path, {})
+        # where a request brought a window back, prompts that part from it there are found again, too
+        self._is_stale |= any(_is_more(own, self._told[node]) for node, own in by_node.items() if node in self._told)
         self._told.update(by_node)
         lengths = tuple(length for own in by_node.values() for length in own)
         if lengths:
@@ -114,3 +116,8 @@ class FoundLengths:
             known = self._cache.tree_core.get_component_device_value(node, part) is not None
             kept[node, part] = known
         return known
+
+
+def _is_more(lengths: Lengths, told: Lengths) -> bool:
+    """Whether a node has lengths that it had not: a split takes only some away."""
+    return bool(lengths) and (not told or lengths[0][0] < told[0][0])
