@@ -1,11 +1,11 @@
 """
-FusionRAG §5.3.3, "Storage Efficiency": what a prefix cache and a cache of chunks store and compute for the same queries.
+FusionRAG §5.3.3, "Storage Efficiency": what a prefix cache and a cache of chunks store for the same queries.
 
 Usage: python -m quality.storage [--queries 1000] [--chunks 5]
 
-Of the chunks that queries retrieve, 60 % are of a corpus, 30 % newer but shared among users, and 10 % one user's own. The
-prefix cache keeps every beginning of a prompt once; the other is the plugins' own catalogue of segments, which finds
-tokens wherever they stand. Both keep everything.
+Of the chunks that queries retrieve, 60 % are of a corpus, 30 % newer but shared among users, and 10 % one user's own.
+The prefix cache keeps every beginning of a prompt once; the other is the plugins' own catalogue of segments, which
+finds tokens wherever they stand. Both keep everything.
 """
 
 import argparse
