@@ -82,6 +82,17 @@ def test_windows_are_told_as_ranges_and_a_lost_one_for_all_who_stand_behind_it(c
     engine.assert_told_what_is_found()
 
 
+def test_where_sglang_keeps_the_windows_of_whole_prompts_the_second_one_finds_all_that_it_shares(
+    core: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SGLANG_OPT_UNIFIED_CACHE_FREE_OUT_OF_WINDOW_SLOTS", "0")
+    engine = Engine(core, "windows")
+    engine.serve([*range(10), *range(100, 109)])
+    assert engine.mirror.checkpoints["r-0"] == [(1, 19)]
+    engine.serve([*range(10), *range(200, 209)])
+    engine.assert_told_what_is_found()
+
+
 def test_a_window_that_another_request_brings_back_is_told_for_all_who_stand_behind_it(core: str) -> None:
     engine = Engine(core, "windows")
     shared = [*range(20)]
@@ -128,7 +139,7 @@ class Clock:
 
 @pytest.mark.parametrize("kept", _KEPT)
 @pytest.mark.parametrize("core", ["rust", "python"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(history=_histories)
 def test_what_was_told_is_what_the_engine_finds(core: str, kept: str, history: list[tuple]) -> None:
     engine = Engine(core, kept)

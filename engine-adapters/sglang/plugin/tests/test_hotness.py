@@ -48,7 +48,7 @@ def test_where_it_cannot_be_followed_the_server_does_not_start(monkeypatch):
     monkeypatch.setenv("REPRISE_EVICTION", "hotprefix")
     with pytest.raises(HotnessSettingError, match="The radix cache is disabled"):
         create_cache(build_context("rust", disable_radix_cache=True))
-    with pytest.raises(HotnessSettingError, match="States have an order of their own"):
+    with pytest.raises(HotnessSettingError, match="States and windows have an order of their own"):
         create_cache(build_context("rust", page_size=1, states=8))
 
 

@@ -26,8 +26,9 @@ class FoundLengths:
     def __init__(self, cache: Any, now: Callable[[], float] = time.monotonic) -> None:
         self._cache = cache
         self._now = now
-        self._window = cache.swa_retain_window if ComponentType.SWA in cache.tree_components else None
-        self._has_states = ComponentType.MAMBA in cache.tree_components
+        self._parts = {ComponentType.SWA, ComponentType.MAMBA}.intersection(cache.tree_components)
+        self._window = cache.swa_retain_window if ComponentType.SWA in self._parts else None
+        self._has_states = ComponentType.MAMBA in self._parts
         self._told: dict[int, Lengths] = {}
         """by node: the lengths that end in it"""
         self._ends: set[int] = set()
@@ -38,8 +39,8 @@ class FoundLengths:
     @classmethod
     def of(cls, cache: Any) -> "FoundLengths | None":
         """Returns None for a model with full attention only: each prefix is found at every length."""
-        is_other = {ComponentType.SWA, ComponentType.MAMBA}.intersection(cache.tree_components)
-        return cls(cache) if is_other else None
+        found = cls(cache)
+        return found if found._parts else None
 
     def clear(self) -> None:
         self._told.clear()
@@ -48,14 +49,14 @@ class FoundLengths:
 
     def tell(self, path: Any) -> Lengths:
         """Returns the lengths at which the prefix up to the end of a path is found, which is told now."""
-        by_node = self._lengths_of(path, {})
+        kept: dict[tuple[int, Any], bool] = {}
+        by_node = self._lengths_of(path, kept)
         # where a request brought a window back, prompts that part from it there are found again, too
         self._is_stale |= any(_is_more(own, self._told[node]) for node, own in by_node.items() if node in self._told)
         self._told.update(by_node)
-        lengths = tuple(length for own in by_node.values() for length in own)
-        if lengths:
+        if any(kept.values()):
             self._ends.add(path[-1].node_id)
-        return lengths
+        return tuple(length for own in by_node.values() for length in own)
 
     def left(self, node: int, parent: int) -> None:
         """A node is no longer cached: the requests that ended there now end at its parent."""
@@ -84,13 +85,15 @@ class FoundLengths:
             changed = tuple(node for node, own in by_node.items() if self._told.get(node) != own)
             if changed:
                 yield Refound(end, tuple(length for own in by_node.values() for length in own), changed)
-            if not any(by_node.values()):
+            # what keeps a part of a window may be found again, once another request brings back what is in front of it
+            if not any(self._keeps(node, part, kept) for node in by_node for part in self._parts):
                 self._ends.discard(end)
         self._told = read
         now = self._now()
         self._next = now + (now - began) / self.most_share
 
     def _lengths_of(self, path: Any, kept: dict[tuple[int, Any], bool]) -> dict[int, Lengths]:
+        """Returns the lengths that end in each node. `kept`: filled with what nodes keep."""
         by_node: dict[int, Lengths] = {}
         page = self._cache.page_size
         begin: int | None = 0
