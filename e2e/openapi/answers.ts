@@ -195,6 +195,16 @@ export const answers: Readonly<Record<string, Schema>> = {
   GainOf: object({ name: text, ...sums }),
   UsageSums: object(usage),
   TemplateState: object({ id: text, state: { enum: [...(templateState.enum as string[]), 'forgotten'] } }),
+  Pins: object({
+    ...like({ tokens: 0, limit_tokens: 0, tenant_limit_tokens: 0 }),
+    pins: list(
+      object({
+        ...{ id: text, tenant: text, model: orNull(text), tokens: integer, expires_in_seconds: integer },
+        cached_tokens: byName(integer),
+      }),
+    ),
+  }),
+  Unpinned: object({ state: oneOf('unpinned') }, { id: text }),
   Engines: object({ engines: list(object({ id: text, state: replicaState })) }),
   Replica: object({ replica: text, state: oneOf('draining', 'ready') }),
   Acknowledged: object({ sequence: integer }),
