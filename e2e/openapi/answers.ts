@@ -111,6 +111,7 @@ const stats = object({
     last_match_seconds_ago: orNull(integer),
   }),
   gain: reference('GainTotal'),
+  gain_by: object(like({ tenant: 0, api: 0, shape: 0 }, list(reference('GainOf')))),
   replicas: list(reference('ReplicaReport')),
   top_blocks: topBlocks,
   latencies: list(object({ range_seconds: integer, overhead_ms: latency, first_byte_ms: latency })),
