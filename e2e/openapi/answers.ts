@@ -118,7 +118,10 @@ const stats = object({
   samples: list(object({ at: integer, ...Object.fromEntries(sampled.map((name) => [name, number])) })),
 })
 
-const leftAlone = object({ at: text, reason: text, remedy: text }, { template: text, line: integer, begins: text })
+const leftAlone = object(
+  { at: text, reason: text, remedy: text },
+  { template: text, line: integer, begins: text, role: text, byte: integer, here: text, instead_of: text },
+)
 const explanation = object({
   blocks: list(text),
   words: list(text),

@@ -103,7 +103,12 @@ test('explanations are, with what is moved, left alone and not found', async () 
   const behindOther = { earlier: [behind('Who?')], request: behind('When?') }
   expect(await check('POST /v1/explain', 200, '/v1/explain?earlier', behindOther)).toMatchObject({
     skipped: 'differs_before',
-    left_alone: [{ at: 'messages.1.content', reason: 'differs_before', remedy: expect.any(String) }],
+    left_alone: [
+      {
+        ...{ at: 'messages.1.content', role: 'user', reason: 'differs_before', remedy: expect.any(String) },
+        ...{ byte: 12, here: expect.stringMatching(/^en\?/), instead_of: expect.stringMatching(/^o\?/) },
+      },
+    ],
   })
   await check('POST /v1/explain', 200, '/v1/explain?api=generate', { text: 'no documents' })
   const rules = texts.map((text, i) => `### FILE ${i}:\n${text}`).join('\n')
