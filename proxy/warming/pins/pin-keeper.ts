@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { EngineRequest } from '#engine-adapters/engine-client.ts'
 import { tryObject } from '#engine-adapters/json-object.ts'
 import type { RequestId } from '#index/context-block.ts'
+import { tenantName } from '../../access/tenant.ts'
 import type { Call, RoutedCall } from '../../call/call.ts'
 import type { TripFollower } from '../../call/trip.ts'
 import type { Log } from '../../log.ts'
@@ -102,7 +103,14 @@ export class PinKeeper {
       const at = replicas.all.filter(({ id }) => held.has(id))
       const cached_tokens = Object.fromEntries(at.map(({ id, mirror }) => [id, mirror.predictCachedTokens(prompt)]))
       const seconds = Math.max(0, Math.ceil((expires - now()) / 1_000))
-      return { id: prefix, tenant, model: model ?? null, tokens, expires_in_seconds: seconds, cached_tokens }
+      return {
+        id: prefix,
+        tenant: tenantName(tenant),
+        model: model ?? null,
+        tokens,
+        expires_in_seconds: seconds,
+        cached_tokens,
+      }
     })
     const { tokens, tenantTokens } = limits()
     return { tokens: this.tokens, limit_tokens: tokens, tenant_limit_tokens: tenantTokens, pins }
