@@ -29,7 +29,9 @@ test('5m is the standard, and a mark that another outlives behind it is none of 
   expect(seconds(parts(undefined))).toEqual([300])
   expect(seconds(parts('1h', '5m', undefined))).toEqual([3_600, 300])
   expect(seconds(parts('5m', '1h'))).toEqual([3_600])
-  expect(seconds(parts('2d'))).toEqual([])
+  for (const other of ['2d', 'constructor', '__proto__']) expect(seconds(parts(other))).toEqual([])
+  const number = { cache_control: { type: 'ephemeral', ttl: 5 } }
+  expect(marksOf({ messages: [user(text('x', number))] })).toEqual([])
 })
 
 test.each<[string, Json, number]>([

@@ -19,7 +19,10 @@ export interface MarkedPrompt {
 }
 
 /** Times to live in Anthropic's API; 5m if a mark names none. */
-const seconds: Readonly<Record<string, number>> = { '5m': 300, '1h': 3_600 }
+const seconds = new Map<unknown, number>([
+  ['5m', 300],
+  ['1h', 3_600],
+])
 
 /** A part of a prompt as JSON without its mark; and for how many seconds that mark holds, if it has one. */
 interface Piece {
@@ -73,7 +76,7 @@ function toPiece(part: unknown, others: readonly unknown[] = []): Piece {
 
 function secondsOf(mark: unknown): number | undefined {
   if (!isObject(mark) || mark.type !== 'ephemeral') return undefined
-  return seconds[typeof mark.ttl === 'string' ? mark.ttl : '5m']
+  return seconds.get(mark.ttl ?? '5m')
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -57,7 +57,8 @@ export class PinKeeper {
   ): TripFollower | undefined {
     const [prompt] = decision.sent
     if (this.#options.limits().tokens === 0 || !prompt || decision.sent.length > 1 || isRefused) return undefined
-    if (content.body.length > longestBody || !content.body.includes(markBytes)) return undefined
+    const { body, received } = content
+    if (!received.prompt || body.length > longestBody || !body.includes(markBytes)) return undefined
     const { tenant } = caller
     const marked = { tenant, api, model, replica, prompt, tokens: decision.promptTokens }
     let sent: EngineRequest | undefined
