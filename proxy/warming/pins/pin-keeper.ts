@@ -80,9 +80,10 @@ export class PinKeeper {
 
   /** Forgets pins whose time is over, and sends what is due; to be called periodically. */
   tick(): void {
-    const { now, replicas, onTokens } = this.#options
+    const { now, replicas, limits, onTokens } = this.#options
     if (now() < this.#nextTick) return
     this.#nextTick = now() + Math.min(tickMilliseconds, this.#refreshMilliseconds)
+    if (limits().tokens === 0) this.clear()
     this.#book.expire(now())
     onTokens(this.tokens)
     for (const replica of replicas.all) {
