@@ -146,3 +146,20 @@ test('requests go as they came, pins are bounded by tenant, and what an engine r
   await new Promise((resolve) => setTimeout(resolve, 1_500))
   expect(engine.requests).toHaveLength(before)
 })
+
+test('of several pins, none is sent twice before the others are sent once', async () => {
+  const engine = await startRecordingEngineDouble()
+  ending.push(() => engine.close())
+  const usage = { prompt_tokens: 1_500, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 1_500 } }
+  const answer = JSON.stringify({ id: 'x', choices: [], usage })
+  engine.answer((response) => response.setHeader('content-type', 'application/json').end(answer))
+  const proxy = await start(engine.url, { pins: { ...pins, tenantTokens: 65_536, refreshSeconds: 0.02 } })
+  const subjects = ['first', 'second', 'third', 'fourth', 'fifth']
+  for (const subject of subjects) await ask(proxy, marked(subject, 'Who?'))
+  await waitFor(async () => (await pinsOf(proxy)).pins.length === subjects.length)
+  const from = engine.requests.length
+  await waitFor(async () => engine.requests.length > from + 25)
+  const ours = engine.requests.slice(from, from + 25).map(({ body }) => String(body))
+  const counts = subjects.map((subject) => ours.filter((body) => body.includes(`${subject} 0,`)).length)
+  expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(2)
+})

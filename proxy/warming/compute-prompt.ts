@@ -35,7 +35,7 @@ export async function computePrompt(
     const answer = await askEngine(engine.aside, warmUp, signal)
     if (answer?.status !== 200) {
       cache.failed(ids)
-      return answer && answer.status < 500 ? 'refused' : undefined
+      return answer && answer.status < 500 && answer.status !== 429 ? 'refused' : undefined
     }
     const [said, reader] = [Buffer.from(answer.text), new UsageReader('application/json')]
     name.onChunk(said)

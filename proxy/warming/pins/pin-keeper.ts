@@ -92,9 +92,7 @@ export class PinKeeper {
         // whatever it held is gone, or may be
         for (const { held } of pins) held.get(replica.id)!.at = undefined
       }
-      if (replica.state !== 'ready' || this.#busy.has(replica)) continue
-      const due = pins.find((pin) => this.#isDue(pin, replica))
-      if (due) void this.#keep(due, replica)
+      this.#serve(replica)
     }
   }
 
@@ -165,10 +163,20 @@ export class PinKeeper {
     })
   }
 
+  /** Sends a replica what is due and was asked for longest ago, and then the next. */
+  #serve(replica: Replica): void {
+    if (replica.state !== 'ready' || this.#busy.has(replica) || this.#closing.signal.aborted) return
+    const timeOf = ({ held }: Pin): number => held.get(replica.id)!.at ?? -1
+    const due = this.#pinsOf(replica).filter((pin) => this.#isDue(pin, replica))
+    const [next] = due.toSorted((a, b) => timeOf(a) - timeOf(b))
+    if (next) void this.#keep(next, replica)
+  }
+
   /** What an engine holds is asked for in time, also beside clients: that costs a step. What it lost waits until it is idle. */
-  #isDue({ held, prompt }: Pin, replica: Replica): boolean {
+  #isDue({ held, prompt, expires }: Pin, replica: Replica): boolean {
     const { at, isLost } = held.get(replica.id)!
-    const isOld = at === undefined || this.#options.now() - at >= this.#refreshMilliseconds
+    const now = this.#options.now()
+    const isOld = expires > now && (at === undefined || now - at >= this.#refreshMilliseconds)
     return isOld && (replica.requests === 0 || !(isLost || isMissing(prompt, replica)))
   }
 
@@ -200,6 +208,7 @@ export class PinKeeper {
       log.error({ error, replica: replica.id }, 'a pinned prompt is not sent again: internal error')
     } finally {
       this.#busy.delete(replica)
+      this.#serve(replica)
     }
   }
 }
