@@ -251,7 +251,7 @@ export class ReplicaCache {
   }
 
   #resize(type: 'stored' | 'evicted', request: RequestId, cachedTokens: number): void {
-    const pageTokens = this.#events?.blockSize ?? this.#known.pageTokens
+    const pageTokens = this.#events?.blockSize || this.#known.pageTokens
     this.mirror.apply({ type, request, cachedTokens, pageTokens })
   }
 
