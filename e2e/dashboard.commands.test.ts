@@ -97,6 +97,9 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in Chromium', () => {
     const sentence = await page.locator('#gain').textContent()
     expect(sentence).toContain(`${share(total.with_tokens!)} of prompt tokens came from cache with reprise`)
     expect(sentence).toContain(`${share(total.without_tokens!)} would have come without it`)
+    expect(sentence).toContain(`off by ${((100 * total.model_off_tokens!) / total.cached_tokens!).toFixed(1)} %`)
+    const shares = page.locator('#gain-shares tr', { hasText: /tenant\s*default/ })
+    expect(await shares.textContent()).toContain(`${share(total.without_tokens!)}${share(total.with_tokens!)}`)
     const box = (await page.locator('#gain').boundingBox())!
     expect(box.width).toBeGreaterThan(900)
     expect(await page.locator('#gained').textContent()).toMatch(/^\+[\d.]+K?tokens$/)

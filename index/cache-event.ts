@@ -45,8 +45,13 @@ export type CacheEvent =
   /** the engine refused the request or was never reached, so nothing was cached */
   | { readonly type: 'failed'; readonly request: RequestId }
   | { readonly type: 'used'; readonly request: RequestId; readonly promptTokens: number }
-  /** `cachedTokens`: length of the request's longest prefix that is still cached */
-  | { readonly type: 'stored' | 'evicted'; readonly request: RequestId; readonly cachedTokens: number }
+  /** `cachedTokens`: length of the request's longest prefix that is still cached, in whole pages of `pageTokens` */
+  | {
+      readonly type: 'stored' | 'evicted'
+      readonly request: RequestId
+      readonly cachedTokens: number
+      readonly pageTokens?: number | undefined
+    }
   /** `forgetsDemand`: also forget the demand history, as after a restart */
   | { readonly type: 'cleared'; readonly forgetsDemand?: true }
   /** another proxy's belief about a request; one that is not mirrored here is ignored if `prompt` is missing */

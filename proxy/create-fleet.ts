@@ -21,6 +21,7 @@ import { readModels } from './replicas/served-models.ts'
 import type { Pipeline } from './request/pipeline.ts'
 import { forgetReplica } from './telemetry/forget-replica.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
+import { PinKeeper } from './warming/pins/pin-keeper.ts'
 import { Warmer } from './warming/warmer.ts'
 
 /** How long an engine may take to list its models: a busy one, too, since without the list it may get requests for others. */
@@ -31,7 +32,8 @@ const discoverMilliseconds = 5_000
 /** How long shutdown waits for pending writes about replicas to Redis. */
 const flushMilliseconds = 2_000
 
-interface FleetParts extends Pick<Pipeline, 'replicas' | 'modelLists' | 'processed' | 'gain' | 'telemetry' | 'warmer'> {
+interface FleetParts
+  extends Pick<Pipeline, 'replicas' | 'modelLists' | 'processed' | 'gain' | 'telemetry' | 'warmer' | 'pins'> {
   readonly redis: SharedRedis | undefined
   /** whether the only engine is the embedded one, which belongs to no other process and does not change */
   readonly isEmbedded: boolean
@@ -53,7 +55,7 @@ export interface LiveFleet {
 
 /** Builds the fleet, still empty. `config`: the current one. */
 export function createFleet(config: () => Config, parts: FleetParts): LiveFleet {
-  const { replicas, modelLists, processed, gain, telemetry, warmer, redis, isEmbedded } = parts
+  const { replicas, modelLists, processed, gain, telemetry, warmer, pins, redis, isEmbedded } = parts
   const { log, metrics, divergence } = telemetry
   replicas.models.aliases = config().aliases
   const fleet = new Fleet(replicas, {
@@ -105,12 +107,14 @@ export function createFleet(config: () => Config, parts: FleetParts): LiveFleet 
     tick: () => {
       fleet.tick()
       warmer.tick()
+      pins.tick()
     },
     close: () => {
       endWatching()
       slices.retain([])
       discovery.close()
       warmer.close()
+      pins.close()
       return fleet.close(flushMilliseconds)
     },
   }
@@ -144,11 +148,29 @@ async function atMost(milliseconds: number, promise: Promise<void>): Promise<voi
   time.abort()
 }
 
-/** Creates what warms engines that come beside others. */
-function createWarmer(config: () => Config, replicas: ReplicaSet, { metrics, log, now }: Telemetry): Warmer {
-  return new Warmer({
+/** Creates what the engines, still none, are asked and sent besides the requests of clients. */
+export function createAsides(
+  config: () => Config,
+  replicas: ReplicaSet,
+  telemetry: Telemetry,
+): Pick<Pipeline, 'modelLists' | 'warmer' | 'pins'> & { readonly modelLists: ModelLists<Replica> } {
+  const { metrics, log, now } = telemetry
+  const pins = new PinKeeper({
+    replicas,
+    limits: () => config().pins,
+    onTokens: (tokens) => metrics.pinnedTokens.set(tokens),
+    onMark: (outcome) => metrics.pins.inc({ outcome }),
+    onKeep: (outcome, tokens) => {
+      metrics.pinRequests.inc({ outcome })
+      metrics.warmUpTokens.inc(tokens)
+    },
+    log,
+    now,
+  })
+  const warmer = new Warmer({
     replicas,
     seconds: () => config().warmUpSeconds,
+    owes: (replica) => pins.owes(replica),
     onWarmUp: (outcome, tokens) => {
       metrics.warmUps.inc({ outcome })
       metrics.warmUpTokens.inc(tokens)
@@ -156,15 +178,7 @@ function createWarmer(config: () => Config, replicas: ReplicaSet, { metrics, log
     log,
     now,
   })
-}
-
-/** Creates what the engines, still none, are asked and sent besides the requests of clients. */
-export function createAsides(
-  config: () => Config,
-  replicas: ReplicaSet,
-  telemetry: Telemetry,
-): { readonly modelLists: ModelLists<Replica>; readonly warmer: Warmer } {
-  return { modelLists: createModelLists(replicas, telemetry), warmer: createWarmer(config, replicas, telemetry) }
+  return { modelLists: createModelLists(replicas, telemetry), warmer, pins }
 }
 
 /** Creates what asks the engines for their models: once there are several, or names stand for others. */

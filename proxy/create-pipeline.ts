@@ -50,7 +50,7 @@ export function createPipeline(
   config: Config,
   parts: Pick<
     Pipeline,
-    'replicas' | 'modelLists' | 'warmer' | 'processed' | 'gain' | 'chunks' | 'templates' | 'telemetry' | 'log'
+    'replicas' | 'modelLists' | 'warmer' | 'pins' | 'processed' | 'gain' | 'chunks' | 'templates' | 'telemetry' | 'log'
   > & {
     readonly redis?: SharedRedis | undefined
   },

@@ -3,6 +3,7 @@ import { type FailOpenReason, failOpenReasons, type Outcome, type SkippedReason,
 import { CallerUsage } from './telemetry/caller-usage.ts'
 import { addCollectedMetrics, type MetricSources } from './telemetry/collected-metrics.ts'
 import { createPageMetrics, type PageMetrics } from './telemetry/page-metrics.ts'
+import { keepOutcomes, pinOutcomes } from './warming/pins/pin-book.ts'
 
 export type { MetricSources } from './telemetry/collected-metrics.ts'
 
@@ -36,6 +37,9 @@ export interface Metrics {
   readonly proofs: Counter<'outcome'>
   readonly warmUps: Counter<'outcome'>
   readonly warmUpTokens: Counter
+  readonly pinnedTokens: Gauge
+  readonly pins: Counter<'outcome'>
+  readonly pinRequests: Counter<'outcome'>
   readonly templateLists: Counter<'outcome'>
   readonly failOpen: Tally<{ reason: FailOpenReason }>
   readonly citationsRemapped: Counter
@@ -77,17 +81,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   return beginAtZero({
     registry,
     requests: count('requests_total', 'Requests by how they ended', 'route', 'outcome'),
-    inFlight: new Gauge({
-      name: 'reprise_in_flight',
-      help: 'Requests at a replica',
-      labelNames: ['replica'],
-      registers: [registry],
-    }),
-    bodyBytes: new Gauge({
-      name: 'reprise_body_bytes',
-      help: 'Memory of request bodies in flight',
-      registers: [registry],
-    }),
+    ...gaugesIn(registry),
     ...tokenMetrics(count),
     ...warmUpMetrics(count),
     pages: createPageMetrics(count),
@@ -132,6 +126,21 @@ export function createMetrics(sources: MetricSources): Metrics {
   })
 }
 
+function gaugesIn(registry: Registry) {
+  const registers = [registry]
+  const pinned = 'Tokens of prompts that marks (cache_control) pin, estimated'
+  return {
+    inFlight: new Gauge({
+      name: 'reprise_in_flight',
+      help: 'Requests at a replica',
+      labelNames: ['replica'],
+      registers,
+    }),
+    bodyBytes: new Gauge({ name: 'reprise_body_bytes', help: 'Memory of request bodies in flight', registers }),
+    pinnedTokens: new Gauge({ name: 'reprise_pinned_tokens', help: pinned, registers }),
+  }
+}
+
 type CountMaker = <Label extends string = never>(name: string, help: string, ...labelNames: Label[]) => Counter<Label>
 type MeasureMaker = <Label extends string = never>(
   name: string,
@@ -143,7 +152,9 @@ type MeasureMaker = <Label extends string = never>(
 function warmUpMetrics(count: CountMaker) {
   return {
     warmUps: count('warm_ups_total', 'Prompts sent to engines that had come, to warm them, by how it ended', 'outcome'),
-    warmUpTokens: count('warm_up_tokens_total', 'Prompt tokens that engines computed to be warm'),
+    warmUpTokens: count('warm_up_tokens_total', 'Prompt tokens that engines computed to be warm, or for pins'),
+    pins: count('pins_total', 'Marks in prompts (cache_control), by whether they pin, or why not', 'outcome'),
+    pinRequests: count('pin_requests_total', 'Pinned prompts sent to engines once more, by how it ended', 'outcome'),
   }
 }
 
@@ -247,6 +258,8 @@ function beginAtZero(metrics: Metrics): Metrics {
   metrics.cachedTokens.inc({ source: 'engine' }, 0)
   for (const outcome of ['scored', 'unscored', 'interrupted']) metrics.proofs.inc({ outcome }, 0)
   for (const outcome of ['warmed', 'interrupted', 'failed']) metrics.warmUps.inc({ outcome }, 0)
+  for (const outcome of pinOutcomes) metrics.pins.inc({ outcome }, 0)
+  for (const outcome of keepOutcomes) metrics.pinRequests.inc({ outcome }, 0)
   for (const action of ['kept', 'moved', 'deduplicated']) metrics.blocks.inc({ action }, 0)
   for (const source of ['embeddings', 'rerank', 'registered']) metrics.chunksLearned.inc({ source }, 0)
   metrics.chunkLists.inc({ outcome: 'found' }, 0)

@@ -111,13 +111,17 @@ const stats = object({
     last_match_seconds_ago: orNull(integer),
   }),
   gain: reference('GainTotal'),
+  gain_by: object(like({ tenant: 0, api: 0, shape: 0 }, list(reference('GainOf')))),
   replicas: list(reference('ReplicaReport')),
   top_blocks: topBlocks,
   latencies: list(object({ range_seconds: integer, overhead_ms: latency, first_byte_ms: latency })),
   samples: list(object({ at: integer, ...Object.fromEntries(sampled.map((name) => [name, number])) })),
 })
 
-const leftAlone = object({ at: text, reason: text, remedy: text }, { template: text, line: integer, begins: text })
+const leftAlone = object(
+  { at: text, reason: text, remedy: text },
+  { template: text, line: integer, begins: text, role: text, byte: integer, here: text, instead_of: text },
+)
 const explanation = object({
   blocks: list(text),
   words: list(text),
@@ -195,6 +199,16 @@ export const answers: Readonly<Record<string, Schema>> = {
   GainOf: object({ name: text, ...sums }),
   UsageSums: object(usage),
   TemplateState: object({ id: text, state: { enum: [...(templateState.enum as string[]), 'forgotten'] } }),
+  Pins: object({
+    ...like({ tokens: 0, limit_tokens: 0, tenant_limit_tokens: 0 }),
+    pins: list(
+      object({
+        ...{ id: text, tenant: text, model: orNull(text), tokens: integer, expires_in_seconds: integer },
+        cached_tokens: byName(integer),
+      }),
+    ),
+  }),
+  Unpinned: object({ state: oneOf('unpinned') }, { id: text }),
   Engines: object({ engines: list(object({ id: text, state: replicaState })) }),
   Replica: object({ replica: text, state: oneOf('draining', 'ready') }),
   Acknowledged: object({ sequence: integer }),

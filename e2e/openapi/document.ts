@@ -64,6 +64,9 @@ const operations: Readonly<Record<string, Operation>> = {
     body: object({ state: oneOf('on', 'off') }),
   },
   'DELETE /v1/templates/:id': { summary: 'Forgets a template', answers: { 200: 'TemplateState' } },
+  'GET /v1/pins': { summary: 'The prompts that marks pin', answers: { 200: 'Pins' } },
+  'DELETE /v1/pins': { summary: 'Unpins all', answers: { 200: 'Unpinned' } },
+  'DELETE /v1/pins/:id': { summary: 'Unpins one', answers: { 200: 'Unpinned' } },
   'PUT /v1/engines': {
     summary: 'Replaces the engines',
     answers: { 200: 'Engines' },

@@ -19,7 +19,9 @@ beforeAll(async () => {
   const emulator = await reprises.start(['emulate', '--listen', '127.0.0.1:0'])
   const engine = `${emulator.listening.url},kind=vllm,id=gpu-0`
   const places = ['--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0']
-  proxy = await reprises.start(['serve', '--engine', engine, '--mode', 'on', ...places])
+  proxy = await reprises.start(['serve', '--engine', engine, '--mode', 'on', ...places], {
+    REPRISE_PINS_TOKENS: '9999',
+  })
   admin = proxy.listening.admin_url!
   document = (await (await fetch(`${admin}/v1/openapi.json`)).json()) as Document
   ajv = new Ajv2020({
@@ -33,9 +35,14 @@ beforeAll(async () => {
     const prompts = [ragRequest(`What do they say, ${i}?`, blocks), ragRequest('No documents.', [])]
     for (const body of prompts) await (await send(`${proxy.listening.url}/v1/chat/completions`, 'POST', body)).text()
   }
+  const content = [{ type: 'text', text: 'all of it. '.repeat(900), cache_control: { type: 'ephemeral' } }]
+  await send(`${proxy.listening.url}/v1/chat/completions`, 'POST', {
+    model: 'm',
+    messages: [{ role: 'user', content }],
+  })
   await vi.waitFor(async () => {
     const { total } = (await (await fetch(`${admin}/v1/usage`)).json()) as { total: { requests: number } }
-    expect(total.requests).toBe(12)
+    expect(total.requests).toBe(13)
   })
 })
 afterAll(() => reprises.stopAll())
@@ -74,7 +81,8 @@ const batch = { generation: 'g', sequence: 1, events: [{ type: 'cleared' }] }
 test('every read is answered as the document says', async () => {
   for (const path of ['/healthz', '/readyz', '/', '/metrics', '/v1/openapi.json', '/v1/usage', '/v1/gain', '/v1/stats'])
     await check(`GET ${path}`, 200, path)
-  for (const path of ['/v1/shapes', '/v1/mirror', '/v1/index', '/v1/chunks']) await check(`GET ${path}`, 200, path)
+  for (const path of ['/v1/shapes', '/v1/mirror', '/v1/index', '/v1/chunks', '/v1/pins'])
+    await check(`GET ${path}`, 200, path)
   await check('GET /v1/templates/{id}', 200, `/v1/templates/${await templateOf()}`)
   await check('GET /v1/templates/{id}', 404, '/v1/templates/none')
 })
@@ -95,7 +103,12 @@ test('explanations are, with what is moved, left alone and not found', async () 
   const behindOther = { earlier: [behind('Who?')], request: behind('When?') }
   expect(await check('POST /v1/explain', 200, '/v1/explain?earlier', behindOther)).toMatchObject({
     skipped: 'differs_before',
-    left_alone: [{ at: 'messages.1.content', reason: 'differs_before', remedy: expect.any(String) }],
+    left_alone: [
+      {
+        ...{ at: 'messages.1.content', role: 'user', reason: 'differs_before', remedy: expect.any(String) },
+        ...{ byte: 12, here: expect.stringMatching(/^en\?/), instead_of: expect.stringMatching(/^o\?/) },
+      },
+    ],
   })
   await check('POST /v1/explain', 200, '/v1/explain?api=generate', { text: 'no documents' })
   const rules = texts.map((text, i) => `### FILE ${i}:\n${text}`).join('\n')
@@ -113,6 +126,10 @@ test('every change is', async () => {
   await check('PUT /v1/templates/{id}', 200, `/v1/templates/${id}`, { state: 'on' })
   await check('PUT /v1/templates/{id}', 400, `/v1/templates/${id}`, { state: 'maybe' })
   await check('DELETE /v1/templates/{id}', 200, `/v1/templates/${id}`)
+  const { pins } = (await check('GET /v1/pins', 200, '/v1/pins')) as { pins: { id: string }[] }
+  await check('DELETE /v1/pins/{id}', 200, `/v1/pins/${pins[0]!.id}`)
+  await check('DELETE /v1/pins/{id}', 404, `/v1/pins/${pins[0]!.id}`)
+  await check('DELETE /v1/pins', 200, '/v1/pins')
   await check('POST /v1/replicas/{replica}/snapshot', 200, '/v1/replicas/gpu-0/snapshot', {
     generation: 'g',
     sequence: 0,

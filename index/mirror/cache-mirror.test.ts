@@ -143,6 +143,17 @@ test('a request that was cut grows again when the engine stores it anew', () => 
   expect(heldOf(['y', 'x'])).toEqual(['x', 'y'])
 })
 
+test('engines report whole pages: where only the last part of one is missing, nothing is lost', () => {
+  const report = (cachedTokens: number, pageTokens: number): void =>
+    mirror.apply({ type: 'stored', request: request('a'), cachedTokens, pageTokens })
+  mirror.apply({ type: 'sent', request: request('a'), prompt: { ...prompt('x', 'y'), length: 320 } })
+  mirror.apply({ type: 'used', request: request('a'), promptTokens: 320 })
+  report(288, 48)
+  expect(mirror.predictCachedTokens(prompt('x', 'y', 'z'))).toBe(300)
+  report(240, 48)
+  expect(mirror.predictCachedTokens(prompt('x', 'y', 'z'))).toBe(200)
+})
+
 test('a snapshot replaces the state, and unknown requests are counted', () => {
   mirror.apply({ type: 'sent', request: request('a'), prompt: prompt('x') })
   mirror.apply({ type: 'sent', request: request('b'), prompt: prompt('y') })

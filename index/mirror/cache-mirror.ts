@@ -211,7 +211,7 @@ export class CacheMirror implements BelievedCache {
         break
       case 'stored':
       case 'evicted':
-        this.#resize(event.request, event.cachedTokens)
+        this.#resize(event.request, event.cachedTokens, event.pageTokens)
         break
       case 'cleared':
         this.#held.clear()
@@ -274,21 +274,19 @@ export class CacheMirror implements BelievedCache {
   }
 
   /** Shrinks or extends the belief about a request to its longest prefix that is still cached. */
-  #resize(request: RequestId, cachedTokens: number): void {
+  #resize(request: RequestId, cachedTokens: number, pageTokens = 0): void {
     const number = this.#requests.find(request)
     if (number === undefined) {
       this.#unknownRequests += 1
       this.#listener?.unknown(request, cachedTokens)
       return
     }
-    if (cachedTokens <= 0) {
-      this.#held.fall(number)
-      this.#listener?.changed(request, 'held')
-      return
-    }
     const tokensPerCharacter = this.#held.densityOf(number) ?? this.#average.tokensPerCharacter
+    const whole = this.#requests.lengths.at(number)
     const length = Math.floor(cachedTokens / tokensPerCharacter)
-    this.#held.hold(number, Math.min(this.#requests.lengths.at(number), length))
+    if (cachedTokens <= 0) this.#held.fall(number)
+    // the end of a prompt fills no page; without it, a text that ends there would count as lost
+    else this.#held.hold(number, (whole - length) * tokensPerCharacter < pageTokens ? whole : length)
     this.#listener?.changed(request, 'held')
   }
 

@@ -22,6 +22,7 @@ import type { Pipeline } from '../request/pipeline.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import { describeTemplates } from '../templates/describe-template.ts'
 import { AdminLog } from './admin-log.ts'
+import { addPinRoutes } from './pin-routes.ts'
 import { addTemplateRoutes } from './template-routes.ts'
 
 /** The largest callback body that is read, in bytes. */
@@ -98,6 +99,7 @@ export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv>
   const secondsSinceMatch = (): number | null => pipeline.telemetry.recent.secondsSinceChunks
   addChunkRoutes(app, { ...pipeline, secondsSinceMatch }, adminLog)
   addTemplateRoutes(app, { ...pipeline, mode: () => pipeline.settings().mode }, adminLog)
+  addPinRoutes(app, pipeline.pins, adminLog)
   addReplicaSwitches(app, dependencies, adminLog)
   // for a stop hook, which cannot send a signal to another container
   app.post('/v1/drain', (c) => {

@@ -125,6 +125,13 @@ export interface Config {
   readonly maxWaitSeconds: number
   /** how long an engine that comes beside others is warmed; 0: not at all */
   readonly warmUpSeconds: number
+  /** how many tokens of prompts `cache_control` marks may pin; `tokens` 0: they pin nothing */
+  readonly pins: {
+    readonly tokens: number
+    readonly tenantTokens: number
+    /** not a setting: for tests */
+    readonly refreshSeconds?: number
+  }
   /** silence after which a stream gets a comment line; 0: never */
   readonly keepAliveSeconds: number
   /** whether answers have `x-reprise-` headers */

@@ -61,6 +61,7 @@ export function toConfig(settings: Settings): Config {
     waitingRequests: limits.waiting_requests,
     maxWaitSeconds: limits.max_wait_seconds,
     warmUpSeconds: settings.warm_up_seconds,
+    pins: { tokens: settings.pins.tokens, tenantTokens: settings.pins.tenant_tokens },
     keepAliveSeconds,
     hasHeaders: settings.headers,
     drainDelaySeconds: settings.drain_delay_seconds,

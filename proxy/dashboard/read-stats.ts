@@ -76,6 +76,7 @@ export async function readStats(sources: StatsSources): Promise<Record<string, u
     templates: sources.templates,
     known_chunks: await describeChunks(sources),
     gain: sources.gain.total,
+    gain_by: { tenant: sources.gain.tenants, api: sources.gain.routes, shape: sources.gain.shapes },
     replicas,
     top_blocks: describeBlocks(sources),
     latencies: ranges.map((seconds) => describeLatencies(samples, seconds)),

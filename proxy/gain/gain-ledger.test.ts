@@ -8,7 +8,7 @@ const request = {
   without_tokens: 10,
   with_tokens: 40,
   possible_tokens: 70,
-  model_error_tokens: 2,
+  model_error_tokens: -2,
   exact_requests: 1,
 }
 const labels = { replica: 'gpu-0', route: 'messages', tenant: 'acme', shape: 'user: no blocks' }
@@ -30,7 +30,8 @@ test('sums up by each label, and in all', () => {
     without_tokens: 20,
     with_tokens: 80,
     possible_tokens: 140,
-    model_error_tokens: 4,
+    model_error_tokens: -4,
+    model_off_tokens: 4,
     exact_requests: 1,
   })
   expect(ledger.by('tenants').map(({ name, requests }) => [name, requests])).toEqual([

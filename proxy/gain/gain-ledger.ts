@@ -22,6 +22,8 @@ export const noSums = {
   possible_tokens: 0,
   /** over all requests: what the model of the engine's cache held of them as sent, less what was reported */
   model_error_tokens: 0,
+  /** the same without signs, which cancel out in a sum */
+  model_off_tokens: 0,
   /** counted in the engine's own tokens, not by characters */
   exact_requests: 0,
 }
@@ -59,7 +61,8 @@ export class GainLedger {
   }
 
   /** Adds a request that its engine has counted, as sums over itself alone. */
-  note(labels: GainLabels, request: GainSums): void {
+  note(labels: GainLabels, counted: Omit<GainSums, 'model_off_tokens'>): void {
+    const request = { ...counted, model_off_tokens: Math.abs(counted.model_error_tokens) }
     add(this.#total, request)
     add(sumsOf(this.#by.replicas, labels.replica), request)
     add(sumsOf(this.#by.routes, labels.route), request)

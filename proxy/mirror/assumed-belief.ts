@@ -8,9 +8,10 @@ import type { MirrorMode } from './report-silence.ts'
  */
 const believedMilliseconds = 60 * 60_000
 
-/** What is known about the cache of an engine that reports nothing. */
+/** What is known about the cache of an engine. */
 export interface KnownCache {
   readonly capacityTokens: number | undefined
+  readonly pageTokens?: number | undefined
   /** it evicts a leaf of its tree at once, not page by page (SGLang) */
   readonly evictsInWhole: boolean
 }

@@ -44,6 +44,26 @@ test('what happens to a request is known to all models of the cache', () => {
   expect(told).toEqual(['sent a', 'learn a', 'ended a'])
 })
 
+test('a prompt is held to its end if all its whole pages are', () => {
+  cache = new ReplicaCache(createMirror())
+  cache.sent(a, promptOf(['x', 'y'], 40))
+  cache.used(a, 340, 0)
+  for (const [pageTokens, cachedTokens, cachedLength] of [
+    [48, 288, 288],
+    [64, 320, 340],
+  ] as const) {
+    cache.tick({ capacityTokens: undefined, pageTokens, evictsInWhole: false })
+    cache.reported('stored', a, cachedTokens, undefined)
+    expect(cache.mirror.heldOf(a)?.cachedLength).toBe(cachedLength)
+  }
+})
+
+test('a report that comes before the count of a prompt is read with it once it comes', () => {
+  cache.reported('stored', a, 200, undefined)
+  cache.used(a, 300, 0)
+  expect(cache.mirror.heldOf(a)?.cachedLength).toBe(200)
+})
+
 test('a request that no engine has run is known to none of them', () => {
   cache.failed([a])
   cache.ended([a])

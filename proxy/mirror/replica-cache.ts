@@ -128,6 +128,9 @@ export class ReplicaCache {
   /** The engine has counted a prompt. `cachedTokens`: how much of it was cached; undefined if not reported. */
   used(request: RequestId, promptTokens: number, cachedTokens: number | undefined): void {
     this.mirror.apply({ type: 'used', request, promptTokens })
+    // until now its tokens were converted as those of an average prompt
+    const reported = this.tokens.reportedOf(request)
+    if (reported !== undefined) this.#resize('stored', request, reported)
     if (cachedTokens !== undefined) this.tokens.used(request, cachedTokens)
     const contradiction = this.#running.contradicts(request, promptTokens, cachedTokens)
     const now = this.#now()
@@ -219,7 +222,8 @@ export class ReplicaCache {
 
   /** Applies what was derived from the engine's own events: what it holds of a request, or the request's tokens. */
   gathered(event: CacheEvent & { readonly type: 'stored' | 'evicted' | 'used' }): void {
-    this.mirror.apply(event)
+    if (event.type === 'used') this.mirror.apply(event)
+    else this.#resize(event.type, event.request, event.cachedTokens)
   }
 
   /** Counts a request that runs while the engine is cleared as cached nevertheless. */
@@ -251,7 +255,12 @@ export class ReplicaCache {
     checkpoints?: readonly Checkpoint[],
   ): void {
     this.tokens.report(request, cachedTokens, checkpoints)
-    this.mirror.apply({ type, request, cachedTokens })
+    this.#resize(type, request, cachedTokens)
+  }
+
+  #resize(type: 'stored' | 'evicted', request: RequestId, cachedTokens: number): void {
+    const pageTokens = this.#events?.blockSize || this.#known.pageTokens
+    this.mirror.apply({ type, request, cachedTokens, pageTokens })
   }
 
   #endDoubt(now: number): void {

@@ -52,8 +52,8 @@ export function lookAfterReplicas(
     checks.tick(now())
     watch.tick()
     for (const { replicaMirror, cacheConfig, adapter } of replicas()) {
-      const capacityTokens = cacheConfig?.capacityTokens
-      replicaMirror.cache.tick({ capacityTokens, evictsInWhole: adapter.evictsInWhole })
+      const { capacityTokens, pageTokens } = cacheConfig ?? {}
+      replicaMirror.cache.tick({ capacityTokens, pageTokens, evictsInWhole: adapter.evictsInWhole })
     }
     onTick()
   }

@@ -22,6 +22,7 @@ import { decide } from '../reuse/decide.ts'
 import type { Decision } from '../reuse/decision.ts'
 import { MemoryConversationStore } from '../store/memory-conversation-store.ts'
 import { wordsOf } from '../telemetry/hot-blocks/block-words.ts'
+import { commonStart } from '../templates/common-edges.ts'
 import { templateRemedies } from '../templates/declared-templates.ts'
 import type { Pipeline } from './pipeline.ts'
 import { recallAhead } from './recall-ahead.ts'
@@ -70,18 +71,21 @@ export async function explainBehind(
   const cache = new ReplicaCache(pipeline.createMirror())
   const store = new MemoryConversationStore(earlierBytes)
   const computed = new Set<BlockId>()
+  const before: PromptBody[] = []
   const candidate = { mirror: cache.mirror, hasProcessed: (_: string, block: BlockId) => computed.has(block) }
   const { now } = pipeline
   const decideOn = (call: Call): Decision =>
     decide(toDecisionInput(call), { candidates: [candidate], store, select: () => 0, now })
   for (const [i, own] of earlier.entries()) {
-    const { sent, turns, contexts } = decideOn(await toExplainedCall(pipeline, incoming, own, api))
+    const call = await toExplainedCall(pipeline, incoming, own, api)
+    const { sent, turns, contexts } = decideOn(call)
+    if (call.content.received.prompt) before.push(call.content.received.prompt)
     for (const { found } of contexts) for (const block of found.contents) computed.add(block)
     for (const [turn, order] of turns) store.remember(turn, order)
     for (const [j, prompt] of sent.entries()) cache.sent(`earlier-${i}-${j}` as RequestId, prompt)
   }
   const call = await toExplainedCall(pipeline, incoming, request, api)
-  return describe(pipeline, call, { replica, cache, decision: decideOn(call) }, request)
+  return describe(pipeline, call, { replica, cache, decision: decideOn(call), before }, request)
 }
 
 /** Splits such a body. Throws `invalid_body` if it has another shape, or too many earlier requests. */
@@ -126,10 +130,16 @@ async function toExplainedCall(
   throw new ProxyError('body_too_large', message)
 }
 
+interface Explained {
+  readonly cache: ReplicaCache
+  /** what was sent earlier; undefined: no text of that is known */
+  readonly before?: readonly PromptBody[]
+}
+
 function describe(
   pipeline: Pipeline,
   call: Call,
-  { replica, cache, decision }: Pick<RoutedCall, 'replica' | 'decision'> & { readonly cache: ReplicaCache },
+  { replica, cache, decision, before }: Pick<RoutedCall, 'replica' | 'decision'> & Explained,
   body: Buffer,
 ): string {
   const { contexts } = decision
@@ -176,7 +186,7 @@ function describe(
     left_alone: [
       ...explainTemplates(prompt, call),
       ...explainRefusals(prompt, decision),
-      ...explainDifference(prompt, decision, cache),
+      ...explainDifference(prompt, decision, cache, before),
     ],
   }
   const sent = prompt ? withoutTags(writeBody(prompt, decision.splices ?? []).toString(), replica) : asJson(body)
@@ -203,17 +213,45 @@ function describeRanks({ cut, slots, isSpokenOf }: PromptContext): object {
  * Names the first message that the engine has not computed: what differs is in it, and in front of the documents. Names
  * none of several prompts, and none without text, such as a call of a tool.
  */
-function explainDifference(body: PromptBody | undefined, decision: Decision, { mirror }: ReplicaCache): object[] {
+function explainDifference(
+  body: PromptBody | undefined,
+  decision: Decision,
+  { mirror }: ReplicaCache,
+  before: readonly PromptBody[] = [],
+): object[] {
   if (decision.skipped !== 'differs_before' || !body?.set) return []
   const { texts, prompts } = body.set
   const [sent] = decision.sent
   const cached = mirror.predictCachedLength(sent!)
   // in front of the documents, a prefix ends only where a message does
-  const message =
-    prompts.length === 1 ? prompts[0]!.messages[sent!.ends.filter((end) => end <= cached).length] : undefined
+  const place = sent!.ends.filter((end) => end <= cached).length
+  const message = prompts.length === 1 ? prompts[0]!.messages[place] : undefined
   const text = message?.texts[0]
   if (text === undefined) return []
-  return [{ at: texts[text]!.path.join('.'), reason: decision.skipped, remedy: differsBeforeRemedy }]
+  const earlier = before.flatMap(({ set }) => {
+    const same = set?.prompts[0]?.messages[place]?.texts[0]
+    return same === undefined ? [] : [set!.texts[same]!.text]
+  })
+  const at = { at: texts[text]!.path.join('.'), role: message!.role }
+  return [
+    { ...at, ...findDifference(texts[text]!.text, earlier), reason: decision.skipped, remedy: differsBeforeRemedy },
+  ]
+}
+
+/** Characters shown of each text from where they differ. */
+const shownDifference = 80
+
+/** Says from which byte on a text differs from the one among others that has most in common with it. */
+function findDifference(text: string, others: readonly string[]): object {
+  const [nearest] = others
+    .map((other) => ({ other, length: commonStart([text, other]) }))
+    .toSorted((a, b) => b.length - a.length)
+  if (!nearest || nearest.length === text.length) return {}
+  // not within a character of two units
+  const start = nearest.length - Number(text.codePointAt(nearest.length - 1)! > 0xffff)
+  const from = (whole: string): string => whole.slice(start, start + shownDifference)
+  const byte = Buffer.byteLength(text.slice(0, start))
+  return { byte, here: from(text), instead_of: from(nearest.other) }
 }
 
 /** Describes what looks like a list of blocks but is not touched: why, where, and what would help. */

@@ -12,6 +12,7 @@ import type { ModelLists } from '../replicas/model-lists.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { ReplicaSet } from '../replicas/replica-set.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
+import type { PinKeeper } from '../warming/pins/pin-keeper.ts'
 import type { Warmer } from '../warming/warmer.ts'
 import type { RequestIds } from './request-ids.ts'
 
@@ -31,6 +32,8 @@ export interface Pipeline extends Reading {
   readonly prover: Prover
   /** warms replicas that have come */
   readonly warmer: Warmer
+  /** keeps what `cache_control` marks pin */
+  readonly pins: PinKeeper
   /** where in their tokens prompts have the borders at which engines keep checkpoints */
   readonly borders: BorderPositions
   /** undefined: nothing is recorded */

@@ -61,6 +61,7 @@ export async function sendCall(
     trip.follow(pipeline.recorder?.follow(routed, call))
     trip.follow(pipeline.prover.follow(call, routed))
     trip.follow(pipeline.warmer.follow(call, routed))
+    trip.follow(pipeline.pins.follow(call, routed))
     trip.follow(nameOf(call, replica, ids))
     trip.follow(chosen && { used: (usage) => pipeline.borders.found(replica, chosen.held, usage.cachedTokens) })
     trip.follow(gain)

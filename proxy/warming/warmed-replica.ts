@@ -3,7 +3,7 @@ import type { Replica } from '../replicas/replica.ts'
 /** At most these requests and tokens are computed to warm one replica. */
 const most = { requests: 64, tokens: 262_144 }
 /** A replica misses a prefix if others hold more of it than this: about what its engine computes in one step. */
-const missingTokens = 256
+export const missingTokens = 256
 /** After so many requests in a row of which it would have found as much as any other, a replica counts as equal. */
 const mostCovered = 16
 

@@ -1,18 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { askEngine } from '#engine-adapters/ask-engine.ts'
 import type { EngineRequest } from '#engine-adapters/engine-client.ts'
-import { UsageReader } from '#engine-adapters/read-usage.ts'
 import type { RequestId } from '#index/context-block.ts'
 import type { Call, RoutedCall } from '../call/call.ts'
 import type { TripFollower } from '../call/trip.ts'
-import { RequestFollower } from '../engine-events/request-follower.ts'
 import type { Log } from '../log.ts'
-import { AnswerName } from '../mirror/answer-name.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { ReplicaSet } from '../replicas/replica-set.ts'
 import { withoutClients } from '../replicas/without-clients.ts'
+import { computePrompt } from './compute-prompt.ts'
 import { WarmedReplica } from './warmed-replica.ts'
-import { type WarmUp, writeWarmUp } from './write-warm-up.ts'
+import { longestBody, writeWarmUp } from './write-warm-up.ts'
 
 /** How a warm-up request ended. `interrupted`: a client needed the engine, time was up, or the engine left. */
 type WarmUpOutcome = 'warmed' | 'interrupted' | 'failed'
@@ -21,13 +18,13 @@ interface WarmerOptions {
   readonly replicas: ReplicaSet
   /** how long a replica is warmed; 0: not at all */
   readonly seconds: () => number
+  /** whether one still lacks what is to be computed first */
+  readonly owes: (replica: Replica) => boolean
   readonly onWarmUp: (outcome: WarmUpOutcome, tokens: number) => void
   readonly log: Pick<Log, 'info' | 'error'>
   /** milliseconds, monotonic */
   readonly now: () => number
 }
-
-const longestBody = 256 * 1024
 
 /**
  * Warms replicas that come beside others. No text of a prompt is kept for that: a request that finds part of its prompt
@@ -84,7 +81,7 @@ export class Warmer {
       if (replica.adapter !== routed.replica.adapter || !serving?.includes(replica)) return false
       const held = replica.mirror.predictCachedTokens(prompt)
       const isMissing = warmed.isMissing(decision.predictedCachedTokens, held)
-      return isMissing && !warmed.isBusy && replica.requests === 0
+      return isMissing && !warmed.isBusy && replica.requests === 0 && !this.#options.owes(replica)
     })
     if (missing.length === 0) return undefined
     return {
@@ -118,11 +115,10 @@ export class Warmer {
       if (!warmUp) return
       const left = AbortSignal.timeout(Math.max(0, Math.ceil(warmed.until - now())))
       const signal = AbortSignal.any([this.#closing.signal, left])
-      const send = (own: AbortSignal): Promise<number | undefined> =>
-        compute(replica, { api, id, prompt: decision.sent[0]!, warmUp }, own)
+      const send = (own: AbortSignal) => computePrompt(replica, { api, id, prompt: decision.sent[0]!, warmUp }, own)
       const tokens = await withoutClients(replica, signal, send)
       const isCut = tokens === 'interrupted' || (tokens === undefined && replica.isLeaving)
-      const outcome = isCut ? 'interrupted' : tokens === undefined ? 'failed' : 'warmed'
+      const outcome = isCut ? 'interrupted' : typeof tokens === 'number' ? 'warmed' : 'failed'
       const computed = typeof tokens === 'number' ? tokens : 0
       warmed.requests += 1
       warmed.tokens += computed
@@ -133,47 +129,5 @@ export class Warmer {
     } finally {
       warmed.isBusy = false
     }
-  }
-}
-
-/** A prompt to be computed. */
-interface Prompt {
-  readonly api: Call['api']
-  readonly id: RequestId
-  readonly prompt: RoutedCall['decision']['sent'][number]
-  readonly warmUp: WarmUp
-}
-
-/**
- * Lets a replica compute a prompt, and its mirror know. Returns the tokens that were not cached; undefined if the engine
- * did not answer.
- */
-async function compute(
-  replica: Replica,
-  { api, id, prompt, warmUp }: Prompt,
-  signal: AbortSignal,
-): Promise<number | undefined> {
-  const { cache, adapter, engine } = replica
-  const ids = adapter.promptIds(id, { count: 1, isList: false })
-  const body = Buffer.from(warmUp.json)
-  const follower = new RequestFollower(replica, api, ids, body.length)
-  const name = new AnswerName({ adapter, api, ids }, (ours, theirs) => cache.named(ours, theirs))
-  cache.sent(ids[0]!, prompt)
-  try {
-    follower.sent({ path: warmUp.path, method: 'POST', headers: [...warmUp.headers], body }, [prompt])
-    const answer = await askEngine(engine.aside, warmUp, signal)
-    if (answer?.status !== 200) {
-      cache.failed(ids)
-      return undefined
-    }
-    const [said, reader] = [Buffer.from(answer.text), new UsageReader('application/json')]
-    name.onChunk(said)
-    reader.push(said)
-    const usage = reader.read()
-    if (!usage) return 0
-    cache.used(ids[0]!, usage.promptTokens, usage.cachedTokens)
-    return usage.promptTokens - (usage.cachedTokens ?? 0)
-  } finally {
-    cache.ended(ids)
   }
 }

@@ -14,6 +14,9 @@ export interface WarmUp {
   readonly headers: readonly string[]
 }
 
+/** Longer bodies are not sent once more, in bytes. */
+export const longestBody: number = 256 * 1024
+
 /** The shortest answer, in each API. */
 const oneToken: Readonly<Record<PromptApi, object>> = {
   chat_completions: { max_tokens: 1 },

@@ -101,6 +101,10 @@ export const configSchema: SettingSchema & { $schema: string; title: string } = 
       0,
       10,
     ),
+    pins: group('Prompts with `cache_control` marks that engines are to keep.', {
+      tokens: whole('How many tokens may be pinned, of all tenants together; 0: marks pin nothing.', 0, 0),
+      tenant_tokens: whole('How many of these one tenant may have.', 1, 65_536),
+    }),
     headers: flag(
       'Whether answers have `x-reprise-` headers; switch them off where clients may not know of engines.',
       true,

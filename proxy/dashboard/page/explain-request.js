@@ -70,9 +70,11 @@ function drawRemedies({ lists, left_alone: leftAlone }) {
   const differing = lists
     .filter(({ differs_by: by }) => by)
     .map(({ blocks, differs_by: by, remedy }) => element('li', {}, `${blocks} blocks differ by ${by}: ${remedy}`))
-  const alone = leftAlone.map(({ at, line, begins, reason, remedy }) =>
-    element('li', {}, at, ...(begins ? [`, line ${line}, `, element('q', {}, begins)] : []), ` ${reason}: ${remedy}`),
-  )
+  const alone = leftAlone.map(({ at, line, begins, byte, here, instead_of: instead, reason, remedy }) => {
+    const where = begins ? [`, line ${line}, `, element('q', {}, begins)] : []
+    if (here) where.push(`, byte ${byte}: `, element('q', {}, here), ' instead of ', element('q', {}, instead))
+    return element('li', {}, at, ...where, ` ${reason}: ${remedy}`)
+  })
   const items = [...differing, ...alone]
   return items.length > 0 ? [element('h3', {}, 'Left alone, and what would help'), element('ul', {}, ...items)] : []
 }

@@ -36,3 +36,8 @@ export function bar(share, color) {
 export function pill(text, kind = '') {
   return element('span', { class: `pill ${kind}` }, element('i', { class: 'dot' }), text)
 }
+
+/** Replaces the text of an element, with a unit behind it if there is one. */
+export function say(id, text, unit) {
+  find(id).replaceChildren(text, ...(unit === undefined ? [] : [element('small', {}, unit)]))
+}

@@ -1,6 +1,7 @@
 import { drawChart, niceTop, onAxis } from './draw-chart.js'
-import { bar, clock, element, find, percent, short, whole } from './page-elements.js'
+import { bar, clock, element, find, percent, say, short, whole } from './page-elements.js'
 import { showChunks, showShapes } from './show-found.js'
+import { showGain } from './show-gain.js'
 import { showBlocks, showHotBlocks, showOutcomes, showReplicas, showSkipped } from './show-lists.js'
 import { showTemplates } from './show-templates.js'
 import { bucketsOf, ratioOf, totalOf } from './sum-samples.js'
@@ -101,60 +102,6 @@ function sayTimes(id, seconds, count, percentiles) {
   say(`${id}-note`, `mean${others}`)
 }
 
-/** Shows what reprise gains, or why nothing is known of it; hidden until an engine has answered. */
-function showGain(stats) {
-  const { mode, gain } = stats
-  const { prompt_tokens: all, with_tokens, without_tokens, saved } = gain
-  const isOff = mode === 'off'
-  const sentence = isOff ? offSentence : all > 0 ? gainSentence(stats) : leftOutSentences(gain).join(' ')
-  find('gain').hidden = sentence === ''
-  find('gain').textContent = sentence
-  const labels = { shadow: 'To be gained with reprise', off: 'Not compared in mode off' }
-  say('gained-label', labels[mode] ?? 'Gained by reprise')
-  const isKnown = all > 0 && !isOff
-  say('gained', isKnown ? `${saved.tokens < 0 ? '−' : '+'}${short(Math.abs(saved.tokens))}` : '–', 'tokens')
-  const points = `${((100 * (with_tokens - without_tokens)) / Math.max(1, all)).toFixed(1)} points of hit ratio`
-  say('gained-note', isKnown ? `since the start; ${points.replace('-', '−')}` : 'nothing counted yet')
-}
-
-const offSentence =
-  'In mode off nothing is compared. In mode shadow, which changes no request either, this page says what reprise would bring.'
-
-/** Returns what reprise gained, or would gain, and what may be wrong with the figures. */
-function gainSentence({ mode, gain, replicas }) {
-  const { prompt_tokens: all, with_tokens, without_tokens, possible_tokens, saved } = gain
-  const share = (tokens) => percent(Math.min(1, tokens / all), 1)
-  const seconds = saved.prefill_seconds
-  const time = seconds === null ? '' : `, about ${short(seconds)} s of the engines’ time`
-  const would = mode === 'shadow'
-  const changes = would ? ['To be saved', 'More would be computed'] : ['Saved', 'More to compute']
-  const sentences = [
-    `Since the start, ${share(with_tokens)} of prompt tokens ${would ? 'would have come' : 'came'} from cache with reprise, ` +
-      `${share(without_tokens)} ${would ? 'came' : 'would have come'} without it; ${share(possible_tokens)} had been sent before.`,
-    `${changes[saved.tokens < 0 ? 1 : 0]}: ${whole(Math.abs(saved.tokens))} tokens${time}.`,
-  ]
-  if (replicas.some(({ capacity_tokens: capacity }) => capacity === null)) {
-    sentences.push('This is an estimate: an engine does not say how large its cache is, and a large one is assumed.')
-  }
-  return [...sentences, ...leftOutSentences(gain)].join(' ')
-}
-
-/** Returns how many requests are in no figure, why, and what to do about it. */
-function leftOutSentences({ uncounted_by_reason: { unreported, too_long: long, too_many: many } }) {
-  const sentences = []
-  if (unreported > 0) {
-    sentences.push(
-      `${whole(unreported)} requests are left out: no cached tokens were reported for them. vLLM reports them with --enable-prompt-tokens-details, SGLang with --enable-cache-report, and both for streams if a request sets stream_options.include_usage or, in vLLM, with --enable-force-include-usage.`,
-    )
-  }
-  if (long + many > 0) {
-    sentences.push(
-      `${whole(long + many)} are left out because they were too long (${whole(long)}) or too many at once (${whole(many)}) to follow.`,
-    )
-  }
-  return sentences
-}
-
 /** What happened to the tokens that were not found at their own position. */
 function fatesOf({ prompt_tokens, cached_tokens, reused_tokens, recomputed_tokens }) {
   const cold = Math.max(0, prompt_tokens - cached_tokens - reused_tokens - recomputed_tokens)
@@ -196,8 +143,4 @@ function showTable(buckets, ratios) {
   const head = cells('th', ['until', 'requests', 'prompt tokens', ...ratios.map(({ name }) => name)])
   const body = rows.map((bucket) => cells('td', rowOf(bucket)))
   find('ratio-table').replaceChildren(element('table', {}, element('thead', {}, head), element('tbody', {}, ...body)))
-}
-
-function say(id, text, unit) {
-  find(id).replaceChildren(text, ...(unit === undefined ? [] : [element('small', {}, unit)]))
 }

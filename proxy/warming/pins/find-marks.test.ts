@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import type { Json } from '#engine-adapters/json-object.ts'
+import { findMarks } from './find-marks.ts'
+
+const mark = (ttl?: string): Json => ({ cache_control: { type: 'ephemeral', ...(ttl && { ttl }) } })
+const text = (words: string, rest: Json = {}): Json => ({ type: 'text', text: words, ...rest })
+const user = (...content: Json[]): Json => ({ role: 'user', content })
+const marksOf = (body: Json, tenant = 't') => findMarks(tenant, body).marks
+const prefixOf = (body: Json, tenant?: string): string => marksOf(body, tenant)[0]!.prefix
+
+test('a prompt up to a mark is the same whatever follows, wherever other marks are, and for nobody else', () => {
+  const [documents, question] = [text('documents', mark()), text('Who?')]
+  const prefix = prefixOf({ messages: [user(documents, question)] })
+  expect(prefixOf({ messages: [user(documents, text('When?')), { role: 'assistant', content: 'x' }] })).toBe(prefix)
+  expect(prefixOf({ max_tokens: 9, messages: [user(documents)] })).toBe(prefix)
+  const wandered = findMarks('t', { messages: [user(text('documents'), text('When?', mark()))] })
+  expect(wandered.prefixes).toContain(prefix)
+  for (const other of [{ model: 'm' }, { cache_salt: 's' }, { system: 'be brief' }])
+    expect(prefixOf({ ...other, messages: [user(documents)] })).not.toBe(prefix)
+  expect(prefixOf({ messages: [{ ...user(documents), role: 'assistant' }] })).not.toBe(prefix)
+  expect(prefixOf({ messages: [user(documents)] }, 'other')).not.toBe(prefix)
+})
+
+test('5m is the standard, and a mark that another outlives behind it is none of its own', () => {
+  const parts = (...ttl: (string | undefined)[]): Json => ({
+    messages: [user(...ttl.map((own) => text('x', mark(own))))],
+  })
+  const seconds = (body: Json): number[] => marksOf(body).map((own) => own.seconds)
+  expect(seconds(parts(undefined))).toEqual([300])
+  expect(seconds(parts('1h', '5m', undefined))).toEqual([3_600, 300])
+  expect(seconds(parts('5m', '1h'))).toEqual([3_600])
+  for (const other of ['2d', 'constructor', '__proto__']) expect(seconds(parts(other))).toEqual([])
+  const number = { cache_control: { type: 'ephemeral', ttl: 5 } }
+  expect(marksOf({ messages: [user(text('x', number))] })).toEqual([])
+})
+
+test.each<[string, Json, number]>([
+  ['a tool', { tools: [{ name: 'a', ...mark() }], messages: [user(text('x'.repeat(40)))] }, 0.2],
+  ['a function', { tools: [{ type: 'function', function: { name: 'a', ...mark() } }], messages: [] }, 1],
+  ['the system text', { system: [text('x', mark())], messages: [user(text('y'))] }, 0.5],
+  ['a message', { messages: [{ role: 'user', content: 'x', ...mark() }, user(text('y'))] }, 0.5],
+  ['a tool result', { messages: [user({ type: 'tool_result', content: [text('x', mark())] })] }, 1],
+  ['the whole body', { ...mark(), messages: [user(text('x'))] }, 1],
+])('a mark of %s is found, with the share in front of it', (_, body, least) => {
+  const [found] = marksOf(body)
+  expect(found!.seconds).toBe(300)
+  expect(found!.share).toBeGreaterThanOrEqual(least - 0.2)
+  expect(found!.share).toBeLessThanOrEqual(least === 1 ? 1 : least + 0.2)
+})
+
+test('what only looks like a mark is none', () => {
+  const schema = { properties: { cache_control: { type: 'string' } } }
+  const bodies: Json[] = [
+    { tools: [{ name: 'a', input_schema: schema }], messages: [user(text('"cache_control":{"type":"ephemeral"}'))] },
+    { messages: [user(text('x', { cache_control: null }))] },
+    { messages: 'x', system: 3, tools: {} },
+    {},
+  ]
+  for (const body of bodies) expect(marksOf(body)).toEqual([])
+})

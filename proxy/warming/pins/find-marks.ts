@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto'
+import { isObject, type Json } from '#engine-adapters/json-object.ts'
+
+/** A `cache_control` mark: how far a prompt is worth caching, and how long. */
+interface Mark {
+  /** identifies the prompt up to the mark, as sent */
+  readonly prefix: string
+  readonly seconds: number
+  /** how much of the prompt stands up to the mark, from 0 to 1 */
+  readonly share: number
+}
+
+/** The marks of a prompt. */
+export interface MarkedPrompt {
+  /** the last mark of each time to live that no later mark outlives */
+  readonly marks: readonly Mark[]
+  /** the prompt up to each place at which a mark can stand, as in `Mark.prefix` */
+  readonly prefixes: ReadonlySet<string>
+}
+
+/** Times to live in Anthropic's API; 5m if a mark names none. */
+const seconds = new Map<unknown, number>([
+  ['5m', 300],
+  ['1h', 3_600],
+])
+
+/** A part of a prompt as JSON without its mark; and for how many seconds that mark holds, if it has one. */
+interface Piece {
+  readonly json: string
+  readonly seconds: number | undefined
+}
+
+/** Finds the marks in a body of Chat Completions or Messages. Prompts of different tenants never have a prefix in common. */
+export function findMarks(tenant: string, body: Json): MarkedPrompt {
+  const hash = createHash('sha256').update(JSON.stringify([tenant, body.model, body.cache_salt]))
+  const prefixes = new Set<string>()
+  const found: { prefix: string; seconds: number; end: number }[] = []
+  let end = 0
+  for (const piece of piecesOf(body)) {
+    end += piece.json.length
+    const prefix = hash.update(`${piece.json}\n`).copy().digest('base64url').slice(0, 22)
+    prefixes.add(prefix)
+    if (piece.seconds !== undefined) found.push({ prefix, seconds: piece.seconds, end })
+  }
+  const lasting = found.filter((mark, i) => found.slice(i + 1).every((later) => later.seconds < mark.seconds))
+  return { prefixes, marks: lasting.map(({ end: at, ...mark }) => ({ ...mark, share: at / end })) }
+}
+
+/** Yields the parts of a prompt in the order in which an engine reads them. */
+function* piecesOf({ tools, system, messages, cache_control: whole }: Json): Generator<Piece> {
+  for (const part of [...listOf(tools), ...listOf(system)]) yield toPiece(part)
+  const all = listOf(messages)
+  for (const [i, message] of all.entries()) {
+    const { content, cache_control: own, ...rest } = isObject(message) ? message : { content: message }
+    yield toPiece(rest)
+    const parts = listOf(content)
+    for (const [at, part] of parts.entries()) {
+      const isLast = at === parts.length - 1
+      yield toPiece(part, isLast ? [own, i === all.length - 1 ? whole : undefined] : [])
+    }
+  }
+}
+
+/** `others`: marks that stand at its end besides its own. */
+function toPiece(part: unknown, others: readonly unknown[] = []): Piece {
+  const marks = others.map(secondsOf)
+  const json = JSON.stringify(part ?? null, (key, value: unknown) => {
+    const holds = key === 'cache_control' ? secondsOf(value) : undefined
+    if (holds === undefined) return value
+    marks.push(holds)
+    return undefined
+  })
+  const known = marks.filter((mark) => mark !== undefined)
+  return { json, seconds: known.length > 0 ? Math.max(...known) : undefined }
+}
+
+function secondsOf(mark: unknown): number | undefined {
+  if (!isObject(mark) || mark.type !== 'ephemeral') return undefined
+  return seconds.get(mark.ttl ?? '5m')
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value
+  return value === undefined ? [] : [value]
+}

@@ -1,0 +1,112 @@
+import type { EngineRequest } from '#engine-adapters/engine-client.ts'
+import type { PromptApi } from '#engine-adapters/prompt-api.ts'
+import type { SentPrompt } from '#index/cache-event.ts'
+import type { ReplicaId } from '#index/context-block.ts'
+import type { Replica } from '../../replicas/replica.ts'
+import type { MarkedPrompt } from './find-marks.ts'
+
+/** A shorter prefix is computed about as soon as it is looked up; Anthropic's API pins none either. */
+const leastTokens = 1_024
+/** A prompt of which less stands up to its mark would fill caches with what nobody marked. */
+const leastShare = 0.5
+
+/** How many tokens of prompts may be pinned; `tokens` 0: none. */
+export interface PinLimits {
+  readonly tokens: number
+  readonly tenantTokens: number
+}
+
+/** A prompt that was sent with a mark. */
+export interface MarkedRequest {
+  readonly tenant: string
+  readonly api: PromptApi
+  readonly model: string | undefined
+  readonly replica: Replica
+  readonly request: EngineRequest
+  readonly prompt: SentPrompt
+  /** estimated */
+  readonly tokens: number
+}
+
+/** What is known of a pin at one replica. */
+interface Held {
+  /** when it was last asked for there, in milliseconds; undefined: not since the replica is there */
+  at: number | undefined
+  /** the last time most of it had to be computed */
+  isLost: boolean
+  /** the engine refused it */
+  isRefused: boolean
+}
+
+/** A pinned prompt. */
+export interface Pin extends MarkedRequest {
+  /** the prompt up to its mark; its name, too */
+  readonly prefix: string
+  readonly seconds: number
+  /** milliseconds, monotonic */
+  expires: number
+  /** where clients' requests, or warming, brought it */
+  readonly held: Map<ReplicaId, Held>
+}
+
+/** `used`: it was pinned before. The others say why it is not pinned. */
+export const pinOutcomes = ['pinned', 'used', 'too_short', 'mark_too_early', 'tenant_limit', 'limit'] as const
+export type PinOutcome = (typeof pinOutcomes)[number]
+
+/** How a request of ours for a pin ended. `interrupted`: a client needed the engine, or the pin's time was up. */
+export const keepOutcomes = ['held', 'computed', 'interrupted', 'failed'] as const
+export type KeepOutcome = (typeof keepOutcomes)[number]
+
+/** The pinned prompts: each until its time to live is over since it was last asked for. */
+export class PinBook {
+  readonly #pins = new Map<string, Pin>()
+
+  get all(): readonly Pin[] {
+    return [...this.#pins.values()]
+  }
+
+  /** Tokens pinned, of one tenant or of all. */
+  tokensOf(tenant?: string): number {
+    const own = this.all.filter((pin) => tenant === undefined || pin.tenant === tenant)
+    return own.reduce((sum, { tokens }) => sum + tokens, 0)
+  }
+
+  /** Notes a prompt that an engine has run. Returns what became of each of its marks. */
+  note(marked: MarkedRequest, { marks, prefixes }: MarkedPrompt, limits: PinLimits, now: number): PinOutcome[] {
+    const passed = this.all.filter(({ prefix }) => prefixes.has(prefix))
+    for (const pin of passed) {
+      pin.expires = now + 1_000 * pin.seconds
+      pin.held.set(marked.replica.id, { at: now, isLost: false, isRefused: false })
+    }
+    return marks.map(({ prefix, seconds, share }) => {
+      const known = this.#pins.get(prefix)
+      if (known && known.seconds >= seconds) return 'used'
+      if (marked.tokens * share < leastTokens) return 'too_short'
+      if (share < leastShare) return 'mark_too_early'
+      // a prompt that goes on from them keeps them as well
+      const covered = passed.filter((pin) => pin.seconds <= seconds && this.#pins.get(pin.prefix) === pin)
+      const isAbove = (limit: number, before: number, own: readonly Pin[]): boolean =>
+        before - own.reduce((sum, { tokens }) => sum + tokens, 0) + marked.tokens > limit
+      if (isAbove(limits.tenantTokens, this.tokensOf(marked.tenant), covered)) return 'tenant_limit'
+      if (isAbove(limits.tokens, this.tokensOf(), covered)) return 'limit'
+      for (const pin of covered) this.#pins.delete(pin.prefix)
+      const held = new Map([[marked.replica.id, { at: now, isLost: false, isRefused: false }]])
+      this.#pins.set(prefix, { ...marked, prefix, seconds, expires: now + 1_000 * seconds, held })
+      return 'pinned'
+    })
+  }
+
+  /** Forgets the pins whose time is over. */
+  expire(now: number): void {
+    for (const { prefix, expires } of this.#pins.values()) if (expires <= now) this.#pins.delete(prefix)
+  }
+
+  /** Unpins one. Returns false if there is none of this name. */
+  remove(prefix: string): boolean {
+    return this.#pins.delete(prefix)
+  }
+
+  clear(): void {
+    this.#pins.clear()
+  }
+}

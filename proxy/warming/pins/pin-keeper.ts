@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto'
+import type { EngineRequest } from '#engine-adapters/engine-client.ts'
+import { tryObject } from '#engine-adapters/json-object.ts'
+import type { RequestId } from '#index/context-block.ts'
+import { tenantName } from '../../access/tenant.ts'
+import type { Call, RoutedCall } from '../../call/call.ts'
+import type { TripFollower } from '../../call/trip.ts'
+import type { Log } from '../../log.ts'
+import type { Replica } from '../../replicas/replica.ts'
+import type { ReplicaSet } from '../../replicas/replica-set.ts'
+import { withoutClients } from '../../replicas/without-clients.ts'
+import { computePrompt } from '../compute-prompt.ts'
+import { missingTokens } from '../warmed-replica.ts'
+import { longestBody, writeWarmUp } from '../write-warm-up.ts'
+import { findMarks } from './find-marks.ts'
+import { type KeepOutcome, type Pin, PinBook, type PinLimits, type PinOutcome } from './pin-book.ts'
+
+interface PinKeeperOptions {
+  readonly replicas: ReplicaSet
+  readonly limits: () => PinLimits & { readonly refreshSeconds?: number }
+  /** `pinned`, `used`, or why a mark pins nothing */
+  readonly onMark: (outcome: PinOutcome) => void
+  /** hears how many tokens are pinned, each second */
+  readonly onTokens: (tokens: number) => void
+  readonly onKeep: (outcome: KeepOutcome, computedTokens: number) => void
+  readonly log: Pick<Log, 'error'>
+  /** milliseconds, monotonic */
+  readonly now: () => number
+}
+
+/** How long a prompt may go unasked before it is asked for again, so that an LRU cache does not evict it. */
+const refreshSeconds = 30
+const tickMilliseconds = 1_000
+/** Marked prompts that have no such member are not looked at. */
+const markBytes = Buffer.from('"cache_control"')
+
+/**
+ * Keeps what `cache_control` marks say is worth caching in the engines that were asked for it: while a pin lasts it is
+ * sent again, for one token, before an engine forgets it, when an engine has lost it, and first of all to one that has
+ * come. Text of prompts is kept for that, in memory alone.
+ */
+export class PinKeeper {
+  readonly #options: PinKeeperOptions
+  readonly #book = new PinBook()
+  readonly #busy = new Set<Replica>()
+  readonly #closing = new AbortController()
+  #nextTick = 0
+
+  constructor(options: PinKeeperOptions) {
+    this.#options = options
+  }
+
+  /** Returns what pins the prompt of a request once its engine has run it, if it has marks. */
+  follow(
+    { api, caller, model, content, isRefused }: Call,
+    { replica, decision }: RoutedCall,
+  ): TripFollower | undefined {
+    const [prompt] = decision.sent
+    if (this.#options.limits().tokens === 0 || !prompt || decision.sent.length > 1 || isRefused) return undefined
+    const { body, received } = content
+    if (!received.prompt || body.length > longestBody || !body.includes(markBytes)) return undefined
+    const { tenant } = caller
+    const marked = { tenant, api, model, replica, prompt, tokens: decision.promptTokens }
+    let sent: EngineRequest | undefined
+    return {
+      sent: (request) => {
+        sent = request
+      },
+      ended: (wasRun) => {
+        const request = sent
+        if (wasRun && request) setImmediate(() => this.#note({ ...marked, request }))
+      },
+    }
+  }
+
+  /** Whether a replica that has come still lacks pins, which it gets before anything else. */
+  owes(replica: Replica): boolean {
+    return this.#pinsOf(replica).some(({ held }) => held.get(replica.id)!.at === undefined)
+  }
+
+  /** Forgets pins whose time is over, and sends what is due; to be called periodically. */
+  tick(): void {
+    const { now, replicas, limits, onTokens } = this.#options
+    if (now() < this.#nextTick) return
+    this.#nextTick = now() + Math.min(tickMilliseconds, this.#refreshMilliseconds)
+    if (limits().tokens === 0) this.clear()
+    this.#book.expire(now())
+    onTokens(this.tokens)
+    for (const replica of replicas.all) {
+      const pins = this.#pinsOf(replica)
+      if (replica.state !== 'ready' || replica.mirror.statistics.requests === 0) {
+        // whatever it held is gone, or may be
+        for (const { held } of pins) held.get(replica.id)!.at = undefined
+      }
+      this.#serve(replica)
+    }
+  }
+
+  /** Describes the pins for the control plane. */
+  describe(): object {
+    const { limits, now, replicas } = this.#options
+    const pins = this.#book.all.map(({ prefix, tenant, model, tokens, expires, held, prompt }) => {
+      const at = replicas.all.filter(({ id }) => held.has(id))
+      const cached_tokens = Object.fromEntries(at.map(({ id, mirror }) => [id, mirror.predictCachedTokens(prompt)]))
+      const seconds = Math.max(0, Math.ceil((expires - now()) / 1_000))
+      return {
+        id: prefix,
+        tenant: tenantName(tenant),
+        model: model ?? null,
+        tokens,
+        expires_in_seconds: seconds,
+        cached_tokens,
+      }
+    })
+    const { tokens, tenantTokens } = limits()
+    return { tokens: this.tokens, limit_tokens: tokens, tenant_limit_tokens: tenantTokens, pins }
+  }
+
+  /** Tokens pinned, estimated. */
+  get tokens(): number {
+    return this.#book.tokensOf()
+  }
+
+  /** Unpins one. Returns false if there is none of this name. */
+  remove(id: string): boolean {
+    return this.#book.remove(id)
+  }
+
+  /** Unpins all. */
+  clear(): void {
+    this.#book.clear()
+  }
+
+  /** Stops what is running. */
+  close(): void {
+    this.#closing.abort()
+  }
+
+  get #refreshMilliseconds(): number {
+    return 1_000 * (this.#options.limits().refreshSeconds ?? refreshSeconds)
+  }
+
+  #note(marked: Parameters<PinBook['note']>[0]): void {
+    const { limits, onMark, log, now } = this.#options
+    const { body } = marked.request
+    try {
+      const members = Buffer.isBuffer(body) ? tryObject(body.toString()) : undefined
+      const found = members && findMarks(marked.tenant, members)
+      if (found) for (const outcome of this.#book.note(marked, found, limits(), now())) onMark(outcome)
+    } catch (error) {
+      log.error({ error }, 'a prompt is not pinned: internal error')
+    }
+  }
+
+  /** The pins that a replica is to hold: those that it was asked for, and all that it can serve while it is warmed. */
+  #pinsOf(replica: Replica): Pin[] {
+    const { models } = this.#options.replicas
+    return this.#book.all.filter(({ held, model, replica: { adapter } }) => {
+      if (adapter !== replica.adapter || !models.serving(model)?.includes(replica)) return false
+      if (replica.warming && !held.has(replica.id))
+        held.set(replica.id, { at: undefined, isLost: false, isRefused: false })
+      return held.get(replica.id)?.isRefused === false
+    })
+  }
+
+  /** Sends a replica what is due and was asked for longest ago, and then the next. */
+  #serve(replica: Replica): void {
+    if (replica.state !== 'ready' || this.#busy.has(replica) || this.#closing.signal.aborted) return
+    const timeOf = ({ held }: Pin): number => held.get(replica.id)!.at ?? -1
+    const due = this.#pinsOf(replica).filter((pin) => this.#isDue(pin, replica))
+    const [next] = due.toSorted((a, b) => timeOf(a) - timeOf(b))
+    if (next) void this.#keep(next, replica)
+  }
+
+  /** What an engine holds is asked for in time, also beside clients: that costs a step. What it lost waits until it is idle. */
+  #isDue({ held, prompt, expires }: Pin, replica: Replica): boolean {
+    const { at, isLost } = held.get(replica.id)!
+    const now = this.#options.now()
+    const isOld = expires > now && (at === undefined || now - at >= this.#refreshMilliseconds)
+    return isOld && (replica.requests === 0 || !(isLost || isMissing(prompt, replica)))
+  }
+
+  async #keep(pin: Pin, replica: Replica): Promise<void> {
+    const { onKeep, log, now } = this.#options
+    const { api, prompt, request, held } = pin
+    const own = held.get(replica.id)!
+    this.#busy.add(replica)
+    try {
+      const id = randomUUID() as RequestId
+      const warmUp = writeWarmUp(request, { api, from: pin.replica, to: replica, id })
+      if (!warmUp) {
+        own.isRefused = true
+        return
+      }
+      const left = AbortSignal.timeout(Math.max(0, Math.ceil(pin.expires - now())))
+      const signal = AbortSignal.any([this.#closing.signal, left])
+      const send = (until: AbortSignal) => computePrompt(replica, { api, id, prompt, warmUp }, until)
+      const isLost = own.isLost || isMissing(prompt, replica)
+      const computed = isLost ? await withoutClients(replica, signal, send) : await send(signal)
+      if (computed === 'interrupted') return onKeep('interrupted', 0)
+      own.at = now()
+      own.isRefused = computed === 'refused'
+      if (typeof computed !== 'number') return onKeep('failed', 0)
+      own.isLost = computed >= missingTokens
+      onKeep(own.isLost ? 'computed' : 'held', computed)
+    } catch (error) {
+      onKeep('failed', 0)
+      log.error({ error, replica: replica.id }, 'a pinned prompt is not sent again: internal error')
+    } finally {
+      this.#busy.delete(replica)
+      this.#serve(replica)
+    }
+  }
+}
+
+function isMissing(prompt: Pin['prompt'], { mirror }: Replica): boolean {
+  return mirror.estimatePromptTokens(prompt) - mirror.predictCachedTokens(prompt) >= missingTokens
+}
