@@ -22,6 +22,7 @@ interface DemoOptions {
   readonly warmUp?: number
   readonly topK?: number
   readonly maxTokens: number
+  readonly concurrency: number
   readonly deviceTokens?: number
   readonly reuse?: true
   readonly hostMb: number
@@ -45,6 +46,7 @@ const program = new Command('demo:vllm')
   )
   .option('--top-k <n>', `documents per question (demo: ${CORPUS_TOP_K}, trace: all)`, toPositiveInteger)
   .option('--max-tokens <n>', 'length of an answer', toPositiveInteger, 32)
+  .option('--concurrency <n>', 'requests at once', toPositiveInteger, 1)
   .option('--device-tokens <n>', 'size of vLLM’s own cache in tokens', toPositiveInteger)
   .option('--reuse', 'behind reprise, run vLLM with the plugin, which reuses at any position')
   .option('--host-mb <n>', 'host memory for what is reused', toPositiveInteger, 1024)
@@ -67,7 +69,7 @@ async function demonstrate({ children, interrupted }: CommandRun, options: DemoO
   const model = await readModel(engine.url)
   const { turns, ...fitted } = await fitTurns(workload.turns, model, maxTokens)
   const { warmUp, measured } = splitWarmUp(turns, options.warmUp)
-  const send = { model: model.name, maxTokens, concurrency: 1, interrupted }
+  const send = { model: model.name, maxTokens, concurrency: options.concurrency, interrupted }
   // the engine's first prompt includes start-up costs, so it is sent before measuring
   const start = { ...send, label: 'start' }
   await runWorkload(turns.slice(0, 1), { ...start, baseUrl: engine.url })
