@@ -15,7 +15,8 @@ from reprise_reuse.disk.messages import DiskFile, digest_of
 
 State = dict[str, torch.Tensor]
 """as returned by `HostStore.state`"""
-_FORMAT = 4
+_FORMAT = 5
+_WIDTH = 4096
 
 
 class RefusedError(Exception):
@@ -133,12 +134,16 @@ def _description_of(file: DiskFile) -> dict[str, str]:
 
 
 def _checksum(described: dict[str, str], tensors: State) -> str:
-    # processors have instructions for it; tensors are read where they are
     state = hashlib.sha256(repr(sorted(described.items())).encode())
     for name in sorted(tensors):
         tensor = tensors[name].contiguous()
         state.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}".encode())
-        state.update(tensor.reshape(-1).view(torch.uint8).numpy())
+        # read where it is. Sums of rows and columns are hashed: all of it takes five times as long, longer than reading
+        data = tensor.reshape(-1).view(torch.uint8).numpy()
+        whole = len(data) - len(data) % (8 * _WIDTH)
+        words = data[:whole].view(np.uint64).reshape(-1, _WIDTH)
+        for part in (words.sum(0), words.sum(1), data[whole:]):
+            state.update(part)
     return state.hexdigest()
 
 

@@ -203,7 +203,7 @@ def _silence(expected: float, saved: float) -> float:
     """Returns for how long a store may answer nothing while a request waits: not at all for one that is too slow."""
     if not expected or expected >= saved:
         return 0.0 if expected else saved
-    return max(_LEAST_SILENCE, _IN_VAIN * saved, 3 * expected)
+    return max(_LEAST_SILENCE, _IN_VAIN * saved, 2 * expected)
 
 
 def _is_here(segment: Segment) -> bool:
