@@ -6,6 +6,8 @@ import { modelName } from './engine.ts'
 /** The cached tokens predicted for a prompt, and those reported by the engine. */
 export interface Answer {
   readonly predicted: number
+  /** of these, what is in host memory */
+  readonly host: number
   readonly reported: number
   readonly promptTokens: number
   readonly blocks: number
@@ -43,6 +45,7 @@ export function askAt(url: string, tenant: string): Ask {
     const told = (name: string): number => Number(response.headers[`x-reprise-${name}`])
     return {
       predicted: told('predicted-cached-tokens'),
+      host: told('predicted-host-tokens') || 0,
       // SGLang omits the details if nothing was cached
       reported: usage.prompt_tokens_details?.cached_tokens ?? 0,
       promptTokens: usage.prompt_tokens,

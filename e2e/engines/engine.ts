@@ -20,6 +20,8 @@ export interface EngineSpec {
   readonly kind: 'vllm' | 'sglang'
   /** tokens in a block of its cache */
   readonly blockSize: number
+  /** the source by which it also tells of what it keeps in host memory; undefined: it keeps nothing there */
+  readonly offloads?: Source
   /** prepares what a source needs, in the test's own folder */
   prepare(installation: EngineInstallation, source: Source, folder: string): Promise<void>
   /** returns the command that starts the engine; `callbackUrl`: where the plugin reports to */

@@ -68,9 +68,9 @@ export function describeExactMirror(spec: EngineSpec, source: Source, setup: Set
     const expectNothingLost = async (sent: readonly Sent[], tenant: string): Promise<void> => {
       const ask = askAt(deployment.proxy.url, tenant)
       const probed: Sent[] = []
-      // the newest first, because they are still cached, then the oldest, which are not
-      const newest = sent.toReversed()
-      for (const { turn } of [...newest.slice(0, probes / 2), ...newest.slice(-probes / 2)]) {
+      // the newest first, because they are still cached, down to the oldest, which are not
+      const step = Math.ceil(sent.length / probes)
+      for (const { turn } of sent.toReversed().filter((_, at) => at % step === 0)) {
         await deployment.proxy.waitUntilQuiet()
         probed.push(...(await new Traffic(ask, [turn]).finished()))
       }
@@ -79,9 +79,12 @@ export function describeExactMirror(spec: EngineSpec, source: Source, setup: Set
       expect(failuresOf(probed), report).toEqual([])
       expect((await deployment.proxy.mirror()).mode, report).toBe('exact')
       const { over, cachedTokens, promptTokens } = figuresOf(probed)
+      const hostTokens = probed.reduce((sum, { answer }) => sum + (answer?.host ?? 0), 0)
+      say(`${title}: repeated: ${hostTokens} predicted in host memory`)
       expect(cachedTokens, report).toBeGreaterThan(0)
-      // evictions were forced, so not everything can be cached
-      expect(cachedTokens, report).toBeLessThan(0.9 * promptTokens)
+      // evictions were forced, so not everything can be cached, unless it is in host memory
+      if (spec.offloads === source) expect.soft(hostTokens, report).toBeGreaterThan(0)
+      else expect(cachedTokens, report).toBeLessThan(0.9 * promptTokens)
       expect(over, report).toBe(0)
     }
 

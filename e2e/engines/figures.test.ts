@@ -6,7 +6,7 @@ import type { Sent } from './traffic.ts'
 const turn: Turn = { id: 'q1', conversation: undefined, tenant: undefined, question: 'why?', blocks: [] }
 
 function sent(at: number, predicted: number, reported: number): Sent {
-  const answer = { predicted, reported, promptTokens: 100, blocks: 3, moved: 1 }
+  const answer = { predicted, host: 0, reported, promptTokens: 100, blocks: 3, moved: 1 }
   return { requestId: `r${at}`, turn, at, beside: at === 0 ? [] : ['r0'], answer, failure: undefined }
 }
 

@@ -5,7 +5,7 @@ import type { Answer, Ask } from './ask.ts'
 import { repeatedly } from './prompts.ts'
 import { lanes, Traffic } from './traffic.ts'
 
-const answer: Answer = { predicted: 0, reported: 0, promptTokens: 1, blocks: 0, moved: 0 }
+const answer: Answer = { predicted: 0, host: 0, reported: 0, promptTokens: 1, blocks: 0, moved: 0 }
 const turns: Turn[] = Array.from({ length: 10 }, (_, i) => {
   return { id: `q${i}`, conversation: undefined, tenant: undefined, question: `${i}?`, blocks: [] }
 })

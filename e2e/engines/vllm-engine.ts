@@ -27,6 +27,17 @@ const connector = {
   kv_role: 'kv_both',
 }
 
+/** A host tier for more than the device has. vLLM tells of its blocks in its events, also of those that it has lost. */
+const offloading = {
+  kv_connector: 'OffloadingConnector',
+  kv_role: 'kv_both',
+  kv_connector_extra_config: {
+    cpu_bytes_to_use: 96 * 1024 * 1024,
+    spec_name: 'DoubleCopiesSpec',
+    spec_module_path: 'offloading_copies_double',
+  },
+}
+
 /** The settings for tests of reuse at any position. */
 // its small model is computed in so little time that nothing may be predicted to be sooner
 const reuse = { ratio: 0.15, host_bytes: 256 * 1024 * 1024, when: 'always' }
@@ -80,6 +91,7 @@ function vllmWith(
   return {
     name: 'vLLM',
     kind: 'vllm',
+    offloads: 'kv-events',
     blockSize,
     // vLLM finds the connector by its module path
     prepare: () => Promise.resolve(),
@@ -97,7 +109,7 @@ function vllmWith(
       const reports =
         source === 'callbacks'
           ? ['--kv-transfer-config', JSON.stringify(toConnector(folder))]
-          : ['--kv-events-config', JSON.stringify(events)]
+          : ['--kv-events-config', JSON.stringify(events), '--kv-transfer-config', JSON.stringify(offloading)]
       return {
         file: join(dirname(installation.python), 'vllm'),
         args: [
@@ -115,7 +127,7 @@ function vllmWith(
           OMP_NUM_THREADS: '1',
           VLLM_CPU_KVCACHE_SPACE: '1',
           VLLM_CPU_OMP_THREADS_BIND: 'nobind',
-          PYTHONPATH: [...plugin, ...packages.map((path) => join(folder, path))].join(delimiter),
+          PYTHONPATH: [...plugin, import.meta.dirname, ...packages.map((path) => join(folder, path))].join(delimiter),
           ...(source === 'callbacks' ? { REPRISE_CALLBACK_URL: callbackUrl } : {}),
         },
       }

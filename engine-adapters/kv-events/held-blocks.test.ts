@@ -8,13 +8,14 @@ const namesOf = (prompt: string): string[] => Array.from(prompt, (_, i) => promp
 const parentOf = (name: string): string | undefined => (name.length > 1 ? name.slice(0, -1) : undefined)
 
 const action = fc.oneof(
-  fc.record({ type: fc.constantFrom('store', 'remove'), name: prompts }),
+  fc.record({ type: fc.constantFrom('store', 'remove', 'copy', 'drop'), name: prompts }),
   fc.record({ type: fc.constant('clear'), name: prompts }),
 )
 
 /** A model of what a cache holds, by counting. */
 class CountingModel {
   readonly #copies = new Map<string, number>()
+  readonly elsewhere = new Set<string>()
 
   change(name: string, by: number): void {
     const left = (this.#copies.get(name) ?? 0) + by
@@ -24,20 +25,26 @@ class CountingModel {
 
   clear(): void {
     this.#copies.clear()
+    this.elsewhere.clear()
+  }
+
+  isOnDevice(name: string): boolean {
+    return this.#copies.has(name)
   }
 
   isServed(name: string): boolean {
-    return namesOf(name).every((front) => this.#copies.has(front))
-  }
-
-  countServed(prompt: string): number {
-    const missing = namesOf(prompt).findIndex((front) => !this.isServed(front))
-    return missing === -1 ? prompt.length : missing
+    return namesOf(name).every((front) => this.#copies.has(front) || this.elsewhere.has(front))
   }
 
   get served(): string[] {
-    return [...this.#copies.keys()].filter((name) => this.isServed(name)).toSorted()
+    const names = new Set([...this.#copies.keys(), ...this.elsewhere])
+    return [...names].filter((name) => this.isServed(name)).toSorted()
   }
+}
+
+function countLeading(prompt: string, counts: (name: string) => boolean): number {
+  const missing = namesOf(prompt).findIndex((front) => !counts(front))
+  return missing === -1 ? prompt.length : missing
 }
 
 const take: Record<string, (model: CountingModel, blocks: HeldBlocks, name: string) => void> = {
@@ -49,25 +56,38 @@ const take: Record<string, (model: CountingModel, blocks: HeldBlocks, name: stri
     model.change(name, -1)
     blocks.remove(name)
   },
+  // only of what the device has named
+  copy: (model, blocks, name) => {
+    if (model.isOnDevice(name)) model.elsewhere.add(name)
+    blocks.changedElsewhere(name)
+  },
+  drop: (model, blocks, name) => {
+    model.elsewhere.delete(name)
+    blocks.changedElsewhere(name)
+  },
   clear: (model, blocks) => {
     model.clear()
     blocks.clear()
   },
 }
 
-test('a prompt is served from the blocks on the device that have nothing missing in front, however many copies there are', () => {
+test('a prompt is served from the blocks that have nothing missing in front, on the device, however often, or elsewhere', () => {
   fc.assert(
     fc.property(fc.array(action, { maxLength: 80 }), (actions) => {
       const lost: string[] = []
-      const blocks = new HeldBlocks(({ names }) => lost.push(...(names as string[])))
       const model = new CountingModel()
+      const blocks = new HeldBlocks(
+        ({ names }) => lost.push(...(names as string[])),
+        (name) => model.elsewhere.has(name as string),
+      )
       for (const { type, name } of actions) {
         const before = type === 'clear' ? [] : model.served
         lost.length = 0
         take[type]!(model, blocks, name)
         expect(lost.toSorted()).toEqual(before.filter((was) => !model.isServed(was)))
         expect(blocks.counts.reachable).toBe(model.served.length)
-        expect(blocks.countHeld(namesOf(name))).toBe(model.countServed(name))
+        expect(blocks.countKept(namesOf(name))).toBe(countLeading(name, (front) => model.isServed(front)))
+        expect(blocks.countHeld(namesOf(name))).toBe(countLeading(name, (front) => model.isOnDevice(front)))
       }
     }),
     { numRuns: 2_000 },

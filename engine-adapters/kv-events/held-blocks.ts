@@ -9,9 +9,9 @@ interface Node {
   next: Node | undefined
   /** blocks from the prompt's beginning up to this one; 0: unknown */
   depth: number
-  /** whether it and all blocks before it are held */
+  /** whether it and all blocks before it are held, here or elsewhere */
   isReachable: boolean
-  /** the moment at which it became reachable */
+  /** the moment at which its first copy came */
   since: number
   /** how often it is on the device: engines keep what two requests compute at once twice */
   copies: number
@@ -28,16 +28,19 @@ export interface LostBlocks {
 
 /**
  * The blocks that an engine holds on its device, with the number of copies, and which of them can serve a prompt: those
- * with no block missing before them. Calls `onLost` for blocks that can no longer serve a prompt.
+ * with no block missing before them. What is on the device no longer, but elsewhere, is not missing. Calls `onLost` for
+ * blocks that can no longer serve a prompt.
  */
 export class HeldBlocks {
   readonly #nodes = new Map<BlockName, Node>()
   readonly #onLost: (lost: LostBlocks) => void
+  readonly #isElsewhere: (name: BlockName) => boolean
   #reachable = 0
   #moment = 0
 
-  constructor(onLost: (lost: LostBlocks) => void = () => {}) {
+  constructor(onLost: (lost: LostBlocks) => void = () => {}, isElsewhere: (name: BlockName) => boolean = () => false) {
     this.#onLost = onLost
+    this.#isElsewhere = isElsewhere
   }
 
   /** The number of known blocks, and of blocks that can serve a prompt. */
@@ -45,19 +48,20 @@ export class HeldBlocks {
     return { known: this.#nodes.size, reachable: this.#reachable }
   }
 
-  /** Begins a new moment and returns it: `countHeld` can ignore blocks that become reachable from now on. */
+  /** Begins a new moment and returns it: `countHeld` can ignore blocks that come from now on. */
   mark(): number {
     this.#moment += 1
     return this.#moment
   }
 
-  /** How many leading blocks of a prompt can serve it; counts only blocks reachable before the moment `before`. */
+  /** How many leading blocks of a prompt the device has; counts only blocks that came before the moment `before`. */
   countHeld(names: readonly BlockName[], before: number = Number.POSITIVE_INFINITY): number {
-    const missing = names.findIndex((name) => {
-      const node = this.#nodes.get(name)
-      return !node?.isReachable || node.since >= before
-    })
-    return missing === -1 ? names.length : missing
+    return this.#countLeading(names, (node) => node.copies > 0 && node.since < before)
+  }
+
+  /** How many leading blocks of a prompt can serve it, from the device or elsewhere. */
+  countKept(names: readonly BlockName[]): number {
+    return this.#countLeading(names, () => true)
   }
 
   /** Whether there is a copy of a block. */
@@ -68,6 +72,7 @@ export class HeldBlocks {
   /** Adds a copy of a block. `parent`: the block before it; undefined: it begins a prompt. */
   store(name: BlockName, parent: BlockName | undefined): void {
     const node = this.#require(name)
+    if (node.copies === 0) node.since = this.#moment
     node.copies += 1
     if (!node.parent && parent === undefined) node.depth = 1
     else if (!node.parent && node.depth === 0) this.#link(node, this.#require(parent!))
@@ -80,15 +85,36 @@ export class HeldBlocks {
     if (!node) return true
     if (node.copies > 0) node.copies -= 1
     if (node.copies > 0) return false
-    if (node.isReachable) this.#lose(node)
-    this.#tidy(node)
+    this.changedElsewhere(name)
     return true
+  }
+
+  /** A block has come or gone elsewhere. */
+  changedElsewhere(name: BlockName): void {
+    const node = this.#nodes.get(name)
+    if (!node) return
+    const isHeld = this.#isHeld(node)
+    if (isHeld && !node.isReachable) this.#reach(node)
+    else if (!isHeld && node.isReachable) this.#lose(node)
+    this.#tidy(node)
   }
 
   /** Forgets all blocks. */
   clear(): void {
     this.#nodes.clear()
     this.#reachable = 0
+  }
+
+  #isHeld({ copies, name }: Node): boolean {
+    return copies > 0 || this.#isElsewhere(name)
+  }
+
+  #countLeading(names: readonly BlockName[], counts: (node: Node) => boolean): number {
+    const missing = names.findIndex((name) => {
+      const node = this.#nodes.get(name)
+      return !node?.isReachable || !counts(node)
+    })
+    return missing === -1 ? names.length : missing
   }
 
   /** Returns the node of a block, held or not; creates it if needed. */
@@ -122,10 +148,9 @@ export class HeldBlocks {
     const stack = [from]
     for (let node = stack.pop(); node; node = stack.pop()) {
       const isRooted = node.parent ? node.parent.isReachable : node.depth === 1
-      if (!isRooted || node.isReachable || node.copies === 0) continue
+      if (!isRooted || node.isReachable || !this.#isHeld(node)) continue
       if (node.parent) node.depth = node.parent.depth + 1
       node.isReachable = true
-      node.since = this.#moment
       this.#reachable += 1
       for (let child = node.firstChild; child; child = child.next) stack.push(child)
     }
@@ -143,10 +168,10 @@ export class HeldBlocks {
     this.#onLost({ names, kept: from.parent?.name, keptBlocks: from.depth - 1 })
   }
 
-  /** Removes a node without copies and children, then its ancestors to which this applies as well. */
+  /** Removes a node that is not held and has no children, then its ancestors to which this applies as well. */
   #tidy(from: Node): void {
     let node: Node | undefined = from
-    while (node && !node.firstChild && node.copies === 0) {
+    while (node && !node.firstChild && !this.#isHeld(node)) {
       const parent: Node | undefined = node.parent
       if (node.before) node.before.next = node.next
       else if (parent) parent.firstChild = node.next

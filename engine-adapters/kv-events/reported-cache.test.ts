@@ -115,6 +115,37 @@ describe.each([
     expect(cache.countBeside(cache.namesOfPrompt(tokens, 'salt')!, 0)).toEqual({ host: 3, remote: 0 })
   })
 
+  test('what the device has lost is lost once the host has lost it too; tiers behind the host do not count', () => {
+    const lost: number[] = []
+    const cache = new ReportedCache(({ keptBlocks }) => lost.push(keptBlocks))
+    const removed = (tier: string, from: number): void =>
+      cache.apply({ type: 'removed', hashes: hashes.slice(from), tier, group: 0 })
+    const copied = (from: number, to: number, tier: string): void =>
+      cache.apply(stored(hashes.slice(0, to), from, { parent: undefined, tokens: [], blockSize: 0, tier }))
+    cache.apply(stored(hashes, 0))
+    copied(0, 2, 'CPU')
+    copied(0, 3, 'EXTERNAL')
+    removed('GPU', 0)
+    const names = cache.namesOfPrompt(tokens, 'salt')!
+    expect([cache.countHeld(names), cache.countKept(names), lost]).toEqual([0, 2, [2]])
+    cache.apply(stored(hashes.slice(0, 2), 1))
+    removed('CPU', 1)
+    expect([cache.countKept(names), lost]).toEqual([2, [2]])
+    removed('CPU', 0)
+    expect([cache.countKept(names), lost]).toEqual([0, [2, 0]])
+  })
+
+  test('a block that the engine reads back from its host counts as on the device only from then on', () => {
+    const cache = new ReportedCache(() => {})
+    cache.apply(stored(hashes, 0))
+    cache.apply(stored(hashes, 0, { tokens: [], blockSize: 0, tier: 'CPU' }))
+    cache.apply({ type: 'removed', hashes, tier: 'GPU', group: 0 })
+    const [names, moment] = [cache.namesOfPrompt(tokens, 'salt')!, cache.mark()]
+    cache.apply(stored(hashes, 0))
+    expect([cache.countHeld(names, moment), cache.countHeld(names)]).toEqual([0, 3])
+    expect(cache.countBeside(names, 0, moment)).toEqual({ host: 3, remote: 0 })
+  })
+
   test('of a tier that never says what it has no longer, the newest blocks are followed', () => {
     const cache = new ReportedCache(() => {}, 2)
     cache.apply(stored(hashes, 0))

@@ -24,7 +24,10 @@ export const nothingHeld: HeldTokens = { device: 0, host: 0, remote: 0 }
 /** Blocks that are followed in each tier besides the device. */
 const mostBeside = 500_000
 
-/** An engine's cache as its events report it. Calls `onLost` for blocks that can no longer serve a prompt. */
+/**
+ * An engine's cache as its events report it. Calls `onLost` for blocks that can no longer serve a prompt: neither from
+ * the device nor from the host's memory, from where they are read in a small part of the time that computing takes.
+ */
 export class ReportedCache {
   readonly #blocks: HeldBlocks
   /** what other tiers have */
@@ -38,8 +41,9 @@ export class ReportedCache {
 
   /** `most`: how many blocks of each tier besides the device are followed. */
   constructor(onLost: (lost: LostBlocks) => void, most: number = mostBeside) {
-    this.#blocks = new HeldBlocks(onLost)
-    this.#beside = { host: new TierBlocks(most), remote: new TierBlocks(most) }
+    const host = new TierBlocks(most)
+    this.#beside = { host, remote: new TierBlocks(most) }
+    this.#blocks = new HeldBlocks(onLost, (name) => host.has(name))
   }
 
   /** Tokens in a block; 0 until the engine has reported it. */
@@ -57,7 +61,7 @@ export class ReportedCache {
     return this.trustsContent && !this.#tellsExtras
   }
 
-  /** Applies one event; `cleared` does not call `onLost`. What other tiers have counts only in `countBeside`. */
+  /** Applies one event; `cleared` does not call `onLost`. */
   apply(event: KvEvent): void {
     if (event.type === 'cleared') this.clear()
     else if (event.tier !== deviceTier) this.#applyBeside(event)
@@ -86,13 +90,18 @@ export class ReportedCache {
     return this.#naming?.namesOfPrompt(tokens, this.#blockSize, salt)
   }
 
-  /** Begins a new moment and returns it: `countHeld` can ignore blocks that become reachable from now on. */
+  /** Begins a new moment and returns it: `countHeld` can ignore blocks that come from now on. */
   mark(): number {
     this.#moment = this.#blocks.mark()
     return this.#moment
   }
 
-  /** How many leading blocks of a prompt the device has; counts only blocks reachable before the moment `before`. */
+  /** How many leading blocks of a prompt can serve it, from the device or the host's memory. */
+  countKept(names: readonly BlockName[]): number {
+    return this.#blocks.countKept(names)
+  }
+
+  /** How many leading blocks of a prompt the device has; counts only blocks that came before the moment `before`. */
   countHeld(names: readonly BlockName[], before?: number): number {
     return this.#blocks.countHeld(names, before)
   }
@@ -142,6 +151,7 @@ export class ReportedCache {
       if (name === undefined) continue
       if (type === 'stored') {
         const dropped = blocks.store(name, hash, this.#moment)
+        this.#blocks.changedElsewhere(name)
         if (dropped) this.#forget(dropped.hash, dropped.name)
       } else {
         blocks.remove(name)
@@ -150,8 +160,9 @@ export class ReportedCache {
     }
   }
 
-  /** Forgets what a block is called, once no tier has it. */
+  /** A tier has lost a block: forgets what it is called, once none has it. */
   #forget(hash: BlockHash, name: BlockName): void {
+    this.#blocks.changedElsewhere(name)
     const { host, remote } = this.#beside
     if (![this.#blocks, host, remote].some((blocks) => blocks.has(name))) this.#naming!.forget(hash)
   }

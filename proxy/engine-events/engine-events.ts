@@ -181,7 +181,7 @@ export class EngineEvents implements FollowedEvents {
   #settle({ request, tokens }: SentRequest): void {
     const { mirror } = this.#options
     const names = tokens ? this.#namesOf(tokens) : []
-    const held = this.#cache.countHeld(names)
+    const held = this.#cache.countKept(names)
     const hidesSalt = Boolean(tokens?.salt) && names.length > 0 && held === 0 && this.#cache.hidesSalts
     const isHidden = hidesSalt || this.#hidesReuse
     this.#isBlind = !tokens || isHidden

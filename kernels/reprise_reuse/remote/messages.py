@@ -1,5 +1,6 @@
 """What is to be looked up, read and written in a shared store."""
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,6 +16,8 @@ class RemoteFile(DiskFile):
     """who may find it: see `prompts.users.audience_of`"""
     seconds: float = 0.0
     """for a read: it is of use only if it takes no longer"""
+    silence: float = math.inf
+    """for a read: how long the store may answer nothing meanwhile"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,8 @@ class Lookup:
     """anchors of the text that no segment here holds, uint64 [n]"""
     seconds: float
     """the request waits no longer for it"""
+    silence: float
+    """how long the store may answer nothing meanwhile"""
 
 
 @dataclass(slots=True)

@@ -22,6 +22,9 @@ _COPIED = 64 << 20
 """bytes of rows on a rank that a step copies to have them written, or a single segment: the step waits for it"""
 _REMEMBERED = 60.0
 """seconds after which a store that was too slow is tried again, with one call"""
+_IN_VAIN = 0.03
+"""of the time that a call may save, for which a store may answer nothing"""
+_LEAST_SILENCE = 0.01
 _NEWS = 0.05
 """weight of the last lookup in the share of those that have found something"""
 
@@ -95,8 +98,10 @@ class RemoteSegments:
         grams = Grams(tokens, SPARSE)
         wanted = np.unique(np.concatenate([grams.anchors(*gap)[1] for gap in missing]))
         audiences = EVERYONE, asked.wish.user
-        if self._key.of(len(wanted) * len(audiences)) < seconds * self._hits or self._key.may_try():
-            self._orders.lookups.append(Lookup(request, asked.namespace, audiences, wanted, seconds))
+        expected = self._key.of(len(wanted) * len(audiences))
+        if expected < seconds * self._hits or self._key.may_try():
+            silence = _silence(expected, seconds)
+            self._orders.lookups.append(Lookup(request, asked.namespace, audiences, wanted, seconds, silence))
             self._found[request] = None
 
     def order_reads(self, request: str, found: Sequence[Found], rest: tuple[int, int], costs: Costs) -> bool:
@@ -115,13 +120,14 @@ class RemoteSegments:
         del self._found[request]
         wanted = [one for one in found if one.segment.audience is not None and not _is_here(one.segment)]
         size = sum(len(one) for one in {one.segment.name: one.segment for one in wanted}.values()) * self._row_bytes
-        if wanted and self._byte.of(size) >= _seconds_of(wanted, costs):
+        taken, seconds = self._byte.of(size), _seconds_of(wanted, costs)
+        if wanted and taken >= seconds:
             wanted = wanted[: self._byte.may_try()]
-        seconds = _seconds_of(wanted, costs)
+        more = {"seconds": seconds, "silence": _silence(taken, seconds)}
         for segment in (one.segment for one in wanted):
             if not segment.is_fetching and self._catalogue.fetch(segment):
                 segment.is_fetching = True
-                self._orders.fetches.append(file_of(segment, RemoteFile, audience=segment.audience, seconds=seconds))
+                self._orders.fetches.append(file_of(segment, RemoteFile, audience=segment.audience, **more))
         self._drop(expected)
         return True
 
@@ -150,8 +156,9 @@ class RemoteSegments:
             segment.audience = None
         for request, found in report.found:
             if self._found.get(request, ()) is None:
-                self._found[request] = [self._expect(*one) for one in found]
-                self._hits += _NEWS * (bool(found) - self._hits)
+                self._found[request] = [self._expect(*one) for one in found or ()]
+                if found is not None:
+                    self._hits += _NEWS * (bool(found) - self._hits)
 
     def take_orders(self, *, is_reset: bool) -> RemoteOrders | None:
         """Returns what workers must do; None: nothing. is_reset: everything was forgotten since the last call."""
@@ -190,6 +197,13 @@ class RemoteSegments:
 
 def _seconds_of(found: Sequence[Found], costs: Costs) -> float:
     return costs.prefill(0, sum(one.match.length for one in found))
+
+
+def _silence(expected: float, saved: float) -> float:
+    """Returns for how long a store may answer nothing while a request waits: not at all for one that is too slow."""
+    if not expected or expected >= saved:
+        return 0.0 if expected else saved
+    return max(_LEAST_SILENCE, _IN_VAIN * saved, 2 * expected)
 
 
 def _is_here(segment: Segment) -> bool:

@@ -24,6 +24,8 @@ SPARSE = 48
 """of this many consecutive grams, at least one is looked up: of any 63 tokens"""
 _PUBLISHED = 4
 """anchors by which a segment is found"""
+_RETRIED_SECONDS = 1.0
+"""after which a store is tried again that could not be reached at the start"""
 _MOST_BYTES = 512 << 20
 """of copies of rows that wait to be written, beyond which no segment joins them"""
 _MOST_ABSENT = 100_000
@@ -52,9 +54,11 @@ class RemoteTier:
         """
         self._store, self._fingerprint, self._logger = store, fingerprint, logger
         self.renew()
-        reading, self._writing = Breaker(logger, "read"), Breaker(logger, "written to")
-        self._reads = StoreCalls(self._read, reading, "reprise-remote-read")
-        self._lookups = StoreCalls(self._find, reading, "reprise-remote-find") if finds else None
+        # lookups may succeed where the machine that has the rows is gone
+        self._finding, self._writing = Breaker(logger, "searched"), Breaker(logger, "written to")
+        self._finding.failed("it has not answered yet", time.monotonic())
+        self._reads = StoreCalls(self._read, Breaker(logger, "read"), "reprise-remote-read")
+        self._lookups = StoreCalls(self._find, self._finding, "reprise-remote-find") if finds else None
         self._waiting: queue.SimpleQueue[tuple[SegmentFiles, RemoteFile, State]] = queue.SimpleQueue()
         self._waiting_bytes = 0
         self._unwritten: set[int] = set()
@@ -93,7 +97,7 @@ class RemoteTier:
 
     def start_read(self, file: RemoteFile) -> None:
         """Starts to read a segment; `take_read` returns it."""
-        self._reads.start(file, file.seconds)
+        self._reads.start(file, file.seconds, file.silence)
 
     def take_read(self) -> list[tuple[RemoteFile, State | None]]:
         """Returns what was read since the last call; None for what is missing, not used, or took too long."""
@@ -102,11 +106,11 @@ class RemoteTier:
     def look_up(self, lookup: Lookup) -> None:
         """Starts to look up segments, if this rank does; `take_found` returns them."""
         if self._lookups:
-            self._lookups.start(lookup, lookup.seconds)
+            self._lookups.start(lookup, lookup.seconds, lookup.silence)
 
-    def take_found(self) -> list[tuple[str, list[Head]]]:
-        """Returns what was found since the last call, by request: each lookup is answered."""
-        return [(lookup.request, found or []) for lookup, found in (self._lookups.take() if self._lookups else ())]
+    def take_found(self) -> list[tuple[str, list[Head] | None]]:
+        """Returns what was found since the last call, by request; None for lookups that failed or took too long."""
+        return [(lookup.request, found) for lookup, found in (self._lookups.take() if self._lookups else ())]
 
     def take_figures(self) -> Counter[tuple[str, str]]:
         """Returns what was counted since the last call, by (what, kind): `remote`, `remote_bytes`, `remote_seconds`."""
@@ -165,6 +169,7 @@ class RemoteTier:
         return state
 
     def _write_on(self) -> None:
+        self._connect()
         while True:
             files, file, state = self._waiting.get()
             begun = time.monotonic()
@@ -176,6 +181,26 @@ class RemoteTier:
                 self._note_unwritten(file)
             with self._lock:
                 self._waiting_bytes -= _size_of(state)
+
+    def _connect(self) -> None:
+        """Asks the store for values that there are not until it answers: before that, no request waits for it."""
+        keys = [f"{number:040}" for number in range(64)]
+        while self._finding.has_failed:
+            begun = time.monotonic()
+            try:
+                # connecting is no part of what a lookup takes
+                self._store.get(keys[:1])
+                begun = time.monotonic()
+                self._store.get(keys)
+                with self._lock:
+                    self._figures.update({("remote_seconds", "lookup"): time.monotonic() - begun})
+                self._count("keys", len(keys))
+                self._finding.succeeded()
+                self._writing.succeeded()
+            except Exception as error:
+                self._finding.failed(error, begun)
+                self._writing.failed(error, begun)
+                time.sleep(_RETRIED_SECONDS)
 
     def _write(self, files: SegmentFiles, file: RemoteFile, state: State) -> None:
         tokens = state["tokens"].numpy()

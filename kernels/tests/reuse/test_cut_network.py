@@ -63,9 +63,9 @@ def file_of(seed: int, seconds: float = 10.0) -> RemoteFile:
     return RemoteFile(seed, np.arange(LENGTH), b"tenant", 0, (b"one",), (b"u",), True, seed, digest, EVERYONE, seconds)
 
 
-def lookup_of(seed: int) -> Lookup:
+def lookup_of(seed: int, silence: float) -> Lookup:
     anchors = Grams(state_of(seed)["tokens"].numpy(), SPARSE).anchors(0, LENGTH)[1]
-    return Lookup(f"request {seed}", b"tenant", (EVERYONE,), anchors, 0.0)
+    return Lookup(f"request {seed}", b"tenant", (EVERYONE,), anchors, silence, silence)
 
 
 def read(tier: RemoteTier, *seeds: int, seconds: float = 10.0) -> list[bool]:
@@ -80,6 +80,14 @@ def read(tier: RemoteTier, *seeds: int, seconds: float = 10.0) -> list[bool]:
     return [states[seed] is not None for seed in seeds]
 
 
+def found(tier: RemoteTier, seed: int, silence: float = 0.0) -> list[object] | None:
+    heads: list[tuple[str, list[object] | None]] = []
+    tier.look_up(lookup_of(seed, silence))
+    wait_for(lambda: heads.extend(tier.take_found()) or heads)
+    assert [request for request, _ in heads] == [f"request {seed}"]
+    return heads[0][1]
+
+
 def check(*addresses: str) -> None:
     writer, reader = (RemoteTier(store_at(one)(), lambda: "model", logging.getLogger("reprise")) for one in addresses)
     for seed in range(4):
@@ -90,18 +98,14 @@ def check(*addresses: str) -> None:
     cutting.start()
     read(reader, *range(4), seconds=0.0)
     cutting.join()
-    for _ in range(3):
-        assert read(reader, 0, seconds=0.0) == [False]
-        heads: list[tuple[str, list[object]]] = []
-        reader.look_up(lookup_of(1))
-        wait_for(lambda: heads.extend(reader.take_found()) or heads)  # noqa: B023
-        assert heads == [("request 1", [])]
-    assert reader._reads._breaker.is_open
+    wait_for(lambda: read(reader, 0, seconds=0.0) == [False] and reader._reads._breaker.is_open)
+    wait_for(lambda: found(reader, 1) is None and reader._finding.is_open)
     reader.write(file_of(9), state_of(9))
     mend()
     store_calls._PAUSE = 0.0
     wait_for(lambda: all(read(reader, *range(4))))
-    assert not reader._reads._breaker.is_open
+    wait_for(lambda: found(reader, 1, silence=10.0))
+    assert not reader._reads._breaker.has_failed and not reader._finding.has_failed
     # what was to be written meanwhile is written, or given up and told
     wait_for(lambda: read(writer, 9) == [True] or 9 in reader.take_unwritten())
 

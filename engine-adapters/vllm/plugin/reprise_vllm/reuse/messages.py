@@ -80,8 +80,8 @@ class WorkerReport(KVConnectorWorkerMetadata):
     """size of the files that a rank left alone at its start; of several ranks, the largest"""
     lost: set[int] = field(default_factory=set)
     """segments whose rows are missing on some rank"""
-    found: "list[tuple[str, list[tuple[bytes, DiskFile, np.ndarray]]]]" = field(default_factory=list)
-    """by request, what lookups have found in a shared store"""
+    found: "list[tuple[str, list[tuple[bytes, DiskFile, np.ndarray]] | None]]" = field(default_factory=list)
+    """by request, what lookups have found in a shared store; None if it has not answered"""
     unshared: set[int] = field(default_factory=set)
     """segments that some rank has not written to a shared store"""
     missed: Counter[str] = field(default_factory=Counter)

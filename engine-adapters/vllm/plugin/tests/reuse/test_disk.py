@@ -202,6 +202,23 @@ def test_at_start_only_heads_and_tokens_are_read_and_a_damaged_row_is_found_when
     assert f"{path.name} is damaged and is not used" in caplog.text
 
 
+def swap(data: bytearray, one: int, other: int, length: int) -> None:
+    data[one : one + length], data[other : other + length] = data[other : other + length], data[one : one + length]
+
+
+@pytest.mark.parametrize(("distance", "length"), [(8, 8), (32 << 10, 32 << 10), (32 << 10, 8), (96 << 10, 12)])
+def test_rows_in_another_place_are_damaged(distance, length):
+    state = {"keys": torch.randn(2, 128, 256), "tokens": torch.arange(128, dtype=torch.int32)}
+    file = replace(file_of(5), tokens_digest=digest_of(state["tokens"].numpy()))
+    files = segment_file.SegmentFiles("model")
+    data = bytearray(files.pack(file, state))
+    assert torch.equal(files.unpack(bytes(data), file)["keys"], state["keys"])
+    begin = len(data) - (256 << 10) - 512
+    swap(data, begin, begin + distance, length)
+    with pytest.raises(segment_file.RefusedError, match="is damaged"):
+        files.unpack(bytes(data), file)
+
+
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(place=st.integers(0, 1 << 20), bit=st.integers(0, 7))
 def test_whichever_bit_of_a_file_is_flipped_it_says_what_was_written_or_nothing(tmp_path_factory, place, bit):

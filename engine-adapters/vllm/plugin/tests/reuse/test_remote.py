@@ -72,7 +72,16 @@ def file_of(seed: int, **more: Any) -> RemoteFile:
 
 
 def tier(store: FolderStore, model: str = "model") -> RemoteTier:
-    return RemoteTier(store, lambda: model, LOGGER)
+    return connected(RemoteTier(store, lambda: model, LOGGER))
+
+
+def connected(remote: RemoteTier) -> RemoteTier:
+    """Waits until the store has answered for the first time: before, nobody waits for it."""
+    wait_for(lambda: not remote._finding.has_failed)
+    remote.take_figures()
+    if isinstance(remote._store, Watched):
+        remote._store.asked.clear()
+    return remote
 
 
 def wait_for(condition: Callable[[], Any], seconds: float = 10) -> Any:
@@ -83,11 +92,12 @@ def wait_for(condition: Callable[[], Any], seconds: float = 10) -> Any:
     return value
 
 
-def counted(remote: RemoteTier, kind: str) -> Counter[tuple[str, str]]:
-    """Waits until something of this kind is counted. Returns everything counted until then."""
+def counted(remote: RemoteTier, kind: str, take: Callable[[], object] = list) -> Counter[tuple[str, str]]:
+    """Waits until something of this kind is counted. Returns everything counted until then. take: what takes answers"""
     counts: Counter[tuple[str, str]] = Counter()
 
     def is_there() -> bool:
+        take()
         counts.update(remote.take_figures())
         return counts["remote", kind] > 0
 
@@ -104,10 +114,10 @@ def lookup_of(seed: int, namespace: bytes = b"tenant", users: tuple[bytes, ...] 
     """Looks for a prompt in which the segment stands between other texts."""
     others = np.random.default_rng(7).integers(0, 30_000, (2, 70))
     prompt = np.concatenate([others[0], state_of(seed)["tokens"].numpy(), others[1]]).astype(np.int32)
-    return Lookup(f"request {seed}", namespace, users, Grams(prompt, SPARSE).anchors(0, len(prompt))[1], 5.0)
+    return Lookup(f"request {seed}", namespace, users, Grams(prompt, SPARSE).anchors(0, len(prompt))[1], 5.0, 5.0)
 
 
-def found(remote: RemoteTier, lookup: Lookup) -> list[tuple[bytes, RemoteFile, np.ndarray]]:
+def found(remote: RemoteTier, lookup: Lookup) -> list[tuple[bytes, RemoteFile, np.ndarray]] | None:
     remote.look_up(lookup)
     ((request, heads),) = wait_for(remote.take_found)
     assert request == lookup.request
@@ -279,7 +289,7 @@ def test_rows_that_the_store_has_evicted_are_written_anew_by_the_next_that_has_t
 
 def test_what_is_written_behind_a_renewal_is_the_model_s_that_the_engine_has_by_then(tmp_path):
     models = iter(["first", "second"])
-    remote = RemoteTier(FolderStore(tmp_path), lambda: next(models), LOGGER)
+    remote = connected(RemoteTier(FolderStore(tmp_path), lambda: next(models), LOGGER))
     write(remote, 1)
     remote.renew()
     assert found(remote, lookup_of(1)) == []
@@ -288,56 +298,65 @@ def test_what_is_written_behind_a_renewal_is_the_model_s_that_the_engine_has_by_
         assert len(found(tier(FolderStore(tmp_path), model), lookup_of(seed))) == 1
 
 
-def test_a_store_that_hangs_is_waited_for_no_longer_than_is_worth_it_and_then_left_alone(tmp_path, monkeypatch, caplog):
+def test_a_store_that_hangs_is_neither_searched_nor_waited_for_any_more_and_later_found_to_be_back(tmp_path):
     store = Watched(tmp_path)
     remote = tier(store)
+    write(remote, 1)
+    store.asked.clear()
     store.answers.clear()
+    assert found(remote, replace(lookup_of(1), silence=0.0)) is None
+    counted(remote, "failed", remote.take_found)
+    assert remote._finding.has_failed and not remote._reads._breaker.has_failed
+    # nobody waits for this one
+    remote.look_up(lookup_of(1))
+    assert remote.take_found() == [("request 1", None)]
+    store.answers.set()
+    wait_for(lambda: not remote._finding.has_failed)
+    assert len(found(remote, lookup_of(1))) == 1
+
+
+def test_before_a_store_has_answered_for_the_first_time_nobody_waits_for_it_and_it_is_tried_again(
+    tmp_path, monkeypatch, caplog
+):
+    monkeypatch.setattr(remote_tier, "_RETRIED_SECONDS", 0.01)
+    write(tier(FolderStore(tmp_path)), 1)
+    store = Watched(tmp_path)
+    store.fails = OSError("Connection refused")
     with listening(caplog):
-        for _ in range(3):
-            assert found(remote, replace(lookup_of(2), seconds=0.0)) == []
-        assert remote.take_figures()["remote", "failed"] == 3
-        asked = store.asked["get"]
-        assert read(remote, file_of(1)) is None and found(remote, lookup_of(1)) == []
-        assert store.asked["get"] == asked
-        assert caplog.text.count("the remote store is not read until it answers again: it takes too long") == 1
-        store.answers.set()
-        monkeypatch.setattr(store_calls.Breaker, "is_open", property(lambda self: False))
-        write(remote, 1)
-        assert len(found(remote, lookup_of(1))) == 1
-        assert caplog.text.count("answers again\n") == 1
+        remote = RemoteTier(store, lambda: "model", LOGGER)
+        remote.look_up(lookup_of(1))
+        assert remote.take_found() == [("request 1", None)]
+        wait_for(lambda: remote._finding.is_open and remote._writing.is_open)
+        assert "the remote store is not searched until it answers again: Connection refused" in caplog.text
+        store.fails = None
+        connected(remote)
+    assert len(found(remote, lookup_of(1))) == 1 and not remote._writing.has_failed
 
 
-def test_a_store_that_is_gone_is_left_alone_for_a_while_and_tried_again_once(tmp_path, monkeypatch):
+def test_what_a_lookup_takes_is_known_before_the_first_request(tmp_path):
+    remote = RemoteTier(Watched(tmp_path), lambda: "model", LOGGER)
+    counts = counted(remote, "keys")
+    assert counts["remote_seconds", "lookup"] > 0
+
+
+def test_a_store_that_is_gone_is_left_alone_for_a_while_and_tried_again_while_nobody_waits(tmp_path, monkeypatch):
     store = Watched(tmp_path)
     remote = tier(store)
     write(remote, 1)
     store.asked.clear()
     store.fails = OSError("Connection refused")
-    for _ in range(7):
+    for _ in range(3):
+        assert read(remote, file_of(1)) is None
+        counted(remote, "failed", remote.take_read)
+    for _ in range(4):
         assert read(remote, file_of(1)) is None
     assert store.asked["get"] == 3
     monkeypatch.setattr(store_calls, "_PAUSE", 0.0)
-    remote._reads._breaker.failed("the pause has passed", time.monotonic())
-    assert read(remote, file_of(1)) is None and store.asked["get"] == 4
+    assert read(remote, file_of(1)) is None
+    counted(remote, "failed", remote.take_read)
+    assert store.asked["get"] == 4
     store.fails = None
-    assert read(remote, file_of(1)) is not None
-    assert not remote._reads._breaker.is_open
-
-
-def test_who_tries_a_store_that_has_failed_hardly_waits_and_a_late_answer_shows_that_it_is_back(tmp_path, monkeypatch):
-    store = Watched(tmp_path)
-    remote = tier(store)
-    write(remote, 1)
-    store.answers.clear()
-    for _ in range(3):
-        assert read(remote, file_of(1, seconds=0.0)) is None
-    monkeypatch.setattr(store_calls, "_PAUSE", 0.0)
-    monkeypatch.setattr(store_calls, "_MOST_PATIENCE", 60.0)
-    store.asked.clear()
-    # longer than `read` waits
-    assert read(remote, file_of(1, seconds=60.0)) is None and store.asked["get"] == 1
-    assert remote._reads._breaker.has_failed
-    store.answers.set()
+    read(remote, file_of(1))
     wait_for(lambda: not remote._reads._breaker.has_failed)
     assert read(remote, file_of(1)) is not None
 
@@ -416,6 +435,16 @@ def test_a_store_that_has_nothing_of_what_is_asked_is_asked_only_if_that_costs_n
     assert looked_up(segments, "dear", Costs(row=100.0 / LENGTH))
 
 
+def test_lookups_that_a_store_did_not_answer_do_not_count_as_text_that_it_does_not_have():
+    segments = RemoteSegments(Catalogue(1000), 16, is_used=True)
+    figures = {("remote_seconds", "lookup"): 1.0, ("remote", "keys"): 2 * keys_of(asked_for(1)[1])}
+    segments.heard(DiskReport(figures=Counter(figures)))
+    for number in range(100):
+        assert looked_up(segments, f"{number}", Costs(row=1.0 / LENGTH))
+        segments.heard(DiskReport(found=[(f"{number}", None)]))
+        assert segments.order_reads(f"{number}", [], (0, LENGTH), EVEN)
+
+
 def test_a_request_does_not_wait_for_text_that_the_engine_s_own_cache_has():
     segments = RemoteSegments(Catalogue(1000), 16, is_used=True)
     assert looked_up(segments, "one")
@@ -475,11 +504,16 @@ def test_late_answers_do_not_keep_what_is_computed_from_being_written(tmp_path, 
     with listening(caplog):
         for seed in range(3):
             remote.start_read(file_of(seed, seconds=0.0))
-        states = []
-        wait_for(lambda: states.extend(remote.take_read()) or len(states) == 3)
-        assert remote.take_figures()["remote", "failed"] == 3 and "until it answers again" not in caplog.text
-    for _ in range(3):
-        assert read(remote, file_of(1, seconds=0.0)) is None
+        states, counts = [], Counter()
+        wait_for(
+            lambda: (
+                states.extend(remote.take_read())
+                or counts.update(remote.take_figures())
+                or counts["remote", "failed"] == 3
+            )
+        )
+        assert len(states) == 3 and "until it answers again" not in caplog.text
+    wait_for(lambda: read(remote, file_of(1, seconds=0.0)) is None and remote._reads._breaker.is_open)
     store.answers.set()
     write(remote, 1)
 

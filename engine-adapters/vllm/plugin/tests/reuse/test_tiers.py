@@ -45,7 +45,7 @@ def file_of(name: int) -> RemoteFile:
 
 
 def lookup_of(name: int) -> Lookup:
-    return Lookup(f"request {name}", b"", (EVERYONE,), Grams(tokens_of(name), SPARSE).anchors(0, LENGTH)[1], 5.0)
+    return Lookup(f"request {name}", b"", (EVERYONE,), Grams(tokens_of(name), SPARSE).anchors(0, LENGTH)[1], 5.0, 5.0)
 
 
 def tend(tiers: Tiers, remote: RemoteOrders, done: str) -> DiskReport:
