@@ -99,8 +99,10 @@ export class AssumedEvictions {
     const { request, cachedLength, tokensPerCharacter } = held
     const own = (cachedLength - this.#cache.sharedLengthOf(held)) * tokensPerCharacter
     const cachedTokens = own > surplus ? Math.floor(cachedLength * tokensPerCharacter - surplus) : 0
+    const before = this.#cache.heldTokens
     this.#cut({ type: 'evicted', request, cachedTokens })
-    if (cachedTokens > 0) this.#halved = request
+    // what cannot be cut is left, and another one follows
+    if (cachedTokens > 0 && this.#cache.heldTokens < before) this.#halved = request
   }
 
   #takeOldest(): BelievedRequest | undefined {

@@ -16,24 +16,31 @@ export function clipCheckpoints(kept: readonly CheckpointRange[], start: number,
     .filter(({ first, last }) => first <= last)
 }
 
-/** Returns what is kept once `lengths` are reported by a prompt of this order. Those that were kept before stay older. */
+/**
+ * Returns what is kept once `lengths`, ascending, are reported by a prompt of this order. Those that were kept `before`
+ * stay older. O(both).
+ */
 export function replaceCheckpoints(
   before: readonly CheckpointRange[],
   lengths: readonly Checkpoint[],
   order: number,
 ): CheckpointRange[] {
-  return lengths.flatMap((length) => {
+  const kept: CheckpointRange[] = []
+  let next = 1
+  let at = 0
+  for (const length of lengths) {
     const [from, to] = typeof length === 'number' ? [length, length] : length
-    const kept: CheckpointRange[] = []
-    let next = from
-    for (const { first, last, since } of clipCheckpoints(before, from - 1, to)) {
-      if (next < first) kept.push({ first: next, last: first - 1, since: order })
-      kept.push({ first, last, since: Math.min(since, order) })
-      next = last + 1
+    next = Math.max(next, from)
+    while (next <= to) {
+      while (at < before.length && before[at]!.last < next) at++
+      const { first, last, since } = before[at] ?? { first: Number.POSITIVE_INFINITY, last: 0, since: order }
+      const isOld = first <= next
+      const end = Math.min(to, isOld ? last : first - 1)
+      kept.push({ first: next, last: end, since: isOld ? Math.min(since, order) : order })
+      next = end + 1
     }
-    if (next <= to) kept.push({ first: next, last: to, since: order })
-    return kept
-  })
+  }
+  return kept
 }
 
 /** Returns the last length within `most` tokens, in whole pages, that was kept before `order`; 0 if there is none. */
@@ -43,11 +50,9 @@ export function findLastCheckpoint(
   order: number,
   pageTokens: number,
 ): number {
-  const found = kept
-    .filter(({ first, since }) => first <= most && since < order)
-    .map(({ first, last }) => {
-      const length = Math.min(last, most)
-      return Math.max(first, length - (length % pageTokens))
-    })
-  return Math.max(0, ...found)
+  return kept.reduce((found, { first, last, since }) => {
+    if (first > most || since >= order) return found
+    const length = Math.min(last, most)
+    return Math.max(found, first, length - (length % pageTokens))
+  }, 0)
 }

@@ -190,6 +190,17 @@ test('of a range, whole pages are found, the last within what is asked for', () 
   expect([0, 1, 6].map((order) => tree.findCheckpoint(place, 31, order))).toEqual([0, 20, 28])
 })
 
+test('lengths that come twice, or overlap, are kept once', () => {
+  const tree = new TokenTree(1)
+  const place = tree.hold('', tokens(1, 2, 3, 4, 5, 6), 0)
+  for (let order = 0; order < 40; order++) tree.keepCheckpoints(place, [2, 2, [2, 4], [3, 5], 1], order)
+  expect(place.checkpoints).toEqual([
+    { first: 2, last: 2, since: 0 },
+    { first: 3, last: 4, since: 0 },
+    { first: 5, last: 5, since: 0 },
+  ])
+})
+
 test('checkpoints stay where they are, however prompts divide what is held and give it up', () => {
   const prompts = fc.array(fc.constantFrom(1, 2), { minLength: 1, maxLength: 8 })
   const lengths = fc.uniqueArray(fc.integer({ min: 1, max: 8 })).map((own) => own.toSorted((a, b) => a - b))

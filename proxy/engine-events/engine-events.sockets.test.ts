@@ -171,7 +171,9 @@ test.each(['CPU', 'STORAGE'])(
     for (const name of ['a', 'b', 'c', 'd', 'e']) await ask(name)
     await until(async () => {
       const { requests, cached_tokens } = await mirror()
-      expect([requests < 5, cached_tokens <= held()]).toEqual(medium === 'CPU' ? [false, false] : [true, true])
+      // ends of prompts that fill no block count as held, so a few tokens more are no sign of the host
+      const isBeyond = cached_tokens > held() + 200
+      expect([requests === 5, isBeyond]).toEqual(medium === 'CPU' ? [true, true] : [false, false])
     })
     const { predicted, reported, host, remote } = await ask('a', 'Where?')
     expect(reported).toBeGreaterThan(250)

@@ -117,3 +117,24 @@ test('while a full report is read, requests between its slices find the models a
   expect(looks).toBeGreaterThan(2)
   expect(ids.some((id) => own.mirror.heldOf(id))).toBe(false)
 })
+
+test.each([16, 32, 64, 512])(
+  'what an engine that falls silent has evicted is assumed, whatever its pages: %i tokens',
+  (pageTokens) => {
+    let now = 0
+    const reports = { modeAt: () => 'degraded' as const, isByCallbacks: true }
+    cache = new ReplicaCache(createMirror(), reports, () => now)
+    const known = { capacityTokens: 6_000, pageTokens, evictsInWhole: false }
+    for (let i = 0; i < 200; i++) {
+      const request = `r-${i}` as RequestId
+      cache.tick(known)
+      cache.sent(request, promptOf([`x${i % 7}`, `y${i}`], 400 + 37 * (i % 11)))
+      cache.used(request, 800 + i, 0)
+      if (i % 3 === 0) cache.reported('stored', request, 800, undefined)
+      cache.ended([request])
+      now += 1_000
+    }
+    cache.tick(known)
+    expect(cache.mirror.heldTokens).toBeLessThanOrEqual(6_000 + 2_000)
+  },
+)

@@ -1,7 +1,7 @@
 import { type HeldTokens, nothingHeld } from '#engine-adapters/kv-events/reported-cache.ts'
 import type { CacheEvent, SentPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
-import { cutContradicted } from '#index/mirror/believed-cache.ts'
+import { type BeliefCut, cutContradicted } from '#index/mirror/believed-cache.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import type { Checkpoint } from '#index/mirror/checkpoints.ts'
 import { TokenMirror } from '#index/mirror/token-mirror.ts'
@@ -51,9 +51,7 @@ export class ReplicaCache {
   ) {
     this.mirror = mirror
     this.tokens = new TokenMirror(mirroredTokens, (request) => mirror.has(request))
-    this.#assumed = new AssumedBelief(mirror, ({ type, request, cachedTokens }) =>
-      this.#hold(type, request, cachedTokens),
-    )
+    this.#assumed = new AssumedBelief(mirror, (cut) => this.#cut(cut))
     this.#reports = reports
     this.#now = now
   }
@@ -136,7 +134,7 @@ export class ReplicaCache {
     const now = this.#now()
     if (!contradiction || this.#reports.modeAt(now) !== 'fallback' || now < this.#nextCut) return
     this.#nextCut = now + cutMilliseconds
-    cutContradicted(this.mirror, contradiction, (cut) => this.#hold(cut.type, cut.request, cut.cachedTokens))
+    cutContradicted(this.mirror, contradiction, (cut) => this.#cut(cut))
   }
 
   /**
@@ -256,6 +254,12 @@ export class ReplicaCache {
   ): void {
     this.tokens.report(request, cachedTokens, checkpoints)
     this.#resize(type, request, cachedTokens)
+  }
+
+  /** Drops what is believed beyond a length. That is our own estimate, so it is not rounded to the engine's pages. */
+  #cut(cut: Parameters<BeliefCut>[0]): void {
+    this.tokens.report(cut.request, cut.cachedTokens)
+    this.mirror.apply(cut)
   }
 
   #resize(type: 'stored' | 'evicted', request: RequestId, cachedTokens: number): void {
