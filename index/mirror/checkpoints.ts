@@ -29,7 +29,7 @@ export function replaceCheckpoints(
   let next = 1
   let at = 0
   for (const length of lengths) {
-    const [from, to] = typeof length === 'number' ? [length, length] : length
+    const [from, to] = rangeOf(length)
     next = Math.max(next, from)
     while (next <= to) {
       while (at < before.length && before[at]!.last < next) at++
@@ -55,4 +55,8 @@ export function findLastCheckpoint(
     const length = Math.min(last, most)
     return Math.max(found, first, length - (length % pageTokens))
   }, 0)
+}
+
+function rangeOf(length: Checkpoint): readonly [number, number] {
+  return typeof length === 'number' ? [length, length] : length
 }
