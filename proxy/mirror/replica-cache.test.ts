@@ -86,8 +86,12 @@ test('predicts what the engine’s events tell of, where that is more than its r
   expect(cache.predict(a)).toEqual({ device: 0, host: 32, remote: 16 })
   heldByEvents = 64
   expect(cache.predict(a)).toEqual({ device: 64, host: 32, remote: 16 })
-  heldByEvents = -1
-  expect(cache.predict(a)).toEqual({ device: 0, host: 0, remote: 0 })
+  const b = 'b' as RequestId
+  cache.began([b], [prompt])
+  cache.learned([b], asked, 16)
+  expect(cache.predict(b)).toEqual({ device: 288, host: 0, remote: 0 })
+  heldByEvents = 240
+  expect(cache.predict(b)).toEqual({ device: 240, host: 32, remote: 16 })
 })
 
 test('while a full report is read, requests between its slices find the models agreeing', async () => {

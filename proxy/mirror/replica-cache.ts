@@ -114,7 +114,8 @@ export class ReplicaCache {
     const device = this.tokens.predict(request)
     if (device === undefined) return undefined
     const held = this.#events?.countHeld(request)
-    return held && held.device >= device ? held : { ...nothingHeld, device }
+    // of what was sent lately, the events may not have told yet
+    return held && held.device + held.host + held.remote >= device ? held : { ...nothingHeld, device }
   }
 
   /** An upper bound for the tokens of a prompt that are held by requests whose tokens are unknown. */
