@@ -38,7 +38,7 @@ def create_cache(ctx: Any) -> Any:
         cache.configure(settings)
     if sender is not None:
         reporter = CacheReporter(sender)
-        cache.report_to(reporter)
+        reporter.guard(cache.report_to, reporter)
         reporter.guard(_check_parts, cache, reporter)
         kinds = [kind for kind, is_kept in (("window", ctx.is_hybrid_swa), ("state", ctx.is_hybrid_ssm)) if is_kept]
         if kinds:

@@ -65,6 +65,7 @@ def find_missing_seams() -> list[str]:
     try:
         from sglang.srt.mem_cache import registry
         from sglang.srt.mem_cache.base_prefix_cache import EvictResult
+        from sglang.srt.mem_cache.cache_init_params import CacheInitParams
         from sglang.srt.mem_cache.unified_cache.unified_tree_core_interface import (
             TreePathNodeInfo,
             UnifiedTreeCoreInterface,
@@ -77,6 +78,8 @@ def find_missing_seams() -> list[str]:
         *_missing_methods(UnifiedTreeCoreInterface, _TREE_METHODS),
         *_missing_methods(registry, {"create_unified_radix_cache": ("ctx", "cache_class")}),
         *_missing_fields(TreePathNodeInfo, _PATH_FIELDS),
+        *_missing_fields(CacheInitParams, ("swa_gates_prefix_match", "decoder_swa_bounded_replay")),
+        *_missing_fields(registry.TreeCacheBuildContext, ("full_tokens_per_layer",)),
         *_missing_fields(EvictResult, ("num_tokens_evicted", "swa_num_tokens_evicted", "mamba_num_evicted")),
     ]
 

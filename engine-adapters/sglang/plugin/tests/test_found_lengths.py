@@ -34,7 +34,7 @@ class Engine:
         self.cache = create_unified_radix_cache(context, cache_class=ReportingRadixCache)
         self.mirror = MirrorDouble()
         self.cache.report_to(CacheReporter(self.mirror))
-        self.cache._found.most_share = math.inf
+        self.cache._found.most_share = self.cache._found.slice_seconds = math.inf
         self._scheduled = ScheduledCache(self.cache)
         self.texts: dict[str, Sequence[int]] = {}
 
@@ -124,6 +124,20 @@ def test_reading_takes_a_fiftieth_of_the_time_at_most_and_what_is_lost_meanwhile
     clock.seconds += 20
     engine.serve([8])
     assert [name for _, name, _ in engine.mirror.take_told() if name != "r-4"] != []
+    engine.assert_told_what_is_found()
+
+
+def test_a_pass_in_slices_tells_what_one_at_once_does(core: str) -> None:
+    engine = Engine(core, "windows")
+    for tail in range(6):
+        engine.serve([*range(10), *range(100 * tail + 100, 100 * tail + 105)])
+    engine.cache._found._PATHS_AT_ONCE, engine.cache._found.slice_seconds = 1, 0
+    engine.evict(window_tokens=8)
+    assert len(engine.cache._found._unread) > 1
+    # each step reads on
+    for _ in range(12):
+        engine.cache._observe(engine.cache._see_changed_lengths)
+    assert engine.cache._found._unread == []
     engine.assert_told_what_is_found()
 
 

@@ -11,7 +11,7 @@ const fewestCharacters = 8
 /** Pieces that stand so often in one text are of the template. */
 const often = 4
 
-/** For each UTF-16 unit, whether runs consist of it. */
+/** For each UTF-16 unit, whether runs consist of it: a letter of two units ends a run. */
 let ofRuns: Uint8Array | undefined
 
 /** Runs of twelve letters, spaces and the like, or more. Those that stand four times or more are left out. */

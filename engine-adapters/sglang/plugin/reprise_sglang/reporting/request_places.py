@@ -75,14 +75,14 @@ class RequestPlaces:
             return evicted(request_id, 0)
         self._place[request_id] = node, tokens
         self._requests_at.setdefault(node, set()).add(request_id)
-        return stored(request_id, tokens, checkpoints=None if lengths is None else _join(lengths))
+        return stored(request_id, tokens, checkpoints=None if lengths is None else _to_checkpoints(lengths))
 
     def _find_otherwise(self, fact: Refound, told: set[int]) -> Iterator[Change]:
         if told.issuperset(fact.changed):
             return
         for request_id in islice(self._requests_at.get(fact.node, ()), 1):
             told.update(fact.changed)
-            yield evicted(request_id, self._place[request_id][1], _join(fact.lengths))
+            yield evicted(request_id, self._place[request_id][1], _to_checkpoints(fact.lengths))
 
     def _retreat(self, fact: Evicted) -> Iterator[Change]:
         node, parent, tokens, stays = fact
@@ -115,12 +115,5 @@ class RequestPlaces:
                 yield self._anchor(Anchored(request_id, node, tokens))
 
 
-def _join(lengths: Lengths) -> list[int | tuple[int, int]]:
-    """Returns lengths as they are reported: one as a number, several as a pair, the first and the last."""
-    joined: list[tuple[int, int]] = []
-    for first, last in lengths:
-        if joined and first <= joined[-1][1] + 1:
-            joined[-1] = joined[-1][0], last
-        else:
-            joined.append((first, last))
-    return [first if first == last else (first, last) for first, last in joined]
+def _to_checkpoints(lengths: Lengths) -> list[int | tuple[int, int]]:
+    return [first if first == last else (first, last) for first, last in lengths]
