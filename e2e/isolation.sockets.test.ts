@@ -269,6 +269,19 @@ describe('the limits of a key', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(60)
   })
 
+  test('do not depend on what prompts of other tenants are like', async () => {
+    await restart([record('sk-a', 'alpha'), record('sk-b', 'beta', { prompt_tokens_per_minute: 1000 })])
+    const answerWith = (prompt_tokens: number): void =>
+      engine.answer((answer) => {
+        const usage = { prompt_tokens, completion_tokens: 1 }
+        answer.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ choices: [], usage }))
+      })
+    answerWith(50_000)
+    for (let i = 0; i < 8; i++) await ask(documentRequest(`q${i}`, 'AB'), bearer('sk-a'))
+    answerWith(20)
+    for (let i = 0; i < 4; i++) await ask(documentRequest(`q${i}`, 'AB'), bearer('sk-b'))
+  })
+
   test('of cold tokens count what the engine computed, not what it had', async () => {
     await restart([record('sk-a', 'alpha', { cold_tokens_per_minute: 1000 })])
     const send = (): Promise<Response> =>

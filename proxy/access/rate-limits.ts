@@ -1,3 +1,4 @@
+import { AverageDensity } from '#index/average-density.ts'
 import { getOrMake } from '#index/get-or-make.ts'
 import type { KeyEntry } from './api-keys.ts'
 
@@ -22,6 +23,8 @@ export interface KeyUse {
 interface Buckets {
   readonly requests: Bucket
   readonly tokens: Bucket
+  /** tokens of prompts by bytes of their bodies */
+  readonly density: AverageDensity
   /** used here since it was last asked for */
   news: KeyUse
 }
@@ -54,6 +57,11 @@ export class RateLimits {
     const { requests, tokens } = this.#bucketsOf(key, now)
     const wait = Math.max(fill(requests, requestsPerMinute, 1, now), fill(tokens, tokensPerMinute, wanted, now))
     return wait > 0 ? { ok: false, retryAfterSeconds: Math.max(1, Math.ceil(wait / 1000 - 1e-9)) } : { ok: true }
+  }
+
+  /** How many tokens prompts of this key had lately, by bytes of their bodies. */
+  densityOf(key: LimitedKey, now: number): AverageDensity {
+    return this.#bucketsOf(key, now).density
   }
 
   /** Corrects what was taken for a prompt once the engine has counted it; `actual` is 0 if the engine never got it. */
@@ -91,6 +99,7 @@ export class RateLimits {
     return getOrMake(this.#buckets, id, () => ({
       requests: { level: requestsPerMinute, at: now },
       tokens: { level: tokensPerMinute, at: now },
+      density: new AverageDensity(),
       news: nothing,
     }))
   }

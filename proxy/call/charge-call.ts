@@ -18,9 +18,6 @@ export interface Charge {
 type ChargedUsage = Pick<Usage, 'promptTokens' | 'cachedTokens' | 'reusedTokens'>
 
 const free: Charge = { settle: () => {} }
-/** English prose has about four bytes per token. */
-const bytesPerToken = 4
-
 interface Charging {
   readonly rateLimits: RateLimits
   readonly telemetry: Pick<Telemetry, 'metrics'>
@@ -44,16 +41,21 @@ export function chargeCall(
   bodyBytes: number,
 ): Charge {
   if (!key) return free
-  const whole = promptTokens || Math.ceil(bodyBytes / bytesPerToken)
-  const estimate = key.countsColdTokens ? Math.max(0, whole - predictedCachedTokens) : whole
+  // by what prompts of this key had: what others send must not use up its limits
+  const density = rateLimits.densityOf(key, now())
+  const whole = Math.ceil(bodyBytes * density.tokensPerCharacter)
+  const coldShare = promptTokens > 0 ? Math.max(0, 1 - predictedCachedTokens / promptTokens) : 1
+  const estimate = key.countsColdTokens ? Math.ceil(whole * coldShare) : whole
   const taken = rateLimits.take(key, estimate, now())
   if (!taken.ok) throw rateLimited(telemetry, key, taken.retryAfterSeconds)
   let isSettled = false
   return {
     settle: (usage) => {
       const told = usage === 'not_run' ? 0 : usage === 'unreported' ? whole : countedOf(usage, key)
-      if (!isSettled) rateLimits.settle(key, estimate, told)
+      if (isSettled) return
       isSettled = true
+      rateLimits.settle(key, estimate, told)
+      if (typeof usage === 'object' && bodyBytes > 0) density.note(usage.promptTokens / bodyBytes)
     },
   }
 }
