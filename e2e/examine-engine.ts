@@ -6,7 +6,7 @@ import { runDoctor } from '#tools/doctor/run-doctor.ts'
 export function examine(engine: string, options: Partial<DoctorOptions> = {}): Promise<DoctorReport> {
   return runDoctor(
     {
-      engine: readEngine(engine),
+      engine: options.engine ?? readEngine(engine),
       engineKey: undefined,
       model: undefined,
       prompt: undefined,

@@ -24,7 +24,7 @@ export async function checkEngine(options: DoctorOptions, signal: AbortSignal): 
   const given = engine.kind ?? 'openai'
   try {
     const hasKey = engineKey !== undefined
-    const { finding, models } = await checkReachable(connection, { url: engine.url, hasKey })
+    const { finding, models } = await checkReachable(connection, { ...engine, hasKey })
     if (finding.level === 'fatal') return { findings: [finding], kind: given, hasComputed: false }
     const identity = await identifyEngine(connection, models)
     const { finding: selection, model } = selectModel(models, options.model)

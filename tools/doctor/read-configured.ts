@@ -33,6 +33,7 @@ export async function readConfigured(
       url: engine.url,
       kind: engine.kind,
       id: engine.id,
+      ...(engine.models === undefined ? {} : { models: [...engine.models] }),
       ...(engine.eventsUrl === undefined ? {} : { events: engine.eventsUrl }),
       ...(engine.replayUrl === undefined ? {} : { replay: engine.replayUrl }),
     },

@@ -14,12 +14,19 @@ interface FirstContact {
   readonly models: readonly ServedModel[]
 }
 
-/** Asks for the models: an answer of the right shape shows that there is an engine, and what it serves. */
+/**
+ * Asks for the models: an answer of the right shape shows that there is an engine, and what it serves. An engine whose
+ * models the configuration states need not list them.
+ */
 export async function checkReachable(
   connection: EngineConnection,
-  { url, hasKey }: { url: string; hasKey: boolean },
+  { url, hasKey, models: stated }: { url: string; hasKey: boolean; models?: readonly string[] | undefined },
 ): Promise<FirstContact> {
   const reply = await connection.get('/v1/models')
+  if (stated && 'status' in reply && reply.status === 404) {
+    const found = `answers, and does not list its models: those in the configuration are taken (${stated.join(', ')})`
+    return { finding: { check: 'engine', level: 'ok', found }, models: stated.map((id) => ({ id })) }
+  }
   const fault = faultOf(reply, url, hasKey)
   if (fault) return { finding: { check: 'engine', level: 'fatal', ...fault }, models: [] }
   const { json, milliseconds } = reply as Answer
