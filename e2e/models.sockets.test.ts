@@ -213,6 +213,22 @@ test('a fall-back answers while no engine of the model is ready', async () => {
   expect(await replicaOf(await chat(proxy, 'big'))).toEqual([200, 'big', 'big'])
 })
 
+test('a fall-back answers a request whose engine cannot be reached, before that is known', async () => {
+  const [big, small] = [await startModel('big'), await startModel('small')]
+  const proxy = await start(
+    [
+      { url: big.url, kind: 'vllm', id: 'big' },
+      { url: small.url, kind: 'vllm', id: 'small' },
+    ],
+    { aliases: new Map([['gpt-4o', ['big', 'small']]]) },
+  )
+  expect(await replicaOf(await chat(proxy, 'gpt-4o'))).toEqual([200, 'big', 'big'])
+  await big.close()
+  for (let i = 0; i < 4; i++) expect(await replicaOf(await chat(proxy, 'gpt-4o'))).toEqual([200, 'small', 'small'])
+  // who names a model gets no other
+  expect((await chat(proxy, 'big')).status).toBe(502)
+})
+
 test('an engine that does not list its models gets what no other serves, or what the configuration names', async () => {
   const big = await startModel('big')
   const silent = createServer((incoming, response) => {

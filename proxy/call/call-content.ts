@@ -39,8 +39,9 @@ export class CallContent {
     return this.#certain
   }
 
-  /** Takes what was read from the same body in another way. */
-  readAgain({ received, certain }: ReadContent): void {
+  /** Takes what was read from the same body in another way, or from one that names another model. */
+  readAgain({ received, certain }: ReadContent, body: Buffer = this.#body): void {
+    this.#body = body
     this.#received = received
     this.#certain = certain
   }

@@ -29,6 +29,8 @@ export interface Call {
   /** says which lists may be moved */
   readonly permit: PermitLists | undefined
   readonly model: string | undefined
+  /** the name that the model stands in for */
+  readonly alias: string | undefined
   readonly isStream: boolean
   /** the engine refused it in its rewritten form: from now on it goes as received */
   readonly isRefused?: boolean | undefined

@@ -21,7 +21,7 @@ const pipeline = {
   chunks: new KnownChunks({ maxChunks: 10, source: 1 }),
   now: () => 0,
   heavyTurns: new HeavyTurns(),
-  models: { aliases: new Map(), isNeeded: false, targetOf: () => undefined },
+  models: { aliases: new Map(), isNeeded: false, targetOf: () => undefined, targetBehind: () => undefined },
   templates: new TemplateBook({ now: () => 0, wallClock: () => 0, keepsWords: () => false }),
   learnt: new LearntTemplates(() => {}),
 }

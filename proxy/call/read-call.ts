@@ -37,7 +37,7 @@ export interface Reading {
   readonly bodyMemory: BodyMemory
   readonly rateLimits: RateLimits
   /** the models that names stand for */
-  readonly models: Pick<ModelRouter<Replica>, 'aliases' | 'isNeeded' | 'targetOf'>
+  readonly models: Pick<ModelRouter<Replica>, 'aliases' | 'isNeeded' | 'targetOf' | 'targetBehind'>
   readonly telemetry: Pick<Telemetry, 'metrics'>
   /** milliseconds, monotonic */
   readonly now: () => number
@@ -77,7 +77,7 @@ export async function toCall(
   const settings = pipeline.settings()
   const options = { ...settings.options, ...readOptions(header(incoming, 'x-reprise-options')) }
   const encoding = header(incoming, 'content-encoding')?.trim().toLowerCase() || 'identity'
-  const body = encoding === 'identity' ? await namingTarget(pipeline, given) : given
+  const { body, alias } = encoding === 'identity' ? await namingTarget(pipeline, given) : { body: given }
   const { isHeavy, ...content } = await readContent(pipeline, {
     api,
     caller,
@@ -104,6 +104,7 @@ export async function toCall(
     known: pipeline.templates.cutsOf(tenant, api),
     permit: permitLists(pipeline.templates, { tenant, api, mode: settings.mode }),
     model: typeof members.model === 'string' ? members.model : undefined,
+    alias,
     isStream: members.stream === true,
   }
 }
@@ -119,6 +120,24 @@ export async function toRefused(pipeline: ReadingBodies, call: Call): Promise<Ca
     content.readAgain(await readContent(pipeline, { ...call, body: content.body, isEncoded: false, hygiene }))
   }
   return { ...call, isRefused: true }
+}
+
+/**
+ * Returns a call under the next model that its alias stands for, since no engine of the first was reached; undefined if
+ * no ready engine serves one.
+ */
+export async function toFallBack(
+  pipeline: ReadingBodies & Pick<Reading, 'models'>,
+  call: Call,
+): Promise<Call | undefined> {
+  const { content, alias, settings, options } = call
+  const model = alias === undefined ? undefined : pipeline.models.targetBehind(alias, call.model!)
+  if (model === undefined) return undefined
+  const named = await readModelName(content.body, undefined, () => pipeline.heavyTurns.take())
+  const body = named!.rename(model)
+  const hygiene = hygieneOf(settings, options)
+  content.readAgain(await readContent(pipeline, { ...call, body, isEncoded: false, hygiene }), body)
+  return { ...call, model }
 }
 
 type ReadingBodies = Pick<Reading, 'chunks' | 'learnt' | 'heavyTurns'>
@@ -158,11 +177,11 @@ function hygieneOf({ mode, hygiene }: Settings, { reorder }: RequestOptions): Se
 async function namingTarget(
   { models, heavyTurns }: Pick<Reading, 'models' | 'heavyTurns'>,
   body: Buffer,
-): Promise<Buffer> {
-  if (models.aliases.size === 0) return body
+): Promise<{ readonly body: Buffer; readonly alias?: string }> {
+  if (models.aliases.size === 0) return { body }
   const named = await readModelName(body, undefined, () => heavyTurns.take())
   const target = named && models.targetOf(named.name)
-  return target === undefined ? body : named!.rename(target)
+  return target === undefined ? { body } : { body: named!.rename(target), alias: named!.name }
 }
 
 function header(incoming: IncomingMessage, name: string): string | undefined {

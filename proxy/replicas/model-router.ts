@@ -65,12 +65,22 @@ export class ModelRouter<T extends Serving> {
    */
   targetOf(name: string): string | undefined {
     const targets = this.aliases.get(name)
-    const engines = this.#engines()
-    const isServed = (by: readonly T[]) => (target: string) =>
-      by.some(({ models }) => models === undefined || models.names.has(target))
-    const ready = engines.filter(({ state }) => state === 'ready')
-    return targets?.find(isServed(ready)) ?? targets?.find(isServed(engines)) ?? targets?.[0]
+    return targets?.find(isServedBy(this.#ready)) ?? targets?.find(isServedBy(this.#engines())) ?? targets?.[0]
   }
+
+  /** Returns the next model behind `target` that a name stands for and a ready engine serves. */
+  targetBehind(name: string, target: string): string | undefined {
+    const targets = this.aliases.get(name) ?? []
+    return targets.slice(targets.indexOf(target) + 1).find(isServedBy(this.#ready))
+  }
+
+  get #ready(): readonly T[] {
+    return this.#engines().filter(({ state }) => state === 'ready')
+  }
+}
+
+function isServedBy(engines: readonly Serving[]): (model: string) => boolean {
+  return (model) => engines.some(({ models }) => models === undefined || models.names.has(model))
 }
 
 function firstOf(models: ServedModels | undefined): string | undefined {

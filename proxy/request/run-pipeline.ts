@@ -3,7 +3,8 @@ import type { RequestId } from '#index/context-block.ts'
 import type { Call, RoutedCall } from '../call/call.ts'
 import { chargeCall } from '../call/charge-call.ts'
 import type { Exchange } from '../call/exchange.ts'
-import { readCall, toRefused } from '../call/read-call.ts'
+import { readCall, toFallBack, toRefused } from '../call/read-call.ts'
+import { UnreachableError } from '../http/forward.ts'
 import { RefusedError } from '../http/refusal-filter.ts'
 import { chooseReplicas } from '../models/choose-replicas.ts'
 import type { ForwardOutcome } from '../reasons.ts'
@@ -16,11 +17,21 @@ import { untilReached } from './until-reached.ts'
 
 /** The life of a request with a prompt, in the order it happens. */
 export async function runPipeline(pipeline: Pipeline, api: PromptApi, exchange: Exchange): Promise<ForwardOutcome> {
-  const call = await readCall(pipeline, api, exchange)
+  let call: Call | undefined = await readCall(pipeline, api, exchange)
+  const { content } = call
   try {
-    return await runCall(pipeline, call, exchange)
+    for (;;) {
+      try {
+        return await runCall(pipeline, call, exchange)
+      } catch (error) {
+        // nothing has been written to an engine
+        call = error instanceof UnreachableError && !error.wasSent ? await toFallBack(pipeline, call) : undefined
+        if (!call) throw error
+        pipeline.telemetry.metrics.retries.inc({ reason: 'other' })
+      }
+    }
   } finally {
-    call.content.release()
+    content.release()
   }
 }
 
