@@ -23,8 +23,8 @@ test('a prompt up to a mark is the same whatever follows, wherever other marks a
     { chat_template_kwargs: { enable_thinking: false } },
   ]
   for (const other of others) expect(prefixOf({ ...other, messages: [user(documents)] })).not.toBe(prefix)
-  // what is said to plugins of the engine differs from request to request
-  expect(prefixOf({ kv_transfer_params: { reprise: { borders: [7] } }, messages: [user(documents)] })).toBe(prefix)
+  const beside = { kv_transfer_params: { reprise: { borders: [7] } }, safety_identifier: 'user', temperature: 1 }
+  expect(prefixOf({ ...beside, messages: [user(documents)] })).toBe(prefix)
   expect(prefixOf({ messages: [{ ...user(documents), role: 'assistant' }] })).not.toBe(prefix)
   expect(prefixOf({ messages: [user(documents)] }, 'other')).not.toBe(prefix)
 })

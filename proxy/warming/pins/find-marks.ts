@@ -41,8 +41,9 @@ const mostPieces = 512
 export function findMarks(tenant: string, api: PromptApi, body: Json): MarkedPrompt {
   const prefixes = new Set<string>()
   const found: { prefix: string; seconds: number; end: number }[] = []
-  // plugins are told something else by each request
-  const { tools, messages, cache_control: whole, kv_transfer_params, custom_params, ...rest } = promptOnly(body)
+  // what plugins are told, and whose request it is, differs under the same prompt
+  const { kv_transfer_params, custom_params, safety_identifier, prompt_cache_key, ...prompt } = promptOnly(body)
+  const { tools, messages, cache_control: whole, ...rest } = prompt
   const { system, ...head } = rest
   const isMessages = api === 'messages'
   let prefix = JSON.stringify([api, tenant, body.cache_salt, isMessages ? head : rest])
