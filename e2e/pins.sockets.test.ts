@@ -1,6 +1,8 @@
+import { hash } from 'node:crypto'
 import { afterEach, expect, test, vi } from 'vitest'
 import { type Emulator, emulatorDefaults, startEmulator } from '#emulator/emulator.ts'
 import type { Config } from '#proxy/config/config.ts'
+import { defaultConfig } from '#proxy/config/sources/config-source.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { startRecordingEngineDouble } from './recording-engine-double.ts'
 import { postJson, startTestProxy } from './start-test-proxy.ts'
@@ -144,6 +146,20 @@ test('requests go as they came, pins are bounded by tenant, and what an engine r
   refuses = true
   await waitFor(async () => (await pinsOf(proxy)).pins.length === 0)
   expect(await counted(proxy, 'pin_requests', 'failed')).toBe(3)
+})
+
+test('a pin goes with its API key', async () => {
+  const { url } = await startEngine()
+  const keysOf = (key: string): Pick<Config, 'keys'> => {
+    const records = [{ sha256: hash('sha256', key, 'hex'), tenant: 't' }]
+    return { keys: { file: undefined, records, forwardClientAuthorization: false } }
+  }
+  const proxy = await start(url, keysOf('old'))
+  const headers = { authorization: 'Bearer old' }
+  await postJson(`${proxy.url}/v1/chat/completions`, marked('pinned', 'Who?'), { headers })
+  await waitFor(async () => (await pinsOf(proxy)).pins.length === 1)
+  proxy.reload({ ...defaultConfig(), engines: [{ url, kind: 'vllm', id: 'gpu-0' }], pins, ...keysOf('new') })
+  expect(await pinsOf(proxy)).toMatchObject({ tokens: 0, pins: [] })
 })
 
 test('of several pins, none is sent twice before the others are sent once', async () => {
