@@ -1,6 +1,8 @@
+import { hash } from 'node:crypto'
 import { afterEach, expect, test, vi } from 'vitest'
 import { type Emulator, emulatorDefaults, startEmulator } from '#emulator/emulator.ts'
 import type { Config } from '#proxy/config/config.ts'
+import { defaultConfig } from '#proxy/config/sources/config-source.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { startRecordingEngineDouble } from './recording-engine-double.ts'
 import { postJson, startTestProxy } from './start-test-proxy.ts'
@@ -117,14 +119,15 @@ test('an engine that comes beside others is given what is pinned before anything
   await waitFor(async () => (await ask(proxy, marked('pinned', 'When?'))) > 1_400)
 })
 
-test('requests go as they came, pins are bounded by tenant, and what an engine refuses is not sent to it again', async () => {
+test('requests go as they came, pins are bounded by tenant, and what an engine refuses is unpinned', async () => {
   const engine = await startRecordingEngineDouble()
   ending.push(() => engine.close())
   const usage = { prompt_tokens: 1_500, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 0 } }
+  let refuses = false
   engine.answer((response, { body }) => {
-    const isOurs = !String(body).includes('"stream":false')
-    response.writeHead(isOurs ? 400 : 200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify(isOurs ? { error: { message: 'no' } } : { id: 'x', choices: [], usage }))
+    const isRefused = refuses && !String(body).includes('"stream":false')
+    response.writeHead(isRefused ? 400 : 200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(isRefused ? { error: { message: 'no' } } : { id: 'x', choices: [], usage }))
   })
   const proxy = await start(engine.url, { pins: { ...pins, tenantTokens: 3_000 } })
   const send = (subject: string, authorization: string): Promise<number> => {
@@ -137,14 +140,26 @@ test('requests go as they came, pins are bounded by tenant, and what an engine r
   expect(await send('other', 'Bearer b')).toBe(200)
   const sent = JSON.parse(String(engine.requests.find(({ body }) => String(body).includes('subject-0'))!.body))
   expect({ ...sent, cache_salt: undefined }).toEqual({ ...marked('subject-0', 'Who?'), stream: false })
-  await waitFor(async () => (await pinsOf(proxy)).pins.some(({ tokens }) => tokens > 0))
-  const { pins: all } = await pinsOf(proxy)
-  expect(new Set(all.map(({ tenant }) => tenant)).size).toBe(2)
-  expect(await counted(proxy, 'pins', 'tenant_limit')).toBeGreaterThan(0)
-  await waitFor(async () => (await counted(proxy, 'pin_requests', 'failed')) === all.length)
-  const before = engine.requests.length
-  await new Promise((resolve) => setTimeout(resolve, 1_500))
-  expect(engine.requests).toHaveLength(before)
+  await waitFor(async () => (await pinsOf(proxy)).pins.length === 3)
+  expect(new Set((await pinsOf(proxy)).pins.map(({ tenant }) => tenant)).size).toBe(2)
+  expect(await counted(proxy, 'pins', 'tenant_limit')).toBe(1)
+  refuses = true
+  await waitFor(async () => (await pinsOf(proxy)).pins.length === 0)
+  expect(await counted(proxy, 'pin_requests', 'failed')).toBe(3)
+})
+
+test('a pin goes with its API key', async () => {
+  const { url } = await startEngine()
+  const keysOf = (key: string): Pick<Config, 'keys'> => {
+    const records = [{ sha256: hash('sha256', key, 'hex'), tenant: 't' }]
+    return { keys: { file: undefined, records, forwardClientAuthorization: false } }
+  }
+  const proxy = await start(url, keysOf('old'))
+  const headers = { authorization: 'Bearer old' }
+  await postJson(`${proxy.url}/v1/chat/completions`, marked('pinned', 'Who?'), { headers })
+  await waitFor(async () => (await pinsOf(proxy)).pins.length === 1)
+  proxy.reload({ ...defaultConfig(), engines: [{ url, kind: 'vllm', id: 'gpu-0' }], pins, ...keysOf('new') })
+  expect(await pinsOf(proxy)).toMatchObject({ tokens: 0, pins: [] })
 })
 
 test('of several pins, none is sent twice before the others are sent once', async () => {

@@ -1,29 +1,13 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-/*
- * `npm pack` runs this at its end: in the pages of the package, links to files that are not in it become the names of
- * these files in the sources.
- */
+/** A block or span of code, an image, or a link to a file: only of the last are words and path captured. */
+const links = /```.*?```|`[^`]*`|!\[[^\]]*\]\([^)]*\)|\[([^[\]]*)\]\((?!\w+:|#)([^)#\s]+)[^)]*\)/gs
 
-const {
-  npm_config_pack_destination: destination = '.',
-  npm_package_name: name,
-  npm_package_version: version,
-} = process.env
-const packed = join(destination, `${name}-${version}.tgz`)
-const unpacked = mkdtempSync(join(tmpdir(), 'reprise-pack-'))
-execFileSync('tar', ['-xzf', packed, '-C', unpacked])
-const folder = join(unpacked, 'package')
-for (const page of readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.md'))) {
-  const text = readFileSync(join(folder, page), 'utf8')
-  const cut = text.replaceAll(/\[([^\]]*)\]\((?!\w+:|#)([^)#\s]+)[^)]*\)/g, (link, words: string, path: string) => {
+/** Replaces the links of a page to files that are not packed by the names of these files in the sources. */
+export function cutLinks(text: string, page: string, isPacked: (path: string) => boolean): string {
+  return text.replaceAll(links, (all, words: string | undefined, path: string) => {
+    if (words === undefined) return all
     const target = join(dirname(page), path)
-    return existsSync(join(folder, target)) ? link : `${words} (\`${target}\`)`
+    return isPacked(target) ? all : `${words} (\`${target}\`)`
   })
-  if (cut !== text) writeFileSync(join(folder, page), cut)
 }
-execFileSync('tar', ['-czf', packed, '-C', unpacked, 'package'])
-rmSync(unpacked, { recursive: true })

@@ -24,4 +24,6 @@ test('every link in the pages of the package leads to one of its files', () => {
   expect(links.filter((path) => !existsSync(join(folder, path)))).toEqual([])
   const page = readFileSync(join(folder, 'docs', 'engines.md'), 'utf8')
   expect(page).toContain('(`engine-adapters/sglang/plugin/README.md`)')
+  // as after a dry run
+  execFileSync('npm', ['run', 'postpack', '--silent', '--pack-destination', folder], { cwd: root })
 }, 120_000)

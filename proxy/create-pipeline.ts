@@ -1,3 +1,4 @@
+import type { ApiKeys } from './access/api-keys.ts'
 import type { KeyRecord } from './access/key-record.ts'
 import { RateLimits } from './access/rate-limits.ts'
 import { createTenancy, type Tenancy } from './access/tenancy.ts'
@@ -62,7 +63,11 @@ export function createPipeline(
   const shared = sharing && new SharedConversationStore({ memory, ...sharing })
   const sharedChunks = sharing && new SharedChunks({ chunks, ...sharing })
   const rateLimits = new RateLimits()
-  const keyStore = new KeyStore(config.keys, { log, onChange: (keys) => rateLimits.retain(keys.entries) })
+  const onChange = ({ entries }: ApiKeys): void => {
+    rateLimits.retain(entries)
+    given.pins.retain(entries)
+  }
+  const keyStore = new KeyStore(config.keys, { log, onChange })
   const bodyMemory = createBodyMemory(config, telemetry)
   let settings = toSettings(config, keyStore, readDeclaredTemplates(config.templates))
   const prover = createProver(config, parts)

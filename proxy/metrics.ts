@@ -128,7 +128,7 @@ export function createMetrics(sources: MetricSources): Metrics {
 
 function gaugesIn(registry: Registry) {
   const registers = [registry]
-  const pinned = 'Tokens of prompts that marks (cache_control) pin, estimated'
+  const pinned = 'Tokens of prompts that marks (cache_control) pin'
   return {
     inFlight: new Gauge({
       name: 'reprise_in_flight',

@@ -105,8 +105,13 @@ test('explanations are, with what is moved, left alone and not found', async () 
     skipped: 'differs_before',
     left_alone: [
       {
-        ...{ at: 'messages.1.content', role: 'user', reason: 'differs_before', remedy: expect.any(String) },
-        ...{ byte: 12, here: expect.stringMatching(/^en\?/), instead_of: expect.stringMatching(/^o\?/) },
+        at: 'messages.1.content',
+        role: 'user',
+        reason: 'differs_before',
+        remedy: expect.any(String),
+        byte: 12,
+        here: expect.stringMatching(/^en\?/),
+        instead_of: expect.stringMatching(/^o\?/),
       },
     ],
   })

@@ -22,8 +22,8 @@ import { decide } from '../reuse/decide.ts'
 import type { Decision } from '../reuse/decision.ts'
 import { MemoryConversationStore } from '../store/memory-conversation-store.ts'
 import { wordsOf } from '../telemetry/hot-blocks/block-words.ts'
-import { commonStart } from '../templates/common-edges.ts'
 import { templateRemedies } from '../templates/declared-templates.ts'
+import { findDifference } from './find-difference.ts'
 import type { Pipeline } from './pipeline.ts'
 import { recallAhead } from './recall-ahead.ts'
 import { routeCall } from './route-call.ts'
@@ -226,32 +226,17 @@ function explainDifference(
   // in front of the documents, a prefix ends only where a message does
   const place = sent!.ends.filter((end) => end <= cached).length
   const message = prompts.length === 1 ? prompts[0]!.messages[place] : undefined
-  const text = message?.texts[0]
-  if (text === undefined) return []
+  if (!message || message.texts.length === 0) return []
   const earlier = before.flatMap(({ set }) => {
-    const same = set?.prompts[0]?.messages[place]?.texts[0]
-    return same === undefined ? [] : [set!.texts[same]!.text]
+    const same = set?.prompts[0]?.messages[place]
+    return same ? [same.texts.map((text) => set!.texts[text]!.text)] : []
   })
-  const at = { at: texts[text]!.path.join('.'), role: message!.role }
-  return [
-    { ...at, ...findDifference(texts[text]!.text, earlier), reason: decision.skipped, remedy: differsBeforeRemedy },
-  ]
-}
-
-/** Characters shown of each text from where they differ. */
-const shownDifference = 80
-
-/** Says from which byte on a text differs from the one among others that has most in common with it. */
-function findDifference(text: string, others: readonly string[]): object {
-  const [nearest] = others
-    .map((other) => ({ other, length: commonStart([text, other]) }))
-    .toSorted((a, b) => b.length - a.length)
-  if (!nearest || nearest.length === text.length) return {}
-  // not within a character of two units
-  const start = nearest.length - Number(text.codePointAt(nearest.length - 1)! > 0xffff)
-  const from = (whole: string): string => whole.slice(start, start + shownDifference)
-  const byte = Buffer.byteLength(text.slice(0, start))
-  return { byte, here: from(text), instead_of: from(nearest.other) }
+  const { place: differing, ...difference } = findDifference(
+    message.texts.map((text) => texts[text]!.text),
+    earlier,
+  )
+  const at = { at: texts[message.texts[differing]!]!.path.join('.'), role: message.role }
+  return [{ ...at, ...difference, reason: decision.skipped, remedy: differsBeforeRemedy }]
 }
 
 /** Describes what looks like a list of blocks but is not touched: why, where, and what would help. */

@@ -15,9 +15,12 @@ interface Prompt {
   readonly warmUp: WarmUp
 }
 
+/** Statuses by which a request is put off rather than refused. */
+const later = new Set([408, 409, 425, 429])
+
 /**
- * Lets a replica compute a prompt, and its mirror know. Returns the tokens that were not cached; `refused`: it never will,
- * undefined: it did not.
+ * Lets a replica compute a prompt, and its mirror know. Returns the tokens that were not cached, as predicted if the
+ * engine does not count them; `refused`: it never will, undefined: it did not.
  */
 export async function computePrompt(
   replica: Replica,
@@ -29,13 +32,14 @@ export async function computePrompt(
   const body = Buffer.from(warmUp.json)
   const follower = new RequestFollower(replica, api, ids, body.length)
   const name = new AnswerName({ adapter, api, ids }, (ours, theirs) => cache.named(ours, theirs))
+  const held = cache.mirror.predictCachedTokens(prompt)
   cache.sent(ids[0]!, prompt)
   try {
     follower.sent({ path: warmUp.path, method: 'POST', headers: [...warmUp.headers], body }, [prompt])
     const answer = await askEngine(engine.aside, warmUp, signal)
     if (answer?.status !== 200) {
       cache.failed(ids)
-      return answer && answer.status < 500 && answer.status !== 429 ? 'refused' : undefined
+      return answer && answer.status < 500 && !later.has(answer.status) ? 'refused' : undefined
     }
     const [said, reader] = [Buffer.from(answer.text), new UsageReader('application/json')]
     name.onChunk(said)
@@ -43,7 +47,7 @@ export async function computePrompt(
     const usage = reader.read()
     if (!usage) return 0
     cache.used(ids[0]!, usage.promptTokens, usage.cachedTokens)
-    return usage.promptTokens - (usage.cachedTokens ?? 0)
+    return Math.max(0, usage.promptTokens - (usage.cachedTokens ?? held))
   } finally {
     cache.ended(ids)
   }

@@ -5,7 +5,7 @@ import { findMarks } from './find-marks.ts'
 const mark = (ttl?: string): Json => ({ cache_control: { type: 'ephemeral', ...(ttl && { ttl }) } })
 const text = (words: string, rest: Json = {}): Json => ({ type: 'text', text: words, ...rest })
 const user = (...content: Json[]): Json => ({ role: 'user', content })
-const marksOf = (body: Json, tenant = 't') => findMarks(tenant, body).marks
+const marksOf = (body: Json, tenant = 't') => findMarks(tenant, 'messages', body).marks
 const prefixOf = (body: Json, tenant?: string): string => marksOf(body, tenant)[0]!.prefix
 
 test('a prompt up to a mark is the same whatever follows, wherever other marks are, and for nobody else', () => {
@@ -13,10 +13,18 @@ test('a prompt up to a mark is the same whatever follows, wherever other marks a
   const prefix = prefixOf({ messages: [user(documents, question)] })
   expect(prefixOf({ messages: [user(documents, text('When?')), { role: 'assistant', content: 'x' }] })).toBe(prefix)
   expect(prefixOf({ max_tokens: 9, messages: [user(documents)] })).toBe(prefix)
-  const wandered = findMarks('t', { messages: [user(text('documents'), text('When?', mark()))] })
+  const wandered = findMarks('t', 'messages', { messages: [user(text('documents'), text('When?', mark()))] })
   expect(wandered.prefixes).toContain(prefix)
-  for (const other of [{ model: 'm' }, { cache_salt: 's' }, { system: 'be brief' }])
-    expect(prefixOf({ ...other, messages: [user(documents)] })).not.toBe(prefix)
+  const others = [
+    { model: 'm' },
+    { cache_salt: 's' },
+    { system: 'be brief' },
+    { tool_choice: { type: 'none' } },
+    { chat_template_kwargs: { enable_thinking: false } },
+  ]
+  for (const other of others) expect(prefixOf({ ...other, messages: [user(documents)] })).not.toBe(prefix)
+  const beside = { kv_transfer_params: { reprise: { borders: [7] } }, safety_identifier: 'user', temperature: 1 }
+  expect(prefixOf({ ...beside, messages: [user(documents)] })).toBe(prefix)
   expect(prefixOf({ messages: [{ ...user(documents), role: 'assistant' }] })).not.toBe(prefix)
   expect(prefixOf({ messages: [user(documents)] }, 'other')).not.toBe(prefix)
 })
@@ -39,6 +47,7 @@ test.each<[string, Json, number]>([
   ['a function', { tools: [{ type: 'function', function: { name: 'a', ...mark() } }], messages: [] }, 1],
   ['the system text', { system: [text('x', mark())], messages: [user(text('y'))] }, 0.5],
   ['a message', { messages: [{ role: 'user', content: 'x', ...mark() }, user(text('y'))] }, 0.5],
+  ['a message of calls alone', { messages: [{ role: 'assistant', tool_calls: [{ id: 'x' }], ...mark() }] }, 1],
   ['a tool result', { messages: [user({ type: 'tool_result', content: [text('x', mark())] })] }, 1],
   ['the whole body', { ...mark(), messages: [user(text('x'))] }, 1],
 ])('a mark of %s is found, with the share in front of it', (_, body, least) => {
@@ -46,6 +55,17 @@ test.each<[string, Json, number]>([
   expect(found!.seconds).toBe(300)
   expect(found!.share).toBeGreaterThanOrEqual(least - 0.2)
   expect(found!.share).toBeLessThanOrEqual(least === 1 ? 1 : least + 0.2)
+})
+
+test('a prompt of very many parts has no marks, since each costs a digest', () => {
+  const parts = (length: number): Json => ({ messages: [user(...Array.from({ length }, () => text('x', mark())))] })
+  expect(marksOf(parts(511))).toHaveLength(1)
+  expect(findMarks('t', 'messages', parts(512))).toEqual({ marks: [], prefixes: new Set() })
+})
+
+test('Chat Completions have no member of their own for the system text', () => {
+  const body = { system: [text('x', mark())], messages: [user(text('y'))] }
+  expect(findMarks('t', 'chat_completions', body).marks).toEqual([])
 })
 
 test('what only looks like a mark is none', () => {

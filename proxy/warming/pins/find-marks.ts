@@ -1,5 +1,7 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { isObject, type Json } from '#engine-adapters/json-object.ts'
+import type { PromptApi } from '#engine-adapters/prompt-api.ts'
+import { promptOnly } from '#engine-adapters/prompt-only.ts'
 
 /** A `cache_control` mark: how far a prompt is worth caching, and how long. */
 interface Mark {
@@ -30,33 +32,41 @@ interface Piece {
   readonly seconds: number | undefined
 }
 
-/** Finds the marks in a body of Chat Completions or Messages. Prompts of different tenants never have a prefix in common. */
-export function findMarks(tenant: string, body: Json): MarkedPrompt {
-  const hash = createHash('sha256').update(JSON.stringify([tenant, body.model, body.cache_salt]))
+/** A prompt of more parts has no marks: each part costs a digest, between which nobody else is served. */
+const mostPieces = 512
+
+/**
+ * Finds the marks in a body of Chat Completions or Messages. Prompts of different tenants never have a prefix in common.
+ */
+export function findMarks(tenant: string, api: PromptApi, body: Json): MarkedPrompt {
   const prefixes = new Set<string>()
   const found: { prefix: string; seconds: number; end: number }[] = []
+  // what plugins are told, and whose request it is, differs under the same prompt
+  const { kv_transfer_params, custom_params, safety_identifier, prompt_cache_key, ...prompt } = promptOnly(body)
+  const { tools, messages, cache_control: whole, ...rest } = prompt
+  const { system, ...head } = rest
+  const isMessages = api === 'messages'
+  let prefix = JSON.stringify([api, tenant, body.cache_salt, isMessages ? head : rest])
   let end = 0
-  for (const piece of piecesOf(body)) {
+  for (const piece of piecesOf([...listOf(tools), ...(isMessages ? listOf(system) : [])], listOf(messages), whole)) {
+    if (prefixes.size === mostPieces) return { prefixes: new Set(), marks: [] }
     end += piece.json.length
-    const prefix = hash.update(`${piece.json}\n`).copy().digest('base64url').slice(0, 22)
+    prefix = hash('sha256', prefix + piece.json, 'base64url').slice(0, 22)
     prefixes.add(prefix)
     if (piece.seconds !== undefined) found.push({ prefix, seconds: piece.seconds, end })
   }
   const lasting = found.filter((mark, i) => found.slice(i + 1).every((later) => later.seconds < mark.seconds))
   return { prefixes, marks: lasting.map(({ end: at, ...mark }) => ({ ...mark, share: at / end })) }
 }
-
-/** Yields the parts of a prompt in the order in which an engine reads them. */
-function* piecesOf({ tools, system, messages, cache_control: whole }: Json): Generator<Piece> {
-  for (const part of [...listOf(tools), ...listOf(system)]) yield toPiece(part)
-  const all = listOf(messages)
-  for (const [i, message] of all.entries()) {
+/** Yields the parts of a prompt in the order in which an engine reads them. `whole`: the mark of all of it. */
+function* piecesOf(before: readonly unknown[], messages: readonly unknown[], whole: unknown): Generator<Piece> {
+  for (const part of before) yield toPiece(part)
+  for (const [i, message] of messages.entries()) {
     const { content, cache_control: own, ...rest } = isObject(message) ? message : { content: message }
-    yield toPiece(rest)
-    const parts = listOf(content)
+    const parts = [rest, ...listOf(content)]
     for (const [at, part] of parts.entries()) {
       const isLast = at === parts.length - 1
-      yield toPiece(part, isLast ? [own, i === all.length - 1 ? whole : undefined] : [])
+      yield toPiece(part, isLast ? [own, i === messages.length - 1 ? whole : undefined] : [])
     }
   }
 }

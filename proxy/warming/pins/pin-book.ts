@@ -2,6 +2,7 @@ import type { EngineRequest } from '#engine-adapters/engine-client.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { SentPrompt } from '#index/cache-event.ts'
 import type { ReplicaId } from '#index/context-block.ts'
+import type { KeyEntry } from '../../access/api-keys.ts'
 import type { Replica } from '../../replicas/replica.ts'
 import type { MarkedPrompt } from './find-marks.ts'
 
@@ -9,6 +10,8 @@ import type { MarkedPrompt } from './find-marks.ts'
 const leastTokens = 1_024
 /** A prompt of which less stands up to its mark would fill caches with what nobody marked. */
 const leastShare = 0.5
+/** Bodies that wait in memory, of all pins together. */
+const mostBytes = 64 * 1024 * 1024
 
 /** How many tokens of prompts may be pinned; `tokens` 0: none. */
 export interface PinLimits {
@@ -19,23 +22,25 @@ export interface PinLimits {
 /** A prompt that was sent with a mark. */
 export interface MarkedRequest {
   readonly tenant: string
+  /** id of the caller's API key, if keys are required */
+  readonly key: string | undefined
   readonly api: PromptApi
   readonly model: string | undefined
   readonly replica: Replica
-  readonly request: EngineRequest
+  readonly request: EngineRequest & { readonly body: Buffer }
   readonly prompt: SentPrompt
-  /** estimated */
+  /** as the engine counted them; estimated if it did not say */
   readonly tokens: number
 }
 
 /** What is known of a pin at one replica. */
 interface Held {
   /** when it was last asked for there, in milliseconds; undefined: not since the replica is there */
-  at: number | undefined
+  readonly at?: number
   /** the last time most of it had to be computed */
-  isLost: boolean
+  readonly isLost?: boolean
   /** the engine refused it */
-  isRefused: boolean
+  readonly isRefused?: boolean
 }
 
 /** A pinned prompt. */
@@ -53,7 +58,7 @@ export interface Pin extends MarkedRequest {
 export const pinOutcomes = ['pinned', 'used', 'too_short', 'mark_too_early', 'tenant_limit', 'limit'] as const
 export type PinOutcome = (typeof pinOutcomes)[number]
 
-/** How a request of ours for a pin ended. `interrupted`: a client needed the engine, or the pin's time was up. */
+/** How a request of ours for a pin ended. `interrupted`: a client needed the engine, the pin's time was up, or we stop. */
 export const keepOutcomes = ['held', 'computed', 'interrupted', 'failed'] as const
 export type KeepOutcome = (typeof keepOutcomes)[number]
 
@@ -65,10 +70,8 @@ export class PinBook {
     return [...this.#pins.values()]
   }
 
-  /** Tokens pinned, of one tenant or of all. */
-  tokensOf(tenant?: string): number {
-    const own = this.all.filter((pin) => tenant === undefined || pin.tenant === tenant)
-    return own.reduce((sum, { tokens }) => sum + tokens, 0)
+  get tokens(): number {
+    return tokensOf(this.all)
   }
 
   /** Notes a prompt that an engine has run. Returns what became of each of its marks. */
@@ -76,7 +79,7 @@ export class PinBook {
     const passed = this.all.filter(({ prefix }) => prefixes.has(prefix))
     for (const pin of passed) {
       pin.expires = now + 1_000 * pin.seconds
-      pin.held.set(marked.replica.id, { at: now, isLost: false, isRefused: false })
+      pin.held.set(marked.replica.id, { at: now })
     }
     return marks.map(({ prefix, seconds, share }) => {
       const known = this.#pins.get(prefix)
@@ -85,20 +88,36 @@ export class PinBook {
       if (share < leastShare) return 'mark_too_early'
       // a prompt that goes on from them keeps them as well
       const covered = passed.filter((pin) => pin.seconds <= seconds && this.#pins.get(pin.prefix) === pin)
-      const isAbove = (limit: number, before: number, own: readonly Pin[]): boolean =>
-        before - own.reduce((sum, { tokens }) => sum + tokens, 0) + marked.tokens > limit
-      if (isAbove(limits.tenantTokens, this.tokensOf(marked.tenant), covered)) return 'tenant_limit'
-      if (isAbove(limits.tokens, this.tokensOf(), covered)) return 'limit'
+      const all = [...this.all.filter((pin) => !covered.includes(pin)), marked]
+      if (tokensOf(all.filter(({ tenant }) => tenant === marked.tenant)) > limits.tenantTokens) return 'tenant_limit'
+      const bytes = all.reduce((sum, { request }) => sum + request.body.length, 0)
+      if (tokensOf(all) > limits.tokens || bytes > mostBytes) return 'limit'
       for (const pin of covered) this.#pins.delete(pin.prefix)
-      const held = new Map([[marked.replica.id, { at: now, isLost: false, isRefused: false }]])
+      const held = new Map([[marked.replica.id, { at: now }]])
       this.#pins.set(prefix, { ...marked, prefix, seconds, expires: now + 1_000 * seconds, held })
       return 'pinned'
     })
   }
 
-  /** Forgets the pins whose time is over. */
-  expire(now: number): void {
-    for (const { prefix, expires } of this.#pins.values()) if (expires <= now) this.#pins.delete(prefix)
+  /** Forgets the pins whose time is over, those that every engine refused, and the oldest above the limits. */
+  expire(now: number, limits: PinLimits): void {
+    const kept = new Map<string, number>()
+    let all = 0
+    for (const pin of this.all.toReversed()) {
+      const own = (kept.get(pin.tenant) ?? 0) + pin.tokens
+      const isOver = pin.expires <= now || [...pin.held.values()].every(({ isRefused }) => isRefused)
+      if (isOver || own > limits.tenantTokens || all + pin.tokens > limits.tokens) this.#pins.delete(pin.prefix)
+      else {
+        kept.set(pin.tenant, own)
+        all += pin.tokens
+      }
+    }
+  }
+
+  /** Forgets the pins of all API keys but these. */
+  retain(keys: readonly Pick<KeyEntry, 'id'>[]): void {
+    const ids = new Set<string | undefined>(keys.map(({ id }) => id))
+    for (const { prefix, key } of this.all) if (!ids.has(key)) this.#pins.delete(prefix)
   }
 
   /** Unpins one. Returns false if there is none of this name. */
@@ -109,4 +128,8 @@ export class PinBook {
   clear(): void {
     this.#pins.clear()
   }
+}
+
+function tokensOf(pins: readonly Pick<Pin, 'tokens'>[]): number {
+  return pins.reduce((sum, { tokens }) => sum + tokens, 0)
 }

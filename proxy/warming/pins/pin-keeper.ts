@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { EngineRequest } from '#engine-adapters/engine-client.ts'
 import { tryObject } from '#engine-adapters/json-object.ts'
+import { promptOnly } from '#engine-adapters/prompt-only.ts'
 import type { RequestId } from '#index/context-block.ts'
+import { credentialsOf } from '../../access/engine-credentials.ts'
 import { tenantName } from '../../access/tenant.ts'
 import type { Call, RoutedCall } from '../../call/call.ts'
 import type { TripFollower } from '../../call/trip.ts'
@@ -13,7 +15,7 @@ import { computePrompt } from '../compute-prompt.ts'
 import { missingTokens } from '../warmed-replica.ts'
 import { longestBody, writeWarmUp } from '../write-warm-up.ts'
 import { findMarks } from './find-marks.ts'
-import { type KeepOutcome, type Pin, PinBook, type PinLimits, type PinOutcome } from './pin-book.ts'
+import { type KeepOutcome, type MarkedRequest, type Pin, PinBook, type PinLimits, type PinOutcome } from './pin-book.ts'
 
 interface PinKeeperOptions {
   readonly replicas: ReplicaSet
@@ -55,43 +57,45 @@ export class PinKeeper {
     { api, caller, model, content, isRefused }: Call,
     { replica, decision }: RoutedCall,
   ): TripFollower | undefined {
+    // a service honours marks itself, and its owner pays for each request
+    if ((api !== 'chat_completions' && api !== 'messages') || replica.adapter.kind === 'openai') return undefined
     const [prompt] = decision.sent
     if (this.#options.limits().tokens === 0 || !prompt || decision.sent.length > 1 || isRefused) return undefined
     const { body, received } = content
     if (!received.prompt || body.length > longestBody || !body.includes(markBytes)) return undefined
-    const { tenant } = caller
-    const marked = { tenant, api, model, replica, prompt, tokens: decision.promptTokens }
+    const marked = { tenant: caller.tenant, key: caller.key?.id, api, model, replica, prompt }
+    let tokens = decision.promptTokens
     let sent: EngineRequest | undefined
     return {
       sent: (request) => {
         sent = request
       },
+      used: ({ promptTokens }) => {
+        tokens = promptTokens
+      },
       ended: (wasRun) => {
         const request = sent
-        if (wasRun && request) setImmediate(() => this.#note({ ...marked, request }))
+        if (wasRun && request) setImmediate(() => this.#note({ ...marked, tokens }, request))
       },
     }
   }
 
   /** Whether a replica that has come still lacks pins, which it gets before anything else. */
   owes(replica: Replica): boolean {
-    return this.#pinsOf(replica).some(({ held }) => held.get(replica.id)!.at === undefined)
+    return this.#pinsOf(replica).some(({ held }) => held.get(replica.id)?.at === undefined)
   }
 
-  /** Forgets pins whose time is over, and sends what is due; to be called periodically. */
+  /** Forgets pins that are over, and sends what is due; to be called periodically. */
   tick(): void {
     const { now, replicas, limits, onTokens } = this.#options
     if (now() < this.#nextTick) return
     this.#nextTick = now() + Math.min(tickMilliseconds, this.#refreshMilliseconds)
-    if (limits().tokens === 0) this.clear()
-    this.#book.expire(now())
-    onTokens(this.tokens)
+    this.#book.expire(now(), limits())
+    onTokens(this.#book.tokens)
     for (const replica of replicas.all) {
-      const pins = this.#pinsOf(replica)
-      if (replica.state !== 'ready' || replica.mirror.statistics.requests === 0) {
-        // whatever it held is gone, or may be
-        for (const { held } of pins) held.get(replica.id)!.at = undefined
-      }
+      // whatever it held is gone, or may be
+      const isEmpty = replica.state !== 'ready' || replica.mirror.statistics.requests === 0
+      for (const { held } of this.#pinsOf(replica)) if (isEmpty || !held.has(replica.id)) held.set(replica.id, {})
       this.#serve(replica)
     }
   }
@@ -113,12 +117,7 @@ export class PinKeeper {
       }
     })
     const { tokens, tenantTokens } = limits()
-    return { tokens: this.tokens, limit_tokens: tokens, tenant_limit_tokens: tenantTokens, pins }
-  }
-
-  /** Tokens pinned, estimated. */
-  get tokens(): number {
-    return this.#book.tokensOf()
+    return { tokens: this.#book.tokens, limit_tokens: tokens, tenant_limit_tokens: tenantTokens, pins }
   }
 
   /** Unpins one. Returns false if there is none of this name. */
@@ -131,6 +130,11 @@ export class PinKeeper {
     this.#book.clear()
   }
 
+  /** Unpins what all API keys but these have pinned. */
+  retain(keys: Parameters<PinBook['retain']>[0]): void {
+    this.#book.retain(keys)
+  }
+
   /** Stops what is running. */
   close(): void {
     this.#closing.abort()
@@ -140,13 +144,15 @@ export class PinKeeper {
     return 1_000 * (this.#options.limits().refreshSeconds ?? refreshSeconds)
   }
 
-  #note(marked: Parameters<PinBook['note']>[0]): void {
+  #note(marked: Omit<MarkedRequest, 'request'>, { body, headers, ...rest }: EngineRequest): void {
     const { limits, onMark, log, now } = this.#options
-    const { body } = marked.request
     try {
       const members = Buffer.isBuffer(body) ? tryObject(body.toString()) : undefined
-      const found = members && findMarks(marked.tenant, members)
-      if (found) for (const outcome of this.#book.note(marked, found, limits(), now())) onMark(outcome)
+      if (!members) return
+      const own = JSON.stringify({ ...promptOnly(members), cache_salt: members.cache_salt })
+      const request = { ...rest, headers: credentialsOf(headers), body: Buffer.from(own) }
+      const found = findMarks(marked.tenant, marked.api, members)
+      for (const outcome of this.#book.note({ ...marked, request }, found, limits(), now())) onMark(outcome)
     } catch (error) {
       log.error({ error }, 'a prompt is not pinned: internal error')
     }
@@ -157,16 +163,14 @@ export class PinKeeper {
     const { models } = this.#options.replicas
     return this.#book.all.filter(({ held, model, replica: { adapter } }) => {
       if (adapter !== replica.adapter || !models.serving(model)?.includes(replica)) return false
-      if (replica.warming && !held.has(replica.id))
-        held.set(replica.id, { at: undefined, isLost: false, isRefused: false })
-      return held.get(replica.id)?.isRefused === false
+      return (held.has(replica.id) || replica.warming) && !held.get(replica.id)?.isRefused
     })
   }
 
   /** Sends a replica what is due and was asked for longest ago, and then the next. */
   #serve(replica: Replica): void {
     if (replica.state !== 'ready' || this.#busy.has(replica) || this.#closing.signal.aborted) return
-    const timeOf = ({ held }: Pin): number => held.get(replica.id)!.at ?? -1
+    const timeOf = ({ held }: Pin): number => held.get(replica.id)?.at ?? -1
     const due = this.#pinsOf(replica).filter((pin) => this.#isDue(pin, replica))
     const [next] = due.toSorted((a, b) => timeOf(a) - timeOf(b))
     if (next) void this.#keep(next, replica)
@@ -174,45 +178,56 @@ export class PinKeeper {
 
   /** What an engine holds is asked for in time, also beside clients: that costs a step. What it lost waits until it is idle. */
   #isDue({ held, prompt, expires }: Pin, replica: Replica): boolean {
-    const { at, isLost } = held.get(replica.id)!
+    const { at, isLost } = held.get(replica.id) ?? {}
     const now = this.#options.now()
     const isOld = expires > now && (at === undefined || now - at >= this.#refreshMilliseconds)
     return isOld && (replica.requests === 0 || !(isLost || isMissing(prompt, replica)))
   }
 
+  /** Sends a pin, and then what else is due; a fault of ours ends that until the next tick. */
   async #keep(pin: Pin, replica: Replica): Promise<void> {
     const { onKeep, log, now } = this.#options
-    const { api, prompt, request, held } = pin
-    const own = held.get(replica.id)!
     this.#busy.add(replica)
     try {
-      const id = randomUUID() as RequestId
-      const warmUp = writeWarmUp(request, { api, from: pin.replica, to: replica, id })
-      if (!warmUp) {
-        own.isRefused = true
-        return
-      }
-      const left = AbortSignal.timeout(Math.max(0, Math.ceil(pin.expires - now())))
-      const signal = AbortSignal.any([this.#closing.signal, left])
-      const send = (until: AbortSignal) => computePrompt(replica, { api, id, prompt, warmUp }, until)
-      const isLost = own.isLost || isMissing(prompt, replica)
-      const computed = isLost ? await withoutClients(replica, signal, send) : await send(signal)
-      if (computed === 'interrupted') return onKeep('interrupted', 0)
-      own.at = now()
-      own.isRefused = computed === 'refused'
-      if (typeof computed !== 'number') return onKeep('failed', 0)
-      own.isLost = computed >= missingTokens
-      onKeep(own.isLost ? 'computed' : 'held', computed)
+      await this.#send(pin, replica)
     } catch (error) {
       onKeep('failed', 0)
       log.error({ error, replica: replica.id }, 'a pinned prompt is not sent again: internal error')
+      pin.held.set(replica.id, { at: now() })
+      return
     } finally {
       this.#busy.delete(replica)
-      this.#serve(replica)
     }
+    this.#serve(replica)
+  }
+
+  async #send({ api, prompt, request, expires, held, replica: from }: Pin, replica: Replica): Promise<void> {
+    const { onKeep, now } = this.#options
+    const id = randomUUID() as RequestId
+    const warmUp = writeWarmUp(request, { api, from, to: replica, id })
+    if (!warmUp) {
+      held.set(replica.id, { isRefused: true })
+      return
+    }
+    const left = AbortSignal.timeout(Math.max(0, Math.ceil(expires - now())))
+    const signal = AbortSignal.any([this.#closing.signal, left])
+    const send = (until: AbortSignal) => computePrompt(replica, { api, id, prompt, warmUp }, until)
+    const waits = held.get(replica.id)?.isLost || isMissing(prompt, replica)
+    const computed = waits ? await withoutClients(replica, signal, send) : await send(signal)
+    if (computed === 'interrupted' || signal.aborted) return onKeep('interrupted', 0)
+    const isLost = typeof computed === 'number' && isLoss(computed, replica)
+    held.set(replica.id, { at: now(), isLost, isRefused: computed === 'refused' })
+    if (typeof computed !== 'number') return onKeep('failed', 0)
+    onKeep(isLost ? 'computed' : 'held', computed)
   }
 }
 
-function isMissing(prompt: Pin['prompt'], { mirror }: Replica): boolean {
-  return mirror.estimatePromptTokens(prompt) - mirror.predictCachedTokens(prompt) >= missingTokens
+function isMissing(prompt: Pin['prompt'], replica: Replica): boolean {
+  const { mirror } = replica
+  return isLoss(mirror.estimatePromptTokens(prompt) - mirror.predictCachedTokens(prompt), replica)
+}
+
+/** Whether so many tokens are more than an engine computes of a prompt that it holds: up to a page of its cache. */
+function isLoss(tokens: number, { statedCache }: Replica): boolean {
+  return tokens > Math.max(missingTokens, statedCache?.pageTokens ?? 0)
 }
