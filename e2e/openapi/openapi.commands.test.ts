@@ -115,6 +115,14 @@ test('explanations are, with what is moved, left alone and not found', async () 
       },
     ],
   })
+  const withTool = (name: string): object => ({
+    ...request,
+    tools: [{ type: 'function', function: { name, parameters: {} } }],
+  })
+  const otherTools = { earlier: [withTool('a')], request: withTool('b') }
+  expect(await check('POST /v1/explain', 200, '/v1/explain?earlier', otherTools)).toMatchObject({
+    left_alone: [{ at: 'tools', reason: 'differs_before' }],
+  })
   await check('POST /v1/explain', 200, '/v1/explain?api=generate', { text: 'no documents' })
   const rules = texts.map((text, i) => `### FILE ${i}:\n${text}`).join('\n')
   await check('POST /v1/explain', 200, '/v1/explain', ragRequest(rules, []))

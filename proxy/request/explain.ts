@@ -227,7 +227,12 @@ function explainDifference(
   const place = sent!.ends.filter((end) => end <= cached).length
   const message = prompts.length === 1 ? prompts[0]!.messages[place] : undefined
   if (!message || message.texts.length === 0) return []
-  const earlier = before.flatMap(({ set }) => {
+  // engines read tools in front of all messages
+  const tools = JSON.stringify(body.members.tools)
+  const alike = before.filter(({ members }) => JSON.stringify(members.tools) === tools)
+  if (place === 0 && before.length > 0 && alike.length === 0)
+    return [{ at: 'tools', reason: decision.skipped, remedy: differsBeforeRemedy }]
+  const earlier = alike.flatMap(({ set }) => {
     const same = set?.prompts[0]?.messages[place]
     return same ? [same.texts.map((text) => set!.texts[text]!.text)] : []
   })
