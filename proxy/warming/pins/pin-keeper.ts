@@ -58,7 +58,8 @@ export class PinKeeper {
     { replica, decision }: RoutedCall,
   ): TripFollower | undefined {
     // a service honours marks itself, and its owner pays for each request
-    if ((api !== 'chat_completions' && api !== 'messages') || replica.adapter.kind === 'openai') return undefined
+    if ((api !== 'chat_completions' && api !== 'messages') || replica.adapter.cacheSources.length === 0)
+      return undefined
     const [prompt] = decision.sent
     if (this.#options.limits().tokens === 0 || !prompt || decision.sent.length > 1 || isRefused) return undefined
     const { body, received } = content
