@@ -1,6 +1,6 @@
 import type { Usage } from '#engine-adapters/read-usage.ts'
 import type { KeyEntry } from '../access/api-keys.ts'
-import type { RateLimits } from '../access/rate-limits.ts'
+import { isLimited, type RateLimits } from '../access/rate-limits.ts'
 import type { Caller } from '../access/tenancy.ts'
 import { ProxyError } from '../errors.ts'
 import type { Decision } from '../reuse/decision.ts'
@@ -40,7 +40,7 @@ export function chargeCall(
   { promptTokens, predictedCachedTokens }: Pick<Decision, 'promptTokens' | 'predictedCachedTokens'>,
   bodyBytes: number,
 ): Charge {
-  if (!key) return free
+  if (!key || !isLimited(key)) return free
   // by what prompts of this key had: what others send must not use up its limits
   const density = rateLimits.densityOf(key, now())
   const whole = Math.ceil(bodyBytes * density.tokensPerCharacter)
