@@ -113,12 +113,12 @@ def test_reading_takes_a_fiftieth_of_the_time_at_most_and_what_is_lost_meanwhile
     for tail in (100, 200, 300):
         engine.serve([*range(10), *range(tail, tail + 9)])
     engine.mirror.take_told()
-    # this takes half a second
+    # by this clock a pass takes a second, so the next one comes 50 s later
     engine.evict(window_tokens=4)
     engine.assert_told_what_is_found()
     engine.evict(window_tokens=8)
     engine.mirror.take_told()
-    clock.seconds += 10
+    clock.seconds += 40
     engine.serve([7])
     assert [name for _, name, _ in engine.mirror.take_told() if name != "r-3"] == []
     clock.seconds += 20

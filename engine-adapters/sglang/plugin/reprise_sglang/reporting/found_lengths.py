@@ -16,9 +16,9 @@ class FoundLengths:
     Windows: a prefix is found where the window in front of its end is kept, up to a node that has lost it. States: a
     prefix is found only at the end of a node that keeps one.
 
-    SGLang does not say which nodes lose a window or a state, and splits nodes unseen. So after a loss all nodes at
-    which requests end are read again, a few at a time, in at most a fiftieth of the engine's time: until then, reprise
-    believes what it was told before.
+    SGLang does not say which nodes lose a window or a state, and splits nodes unseen. So after a loss, the nodes at
+    which requests end are all read once more: a few at a time, in at most a fiftieth of the engine's time. Until then,
+    reprise believes what it was told before.
     """
 
     most_share = 0.02
@@ -89,6 +89,8 @@ class FoundLengths:
         if self._is_stale and not self._unread:
             self._is_stale = False
             self._unread, self._read = list(self._ends), {}
+        if not self._unread:
+            return
         kept: dict[tuple[int, Any], bool] = {}
         is_time = True
         while self._unread and is_time:
