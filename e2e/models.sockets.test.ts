@@ -197,15 +197,18 @@ test('a model that an engine has loaded since it was asked is found', async () =
   })
 })
 
-test('a fall-back answers while no engine of the model is ready', async () => {
+/** Starts two models behind one alias, the second as a fall-back. */
+async function startBigBeforeSmall(alias: string): Promise<{ proxy: RunningProxy; big: Emulator }> {
   const [big, small] = [await startModel('big'), await startModel('small')]
-  const proxy = await start(
-    [
-      { url: big.url, kind: 'vllm', id: 'big' },
-      { url: small.url, kind: 'vllm', id: 'small' },
-    ],
-    { aliases: new Map([['big', ['big', 'small']]]) },
-  )
+  const engines: EngineConfig[] = [
+    { url: big.url, kind: 'vllm', id: 'big' },
+    { url: small.url, kind: 'vllm', id: 'small' },
+  ]
+  return { big, proxy: await start(engines, { aliases: new Map([[alias, ['big', 'small']]]) }) }
+}
+
+test('a fall-back answers while no engine of the model is ready', async () => {
+  const { proxy } = await startBigBeforeSmall('big')
   expect(await replicaOf(await chat(proxy, 'big'))).toEqual([200, 'big', 'big'])
   await postJson(`${proxy.adminUrl}/v1/replicas/big/drain`, {})
   expect(await replicaOf(await chat(proxy, 'big'))).toEqual([200, 'small', 'small'])
@@ -214,14 +217,7 @@ test('a fall-back answers while no engine of the model is ready', async () => {
 })
 
 test('a fall-back answers a request whose engine cannot be reached, before that is known', async () => {
-  const [big, small] = [await startModel('big'), await startModel('small')]
-  const proxy = await start(
-    [
-      { url: big.url, kind: 'vllm', id: 'big' },
-      { url: small.url, kind: 'vllm', id: 'small' },
-    ],
-    { aliases: new Map([['gpt-4o', ['big', 'small']]]) },
-  )
+  const { proxy, big } = await startBigBeforeSmall('gpt-4o')
   expect(await replicaOf(await chat(proxy, 'gpt-4o'))).toEqual([200, 'big', 'big'])
   await big.close()
   for (let i = 0; i < 4; i++) expect(await replicaOf(await chat(proxy, 'gpt-4o'))).toEqual([200, 'small', 'small'])

@@ -85,14 +85,18 @@ export class HeldBlocks {
     if (!node) return true
     if (node.copies > 0) node.copies -= 1
     if (node.copies > 0) return false
-    this.changedElsewhere(name)
+    this.#review(node)
     return true
   }
 
   /** A block has come or gone elsewhere. */
   changedElsewhere(name: BlockName): void {
     const node = this.#nodes.get(name)
-    if (!node) return
+    if (node) this.#review(node)
+  }
+
+  /** Makes a node reachable or lost, as its copies here and elsewhere now are. */
+  #review(node: Node): void {
     const isHeld = this.#isHeld(node)
     if (isHeld && !node.isReachable) this.#reach(node)
     else if (!isHeld && node.isReachable) this.#lose(node)

@@ -1,7 +1,7 @@
+import { commonEdges } from '#index/common-edges.ts'
 import type { PromptMessage } from '../prompt/body/prompt.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import type { ListPlace } from '../prompt/body/template-use.ts'
-import { commonEdges } from './common-edges.ts'
 
 const longestLead = 48
 const longestSide = 40

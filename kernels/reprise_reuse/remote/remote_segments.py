@@ -201,8 +201,10 @@ def _seconds_of(found: Sequence[Found], costs: Costs) -> float:
 
 def _silence(expected: float, saved: float) -> float:
     """Returns for how long a store may answer nothing while a request waits: not at all for one that is too slow."""
-    if not expected or expected >= saved:
-        return 0.0 if expected else saved
+    if not expected:
+        return saved
+    if expected >= saved:
+        return 0.0
     return max(_LEAST_SILENCE, _IN_VAIN * saved, 2 * expected)
 
 

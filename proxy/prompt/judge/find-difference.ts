@@ -1,3 +1,5 @@
+import { commonStart } from '#index/common-edges.ts'
+
 /** Characters shown of each text from where they differ. */
 const shown = 80
 
@@ -20,17 +22,11 @@ export function findDifference(texts: readonly string[], earlier: readonly (read
   const text = texts[place]!
   const [nearest] = earlier
     .filter((other) => begins(other, place))
-    .map((other) => ({ other: other[place] ?? '', length: countAlike(text, other[place] ?? '') }))
+    .map((other) => ({ other: other[place] ?? '', length: commonStart([text, other[place] ?? '']) }))
     .toSorted((a, b) => b.length - a.length)
   if (!nearest) return { place }
   // not within a character of two units
   const start = nearest.length - Number(text.codePointAt(nearest.length - 1)! > 0xffff)
   const from = (whole: string): string => whole.slice(start, start + shown)
   return { place, byte: Buffer.byteLength(text.slice(0, start)), here: from(text), instead_of: from(nearest.other) }
-}
-
-function countAlike(a: string, b: string): number {
-  let count = 0
-  while (count < a.length && a[count] === b[count]) count++
-  return count
 }

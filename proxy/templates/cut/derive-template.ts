@@ -1,5 +1,5 @@
+import { commonEdges } from '#index/common-edges.ts'
 import type { BlockSpan } from '../../prompt/context-list.ts'
-import { commonEdges } from '../common-edges.ts'
 import { compileTemplate, toLiterals } from './compile-template.ts'
 import type { Template, TemplatePart } from './template.ts'
 

@@ -1,9 +1,9 @@
+import { commonStart } from '#index/common-edges.ts'
 import type { Span } from '../../json/json-spans.ts'
 import { labelPrefixOf } from '../../prompt/certain-list.ts'
 import { type BlockSpan, type ContextList, mostBlocks } from '../../prompt/context-list.ts'
 import { findContentEnd, findContentStart } from '../../prompt/scan/find-edges.ts'
 import { isLabelNoun } from '../../prompt/scan/words/read-noun.ts'
-import { commonStart } from '../common-edges.ts'
 import { countGaps, findGaps, type Gap } from './gaps/find-gaps.ts'
 import { type LearntTemplate, number, type TemplateEnd } from './learnt-template.ts'
 

@@ -1,5 +1,5 @@
+import { commonEnd, commonStart } from '#index/common-edges.ts'
 import { groupBy } from '#index/group-by.ts'
-import { commonEnd, commonStart } from '../common-edges.ts'
 import { type StudiedText, studyTexts } from './gaps/find-edges.ts'
 import { countGaps } from './gaps/find-gaps.ts'
 import type { Segments } from './gaps/judge-contents.ts'

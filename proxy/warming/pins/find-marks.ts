@@ -58,6 +58,7 @@ export function findMarks(tenant: string, api: PromptApi, body: Json): MarkedPro
   const lasting = found.filter((mark, i) => found.slice(i + 1).every((later) => later.seconds < mark.seconds))
   return { prefixes, marks: lasting.map(({ end: at, ...mark }) => ({ ...mark, share: at / end })) }
 }
+
 /** Yields the parts of a prompt in the order in which an engine reads them. `whole`: the mark of all of it. */
 function* piecesOf(before: readonly unknown[], messages: readonly unknown[], whole: unknown): Generator<Piece> {
   for (const part of before) yield toPiece(part)
