@@ -7,7 +7,7 @@ import { watchCertificates } from './config/sources/watch-files.ts'
 import { findEngineWarnings } from './config/start-warnings.ts'
 import { createReplicas } from './create-replicas.ts'
 import { EndpointSlices } from './discovery/endpoint-slices.ts'
-import { EngineDiscovery } from './discovery/engine-discovery.ts'
+import { EngineDiscovery, type UnresolvedEngine } from './discovery/engine-discovery.ts'
 import { inClusterAccess, KubernetesApi } from './discovery/kubernetes-api.ts'
 import { resolveEngine } from './discovery/resolve-engine.ts'
 import { followEngine } from './engine-events/follow-engine.ts'
@@ -43,8 +43,8 @@ interface FleetParts
 export interface LiveFleet {
   /** Makes these the engines that get requests. Resolves when they are found, or after a time. */
   set(engines: readonly FoundEngine[]): Promise<void>
-  /** Does the same with those of a request to the control plane. Throws `invalid_body`. */
-  readonly setFrom: ((body: unknown) => Promise<void>) | undefined
+  /** Does the same with those of a request to the control plane, and resolves with those not found. Throws `invalid_body`. */
+  readonly setFrom: ((body: unknown) => Promise<readonly UnresolvedEngine[]>) | undefined
   /** Begins to share what is known of replicas, and asks which models they serve. Resolves when they have answered. */
   start(): Promise<void>
   reload(config: Config, engines: readonly FoundEngine[]): void
@@ -95,7 +95,12 @@ export function createFleet(config: () => Config, parts: FleetParts): LiveFleet 
   const set = (engines: readonly FoundEngine[]): Promise<void> => atMost(discoverMilliseconds, follow(engines))
   return {
     set,
-    setFrom: isEmbedded ? undefined : (body) => set(readNewEngines(body, config())),
+    setFrom: isEmbedded
+      ? undefined
+      : async (body) => {
+          await set(readNewEngines(body, config()))
+          return discovery.unresolved
+        },
     start: () => {
       fleet.start()
       return modelLists.askNow()

@@ -9,6 +9,7 @@ import { readDashboardPage } from '../dashboard/dashboard-page.ts'
 import { describeIndex, describeReplicas, type ReplicaDescription } from '../dashboard/describe-replicas.ts'
 import type { History } from '../dashboard/history.ts'
 import { describeBlocks, readStats, type WordsOf } from '../dashboard/read-stats.ts'
+import type { UnresolvedEngine } from '../discovery/engine-discovery.ts'
 import { ProxyError, toProxyError } from '../errors.ts'
 import { endBehindBody } from '../http/end-behind-body.ts'
 import type { ServerEnv } from '../http/listen.ts'
@@ -40,8 +41,11 @@ interface AdminDependencies {
   readonly telemetry: Pick<Telemetry, 'metrics' | 'log' | 'hot' | 'divergence' | 'recent' | 'words'>
   readonly history: History
   readonly version: string
-  /** Replaces the engines by those of a body. Throws a `ProxyError` for mistakes, and then changes nothing. */
-  readonly setEngines?: ((body: unknown) => Promise<void>) | undefined
+  /**
+   * Replaces the engines by those of a body; resolves with those whose names lead nowhere yet. Throws a `ProxyError` for
+   * mistakes, and then changes nothing.
+   */
+  readonly setEngines?: ((body: unknown) => Promise<readonly UnresolvedEngine[]>) | undefined
 }
 
 /** The control plane: docs/operations.md lists its paths, docs/contract.md what may be relied on. */
@@ -171,10 +175,12 @@ function addReplicaSwitches(
   }
   app.put('/v1/engines', async (c) => {
     if (!setEngines) throw new ProxyError('not_found', 'Engines cannot be changed here.')
-    await setEngines(parseJson((await readBody(c.env.incoming, { limit: eventBodyLimit })).toString()))
+    const unresolved = await setEngines(
+      parseJson((await readBody(c.env.incoming, { limit: eventBodyLimit })).toString()),
+    )
     const engines = replicas.all.map(({ id, state }) => ({ id, state }))
     adminLog.changed(c.env.incoming, { engines: engines.map(({ id }) => id) })
-    return c.json({ engines })
+    return c.json({ engines, unresolved })
   })
   change('drain', 'draining', (replica) => replicas.drain(replica))
   change('resume', 'ready', (replica) => replicas.resume(replica))

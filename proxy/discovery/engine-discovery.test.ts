@@ -104,10 +104,12 @@ describe('a name that is resolved again', () => {
     await discovery.set([named('http://vllm:8000')])
     answer = () => Promise.reject(new Error('queryA ETIMEOUT vllm'))
     await vi.advanceTimersByTimeAsync(15_000)
+    expect(discovery.unresolved).toEqual([{ engine: 'vllm', fault: 'queryA ETIMEOUT vllm' }])
     answer = () => Promise.resolve([])
     await vi.advanceTimersByTimeAsync(10_000)
     answer = () => Promise.resolve(places('10.0.0.1'))
     await vi.advanceTimersByTimeAsync(5_000)
+    expect(discovery.unresolved).toEqual([])
     expect(new Set(told.slice(1).map(String))).toEqual(new Set(['vllm-10.0.0.1']))
     expect(lines.map((line) => line.slice(0, 30))).toEqual([
       'engines found by name',

@@ -15,6 +15,12 @@ interface DiscoveryOptions {
   readonly log: Pick<Log, 'info' | 'warn'>
 }
 
+/** An engine whose name cannot be resolved now. */
+export interface UnresolvedEngine {
+  readonly engine: string
+  readonly fault: string
+}
+
 /** What a name led to when it was resolved last. */
 interface Resolved {
   places: readonly EnginePlace[]
@@ -48,6 +54,14 @@ export class EngineDiscovery {
     for (const name of this.#resolved.keys()) if (!names.has(name)) this.#resolved.delete(name)
     await this.#tell()
     await this.look()
+  }
+
+  /** The engines whose names cannot be resolved now: those found earlier stay, and the names are tried again. */
+  get unresolved(): UnresolvedEngine[] {
+    return this.#wanted.flatMap((found) => {
+      const fault = this.#resolved.get(keyOf(found))?.fault
+      return fault === undefined ? [] : [{ engine: found.engine.id, fault }]
+    })
   }
 
   /** Resolves names no more. */

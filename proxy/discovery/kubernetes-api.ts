@@ -14,8 +14,10 @@ export interface KubernetesAccess {
 /** What the API answers if a version is too old to be watched from. */
 const gone = 410
 const listMilliseconds = 10_000
-/** The API ends a watch after this long; one that says nothing for longer is lost. */
-const watchSeconds = 240
+/** The API ends a watch after this long. */
+const watchSeconds = 60
+/** A watch that says nothing for so long is lost: its connection is half open. */
+const silentSeconds = watchSeconds + 10
 
 /** Returns how a pod reaches the API of its cluster. Throws outside of one. */
 export function inClusterAccess(env: NodeJS.ProcessEnv = process.env): KubernetesAccess {
@@ -87,7 +89,7 @@ export class KubernetesApi {
     const [token, ca] = await Promise.all(
       ['token', 'ca.crt'].map((name) => readFile(join(folder, name), 'utf8').catch(() => undefined)),
     )
-    const connections = new Agent({ connect: { ca }, bodyTimeout: 2 * watchSeconds * 1000 })
+    const connections = new Agent({ connect: { ca }, bodyTimeout: silentSeconds * 1000 })
     try {
       const headers = { accept: 'application/json', ...(token ? { authorization: `Bearer ${token.trim()}` } : {}) }
       const { statusCode, body } = await request(url + path, { headers, signal, dispatcher: connections })

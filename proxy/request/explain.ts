@@ -139,7 +139,7 @@ interface Explained {
 function describe(
   pipeline: Pipeline,
   call: Call,
-  { replica, cache, decision, before }: Pick<RoutedCall, 'replica' | 'decision'> & Explained,
+  { replica, decision, before }: Pick<RoutedCall, 'replica' | 'decision'> & Explained,
   body: Buffer,
 ): string {
   const { contexts } = decision
@@ -186,7 +186,7 @@ function describe(
     left_alone: [
       ...explainTemplates(prompt, call),
       ...explainRefusals(prompt, decision),
-      ...explainDifference(prompt, decision, cache, before),
+      ...explainDifference(prompt, decision, before),
     ],
   }
   const sent = prompt ? withoutTags(writeBody(prompt, decision.splices ?? []).toString(), replica) : asJson(body)
@@ -211,37 +211,32 @@ function describeRanks({ cut, slots, isSpokenOf }: PromptContext): object {
 
 /**
  * Names the first message that the engine has not computed: what differs is in it, and in front of the documents. Names
- * none of several prompts, and none without text, such as a call of a tool.
+ * none without text, such as a call of a tool.
  */
 function explainDifference(
   body: PromptBody | undefined,
-  decision: Decision,
-  { mirror }: ReplicaCache,
+  { skipped: reason, differing }: Decision,
   before: readonly PromptBody[] = [],
 ): object[] {
-  if (decision.skipped !== 'differs_before' || !body?.set) return []
-  const { texts, prompts } = body.set
-  const [sent] = decision.sent
-  const cached = mirror.predictCachedLength(sent!)
-  // in front of the documents, a prefix ends only where a message does
-  const place = sent!.ends.filter((end) => end <= cached).length
-  const message = prompts.length === 1 ? prompts[0]!.messages[place] : undefined
+  if (differing === undefined || !body?.set) return []
+  const { prompt, place, message, areResults } = differing
+  const remedy = differsBeforeRemedy(areResults)
+  const { texts } = body.set
   if (!message || message.texts.length === 0) return []
   // engines read tools in front of all messages
   const tools = JSON.stringify(body.members.tools)
   const alike = before.filter(({ members }) => JSON.stringify(members.tools) === tools)
-  if (place === 0 && before.length > 0 && alike.length === 0)
-    return [{ at: 'tools', reason: decision.skipped, remedy: differsBeforeRemedy }]
+  if (place === 0 && before.length > 0 && alike.length === 0) return [{ at: 'tools', reason, remedy }]
   const earlier = alike.flatMap(({ set }) => {
-    const same = set?.prompts[0]?.messages[place]
+    const same = set?.prompts[prompt]?.messages[place]
     return same ? [same.texts.map((text) => set!.texts[text]!.text)] : []
   })
-  const { place: differing, ...difference } = findDifference(
+  const { place: at, ...difference } = findDifference(
     message.texts.map((text) => texts[text]!.text),
     earlier,
   )
-  const at = { at: texts[message.texts[differing]!]!.path.join('.'), role: message.role }
-  return [{ ...at, ...difference, reason: decision.skipped, remedy: differsBeforeRemedy }]
+  const path = texts[message.texts[at]!]!.path.join('.')
+  return [{ at: path, role: message.role, ...difference, reason, remedy }]
 }
 
 /** Describes what looks like a list of blocks but is not touched: why, where, and what would help. */

@@ -96,13 +96,13 @@ function noteFound({ telemetry }: Pipeline, { api, settings, content }: Call, { 
   const { metrics, recent } = telemetry
   const { matched, lists, refused } = content.certain.counts
   const { templateCounts } = content.certain
-  const { skipped, refusals, contexts } = decision
+  const { skipped, refusals, contexts, differing } = decision
   const differs = contexts.some(({ found }) => found.slots.some(({ ranks }) => ranks !== undefined))
   const { set } = content.received.prompt ?? {}
   if (set && settings.keepsWords) telemetry.words.note(contexts, decision.worlds?.texts ?? [])
   if (set) {
     const templates = templateCounts.refused
-    recent.note({ api, set, skipped, refusals, chunks: { matched, refused }, templates, differs })
+    recent.note({ api, set, skipped, refusals, chunks: { matched, refused }, templates, differs, differing })
   }
   if (templateCounts.lists > 0) metrics.templateLists.inc({ outcome: 'found' }, templateCounts.lists)
   for (const { refused: outcome } of templateCounts.refused) metrics.templateLists.inc({ outcome })

@@ -17,7 +17,7 @@ import type { Received } from '../receive/read-received.ts'
 import type { Decision, DecisionInput, DecisionState } from './decision.ts'
 import { layOutPlaced, optionsOf, place } from './lay-out-request.ts'
 import { isRewritten, turnsAsReceived } from './note-turns.ts'
-import { type Candidate, differsBefore, type PlannedRoute } from './plan-route.ts'
+import { type Candidate, findDiffering, type PlannedRoute } from './plan-route.ts'
 import { planRoutes, planRoutesAsReceived } from './plan-routes.ts'
 import type { ReusedContext } from './reused-prompt.ts'
 import { TwoWorlds } from './two-worlds.ts'
@@ -129,6 +129,13 @@ function reuse(
   const splices = splicesOf(prompt, layout.texts, reused.splices)
   const isUnchanged = splices.length === 0 && received.tidied.length === 0
   const counts = countBlocks(contexts)
+  const chosen = state.candidates[candidate]!
+  // a missing document is reported, whatever was done with the others
+  const skipped =
+    layout.unresolved ??
+    (isRefused ? 'refused_rewritten' : undefined) ??
+    (plan.budget?.isSpent ? tooLarge : undefined) ??
+    (isUnchanged ? reasonFor(input, layout, route, chosen) : undefined)
   return {
     splices: isUnchanged ? undefined : splices,
     isRewritten: reused.splices.some((own) => own.length > 0),
@@ -158,12 +165,8 @@ function reuse(
     predictedReusedTokens: route.predictedReusedTokens,
     mostPredictedCachedTokens: Math.max(...routes.sent.map(({ predictedCachedTokens }) => predictedCachedTokens)),
     citations: options.citations === false ? [] : citationMapsOf(layout.texts, reused.prompts),
-    // a missing document is reported, whatever was done with the others
-    skipped:
-      layout.unresolved ??
-      (isRefused ? 'refused_rewritten' : undefined) ??
-      (plan.budget?.isSpent ? tooLarge : undefined) ??
-      (isUnchanged ? reasonFor(input, layout, route, state.candidates[candidate]!) : undefined),
+    skipped,
+    differing: skipped === 'differs_before' ? findDiffering(layout, route, chosen, input.tenant) : undefined,
     refusals: layout.refusals,
     fault: undefined,
     ...counts,
@@ -177,10 +180,11 @@ function selectByLoad({ candidates, select }: DecisionState): number {
 
 function reasonFor(
   { mode, options, received, tenant }: DecisionInput,
-  { isUnsure, refusals }: Layout,
+  layout: Layout,
   route: PlannedRoute,
   candidate: Candidate,
 ): SkippedReason {
+  const { isUnsure, refusals } = layout
   const { contexts, isReuseEnough } = route
   const asReceived = received.prompt?.demands.asReceived
   if (asReceived) return asReceived
@@ -191,7 +195,7 @@ function reasonFor(
   if (isReuseEnough) return 'reuse_is_enough'
   if (contexts.some(({ found }) => found.isSpokenOf)) return 'spoken_of'
   // no order would help, so that no permission would, either
-  if (differsBefore(route, candidate, tenant)) return 'differs_before'
+  if (findDiffering(layout, route, candidate, tenant)) return 'differs_before'
   return contexts.some(({ found }) => found.template?.mayMove === false) ? 'not_permitted' : 'nothing_to_gain'
 }
 

@@ -12,7 +12,7 @@ import type { SkippedReason } from '../reasons.ts'
 import type { Received } from '../receive/read-received.ts'
 import type { RequestOptions } from '../request-options.ts'
 import type { Mode } from '../settings.ts'
-import type { Candidate, Route } from './plan-route.ts'
+import type { Candidate, DifferingMessage, Route } from './plan-route.ts'
 import type { ReusedContext } from './reused-prompt.ts'
 import type { TwoWorlds } from './two-worlds.ts'
 
@@ -50,6 +50,8 @@ export interface Decision {
   readonly options: RequestOptions
   /** why nothing was done, or why documents of a past turn are missing */
   readonly skipped: SkippedReason | undefined
+  /** if documents were computed behind another text: the message that has it */
+  readonly differing?: DifferingMessage | undefined
   /** what looks like a list of blocks but is left alone */
   readonly refusals: readonly PlacedRefusal[]
   /** the internal error, if that is why nothing was done */

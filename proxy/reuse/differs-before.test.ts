@@ -49,3 +49,26 @@ test('what is the same up to the documents is not blamed', () => {
   sender.sendBody(questionFirst('who?', 'abc'))
   expect(sender.decide(questionFirst('who?', 'abc')).skipped).toBe('nothing_to_gain')
 })
+
+test.each([
+  ['user', false],
+  ['tool', true],
+])('the message that differs is named, and whether the documents are what a tool returned: %s', (role, areResults) => {
+  const asked = (question: string): object => ({
+    messages: [
+      { role: 'system', content: 'Answer briefly.' },
+      { role: 'user', content: question },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 'c', function: { name: 'search_docs', arguments: '{}' } }],
+      },
+      { role, tool_call_id: 'c', content: documents('abc') },
+    ],
+  })
+  sender.sendBody(asked('who?'))
+  expect(sender.decide(asked('when?'))).toMatchObject({
+    skipped: 'differs_before',
+    differing: { prompt: 0, place: 1, message: { role: 'user' }, areResults },
+  })
+})

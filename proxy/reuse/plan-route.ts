@@ -2,6 +2,7 @@ import { type AnyPositionReuse, recomputedShare } from '#engine-adapters/any-pos
 import type { BlockId } from '#index/context-block.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import type { WorkBudget } from '../bounds/work-budget.ts'
+import type { PromptMessage } from '../prompt/body/prompt.ts'
 import type { Layout } from '../prompt/layout.ts'
 import type { Wording } from '../prompt/wording.ts'
 import type { RequestOptions } from '../request-options.ts'
@@ -19,6 +20,17 @@ export interface Candidate {
   readonly reuse?: AnyPositionReuse | undefined
   /** whether it has computed a tenant's block, at whatever position */
   readonly hasProcessed?: ((tenant: string, block: BlockId) => boolean) | undefined
+}
+
+/** What stands in front of documents that were computed behind another text. */
+export interface DifferingMessage {
+  /** index of the prompt */
+  readonly prompt: number
+  /** index of the message in the prompt */
+  readonly place: number
+  readonly message: PromptMessage | undefined
+  /** the documents are what a tool returned */
+  readonly areResults: boolean
 }
 
 /** A way to send a request: to one replica, in the order that this replica holds. */
@@ -77,19 +89,29 @@ export function planRoute(layout: Layout, candidate: Candidate, state: PlanState
 }
 
 /**
- * Whether a replica has processed blocks of a prompt that it cannot reuse in any order, since the text in front of them
- * was another one then.
+ * Finds the message for which a replica cannot reuse, in any order, blocks it has processed: the first one that it has
+ * not computed, in front of them. Returns undefined if there is none.
  */
-export function differsBefore(
+export function findDiffering(
+  layout: Pick<Layout, 'prompts'>,
   { reused: { prompts } }: Pick<PlannedRoute, 'reused'>,
   { mirror, hasProcessed }: Candidate,
   tenant: string,
-): boolean {
-  return prompts.some(({ contexts, sent }) => {
-    if (!contexts.some(({ found }) => found.contents.some((block) => hasProcessed?.(tenant, block)))) return false
+): DifferingMessage | undefined {
+  for (const [prompt, { contexts, sent }] of prompts.entries()) {
+    if (!contexts.some(({ found }) => found.contents.some((block) => hasProcessed?.(tenant, block)))) continue
     const front = sent.ends.findLast((end) => end < contexts[0]!.ends[0]!)
-    return front !== undefined && mirror.predictCachedLength(sent) < front
-  })
+    const cached = front === undefined ? 0 : mirror.predictCachedLength(sent)
+    if (front === undefined || cached >= front) continue
+    const messages = layout.prompts[prompt]!.messages.map(({ message }) => message)
+    // in front of the documents, a prefix ends only where a message does
+    const place = sent.ends.filter((end) => end <= cached).length
+    const text = contexts[0]!.found.slots[0]!.text
+    const holder = messages.find(({ texts }) => texts.includes(text))
+    const areResults = holder?.role === 'tool' || holder?.role === 'function'
+    return { prompt, place, message: messages[place], areResults }
+  }
+  return undefined
 }
 
 function isMoved({ order }: ReusedContext): boolean {

@@ -76,6 +76,15 @@ test.each<[what: string, prompt: NotedPrompt, reason: string | null, remedy: Reg
     'differs_before',
     /put it behind them$/,
   ],
+  [
+    'a question in front of what tools return',
+    promptOf(['a'], {
+      skipped: 'differs_before',
+      differing: { prompt: 0, place: 0, message: undefined, areResults: true },
+    }),
+    'differs_before',
+    /what tools return differs/,
+  ],
 ])('what would help is told: %s', (_, prompt, reason, remedy) => {
   recent.note(prompt)
   expect(recent.shapes).toMatchObject([{ reason, remedy: expect.stringMatching(remedy) }])

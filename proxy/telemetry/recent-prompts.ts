@@ -1,10 +1,11 @@
 import { LRUCache } from 'lru-cache'
 import type { ChunkRefusal } from '../chunks/find-known-lists.ts'
-import type { PromptSet } from '../prompt/body/prompt.ts'
+import { messageOf, type PromptMessage, type PromptSet } from '../prompt/body/prompt.ts'
 import type { PlacedRefusal } from '../prompt/find-contexts.ts'
 import { findUnknownForm } from '../prompt/judge/find-unknown-form.ts'
 import { differingRemedy, differsBeforeRemedy, remedyFor } from '../prompt/judge/reasons.ts'
 import type { SkippedReason } from '../reasons.ts'
+import type { DifferingMessage } from '../reuse/plan-route.ts'
 import { type DeclaredRefusal, templateRemedies } from '../templates/declared-templates.ts'
 
 /** What is known about a prompt after the decision. */
@@ -19,6 +20,8 @@ export interface NotedPrompt {
   readonly templates: readonly DeclaredRefusal[]
   /** otherwise equal blocks differ in fields that only rank them */
   readonly differs: boolean
+  /** the message for which documents that were computed cannot be reused */
+  readonly differing?: DifferingMessage | undefined
 }
 
 /** A kind of prompt in which nothing was found or reusable, as reported by the control plane. Contains no text. */
@@ -96,24 +99,25 @@ export class RecentPrompts {
 }
 
 /** Returns the shape of a prompt in which nothing was found; undefined if something was. */
-function toShape({ api, set, skipped, refusals, chunks, templates, differs }: NotedPrompt): Shape | undefined {
+function toShape(prompt: NotedPrompt): Shape | undefined {
+  const { api, set, skipped, refusals, chunks, templates, differs, differing } = prompt
   const [refusal] = refusals
   if (skipped === 'nothing_to_gain' && differs) {
     return { api, ...longestText(set), skipped, reason: 'differs_by_score', remedy: differingRemedy }
   }
   if (skipped === 'differs_before') {
-    return { api, ...longestText(set), skipped, reason: skipped, remedy: differsBeforeRemedy }
+    const { message, areResults = false } = differing ?? {}
+    const place = message?.texts.length ? placeOf(set, message.texts[0]!) : longestText(set)
+    return { api, ...place, skipped, reason: skipped, remedy: differsBeforeRemedy(areResults) }
   }
   if (skipped !== 'no_blocks' && skipped !== 'unsure_borders') return undefined
   const [declared] = templates
   if (declared !== undefined) {
-    const place = { role: roleOf(set, declared.text), characters: powerOfTwo(set.texts[declared.text]!.text.length) }
-    const { refused } = declared
-    return { api, ...place, skipped, reason: `template_${refused}`, remedy: templateRemedies[refused] }
+    const { text, refused } = declared
+    return { api, ...placeOf(set, text), skipped, reason: `template_${refused}`, remedy: templateRemedies[refused] }
   }
   if (refusal !== undefined) {
-    const place = { role: roleOf(set, refusal.text), characters: powerOfTwo(set.texts[refusal.text]!.text.length) }
-    return { api, ...place, skipped, reason: refusal.refused, remedy: remedyFor(refusal.refused) }
+    return { api, ...placeOf(set, refusal.text), skipped, reason: refusal.refused, remedy: remedyFor(refusal.refused) }
   }
   const longest = longestText(set)
   const [refused] = Object.keys(chunks.refused) as ChunkRefusal[]
@@ -133,8 +137,16 @@ function toShape({ api, set, skipped, refusals, chunks, templates, differs }: No
 
 function longestText(set: NotedPrompt['set']): Pick<Shape, 'role' | 'characters'> {
   const longest = longestOf(set)
-  if (longest < 0) return { role: 'none', characters: 0 }
-  return { role: roleOf(set, longest), characters: powerOfTwo(set.texts[longest]!.text.length) }
+  return longest < 0 ? { role: 'none', characters: 0 } : placeOf(set, longest)
+}
+
+/** Returns what is told of the place of a text: nothing that a client wrote. */
+function placeOf(set: NotedPrompt['set'], text: number): Pick<Shape, 'role' | 'characters'> {
+  const length = set.texts[text]!.text.length
+  return {
+    role: roleOf(messageOf(set, text)),
+    characters: length < shortestProse ? 0 : 2 ** Math.floor(Math.log2(length)),
+  }
 }
 
 /** Returns the longest text that is not the assistant's; -1 if there is none. */
@@ -153,13 +165,8 @@ function longestOf(set: NotedPrompt['set']): number {
 
 const roles = new Set(['system', 'developer', 'user', 'tool', 'function', 'documents'])
 
-/** Returns the role of a text. Unknown roles become `other`, since a client may put anything there. */
-function roleOf({ prompts }: NotedPrompt['set'], text: number): string {
-  const message = prompts.flatMap(({ messages }) => messages).find(({ texts }) => texts.includes(text))
+/** Returns the role of a message. Unknown roles become `other`, since a client may put anything there. */
+function roleOf(message: PromptMessage | undefined): string {
   if (message?.isRendered) return 'prompt'
   return message !== undefined && roles.has(message.role) ? message.role : 'other'
-}
-
-function powerOfTwo(length: number): number {
-  return length < shortestProse ? 0 : 2 ** Math.floor(Math.log2(length))
 }

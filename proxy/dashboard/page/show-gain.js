@@ -42,7 +42,7 @@ function gainSentence({ mode, gain, replicas }) {
     `${changes[saved.tokens < 0 ? 1 : 0]}: ${whole(Math.abs(saved.tokens))} tokens${time}.`,
     `The model of the cache behind that was off by ${percent(off / Math.max(1, cached_tokens), 1)} of the cached tokens that engines reported.`,
   ]
-  if (replicas.some(({ capacity_tokens: capacity }) => capacity === null)) {
+  if (replicas.some(({ requests, capacity_tokens: capacity }) => requests > 0 && capacity === null)) {
     sentences.push('This is an estimate: an engine does not say how large its cache is, and a large one is assumed.')
   }
   return [...sentences, ...leftOutSentences(gain)].join(' ')

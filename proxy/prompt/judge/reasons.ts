@@ -80,9 +80,12 @@ const remedies: Readonly<Record<Reason, string>> = {
   example: 'none: examples stay as they are',
 }
 
-/** What helps if the text in front of documents is another one each time. */
-export const differsBeforeRemedy =
-  'what stands in front of the documents differs from request to request (a question, a date, a name): put it behind them'
+/** What helps if the text in front of documents, or of what tools return, is another one each time. */
+export function differsBeforeRemedy(areResults: boolean): string {
+  return areResults
+    ? 'what stands in front of what tools return differs, as the question to an agent does: reuse at any position in the engine reuses the documents there (docs/apps.md)'
+    : 'what stands in front of the documents differs from request to request (a question, a date, a name): put it behind them'
+}
 
 /** What helps if blocks of equal documents differ in a score. */
 export const differingRemedy =
