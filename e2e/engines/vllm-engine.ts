@@ -56,6 +56,11 @@ export const spillingVllmEngine: EngineSpec = vllmWith((folder) =>
   withReuse({ ...reuse, host_bytes: 12 * 1024 * 1024, rows_per_step: 512, disk: join(folder, segmentsFolder) }),
 )
 
+/** The same as `reusingVllmEngine`, with a store that several engines share. */
+export function sharingVllmEngine(remote: string): EngineSpec {
+  return vllmWith(() => withReuse({ ...reuse, remote }))
+}
+
 /** vLLM with page selection; it finds the plugin by its entry points, as in a real installation. */
 export const selectingVllmEngine: EngineSpec = {
   ...vllmWith(() => withConfig({ pages: { least_tokens: 256 } }), { packages: [installed] }),

@@ -26,7 +26,7 @@ interface ProofFigures {
 
 /** From so many samples, and tokens of their answers, on. */
 const least = { proved: { samples: 8, tokens: 64 }, refuted: { samples: 4, tokens: 16 } }
-/** Measured: docs/benchmarks.md, "What a proof by likelihood can see". */
+/** Measured: lab/benchmarks-history.md, "What a proof by likelihood can see". */
 const most = { loss: 0.15, worst: 1 }
 /** A token can lose no more: one improbable word would outweigh all samples. */
 const largestLoss = 8
