@@ -1,5 +1,5 @@
-import { availableParallelism, homedir } from 'node:os'
-import { join } from 'node:path'
+import { availableParallelism } from 'node:os'
+import { keptBytecode } from './kept-bytecode.ts'
 
 const processes = Math.min(availableParallelism(), 4)
 
@@ -9,12 +9,5 @@ export function parallelPytest(...folders: readonly string[]): string[] {
   return ['-m', 'pytest', '-q', '-rs', '-p', 'no:cacheprovider', ...parallel, ...folders]
 }
 
-/**
- * The environment for it. A process computes on one processor, since several processes do. Bytecode is kept, outside the
- * checkout: without it each process that imports an engine compiles thousands of modules.
- */
-export const parallelPytestEnv: NodeJS.ProcessEnv = {
-  ...process.env,
-  OMP_NUM_THREADS: '1',
-  PYTHONPYCACHEPREFIX: join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'reprise', 'pycache'),
-}
+/** The environment for it. A process computes on one processor, since several processes do. */
+export const parallelPytestEnv: NodeJS.ProcessEnv = { ...process.env, OMP_NUM_THREADS: '1', ...keptBytecode }

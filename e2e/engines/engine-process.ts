@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { request } from 'undici'
 import { findFreePort } from '../demo/find-free-port.ts'
+import { keptBytecode } from '../kept-bytecode.ts'
 import type { EngineInstallation, EnginePorts, EngineSpec, Source } from './engine.ts'
 
 const patienceSeconds = 600
@@ -64,7 +65,7 @@ export class EngineProcess {
     const log = openSync(this.#logFile, 'a')
     // its own process group, so that its workers are killed with it
     const child = spawn(file, args, {
-      env: { ...process.env, ...env },
+      env: { ...process.env, ...keptBytecode, ...env },
       cwd: this.#folder,
       detached: true,
       stdio: ['ignore', log, log],

@@ -11,13 +11,13 @@ import type { Setup } from './set-up-engines.ts'
 import { type Sent, Traffic } from './traffic.ts'
 
 /** 200 in a long run; all of them together must exceed what the engine's cache holds */
-const prompts = Number(process.env.REPRISE_TEST_PROMPTS ?? 120)
+const prompts = Number(process.env.REPRISE_TEST_PROMPTS ?? 90)
 /** those of the trace are longer, and share less */
 const tracePrompts = Math.ceil(prompts / 2)
 /** Prompts sent before a fault, and prompts counted after it. */
-const promptsBeforeFault = 30
-const promptsAfterFault = 60
-const probes = 12
+const promptsBeforeFault = 24
+const promptsAfterFault = 50
+const probes = 10
 /** The minimum share of predictions that must equal the engine's report. */
 const leastExact = 0.98
 const settleMilliseconds = 5_000

@@ -17,7 +17,7 @@ import { checkoutTurns } from './prompts.ts'
 const clients = 12
 const prompts = 24
 /** 1,000 in a long run; each prompt is repeated with its documents in a different order each time */
-const answers = Number(process.env.REPRISE_TEST_ANSWERS ?? 72)
+const answers = Number(process.env.REPRISE_TEST_ANSWERS ?? 48)
 /** Two tokens may be equally likely except for rounding, which depends on what is computed together. */
 const tie = 1e-3
 

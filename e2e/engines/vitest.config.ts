@@ -2,7 +2,7 @@ import { defineConfig, type ViteUserConfig } from 'vitest/config'
 
 const minutes = 60_000
 /** how many times longer a long run takes (reuse-faults.contract.ts) */
-const longer = Math.max(1, Number(process.env.REPRISE_TEST_ANSWERS ?? 0) / 72)
+const longer = Math.max(1, Number(process.env.REPRISE_TEST_ANSWERS ?? 0) / 48)
 
 // `npm run test:engines`; two engines at a time, each with one thread, so that one starts while the other answers
 const config: ViteUserConfig = defineConfig({
