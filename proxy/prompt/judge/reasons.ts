@@ -83,7 +83,7 @@ const remedies: Readonly<Record<Reason, string>> = {
 /** What helps if the text in front of documents, or of what tools return, is another one each time. */
 export function differsBeforeRemedy(areResults: boolean): string {
   return areResults
-    ? 'what stands in front of what tools return differs, as the question to an agent does: reuse at any position in the engine reuses the documents there (docs/apps.md)'
+    ? 'what stands in front of what tools return differs, as the question to an agent does: reuse at any position in the engine reuses the documents there (docs/engines.md)'
     : 'what stands in front of the documents differs from request to request (a question, a date, a name): put it behind them'
 }
 
