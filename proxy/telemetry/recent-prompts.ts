@@ -50,8 +50,8 @@ const mostOfMarks = 8_192
 
 const chunkRemedies: Readonly<Record<ChunkRefusal, string>> = {
   one_text: 'none: chunks in the order in which they were given are one text until they were seen in another',
-  mixed_separators: 'put the same between all documents, or the separator of docs/chunks.md',
-  overlapping: 'let chunks not overlap, or put the separator of docs/chunks.md between documents',
+  mixed_separators: 'put the same between all documents, or write the template down (docs/blocks.md)',
+  overlapping: 'let chunks not overlap, or put each document into <document>…</document>',
   too_many: 'send fewer blocks, or several requests',
   in_data: 'none: JSON stays as it is; put documents that are known chunks into a text',
 }

@@ -594,12 +594,12 @@ it('what a template has between its blocks is no list of words beside them', () 
   const ids = content.map(toBlockId)
   const found = { slots, blocks: ids, contents: ids, positional: false, labelPrefix: '', isResult: false }
   const message = { place: 0, role: 'user', texts: [0], rest: '', isTextOnly: true }
-  const marked = (by: 'learnt' | 'separator'): boolean | undefined => {
+  const marked = (by: 'learnt' | 'known_chunks'): boolean | undefined => {
     const certain = { by, chunks: [], spans: [], labels: [] }
     const context: PromptContext = { ...found, annotateAt: undefined, certain }
     const [judged] = finish(markSpokenOf([{ message, contexts: [context], past: [] }], [text]))
     return judged!.contexts[0]!.isSpokenOf
   }
   expect(marked('learnt')).toBeUndefined()
-  expect(marked('separator')).toBe(true)
+  expect(marked('known_chunks')).toBe(true)
 })
