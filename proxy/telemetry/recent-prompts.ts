@@ -2,7 +2,6 @@ import { LRUCache } from 'lru-cache'
 import type { ChunkRefusal } from '../chunks/find-known-lists.ts'
 import type { PromptSet } from '../prompt/body/prompt.ts'
 import type { PlacedRefusal } from '../prompt/find-contexts.ts'
-import { findUnknownForm } from '../prompt/judge/find-unknown-form.ts'
 import { differingRemedy, differsBeforeRemedy, remedyFor } from '../prompt/judge/reasons.ts'
 import type { SkippedReason } from '../reasons.ts'
 import { type DeclaredRefusal, templateRemedies } from '../templates/declared-templates.ts'
@@ -44,9 +43,6 @@ export const mostShapes = 50
 
 // shorter texts hold no documents worth reusing
 const shortestProse = 1_024
-
-// marks of documents show at the start of a text; no more is read, since a client waits for the prompt
-const mostOfMarks = 8_192
 
 const chunkRemedies: Readonly<Record<ChunkRefusal, string>> = {
   one_text: 'none: chunks in the order in which they were given are one text until they were seen in another',
@@ -122,9 +118,6 @@ function toShape({ api, set, skipped, refusals, chunks, templates, differs }: No
   }
   if (longest.characters < shortestProse) {
     return { api, ...longest, skipped, reason: null, remedy: 'none: too short to hold documents' }
-  }
-  if (findUnknownForm([set.texts[longestOf(set)]!.text.slice(0, mostOfMarks)]) !== undefined) {
-    return { api, ...longest, skipped, reason: 'unknown_form', remedy: remedyFor('unknown_form') }
   }
   const remedy =
     'if it holds documents: mark them (<document>…</document>), or make their borders known (docs/chunks.md)'
