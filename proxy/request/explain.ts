@@ -17,7 +17,6 @@ import { isParts } from '../prompt/body/prompt-builder.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import { guessApi } from '../prompt/formats/guess-api.ts'
 import { findDifference } from '../prompt/judge/find-difference.ts'
-import { findUnknownForm } from '../prompt/judge/find-unknown-form.ts'
 import { differingRemedy, differsBeforeRemedy, explainRefusal } from '../prompt/judge/reasons.ts'
 import { withoutByteOrderMark } from '../receive/read-received.ts'
 import type { Replica } from '../replicas/replica.ts'
@@ -244,12 +243,9 @@ function explainDifference(
 }
 
 /** Describes what looks like a list of blocks but is not touched: why, where, and what would help. */
-function explainRefusals(prompt: PromptBody | undefined, { contexts, refusals }: Decision): object[] {
+function explainRefusals(prompt: PromptBody | undefined, { refusals }: Decision): object[] {
   const texts = prompt?.set?.texts ?? []
-  const unknown =
-    contexts.length > 0 || refusals.length > 0 ? undefined : findUnknownForm(texts.map(({ text }) => text))
-  const leftAlone = unknown ? [{ refused: 'unknown_form' as const, ...unknown }] : refusals
-  return leftAlone.slice(0, mostRefusals).map(({ refused, text, start, end }) => ({
+  return refusals.slice(0, mostRefusals).map(({ refused, text, start, end }) => ({
     at: texts[text]!.path.join('.'),
     ...explainRefusal(texts[text]!.text, refused, { start, end }),
   }))
