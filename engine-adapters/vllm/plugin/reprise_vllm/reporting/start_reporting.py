@@ -8,7 +8,6 @@ from logging import Logger
 from typing import TYPE_CHECKING, Any
 
 from reprise_callbacks import CallbackSender, CallbackSettingError
-from reprise_vllm.checkpoints.side_groups import SideGroups
 from reprise_vllm.reporting.cache_watcher import CacheWatcher
 from reprise_vllm.reporting.step_report import StepTranslator
 from reprise_vllm.reporting.watched_group import find_watched_group
@@ -30,8 +29,8 @@ class Reporting:
     watcher: CacheWatcher
     sender: CallbackSender
     logger: Logger
-    sides: SideGroups | None
-    """the groups beside full attention whose checkpoints are reported"""
+    facts: dict[str, Any] | None
+    """what snapshots tell of the layers whose checkpoints are reported"""
 
     def end(self, *, wait: bool) -> None:
         """Detaches from the engine, sends the remaining reports to the proxy and stops the heartbeats."""
@@ -102,7 +101,7 @@ def start_reporting(
         logger.error("reprise: nothing is reported: %s", error)
         return None
     logger.info("reprise: reporting to %s, blocks of %d tokens", sender.url, group.block_size)
-    return Reporting(CacheWatcher(pool, group, sender), sender, logger, group.sides)
+    return Reporting(CacheWatcher(pool, group, sender), sender, logger, group.sides and group.sides.facts)
 
 
 def _missing_in(pool: "BlockPool") -> list[str]:

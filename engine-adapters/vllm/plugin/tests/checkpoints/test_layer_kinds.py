@@ -68,8 +68,8 @@ def test_where_borders_cannot_be_set_it_is_named_and_the_engine_goes_on(
     ).replace("no shared_prefix_boundary in cache_blocks, ", "")
     assert connector._borders.facts is None
     # what is kept without borders is reported all the same
-    engine.add("r-1", tokens(0, 100))
-    engine.run()
+    receiver.wait_until(lambda: receiver.posts and receiver.posts[-1][0] == "snapshot")
+    receiver.generation = None
+    told = {"unit": BLOCK, "kinds": ["window"]}
+    receiver.wait_until(lambda: receiver.posts[-1][1].get("checkpoints") == told)
     engine.close()
-    snapshots = [body["checkpoints"] for kind, body in receiver.posts if kind == "snapshot"]
-    assert snapshots[-1] == {"unit": BLOCK, "kinds": ["window"]}
