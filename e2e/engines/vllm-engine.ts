@@ -5,6 +5,9 @@ import { type EngineSpec, modelName, segmentsFolder } from './engine.ts'
 const root = join(import.meta.dirname, '..', '..')
 const plugin = ['engine-adapters/vllm/plugin', 'engine-adapters/python', 'kernels'].map((path) => join(root, path))
 
+/** such as a store's client (vllm-store.engines.test.ts) */
+const more = process.env.PYTHONPATH ? [process.env.PYTHONPATH] : []
+
 // about thirty prompts: evictions are common, but rarely hit what a waiting request is about to find
 const usualPoolTokens = 64_000
 const mostPositions = 8_192
@@ -132,7 +135,9 @@ function vllmWith(
           OMP_NUM_THREADS: '1',
           VLLM_CPU_KVCACHE_SPACE: '1',
           VLLM_CPU_OMP_THREADS_BIND: 'nobind',
-          PYTHONPATH: [...plugin, import.meta.dirname, ...packages.map((path) => join(folder, path))].join(delimiter),
+          PYTHONPATH: [...plugin, import.meta.dirname, ...packages.map((path) => join(folder, path)), ...more].join(
+            delimiter,
+          ),
           ...(source === 'callbacks' ? { REPRISE_CALLBACK_URL: callbackUrl } : {}),
         },
       }
