@@ -56,6 +56,9 @@ const replica = object({
   in_flight: integer,
   warming: orNull(object({ requests: integer, tokens: integer })),
   reuse: orNull(portable(reuseReport)),
+  checkpoints: orNull(
+    object({ unit: orNull(integer), kinds: orNull(list(text)), room_tokens: orNull(integer), borders: flag }),
+  ),
 })
 const topBlocks = list(object({ id: text, count: integer, tokens: integer }, { words: text }))
 const shape = object({
@@ -147,6 +150,7 @@ const explanation = object({
   known_chunks: object({ known: integer, matched: integer, lists: integer, refused: byName(integer) }),
   predicted_cached_tokens: integer,
   predicted_reused_tokens: orNull(integer),
+  borders: orNull(list(integer)),
   replica: text,
   tenant: text,
   skipped: orNull(skipped),

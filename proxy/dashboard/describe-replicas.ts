@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client'
 import { withoutPassword } from '../config/without-password.ts'
+import type { CheckpointReport } from '../engine-reports/checkpoint-report.ts'
 import { type FullReuseReport, toReport } from '../engine-reports/reuse-report.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { Divergence, DivergentTokens } from '../telemetry/divergence.ts'
@@ -35,7 +36,14 @@ export interface ReplicaDescription {
   readonly warming: { readonly requests: number; readonly tokens: number } | null
   /** null if it reports no reuse other than of exact prefixes */
   readonly reuse: FullReuseReport | null
+  /**
+   * Set if layers with windows or states keep checkpoints of a prefix. `borders`: whether also where requests name
+   * borders; what its plugin says of them is known only then.
+   */
+  readonly checkpoints: (Nullable<Omit<CheckpointReport, 'key'>> & { readonly borders: boolean }) | null
 }
+
+type Nullable<T> = { readonly [K in keyof T]: T[K] | null }
 
 /** Describes every replica: what its mirror believes, and how it is doing. */
 export async function describeReplicas(
@@ -68,8 +76,15 @@ export async function describeReplicas(
       in_flight: inFlight.find(({ labels }) => labels.replica === replica)?.value ?? 0,
       warming: warming ? { requests: warming.requests, tokens: warming.tokens } : null,
       reuse: reuse ? toReport(reuse) : null,
+      checkpoints: describeCheckpoints(replicaMirror),
     }
   })
+}
+
+function describeCheckpoints({ checkpoints, tokens }: Replica['replicaMirror']): ReplicaDescription['checkpoints'] {
+  if (!tokens.keepsCheckpoints) return null
+  const { unit = null, kinds = null, room_tokens = null } = checkpoints ?? {}
+  return { unit, kinds, room_tokens, borders: checkpoints !== undefined }
 }
 
 function byCause({ staleIndex, routing, tokenisation }: DivergentTokens): ReplicaDescription['divergence_by'] {
