@@ -139,7 +139,7 @@ function judgeCheckpoints({ engine, cache, run, replica }: CacheEvidence): Findi
   if (!kept && !isShown && !cache.hasStates) return undefined
   const finding = { check: 'checkpoints' }
   if (kept?.borders) {
-    const found = `of ${kept.kinds!.join(' and ')} layers, every ${kept.unit} tokens at most; the plugin sets them where documents end`
+    const found = `kept of layers with ${kept.kinds!.join('s and ')}s, at multiples of ${kept.unit} tokens; the plugin sets them where documents end`
     return { ...finding, level: 'ok', found }
   }
   const shown = `of three prompts with the same beginning the second found ${second} tokens, the third ${third}`
