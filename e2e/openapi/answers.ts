@@ -56,9 +56,7 @@ const replica = object({
   in_flight: integer,
   warming: orNull(object({ requests: integer, tokens: integer })),
   reuse: orNull(portable(reuseReport)),
-  checkpoints: orNull(
-    object({ unit: orNull(integer), kinds: orNull(list(text)), room_tokens: orNull(integer), borders: flag }),
-  ),
+  checkpoints: orNull(object({ borders: flag }, { unit: integer, kinds: list(text), room_tokens: integer })),
 })
 const topBlocks = list(object({ id: text, count: integer, tokens: integer }, { words: text }))
 const shape = object({

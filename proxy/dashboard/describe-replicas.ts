@@ -36,14 +36,9 @@ export interface ReplicaDescription {
   readonly warming: { readonly requests: number; readonly tokens: number } | null
   /** null if it reports no reuse other than of exact prefixes */
   readonly reuse: FullReuseReport | null
-  /**
-   * Set if layers with windows or states keep checkpoints of a prefix. `borders`: whether also where requests name
-   * borders; what its plugin says of them is known only then.
-   */
-  readonly checkpoints: (Nullable<Omit<CheckpointReport, 'key'>> & { readonly borders: boolean }) | null
+  /** null if its layers keep every prefix; `borders`: whether checkpoints are kept where requests name borders */
+  readonly checkpoints: (Partial<Omit<CheckpointReport, 'key'>> & { readonly borders: boolean }) | null
 }
-
-type Nullable<T> = { readonly [K in keyof T]: T[K] | null }
 
 /** Describes every replica: what its mirror believes, and how it is doing. */
 export async function describeReplicas(
@@ -83,8 +78,8 @@ export async function describeReplicas(
 
 function describeCheckpoints({ checkpoints, tokens }: Replica['replicaMirror']): ReplicaDescription['checkpoints'] {
   if (!tokens.keepsCheckpoints) return null
-  const { unit = null, kinds = null, room_tokens = null } = checkpoints ?? {}
-  return { unit, kinds, room_tokens, borders: checkpoints !== undefined }
+  const { key, ...report }: Partial<CheckpointReport> = checkpoints ?? {}
+  return { ...report, borders: key !== undefined }
 }
 
 function byCause({ staleIndex, routing, tokenisation }: DivergentTokens): ReplicaDescription['divergence_by'] {

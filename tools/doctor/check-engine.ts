@@ -18,10 +18,7 @@ interface CheckedEngineReport extends CheckedEngine {
   readonly findings: readonly Finding[]
 }
 
-/**
- * Checks an engine: what it is and serves, its cache, and the cache events it publishes. `replica`: what a running proxy
- * knows of it.
- */
+/** Checks an engine, its cache and the events it publishes. `replica`: what a running proxy knows of it. */
 export async function checkEngine(
   options: DoctorOptions,
   signal: AbortSignal,

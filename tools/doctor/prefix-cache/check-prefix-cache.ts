@@ -11,7 +11,7 @@ import { judgePrefixCache } from './judge-prefix-cache.ts'
 import { probePrefixCache } from './probe-prefix-cache.ts'
 
 /** An engine whose cache is tested. */
-interface ProbedEngine {
+export interface ProbedEngine {
   readonly kind: EngineKind
   /** whether requests are sent with a cache_salt */
   readonly isSalted: boolean

@@ -1,27 +1,19 @@
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { CacheConfig } from '#engine-adapters/cache-config.ts'
-import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import { tryObject } from '#engine-adapters/json-object.ts'
 import { promptPaths } from '#engine-adapters/prompt-api.ts'
 import { readTokens, tokenQuestions } from '#proxy/engine-reports/token-question.ts'
 import { guessApi } from '#proxy/prompt/formats/guess-api.ts'
-import type { ServedModel } from '../engine/check-reachable.ts'
 import { type EngineConnection, isGood } from '../engine/engine-connection.ts'
 import type { DoctorOptions, Finding } from '../finding.ts'
+import type { ProbedEngine } from './check-prefix-cache.ts'
 import { smallerSteps } from './judge-page-size.ts'
-
-/** The engine that a prompt is meant for. */
-interface AskedEngine {
-  readonly kind: EngineKind
-  readonly model: ServedModel
-  readonly cache: CacheConfig
-}
 
 /** Asks the engine how long a prompt is, and warns of one that fills no page of its cache. Empty if it does not say. */
 export async function checkPromptLength(
   connection: EngineConnection,
   { file, json }: NonNullable<DoctorOptions['prompt']>,
-  { kind, model, cache }: AskedEngine,
+  { kind, model, cache }: ProbedEngine,
 ): Promise<Finding[]> {
   const members = tryObject(json.replace(/^\uFEFF/, ''))
   if (!members || !cache.pageTokens) return []

@@ -41,7 +41,6 @@ test('a cache that works is told by the counts, and by salts that keep it apart'
     cached_tokens: ['ok', expect.any(String)],
     prefix_caching: ['ok', expect.stringContaining('592 of 600')],
     cache_salt: ['ok', expect.stringContaining('honoured')],
-    page_size: ['ok', expect.stringContaining('at most 16 tokens')],
   })
 })
 
@@ -123,15 +122,6 @@ test('salts that are ignored are a warning: tenants share the cache', () => {
   ])
 })
 
-test.each([
-  [599, 'at most 1 token'],
-  [592, 'at most 16 tokens'],
-  [576, 'at most 64 tokens'],
-  [512, 'at most 512 tokens'],
-])('from %i of 600 cached tokens follows the largest page that explains them: %s', (cached, words) => {
-  expect(judge({ first: 0, repeats: [cached] }).page_size).toEqual(['ok', expect.stringContaining(words)])
-})
-
 // what vLLM 0.32 answered on a CPU for small models like Gemma 3 and Qwen3.5
 const windows = {
   promptTokens: 3551,
@@ -158,6 +148,11 @@ test('layers that keep only checkpoints show in what the second and the third pr
   const ofStates = judge(states).checkpoints
   expect(ofStates).toEqual(['warning', expect.stringContaining("load reprise's plugin")])
   expect(ofStates).not.toEqual(['warning', expect.stringContaining('retention')])
+  // the prompts were too short to tell
+  expect(judge({ ...states, sharers: [0, 0] }).checkpoints).toEqual([
+    'warning',
+    expect.stringContaining('the third is'),
+  ])
   const sglang = judge({ ...windows, kind: 'sglang' }).checkpoints
   expect(sglang).toEqual(['warning', expect.stringContaining('FREE_OUT_OF_WINDOW_SLOTS=0')])
   expect(sglang).not.toEqual(['warning', expect.stringContaining('plugin')])
@@ -173,6 +168,9 @@ test('the plugin is not advised where it is loaded, or could do nothing', () => 
   ])
   const refused = judge({ ...windows, replica: { ...exact, checkpoints: null } }).checkpoints
   expect(refused).toEqual(['warning', expect.stringContaining("in the engine's log why the plugin sets none")])
+  // SGLang sets none, and with its setting all that is shared is found
+  const all = { ...exact, checkpoints: { borders: false } }
+  expect(judge({ ...windows, kind: 'sglang', sharers: [1792, 1792], replica: all })).not.toHaveProperty('checkpoints')
   // its own events say nothing of a plugin
   const followed = judge({ ...windows, replica: { ...exact, generation: null, checkpoints: null } }).checkpoints
   expect(followed).toEqual(['warning', expect.stringContaining("load reprise's plugin")])

@@ -21,7 +21,7 @@ export function judgePrefixCache(evidence: CacheEvidence): Finding[] {
     judgeReporting(evidence),
     judgeCaching(evidence),
     judgeSalt(evidence),
-    judgePageSize(evidence.cache, evidence.run),
+    judgePageSize(evidence.cache),
     judgeCheckpoints(evidence),
   ]
   return findings.filter((finding) => finding !== undefined)
@@ -51,27 +51,19 @@ function judgeCaching(evidence: CacheEvidence): Finding {
   if (cache.isEnabled === false)
     return { ...finding, level: 'fatal', found: 'is off, the engine says', fix: switchOnCache }
   if (counts === undefined) {
-    return cache.isEnabled
-      ? {
-          ...finding,
-          level: 'ok',
-          found: `is on, the engine says; not measured: cached tokens are not reported (${times})`,
-        }
-      : {
-          ...finding,
-          level: 'warning',
-          found: `cannot be measured: cached tokens are not reported (${times})`,
-          fix: reportCachedTokens,
-        }
+    const why = `cached tokens are not reported (${times})`
+    if (cache.isEnabled) return { ...finding, level: 'ok', found: `is on, the engine says; not measured: ${why}` }
+    return { ...finding, level: 'warning', found: `cannot be measured: ${why}`, fix: reportCachedTokens }
   }
   const [first = 0, ...repeats] = counts
   const best = Math.max(...repeats)
   const total = run.first.promptTokens
   if (first > total / 2) {
+    const found = `${first} of ${total} tokens of a new prompt are reported as cached: the counts cannot be trusted`
     return {
       ...finding,
       level: 'warning',
-      found: `${first} of ${total} tokens of a new prompt are reported as cached: the counts cannot be trusted`,
+      found,
       fix: 'see what is between here and the engine, and what it does to usage',
     }
   }
@@ -93,11 +85,8 @@ function judgeNoHit({ engine, cache, run }: CacheEvidence): Omit<Finding, 'check
     return { level: 'warning', found, fix }
   }
   if (cache.pageTokens && cache.pageTokens >= run.first.promptTokens) {
-    return {
-      level: 'warning',
-      found: `${found}: a page has ${cache.pageTokens} tokens`,
-      fix: smallerSteps(cache) ?? 'send longer prompts',
-    }
+    const fix = smallerSteps(cache) ?? 'send longer prompts'
+    return { level: 'warning', found: `${found}: a page has ${cache.pageTokens} tokens`, fix }
   }
   if (!cache.isEnabled) return { level: 'fatal', found, fix: engine.advice.switchOnCache }
   const fix = 'give every replica as a separate --engine, and the engine more memory for its cache'
@@ -116,12 +105,9 @@ function judgeSalt(evidence: CacheEvidence): Finding | undefined {
   if (foreign <= Math.max(counts[0]!, best / 2)) {
     return { ...finding, level: 'ok', found: 'honoured: tenants share no cache' }
   }
-  return {
-    ...finding,
-    level: 'warning',
-    found: `ignored: ${foreign} tokens were cached under another salt, so tenants can infer from timing what others sent`,
-    fix: `upgrade to a version of ${engine.advice.name} that supports cache_salt, or serve one tenant`,
-  }
+  const found = `ignored: ${foreign} tokens were cached under another salt, so tenants can infer from timing what others sent`
+  const fix = `upgrade to a version of ${engine.advice.name} that supports cache_salt, or serve one tenant`
+  return { ...finding, level: 'warning', found, fix }
 }
 
 function timesOf({ first, repeats }: ProbeRun): string {
@@ -133,37 +119,32 @@ function timesOf({ first, repeats }: ProbeRun): string {
 /** Says whether a prefix is found only where the engine keeps a checkpoint of it, and what sets these. */
 function judgeCheckpoints({ engine, cache, run, replica }: CacheEvidence): Finding | undefined {
   const kept = replica?.mode === 'exact' ? replica.checkpoints : undefined
-  const [second = 0, third = 0] = run.sharers.map(({ cachedTokens = 0 }) => cachedTokens)
+  const [second = 0, third = 0] = run.sharers.map((probe) => probe?.cachedTokens ?? 0)
   // of full attention the second finds as much as the third
   const isShown = second < third / 2
-  if (!kept && !isShown && !cache.hasStates) return undefined
   const finding = { check: 'checkpoints' }
   if (kept?.borders) {
     const found = `kept of layers with ${kept.kinds!.join('s and ')}s, at multiples of ${kept.unit} tokens; the plugin sets them where documents end`
     return { ...finding, level: 'ok', found }
   }
+  // without a third that found anything, the prompts were too short to tell
+  if (!isShown && (third > 0 || !(kept || cache.hasStates))) return undefined
   const shown = `of three prompts with the same beginning the second found ${second} tokens, the third ${third}`
   const known = 'of prompts with the same beginning the third is the first to find it'
   const alone = cache.isSpeculative ? '; with speculative decoding the plugin sets none where documents end' : ''
   const found = `layers with windows or states keep only checkpoints of a prefix: ${isShown ? shown : known}${alone}`
-  const fixes = [adviseBorders(engine, cache, replica), cache.hasStates ? undefined : keepWindows[engine.kind]]
-  const fix = fixes.filter((one) => one !== undefined).join(', or ')
+  const isLoaded = replica?.mode === 'exact' && replica.generation
+  const set = isLoaded
+    ? "read in the engine's log why the plugin sets none where documents end"
+    : "load reprise's plugin, which sets them where documents end"
+  const fix = [
+    ...(engine.kind === 'vllm' && !cache.isSpeculative ? [set] : []),
+    ...(cache.hasStates ? [] : (keepWindows[engine.kind] ?? [])),
+  ].join(', or ')
   return { ...finding, level: 'warning', found, ...(fix && { fix }) }
 }
 
-const keepWindows: Partial<Record<EngineKind, string>> = {
-  vllm: 'start vLLM with --prefix-cache-retention-interval and a number of tokens',
-  sglang: 'start SGLang with SGLANG_OPT_UNIFIED_CACHE_FREE_OUT_OF_WINDOW_SLOTS=0 in its environment',
-}
-
-/** What sets checkpoints where documents end; undefined where nothing does. */
-function adviseBorders(
-  { kind }: EngineAdapter,
-  { isSpeculative }: CacheConfig,
-  replica: MirroredReplica | undefined,
-): string | undefined {
-  if (kind !== 'vllm' || isSpeculative) return undefined
-  return replica?.mode === 'exact' && replica.generation
-    ? "read in the engine's log why the plugin sets none where documents end"
-    : "load reprise's plugin, which sets them where documents end"
+const keepWindows: Partial<Record<EngineKind, string[]>> = {
+  vllm: ['start vLLM with --prefix-cache-retention-interval and a number of tokens'],
+  sglang: ['start SGLang with SGLANG_OPT_UNIFIED_CACHE_FREE_OUT_OF_WINDOW_SLOTS=0 in its environment'],
 }

@@ -18,7 +18,7 @@ export interface ProbeRun {
   /** with another cache_salt; undefined if no salt is sent */
   readonly otherSalt: Probe | undefined
   /** two more prompts whose first half is that of the first; empty if it was not served from the cache at once */
-  readonly sharers: readonly Probe[]
+  readonly sharers: readonly (Probe | undefined)[]
 }
 
 interface ProbeOptions {
@@ -72,11 +72,8 @@ async function probeOnce(connection: EngineConnection, options: ProbeOptions): P
     if (repeats.length === 2 && [first, ...repeats].every(({ cachedTokens }) => cachedTokens === undefined)) break
   }
   const otherSalt = options.isSalted ? readProbe(await send(text, `probe-${randomUUID()}`)) : undefined
-  const sharers: Probe[] = []
-  for (let i = 0; i < 2 && repeats[0]?.cachedTokens; i += 1) {
-    const probe = readProbe(await send(writeText(), salt))
-    if (probe) sharers.push(probe)
-  }
+  const share = async (): Promise<Probe | undefined> => readProbe(await send(writeText(), salt))
+  const sharers = repeats[0]?.cachedTokens ? [await share(), await share()] : []
   return { first, repeats, otherSalt, sharers }
 }
 
@@ -84,11 +81,10 @@ type Send = (text: string, salt: string | undefined) => Promise<Reply>
 
 /** Sends chats, or completions if the engine's model has no chat template. */
 async function createSender(connection: EngineConnection, { model }: ProbeOptions): Promise<Send> {
-  const withSalt = (salt: string | undefined): object => (salt === undefined ? {} : { cache_salt: salt })
   const common = { model, max_tokens: 1, temperature: 0 }
-  const chat: Send = (content, salt) =>
-    connection.post('/v1/chat/completions', { ...common, messages: [{ role: 'user', content }], ...withSalt(salt) })
-  const plain: Send = (prompt, salt) => connection.post('/v1/completions', { ...common, prompt, ...withSalt(salt) })
+  const chat: Send = (content, cache_salt) =>
+    connection.post('/v1/chat/completions', { ...common, messages: [{ role: 'user', content }], cache_salt })
+  const plain: Send = (prompt, cache_salt) => connection.post('/v1/completions', { ...common, prompt, cache_salt })
   const reply = await chat('Hi', undefined)
   const hasNoChat = 'status' in reply && (reply.status === 404 || /chat.?template/i.test(reply.text)) && !isGood(reply)
   return hasNoChat ? plain : chat
