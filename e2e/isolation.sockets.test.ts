@@ -131,6 +131,18 @@ describe('tenants', () => {
     expect(await headersFor('sk-a2')).not.toEqual(first)
   })
 
+  test('and users with a cache_salt each are told nothing of what another has sent to the same key', async () => {
+    const guess = (names: string, salt: string): Promise<Response> =>
+      ask(documentRequest(salt, names, { cache_salt: salt }), bearer('sk-a'))
+    await guess('AB', 'alice')
+    const headersOf = (response: Response): object => {
+      const { date, 'server-timing': timing, 'x-request-id': id, ...headers } = Object.fromEntries(response.headers)
+      void [date, timing, id]
+      return headers
+    }
+    expect(headersOf(await guess('AC', 'mallory1'))).toEqual(headersOf(await guess('DC', 'mallory2')))
+  })
+
   test('never share the memory of a conversation, whatever they call it', async () => {
     await ask(documentRequest('q0', 'CBA'), bearer('sk-a'))
     const turns = documentRequest('q1', 'BCD') as { messages: { role: string; content: string }[] }

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { defaultConfig } from '#proxy/config/sources/config-source.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
 import { runReprise } from './run-reprise.ts'
@@ -153,17 +152,6 @@ test.each([
   const response = await put(body.replace('"a"', JSON.stringify(docs[0])))
   expect([response.status, await errorOf(response)]).toMatchObject([400, { code: 'invalid_body', message }])
   expect(await (await fetch(`${proxy.adminUrl}/v1/chunks`)).json()).toMatchObject({ chunks: 0 })
-})
-
-test('a prompt goes without separators, whatever the mode', async () => {
-  await proxy.close()
-  proxy = await startTestProxy(
-    { url: engine.url },
-    { mode: 'off', blocks: { ...defaultConfig().blocks, separator: '\u2063reprise\u2063' } },
-  )
-  const content = docs.join('\n\n\u2063reprise\u2063')
-  await postJson(`${proxy.url}/v1/chat/completions`, { model: 'm', messages: [{ role: 'user', content }] })
-  expect(JSON.parse(engine.requests.at(-1)!.body.toString()).messages[0].content).toBe(docs.join('\n\n'))
 })
 
 test('reprise chunks tells a running proxy of a file, a folder and the standard input', async () => {

@@ -32,7 +32,7 @@ test('an admin token in a file is renewed without a signal; a file that goes lea
   await vi.waitFor(async () => expect(await ask('before')).toBe(401), 20_000)
   expect(await ask('after')).toBe(200)
   rmSync(file)
-  await vi.waitFor(() => expect(stderr()).toContain('configuration not reloaded: the one before stays'), 20_000)
+  await vi.waitFor(() => expect(stderr()).toContain('secrets not reloaded: those before stay'), 20_000)
   expect(await ask('after')).toBe(200)
 })
 

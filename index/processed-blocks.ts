@@ -8,8 +8,8 @@ interface Life {
 }
 
 /**
- * Which replicas have processed each block, and which did so last, for agent-aware routing (ContextPilot §7.2). Tenants
- * are kept apart. The number of blocks is bounded; the least recently processed ones are dropped first. O(replicas) per
+ * Which replicas have processed each block, and which did so last, for agent-aware routing (ContextPilot §7.2). Sharers,
+ * such as tenants, are kept apart. The number of blocks is bounded; the least recently processed ones are dropped first. O(replicas) per
  * block.
  */
 export class ProcessedBlocks {
@@ -27,11 +27,11 @@ export class ProcessedBlocks {
     return this.#by.size
   }
 
-  /** Records that a replica processes a tenant's blocks. */
-  note(replica: ReplicaId, tenant: string, blocks: Context): void {
+  /** Records that a replica processes a sharer's blocks. */
+  note(replica: ReplicaId, sharer: string, blocks: Context): void {
     const life = this.#lifeOf(replica)
     for (const block of blocks) {
-      const key = keyOf(tenant, block)
+      const key = keyOf(sharer, block)
       const known = this.#by.get(key) ?? life.alone
       const others = known === life.alone ? [] : known.filter((other) => other !== life && this.#isAlive(other))
       this.#by.delete(key)
@@ -43,17 +43,17 @@ export class ProcessedBlocks {
     }
   }
 
-  /** Returns whether a replica has processed a tenant's block. */
-  has(replica: ReplicaId, tenant: string, block: BlockId): boolean {
+  /** Returns whether a replica has processed a sharer's block. */
+  has(replica: ReplicaId, sharer: string, block: BlockId): boolean {
     const life = this.#lives.get(replica)
-    return life !== undefined && (this.#by.get(keyOf(tenant, block))?.includes(life) ?? false)
+    return life !== undefined && (this.#by.get(keyOf(sharer, block))?.includes(life) ?? false)
   }
 
   /** Returns, for each replica, the total size of the given blocks that it was the last to process. */
-  sizesOn(tenant: string, blocks: Context, sizes: readonly number[]): ReadonlyMap<ReplicaId, number> {
+  sizesOn(sharer: string, blocks: Context, sizes: readonly number[]): ReadonlyMap<ReplicaId, number> {
     const sums = new Map<ReplicaId, number>()
     for (const [i, block] of blocks.entries()) {
-      const life = this.#by.get(keyOf(tenant, block))?.at(-1)
+      const life = this.#by.get(keyOf(sharer, block))?.at(-1)
       if (!life || !this.#isAlive(life)) continue
       sums.set(life.replica, (sums.get(life.replica) ?? 0) + sizes[i]!)
     }
@@ -81,6 +81,6 @@ export class ProcessedBlocks {
 }
 
 /** The key is unambiguous because block ids contain no spaces. */
-function keyOf(tenant: string, block: string): string {
-  return `${block} ${tenant}`
+function keyOf(sharer: string, block: string): string {
+  return `${block} ${sharer}`
 }

@@ -32,8 +32,9 @@ function createReplicaMetrics(
     indexNodes: () => total(({ mirror }) => mirror.statistics.nodes),
     indexBytes: () => total(({ mirror }) => mirror.statistics.bytes),
     mirrors: () =>
-      replicas.all.map(({ id, adapter, replicaMirror }) => {
-        return { replica: id, kind: adapter.kind, mode: replicaMirror.state.mode }
+      replicas.all.map(({ id, adapter, replicaMirror, requests, admission }) => {
+        const inFlight = requests - admission.depth
+        return { replica: id, kind: adapter.kind, mode: replicaMirror.state.mode, inFlight }
       }),
     mirrorEvents: countEvents(replicas),
     replicaStates: () => new Map(replicas.all.map(({ id, state }) => [id, state])),

@@ -8,8 +8,8 @@ const sources: MetricSources = {
   indexBytes: () => 1234,
   hotnessFilterLoad: () => 0.25,
   mirrors: () => [
-    { replica: 'a', kind: 'vllm', mode: 'exact' },
-    { replica: 'b', kind: 'openai', mode: 'fallback' },
+    { replica: 'a', kind: 'vllm', mode: 'exact', inFlight: 2 },
+    { replica: 'b', kind: 'openai', mode: 'fallback', inFlight: 0 },
   ],
   mirrorEvents: () => ({ stored: 2, evicted: 5 }),
   version: '1.2.3',
@@ -78,6 +78,7 @@ test('what is read elsewhere is read when it is asked for', async () => {
   expect(text).toContain('\nreprise_queue_depth 9\n')
   expect(text).toContain('\nreprise_index_bytes 1234\n')
   expect(text).toContain('\nreprise_hotness_filter_load 0.25\n')
+  expect(text).toContain('\nreprise_in_flight{replica="a"} 2\nreprise_in_flight{replica="b"} 0\n')
   expect(text).toContain('\nreprise_mirror_mode{replica="a"} 2\nreprise_mirror_mode{replica="b"} 0\n')
   expect(text).toContain('\nreprise_mirror_events_total{type="evicted"} 5\n')
   expect(text).toMatch(/\nreprise_build_info\{version="1\.2\.3",node="\d+\.\d+\.\d+"\} 1\n/)

@@ -16,7 +16,6 @@ interface Tally<Labels> {
 export interface Metrics {
   readonly registry: Registry
   readonly requests: Tally<{ route: string; outcome: Outcome }>
-  readonly inFlight: Gauge<'replica'>
   readonly bodyBytes: Gauge
   readonly promptTokens: Counter
   readonly cachedTokens: Counter<'source'>
@@ -130,12 +129,6 @@ function gaugesIn(registry: Registry) {
   const registers = [registry]
   const pinned = 'Tokens of prompts that marks (cache_control) pin'
   return {
-    inFlight: new Gauge({
-      name: 'reprise_in_flight',
-      help: 'Requests at a replica',
-      labelNames: ['replica'],
-      registers,
-    }),
     bodyBytes: new Gauge({ name: 'reprise_body_bytes', help: 'Memory of request bodies in flight', registers }),
     pinnedTokens: new Gauge({ name: 'reprise_pinned_tokens', help: pinned, registers }),
   }

@@ -1,12 +1,11 @@
 import { readdir, readFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { request } from 'undici'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { SYSTEM_MESSAGE, toUserMessage } from '../demo/prompt.ts'
 import type { Turn } from '../demo/workload.ts'
 import type { DeployedTests } from './describe-deployed.ts'
-import { modelName, segmentsFolder } from './engine.ts'
+import { segmentsFolder } from './engine.ts'
 import { checkoutTurns } from './prompts.ts'
+import { askScored, expectSameScores, type ScoredAnswer } from './scored-answer.ts'
 
 /*
  * Reuse at any position under adverse conditions: host memory for six prompts, the rest on disk, twelve clients at
@@ -18,20 +17,11 @@ const clients = 12
 const prompts = 24
 /** 1,000 in a long run; each prompt is repeated with its documents in a different order each time */
 const answers = Number(process.env.REPRISE_TEST_ANSWERS ?? 48)
-/** Two tokens may be equally likely except for rounding, which depends on what is computed together. */
-const tie = 1e-3
-
-interface Answer {
-  readonly tokens: readonly string[]
-  readonly logprobs: readonly number[]
-  readonly reused: number
-}
-
 /** What no adversity may change. */
 export const testReuseFaults: DeployedTests = (deployed) =>
   describe('reuse with little memory and a disk', () => {
     let turns: Turn[]
-    const expected = new Map<Turn, Answer>()
+    const expected = new Map<Turn, ScoredAnswer>()
 
     beforeAll(async () => {
       const asked = await checkoutTurns(prompts)
@@ -46,41 +36,8 @@ export const testReuseFaults: DeployedTests = (deployed) =>
       return { ...turn, blocks, question: `${turn.question} (${round})` }
     }
 
-    async function ask(turn: Turn, reuse: string, tenant = 'everybody'): Promise<Answer> {
-      const response = await request(`${deployed().proxy.url}/v1/chat/completions`, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          authorization: `Bearer ${tenant}`,
-          'x-reprise-options': `reorder=off,dedup=off,reuse=${reuse}`,
-        },
-        body: JSON.stringify({
-          model: modelName,
-          max_tokens: 9,
-          temperature: 0,
-          logprobs: true,
-          messages: [SYSTEM_MESSAGE, toUserMessage({ ...turn, isPlain: true })],
-        }),
-      })
-      const text = await response.body.text()
-      expect(response.statusCode, text).toBe(200)
-      const { choices, usage } = JSON.parse(text)
-      const content: { token: string; logprob: number }[] = choices[0].logprobs.content
-      return {
-        tokens: content.map(({ token }) => token),
-        logprobs: content.map(({ logprob }) => logprob),
-        reused: usage.prompt_tokens_details?.reused_tokens ?? 0,
-      }
-    }
-
-    function expectSame(answer: Answer, turn: Turn): void {
-      const { tokens, logprobs } = expected.get(turn)!
-      const parted = tokens.findIndex((token, at) => token !== answer.tokens[at])
-      const compared = parted < 0 ? tokens.length : parted + 1
-      for (let at = 0; at < compared; at += 1) {
-        expect(Math.abs(logprobs[at]! - answer.logprobs[at]!), `${turn.question}, token ${at}`).toBeLessThan(tie)
-      }
-    }
+    const ask = (turn: Turn, reuse: string): Promise<ScoredAnswer> =>
+      askScored(deployed().proxy.url, turn, `reuse=${reuse}`)
 
     /** Asks all turns, twelve at a time. Returns how those failed that the end of an engine cut off. */
     async function askAll(asked: readonly Turn[], reuse: string): Promise<string[]> {
@@ -94,7 +51,7 @@ export const testReuseFaults: DeployedTests = (deployed) =>
             if (!/502|503|ECONN|other side/.test(error.message)) throw error
             failed.push(error.message)
           })
-          if (answer && reuse === '1') expectSame(answer, one)
+          if (answer && reuse === '1') expectSameScores(answer, expected.get(one)!, one.question)
         }
       }
       await Promise.all(Array.from({ length: clients }, client))

@@ -239,6 +239,18 @@ test('what was reported last of a shared beginning holds for all that share it',
   expect(run('f', 1, 2, 3, 4, 6)).toBe(4)
 })
 
+test('a checkpoint that a request has made the engine keep is not found by it, whoever reports that', () => {
+  mirror.keepsCheckpoints = true
+  run('a', 1, 2, 3, 4, 5, 6)
+  mirror.report(id('a'), 6, [1, 6])
+  mirror.end(id('a'))
+  expect(run('b', 1, 2, 3, 4, 8, 9)).toBe(1)
+  mirror.report(id('b'), 6, [1, 4, 6])
+  mirror.report(id('a'), 6, [1, 4, 6])
+  expect(mirror.predict(id('b'))).toBe(1)
+  expect(run('c', 1, 2, 3, 4, 8, 7)).toBe(4)
+})
+
 test('checkpoints that are reported before the tokens are known are kept, also with pages of another size', () => {
   mirror.keepsCheckpoints = true
   mirror.send(id('a'))

@@ -170,9 +170,10 @@ export class TokenMirror {
   report(request: RequestId, cachedTokens: number, checkpoints?: readonly Checkpoint[]): void {
     const known = this.#requests.get(request)
     if (known) {
-      known.reported = cachedTokens
-      known.checkpoints = checkpoints ?? known.checkpoints
-      if (checkpoints) this.#keep(known)
+      // what is new of an ended request that was reported before, another request has made the engine keep
+      const since = known.isRunning || !known.checkpoints ? known.order : this.#order
+      Object.assign(known, { reported: cachedTokens, checkpoints: checkpoints ?? known.checkpoints })
+      if (checkpoints) this.#keep(known, since)
       this.#settle(request, known)
     } else if (cachedTokens === 0) this.#unknown.delete(request)
     else if (!this.#recover(request, cachedTokens, checkpoints)) {
@@ -274,8 +275,8 @@ export class TokenMirror {
     if (reported === 0) this.forget(request)
   }
 
-  #keep({ held, checkpoints, order }: TokenRequest): void {
-    if (held && checkpoints) this.#tree.keepCheckpoints(held.place, checkpoints, order)
+  #keep({ held, checkpoints, order }: TokenRequest, since = order): void {
+    if (held && checkpoints) this.#tree.keepCheckpoints(held.place, checkpoints, since)
   }
 
   /** Rebuilds the tree with this page size. */

@@ -169,8 +169,9 @@ function addReplicaSwitches(
     app.post(`/v1/replicas/:replica/${path}`, (c) => {
       const replica = c.req.param('replica')!
       if (!apply(replica)) throw unknownReplica(replica)
-      adminLog.changed(c.env.incoming, { replica, state })
-      return c.json({ replica, state })
+      const now = replicas.find(replica)?.isLeaving ? 'draining' : state
+      adminLog.changed(c.env.incoming, { replica, state: now })
+      return c.json({ replica, state: now })
     })
   }
   app.put('/v1/engines', async (c) => {

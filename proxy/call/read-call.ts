@@ -160,10 +160,10 @@ async function readContent(
 ): Promise<ReadContent & { readonly isHeavy: boolean }> {
   const { blocks, workLimits: limits, templates } = settings
   const turn = (): Promise<void> => pipeline.heavyTurns.take()
-  const reading = { isEncoded, hygiene, separator: blocks.separator, limits, turn }
+  const reading = { isEncoded, hygiene, limits, turn }
   const { received, isHeavy } = await readWithinLimits(api, body, reading)
   const learnt = blocks.learn ? pipeline.learnt.finderFor({ tenant, api }) : undefined
-  const certain = new CertainLists(pipeline.chunks.finderFor(tenant), received.separated, templates, learnt)
+  const certain = new CertainLists(pipeline.chunks.finderFor(tenant), templates, learnt)
   return { received, certain, isHeavy }
 }
 

@@ -1,6 +1,5 @@
 import { type CertainFinder, type CertainList, type SearchedText, toLabels, toSpans } from '../prompt/certain-list.ts'
 import { type ContextList, overlap } from '../prompt/context-list.ts'
-import { findTurns } from '../prompt/scan/find-turns.ts'
 import {
   type DeclaredLists,
   type DeclaredRefusal,
@@ -9,8 +8,6 @@ import {
 } from '../templates/declared-templates.ts'
 import type { LearntFinder } from '../templates/learner/learnt-templates.ts'
 import type { ChunkRefusal, KnownLists } from './find-known-lists.ts'
-import { findSeparatedLists, outsideMarked } from './find-separated-lists.ts'
-import type { SeparatedText } from './separators.ts'
 
 /** What is reported about the known chunks in a request. */
 interface KnownChunkCounts {
@@ -36,12 +33,11 @@ interface FoundLists {
 }
 
 /**
- * The lists with certain borders in one request: divided by our separator, written by a template of the configuration, of
- * known chunks, or, where nothing else is found, written by a template that was learnt.
+ * The lists with certain borders in one request: written by a template of the configuration, of known chunks,
+ * or, where nothing else is found, written by a template that was learnt.
  */
 export class CertainLists {
   readonly #findKnown: ((text: string) => KnownLists) | undefined
-  readonly #separated: ReadonlyMap<number, SeparatedText>
   readonly #templates: readonly DeclaredTemplate[]
   readonly #findLearnt: LearntFinder | undefined
   #kept: { readonly chunks: KnownChunkCounts; readonly templates: TemplateCounts } | undefined
@@ -50,12 +46,10 @@ export class CertainLists {
 
   constructor(
     findKnown: ((text: string) => KnownLists) | undefined,
-    separated: ReadonlyMap<number, SeparatedText> = new Map(),
     templates: readonly DeclaredTemplate[] = [],
     findLearnt?: LearntFinder,
   ) {
     this.#findKnown = findKnown
-    this.#separated = separated
     this.#templates = templates
     this.#findLearnt = findLearnt
   }
@@ -95,38 +89,19 @@ export class CertainLists {
     const name = text.parts.map((part) => part.text).join()
     const before = this.#found.get(name)
     if (before?.whole === text.whole) return before.lists
-    const separated = this.#findSeparated(text)
     const known = this.#findKnown?.(text.whole) ?? { lists: [], matched: 0, refused: [] }
     const others = known.lists.map(({ chunks, ...list }): CertainList => {
       return { ...list, certain: { by: 'known_chunks', chunks, spans: toSpans(list), labels: [] } }
     })
     const declared = findDeclaredLists(text, this.#templates)
-    const lists = separated
-    for (const list of [...declared.lists, ...others]) {
-      if (!lists.some((one) => overlap(one, list))) lists.push(list)
-    }
+    const lists = [...declared.lists]
+    for (const list of others) if (!lists.some((one) => overlap(one, list))) lists.push(list)
     if (lists.length === 0 && text.marked.length === 0 && text.parts.length === 1) {
       const learnt = this.#findLearnt?.(text, text.whole)
       if (learnt) lists.push(toCertain(learnt))
     }
     this.#found.set(name, { whole: text.whole, lists, known, declared })
     return lists
-  }
-
-  #findSeparated({ whole, parts, role, isRendered, marked }: SearchedText): CertainList[] {
-    return parts.flatMap(({ text, start }) => {
-      const own = this.#separated.get(text)
-      const end = start + (own?.text.length ?? 0)
-      // the text was tidied up since
-      if (own === undefined || whole.slice(start, end) !== own.text) return []
-      const places = outsideMarked(
-        own.places.map((place) => start + place),
-        marked,
-      )
-      const isWhole = role === 'tool' || role === 'function'
-      const turns = isRendered ? (findTurns(whole) ?? []) : [{ start, end }]
-      return turns.flatMap((turn) => findSeparatedLists(whole, places, { start: turn.start, end: turn.end, isWhole }))
-    })
   }
 }
 

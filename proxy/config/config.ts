@@ -92,8 +92,6 @@ export interface Config {
   /** defaults for what requests do not set in `x-reprise-options` */
   readonly options: Required<RequestSwitches>
   readonly blocks: {
-    /** text that applications put between documents and that no engine sees; empty: none */
-    readonly separator: string
     readonly volatileFields: VolatileFields
     /** whether borders that no rule knows are learnt from traffic */
     readonly learn: boolean

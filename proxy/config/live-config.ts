@@ -67,7 +67,8 @@ export class LiveConfig {
    */
   reload(log: ReloadLog, apply: (config: Config) => void): void {
     try {
-      const wanted = this.#source.load().settings
+      const { settings: wanted, staleFiles } = this.#source.load()
+      if (staleFiles.length > 0) log.error({ faults: staleFiles }, 'secrets not reloaded: those before stay')
       const changed = differingPaths({ ...this.#settings }, { ...wanted })
       const mayWait = this.#asksForNoMoreKeys(wanted) ? waitsWithoutKeys : waitsForStart
       // the embedded emulator is not exchanged for engines, nor they for it

@@ -34,7 +34,7 @@ export interface Settings {
   annotations: { order: string; volatile: string; location: string }
   options: { reorder: Switch; dedup: Switch; annotate: Switch; schedule: Switch; citations: 'remap' | 'keep' }
   dedup: { overlaps: boolean }
-  blocks: { separator: string; volatile: VolatileFields; learn: boolean }
+  blocks: { volatile: VolatileFields; learn: boolean }
   templates: TemplateText[]
   chunks: { max_chunks: number; learn: boolean }
   hygiene: { sort_tools: boolean; behind_history: { from: string; to?: string }[] }

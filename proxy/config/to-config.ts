@@ -33,7 +33,6 @@ export function toConfig(settings: Settings): Config {
       citations: options.citations === 'remap',
     },
     blocks: {
-      separator: blocks.separator,
       volatileFields: blocks.volatile,
       learn: blocks.learn,
     },

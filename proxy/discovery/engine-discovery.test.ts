@@ -86,6 +86,7 @@ describe('a name that is resolved again', () => {
     const set = discovery.set([named('http://vllm:8000'), still])
     expect(told).toEqual([['still']])
     await vi.advanceTimersByTimeAsync(0)
+    expect(discovery.unresolved).toEqual([{ engine: 'vllm', fault: 'no answer yet' }])
     resolve(places('10.0.0.1'))
     await set
     answer = () => Promise.resolve(places('10.0.0.2', '10.0.0.1'))

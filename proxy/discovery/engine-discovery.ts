@@ -59,8 +59,10 @@ export class EngineDiscovery {
   /** The engines whose names cannot be resolved now: those found earlier stay, and the names are tried again. */
   get unresolved(): UnresolvedEngine[] {
     return this.#wanted.flatMap((found) => {
-      const fault = this.#resolved.get(keyOf(found))?.fault
-      return fault === undefined ? [] : [{ engine: found.engine.id, fault }]
+      if (found.engine.discover === undefined) return []
+      const { places = [], fault } = this.#resolved.get(keyOf(found)) ?? {}
+      if (fault === undefined && places.length > 0) return []
+      return [{ engine: found.engine.id, fault: fault ?? 'no answer yet' }]
     })
   }
 
@@ -90,6 +92,8 @@ export class EngineDiscovery {
     const known = this.#resolved.get(keyOf(found)) ?? { places: [], fault: undefined }
     this.#resolved.set(keyOf(found), known)
     const places = await resolve(found.engine).catch((error: Error) => error)
+    // no longer configured
+    if (this.#resolved.get(keyOf(found)) !== known) return
     if (!(places instanceof Error) && places.length > 0) {
       this.#found(found, known, places)
       return

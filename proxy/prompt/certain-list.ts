@@ -9,7 +9,7 @@ export interface ChunkHandle {
 /** Why the borders of a list are certain. */
 export interface CertainBorders {
   /** `template`: of the configuration; `learnt`: from traffic; `sent`: they are those that the list was sent with before */
-  readonly by: 'known_chunks' | 'separator' | 'template' | 'learnt' | 'sent'
+  readonly by: 'known_chunks' | 'template' | 'learnt' | 'sent'
   /** name of the template that found it */
   readonly template?: string
   /** the known chunks among its blocks */
@@ -52,7 +52,7 @@ export type CertainFinder = (text: SearchedText) => readonly CertainList[]
 
 /** Whether a list could be missing from the same text later, because chunks and templates change. */
 export function mayChange({ certain }: { readonly certain?: CertainBorders | undefined }): boolean {
-  return certain !== undefined && certain.by !== 'separator'
+  return certain !== undefined
 }
 
 /**

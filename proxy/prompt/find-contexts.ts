@@ -210,14 +210,13 @@ function* findMarkedContexts(
       torn: found.flatMap((context) => tornAt(context) ?? []),
     }
   }
-  // certain borders need no evidence: known chunks, our own separator, templates of the configuration
+  // certain borders need no evidence: known chunks, templates of the configuration
   const { role, tool, isRendered = false } = message
   const known = leaveOutTurns(whole, certain?.({ whole, parts, role, tool, isRendered, marked }) ?? [], isRendered)
   const { contexts, torn } = place(preferCertain(guessed, known))
   for (const { text, start } of torn) refusals.push({ refused: 'spans_parts', text, start, end: texts[text]!.length })
   const isAided = contexts.some(mayChange)
-  const separated = known.filter((list) => list.certain.by === 'separator')
-  const unaided = isAided ? place(preferCertain(guessed, separated)).contexts : undefined
+  const unaided = isAided ? place(guessed).contexts : undefined
   return { contexts, refusals, isSpanning: torn.length > 0, unaided }
 }
 

@@ -186,10 +186,8 @@ class LayoutWriter {
   ): readonly PromptContext[] {
     const { spans, labels } = sent?.kind === 'ordered' ? sent : {}
     if (!spans) return unaided && (isPast || sent) ? unaided : contexts
-    const known = (text: SearchedText): CertainList[] => {
-      const separated = this.#state.certain?.(text).filter(({ certain }) => certain.by === 'separator') ?? []
-      return [...separated, ...spans.flatMap((own, i) => fromSpans(own, labels?.[i] ?? [], text.whole) ?? [])]
-    }
+    const known = ({ whole }: SearchedText): CertainList[] =>
+      spans.flatMap((own, i) => fromSpans(own, labels?.[i] ?? [], whole) ?? [])
     return searchMessage(message, this.#texts, known).contexts
   }
 

@@ -2,8 +2,6 @@ import { isUtf8 } from 'node:buffer'
 import type { Json } from '#engine-adapters/json-object.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import type { UnreadBytes, WholeBody } from '../bounds/whole-body.ts'
-import { tooLarge } from '../bounds/work-limits.ts'
-import { type SeparatedBody, type SeparatedText, type Separators, takeOutSeparators } from '../chunks/separators.ts'
 import { ProxyError } from '../errors.ts'
 import { applyHygiene, type HygieneSettings } from '../hygiene/apply-hygiene.ts'
 import { placeBehindHistory } from '../hygiene/place-behind-history.ts'
@@ -20,12 +18,8 @@ export interface Received {
   readonly whole?: WholeBody | undefined
   /** identifies a prompt that is not read to its end; undefined for small bodies and for several prompts */
   readonly bytes?: UnreadBytes | undefined
-  /**
-   * what was tidied up: `placement`, `separators`, `tools`. If not empty, the prompt's body differs from the one received
-   */
+  /** what was tidied up: `placement`, `tools`. If not empty, the prompt's body differs from the one received */
   readonly tidied: readonly string[]
-  /** where separators were, by index of the text */
-  readonly separated?: ReadonlyMap<number, SeparatedText> | undefined
   /** an internal error while tidying up */
   readonly fault: unknown
   /** why its prompt cannot be rewritten; undefined if it can */
@@ -48,24 +42,20 @@ export function readReceived(
   body: Buffer,
   isEncoded: boolean,
   hygiene: HygieneSettings = none,
-  separators: Separators = { separator: '', most: 0 },
 ): Received {
   const unread = { prompt: undefined, tidied: [], fault: undefined }
   if (isEncoded && !beginsObject(body)) return { ...unread, skipped: 'encoded_body' }
   if (!isUtf8(body)) throw new ProxyError('invalid_body', 'The request body is not valid JSON: it is not UTF-8.')
   const prompt = readPromptBody(api, withoutByteOrderMark(body))
   if (!prompt) return { ...unread, skipped: 'unexpected_shape' }
-  // not even a separator is taken out of a prompt that its caller measures
+  // nothing is tidied up in a prompt that its caller measures
   if (prompt.set && prompt.demands.asReceived) return { ...unread, prompt, skipped: undefined }
   const { placed, fault } = place(api, prompt, hygiene)
-  const parted = part(api, placed ?? prompt, separators)
-  if (parted === 'too_many') return { ...unread, prompt: { ...prompt, set: undefined }, skipped: tooLarge }
-  const tidy = tidyUp(api, parted?.prompt ?? placed ?? prompt, hygiene)
+  const tidy = tidyUp(api, placed ?? prompt, hygiene)
   return {
     ...tidy,
-    separated: parted?.separated,
     skipped: prompt.set ? undefined : reasonFor(prompt),
-    tidied: [...(placed ? ['placement'] : []), ...(parted ? ['separators'] : []), ...tidy.tidied],
+    tidied: [...(placed ? ['placement'] : []), ...tidy.tidied],
     fault: tidy.fault ?? fault,
   }
 }
@@ -83,15 +73,6 @@ function place(
     return { placed: placeBehindHistory(api, prompt, behindHistory) }
   } catch (fault) {
     return { fault }
-  }
-}
-
-function part(api: PromptApi, prompt: PromptBody, separators: Separators): SeparatedBody | 'too_many' | undefined {
-  try {
-    return takeOutSeparators(api, prompt, separators)
-  } catch {
-    // values nested too deeply to be written again
-    return undefined
   }
 }
 

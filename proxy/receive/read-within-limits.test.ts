@@ -5,7 +5,7 @@ const limits = { bytes: 1_000_000, texts: 1_000, milliseconds: 50 }
 
 async function read(body: string | object, isEncoded = false): Promise<BoundedBody> {
   const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
-  const options = { isEncoded, hygiene: undefined, separator: '', limits, turn: async () => {} }
+  const options = { isEncoded, hygiene: undefined, limits, turn: async () => {} }
   return readWithinLimits('chat_completions', bytes, options)
 }
 
@@ -31,21 +31,6 @@ test('more messages than can be rewritten are read, and left as they are', async
   expect((await read({ messages: Array.from({ length: 1_000 }, () => message) })).received.skipped).toBeUndefined()
 })
 
-test('more separators than texts can be rewritten stay where they are', async () => {
-  const options = { isEncoded: false, hygiene: undefined, separator: '§', limits, turn: async () => {} }
-  const bodyOf = (count: number): object => ({
-    messages: [message, { role: 'user', content: [{ type: 'text', text: '§a'.repeat(count) }] }],
-  })
-  const readSeparated = async (body: object): Promise<BoundedBody['received']> =>
-    (await readWithinLimits('chat_completions', Buffer.from(JSON.stringify(body)), options)).received
-  const tooMany = await readSeparated(bodyOf(1_001))
-  expect(tooMany).toMatchObject({ skipped: 'too_large_to_rewrite', tidied: [], prompt: { set: undefined } })
-  expect(JSON.parse(tooMany.prompt!.json)).toEqual(bodyOf(1_001))
-  expect(await readSeparated(bodyOf(1_000))).toMatchObject({ skipped: undefined, tidied: ['separators'] })
-  const explicit = { ...bodyOf(1_001), reprise: { blocks: [{ text: 'One' }, { text: 'Two' }] } }
-  await expect(readSeparated(explicit)).rejects.toMatchObject({ code: 'body_too_large' })
-})
-
 test('a large body that is no JSON is refused, and one that is encoded is not looked into', async () => {
   await expect(read(`{"messages":"${'a'.repeat(1_000_001)}`)).rejects.toMatchObject({ code: 'invalid_body' })
   expect((await read(`\u001f${'{'.repeat(1_000_001)}`, true)).received.skipped).toBe('encoded_body')
@@ -54,7 +39,7 @@ test('a large body that is no JSON is refused, and one that is encoded is not lo
 test.each(['utf16le', 'utf8'] as const)('a large body in %s that only Python reads is refused', async (encoding) => {
   const members = encoding === 'utf8' ? '"x":NaN,"y":' : `"y":"${'a'.repeat(1_000_001)}"}`
   const bytes = Buffer.from(`\uFEFF{"cache_salt":"stolen",${members}`, encoding)
-  const options = { hygiene: undefined, separator: '', limits: { ...limits, bytes: 1 }, turn: async () => {} }
+  const options = { hygiene: undefined, limits: { ...limits, bytes: 1 }, turn: async () => {} }
   for (const isEncoded of [false, true]) {
     const reading = readWithinLimits('chat_completions', bytes, { ...options, isEncoded })
     await expect(reading).rejects.toMatchObject({ code: 'invalid_body' })
@@ -105,7 +90,7 @@ test.each(['prompt', 'input_ids'])('ids of tokens in %s are left whole, for bein
 
 test('a list of prompts is known by no bytes: each is a prompt of its own', async () => {
   const body = Buffer.from(JSON.stringify({ prompt: ['a'.repeat(1_000_001), 'b'] }))
-  const options = { isEncoded: false, hygiene: undefined, separator: '', limits, turn: async () => {} }
+  const options = { isEncoded: false, hygiene: undefined, limits, turn: async () => {} }
   const { received } = await readWithinLimits('completions', body, options)
   expect(received).toMatchObject({ skipped: 'too_large_to_rewrite' })
   expect(received.bytes).toBeUndefined()

@@ -15,7 +15,6 @@ const scannedBytes = 16 * 1024
 interface ReadingOptions {
   readonly isEncoded: boolean
   readonly hygiene: HygieneSettings | undefined
-  readonly separator: string
   readonly limits: WorkLimits
   /** Waits until other requests have been served. */
   readonly turn: () => Promise<void>
@@ -33,7 +32,7 @@ export interface BoundedBody {
  * `too_large_to_rewrite` as the reason. Throws a `ProxyError` for client mistakes.
  */
 export async function readWithinLimits(api: PromptApi, body: Buffer, options: ReadingOptions): Promise<BoundedBody> {
-  const { isEncoded, hygiene, separator, limits, turn } = options
+  const { isEncoded, hygiene, limits, turn } = options
   const scan = body.length > scannedBytes ? await scanBody(body, decidingMembers, turn) : undefined
   if (scan && isTooLarge(body.length, scan, limits)) {
     const received = receiveWhole(body, scan, isEncoded)
@@ -42,7 +41,7 @@ export async function readWithinLimits(api: PromptApi, body: Buffer, options: Re
   }
   const isHeavy = body.length > lightBytes || (scan !== undefined && isCrowded(scan))
   if (isHeavy) await turn()
-  const received = readReceived(api, body, isEncoded, hygiene, { separator, most: limits.texts })
+  const received = readReceived(api, body, isEncoded, hygiene)
   const isKnown = scan && received.prompt?.set?.prompts.length === 1
   const bounded = withinTexts(received, limits)
   return { received: isKnown ? knownBy(scan, body, bounded) : bounded, isHeavy }
@@ -64,7 +63,7 @@ function countTexts(prompt: PromptBody | undefined): number {
 
 function withinTexts(received: Received, limits: WorkLimits): Received {
   const { prompt } = received
-  if (!prompt || (received.skipped !== tooLarge && countTexts(prompt) <= limits.texts)) return received
+  if (!prompt || countTexts(prompt) <= limits.texts) return received
   if (prompt.explicit) throw explicitTooLarge()
   return { ...received, skipped: tooLarge, prompt: { ...prompt, set: undefined } }
 }

@@ -133,3 +133,15 @@ test('engines of other kinds are not asked', async () => {
   await tick(0)
   expect(asked).toBe(0)
 })
+
+test('an engine that came back with another cache and does not answer yet is asked again soon', async () => {
+  answers = [small, undefined, large]
+  await tick(0)
+  replica.replicaMirror.state.generation = 'h'
+  await tick(1_000)
+  expect(replica.statedCache).toEqual(small)
+  await tick(3_000)
+  expect(replica.statedCache).toEqual(large)
+  await tick(6_000)
+  expect(asked).toBe(3)
+})

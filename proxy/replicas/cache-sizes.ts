@@ -27,6 +27,8 @@ const refreshMilliseconds = 120_000
 interface Asked {
   /** the last seen result of `lifeOf` */
   life: string
+  /** its last answer may be that of an earlier life */
+  isStale: boolean
   isDue: boolean
   at: number
   isPending: boolean
@@ -58,12 +60,19 @@ export class CacheSizes<T extends CacheSizeTarget> {
   }
 
   #askIfDue(replica: T, now: number): void {
-    const asked = this.#asked.get(replica) ?? { life: '', isDue: true, at: 0, isPending: false, wasTold: false }
+    const asked = this.#asked.get(replica) ?? {
+      life: '',
+      isStale: true,
+      isDue: true,
+      at: 0,
+      isPending: false,
+      wasTold: false,
+    }
     this.#asked.set(replica, asked)
     const life = lifeOf(replica)
-    asked.isDue ||= life !== asked.life
+    if (life !== asked.life) Object.assign(asked, { isStale: true, isDue: true })
     asked.life = life
-    const isOld = now - asked.at >= pauseOf(replica)
+    const isOld = now - asked.at >= pauseOf(replica, asked)
     // an unreachable engine is asked as soon as it is back
     if (asked.isPending || !isReachable(replica) || !(asked.isDue || isOld)) return
     if (!isTelling(replica) && !this.#options.wantsEstimates()) return
@@ -74,9 +83,11 @@ export class CacheSizes<T extends CacheSizeTarget> {
 
   async #ask(replica: T, asked: Asked): Promise<void> {
     asked.isPending = true
+    const { life } = asked
     const size = await this.#options.ask(replica)
     asked.isPending = false
     if (size) {
+      asked.isStale = life !== asked.life
       replica.statedCache = size
       if (isTelling(replica)) replica.cacheConfig = size
     } else if (isTelling(replica) && !asked.wasTold) {
@@ -91,8 +102,8 @@ function lifeOf(replica: CacheSizeTarget): string {
   return `${isReachable(replica)} ${replica.replicaMirror.state.generation}`
 }
 
-function pauseOf(replica: CacheSizeTarget): number {
-  if (replica.statedCache) return refreshMilliseconds
+function pauseOf(replica: CacheSizeTarget, { isStale }: Asked): number {
+  if (replica.statedCache && !isStale) return refreshMilliseconds
   return isTelling(replica) ? askAgainMilliseconds : askForEstimatesMilliseconds
 }
 

@@ -2,8 +2,10 @@ import type { IncomingMessage } from 'node:http'
 import { isObject, tryJson } from '#engine-adapters/json-object.ts'
 import { type PromptApi, promptApis } from '#engine-adapters/prompt-api.ts'
 import type { BlockId, RequestId } from '#index/context-block.ts'
+import { ProcessedBlocks } from '#index/processed-blocks.ts'
 import type { Call, RoutedCall } from '../call/call.ts'
 import { toCall } from '../call/read-call.ts'
+import { sharerOf } from '../call/sharer-of.ts'
 import { toDecisionInput } from '../call/to-decision-input.ts'
 import { ProxyError } from '../errors.ts'
 import { applySplices, elementSpans, memberSpans, removeMembers, type Span, valueStart } from '../json/json-spans.ts'
@@ -15,7 +17,6 @@ import { isParts } from '../prompt/body/prompt-builder.ts'
 import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import { guessApi } from '../prompt/formats/guess-api.ts'
 import { findDifference } from '../prompt/judge/find-difference.ts'
-import { findUnknownForm } from '../prompt/judge/find-unknown-form.ts'
 import { differingRemedy, differsBeforeRemedy, explainRefusal } from '../prompt/judge/reasons.ts'
 import { withoutByteOrderMark } from '../receive/read-received.ts'
 import type { Replica } from '../replicas/replica.ts'
@@ -70,17 +71,19 @@ export async function explainBehind(
   if (!replica) throw new ProxyError('draining', 'There is no replica: try again later.')
   const cache = new ReplicaCache(pipeline.createMirror())
   const store = new MemoryConversationStore(earlierBytes)
-  const computed = new Set<BlockId>()
+  const computed = new ProcessedBlocks(Number.POSITIVE_INFINITY)
   const before: PromptBody[] = []
-  const candidate = { mirror: cache.mirror, hasProcessed: (_: string, block: BlockId) => computed.has(block) }
   const { now } = pipeline
-  const decideOn = (call: Call): Decision =>
-    decide(toDecisionInput(call), { candidates: [candidate], store, select: () => 0, now })
+  const decideOn = (call: Call): Decision => {
+    const hasProcessed = (block: BlockId): boolean => computed.has(replica.id, sharerOf(call), block)
+    const candidates = [{ mirror: cache.mirror, hasProcessed }]
+    return decide(toDecisionInput(call), { candidates, store, select: () => 0, now })
+  }
   for (const [i, own] of earlier.entries()) {
     const call = await toExplainedCall(pipeline, incoming, own, api)
     const { sent, turns, contexts } = decideOn(call)
     if (call.content.received.prompt) before.push(call.content.received.prompt)
-    for (const { found } of contexts) for (const block of found.contents) computed.add(block)
+    for (const { found } of contexts) computed.note(replica.id, sharerOf(call), found.contents)
     for (const [turn, order] of turns) store.remember(turn, order)
     for (const [j, prompt] of sent.entries()) cache.sent(`earlier-${i}-${j}` as RequestId, prompt)
   }
@@ -241,12 +244,9 @@ function explainDifference(
 }
 
 /** Describes what looks like a list of blocks but is not touched: why, where, and what would help. */
-function explainRefusals(prompt: PromptBody | undefined, { contexts, refusals }: Decision): object[] {
+function explainRefusals(prompt: PromptBody | undefined, { refusals }: Decision): object[] {
   const texts = prompt?.set?.texts ?? []
-  const unknown =
-    contexts.length > 0 || refusals.length > 0 ? undefined : findUnknownForm(texts.map(({ text }) => text))
-  const leftAlone = unknown ? [{ refused: 'unknown_form' as const, ...unknown }] : refusals
-  return leftAlone.slice(0, mostRefusals).map(({ refused, text, start, end }) => ({
+  return refusals.slice(0, mostRefusals).map(({ refused, text, start, end }) => ({
     at: texts[text]!.path.join('.'),
     ...explainRefusal(texts[text]!.text, refused, { start, end }),
   }))

@@ -2,6 +2,7 @@ import { recomputedShare } from '#engine-adapters/any-position-reuse.ts'
 import type { BlockId } from '#index/context-block.ts'
 import { type ReplicaCandidate, selectReplica } from '#scheduler/select-replica.ts'
 import type { Call, RoutedCall } from '../call/call.ts'
+import { sharerOf } from '../call/sharer-of.ts'
 import { toDecisionInput } from '../call/to-decision-input.ts'
 import { ProxyError } from '../errors.ts'
 import { membersOf } from '../receive/read-received.ts'
@@ -37,7 +38,7 @@ export function routeCall(
   const decision = decide(
     { laidOut, ...toDecisionInput(call) },
     {
-      candidates: candidates.map((replica) => toCandidate(replica, routing)),
+      candidates: candidates.map((replica) => toCandidate(replica, routing, sharerOf(call))),
       store: routing.store,
       plannedTurns: routing.gain.plannedTurns,
       select: (routes) => (routes.length === 1 ? 0 : select(routing, candidates, routes, call)),
@@ -47,8 +48,12 @@ export function routeCall(
   return { replica: candidates[decision.candidate]!, decision, rid: membersOf(call.content.received).rid }
 }
 
-function toCandidate({ id, mirror, cacheConfig, reuse }: Replica, { processed, gain }: Routing): Candidate {
-  const hasProcessed: Candidate['hasProcessed'] = (tenant, block) => processed.has(id, tenant, block)
+function toCandidate(
+  { id, mirror, cacheConfig, reuse }: Replica,
+  { processed, gain }: Routing,
+  sharer: string,
+): Candidate {
+  const hasProcessed: Candidate['hasProcessed'] = (block) => processed.has(id, sharer, block)
   return { mirror, planned: () => gain.plannedOf(id).mirror, cacheConfig, reuse, hasProcessed }
 }
 
@@ -56,10 +61,10 @@ function select(
   { processed, replicas }: Routing,
   candidates: readonly Replica[],
   routes: readonly Route[],
-  { caller: { tenant }, options }: Pick<Call, 'caller' | 'options'>,
+  call: Call,
 ): number {
   const { blocks, sizes } = contentsOf(routes[0]!)
-  const processedOn = processed.sizesOn(tenant, blocks, sizes)
+  const processedOn = processed.sizesOn(sharerOf(call), blocks, sizes)
   const processedAnywhere = [...processedOn.values()].reduce((sum, size) => sum + size, 0)
   const described = routes.map((route, i): ReplicaCandidate => {
     const replica = candidates[i]!
@@ -69,7 +74,7 @@ function select(
       replica: replica.id,
       promptTokens,
       predictedCachedTokens,
-      predictedReusedTokens: held === undefined ? held : held + fetchable(replica, options, missing, held),
+      predictedReusedTokens: held === undefined ? held : held + fetchable(replica, call.options, missing, held),
       inFlightTokens: replica.loadTokens,
       inFlight: replica.requests,
       processedTokens: replica.mirror.estimateTokens(processedOn.get(replica.id) ?? 0),

@@ -6,6 +6,7 @@ import { inPieces } from '../bounds/whole-body.ts'
 import type { Call, RoutedCall } from '../call/call.ts'
 import type { Charge } from '../call/charge-call.ts'
 import type { Exchange } from '../call/exchange.ts'
+import { sharerOf } from '../call/sharer-of.ts'
 import { Trip } from '../call/trip.ts'
 import { RequestFollower } from '../engine-events/request-follower.ts'
 import { GainFollower } from '../gain/gain-follower.ts'
@@ -200,7 +201,7 @@ function commit(
   for (const [i, id] of ids.entries()) {
     replica.cache.sent(id, decision.sent[i]!, readsCache, decision.exactLengths[i])
   }
-  processed.note(replica.id, call.caller.tenant, contentsOf(decision).blocks)
+  processed.note(replica.id, sharerOf(call), contentsOf(decision).blocks)
   learnTemplates(pipeline, call, decision, request)
   const known = decision.contexts.map(({ found }) => found.certain?.chunks ?? [])
   if (known.some(({ length }) => length > 0)) chunks.noteLists(known, askedText(decision))

@@ -166,7 +166,7 @@ function reuse(
     mostPredictedCachedTokens: Math.max(...routes.sent.map(({ predictedCachedTokens }) => predictedCachedTokens)),
     citations: options.citations === false ? [] : citationMapsOf(layout.texts, reused.prompts),
     skipped,
-    differing: skipped === 'differs_before' ? findDiffering(layout, route, chosen, input.tenant) : undefined,
+    differing: skipped === 'differs_before' ? findDiffering(layout, route, chosen) : undefined,
     refusals: layout.refusals,
     fault: undefined,
     ...counts,
@@ -179,7 +179,7 @@ function selectByLoad({ candidates, select }: DecisionState): number {
 }
 
 function reasonFor(
-  { mode, options, received, tenant }: DecisionInput,
+  { mode, options, received }: DecisionInput,
   layout: Layout,
   route: PlannedRoute,
   candidate: Candidate,
@@ -195,7 +195,7 @@ function reasonFor(
   if (isReuseEnough) return 'reuse_is_enough'
   if (contexts.some(({ found }) => found.isSpokenOf)) return 'spoken_of'
   // no order would help, so that no permission would, either
-  if (findDiffering(layout, route, candidate, tenant)) return 'differs_before'
+  if (findDiffering(layout, route, candidate)) return 'differs_before'
   return contexts.some(({ found }) => found.template?.mayMove === false) ? 'not_permitted' : 'nothing_to_gain'
 }
 

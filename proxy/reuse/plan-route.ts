@@ -18,8 +18,8 @@ export interface Candidate {
   readonly cacheConfig?: { readonly pageTokens: number } | undefined
   /** how it reuses KV at any position; undefined: it does not */
   readonly reuse?: AnyPositionReuse | undefined
-  /** whether it has computed a tenant's block, at whatever position */
-  readonly hasProcessed?: ((tenant: string, block: BlockId) => boolean) | undefined
+  /** whether it has computed a block for the same tenant, salt and model, at whatever position */
+  readonly hasProcessed?: ((block: BlockId) => boolean) | undefined
 }
 
 /** What stands in front of documents that were computed behind another text. */
@@ -96,10 +96,9 @@ export function findDiffering(
   layout: Pick<Layout, 'prompts'>,
   { reused: { prompts } }: Pick<PlannedRoute, 'reused'>,
   { mirror, hasProcessed }: Candidate,
-  tenant: string,
 ): DifferingMessage | undefined {
   for (const [prompt, { contexts, sent }] of prompts.entries()) {
-    if (!contexts.some(({ found }) => found.contents.some((block) => hasProcessed?.(tenant, block)))) continue
+    if (!contexts.some(({ found }) => found.contents.some((block) => hasProcessed?.(block)))) continue
     const front = sent.ends.findLast((end) => end < contexts[0]!.ends[0]!)
     const cached = front === undefined ? 0 : mirror.predictCachedLength(sent)
     if (front === undefined || cached >= front) continue
@@ -129,7 +128,7 @@ function plan(layout: Layout, candidate: Candidate, state: PlanState): Omit<Plan
   const { prompts } = reused
   const inPages = (tokens: number): number => tokens - (tokens % (cacheConfig?.pageTokens ?? 1))
   const share = recomputedShare(reuse, state.options.reuse) ?? 1
-  const stretches = prompts.map((prompt) => (share < 1 ? findReusable(prompt, candidate, state.tenant) : []))
+  const stretches = prompts.map((prompt) => (share < 1 ? findReusable(prompt, candidate) : []))
   const reusable = stretches.flat().reduce((sum, { start, end }) => sum + end - start, 0)
   return {
     reused,
@@ -149,14 +148,13 @@ function plan(layout: Layout, candidate: Candidate, state: PlanState): Omit<Plan
 function findReusable(
   { contexts, sent }: ReusedPrompt,
   { mirror, hasProcessed }: Candidate,
-  tenant: string,
 ): { readonly start: number; readonly end: number }[] {
   const prefix = mirror.predictCachedLength(sent)
   return contexts.flatMap(({ found, order, pointers, ends }) => {
     const cut = new Set(pointers.map(({ place }) => place))
     return order.flatMap((from, place) => {
       const end = ends[place]!
-      if (end <= prefix || cut.has(place) || !hasProcessed?.(tenant, found.contents[from]!)) return []
+      if (end <= prefix || cut.has(place) || !hasProcessed?.(found.contents[from]!)) return []
       const { content } = found.slots[from]!
       return [{ start: end - (content.end - content.start), end }]
     })

@@ -28,7 +28,6 @@ export interface SendOptions {
   readonly mode?: Mode
   readonly options?: RequestOptions
   readonly volatileFields?: VolatileFields
-  readonly separator?: string
   /** says which lists may be moved; all may, if it is missing */
   readonly permit?: PermitLists
 }
@@ -52,15 +51,10 @@ export class Sender {
     this.mirror = new CacheMirror({ maxRequests: 1000, maxBlocks: 100_000, ordering })
   }
 
-  readonly hasProcessed: Candidate['hasProcessed'] = (tenant, block) => this.#processed.has(engine, tenant, block)
-
   /** Returns the decision, and the body as it would go to the engine if it differs from the one received. */
   decide(body: unknown, options: SendOptions = {}): Decision & { readonly body: string | undefined } {
     const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
-    const received = readReceived(options.api ?? 'chat_completions', bytes, false, undefined, {
-      separator: options.separator ?? '',
-      most: 2048,
-    })
+    const received = readReceived(options.api ?? 'chat_completions', bytes, false)
     const tenant = options.tenant ?? 'default'
     const decision = decide(
       {
@@ -72,11 +66,16 @@ export class Sender {
         wording: defaultWording,
         volatileFields: options.volatileFields,
         permit: options.permit,
-        certain: new CertainLists(this.chunks.finderFor(tenant), received.separated, this.templates),
+        certain: new CertainLists(this.chunks.finderFor(tenant), this.templates),
       },
-      { candidates: [this], store: this.store, select: () => 0, now: () => 0 },
+      { candidates: [this.#candidateFor(tenant)], store: this.store, select: () => 0, now: () => 0 },
     )
     return { ...decision, body: decision.splices && writeBody(received.prompt!, decision.splices).toString() }
+  }
+
+  #candidateFor(tenant: string): Candidate {
+    const { mirror, cacheConfig, reuse } = this
+    return { mirror, cacheConfig, reuse, hasProcessed: (block) => this.#processed.has(engine, tenant, block) }
   }
 
   /** Returns the body as it goes to the engine, and counts it as sent. */

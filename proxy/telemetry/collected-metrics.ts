@@ -5,6 +5,8 @@ interface MirrorStatus {
   readonly replica: string
   readonly kind: string
   readonly mode: 'exact' | 'degraded' | 'fallback'
+  /** requests at its engine */
+  readonly inFlight: number
 }
 
 /** Values that are read when Prometheus scrapes. Without `replicaStates` or `redisUp`, their metric is left out. */
@@ -94,6 +96,9 @@ export function addCollectedMetrics(registry: Registry, sources: MetricSources):
   })
   gauge('mirror_mode', 'How the mirror is fed: 2 exact, 1 degraded, 0 fallback', ['replica'], (mode) => {
     for (const mirror of sources.mirrors()) mode.set({ replica: mirror.replica }, mirrorModes[mirror.mode])
+  })
+  gauge('in_flight', 'Requests at a replica', ['replica'], (requests) => {
+    for (const { replica, inFlight } of sources.mirrors()) requests.set({ replica }, inFlight)
   })
   gauge('replica_info', 'Always 1; the kind of engine a replica is served as', ['replica', 'kind'], (info) => {
     for (const { replica, kind } of sources.mirrors()) info.set({ replica, kind }, 1)

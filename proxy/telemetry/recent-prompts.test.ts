@@ -47,12 +47,6 @@ test.each<[what: string, prompt: NotedPrompt, reason: string | null, remedy: Reg
     /announce the list/,
   ],
   [
-    'of a form that is not known',
-    promptOf([[1, 2, 3].map((n) => `%%% ${n} %%%\n${'It rained in Oslo. '.repeat(30)}\n`).join('')]),
-    'unknown_form',
-    /look like marks of documents/,
-  ],
-  [
     'of a template whose numbers do not count up',
     promptOf(['a', 'b'], { templates: [{ template: 'bot', refused: 'numbers', text: 1 }] }),
     'template_numbers',

@@ -2,7 +2,6 @@ import { LRUCache } from 'lru-cache'
 import type { ChunkRefusal } from '../chunks/find-known-lists.ts'
 import { messageOf, type PromptMessage, type PromptSet } from '../prompt/body/prompt.ts'
 import type { PlacedRefusal } from '../prompt/find-contexts.ts'
-import { findUnknownForm } from '../prompt/judge/find-unknown-form.ts'
 import { differingRemedy, differsBeforeRemedy, remedyFor } from '../prompt/judge/reasons.ts'
 import type { SkippedReason } from '../reasons.ts'
 import type { DifferingMessage } from '../reuse/plan-route.ts'
@@ -48,13 +47,10 @@ export const mostShapes = 50
 // shorter texts hold no documents worth reusing
 const shortestProse = 1_024
 
-// marks of documents show at the start of a text; no more is read, since a client waits for the prompt
-const mostOfMarks = 8_192
-
 const chunkRemedies: Readonly<Record<ChunkRefusal, string>> = {
   one_text: 'none: chunks in the order in which they were given are one text until they were seen in another',
-  mixed_separators: 'put the same between all documents, or the separator of docs/chunks.md',
-  overlapping: 'let chunks not overlap, or put the separator of docs/chunks.md between documents',
+  mixed_separators: 'put the same between all documents, or write the template down (docs/blocks.md)',
+  overlapping: 'let chunks not overlap, or put each document into <document>…</document>',
   too_many: 'send fewer blocks, or several requests',
   in_data: 'none: JSON stays as it is; put documents that are known chunks into a text',
 }
@@ -126,9 +122,6 @@ function toShape(prompt: NotedPrompt): Shape | undefined {
   }
   if (longest.characters < shortestProse) {
     return { api, ...longest, skipped, reason: null, remedy: 'none: too short to hold documents' }
-  }
-  if (findUnknownForm([set.texts[longestOf(set)]!.text.slice(0, mostOfMarks)]) !== undefined) {
-    return { api, ...longest, skipped, reason: 'unknown_form', remedy: remedyFor('unknown_form') }
   }
   const remedy =
     'if it holds documents: mark them (<document>…</document>), or make their borders known (docs/chunks.md)'

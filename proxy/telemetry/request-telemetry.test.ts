@@ -209,24 +209,6 @@ describe('a request that was answered', () => {
     })
     expect(lines[0]).toMatchObject({ outcome: 'engine_error', status: statusCode })
   })
-
-  test('is in flight from its admission to its end', async () => {
-    const request = begin()
-    expect(await valuesOf('in_flight')).toEqual({})
-    request.admitted('gpu-0', 'vllm')
-    expect(await valuesOf('in_flight')).toEqual({ 'gpu-0': 1 })
-    request.ended('finished', answered)
-    expect(await valuesOf('in_flight')).toEqual({ 'gpu-0': 0 })
-  })
-
-  test('that is sent once more, elsewhere, is in flight there alone', async () => {
-    const request = begin()
-    request.admitted('gpu-0', 'vllm')
-    request.admitted('gpu-1', 'vllm')
-    expect(await valuesOf('in_flight')).toEqual({ 'gpu-0': 0, 'gpu-1': 1 })
-    request.ended('finished', answered)
-    expect(await valuesOf('in_flight')).toEqual({ 'gpu-0': 0, 'gpu-1': 0 })
-  })
 })
 
 describe('a request that was not', () => {

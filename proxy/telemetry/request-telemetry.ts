@@ -145,7 +145,6 @@ export class RequestTelemetry {
     const isFirst = this.#admitted === undefined
     this.#leaveReplica(at)
     this.#admitted = { at, replica, provider }
-    this.#to.metrics.inFlight.inc({ replica })
     if (this.#decidedAt === undefined || !isFirst) return
     this.#to.metrics.queueSeconds.observe((at - this.#decidedAt) / 1000)
     this.#span?.stage('queue', this.#decidedAt, at)
@@ -233,7 +232,6 @@ export class RequestTelemetry {
 
   #leaveReplica(at: number): void {
     if (!this.#admitted) return
-    this.#to.metrics.inFlight.dec({ replica: this.#admitted.replica })
     this.#span?.stage('engine', this.#admitted.at, at)
   }
 

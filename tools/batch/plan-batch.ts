@@ -78,7 +78,7 @@ export class BatchPlanner {
     const api = promptApis.find((name) => promptPaths[name] === path)
     if (!api) return undefined
     const { hygiene, blocks, workLimits, wording, options } = this.#config
-    const limits = { hygiene, separator: blocks.separator, limits: workLimits, isEncoded: false, turn: async () => {} }
+    const limits = { hygiene, limits: workLimits, isEncoded: false, turn: async () => {} }
     try {
       const { received } = await readWithinLimits(api, Buffer.from(body), limits)
       const input = {
@@ -89,7 +89,7 @@ export class BatchPlanner {
         options,
         wording,
         volatileFields: blocks.volatileFields,
-        certain: new CertainLists(undefined, received.separated, this.#templates),
+        certain: new CertainLists(undefined, this.#templates),
       }
       if (optionsOf(input).reorder === false) return undefined
       return finish(layOut(input, { store: forgetfulStore, now: () => 0 }))?.layout

@@ -156,12 +156,3 @@ test('scores in blocks are named with what would help', () => {
     expect.stringMatching(/'score', which changes.*blocks\.volatile: move/),
   ])
 })
-
-test('marks of no known form are named, too', () => {
-  const docs = '%%% 1 %%%\nIt rained in Oslo.\n%%% 2 %%%\nThe sun shone in Rome.\n\nWhy?'
-  expect(check(chat('Answer.', docs))[1]).toEqual([
-    'left_alone',
-    'warning',
-    expect.stringMatching(/messages\.1\.content, line 1: '%%% 1 %%%.*unknown_form → .*<document>/),
-  ])
-})

@@ -4,7 +4,6 @@ import type { PromptContext } from '#proxy/prompt/body/prompt-context.ts'
 import { type PlacedRefusal, searchMessage } from '#proxy/prompt/find-contexts.ts'
 import { guessApi } from '#proxy/prompt/formats/guess-api.ts'
 import { readPromptBody } from '#proxy/prompt/formats/read-prompt-body.ts'
-import { findUnknownForm } from '#proxy/prompt/judge/find-unknown-form.ts'
 import { differingRemedy, explainRefusal } from '#proxy/prompt/judge/reasons.ts'
 import type { Finding } from './finding.ts'
 import { judgeVolatileText } from './judge-volatile-text.ts'
@@ -30,18 +29,13 @@ export function checkPrompt({ json, file }: PromptSource): Finding[] {
   const found = searched.map(({ contexts }) => contexts)
   const blocks = judgeBlocks(found.flat(), explicit, from)
   const refusals = searched.flatMap((own) => own.refusals)
-  const isSilent = refusals.length === 0 && found.every((own) => own.length === 0)
-  const unknown = isSilent ? findUnknownForm(words) : undefined
-  const leftAlone = [...refusals, ...(unknown ? [{ refused: 'unknown_form' as const, ...unknown }] : [])].map(
-    (refusal) => toFinding(texts, refusal),
-  )
   if (file === undefined) {
     const found = `${blocks.found}; your own requests are not checked: give one with --prompt FILE`
     return [{ ...blocks, found }]
   }
   return [
     blocks,
-    ...leftAlone.slice(0, mostRefusals),
+    ...refusals.slice(0, mostRefusals).map((refusal) => toFinding(texts, refusal)),
     ...judgeRanks(found.flat()),
     ...judgeVolatileText(messages, texts, found),
   ]

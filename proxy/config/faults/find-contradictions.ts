@@ -31,9 +31,14 @@ export function findContradictions(settings: Settings): SettingFault[] {
   for (const [i, peer] of settings.tenants.trusted_peers.entries())
     tryTo(['tenants', 'trusted_peers', i], () => readPeers([peer]))
   faults.push(...engineFaults(settings.engines), ...templateFaults(settings.templates))
-  for (const [i, { name }] of settings.aliases.entries())
+  for (const [i, { name, models }] of settings.aliases.entries()) {
     if (settings.aliases.findIndex((other) => other.name === name) < i)
       add(['aliases', i, 'name'], `another alias is called '${name}' too: list all its models in one`)
+    // one that stands for itself first is a model with fall-backs
+    const isAlone = (one: { name: string; models: readonly string[] }): boolean => !one.models.includes(one.name)
+    const other = settings.aliases.find((one) => isAlone(one) && models.includes(one.name))
+    if (other) add(['aliases', i, 'models'], `'${other.name}' is an alias itself: name the models it stands for`)
+  }
   for (const { path, reason } of findKeyFaults(settings.keys.entries)) add(['keys', 'entries', ...path], reason)
   return faults
 }

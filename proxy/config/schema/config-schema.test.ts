@@ -48,7 +48,7 @@ test('what nothing is configured for is what the contract says', () => {
     },
     options: { reorder: true, dedup: true, overlaps: false, annotate: true, schedule: true, citations: true },
     templates: [],
-    blocks: { separator: '', volatileFields: 'keep', learn: true },
+    blocks: { volatileFields: 'keep', learn: true },
     chunks: { maxChunks: 1_000_000, learn: true },
     hygiene: { sortTools: false, behindHistory: [] },
     tenantsFrom: 'key',

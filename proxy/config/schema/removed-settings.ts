@@ -6,6 +6,10 @@ export const removedSettings: ReadonlyMap<string, string> = new Map([
     'hygiene.move_volatile_headers',
     'leave it out, and put dates and ids next to the question (`reprise doctor --prompt` finds them)',
   ],
+  [
+    'blocks.separator',
+    'write it as `join` of a template, with what is before and after the list in `before` and `after` (docs/blocks.md)',
+  ],
   ['breaker', 'leave it out: after 5 failures in a row an engine gets no requests for 10 s'],
   ['chunks.body_bytes', 'leave it out: requests of up to 8 MiB are learned from'],
   ['chunks.max_bytes', 'set `chunks.max_chunks` instead: each chunk takes 97 bytes'],

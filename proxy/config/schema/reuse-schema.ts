@@ -73,15 +73,6 @@ export const reuseSchemas: Record<string, SettingSchema> = {
     ),
   }),
   blocks: group('How context blocks are found in addition to the known ways.', {
-    separator: {
-      type: 'string',
-      description:
-        'What an application puts between documents so that their borders are certain; a space takes its place in every ' +
-        'prompt. At least four characters that no author of a document can know; empty: there is no separator.',
-      pattern: '^(?:|[\\s\\S]{4,64})$',
-      $comment: 'has to have 4 to 64 characters, or none',
-      default: '',
-    },
     volatile: {
       description:
         'Numbers that only rank a block, such as a score in its JSON or tag: `move` states them after the list, `drop` ' +

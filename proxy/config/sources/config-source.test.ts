@@ -166,6 +166,15 @@ test('an alias inside what it names is a fault', () => {
   expect(faultsOf('engines: &a [*a]')).toEqual(['reprise.yaml: an alias stands inside what its anchor names'])
 })
 
+test('an alias of a model stands for no other alias, unless that is a model with fall-backs', () => {
+  const of = (aliases: string): string => `engines: [{url: "http://e", kind: vllm}]\naliases: ${aliases}`
+  expect(faultsOf(of('[{name: a, models: [b]}, {name: b, models: [a]}]'))).toEqual([
+    expect.stringMatching(/aliases.*'b' is an alias itself/),
+    expect.stringMatching(/aliases.*'a' is an alias itself/),
+  ])
+  expect(faultsOf(of('[{name: a, models: [b]}, {name: b, models: [b, c]}]'))).toEqual([])
+})
+
 test('aliases that multiply do not fill the memory', () => {
   const levels = ['a0: &a0 [x, x, x, x, x, x, x, x, x]']
   for (let i = 1; i < 12; i++)

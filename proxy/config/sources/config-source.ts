@@ -15,6 +15,8 @@ export interface LoadedConfig {
   readonly settings: Settings
   /** files that hold secrets of the environment */
   readonly secretFiles: readonly string[]
+  /** why some of these could not be read, so that the secret read before stays */
+  readonly staleFiles: readonly string[]
 }
 
 /** Where the configuration comes from. */
@@ -32,12 +34,14 @@ interface ConfigSourceOptions {
 
 /** Creates a source in which flags override the environment, that overrides the file, and the file the defaults. */
 export function createConfigSource({ file, environment, flags }: ConfigSourceOptions): ConfigSource {
+  const secrets = new Map<string, string>()
   return {
     load: () => {
-      const fromEnvironment = readEnvironment(environment, configSchema)
+      const fromEnvironment = readEnvironment(environment, configSchema, secrets)
       const fromFile = file === undefined ? [] : [readSettingsFile(file, configSchema)]
       const settings = combine([flags, fromEnvironment, ...fromFile])
-      return { settings, secretFiles: fromEnvironment.secretFiles ?? [] }
+      const { secretFiles = [], staleFiles = [] } = fromEnvironment
+      return { settings, secretFiles, staleFiles }
     },
   }
 }

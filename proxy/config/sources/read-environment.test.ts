@@ -94,6 +94,25 @@ test('no two settings share a variable', () => {
   expect(names).toContain('REPRISE_LIMITS_BODY_BYTES')
 })
 
+test('a secret whose file cannot be read stays as it was, and others are renewed', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'reprise-secrets-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const [token, salt] = [join(folder, 'token'), join(folder, 'salt')]
+  const files = { REPRISE_ADMIN_TOKEN_FILE: token, REPRISE_TENANTS_SALT_SECRET_FILE: salt }
+  const known = new Map<string, string>()
+  const write = (tokenText: string, saltText: string): void => {
+    writeFileSync(token, tokenText)
+    writeFileSync(salt, saltText)
+  }
+  const before = 'a salt of sixteen or more characters'
+  write('one', before)
+  expect(readEnvironment(files, configSchema, known).staleFiles).toEqual([])
+  write('two', '')
+  const { settings, staleFiles } = readEnvironment(files, configSchema, known)
+  expect(settings).toEqual({ admin: { token: 'two' }, tenants: { salt_secret: before } })
+  expect(staleFiles).toEqual([expect.stringMatching(/^REPRISE_TENANTS_SALT_SECRET_FILE: .*it is empty/)])
+})
+
 test('a secret may be in a file, without the line break behind it', () => {
   const folder = mkdtempSync(join(tmpdir(), 'reprise-secrets-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))

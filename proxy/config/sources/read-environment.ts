@@ -20,15 +20,18 @@ const serviceVariable = /^REPRISE_(\w+_)?(SERVICE_(HOST|PORT\w*)|PORT(_\d+_\w+)?
 
 /**
  * Reads `REPRISE_…`: the path of a setting in capitals, joined by underscores. Lists and groups are written as YAML or
- * JSON; an empty variable counts as missing. A secret may be in a file, which `REPRISE_…_FILE` names. Throws a ConfigError with a line for each fault; an unknown variable with
- * our prefix is wrong usage.
+ * JSON; an empty variable counts as missing. A secret may be in a file, which `REPRISE_…_FILE` names; if it cannot be
+ * read, what `known` has of it stays. Throws a ConfigError with a line for each fault; an unknown variable with our
+ * prefix is wrong usage.
  */
 export function readEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
   schema: SettingSchema,
+  known: Map<string, string> = new Map(),
 ): SettingsLayer {
   const settings: Record<string, unknown> = {}
   const faults: string[] = []
+  const staleFiles: string[] = []
   const names = new Map<string, string>()
   const secretFiles: string[] = []
   for (const [path, setting] of listSettings(schema)) {
@@ -38,8 +41,15 @@ export function readEnvironment(
       const file = environment[name + fileEnding]
       const isInFile = secretSettings.includes(writePath(path)) && file !== undefined && file !== ''
       if (isInFile) secretFiles.push(file)
-      const text = isInFile ? readSecret(name, file, environment[name]) : environment[name]
-      if (text !== undefined && text !== '') setAt(settings, path, readVariable(name, text, setting))
+      const read = (): unknown => {
+        const text = isInFile ? readSecret(name, file, environment[name]) : environment[name]
+        if (text === undefined || text === '') return undefined
+        const value = readVariable(name, text, setting)
+        if (isInFile) known.set(file, text)
+        return value
+      }
+      const value = isInFile && known.has(file) ? readOr(read, known.get(file), staleFiles) : read()
+      if (value !== undefined) setAt(settings, path, value)
     } catch (error) {
       faults.push((error as Error).message)
     }
@@ -47,7 +57,17 @@ export function readEnvironment(
   if (faults.length > 0) throw new ConfigError(faults.join('\n'))
   const unknown = findUnknown(environment, environmentNames(schema))
   if (unknown.length > 0) throw new ConfigError(unknown.join('\n'), 2)
-  return { settings, secretFiles, locate: (path) => nearest(names, path) ?? prefix }
+  return { settings, secretFiles, staleFiles, locate: (path) => nearest(names, path) ?? prefix }
+}
+
+/** Returns what is read, or, with the reason in `faults`, what was read before. */
+function readOr(read: () => unknown, before: unknown, faults: string[]): unknown {
+  try {
+    return read()
+  } catch (error) {
+    faults.push((error as Error).message)
+    return before
+  }
 }
 
 /** The names of all variables that are read. */

@@ -12,6 +12,8 @@ export interface SettingsLayer {
   locate(path: SettingPath): string
   /** files that hold secrets */
   readonly secretFiles?: readonly string[]
+  /** why some of these could not be read, so that the secret read before stays */
+  readonly staleFiles?: readonly string[]
   /** whether these are the flags of the command line */
   readonly isCommandLine?: boolean
 }

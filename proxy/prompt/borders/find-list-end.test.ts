@@ -287,6 +287,11 @@ describe('a paragraph of the prompt behind documents of several paragraphs does 
     }
   })
 
+  it('nor is a list taken whose last document holds an answer in front of the question', () => {
+    const quiz = 'Document 1: Rain fell.\n\nIt went on.\nDocument 2: A quiz.\n\nAnswer: it was rain.\n\nMore of it.'
+    expect(findContextLists(`Sources:\n${quiz}\n\nQuestion: why?`)).toEqual([])
+  })
+
   it('nor is a list taken whose numbers count up and then jump', () => {
     const quoted = 'Document 1: Red.\n\nDocument 2: a script:\n\ncat <<EOF\nDocument 9: not one\nEOF'
     expect(findContextLists(`Context:\n\n${quoted}\n\nQuestion: Which?`)).toEqual([])

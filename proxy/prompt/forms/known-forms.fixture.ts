@@ -100,10 +100,10 @@ export const forms: readonly Form[] = [
       `Passages:\n<passage source="a.md" page="3">${rain}</passage>\n<passage source="b.md" page="9">${sun}</passage>${ask}`,
       `<contents><content>${rain}</content>\n<content>${sun}</content></contents>\n\nWhy?`,
       `已知信息：\n<data>${rain}</data>\n<data>${sun}</data>\n避免提及<data></data>\n问题：\n为什么？`,
-      `<Document source="a.md"/>\n${rain}\n</Document>\n\n---\n\n<Document source="b.md"/>\n${sun}\n</Document>${ask}`,
       `Task.\n\n<file_content path="src/a.md">\n${rain}\n</file_content>\n\n<file_content path="src/b.md">\n${sun}\n</file_content>`,
     ],
     alike: [
+      `<Document source="a.md"/>\n${rain}\n</Document>\n\n---\n\n<Document source="b.md"/>\n${sun}\n</Document>${ask}`,
       `<Document source="a.md"/>\n${rain}\n\n<Document source="b.md"/>\n${sun}${ask}`,
       `<menuItems>\n  <item title="Oslo" url="a">${rain}</item>\n  <item title="Rome" url="b">${sun}</item>\n</menuItems>`,
       `<turn>${rain}</turn>\n<turn>${sun}</turn>\n\nWhy?`,

@@ -12,8 +12,6 @@ export type Reason =
   | 'spans_parts'
   /** little or nothing shows that these texts were retrieved */
   | 'no_evidence'
-  /** lines of one shape divide a text, but have no known form */
-  | 'unknown_form'
   /** fields show that the order means something: dates, pages, speakers, steps */
   | 'ordered_fields'
   /** the texts show an order: dates or numbers that rise or fall */
@@ -66,7 +64,6 @@ const remedies: Readonly<Record<Reason, string>> = {
   open_end: 'put a line `Question: …` behind the last document, or each document into <document>…</document>',
   spans_parts: 'let every document begin and end in one text part',
   no_evidence: `announce the list (as \`Documents:\`) and ask below it (\`Question: …\`), or ${mark}`,
-  unknown_form: `these lines look like marks of documents, of a form that is not known: ${mark}, or write them down in \`templates\`, docs/blocks.md`,
   ordered_fields: `dates, pages, speakers or steps say that the order means something; where it does not, ${mark}`,
   ordered_texts: 'none: texts whose dates or numbers rise or fall stay in their order; `reprise.blocks` moves them',
   one_text: 'what a tool reads, runs or lists is one text; call a tool that searches by such a name',
@@ -83,7 +80,7 @@ const remedies: Readonly<Record<Reason, string>> = {
 /** What helps if the text in front of documents, or of what tools return, is another one each time. */
 export function differsBeforeRemedy(areResults: boolean): string {
   return areResults
-    ? 'what stands in front of what tools return differs, as the question to an agent does: reuse at any position in the engine reuses the documents there (docs/apps.md)'
+    ? 'what stands in front of what tools return differs, as the question to an agent does: reuse at any position in the engine reuses the documents there (docs/engines.md)'
     : 'what stands in front of the documents differs from request to request (a question, a date, a name): put it behind them'
 }
 

@@ -260,6 +260,11 @@ describe('a numbered list stays beside a message that may be answered by a numbe
     '어느 문서가 소금을 다루나요? 번호로 답하세요.',
     'أي مستند يتحدث عن الملح؟ اذكر رقمه.',
     'कौन सा दस्तावेज़ नमक के बारे में है? संख्या बताइए।',
+    // whatever the language of the labels
+    'Что сказано в документе 2?',
+    '¿Qué dice el documento 2?',
+    'Belge 2 ne diyor?',
+    'Vad säger källa 2?',
   ])('%s', (words) => expect(judgeWords(words, numbered, 'message')).toBeDefined())
 })
 

@@ -227,9 +227,6 @@ describe.each(forms)('a list of %s stays as received when it is spoken of', (_, 
     'Answer as in "The sky is blue [1]."',
     'List the sources in order of relevance, in order to be brief.',
     'Question: who won the second prize in 2001, and what is in section 2?',
-    'Question: what were the final results of the trial?',
-    'Question: do the first results of the new clinical study hold?',
-    'Question: what did the second article of the constitution say?',
     'Question: what is the #1 cause of floods, and what is our #1 product?',
     'Question: who finished first in the race, and who won last?',
     'For example:\nSource 1:\nThe sky is red.\nSource 2:\nWater is wet.\nAnswer: Water is wet [2].\n\nQuestion: why?',
@@ -594,12 +591,12 @@ it('what a template has between its blocks is no list of words beside them', () 
   const ids = content.map(toBlockId)
   const found = { slots, blocks: ids, contents: ids, positional: false, labelPrefix: '', isResult: false }
   const message = { place: 0, role: 'user', texts: [0], rest: '', isTextOnly: true }
-  const marked = (by: 'learnt' | 'separator'): boolean | undefined => {
+  const marked = (by: 'learnt' | 'known_chunks'): boolean | undefined => {
     const certain = { by, chunks: [], spans: [], labels: [] }
     const context: PromptContext = { ...found, annotateAt: undefined, certain }
     const [judged] = finish(markSpokenOf([{ message, contexts: [context], past: [] }], [text]))
     return judged!.contexts[0]!.isSpokenOf
   }
   expect(marked('learnt')).toBeUndefined()
-  expect(marked('separator')).toBe(true)
+  expect(marked('known_chunks')).toBe(true)
 })

@@ -1,6 +1,6 @@
 import { toAsciiDigits } from '../scan/words/digits.ts'
 import { WordPattern } from '../scan/words/word-pattern.ts'
-import { blankTopics, ENUMERATED, NUMERAL, PLACE, readCountedWords, readNumberedWords } from './words/counted-words.ts'
+import { ENUMERATED, NUMERAL, PLACE, readCountedWords, readNumberedWords } from './words/counted-words.ts'
 import { callsByPlace, findNumbered } from './words/place-words.ts'
 import { readEnds } from './words/word-patterns.ts'
 
@@ -97,11 +97,10 @@ const LONGEST_PARAGRAPH = 1_500
 export function readRemarks(words: string): Remarks {
   const text = toAsciiDigits(words)
   const ends = readEnds(text)
-  const placed = blankTopics(text)
   return {
     bracketed: namesIn(text, BRACKETED, isExample),
     worded: new Set([...namesIn(text, WORDED, isExample), ...numbersIn(text)]),
-    isCounted: COUNTED.test(placed) || callsByPlace(readEnds(placed).toLowerCase()),
+    isCounted: COUNTED.test(text) || callsByPlace(ends.toLowerCase()),
     countedWords: readCountedWords(ends),
     numberedWords: readNumberedWords(ends, (start, end) => isExample(ends, start, end)),
     isPartCounted: PART_COUNTED.test(text),

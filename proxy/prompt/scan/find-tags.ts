@@ -1,6 +1,6 @@
 import { isSpace } from './find-edges.ts'
 
-/** A tag in the text. Self-closing tags are left out, unless another tag closes them. */
+/** A tag in the text. Self-closing tags are left out. */
 export interface Tag {
   readonly start: number
   readonly end: number
@@ -35,81 +35,35 @@ const ATTRIBUTES = new RegExp(ATTRIBUTE, 'g')
 
 /** Returns all tags in order, paired with one stack per name. Undefined if there are absurdly many. */
 export function findTags(text: string): Tag[] | undefined {
-  const pairs = new TagPairs()
-  let previous: Tag | undefined
+  const tags: Tag[] = []
+  const unclosed = new Map<string, Tag[]>()
   for (let start = text.indexOf('<'); start !== -1; start = text.indexOf('<', start)) {
     TAG.lastIndex = start
     const match = TAG.exec(text)
     const at = start
     start = match === null ? at + 1 : TAG.lastIndex
-    if (match === null) continue
+    if (match === null || match.at(-1) === '/') continue
     const [, closed, opened = closed] = match
-    const begins = beginsLine(text, at, previous)
-    const tag = {
-      start: at,
-      end: start,
-      name: opened!.toLowerCase(),
-      closing: closed !== undefined,
-      begins,
-      partner: undefined,
-    }
-    if (match.at(-1) === '/') pairs.keepLone(tag)
-    else if (pairs.add(tag)) previous = tag
-    if (pairs.count > MOST_TAGS) return undefined
+    const name = opened!.toLowerCase()
+    const stack = stackOf(name, unclosed)
+    if (stack === undefined) continue
+    const begins = beginsLine(text, at, tags.at(-1))
+    const tag: Tag = { start: at, end: start, name, closing: closed !== undefined, begins, partner: undefined }
+    tags.push(tag)
+    if (tag.closing) pair(stack.pop(), tag)
+    else stack.push(tag)
+    if (tags.length > MOST_TAGS) return undefined
   }
-  return pairs.inOrder()
+  return tags
 }
 
-class TagPairs {
-  readonly #tags: Tag[] = []
-  readonly #open = new Map<string, Tag[]>()
-  /** The last self-closing tag of each name. */
-  readonly #lone = new Map<string, Tag>()
-  #isSorted = true
-
-  get count(): number {
-    return this.#tags.length
-  }
-
-  /** Keeps a tag and pairs it with its opening tag. Returns false if there are too many names. */
-  add(tag: Tag): boolean {
-    const stack = this.#stackOf(tag.name)
-    if (stack === undefined) return false
-    this.#tags.push(tag)
-    if (!tag.closing) stack.push(tag)
-    else pair(stack.pop() ?? this.#takeLone(tag.name), tag)
-    return true
-  }
-
-  /**
-   * Keeps a self-closing tag, because some templates write `<document source="a.md"/>` before a text and `</document>`
-   * after it.
-   */
-  keepLone(tag: Tag): void {
-    if (this.#lone.size < MOST_NAMES || this.#lone.has(tag.name)) this.#lone.set(tag.name, tag)
-  }
-
-  inOrder(): Tag[] {
-    return this.#isSorted ? this.#tags : this.#tags.sort((a, b) => a.start - b.start)
-  }
-
-  #takeLone(name: string): Tag | undefined {
-    const tag = this.#lone.get(name)
-    if (tag === undefined) return undefined
-    this.#lone.delete(name)
-    this.#tags.push(tag)
-    this.#isSorted = false
-    return tag
-  }
-
-  #stackOf(name: string): Tag[] | undefined {
-    let stack = this.#open.get(name)
-    if (stack === undefined && this.#open.size < MOST_NAMES) {
-      stack = []
-      this.#open.set(name, stack)
-    }
-    return stack
-  }
+/** Returns the unclosed tags of a name; undefined if there are too many names. */
+function stackOf(name: string, unclosed: Map<string, Tag[]>): Tag[] | undefined {
+  const known = unclosed.get(name)
+  if (known !== undefined || unclosed.size === MOST_NAMES) return known
+  const stack: Tag[] = []
+  unclosed.set(name, stack)
+  return stack
 }
 
 function pair(opening: Tag | undefined, closing: Tag): void {

@@ -116,7 +116,7 @@ class RepriseConnector(KVConnectorBase_V1, SupportsHMA):
         if self._reporting is not None:
             # only the proxy that is reported to can set borders
             self._borders = start_borders(kv_cache_manager, self._vllm_config, logger)
-            if facts := self._borders.facts:
+            if facts := self._borders.facts or self._reporting.facts:
                 self._describe({"checkpoints": facts})
 
     def bind_scheduler_context(self, context: Any) -> None:

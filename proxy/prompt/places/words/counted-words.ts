@@ -7,16 +7,6 @@ export const PLACE =
   '(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|last|final|penultimate|next[- ]to[- ]last|(?:second|2nd|third|3rd)[- ](?:to[- ])?last|bottom|topmost|\\d{1,2}(?:st|nd|rd|th))'
 export const NUMERAL = '(?:one|two|three|four|five|six|seven|eight|nine|ten)'
 
-// what texts are about, which has positions of its own: `the final results of the trial`
-const EVENT =
-  'trials?|stud(?:y|ies)|surveys?|experiments?|elections?|referendums?|votes?|races?|match|games?|tournaments?|championships?|exams?|examinations?|audits?|campaigns?|quarters?|years?'
-const LAW =
-  'constitutions?|treat(?:y|ies)|charters?|conventions?|agreements?|contracts?|statutes?|laws?|codes?|directives?|regulations?'
-const TOPIC = new WordPattern(
-  [`(?<!\\p{L})${PLACE} (?:results? (?:of|from|in) ${ofTheir(EVENT)}|articles? (?:of|in) ${ofTheir(LAW)})(?!\\p{L})`],
-  'giu',
-)
-
 /** The end of a sentence and the number of the next rule, as in `Use the documents. 2. Be brief.` */
 export const ENUMERATED = '[.:] \\d{1,2}[.)] '
 
@@ -50,15 +40,6 @@ const known = new Set(
     [singular, plural].flatMap((noun) => (language === 'en' ? wordsOf(noun).slice(-1) : wordsOf(noun))),
   ),
 )
-
-function ofTheir(nouns: string): string {
-  return `(?:(?!(?:search|query|list)(?!\\p{L}))[\\p{L}\\d-]{1,30} ){0,3}(?:${nouns})`
-}
-
-/** Blanks out positions within what texts are about, such as `the second article of the constitution`. */
-export function blankTopics(text: string): string {
-  return TOPIC.replaceIn(text, (topic) => '_'.repeat(topic.length))
-}
 
 /** Reads the words that a text counts by place, such as `memory` in `the second memory`, in the singular. */
 export function readCountedWords(text: string): Set<string> {

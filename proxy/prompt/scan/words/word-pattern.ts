@@ -61,11 +61,6 @@ export class WordPattern {
     }
   }
 
-  /** Replaces all matches by what `by` returns for each. */
-  replaceIn(text: string, by: (match: string) => string): string {
-    return this.#mayMatch(text) ? text.replaceAll(this.#pattern, by) : text
-  }
-
   #mayMatch(text: string): boolean {
     // not before the first text: most commands read none
     this.#number ??= addLiterals(literalsOf(this.#pattern))

@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from math import lcm
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reprise_vllm.checkpoints.layer_kinds import tail_blocks
 
 if TYPE_CHECKING:
-    from vllm.v1.kv_cache_interface import KVCacheConfig
+    from vllm.v1.kv_cache_interface import KVCacheConfig, KVCacheSpec
     from vllm.v1.request import Request
 
 
@@ -40,6 +40,13 @@ class SideGroups:
     """tokens: a checkpoint lies at a multiple of it"""
     hash_block_size: int
     sides: Sequence[Side]
+    kinds: Sequence[str]
+    """`window`, `state`"""
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What snapshots tell the proxy of a model for which no border can be set."""
+        return {"unit": self.unit, "kinds": list(self.kinds)}
 
     def blocks_of(self, request: "Request", tokens: int, is_cached: Callable[[bytes], object]) -> SideBlocks:
         """Returns what is held of the first `tokens`, which full attention holds. O(tokens / block size)."""
@@ -57,17 +64,28 @@ class SideGroups:
 
 
 def find_side_groups(config: "KVCacheConfig", hash_block_size: int) -> SideGroups | None:
-    """Returns None if there are none, or if a checkpoint may lie within a block, or is not known to need what."""
+    """Returns None if there are none, or if it is not known what a checkpoint needs."""
     specs = [group.kv_cache_spec for group in config.kv_cache_groups]
+    # vLLM's `prefix_match_unit`: a state may be found within a block, by the hash of its first part
+    is_fine = any(_is_state(spec) and spec.block_size > hash_block_size for spec in specs)
     suffixes: dict[tuple[int, int | None], list[bytes]] = {}
     for i, spec in enumerate(specs):
-        suffixes.setdefault((spec.block_size, tail_blocks(spec)), []).append(i.to_bytes(4, "big"))
-    # vLLM's `prefix_match_unit`: states are found by hashes of parts of a block
-    is_fine = any(tail == 1 and block_size != hash_block_size for block_size, tail in suffixes)
-    sides = [Side(block_size, tail, own) for (block_size, tail), own in suffixes.items() if tail]
-    if not sides or is_fine or any(tail is None for _, tail in suffixes):
+        size = hash_block_size if is_fine and _is_state(spec) else spec.block_size
+        suffixes.setdefault((size, tail_blocks(spec)), []).append(i.to_bytes(4, "big"))
+    sides = [Side(size, tail, own) for (size, tail), own in suffixes.items() if tail]
+    if not sides or any(tail is None for _, tail in suffixes):
         return None
-    return SideGroups(lcm(*(spec.block_size for spec in specs)), hash_block_size, sides)
+    unit = hash_block_size if is_fine else lcm(*(spec.block_size for spec in specs))
+    kinds = dict.fromkeys(
+        "window" if hasattr(spec, "sliding_window") else "state" for spec in specs if tail_blocks(spec)
+    )
+    return SideGroups(unit, hash_block_size, sides, sorted(kinds, reverse=True))
+
+
+def _is_state(spec: "KVCacheSpec") -> bool:
+    from vllm.v1.kv_cache_interface import MambaSpec
+
+    return isinstance(spec, MambaSpec) and spec.mamba_cache_mode == "align"
 
 
 def hashes_of(request: "Request", hash_block_size: int, block_size: int) -> Sequence[bytes]:

@@ -29,6 +29,8 @@ class Reporting:
     watcher: CacheWatcher
     sender: CallbackSender
     logger: Logger
+    facts: dict[str, Any] | None
+    """what snapshots tell of the layers whose checkpoints are reported"""
 
     def end(self, *, wait: bool) -> None:
         """Detaches from the engine, sends the remaining reports to the proxy and stops the heartbeats."""
@@ -99,7 +101,7 @@ def start_reporting(
         logger.error("reprise: nothing is reported: %s", error)
         return None
     logger.info("reprise: reporting to %s, blocks of %d tokens", sender.url, group.block_size)
-    return Reporting(CacheWatcher(pool, group, sender), sender, logger)
+    return Reporting(CacheWatcher(pool, group, sender), sender, logger, group.sides and group.sides.facts)
 
 
 def _missing_in(pool: "BlockPool") -> list[str]:

@@ -67,4 +67,9 @@ def test_where_borders_cannot_be_set_it_is_named_and_the_engine_goes_on(
         "this vLLM has ", ""
     ).replace("no shared_prefix_boundary in cache_blocks, ", "")
     assert connector._borders.facts is None
+    # what is kept without borders is reported all the same
+    receiver.wait_until(lambda: receiver.posts and receiver.posts[-1][0] == "snapshot")
+    receiver.generation = None
+    told = {"unit": BLOCK, "kinds": ["window"]}
+    receiver.wait_until(lambda: receiver.posts[-1][1].get("checkpoints") == told)
     engine.close()
