@@ -66,12 +66,25 @@ test('an engine that keeps checkpoints is told in tokens where blocks end, and a
   expect(questions()).toBe(1)
 })
 
+/** What the control plane says of the replica's checkpoints, and where it would have them for a request. */
+async function shown(): Promise<{ checkpoints: unknown; borders: unknown }> {
+  const { replicas } = (await (await fetch(`${proxy.adminUrl}/v1/mirror`)).json()) as {
+    replicas: [{ checkpoints: unknown }]
+  }
+  const body = ragRequest('Why?', ['alpha', 'beta', 'gamma'].map(words), { max_tokens: 50 })
+  const { borders } = (await (await postJson(`${proxy.adminUrl}/v1/explain`, body)).json()) as { borders: unknown }
+  return { checkpoints: replicas[0].checkpoints, borders }
+}
+
 test('where the engine does not say, positions are estimated, and too low rather than too high', async () => {
   await start({ checkpoints }, false)
+  const before = await shown()
   const { borders } = bordersIn(await send('Why?', 'alpha', 'beta', 'gamma')) as { borders: number[] }
   expect(borders.length).toBeGreaterThan(0)
   expect(borders.every((position) => position % unit === 0)).toBe(true)
   expect(borders).toEqual(borders.toSorted((a, b) => a - b))
+  // without the key, which would let others set borders
+  expect(before).toEqual({ checkpoints: { unit, kinds: ['state'], room_tokens: 48, borders: true }, borders })
 })
 
 test.each([{}, { checkpoints: null }, { checkpoints: { unit, kinds: ['state'] } }])(
@@ -81,5 +94,7 @@ test.each([{}, { checkpoints: null }, { checkpoints: { unit, kinds: ['state'] } 
     const sent = await send('Why?', 'alpha', 'beta', 'gamma')
     expect(sent).not.toContain('kv_transfer_params')
     expect(questions()).toBe(0)
+    const isKept = 'checkpoints' in facts && facts.checkpoints !== null
+    expect(await shown()).toMatchObject({ checkpoints: isKept ? { borders: false } : null, borders: null })
   },
 )

@@ -217,6 +217,20 @@ describe('an engine that is badly configured', () => {
   })
 })
 
+test('a prompt that fills no block of the cache is told from one that does, by the tokens that the engine counts', async () => {
+  const url = await emulate('vllm')
+  const ask = async (content: string) => {
+    const json = JSON.stringify({ model: 'mine', messages: [{ role: 'user', content }] })
+    return examine(`${url},kind=vllm`, { prompt: { file: 'own.json', json } })
+  }
+  expect(find(await ask('Hi'), 'prompt_length')).toMatchObject({
+    level: 'warning',
+    found: expect.stringMatching(/^own\.json: its \d+ tokens fill no block of the engine's cache \(16\)/),
+    fix: expect.stringContaining('--block-size'),
+  })
+  expect(levelsOf(await ask('to and fro, '.repeat(40)))).not.toHaveProperty('prompt_length')
+})
+
 describe('what is no engine', () => {
   test('a port where nothing listens', async () => {
     const double = await startDouble({})

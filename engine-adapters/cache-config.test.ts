@@ -19,18 +19,26 @@ test('the size of the cache is read where vLLM says it (0.32.0), less the block 
   // part of what `vllm serve --block-size 32 --num-gpu-blocks-override 100` reports
   const labels =
     '_block_size_resolved="True",block_size="32",cache_hit_alignment_tokens="None",effective_attention_block_size="32",enable_prefix_caching="True",engine="0",hash_block_size="None",kv_cache_dtype_skip_layers="[]",kv_cache_max_concurrency="1.5625",kv_cache_memory_bytes="1073741824",kv_cache_size_tokens="3200",num_cpu_blocks="None",num_gpu_blocks="100",num_gpu_blocks_override="100",user_specified_block_size="True"'
-  expect(readVllmCacheConfig(metrics(labels))).toEqual({ isEnabled: true, pageTokens: 32, capacityTokens: 3168 })
-  const shared = labels.replace('"3200"', '"1600"')
-  expect(readVllmCacheConfig(metrics(shared))).toMatchObject({ capacityTokens: 1568 })
+  expect(readVllmCacheConfig(metrics(labels))).toEqual({
+    isEnabled: true,
+    pageTokens: 32,
+    capacityTokens: 3168,
+    isPageChosen: true,
+  })
 })
 
-test('layers that keep checkpoints only are told by what vLLM says of states, and of pages that windows share', () => {
-  const labels = 'block_size="32",num_gpu_blocks="100"'
-  const sparse = (more: string) => readVllmCacheConfig(metrics(`${labels},${more}`))?.sparseLayers
-  expect(sparse('mamba_cache_mode="align",kv_cache_size_tokens="1600"')).toBe('states')
-  expect(sparse('mamba_cache_mode="none",kv_cache_size_tokens="1600"')).toBe('windows')
-  expect(sparse('mamba_cache_mode="none",kv_cache_size_tokens="3200"')).toBeUndefined()
-  expect(sparse('mamba_cache_mode="none"')).toBeUndefined()
+test('states, who has set the page size, the steps of matching and speculative decoding are read where vLLM says them', () => {
+  // part of what `vllm serve --block-size 1056 --prefix-match-unit 32` reports for a Qwen3.5
+  const labels =
+    'block_size="1056",enable_prefix_caching="True",mamba_cache_mode="align",prefix_match_unit="32",user_specified_block_size="True"'
+  const states = { pageTokens: 1056, hasStates: true, matchTokens: 32, isPageChosen: true }
+  expect(readVllmCacheConfig(metrics(labels))).toMatchObject(states)
+  const spec = '# HELP vllm:spec_decode_num_drafts_total Number of spec decoding drafts.\n'
+  expect(readVllmCacheConfig(spec + metrics(labels))).toMatchObject({ ...states, isSpeculative: true })
+  // a Gemma 3, of which nothing here tells that it has windows
+  const windows =
+    'block_size="128",enable_prefix_caching="True",kv_cache_size_tokens="818400",mamba_cache_mode="none",num_gpu_blocks="8192",prefix_match_unit="None",user_specified_block_size="False"'
+  expect(readVllmCacheConfig(metrics(windows))).toEqual({ isEnabled: true, pageTokens: 128, capacityTokens: 818_272 })
 })
 
 test('what vLLM does not say stays unknown', () => {
@@ -56,7 +64,7 @@ test("SGLang's server info says the same, the capacity sometimes in its internal
   })
 })
 
-test.each([undefined, null, 'text', [], {}, { vllm_config: {} }])('%j is no server info of SGLang', (json) => {
+test.each([undefined, null, 'text', [], {}, {}])('%j is no server info of SGLang', (json) => {
   expect(readSglangCacheConfig(json)).toBeUndefined()
 })
 

@@ -4,8 +4,13 @@ export interface CacheConfig {
   readonly reportsCachedTokens?: boolean | undefined
   readonly pageTokens?: number | undefined
   readonly capacityTokens?: number | undefined
-  /** layers beside full attention, which keep a prefix only at checkpoints */
-  readonly sparseLayers?: 'states' | 'windows' | undefined
+  /** whether the page size is one that the operator has set, unless the model needs a larger one */
+  readonly isPageChosen?: boolean | undefined
+  /** tokens: prompts are found to their ends in such steps, also within a page */
+  readonly matchTokens?: number | undefined
+  /** whether layers keep a state, which sets the least page size */
+  readonly hasStates?: boolean | undefined
+  readonly isSpeculative?: boolean | undefined
 }
 
 /** The page size of an engine's cache, and its capacity if the engine reports it. */
@@ -37,18 +42,11 @@ export function readVllmCacheConfig(metrics: string): CacheConfig | undefined {
     pageTokens,
     // both count the first block, which is kept empty
     capacityTokens: pageTokens && tokens && toNumber(tokens - pageTokens),
-    sparseLayers: sparseLayersOf(labels, tokens, pageTokens && pages && pageTokens * pages),
+    isPageChosen: labels.get('user_specified_block_size') === 'True' || undefined,
+    matchTokens: toNumber(labels.get('prefix_match_unit')),
+    hasStates: labels.get('mamba_cache_mode') === 'align' || undefined,
+    isSpeculative: metrics.includes('# HELP vllm:spec_decode_') || undefined,
   }
-}
-
-/** Windows are recognised by pages that they share with full attention: these hold fewer tokens than they have room for. */
-function sparseLayersOf(
-  labels: ReadonlyMap<string | undefined, string | undefined>,
-  tokens: number | undefined,
-  room: number | undefined,
-): CacheConfig['sparseLayers'] {
-  if (labels.get('mamba_cache_mode') === 'align') return 'states'
-  return tokens !== undefined && room !== undefined && tokens < 0.75 * room ? 'windows' : undefined
 }
 
 /** Reads SGLang's `/server_info`; undefined if it is something else. */

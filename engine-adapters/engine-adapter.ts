@@ -61,8 +61,6 @@ export interface EngineAdapter {
   readonly usualPageTokens: number
   /** whether `usage` omits a count of 0 cached tokens, although the engine reports cached tokens */
   readonly omitsZeroCached: boolean
-  /** about how many tokens doctor's test prompts have: enough to be cached */
-  readonly probeTokens: number
   readonly advice: EngineAdvice
   /** whether its cache can be followed through KV events, and it answers questions for the tokens of prompts */
   readonly publishesEvents: boolean

@@ -56,6 +56,7 @@ const replica = object({
   in_flight: integer,
   warming: orNull(object({ requests: integer, tokens: integer })),
   reuse: orNull(portable(reuseReport)),
+  checkpoints: orNull(object({ borders: flag }, { unit: integer, kinds: list(text), room_tokens: integer })),
 })
 const topBlocks = list(object({ id: text, count: integer, tokens: integer }, { words: text }))
 const shape = object({
@@ -147,6 +148,7 @@ const explanation = object({
   known_chunks: object({ known: integer, matched: integer, lists: integer, refused: byName(integer) }),
   predicted_cached_tokens: integer,
   predicted_reused_tokens: orNull(integer),
+  borders: orNull(list(integer)),
   replica: text,
   tenant: text,
   skipped: orNull(skipped),

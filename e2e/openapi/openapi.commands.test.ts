@@ -148,6 +148,7 @@ test('every change is', async () => {
     sequence: 0,
     requests: [],
     reuse: { ratio: 0.1, max_ratio: 0.5 },
+    checkpoints: { unit: 32, kinds: ['window'], room_tokens: 192, key: 'k' },
   })
   await check('POST /v1/replicas/{replica}/snapshot', 400, '/v1/replicas/gpu-0/snapshot', {})
   await check('POST /v1/replicas/{replica}/events', 200, '/v1/replicas/gpu-0/events', batch)

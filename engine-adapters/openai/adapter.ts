@@ -13,7 +13,6 @@ export const openaiAdapter: EngineAdapter = {
   usualPageTokens: 16,
   omitsZeroCached: false,
   // providers cache prompts of 1,024 tokens or more
-  probeTokens: 1200,
   advice: {
     name: 'the engine',
     reportCachedTokens:

@@ -32,7 +32,6 @@ export const sglangAdapter: EngineAdapter = {
   usualPageTokens: 1,
   // with --enable-cache-report
   omitsZeroCached: true,
-  probeTokens: 450,
   advice: {
     name: 'SGLang',
     reportCachedTokens: 'start SGLang with --enable-cache-report',

@@ -34,7 +34,6 @@ export const vllmAdapter: EngineAdapter = {
   evictsInWhole: false,
   usualPageTokens: 16,
   omitsZeroCached: false,
-  probeTokens: 450,
   advice: {
     name: 'vLLM',
     reportCachedTokens: 'start vLLM with --enable-prompt-tokens-details',

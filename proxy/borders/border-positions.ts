@@ -4,6 +4,7 @@ import type { EngineRequest } from '#engine-adapters/engine-client.ts'
 import { tryObject } from '#engine-adapters/json-object.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import { credentialsOf } from '../access/engine-credentials.ts'
+import type { CheckpointReport } from '../engine-reports/checkpoint-report.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { Decision } from '../reuse/decision.ts'
 import { type Border, type ChosenBorders, findBorders } from './find-borders.ts'
@@ -54,14 +55,24 @@ export class BorderPositions {
   ): Promise<number[]> {
     const { checkpoints } = replica
     if (!checkpoints) return []
-    const { unit, key } = checkpoints
+    const { key } = checkpoints
     const keyOf = ({ prefix }: Border): string => key + prefix
     if (borders.some((border) => !this.#known.has(keyOf(border)))) {
       const located = await locate(borders, replica, decision, question)
       for (const [border, tokens] of located) this.#known.set(keyOf(border), tokens)
     }
     for (const border of borders) this.#kept.set(keyOf(border), true)
-    const positions = borders.map((border) => this.#known.get(keyOf(border)) ?? border.tokens * safeShare)
+    return this.#inUnits(borders, checkpoints)
+  }
+
+  /** Estimates what `find` returns for a request, without asking the engine; undefined if it keeps no checkpoints. */
+  estimate(replica: ChosenReplica, decision: Decision): number[] | undefined {
+    const chosen = this.choose(replica, decision)
+    return chosen && this.#inUnits(chosen.borders, replica.checkpoints!)
+  }
+
+  #inUnits(borders: readonly Border[], { unit, key }: CheckpointReport): number[] {
+    const positions = borders.map(({ prefix, tokens }) => this.#known.get(key + prefix) ?? tokens * safeShare)
     const units = new Set(positions.map((tokens) => Math.floor(tokens / unit)).filter((count) => count > 0))
     return [...units].sort((a, b) => a - b).map((count) => count * unit)
   }

@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client'
 import { withoutPassword } from '../config/without-password.ts'
+import type { CheckpointReport } from '../engine-reports/checkpoint-report.ts'
 import { type FullReuseReport, toReport } from '../engine-reports/reuse-report.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { Divergence, DivergentTokens } from '../telemetry/divergence.ts'
@@ -35,6 +36,8 @@ export interface ReplicaDescription {
   readonly warming: { readonly requests: number; readonly tokens: number } | null
   /** null if it reports no reuse other than of exact prefixes */
   readonly reuse: FullReuseReport | null
+  /** null if its layers keep every prefix; `borders`: whether checkpoints are kept where requests name borders */
+  readonly checkpoints: (Partial<Omit<CheckpointReport, 'key'>> & { readonly borders: boolean }) | null
 }
 
 /** Describes every replica: what its mirror believes, and how it is doing. */
@@ -68,8 +71,15 @@ export async function describeReplicas(
       in_flight: inFlight.find(({ labels }) => labels.replica === replica)?.value ?? 0,
       warming: warming ? { requests: warming.requests, tokens: warming.tokens } : null,
       reuse: reuse ? toReport(reuse) : null,
+      checkpoints: describeCheckpoints(replicaMirror),
     }
   })
+}
+
+function describeCheckpoints({ checkpoints, tokens }: Replica['replicaMirror']): ReplicaDescription['checkpoints'] {
+  if (!tokens.keepsCheckpoints) return null
+  const { key, ...report }: Partial<CheckpointReport> = checkpoints ?? {}
+  return { ...report, borders: key !== undefined }
 }
 
 function byCause({ staleIndex, routing, tokenisation }: DivergentTokens): ReplicaDescription['divergence_by'] {

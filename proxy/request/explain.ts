@@ -142,7 +142,7 @@ interface Explained {
 function describe(
   pipeline: Pipeline,
   call: Call,
-  { replica, decision, before }: Pick<RoutedCall, 'replica' | 'decision'> & Explained,
+  { replica, cache, decision, before }: Pick<RoutedCall, 'replica' | 'decision'> & Explained,
   body: Buffer,
 ): string {
   const { contexts } = decision
@@ -183,6 +183,7 @@ function describe(
     known_chunks: { ...call.content.certain.counts, known: pipeline.chunks.size },
     predicted_cached_tokens: decision.predictedCachedTokens,
     predicted_reused_tokens: decision.predictedReusedTokens ?? null,
+    borders: pipeline.borders.estimate({ checkpoints: replica.checkpoints, mirror: cache.mirror }, decision) ?? null,
     replica: replica.id,
     tenant: call.caller.tenant,
     skipped: decision.skipped ?? null,

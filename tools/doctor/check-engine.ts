@@ -1,7 +1,7 @@
 import { statusOf } from '#proxy/errors.ts'
 import { endlessHops } from '#proxy/http/forwarded-headers.ts'
 import { hasEvents, judgeEvents } from './engine/check-events.ts'
-import type { CheckedEngine } from './engine/check-mirror.ts'
+import type { CheckedEngine, MirroredReplica } from './engine/check-mirror.ts'
 import { contextLengthOf, judgeContextLength, selectModel } from './engine/check-model.ts'
 import { checkReachable } from './engine/check-reachable.ts'
 import { checkTokenEndpoint } from './engine/check-token-endpoint.ts'
@@ -11,14 +11,19 @@ import { answersReplays, EventWatch } from './engine/event-watch.ts'
 import { type EngineIdentity, identifyEngine, judgeKind } from './engine/identify-engine.ts'
 import type { DoctorOptions, Finding } from './finding.ts'
 import { checkPrefixCache } from './prefix-cache/check-prefix-cache.ts'
+import { checkPromptLength } from './prefix-cache/check-prompt-length.ts'
 
 /** The findings about an engine, and what the other checks need to know about it. */
 interface CheckedEngineReport extends CheckedEngine {
   readonly findings: readonly Finding[]
 }
 
-/** Checks an engine: what it is and serves, its cache, and the cache events it publishes. */
-export async function checkEngine(options: DoctorOptions, signal: AbortSignal): Promise<CheckedEngineReport> {
+/** Checks an engine, its cache and the events it publishes. `replica`: what a running proxy knows of it. */
+export async function checkEngine(
+  options: DoctorOptions,
+  signal: AbortSignal,
+  replica?: MirroredReplica,
+): Promise<CheckedEngineReport> {
   const { engine, engineKey, engineTls: tls, timeoutMilliseconds } = options
   const connection = new EngineConnection(engine.url, { token: engineKey, tls, timeoutMilliseconds, signal })
   const given = engine.kind ?? 'openai'
@@ -33,10 +38,11 @@ export async function checkEngine(options: DoctorOptions, signal: AbortSignal): 
     if (!model) return { findings, kind, hasComputed: false }
     findings.push(judgeContextLength(contextLengthOf(model)))
     // as the proxy would: without a given kind it adds no salt
-    const probed = { kind, isSalted: given !== 'openai', model, cache: identity.cache }
+    const probed = { kind, isSalted: given !== 'openai', model, cache: identity.cache, replica }
     const probe = (): Promise<Finding[]> => checkPrefixCache(connection, probed)
     findings.push(...(hasEvents(engine) ? await listenTo(engine, identity, probe, signal) : await probe()))
     findings.push(...judgeFacts(kind, identity.facts, engine))
+    if (options.prompt) findings.push(...(await checkPromptLength(connection, options.prompt, probed)))
     if (hasEvents(engine) && identity.kind)
       findings.push(await checkTokenEndpoint(connection, { kind: identity.kind, model: model.id }))
     return { findings, kind, hasComputed: hasComputed(findings) }

@@ -4,7 +4,7 @@ import { checkChunks } from './check-chunks.ts'
 import { checkEngine } from './check-engine.ts'
 import { checkPrompt, samplePrompt } from './check-prompt.ts'
 import { checkRedis } from './check-redis.ts'
-import { type CheckedEngine, checkMirror, type MirrorAtStart, readMirror } from './engine/check-mirror.ts'
+import { type CheckedEngine, checkMirror, findOwn, type MirrorAtStart, readMirror } from './engine/check-mirror.ts'
 import { EngineConnection } from './engine/engine-connection.ts'
 import type { DoctorOptions, DoctorReport, Finding } from './finding.ts'
 
@@ -15,7 +15,8 @@ export async function runDoctor(options: DoctorOptions, signal: AbortSignal): Pr
   try {
     // read before the probes: what the engine computes must appear in the reports that the proxy receives
     const before = await proxy?.readMirror()
-    const checked = await checkEngine(options, signal)
+    const replica = before && 'replicas' in before ? findOwn(before.replicas, engine) : undefined
+    const checked = await checkEngine(options, signal, replica)
     const findings = [
       ...checked.findings,
       ...checkPrompt({ json: prompt?.json ?? samplePrompt, file: prompt?.file }),

@@ -2,11 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import { pathPrefixOf } from '#engine-adapters/engine-client.ts'
+import type { ReplicaDescription } from '#proxy/dashboard/describe-replicas.ts'
 import type { Finding } from '../finding.ts'
 import { type EngineConnection, isGood, type Reply } from './engine-connection.ts'
 
 /** A replica as `GET /v1/mirror` lists it. */
-interface MirroredReplica {
+export interface MirroredReplica {
   readonly replica: string
   readonly mode: string
   /** where the proxy reaches its engine; undefined if it does not say */
@@ -15,6 +16,7 @@ interface MirroredReplica {
   readonly sequence?: number | undefined
   /** changes with each restart of the engine */
   readonly generation?: string | null | undefined
+  readonly checkpoints?: ReplicaDescription['checkpoints'] | undefined
 }
 
 /** What a running proxy knew before the engine was checked, or a finding that says why it cannot be asked. */
@@ -94,7 +96,7 @@ export async function checkMirror(
 }
 
 /** Finds the engine by the given name, else by URL; a proxy's only replica matches if the proxy reports no URLs. */
-function findOwn(replicas: readonly MirroredReplica[], { url, id }: KnownEngine): MirroredReplica | undefined {
+export function findOwn(replicas: readonly MirroredReplica[], { url, id }: KnownEngine): MirroredReplica | undefined {
   if (id !== undefined) return replicas.find(({ replica }) => replica === id)
   const [only, ...others] = replicas
   if (only && others.length === 0 && only.url === undefined) return only

@@ -2,6 +2,7 @@ import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { CacheConfig } from '#engine-adapters/cache-config.ts'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import { readEngineError } from '#engine-adapters/read-error.ts'
+import type { MirroredReplica } from '../engine/check-mirror.ts'
 import { contextLengthOf } from '../engine/check-model.ts'
 import type { ServedModel } from '../engine/check-reachable.ts'
 import type { EngineConnection, Reply } from '../engine/engine-connection.ts'
@@ -10,28 +11,33 @@ import { judgePrefixCache } from './judge-prefix-cache.ts'
 import { probePrefixCache } from './probe-prefix-cache.ts'
 
 /** An engine whose cache is tested. */
-interface ProbedEngine {
+export interface ProbedEngine {
   readonly kind: EngineKind
   /** whether requests are sent with a cache_salt */
   readonly isSalted: boolean
   readonly model: ServedModel
   readonly cache: CacheConfig
+  /** what a running proxy knows of it */
+  readonly replica: MirroredReplica | undefined
 }
+
+/** More than a window of 1,024 tokens, behind which checkpoints show. */
+const probeTokens = 1200
 
 /** Sends a new prompt several times and judges what the engine reports about it. */
 export async function checkPrefixCache(
   connection: EngineConnection,
-  { kind, isSalted, model, cache }: ProbedEngine,
+  { kind, isSalted, model, cache, replica }: ProbedEngine,
 ): Promise<Finding[]> {
   const engine = adapterFor(kind)
   // a few pages, but at most a third of the model's context length
-  const wanted = Math.max(engine.probeTokens, 3 * (cache.pageTokens ?? 0))
+  const wanted = Math.max(probeTokens, 3 * (cache.pageTokens ?? 0))
   const words = Math.min(wanted, Math.floor((contextLengthOf(model) ?? 131_072) / 3))
   const run = await probePrefixCache(connection, { model: model.id, words, isSalted })
   if (!('first' in run)) {
     return [(await servesEmbeddings(connection, model, run)) ? embeds : judgeRefusal(run, isSalted)]
   }
-  return judgePrefixCache({ engine, cache, run })
+  return judgePrefixCache({ engine, cache, run, replica })
 }
 
 const embeds: Finding = {

@@ -1,7 +1,9 @@
 import type { CacheConfig } from '#engine-adapters/cache-config.ts'
-import type { EngineAdapter } from '#engine-adapters/engine-adapter.ts'
+import type { EngineAdapter, EngineKind } from '#engine-adapters/engine-adapter.ts'
+import type { MirroredReplica } from '../engine/check-mirror.ts'
 import type { Finding } from '../finding.ts'
-import type { Probe, ProbeRun } from './probe-prefix-cache.ts'
+import { judgePageSize, smallerSteps } from './judge-page-size.ts'
+import type { ProbeRun } from './probe-prefix-cache.ts'
 
 /** The evidence for judging a prefix cache. */
 export interface CacheEvidence {
@@ -9,6 +11,8 @@ export interface CacheEvidence {
   /** what the engine reports about its cache */
   readonly cache: CacheConfig
   readonly run: ProbeRun
+  /** what a running proxy knows of it */
+  readonly replica?: MirroredReplica | undefined
 }
 
 /** Judges from the probes whether cached tokens are reported, the prefix cache works, and salts are honoured. */
@@ -17,8 +21,8 @@ export function judgePrefixCache(evidence: CacheEvidence): Finding[] {
     judgeReporting(evidence),
     judgeCaching(evidence),
     judgeSalt(evidence),
-    judgePageSize(evidence.cache, evidence.run),
-    judgeCheckpoints(evidence.cache),
+    judgePageSize(evidence.cache),
+    judgeCheckpoints(evidence),
   ]
   return findings.filter((finding) => finding !== undefined)
 }
@@ -47,27 +51,19 @@ function judgeCaching(evidence: CacheEvidence): Finding {
   if (cache.isEnabled === false)
     return { ...finding, level: 'fatal', found: 'is off, the engine says', fix: switchOnCache }
   if (counts === undefined) {
-    return cache.isEnabled
-      ? {
-          ...finding,
-          level: 'ok',
-          found: `is on, the engine says; not measured: cached tokens are not reported (${times})`,
-        }
-      : {
-          ...finding,
-          level: 'warning',
-          found: `cannot be measured: cached tokens are not reported (${times})`,
-          fix: reportCachedTokens,
-        }
+    const why = `cached tokens are not reported (${times})`
+    if (cache.isEnabled) return { ...finding, level: 'ok', found: `is on, the engine says; not measured: ${why}` }
+    return { ...finding, level: 'warning', found: `cannot be measured: ${why}`, fix: reportCachedTokens }
   }
   const [first = 0, ...repeats] = counts
   const best = Math.max(...repeats)
   const total = run.first.promptTokens
   if (first > total / 2) {
+    const found = `${first} of ${total} tokens of a new prompt are reported as cached: the counts cannot be trusted`
     return {
       ...finding,
       level: 'warning',
-      found: `${first} of ${total} tokens of a new prompt are reported as cached: the counts cannot be trusted`,
+      found,
       fix: 'see what is between here and the engine, and what it does to usage',
     }
   }
@@ -89,11 +85,8 @@ function judgeNoHit({ engine, cache, run }: CacheEvidence): Omit<Finding, 'check
     return { level: 'warning', found, fix }
   }
   if (cache.pageTokens && cache.pageTokens >= run.first.promptTokens) {
-    return {
-      level: 'warning',
-      found: `${found}: a page has ${cache.pageTokens} tokens`,
-      fix: cache.sparseLayers === 'states' ? matchUnit : 'choose a smaller page size',
-    }
+    const fix = smallerSteps(cache) ?? 'send longer prompts'
+    return { level: 'warning', found: `${found}: a page has ${cache.pageTokens} tokens`, fix }
   }
   if (!cache.isEnabled) return { level: 'fatal', found, fix: engine.advice.switchOnCache }
   const fix = 'give every replica as a separate --engine, and the engine more memory for its cache'
@@ -112,12 +105,9 @@ function judgeSalt(evidence: CacheEvidence): Finding | undefined {
   if (foreign <= Math.max(counts[0]!, best / 2)) {
     return { ...finding, level: 'ok', found: 'honoured: tenants share no cache' }
   }
-  return {
-    ...finding,
-    level: 'warning',
-    found: `ignored: ${foreign} tokens were cached under another salt, so tenants can infer from timing what others sent`,
-    fix: `upgrade to a version of ${engine.advice.name} that supports cache_salt, or serve one tenant`,
-  }
+  const found = `ignored: ${foreign} tokens were cached under another salt, so tenants can infer from timing what others sent`
+  const fix = `upgrade to a version of ${engine.advice.name} that supports cache_salt, or serve one tenant`
+  return { ...finding, level: 'warning', found, fix }
 }
 
 function timesOf({ first, repeats }: ProbeRun): string {
@@ -126,44 +116,35 @@ function timesOf({ first, repeats }: ProbeRun): string {
   return `first ${Math.round(first.milliseconds)} ms${repeated}`
 }
 
-/** With larger pages than this, much of a context may be after the last full page. */
-const largePage = 256
-
-/** Reports the page size, as the engine states it or inferred from what was cached; undefined if neither shows it. */
-function judgePageSize(cache: CacheConfig, run: ProbeRun): Finding | undefined {
-  const hit = [...run.repeats].reverse().find(({ cachedTokens }) => cachedTokens)
-  const most = hit && largestPage(hit)
-  const size = cache.pageTokens ?? most
-  if (size === undefined) return undefined
-  const capacity = cache.capacityTokens ? `, room for ${cache.capacityTokens.toLocaleString('en-US')} tokens` : ''
-  const found = `${cache.pageTokens ? '' : 'at most '}${size} ${size === 1 ? 'token' : 'tokens'}${capacity}`
-  if (size <= largePage || !cache.pageTokens) return { check: 'page_size', level: 'ok', found }
-  if (cache.sparseLayers === 'states') {
-    const fix = `${matchUnit}; shorter beginnings of prompts are never shared`
-    return { check: 'page_size', level: 'warning', found: `${found}, set by the size of the model's states`, fix }
+/** Says whether a prefix is found only where the engine keeps a checkpoint of it, and what sets these. */
+function judgeCheckpoints({ engine, cache, run, replica }: CacheEvidence): Finding | undefined {
+  const kept = replica?.mode === 'exact' ? replica.checkpoints : undefined
+  const [second = 0, third = 0] = run.sharers.map((probe) => probe?.cachedTokens ?? 0)
+  // of full attention the second finds as much as the third
+  const isShown = second < third / 2
+  const finding = { check: 'checkpoints' }
+  if (kept?.borders) {
+    const found = `kept of layers with ${kept.kinds!.join('s and ')}s, at multiples of ${kept.unit} tokens; the plugin sets them where documents end`
+    return { ...finding, level: 'ok', found }
   }
-  const fix = 'choose smaller pages (vLLM: --block-size, SGLang: --page-size): only full pages are shared'
-  return { check: 'page_size', level: 'warning', found, fix }
+  // without a third that found anything, the prompts were too short to tell
+  if (!isShown && (third > 0 || !(kept || cache.hasStates))) return undefined
+  const shown = `of three prompts with the same beginning the second found ${second} tokens, the third ${third}`
+  const known = 'of prompts with the same beginning the third is the first to find it'
+  const alone = cache.isSpeculative ? '; with speculative decoding the plugin sets none where documents end' : ''
+  const found = `layers with windows or states keep only checkpoints of a prefix: ${isShown ? shown : known}${alone}`
+  const isLoaded = replica?.mode === 'exact' && replica.generation
+  const set = isLoaded
+    ? "read in the engine's log why the plugin sets none where documents end"
+    : "load reprise's plugin, which sets them where documents end"
+  const fix = [
+    ...(engine.kind === 'vllm' && !cache.isSpeculative ? [set] : []),
+    ...(cache.hasStates ? [] : (keepWindows[engine.kind] ?? [])),
+  ].join(', or ')
+  return { ...finding, level: 'warning', found, ...(fix && { fix }) }
 }
 
-/** A state is as large as many tokens of full attention, which sets the size of vLLM's blocks. */
-const matchUnit = 'start vLLM with --prefix-match-unit, so that prompts are found to their ends within a block'
-
-/** Says that a prefix is found only where the engine keeps a checkpoint of it. */
-function judgeCheckpoints({ sparseLayers }: CacheConfig): Finding | undefined {
-  if (sparseLayers === undefined) return undefined
-  const found =
-    `this model has layers with ${sparseLayers}, of which only checkpoints are kept: two prompts that share documents ` +
-    'find nothing of them, the third does, unless something sets a checkpoint where they part'
-  const fix = "load reprise's plugin, which sets them where documents end"
-  const retention = ', or start vLLM with --prefix-cache-retention-interval and a number of tokens'
-  return { check: 'checkpoints', level: 'warning', found, fix: sparseLayers === 'windows' ? fix + retention : fix }
-}
-
-/** The largest page size, a power of two, that explains a count: all full pages before the last token. */
-function largestPage({ promptTokens, cachedTokens = 0 }: Probe): number | undefined {
-  for (let size = 4096; size >= 1; size /= 2) {
-    if (Math.floor((promptTokens - 1) / size) * size === cachedTokens) return size
-  }
-  return undefined
+const keepWindows: Partial<Record<EngineKind, string[]>> = {
+  vllm: ['start vLLM with --prefix-cache-retention-interval and a number of tokens'],
+  sglang: ['start SGLang with SGLANG_OPT_UNIFIED_CACHE_FREE_OUT_OF_WINDOW_SLOTS=0 in its environment'],
 }

@@ -17,6 +17,8 @@ export interface ProbeRun {
   readonly repeats: readonly Probe[]
   /** with another cache_salt; undefined if no salt is sent */
   readonly otherSalt: Probe | undefined
+  /** two more prompts whose first half is that of the first; empty if it was not served from the cache at once */
+  readonly sharers: readonly (Probe | undefined)[]
 }
 
 interface ProbeOptions {
@@ -50,36 +52,40 @@ function isTooLong(reply: Reply): boolean {
 }
 
 async function probeOnce(connection: EngineConnection, options: ProbeOptions): Promise<ProbeRun | Reply> {
-  const text = toProbeText(randomUUID(), randomBytes(options.words))
-  const send = await createSender(connection, options, text)
+  const half = Math.ceil(options.words / 2)
+  // nobody has sent it before
+  const start = `Probe ${randomUUID()}. ${writeWords(half)}`
+  const writeText = (): string => `${start} ${writeWords(half)}. Answer with one word.`
+  const text = writeText()
+  const send = await createSender(connection, options)
   const salt = options.isSalted ? `probe-${randomUUID()}` : undefined
-  const reply = await send(salt)
+  const reply = await send(text, salt)
   const first = readProbe(reply)
   if (!first) return reply
   const repeats: Probe[] = []
   while (repeats.length < mostRepeats && !repeats.at(-1)?.cachedTokens) {
-    const repeated = await send(salt)
+    const repeated = await send(text, salt)
     const probe = readProbe(repeated)
     if (!probe) return repeated
     repeats.push(probe)
     // if counts are not reported, more repeats show nothing new
     if (repeats.length === 2 && [first, ...repeats].every(({ cachedTokens }) => cachedTokens === undefined)) break
   }
-  const otherSalt = options.isSalted ? readProbe(await send(`probe-${randomUUID()}`)) : undefined
-  return { first, repeats, otherSalt }
+  const otherSalt = options.isSalted ? readProbe(await send(text, `probe-${randomUUID()}`)) : undefined
+  const share = async (): Promise<Probe | undefined> => readProbe(await send(writeText(), salt))
+  const sharers = repeats[0]?.cachedTokens ? [await share(), await share()] : []
+  return { first, repeats, otherSalt, sharers }
 }
 
-type Send = (salt: string | undefined) => Promise<Reply>
+type Send = (text: string, salt: string | undefined) => Promise<Reply>
 
 /** Sends chats, or completions if the engine's model has no chat template. */
-async function createSender(connection: EngineConnection, { model }: ProbeOptions, text: string): Promise<Send> {
-  const withSalt = (salt: string | undefined): object => (salt === undefined ? {} : { cache_salt: salt })
+async function createSender(connection: EngineConnection, { model }: ProbeOptions): Promise<Send> {
   const common = { model, max_tokens: 1, temperature: 0 }
-  const messages = [{ role: 'user', content: text }]
-  const chat: Send = (salt) => connection.post('/v1/chat/completions', { ...common, messages, ...withSalt(salt) })
-  const plain: Send = (salt) => connection.post('/v1/completions', { ...common, prompt: text, ...withSalt(salt) })
-  const greeting = { ...common, messages: [{ role: 'user', content: 'Hi' }] }
-  const reply = await connection.post('/v1/chat/completions', greeting)
+  const chat: Send = (content, cache_salt) =>
+    connection.post('/v1/chat/completions', { ...common, messages: [{ role: 'user', content }], cache_salt })
+  const plain: Send = (prompt, cache_salt) => connection.post('/v1/completions', { ...common, prompt, cache_salt })
+  const reply = await chat('Hi', undefined)
   const hasNoChat = 'status' in reply && (reply.status === 404 || /chat.?template/i.test(reply.text)) && !isGood(reply)
   return hasNoChat ? plain : chat
 }
@@ -102,7 +108,7 @@ const words =
     ' ',
   )
 
-/** A text that nobody has sent before, of about one token per byte of `seed`: each byte chooses a word. */
-function toProbeText(name: string, seed: Uint8Array): string {
-  return `Probe ${name}. ${[...seed].map((byte) => words[byte % words.length]).join(' ')}. Answer with one word.`
+/** Random words, of about one token each. */
+function writeWords(count: number): string {
+  return [...randomBytes(count)].map((byte) => words[byte % words.length]).join(' ')
 }

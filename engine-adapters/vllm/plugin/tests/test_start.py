@@ -16,10 +16,13 @@ from engine_config import BLOCK, full_attention, make_config, make_connector
 from listening import listening
 from receiver import Receiver
 from vllm.distributed.kv_transfer.kv_connector.factory import KVConnectorFactory
-from vllm.v1.kv_cache_interface import ChunkedLocalAttentionSpec, SlidingWindowSpec
+from vllm.v1.kv_cache_interface import ChunkedLocalAttentionSpec, KVCacheSpec, MambaSpec, SlidingWindowSpec
 
 import reprise_vllm
 from reprise_vllm.engine import TESTED
+
+WINDOW = SlidingWindowSpec(block_size=BLOCK, num_kv_heads=1, head_size=64, dtype=torch.float32, sliding_window=64)
+STATE = MambaSpec(block_size=BLOCK, shapes=((16, 4),), dtypes=(torch.float32,), mamba_cache_mode="align")
 
 
 def test_without_a_url_the_engine_is_left_alone_and_it_is_said(
@@ -62,16 +65,17 @@ def test_a_pool_without_the_parts_we_need_is_named_and_left_alone(
     assert "has no metrics_collector, no cached_block_hash_to_block, no get_one_block" in caplog.text
 
 
+@pytest.mark.parametrize("spec", [WINDOW, STATE], ids=["windows", "states"])
 def test_a_model_without_any_full_attention_is_left_alone_and_it_is_said(
-    receiver: Receiver, folder: Path, caplog: pytest.LogCaptureFixture
+    receiver: Receiver, folder: Path, caplog: pytest.LogCaptureFixture, spec: KVCacheSpec
 ) -> None:
-    window = SlidingWindowSpec(block_size=BLOCK, num_kv_heads=1, head_size=64, dtype=torch.float32, sliding_window=64)
     with listening(caplog):
-        engine = Engine(make_config(folder), blocks=60, specs=[window])
+        engine = Engine(make_config(folder), blocks=60, specs=[spec])
         engine.add("r-1", tokens(0, 200))
         engine.run()
     engine.close()
     assert "no layer of this model attends to its whole context" in caplog.text
+    assert engine.scheduler.connector._borders.facts is None
     assert receiver.posts == []
 
 
@@ -88,7 +92,8 @@ def test_layers_of_a_kind_that_is_not_known_are_not_counted_and_it_is_said(
     receiver.wait_until(lambda: receiver.lengths == {"r-1": 192})
     engine.close()
     assert "other layers may miss sooner" in caplog.text
-    assert "no checkpoints are kept at the borders of documents: ChunkedLocalAttentionSpec" in caplog.text
+    assert "no checkpoints are kept at the borders of documents: it is not known" in caplog.text
+    assert "(ChunkedLocalAttentionSpec)" in caplog.text
 
 
 def test_a_rank_puts_its_number_into_the_url_and_sends_the_token(

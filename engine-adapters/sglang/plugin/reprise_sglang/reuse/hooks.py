@@ -74,7 +74,7 @@ class ReuseHooks:
         except ReuseSettingError:
             raise
         except Exception:
-            logger.exception("reprise: nothing is reused: it could not be started")
+            logger.exception("reprise: nothing is reused but equal beginnings: it could not be started")
         setattr(runner, REUSER, reuser)
 
     def plan_prefill(self, original: Any, scheduler: Any, *arguments: Any, **named: Any) -> Any:

@@ -272,7 +272,7 @@ class Reuser:
         """Ends reuse."""
         self.refusal = reason
         self._describe({})
-        self._logger.error("reprise: nothing is reused: %s", reason)
+        self._logger.error("reprise: nothing is reused but equal beginnings: %s", reason)
 
 
 def _without(batch: Any, ends: Mapping[int, int]) -> Any:

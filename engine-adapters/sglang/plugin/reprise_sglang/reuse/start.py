@@ -41,7 +41,7 @@ def start_reuse(runner: Any, tokenizer: Any, settings: ReuseSettings, logger: Lo
         attention = attention_layers(runner.model)
         rotary = rotary_of(runner.model, len(attention), runner.model_config.context_len)
     except NotSupportedError as error:
-        logger.error("reprise: nothing is reused: %s", error)
+        logger.error("reprise: nothing is reused but equal beginnings: %s", error)
         return None
     check_memory(settings.host_bytes)
     pool = runner.token_to_kv_pool
@@ -56,7 +56,7 @@ def start_reuse(runner: Any, tokenizer: Any, settings: ReuseSettings, logger: Lo
         prove_reuse(worker, vocabulary, 1, slots)
         worker.costs = measure_costs(worker, vocabulary, 1, slots, logger)
     except NotProvenError as error:
-        logger.error("reprise: nothing is reused: %s", error)
+        logger.error("reprise: nothing is reused but equal beginnings: %s", error)
         return None
     # what the self-test counted is nobody's
     worker.report = Report()

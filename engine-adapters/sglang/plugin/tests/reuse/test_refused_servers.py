@@ -6,6 +6,8 @@ import pytest
 import torch
 from reusing_scheduler import ReusingScheduler
 from sglang.srt import runtime_context
+from sglang.srt.mem_cache.memory_pool import HybridLinearKVPool, MLATokenToKVPool
+from sglang.srt.mem_cache.swa_memory_pool import SWAKVPool
 
 from reprise_sglang.reuse.supported import NotSupportedError, check_runner
 
@@ -20,6 +22,13 @@ class Otherwise:
 
     def __getattr__(self, name: str) -> object:
         return self._replaced[name] if name in self._replaced else getattr(self._other, name)
+
+
+def pool_of(kind: type) -> object:
+    """One of SGLang's pools, without memory."""
+    pool = object.__new__(kind)
+    pool.dtype = pool.store_dtype = torch.bfloat16
+    return pool
 
 
 @pytest.mark.parametrize(
@@ -37,6 +46,9 @@ class Otherwise:
         ("runner", "lora_manager", object(), "LoRA"),
         ("runner", "is_draft_worker", True, "speculative decoding"),
         ("runner", "token_to_kv_pool", Otherwise(None, dtype=torch.int8, store_dtype=torch.int8), "a cache of kind"),
+        ("runner", "token_to_kv_pool", pool_of(MLATokenToKVPool), "MLATokenToKVPool"),
+        ("runner", "token_to_kv_pool", pool_of(HybridLinearKVPool), "HybridLinearKVPool"),
+        ("runner", "token_to_kv_pool", pool_of(SWAKVPool), "SWAKVPool"),
         ("config", "is_multimodal", True, "images"),
         ("config", "model_is_mrope", True, "positions on several axes"),
         ("config", "is_generation", False, "models without answers"),

@@ -78,5 +78,5 @@ def test_models_that_are_not_supported_are_refused_by_name(
     (kind, changed), says = REFUSED[family]
     engine = serve(tmp_path, monkeypatch, kind, changed)
     assert engine.reuser is None
-    assert f"reprise: nothing is reused: {says}" in caplog.text
+    assert f"reprise: nothing is reused but equal beginnings: {says}" in caplog.text
     assert engine.ask(Documents(3, tokens=20, vocabulary=SIZES["vocab_size"]).prompt(), tokens=1).finished()

@@ -55,7 +55,8 @@ def find_layer_kinds(manager: "KVCacheManager", config: "VllmConfig") -> LayerKi
     managers = coordinator.single_type_managers
     tails = [tail_blocks(group.kv_cache_spec) for group in groups]
     if None in tails:
-        raise NotSupportedError(f"{type(groups[tails.index(None)].kv_cache_spec).__name__} is not supported")
+        unknown = type(groups[tails.index(None)].kv_cache_spec).__name__
+        raise NotSupportedError(f"it is not known what layers of this kind need to find a prefix ({unknown})")
     full = [one.block_size for one, tail in zip(managers, tails, strict=True) if tail == 0]
     if not full or len(full) == len(groups):
         return None

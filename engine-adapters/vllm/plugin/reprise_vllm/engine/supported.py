@@ -57,7 +57,9 @@ def layer_groups(config: "KVCacheConfig") -> LayerGroups:
     )
     for _, spec, window in groups:
         if type(spec) not in (FullAttentionSpec, SlidingWindowSpec):
-            raise NotSupportedError(f"{type(spec).__name__} is not attention over keys and values")
+            raise NotSupportedError(
+                f"layers with states, latent keys or chunks have no keys to move ({type(spec).__name__})"
+            )
         is_full = type(spec) is FullAttentionSpec
         if is_full and (window is not None or spec.attention_chunk_size is not None or spec.non_causal):
             raise NotSupportedError("attention over windows in full blocks, chunks or what follows is not supported")

@@ -35,7 +35,7 @@ _LATENT = {
 }  # fmt: skip
 _DRAFTS = {"method": "ngram", "num_speculative_tokens": 2, "prompt_lookup_max": 3}
 _SHORT = {"max_model_len": 1024}
-_STATE = "MambaSpec is not attention over keys and values"
+_STATE = "layers with states, latent keys or chunks have no keys to move"
 _NO_TABLE = "no rotary embedding with one table"
 
 # the configuration's class, what differs, what the engine is started with, and what is said
@@ -71,7 +71,7 @@ REFUSED: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
          "mamba_n_groups": 1, "shared_intermediate_size": 128},
         {}, _STATE),
     "latent keys and values (DeepSeek)": (
-        "DeepseekV2Config", _LATENT, _SHORT, "MLAAttentionSpec is not attention over keys and values"),
+        "DeepseekV2Config", _LATENT, _SHORT, "no keys to move (MLAAttentionSpec)"),
     "states beside full attention (Qwen3.5)": (
         "Qwen3_5TextConfig", _STATES, {"dtype": "bfloat16"}, _STATE),
 }  # fmt: skip

@@ -116,7 +116,7 @@ def test_requests_of_an_engine_that_cannot_reuse_are_counted_as_such(folder: Pat
     config.parallel_config.enable_dbo = True
     with listening(caplog):
         engine = Engine(config, blocks=60)
-    assert "nothing is reused: overlapping of two batches is not supported" in caplog.text
+    assert "nothing is reused but equal beginnings: overlapping of two batches is not supported" in caplog.text
     for name in ("one", "two"):
         engine.add(name, tokens(0, 100))
     # before a step collects them

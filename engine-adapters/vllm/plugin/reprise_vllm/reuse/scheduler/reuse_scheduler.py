@@ -208,7 +208,7 @@ class ReuseScheduler:
         self.costs = report.costs or self.costs
         if report.refusals and self.refusal is None:
             self.refusal = report.refusals[0]
-            self._logger.error("reprise: nothing is reused: %s", self.refusal)
+            self._logger.error("reprise: nothing is reused but equal beginnings: %s", self.refusal)
         self.counts["segments", "lost"] += self._disk.heard(report, self._step)
         self._remote.heard(report)
         self.observations.heard(report)

@@ -30,7 +30,7 @@ def start_scheduler(
         groups = layer_groups(cache_config)
         check_privacy(groups.spec.block_size)
     except NotSupportedError as error:
-        logger.error("reprise: nothing is reused: %s", error)
+        logger.error("reprise: nothing is reused but equal beginnings: %s", error)
         return None
     # after a failed load, vLLM recomputes what is missing; by default it would fail the request
     config.kv_transfer_config.kv_load_failure_policy = "recompute"
