@@ -76,9 +76,9 @@ export async function describeReplicas(
   })
 }
 
-function describeCheckpoints({ checkpoints, tokens }: Replica['replicaMirror']): ReplicaDescription['checkpoints'] {
-  if (!tokens.keepsCheckpoints) return null
-  const { key, ...report }: Partial<CheckpointReport> = checkpoints ?? {}
+function describeCheckpoints({ kept }: Replica['replicaMirror']): ReplicaDescription['checkpoints'] {
+  if (!kept) return null
+  const { key, ...report }: Partial<CheckpointReport> = kept
   return { ...report, borders: key !== undefined }
 }
 

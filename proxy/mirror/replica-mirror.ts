@@ -35,7 +35,7 @@ export class ReplicaMirror {
   /** resolves when all earlier reports have been applied */
   #turn: Promise<void> = Promise.resolve()
   #reuse: AnyPositionReuse | undefined
-  #checkpoints: CheckpointReport | undefined
+  #checkpoints: Snapshot['checkpoints']
   readonly #applied = { stored: 0, evicted: 0, cleared: 0, snapshot: 0 }
 
   /** `onLost`: called when the engine holds nothing. `now`: milliseconds, monotonic. */
@@ -71,6 +71,12 @@ export class ReplicaMirror {
 
   /** How the engine keeps checkpoints at borders that requests name; undefined if it has not said that it does. */
   get checkpoints(): CheckpointReport | undefined {
+    const told = this.#checkpoints
+    return told && 'key' in told ? told : undefined
+  }
+
+  /** What the engine says of checkpoints, also where no border can be set; undefined: it keeps none. */
+  get kept(): Snapshot['checkpoints'] {
     return this.#checkpoints
   }
 
@@ -146,7 +152,7 @@ export class ReplicaMirror {
     const life = this.#reports.beginLife(generation)
     if (life !== 'same') this.#onLost(life)
     this.adoptReuse(reuse)
-    this.#checkpoints = checkpoints && 'key' in checkpoints ? checkpoints : undefined
+    this.#checkpoints = checkpoints
     this.tokens.keepsCheckpoints = Boolean(checkpoints)
     await this.cache.replaced(requests.map((own) => [own.request_id as RequestId, own.cached_tokens, own.checkpoints]))
     this.#applied.snapshot += 1
