@@ -7,5 +7,7 @@ import { join } from 'node:path'
  */
 export const keptBytecode: Readonly<Record<string, string>> = {
   PYTHONDONTWRITEBYTECODE: '',
-  PYTHONPYCACHEPREFIX: join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'reprise', 'pycache'),
+  PYTHONPYCACHEPREFIX:
+    process.env.PYTHONPYCACHEPREFIX ||
+    join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'reprise', 'pycache'),
 }

@@ -75,6 +75,8 @@ describe('requests that wait for a slot', () => {
       asked.push(chat(text, headers))
       await depthIs(i + 1)
     }
+    const metrics = await (await fetch(`${proxy.adminUrl}/metrics`)).text()
+    expect(metrics).toMatch(/^reprise_in_flight\{replica="[^"]+"\} 1$/m)
     await answerAll(6)
     expect(await Promise.all(asked.map(statusOf))).toEqual([200, 200, 200, 200, 200, 200])
     expect(said()).toEqual(['first', 'soon', 'none', 'also none', 'late', 'later'])

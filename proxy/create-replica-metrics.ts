@@ -32,8 +32,7 @@ function createReplicaMetrics(
     indexNodes: () => total(({ mirror }) => mirror.statistics.nodes),
     indexBytes: () => total(({ mirror }) => mirror.statistics.bytes),
     mirrors: () =>
-      replicas.all.map(({ id, adapter, replicaMirror, requests, admission }) => {
-        const inFlight = requests - admission.depth
+      replicas.all.map(({ id, adapter, replicaMirror, inFlight }) => {
         return { replica: id, kind: adapter.kind, mode: replicaMirror.state.mode, inFlight }
       }),
     mirrorEvents: countEvents(replicas),

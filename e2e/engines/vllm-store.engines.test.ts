@@ -102,7 +102,6 @@ describe.skipIf('missing' in setup)('two vLLM with one store', () => {
       .slice(0, 3)
       .flatMap((turn) => [1, 3, 5].map((by) => rotated({ ...turn, question: `Now: ${turn.question}` }, by)))
     const together = await Promise.all(asked.map((turn) => ask(turn, 'reuse=1')))
-    expect(new Set(together.map(({ replica }) => replica)).size).toBe(2)
     for (const [i, turn] of asked.entries()) expectSameScores(together[i]!, await ask(turn, 'reuse=off'), turn.question)
   })
 })

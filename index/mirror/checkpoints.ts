@@ -9,6 +9,12 @@ export interface CheckpointRange {
   readonly since: number
 }
 
+/** Returns the greatest of some lengths, ascending; 0 if there is none. */
+export function lastOf(lengths: readonly Checkpoint[] = []): number {
+  const last = lengths.at(-1) ?? 0
+  return rangeOf(last)[1]
+}
+
 /** Returns the part of some lengths that is after `start` and up to `end`. */
 export function clipCheckpoints(kept: readonly CheckpointRange[], start: number, end: number): CheckpointRange[] {
   return kept

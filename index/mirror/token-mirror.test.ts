@@ -239,6 +239,16 @@ test('what was reported last of a shared beginning holds for all that share it',
   expect(run('f', 1, 2, 3, 4, 6)).toBe(4)
 })
 
+test('checkpoints that are reported after the end of the request that left them are found by one sent before that', () => {
+  mirror.keepsCheckpoints = true
+  run('a', 1, 2, 3, 4, 5, 6)
+  mirror.report(id('a'), 6, [4])
+  mirror.end(id('a'))
+  run('c', 1, 2, 3, 4, 5, 6, 7)
+  mirror.report(id('a'), 6, [4, 6])
+  expect(mirror.predict(id('c'))).toBe(6)
+})
+
 test('a checkpoint that a request has made the engine keep is not found by it, whoever reports that', () => {
   mirror.keepsCheckpoints = true
   run('a', 1, 2, 3, 4, 5, 6)

@@ -1,5 +1,5 @@
 import type { RequestId, ScopeId } from '../context-block.ts'
-import type { Checkpoint } from './checkpoints.ts'
+import { type Checkpoint, lastOf } from './checkpoints.ts'
 import { type HeldPlace, TokenTree } from './token-tree.ts'
 import { UnknownRequests } from './unknown-requests.ts'
 
@@ -170,8 +170,8 @@ export class TokenMirror {
   report(request: RequestId, cachedTokens: number, checkpoints?: readonly Checkpoint[]): void {
     const known = this.#requests.get(request)
     if (known) {
-      // what is new of an ended request that was reported before, another request has made the engine keep
-      const since = known.isRunning || !known.checkpoints ? known.order : this.#order
+      // what is new within what an ended request was reported to keep, another one has made the engine keep
+      const since = known.isRunning || lastOf(checkpoints) > lastOf(known.checkpoints) ? known.order : this.#order
       Object.assign(known, { reported: cachedTokens, checkpoints: checkpoints ?? known.checkpoints })
       if (checkpoints) this.#keep(known, since)
       this.#settle(request, known)

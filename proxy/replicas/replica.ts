@@ -140,6 +140,11 @@ export class Replica implements Omit<ReplicaParts, 'statedModels'> {
 
   /** Its requests that have not ended: at the engine, waiting for it, or passed through. */
   get requests(): number {
-    return this.admission.inFlight + this.admission.depth + this.passing
+    return this.inFlight + this.admission.depth
+  }
+
+  /** Those of them that are at the engine. */
+  get inFlight(): number {
+    return this.admission.inFlight + this.passing
   }
 }

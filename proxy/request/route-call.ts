@@ -35,10 +35,11 @@ export function routeCall(
 ): RoutedCall {
   const candidates = routing.replicas.candidates(excluding)
   if (candidates.length === 0) throw new ProxyError('draining', noReplica)
+  const sharer = sharerOf(call)
   const decision = decide(
     { laidOut, ...toDecisionInput(call) },
     {
-      candidates: candidates.map((replica) => toCandidate(replica, routing, sharerOf(call))),
+      candidates: candidates.map((replica) => toCandidate(replica, routing, sharer)),
       store: routing.store,
       plannedTurns: routing.gain.plannedTurns,
       select: (routes) => (routes.length === 1 ? 0 : select(routing, candidates, routes, call)),

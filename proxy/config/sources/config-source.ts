@@ -34,14 +34,15 @@ interface ConfigSourceOptions {
 
 /** Creates a source in which flags override the environment, that overrides the file, and the file the defaults. */
 export function createConfigSource({ file, environment, flags }: ConfigSourceOptions): ConfigSource {
-  const secrets = new Map<string, string>()
+  let secrets: ReadonlyMap<string, string> = new Map()
   return {
     load: () => {
       const fromEnvironment = readEnvironment(environment, configSchema, secrets)
       const fromFile = file === undefined ? [] : [readSettingsFile(file, configSchema)]
       const settings = combine([flags, fromEnvironment, ...fromFile])
-      const { secretFiles = [], staleFiles = [] } = fromEnvironment
-      return { settings, secretFiles, staleFiles }
+      const { secretFiles = new Map(), staleFiles = [] } = fromEnvironment
+      secrets = secretFiles
+      return { settings, secretFiles: [...secretFiles.keys()], staleFiles }
     },
   }
 }

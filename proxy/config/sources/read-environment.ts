@@ -27,29 +27,22 @@ const serviceVariable = /^REPRISE_(\w+_)?(SERVICE_(HOST|PORT\w*)|PORT(_\d+_\w+)?
 export function readEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
   schema: SettingSchema,
-  known: Map<string, string> = new Map(),
+  known: ReadonlyMap<string, string> = new Map(),
 ): SettingsLayer {
   const settings: Record<string, unknown> = {}
   const faults: string[] = []
   const staleFiles: string[] = []
   const names = new Map<string, string>()
-  const secretFiles: string[] = []
+  const secretFiles = new Map<string, string>()
   for (const [path, setting] of listSettings(schema)) {
     const name = variableOf(path)
     names.set(writePath(path), name)
     try {
       const file = environment[name + fileEnding]
       const isInFile = secretSettings.includes(writePath(path)) && file !== undefined && file !== ''
-      if (isInFile) secretFiles.push(file)
-      const read = (): unknown => {
-        const text = isInFile ? readSecret(name, file, environment[name]) : environment[name]
-        if (text === undefined || text === '') return undefined
-        const value = readVariable(name, text, setting)
-        if (isInFile) known.set(file, text)
-        return value
-      }
-      const value = isInFile && known.has(file) ? readOr(read, known.get(file), staleFiles) : read()
-      if (value !== undefined) setAt(settings, path, value)
+      const text = isInFile ? readSecretOr(name, file, environment[name], { known, staleFiles }) : environment[name]
+      if (isInFile) secretFiles.set(file, text!)
+      if (text !== undefined && text !== '') setAt(settings, path, readVariable(name, text, setting))
     } catch (error) {
       faults.push((error as Error).message)
     }
@@ -60,12 +53,19 @@ export function readEnvironment(
   return { settings, secretFiles, staleFiles, locate: (path) => nearest(names, path) ?? prefix }
 }
 
-/** Returns what is read, or, with the reason in `faults`, what was read before. */
-function readOr(read: () => unknown, before: unknown, faults: string[]): unknown {
+/** Returns the secret in a file; if it cannot be read, and why is added to `staleFiles`, the one known before. */
+function readSecretOr(
+  name: string,
+  file: string,
+  beside: string | undefined,
+  { known, staleFiles }: { readonly known: ReadonlyMap<string, string>; readonly staleFiles: string[] },
+): string {
   try {
-    return read()
+    return readSecret(name, file, beside)
   } catch (error) {
-    faults.push((error as Error).message)
+    const before = known.get(file)
+    if (before === undefined) throw error
+    staleFiles.push((error as Error).message)
     return before
   }
 }

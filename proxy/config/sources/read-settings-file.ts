@@ -10,8 +10,8 @@ import { readYaml } from './read-yaml.ts'
 export interface SettingsLayer {
   readonly settings: Readonly<Record<string, unknown>>
   locate(path: SettingPath): string
-  /** files that hold secrets */
-  readonly secretFiles?: readonly string[]
+  /** files that hold secrets, with their texts */
+  readonly secretFiles?: ReadonlyMap<string, string>
   /** why some of these could not be read, so that the secret read before stays */
   readonly staleFiles?: readonly string[]
   /** whether these are the flags of the command line */

@@ -73,7 +73,9 @@ def find_side_groups(config: "KVCacheConfig", hash_block_size: int) -> SideGroup
         size = hash_block_size if is_fine and _is_state(spec) else spec.block_size
         suffixes.setdefault((size, tail_blocks(spec)), []).append(i.to_bytes(4, "big"))
     sides = [Side(size, tail, own) for (size, tail), own in suffixes.items() if tail]
-    if not sides or any(tail is None for _, tail in suffixes):
+    # windows in larger blocks keep vLLM from it, and then hashes of parts of a block say nothing
+    is_mixed = is_fine and any(size != hash_block_size for size, _, _ in sides)
+    if not sides or is_mixed or any(tail is None for _, tail in suffixes):
         return None
     unit = hash_block_size if is_fine else lcm(*(spec.block_size for spec in specs))
     kinds = dict.fromkeys(
