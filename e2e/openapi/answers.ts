@@ -211,10 +211,10 @@ export const answers: Readonly<Record<string, Schema>> = {
     ),
   }),
   Unpinned: object({ state: oneOf('unpinned') }, { id: text }),
-  Engines: object({
-    engines: list(object({ id: text, state: replicaState })),
-    unresolved: list(object({ engine: text, fault: text })),
-  }),
+  Engines: object(
+    { engines: list(object({ id: text, state: replicaState })) },
+    { unresolved: list(object({ engine: text, fault: text })) },
+  ),
   Replica: object({ replica: text, state: oneOf('draining', 'ready') }),
   Acknowledged: object({ sequence: integer }),
   Expected: object({ expected: integer }),

@@ -181,7 +181,7 @@ function addReplicaSwitches(
     )
     const engines = replicas.all.map(({ id, state }) => ({ id, state }))
     adminLog.changed(c.env.incoming, { engines: engines.map(({ id }) => id) })
-    return c.json({ engines, unresolved })
+    return c.json({ engines, ...(unresolved.length > 0 && { unresolved }) })
   })
   change('drain', 'draining', (replica) => replicas.drain(replica))
   change('resume', 'ready', (replica) => replicas.resume(replica))
