@@ -8,9 +8,9 @@ interface Life {
 }
 
 /**
- * Which replicas have processed each block, and which did so last, for agent-aware routing (ContextPilot §7.2). Sharers,
- * such as tenants, are kept apart. The number of blocks is bounded; the least recently processed ones are dropped first. O(replicas) per
- * block.
+ * Which replicas have processed each block, and which did so last, for agent-aware routing (ContextPilot §7.2). Whoever
+ * shares nothing, such as two tenants, is kept apart. The number of blocks is bounded; the least recently processed ones
+ * are dropped first. O(replicas) per block.
  */
 export class ProcessedBlocks {
   readonly #maxBlocks: number

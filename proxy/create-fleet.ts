@@ -43,7 +43,7 @@ interface FleetParts
 export interface LiveFleet {
   /** Makes these the engines that get requests. Resolves when they are found, or after a time. */
   set(engines: readonly FoundEngine[]): Promise<void>
-  /** Does the same with those of a request to the control plane, and resolves with those not found. Throws `invalid_body`. */
+  /** Does the same with the engines in a request's body. Resolves with those not found. Throws `invalid_body`. */
   readonly setFrom: ((body: unknown) => Promise<readonly UnresolvedEngine[]>) | undefined
   /** Begins to share what is known of replicas, and asks which models they serve. Resolves when they have answered. */
   start(): Promise<void>

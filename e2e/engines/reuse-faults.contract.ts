@@ -17,6 +17,7 @@ const clients = 12
 const prompts = 24
 /** 1,000 in a long run; each prompt is repeated with its documents in a different order each time */
 const answers = Number(process.env.REPRISE_TEST_ANSWERS ?? 48)
+
 /** What no adversity may change. */
 export const testReuseFaults: DeployedTests = (deployed) =>
   describe('reuse with little memory and a disk', () => {

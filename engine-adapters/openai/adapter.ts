@@ -12,7 +12,6 @@ export const openaiAdapter: EngineAdapter = {
   // vLLM's, which is assumed for other engines too
   usualPageTokens: 16,
   omitsZeroCached: false,
-  // providers cache prompts of 1,024 tokens or more
   advice: {
     name: 'the engine',
     reportCachedTokens:

@@ -170,7 +170,7 @@ export class TokenMirror {
   report(request: RequestId, cachedTokens: number, checkpoints?: readonly Checkpoint[]): void {
     const known = this.#requests.get(request)
     if (known) {
-      // what is new within what an ended request was reported to keep, another one has made the engine keep
+      // an ended request leaves nothing more: a new checkpoint within its prompt is another request's
       const since = known.isRunning || lastOf(checkpoints) > lastOf(known.checkpoints) ? known.order : this.#order
       Object.assign(known, { reported: cachedTokens, checkpoints: checkpoints ?? known.checkpoints })
       if (checkpoints) this.#keep(known, since)

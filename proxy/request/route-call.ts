@@ -42,7 +42,8 @@ export function routeCall(
       candidates: candidates.map((replica) => toCandidate(replica, routing, sharer)),
       store: routing.store,
       plannedTurns: routing.gain.plannedTurns,
-      select: (routes) => (routes.length === 1 ? 0 : select(routing, candidates, routes, call)),
+      select: (routes) =>
+        routes.length === 1 ? 0 : select(routing, candidates, routes, { sharer, options: call.options }),
       now: routing.now,
     },
   )
@@ -62,10 +63,10 @@ function select(
   { processed, replicas }: Routing,
   candidates: readonly Replica[],
   routes: readonly Route[],
-  call: Call,
+  { sharer, options }: { readonly sharer: string; readonly options: Call['options'] },
 ): number {
   const { blocks, sizes } = contentsOf(routes[0]!)
-  const processedOn = processed.sizesOn(sharerOf(call), blocks, sizes)
+  const processedOn = processed.sizesOn(sharer, blocks, sizes)
   const processedAnywhere = [...processedOn.values()].reduce((sum, size) => sum + size, 0)
   const described = routes.map((route, i): ReplicaCandidate => {
     const replica = candidates[i]!
@@ -75,7 +76,7 @@ function select(
       replica: replica.id,
       promptTokens,
       predictedCachedTokens,
-      predictedReusedTokens: held === undefined ? held : held + fetchable(replica, call.options, missing, held),
+      predictedReusedTokens: held === undefined ? held : held + fetchable(replica, options, missing, held),
       inFlightTokens: replica.loadTokens,
       inFlight: replica.requests,
       processedTokens: replica.mirror.estimateTokens(processedOn.get(replica.id) ?? 0),

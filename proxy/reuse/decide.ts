@@ -17,7 +17,7 @@ import type { Received } from '../receive/read-received.ts'
 import type { Decision, DecisionInput, DecisionState } from './decision.ts'
 import { layOutPlaced, optionsOf, place } from './lay-out-request.ts'
 import { isRewritten, turnsAsReceived } from './note-turns.ts'
-import { type Candidate, findDiffering, type PlannedRoute } from './plan-route.ts'
+import { type DifferingMessage, findDiffering, type PlannedRoute } from './plan-route.ts'
 import { planRoutes, planRoutesAsReceived } from './plan-routes.ts'
 import type { ReusedContext } from './reused-prompt.ts'
 import { TwoWorlds } from './two-worlds.ts'
@@ -129,13 +129,15 @@ function reuse(
   const splices = splicesOf(prompt, layout.texts, reused.splices)
   const isUnchanged = splices.length === 0 && received.tidied.length === 0
   const counts = countBlocks(contexts)
-  const chosen = state.candidates[candidate]!
+  let differing: DifferingMessage | undefined
   // a missing document is reported, whatever was done with the others
   const skipped =
     layout.unresolved ??
     (isRefused ? 'refused_rewritten' : undefined) ??
     (plan.budget?.isSpent ? tooLarge : undefined) ??
-    (isUnchanged ? reasonFor(input, layout, route, chosen) : undefined)
+    (isUnchanged
+      ? reasonFor(input, layout, route, () => (differing = findDiffering(layout, route, state.candidates[candidate]!)))
+      : undefined)
   return {
     splices: isUnchanged ? undefined : splices,
     isRewritten: reused.splices.some((own) => own.length > 0),
@@ -166,7 +168,7 @@ function reuse(
     mostPredictedCachedTokens: Math.max(...routes.sent.map(({ predictedCachedTokens }) => predictedCachedTokens)),
     citations: options.citations === false ? [] : citationMapsOf(layout.texts, reused.prompts),
     skipped,
-    differing: skipped === 'differs_before' ? findDiffering(layout, route, chosen) : undefined,
+    differing,
     refusals: layout.refusals,
     fault: undefined,
     ...counts,
@@ -180,11 +182,10 @@ function selectByLoad({ candidates, select }: DecisionState): number {
 
 function reasonFor(
   { mode, options, received }: DecisionInput,
-  layout: Layout,
+  { isUnsure, refusals }: Layout,
   route: PlannedRoute,
-  candidate: Candidate,
+  findDifferingMessage: () => DifferingMessage | undefined,
 ): SkippedReason {
-  const { isUnsure, refusals } = layout
   const { contexts, isReuseEnough } = route
   const asReceived = received.prompt?.demands.asReceived
   if (asReceived) return asReceived
@@ -195,7 +196,7 @@ function reasonFor(
   if (isReuseEnough) return 'reuse_is_enough'
   if (contexts.some(({ found }) => found.isSpokenOf)) return 'spoken_of'
   // no order would help, so that no permission would, either
-  if (findDiffering(layout, route, candidate)) return 'differs_before'
+  if (findDifferingMessage()) return 'differs_before'
   return contexts.some(({ found }) => found.template?.mayMove === false) ? 'not_permitted' : 'nothing_to_gain'
 }
 

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { ChunkRefusal } from '../chunks/find-known-lists.ts'
-import { messageOf, type PromptMessage, type PromptSet } from '../prompt/body/prompt.ts'
+import type { PromptMessage, PromptSet } from '../prompt/body/prompt.ts'
 import type { PlacedRefusal } from '../prompt/find-contexts.ts'
 import { differingRemedy, differsBeforeRemedy, remedyFor } from '../prompt/judge/reasons.ts'
 import type { SkippedReason } from '../reasons.ts'
@@ -136,8 +136,9 @@ function longestText(set: NotedPrompt['set']): Pick<Shape, 'role' | 'characters'
 /** Returns what is told of the place of a text: nothing that a client wrote. */
 function placeOf(set: NotedPrompt['set'], text: number): Pick<Shape, 'role' | 'characters'> {
   const length = set.texts[text]!.text.length
+  const messages = set.prompts.flatMap((prompt) => prompt.messages)
   return {
-    role: roleOf(messageOf(set, text)),
+    role: roleOf(messages.find(({ texts }) => texts.includes(text))),
     characters: length < shortestProse ? 0 : 2 ** Math.floor(Math.log2(length)),
   }
 }

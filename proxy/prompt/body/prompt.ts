@@ -44,15 +44,6 @@ export interface PromptSet {
   readonly texts: readonly PromptText[]
 }
 
-/** Returns the message that has a text, by its index in `texts`; undefined if there is none. */
-export function messageOf({ prompts }: Pick<PromptSet, 'prompts'>, text: number): PromptMessage | undefined {
-  for (const { messages } of prompts) {
-    const message = messages.find(({ texts }) => texts.includes(text))
-    if (message) return message
-  }
-  return undefined
-}
-
 /** Returns how many messages there are, in all prompts together. */
 export function countMessages({ prompts }: PromptSet): number {
   return prompts.reduce((sum, { messages }) => sum + messages.length, 0)

@@ -21,7 +21,7 @@ export interface ProbedEngine {
   readonly replica: MirroredReplica | undefined
 }
 
-/** More than a window of 1,024 tokens, behind which checkpoints show. */
+/** Providers cache prompts of 1,024 tokens or more, and checkpoints show behind a window of as many. */
 const probeTokens = 1200
 
 /** Sends a new prompt several times and judges what the engine reports about it. */
