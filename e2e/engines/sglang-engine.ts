@@ -78,8 +78,8 @@ export const createSglangEngine = ({ poolTokens, env = {}, flags = onePrompt, re
   },
 })
 
-/** Has room for about thirty prompts: evictions are common, but rarely hit what a waiting request is about to find. */
-export const sglangEngine: EngineSpec = createSglangEngine({ poolTokens: 64_000 })
+/** Has room for about twenty prompts: evictions are common, but rarely hit what a waiting request is about to find. */
+export const sglangEngine: EngineSpec = createSglangEngine({ poolTokens: 40_000 })
 
 /** Reuses at any position. */
 export const reusingSglangEngine: EngineSpec = createReusingSglangEngine(() => ({ host_bytes: 256 * 1024 * 1024 }))
