@@ -211,6 +211,23 @@ describe('what is sent to an engine that has come', () => {
     expect(await replicasOf(proxy)).toMatchObject([{}, { warming: null }])
   })
 
+  test('the hot prompts of the last hour though nobody asks now: one of each, first what was asked for most', async () => {
+    const sent = async (config: Partial<Config>): Promise<unknown[]> => {
+      await startWarming({}, { warmUpSeconds: 2, ...config })
+      await put(proxy, doubles.slice(0, 1))
+      for (const [i, subject] of [2, 3, 3, 3, 2, 4].entries()) await post(ask(subject, `What of ${i}?`))
+      await put(proxy, doubles)
+      await vi.waitFor(async () => expect(await replicasOf(proxy)).toMatchObject([{}, { warming: null }]), 10_000)
+      return doubles[1]!.requests.map(({ body, headers }) => [
+        /on subject (\d)/.exec(String(body))![1],
+        JSON.parse(String(body)).max_tokens,
+        headers.authorization,
+      ])
+    }
+    expect(await sent({})).toEqual(['3', '2'].map((subject) => [subject, 1, 'Bearer client-1']))
+    expect(await sent({ warmUpPrompts: 0 })).toEqual([])
+  })
+
   test('it gets no request of a client until it is warm, unless no other takes requests', async () => {
     await startWarming({}, { warmUpSeconds: 600 })
     for (let i = 0; i < 4; i++) {

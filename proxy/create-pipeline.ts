@@ -66,6 +66,7 @@ export function createPipeline(
   const onChange = ({ entries }: ApiKeys): void => {
     rateLimits.retain(entries)
     given.pins.retain(entries)
+    given.warmer.retain(entries)
   }
   const keyStore = new KeyStore(config.keys, { log, onChange })
   const bodyMemory = createBodyMemory(config, telemetry)

@@ -123,6 +123,8 @@ export interface Config {
   readonly maxWaitSeconds: number
   /** how long an engine that comes beside others is warmed; 0: not at all */
   readonly warmUpSeconds: number
+  /** how many hot prompts are kept in memory for engines that come */
+  readonly warmUpPrompts: number
   /** how many tokens of prompts `cache_control` marks may pin; `tokens` 0: they pin nothing */
   readonly pins: {
     readonly tokens: number

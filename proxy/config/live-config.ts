@@ -22,6 +22,7 @@ export const reloadable: readonly string[] = [
   'keys',
   'limits',
   'warm_up_seconds',
+  'warm_up_prompts',
   'pins',
   'headers',
   'drain_delay_seconds',

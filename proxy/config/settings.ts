@@ -50,6 +50,7 @@ export interface Settings {
     max_wait_seconds: number
   }
   warm_up_seconds: number
+  warm_up_prompts: number
   pins: { tokens: number; tenant_tokens: number }
   headers: boolean
   drain_delay_seconds: number

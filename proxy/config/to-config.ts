@@ -60,6 +60,7 @@ export function toConfig(settings: Settings): Config {
     waitingRequests: limits.waiting_requests,
     maxWaitSeconds: limits.max_wait_seconds,
     warmUpSeconds: settings.warm_up_seconds,
+    warmUpPrompts: settings.warm_up_prompts,
     pins: { tokens: settings.pins.tokens, tenantTokens: settings.pins.tenant_tokens },
     keepAliveSeconds,
     hasHeaders: settings.headers,

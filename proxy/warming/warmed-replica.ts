@@ -1,3 +1,4 @@
+import type { SentPrompt } from '#index/cache-event.ts'
 import type { Replica } from '../replicas/replica.ts'
 
 /** At most these requests and tokens are computed to warm one replica. */
@@ -17,6 +18,8 @@ export class WarmedReplica {
   readonly until: number
   /** a warm-up request of ours is at its engine */
   isBusy = false
+  /** hot prompts that it was sent */
+  readonly hotSent: WeakSet<SentPrompt> = new WeakSet()
   /** sent so far */
   requests = 0
   /** that the engine had not cached */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { EngineRequest } from '#engine-adapters/engine-client.ts'
+import type { SentPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
+import type { KeyEntry } from '../access/api-keys.ts'
 import type { Call, RoutedCall } from '../call/call.ts'
 import type { TripFollower } from '../call/trip.ts'
 import type { Log } from '../log.ts'
@@ -8,7 +9,8 @@ import type { Replica } from '../replicas/replica.ts'
 import type { ReplicaSet } from '../replicas/replica-set.ts'
 import { withoutClients } from '../replicas/without-clients.ts'
 import { computePrompt } from './compute-prompt.ts'
-import { WarmedReplica } from './warmed-replica.ts'
+import { HotPrompts, type RunPrompt } from './hot-prompts.ts'
+import { missingTokens, WarmedReplica } from './warmed-replica.ts'
 import { longestBody, writeWarmUp } from './write-warm-up.ts'
 
 /** How a warm-up request ended. `interrupted`: a client needed the engine, time was up, or the engine left. */
@@ -18,6 +20,8 @@ interface WarmerOptions {
   readonly replicas: ReplicaSet
   /** how long a replica is warmed; 0: not at all */
   readonly seconds: () => number
+  /** how many hot prompts are kept in memory for replicas that come */
+  readonly keptPrompts: () => number
   /** whether one still lacks what is to be computed first */
   readonly owes: (replica: Replica) => boolean
   readonly onWarmUp: (outcome: WarmUpOutcome, tokens: number) => void
@@ -27,14 +31,14 @@ interface WarmerOptions {
 }
 
 /**
- * Warms replicas that come beside others. No text of a prompt is kept for that: a request that finds part of its prompt
- * cached elsewhere, which the new replica misses, is sent there once more at the same time, for one token. So what is
- * asked for most comes first. One request at a time, and only while the replica is idle: a client's request breaks it
- * off.
+ * Warms replicas that come beside others: with the hot prompts of the last hour, and with requests that find part of
+ * their prompt cached elsewhere, which the new replica misses. They are sent there once more, for one token. One at a
+ * time, and only while the replica is idle: a client's request breaks it off.
  */
 export class Warmer {
   readonly #options: WarmerOptions
   readonly #warmed = new Map<Replica, WarmedReplica>()
+  readonly #hot = new HotPrompts()
   readonly #closing = new AbortController()
 
   constructor(options: WarmerOptions) {
@@ -54,11 +58,14 @@ export class Warmer {
     }
   }
 
-  /** Ends warming where it is over; to be called periodically. */
+  /** Ends warming where it is over, and sends the next hot prompt elsewhere; to be called periodically. */
   tick(): void {
     for (const [replica, warmed] of this.#warmed) {
       const ended_by = warmed.endedBy(this.#options.now())
-      if (ended_by === undefined) continue
+      if (ended_by === undefined) {
+        this.#sendHot(warmed)
+        continue
+      }
       this.#warmed.delete(replica)
       replica.warming = undefined
       this.#options.log.info(
@@ -68,30 +75,35 @@ export class Warmer {
     }
   }
 
-  /** Returns what sends a request to replicas that miss its beginning, if there are any. */
+  /** Returns what keeps a request as hot, and sends it to replicas that miss its beginning, if there is anything to do. */
   follow(call: Call, routed: RoutedCall): TripFollower | undefined {
-    if (this.#warmed.size === 0 || this.#warmed.has(routed.replica)) return undefined
-    const { decision } = routed
+    const { seconds, keptPrompts, now } = this.#options
+    const { decision, replica: from } = routed
     const [prompt] = decision.sent
-    if (!prompt || decision.sent.length > 1 || call.isRefused || call.content.body.length > longestBody)
-      return undefined
-    const serving = this.#options.replicas.models.serving(call.model)
-    const missing = [...this.#warmed.values()].filter((warmed) => {
-      const { replica } = warmed
-      if (replica.adapter !== routed.replica.adapter || !serving?.includes(replica)) return false
-      const held = replica.mirror.predictCachedTokens(prompt)
-      const isMissing = warmed.isMissing(decision.predictedCachedTokens, held)
-      return isMissing && !warmed.isBusy && replica.requests === 0 && !this.#options.owes(replica)
-    })
-    if (missing.length === 0) return undefined
+    if (seconds() === 0 || !prompt || decision.sent.length > 1 || call.isRefused) return undefined
+    if (call.content.body.length > longestBody) return undefined
+    const missing = this.#missing(call, routed, prompt)
+    const isHot = keptPrompts() > 0 && decision.predictedCachedTokens >= missingTokens
+    if (missing.length === 0 && !isHot) return undefined
+    const { adapter, apiKey } = from
+    const of = { api: call.api, model: call.model, key: call.caller.key?.id, from: { adapter, apiKey }, prompt }
+    let run: RunPrompt | undefined
     return {
       sent: (request) => {
+        const own = { ...of, request }
+        run = own
         // behind the client's own request, since reading a large body takes a few milliseconds
-        setImmediate(() => {
-          for (const warmed of missing) void this.#warm(warmed, call.api, routed, request)
-        })
+        if (missing.length > 0) setImmediate(() => missing.forEach((warmed) => void this.#warm(warmed, own)))
+      },
+      ended: (wasRun) => {
+        if (isHot && wasRun && run) this.#hot.note(run, keptPrompts(), now())
       },
     }
+  }
+
+  /** Forgets the prompts of all API keys but these. */
+  retain(keys: readonly Pick<KeyEntry, 'id'>[]): void {
+    this.#hot.retain(keys)
   }
 
   /** Stops what is running. */
@@ -99,12 +111,40 @@ export class Warmer {
     this.#closing.abort()
   }
 
-  async #warm(
-    warmed: WarmedReplica,
-    api: Call['api'],
-    { replica: from, decision }: RoutedCall,
-    request: EngineRequest,
-  ): Promise<void> {
+  /** The replicas being warmed that miss what another holds of a request, and are idle. */
+  #missing(call: Call, { replica: from, decision }: RoutedCall, prompt: SentPrompt): WarmedReplica[] {
+    if (this.#warmed.size === 0 || this.#warmed.has(from)) return []
+    const serving = this.#options.replicas.models.serving(call.model)
+    return [...this.#warmed.values()].filter((warmed) => {
+      const { replica } = warmed
+      if (replica.adapter !== from.adapter || !serving?.includes(replica)) return false
+      const held = replica.mirror.predictCachedTokens(prompt)
+      return warmed.isMissing(decision.predictedCachedTokens, held) && this.#isFree(warmed)
+    })
+  }
+
+  /** Sends a replica the hottest prompt that it misses and was not sent before, and then the next. */
+  #sendHot(warmed: WarmedReplica): void {
+    const { replicas, now } = this.#options
+    const { replica, hotSent } = warmed
+    if (replica.state !== 'ready' || !this.#isFree(warmed)) return
+    const next = this.#hot.hottest(now()).find(({ model, from, prompt }) => {
+      if (hotSent.has(prompt) || from.adapter !== replica.adapter) return false
+      if (!replicas.models.serving(model)?.includes(replica)) return false
+      return replica.mirror.estimatePromptTokens(prompt) - replica.mirror.predictCachedTokens(prompt) >= missingTokens
+    })
+    if (!next) return
+    hotSent.add(next.prompt)
+    void this.#warm(warmed, next).then(() => {
+      if (warmed.endedBy(now()) === undefined && !this.#closing.signal.aborted) this.#sendHot(warmed)
+    })
+  }
+
+  #isFree({ replica, isBusy }: WarmedReplica): boolean {
+    return !isBusy && replica.requests === 0 && !this.#options.owes(replica)
+  }
+
+  async #warm(warmed: WarmedReplica, { api, from, prompt, request }: RunPrompt): Promise<void> {
     const { onWarmUp, log, now } = this.#options
     const { replica } = warmed
     if (warmed.isBusy || replica.requests > 0) return
@@ -115,7 +155,7 @@ export class Warmer {
       if (!warmUp) return
       const left = AbortSignal.timeout(Math.max(0, Math.ceil(warmed.until - now())))
       const signal = AbortSignal.any([this.#closing.signal, left])
-      const send = (own: AbortSignal) => computePrompt(replica, { api, id, prompt: decision.sent[0]!, warmUp }, own)
+      const send = (own: AbortSignal) => computePrompt(replica, { api, id, prompt, warmUp }, own)
       const tokens = await withoutClients(replica, signal, send)
       const isCut = tokens === 'interrupted' || (tokens === undefined && replica.isLeaving)
       const outcome = isCut ? 'interrupted' : typeof tokens === 'number' ? 'warmed' : 'failed'

@@ -37,7 +37,7 @@ export function writeWarmUp(
     from,
     to,
     id,
-  }: { readonly api: PromptApi; readonly from: Replica; readonly to: Replica; readonly id: RequestId },
+  }: { readonly api: PromptApi; readonly from: Pick<Replica, 'apiKey'>; readonly to: Replica; readonly id: RequestId },
 ): WarmUp | undefined {
   const members = Buffer.isBuffer(body) ? tryObject(body.toString()) : undefined
   if (!members || Array.isArray(members.prompt) || members.previous_response_id != null) return undefined

@@ -101,6 +101,11 @@ export const configSchema: SettingSchema & { $schema: string; title: string } = 
       0,
       10,
     ),
+    warm_up_prompts: whole(
+      'How many prompts of the last hour that began as others did are kept in memory, to warm engines that come; 0: none.',
+      0,
+      32,
+    ),
     pins: group('Prompts with `cache_control` marks that engines are to keep.', {
       tokens: whole('How many tokens may be pinned, of all tenants together; 0: marks pin nothing.', 0, 0),
       tenant_tokens: whole('How many of these one tenant may have.', 1, 65_536),
