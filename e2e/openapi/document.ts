@@ -1,5 +1,6 @@
 import { promptApis } from '#engine-adapters/prompt-api.ts'
 import { engineSchema } from '#proxy/config/schema/engine-schema.ts'
+import { mostEngines } from '#proxy/config/sources/read-engines.ts'
 import { eventBatch, snapshot } from '#proxy/engine-reports/callback-bodies.ts'
 import { statusOf } from '#proxy/errors.ts'
 import { readVersion } from '#proxy/read-version.ts'
@@ -70,7 +71,7 @@ const operations: Readonly<Record<string, Operation>> = {
   'PUT /v1/engines': {
     summary: 'Replaces the engines',
     answers: { 200: 'Engines' },
-    body: object({ engines: list(engineSchema as Schema) }),
+    body: object({ engines: { ...list(engineSchema as Schema), minItems: 1, maxItems: mostEngines } }),
   },
   'POST /v1/drain': { summary: 'Shuts the proxy down, as SIGTERM does', answers: { 202: 'Status' } },
   'POST /v1/replicas/:replica/drain': { summary: 'Takes a replica out of service', answers: { 200: 'Replica' } },

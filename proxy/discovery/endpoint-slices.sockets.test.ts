@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { EndpointSlices } from './endpoint-slices.ts'
@@ -169,4 +172,15 @@ test('outside of a cluster it is said that there is none', async () => {
   expect(inClusterAccess({ KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '6443' }).url).toBe(
     'https://[fd00::1]:6443',
   )
+})
+
+test('an API that does not answer is named, with how long it was waited for', async () => {
+  const silent = createServer().listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  const { port } = silent.address() as AddressInfo
+  const access = { url: `http://127.0.0.1:${port}`, folder: '/nowhere' }
+  const asked = new KubernetesApi(access, 50).list('/x', new AbortController().signal)
+  await expect(asked).rejects.toThrow('the Kubernetes API does not answer within 0.05 s')
+  silent.closeAllConnections()
+  silent.close()
 })

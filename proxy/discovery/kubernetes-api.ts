@@ -13,7 +13,6 @@ export interface KubernetesAccess {
 
 /** What the API answers if a version is too old to be watched from. */
 const gone = 410
-const listMilliseconds = 10_000
 /** The API ends a watch after this long. */
 const watchSeconds = 60
 /** A watch that says nothing for so long is lost: its connection is half open. */
@@ -42,9 +41,12 @@ interface KubernetesChange {
 /** Lists and watches objects of a cluster. The token and the authorities are read for each request: they are renewed. */
 export class KubernetesApi {
   readonly #access: KubernetesAccess
+  readonly #listMilliseconds: number
 
-  constructor(access: KubernetesAccess) {
+  /** `listMilliseconds`: how long an answer to `list` may take. */
+  constructor(access: KubernetesAccess, listMilliseconds = 10_000) {
     this.#access = access
+    this.#listMilliseconds = listMilliseconds
   }
 
   /** The namespace that the pod is in. */
@@ -52,13 +54,18 @@ export class KubernetesApi {
     return (await readFile(join(this.#access.folder, 'namespace'), 'utf8')).trim()
   }
 
-  /** Lists what a path has. Throws if the API refuses. */
+  /** Lists what a path has. Throws if the API refuses, or does not answer in time. */
   async list(path: string, signal: AbortSignal): Promise<KubernetesList> {
-    const limited = AbortSignal.any([signal, AbortSignal.timeout(listMilliseconds)])
-    return this.#get(path, limited, async (body) => {
-      const { items, metadata } = (await body.json()) as { items?: Json[]; metadata?: Json }
-      return { items: items ?? [], version: String(metadata?.resourceVersion ?? '') }
-    })
+    const late = AbortSignal.timeout(this.#listMilliseconds)
+    try {
+      return await this.#get(path, AbortSignal.any([signal, late]), async (body) => {
+        const { items, metadata } = (await body.json()) as { items?: Json[]; metadata?: Json }
+        return { items: items ?? [], version: String(metadata?.resourceVersion ?? '') }
+      })
+    } catch (error) {
+      if (!late.aborted) throw error
+      throw new Error(`the Kubernetes API does not answer within ${this.#listMilliseconds / 1000} s`, { cause: error })
+    }
   }
 
   /**

@@ -56,3 +56,11 @@ test.each(['http://gpu-0:8000/v1?key=hush', 'http://gpu-0:8000#hush', 'http://gp
     ])
   },
 )
+
+test.each([':8000', ':80', ':80/v1'])('with SRV records, which name the port, the URL has none: %s', (rest) => {
+  const url = `http://_http._tcp.vllm.ai.svc.cluster.local`
+  expect(faultsOf({ url: `${url}${rest}`, discover: 'srv' })).toEqual([
+    'url: has a port, which SRV records name: leave it out',
+  ])
+  expect(faultsOf({ url, discover: 'srv' })).toEqual([])
+})

@@ -32,7 +32,8 @@ function urlFault({ url, discover }: EngineSettings): string | undefined {
   if (holdsLogin(url))
     return 'holds a user or a password, which are not sent: leave them out, and give the key as api_key'
   if (hasQuery(url)) return queryFault
-  const namesPort = discover === 'srv' && new URL(url).port !== ''
+  // not of the URL, which leaves out the usual port
+  const namesPort = discover === 'srv' && /^[^/]*\/\/[^/]*:\d+(\/|$)/.test(url)
   return namesPort ? 'has a port, which SRV records name: leave it out' : undefined
 }
 

@@ -9,7 +9,7 @@ import type { EngineSettings } from '../settings.ts'
 import { toEngines } from '../to-config.ts'
 
 /** Each engine that joins takes time on the event loop. */
-const mostEngines = 256
+export const mostEngines = 256
 
 const schema: SettingSchema = {
   type: 'object',

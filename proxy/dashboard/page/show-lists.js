@@ -115,6 +115,7 @@ export function showBlocks(counts) {
 export function showReplicas(replicas) {
   const number = (value, unit = '') => element('td', { class: 'n' }, value === null ? '–' : `${whole(value)}${unit}`)
   const generation = (name) => element('code', { title: name }, name.slice(0, 8))
+  const namesModels = new Set(replicas.map(({ models }) => models?.join())).size > 1
   find('replicas').replaceChildren(
     ...replicas.map((replica) =>
       element(
@@ -125,6 +126,8 @@ export function showReplicas(replicas) {
           {},
           element('b', {}, replica.replica),
           ...(replica.state ? [' ', pill(replica.state, stateKinds[replica.state])] : []),
+          ...warmingOf(replica),
+          ...(replica.models && namesModels ? [' ', element('small', {}, replica.models.join(', '))] : []),
         ),
         element('td', {}, pill(replica.mode, mirrorKinds[replica.mode]), ...reuseOf(replica)),
         element('td', {}, replica.generation === null ? '–' : generation(replica.generation)),
@@ -136,6 +139,13 @@ export function showReplicas(replicas) {
       ),
     ),
   )
+}
+
+/** Whether a replica is being warmed, and with what so far. */
+function warmingOf({ warming }) {
+  if (!warming) return []
+  const title = `${whole(warming.requests)} prompts, ${whole(warming.tokens)} tokens so far; clients prefer others meanwhile`
+  return [' ', element('span', { class: 'pill', title }, 'warming')]
 }
 
 /** Whether a replica reuses KV at any position, and which share of it is recomputed. */
