@@ -65,6 +65,7 @@ test('what nothing is configured for is what the contract says', () => {
     waitingRequests: 10_000,
     maxWaitSeconds: 300,
     warmUpSeconds: 10,
+    warmUpPrompts: 32,
     pins: { tokens: 0, tenantTokens: 65_536 },
     keepAliveSeconds: 10,
     hasHeaders: true,
