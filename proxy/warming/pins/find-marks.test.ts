@@ -40,6 +40,11 @@ test('5m is the standard, and a mark that another outlives behind it is none of 
   for (const other of ['2d', 'constructor', '__proto__']) expect(seconds(parts(other))).toEqual([])
   const number = { cache_control: { type: 'ephemeral', ttl: 5 } }
   expect(marksOf({ messages: [user(text('x', number))] })).toEqual([])
+  const said = (...marks: unknown[]): number =>
+    findMarks('t', 'messages', { messages: [user(...marks.map((cache_control) => text('x', { cache_control })))] })
+      .unknown
+  expect(said({ type: 'ephemeral', ttl: '2d' }, 'ephemeral', { type: 'forever' }, { type: 'ephemeral' }, null)).toBe(3)
+  expect(findMarks('t', 'messages', { cache_control: 'yes', messages: [user(text('x'))] }).unknown).toBe(1)
 })
 
 test.each<[string, Json, number]>([
@@ -60,7 +65,7 @@ test.each<[string, Json, number]>([
 test('a prompt of very many parts has no marks, since each costs a digest', () => {
   const parts = (length: number): Json => ({ messages: [user(...Array.from({ length }, () => text('x', mark())))] })
   expect(marksOf(parts(511))).toHaveLength(1)
-  expect(findMarks('t', 'messages', parts(512))).toEqual({ marks: [], prefixes: new Set() })
+  expect(findMarks('t', 'messages', parts(512))).toEqual({ marks: [], prefixes: new Set(), unknown: 0 })
 })
 
 test('Chat Completions have no member of their own for the system text', () => {

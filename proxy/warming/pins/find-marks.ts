@@ -16,6 +16,8 @@ interface Mark {
 export interface MarkedPrompt {
   /** the last mark of each time to live that no later mark outlives */
   readonly marks: readonly Mark[]
+  /** marks of another type or time to live, which say nothing that we know */
+  readonly unknown: number
   /** the prompt up to each place at which a mark can stand, as in `Mark.prefix` */
   readonly prefixes: ReadonlySet<string>
 }
@@ -30,6 +32,7 @@ const seconds = new Map<unknown, number>([
 interface Piece {
   readonly json: string
   readonly seconds: number | undefined
+  readonly unknown: number
 }
 
 /** A prompt of more parts has no marks: each part costs a digest, between which nobody else is served. */
@@ -47,16 +50,17 @@ export function findMarks(tenant: string, api: PromptApi, body: Json): MarkedPro
   const { system, ...head } = rest
   const isMessages = api === 'messages'
   let prefix = JSON.stringify([api, tenant, body.cache_salt, isMessages ? head : rest])
-  let end = 0
+  let [end, unknown] = [0, 0]
   for (const piece of piecesOf([...listOf(tools), ...(isMessages ? listOf(system) : [])], listOf(messages), whole)) {
-    if (prefixes.size === mostPieces) return { prefixes: new Set(), marks: [] }
+    if (prefixes.size === mostPieces) return { prefixes: new Set(), marks: [], unknown: 0 }
     end += piece.json.length
+    unknown += piece.unknown
     prefix = hash('sha256', prefix + piece.json, 'base64url').slice(0, 22)
     prefixes.add(prefix)
     if (piece.seconds !== undefined) found.push({ prefix, seconds: piece.seconds, end })
   }
   const lasting = found.filter((mark, i) => found.slice(i + 1).every((later) => later.seconds < mark.seconds))
-  return { prefixes, marks: lasting.map(({ end: at, ...mark }) => ({ ...mark, share: at / end })) }
+  return { prefixes, unknown, marks: lasting.map(({ end: at, ...mark }) => ({ ...mark, share: at / end })) }
 }
 
 /** Yields the parts of a prompt in the order in which an engine reads them. `whole`: the mark of all of it. */
@@ -74,15 +78,15 @@ function* piecesOf(before: readonly unknown[], messages: readonly unknown[], who
 
 /** `others`: marks that stand at its end besides its own. */
 function toPiece(part: unknown, others: readonly unknown[] = []): Piece {
-  const marks = others.map(secondsOf)
+  const marks = others.filter((mark) => mark != null).map(secondsOf)
   const json = JSON.stringify(part ?? null, (key, value: unknown) => {
-    const holds = key === 'cache_control' ? secondsOf(value) : undefined
-    if (holds === undefined) return value
+    if (key !== 'cache_control' || value === null) return value
+    const holds = secondsOf(value)
     marks.push(holds)
-    return undefined
+    return holds === undefined ? value : undefined
   })
   const known = marks.filter((mark) => mark !== undefined)
-  return { json, seconds: known.length > 0 ? Math.max(...known) : undefined }
+  return { json, seconds: known.length > 0 ? Math.max(...known) : undefined, unknown: marks.length - known.length }
 }
 
 function secondsOf(mark: unknown): number | undefined {

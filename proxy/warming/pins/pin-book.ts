@@ -55,7 +55,15 @@ export interface Pin extends MarkedRequest {
 }
 
 /** `used`: it was pinned before. The others say why it is not pinned. */
-export const pinOutcomes = ['pinned', 'used', 'too_short', 'mark_too_early', 'tenant_limit', 'limit'] as const
+export const pinOutcomes = [
+  'pinned',
+  'used',
+  'too_short',
+  'mark_too_early',
+  'tenant_limit',
+  'limit',
+  'unknown',
+] as const
 export type PinOutcome = (typeof pinOutcomes)[number]
 
 /** How a request of ours for a pin ended. `interrupted`: a client needed the engine, the pin's time was up, or we stop. */
@@ -75,7 +83,12 @@ export class PinBook {
   }
 
   /** Notes a prompt that an engine has run. Returns what became of each of its marks. */
-  note(marked: MarkedRequest, { marks, prefixes }: MarkedPrompt, limits: PinLimits, now: number): PinOutcome[] {
+  note(
+    marked: MarkedRequest,
+    { marks, prefixes }: Omit<MarkedPrompt, 'unknown'>,
+    limits: PinLimits,
+    now: number,
+  ): PinOutcome[] {
     const passed = this.all.filter(({ prefix }) => prefixes.has(prefix))
     for (const pin of passed) {
       pin.expires = now + 1_000 * pin.seconds

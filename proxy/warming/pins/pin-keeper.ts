@@ -154,6 +154,7 @@ export class PinKeeper {
       const request = { ...rest, headers: credentialsOf(headers), body: Buffer.from(own) }
       const found = findMarks(marked.tenant, marked.api, members)
       for (const outcome of this.#book.note({ ...marked, request }, found, limits(), now())) onMark(outcome)
+      for (let i = 0; i < found.unknown; i++) onMark('unknown')
     } catch (error) {
       log.error({ error }, 'a prompt is not pinned: internal error')
     }
