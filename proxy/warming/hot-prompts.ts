@@ -33,8 +33,9 @@ export class HotPrompts {
     const name = run.prompt.prefixes.at(-1)
     if (name === undefined || !Buffer.isBuffer(body)) return
     this.#drop(name)
-    // a body as received may be a part of a larger buffer
-    const request = { path, method, headers: credentialsOf(headers), body: Buffer.from(body) }
+    // a part of a buffer would keep all of it
+    const own = body.length === body.buffer.byteLength ? body : Buffer.from(body)
+    const request = { path, method, headers: credentialsOf(headers), body: own }
     this.#kept.set(name, { ...run, request, at: now, bytes: body.length })
     this.#bytes += body.length
     for (const [oldest, { at }] of this.#kept) {

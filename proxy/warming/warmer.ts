@@ -135,7 +135,8 @@ export class Warmer {
     })
     if (!next) return
     hotSent.add(next.prompt)
-    void this.#warm(warmed, next).then(() => {
+    void this.#warm(warmed, next).then((outcome) => {
+      if (outcome === 'interrupted') hotSent.delete(next.prompt)
       if (warmed.endedBy(now()) === undefined && !this.#closing.signal.aborted) this.#sendHot(warmed)
     })
   }
@@ -144,15 +145,16 @@ export class Warmer {
     return !isBusy && replica.requests === 0 && !this.#options.owes(replica)
   }
 
-  async #warm(warmed: WarmedReplica, { api, from, prompt, request }: RunPrompt): Promise<void> {
+  /** Sends a prompt, unless a client or another warm-up is there. */
+  async #warm(warmed: WarmedReplica, { api, from, prompt, request }: RunPrompt): Promise<WarmUpOutcome> {
     const { onWarmUp, log, now } = this.#options
     const { replica } = warmed
-    if (warmed.isBusy || replica.requests > 0) return
+    if (warmed.isBusy || replica.requests > 0) return 'interrupted'
     const id = randomUUID() as RequestId
     warmed.isBusy = true
     try {
       const warmUp = writeWarmUp(request, { api, from, to: replica, id })
-      if (!warmUp) return
+      if (!warmUp) return 'failed'
       const left = AbortSignal.timeout(Math.max(0, Math.ceil(warmed.until - now())))
       const signal = AbortSignal.any([this.#closing.signal, left])
       const send = (own: AbortSignal) => computePrompt(replica, { api, id, prompt, warmUp }, own)
@@ -163,9 +165,11 @@ export class Warmer {
       warmed.requests += 1
       warmed.tokens += computed
       onWarmUp(outcome, computed)
+      return outcome
     } catch (error) {
       onWarmUp('failed', 0)
       log.error({ error, replica: replica.id }, 'a replica is not warmed: internal error')
+      return 'failed'
     } finally {
       warmed.isBusy = false
     }
