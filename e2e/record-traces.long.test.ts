@@ -12,7 +12,7 @@ import { startTestProxy } from './start-test-proxy.ts'
 
 const host = '127.0.0.1'
 const data = join(import.meta.dirname, '..', '..', 'shared', 'data')
-const traces = ['rag_cookbook_docs', 'rag_cookbook_code', 'rag_musique', 'rag_hotpot', 'rag_2wiki']
+const traces = ['rag_cookbook_docs', 'rag_cookbook_code', 'rag_hotpot']
 /** A prompt of as many characters fits into the smaller cache. */
 const mostCharacters = 230_000
 
