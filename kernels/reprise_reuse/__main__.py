@@ -2,6 +2,7 @@
 
 import signal
 import sys
+import time
 from collections.abc import Sequence
 
 from reprise_reuse.preprocess.corpus import CorpusError, read_corpus
@@ -38,7 +39,11 @@ def _run(arguments: list[str] | None) -> int:
     if options.leases is None:
         outcomes = [preprocess(parts[0], engine.compute, done, _say)]
     else:
-        outcomes = _share(parts, engine, done, Leases(options.leases))
+        leases = Leases(options.leases, waits=_say_waiting)
+        outcomes = _share(parts, engine, done, leases)
+        if leases.done_before:
+            advice = "another --share and --state compute them again"
+            print(f"{leases.done_before} of {len(parts)} parts were done before, or by other workers: {advice}")
     count, refused = sum(one.computed for one in outcomes), [said for one in outcomes for said in one.refused]
     before = sum(one.before for one in outcomes)
     again = f", {before} were before: --again computes them again" if before else ""
@@ -70,6 +75,12 @@ def _share(parts: Sequence[Sequence[Prompt]], engine: HttpEngine, done: Done, le
     except BaseException:
         leases.release()
         raise
+
+
+def _say_waiting(parts: int, until: float) -> None:
+    first = time.strftime("%H:%M:%S", time.localtime(until))
+    said = f"waiting for {parts} parts that other workers took: that of one that has ended is free from {first} on"
+    print(f"preprocessing: {said}", file=sys.stderr, flush=True)
 
 
 def _say(done: int, of: int) -> None:

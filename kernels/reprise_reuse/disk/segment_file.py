@@ -13,6 +13,7 @@ from safetensors import safe_open
 from safetensors.torch import save
 
 from reprise_reuse.disk.messages import DiskFile, digest_of
+from reprise_reuse.stores.store import Value
 
 State = dict[str, torch.Tensor]
 """as returned by `HostStore.state`"""
@@ -65,14 +66,14 @@ class SegmentFiles:
         _check_plain(path)
         return self.unpack(path.read_bytes(), file)
 
-    def unpack(self, data: bytes, file: DiskFile) -> State:
+    def unpack(self, data: Value, file: DiskFile) -> State:
         """Like `read`, of what `pack` has returned."""
         described, checksum = self._check(_header_of(data)[0].get("__metadata__"), file)
         state = _tensors_of(data)
         _compare(described, state, checksum)
         return state
 
-    def unpack_head(self, data: bytes) -> tuple[DiskFile, np.ndarray]:
+    def unpack_head(self, data: Value) -> tuple[DiskFile, np.ndarray]:
         """Like `read_head`, of what `pack` has returned for the tokens alone. The segment's name is 0."""
         described, checksum = self._check(_header_of(data)[0].get("__metadata__"))
         state = _tensors_of(data)
@@ -100,13 +101,13 @@ def why_unused(error: Exception) -> str:
     return str(error) if isinstance(error, RefusedError) else f"cannot be read ({error})"
 
 
-def _header_of(data: bytes) -> tuple[dict, int]:
+def _header_of(data: Value) -> tuple[dict, int]:
     """Returns the header of a safetensors file, which follows its length in eight bytes, and where it ends."""
     end = 8 + int.from_bytes(data[:8], "little")
-    return json.loads(data[8:end]), end
+    return json.loads(bytes(data[8:end])), end
 
 
-def _tensors_of(data: bytes) -> State:
+def _tensors_of(data: Value) -> State:
     """Returns the tensors of a safetensors file where they are: copying them would stop all threads."""
     header, begin = _header_of(data)
     state = {}

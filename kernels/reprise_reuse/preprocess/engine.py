@@ -72,9 +72,10 @@ class HttpEngine:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What determines whether earlier results are found: URL, model, salt, and the tenant or its key."""
-        caller = [self._headers.get("authorization", ""), *filter(None, [self._headers.get("x-reprise-tenant")])]
-        return self._url, self._model or "", self._salt or "", *caller
+        """What determines for whom results are found: URL, model, salt, the tenant or its key, and the engine's key."""
+        caller = self._headers.get("authorization", "")
+        more = self._headers.get("x-reprise-tenant"), self._wish.get("preprocess")
+        return self._url, self._model or "", self._salt or "", caller, *filter(None, more)
 
     def check(self) -> None:
         """Raises `EngineError` if the engine does not answer, `NoEngineError` if it is not an engine with the model."""

@@ -27,9 +27,13 @@ class Leases:
     """
 
     def __init__(
-        self, store: Store, clock: Callable[[], float] = time.time, sleep: Callable[[float], None] = time.sleep
-    ) -> None:
-        self._store, self._clock, self._sleep = store, clock, sleep
+        self, store: Store, clock: Callable[[], float] = time.time, sleep: Callable[[float], None] = time.sleep,
+        waits: Callable[[int, float], None] = lambda parts, until: None,
+    ) -> None:  # fmt: skip
+        """waits: called when nothing but parts of others is left: with their number, and when the first lease ends"""
+        self._store, self._clock, self._sleep, self._waits = store, clock, sleep, waits
+        self.done_before = 0
+        """parts that were done, by whomever, when they were looked at"""
         self._worker = uuid.uuid4().hex
         self._held: tuple[str, float] | None = None
 
@@ -39,17 +43,25 @@ class Leases:
         key  identifies for whom they are computed
         """
         left = {_name_of(part, key): part for part in parts}
+        is_told = False
         while left:
+            ends = []
             was = len(left)
             for name in list(left):
                 state = self._read(name)
                 if state == _DONE:
                     del left[name]
-                elif self._is_free(state) and self._take(name):
+                    self.done_before += 1
+                elif (end := _end_of(state)) < self._clock() and self._take(name):
                     yield left.pop(name)
                     self._held = None
                     self._write(name, _DONE)
+                else:
+                    ends.append(max(end, self._clock()))
             if len(left) == was:
+                if not is_told:
+                    self._waits(len(left), min(ends))
+                is_told = True
                 self._sleep(_PAUSE_SECONDS)
 
     def renew(self) -> None:
@@ -69,15 +81,10 @@ class Leases:
         self._held = (name, until) if is_taken else None
         return is_taken
 
-    def _is_free(self, state: bytes | None) -> bool:
-        try:
-            return float(json.loads(state or b"null")[1]) < self._clock()
-        except (ValueError, TypeError, LookupError):
-            return True
-
     def _read(self, name: str) -> bytes | None:
         try:
-            return self._store.get([name])[0]
+            value = self._store.get([name])[0]
+            return None if value is None else bytes(value)
         except Exception as error:
             raise LeaseError(f"--share: {error}") from error
 
@@ -86,6 +93,14 @@ class Leases:
             self._store.put(name, value)
         except Exception as error:
             raise LeaseError(f"--share: {error}") from error
+
+
+def _end_of(state: bytes | None) -> float:
+    """Returns when a lease ends; in the past if there is none."""
+    try:
+        return float(json.loads(state or b"null")[1])
+    except (ValueError, TypeError, LookupError):
+        return 0.0
 
 
 def _name_of(part: Sequence[Prompt], key: Sequence[str]) -> str:

@@ -22,6 +22,8 @@ _COPIED = 64 << 20
 """bytes of rows on a rank that a step copies to have them written, or a single segment: the step waits for it"""
 _REMEMBERED = 60.0
 """seconds after which a store that was too slow is tried again, with one call"""
+_LOOKED_UP_AGAIN = 5.0
+"""the same for lookups, for which nobody waits then"""
 _IN_VAIN = 0.03
 """of the time that a call may save, for which a store may answer nothing"""
 _LEAST_SILENCE = 0.01
@@ -53,10 +55,10 @@ class Pace:
             is_new = now - self._measured_at < _REMEMBERED
             self._seconds, self._measured_at = (taken + self._seconds) / 2 if is_new else taken, now
 
-    def may_try(self) -> bool:
-        """Whether to try what seems too slow: nothing was measured or tried for a while."""
+    def may_try(self, after: float) -> bool:
+        """Whether to try what seems too slow: nothing was measured or tried for so many seconds."""
         now = time.monotonic()
-        is_old = now - max(self._measured_at, self._tried_at) >= _REMEMBERED
+        is_old = now - max(self._measured_at, self._tried_at) >= after
         self._tried_at = now if is_old else self._tried_at
         return is_old
 
@@ -99,7 +101,7 @@ class RemoteSegments:
         wanted = np.unique(np.concatenate([grams.anchors(*gap)[1] for gap in missing]))
         audiences = EVERYONE, asked.wish.user
         expected = self._key.of(len(wanted) * len(audiences))
-        if expected < seconds * self._hits or self._key.may_try():
+        if expected < seconds * self._hits or self._key.may_try(_LOOKED_UP_AGAIN):
             silence = _silence(expected, seconds)
             self._orders.lookups.append(Lookup(request, asked.namespace, audiences, wanted, seconds, silence))
             self._found[request] = None
@@ -122,7 +124,7 @@ class RemoteSegments:
         size = sum(len(one) for one in {one.segment.name: one.segment for one in wanted}.values()) * self._row_bytes
         taken, seconds = self._byte.of(size), _seconds_of(wanted, costs)
         if wanted and taken >= seconds:
-            wanted = wanted[: self._byte.may_try()]
+            wanted = wanted[: self._byte.may_try(_REMEMBERED)]
         more = {"seconds": seconds, "silence": _silence(taken, seconds)}
         for segment in (one.segment for one in wanted):
             if not segment.is_fetching and self._catalogue.fetch(segment):

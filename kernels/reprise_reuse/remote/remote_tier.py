@@ -18,7 +18,7 @@ from reprise_reuse.prompts.users import PREPROCESSED
 from reprise_reuse.remote.messages import Lookup, RemoteFile
 from reprise_reuse.remote.store_calls import Breaker, StoreCalls
 from reprise_reuse.segments import Grams
-from reprise_reuse.stores.store import Store
+from reprise_reuse.stores.store import Store, Value
 
 SPARSE = 48
 """of this many consecutive grams, at least one is looked up: of any 63 tokens"""
@@ -198,6 +198,7 @@ class RemoteTier:
                 self._finding.succeeded()
                 self._writing.succeeded()
             except Exception as error:
+                self._count("failed")
                 self._finding.failed(error, begun)
                 self._writing.failed(error, begun)
                 time.sleep(_RETRIED_SECONDS)
@@ -264,7 +265,7 @@ class RemoteTier:
             self._figures["remote", kind] += count
 
 
-def _head_of(files: SegmentFiles, value: bytes, namespace: bytes) -> tuple[DiskFile, np.ndarray]:
+def _head_of(files: SegmentFiles, value: Value, namespace: bytes) -> tuple[DiskFile, np.ndarray]:
     file, tokens = files.unpack_head(value)
     if file.namespace != namespace:
         raise RefusedError("is another tenant's")

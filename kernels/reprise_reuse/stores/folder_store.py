@@ -9,6 +9,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from reprise_reuse.stores.store import Value
+
 _logger = logging.getLogger(__name__)
 _OF_ONE_FILE = {errno.ENOENT, errno.ELOOP, errno.ESTALE, errno.EACCES, errno.ENXIO}
 """errors that say nothing about other files"""
@@ -23,7 +25,8 @@ def warn_of_others(folder: Path, logger: logging.Logger) -> None:
 class FolderStore:
     """One file per value (`reprise_reuse.stores.store.Store`), replaced atomically, for its user only.
 
-    Nothing is ever removed; a file is touched when it is read, so that old ones can be told by their age.
+    The folder is made, if its parent is there. Nothing is ever removed; a file is touched when it is read, so that old
+    ones can be told by their age.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -32,8 +35,9 @@ class FolderStore:
 
     def put(self, key: str, value: bytes) -> None:
         path = self._path(key)
+        # not its parents: where nothing is mounted, the host's own disk would be filled
         with contextlib.suppress(FileExistsError):
-            self._folder.mkdir(mode=0o700, parents=True)
+            self._folder.mkdir(mode=0o700)
         path.parent.mkdir(mode=0o700, exist_ok=True)
         if not self._is_checked:
             warn_of_others(self._folder, _logger)
@@ -47,7 +51,7 @@ class FolderStore:
             Path(partial).unlink(missing_ok=True)
             raise
 
-    def get(self, keys: Sequence[str]) -> list[bytes | None]:
+    def get(self, keys: Sequence[str]) -> list[Value | None]:
         return [self._read(self._path(key)) for key in keys]
 
     def close(self) -> None:

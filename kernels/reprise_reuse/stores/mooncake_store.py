@@ -1,14 +1,30 @@
 """A store in the memory of a Mooncake cluster."""
 
+import json
+import os
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
+from reprise_reuse.stores.store import Value
+
 _SEGMENT_BYTES = 1 << 30
 _BUFFER_BYTES = 256 << 20
 _LONGEST_CLOSE = 1.0
+_LONGEST_ANSWER = 10.0
+"""seconds that a master may take for a first answer"""
+_PROBE = """
+import json, sys
+from mooncake.store import MooncakeDistributedStore
+sys.exit(bool(MooncakeDistributedStore().setup(*json.loads(sys.argv[1]))))
+"""
+_PROBE_BYTES = 16 << 20
 
 
 class MooncakeError(Exception):
@@ -28,29 +44,33 @@ class MooncakeStore:
         """
         master         its host and port
         segment_bytes  memory that this process adds to the cluster
-        buffer_bytes   memory through which values are read and written, which limits their size
+        buffer_bytes   memory through which values are read and written, which limits their size, and how many at once
         metadata       where Mooncake's clients find each other
         local          this machine's name, as other clients reach it; by default the address that reaches the master
         """
         self._master, self._local = master, local
         self._settings = metadata, segment_bytes, buffer_bytes, protocol, devices, master
         self._lock = threading.Lock()
+        self._buffer, self._buffer_bytes = _Buffer(), buffer_bytes
         self._connected: Any = None
         self._users = 0
         self._is_closed = False
 
     def put(self, key: str, value: bytes) -> None:
-        with self._client() as client:
+        with self._client() as client, self._buffer.beside_others():
             code = client.upsert(key, value)
         if code:
             raise MooncakeError(f"{self._master} answers {code} to a put of {len(value)} bytes")
 
-    def get(self, keys: Sequence[str]) -> list[bytes | None]:
+    def get(self, keys: Sequence[str]) -> list[Value | None]:
         with self._client() as client:
             there = [key for key, is_there in zip(keys, self._there(client, keys), strict=True) if is_there]
-            # values that have gone meanwhile are empty
-            values = dict(zip(there, client.get_batch(there) if there else (), strict=True))
-        return [values.get(key) or None for key in keys]
+            with self._buffer.beside_others():
+                values = _read(client, there)
+            for key in there:
+                if values[key] is None:
+                    values[key] = self._read_alone(client, key)
+        return [values.get(key) for key in keys]
 
     def close(self) -> None:
         self._is_closed = True
@@ -62,6 +82,15 @@ class MooncakeStore:
                     self._connected = None
             finally:
                 self._lock.release()
+
+    def _read_alone(self, client: Any, key: str) -> Value | None:
+        """Reads a value for which others may have left no room in the buffer. None: it has gone, or is replaced now."""
+        with self._buffer.alone():
+            value = _read(client, [key])[key]
+            size = client.get_size(key) if value is None else 0
+        if size > self._buffer_bytes:
+            raise MooncakeError(f"a value of {size} bytes does not fit into buffer_bytes")
+        return value
 
     def _there(self, client: Any, keys: Sequence[str]) -> list[bool]:
         codes = client.batch_is_exist(list(keys))
@@ -75,13 +104,7 @@ class MooncakeStore:
             if self._is_closed:
                 raise MooncakeError(f"the connection to {self._master} is closed")
             if self._connected is None:
-                from mooncake.store import MooncakeDistributedStore
-
-                client = MooncakeDistributedStore()
-                code = client.setup(self._local or self._own_address(), *self._settings)
-                if code:
-                    raise MooncakeError(f"{self._master} cannot be reached: {code}")
-                self._connected = client
+                self._connected = self._connect()
             self._users += 1
         try:
             yield self._connected
@@ -89,7 +112,77 @@ class MooncakeStore:
             with self._lock:
                 self._users -= 1
 
+    def _connect(self) -> Any:
+        own = self._own_address()
+        settings = self._local or own, *self._settings
+        _check_that_it_answers(settings)
+        from mooncake.store import MooncakeDistributedStore
+
+        client = MooncakeDistributedStore()
+        code = client.setup(*settings)
+        if code:
+            raise MooncakeError(f"{self._master} cannot be reached: {code}")
+        return client
+
     def _own_address(self) -> str:
         host, port = self._master.rsplit(":", 1)
         with socket.create_connection((host.strip("[]"), int(port)), timeout=5) as reached:
             return reached.getsockname()[0]
+
+
+class _Buffer:
+    """Who uses the memory through which values go: many at once, or one alone."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._users, self._waiting = 0, 0
+
+    @contextmanager
+    def beside_others(self) -> Iterator[None]:
+        with self._changed:
+            self._changed.wait_for(lambda: not self._waiting)
+            self._users += 1
+        try:
+            yield
+        finally:
+            self._leave()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        with self._changed:
+            self._waiting += 1
+            self._changed.wait_for(lambda: not self._users)
+            self._users += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._waiting -= 1
+            self._leave()
+
+    def _leave(self) -> None:
+        with self._changed:
+            self._users -= 1
+            self._changed.notify_all()
+
+
+def _read(client: Any, keys: Sequence[str]) -> dict[str, Value | None]:
+    """Returns values by key; None for those that have gone, or for which there is no room in the buffer."""
+    found = zip(keys, client.batch_get_buffer(list(keys)) if keys else (), strict=True)
+    # bytes would be copied while all other threads of the engine stand still
+    return {key: None if handle is None else np.frombuffer(handle, np.uint8).copy().data for key, handle in found}
+
+
+def _check_that_it_answers(settings: Sequence[str | int]) -> None:
+    """Raises if the master does not answer in time. Within our process, Mooncake would stop all threads meanwhile."""
+    own, metadata, _, _, protocol, devices, master = settings
+    asked = json.dumps([own, metadata, 0, _PROBE_BYTES, protocol, devices, master])
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", _PROBE, asked]
+    try:
+        quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        subprocess.run(command, env=environment, timeout=_LONGEST_ANSWER, check=True, **quiet)
+    except subprocess.TimeoutExpired:
+        raise MooncakeError(f"{master} is reached, and does not answer within {_LONGEST_ANSWER:.0f} s") from None
+    except subprocess.CalledProcessError:
+        raise MooncakeError(f"{master} is reached, and takes no client of Mooncake") from None

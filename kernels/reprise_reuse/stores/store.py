@@ -7,6 +7,9 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 _MOONCAKE = {"segment_bytes": int, "buffer_bytes": int, "metadata": str, "protocol": str, "devices": str, "local": str}
 """what may follow a Mooncake master's address, as `?name=value&…`"""
+_LEAST_BUFFER = 1 << 20
+
+Value = bytes | memoryview
 
 
 class Store(Protocol):
@@ -22,7 +25,7 @@ class Store(Protocol):
         """Stores a value in place of the one that there may be."""
         ...
 
-    def get(self, keys: Sequence[str]) -> list[bytes | None]:
+    def get(self, keys: Sequence[str]) -> list[Value | None]:
         """Returns the values of some keys in order; None for those that there are not."""
         ...
 
@@ -51,6 +54,8 @@ def store_at(address: str) -> Callable[[], Store]:
             raise ValueError(f"{name} is no option of mooncake://; there are {', '.join(_MOONCAKE)}")
         if _MOONCAKE[name] is int and not value.isdecimal():
             raise ValueError(f"{name} must be a number of bytes")
+        if name == "buffer_bytes" and int(value) < _LEAST_BUFFER:
+            raise ValueError(f"{name} must be {_LEAST_BUFFER} or more")
     if find_spec("mooncake") is None:
         raise ValueError("which needs Mooncake: pip install mooncake-transfer-engine")
     from reprise_reuse.stores.mooncake_store import MooncakeStore

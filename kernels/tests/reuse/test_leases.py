@@ -61,9 +61,12 @@ def test_the_part_of_a_worker_that_was_not_heard_of_is_computed_by_another(tmp_p
     gone = leases(tmp_path, clock).share(PARTS, ["model"])
     part = next(gone)
     assert list(leases(tmp_path, clock).share(PARTS[1:], ["model"])) == PARTS[1:]
-    began = clock.now
-    assert list(leases(tmp_path, clock).share(PARTS, ["model"])) == [part]
+    began, told = clock.now, []
+    last = Leases(FolderStore(tmp_path), clock, clock.sleep, lambda parts, until: told.append((parts, until)))
+    assert list(last.share(PARTS, ["model"])) == [part]
     assert 600 <= clock.now - began < 620
+    # that it waits is said once
+    assert told == [(1, began + 600)] and last.done_before == len(PARTS) - 1
 
 
 def test_a_worker_that_is_at_work_for_long_keeps_its_part_and_one_that_fails_leaves_it_at_once(tmp_path):

@@ -80,10 +80,13 @@ def test_whose_it_is_goes_with_each_prompt_and_what_is_done_is_done_for_one_tena
     assert " 0 prompts computed" not in run("--tenant", "one")[1]
 
 
-def test_the_engines_key_goes_with_each_prompt(run, double):
+def test_the_engines_key_goes_with_each_prompt_and_what_was_computed_without_it_is_computed_again(run, double):
+    assert run()[0] == 0
+    computed = len(double.prompts)
     assert run("--key", "secret")[0] == 0
     wishes = [body["kv_transfer_params"]["reprise"] for path, body, _ in double.asked if path == "/v1/completions"]
-    assert wishes == [{"reuse": "off", "preprocess": "secret"}] * len(double.prompts)
+    assert wishes[computed:] == [{"reuse": "off", "preprocess": "secret"}] * computed
+    assert " 0 prompts computed" in run("--key", "secret")[1] and "secret" not in run.state.read_text()
 
 
 @pytest.mark.parametrize("engine", ["vllm", "sglang"])
@@ -301,5 +304,8 @@ def test_workers_that_share_a_corpus_compute_it_once_and_another_tenants_again(r
     run.state = tmp_path / "another worker's"
     code, said, _ = run(*share)
     assert code == 0 and "3 documents, 0 prompts computed" in said and double.prompts == computed
+    assert "2 of 2 parts were done before, or by other workers: another --share and --state compute them again" in said
     run(*share, "--salt", "tenant")
     assert len(double.prompts) == 2 * len(computed)
+    run(*share, "--key", "secret")
+    assert len(double.prompts) == 3 * len(computed)

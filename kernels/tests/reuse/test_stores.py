@@ -118,9 +118,8 @@ def test_a_value_that_is_replaced_while_it_is_read_is_made_of_the_two(stores):
     writers.start()
     read = set()
     while writers.is_alive():
-        read.update(other.get(["dd"]))
+        read.update(bytes(value) for value in other.get(["dd"]) if value is not None)
     writers.join()
-    read.discard(None)
     assert read and all(len(value) == MiB and value.strip(b"01") == b"" for value in read)
 
 
@@ -174,10 +173,13 @@ def test_a_read_marks_a_file_as_used_and_no_link_or_pipe_is_followed(tmp_path):
 def test_a_folder_is_made_for_its_user_alone_and_one_that_others_reach_is_named_once(tmp_path, caplog):
     umask = os.umask(0o022)
     try:
-        FolderStore(tmp_path / "made" / "here").put("aa", b"1")
+        FolderStore(tmp_path / "made").put("aa", b"1")
     finally:
         os.umask(umask)
-    assert (tmp_path / "made" / "here").stat().st_mode & 0o777 == 0o700 and not caplog.text
+    assert (tmp_path / "made").stat().st_mode & 0o777 == 0o700 and not caplog.text
+    # a place where nothing is mounted
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        FolderStore(tmp_path / "nowhere" / "here").put("aa", b"1")
     (tmp_path / "open").mkdir()
     (tmp_path / "open").chmod(0o755)
     store = FolderStore(tmp_path / "open")
@@ -206,7 +208,10 @@ def test_a_connection_that_hangs_does_not_keep_a_store_from_closing_and_none_is_
     monkeypatch.setitem(sys.modules, "mooncake", ModuleType("mooncake"))
     monkeypatch.setitem(sys.modules, "mooncake.store", module)
     monkeypatch.setattr(mooncake_store, "_LONGEST_CLOSE", 0.01)
-    store = mooncake_store.MooncakeStore("127.0.0.1:1", local="127.0.0.1")
+    monkeypatch.setattr(mooncake_store, "_check_that_it_answers", lambda settings: None)
+    silent = socket.create_server(("127.0.0.1", 0))
+    master = f"127.0.0.1:{silent.getsockname()[1]}"
+    store = mooncake_store.MooncakeStore(master, local="127.0.0.1")
     failed = []
 
     def put() -> None:
@@ -222,8 +227,61 @@ def test_a_connection_that_hangs_does_not_keep_a_store_from_closing_and_none_is_
     store.close()
     HangingClientDouble.may_go_on.set()
     writer.join()
-    assert failed == ["127.0.0.1:1 cannot be reached: -1", "the connection to 127.0.0.1:1 is closed"]
+    silent.close()
+    assert failed == [f"{master} cannot be reached: -1", f"the connection to {master} is closed"]
     assert HangingClientDouble.made == 1
+
+
+def test_a_master_that_takes_connections_and_does_not_answer_stops_no_other_thread(monkeypatch):
+    mooncake_or_skip()
+    monkeypatch.setattr(mooncake_store, "_LONGEST_ANSWER", 3.0)
+    failed = []
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        store = mooncake_store.MooncakeStore(f"127.0.0.1:{silent.getsockname()[1]}", local="127.0.0.1")
+
+        def get() -> None:
+            try:
+                store.get(["aa"])
+            except mooncake_store.MooncakeError as error:
+                failed.append(str(error))
+
+        reader = threading.Thread(target=get)
+        reader.start()
+        gaps, last = [], time.monotonic()
+        while reader.is_alive():
+            time.sleep(0.01)
+            now = time.monotonic()
+            gaps.append(now - last)
+            last = now
+        assert "does not answer within 3 s" in failed[0]
+        assert len(gaps) > 30 and max(gaps) < 1
+
+
+def test_values_that_together_exceed_the_buffer_are_read_one_after_the_other(tmp_path):
+    master = Master(tmp_path)
+    writer, reader = (store_at(master.address(size))() for size in (256 * MiB, 0))
+    values = {f"ff{number}": os.urandom(24 * MiB) for number in range(6)}
+    for key, value in values.items():
+        writer.put(key, value)
+    # 64 MiB of buffer
+    assert reader.get(list(values)) == list(values.values())
+    read = {}
+
+    def get(key: str) -> None:
+        read[key] = reader.get([key])
+
+    threads = [threading.Thread(target=get, args=(key,)) for key in values]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert read == {key: [value] for key, value in values.items()}
+    small = store_at(f"mooncake://127.0.0.1:{master.port}?segment_bytes=0&buffer_bytes={16 * MiB}")()
+    with pytest.raises(mooncake_store.MooncakeError, match=f"{24 * MiB} bytes does not fit into buffer_bytes"):
+        small.get(["ff0"])
+    for store in (writer, reader, small):
+        store.close()
+    master.kill()
 
 
 def test_a_full_cluster_refuses_what_has_no_room_and_one_that_was_gone_is_used_again(tmp_path):
@@ -269,6 +327,7 @@ def test_a_cluster_that_is_not_there_yet_is_used_once_it_is(tmp_path):
         ("mooncake://host:99999", "Port out of range"),
         ("mooncake://host:1?segment=5", "segment is no option of mooncake://"),
         ("mooncake://host:1?segment_bytes=many", "segment_bytes must be a number of bytes"),
+        ("mooncake://host:1?buffer_bytes=0", "buffer_bytes must be 1048576 or more"),
         ("s3://bucket/path", "it must be file:///FOLDER or mooncake://HOST:PORT"),
     ],
 )

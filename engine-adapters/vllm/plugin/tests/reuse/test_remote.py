@@ -417,8 +417,8 @@ def test_a_lookup_that_takes_longer_than_computing_is_not_begun_but_once_in_a_wh
         "dear", [], (0, LENGTH), EVEN
     )
     with monkeypatch.context() as patch:
-        patch.setattr(remote_segments, "_REMEMBERED", 0.0)
-        assert looked_up(segments, "a minute later", Costs(row=0.9 / LENGTH))
+        patch.setattr(remote_segments, "_LOOKED_UP_AGAIN", 0.0)
+        assert looked_up(segments, "a while later", Costs(row=0.9 / LENGTH))
     assert not looked_up(segments, "then", Costs(row=0.9 / LENGTH))
 
 
