@@ -36,6 +36,33 @@ test('an admin token in a file is renewed without a signal; a file that goes lea
   expect(await ask('after')).toBe(200)
 })
 
+test('with a renewed secret the engines of a request stay, and nothing else of the configuration is read', async () => {
+  const [secret, file] = [join(folder, 'token'), join(folder, 'reprise.yaml')]
+  writeFileSync(secret, 'before\n')
+  writeFileSync(file, 'engines: [{ url: "http://127.0.0.1:9", id: old }]\nmode: "on"\n')
+  const at = ['serve', '--config', file, '--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0']
+  const { listening, stderr } = await reprises.start(at, { REPRISE_ADMIN_TOKEN_FILE: secret })
+  const engines = { engines: [{ url: 'http://127.0.0.1:10', id: 'new' }] }
+  const headers = { authorization: 'Bearer before', 'content-type': 'application/json' }
+  const put = await fetch(`${listening.admin_url}/v1/engines`, {
+    method: 'PUT',
+    headers,
+    body: JSON.stringify(engines),
+  })
+  expect(put.status).toBe(200)
+  // half edited, and not told
+  writeFileSync(file, 'engines: [{ url: "http://127.0.0.1:9", id: old }]\nmode: "off"\nnonsense: {')
+  writeFileSync(secret, 'after\n')
+  await vi.waitFor(() => expect(stderr()).toContain('configuration reloaded'), 20_000)
+  const answer = await fetch(`${listening.admin_url}/v1/mirror`, { headers: { authorization: 'Bearer after' } })
+  const { replicas } = (await answer.json()) as { replicas: { replica: string }[] }
+  expect(replicas.map(({ replica }) => replica)).toContain('new')
+  await vi.waitFor(async () => {
+    const told = await fetch(`${listening.admin_url}/v1/stats`, { headers: { authorization: 'Bearer after' } })
+    expect(await told.json()).toMatchObject({ mode: 'on', replicas: [{ replica: 'new' }] })
+  }, 20_000)
+})
+
 test.skipIf(!hasRedis)('a Redis password in a file is renewed without a restart (needs redis-server)', async () => {
   const redis = await startRedis({ args: ['--requirepass', 'before'], clientOptions: { password: 'before' } })
   try {

@@ -260,6 +260,12 @@ describe.skipIf(!hasOpenssl)('TLS (needs openssl)', () => {
     expect(engine.peers).toEqual(['client', 'client'])
   })
 
+  const cutOff = (): string => {
+    const file = join(folder, 'half.pem')
+    writeFileSync(file, readFileSync(authority.cert).subarray(0, 200))
+    return file
+  }
+
   test.each<[string, () => object]>([
     ['a key of another certificate', () => ({ tls: { cert: server.cert, key: client.key } })],
     ['no PEM', () => ({ tls: { cert: join(folder, 'reprise.json'), key: client.key } })],
@@ -269,6 +275,8 @@ describe.skipIf(!hasOpenssl)('TLS (needs openssl)', () => {
         engines: [{ url: 'https://127.0.0.1:1', tls: { cert: join(folder, 'reprise.json'), key: client.key } }],
       }),
     ],
+    ['no authority', () => ({ tls: { cert: server.cert, key: server.key, client_ca: join(folder, 'reprise.json') } })],
+    ['an authority that is cut off', () => ({ engines: [{ url: 'https://127.0.0.1:1', tls: { ca: cutOff() } }] })],
   ])('certificates that cannot be used end the start with 1 and one line: %s', (_title, settings) => {
     const used = settings()
     const engine = 'engines' in used ? [] : ['--emulate']

@@ -228,6 +228,40 @@ describe('what is sent to an engine that has come', () => {
     expect(await sent({ warmUpPrompts: 0 })).toEqual([])
   })
 
+  test('an engine that is still being started is warmed once it answers, and a drained one is not', async () => {
+    await startWarming({}, { warmUpSeconds: 2 })
+    await put(proxy, doubles.slice(0, 1))
+    for (const i of [1, 2]) await post(ask(1, `What of ${i}?`))
+    doubles[1]!.answer((response) => response.writeHead(503).end())
+    await put(proxy, doubles)
+    await pause(4_000)
+    const before = doubles[1]!.requests.length
+    expect(before).toBeGreaterThan(1)
+    doubles[1]!.answer((response) => response.setHeader('content-type', 'application/json').end(answered))
+    await vi.waitFor(
+      async () => expect((await replicasOf(proxy))[1]).toMatchObject({ warming: { requests: 1 } }),
+      10_000,
+    )
+    await postJson(`${proxy.adminUrl}/v1/replicas/gpu-1/drain`, {})
+    const sent = doubles[1]!.requests.length
+    for (const i of [1, 2]) await post(ask(2, `What of ${i}?`))
+    await pause(300)
+    expect(doubles[1]!.requests).toHaveLength(sent)
+  })
+
+  test('a service that is paid for each request is not warmed', async () => {
+    await startWarming()
+    const engines = doubles.map(({ url }, i) => ({ url, id: `paid-${i}` }))
+    const named = async (count: number): Promise<unknown> =>
+      postJson(`${proxy.adminUrl}/v1/engines`, { engines: engines.slice(0, count) }, { method: 'PUT' })
+    await named(1)
+    for (const i of [1, 2, 3]) await post(ask(1, `What of ${i}?`))
+    await named(2)
+    for (const i of [1, 2, 3]) await post(ask(1, `And what of ${i}?`))
+    await pause(1_500)
+    expect(doubles[1]!.requests.filter(({ body }) => JSON.parse(String(body)).max_tokens === 1)).toEqual([])
+  })
+
   test('it gets no request of a client until it is warm, unless no other takes requests', async () => {
     await startWarming({}, { warmUpSeconds: 600 })
     for (let i = 0; i < 4; i++) {

@@ -47,7 +47,8 @@ export interface LiveFleet {
   readonly setFrom: ((body: unknown) => Promise<readonly UnresolvedEngine[]>) | undefined
   /** Begins to share what is known of replicas, and asks which models they serve. Resolves when they have answered. */
   start(): Promise<void>
-  reload(config: Config, engines: readonly FoundEngine[]): void
+  /** `engines` undefined: those that there are stay, with the keys of this configuration. */
+  reload(config: Config, engines: readonly FoundEngine[] | undefined): void
   /** Drops replicas that have left; to be called periodically. */
   tick(): void
   close(): Promise<void>
@@ -55,21 +56,10 @@ export interface LiveFleet {
 
 /** Builds the fleet, still empty. `config`: the current one. */
 export function createFleet(config: () => Config, parts: FleetParts): LiveFleet {
-  const { replicas, modelLists, processed, gain, telemetry, warmer, pins, redis, isEmbedded } = parts
-  const { log, metrics, divergence } = telemetry
+  const { replicas, modelLists, telemetry, warmer, pins, isEmbedded } = parts
+  const { log } = telemetry
   replicas.models.aliases = config().aliases
-  const fleet = new Fleet(replicas, {
-    create: createReplicas(config, { processed, gain, log }),
-    accompany: (replica, { engine }) => accompany(replica, engine, telemetry, isEmbedded ? undefined : redis),
-    join: () => modelLists.askNow(),
-    onJoined: (coming) => warmer.begin(coming),
-    onGone: (id) => {
-      processed.forget(id)
-      gain.drop(id)
-      divergence.drop(id)
-      void forgetReplica(metrics.registry, id)
-    },
-  })
+  const fleet = createReplicaFleet(config, parts)
   const slices = new EndpointSlices(
     () => new KubernetesApi(config().kubernetes ?? inClusterAccess()),
     () => void discovery.look(),
@@ -93,12 +83,18 @@ export function createFleet(config: () => Config, parts: FleetParts): LiveFleet 
     return discovery.set(engines)
   }
   const set = (engines: readonly FoundEngine[]): Promise<void> => atMost(discoverMilliseconds, follow(engines))
+  const ofConfig = (): readonly FoundEngine[] => readEngineFiles(config().engines)
+  /** reads the engines where they were named last */
+  let read = ofConfig
   return {
     set,
     setFrom: isEmbedded
       ? undefined
       : async (body) => {
-          await set(readNewEngines(body, config()))
+          const named = (): readonly FoundEngine[] => readNewEngines(body, config())
+          const engines = named()
+          read = named
+          await set(engines)
           return discovery.unresolved
         },
     start: () => {
@@ -107,7 +103,8 @@ export function createFleet(config: () => Config, parts: FleetParts): LiveFleet 
     },
     reload: ({ aliases }, engines) => {
       replicas.models.aliases = aliases
-      if (!isEmbedded) void follow(engines)
+      if (engines) read = ofConfig
+      if (!isEmbedded) void follow(engines ?? read())
     },
     tick: () => {
       fleet.tick()
@@ -123,6 +120,26 @@ export function createFleet(config: () => Config, parts: FleetParts): LiveFleet 
       return fleet.close(flushMilliseconds)
     },
   }
+}
+
+/** Builds what holds the replicas, follows each, and forgets what is known of it once it has gone. */
+function createReplicaFleet(
+  config: () => Config,
+  { replicas, modelLists, processed, gain, telemetry, warmer, redis, isEmbedded }: FleetParts,
+): Fleet {
+  const { log, metrics, divergence } = telemetry
+  return new Fleet(replicas, {
+    create: createReplicas(config, { processed, gain, log }),
+    accompany: (replica, { engine }) => accompany(replica, engine, telemetry, isEmbedded ? undefined : redis),
+    join: () => modelLists.askNow(),
+    onJoined: (coming) => warmer.begin(coming),
+    onGone: (id) => {
+      processed.forget(id)
+      gain.drop(id)
+      divergence.drop(id)
+      void forgetReplica(metrics.registry, id)
+    },
+  })
 }
 
 /** Follows an engine's events, and shares its mirror. A fault of ours is logged, and has no other effect. */

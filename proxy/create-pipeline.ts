@@ -63,12 +63,10 @@ export function createPipeline(
   const shared = sharing && new SharedConversationStore({ memory, ...sharing })
   const sharedChunks = sharing && new SharedChunks({ chunks, ...sharing })
   const rateLimits = new RateLimits()
-  const onChange = ({ entries }: ApiKeys): void => {
-    rateLimits.retain(entries)
-    given.pins.retain(entries)
-    given.warmer.retain(entries)
-  }
+  const onChange = ({ entries }: ApiKeys): void => rateLimits.retain(entries)
   const keyStore = new KeyStore(config.keys, { log, onChange })
+  for (const kept of [given.pins, given.warmer]) kept.keys = keyStore.keys
+  let saltSecret = config.saltSecret
   const bodyMemory = createBodyMemory(config, telemetry)
   let settings = toSettings(config, keyStore, readDeclaredTemplates(config.templates))
   const prover = createProver(config, parts)
@@ -104,6 +102,9 @@ export function createPipeline(
       // the store decides whether keys are required: a reload never lets everyone in
       keyStore.reload(next.keys, keys)
       settings = toSettings(next, keyStore, templates)
+      // nobody will ask for what was computed under another salt
+      if (next.saltSecret !== saltSecret) for (const kept of [given.pins, given.warmer]) kept.clear()
+      saltSecret = next.saltSecret
       if (!settings.keepsWords) telemetry.words.clear()
       bodyMemory.setLimit(next.bodyMemoryBytes)
       setLimits(replicas, next)

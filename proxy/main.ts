@@ -59,9 +59,10 @@ export interface RunningProxy {
   readonly log: Log
   /**
    * Applies the settings of a new configuration that `reloadable` names, and reads certificates and keys again. Throws
-   * if anything cannot be used, and then changes nothing.
+   * if anything cannot be used, and then changes nothing. `keepsEngines`: not those of the configuration, but those that
+   * there are stay, with its keys.
    */
-  reload(config: Config): void
+  reload(config: Config, keepsEngines?: boolean): void
   /** Accepts requests for the configured delay, then refuses new ones, gives those in flight their time, and stops. */
   close(): Promise<void>
 }
@@ -121,13 +122,13 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
     url: data.url,
     adminUrl: admin.url,
     log,
-    reload: (next) => {
+    reload: (next, keepsEngines = false) => {
       const renewed = readFiles({ ...next, tls: config.tls })
       live.reload(next, renewed.keys)
       current = next
       log.level = next.logLevel
       certificates.set(renewed)
-      fleet.reload(next, renewed.engines)
+      fleet.reload(next, keepsEngines ? undefined : renewed.engines)
     },
     close: async () => {
       await leave(drain, data, log.child({ version }), current)

@@ -150,9 +150,9 @@ async function serve(flags: ServeFlags): Promise<void> {
     warmUp()
   }
   const proxy = await startProxy(live.config)
-  const reload = (): void => live.reload(proxy.log.child({ version: readVersion() }), (config) => proxy.reload(config))
-  onHangUp(reload)
-  watchFiles(live.secretFiles, reload)
+  const log = proxy.log.child({ version: readVersion() })
+  onHangUp(() => live.reload(log, (config) => proxy.reload(config)))
+  watchFiles(live.secretFiles, () => live.renewSecrets(log, (config) => proxy.reload(config, true)))
   announce({ url: proxy.url, admin_url: proxy.adminUrl })
   stopOnSignals(
     () => proxy.close(),

@@ -51,3 +51,15 @@ test('without keys anyone may come; with an empty list no one', () => {
   expect(none.isOpen).toBe(false)
   expect(none.find('a')).toBeUndefined()
 })
+
+test('a caller is let in again with the same key of the same tenant, until it expires or is gone', () => {
+  let now = Date.parse('2030-01-01')
+  const keys = new ApiKeys([record('a', { expires: '2030-01-31' }), record('b')], () => now)
+  const [a, b] = [keys.find('a'), keys.find('b')]
+  expect([keys.admits(a), keys.admits(b), keys.admits(undefined)]).toEqual([true, true, false])
+  now = Date.parse('2030-02-02')
+  expect([keys.admits(a), keys.admits(b)]).toEqual([false, true])
+  keys.replace([{ ...record('b'), tenant: 'other' }])
+  expect(keys.admits(b)).toBe(false)
+  expect(new ApiKeys(undefined).admits(undefined)).toBe(true)
+})

@@ -52,6 +52,13 @@ export class ApiKeys {
     return this.#entries
   }
 
+  /** Whether a caller that was let in with this key, or without any, would be let in now, as the same tenant. */
+  admits(key: KeyEntry | undefined): boolean {
+    if (key === undefined) return this.#isOpen
+    const entry = this.#entries.find(({ id }) => id === key.id)
+    return entry?.tenant === key.tenant && this.#now() < entry.expiresAt
+  }
+
   /** Finds the entry of a presented key. Takes the same time for every key, known or not. */
   find(presented: string | undefined): KeyEntry | undefined {
     const hash = hashOf(presented ?? '')

@@ -131,6 +131,7 @@ function addFigures(app: Hono<ServerEnv>, dependencies: AdminDependencies, admin
   app.delete('/v1/index', (c) => {
     for (const { replicaMirror } of replicas.all) replicaMirror.clear()
     telemetry.hot.clear()
+    pipeline.warmer.clear()
     adminLog.changed(c.env.incoming, { state: 'cleared' })
     return c.json({ status: 'cleared' })
   })

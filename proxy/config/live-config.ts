@@ -57,7 +57,7 @@ export class LiveConfig {
     return this.#config
   }
 
-  /** The files that hold secrets; what changes in them takes effect with a reload. */
+  /** The files that hold secrets; what changes in them takes effect with `renewSecrets`. */
   get secretFiles(): readonly string[] {
     return this.#secretFiles
   }
@@ -67,8 +67,17 @@ export class LiveConfig {
    * if it cannot be used, and then has changed nothing; the previous one stays. Logs the outcome once it is certain.
    */
   reload(log: ReloadLog, apply: (config: Config) => void): void {
+    this.#apply(() => this.#source.load(), log, apply)
+  }
+
+  /** The same for the files with secrets alone: nothing else is read again. */
+  renewSecrets(log: ReloadLog, apply: (config: Config) => void): void {
+    this.#apply(() => this.#source.loadSecrets(), log, apply)
+  }
+
+  #apply(load: () => LoadedConfig, log: ReloadLog, apply: (config: Config) => void): void {
     try {
-      const { settings: wanted, staleFiles } = this.#source.load()
+      const { settings: wanted, staleFiles } = load()
       if (staleFiles.length > 0) log.error({ faults: staleFiles }, 'secrets not reloaded: those before stay')
       const changed = differingPaths({ ...this.#settings }, { ...wanted })
       const mayWait = this.#asksForNoMoreKeys(wanted) ? waitsWithoutKeys : waitsForStart

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import type { EngineTls } from '#engine-adapters/engine-client.ts'
 import { ConfigError } from '../errors.ts'
@@ -61,12 +62,21 @@ function read(setting: string, file: string): Buffer {
   }
 }
 
-function check(setting: string, pem: SecureContextOptions): void {
+function check(setting: string, pem: Omit<SecureContextOptions, 'ca'> & { readonly ca?: Buffer | undefined }): void {
   try {
     createSecureContext(pem)
+    if (pem.ca) checkAuthorities(pem.ca.toString())
   } catch (error) {
     throw new ConfigError(
       `${setting}: not a certificate in PEM and the key that belongs to it: ${(error as Error).message}`,
     )
   }
+}
+
+/** Throws unless a text is certificates. OpenSSL takes any other for none, and then trusts nobody. */
+function checkAuthorities(text: string): void {
+  const begun = text.split('-----BEGIN CERTIFICATE-----').length - 1
+  const whole = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? []
+  if (begun === 0 || whole.length < begun) throw new Error('an authority is missing, or cut off')
+  for (const one of whole) new X509Certificate(one)
 }

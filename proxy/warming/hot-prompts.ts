@@ -10,61 +10,100 @@ import type { Replica } from '../replicas/replica.ts'
 export interface RunPrompt {
   readonly api: Call['api']
   readonly model: string | undefined
-  /** id of the caller's API key, if keys are required */
-  readonly key: string | undefined
+  readonly tenant: string
+  /** the caller's API key, if keys are required */
+  readonly key: KeyEntry | undefined
   readonly from: Pick<Replica, 'adapter' | 'apiKey'>
   readonly prompt: SentPrompt
   readonly request: EngineRequest
 }
 
-/** A prompt that nobody has asked for since then is not hot, in milliseconds. */
+interface KeptPrompt extends RunPrompt {
+  /** when its beginning was last asked for, in milliseconds, and how often */
+  readonly at: number
+  readonly asked: number
+  readonly bytes: number
+}
+
+/** What may be kept. */
+export interface KeptLimits {
+  readonly prompts: number
+  /** whether a caller with this key would be let in now */
+  readonly admits: (key: KeyEntry | undefined) => boolean
+}
+
+/** A prompt whose beginning nobody has asked for since then is not hot, in milliseconds. */
 const longest = 3_600_000
 /** Bodies that wait in memory, together. */
 const mostBytes = 8 * 1024 * 1024
 
-/** The last prompts that began as others did, so that an engine which comes finds what is asked for most. */
+/**
+ * One prompt for each of the beginnings that are asked for most, so that an engine which comes finds these. A beginning
+ * is all that stands before what each request asks anew. Tenants have equal shares of what may be kept.
+ */
 export class HotPrompts {
-  readonly #kept = new Map<ScopeId, RunPrompt & { readonly at: number; readonly bytes: number }>()
+  readonly #kept = new Map<ScopeId, KeptPrompt>()
   #bytes = 0
 
-  /** Keeps a prompt in place of the oldest above `most`. `now` in milliseconds. */
-  note(run: RunPrompt, most: number, now: number): void {
+  /** Keeps a prompt, in place of the last one that began so. */
+  note(run: RunPrompt, limits: KeptLimits, now: number): void {
     const { path, method, headers, body } = run.request
-    const name = run.prompt.prefixes.at(-1)
+    const name = beginningOf(run.prompt)
     if (name === undefined || !Buffer.isBuffer(body)) return
+    const asked = (this.#kept.get(name)?.asked ?? 0) + 1
     this.#drop(name)
     // a part of a buffer would keep all of it
     const own = body.length === body.buffer.byteLength ? body : Buffer.from(body)
     const request = { path, method, headers: credentialsOf(headers), body: own }
-    this.#kept.set(name, { ...run, request, at: now, bytes: body.length })
+    this.#kept.set(name, { ...run, request, at: now, asked, bytes: body.length })
     this.#bytes += body.length
-    for (const [oldest, { at }] of this.#kept) {
-      if (this.#kept.size <= most && this.#bytes <= mostBytes && now - at <= longest) return
-      this.#drop(oldest)
-    }
+    this.expire(limits, now)
   }
 
-  /** The prompts kept, first the one of which most characters were asked for by the others, too. */
-  hottest(now: number): RunPrompt[] {
-    const kept = [...this.#kept.values()].filter(({ at }) => now - at <= longest)
-    const asked = new Map<ScopeId, number>()
-    for (const { prompt } of kept) for (const prefix of prompt.prefixes) asked.set(prefix, (asked.get(prefix) ?? 0) + 1)
+  /** Forgets what is an hour old, or of a key that is no longer let in, and above the limits what is asked for least. */
+  expire({ prompts, admits }: KeptLimits, now: number): void {
+    for (const [name, { at, key }] of this.#kept) if (now - at > longest || !admits(key)) this.#drop(name)
+    while (this.#kept.size > prompts || this.#bytes > mostBytes) this.#drop(this.#least)
+  }
+
+  /** The prompts kept, first the one of which most characters were asked for by others, too. */
+  get hottest(): RunPrompt[] {
+    const kept = [...this.#kept.values()]
+    const askedFor = new Map<ScopeId, number>()
+    for (const { prompt, asked } of kept)
+      for (const prefix of prompt.prefixes) askedFor.set(prefix, (askedFor.get(prefix) ?? 0) + asked)
     const heat = ({ prompt: { prefixes, ends } }: RunPrompt): number =>
-      prefixes.reduce((sum, prefix, i) => sum + (ends[i]! - (ends[i - 1] ?? 0)) * (asked.get(prefix)! - 1), 0)
+      prefixes.reduce((sum, prefix, i) => sum + (ends[i]! - (ends[i - 1] ?? 0)) * (askedFor.get(prefix)! - 1), 0)
     return kept
       .map((run) => ({ run, heat: heat(run) }))
       .toSorted((a, b) => b.heat - a.heat)
       .map(({ run }) => run)
   }
 
-  /** Forgets the prompts of all API keys but these. */
-  retain(keys: readonly Pick<KeyEntry, 'id'>[]): void {
-    const ids = new Set<string | undefined>(keys.map(({ id }) => id))
-    for (const [name, { key }] of this.#kept) if (!ids.has(key)) this.#drop(name)
+  clear(): void {
+    this.#kept.clear()
+    this.#bytes = 0
+  }
+
+  /** What the tenant with most prompts asked for least, and longest ago. */
+  get #least(): ScopeId {
+    const counts = new Map<string, number>()
+    for (const { tenant } of this.#kept.values()) counts.set(tenant, (counts.get(tenant) ?? 0) + 1)
+    const most = Math.max(...counts.values())
+    const [least] = [...this.#kept]
+      .filter(([, { tenant }]) => counts.get(tenant) === most)
+      .toSorted(([, a], [, b]) => a.asked - b.asked || a.at - b.at)
+    return least![0]
   }
 
   #drop(name: ScopeId): void {
     this.#bytes -= this.#kept.get(name)?.bytes ?? 0
     this.#kept.delete(name)
   }
+}
+
+/** Identifies a prompt up to the end of its last list of documents, or up to its last message if it has none. */
+function beginningOf({ contexts, prefixes, ends }: SentPrompt): ScopeId | undefined {
+  const end = contexts.at(-1)?.ends.at(-1)
+  return end === undefined ? (prefixes.at(-2) ?? prefixes.at(-1)) : prefixes[ends.indexOf(end)]
 }

@@ -8,14 +8,17 @@ export const missingTokens = 256
 /** After so many requests in a row of which it would have found as much as any other, a replica counts as equal. */
 const mostCovered = 16
 
+/** How long an engine that has come may take to load its model, in milliseconds. */
+const longestStart = 600_000
+
 /** Why warming ended. */
 type WarmEnd = 'nothing_missing' | 'requests' | 'tokens' | 'time' | 'left'
 
 /** One replica that is being warmed. */
 export class WarmedReplica {
   readonly replica: Replica
-  /** milliseconds, monotonic */
-  readonly until: number
+  /** when warming ends, in milliseconds, monotonic */
+  until: number
   /** a warm-up request of ours is at its engine */
   isBusy = false
   /** hot prompts that it was sent */
@@ -25,10 +28,20 @@ export class WarmedReplica {
   /** that the engine had not cached */
   tokens = 0
   #covered = 0
+  readonly #milliseconds: number
+  readonly #latest: number
 
-  constructor(replica: Replica, until: number) {
+  /** `now`, `milliseconds`: when warming begins, and how long it takes once the engine answers. */
+  constructor(replica: Replica, now: number, milliseconds: number) {
     this.replica = replica
-    this.until = until
+    this.#milliseconds = milliseconds
+    this.#latest = now + milliseconds + longestStart
+    this.until = now + milliseconds
+  }
+
+  /** The engine does not answer: unless it has before, it is still being started, and time does not count yet. */
+  putOff(now: number): void {
+    if (this.tokens === 0) this.until = Math.min(now + this.#milliseconds, this.#latest)
   }
 
   /**

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { SentPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
-import type { KeyEntry } from '../access/api-keys.ts'
+import type { ApiKeys } from '../access/api-keys.ts'
 import type { Call, RoutedCall } from '../call/call.ts'
 import type { TripFollower } from '../call/trip.ts'
 import type { Log } from '../log.ts'
@@ -9,7 +9,7 @@ import type { Replica } from '../replicas/replica.ts'
 import type { ReplicaSet } from '../replicas/replica-set.ts'
 import { withoutClients } from '../replicas/without-clients.ts'
 import { computePrompt } from './compute-prompt.ts'
-import { HotPrompts, type RunPrompt } from './hot-prompts.ts'
+import { HotPrompts, type KeptLimits, type RunPrompt } from './hot-prompts.ts'
 import { missingTokens, WarmedReplica } from './warmed-replica.ts'
 import { longestBody, writeWarmUp } from './write-warm-up.ts'
 
@@ -40,6 +40,8 @@ export class Warmer {
   readonly #warmed = new Map<Replica, WarmedReplica>()
   readonly #hot = new HotPrompts()
   readonly #closing = new AbortController()
+  /** by which callers are let in */
+  keys: Pick<ApiKeys, 'admits'> | undefined
 
   constructor(options: WarmerOptions) {
     this.#options = options
@@ -51,7 +53,7 @@ export class Warmer {
     if (seconds() === 0) return
     for (const replica of replicas) {
       if (replica.mirror.statistics.requests > 0) continue
-      const warmed = new WarmedReplica(replica, now() + seconds() * 1000)
+      const warmed = new WarmedReplica(replica, now(), seconds() * 1000)
       this.#warmed.set(replica, warmed)
       replica.warming = warmed
       log.info({ replica: replica.id, seconds: seconds() }, 'a replica has come: it is warmed')
@@ -60,6 +62,7 @@ export class Warmer {
 
   /** Ends warming where it is over, and sends the next hot prompt elsewhere; to be called periodically. */
   tick(): void {
+    this.#hot.expire(this.#limits, this.#options.now())
     for (const [replica, warmed] of this.#warmed) {
       const ended_by = warmed.endedBy(this.#options.now())
       if (ended_by === undefined) {
@@ -77,16 +80,19 @@ export class Warmer {
 
   /** Returns what keeps a request as hot, and sends it to replicas that miss its beginning, if there is anything to do. */
   follow(call: Call, routed: RoutedCall): TripFollower | undefined {
-    const { seconds, keptPrompts, now } = this.#options
+    const { now } = this.#options
     const { decision, replica: from } = routed
     const [prompt] = decision.sent
-    if (seconds() === 0 || !prompt || decision.sent.length > 1 || call.isRefused) return undefined
+    // the owner of a service pays for each request
+    if (from.adapter.cacheSources.length === 0 || !prompt || decision.sent.length > 1 || call.isRefused)
+      return undefined
     if (call.content.body.length > longestBody) return undefined
     const missing = this.#missing(call, routed, prompt)
-    const isHot = keptPrompts() > 0 && decision.predictedCachedTokens >= missingTokens
+    const isHot = this.#limits.prompts > 0 && decision.predictedCachedTokens >= missingTokens
     if (missing.length === 0 && !isHot) return undefined
     const { adapter, apiKey } = from
-    const of = { api: call.api, model: call.model, key: call.caller.key?.id, from: { adapter, apiKey }, prompt }
+    const { tenant, key } = call.caller
+    const of = { api: call.api, model: call.model, tenant, key, from: { adapter, apiKey }, prompt }
     let run: RunPrompt | undefined
     return {
       sent: (request) => {
@@ -96,14 +102,14 @@ export class Warmer {
         if (missing.length > 0) setImmediate(() => missing.forEach((warmed) => void this.#warm(warmed, own)))
       },
       ended: (wasRun) => {
-        if (isHot && wasRun && run) this.#hot.note(run, keptPrompts(), now())
+        if (isHot && wasRun && run) this.#hot.note(run, this.#limits, now())
       },
     }
   }
 
-  /** Forgets the prompts of all API keys but these. */
-  retain(keys: readonly Pick<KeyEntry, 'id'>[]): void {
-    this.#hot.retain(keys)
+  /** Forgets the hot prompts. */
+  clear(): void {
+    this.#hot.clear()
   }
 
   /** Stops what is running. */
@@ -117,7 +123,7 @@ export class Warmer {
     const serving = this.#options.replicas.models.serving(call.model)
     return [...this.#warmed.values()].filter((warmed) => {
       const { replica } = warmed
-      if (replica.adapter !== from.adapter || !serving?.includes(replica)) return false
+      if (replica.state !== 'ready' || replica.adapter !== from.adapter || !serving?.includes(replica)) return false
       const held = replica.mirror.predictCachedTokens(prompt)
       return warmed.isMissing(decision.predictedCachedTokens, held) && this.#isFree(warmed)
     })
@@ -128,16 +134,16 @@ export class Warmer {
     const { replicas, now } = this.#options
     const { replica, hotSent } = warmed
     if (replica.state !== 'ready' || !this.#isFree(warmed)) return
-    const next = this.#hot.hottest(now()).find(({ model, from, prompt }) => {
+    const next = this.#hot.hottest.find(({ model, from, prompt }) => {
       if (hotSent.has(prompt) || from.adapter !== replica.adapter) return false
       if (!replicas.models.serving(model)?.includes(replica)) return false
       return replica.mirror.estimatePromptTokens(prompt) - replica.mirror.predictCachedTokens(prompt) >= missingTokens
     })
     if (!next) return
     hotSent.add(next.prompt)
-    void this.#warm(warmed, next).then((outcome) => {
-      if (outcome === 'interrupted') hotSent.delete(next.prompt)
-      if (warmed.endedBy(now()) === undefined && !this.#closing.signal.aborted) this.#sendHot(warmed)
+    void this.#warm(warmed, next).then((isOver) => {
+      if (!isOver) hotSent.delete(next.prompt)
+      else if (warmed.endedBy(now()) === undefined && !this.#closing.signal.aborted) this.#sendHot(warmed)
     })
   }
 
@@ -145,16 +151,21 @@ export class Warmer {
     return !isBusy && replica.requests === 0 && !this.#options.owes(replica)
   }
 
-  /** Sends a prompt, unless a client or another warm-up is there. */
-  async #warm(warmed: WarmedReplica, { api, from, prompt, request }: RunPrompt): Promise<WarmUpOutcome> {
+  get #limits(): KeptLimits {
+    const { seconds, keptPrompts } = this.#options
+    return { prompts: seconds() === 0 ? 0 : keptPrompts(), admits: (key) => this.keys?.admits(key) ?? true }
+  }
+
+  /** Sends a prompt, unless a client or another warm-up is there. Returns false if it is to be sent again. */
+  async #warm(warmed: WarmedReplica, { api, from, prompt, request }: RunPrompt): Promise<boolean> {
     const { onWarmUp, log, now } = this.#options
     const { replica } = warmed
-    if (warmed.isBusy || replica.requests > 0) return 'interrupted'
+    if (warmed.isBusy || replica.requests > 0) return false
     const id = randomUUID() as RequestId
     warmed.isBusy = true
     try {
       const warmUp = writeWarmUp(request, { api, from, to: replica, id })
-      if (!warmUp) return 'failed'
+      if (!warmUp) return true
       const left = AbortSignal.timeout(Math.max(0, Math.ceil(warmed.until - now())))
       const signal = AbortSignal.any([this.#closing.signal, left])
       const send = (own: AbortSignal) => computePrompt(replica, { api, id, prompt, warmUp }, own)
@@ -162,14 +173,15 @@ export class Warmer {
       const isCut = tokens === 'interrupted' || (tokens === undefined && replica.isLeaving)
       const outcome = isCut ? 'interrupted' : typeof tokens === 'number' ? 'warmed' : 'failed'
       const computed = typeof tokens === 'number' ? tokens : 0
-      warmed.requests += 1
+      if (tokens === undefined) warmed.putOff(now())
+      else warmed.requests += 1
       warmed.tokens += computed
       onWarmUp(outcome, computed)
-      return outcome
+      return outcome === 'warmed' || tokens === 'refused'
     } catch (error) {
       onWarmUp('failed', 0)
       log.error({ error, replica: replica.id }, 'a replica is not warmed: internal error')
-      return 'failed'
+      return true
     } finally {
       warmed.isBusy = false
     }

@@ -41,7 +41,7 @@ export function writeWarmUp(
 ): WarmUp | undefined {
   const members = Buffer.isBuffer(body) ? tryObject(body.toString()) : undefined
   if (!members || Array.isArray(members.prompt) || members.previous_response_id != null) return undefined
-  if (members.background === true) return undefined
+  if (members.background === true || members.session_params != null) return undefined
   const salt = typeof members.cache_salt === 'string' ? members.cache_salt : ''
   const tags = to.adapter.tagRequest(id, salt)
   const credentials = withEngineCredentials(credentialsOf(headers), {

@@ -23,6 +23,8 @@ export interface LoadedConfig {
 export interface ConfigSource {
   /** Reads everything again; throws a ConfigError with a line for each fault. */
   load(): LoadedConfig
+  /** Reads the files with secrets again, and takes the rest as it was last read. */
+  loadSecrets(): LoadedConfig
 }
 
 interface ConfigSourceOptions {
@@ -35,15 +37,18 @@ interface ConfigSourceOptions {
 /** Creates a source in which flags override the environment, that overrides the file, and the file the defaults. */
 export function createConfigSource({ file, environment, flags }: ConfigSourceOptions): ConfigSource {
   let secrets: ReadonlyMap<string, string> = new Map()
+  let last: readonly SettingsLayer[] = []
+  const load = (fromFile: readonly SettingsLayer[]): LoadedConfig => {
+    const fromEnvironment = readEnvironment(environment, configSchema, secrets)
+    const settings = combine([flags, fromEnvironment, ...fromFile])
+    const { secretFiles = new Map(), staleFiles = [] } = fromEnvironment
+    secrets = secretFiles
+    last = fromFile
+    return { settings, secretFiles: [...secretFiles.keys()], staleFiles }
+  }
   return {
-    load: () => {
-      const fromEnvironment = readEnvironment(environment, configSchema, secrets)
-      const fromFile = file === undefined ? [] : [readSettingsFile(file, configSchema)]
-      const settings = combine([flags, fromEnvironment, ...fromFile])
-      const { secretFiles = new Map(), staleFiles = [] } = fromEnvironment
-      secrets = secretFiles
-      return { settings, secretFiles: [...secretFiles.keys()], staleFiles }
-    },
+    load: () => load(file === undefined ? [] : [readSettingsFile(file, configSchema)]),
+    loadSecrets: () => load(last),
   }
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ReplicaId } from '#index/context-block.ts'
+import type { KeyEntry } from '../../access/api-keys.ts'
 import type { Replica } from '../../replicas/replica.ts'
 import { type MarkedRequest, PinBook } from './pin-book.ts'
 
@@ -16,7 +17,16 @@ interface Noted extends Partial<Pick<MarkedRequest, 'tenant' | 'key' | 'request'
 
 /** Notes a prompt that is marked at the last of these prefixes. */
 function note(book: PinBook, prefixes: string, { now = 0, seconds = 300, share = 1, ...rest }: Noted = {}): string[] {
-  const own = { tenant: 't', key: 'k', api: 'messages', model: 'm', replica, request, prompt, tokens: 2_000 } as const
+  const own = {
+    tenant: 't',
+    key: undefined,
+    api: 'messages',
+    model: 'm',
+    replica,
+    request,
+    prompt,
+    tokens: 2_000,
+  } as const
   const all = prefixes.split(' ')
   const marks = [{ prefix: all.at(-1)!, seconds, share }]
   return book.note({ ...own, ...rest }, { prefixes: new Set(all), marks }, limits, now)
@@ -98,8 +108,9 @@ test('bodies of all pins together have a bound in bytes', () => {
 
 test('a pin goes with the API key that made it, and once every engine has refused it', () => {
   const book = new PinBook()
-  for (const key of ['k', 'l', undefined]) note(book, `${key}`, { key })
-  book.retain([{ id: 'k' }])
+  for (const id of ['k', 'l']) note(book, id, { key: { id } as KeyEntry })
+  note(book, 'none')
+  book.expire(0, limits, (key) => key?.id === 'k')
   expect(names(book)).toEqual(['k'])
   const { held } = book.all[0]!
   held.set('gpu-1' as ReplicaId, { isRefused: true })

@@ -22,8 +22,8 @@ export interface PinLimits {
 /** A prompt that was sent with a mark. */
 export interface MarkedRequest {
   readonly tenant: string
-  /** id of the caller's API key, if keys are required */
-  readonly key: string | undefined
+  /** the caller's API key, if keys are required */
+  readonly key: KeyEntry | undefined
   readonly api: PromptApi
   readonly model: string | undefined
   readonly replica: Replica
@@ -112,25 +112,23 @@ export class PinBook {
     })
   }
 
-  /** Forgets the pins whose time is over, those that every engine refused, and the oldest above the limits. */
-  expire(now: number, limits: PinLimits): void {
+  /**
+   * Forgets the pins whose time is over, those that every engine refused, those of keys that `admits` would not let in,
+   * and the oldest above the limits.
+   */
+  expire(now: number, limits: PinLimits, admits: (key: KeyEntry | undefined) => boolean = () => true): void {
     const kept = new Map<string, number>()
     let all = 0
     for (const pin of this.all.toReversed()) {
       const own = (kept.get(pin.tenant) ?? 0) + pin.tokens
-      const isOver = pin.expires <= now || [...pin.held.values()].every(({ isRefused }) => isRefused)
+      const isOver =
+        pin.expires <= now || !admits(pin.key) || [...pin.held.values()].every(({ isRefused }) => isRefused)
       if (isOver || own > limits.tenantTokens || all + pin.tokens > limits.tokens) this.#pins.delete(pin.prefix)
       else {
         kept.set(pin.tenant, own)
         all += pin.tokens
       }
     }
-  }
-
-  /** Forgets the pins of all API keys but these. */
-  retain(keys: readonly Pick<KeyEntry, 'id'>[]): void {
-    const ids = new Set<string | undefined>(keys.map(({ id }) => id))
-    for (const { prefix, key } of this.all) if (!ids.has(key)) this.#pins.delete(prefix)
   }
 
   /** Unpins one. Returns false if there is none of this name. */

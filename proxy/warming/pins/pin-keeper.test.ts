@@ -185,11 +185,16 @@ test('where an engine does not count cached tokens, what it was believed to hold
   expect(kept).toEqual([['held', 10]])
 })
 
-test('a client’s pin goes with its API key', async () => {
+test('a client’s pin goes with its API key, and none is made of what was under way then', async () => {
   const replica = create()
   const keeper = createKeeper(replica)
-  await ask(keeper, replica, { key: { id: 'revoked' } as KeyEntry })
-  keeper.retain([{ id: 'other' }])
+  const key = { id: 'revoked' } as KeyEntry
+  await ask(keeper, replica, { key })
+  expect(keeper.describe()).toMatchObject({ pins: [{}] })
+  keeper.keys = { admits: (one) => one?.id !== 'revoked' }
+  await wait(keeper)
+  expect(keeper.describe()).toMatchObject({ tokens: 0, pins: [] })
+  await ask(keeper, replica, { key })
   expect(keeper.describe()).toMatchObject({ tokens: 0, pins: [] })
 })
 

@@ -3,6 +3,7 @@ import type { EngineRequest } from '#engine-adapters/engine-client.ts'
 import { tryObject } from '#engine-adapters/json-object.ts'
 import { promptOnly } from '#engine-adapters/prompt-only.ts'
 import type { RequestId } from '#index/context-block.ts'
+import type { ApiKeys, KeyEntry } from '../../access/api-keys.ts'
 import { credentialsOf } from '../../access/engine-credentials.ts'
 import { tenantName } from '../../access/tenant.ts'
 import type { Call, RoutedCall } from '../../call/call.ts'
@@ -47,6 +48,8 @@ export class PinKeeper {
   readonly #busy = new Set<Replica>()
   readonly #closing = new AbortController()
   #nextTick = 0
+  /** by which callers are let in */
+  keys: Pick<ApiKeys, 'admits'> | undefined
 
   constructor(options: PinKeeperOptions) {
     this.#options = options
@@ -64,7 +67,7 @@ export class PinKeeper {
     if (this.#options.limits().tokens === 0 || !prompt || decision.sent.length > 1 || isRefused) return undefined
     const { body, received } = content
     if (!received.prompt || body.length > longestBody || !body.includes(markBytes)) return undefined
-    const marked = { tenant: caller.tenant, key: caller.key?.id, api, model, replica, prompt }
+    const marked = { tenant: caller.tenant, key: caller.key, api, model, replica, prompt }
     let tokens = decision.promptTokens
     let sent: EngineRequest | undefined
     return {
@@ -91,7 +94,7 @@ export class PinKeeper {
     const { now, replicas, limits, onTokens } = this.#options
     if (now() < this.#nextTick) return
     this.#nextTick = now() + Math.min(tickMilliseconds, this.#refreshMilliseconds)
-    this.#book.expire(now(), limits())
+    this.#book.expire(now(), limits(), this.#admits)
     onTokens(this.#book.tokens)
     for (const replica of replicas.all) {
       // whatever it held is gone, or may be
@@ -131,11 +134,6 @@ export class PinKeeper {
     this.#book.clear()
   }
 
-  /** Unpins what all API keys but these have pinned. */
-  retain(keys: Parameters<PinBook['retain']>[0]): void {
-    this.#book.retain(keys)
-  }
-
   /** Stops what is running. */
   close(): void {
     this.#closing.abort()
@@ -145,11 +143,13 @@ export class PinKeeper {
     return 1_000 * (this.#options.limits().refreshSeconds ?? refreshSeconds)
   }
 
+  readonly #admits = (key: KeyEntry | undefined): boolean => this.keys?.admits(key) ?? true
+
   #note(marked: Omit<MarkedRequest, 'request'>, { body, headers, ...rest }: EngineRequest): void {
     const { limits, onMark, log, now } = this.#options
     try {
       const members = Buffer.isBuffer(body) ? tryObject(body.toString()) : undefined
-      if (!members) return
+      if (!members || !this.#admits(marked.key)) return
       const own = JSON.stringify({ ...promptOnly(members), cache_salt: members.cache_salt })
       const request = { ...rest, headers: credentialsOf(headers), body: Buffer.from(own) }
       const found = findMarks(marked.tenant, marked.api, members)
