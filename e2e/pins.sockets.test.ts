@@ -162,6 +162,18 @@ test('a pin goes with its API key', async () => {
   expect(await pinsOf(proxy)).toMatchObject({ tokens: 0, pins: [] })
 })
 
+test('pins go with the secret of the salts', async () => {
+  const { url } = await startEngine()
+  const proxy = await start(url, { saltSecret: 'before' })
+  await ask(proxy, marked('pinned', 'Who?'))
+  await waitFor(async () => (await pinsOf(proxy)).pins.length === 1)
+  const engines = [{ url, kind: 'vllm', id: 'gpu-0' } as const]
+  proxy.reload({ ...defaultConfig(), engines, pins, saltSecret: 'before' })
+  expect(await pinsOf(proxy)).toMatchObject({ pins: [{}] })
+  proxy.reload({ ...defaultConfig(), engines, pins, saltSecret: 'after' })
+  expect(await pinsOf(proxy)).toMatchObject({ pins: [] })
+})
+
 test('of several pins, none is sent twice before the others are sent once', async () => {
   const engine = await startRecordingEngineDouble()
   ending.push(() => engine.close())

@@ -107,6 +107,7 @@ export class PinKeeper {
   /** Describes the pins for the control plane. */
   describe(): object {
     const { limits, now, replicas } = this.#options
+    this.#book.expire(now(), limits(), this.#admits)
     const pins = this.#book.all.map(({ prefix, tenant, model, tokens, expires, held, prompt }) => {
       const at = replicas.all.filter(({ id }) => held.has(id))
       const cached_tokens = Object.fromEntries(at.map(({ id, mirror }) => [id, mirror.predictCachedTokens(prompt)]))
