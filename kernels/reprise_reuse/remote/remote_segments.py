@@ -79,6 +79,7 @@ class RemoteSegments:
         self._found: dict[str, list[Segment] | None] = {}
         self._key, self._byte = Pace(), Pace()
         self._hits = 1.0
+        self._costs: Costs | None = None
         # segments to be written, with who may find them, until steps have room for it
         self._shared: dict[int, tuple[Segment, bytes]] = {}
 
@@ -93,6 +94,7 @@ class RemoteSegments:
         """
         if not self._is_used:
             return
+        self._costs = costs
         missing = [(begin, end) for begin, end in gaps(find(), begin, len(tokens)) if end - begin >= SHORTEST]
         if not missing:
             return
@@ -143,9 +145,13 @@ class RemoteSegments:
             self.forget(request)
 
     def share(self, shared: Iterable[tuple[Segment, bytes, bool]]) -> None:
-        """Has segments written that others may want (`prompts.storing.Storing.shared`)."""
+        """Has segments written that others may want (`prompts.storing.Storing.shared`), and read sooner than compute.
+
+        What was preprocessed is written in any case: another engine may be nearer to the store.
+        """
         for segment, audience, is_new in shared if self._is_used else ():
-            if len(segment) >= SHORTEST and (is_new or segment.audience is None):
+            is_wanted = PREPROCESSED in segment.users or not self._is_too_slow(segment)
+            if len(segment) >= SHORTEST and (is_new or segment.audience is None) and is_wanted:
                 self._shared[segment.name] = segment, audience
 
     def heard(self, report: DiskReport) -> None:
@@ -168,6 +174,11 @@ class RemoteSegments:
         orders, self._orders = self._orders, RemoteOrders()
         orders.is_reset = is_reset
         return orders if any((orders.fetches, orders.writes, orders.lookups, is_reset)) else None
+
+    def _is_too_slow(self, segment: Segment) -> bool:
+        """Whether reading a segment would take longer than computing it, as far as was measured."""
+        taken = self._byte.of(len(segment) * self._row_bytes)
+        return taken > 0 and self._costs is not None and taken >= self._costs.prefill(0, len(segment))
 
     def _order_writes(self) -> None:
         room = _COPIED

@@ -599,3 +599,19 @@ def test_what_was_not_written_is_written_when_it_is_asked_for_again():
     segments.heard(DiskReport(unshared={segment.name, 12345}))
     segments.share([(segment, EVERYONE, False)])
     assert written(segments) == [segment.name]
+
+
+def test_what_nobody_would_read_is_not_written_unless_it_was_preprocessed():
+    catalogue = Catalogue(10 * LENGTH)
+    segments = RemoteSegments(catalogue, 16, is_used=True)
+    asked_again, preprocessed = added(catalogue, 1, b"u") + added(catalogue, 1, PREPROCESSED)
+    assert looked_up(segments, "one", Costs(row=1.0 / LENGTH))
+    slow = {("remote_seconds", "read"): 1.1, ("remote_bytes", "read"): LENGTH * 16}
+    segments.heard(DiskReport(figures=Counter(slow)))
+    for one in (asked_again, preprocessed):
+        segments.share([(one, EVERYONE, False)])
+    assert written(segments) == [preprocessed.name]
+    fast = {("remote_seconds", "read"): 0.1, ("remote_bytes", "read"): LENGTH * 16}
+    segments.heard(DiskReport(figures=Counter(fast)))
+    segments.share([(asked_again, EVERYONE, False)])
+    assert written(segments) == [asked_again.name]
