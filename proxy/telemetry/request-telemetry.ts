@@ -186,7 +186,7 @@ export class RequestTelemetry {
     this.#gain?.counted(usage, first && admitted ? (first - admitted.at) / 1000 : undefined)
     metrics.reusedTokens.inc(reused_tokens)
     metrics.recomputedTokens.inc(usage.recomputedTokens ?? 0)
-    countPages(metrics.pages, usage.pages)
+    countPages(metrics, usage.pages)
     if (cachedTokens === undefined) return
     metrics.cachedTokens.inc({ source: 'engine' }, cachedTokens)
     if (replica !== undefined) metrics.byReplica.cachedTokens.inc({ replica }, cachedTokens)
