@@ -14,6 +14,17 @@ export interface Finding {
   readonly fix?: string
 }
 
+type ToFinding = (check: string, found: string, fix?: string) => Finding
+
+const of =
+  (level: Level): ToFinding =>
+  (check, found, fix) => ({ check, level, found, ...(fix !== undefined && { fix }) })
+
+export const ok: ToFinding = of('ok')
+export const notChecked: ToFinding = of('not_checked')
+export const warning: ToFinding = of('warning')
+export const fatal: ToFinding = of('fatal')
+
 /** All findings about one engine, or about a prompt or a Redis alone. */
 export interface DoctorReport {
   /** the engine's URL; without one, the prompt's file or the URL of Redis */
