@@ -40,7 +40,7 @@ function readBlock(line: Line, needsSizes: boolean): TraceBlock {
       text,
       tokens: tokens === undefined ? undefined : readCount(line, 'tokens'),
       characters: characters === undefined ? undefined : readCount(line, 'characters'),
-      stretches: readStretches(line, 'stretches'),
+      stretches: readStretches(line, 'stretches')?.map(([key, characters]) => ({ key, characters })),
     })
   }
   if (!needsSizes) return new TraceBlock(id, { tokens: 1 })

@@ -5,7 +5,7 @@ import type { BlockId } from '#index/context-block.ts'
 let encoding: Tiktoken | undefined
 
 /** A part of a block's text. Those of equal keys are equal, in whichever block they are. */
-export interface Stretch {
+interface Stretch {
   readonly key: string
   readonly characters: number
 }
