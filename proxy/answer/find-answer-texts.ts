@@ -66,7 +66,6 @@ export function partText(part: unknown, path: JsonPath, choice = 0): AnswerText[
   return member === undefined ? [] : textAt([...path, member], toObject(part)[member], choice)
 }
 
-/** Returns the texts of content parts. */
 function partTexts(parts: unknown, path: JsonPath, choice = 0): AnswerText[] {
   return toArray(parts).flatMap((part, i) => partText(part, [...path, i], choice))
 }

@@ -90,7 +90,6 @@ export class RequestTelemetry {
     this.headers = this.#span?.headers ?? {}
   }
 
-  /** Sets the caller. */
   calledBy({ tenant, key }: CallerNames): void {
     this.#caller = { tenant, key }
   }

@@ -89,7 +89,6 @@ async function ask(client: RedisClient, database: number): Promise<RedisAnswers>
   return { info, replies, missing, milliseconds: taken.toSorted((a, b) => a - b)[probes >> 1]! }
 }
 
-/** Judges a Redis that answers. */
 export function judgeRedis({ info, replies, missing = [], milliseconds }: RedisAnswers): Finding[] {
   if (missing.length > 0) return [judgeRights(missing)]
   const field = (name: string): string | undefined => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info ?? '')?.[1]

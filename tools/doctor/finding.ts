@@ -4,7 +4,6 @@ import type { EngineSettings } from '#proxy/config/settings.ts'
 /** Severity. `not_checked`: the check was not possible, and the fix says what to provide so that it is. */
 export type Level = 'ok' | 'not_checked' | 'warning' | 'fatal'
 
-/** What one check found. */
 export interface Finding {
   /** name of the check, for programs */
   readonly check: string

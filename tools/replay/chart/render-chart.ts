@@ -123,7 +123,6 @@ export const plotCapacities: readonly (readonly [label: string, capacityTokens: 
   ['unlimited', Number.POSITIVE_INFINITY],
 ]
 
-/** The input of a plot. */
 interface PlotInput {
   readonly trace: string
   readonly requests: readonly ReplayRequest[]

@@ -12,7 +12,6 @@ interface Strictness {
   readonly isDamaged: boolean
 }
 
-/** Reads the lines of a blocks file. */
 export function readBlocks(lines: readonly Line[], { needsSizes, isDamaged }: Strictness): Map<BlockId, TraceBlock> {
   const blocks = new Map<BlockId, TraceBlock>()
   for (const line of lines) {

@@ -24,7 +24,6 @@ export const readFlag: FieldReader<boolean> = fieldReader(
 /** Reads a string or number as written. */
 export const readName: FieldReader<string | number> = fieldReader(isName, notAName)
 
-/** Reads a list of strings and numbers. */
 export const readTexts: FieldReader<(string | number)[]> = fieldReader(
   (value) => isListOf(value, isName),
   'is not a list of texts',
@@ -36,7 +35,6 @@ export const readSentRequest: FieldReader<SentRequest> = fieldReader(
   'is not an object of a "path", a string, and a "body", an object',
 )
 
-/** Reads the stretches of a block. */
 export const readStretches: FieldReader<[key: string, characters: number][]> = fieldReader(
   (value): value is [key: string, characters: number][] => isListOf(value, isStretch) && value.length > 0,
   'is not a list of pairs of a string and a number of characters',

@@ -10,7 +10,6 @@ interface Stretch {
   readonly characters: number
 }
 
-/** A context block of a trace. */
 export class TraceBlock {
   readonly id: string | number
   /** The string "1" and the number 1 are different blocks. */
