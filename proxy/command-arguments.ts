@@ -16,3 +16,8 @@ export function argument<T>(read: (text: string) => T): (text: string) => T {
 export function atLeast(least: number): (text: string) => number {
   return argument((text) => readNumber(text, least))
 }
+
+/** Reads the size of a cache in tokens, which may be `unlimited`. */
+export function readCapacity(text: string): number {
+  return text === 'unlimited' ? Number.POSITIVE_INFINITY : atLeast(1)(text)
+}

@@ -52,7 +52,6 @@ const processedBlocks = 200_000
 /** How long startup waits for Redis, so that the first request finds what was sent earlier. */
 const redisStartMilliseconds = 2_000
 
-/** A running proxy. */
 export interface RunningProxy {
   readonly url: string
   readonly adminUrl: string

@@ -13,7 +13,6 @@ export interface RequestSwitches {
   readonly citations?: boolean
 }
 
-/** All options that a request may set. */
 export interface RequestOptions extends RequestSwitches {
   /** states that the order of the request's lists means nothing */
   readonly set?: boolean

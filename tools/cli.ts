@@ -5,11 +5,11 @@ import { emulatorDefaults } from '#emulator/emulator-defaults.ts'
 import { hashKey } from '#proxy/access/hash-key.ts'
 import { addTemplatesCommand } from '#proxy/admin/templates-command.ts'
 import { addChunksCommand } from '#proxy/chunks/register/command.ts'
-import { argument, atLeast } from '#proxy/command-arguments.ts'
+import { argument, atLeast, readCapacity } from '#proxy/command-arguments.ts'
 import { checkConfig, noEngine } from '#proxy/config/check-config.ts'
 import type { ListenAddress } from '#proxy/config/config.ts'
 import { LiveConfig } from '#proxy/config/live-config.ts'
-import { readListenAddress, readNumber, readShare, readUrl } from '#proxy/config/read-arguments.ts'
+import { readListenAddress, readShare, readUrl } from '#proxy/config/read-arguments.ts'
 import { configSchema } from '#proxy/config/schema/config-schema.ts'
 import { createConfigSource } from '#proxy/config/sources/config-source.ts'
 import { addServeFlags, type ServeFlags, toFlagLayer } from '#proxy/config/sources/serve-flags.ts'
@@ -60,12 +60,7 @@ program
       .choices(['vllm', 'sglang'])
       .default(emulatorDefaults.kind),
   )
-  .option(
-    '--capacity-tokens <n>',
-    "cache size, or 'unlimited'",
-    argument(readCapacity),
-    emulatorDefaults.capacityTokens,
-  )
+  .option('--capacity-tokens <n>', "cache size, or 'unlimited'", readCapacity, emulatorDefaults.capacityTokens)
   .option('--block-size <n>', 'tokens per page (default: 16 for vllm, 1 for sglang)', atLeast(1))
   .option(
     '--prefill-tokens-per-second <n>',
@@ -237,8 +232,4 @@ function address(flag: string, description: string, standard: string): Option {
   return new Option(`${flag} <host:port>`, description)
     .argParser(argument(readListenAddress))
     .default(readListenAddress(standard), standard)
-}
-
-function readCapacity(text: string): number {
-  return text === 'unlimited' ? Number.POSITIVE_INFINITY : readNumber(text, 1)
 }

@@ -137,7 +137,7 @@ test('the page of troubles explains every reason, and no other', () => {
 test('the page of troubles names every refusal and every finding of the doctor', () => {
   const page = read('docs/troubleshooting.md')
   const refusals = written('proxy', /export type Reason =([^\n]*(?:\n +[^\n]+)*)/g)
-  const checks = written('tools/doctor', /\bcheck: ('[a-z_]+')/g)
+  const checks = written('tools/doctor', /\b(?:(?:ok|warning|fatal|notChecked)\(\s*|(?:check|caching) = )('[a-z_]+')/g)
   expect([...refusals, ...checks].filter((word) => !page.includes(`\`${word}\``))).toEqual([])
   expect(refusals.length).toBeGreaterThan(10)
   expect(checks.length).toBeGreaterThan(15)

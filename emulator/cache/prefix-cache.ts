@@ -1,7 +1,6 @@
 import type { ReuseWish } from '#engine-adapters/any-position-reuse.ts'
 import type { CachedRequest, CacheReport } from './request-ledger.ts'
 
-/** One request as a cache sees it. */
 export interface CacheRequest {
   requestId: string
   /** Requests with different salts share nothing. */

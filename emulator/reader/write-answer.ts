@@ -1,6 +1,5 @@
 import type { ReadPrompt } from './read-blocks.ts'
 
-/** The models of an emulator that reads. */
 export const readerModels = ['reader-content', 'reader-place'] as const
 export type ReaderModel = (typeof readerModels)[number]
 

@@ -122,8 +122,7 @@ function addFigures(app: Hono<ServerEnv>, dependencies: AdminDependencies, admin
   const { replicas } = pipeline
   const estimateTokens = (characters: number): number => replicas.all[0]?.mirror.estimateTokens(characters) ?? 0
   const wordsOf: WordsOf = (block) => (pipeline.settings().keepsWords ? telemetry.words.of(block) : undefined)
-  const describe = (): Promise<ReplicaDescription[]> =>
-    describeReplicas(replicas.all, telemetry.divergence, telemetry.metrics.registry)
+  const describe = (): ReplicaDescription[] => describeReplicas(replicas.all, telemetry.divergence)
   app.get('/v1/index', (c) => {
     const top_blocks = describeBlocks({ hot: telemetry.hot, estimateTokens, wordsOf })
     return c.json({ ...describeIndex(replicas.all), top_blocks })
@@ -135,7 +134,7 @@ function addFigures(app: Hono<ServerEnv>, dependencies: AdminDependencies, admin
     adminLog.changed(c.env.incoming, { state: 'cleared' })
     return c.json({ status: 'cleared' })
   })
-  app.get('/v1/mirror', async (c) => c.json({ replicas: await describe(), tenants: dependencies.tenants() }))
+  app.get('/v1/mirror', (c) => c.json({ replicas: describe(), tenants: dependencies.tenants() }))
   app.get('/v1/gain', (c) =>
     c.json(pipeline.gain.report(pipeline.settings().mode), 200, { 'cache-control': 'no-store' }),
   )
@@ -150,7 +149,7 @@ function addFigures(app: Hono<ServerEnv>, dependencies: AdminDependencies, admin
       wordsOf,
       gain: pipeline.gain.report(pipeline.settings().mode),
       templates: describeTemplates(pipeline.templates, pipeline.settings().mode, pipeline.now()),
-      replicas: await describe(),
+      replicas: describe(),
       version,
       mode: pipeline.settings().mode,
       isDraining: drain.isDraining,

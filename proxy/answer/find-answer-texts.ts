@@ -1,4 +1,4 @@
-import { type JsonPath, toArray, toObject } from './json-value.ts'
+import { type JsonPath, toArray, toObject } from '../json/json-value.ts'
 
 /** The APIs whose answers can be read. */
 export type AnswerApi = 'chat_completions' | 'completions' | 'responses' | 'messages' | 'generate'
@@ -66,7 +66,6 @@ export function partText(part: unknown, path: JsonPath, choice = 0): AnswerText[
   return member === undefined ? [] : textAt([...path, member], toObject(part)[member], choice)
 }
 
-/** Returns the texts of content parts. */
 function partTexts(parts: unknown, path: JsonPath, choice = 0): AnswerText[] {
   return toArray(parts).flatMap((part, i) => partText(part, [...path, i], choice))
 }

@@ -1,9 +1,9 @@
 import type { Splice } from '../json/json-spans.ts'
+import type { JsonPath } from '../json/json-value.ts'
 import type { CitationLabels } from './citations/citation-labels.ts'
 import { CitationMapper } from './citations/map-citations.ts'
 import type { EventText } from './events/find-event-texts.ts'
 import type { HeldEvent } from './events/held-event.ts'
-import type { JsonPath } from './json-value.ts'
 
 /** The part of a text that one event holds; offsets are in the text. */
 interface Piece {

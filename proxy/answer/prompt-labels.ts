@@ -1,5 +1,5 @@
+import { toArray, toObject } from '../json/json-value.ts'
 import { CitationLabels, type CitationMap } from './citations/citation-labels.ts'
-import { toArray, toObject } from './json-value.ts'
 
 /** The labels of each prompt of a request, by the choices that answer it. */
 export class PromptLabels {

@@ -1,5 +1,5 @@
 import { elementSpans, memberSpans, type Span, type Splice, valueStart } from '../json/json-spans.ts'
-import type { JsonPath } from './json-value.ts'
+import type { JsonPath } from '../json/json-value.ts'
 
 /**
  * Returns splices for valid JSON that make `changes` in the string at `path`; unchanged parts keep their bytes, escapes

@@ -29,7 +29,6 @@ export interface Border {
   readonly place: number
 }
 
-/** The borders chosen for a prompt. */
 export interface ChosenBorders {
   readonly borders: readonly Border[]
   /** the last one at which the engine keeps a checkpoint already, as far as is known */

@@ -2,7 +2,6 @@ import type { BodyShare } from '../bounds/body-memory.ts'
 import type { CertainLists } from '../chunks/certain-lists.ts'
 import type { Received } from '../receive/read-received.ts'
 
-/** What was read from a body. */
 export interface ReadContent {
   readonly received: Received
   readonly certain: CertainLists

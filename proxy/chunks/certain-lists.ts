@@ -24,7 +24,6 @@ interface TemplateCounts {
   readonly refused: readonly DeclaredRefusal[]
 }
 
-/** What was found in a message. */
 interface FoundLists {
   readonly whole: string
   readonly lists: CertainList[]

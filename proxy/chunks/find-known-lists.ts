@@ -9,7 +9,6 @@ import { type FoldedText, longestText } from './table/folded-text.ts'
 /** Why adjacent known chunks are left alone. */
 export type ChunkRefusal = 'one_text' | 'overlapping' | 'mixed_separators' | 'in_data' | 'too_many'
 
-/** A list of known chunks. */
 interface KnownList extends ContextList {
   /** the chunks of those blocks that consist of one chunk */
   readonly chunks: readonly ChunkHandle[]

@@ -26,7 +26,6 @@ export interface EngineTlsFiles {
   readonly serverName?: string | undefined
 }
 
-/** One engine. */
 export interface EngineConfig {
   readonly url: string
   readonly kind: EngineKind

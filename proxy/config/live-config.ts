@@ -31,7 +31,6 @@ export const reloadable: readonly string[] = [
   'logs',
 ]
 
-/** The log for the outcome of a reload. */
 interface ReloadLog {
   info(details: object, message: string): void
   warn(details: object, message: string): void

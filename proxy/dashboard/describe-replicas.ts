@@ -1,10 +1,8 @@
-import type { Registry } from 'prom-client'
 import { withoutPassword } from '../config/without-password.ts'
 import type { CheckpointReport } from '../engine-reports/checkpoint-report.ts'
 import { type FullReuseReport, toReport } from '../engine-reports/reuse-report.ts'
-import type { Replica } from '../replicas/replica.ts'
+import type { Replica, ReplicaState } from '../replicas/replica.ts'
 import type { Divergence, DivergentTokens } from '../telemetry/divergence.ts'
-import { readValues } from './read-counts.ts'
 
 /** What the control plane reports about one replica. */
 export interface ReplicaDescription {
@@ -27,8 +25,7 @@ export interface ReplicaDescription {
     readonly routing: number
     readonly tokenisation: number
   } | null
-  /** null if unknown */
-  readonly state: string | null
+  readonly state: ReplicaState
   /** the models it serves; null: neither the configuration nor the engine has said */
   readonly models: readonly string[] | null
   readonly in_flight: number
@@ -41,16 +38,10 @@ export interface ReplicaDescription {
 }
 
 /** Describes every replica: what its mirror believes, and how it is doing. */
-export async function describeReplicas(
-  replicas: readonly Pick<Replica, 'replicaMirror' | 'engine' | 'reuse' | 'statedCache' | 'models' | 'warming'>[],
-  divergence: Divergence,
-  registry: Registry,
-): Promise<ReplicaDescription[]> {
-  const states = await readValues(registry, 'replica_state')
-  const inFlight = await readValues(registry, 'in_flight')
-  return replicas.map(({ replicaMirror, engine, reuse, statedCache, models, warming }) => {
-    const { replica, mirror, state } = replicaMirror
-    const { mode, generation, sequence } = state
+export function describeReplicas(replicas: readonly Replica[], divergence: Divergence): ReplicaDescription[] {
+  return replicas.map(({ replicaMirror, engine, reuse, statedCache, models, warming, state, inFlight }) => {
+    const { replica, mirror } = replicaMirror
+    const { mode, generation, sequence } = replicaMirror.state
     const { requests, cachedTokens, unknownRequests } = mirror.statistics
     const off = divergence.of(replica)
     return {
@@ -65,10 +56,9 @@ export async function describeReplicas(
       capacity_tokens: statedCache?.capacityTokens ?? null,
       divergence: off === undefined ? null : Math.round(off.total),
       divergence_by: off === undefined ? null : byCause(off),
-      state:
-        states.find(({ labels, value }) => labels.replica === replica && value === 1)?.labels.state?.toString() ?? null,
+      state,
       models: models ? [...models.names] : null,
-      in_flight: inFlight.find(({ labels }) => labels.replica === replica)?.value ?? 0,
+      in_flight: inFlight,
       warming: warming ? { requests: warming.requests, tokens: warming.tokens } : null,
       reuse: reuse ? toReport(reuse) : null,
       checkpoints: describeCheckpoints(replicaMirror),

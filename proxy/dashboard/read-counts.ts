@@ -23,36 +23,36 @@ export async function readByLabel(registry: Registry, name: string, label: strin
   return sums
 }
 
-/** Counters and gauges of the dashboard's history, by their metrics. All but the last two only grow. */
+/** Counters and gauges of the dashboard's history, as `GET /v1/stats` calls them, by their metrics. All but the last two only grow. */
 const totals = {
   requests: 'requests_total',
-  promptTokens: 'prompt_tokens_total',
-  cachedTokens: 'cached_tokens_total',
+  prompt_tokens: 'prompt_tokens_total',
+  cached_tokens: 'cached_tokens_total',
   /** from another position: tokens reused unchanged, and tokens recomputed */
-  reusedTokens: 'reused_tokens_total',
-  recomputedTokens: 'recomputed_tokens_total',
+  reused_tokens: 'reused_tokens_total',
+  recomputed_tokens: 'recomputed_tokens_total',
   /** for the prompts whose tokens are counted */
-  predictedCachedTokens: 'predicted_cached_tokens_of_reported_total',
+  predicted_cached_tokens: 'predicted_cached_tokens_of_reported_total',
   /** expected without our rewriting; in shadow mode also: expected with it */
-  baselineCachedTokens: 'baseline_cached_tokens_total',
-  shadowCachedTokens: 'shadow_cached_tokens_total',
-  seenTokens: 'seen_tokens_total',
+  baseline_cached_tokens: 'baseline_cached_tokens_total',
+  shadow_cached_tokens: 'shadow_cached_tokens_total',
+  seen_tokens: 'seen_tokens_total',
   /** for decode steps asked to read fewer pages: pages read, all pages, choices, and choices made in doubt */
-  listedPages: 'listed_pages_total',
-  allPages: 'pages_total',
-  pageChoices: 'page_choices_total',
-  pageBacktracks: 'page_backtracks_total',
-  queueDepth: 'queue_depth',
-  inFlight: 'in_flight',
+  listed_pages: 'listed_pages_total',
+  all_pages: 'pages_total',
+  page_choices: 'page_choices_total',
+  page_backtracks: 'page_backtracks_total',
+  queue_depth: 'queue_depth',
+  in_flight: 'in_flight',
 } as const
 
 /** Values of the counters at one moment. */
 export type Counts = Readonly<Record<keyof typeof totals, number>> & {
   /** seconds spent by reprise itself, and the number of requests */
-  readonly overheadSeconds: number
+  readonly overhead_seconds: number
   readonly decided: number
   /** seconds until answers began, and how many began */
-  readonly firstByteSeconds: number
+  readonly first_byte_seconds: number
   readonly answered: number
   /** histograms of the same two times */
   readonly overheadBuckets: readonly Bucket[]
@@ -69,9 +69,9 @@ export async function readCounts(registry: Registry): Promise<Counts> {
   const sums = Object.entries(totals).map(async ([name, metric]) => [name, await total(metric)] as const)
   return {
     ...(Object.fromEntries(await Promise.all(sums)) as Record<keyof typeof totals, number>),
-    overheadSeconds: await total('overhead_seconds', 'sum'),
+    overhead_seconds: await total('overhead_seconds', 'sum'),
     decided: sum(parsed.filter(({ metricName }) => metricName === 'reprise_overhead_seconds_count')),
-    firstByteSeconds: await total('time_to_first_token_seconds', 'sum'),
+    first_byte_seconds: await total('time_to_first_token_seconds', 'sum'),
     answered: await total('time_to_first_token_seconds', 'count'),
     overheadBuckets: await readBuckets(registry, 'request_overhead_seconds'),
     firstByteBuckets: await readBuckets(registry, 'time_to_first_token_seconds'),

@@ -58,14 +58,14 @@ async function describeChunks({ registry, chunks, recent }: StatsSources): Promi
 export async function readStats(sources: StatsSources): Promise<Record<string, unknown>> {
   const { registry, history, version, mode, replicas, isDraining } = sources
   const samples = await history.samples()
-  const { queueDepth, inFlight } = await readCounts(registry)
+  const { queue_depth, in_flight } = await readCounts(registry)
   return {
     version,
     mode,
     draining: isDraining,
     interval_seconds: history.intervalMilliseconds / 1000,
-    queue_depth: queueDepth,
-    in_flight: inFlight,
+    queue_depth,
+    in_flight,
     outcomes: await readByLabel(registry, 'requests_total', 'outcome'),
     routes: await readByLabel(registry, 'requests_total', 'route'),
     blocks: await readByLabel(registry, 'blocks_total', 'action'),
@@ -80,28 +80,7 @@ export async function readStats(sources: StatsSources): Promise<Record<string, u
     replicas,
     top_blocks: describeBlocks(sources),
     latencies: ranges.map((seconds) => describeLatencies(samples, seconds)),
-    samples: samples.map((sample) => ({
-      at: sample.at,
-      requests: sample.requests,
-      prompt_tokens: sample.promptTokens,
-      cached_tokens: sample.cachedTokens,
-      reused_tokens: sample.reusedTokens,
-      recomputed_tokens: sample.recomputedTokens,
-      predicted_cached_tokens: sample.predictedCachedTokens,
-      baseline_cached_tokens: sample.baselineCachedTokens,
-      shadow_cached_tokens: sample.shadowCachedTokens,
-      seen_tokens: sample.seenTokens,
-      listed_pages: sample.listedPages,
-      all_pages: sample.allPages,
-      page_choices: sample.pageChoices,
-      page_backtracks: sample.pageBacktracks,
-      overhead_seconds: sample.overheadSeconds,
-      decided: sample.decided,
-      first_byte_seconds: sample.firstByteSeconds,
-      answered: sample.answered,
-      queue_depth: sample.queueDepth,
-      in_flight: sample.inFlight,
-    })),
+    samples: samples.map(({ overheadBuckets: _, firstByteBuckets: __, ...sample }) => sample),
   }
 }
 

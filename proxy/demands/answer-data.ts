@@ -1,4 +1,5 @@
-import { isSet, type Members, samplingOf, toArray, toObject } from './values.ts'
+import { toArray, toObject } from '../json/json-value.ts'
+import { isSet, type Members, samplingOf } from './values.ts'
 
 // of OpenAI, vLLM, SGLang, llama.cpp and Anthropic
 const constraints = new Set([

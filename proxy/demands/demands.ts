@@ -1,6 +1,7 @@
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
+import { toArray, toObject } from '../json/json-value.ts'
 import { asksForData, isCalling, isForced, mayAlign } from './answer-data.ts'
-import { isSet, type Members, samplingOf, toArray, toObject } from './values.ts'
+import { isSet, type Members, samplingOf } from './values.ts'
 
 /** What the members of a request forbid, whatever its texts say. */
 export interface Demands {

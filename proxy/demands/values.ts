@@ -1,16 +1,6 @@
-import { isObject } from '#engine-adapters/json-object.ts'
+import { toArray, toObject } from '../json/json-value.ts'
 
 export type Members = Readonly<Record<string, unknown>>
-
-/** Returns a value if it is an object, else an empty one. */
-export function toObject(value: unknown): Members {
-  return isObject(value) ? value : {}
-}
-
-/** Returns a value if it is an array, else an empty one. */
-export function toArray(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
-}
 
 /** Whether a member says something: clients write `null`, `false`, `""` and `[]` for what they do not want. */
 export function isSet(value: unknown): boolean {

@@ -54,7 +54,6 @@ const reused = { reused_tokens: count, recomputed_tokens: count }
 /** Senders report the GPU's cache. If they name a tier, it is validated but otherwise ignored. */
 const tier = { enum: ['gpu', 'cpu', 'disk'] }
 
-/** The schema of an `EventBatch`. */
 export const eventBatch: SchemaObject = {
   type: 'object',
   required: ['generation', 'sequence', 'events'],

@@ -18,7 +18,6 @@ export interface CheckpointReport extends KeptCheckpoints {
 
 const count = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER }
 
-/** The schema of a report. */
 export const checkpointReport: SchemaObject = {
   type: 'object',
   required: ['unit', 'kinds'],

@@ -11,7 +11,6 @@ export interface AskedPrompt extends PromptTokens {
   readonly salt: string | undefined
 }
 
-/** A request to ask about. */
 interface AskedRequest extends SentBody {
   /** names and values alternating, as sent to the engine */
   readonly headers: readonly string[]

@@ -20,7 +20,6 @@ const pacedBytes = 32 * 1024
 const delayedBytes = 8 * 1024 * 1024
 const pauseMilliseconds = 2
 
-/** Limits for a body. */
 interface BodyBounds {
   /** in bytes */
   readonly limit: number

@@ -13,7 +13,6 @@ export interface RetrievedFrame {
   readonly to?: string | undefined
 }
 
-/** A stretch of one text. */
 interface Stretch extends Span {
   readonly text: number
 }

@@ -50,7 +50,6 @@ export function overlap(left: ContextList, right: ContextList): boolean {
   return startOf(left) < right.end && startOf(right) < left.end
 }
 
-/** The forms that lists have. */
 export type FormId = 'label' | 'number' | 'record' | 'credited' | 'tag' | 'json' | 'memories' | 'quoted' | 'fenced'
 
 /**

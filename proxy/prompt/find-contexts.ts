@@ -41,7 +41,6 @@ export interface PlacedRefusal extends Span {
   readonly text: number
 }
 
-/** The contexts found in one message. */
 export interface FoundContexts {
   readonly contexts: PromptContext[]
   /** list-like stretches that were left alone */

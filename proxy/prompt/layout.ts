@@ -34,7 +34,6 @@ export interface PromptLayout {
   readonly messages: readonly LaidOutMessage[]
 }
 
-/** All prompts of a body. */
 export interface Layout {
   /** by index in `PromptSet.texts`, with explicit blocks inserted */
   readonly texts: readonly string[]

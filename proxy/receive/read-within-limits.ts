@@ -11,7 +11,6 @@ import { explicitTooLarge, isTooLarge, receiveWhole } from './receive-whole.ts'
 /** Parsing a smaller body is faster than scanning it. */
 const scannedBytes = 16 * 1024
 
-/** Options for reading a body. */
 interface ReadingOptions {
   readonly isEncoded: boolean
   readonly hygiene: HygieneSettings | undefined

@@ -6,7 +6,6 @@ const [deflate, inflate] = [promisify(deflateRaw), promisify(inflateRaw)]
 /** The fastest level: texts are held only while an answer runs. */
 const level = 1
 
-/** The texts of a request. */
 interface RequestTexts {
   /** by prompt: the texts of its pieces */
   readonly pieces: readonly (readonly string[])[]

@@ -39,7 +39,6 @@ interface KeptRequest {
   readonly packed: PackedTexts | undefined
 }
 
-/** A request that is being recorded. */
 interface Recording {
   /** Call when the engine has counted the request. */
   used(usage: RecordedUsage): void

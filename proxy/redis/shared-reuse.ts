@@ -13,7 +13,6 @@ interface SharedReuseOptions extends SharedPartOptions {
   readonly now?: () => number
 }
 
-/** The value in Redis. */
 interface SharedValue {
   readonly proxy: string
   readonly reuse: ReuseReport | null

@@ -6,7 +6,6 @@ export type CacheSizeTarget = Pick<Replica, 'id' | 'adapter' | 'state' | 'events
   readonly replicaMirror: { readonly state: { readonly generation: string | undefined } }
 }
 
-/** The callbacks of `CacheSizes`. */
 interface CacheSizesOptions<T> {
   /** Asks a replica for its cache size. Never rejects. */
   readonly ask: (target: T) => Promise<CacheSize | undefined>

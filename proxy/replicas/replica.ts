@@ -14,7 +14,6 @@ import type { CircuitBreaker } from './circuit-breaker.ts'
 import type { HealthState } from './health-state.ts'
 import { type ServedModels, toStatedModels } from './served-models.ts'
 
-/** The parts of a replica. */
 interface ReplicaParts {
   readonly adapter: EngineAdapter
   readonly engine: EngineClient

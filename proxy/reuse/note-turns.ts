@@ -3,7 +3,6 @@ import type { PromptContext } from '../prompt/body/prompt-context.ts'
 import { mayChange } from '../prompt/certain-list.ts'
 import type { LaidOutMessage, Layout } from '../prompt/layout.ts'
 
-/** A context with the order it is sent in. */
 interface OrderedContext extends SentOrder {
   readonly found: PromptContext
 }

@@ -1,7 +1,6 @@
 import { Counter, type Registry } from 'prom-client'
 import { tenantName } from '../access/tenant.ts'
 
-/** The caller of a request. */
 export interface CallerNames {
   readonly tenant: string
   /** the API key that was presented, by the name in its configuration entry */

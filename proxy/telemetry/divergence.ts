@@ -52,7 +52,6 @@ export class Divergence {
     })
   }
 
-  /** Forgets a replica. */
   drop(replica: string): void {
     this.#tokens.delete(replica)
   }

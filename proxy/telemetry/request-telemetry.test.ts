@@ -174,8 +174,7 @@ describe('a request that was answered', () => {
     request.ended('finished', answered)
     const figures = { listed_pages: 30, all_pages: 90, page_choices: 4, page_backtracks: 1 }
     expect(lines[0]).toMatchObject(figures)
-    const counts = { listedPages: 30, allPages: 90, pageChoices: 4, pageBacktracks: 1 }
-    expect(await readCounts(telemetry.metrics.registry)).toMatchObject(counts)
+    expect(await readCounts(telemetry.metrics.registry)).toMatchObject(figures)
     begin().ended('finished', answered)
     for (const name of Object.keys(figures)) expect(lines[1]).not.toHaveProperty(name)
   })
@@ -197,7 +196,10 @@ describe('a request that was answered', () => {
     request.ended('finished', answered)
     expect(await valuesOf('predicted_cached_tokens_total')).toEqual({ '': 10 })
     expect(await valuesOf('predicted_cached_tokens_of_reported_total')).toEqual({ '': 5 })
-    expect(await readCounts(telemetry.metrics.registry)).toMatchObject({ promptTokens: 25, predictedCachedTokens: 5 })
+    expect(await readCounts(telemetry.metrics.registry)).toMatchObject({
+      prompt_tokens: 25,
+      predicted_cached_tokens: 5,
+    })
   })
 
   test.each([400, 429, 500])('with an error of the engine (%i) is told apart from the others', async (statusCode) => {

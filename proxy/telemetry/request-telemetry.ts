@@ -90,7 +90,6 @@ export class RequestTelemetry {
     this.headers = this.#span?.headers ?? {}
   }
 
-  /** Sets the caller. */
   calledBy({ tenant, key }: CallerNames): void {
     this.#caller = { tenant, key }
   }
@@ -186,7 +185,7 @@ export class RequestTelemetry {
     this.#gain?.counted(usage, first && admitted ? (first - admitted.at) / 1000 : undefined)
     metrics.reusedTokens.inc(reused_tokens)
     metrics.recomputedTokens.inc(usage.recomputedTokens ?? 0)
-    countPages(metrics.pages, usage.pages)
+    countPages(metrics, usage.pages)
     if (cachedTokens === undefined) return
     metrics.cachedTokens.inc({ source: 'engine' }, cachedTokens)
     if (replica !== undefined) metrics.byReplica.cachedTokens.inc({ replica }, cachedTokens)

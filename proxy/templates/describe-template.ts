@@ -44,7 +44,6 @@ export function describeTemplates(book: TemplateBook, mode: Mode, now: number): 
   return shown.map((template) => describeTemplate(book, template, mode, now))
 }
 
-/** Describes one template. */
 export function describeTemplate(book: TemplateBook, template: Template, mode: Mode, now: number): TemplateDescription {
   const { id, tenant, place, foundBy, requests, blocks, moved, followed, lastSeen, traffic, proof, gain } = template
   const state = book.stateOf(id)

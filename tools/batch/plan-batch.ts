@@ -16,7 +16,6 @@ import { scheduleDepthFirst } from '#scheduler/schedule-depth-first.ts'
 import { TraceBlock } from '../replay/trace/trace-block.ts'
 import type { BatchRequest } from './batch-file.ts'
 
-/** A request in a plan. */
 export interface PlannedRequest {
   readonly request: BatchRequest
   /** positions of its blocks in the order to send them, counted across its lists; undefined: as the proxy orders them */

@@ -3,7 +3,6 @@ import { ConfigError } from '#proxy/errors.ts'
 import type { TraceRequest } from '../replay/trace/trace.ts'
 import type { ChatBody } from './chat-body.ts'
 
-/** One message of a chat. */
 export interface ChatMessage {
   readonly role: 'system' | 'user' | 'assistant'
   readonly content: string

@@ -23,7 +23,6 @@ export interface PassReport {
   readonly first_token_ms: { readonly mean: Estimate; readonly p50: number; readonly p99: number }
 }
 
-/** What is compared. */
 export interface ComparisonSubject {
   readonly trace: string
   readonly engine: string

@@ -1,5 +1,6 @@
 import { scaleLinear } from 'd3-scale'
 import { symbol, symbolCircle } from 'd3-shape'
+import { beginSvg, round, toXml } from '../replay/chart/svg.ts'
 import type { Estimate } from './bootstrap.ts'
 import type { Comparison } from './comparison.ts'
 
@@ -32,10 +33,8 @@ export function plotComparison(comparison: Comparison): string {
       `<path d="M${round(x(tick))},${top}V${bottom}" stroke="#808080" stroke-opacity="${tick === 0 ? 1 : 0.3}"/>`,
       `<text x="${round(x(tick))}" y="${bottom + 20}" text-anchor="middle">${format(tick)}</text>`,
     ])
-  const height = bottom + 40
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" font-family="system-ui, sans-serif" font-size="12" fill="#7d7d7d">`,
-    `<title>${toXml(`${title}: ${comparison.trace}`)}</title>`,
+    ...beginSvg(width, bottom + 40, `${title}: ${comparison.trace}`),
     `<text x="20" y="24" font-size="16" font-weight="600">${toXml(comparison.trace)}</text>`,
     `<text x="20" y="44">${title}, ${comparison.requests} requests, 95 % intervals</text>`,
     ...ticks,
@@ -52,12 +51,4 @@ function renderRow(name: string, { mean, low, high }: Estimate, y: number, x: (v
     `<path d="M${round(x(low))},${y}H${round(x(high))}" stroke="${colour}" stroke-width="2"/>`,
     `<path d="${symbol(symbolCircle, 60).digits(2)()}" transform="translate(${round(x(mean))},${y})" fill="${colour}"/>`,
   ]
-}
-
-function round(value: number): number {
-  return Math.round(value * 100) / 100
-}
-
-function toXml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

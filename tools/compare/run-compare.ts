@@ -15,7 +15,6 @@ import { renderMarkdown } from './render-comparison.ts'
 import { ResultsFile } from './results-file.ts'
 import { runPasses, takesSalts } from './run-passes.ts'
 
-/** The options of `reprise compare`. */
 export interface CompareOptions {
   readonly engine: EngineSettings
   readonly engineKey: string | undefined

@@ -9,7 +9,7 @@ import { EngineConnection } from './engine/engine-connection.ts'
 import { judgeFacts } from './engine/engine-facts.ts'
 import { answersReplays, EventWatch } from './engine/event-watch.ts'
 import { type EngineIdentity, identifyEngine, judgeKind } from './engine/identify-engine.ts'
-import type { DoctorOptions, Finding } from './finding.ts'
+import { type DoctorOptions, type Finding, warning } from './finding.ts'
 import { checkPrefixCache } from './prefix-cache/check-prefix-cache.ts'
 import { checkPromptLength } from './prefix-cache/check-prompt-length.ts'
 
@@ -56,7 +56,7 @@ async function checkProxied(connection: EngineConnection): Promise<Finding[]> {
   const reply = await connection.get('/v1/models', endlessHops)
   if (!('status' in reply) || reply.status !== statusOf.loop_detected) return []
   const found = 'the URL is that of a reprise proxy: what is found here is true of what it sends'
-  return [{ check: 'engine', level: 'warning', found, fix: "give the engine's own URL" }]
+  return [warning('engine', found, "give the engine's own URL")]
 }
 
 /** Sends the probes while listening to the engine's events. */

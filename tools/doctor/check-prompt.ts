@@ -5,7 +5,7 @@ import { type PlacedRefusal, searchMessage } from '#proxy/prompt/find-contexts.t
 import { guessApi } from '#proxy/prompt/formats/guess-api.ts'
 import { readPromptBody } from '#proxy/prompt/formats/read-prompt-body.ts'
 import { differingRemedy, explainRefusal } from '#proxy/prompt/judge/reasons.ts'
-import type { Finding } from './finding.ts'
+import { type Finding, fatal, ok, warning } from './finding.ts'
 import { judgeVolatileText } from './judge-volatile-text.ts'
 
 /** A prompt and where it comes from. */
@@ -20,8 +20,7 @@ export function checkPrompt({ json, file }: PromptSource): Finding[] {
   const from = file ?? 'the built-in sample'
   const read = readPrompt(json)
   if ('fault' in read) {
-    const fix = 'give a request body as your application sends it, as JSON'
-    return [{ check: 'blocks', level: 'fatal', found: `${from}: ${read.fault}`, fix }]
+    return [fatal('blocks', `${from}: ${read.fault}`, 'give a request body as your application sends it, as JSON')]
   }
   const { messages, texts, explicit } = read
   const words = texts.map(({ text }) => text)
@@ -49,15 +48,14 @@ function judgeRanks(contexts: readonly PromptContext[]): Finding[] {
   if (ranks.length === 0) return []
   const names = [...new Set(ranks.map(({ name }) => `'${name}'`))].join(', ')
   const found = `blocks bear ${names}, which changes with every question: equal documents differ by it, and are not reused`
-  return [{ check: 'volatile_fields', level: 'warning', found, fix: differingRemedy }]
+  return [warning('volatile_fields', found, differingRemedy)]
 }
 
 /** Describes what looks like a list of blocks but is left alone. */
 function toFinding(texts: readonly PromptText[], { refused, text, start, end }: PlacedRefusal): Finding {
   const { path, text: whole } = texts[text]!
   const { line, begins, remedy } = explainRefusal(whole, refused, { start, end })
-  const found = `${path.join('.')}, line ${line}: '${begins}' is left alone: ${refused}`
-  return { check: 'left_alone', level: 'warning', found, fix: remedy }
+  return warning('left_alone', `${path.join('.')}, line ${line}: '${begins}' is left alone: ${refused}`, remedy)
 }
 
 interface ReadPrompt {
@@ -82,23 +80,17 @@ function readPrompt(json: string): ReadPrompt | { readonly fault: string } {
 }
 
 function judgeBlocks(contexts: readonly PromptContext[], explicit: number, from: string): Finding {
-  const finding = { check: 'blocks' }
   const lists = contexts.length + (explicit > 0 ? 1 : 0)
   const blocks = contexts.reduce((sum, context) => sum + context.blocks.length, explicit)
   const found = `${from}: ${blocks} ${blocks === 1 ? 'block' : 'blocks'} in ${lists} ${lists === 1 ? 'list' : 'lists'}`
-  if (blocks > 1) return { ...finding, level: 'ok', found }
+  if (blocks > 1) return ok('blocks', found)
   if (blocks === 1) {
     const fix = 'none is needed for prompts with one block; if there are more, mark each as <document>…</document>'
-    return { ...finding, level: 'warning', found: `${found}: there is nothing to order`, fix }
+    return warning('blocks', `${found}: there is nothing to order`, fix)
   }
   const fix =
     "write each as <document>…</document>, [1] … or a separate text part, use 'reprise.blocks' with {{context}}, or declare `templates` in the configuration"
-  return {
-    ...finding,
-    level: 'warning',
-    found: `${from}: no blocks found, so nothing can be reused except equal beginnings`,
-    fix,
-  }
+  return warning('blocks', `${from}: no blocks found, so nothing can be reused except equal beginnings`, fix)
 }
 
 /** A request as applications build it, used if none is given: it shows what is found in a request. */

@@ -11,13 +11,14 @@ import {
   setCommand,
 } from '#proxy/redis/connection/redis-command.ts'
 import { runCommands } from '#proxy/redis/connection/run-commands.ts'
-import type { Finding } from './finding.ts'
+import { type Finding, fatal, notChecked, ok, warning } from './finding.ts'
 import { findMissingRights, forgetProbes, probeRights } from './redis-rights.ts'
 
 const probes = 21
 const oldestVersion = 7
 /** The longest that a request waits for Redis. */
 const longestMilliseconds = 5
+const unreached = 'cannot be reached'
 const copyScript = "return redis.call('GET', KEYS[1])"
 
 /** Checks that a Redis can be reached, has a supported version, accepts writes, and answers fast enough. */
@@ -44,12 +45,13 @@ export async function checkRedis(
       },
     )
     const isUp = await Promise.race([connected, pause(timeoutMilliseconds, false, { signal })])
-    if (isUp !== true) return [judgeReach(fault ?? new Error(`no answer in ${timeoutMilliseconds / 1000} s`))]
+    if (isUp !== true)
+      return [judgeFault(unreached, fault ?? new Error(`no answer in ${timeoutMilliseconds / 1000} s`))]
     const answers = await Promise.race([
       ask(client, address.database),
       pause(timeoutMilliseconds, undefined, { signal }),
     ])
-    return answers ? judgeRedis(answers) : [judgeReach(new Error('connected, but does not answer'))]
+    return answers ? judgeRedis(answers) : [judgeFault(unreached, new Error('connected, but does not answer'))]
   } finally {
     client.disconnect()
   }
@@ -87,33 +89,29 @@ async function ask(client: RedisClient, database: number): Promise<RedisAnswers>
   return { info, replies, missing, milliseconds: taken.toSorted((a, b) => a - b)[probes >> 1]! }
 }
 
-/** Judges a Redis that answers. */
 export function judgeRedis({ info, replies, missing = [], milliseconds }: RedisAnswers): Finding[] {
   if (missing.length > 0) return [judgeRights(missing)]
   const field = (name: string): string | undefined => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info ?? '')?.[1]
   const refused = replies.find((reply) => 'error' in reply)
-  if (refused && 'error' in refused) return [judgeRefusal(refused.error)]
+  if (refused && 'error' in refused) return [judgeFault('refuses commands', refused.error)]
   const took = `${milliseconds.toFixed(1)} ms`
-  const findings: Finding[] = [{ check: 'redis', level: 'ok', found: `takes writes, answers in ${took}` }]
+  const findings = [ok('redis', `takes writes, answers in ${took}`)]
   if (info === undefined) {
     const found = 'INFO is refused: its version and its free memory are unknown'
-    findings.push({ check: 'redis_version', level: 'not_checked', found, fix: 'ACL SETUSER the user +info' })
+    findings.push(notChecked('redis_version', found, 'ACL SETUSER the user +info'))
   }
   const version = field('redis_version')
   if (version !== undefined && Number.parseInt(version, 10) < oldestVersion) {
-    const fix = `use Redis ${oldestVersion} or newer, or Valkey`
-    findings.push({ check: 'redis_version', level: 'warning', found: `is version ${version}`, fix })
+    findings.push(warning('redis_version', `is version ${version}`, `use Redis ${oldestVersion} or newer, or Valkey`))
   }
   if (milliseconds > longestMilliseconds) {
     const found = `answers in ${took}: a request waits ${longestMilliseconds} ms at most, and goes on without it`
-    const fix = 'run Redis nearer to the proxy, in the same zone at least'
-    findings.push({ check: 'redis_latency', level: 'warning', found, fix })
+    findings.push(warning('redis_latency', found, 'run Redis nearer to the proxy, in the same zone at least'))
   }
   const [used, limit] = [Number(field('used_memory')), Number(field('maxmemory'))]
   if (limit > 0 && used > 0.9 * limit) {
     const found = `is ${Math.round((100 * used) / limit)} % full (maxmemory-policy ${field('maxmemory_policy')})`
-    const fix = 'raise maxmemory, or lower redis.ttl_seconds'
-    findings.push({ check: 'redis_memory', level: 'warning', found, fix })
+    findings.push(warning('redis_memory', found, 'raise maxmemory, or lower redis.ttl_seconds'))
   }
   return findings
 }
@@ -121,15 +119,11 @@ export function judgeRedis({ info, replies, missing = [], milliseconds }: RedisA
 function judgeRights(missing: readonly string[]): Finding {
   const names = missing.map((name) => name.toUpperCase()).join(', ')
   const fix = `ACL SETUSER the user ~reprise:* ${missing.map((name) => `+${name}`).join(' ')} (all rights: docs/configuration.md)`
-  return { check: 'redis', level: 'fatal', found: `the user has no right to ${names} on keys ~reprise:*`, fix }
+  return fatal('redis', `the user has no right to ${names} on keys ~reprise:*`, fix)
 }
 
-function judgeRefusal({ message }: Error): Finding {
-  return { check: 'redis', level: 'fatal', found: `refuses commands: ${message}`, fix: fixFor(message) }
-}
-
-function judgeReach({ message }: Error): Finding {
-  return { check: 'redis', level: 'fatal', found: `cannot be reached: ${message || 'refused'}`, fix: fixFor(message) }
+function judgeFault(what: string, { message }: Error): Finding {
+  return fatal('redis', `${what}: ${message || 'refused'}`, fixFor(message))
 }
 
 const fixes: readonly (readonly [RegExp, string])[] = [

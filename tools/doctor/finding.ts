@@ -4,7 +4,6 @@ import type { EngineSettings } from '#proxy/config/settings.ts'
 /** Severity. `not_checked`: the check was not possible, and the fix says what to provide so that it is. */
 export type Level = 'ok' | 'not_checked' | 'warning' | 'fatal'
 
-/** What one check found. */
 export interface Finding {
   /** name of the check, for programs */
   readonly check: string
@@ -13,6 +12,17 @@ export interface Finding {
   /** what to do, in one line */
   readonly fix?: string
 }
+
+type ToFinding = (check: string, found: string, fix?: string) => Finding
+
+const of =
+  (level: Level): ToFinding =>
+  (check, found, fix) => ({ check, level, found, ...(fix !== undefined && { fix }) })
+
+export const ok: ToFinding = of('ok')
+export const notChecked: ToFinding = of('not_checked')
+export const warning: ToFinding = of('warning')
+export const fatal: ToFinding = of('fatal')
 
 /** All findings about one engine, or about a prompt or a Redis alone. */
 export interface DoctorReport {

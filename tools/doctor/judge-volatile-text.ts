@@ -1,8 +1,9 @@
 import type { PromptMessage, PromptText } from '#proxy/prompt/body/prompt.ts'
 import type { PromptContext } from '#proxy/prompt/body/prompt-context.ts'
 import { findVolatileText, type VolatileText } from './find-volatile-text.ts'
-import type { Finding } from './finding.ts'
+import { type Finding, ok, warning } from './finding.ts'
 
+const check = 'volatile_text'
 /** At most this many are listed: the first one already ends the shared prefix. */
 const mostListed = 5
 
@@ -23,24 +24,20 @@ export function judgeVolatileText(
     if (place === messages.length - 1) found.push(...findQuestionBefore(texts, slots))
     if (slots.length > 0 && isBehindQuestion(messages.slice(0, place), message)) {
       const { path } = texts[message.texts[0]!]!
-      found.push({ ...behindQuestion, found: `${path.join('.')} ${behindQuestion.found}` })
+      found.push(warning(check, `${path.join('.')} ${behindQuestion.found}`, behindQuestion.fix))
     }
     if (slots.length > 0) break
   }
-  if (found.length === 0) {
-    return [{ check: 'volatile_text', level: 'ok', found: 'none found in front of the blocks' }]
-  }
+  if (found.length === 0) return [ok(check, 'none found in front of the blocks')]
   const more = found.length - mostListed
   if (more <= 0) return found
-  return [...found.slice(0, mostListed), { check: 'volatile_text', level: 'warning', found: `${more} more` }]
+  return [...found.slice(0, mostListed), warning(check, `${more} more`)]
 }
 
 const behindQuestion = {
-  check: 'volatile_text',
-  level: 'warning',
   found: 'is the result of a tool, behind a question: this conversation reuses it, others only where they ask the same',
   fix: 'nothing to mend in an agent; what it gains all the same: docs/apps.md, Who gains nothing',
-} as const
+}
 
 /** Whether a message is the result of a tool that was called for what a user asked. */
 function isBehindQuestion(before: readonly PromptMessage[], { role }: PromptMessage): boolean {
@@ -77,21 +74,21 @@ function findQuestionBefore(texts: readonly PromptText[], slots: PromptContext['
   const asked = questionIn(texts[first.text]!.text.slice(0, first.start))
   if (asked === undefined || questionIn(texts[last.text]!.text.slice(last.end)) !== undefined) return []
   const found = `${texts[first.text]!.path.join('.')} asks '${asked.slice(0, 80)}' in front of the documents. Nothing after it is reused`
-  return [{ check: 'volatile_text', level: 'warning', found, fix: 'put the question behind the documents' }]
+  return [warning(check, found, 'put the question behind the documents')]
 }
 
 function toFinding({ start, end, kind, explanation }: VolatileText, text: string, path: string): Finding {
   const excerpt = text.slice(start, Math.min(end, start + 80)).replace(/\s+/g, ' ')
   const cut = end - start > 80 ? '…' : ''
-  const found = `${path} contains ${explanation}: '${excerpt}${cut}'. Nothing after it is reused`
-  return { check: 'volatile_text', level: 'warning', found, fix: fixFor(kind) }
+  return warning(check, `${path} contains ${explanation}: '${excerpt}${cut}'. Nothing after it is reused`, fixes[kind])
 }
 
-function fixFor(kind: VolatileText['kind']): string {
-  if (kind === 'attribution')
-    return 'switch the header off in the client (Claude Code: CLAUDE_CODE_ATTRIBUTION_HEADER=0)'
-  if (kind === 'date') return 'put it after the blocks, next to the question'
-  if (kind === 'time') return 'put it after the blocks, next to the question, or send only the date'
-  if (kind === 'id') return "send it as a header or in 'metadata' instead, or after the blocks"
-  return 'if it differs from request to request, put it after the blocks, next to the question'
+const ifItDiffers = 'if it differs from request to request, put it after the blocks, next to the question'
+const fixes: Readonly<Record<VolatileText['kind'], string>> = {
+  attribution: 'switch the header off in the client (Claude Code: CLAUDE_CODE_ATTRIBUTION_HEADER=0)',
+  date: 'put it after the blocks, next to the question',
+  time: 'put it after the blocks, next to the question, or send only the date',
+  id: "send it as a header or in 'metadata' instead, or after the blocks",
+  timestamp: ifItDiffers,
+  uuid: ifItDiffers,
 }

@@ -6,7 +6,7 @@ import { checkPrompt, samplePrompt } from './check-prompt.ts'
 import { checkRedis } from './check-redis.ts'
 import { type CheckedEngine, checkMirror, findOwn, type MirrorAtStart, readMirror } from './engine/check-mirror.ts'
 import { EngineConnection } from './engine/engine-connection.ts'
-import type { DoctorOptions, DoctorReport, Finding } from './finding.ts'
+import { type DoctorOptions, type DoctorReport, type Finding, notChecked, ok } from './finding.ts'
 
 /** Checks an engine and everything around it that users often get wrong. Rejects only when `signal` aborts. */
 export async function runDoctor(options: DoctorOptions, signal: AbortSignal): Promise<DoctorReport> {
@@ -55,14 +55,11 @@ function toReport(subject: string, kind: string | null, findings: readonly Findi
   }
 }
 
-const byBearer: Finding = { check: 'tenants', level: 'ok', found: bearersWarning }
-
-const notAsked: Finding = {
-  check: 'mirror',
-  level: 'not_checked',
-  found: "whether the engine's reports arrive: that is known to a running proxy",
-  fix: "give --admin URL, what 'reprise serve' prints as admin_url",
-}
+const notAsked = notChecked(
+  'mirror',
+  "whether the engine's reports arrive: that is known to a running proxy",
+  "give --admin URL, what 'reprise serve' prints as admin_url",
+)
 
 interface AskedProxy {
   readMirror(): Promise<MirrorAtStart>
@@ -82,7 +79,7 @@ function openProxy(
       'finding' in before
         ? [before.finding]
         : [
-            ...(before.isByBearer ? [byBearer] : []),
+            ...(before.isByBearer ? [ok('tenants', bearersWarning)] : []),
             ...(await checkMirror(connection, adminUrl, before.replicas, { ...engine, url, id })),
             ...(await checkChunks(connection)),
           ],

@@ -1,7 +1,6 @@
 /** The kinds of text that differ between otherwise equal requests. */
 export type VolatileKind = 'attribution' | 'id' | 'time' | 'date' | 'timestamp' | 'uuid'
 
-/** One form of volatile text. */
 interface VolatilePattern {
   /** global; never matches the empty text */
   readonly regExp: RegExp

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { atLeast, readCapacity } from '#proxy/command-arguments.ts'
 import { type PolicyName, policyNames } from './policies/policy.ts'
 import { ReplayError } from './replay-error.ts'
 import { replayDefaults as defaults, type GivenReplayOptions, modes } from './replay-options.ts'
@@ -115,16 +116,4 @@ function readPolicies(text: string): PolicyName[] {
     }
   }
   return [...new Set(names)] as PolicyName[]
-}
-
-function readCapacity(text: string): number {
-  return text === 'unlimited' ? Number.POSITIVE_INFINITY : atLeast(1)(text)
-}
-
-function atLeast(least: number): (text: string) => number {
-  return (text) => {
-    const number = Number(text)
-    if (text.trim() !== '' && Number.isSafeInteger(number) && number >= least) return number
-    throw new InvalidArgumentError(`'${text}' is not a whole number of at least ${least}.`)
-  }
 }

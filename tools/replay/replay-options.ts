@@ -17,7 +17,6 @@ export interface ReplaySettings extends PromptFrame, PolicySettings {
   readonly schedule?: ScheduleName
 }
 
-/** The default settings. */
 export const replayDefaults: ReplaySettings = {
   mode: 'online',
   capacityTokens: Number.POSITIVE_INFINITY,
@@ -30,7 +29,6 @@ export const replayDefaults: ReplaySettings = {
 /** The options of a replay before its trace is read: without a capacity, that of the recorded engine counts. */
 export type GivenReplayOptions = Omit<ReplayOptions, 'capacityTokens'> & Partial<Pick<ReplayOptions, 'capacityTokens'>>
 
-/** The options of a replay. */
 export interface ReplayOptions extends ReplaySettings {
   readonly policy: readonly PolicyName[]
   readonly limit?: number

@@ -31,7 +31,6 @@ export function isAsReceived(order: readonly number[]): boolean {
   return order.every((from, place) => from === place)
 }
 
-/** Converts the requests of a trace. */
 export function toReplayRequests(requests: readonly TraceRequest[]): ReplayRequest[] {
   return requests.map((request, number) => {
     const { blocks, list } = request

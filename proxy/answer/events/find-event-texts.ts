@@ -1,3 +1,4 @@
+import { toArray, toObject } from '../../json/json-value.ts'
 import {
   type AnswerApi,
   type AnswerText,
@@ -8,7 +9,6 @@ import {
   spokenMembers,
   textAt,
 } from '../find-answer-texts.ts'
-import { toArray, toObject } from '../json-value.ts'
 
 /** A text in an event. */
 export interface EventText extends AnswerText {

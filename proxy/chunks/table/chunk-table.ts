@@ -116,7 +116,6 @@ export class ChunkTable {
     return !this.columns.isSure(chunk) && !this.columns.isOrdered(chunk)
   }
 
-  /** The name of a chunk's scope. */
   scopeOf(chunk: number): string {
     return this.#scopeOfChunk(chunk).name
   }

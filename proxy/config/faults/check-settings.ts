@@ -1,6 +1,5 @@
 import { Ajv, type ErrorObject } from 'ajv'
 import { ownSchemas } from '../../json/own-schemas.ts'
-import { removedSettings } from '../schema/removed-settings.ts'
 import type { SettingSchema } from '../schema/setting-schema.ts'
 import { findNearestName } from './find-nearest-name.ts'
 
@@ -39,10 +38,7 @@ function toFault(error: ErrorObject): SettingFault {
   switch (error.keyword) {
     case 'additionalProperties': {
       const name = error.params.additionalProperty as string
-      const removed = removedSettings.get([...path, name].join('.'))
-      const reason = removed
-        ? `is no longer a setting: ${removed}`
-        : `is not a setting: ${remedyFor(name, Object.keys(schema.properties ?? {}))}`
+      const reason = `is not a setting: ${remedyFor(name, Object.keys(schema.properties ?? {}))}`
       return { path: [...path, name], reason }
     }
     case 'required':

@@ -32,7 +32,6 @@ const keySchema: SettingSchema = {
 
 const entries: SettingSchema = { type: 'array', description: 'API keys, hashed.', items: keySchema, default: [] }
 
-/** Describes a keys file. */
 export const keysFileSchema: SettingSchema = {
   type: 'object',
   additionalProperties: false,

@@ -5,7 +5,6 @@ import { clientTls, file, flag, group, matching, type SettingSchema, seconds, te
 
 const day = 86_400
 
-/** Describes `redis`. */
 const redisSchema: SettingSchema = group(
   'Keeps state across restarts, and shares it between proxies. Without `url`, state is only in memory.',
   {

@@ -4,7 +4,6 @@ import { clientTls, matching, type SettingSchema, text } from './setting-schema.
 
 const eventsReason = 'write tcp://HOST:PORT'
 
-/** Describes `engines[]`. */
 export const engineSchema: SettingSchema = {
   type: 'object',
   additionalProperties: false,
@@ -40,7 +39,6 @@ export const engineSchema: SettingSchema = {
   },
 }
 
-/** Describes `aliases[]`. */
 export const aliasSchema: SettingSchema = {
   type: 'object',
   additionalProperties: false,

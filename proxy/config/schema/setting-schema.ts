@@ -24,7 +24,6 @@ export function group(description: string, properties: Record<string, SettingSch
   return { type: 'object', description, default: {}, additionalProperties: false, properties }
 }
 
-/** A whole number. */
 export function whole(description: string, minimum: number, standard?: number): SettingSchema {
   return { type: 'integer', description, minimum, ...(standard === undefined ? {} : { default: standard }) }
 }

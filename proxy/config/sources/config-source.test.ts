@@ -283,26 +283,6 @@ test.each<[string, string, Environment, ServeFlags, string[]]>([
   expect(faultsOf(text, environment, flags)).toEqual(faults)
 })
 
-test('settings that there were once are named with what to write instead', () => {
-  const text =
-    'blocks:\n  patterns: [{ name: n, pattern: a }]\n  pattern_milliseconds: 9\nhygiene: { move_volatile_headers: true }'
-  expect(faultsOf(text)).toEqual([
-    expect.stringMatching(/^reprise\.yaml:2: blocks\.patterns: is no longer a setting: write .* in `templates`/),
-    expect.stringMatching(/^reprise\.yaml:3: blocks\.pattern_milliseconds: is no longer a setting: leave it out/),
-    expect.stringMatching(/^reprise\.yaml:4: hygiene\.move_volatile_headers: is no longer a setting: leave it out/),
-  ])
-  expect(faultsOf('breaker: { failures: 3 }\nordering: { when: pays }')).toEqual([
-    expect.stringMatching(/^reprise\.yaml:1: breaker: is no longer a setting: leave it out/),
-    expect.stringMatching(/^reprise\.yaml:2: ordering\.when: is no longer a setting: leave it out/),
-  ])
-  expect(faultsOf('', { REPRISE_BREAKER_FAILURES: '3' })).toEqual([
-    expect.stringMatching(/^REPRISE_BREAKER_FAILURES is no longer a setting: leave it out/),
-  ])
-  expect(faultsOf('', { REPRISE_BLOCKS_PATTERNS: '[]' })).toEqual([
-    expect.stringMatching(/^REPRISE_BLOCKS_PATTERNS is no longer a setting: write .* in `templates`/),
-  ])
-})
-
 test('only flags at fault are wrong usage', () => {
   const exitCodeOf = (text: string, flags: ServeFlags): number | undefined => {
     try {

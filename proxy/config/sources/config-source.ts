@@ -10,7 +10,6 @@ import { toConfig } from '../to-config.ts'
 import { readEnvironment } from './read-environment.ts'
 import { readSettingsFile, type SettingsLayer } from './read-settings-file.ts'
 
-/** A configuration that was read and checked. */
 export interface LoadedConfig {
   readonly settings: Settings
   /** files that hold secrets of the environment */

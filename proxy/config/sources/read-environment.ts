@@ -2,7 +2,6 @@ import { ConfigError } from '../../errors.ts'
 import { checkSettings, type SettingPath } from '../faults/check-settings.ts'
 import { findNearestName } from '../faults/find-nearest-name.ts'
 import { oneLine, writeFault, writePath } from '../faults/write-fault.ts'
-import { removedSettings } from '../schema/removed-settings.ts'
 import type { SettingSchema } from '../schema/setting-schema.ts'
 import { setAt } from '../setting-values.ts'
 import type { SettingsLayer } from './read-settings-file.ts'
@@ -97,12 +96,9 @@ function variableOf(path: readonly string[]): string {
 
 /** Describes variables that have our prefix but are unknown. */
 function findUnknown(environment: Readonly<Record<string, unknown>>, known: readonly string[]): string[] {
-  const removed = [...removedSettings].map(([path, remedy]) => [variableOf(path.split('.')), remedy] as const)
   return Object.keys(environment)
     .filter((name) => name.startsWith(prefix) && !known.includes(name) && !serviceVariable.test(name))
     .map((name) => {
-      const [, gone] = removed.find(([variable]) => name === variable || name.startsWith(`${variable}_`)) ?? []
-      if (gone !== undefined) return `${name} is no longer a setting: ${gone}`
       const own = known.map((variable) => variable.slice(prefix.length))
       const meant = findNearestName(name.slice(prefix.length), own)
       const remedy = meant === undefined ? 'see `reprise config-schema`' : `did you mean ${prefix}${meant}?`

@@ -33,7 +33,6 @@ const settingOf: Readonly<Record<string, { flag: string; path: readonly string[]
   logLevel: { flag: '--log-level', path: ['logs', 'level'] },
 }
 
-/** Adds the flags of `reprise serve`. */
 export function addServeFlags(command: Command): Command {
   const add = (flag: string, value: string, description: string, read?: (text: string) => unknown): void => {
     const option = new Option(`${flag} <${value}>`, `${description}${standardOf(flag)}`)

@@ -24,7 +24,6 @@ export function watchFiles(files: readonly string[], onChange: () => void, pollM
   }
 }
 
-/** The log for the outcome of a renewal. */
 interface RenewalLog {
   info(details: object, message: string): void
   error(details: object, message: string): void

@@ -5,7 +5,6 @@ import { readRemarks } from '../places/read-remarks.ts'
 import { toAsciiDigits } from '../scan/words/digits.ts'
 import type { ListItem, TextItem, TurnItems } from './turn-items.ts'
 
-/** A number in a text. */
 interface NumberAt {
   readonly number: string
   readonly at: number

@@ -30,7 +30,6 @@ export function translateHistory(messages: readonly LaidOutMessage[], texts: rea
   return messages.map((laidOut, i) => (changes[i]!.size > 0 ? { ...laidOut, translations: changes[i]! } : laidOut))
 }
 
-/** A list with its labels. */
 interface NumberedList {
   readonly at: number
   readonly isMoved: boolean

@@ -7,7 +7,6 @@ import { findAllTurns } from '../scan/find-turns.ts'
 /** Who wrote a text; `unknown` in a rendered prompt without marks of turns. */
 type Speaker = 'user' | 'assistant' | 'other' | 'unknown'
 
-/** A list of a prompt. */
 export interface ListItem {
   readonly kind: 'list'
   /** its place among the items */

@@ -57,31 +57,10 @@ const VALUE = new RegExp(
 )
 const LONGEST_VALUE = 200
 
-/** The first two letters of all words that {@link CUE} may begin with. */
-const BEGINNINGS: ReadonlySet<number> = new Set(
-  [QUALITY, QUESTION, ANSWER, OTHER, SENTENCE]
-    // where a group or an alternative begins, a cue may begin
-    .flatMap((words) => words.split(/\(\?:|\||\)\??/))
-    .map((words) => toPair(words.charCodeAt(0), words.charCodeAt(1))),
-)
-const DECORATING = ' \t#*<>_|-'
-
-function toPair(first: number, second: number): number {
-  return ((first | 32) << 8) | (second | 32)
-}
-
-/** Returns whether a cue may begin on this line. Words that do not begin with two letters of ASCII may be any. */
-function mayBeginCue(text: string, line: number): boolean {
-  let at = line
-  while (DECORATING.includes(text[at] ?? '\n')) at++
-  const [first, second] = [text.charCodeAt(at), text.charCodeAt(at + 1)]
-  return first > 127 || second > 127 || BEGINNINGS.has(toPair(first, second))
-}
-
 /** Reads the line that begins at `line`. Returns undefined if it is not a cue. */
 export function readCue(text: string, line: number): Cue | undefined {
   CUE.lastIndex = line
-  const match = mayBeginCue(text, line) ? CUE.exec(text) : null
+  const match = CUE.exec(text)
   if (match === null) return undefined
   const [whole, decoration, question, answer, other, sentence] = match
   const noun = answer ?? other

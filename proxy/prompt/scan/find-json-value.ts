@@ -23,7 +23,6 @@ export interface JsonValue {
   readonly arrays: readonly JsonArray[]
 }
 
-/** An array in JSON text. */
 interface JsonArray {
   /** Its key in the object that contains it. Undefined for the outermost value, '' inside another array. */
   readonly name: string | undefined

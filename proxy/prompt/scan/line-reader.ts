@@ -150,7 +150,6 @@ function skipIndent(text: string, line: number): number {
   return at
 }
 
-/** A place in a text. */
 export interface Place {
   readonly start: number
 }

@@ -19,7 +19,6 @@ export interface RecordHead {
 
 /** The first byte of a record. */
 export const recordVersion = 3
-/** Bytes of a head. */
 export const recordHeadBytes = 29
 /** What follows the version in a head, as Redis scripts unpack it; `writeRecordHead` names the fields. */
 export const recordHeadFormat = '>I4dI4dI4'

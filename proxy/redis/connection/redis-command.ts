@@ -1,4 +1,3 @@
-/** A command on one key. */
 export interface RedisCommand {
   readonly key: string
   readonly name: string

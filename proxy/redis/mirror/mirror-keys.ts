@@ -18,7 +18,6 @@ export interface MirrorKeys {
   tokens(request: RequestId): string
 }
 
-/** Returns the keys of a replica's mirror. */
 export function mirrorRedisKeys(namespace: string, replica: ReplicaId): MirrorKeys {
   // escaped, because a hash tag ends at the first closing brace
   const prefix = `reprise:${namespace}:mirror:{${encodeURIComponent(replica)}}`

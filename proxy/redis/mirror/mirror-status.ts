@@ -9,7 +9,6 @@ export interface MirrorHead {
   readonly sequence: number
 }
 
-/** The state of a mirror in Redis. */
 export interface MirrorStatus {
   /** undefined if Redis has none */
   readonly head: MirrorHead | undefined
@@ -19,7 +18,6 @@ export interface MirrorStatus {
   readonly records: number
 }
 
-/** The result of writing a batch. */
 export interface WriteResult {
   readonly isRefused: boolean
   readonly head: MirrorHead

@@ -4,7 +4,6 @@ import { learnTemplate } from './learn-template.ts'
 import { type LearntTemplate, number } from './learnt-template.ts'
 import { KeyChooser } from './text-keys.ts'
 
-/** Texts of one application. */
 interface Application {
   readonly texts: string[]
   /** Texts taken, and how many of them before it is tried again. */

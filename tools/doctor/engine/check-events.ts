@@ -1,7 +1,7 @@
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { EngineSettings } from '#proxy/config/settings.ts'
-import type { Finding } from '../finding.ts'
+import { type Finding, notChecked, ok, warning } from '../finding.ts'
 import { type EventPublisher, writeEvents } from './engine-facts.ts'
 import type { HeardEvents } from './event-watch.ts'
 
@@ -32,31 +32,29 @@ export function judgeEvents(evidence: EventEvidence): Finding[] {
 
 function judgeArrival(evidence: EventEvidence): Finding {
   const { eventsUrl, heard, hasComputed, isCaching } = evidence
-  const warning = { check: 'events', level: 'warning' } as const
   const { isConnected, batches, blocks, unknown, fault } = heard
   const start = fixFor(evidence)
-  if (!isConnected) return { ...warning, found: `${eventsUrl}: nobody publishes there`, fix: start }
+  if (!isConnected) return warning('events', `${eventsUrl}: nobody publishes there`, start)
   if (fault !== undefined) {
     const fix = 'see what publishes there: it is not a known version of vLLM or SGLang'
-    return { ...warning, found: `${eventsUrl}: a message was not understood: ${fault}`, fix }
+    return warning('events', `${eventsUrl}: a message was not understood: ${fault}`, fix)
   }
   if (blocks === 0 && !hasComputed) {
     const found = `${eventsUrl}: something publishes there; the check needs an engine that computes prompts`
-    return { check: 'events', level: 'not_checked', found, fix: 'first fix what keeps the engine from answering' }
+    return notChecked('events', found, 'first fix what keeps the engine from answering')
   }
   if (blocks === 0) {
     const found = `${eventsUrl}: ${batches === 0 ? 'nothing was published' : 'no stored block was reported'} while the engine computed prompts`
     const fix = isCaching
       ? `see whose events these are; ${start}`
       : 'switch on prefix caching: without it there is nothing to report'
-    return { ...warning, found, fix }
+    return warning('events', found, fix)
   }
   if (unknown > 0) {
     const found = `${eventsUrl}: ${blocks} stored blocks were reported, and ${unknown} events of unknown kinds`
-    return { ...warning, found, fix: 'use the plugin for this version of the engine' }
+    return warning('events', found, 'use the plugin for this version of the engine')
   }
-  const found = `${eventsUrl}: arrive, ${blocks} stored ${blocks === 1 ? 'block was' : 'blocks were'} reported`
-  return { check: 'events', level: 'ok', found }
+  return ok('events', `${eventsUrl}: arrive, ${blocks} stored ${blocks === 1 ? 'block was' : 'blocks were'} reported`)
 }
 
 /** Reused blocks have the tokens of exact blocks, but other hashes: only known hashes can distinguish them. */
@@ -65,19 +63,18 @@ function judgeReuse({ eventsUrl, heard, reusesAnywhere }: EventEvidence): Findin
   const found = `${eventsUrl}: arrive, but the engine reuses KV at any position and has hashes that cannot be computed here, so nothing shows what is exact`
   const fix =
     'start vLLM with --prefix-caching-hash-algo sha256 and without PYTHONHASHSEED, or leave out events= and let its plugin report'
-  return { check: 'events', level: 'warning', found, fix }
+  return warning('events', found, fix)
 }
 
 function judgeReplay({ kind, eventsUrl, replayUrl, answersReplays }: EventEvidence): Finding {
-  const finding = { check: 'replay' }
   if (replayUrl === undefined) {
     const found = 'no replay= is given: missed events stay missed, and the mirror stays degraded'
     const fix = `${startWith(kind, eventsUrl, undefined)} and add ,replay=${besideOf(eventsUrl)}`
-    return { ...finding, level: 'warning', found, fix }
+    return warning('replay', found, fix)
   }
-  if (answersReplays) return { ...finding, level: 'ok', found: `${replayUrl}: answers` }
+  if (answersReplays) return ok('replay', `${replayUrl}: answers`)
   const found = `${replayUrl}: does not answer, so missed events stay missed`
-  return { ...finding, level: 'warning', found, fix: startWith(kind, eventsUrl, replayUrl) }
+  return warning('replay', found, startWith(kind, eventsUrl, replayUrl))
 }
 
 /** If the engine publishes elsewhere, advises to listen there; otherwise to configure the engine to publish. */

@@ -3,7 +3,7 @@ import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import { pathPrefixOf } from '#engine-adapters/engine-client.ts'
 import type { ReplicaDescription } from '#proxy/dashboard/describe-replicas.ts'
-import type { Finding } from '../finding.ts'
+import { type Finding, fatal, notChecked, ok, warning } from '../finding.ts'
 import { type EngineConnection, isGood, type Reply } from './engine-connection.ts'
 
 /** A replica as `GET /v1/mirror` lists it. */
@@ -30,13 +30,12 @@ const pollMilliseconds = 100
 
 /** Asks a running proxy what its engines have reported so far. */
 export async function readMirror(connection: EngineConnection, adminUrl: string): Promise<MirrorAtStart> {
-  const finding = { check: 'mirror' }
   const reply = await connection.get('/v1/mirror')
-  if (!isGood(reply)) return { finding: { ...finding, level: 'fatal', ...faultOf(reply, adminUrl) } }
+  if (!isGood(reply)) return { finding: judgeReply(reply, adminUrl) }
   const replicas = replicasOf(reply.json)
   if (replicas) return { replicas, isByBearer: isByBearer(reply.json) }
   const fix = "give what 'reprise serve' prints as admin_url"
-  return { finding: { ...finding, level: 'fatal', found: `${adminUrl} is not an admin listener of reprise`, fix } }
+  return { finding: fatal('mirror', `${adminUrl} is not an admin listener of reprise`, fix) }
 }
 
 /** Whether every presented bearer is a tenant of the proxy. */
@@ -45,13 +44,13 @@ function isByBearer(json: unknown): boolean {
   return tenants?.from === 'key' && tenants.keys === false
 }
 
-function faultOf(reply: Reply, adminUrl: string): { found: string; fix: string } {
+function judgeReply(reply: Reply, adminUrl: string): Finding {
   const isRefused = 'status' in reply && reply.status === 401
   const why = 'status' in reply ? `answers ${reply.status}` : reply.message
   const fix = isRefused
     ? "give the proxy's admin token in REPRISE_ADMIN_TOKEN"
     : "give what 'reprise serve' prints as admin_url, while it runs"
-  return { found: `${adminUrl}: ${why}`, fix }
+  return fatal('mirror', `${adminUrl}: ${why}`, fix)
 }
 
 /** What is known about the engine that was checked meanwhile. */
@@ -83,15 +82,15 @@ export async function checkMirror(
   const replicas = await waitForReports(connection, before, own, engine.hasComputed)
   const others = replicas.filter((replica) => replica.replica !== own.replica && isInexact(replica))
   const replica = replicas.find((one) => one.replica === own.replica) ?? own
-  return [{ check: 'mirror', ...judge(replica) }, ...others.map(judgeOther)]
+  return [judge(replica), ...others.map(judgeOther)]
 
-  function judge(replica: MirroredReplica): Omit<Finding, 'check'> {
+  function judge(replica: MirroredReplica): Finding {
     if (isInexact(replica)) return judgeInexact(replica, adminUrl, engine.kind)
     const name = `${replica.replica}: exact, `
-    if (isNews(replica, before)) return { level: 'ok', found: `${name}its reports arrive` }
-    if (!engine.hasComputed) return { level: 'ok', found: `${name}but it did not report meanwhile` }
+    if (isNews(replica, before)) return ok('mirror', `${name}its reports arrive`)
+    if (!engine.hasComputed) return ok('mirror', `${name}but it did not report meanwhile`)
     const fix = `start this engine with REPRISE_CALLBACK_URL=${callbackUrl(replica, adminUrl)}, another name for each engine`
-    return { level: 'warning', found: `${name}but nobody reported while this engine computed new prompts`, fix }
+    return warning('mirror', `${name}but nobody reported while this engine computed new prompts`, fix)
   }
 }
 
@@ -121,7 +120,7 @@ function judgeStranger(replicas: readonly MirroredReplica[], { id }: KnownEngine
     id === undefined
       ? "if 'serve' knows the engine by another URL, add ,id=NAME to --engine, its name there; otherwise give its --engine to 'serve'"
       : "give the id= that 'serve' was given"
-  return { check: 'mirror', level: 'warning', found, fix }
+  return warning('mirror', found, fix)
 }
 
 function isInexact({ mode }: MirroredReplica): boolean {
@@ -130,7 +129,7 @@ function isInexact({ mode }: MirroredReplica): boolean {
 
 function judgeOther({ replica, mode, url }: MirroredReplica): Finding {
   const fix = `run doctor with --engine ${url ?? 'URL'},kind=…,id=${replica}`
-  return { check: 'mirror', level: 'not_checked', found: `${replica}: ${mode}, another engine than this one`, fix }
+  return notChecked('mirror', `${replica}: ${mode}, another engine than this one`, fix)
 }
 
 async function waitForReports(
@@ -155,20 +154,20 @@ function isNews({ replica, sequence, generation }: MirroredReplica, before: read
   return sequence !== old?.sequence || generation !== old?.generation
 }
 
-function judgeInexact(replica: MirroredReplica, adminUrl: string, kind: EngineKind): Omit<Finding, 'check'> {
+function judgeInexact(replica: MirroredReplica, adminUrl: string, kind: EngineKind): Finding {
   const { mode } = replica
   if (mode === 'degraded') {
     const fix =
       "see the log of the engine's plugin: reports are late or lost, and a snapshot repairs that; with events=, give replay= as well"
-    return { level: 'warning', found: `${replica.replica}: degraded, reports are missing`, fix }
+    return warning('mirror', `${replica.replica}: degraded, reports are missing`, fix)
   }
   const { pluginFlags } = adapterFor(kind).advice
   const flags = pluginFlags === undefined ? '' : ` and ${pluginFlags}`
-  return {
-    level: 'warning',
-    found: `${replica.replica}: ${mode}, the engine has reported nothing: what it holds is guessed`,
-    fix: `install the engine's plugin and start the engine with REPRISE_CALLBACK_URL=${callbackUrl(replica, adminUrl)}${flags}`,
-  }
+  return warning(
+    'mirror',
+    `${replica.replica}: ${mode}, the engine has reported nothing: what it holds is guessed`,
+    `install the engine's plugin and start the engine with REPRISE_CALLBACK_URL=${callbackUrl(replica, adminUrl)}${flags}`,
+  )
 }
 
 function callbackUrl({ replica }: MirroredReplica, adminUrl: string): string {

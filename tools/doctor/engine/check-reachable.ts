@@ -1,4 +1,4 @@
-import type { Finding } from '../finding.ts'
+import { type Finding, fatal, ok } from '../finding.ts'
 import { type Answer, type EngineConnection, isGood, type NoAnswer, type Reply } from './engine-connection.ts'
 
 /** A model as `/v1/models` lists it. */
@@ -25,40 +25,32 @@ export async function checkReachable(
   const reply = await connection.get('/v1/models')
   if (stated && 'status' in reply && reply.status === 404) {
     const found = `answers, and does not list its models: those in the configuration are taken (${stated.join(', ')})`
-    return { finding: { check: 'engine', level: 'ok', found }, models: stated.map((id) => ({ id })) }
+    return { finding: ok('engine', found), models: stated.map((id) => ({ id })) }
   }
   const fault = faultOf(reply, url, hasKey)
-  if (fault) return { finding: { check: 'engine', level: 'fatal', ...fault }, models: [] }
+  if (fault) return { finding: fatal('engine', ...fault), models: [] }
   const { json, milliseconds } = reply as Answer
-  const models = modelsOf(json)!
-  const found = `answers in ${Math.round(milliseconds)} ms`
-  return { finding: { check: 'engine', level: 'ok', found }, models }
+  return { finding: ok('engine', `answers in ${Math.round(milliseconds)} ms`), models: modelsOf(json)! }
 }
 
-type Fault = Pick<Finding, 'found' | 'fix'>
-
-function faultOf(reply: Reply, url: string, hasKey: boolean): Fault | undefined {
-  if (!('status' in reply)) return { found: reply.message, fix: fixFor(reply, url) }
+function faultOf(reply: Reply, url: string, hasKey: boolean): [found: string, fix: string] | undefined {
+  if (!('status' in reply)) return [reply.message, fixFor(reply, url)]
   const { status } = reply
   if (status === 401 || status === 403) {
     return hasKey
-      ? {
-          found: `refuses the API key (${status})`,
-          fix: 'give the key the engine was started with in REPRISE_ENGINE_API_KEY',
-        }
-      : { found: `asks for an API key (${status})`, fix: 'set the environment variable REPRISE_ENGINE_API_KEY to it' }
+      ? [`refuses the API key (${status})`, 'give the key the engine was started with in REPRISE_ENGINE_API_KEY']
+      : [`asks for an API key (${status})`, 'set the environment variable REPRISE_ENGINE_API_KEY to it']
   }
   const isHtml = reply.text.trimStart().startsWith('<')
   if (status === 404 || (isGood(reply) && modelsOf(reply.json) === undefined)) {
     const what = isHtml ? 'a web page' : status === 404 ? '404' : 'something else'
-    return {
-      found: `is no OpenAI-compatible engine: /v1/models answers with ${what}`,
-      fix: "give the engine's own address without /v1, such as http://HOST:8000, not a page, dashboard or other path",
-    }
+    return [
+      `is no OpenAI-compatible engine: /v1/models answers with ${what}`,
+      "give the engine's own address without /v1, such as http://HOST:8000, not a page, dashboard or other path",
+    ]
   }
-  if (status === 503) return { found: 'is not ready (503)', fix: 'wait until the model is loaded, and read its log' }
-  if (!isGood(reply)) return { found: `answers ${status} to /v1/models`, fix: "look into the engine's log" }
-  return undefined
+  if (status === 503) return ['is not ready (503)', 'wait until the model is loaded, and read its log']
+  return isGood(reply) ? undefined : [`answers ${status} to /v1/models`, "look into the engine's log"]
 }
 
 function fixFor({ reason }: NoAnswer, url: string): string {

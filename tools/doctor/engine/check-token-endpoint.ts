@@ -1,9 +1,10 @@
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import { readTokens, tokenQuestions } from '#proxy/engine-reports/token-question.ts'
-import type { Finding } from '../finding.ts'
+import { type Finding, ok, warning } from '../finding.ts'
 import { type EngineConnection, isGood } from './engine-connection.ts'
 
+const check = 'token_endpoint'
 const path = '/v1/chat/completions'
 
 /**
@@ -21,29 +22,17 @@ export async function checkTokenEndpoint(
     if (isGood(reply) && readTokens(reply.text)) return judgeAnswer(kind, way.path, refused)
     refused.push('status' in reply ? `${way.path} answers ${reply.status}` : `${way.path}: ${reply.message}`)
   }
-  return {
-    check: 'token_endpoint',
-    level: 'warning',
-    found: `${refused.join(', ')}: the engine's events cannot be tied to requests`,
-    fix:
-      kind === 'vllm'
-        ? "start vLLM with --enable-scale-out, let any proxy in front of it pass on '/tokenize', or use the plugin"
-        : `let any proxy in front of ${adapterFor(kind).advice.name} pass on '/tokenize', or use the plugin`,
-  }
+  const fix =
+    kind === 'vllm'
+      ? "start vLLM with --enable-scale-out, let any proxy in front of it pass on '/tokenize', or use the plugin"
+      : `let any proxy in front of ${adapterFor(kind).advice.name} pass on '/tokenize', or use the plugin`
+  return warning(check, `${refused.join(', ')}: the engine's events cannot be tied to requests`, fix)
 }
 
 function judgeAnswer(kind: EngineKind, answering: string, refused: readonly string[]): Finding {
-  const finding = { check: 'token_endpoint' }
-  if (kind === 'sglang') {
-    const found = `${answering} answers; requests to /v1/responses and /v1/messages cannot be asked about`
-    return { ...finding, level: 'ok', found }
-  }
-  if (refused.length === 0) return { ...finding, level: 'ok', found: `${answering} answers` }
+  if (kind === 'sglang')
+    return ok(check, `${answering} answers; requests to /v1/responses and /v1/messages cannot be asked about`)
+  if (refused.length === 0) return ok(check, `${answering} answers`)
   const found = `${refused[0]}: only plain chats and completions can be tied to events, by ${answering}`
-  return {
-    ...finding,
-    level: 'warning',
-    found,
-    ...(kind === 'vllm' ? { fix: 'start vLLM with --enable-scale-out' } : {}),
-  }
+  return warning(check, found, kind === 'vllm' ? 'start vLLM with --enable-scale-out' : undefined)
 }

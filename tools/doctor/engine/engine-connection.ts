@@ -2,7 +2,6 @@ import { Agent, request } from 'undici'
 import { type EngineTls, pathPrefixOf } from '#engine-adapters/engine-client.ts'
 import { tryJson } from '#engine-adapters/json-object.ts'
 
-/** What an engine answered. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>

@@ -1,7 +1,7 @@
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { EngineSettings } from '#proxy/config/settings.ts'
-import type { Finding } from '../finding.ts'
+import { type Finding, ok, warning } from '../finding.ts'
 import { judgeReuse, type ReuseCounts, readReuseCounts } from './reuse-counts.ts'
 
 /** What an engine reports about how it was started, except its cache; undefined: not reported. */
@@ -103,13 +103,13 @@ export function judgeFacts(
 function judgeRanks(kind: EngineKind, { caches = 1 }: EngineFacts): Finding | undefined {
   if (caches <= 1) return undefined
   const found = `${caches} data-parallel ranks, each with its own cache, answer at this URL: the engine chooses which one gets a request, and no plugin reports them`
-  return { check: 'replicas', level: 'warning', found, fix: adapterFor(kind).advice.separateRanks }
+  return warning('replicas', found, adapterFor(kind).advice.separateRanks)
 }
 
 function judgeTiers({ otherTiers = [] }: EngineFacts): Finding | undefined {
   if (otherTiers.length === 0) return undefined
   const found = `${otherTiers.join(' ')}: of tiers besides the GPU, predictions know what the engine's own events (events=) report; nothing is routed by it`
-  return { check: 'tiers', level: 'ok', found }
+  return ok('tiers', found)
 }
 
 /** Judges what SGLang says about its reports: without any, what it holds is guessed. */
@@ -118,13 +118,14 @@ function judgeReports(
   events: string | undefined,
 ): Finding | undefined {
   if (cacheBackend === undefined) return undefined
-  const warn = (found: string, fix: string): Finding => ({ check: 'reports', level: 'warning', found, fix })
   if (cacheBackend === 'reprise') return judgePlugin(silencing, publisher, events)
-  if (silencing.includes(cacheOff)) return warn(`there is nothing to report with ${cacheOff}`, without([cacheOff]))
+  if (silencing.includes(cacheOff))
+    return warning('reports', `there is nothing to report with ${cacheOff}`, without([cacheOff]))
   if (publisher && events === undefined)
-    return warn('SGLang publishes events that are not read', `add ,${writeEvents(publisher)} to --engine`)
-  if (publisher) return { check: 'reports', level: 'ok', found: 'by its own events (--kv-events-config)' }
-  return warn(
+    return warning('reports', 'SGLang publishes events that are not read', `add ,${writeEvents(publisher)} to --engine`)
+  if (publisher) return ok('reports', 'by its own events (--kv-events-config)')
+  return warning(
+    'reports',
     'SGLang was told neither to use the plugin nor to publish events: what it holds is guessed',
     'install the plugin and start SGLang with --radix-cache-backend reprise, or with --kv-events-config (docs/engines.md)',
   )
@@ -138,18 +139,17 @@ function judgePlugin(
 ): Finding {
   const flag = '(--radix-cache-backend reprise)'
   const found = `by the plugin ${flag}`
-  const finding = { check: 'reports', level: 'warning' } as const
   if (silencing.length > 0) {
     const why = `the plugin is switched on ${flag}, and reports nothing with ${silencing.join(', ')}`
-    return { ...finding, found: why, fix: without(silencing) }
+    return warning('reports', why, without(silencing))
   }
-  if (events === undefined) return { ...finding, level: 'ok', found }
+  if (events === undefined) return ok('reports', found)
   if (!publisher) {
     const why = `${found}; events= is given, and SGLang publishes none`
-    return { ...finding, found: why, fix: 'leave events= and replay= out' }
+    return warning('reports', why, 'leave events= and replay= out')
   }
   const fix = 'leave events= out, or start SGLang without --radix-cache-backend reprise'
-  return { ...finding, found: `${found}, and by its events as well: one of the two is enough`, fix }
+  return warning('reports', `${found}, and by its events as well: one of the two is enough`, fix)
 }
 
 function without(flags: readonly string[]): string {

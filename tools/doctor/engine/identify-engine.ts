@@ -1,6 +1,6 @@
 import { type CacheConfig, readSglangCacheConfig, readVllmCacheConfig } from '#engine-adapters/cache-config.ts'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
-import type { Finding } from '../finding.ts'
+import { type Finding, fatal, ok, warning } from '../finding.ts'
 import type { ServedModel } from './check-reachable.ts'
 import { type EngineConnection, isGood, type Reply } from './engine-connection.ts'
 import { type EngineFacts, readSglangFacts, readVllmFacts } from './engine-facts.ts'
@@ -40,26 +40,15 @@ export async function identifyEngine(
 
 /** Compares the given kind with what the engine is. */
 export function judgeKind(given: EngineKind | undefined, { kind, name }: EngineIdentity): Finding {
-  const finding = { check: 'kind', found: name }
-  if (kind === given || (kind === undefined && (given ?? 'openai') === 'openai')) return { ...finding, level: 'ok' }
+  if (kind === given || (kind === undefined && (given ?? 'openai') === 'openai')) return ok('kind', name)
   if (kind === undefined) {
     const found = `${name}: nothing says that it is kind=${given}`
-    return {
-      ...finding,
-      level: 'warning',
-      found,
-      fix: "give kind=openai, unless you know that it accepts 'cache_salt'",
-    }
+    return warning('kind', found, "give kind=openai, unless you know that it accepts 'cache_salt'")
   }
-  if (given === undefined || given === 'openai') {
-    return {
-      ...finding,
-      level: 'warning',
-      found: `${name}, served as kind=openai: no cache_salt keeps tenants apart, and its reports cannot be tied to requests`,
-      fix: `write --engine URL,kind=${kind}`,
-    }
-  }
-  return { ...finding, level: 'fatal', found: `${name}, not kind=${given}`, fix: `write --engine URL,kind=${kind}` }
+  const fix = `write --engine URL,kind=${kind}`
+  if (given !== undefined && given !== 'openai') return fatal('kind', `${name}, not kind=${given}`, fix)
+  const found = `${name}, served as kind=openai: no cache_salt keeps tenants apart, and its reports cannot be tied to requests`
+  return warning('kind', found, fix)
 }
 
 function nameOf(engine: string, version: unknown): string {

@@ -1,4 +1,4 @@
-import type { Finding } from '../finding.ts'
+import { type Finding, ok, warning } from '../finding.ts'
 
 /** What a plugin has counted of reuse at any position since its engine started. */
 export interface ReuseCounts {
@@ -32,11 +32,13 @@ export function judgeReuse({ reused, stock, faults }: ReuseCounts): Finding {
   const without = reasons.map(([reason, count]) => `${count} ${reason}`).join(', ')
   const served = without && `; requests served as without: ${without}`
   const found = `${reused} prompt tokens were reused at another position since the engine started${served}`
-  if (faults > 0) {
-    const fix = "see the engine's log: reuse ends for good after a few faults"
-    return { check: 'reuse', level: 'warning', found: `${found}; ${faults} faults`, fix }
-  }
-  if (reused > 0 || (stock.get('slower') ?? 0) === 0) return { check: 'reuse', level: 'ok', found }
+  if (faults > 0)
+    return warning(
+      'reuse',
+      `${found}; ${faults} faults`,
+      "see the engine's log: reuse ends for good after a few faults",
+    )
+  if (reused > 0 || (stock.get('slower') ?? 0) === 0) return ok('reuse', found)
   const fix = `start the engine again on a quiet machine, since it is timed at start, or with "when": "always" in its "reuse" settings`
-  return { check: 'reuse', level: 'warning', found, fix }
+  return warning('reuse', found, fix)
 }

@@ -6,7 +6,7 @@ import type { MirroredReplica } from '../engine/check-mirror.ts'
 import { contextLengthOf } from '../engine/check-model.ts'
 import type { ServedModel } from '../engine/check-reachable.ts'
 import type { EngineConnection, Reply } from '../engine/engine-connection.ts'
-import type { Finding } from '../finding.ts'
+import { type Finding, fatal, ok } from '../finding.ts'
 import { judgePrefixCache } from './judge-prefix-cache.ts'
 import { probePrefixCache } from './probe-prefix-cache.ts'
 
@@ -40,12 +40,10 @@ export async function checkPrefixCache(
   return judgePrefixCache({ engine, cache, run, replica })
 }
 
-const embeds: Finding = {
-  check: 'prefix_caching',
-  level: 'ok',
-  found:
-    'it serves embeddings and no chats: there is no prefix to cache, and known chunks are learnt from its requests',
-}
+const embeds = ok(
+  'prefix_caching',
+  'it serves embeddings and no chats: there is no prefix to cache, and known chunks are learnt from its requests',
+)
 
 /** Whether an engine that knows no chats embeds texts, as one beside chats may. */
 async function servesEmbeddings(connection: EngineConnection, { id }: ServedModel, refused: Reply): Promise<boolean> {
@@ -55,10 +53,9 @@ async function servesEmbeddings(connection: EngineConnection, { id }: ServedMode
 }
 
 function judgeRefusal(reply: Reply, isSalted: boolean): Finding {
-  const finding = { check: 'prefix_caching', level: 'fatal' } as const
   if (!('status' in reply)) {
     const fix = 'send the engine a request by hand; a slow one needs --timeout-seconds'
-    return { ...finding, found: `a chat completion got no answer: ${reply.message}`, fix }
+    return fatal('prefix_caching', `a chat completion got no answer: ${reply.message}`, fix)
   }
   const why = readEngineError(reply.text)?.message ?? reply.text
   const found = `a chat completion is answered with ${reply.status}: ${excerptOf(why)}`
@@ -66,7 +63,7 @@ function judgeRefusal(reply: Reply, isSalted: boolean): Finding {
     /cache_salt/.test(reply.text) && isSalted
       ? 'write --engine URL,kind=openai: then no cache_salt is added'
       : 'mend what the answer names; --model chooses another model'
-  return { ...finding, found, fix }
+  return fatal('prefix_caching', found, fix)
 }
 
 function excerptOf(text: string): string {

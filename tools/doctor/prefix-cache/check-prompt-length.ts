@@ -5,7 +5,7 @@ import { promptPaths } from '#engine-adapters/prompt-api.ts'
 import { readTokens, tokenQuestions } from '#proxy/engine-reports/token-question.ts'
 import { guessApi } from '#proxy/prompt/formats/guess-api.ts'
 import { type EngineConnection, isGood } from '../engine/engine-connection.ts'
-import type { DoctorOptions, Finding } from '../finding.ts'
+import { type DoctorOptions, type Finding, warning } from '../finding.ts'
 import type { ProbedEngine } from './check-prefix-cache.ts'
 import { smallerSteps } from './judge-page-size.ts'
 
@@ -36,6 +36,5 @@ export function judgePromptLength(file: string, tokens: number, cache: CacheConf
     ? `only prompts that go on from its end find it, in steps of ${matchTokens}`
     : 'nothing of it is found again'
   const found = `${file}: its ${tokens} tokens fill no block of the engine's cache (${pageTokens}): ${rest}`
-  const fix = smallerSteps(cache) ?? 'none is known; longer prompts are found'
-  return [{ check: 'prompt_length', level: 'warning', found, fix }]
+  return [warning('prompt_length', found, smallerSteps(cache) ?? 'none is known; longer prompts are found')]
 }

@@ -1,5 +1,5 @@
 import type { CacheConfig } from '#engine-adapters/cache-config.ts'
-import type { Finding } from '../finding.ts'
+import { type Finding, ok, warning } from '../finding.ts'
 
 /** With larger pages than this, much of a context may be after the last full page. */
 const largePage = 256
@@ -10,12 +10,11 @@ export function judgePageSize(cache: CacheConfig): Finding | undefined {
   if (size === undefined) return undefined
   const room = capacityTokens ? `, room for ${capacityTokens.toLocaleString('en-US')} tokens` : ''
   const found = `${size} ${size === 1 ? 'token' : 'tokens'}${room}`
-  const finding = { check: 'page_size', found } as const
-  if (size <= largePage) return { ...finding, level: 'ok' }
+  if (size <= largePage) return ok('page_size', found)
   const ends = matchTokens ? `; prompts are found to their ends in steps of ${matchTokens}` : ''
   const cause = cache.hasStates && !cache.isPageChosen ? ", set by the size of the model's states" : ''
   const fix = smallerSteps(cache)
-  return { ...finding, level: fix ? 'warning' : 'ok', found: `${found}${cause}${ends}`, ...(fix && { fix }) }
+  return (fix ? warning : ok)('page_size', `${found}${cause}${ends}`, fix)
 }
 
 /** What makes the engine find more of a prompt than whole pages of this size; undefined if nothing does. */

@@ -1,9 +1,11 @@
 import type { CacheConfig } from '#engine-adapters/cache-config.ts'
 import type { EngineAdapter, EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { MirroredReplica } from '../engine/check-mirror.ts'
-import type { Finding } from '../finding.ts'
+import { type Finding, fatal, ok, warning } from '../finding.ts'
 import { judgePageSize, smallerSteps } from './judge-page-size.ts'
 import type { ProbeRun } from './probe-prefix-cache.ts'
+
+const caching = 'prefix_caching'
 
 /** The evidence for judging a prefix cache. */
 export interface CacheEvidence {
@@ -28,10 +30,9 @@ export function judgePrefixCache(evidence: CacheEvidence): Finding[] {
 }
 
 function judgeReporting(evidence: CacheEvidence): Finding {
-  const finding = { check: 'cached_tokens' }
-  if (countsOf(evidence) !== undefined) return { ...finding, level: 'ok', found: 'reported in usage' }
+  if (countsOf(evidence) !== undefined) return ok('cached_tokens', 'reported in usage')
   const found = 'not reported in usage: predictions cannot be corrected, and hit ratios are unknown'
-  return { ...finding, level: 'warning', found, fix: evidence.engine.advice.reportCachedTokens }
+  return warning('cached_tokens', found, evidence.engine.advice.reportCachedTokens)
 }
 
 /** Cached tokens of the first probe and its repeats; undefined if they are not reported. */
@@ -45,52 +46,44 @@ function countsOf({ engine, cache, run }: CacheEvidence): number[] | undefined {
 function judgeCaching(evidence: CacheEvidence): Finding {
   const { cache, run } = evidence
   const { switchOnCache, reportCachedTokens } = evidence.engine.advice
-  const finding = { check: 'prefix_caching' }
   const counts = countsOf(evidence)
   const times = timesOf(run)
-  if (cache.isEnabled === false)
-    return { ...finding, level: 'fatal', found: 'is off, the engine says', fix: switchOnCache }
+  if (cache.isEnabled === false) return fatal(caching, 'is off, the engine says', switchOnCache)
   if (counts === undefined) {
     const why = `cached tokens are not reported (${times})`
-    if (cache.isEnabled) return { ...finding, level: 'ok', found: `is on, the engine says; not measured: ${why}` }
-    return { ...finding, level: 'warning', found: `cannot be measured: ${why}`, fix: reportCachedTokens }
+    if (cache.isEnabled) return ok(caching, `is on, the engine says; not measured: ${why}`)
+    return warning(caching, `cannot be measured: ${why}`, reportCachedTokens)
   }
   const [first = 0, ...repeats] = counts
   const best = Math.max(...repeats)
   const total = run.first.promptTokens
   if (first > total / 2) {
     const found = `${first} of ${total} tokens of a new prompt are reported as cached: the counts cannot be trusted`
-    return {
-      ...finding,
-      level: 'warning',
-      found,
-      fix: 'see what is between here and the engine, and what it does to usage',
-    }
+    return warning(caching, found, 'see what is between here and the engine, and what it does to usage')
   }
-  if (best === 0) return { ...finding, ...judgeNoHit(evidence) }
+  if (best === 0) return judgeNoHit(evidence)
   const found = `works: ${best} of ${total} tokens of a repeated prompt were cached (${times})`
-  if (repeats[0]! > 0) return { ...finding, level: 'ok', found }
-  return {
-    ...finding,
-    level: 'warning',
-    found: `works, but not the first time: there seem to be ${repeats.length} replicas behind this URL (${times})`,
-    fix: 'give every replica as a separate --engine, without a load balancer in between',
-  }
+  if (repeats[0]! > 0) return ok(caching, found)
+  return warning(
+    caching,
+    `works, but not the first time: there seem to be ${repeats.length} replicas behind this URL (${times})`,
+    'give every replica as a separate --engine, without a load balancer in between',
+  )
 }
 
-function judgeNoHit({ engine, cache, run }: CacheEvidence): Omit<Finding, 'check'> {
+function judgeNoHit({ engine, cache, run }: CacheEvidence): Finding {
   const found = `nothing of a repeated prompt of ${run.first.promptTokens} tokens was cached (${timesOf(run)})`
   if (engine.kind === 'openai') {
     const fix = `${engine.advice.switchOnCache}; a provider may cache only longer prompts, or only for some models`
-    return { level: 'warning', found, fix }
+    return warning(caching, found, fix)
   }
   if (cache.pageTokens && cache.pageTokens >= run.first.promptTokens) {
     const fix = smallerSteps(cache) ?? 'send longer prompts'
-    return { level: 'warning', found: `${found}: a page has ${cache.pageTokens} tokens`, fix }
+    return warning(caching, `${found}: a page has ${cache.pageTokens} tokens`, fix)
   }
-  if (!cache.isEnabled) return { level: 'fatal', found, fix: engine.advice.switchOnCache }
+  if (!cache.isEnabled) return fatal(caching, found, engine.advice.switchOnCache)
   const fix = 'give every replica as a separate --engine, and the engine more memory for its cache'
-  return { level: 'fatal', found: `${found}, though the engine says that caching is on`, fix }
+  return fatal(caching, `${found}, though the engine says that caching is on`, fix)
 }
 
 function judgeSalt(evidence: CacheEvidence): Finding | undefined {
@@ -100,14 +93,11 @@ function judgeSalt(evidence: CacheEvidence): Finding | undefined {
   const best = Math.max(...counts)
   if (best === 0) return undefined
   const foreign = run.otherSalt.cachedTokens ?? 0
-  const finding = { check: 'cache_salt' }
   // the chat template's own text at the start may be shared by all
-  if (foreign <= Math.max(counts[0]!, best / 2)) {
-    return { ...finding, level: 'ok', found: 'honoured: tenants share no cache' }
-  }
+  if (foreign <= Math.max(counts[0]!, best / 2)) return ok('cache_salt', 'honoured: tenants share no cache')
   const found = `ignored: ${foreign} tokens were cached under another salt, so tenants can infer from timing what others sent`
   const fix = `upgrade to a version of ${engine.advice.name} that supports cache_salt, or serve one tenant`
-  return { ...finding, level: 'warning', found, fix }
+  return warning('cache_salt', found, fix)
 }
 
 function timesOf({ first, repeats }: ProbeRun): string {
@@ -122,10 +112,9 @@ function judgeCheckpoints({ engine, cache, run, replica }: CacheEvidence): Findi
   const [second = 0, third = 0] = run.sharers.map((probe) => probe?.cachedTokens ?? 0)
   // of full attention the second finds as much as the third
   const isShown = second < third / 2
-  const finding = { check: 'checkpoints' }
   if (kept?.borders) {
     const found = `kept of layers with ${kept.kinds!.join('s and ')}s, at multiples of ${kept.unit} tokens; the plugin sets them where documents end`
-    return { ...finding, level: 'ok', found }
+    return ok('checkpoints', found)
   }
   // without a third that found anything, the prompts were too short to tell
   if (!isShown && (third > 0 || !(kept || cache.hasStates))) return undefined
@@ -141,7 +130,7 @@ function judgeCheckpoints({ engine, cache, run, replica }: CacheEvidence): Findi
     ...(engine.kind === 'vllm' && !cache.isSpeculative ? [set] : []),
     ...(cache.hasStates ? [] : (keepWindows[engine.kind] ?? [])),
   ].join(', or ')
-  return { ...finding, level: 'warning', found, ...(fix && { fix }) }
+  return warning('checkpoints', found, fix || undefined)
 }
 
 const keepWindows: Partial<Record<EngineKind, string[]>> = {

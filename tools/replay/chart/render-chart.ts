@@ -6,6 +6,7 @@ import type { ReplayRequest } from '../replay-request.ts'
 import type { ReplayProgress } from '../report/replay-progress.ts'
 import { toRatio } from '../report/replay-report.ts'
 import { replayTrace } from '../run/replay-trace.ts'
+import { beginSvg, round, toXml } from './svg.ts'
 
 /** Curves over labelled positions, and the bound that none of them can exceed. */
 interface Chart {
@@ -37,8 +38,7 @@ function renderChart(chart: Chart): string {
     y: scaleLinear([0, Math.min(1, highest * 1.05)], [plot.bottom, plot.top]).nice(5),
   }
   const parts = [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" font-family="system-ui, sans-serif" font-size="12" fill="#7d7d7d">`,
-    `<title>${toXml(`${chart.yTitle} against ${chart.xTitle}: ${chart.title}`)}</title>`,
+    ...beginSvg(width, height, `${chart.yTitle} against ${chart.xTitle}: ${chart.title}`),
     `<text x="${plot.left}" y="26" font-size="16" font-weight="600">${toXml(chart.title)}</text>`,
     ...renderAxes(chart, scales),
     ...renderBound(chart.bound, scales),
@@ -105,14 +105,6 @@ function colourOf(at: number): string {
   return colours[at % colours.length]!
 }
 
-function round(value: number): number {
-  return Math.round(value * 100) / 100
-}
-
-function toXml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
-}
-
 /** Moves labels down, from top to bottom and as little as possible, until they are `gap` apart. */
 function placeLabels(wanted: readonly number[], gap: number): number[] {
   const placed = [...wanted]
@@ -131,7 +123,6 @@ export const plotCapacities: readonly (readonly [label: string, capacityTokens: 
   ['unlimited', Number.POSITIVE_INFINITY],
 ]
 
-/** The input of a plot. */
 interface PlotInput {
   readonly trace: string
   readonly requests: readonly ReplayRequest[]

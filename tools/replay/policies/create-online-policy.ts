@@ -6,7 +6,6 @@ import { isAsReceived, type ReplayRequest, toRequestId } from '../replay-request
 import type { OnlinePolicy, OrderingName } from './policy.ts'
 import { rankOrder, sortedOrder } from './static-orders.ts'
 
-/** Settings of policies. */
 export interface PolicySettings {
   /** maximum distance at which `reprise` may place a block from its rank; default: unlimited */
   readonly maxDisplacement?: number

@@ -18,7 +18,6 @@ export interface OnlinePolicy {
   pathOf(request: ReplayRequest): readonly number[]
 }
 
-/** A request in a plan. */
 export interface PlannedRequest {
   readonly request: ReplayRequest
   /** The positions of its blocks in the order to send them: a permutation. */

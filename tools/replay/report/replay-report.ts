@@ -23,7 +23,6 @@ export interface ReplayReport {
   readonly policies: readonly PolicyReport[]
 }
 
-/** Builds the report of a run. */
 export function toPolicyReport(run: ReplayRun): PolicyReport {
   return {
     policy: run.policy,

@@ -38,7 +38,6 @@ function toPolicy(name: OrderingName, settings: ReplaySettings): RivalPolicy {
   return { name, online: createOnlinePolicy(name, settings), offline: createOfflinePolicy(name) }
 }
 
-/** The input of an offline run. */
 interface OfflineRun {
   readonly requests: readonly ReplayRequest[]
   readonly name: string
@@ -84,7 +83,6 @@ function checkPlan(name: string, requests: readonly ReplayRequest[], planned: re
   if (!isComplete) throw new ReplayError(`internal error: the policy ${name} planned not every request once`)
 }
 
-/** The input of an online run. */
 interface OnlineRun {
   readonly requests: readonly ReplayRequest[]
   readonly name: string

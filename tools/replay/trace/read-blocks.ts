@@ -12,7 +12,6 @@ interface Strictness {
   readonly isDamaged: boolean
 }
 
-/** Reads the lines of a blocks file. */
 export function readBlocks(lines: readonly Line[], { needsSizes, isDamaged }: Strictness): Map<BlockId, TraceBlock> {
   const blocks = new Map<BlockId, TraceBlock>()
   for (const line of lines) {
@@ -40,7 +39,7 @@ function readBlock(line: Line, needsSizes: boolean): TraceBlock {
       text,
       tokens: tokens === undefined ? undefined : readCount(line, 'tokens'),
       characters: characters === undefined ? undefined : readCount(line, 'characters'),
-      stretches: readStretches(line, 'stretches'),
+      stretches: readStretches(line, 'stretches')?.map(([key, characters]) => ({ key, characters })),
     })
   }
   if (!needsSizes) return new TraceBlock(id, { tokens: 1 })

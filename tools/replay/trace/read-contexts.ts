@@ -49,7 +49,7 @@ function readRequest(line: Line, find: (id: string | number) => TraceBlock): Tra
     queryId: readName(line, 'query_id') ?? deriveId(line, conversation),
     query: readText(line, 'query') ?? readText(line, 'question'),
     conversation: conversation === undefined ? undefined : String(conversation),
-    answers: readTexts(line, 'answers'),
+    answers: readTexts(line, 'answers')?.map(String),
     tenant: readText(line, 'tenant') ?? defaultTenant,
     blocks: blocks.map(find),
     list: readList(line, blocks.length, find),

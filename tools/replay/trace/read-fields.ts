@@ -1,80 +1,60 @@
-import { isObject } from '#engine-adapters/json-object.ts'
+import { isCount, isObject } from '#engine-adapters/json-object.ts'
 import { ReplayError } from '../replay-error.ts'
 import type { Line } from './read-json-lines.ts'
 import type { SentRequest } from './trace.ts'
-import type { Stretch } from './trace-block.ts'
+
+/** Reads a field of a line; undefined if it is missing or null. Throws a `ReplayError` if it is something else. */
+type FieldReader<T> = (line: Line, name: string) => T | undefined
 
 const notAName = 'is neither a string nor a number'
 
-/** Reads a string; undefined if the field is missing or null. */
-export function readText({ where, fields }: Line, name: string): string | undefined {
-  const value = fields[name]
-  if (value === undefined || value === null || typeof value === 'string') return value ?? undefined
-  throw new ReplayError(`${where}: "${name}" is not a string`)
-}
+export const readText: FieldReader<string> = fieldReader((value) => typeof value === 'string', 'is not a string')
 
-/** Reads a finite number; undefined if the field is missing or null. */
-export function readNumber({ where, fields }: Line, name: string): number | undefined {
-  const value = fields[name]
-  if (value === undefined || value === null) return undefined
-  // JSON parsing turns 1e999 into infinity
-  if (typeof value === 'number' && Number.isFinite(value)) return value
-  throw new ReplayError(`${where}: "${name}" is not a number`)
+/** Finite ones only: JSON parsing turns 1e999 into infinity. */
+export const readNumber: FieldReader<number> = fieldReader(
+  (value): value is number => Number.isFinite(value),
+  'is not a number',
+)
+
+export const readFlag: FieldReader<boolean> = fieldReader(
+  (value) => typeof value === 'boolean',
+  'is neither true nor false',
+)
+
+/** Reads a string or number as written. */
+export const readName: FieldReader<string | number> = fieldReader(isName, notAName)
+
+export const readTexts: FieldReader<(string | number)[]> = fieldReader(
+  (value) => isListOf(value, isName),
+  'is not a list of texts',
+)
+
+/** Reads a request as a client sent it. */
+export const readSentRequest: FieldReader<SentRequest> = fieldReader(
+  (value): value is SentRequest => isObject(value) && typeof value.path === 'string' && isObject(value.body),
+  'is not an object of a "path", a string, and a "body", an object',
+)
+
+export const readStretches: FieldReader<[key: string, characters: number][]> = fieldReader(
+  (value): value is [key: string, characters: number][] => isListOf(value, isStretch) && value.length > 0,
+  'is not a list of pairs of a string and a number of characters',
+)
+
+/** Reads fields whose values satisfy `is`; `fault` says what others are. */
+export function fieldReader<T>(is: (value: unknown) => value is T, fault: string): FieldReader<T> {
+  return ({ where, fields }, name) => {
+    const value = fields[name]
+    if (value === undefined || value === null) return undefined
+    if (is(value)) return value
+    throw new ReplayError(`${where}: "${name}" ${fault}`)
+  }
 }
 
 /** Reads a required number of tokens or characters. */
 export function readCount({ where, fields }: Line, name: string): number {
   const value = fields[name]
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
+  if (isCount(value)) return value
   throw new ReplayError(`${where}: "${name}" is not a whole number of at least 0`)
-}
-
-/** Reads true or false; undefined if the field is missing or null. */
-export function readFlag({ where, fields }: Line, name: string): boolean | undefined {
-  const value = fields[name]
-  if (value === undefined || value === null || typeof value === 'boolean') return value ?? undefined
-  throw new ReplayError(`${where}: "${name}" is neither true nor false`)
-}
-
-/** Reads a list of strings and numbers as strings; undefined if the field is missing or null. */
-export function readTexts({ where, fields }: Line, name: string): string[] | undefined {
-  const value = fields[name]
-  if (value === undefined || value === null) return undefined
-  if (Array.isArray(value) && value.every(isName)) return value.map(String)
-  throw new ReplayError(`${where}: "${name}" is not a list of texts`)
-}
-
-/** Reads a request as a client sent it; undefined if the field is missing or null. */
-export function readSentRequest({ where, fields }: Line, name: string): SentRequest | undefined {
-  const value = fields[name]
-  if (value === undefined || value === null) return undefined
-  const { path, body } = value as { path?: unknown; body?: unknown }
-  if (typeof path === 'string' && isObject(body)) return { path, body }
-  throw new ReplayError(`${where}: "${name}" is not an object of a "path", a string, and a "body", an object`)
-}
-
-/** Reads the stretches of a block; undefined if the field is missing or null. */
-export function readStretches({ where, fields }: Line, name: string): Stretch[] | undefined {
-  const value = fields[name]
-  if (value === undefined || value === null) return undefined
-  if (Array.isArray(value) && value.length > 0 && value.every(isStretch)) {
-    return value.map(([key, characters]) => ({ key, characters }))
-  }
-  throw new ReplayError(`${where}: "${name}" is not a list of pairs of a string and a number of characters`)
-}
-
-function isStretch(value: unknown): value is [string, number] {
-  if (!Array.isArray(value) || value.length !== 2) return false
-  const [key, characters] = value as unknown[]
-  return typeof key === 'string' && Number.isSafeInteger(characters) && (characters as number) > 0
-}
-
-/** Reads a string or number as written; undefined if the field is missing or null. */
-export function readName({ where, fields }: Line, name: string): string | number | undefined {
-  const value = fields[name]
-  if (value === undefined || value === null) return undefined
-  if (!isName(value)) throw new ReplayError(`${where}: "${name}" ${notAName}`)
-  return value
 }
 
 /** Reads a required list of ids, as written. */
@@ -96,4 +76,14 @@ export function isName(value: unknown): value is string | number {
   return (
     typeof value === 'number' && Number.isFinite(value) && (Number.isSafeInteger(value) || !Number.isInteger(value))
   )
+}
+
+export function isListOf<T>(value: unknown, isMember: (member: unknown) => member is T): value is T[] {
+  return Array.isArray(value) && value.every(isMember)
+}
+
+function isStretch(value: unknown): value is [key: string, characters: number] {
+  if (!Array.isArray(value) || value.length !== 2) return false
+  const [key, characters] = value as unknown[]
+  return typeof key === 'string' && isCount(characters) && characters > 0
 }

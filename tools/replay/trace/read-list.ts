@@ -1,29 +1,26 @@
-import { isObject } from '#engine-adapters/json-object.ts'
+import { isCount, isObject } from '#engine-adapters/json-object.ts'
 import { ReplayError } from '../replay-error.ts'
-import { isName } from './read-fields.ts'
+import { fieldReader, isListOf, isName } from './read-fields.ts'
 import type { Line } from './read-json-lines.ts'
 import type { TraceList } from './trace.ts'
 import type { TraceBlock } from './trace-block.ts'
 
-const expected =
-  'with "blocks" and "shortened", lists of ids and nulls, "labels", ids, "gaps", lists of ids, and "order_tokens"'
+const readField = fieldReader(
+  isList,
+  'is not an object with "blocks" and "shortened", lists of ids and nulls, "labels", ids, "gaps", lists of ids, and "order_tokens"',
+)
 
 /** Reads how a list of `count` blocks is marked; undefined if the field is missing or null. */
-export function readList(
-  { where, fields }: Line,
-  count: number,
-  find: (id: string | number) => TraceBlock,
-): TraceList | undefined {
-  const value = fields.list
-  if (value === undefined || value === null) return undefined
-  if (!isList(value)) throw new ReplayError(`${where}: "list" is not an object ${expected}`)
+export function readList(line: Line, count: number, find: (id: string | number) => TraceBlock): TraceList | undefined {
+  const value = readField(line, 'list')
+  if (value === undefined) return undefined
   const { blocks, labels = [], gaps, shortened, stays = false, order_tokens: orderTokens = 0 } = value
   const isComplete =
     blocks.length === count &&
     gaps.length === Math.max(0, count - 1) &&
     (shortened ?? blocks).length === count &&
     (labels.length === count || ![...blocks, ...(shortened ?? [])].some((pieces) => pieces?.includes(null)))
-  if (!isComplete) throw new ReplayError(`${where}: "list" does not have as many parts as "blocks"`)
+  if (!isComplete) throw new ReplayError(`${line.where}: "list" does not have as many parts as "blocks"`)
   const findAll = (ids: readonly (Name | null)[]): (TraceBlock | undefined)[] =>
     ids.map((id) => (id === null ? undefined : find(id)))
   return {
@@ -49,29 +46,17 @@ interface ListField {
 
 function isList(value: unknown): value is ListField {
   if (!isObject(value)) return false
-  const {
-    blocks,
-    labels = [],
-    gaps,
-    shortened = [],
-    stays = false,
-    order_tokens: tokens = 0,
-  } = value as Record<string, unknown>
+  const { blocks, labels = [], gaps, shortened = [], stays = false, order_tokens: tokens = 0 } = value
   return (
     isListOf(blocks, arePieces) &&
     isListOf(shortened, (pieces) => pieces === null || arePieces(pieces)) &&
     isListOf(gaps, (ids) => isListOf(ids, isName)) &&
     isListOf(labels, isName) &&
     typeof stays === 'boolean' &&
-    Number.isSafeInteger(tokens) &&
-    (tokens as number) >= 0
+    isCount(tokens)
   )
 }
 
-function arePieces(value: unknown): boolean {
+function arePieces(value: unknown): value is (Name | null)[] {
   return isListOf(value, (id) => id === null || isName(id))
-}
-
-function isListOf(value: unknown, isMember: (member: unknown) => boolean): boolean {
-  return Array.isArray(value) && value.every(isMember)
 }

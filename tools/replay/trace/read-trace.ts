@@ -8,7 +8,6 @@ import type { Trace } from './trace.ts'
 
 const requestFiles = ['queries.jsonl', 'turns.jsonl', 'questions.jsonl']
 
-/** Options for reading a trace. */
 interface ReadOptions {
   /** Count blocks of unknown size as one token each instead of throwing. */
   readonly unknownSizes?: boolean
@@ -82,7 +81,6 @@ function readCapacity(folder: string): number | undefined {
   }
 }
 
-/** The files of a trace. */
 interface FoundTrace {
   readonly requests: string
   readonly blocks: string | undefined

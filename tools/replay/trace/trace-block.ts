@@ -5,12 +5,11 @@ import type { BlockId } from '#index/context-block.ts'
 let encoding: Tiktoken | undefined
 
 /** A part of a block's text. Those of equal keys are equal, in whichever block they are. */
-export interface Stretch {
+interface Stretch {
   readonly key: string
   readonly characters: number
 }
 
-/** A context block of a trace. */
 export class TraceBlock {
   readonly id: string | number
   /** The string "1" and the number 1 are different blocks. */

@@ -1,6 +1,5 @@
 import type { TraceBlock } from './trace-block.ts'
 
-/** One request of a trace. */
 export interface TraceRequest {
   /** as written in the trace, or derived from other fields */
   readonly queryId: string | number

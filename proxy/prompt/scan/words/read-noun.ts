@@ -28,11 +28,6 @@ const sources = [...allNouns].sort((a, b) => b.length - a.length).map((noun) => 
 const NOUN = `(${sources.filter(isAlphabetic).join('|')})${END}|(${sources.filter((source) => !isAlphabetic(source)).join('|')})`
 const QUALIFIED = new RegExp(`(?:(?:${BEFORE})[ _-]){0,3}(?:${NOUN})`, 'iuy')
 
-/** The first letters of all these words, in both cases. */
-const initials: ReadonlySet<string> = new Set(
-  [...allNouns, ...BEFORE.split('|')].flatMap(([first = '']) => [first, first.toUpperCase()]),
-)
-
 function isAlphabetic(source: string): boolean {
   return isLetter(source.charCodeAt(0))
 }
@@ -49,11 +44,9 @@ export function isLabelNoun(word: string): boolean {
 
 /** Reads the word for a document at `at`, with the words around it that say how it was found. */
 export function readNoun(text: string, at: number): Noun {
-  const none = { end: at, isWeak: false }
-  if (!initials.has(text[at] ?? '')) return none
   QUALIFIED.lastIndex = at
   const [whole, alphabetic, word = alphabetic ?? ''] = QUALIFIED.exec(text) ?? []
-  return whole === undefined ? none : { end: at + whole.length, isWeak: isWeakLabel(word) }
+  return whole === undefined ? { end: at, isWeak: false } : { end: at + whole.length, isWeak: isWeakLabel(word) }
 }
 
 /** Returns whether this is a Latin, Greek or Cyrillic letter. */

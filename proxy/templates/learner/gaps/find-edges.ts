@@ -46,7 +46,7 @@ export function edgesOf({ text, pieces, kinds }: StudiedText): string[] {
 }
 
 /** In how many of the lists each name is. */
-function countTexts(lists: readonly (readonly string[])[]): Map<string, number> {
+export function countTexts(lists: readonly (readonly string[])[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const names of lists) for (const name of new Set(names)) counts.set(name, (counts.get(name) ?? 0) + 1)
   return counts

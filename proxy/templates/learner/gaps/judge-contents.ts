@@ -1,4 +1,5 @@
 import { foldNumbers } from '../learnt-template.ts'
+import { countTexts } from './find-edges.ts'
 import type { Gap } from './find-gaps.ts'
 import { findPieces } from './find-pieces.ts'
 
@@ -18,21 +19,11 @@ const readForCounter = 400
 /** Lists in which a number counts up inside the documents, after which it is a counter. */
 const fewestCounting = 3
 
-/** In how many texts each content stands. */
-export function countTexts(lists: readonly Segments[]): Map<string, number> {
-  const seen = new Map<string, number>()
-  for (const { contents } of lists)
-    for (const content of new Set(contents)) seen.set(content, (seen.get(content) ?? 0) + 1)
-  return seen
-}
-
 /** Whether each separator of a list is an edge: what is on both sides came again, but not beside each other. */
 export function edgesOfLists(lists: readonly Segments[], seen: ReadonlyMap<string, number>): boolean[][] {
-  const pairs = new Map<string, number>()
   const namesOf = (contents: readonly string[]): string[] =>
     contents.slice(1).map((content, i) => `${contents[i]}\0\0${content}`)
-  for (const { contents } of lists)
-    for (const name of new Set(namesOf(contents))) pairs.set(name, (pairs.get(name) ?? 0) + 1)
+  const pairs = countTexts(lists.map(({ contents }) => namesOf(contents)))
   return lists.map(({ contents }) => [
     false,
     ...namesOf(contents).map(
@@ -57,8 +48,7 @@ export function countBroken(lists: readonly Segments[], seen: ReadonlyMap<string
         .map(({ name }) => name),
     ]),
   )
-  const holders = new Map<string, number>()
-  for (const own of names.values()) for (const name of new Set(own)) holders.set(name, (holders.get(name) ?? 0) + 1)
+  const holders = countTexts([...names.values()])
   const isBroken = (content: string): boolean =>
     seen.get(content) === 1 && names.get(content)!.some((name) => isShared(holders.get(name)!))
   return lists.reduce((sum, { contents }) => sum + contents.filter(isBroken).length, 0)
@@ -89,8 +79,7 @@ export function isStuck(lists: readonly Segments[]): boolean {
 
 /** Whether contents come again with other numbers, such as scores: then hardly one is ever the same. */
 export function isVolatile(seen: ReadonlyMap<string, number>): boolean {
-  const variants = new Map<string, number>()
-  for (const content of seen.keys()) variants.set(foldNumbers(content), (variants.get(foldNumbers(content)) ?? 0) + 1)
+  const variants = countTexts([...seen.keys()].map((content) => [foldNumbers(content)]))
   const changed = [...variants.values()].filter((count) => count > 1).length
   const again = [...seen.values()].filter((count) => count > 1).length
   return changed > tolerated.volatile * (changed + again)
@@ -106,14 +95,12 @@ export function hasConstant(lists: readonly Segments[], seen: ReadonlyMap<string
 
 /** Whether a number inside the documents counts up with them: it would move with its document. */
 export function hasInnerCounter(lists: readonly Segments[]): boolean {
-  const counters = new Map<string, number>()
-  for (const { contents } of lists) {
-    if (contents.length < 4) continue
+  const everywhere = lists.flatMap(({ contents }) => {
+    if (contents.length < 4) return []
     const own = contents.map((content, i) => counterNames(content, i))
-    const everywhere = [...own[0]!].filter((name) => own.every((names) => names.has(name)))
-    for (const name of everywhere) counters.set(name, (counters.get(name) ?? 0) + 1)
-  }
-  return [...counters.values()].some((count) => count >= fewestCounting)
+    return [[...own[0]!].filter((name) => own.every((names) => names.has(name)))]
+  })
+  return [...countTexts(everywhere).values()].some((count) => count >= fewestCounting)
 }
 
 /** Names of the numbers of a content: what each would be in the first document, and what stands beside it. */

@@ -1,9 +1,8 @@
 import { number, type TemplateGap } from '../learnt-template.ts'
-import type { StudiedText } from './find-edges.ts'
+import { countTexts, type StudiedText } from './find-edges.ts'
 import { findGaps, type Gap } from './find-gaps.ts'
 import {
   countBroken,
-  countTexts,
   edgesOfLists,
   hasConstant,
   hasInnerCounter,
@@ -89,7 +88,7 @@ function isCounting(values: readonly number[]): boolean {
 
 function judgeReading(gap: TemplateGap, studied: readonly StudiedText[]): JudgedGap | undefined {
   const lists = studied.map(({ text }) => segment(text, gap)).filter(({ gaps }) => gaps.length >= 2)
-  const seen = countTexts(lists)
+  const seen = countTexts(lists.map((own) => own.contents))
   const contents = lists.flatMap(({ contents }) => contents)
   const whole =
     contents.filter((content) => seen.get(content)! > 1).length - [...seen.values()].filter((count) => count > 1).length
