@@ -18,6 +18,7 @@ export async function runDoctor(options: DoctorOptions, signal: AbortSignal): Pr
     const replica = before && 'replicas' in before ? findOwn(before.replicas, engine) : undefined
     const checked = await checkEngine(options, signal, replica)
     const findings = [
+      ...(options.startWarnings ?? []).map((found): Finding => ({ check: 'configuration', level: 'warning', found })),
       ...checked.findings,
       ...checkPrompt({ json: prompt?.json ?? samplePrompt, file: prompt?.file }),
       ...(options.redisUrl === undefined
@@ -71,7 +72,7 @@ interface AskedProxy {
 }
 
 function openProxy(
-  { engine: { url, id }, adminUrl, adminToken: token, timeoutMilliseconds }: DoctorOptions,
+  { engine: { url, id }, startWarnings, adminUrl, adminToken: token, timeoutMilliseconds }: DoctorOptions,
   signal: AbortSignal,
 ): AskedProxy | undefined {
   if (adminUrl === undefined) return undefined
@@ -82,7 +83,7 @@ function openProxy(
       'finding' in before
         ? [before.finding]
         : [
-            ...(before.isByBearer ? [byBearer] : []),
+            ...(before.isByBearer && !startWarnings?.includes(bearersWarning) ? [byBearer] : []),
             ...(await checkMirror(connection, adminUrl, before.replicas, { ...engine, url, id })),
             ...(await checkChunks(connection)),
           ],
