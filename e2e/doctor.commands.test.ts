@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
@@ -489,6 +490,38 @@ describe('the command', () => {
     ])
     for (const { headers } of bad.requests) keys.push(headers.authorization)
     expect([code, new Set(keys)]).toEqual([1, new Set(['Bearer k-b'])])
+  })
+
+  test('warns of what serve would warn of at the start', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'doctor-'))
+    closers.push(async () => rmSync(folder, { recursive: true }))
+    const file = join(folder, 'reprise.json')
+    const hashed = (name: string): string => createHash('sha256').update(name).digest('hex')
+    const entries = ['a', 'b'].map((name) => ({ name, tenant: name, sha256: hashed(name) }))
+    const [url, other] = [await emulate('vllm'), await emulate('vllm')]
+    const told = async (engines: readonly object[], more: object): Promise<string[][]> => {
+      writeFileSync(file, JSON.stringify({ engines, ...more }))
+      const { stdout } = await doctor('--config', file, '--json')
+      const reports = stdout.trim().split('\n')
+      return reports.map((report) =>
+        (JSON.parse(report) as DoctorReport).findings.flatMap(({ check, level, found }) =>
+          check === 'configuration' ? [`${level}: ${found}`] : [],
+        ),
+      )
+    }
+    const engines = [
+      { url, kind: 'openai', id: 'gpu-0' },
+      { url: other, kind: 'vllm', id: 'gpu-1' },
+    ]
+    expect(await told(engines, { keys: { entries } })).toEqual([
+      [
+        expect.stringMatching(/^warning: keys are configured without tenants\.salt_secret/),
+        expect.stringMatching(/^warning: Engines of kind openai get no cache_salt \(gpu-0\)/),
+      ],
+      [],
+    ])
+    expect(await told([engines[1]!], {})).toEqual([[expect.stringMatching(/^warning: No API keys are configured/)]])
+    expect(await told([engines[1]!], { keys: { entries }, tenants: { salt_secret: 'x'.repeat(32) } })).toEqual([[]])
   })
 
   test.each([

@@ -7,7 +7,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { createConfigSource } from '#proxy/config/sources/config-source.ts'
-import { exampleValues, find, type Manifest, mergeValues, render, type Values } from './render.ts'
+import { at, exampleValues, find, type Manifest, mergeValues, render, type Values } from './render.ts'
 import { chart, hasTool, toolPath } from './tools/tool-path.ts'
 
 const gatewayToo = mergeValues(exampleValues('everything'), {
@@ -132,6 +132,37 @@ test.each<[string, Values, RegExp]>([
     { engines: ['http://a', 'http://b'].map((url) => ({ url, id: 'same' })) },
     /two are called same/,
   ],
+  ...['http://_http._tcp.a:8000', 'http://_http._tcp.a:80/v1', 'https://_http._tcp.a:443'].map(
+    (url): [string, Values, RegExp] => [
+      `a port beside those of SRV records: ${url}`,
+      { engines: [{ url, id: 'a', discover: 'srv' }] },
+      /the url of a has a port, which SRV records name: leave it out/,
+    ],
+  ),
+  ...[
+    ['http://a', 'http://a'],
+    ['http://a', 'http://A:80/'],
+    ['https://a:443/v1', 'https://a/v1'],
+  ].map((urls): [string, Values, RegExp] => [
+    `one URL twice: ${urls.join(' ')}`,
+    { engines: urls.map((url) => ({ url })) },
+    /engines: http.* is named twice: name each engine once/,
+  ]),
+  [
+    'two aliases of one name',
+    { ...exampleValues('gateway'), config: { aliases: ['a', 'b'].map((model) => ({ name: 'm', models: [model] })) } },
+    /config\.aliases: two are called m: list all its models in one/,
+  ],
+  [
+    'more pods at least than at most',
+    mergeValues(exampleValues('everything'), { autoscaling: { minReplicas: 9 } }),
+    /autoscaling\.minReplicas is 9, more than autoscaling\.maxReplicas, 8: raise .*, or lower/,
+  ],
+  [
+    'rights for the ServiceAccount of all pods',
+    { engines: [{ url: 'http://a', discover: 'endpoints' }], serviceAccount: { create: false } },
+    /the ServiceAccount default, .*: name one of reprise's own in serviceAccount\.name/,
+  ],
   [
     'repeated events of an engine without events',
     { engines: [{ url: 'http://a', kind: 'vllm', replay: 'tcp://a:5558' }] },
@@ -232,6 +263,11 @@ test.each<[string, Values, RegExp]>([
     mergeValues(exampleValues('everything'), { ingress: { annotations: null } }),
     /ingress\.annotations, such as .*backend-protocol: HTTPS/,
   ],
+  [
+    'a route that would send HTTP to HTTPS',
+    mergeValues(exampleValues('everything'), { httpRoute: { annotations: null } }),
+    /what serves httpRoute speaks HTTP .* in httpRoute\.annotations, .* BackendTLSPolicy/,
+  ],
   ['a host of an Ingress that is none', { ingress: { hosts: ['https://a.b'] } }, /ingress\/hosts\/0/],
   ['a variable that is no setting', { ...exampleValues('gateway'), extraEnv: [{ name: 'REPRISE_FOO' }] }, /REPRISE_/],
   [
@@ -293,6 +329,18 @@ test.each<[string, Values]>([
   ['in a form that the chart does not read', { limits: { memory: '1e9' } }],
 ])('resources that Kubernetes takes are not refused: %s', (_, resources) => {
   expect(render({ ...exampleValues('gateway'), resources }).length).toBeGreaterThan(0)
+})
+
+test('engines whose URLs differ are not refused', () => {
+  const urls = ['http://a', 'http://a:443', 'https://a', 'http://a/v1', 'http://a/V1', 'http://a/v1:80']
+  expect(render({ engines: urls.map((url) => ({ url })) }).length).toBeGreaterThan(0)
+  expect(render({ engines: [{ url: 'http://_http._tcp.a', discover: 'srv' }] }).length).toBeGreaterThan(0)
+})
+
+test('rights go to a ServiceAccount that is named', () => {
+  const engines = [{ url: 'http://a', discover: 'endpoints' }]
+  const rendered = render({ engines, serviceAccount: { create: false, name: 'mine' } })
+  expect(at(find(rendered, 'RoleBinding'), 'subjects[0].name')).toBe('mine')
 })
 
 test('gateways that name tenants are not refused', () => {

@@ -43,14 +43,49 @@ describe('what is found at a name', () => {
     expect(one!.tls).toEqual({ serverName: 'vllm.example' })
   })
 
-  test('is called by the first label of its own name, and by its port where that is not enough', () => {
+  test('is called by as many labels of its own name as it takes, whatever the order of the records', () => {
+    const wanted = named('http://_http._tcp.vllm.ns.svc', { discover: 'srv' })
+    const records = [
+      { host: 'vllm-0.zone-a', port: '8000' },
+      { host: 'vllm-0.zone-b', port: '8000' },
+      { host: 'vllm-0.zone-b.far', port: '8000' },
+      { host: 'vllm-0.zone-c', port: '8001' },
+      { host: 'vllm-0.zone-c', port: '8000' },
+      { host: 'vllm-1.zone-a', port: '8000' },
+      { host: 'vllm-1-8000', port: '80' },
+      // 'solo-1' could be two of these
+      { host: 'solo', port: '1' },
+      { host: 'solo', port: '2' },
+      { host: 'solo-1', port: '1' },
+    ]
+    const idsOf = (of: readonly EnginePlace[]): Record<string, string> =>
+      Object.fromEntries(toEngines(wanted, of).map(({ engine }) => [engine.url, engine.id]))
+    expect(idsOf(records)).toEqual({
+      'http://solo-1:1': 'vllm-solo-1-1',
+      'http://solo:1': 'vllm-solo_1',
+      'http://solo:2': 'vllm-solo-2',
+      'http://vllm-0.zone-a:8000': 'vllm-vllm-0.zone-a',
+      'http://vllm-0.zone-b.far:8000': 'vllm-vllm-0.zone-b.far',
+      'http://vllm-0.zone-b:8000': 'vllm-vllm-0.zone-b_8000',
+      'http://vllm-0.zone-c:8000': 'vllm-vllm-0.zone-c-8000',
+      'http://vllm-0.zone-c:8001': 'vllm-vllm-0-8001',
+      'http://vllm-1-8000': 'vllm-vllm-1-8000-80',
+      'http://vllm-1.zone-a:8000': 'vllm-vllm-1',
+    })
+    for (let i = 0; i < records.length; i++) {
+      records.push(records.shift()!)
+      expect(idsOf(records.toReversed())).toEqual(idsOf(records))
+    }
+  })
+
+  test('is called by its port where one host has several', () => {
     const wanted = named('http://_http._tcp.vllm.ns.svc', { discover: 'srv' })
     const found = toEngines(wanted, [
       { host: 'vllm-1.vllm.ns.svc', port: '8000' },
       { host: 'vllm-0.vllm.ns.svc', port: '8001' },
       { host: 'vllm-0.vllm.ns.svc', port: '8000' },
     ])
-    expect(namesOf(found)).toEqual(['vllm-vllm-0', 'vllm-vllm-0-8001', 'vllm-vllm-1'])
+    expect(namesOf(found)).toEqual(['vllm-vllm-0-8000', 'vllm-vllm-0-8001', 'vllm-vllm-1'])
     expect(found[1]!.engine.url).toBe('http://vllm-0.vllm.ns.svc:8001')
   })
 })
@@ -138,6 +173,23 @@ describe('a name that is resolved again', () => {
 })
 
 describe('resolving', () => {
+  const srvOf = (...targets: string[]): Promise<EnginePlace[]> => {
+    const records = targets.map((name, i) => ({
+      name,
+      priority: i + 1,
+      port: name === '' || name === '.' ? 0 : 8000,
+      weight: 0,
+    }))
+    const engine = { url: 'http://_http._tcp.vllm.test', kind: 'vllm' as const, id: 'a', discover: 'srv' as const }
+    return resolveEngine(engine, { resolveSrv: async () => records })
+  }
+
+  test('SRV records without a target say that there is no engine (RFC 2782)', async () => {
+    expect(await srvOf('.')).toEqual([])
+    expect(await srvOf('')).toEqual([])
+    expect(await srvOf('.', 'vllm-0.test')).toEqual([{ host: 'vllm-0.test', port: '8000' }])
+  })
+
   let server: Socket | undefined
   afterEach(() => server?.close())
 

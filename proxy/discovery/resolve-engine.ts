@@ -21,11 +21,12 @@ export async function resolveEngine(
 ): Promise<EnginePlace[]> {
   const { hostname, port } = new URL(url)
   if (discover === 'srv') {
-    const records = await resolver.resolveSrv(hostname)
+    // one without a target says that there is none (RFC 2782)
+    const records = (await resolver.resolveSrv(hostname)).filter(({ name }) => name !== '' && name !== '.')
     const first = Math.min(...records.map(({ priority }) => priority))
     return records
       .filter(({ priority }) => priority === first)
-      .map((record) => ({ host: record.name, port: String(record.port) }))
+      .map((record) => ({ host: record.name.toLowerCase(), port: String(record.port) }))
   }
   // through the system, which knows search domains and /etc/hosts
   const addresses = await lookup(hostname.replace(/^\[|\]$/g, ''), { all: true })

@@ -59,6 +59,22 @@ test('metrics have the largest callers as labels and the others as one', async (
   expect(await series('prompt_tokens')).toMatchObject({ 'other/other': 10, 't1/k': 11, 't20/k': 30 })
 })
 
+test('a tenant and a key with the name of the rest are told from it', async () => {
+  const { usage, series } = create()
+  for (let i = 0; i < mostLabels; i++) usage.note(callerOf(`t${i}`), { prompt_tokens: 10 })
+  for (const [i, name] of ['other', 'other (key)', undefined].entries())
+    usage.note(callerOf('other', name), { prompt_tokens: 100 + i })
+  usage.note(callerOf('t0', 'other'), { prompt_tokens: 200 })
+  expect(await series('prompt_tokens')).toMatchObject({
+    'other/other (key)': 100,
+    'other/other (key) (key)': 101,
+    'other/none': 102,
+    't0/other': 200,
+    'other/other': 40,
+  })
+  expect(usage.report().callers).toContainEqual(expect.objectContaining({ tenant: 'other', key: 'other' }))
+})
+
 test('while callers overtake each other no series falls, and each token is counted once', async () => {
   const { usage, series } = create()
   const before: Record<string, number> = {}

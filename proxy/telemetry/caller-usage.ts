@@ -104,7 +104,8 @@ export class CallerUsage {
             row.counted[name] = row.sums[name]
           }
           this.reset()
-          for (const row of [...largest, usage.#other]) this.inc(labelsOf(row), row.shown[name])
+          for (const row of largest) this.inc(labelsOf(row), row.shown[name])
+          this.inc({ tenant: 'other', key: 'other' }, usage.#other.shown[name])
         },
       })
     }
@@ -139,7 +140,9 @@ function newRow(tenant: string, key: string | undefined): Row {
 }
 
 function labelsOf({ tenant, key = 'none' }: Row): { tenant: string; key: string } {
-  return { tenant, key }
+  // the series of all the rest stays theirs
+  const isTaken = tenant === 'other' && /^other( \(key\))*$/.test(key)
+  return { tenant, key: isTaken ? `${key} (key)` : key }
 }
 
 function toUsage({ baseline_cached_tokens, ...sums }: CallerSums): Usage {

@@ -45,6 +45,8 @@ export interface DoctorOptions {
   readonly prompt: { readonly file: string; readonly json: string } | undefined
   readonly redisUrl?: string | undefined
   readonly redisTls?: EngineTls | undefined
+  /** what `serve` would warn of at the start, with the configuration that names the engine */
+  readonly startWarnings?: readonly string[]
   readonly adminUrl: string | undefined
   readonly adminToken: string | undefined
   readonly timeoutMilliseconds: number

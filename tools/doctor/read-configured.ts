@@ -2,6 +2,7 @@ import { noEngine } from '#proxy/config/check-config.ts'
 import type { EngineConfig } from '#proxy/config/config.ts'
 import { readFiles } from '#proxy/config/read-files.ts'
 import { createConfigSource } from '#proxy/config/sources/config-source.ts'
+import { findEngineWarnings, findWarnings } from '#proxy/config/start-warnings.ts'
 import { toConfig } from '#proxy/config/to-config.ts'
 import { resolveEngine } from '#proxy/discovery/resolve-engine.ts'
 import { toEngines } from '#proxy/discovery/to-engines.ts'
@@ -10,7 +11,8 @@ import type { DoctorOptions } from './finding.ts'
 
 /**
  * Returns what to check of each engine that a configuration names, or finds by name, with its key and certificates; of
- * the first one also the Redis. Throws a ConfigError if `serve` could not start with this configuration.
+ * the first one also the Redis, and what `serve` would warn of. Throws a ConfigError if `serve` could not start with this
+ * configuration.
  */
 export async function readConfigured(
   file: string,
@@ -21,6 +23,7 @@ export async function readConfigured(
   const config = toConfig(source.load().settings)
   if (config.engines.length === 0) throw new ConfigError(noEngine)
   const files = readFiles(config)
+  const startWarnings = [...findWarnings(config), ...findEngineWarnings(config)]
   const engines = await Promise.all(
     files.engines.map(async (found) =>
       found.engine.discover ? toEngines(found, await resolve(found.engine)) : [found],
@@ -39,7 +42,7 @@ export async function readConfigured(
     },
     engineKey: engine.apiKey,
     engineTls: tls,
-    ...(i === 0 ? { redisUrl: config.redis?.url, redisTls: files.redis } : {}),
+    ...(i === 0 ? { redisUrl: config.redis?.url, redisTls: files.redis, startWarnings } : {}),
   }))
 }
 

@@ -6,7 +6,7 @@ import { checkPrompt, samplePrompt } from './check-prompt.ts'
 import { checkRedis } from './check-redis.ts'
 import { type CheckedEngine, checkMirror, findOwn, type MirrorAtStart, readMirror } from './engine/check-mirror.ts'
 import { EngineConnection } from './engine/engine-connection.ts'
-import { type DoctorOptions, type DoctorReport, type Finding, notChecked, ok } from './finding.ts'
+import { type DoctorOptions, type DoctorReport, type Finding, notChecked, ok, warning } from './finding.ts'
 
 /** Checks an engine and everything around it that users often get wrong. Rejects only when `signal` aborts. */
 export async function runDoctor(options: DoctorOptions, signal: AbortSignal): Promise<DoctorReport> {
@@ -18,6 +18,7 @@ export async function runDoctor(options: DoctorOptions, signal: AbortSignal): Pr
     const replica = before && 'replicas' in before ? findOwn(before.replicas, engine) : undefined
     const checked = await checkEngine(options, signal, replica)
     const findings = [
+      ...(options.startWarnings ?? []).map((found) => warning('configuration', found)),
       ...checked.findings,
       ...checkPrompt({ json: prompt?.json ?? samplePrompt, file: prompt?.file }),
       ...(options.redisUrl === undefined
@@ -68,7 +69,7 @@ interface AskedProxy {
 }
 
 function openProxy(
-  { engine: { url, id }, adminUrl, adminToken: token, timeoutMilliseconds }: DoctorOptions,
+  { engine: { url, id }, startWarnings, adminUrl, adminToken: token, timeoutMilliseconds }: DoctorOptions,
   signal: AbortSignal,
 ): AskedProxy | undefined {
   if (adminUrl === undefined) return undefined
@@ -79,7 +80,7 @@ function openProxy(
       'finding' in before
         ? [before.finding]
         : [
-            ...(before.isByBearer ? [ok('tenants', bearersWarning)] : []),
+            ...(before.isByBearer && !startWarnings?.includes(bearersWarning) ? [ok('tenants', bearersWarning)] : []),
             ...(await checkMirror(connection, adminUrl, before.replicas, { ...engine, url, id })),
             ...(await checkChunks(connection)),
           ],

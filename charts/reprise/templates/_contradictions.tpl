@@ -68,21 +68,15 @@ what to write.
 {{- end -}}
 {{- end -}}
 {{- end -}}
-{{- $ids := list -}}
-{{- range $values.engines -}}
-{{- if .id -}}
-{{- if has .id $ids -}}{{- fail (printf "engines: two are called %s: give each its own id" .id) -}}{{- end -}}
-{{- $ids = append $ids .id -}}
+{{- include "reprise.checkEngines" . -}}
+{{- $names := list -}}
+{{- range $values.config.aliases -}}
+{{- if has .name $names -}}{{- fail (printf "config.aliases: two are called %s: list all its models in one" .name) -}}{{- end -}}
+{{- $names = append $names .name -}}
 {{- end -}}
-{{- $name := default .url .id -}}
-{{- if and .replay (not .events) -}}
-{{- fail (printf "engines: %s has replay and no events: write the address where it publishes them as events" $name) -}}
-{{- end -}}
-{{- if and .events (not (has .kind (list "vllm" "sglang"))) -}}
-{{- fail (printf "engines: %s has events: write kind: vllm or kind: sglang" $name) -}}
-{{- end -}}
-{{- if and .tls (not (hasPrefix "https:" .url)) -}}
-{{- fail (printf "engines: %s has tls: write its url as https://" $name) -}}
+{{- with $values.autoscaling -}}
+{{- if and .enabled (gt (int .minReplicas) (int .maxReplicas)) -}}
+{{- fail (printf "autoscaling.minReplicas is %d, more than autoscaling.maxReplicas, %d: raise the maximum, or lower the minimum" (int .minReplicas) (int .maxReplicas)) -}}
 {{- end -}}
 {{- end -}}
 {{- with $values.secrets.tls -}}
@@ -97,6 +91,38 @@ what to write.
 {{- if and .tls.existingSecret .url (not (hasPrefix "rediss" .url)) -}}
 {{- fail "redis.tls is for a Redis behind rediss://: write it in redis.url" -}}
 {{- end -}}
+{{- end -}}
+{{- end }}
+
+{{/* Fails if reprise would refuse `engines`, or could not find them. */}}
+{{- define "reprise.checkEngines" -}}
+{{- $ids := list -}}
+{{- $urls := list -}}
+{{- range .Values.engines -}}
+{{- if .id -}}
+{{- if has .id $ids -}}{{- fail (printf "engines: two are called %s: give each its own id" .id) -}}{{- end -}}
+{{- $ids = append $ids .id -}}
+{{- end -}}
+{{- $name := default .url .id -}}
+{{- $origin := regexFind "^[^/]*//[^/]*" .url | lower -}}
+{{- if and (eq (default "" .discover) "srv") (regexMatch ":[0-9]+$" $origin) -}}
+{{- fail (printf "engines: the url of %s has a port, which SRV records name: leave it out" $name) -}}
+{{- end -}}
+{{- $url := print (regexReplaceAll "^(http://.*):80$|^(https://.*):443$" $origin "${1}${2}") (regexReplaceAll "^[^/]*//[^/]*" .url "" | default "/") -}}
+{{- if has $url $urls -}}{{- fail (printf "engines: %s is named twice: name each engine once" .url) -}}{{- end -}}
+{{- $urls = append $urls $url -}}
+{{- if and .replay (not .events) -}}
+{{- fail (printf "engines: %s has replay and no events: write the address where it publishes them as events" $name) -}}
+{{- end -}}
+{{- if and .events (not (has .kind (list "vllm" "sglang"))) -}}
+{{- fail (printf "engines: %s has events: write kind: vllm or kind: sglang" $name) -}}
+{{- end -}}
+{{- if and .tls (not (hasPrefix "https:" .url)) -}}
+{{- fail (printf "engines: %s has tls: write its url as https://" $name) -}}
+{{- end -}}
+{{- end -}}
+{{- if and (include "reprise.watchedNamespaces" . | fromJsonArray) (not .Values.serviceAccount.create) (not .Values.serviceAccount.name) -}}
+{{- fail "engines: discover: endpoints needs rights, which serviceAccount.create: false would give to the ServiceAccount default, and so to other pods: name one of reprise's own in serviceAccount.name, or leave serviceAccount.create on" -}}
 {{- end -}}
 {{- end }}
 
@@ -118,10 +144,11 @@ what to write.
 {{- if $values.secrets.tls.clientCa -}}
 {{- fail (printf "secrets.tls.clientCa asks each client for a certificate, and what serves %s has none: leave it out, or switch %s off" $name $name) -}}
 {{- end -}}
+{{- if and $values.secrets.tls.existingSecret (not $own.annotations) -}}
+{{- $say := dict "ingress" "such as nginx.ingress.kubernetes.io/backend-protocol: HTTPS, or leave secrets.tls out and use ingress.tls" "httpRoute" "by naming there the BackendTLSPolicy that you wrote, such as example.com/backend-tls-policy: reprise, or leave secrets.tls out and use the TLS of the Gateway's listener" -}}
+{{- fail (printf "secrets.tls makes the data port HTTPS, and what serves %s speaks HTTP to it: say so in %s.annotations, %s" $name $name (get $say $name)) -}}
 {{- end -}}
 {{- end -}}
-{{- if and $values.ingress.enabled $values.secrets.tls.existingSecret (not $values.ingress.annotations) -}}
-{{- fail "secrets.tls makes the data port HTTPS, and ingress controllers speak HTTP to it: say so in ingress.annotations, such as nginx.ingress.kubernetes.io/backend-protocol: HTTPS, or leave secrets.tls out and use ingress.tls" -}}
 {{- end -}}
 {{- end }}
 

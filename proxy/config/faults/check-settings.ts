@@ -76,8 +76,17 @@ function demandOf({ keyword, params, message }: ErrorObject, schema: SettingSche
 /** Shows the value, unless it may be a secret. */
 function notThis(path: SettingPath, value: unknown): string {
   if (path.some((key) => /key|token|sha256|secret|redis/.test(String(key)))) return ''
-  const shown = typeof value === 'string' ? `'${value}'` : JSON.stringify(value)
+  const shown = typeof value === 'string' ? `'${value}'` : asJson(value)
   return `, not ${shown.length > 60 ? `${shown.slice(0, 57)}…` : shown}`
+}
+
+/** Returns a value as JSON, if it is not nested too deeply to be written so. */
+function asJson(value: unknown): string {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return 'what is nested so deeply'
+  }
 }
 
 function readPointer(pointer: string): (string | number)[] {

@@ -49,6 +49,7 @@ test('5m is the standard, and a mark that another outlives behind it is none of 
 
 test.each<[string, Json, number]>([
   ['a tool', { tools: [{ name: 'a', ...mark() }], messages: [user(text('x'.repeat(40)))] }, 0.2],
+  ['a tool result itself', { messages: [user({ type: 'tool_result', content: 'x', ...mark() })] }, 1],
   ['a function', { tools: [{ type: 'function', function: { name: 'a', ...mark() } }], messages: [] }, 1],
   ['the system text', { system: [text('x', mark())], messages: [user(text('y'))] }, 0.5],
   ['a message', { messages: [{ role: 'user', content: 'x', ...mark() }, user(text('y'))] }, 0.5],
@@ -73,13 +74,34 @@ test('Chat Completions have no member of their own for the system text', () => {
   expect(findMarks('t', 'chat_completions', body).marks).toEqual([])
 })
 
-test('what only looks like a mark is none', () => {
+test('what only looks like a mark, or stands elsewhere, is none, and is part of the prompt', () => {
+  const call = (input: Json): Json => ({
+    role: 'assistant',
+    content: [{ type: 'tool_use', id: 'c', name: 'a', input }],
+  })
   const schema = { properties: { cache_control: { type: 'string' } } }
   const bodies: Json[] = [
     { tools: [{ name: 'a', input_schema: schema }], messages: [user(text('"cache_control":{"type":"ephemeral"}'))] },
+    { tools: [{ type: 'function', function: { name: 'a', parameters: schema } }], messages: [user(text('x'))] },
+    { tools: [{ name: 'a', input_schema: mark() }], messages: [user(text('x'))] },
+    { messages: [call(mark())] },
+    { messages: [call({ deep: [mark()] })] },
+    { messages: [{ role: 'assistant', tool_calls: [{ id: 'c', ...mark() }] }, user(text('x'))] },
+    { messages: [user({ type: 'image', source: mark() }), user({ type: 'text', text: 'x', content: [mark()] })] },
+    { messages: [user({ type: 'tool_result', content: [{ type: 'text', text: 'x', citations: [mark()] }] })] },
+    { tool_choice: mark(), messages: [user(text('x'))] },
     { messages: [user(text('x', { cache_control: null }))] },
     { messages: 'x', system: 3, tools: {} },
     {},
   ]
-  for (const body of bodies) expect(marksOf(body)).toEqual([])
+  for (const api of ['messages', 'chat_completions'] as const)
+    for (const body of bodies) expect(findMarks('t', api, body)).toMatchObject({ marks: [], unknown: 0 })
+  const asSent = { messages: [user({ type: 'tool_result', content: [text('x', mark())] }), call(mark())] }
+  const copy = structuredClone(asSent)
+  expect(marksOf(asSent)).toHaveLength(1)
+  expect(asSent).toEqual(copy)
+  const prefixesOf = (input: Json): ReadonlySet<string> =>
+    findMarks('t', 'messages', { messages: [call(input)] }).prefixes
+  expect(prefixesOf(mark())).not.toEqual(prefixesOf({}))
+  expect(prefixesOf(mark())).not.toEqual(prefixesOf(mark('1h')))
 })

@@ -51,7 +51,7 @@ export function findMarks(tenant: string, api: PromptApi, body: Json): MarkedPro
   const isMessages = api === 'messages'
   let prefix = JSON.stringify([api, tenant, body.cache_salt, isMessages ? head : rest])
   let [end, unknown] = [0, 0]
-  for (const piece of piecesOf([...listOf(tools), ...(isMessages ? listOf(system) : [])], listOf(messages), whole)) {
+  for (const piece of piecesOf(listOf(tools), isMessages ? listOf(system) : [], listOf(messages), whole)) {
     if (prefixes.size === mostPieces) return { prefixes: new Set(), marks: [], unknown: 0 }
     end += piece.json.length
     unknown += piece.unknown
@@ -63,30 +63,52 @@ export function findMarks(tenant: string, api: PromptApi, body: Json): MarkedPro
   return { prefixes, unknown, marks: lasting.map(({ end: at, ...mark }) => ({ ...mark, share: at / end })) }
 }
 
-/** Yields the parts of a prompt in the order in which an engine reads them. `whole`: the mark of all of it. */
-function* piecesOf(before: readonly unknown[], messages: readonly unknown[], whole: unknown): Generator<Piece> {
-  for (const part of before) yield toPiece(part)
-  for (const [i, message] of messages.entries()) {
-    const { content, cache_control: own, ...rest } = isObject(message) ? message : { content: message }
-    const parts = [rest, ...listOf(content)]
-    for (const [at, part] of parts.entries()) {
-      const isLast = at === parts.length - 1
-      yield toPiece(part, isLast ? [own, i === messages.length - 1 ? whole : undefined] : [])
-    }
+/**
+ * Yields the parts of a prompt in the order in which an engine reads them, without the marks at the places that APIs
+ * have for them. `whole`: the mark of all of it.
+ */
+function* piecesOf(
+  tools: readonly unknown[],
+  system: readonly unknown[],
+  messages: readonly unknown[],
+  whole: unknown,
+): Generator<Piece> {
+  for (const tool of tools) yield toPiece(tool, 'function')
+  for (const part of system) yield toPiece(part)
+  for (const [i, message] of messages.entries())
+    yield* piecesOfMessage(message, i === messages.length - 1 ? whole : undefined)
+}
+
+function* piecesOfMessage(message: unknown, whole: unknown): Generator<Piece> {
+  const { content, cache_control: own, ...rest } = isObject(message) ? message : { content: message }
+  const parts = [rest, ...listOf(content)]
+  for (const [at, part] of parts.entries()) {
+    const inner = isObject(part) && part.type === 'tool_result' ? 'content' : undefined
+    yield toPiece(part, inner, at === parts.length - 1 ? [own, whole] : [])
   }
 }
 
-/** `others`: marks that stand at its end besides its own. */
-function toPiece(part: unknown, others: readonly unknown[] = []): Piece {
+/** `inner`: the member that can have marks besides the part itself. `others`: marks that stand at its end, too. */
+function toPiece(part: unknown, inner?: string, others: readonly unknown[] = []): Piece {
   const marks = others.filter((mark) => mark != null).map(secondsOf)
-  const json = JSON.stringify(part ?? null, (key, value: unknown) => {
-    if (key !== 'cache_control' || value === null) return value
-    const holds = secondsOf(value)
+  const withoutMark = (value: unknown): unknown => {
+    if (!isObject(value) || value.cache_control == null) return value
+    const { cache_control: mark, ...rest } = value
+    const holds = secondsOf(mark)
     marks.push(holds)
-    return holds === undefined ? value : undefined
-  })
+    return holds === undefined ? value : rest
+  }
+  let bare = withoutMark(part)
+  if (inner !== undefined && isObject(bare) && inner in bare) {
+    const within = bare[inner]
+    bare = { ...bare, [inner]: Array.isArray(within) ? within.map(withoutMark) : withoutMark(within) }
+  }
   const known = marks.filter((mark) => mark !== undefined)
-  return { json, seconds: known.length > 0 ? Math.max(...known) : undefined, unknown: marks.length - known.length }
+  return {
+    json: JSON.stringify(bare ?? null),
+    seconds: known.length > 0 ? Math.max(...known) : undefined,
+    unknown: marks.length - known.length,
+  }
 }
 
 function secondsOf(mark: unknown): number | undefined {
