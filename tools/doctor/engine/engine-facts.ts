@@ -2,7 +2,7 @@ import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { EngineSettings } from '#proxy/config/settings.ts'
 import { type Finding, ok, warning } from '../finding.ts'
-import { judgeReuse, type ReuseCounts, readReuseCounts } from './reuse-counts.ts'
+import { judgeReuse, judgeStore, type ReuseCounts, readReuseCounts } from './reuse-counts.ts'
 
 /** What an engine reports about how it was started, except its cache; undefined: not reported. */
 export interface EngineFacts {
@@ -96,7 +96,8 @@ export function judgeFacts(
   { events }: Pick<EngineSettings, 'events'>,
 ): Finding[] {
   const reuse = facts.reuse && judgeReuse(facts.reuse)
-  const findings = [judgeRanks(kind, facts), judgeTiers(facts), judgeReports(facts, events), reuse]
+  const store = facts.reuse && judgeStore(facts.reuse)
+  const findings = [judgeRanks(kind, facts), judgeTiers(facts), judgeReports(facts, events), reuse, store]
   return findings.filter((finding) => finding !== undefined)
 }
 

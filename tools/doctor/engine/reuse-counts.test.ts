@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { judgeReuse, readReuseCounts } from './reuse-counts.ts'
+import { judgeReuse, judgeStore, readReuseCounts } from './reuse-counts.ts'
 
 const count = (name: string, labels: string, value: number | string): string =>
   `# TYPE ${name} counter\n${name}_total{${labels}} ${value}\n`
@@ -48,4 +48,16 @@ test('faults are a warning', () => {
     level: 'warning',
     found: expect.stringContaining('3 faults'),
   })
+})
+
+test('a store that has never answered is a warning, and one that has is none', () => {
+  const event = (name: string, value: number): string =>
+    count('vllm:reprise_remote', `engine="0",event="${name}",model_name="m"`, `${value}.0`)
+  const judged = (metrics: string): unknown => judgeStore(readReuseCounts(metrics)!)
+  expect(judged(stock('off', 1))).toBeUndefined()
+  expect(judged(event('failed', 30) + event('unwritten', 12))).toMatchObject({
+    level: 'warning',
+    found: 'the store that engines share has answered nothing since the engine started, and failed 30 times',
+  })
+  expect(judged(event('failed', 3) + event('keys', 64))).toMatchObject({ level: 'ok' })
 })

@@ -7,23 +7,31 @@ export interface ReuseCounts {
   /** requests served as without reuse, by reason */
   readonly stock: ReadonlyMap<string, number>
   readonly faults: number
+  /** calls of a store that engines share; undefined: there is none */
+  readonly store?: { readonly failed: number; readonly answered: number } | undefined
 }
 
 const COUNTER =
-  /^(?:vllm|sglang):reprise_(prompt_tokens|stock_requests|faults)_total\{[^\n]{0,4096}?\b(?:kind|reason|what)="(\w{1,64})"[^\n]{0,4096}?\} (\d(?:\.?\d|e\+){0,24})$/gm
+  /^(?:vllm|sglang):reprise_(prompt_tokens|stock_requests|faults|remote)_total\{[^\n]{0,4096}?\b(?:kind|reason|what|event)="(\w{1,64})"[^\n]{0,4096}?\} (\d(?:\.?\d|e\+){0,24})$/gm
 
 /** Reads an engine's metrics. Returns undefined if they count no request with regard to reuse. */
 export function readReuseCounts(metrics: string): ReuseCounts | undefined {
   const stock = new Map<string, number>()
   let [isCounted, reused, faults] = [false, 0, 0]
+  let store: ReuseCounts['store']
   for (const [, counter, label, value] of metrics.matchAll(COUNTER)) {
     isCounted = true
     const count = Number(value)
     if (counter === 'stock_requests') stock.set(label!, (stock.get(label!) ?? 0) + count)
     else if (counter === 'faults') faults += count
-    else if (label === 'reused') reused += count
+    else if (counter === 'remote') {
+      const { failed = 0, answered = 0 } = store ?? {}
+      if (label === 'failed') store = { failed: failed + count, answered }
+      // asked for, whether they were there or not
+      else if (label === 'keys' || label === 'written') store = { failed, answered: answered + count }
+    } else if (label === 'reused') reused += count
   }
-  return isCounted ? { reused, stock, faults } : undefined
+  return isCounted ? { reused, stock, faults, store } : undefined
 }
 
 /** Judges what a plugin has counted: whether reuse is of use to anybody. */
@@ -41,4 +49,12 @@ export function judgeReuse({ reused, stock, faults }: ReuseCounts): Finding {
   if (reused > 0 || (stock.get('slower') ?? 0) === 0) return ok('reuse', found)
   const fix = `start the engine again on a quiet machine, since it is timed at start, or with "when": "always" in its "reuse" settings`
   return warning('reuse', found, fix)
+}
+
+/** Judges a store that engines share: whether it has ever answered. */
+export function judgeStore({ store }: ReuseCounts): Finding | undefined {
+  if (!store) return undefined
+  if (store.answered > 0) return ok('store', `the store that engines share answers; ${store.failed} calls failed`)
+  const found = `the store that engines share has answered nothing since the engine started, and failed ${store.failed} times`
+  return warning('store', found, 'see whether the address in "reuse.remote" is reached from the engine, and its log')
 }
