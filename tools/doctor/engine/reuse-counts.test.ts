@@ -21,7 +21,12 @@ test.each(['vllm', 'sglang'])('counts of %s are added up over ranks', (engine) =
       rank === 0 ? '70.0' : '1.234567e+06',
     )
   const faults = count(`${engine}:reprise_faults`, 'what="filling"', '2.0')
-  expect(readReuseCounts(tokens(0) + tokens(1) + faults)).toEqual({ reused: 1_234_637, stock: new Map(), faults: 2 })
+  expect(readReuseCounts(tokens(0) + tokens(1) + faults)).toEqual({
+    reused: 1_234_637,
+    stock: new Map(),
+    faults: 2,
+    store: undefined,
+  })
 })
 
 test('whatever an engine answers with, reading it does not fail', () => {

@@ -1,3 +1,4 @@
+import { getOrMake } from '#index/get-or-make.ts'
 import { type Finding, ok, warning } from '../finding.ts'
 
 /** What a plugin has counted of reuse at any position since its engine started. */
@@ -16,22 +17,19 @@ const COUNTER =
 
 /** Reads an engine's metrics. Returns undefined if they count no request with regard to reuse. */
 export function readReuseCounts(metrics: string): ReuseCounts | undefined {
-  const stock = new Map<string, number>()
-  let [isCounted, reused, faults] = [false, 0, 0]
-  let store: ReuseCounts['store']
+  const counters = new Map<string, Map<string, number>>()
   for (const [, counter, label, value] of metrics.matchAll(COUNTER)) {
-    isCounted = true
-    const count = Number(value)
-    if (counter === 'stock_requests') stock.set(label!, (stock.get(label!) ?? 0) + count)
-    else if (counter === 'faults') faults += count
-    else if (counter === 'remote') {
-      const { failed = 0, answered = 0 } = store ?? {}
-      if (label === 'failed') store = { failed: failed + count, answered }
-      // asked for, whether they were there or not
-      else if (label === 'keys' || label === 'written') store = { failed, answered: answered + count }
-    } else if (label === 'reused') reused += count
+    const counts = getOrMake(counters, counter!, () => new Map<string, number>())
+    counts.set(label!, (counts.get(label!) ?? 0) + Number(value))
   }
-  return isCounted ? { reused, stock, faults, store } : undefined
+  if (counters.size === 0) return undefined
+  const of = (counter: string, label: string): number => counters.get(counter)?.get(label) ?? 0
+  const faults = [...(counters.get('faults')?.values() ?? [])].reduce((sum, count) => sum + count, 0)
+  // keys are asked for, whether they are there or not
+  const answered = of('remote', 'keys') + of('remote', 'written')
+  const store = counters.has('remote') ? { failed: of('remote', 'failed'), answered } : undefined
+  const stock = counters.get('stock_requests') ?? new Map()
+  return { reused: of('prompt_tokens', 'reused'), stock, faults, store }
 }
 
 /** Judges what a plugin has counted: whether reuse is of use to anybody. */
