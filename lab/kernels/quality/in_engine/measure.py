@@ -13,7 +13,6 @@ import torch
 
 from quality.in_engine.engine import Engine
 from quality.in_engine.prompts import Asked, Trace
-from quality.in_engine.score import f1
 from reprise_reuse.preprocess.windows import similar_windows
 
 ANSWER_TOKENS = 12
@@ -94,6 +93,8 @@ def _measure_prompt(
         return
     prompt = trace.prompt(asked)
     reference, full = engine.answer(prompt, f"full {asked.name}", {"reuse": "off"}, ANSWER_TOKENS)
+    gold = trace.tokens_of(asked.answers[0]) if asked.answers else []
+    full_gold = _log_p(engine, prompt, f"full {asked.name}", {"reuse": "off"}, gold)
     for case in cases:
         engine.choose_by(case.method)
         salt, wish = f"{case.stored} {group}", {"reuse": case.ratio}
@@ -103,11 +104,18 @@ def _measure_prompt(
         engine.take_counts()
         _, log = engine.answer(prompt, salt, wish, ANSWER_TOKENS, reference)
         row = row_of(trace, asked, case, full, log) | engine.take_counts() | {"tokens": len(prompt)}
-        if asked.answers:
-            greedy, _ = engine.answer(prompt, salt, wish, ANSWER_TOKENS)
-            row["f1"] = f1(engine.tokenizer.decode(greedy), asked.answers)
-            row["full_f1"] = f1(engine.tokenizer.decode(reference), asked.answers)
+        if gold:
+            row["gold"] = _log_p(engine, prompt, salt, wish, gold)
+            row |= {"full_gold": full_gold, "gold_lost": full_gold - row["gold"]}
         kept.add(row)
+
+
+def _log_p(engine: Engine, prompt: list[int], salt: str, wish: dict[str, Any], answer: list[int]) -> float:
+    """Returns the log-probability of an answer, the mean over its tokens; 0 without one."""
+    if not answer:
+        return 0.0
+    _, log = engine.answer(prompt, salt, wish, len(answer), answer)
+    return float(log.gather(1, torch.tensor(answer)[:, None]).mean())
 
 
 def store(engine: Engine, trace: Trace, group: list[Asked], stored: str, salt: str) -> None:

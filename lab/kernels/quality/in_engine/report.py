@@ -7,7 +7,7 @@ from typing import Any
 
 from quality.figures import Rows, draw_kl, means_of, plot_panels, write_figures
 
-_FIGURES = ("kl", "first_kl", "top1", "same_greedy", "f1", "full_f1")
+_FIGURES = ("kl", "first_kl", "top1", "same_greedy", "gold", "full_gold", "gold_lost")
 
 
 def write_report(folder: Path) -> str:
@@ -37,16 +37,19 @@ def _table(trace: str, figures: Rows) -> str:
     lines = [
         f"### {trace}",
         "",
-        "| stored | method | ratio | prompts | KL [95 %] | top-1 | same answer | F1 (full attention) |",
+        "| stored | method | ratio | prompts | KL [95 %] | top-1 | same answer | log p of gold (full), lost [95 %] |",
         "| - | - | - | - | - | - | - | - |",
     ]
     for one in figures:
         if one["trace"] == trace:
-            f1 = f"{one['f1']:.3f} ({one['full_f1']:.3f})" if one["f1"] != "" else ""
+            gold = ""
+            if one["gold"] != "":
+                lost = f"{one['gold_lost']:.3f} [{one['gold_lost_low']:.3f}, {one['gold_lost_high']:.3f}]"
+                gold = f"{one['gold']:.3f} ({one['full_gold']:.3f}), {lost}"
             lines.append(
                 f"| {one['stored']} | {one['method'] if one['ratio'] not in (0, 1) else ''} | {one['ratio']:g} "
                 f"| {one['prompts']} | {one['kl']:.4f} [{one['kl_low']:.4f}, {one['kl_high']:.4f}] | {one['top1']:.3f} "
-                f"| {one['same_greedy']:.2f} | {f1} |"
+                f"| {one['same_greedy']:.2f} | {gold} |"
             )
     return "\n".join(lines)
 
