@@ -90,9 +90,9 @@ class Trace:
         """Tokens of a conversation's next prompt: everything so far, its answer, other documents, a question."""
         return so_far + answer + self._encode(TURN) + self.prompt(asked)[len(self._encode(SYSTEM)) :]
 
-    def tokens_of(self, answer: str) -> list[int]:
-        """Tokens of an answer as the model would write it."""
-        return self._encode(answer)
+    def tokens_of(self, text: str) -> list[int]:
+        """Tokens of a text by itself."""
+        return self._encode(text)
 
     def _encode(self, text: str) -> list[int]:
         return self._tokenizer.encode(text, add_special_tokens=False)
