@@ -3,6 +3,7 @@ import { type Emulator, emulatorDefaults, startEmulator } from '#emulator/emulat
 import { readTrace } from '#tools/replay/trace/read-trace.ts'
 import { printTable, report } from '../../e2e/bench/print-table.ts'
 import { sayMachine } from '../../e2e/bench/say-machine.ts'
+import { findFreePort } from '../../e2e/demo/find-free-port.ts'
 import { postJson, ragRequest, startTestProxy } from '../../e2e/start-test-proxy.ts'
 import { numberOf, Random } from '../streams/random.ts'
 
@@ -94,9 +95,14 @@ async function measure(chains: readonly Chain[], way: string): Promise<Sums[]> {
     host: '127.0.0.1',
     port: 0,
   }
-  const emulators: Emulator[] = await Promise.all(Array.from({ length: engineCount }, () => startEmulator(options)))
-  const engines = emulators.map(({ url }, i) => ({ url, kind: 'vllm' as const, id: `gpu-${i}` }))
-  const proxy = way in straight ? undefined : await startTestProxy(undefined, { engines })
+  const adminListen = { host: '127.0.0.1', port: await findFreePort() }
+  // as with the plugin, the proxy is told what is evicted
+  const callbackUrlOf = (id: string) =>
+    way in straight ? {} : { callbackUrl: `http://127.0.0.1:${adminListen.port}/v1/replicas/${id}` }
+  const ids = Array.from({ length: engineCount }, (_, i) => `gpu-${i}`)
+  const emulators: Emulator[] = await Promise.all(ids.map((id) => startEmulator({ ...options, ...callbackUrlOf(id) })))
+  const engines = emulators.map(({ url }, i) => ({ url, kind: 'vllm' as const, id: ids[i]! }))
+  const proxy = way in straight ? undefined : await startTestProxy(undefined, { engines, adminListen })
   const headers = way === unmoved ? { 'x-reprise-options': 'reorder=off, dedup=off' } : undefined
   const sums = engines.map((): Sums => ({ prompt: 0, cached: 0 }))
   let turn = 0

@@ -203,7 +203,7 @@ def report(path: Path) -> str:
 
 
 def _holds_answer(asked: Asked) -> bool:
-    return any(answer in document for answer in asked.answers[:1] for document in asked.documents)
+    return any(one.lower() in document.lower() for one in asked.answers[:1] for document in asked.documents)
 
 
 def _told(values: Sequence[float]) -> str:

@@ -181,13 +181,17 @@ def report(out: Path) -> str:
             counts[row["prompt"]] = counts.get(row["prompt"], 0) + (row["trace"] == kind)
         whole = [row for row in rows if row["trace"] == kind and counts[row["prompt"]] == len(CASES) + 1]
         prompts = len({row["prompt"] for row in whole})
-        columns = "| pages | chosen by | again | times | read | KL | NLL | right |"
-        lines += [f"### {kind}, {prompts} prompts", "", columns, "| - " * 8 + "|"]
+        columns = "| pages | chosen by | again | times | read | KL | KL minus once | NLL | right |"
+        lines += [f"### {kind}, {prompts} prompts", "", columns, "| - " * 9 + "|"]
+        of = {(row["prompt"], row["case"]): row["kl"] for row in whole}
         for case in dict.fromkeys(row["case"] for row in whole):
             here = [row for row in whole if row["case"] == case]
-            mean = means_of(here, ("kl", "nll", "right", "rebuilt", "read"))
+            for row in here:
+                once = of.get((row["prompt"], case.rsplit(", ", 2)[0] + ", once, " + case.rsplit(", ", 1)[-1]))
+                row |= {} if once is None else {"more": row["kl"] - once}
+            mean = means_of(here, ("kl", "more", "nll", "right", "rebuilt", "read"))
             told = [f"{mean[n]:.3f} [{mean[n + '_low']:.3f}, {mean[n + '_high']:.3f}]" if mean[n] != "" else ""
-                    for n in ("kl", "nll", "right")]  # fmt: skip
+                    for n in ("kl", "more", "nll", "right")]  # fmt: skip
             selector, when, share = [*case.split(", "), "", ""][:3]
             counted = f"{mean['rebuilt']:.1f} | {mean['read']:.3f}"
             lines.append(f"| {share} | {selector} | {when} | {counted} | {' | '.join(told)} |")
