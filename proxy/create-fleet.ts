@@ -47,8 +47,10 @@ export interface LiveFleet {
   readonly setFrom: ((body: unknown) => Promise<readonly UnresolvedEngine[]>) | undefined
   /** Begins to share what is known of replicas, and asks which models they serve. Resolves when they have answered. */
   start(): Promise<void>
-  /** `engines` undefined: those that there are stay, with the keys of this configuration. */
-  reload(config: Config, engines: readonly FoundEngine[] | undefined): void
+  /** Reads the engines again where they were named last, with the keys of this configuration. */
+  readNamed(config: Config): readonly FoundEngine[]
+  /** `keepsNamed`: the engines are those that `readNamed` has returned, and not the configuration's. */
+  reload(config: Config, engines: readonly FoundEngine[], keepsNamed: boolean): void
   /** Drops replicas that have left; to be called periodically. */
   tick(): void
   close(): Promise<void>
@@ -83,17 +85,16 @@ export function createFleet(config: () => Config, parts: FleetParts): LiveFleet 
     return discovery.set(engines)
   }
   const set = (engines: readonly FoundEngine[]): Promise<void> => atMost(discoverMilliseconds, follow(engines))
-  const ofConfig = (): readonly FoundEngine[] => readEngineFiles(config().engines)
-  /** reads the engines where they were named last */
-  let read = ofConfig
+  const ofConfig = ({ engines }: Config): readonly FoundEngine[] => readEngineFiles(engines)
+  let readNamed = ofConfig
   return {
     set,
     setFrom: isEmbedded
       ? undefined
       : async (body) => {
-          const named = (): readonly FoundEngine[] => readNewEngines(body, config())
-          const engines = named()
-          read = named
+          const ofBody = (current: Config): readonly FoundEngine[] => readNewEngines(body, current)
+          const engines = ofBody(config())
+          readNamed = ofBody
           await set(engines)
           return discovery.unresolved
         },
@@ -101,10 +102,11 @@ export function createFleet(config: () => Config, parts: FleetParts): LiveFleet 
       fleet.start()
       return modelLists.askNow()
     },
-    reload: ({ aliases }, engines) => {
+    readNamed: (next) => readNamed(next),
+    reload: ({ aliases }, engines, keepsNamed) => {
       replicas.models.aliases = aliases
-      if (engines) read = ofConfig
-      if (!isEmbedded) void follow(engines ?? read())
+      if (!keepsNamed) readNamed = ofConfig
+      if (!isEmbedded) void follow(engines)
     },
     tick: () => {
       fleet.tick()

@@ -106,6 +106,7 @@ export function createPipeline(
       if (next.saltSecret !== saltSecret) for (const kept of [given.pins, given.warmer]) kept.clear()
       saltSecret = next.saltSecret
       if (!settings.keepsWords) telemetry.words.clear()
+      log.level = next.logLevel
       bodyMemory.setLimit(next.bodyMemoryBytes)
       setLimits(replicas, next)
     },

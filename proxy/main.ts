@@ -122,12 +122,12 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
     adminUrl: admin.url,
     log,
     reload: (next, keepsEngines = false) => {
-      const renewed = readFiles({ ...next, tls: config.tls })
+      const named = keepsEngines ? fleet.readNamed(next) : undefined
+      const renewed = readFiles({ ...next, tls: config.tls, ...(named && { engines: [] }) })
       live.reload(next, renewed.keys)
       current = next
-      log.level = next.logLevel
       certificates.set(renewed)
-      fleet.reload(next, keepsEngines ? undefined : renewed.engines)
+      fleet.reload(next, named ?? renewed.engines, keepsEngines)
     },
     close: async () => {
       await leave(drain, data, log.child({ version }), current)

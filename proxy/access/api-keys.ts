@@ -27,6 +27,7 @@ interface Entry extends KeyEntry {
 /** The configured API keys: if there are any, clients must present one. Only their hashes are known. */
 export class ApiKeys {
   #entries: readonly Entry[] = []
+  #byId: ReadonlyMap<string, Entry> = new Map()
   #isOpen = true
   readonly #now: () => number
 
@@ -45,6 +46,7 @@ export class ApiKeys {
   replace(records: readonly KeyRecord[]): void {
     this.#isOpen = false
     this.#entries = records.map(toEntry)
+    this.#byId = new Map(this.#entries.map((entry) => [entry.id, entry]))
   }
 
   /** All keys, including expired ones. */
@@ -55,7 +57,7 @@ export class ApiKeys {
   /** Whether a caller that was let in with this key, or without any, would be let in now, as the same tenant. */
   admits(key: KeyEntry | undefined): boolean {
     if (key === undefined) return this.#isOpen
-    const entry = this.#entries.find(({ id }) => id === key.id)
+    const entry = this.#byId.get(key.id)
     return entry?.tenant === key.tenant && this.#now() < entry.expiresAt
   }
 

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, type Mock, test, vi } from 'vitest'
 import type { Config } from './config.ts'
 import { LiveConfig, reloadable } from './live-config.ts'
@@ -64,6 +67,34 @@ test.each([
   ['\n', undefined],
 ])('the admin token is what a header can carry of it: %j', (token, adminToken) => {
   expect(live({ REPRISE_ADMIN_TOKEN: token }).config.config).toMatchObject({ adminToken })
+})
+
+test('a renewed secret takes nothing else on, and no configuration that was refused', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'reprise-live-'))
+  try {
+    const [file, token] = [join(folder, 'reprise.yaml'), join(folder, 'token')]
+    const write = (mode: string, secret: string): void => {
+      writeFileSync(file, `mode: "${mode}"\n`)
+      writeFileSync(token, secret)
+    }
+    write('on', 'first')
+    const environment = { REPRISE_ADMIN_TOKEN_FILE: token }
+    const config = new LiveConfig(createConfigSource({ file, environment, flags: toFlagLayer({}) }))
+    const log = { info: vi.fn<Logs>(), warn: vi.fn<Logs>(), error: vi.fn<Logs>() }
+    write('off', 'second')
+    config.reload(log, () => {
+      throw new Error('its certificate cannot be read')
+    })
+    expect(config.config).toMatchObject({ mode: 'on', adminToken: 'first' })
+    config.renewSecrets(log, () => {})
+    expect(config.config).toMatchObject({ mode: 'on', adminToken: 'second' })
+    writeFileSync(file, 'nonsense: {')
+    writeFileSync(token, 'third')
+    config.renewSecrets(log, () => {})
+    expect(config.config).toMatchObject({ mode: 'on', adminToken: 'third' })
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })
 
 test('a broken configuration is logged with every fault, and the one before stays', () => {

@@ -45,11 +45,12 @@ export class LiveConfig {
   #secretFiles: readonly string[]
 
   /** Throws a ConfigError if the configuration cannot be used. */
-  constructor(source: ConfigSource, { settings, secretFiles }: LoadedConfig = source.load()) {
+  constructor(source: ConfigSource, { settings, secretFiles, keep }: LoadedConfig = source.load()) {
     this.#source = source
     this.#secretFiles = secretFiles
     this.#settings = settings
     this.#config = toConfig(settings)
+    keep()
   }
 
   get config(): Config {
@@ -69,14 +70,14 @@ export class LiveConfig {
     this.#apply(() => this.#source.load(), log, apply)
   }
 
-  /** The same for the files with secrets alone: nothing else is read again. */
+  /** The same for the files with secrets alone: what else the configuration says is not read again. */
   renewSecrets(log: ReloadLog, apply: (config: Config) => void): void {
     this.#apply(() => this.#source.loadSecrets(), log, apply)
   }
 
   #apply(load: () => LoadedConfig, log: ReloadLog, apply: (config: Config) => void): void {
     try {
-      const { settings: wanted, staleFiles } = load()
+      const { settings: wanted, staleFiles, keep } = load()
       if (staleFiles.length > 0) log.error({ faults: staleFiles }, 'secrets not reloaded: those before stay')
       const changed = differingPaths({ ...this.#settings }, { ...wanted })
       const mayWait = this.#asksForNoMoreKeys(wanted) ? waitsWithoutKeys : waitsForStart
@@ -91,6 +92,7 @@ export class LiveConfig {
       for (const path of applied) setAt(next, path.split('.'), valueAt(wanted, path.split('.')))
       const config = toConfig(next)
       apply(config)
+      keep()
       this.#config = config
       this.#settings = next
       if (waiting.length > 0) log.warn({ settings: waiting }, 'these settings take effect at the next start')

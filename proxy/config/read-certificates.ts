@@ -75,8 +75,8 @@ function check(setting: string, pem: Omit<SecureContextOptions, 'ca'> & { readon
 
 /** Throws unless a text is certificates. OpenSSL takes any other for none, and then trusts nobody. */
 function checkAuthorities(text: string): void {
-  const begun = text.split('-----BEGIN CERTIFICATE-----').length - 1
-  const whole = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? []
+  const begun = text.match(/-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/g)?.length ?? 0
+  const whole = text.match(/-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----[^-]*-----END \1CERTIFICATE-----/g) ?? []
   if (begun === 0 || whole.length < begun) throw new Error('an authority is missing, or cut off')
-  for (const one of whole) new X509Certificate(one)
+  for (const one of whole) if (one.startsWith('-----BEGIN CERT')) new X509Certificate(one)
 }

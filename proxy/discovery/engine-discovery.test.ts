@@ -135,6 +135,17 @@ describe('a name that is resolved again', () => {
     ])
   })
 
+  test('keeps what an engine is called while it is there, whoever comes beside it', async () => {
+    const at = (...zones: string[]): EnginePlace[] => zones.map((zone) => ({ host: `vllm-0.${zone}`, port: '8000' }))
+    answer = () => Promise.resolve(at('b'))
+    await discovery.set([named('http://_http._tcp.vllm.ns.svc', { discover: 'srv' })])
+    for (const zones of [['a', 'b'], ['a']]) {
+      answer = () => Promise.resolve(at(...zones))
+      await vi.advanceTimersByTimeAsync(5_000)
+    }
+    expect(told.slice(-3)).toEqual([['vllm-vllm-0'], ['vllm-vllm-0.a', 'vllm-vllm-0'], ['vllm-vllm-0.a']])
+  })
+
   test('and cannot be, or leads nowhere, keeps its engines; the log says so once', async () => {
     answer = () => Promise.resolve(places('10.0.0.1'))
     await discovery.set([named('http://vllm:8000')])

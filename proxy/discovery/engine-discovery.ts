@@ -2,7 +2,7 @@ import type { EngineConfig } from '../config/config.ts'
 import type { FoundEngine } from '../config/read-files.ts'
 import type { Log } from '../log.ts'
 import type { EnginePlace } from './resolve-engine.ts'
-import { toEngines } from './to-engines.ts'
+import { namePlaces, type PlaceNames, toEngines } from './to-engines.ts'
 
 /** How often names are resolved again. */
 const againMilliseconds = 5_000
@@ -24,6 +24,8 @@ export interface UnresolvedEngine {
 /** What a name led to when it was resolved last. */
 interface Resolved {
   places: readonly EnginePlace[]
+  /** what these are called, as long as they are there */
+  names: PlaceNames
   /** why it could not be resolved since; undefined: it could */
   fault: string | undefined
 }
@@ -89,7 +91,7 @@ export class EngineDiscovery {
 
   async #resolve(found: FoundEngine): Promise<void> {
     const { resolve } = this.#options
-    const known = this.#resolved.get(keyOf(found)) ?? { places: [], fault: undefined }
+    const known = this.#resolved.get(keyOf(found)) ?? { places: [], names: new Map(), fault: undefined }
     this.#resolved.set(keyOf(found), known)
     const places = await resolve(found.engine).catch((error: Error) => error)
     // no longer configured
@@ -109,18 +111,22 @@ export class EngineDiscovery {
   }
 
   #found(found: FoundEngine, known: Resolved, places: readonly EnginePlace[]): void {
-    const names = (of: readonly EnginePlace[]): string[] => toEngines(found, of).map(({ engine }) => engine.id)
-    const replicas = names(places)
-    if (known.fault !== undefined || names(known.places).join(' ') !== replicas.join(' '))
+    const names = namePlaces(places, known.names)
+    const replicas = toEngines(found, places, names).map(({ engine }) => engine.id)
+    if (known.fault !== undefined || [...known.names.values()].join(' ') !== [...names.values()].join(' '))
       this.#options.log.info({ engine: found.engine.id, replicas }, 'engines found by name')
-    known.fault = undefined
-    known.places = places
+    Object.assign(known, { fault: undefined, places, names })
+  }
+
+  #enginesOf(found: FoundEngine): FoundEngine[] {
+    const { places = [], names } = this.#resolved.get(keyOf(found)) ?? {}
+    return toEngines(found, places, names)
   }
 
   #tell(): Promise<void> {
     const taken = new Set<string>()
     const all = this.#wanted.flatMap((found) =>
-      found.engine.discover === undefined ? [found] : toEngines(found, this.#resolved.get(keyOf(found))?.places ?? []),
+      found.engine.discover === undefined ? [found] : this.#enginesOf(found),
     )
     // of two engines of one name the first counts, always
     const own = all.filter(({ engine: { id } }) => !taken.has(id) && taken.add(id))

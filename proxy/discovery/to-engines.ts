@@ -3,29 +3,50 @@ import type { FoundEngine } from '../config/read-files.ts'
 import type { EnginePlace } from './resolve-engine.ts'
 
 /**
- * Returns an engine for each place that the name of `named` leads to, in an order that does not depend on how the name
- * was resolved. Each is called by its address, by its pod, or by the first labels of its name, of which there are as many
- * as it takes, and its port if need be: `ID-10.0.0.7`, `ID-vllm-0`, `ID-vllm-0.zone-a`.
+ * Names the places that a name leads to, in an order that does not depend on how it was resolved: each by its address, by
+ * its pod, or by the first labels of its name, of which there are as many as it takes, and its port if need be. A place
+ * that was `given` a name keeps it, as long as it is there.
  */
-export function toEngines({ engine, tls }: FoundEngine, places: readonly EnginePlace[]): FoundEngine[] {
+export function namePlaces(places: readonly EnginePlace[], given: PlaceNames = new Map()): PlaceNames {
+  const each = new Map(places.map((place) => [keyOf(place), place]))
+  const kept = new Map([...given].filter(([key]) => each.has(key)))
+  const possible = [...each.values()].flatMap(namesOf).toSorted()
+  const taken = new Set([...possible.filter((name, i) => name === possible[i + 1]), ...kept.values()])
+  const named = [...each].map(
+    ([key, place]) => [key, kept.get(key) ?? namesOf(place).find((name) => !taken.has(name))!] as const,
+  )
+  return new Map(named.toSorted(byName))
+}
+
+/** What places are called, by host and port. */
+export type PlaceNames = ReadonlyMap<string, string>
+
+/** Returns an engine for each place that the name of `named` leads to, called by the names of `namePlaces`. */
+export function toEngines(
+  { engine, tls }: FoundEngine,
+  places: readonly EnginePlace[],
+  names: PlaceNames = namePlaces(places),
+): FoundEngine[] {
   const { hostname, protocol } = new URL(engine.url)
-  const each = new Map(places.map((place) => [`${place.host}:${place.port}`, place]))
-  const names = [...each.values()].flatMap(namesOf).toSorted()
-  const shared = new Set(names.filter((name, i) => name === names[i + 1]))
-  return [...each].sort(byName).map(([, place]) => {
-    const { host, port } = place
+  const each = new Map(places.map((place) => [keyOf(place), place]))
+  return [...names].map(([key, name]) => {
+    const { host, port } = each.get(key)!
     const url = new URL(engine.url)
     url.hostname = host
     url.port = port
-    const id = `${engine.id}-${namesOf(place).find((name) => !shared.has(name))}`
     const at = (address: string | undefined): string | undefined => address?.replace(`//${hostname}:`, `//${host}:`)
     const { eventsUrl, replayUrl, discover: _, ...rest } = engine
+    const id = `${engine.id}-${name}`
     return {
       engine: { ...rest, id, url: url.href.replace(/\/$/, ''), eventsUrl: at(eventsUrl), replayUrl: at(replayUrl) },
       // the certificate is for the name, not for an address
       tls: protocol === 'https:' && engine.discover !== 'srv' ? { serverName: hostname, ...tls } : tls,
     }
   })
+}
+
+function keyOf({ host, port }: EnginePlace): string {
+  return `${host}:${port}`
 }
 
 /** What a place may be called, the best first. The last cannot be another's: names of hosts have no underscores. */

@@ -67,6 +67,13 @@ describe('the hot prompts', () => {
     expect(namesOf(keep(2, 'a1', 'a2', 'b1', 'c1')).toSorted()).toEqual(['a2', 'c1'])
   })
 
+  test('are what is asked for now, whatever was asked for before', () => {
+    const hot = keep(4, ...['a', 'b', 'c', 'd'].flatMap((name) => [`${name}1`, `${name}2`]))
+    for (let i = 0; i < 9; i++) hot.note(run(`new${i}`), limitsOf(4), 100 + i)
+    for (let i = 0; i < 9; i++) hot.note(run(`${i}?`), limitsOf(4), 200 + i)
+    expect(namesOf(hot)[0]).toBe('new8')
+  })
+
   test('are forgotten after an hour, above 8 MiB of bodies, and where none are to be kept any more', () => {
     const hot = keep(9, 'a1', 'b1')
     hot.expire(limitsOf(9), hour + 1)

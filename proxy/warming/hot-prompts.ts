@@ -18,11 +18,19 @@ export interface RunPrompt {
   readonly request: EngineRequest
 }
 
-interface KeptPrompt extends RunPrompt {
+/** A prompt that is kept. */
+export interface HotPrompt extends RunPrompt {
+  /** all of it up to what the request asks anew */
+  readonly beginning: Pick<SentPrompt, 'prefixes' | 'ends' | 'length'>
   /** when its beginning was last asked for, in milliseconds, and how often */
   readonly at: number
   readonly asked: number
   readonly bytes: number
+}
+
+/** What identifies a prompt's beginning. */
+export function nameOf({ beginning }: HotPrompt): ScopeId {
+  return beginning.prefixes.at(-1)!
 }
 
 /** What may be kept. */
@@ -39,35 +47,42 @@ const mostBytes = 8 * 1024 * 1024
 
 /**
  * One prompt for each of the beginnings that are asked for most, so that an engine which comes finds these. A beginning
- * is all that stands before what each request asks anew. Tenants have equal shares of what may be kept.
+ * is all that stands before what each request asks anew. Tenants have equal shares of what may be kept. A beginning that
+ * takes the place of another counts as often and once more, so that it may stay (Space-Saving, ICDT 2005).
  */
 export class HotPrompts {
-  readonly #kept = new Map<ScopeId, KeptPrompt>()
+  readonly #kept = new Map<ScopeId, HotPrompt>()
   #bytes = 0
 
   /** Keeps a prompt, in place of the last one that began so. */
   note(run: RunPrompt, limits: KeptLimits, now: number): void {
     const { path, method, headers, body } = run.request
-    const name = beginningOf(run.prompt)
-    if (name === undefined || !Buffer.isBuffer(body)) return
-    const asked = (this.#kept.get(name)?.asked ?? 0) + 1
+    const beginning = beginningOf(run.prompt)
+    const name = beginning.prefixes.at(-1)
+    if (name === undefined || !Buffer.isBuffer(body) || limits.prompts === 0 || !limits.admits(run.key)) return
+    const known = this.#kept.get(name)
     this.#drop(name)
+    let asked = known?.asked ?? 0
+    while (this.#kept.size >= limits.prompts || this.#bytes + body.length > mostBytes) {
+      const least = this.#leastBeside(run.tenant)
+      asked = Math.max(asked, this.#kept.get(least)!.asked)
+      this.#drop(least)
+    }
     // a part of a buffer would keep all of it
     const own = body.length === body.buffer.byteLength ? body : Buffer.from(body)
     const request = { path, method, headers: credentialsOf(headers), body: own }
-    this.#kept.set(name, { ...run, request, at: now, asked, bytes: body.length })
+    this.#kept.set(name, { ...run, request, beginning, at: now, asked: asked + 1, bytes: body.length })
     this.#bytes += body.length
-    this.expire(limits, now)
   }
 
   /** Forgets what is an hour old, or of a key that is no longer let in, and above the limits what is asked for least. */
   expire({ prompts, admits }: KeptLimits, now: number): void {
     for (const [name, { at, key }] of this.#kept) if (now - at > longest || !admits(key)) this.#drop(name)
-    while (this.#kept.size > prompts || this.#bytes > mostBytes) this.#drop(this.#least)
+    while (this.#kept.size > prompts) this.#drop(this.#leastBeside())
   }
 
   /** The prompts kept, first the one of which most characters were asked for by others, too. */
-  get hottest(): RunPrompt[] {
+  get hottest(): HotPrompt[] {
     const kept = [...this.#kept.values()]
     const askedFor = new Map<ScopeId, number>()
     for (const { prompt, asked } of kept)
@@ -85,11 +100,12 @@ export class HotPrompts {
     this.#bytes = 0
   }
 
-  /** What the tenant with most prompts asked for least, and longest ago. */
-  get #least(): ScopeId {
-    const counts = new Map<string, number>()
+  /** What the tenant with most prompts asked for least, and longest ago. `coming`: a tenant that is about to have one more. */
+  #leastBeside(coming?: string): ScopeId {
+    const counts = new Map<string, number>(coming === undefined ? [] : [[coming, 1]])
     for (const { tenant } of this.#kept.values()) counts.set(tenant, (counts.get(tenant) ?? 0) + 1)
-    const most = Math.max(...counts.values())
+    const tenants = new Set([...this.#kept.values()].map(({ tenant }) => tenant))
+    const most = Math.max(...[...tenants].map((tenant) => counts.get(tenant)!))
     const [least] = [...this.#kept]
       .filter(([, { tenant }]) => counts.get(tenant) === most)
       .toSorted(([, a], [, b]) => a.asked - b.asked || a.at - b.at)
@@ -102,8 +118,9 @@ export class HotPrompts {
   }
 }
 
-/** Identifies a prompt up to the end of its last list of documents, or up to its last message if it has none. */
-function beginningOf({ contexts, prefixes, ends }: SentPrompt): ScopeId | undefined {
+/** Cuts a prompt at the end of its last list of documents, or before its last message if it has none. */
+function beginningOf({ contexts, prefixes, ends }: SentPrompt): HotPrompt['beginning'] {
   const end = contexts.at(-1)?.ends.at(-1)
-  return end === undefined ? (prefixes.at(-2) ?? prefixes.at(-1)) : prefixes[ends.indexOf(end)]
+  const count = end === undefined ? Math.max(prefixes.length - 1, 1) : ends.indexOf(end) + 1
+  return { prefixes: prefixes.slice(0, count), ends: ends.slice(0, count), length: ends[count - 1] ?? 0 }
 }

@@ -1,4 +1,4 @@
-import type { SentPrompt } from '#index/cache-event.ts'
+import type { ScopeId } from '#index/context-block.ts'
 import type { Replica } from '../replicas/replica.ts'
 
 /** At most these requests and tokens are computed to warm one replica. */
@@ -11,6 +11,9 @@ const mostCovered = 16
 /** How long an engine that has come may take to load its model, in milliseconds. */
 const longestStart = 600_000
 
+/** How long an engine that has not answered is left alone. */
+const retryMilliseconds = 1_000
+
 /** Why warming ended. */
 type WarmEnd = 'nothing_missing' | 'requests' | 'tokens' | 'time' | 'left'
 
@@ -21,8 +24,10 @@ export class WarmedReplica {
   until: number
   /** a warm-up request of ours is at its engine */
   isBusy = false
-  /** hot prompts that it was sent */
-  readonly hotSent: WeakSet<SentPrompt> = new WeakSet()
+  /** beginnings of hot prompts that it was sent */
+  readonly hotSent: Set<ScopeId> = new Set()
+  /** when it may be sent something again, in milliseconds, monotonic */
+  notBefore = 0
   /** sent so far */
   requests = 0
   /** that the engine had not cached */
@@ -41,6 +46,7 @@ export class WarmedReplica {
 
   /** The engine does not answer: unless it has before, it is still being started, and time does not count yet. */
   putOff(now: number): void {
+    this.notBefore = now + retryMilliseconds
     if (this.tokens === 0) this.until = Math.min(now + this.#milliseconds, this.#latest)
   }
 

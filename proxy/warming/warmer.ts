@@ -9,7 +9,7 @@ import type { Replica } from '../replicas/replica.ts'
 import type { ReplicaSet } from '../replicas/replica-set.ts'
 import { withoutClients } from '../replicas/without-clients.ts'
 import { computePrompt } from './compute-prompt.ts'
-import { HotPrompts, type KeptLimits, type RunPrompt } from './hot-prompts.ts'
+import { HotPrompts, type KeptLimits, nameOf, type RunPrompt } from './hot-prompts.ts'
 import { missingTokens, WarmedReplica } from './warmed-replica.ts'
 import { longestBody, writeWarmUp } from './write-warm-up.ts'
 
@@ -42,6 +42,7 @@ export class Warmer {
   readonly #closing = new AbortController()
   /** by which callers are let in */
   keys: Pick<ApiKeys, 'admits'> | undefined
+  #cleared = 0
 
   constructor(options: WarmerOptions) {
     this.#options = options
@@ -64,6 +65,7 @@ export class Warmer {
   tick(): void {
     this.#hot.expire(this.#limits, this.#options.now())
     for (const [replica, warmed] of this.#warmed) {
+      if (replica.state === 'unhealthy' || replica.state === 'open') warmed.putOff(this.#options.now())
       const ended_by = warmed.endedBy(this.#options.now())
       if (ended_by === undefined) {
         this.#sendHot(warmed)
@@ -93,6 +95,7 @@ export class Warmer {
     const { adapter, apiKey } = from
     const { tenant, key } = call.caller
     const of = { api: call.api, model: call.model, tenant, key, from: { adapter, apiKey }, prompt }
+    const cleared = this.#cleared
     let run: RunPrompt | undefined
     return {
       sent: (request) => {
@@ -102,13 +105,14 @@ export class Warmer {
         if (missing.length > 0) setImmediate(() => missing.forEach((warmed) => void this.#warm(warmed, own)))
       },
       ended: (wasRun) => {
-        if (isHot && wasRun && run) this.#hot.note(run, this.#limits, now())
+        if (isHot && wasRun && run && cleared === this.#cleared) this.#hot.note(run, this.#limits, now())
       },
     }
   }
 
-  /** Forgets the hot prompts. */
+  /** Forgets the hot prompts, also those under way. */
   clear(): void {
+    this.#cleared += 1
     this.#hot.clear()
   }
 
@@ -134,21 +138,23 @@ export class Warmer {
     const { replicas, now } = this.#options
     const { replica, hotSent } = warmed
     if (replica.state !== 'ready' || !this.#isFree(warmed)) return
-    const next = this.#hot.hottest.find(({ model, from, prompt }) => {
-      if (hotSent.has(prompt) || from.adapter !== replica.adapter) return false
+    const { mirror } = replica
+    const next = this.#hot.hottest.find((hot) => {
+      const { model, from, beginning } = hot
+      if (hotSent.has(nameOf(hot)) || from.adapter !== replica.adapter) return false
       if (!replicas.models.serving(model)?.includes(replica)) return false
-      return replica.mirror.estimatePromptTokens(prompt) - replica.mirror.predictCachedTokens(prompt) >= missingTokens
+      return mirror.estimatePromptTokens(beginning) - mirror.predictCachedTokens(beginning) >= missingTokens
     })
     if (!next) return
-    hotSent.add(next.prompt)
+    hotSent.add(nameOf(next))
     void this.#warm(warmed, next).then((isOver) => {
-      if (!isOver) hotSent.delete(next.prompt)
+      if (!isOver) hotSent.delete(nameOf(next))
       else if (warmed.endedBy(now()) === undefined && !this.#closing.signal.aborted) this.#sendHot(warmed)
     })
   }
 
-  #isFree({ replica, isBusy }: WarmedReplica): boolean {
-    return !isBusy && replica.requests === 0 && !this.#options.owes(replica)
+  #isFree({ replica, isBusy, notBefore }: WarmedReplica): boolean {
+    return !isBusy && this.#options.now() >= notBefore && replica.requests === 0 && !this.#options.owes(replica)
   }
 
   get #limits(): KeptLimits {

@@ -48,6 +48,10 @@ class Pace:
         """Returns how many seconds so many units take."""
         return self._seconds * units
 
+    def lately(self, units: float) -> float:
+        """Returns the same; nothing if that was not measured lately."""
+        return self.of(units) if time.monotonic() - self._measured_at < _REMEMBERED else 0.0
+
     def measured(self, seconds: float, units: float) -> None:
         """So many units took so long."""
         if seconds and units:
@@ -176,8 +180,8 @@ class RemoteSegments:
         return orders if any((orders.fetches, orders.writes, orders.lookups, is_reset)) else None
 
     def _is_too_slow(self, segment: Segment) -> bool:
-        """Whether reading a segment would take longer than computing it, as far as was measured."""
-        taken = self._byte.of(len(segment) * self._row_bytes)
+        """Whether reading a segment would take longer than computing it, as was measured lately."""
+        taken = self._byte.lately(len(segment) * self._row_bytes)
         return taken > 0 and self._costs is not None and taken >= self._costs.prefill(0, len(segment))
 
     def _order_writes(self) -> None:

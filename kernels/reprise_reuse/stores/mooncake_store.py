@@ -6,7 +6,8 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -25,6 +26,10 @@ from mooncake.store import MooncakeDistributedStore
 sys.exit(bool(MooncakeDistributedStore().setup(*json.loads(sys.argv[1]))))
 """
 _PROBE_BYTES = 16 << 20
+_LONGEST_TURN = 10.0
+"""seconds for which calls wait for the buffer: one that hangs must not keep all others"""
+_PROBED_AGAIN = 5.0
+"""seconds after which a master that did not answer is asked again"""
 
 
 class MooncakeError(Exception):
@@ -55,6 +60,7 @@ class MooncakeStore:
         self._connected: Any = None
         self._users = 0
         self._is_closed = False
+        self._failed: tuple[float, Exception] | None = None
 
     def put(self, key: str, value: bytes) -> None:
         with self._client() as client, self._buffer.beside_others():
@@ -115,7 +121,13 @@ class MooncakeStore:
     def _connect(self) -> Any:
         own = self._own_address()
         settings = self._local or own, *self._settings
-        _check_that_it_answers(settings)
+        if self._failed and time.monotonic() < self._failed[0] + _PROBED_AGAIN:
+            raise self._failed[1]
+        try:
+            _check_that_it_answers(settings)
+        except MooncakeError as error:
+            self._failed = time.monotonic(), error
+            raise
         from mooncake.store import MooncakeDistributedStore
 
         client = MooncakeDistributedStore()
@@ -140,7 +152,7 @@ class _Buffer:
     @contextmanager
     def beside_others(self) -> Iterator[None]:
         with self._changed:
-            self._changed.wait_for(lambda: not self._waiting)
+            self._wait(lambda: not self._waiting)
             self._users += 1
         try:
             yield
@@ -151,7 +163,12 @@ class _Buffer:
     def alone(self) -> Iterator[None]:
         with self._changed:
             self._waiting += 1
-            self._changed.wait_for(lambda: not self._users)
+            try:
+                self._wait(lambda: not self._users)
+            except MooncakeError:
+                self._waiting -= 1
+                self._changed.notify_all()
+                raise
             self._users += 1
         try:
             yield
@@ -159,6 +176,10 @@ class _Buffer:
             with self._changed:
                 self._waiting -= 1
             self._leave()
+
+    def _wait(self, condition: Callable[[], bool]) -> None:
+        if not self._changed.wait_for(condition, _LONGEST_TURN):
+            raise MooncakeError("the buffer is in use by calls that do not end")
 
     def _leave(self) -> None:
         with self._changed:

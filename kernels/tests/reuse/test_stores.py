@@ -257,6 +257,20 @@ def test_a_master_that_takes_connections_and_does_not_answer_stops_no_other_thre
         assert len(gaps) > 30 and max(gaps) < 1
 
 
+def test_a_call_that_hangs_keeps_others_for_a_while_only(monkeypatch):
+    monkeypatch.setattr(mooncake_store, "_LONGEST_TURN", 0.1)
+    buffer = mooncake_store._Buffer()
+    with buffer.beside_others():
+        with pytest.raises(mooncake_store.MooncakeError, match="do not end"), buffer.alone():
+            raise AssertionError
+        with buffer.beside_others():
+            pass
+    with buffer.alone(), pytest.raises(mooncake_store.MooncakeError, match="do not end"), buffer.beside_others():
+        raise AssertionError
+    with buffer.alone():
+        pass
+
+
 def test_values_that_together_exceed_the_buffer_are_read_one_after_the_other(tmp_path):
     master = Master(tmp_path)
     writer, reader = (store_at(master.address(size))() for size in (256 * MiB, 0))

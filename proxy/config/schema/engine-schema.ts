@@ -32,7 +32,7 @@ export const engineSchema: SettingSchema = {
     },
     discover: {
       description:
-        'The host of `url` stands for several engines: one at each of its `addresses` (A, AAAA), at each target of its `srv` records, which name the ports, or at each ready pod in the `endpoints` of the Kubernetes Service of that name. Each is called ID-ADDRESS, ID and the first label of its name, or ID and its pod.',
+        'The host of `url` stands for several engines: one at each of its `addresses` (A, AAAA), at each target of its `srv` records, which name the ports, or at each ready pod in the `endpoints` of the Kubernetes Service of that name. Each is called ID-ADDRESS, ID and the first label of its name, or more where another has it too, or ID and its pod.',
       enum: ['addresses', 'srv', 'endpoints'],
     },
     tls: clientTls('For an engine behind https. Files are PEM.', 'the engine'),

@@ -16,13 +16,15 @@ export interface LoadedConfig {
   readonly secretFiles: readonly string[]
   /** why some of these could not be read, so that the secret read before stays */
   readonly staleFiles: readonly string[]
+  /** From now on this is what was last read: it could be used. */
+  keep(): void
 }
 
 /** Where the configuration comes from. */
 export interface ConfigSource {
   /** Reads everything again; throws a ConfigError with a line for each fault. */
   load(): LoadedConfig
-  /** Reads the files with secrets again, and takes the rest as it was last read. */
+  /** Reads the files with secrets again, and takes the rest as it was last kept. */
   loadSecrets(): LoadedConfig
 }
 
@@ -41,9 +43,11 @@ export function createConfigSource({ file, environment, flags }: ConfigSourceOpt
     const fromEnvironment = readEnvironment(environment, configSchema, secrets)
     const settings = combine([flags, fromEnvironment, ...fromFile])
     const { secretFiles = new Map(), staleFiles = [] } = fromEnvironment
-    secrets = secretFiles
-    last = fromFile
-    return { settings, secretFiles: [...secretFiles.keys()], staleFiles }
+    const keep = (): void => {
+      secrets = secretFiles
+      last = fromFile
+    }
+    return { settings, secretFiles: [...secretFiles.keys()], staleFiles, keep }
   }
   return {
     load: () => load(file === undefined ? [] : [readSettingsFile(file, configSchema)]),

@@ -50,6 +50,7 @@ export class PinKeeper {
   #nextTick = 0
   /** by which callers are let in */
   keys: Pick<ApiKeys, 'admits'> | undefined
+  #cleared = 0
 
   constructor(options: PinKeeperOptions) {
     this.#options = options
@@ -68,6 +69,7 @@ export class PinKeeper {
     const { body, received } = content
     if (!received.prompt || body.length > longestBody || !body.includes(markBytes)) return undefined
     const marked = { tenant: caller.tenant, key: caller.key, api, model, replica, prompt }
+    const cleared = this.#cleared
     let tokens = decision.promptTokens
     let sent: EngineRequest | undefined
     return {
@@ -79,7 +81,8 @@ export class PinKeeper {
       },
       ended: (wasRun) => {
         const request = sent
-        if (wasRun && request) setImmediate(() => this.#note({ ...marked, tokens }, request))
+        if (wasRun && request && cleared === this.#cleared)
+          setImmediate(() => this.#note({ ...marked, tokens }, request))
       },
     }
   }
@@ -130,8 +133,9 @@ export class PinKeeper {
     return this.#book.remove(id)
   }
 
-  /** Unpins all. */
+  /** Unpins all, and pins nothing that is under way. */
   clear(): void {
+    this.#cleared += 1
     this.#book.clear()
   }
 

@@ -601,7 +601,7 @@ def test_what_was_not_written_is_written_when_it_is_asked_for_again():
     assert written(segments) == [segment.name]
 
 
-def test_what_nobody_would_read_is_not_written_unless_it_was_preprocessed():
+def test_what_nobody_would_read_is_not_written_unless_it_was_preprocessed(monkeypatch):
     catalogue = Catalogue(10 * LENGTH)
     segments = RemoteSegments(catalogue, 16, is_used=True)
     asked_again, preprocessed = added(catalogue, 1, b"u") + added(catalogue, 1, PREPROCESSED)
@@ -611,6 +611,12 @@ def test_what_nobody_would_read_is_not_written_unless_it_was_preprocessed():
     for one in (asked_again, preprocessed):
         segments.share([(one, EVERYONE, False)])
     assert written(segments) == [preprocessed.name]
+    with monkeypatch.context() as patch:
+        # a minute later
+        patch.setattr(remote_segments, "_REMEMBERED", 0.0)
+        other = added(catalogue, 2, b"u")[1]
+        segments.share([(other, EVERYONE, False)])
+        assert written(segments) == [other.name]
     fast = {("remote_seconds", "read"): 0.1, ("remote_bytes", "read"): LENGTH * 16}
     segments.heard(DiskReport(figures=Counter(fast)))
     segments.share([(asked_again, EVERYONE, False)])
