@@ -45,8 +45,8 @@ const offloading = {
 // its small model is computed in so little time that nothing may be predicted to be sooner
 const reuse = { ratio: 0.15, host_bytes: 256 * 1024 * 1024, when: 'always' }
 
-/** vLLM's CPU build. */
-export const vllmEngine: EngineSpec = vllmWith(() => connector)
+/** vLLM's CPU build. Fewer prompts than those after a fault have room, so that some of them are evicted. */
+export const vllmEngine: EngineSpec = vllmWith(() => connector, { poolTokens: 48_000 })
 
 /** The same, with reuse at any position. */
 export const reusingVllmEngine: EngineSpec = vllmWith(() => withReuse(reuse))
