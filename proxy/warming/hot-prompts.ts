@@ -19,7 +19,7 @@ export interface RunPrompt {
 }
 
 /** A prompt that is kept. */
-export interface HotPrompt extends RunPrompt {
+interface HotPrompt extends RunPrompt {
   /** all of it up to what the request asks anew */
   readonly beginning: Pick<SentPrompt, 'prefixes' | 'ends' | 'length'>
   /** when its beginning was last asked for, in milliseconds, and how often */
