@@ -34,6 +34,17 @@ const labels = { namespace: 'ai', pod: 'r-reprise-1' }
 /** Two callers, by their keys. */
 const callers = { 'sk-1': { tenant: 'acme', name: 'app' }, 'sk-2': { tenant: 'beta', name: 'batch' } } as const
 
+/** A prompt on documents of its own, in one order or the other: only whoever turns them back finds them cached. */
+function promptOn(subject: number, isTurned: boolean): object {
+  const names = isTurned ? ['rivers', 'hills', 'lakes'] : ['lakes', 'hills', 'rivers']
+  const documents = names.map(
+    (name, k) =>
+      `<document index="${k + 1}">Of ${name}, ${subject}. ${`What is said of ${name}. `.repeat(20)}</document>`,
+  )
+  const content = `<documents>\n${documents.join('\n')}\n</documents>\n\nQuestion: what is ${subject}?`
+  return { ...prompt(1, subject), messages: [{ role: 'user', content }] }
+}
+
 test('the dashboard’s ConfigMap holds the file, and no panel or query of it is named twice', () => {
   const { data } = find(render(exampleValues('everything')), 'ConfigMap', 'r-reprise-dashboard')
   expect(JSON.parse(data!['r-reprise.json']!)).toMatchObject({ title: 'reprise', panels })
@@ -64,10 +75,10 @@ describe.runIf(hasTool('bin', 'prometheus') && hasRedis)('a Prometheus that scra
     }))
     writeFileSync(join(folder, 'keys.json'), JSON.stringify({ keys }))
     const access = ['--keys', join(folder, 'keys.json')]
-    proxy = await reprises.start(['serve', ...engine, ...places, ...access, '--redis', redis.url])
+    proxy = await reprises.start(['serve', '--mode', 'on', ...engine, ...places, ...access, '--redis', redis.url])
     prometheusUrl = await startPrometheus(`127.0.0.1:${adminPort}`)
     for (let i = 0; i < 12; i++) {
-      await ask(proxy.listening.url!, prompt(1, i))
+      for (const isTurned of [false, true]) await ask(proxy.listening.url!, promptOn(i, isTurned))
       await expect(ask(proxy.listening.url!, prompt(1, i), 'of nobody')).rejects.toThrow('unauthorized')
       await ask(
         proxy.listening.url!,
