@@ -65,8 +65,8 @@ export function createPipeline(
   const rateLimits = new RateLimits()
   const onChange = ({ entries }: ApiKeys): void => rateLimits.retain(entries)
   const keyStore = new KeyStore(config.keys, { log, onChange })
-  for (const kept of [given.pins, given.warmer]) kept.keys = keyStore.keys
-  let saltSecret = config.saltSecret
+  const keepers = [given.pins, given.warmer]
+  for (const keeper of keepers) keeper.admits = (key) => keyStore.keys.admits(key)
   const bodyMemory = createBodyMemory(config, telemetry)
   let settings = toSettings(config, keyStore, readDeclaredTemplates(config.templates))
   const prover = createProver(config, parts)
@@ -101,10 +101,9 @@ export function createPipeline(
       tenancy = nextTenancy
       // the store decides whether keys are required: a reload never lets everyone in
       keyStore.reload(next.keys, keys)
-      settings = toSettings(next, keyStore, templates)
       // nobody will ask for what was computed under another salt
-      if (next.saltSecret !== saltSecret) for (const kept of [given.pins, given.warmer]) kept.clear()
-      saltSecret = next.saltSecret
+      if (next.saltSecret !== settings.saltSecret) for (const keeper of keepers) keeper.clear()
+      settings = toSettings(next, keyStore, templates)
       if (!settings.keepsWords) telemetry.words.clear()
       log.level = next.logLevel
       bodyMemory.setLimit(next.bodyMemoryBytes)

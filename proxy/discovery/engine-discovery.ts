@@ -115,7 +115,9 @@ export class EngineDiscovery {
     const replicas = toEngines(found, places, names).map(({ engine }) => engine.id)
     if (known.fault !== undefined || [...known.names.values()].join(' ') !== [...names.values()].join(' '))
       this.#options.log.info({ engine: found.engine.id, replicas }, 'engines found by name')
-    Object.assign(known, { fault: undefined, places, names })
+    known.fault = undefined
+    known.places = places
+    known.names = names
   }
 
   #enginesOf(found: FoundEngine): FoundEngine[] {

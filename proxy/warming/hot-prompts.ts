@@ -1,6 +1,7 @@
 import type { EngineRequest } from '#engine-adapters/engine-client.ts'
 import type { SentPrompt } from '#index/cache-event.ts'
 import type { ScopeId } from '#index/context-block.ts'
+import { groupBy } from '#index/group-by.ts'
 import type { KeyEntry } from '../access/api-keys.ts'
 import { credentialsOf } from '../access/engine-credentials.ts'
 import type { Call } from '../call/call.ts'
@@ -102,12 +103,12 @@ export class HotPrompts {
 
   /** What the tenant with most prompts asked for least, and longest ago. `coming`: a tenant that is about to have one more. */
   #leastBeside(coming?: string): ScopeId {
-    const counts = new Map<string, number>(coming === undefined ? [] : [[coming, 1]])
-    for (const { tenant } of this.#kept.values()) counts.set(tenant, (counts.get(tenant) ?? 0) + 1)
-    const tenants = new Set([...this.#kept.values()].map(({ tenant }) => tenant))
-    const most = Math.max(...[...tenants].map((tenant) => counts.get(tenant)!))
-    const [least] = [...this.#kept]
-      .filter(([, { tenant }]) => counts.get(tenant) === most)
+    const tenants = [...groupBy(this.#kept, ([, { tenant }]) => tenant)]
+    const counted = tenants.map(([tenant, own]) => ({ own, count: own.length + Number(tenant === coming) }))
+    const most = Math.max(...counted.map(({ count }) => count))
+    const [least] = counted
+      .filter(({ count }) => count === most)
+      .flatMap(({ own }) => own)
       .toSorted(([, a], [, b]) => a.asked - b.asked || a.at - b.at)
     return least![0]
   }

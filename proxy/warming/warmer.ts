@@ -40,8 +40,8 @@ export class Warmer {
   readonly #warmed = new Map<Replica, WarmedReplica>()
   readonly #hot = new HotPrompts()
   readonly #closing = new AbortController()
-  /** by which callers are let in */
-  keys: Pick<ApiKeys, 'admits'> | undefined
+  /** whether a caller with this key would be let in now */
+  admits: ApiKeys['admits'] = () => true
   #cleared = 0
 
   constructor(options: WarmerOptions) {
@@ -159,7 +159,7 @@ export class Warmer {
 
   get #limits(): KeptLimits {
     const { seconds, keptPrompts } = this.#options
-    return { prompts: seconds() === 0 ? 0 : keptPrompts(), admits: (key) => this.keys?.admits(key) ?? true }
+    return { prompts: seconds() === 0 ? 0 : keptPrompts(), admits: this.admits }
   }
 
   /** Sends a prompt, unless a client or another warm-up is there. Returns false if it is to be sent again. */

@@ -191,7 +191,7 @@ test('a client’s pin goes with its API key, and none is made of what was under
   const key = { id: 'revoked' } as KeyEntry
   await ask(keeper, replica, { key })
   expect(keeper.describe()).toMatchObject({ pins: [{}] })
-  keeper.keys = { admits: (one) => one?.id !== 'revoked' }
+  keeper.admits = (one) => one?.id !== 'revoked'
   await wait(keeper)
   expect(keeper.describe()).toMatchObject({ tokens: 0, pins: [] })
   await ask(keeper, replica, { key })

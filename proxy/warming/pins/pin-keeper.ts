@@ -3,7 +3,7 @@ import type { EngineRequest } from '#engine-adapters/engine-client.ts'
 import { tryObject } from '#engine-adapters/json-object.ts'
 import { promptOnly } from '#engine-adapters/prompt-only.ts'
 import type { RequestId } from '#index/context-block.ts'
-import type { ApiKeys, KeyEntry } from '../../access/api-keys.ts'
+import type { ApiKeys } from '../../access/api-keys.ts'
 import { credentialsOf } from '../../access/engine-credentials.ts'
 import { tenantName } from '../../access/tenant.ts'
 import type { Call, RoutedCall } from '../../call/call.ts'
@@ -48,8 +48,8 @@ export class PinKeeper {
   readonly #busy = new Set<Replica>()
   readonly #closing = new AbortController()
   #nextTick = 0
-  /** by which callers are let in */
-  keys: Pick<ApiKeys, 'admits'> | undefined
+  /** whether a caller with this key would be let in now */
+  admits: ApiKeys['admits'] = () => true
   #cleared = 0
 
   constructor(options: PinKeeperOptions) {
@@ -97,7 +97,7 @@ export class PinKeeper {
     const { now, replicas, limits, onTokens } = this.#options
     if (now() < this.#nextTick) return
     this.#nextTick = now() + Math.min(tickMilliseconds, this.#refreshMilliseconds)
-    this.#book.expire(now(), limits(), this.#admits)
+    this.#book.expire(now(), limits(), this.admits)
     onTokens(this.#book.tokens)
     for (const replica of replicas.all) {
       // whatever it held is gone, or may be
@@ -110,7 +110,7 @@ export class PinKeeper {
   /** Describes the pins for the control plane. */
   describe(): object {
     const { limits, now, replicas } = this.#options
-    this.#book.expire(now(), limits(), this.#admits)
+    this.#book.expire(now(), limits(), this.admits)
     const pins = this.#book.all.map(({ prefix, tenant, model, tokens, expires, held, prompt }) => {
       const at = replicas.all.filter(({ id }) => held.has(id))
       const cached_tokens = Object.fromEntries(at.map(({ id, mirror }) => [id, mirror.predictCachedTokens(prompt)]))
@@ -148,13 +148,11 @@ export class PinKeeper {
     return 1_000 * (this.#options.limits().refreshSeconds ?? refreshSeconds)
   }
 
-  readonly #admits = (key: KeyEntry | undefined): boolean => this.keys?.admits(key) ?? true
-
   #note(marked: Omit<MarkedRequest, 'request'>, { body, headers, ...rest }: EngineRequest): void {
     const { limits, onMark, log, now } = this.#options
     try {
       const members = Buffer.isBuffer(body) ? tryObject(body.toString()) : undefined
-      if (!members || !this.#admits(marked.key)) return
+      if (!members || !this.admits(marked.key)) return
       const own = JSON.stringify({ ...promptOnly(members), cache_salt: members.cache_salt })
       const request = { ...rest, headers: credentialsOf(headers), body: Buffer.from(own) }
       const found = findMarks(marked.tenant, marked.api, members)
