@@ -1,29 +1,23 @@
 """The model that reads few pages, in one pass for a page of steps."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
 
-transformers = pytest.importorskip("transformers")
+pytest.importorskip("transformers")
 
-from quality.pages.forced_pages import PAGE, Model  # noqa: E402
-from reprise_pages.affinity import KeyAffinity  # noqa: E402
-from reprise_pages.selectors import QuestBounds  # noqa: E402
+from quality.pages.forced_pages import PAGE, Model
+from reprise_pages.affinity import KeyAffinity
+from reprise_pages.selectors import QuestBounds
 
 PROMPT, ANSWER = 8 * PAGE, 2 * PAGE
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Model:
-    folder: Path = tmp_path_factory.mktemp("model")
-    torch.manual_seed(0)
-    config = transformers.LlamaConfig(
-        vocab_size=97, hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4,
-        num_key_value_heads=2,
-    )  # fmt: skip
-    transformers.LlamaForCausalLM(config).save_pretrained(folder)
-    return Model(str(folder))
+def model(save_llama: Callable[[int], Path]) -> Model:
+    return Model(str(save_llama(2)))
 
 
 def tokens(count: int, seed: int) -> list[int]:

@@ -1,23 +1,19 @@
 """Tokens over rows that were computed elsewhere."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 import torch
 
-transformers = pytest.importorskip("transformers")
+pytest.importorskip("transformers")
 
-from quality.stored_rows import Model, Rows, joined  # noqa: E402
+from quality.stored_rows import Model, Rows, joined
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Model:
-    folder = tmp_path_factory.mktemp("model")
-    torch.manual_seed(0)
-    config = transformers.LlamaConfig(
-        vocab_size=97, hidden_size=32, intermediate_size=64, num_hidden_layers=3, num_attention_heads=4,
-        num_key_value_heads=2,
-    )  # fmt: skip
-    transformers.LlamaForCausalLM(config).save_pretrained(folder)
-    return Model(str(folder), 512)
+def model(save_llama: Callable[[int], Path]) -> Model:
+    return Model(str(save_llama(3)), 512)
 
 
 TOKENS = torch.randint(0, 97, (40,), generator=torch.Generator().manual_seed(1)).tolist()
