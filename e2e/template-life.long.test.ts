@@ -1,3 +1,7 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, type TestContext, test } from 'vitest'
 import { startEmulator } from '#emulator/emulator.ts'
@@ -20,15 +24,48 @@ let questions: Turn[] | undefined
 
 type Asked = Pick<Turn, 'question' | 'blocks'>
 
-async function start(mode: 'auto' | 'ask' | 'on', { onTestFinished }: TestContext): Promise<RunningProxy> {
+async function start(
+  mode: 'auto' | 'ask' | 'on',
+  { onTestFinished }: TestContext,
+  inFront?: (engineUrl: string) => Promise<string>,
+): Promise<RunningProxy> {
   const size = { capacityTokens: 10_000_000, prefillTokensPerSecond: 10_000_000 }
   const emulator = await startEmulator({ host: '127.0.0.1', port: 0, kind: 'vllm', ...size, reads: true })
-  const proxy = await startTestProxy({ url: emulator.url, kind: 'vllm' }, { mode })
+  const url = (await inFront?.(emulator.url)) ?? emulator.url
+  const proxy = await startTestProxy({ url, kind: 'vllm' }, { mode })
   onTestFinished(async () => {
     await proxy.close()
     await emulator.close()
   })
   return proxy
+}
+
+/** A server in front of an engine that does not answer the second prompt to be scored. */
+async function holdSecondScore(
+  engineUrl: string,
+  { onTestFinished }: TestContext,
+): Promise<{ url: string; scored: string[]; held: Promise<void> }> {
+  const scored: string[] = []
+  let hold = (): void => {}
+  const held = new Promise<void>((resolve) => {
+    hold = resolve
+  })
+  const server = createServer(async (request, response) => {
+    const body = await text(request)
+    if (body.includes('logprobs') && scored.push(body) === 2) return hold()
+    const { host: _, 'content-length': __, connection: ___, ...headers } = request.headers as Record<string, string>
+    const init = request.method === 'POST' ? { method: 'POST', headers, body } : { headers }
+    const answer = await fetch(`${engineUrl}${request.url}`, init)
+    response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'text/plain' })
+    response.end(Buffer.from(await answer.arrayBuffer()))
+  }).listen(0, '127.0.0.1')
+  onTestFinished(async () => {
+    server.close()
+    server.closeAllConnections()
+    await once(server, 'close')
+  })
+  await once(server, 'listening')
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, scored, held }
 }
 
 /** Questions to a documentation assistant, each with the beginnings of the sections that match it best. */
@@ -121,6 +158,28 @@ describe.concurrent('the life of a template in mode auto', () => {
     // traffic may take its verdict back, and give it again
     expect([...new Set(states)]).toEqual(['learning', 'ready', 'proved'])
     expect(moved).toBeGreaterThan(0)
+  })
+
+  test('a client that interrupts a proof costs what was not scored yet', async (context) => {
+    const { expect } = context
+    let gate: Awaited<ReturnType<typeof holdSecondScore>> | undefined
+    const proxy = await start('auto', context, async (engineUrl) => {
+      gate = await holdSecondScore(engineUrl, context)
+      return gate.url
+    })
+    const { scored, held } = gate!
+    const asked = await readQuestions()
+    let last = 0
+    while (scored.length === 0) {
+      await send(proxy, 'reader-content', asked[last++]!)
+      if ((await templates(proxy))[0]?.state === 'ready') await Promise.race([held, pause(2_000)])
+    }
+    await held
+    await send(proxy, 'reader-content', asked[last]!)
+    await untilScored(proxy, 1)
+    const [first, interrupted, again, rewritten] = scored
+    expect(again).toBe(interrupted)
+    expect(new Set([first, again, rewritten]).size).toBe(3)
   })
 
   test('whose answers follow the order: refuted by the model, and never moved', async (context) => {

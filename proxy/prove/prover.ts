@@ -39,6 +39,10 @@ interface Sample {
   readonly headers: readonly string[]
   readonly answer: string
   readonly promptTokens: number | undefined
+  /** what is scored; undefined until it is first written */
+  variants: PromptVariants | undefined
+  /** what was scored before it was interrupted */
+  readonly scores: { -readonly [variant in keyof ProofSample]?: ProofSample[variant] | undefined }
   /** how often it was interrupted */
   tries: number
 }
@@ -79,7 +83,7 @@ export class Prover {
     this.#following += 1
     return new AnswerFollower(call, (followed) => {
       this.#following -= 1
-      if (followed) this.#add({ template, call, replica, body, tries: 0, ...followed })
+      if (followed) this.#add({ template, call, replica, body, variants: undefined, scores: {}, tries: 0, ...followed })
     })
   }
 
@@ -111,7 +115,7 @@ export class Prover {
       try {
         const outcome = await this.#score(sample)
         onSample(outcome)
-        // what was computed before is cached, so the next try takes less
+        // what was scored before is kept, so that an engine with short pauses is asked, too
         if (outcome === 'interrupted' && ++sample.tries < mostTries && !this.#closing.signal.aborted) {
           this.#samples.push(sample)
         }
@@ -127,7 +131,8 @@ export class Prover {
 
   async #score(sample: Sample): Promise<SampleOutcome> {
     if (!(await this.#waitUntilIdle(sample.replica))) return 'interrupted'
-    const variants = this.#write(sample)
+    sample.variants ??= this.#write(sample)
+    const { variants } = sample
     if (variants === undefined) return 'unscored'
     const scored = await withoutClients(sample.replica, this.#closing.signal, (signal) => {
       return scoreVariants(sample, variants, signal)
@@ -169,8 +174,9 @@ export class Prover {
   }
 }
 
+/** Scores the variants that were not scored before. */
 async function scoreVariants(
-  { call: { api }, replica, headers, answer, promptTokens }: Sample,
+  { call: { api }, replica, headers, answer, promptTokens, scores }: Sample,
   { received, rewritten, harmless, toSent }: PromptVariants,
   signal: AbortSignal,
 ): Promise<ProofSample | undefined> {
@@ -183,9 +189,10 @@ async function scoreVariants(
     const said = await replica.adapter.scoreAnswer!({ api, members, answer: own, promptTokens }, ask)
     return (said as Partial<TokenScores>).tokens
   }
-  const asReceived = await score(received, answer)
-  const asHarmless = asReceived && (await score(harmless, answer))
-  const asRewritten = asHarmless && (await score(rewritten, toSent(answer)))
+  scores.received ??= await score(received, answer)
+  scores.harmless ??= scores.received && (await score(harmless, answer))
+  scores.rewritten ??= scores.harmless && (await score(rewritten, toSent(answer)))
+  const { received: asReceived, harmless: asHarmless, rewritten: asRewritten } = scores
   if (!asReceived || !asHarmless || !asRewritten) return undefined
   return { received: asReceived, harmless: asHarmless, rewritten: asRewritten }
 }
