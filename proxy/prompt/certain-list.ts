@@ -1,4 +1,5 @@
 import { type BlockSpan, type ContextList, overlap, startOf } from './context-list.ts'
+import { narrow } from './scan/narrow.ts'
 
 /** A known chunk, and a stamp that distinguishes it from one that takes its place later. */
 export interface ChunkHandle {
@@ -114,6 +115,6 @@ const PREFIX = /\p{L}+[ _#:.-]{0,2}$/u
 
 /** Returns what is said in front of a number when a block is mentioned: `Document ` for `Document 3:`, '' for `[3]`. */
 export function labelPrefixOf(text: string, blockStart: number, labelStart: number): string {
-  const front = text.slice(Math.max(blockStart, labelStart - LONGEST_PREFIX), labelStart)
+  const front = narrow(text.slice(Math.max(blockStart, labelStart - LONGEST_PREFIX), labelStart))
   return PREFIX.exec(front)?.[0] ?? ''
 }

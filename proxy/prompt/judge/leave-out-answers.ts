@@ -1,5 +1,6 @@
 import type { BlockSpan, ContextList } from '../context-list.ts'
 import { findIndexFrom } from '../scan/find-edges.ts'
+import { narrow } from '../scan/narrow.ts'
 
 /** Where a speaker's name begins a turn, such as `Human:` and `### Response:`. */
 interface Speaker {
@@ -65,6 +66,6 @@ function findSpeakers(text: string): Speaker[] {
 
 function findOpening(text: string): number | undefined {
   const from = Math.max(text.length - LONGEST_OPENING, 0)
-  const match = OPENING.exec(text.slice(from))
+  const match = OPENING.exec(narrow(text.slice(from)))
   return match === null ? undefined : from + match.index + 1
 }

@@ -1,4 +1,5 @@
 import { type ContextSlot, type PromptContext, placeLabels } from '../body/prompt-context.ts'
+import { narrow } from '../scan/narrow.ts'
 
 const BRACKETED = /\[(\d{1,4})\]/g
 // a footnote mark follows what it supports; after these words the number is part of the sentence
@@ -96,7 +97,7 @@ function readSigns(text: string, { start, end, content, label }: ContextSlot, wo
   ].join('\0')
   const signs = new Set<string>()
   if (!edges.includes(number)) return signs
-  for (const [, before, found, behind] of edges.matchAll(NUMBER)) {
+  for (const [, before, found, behind] of narrow(edges).matchAll(NUMBER)) {
     if (found !== number) continue
     if (before!.trim().toLowerCase() === word) signs.add(word!)
     else if (isEnclosed(before!, behind!)) signs.add(`${before}\0${behind}`)

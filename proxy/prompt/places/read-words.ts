@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { digestOf } from '#index/context-block.ts'
 import { getOrMake } from '#index/get-or-make.ts'
 import { isOfOwnText } from '../judge/own-work.ts'
+import { narrow } from '../scan/narrow.ts'
 import { findParallelLists } from './find-parallel-lists.ts'
 import { addRemarks, noRemarks, type Remarks, readRemarks } from './read-remarks.ts'
 import { type AskedForms, readForms } from './words/citation-specimens.ts'
@@ -51,17 +52,17 @@ const rememberedSentences = new LRUCache<string, SentenceSigns>({ max: 8_000 })
 
 /** Reads what words say about any list. */
 export function readWords(words: string, speaker: Speaker): WordSigns {
-  return recall(remembered, `${speaker}\0${words}`, () => read(words, speaker))
+  return recall(remembered, `${speaker}\0${words}`, () => read(narrow(words), speaker))
 }
 
-function recall<Signs extends object>(known: LRUCache<string, Signs>, words: string, readAnew: () => Signs): Signs {
-  return getOrMake(known, digestOf(words), readAnew)
+function recall<Signs extends object>(known: LRUCache<string, Signs>, key: string, readAnew: () => Signs): Signs {
+  return getOrMake(known, digestOf(key), readAnew)
 }
 
 function read(words: string, speaker: Speaker): WordSigns {
   const ends = readEnds(words)
   const sentences = sentencesOf(ends).map((sentence) =>
-    recall(rememberedSentences, `${speaker}\0${sentence}`, () => readSentence(sentence, speaker === 'rules')),
+    recall(rememberedSentences, `${speaker}\0${sentence}`, () => readSentence(narrow(sentence), speaker === 'rules')),
   )
   const isSaid = (sign: Exclude<keyof SentenceSigns, 'forms' | 'roles'>): boolean => sentences.some((own) => own[sign])
   return {
@@ -85,7 +86,7 @@ function read(words: string, speaker: Speaker): WordSigns {
 function remarksIn(words: string): Remarks {
   const all = noRemarks()
   for (const paragraph of words.split(BLANK_LINE).filter(Boolean)) {
-    const own = recall(rememberedRemarks, paragraph, () => readRemarks(paragraph))
+    const own = recall(rememberedRemarks, paragraph, () => readRemarks(narrow(paragraph)))
     addRemarks(all, own)
   }
   return all
