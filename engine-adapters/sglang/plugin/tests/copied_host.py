@@ -10,7 +10,7 @@ import torch
 from scheduled_cache import ScheduledCache, build_context
 from sglang.srt.managers import cache_controller
 from sglang.srt.mem_cache.l2_transfer import L2Transfer, TransferCompletion
-from sglang.srt.mem_cache.pool_host import common
+from sglang.srt.mem_cache.pool_host import base, common
 from sglang.srt.runtime_context import get_memory
 
 from reprise_sglang.create_cache import create_cache
@@ -101,6 +101,8 @@ class HostedCache(ScheduledCache):
 def hosted_caches(monkeypatch: pytest.MonkeyPatch, policy: str = "write_back") -> Iterator[Any]:
     """Yields a function that builds a cache as SGLang does with `--enable-hierarchical-cache`."""
     monkeypatch.setattr(common, "_cuda_host_register", lambda *_: None)
+    # pools of a few kilobytes need no ten gigabytes beside them
+    monkeypatch.setattr(base, "HICACHE_HOST_MEMORY_RESERVE_BYTES", 0)
     monkeypatch.setattr(cache_controller, "L2TransferEngine", Link)
     device = SimpleNamespace(Event=Event, current_stream=lambda: SimpleNamespace(wait_event=lambda event: None))
     monkeypatch.setattr(cache_controller, "device_module", device)
