@@ -64,7 +64,5 @@ function toSlot(block: BlockSpan, part: { text: number; start: number }): Contex
   const { start, end } = shift(block)
   const slot = { text: part.text, start, end, content }
   const labelled = block.label ? { label: shift(block.label), ...slot } : slot
-  if (block.ranks === undefined) return labelled
-  const ranks = block.ranks.map((field) => ({ name: field.name, value: field.value, ...shift(field) }))
-  return { ranks, ...labelled }
+  return block.ranks ? { ranks: block.ranks, ...labelled } : labelled
 }
