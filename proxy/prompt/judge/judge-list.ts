@@ -10,7 +10,7 @@ import { isEnough, kindOf, readSigns } from './weigh-evidence.ts'
 
 const LONGEST_MARK = 300
 // `score="0.91"`
-const RANK = /[\w-]*(?:score|simil|distan|relev|certain|rank)[\w-]*[ \t]?[:=][ \t]?["']?-?[\d.]+/gi
+const RANK = /(?:score|simil|distan|relev|certain|rank)[\w-]{0,24}[ \t]?[:=][ \t]?["']?-?[\d.]+/gi
 // a template names a variable in this way, `context1: …`, but not `[doc1]`
 const VARIABLE = /^[a-z]+$/
 
