@@ -53,7 +53,6 @@ describe('the configuration', () => {
   test('words annotations', async () => {
     const wording = {
       order: 'Wichtigste zuerst: {order}.',
-      volatile: 'Werte: {values}.',
       location: 'Siehe {label}, oben.',
       block: '[Doc_{k}] {text}',
     }

@@ -8,8 +8,6 @@ export interface SentOrder {
   /** for each position as sent, the position in the message as received */
   readonly order: readonly number[]
   readonly annotation: string | undefined
-  /** the fields that ranked its blocks were cut out of the blocks */
-  readonly isCut?: true
   /** content replaced by pointers because it is earlier in the prompt */
   readonly pointers: readonly SentPointer[]
 }

@@ -138,7 +138,6 @@ const explanation = object({
           template: text,
           template_state: templateState,
           may_move: flag,
-          volatile: text,
           differs_by: text,
           remedy: text,
         },

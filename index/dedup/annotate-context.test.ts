@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { annotateOrder, annotateValues } from './annotate-context.ts'
+import { annotateOrder } from './annotate-context.ts'
 
 test('no annotation when the order did not change', () => {
   expect(annotateOrder([0, 1, 2], ['[1]', '[2]', '[3]'])).toBeUndefined()
@@ -17,14 +17,6 @@ test('only labels that are in the prompt are named, and nothing is said without 
   expect(annotateOrder([2, 0, 1], ['[a]', undefined, '[c]'], '{order}')).toBe('[c] > [a]')
   // what is named is in its order
   expect(annotateOrder([0, 2, 1], ['[a]', '[c]', undefined])).toBeUndefined()
-})
-
-test('values without labels are told in the order of their blocks as sent', () => {
-  expect(annotateValues(['x 1', '', 'x 3'], [2, 1, 0], [undefined, undefined, undefined], '{values}')).toBe(
-    'x 3, –, x 1',
-  )
-  expect(annotateValues(['x 1', '', 'x 3'], [2, 1, 0], ['[1]', '[2]', '[3]'], '{values}')).toBe('[1] x 3, [3] x 1')
-  expect(annotateValues(['', ''], [1, 0], [undefined, undefined])).toBeUndefined()
 })
 
 test('labels are taken as they are, whatever they hold', () => {

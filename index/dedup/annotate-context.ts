@@ -22,28 +22,6 @@ export function annotateOrder(
   return template.replace('{order}', () => ranked.join(' > '))
 }
 
-/** Template for the field values cut out of blocks. `{values}` is replaced by each block's label and values. */
-export const defaultValuesAnnotation = 'Values of the search: {values}.'
-
-/**
- * Lists the field values of each block, by its label as sent, or by its place if it has none. `labels[i]` is the label
- * of block i as sent, which was at position `order[i]` as received. `values` are in the order received. Returns undefined if there are none.
- */
-export function annotateValues(
-  values: readonly string[],
-  order: readonly number[],
-  labels: readonly (string | undefined)[],
-  template: string = defaultValuesAnnotation,
-): string | undefined {
-  if (order.every((from) => !values[from])) return undefined
-  const told = order.flatMap((from, place) => {
-    const [value, label] = [values[from], labels[place]]
-    // without labels the place in the sequence says whose it is
-    return label === undefined ? [value || '–'] : value ? [`${label} ${value}`] : []
-  })
-  return template.replace('{values}', () => told.join(', '))
-}
-
 /** Template of the location annotation. `{label}` is replaced by the label of the target block. */
 export const defaultLocationAnnotation = 'Please refer to {label} in the previous conversation.'
 

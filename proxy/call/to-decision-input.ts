@@ -5,7 +5,7 @@ import type { Call } from './call.ts'
 export function toDecisionInput(call: Call): DecisionInput {
   const { content, settings, caller, conversation, options, known, permit } = call
   const { budgetMilliseconds, isRefused } = call
-  const { mode, wording, blocks } = settings
+  const { mode, wording } = settings
   return {
     received: content.received,
     mode,
@@ -14,7 +14,6 @@ export function toDecisionInput(call: Call): DecisionInput {
     conversation,
     options,
     wording,
-    volatileFields: blocks.volatileFields,
     certain: content.certain,
     known,
     permit,

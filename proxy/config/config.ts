@@ -3,7 +3,6 @@ import type { KeysConfig } from '../access/key-record.ts'
 import type { TenantSource } from '../access/tenant.ts'
 import type { WorkLimits } from '../bounds/work-limits.ts'
 import type { HygieneSettings } from '../hygiene/apply-hygiene.ts'
-import type { VolatileFields } from '../prompt/cut-ranks.ts'
 import type { Wording } from '../prompt/wording.ts'
 import type { RequestSwitches } from '../request-options.ts'
 import type { Mode } from '../settings.ts'
@@ -91,7 +90,6 @@ export interface Config {
   /** defaults for what requests do not set in `x-reprise-options` */
   readonly options: Required<RequestSwitches>
   readonly blocks: {
-    readonly volatileFields: VolatileFields
     /** whether borders that no rule knows are learnt from traffic */
     readonly learn: boolean
   }

@@ -1,7 +1,6 @@
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { KeyRecord } from '../access/key-record.ts'
 import type { TenantSource } from '../access/tenant.ts'
-import type { VolatileFields } from '../prompt/cut-ranks.ts'
 import type { Mode } from '../settings.ts'
 import type { TemplateText } from '../templates/cut/read-template.ts'
 
@@ -31,10 +30,10 @@ export interface Settings {
   engine_api_key?: string
   aliases: { name: string; models: string[] }[]
   ordering: { max_displacement?: number }
-  annotations: { order: string; volatile: string; location: string }
+  annotations: { order: string; location: string }
   options: { reorder: Switch; dedup: Switch; annotate: Switch; schedule: Switch; citations: 'remap' | 'keep' }
   dedup: { overlaps: boolean }
-  blocks: { volatile: VolatileFields; learn: boolean }
+  blocks: { learn: boolean }
   templates: TemplateText[]
   chunks: { max_chunks: number; learn: boolean }
   hygiene: { sort_tools: boolean; behind_history: { from: string; to?: string }[] }

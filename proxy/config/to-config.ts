@@ -32,10 +32,7 @@ export function toConfig(settings: Settings): Config {
       schedule: isOn(options.schedule),
       citations: options.citations === 'remap',
     },
-    blocks: {
-      volatileFields: blocks.volatile,
-      learn: blocks.learn,
-    },
+    blocks: { learn: blocks.learn },
     templates: settings.templates,
     chunks: {
       maxChunks: chunks.max_chunks,

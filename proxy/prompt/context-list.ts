@@ -1,4 +1,3 @@
-import type { RankField } from './scan/find-rank-fields.ts'
 import type { Weight } from './scan/words/nouns.ts'
 
 /** Position of one context block in a text. All offsets are UTF-16 indices into the text. */
@@ -14,8 +13,8 @@ export interface BlockSpan {
    * before the content, except in JSON (`{"id":3,…}`) and possibly in matches of a user's pattern, where it is inside.
    */
   readonly label?: { readonly start: number; readonly end: number }
-  /** Fields that only rank it, in order. */
-  readonly ranks?: readonly RankField[]
+  /** Names of fields that only rank it: equal documents differ by them. */
+  readonly ranks?: readonly string[]
 }
 
 /** Consecutive context blocks in one text. */

@@ -19,7 +19,6 @@ import {
   type SearchedText,
   shortestSearched,
 } from './certain-list.ts'
-import { cutRanks, type VolatileFields } from './cut-ranks.ts'
 import { digestMessage, nameContexts } from './digest-message.ts'
 import type { KnownTemplates } from './find-contexts.ts'
 import { type FoundContexts, type PlacedRefusal, searchInSteps, searchMessage } from './find-contexts.ts'
@@ -63,8 +62,6 @@ interface LayoutState {
   readonly known?: KnownTemplates | undefined
   /** undefined: every list may be moved */
   readonly permit?: PermitLists | undefined
-  /** what to do with fields that only rank blocks; undefined: keep them */
-  readonly volatileFields?: VolatileFields | undefined
 }
 
 /**
@@ -137,14 +134,7 @@ class LayoutWriter {
       this.#refusals.push({ refused, text, start, end }),
     )
     const permitted = this.#state.permit?.(marked, this.#texts) ?? marked
-    const cut = cutRanks(permitted, this.#texts, this.#volatileFields())
-    return { preamble, messages: isMapped ? translateHistory(cut, this.#texts) : cut }
-  }
-
-  /** Keeps the fields if annotations are off, because there would be nowhere to state the values. */
-  #volatileFields(): VolatileFields {
-    const { volatileFields = 'keep', options } = this.#state
-    return volatileFields === 'move' && options.annotate === false ? 'keep' : volatileFields
+    return { preamble, messages: isMapped ? translateHistory(permitted, this.#texts) : permitted }
   }
 
   *#read(message: PromptMessage, isNewest: boolean): Generator<void, ReadMessage> {

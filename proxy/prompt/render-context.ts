@@ -1,4 +1,4 @@
-import { annotateOrder, annotateValues } from '#index/dedup/annotate-context.ts'
+import { annotateOrder } from '#index/dedup/annotate-context.ts'
 import type { SentPointer } from '#index/dedup/deduplicate-context.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
 import type { Piece, TextSplice } from './body/text-splice.ts'
@@ -57,22 +57,20 @@ export function labelsAsSent(
 }
 
 /**
- * Renders what is said after a context sent in `order`: its ranking, if anything moved, and the values of fields cut
- * out of its blocks. `labels`, by place, are those of its blocks; a ranking does not name those at places in `hidden`,
- * whose labels are not in the prompt. Returns undefined if there is nothing to say or no place for words.
+ * Renders what is said after a context sent in `order`: its ranking, if anything moved. `labels`, by place, are those of
+ * its blocks; those at places in `hidden` are not named, because they are not in the prompt. Returns undefined if there is
+ * nothing to say or no place for words.
  */
 export function renderAnnotation(
-  { annotateAt, cut }: PromptContext,
+  { annotateAt }: PromptContext,
   order: readonly number[],
   labels: readonly (string | undefined)[],
-  wording: Pick<Wording, 'order' | 'volatile'>,
+  wording: Pick<Wording, 'order'>,
   hidden: ReadonlySet<number> = new Set(),
 ): string | undefined {
   if (!annotateAt) return undefined
   const shown = labels.map((label, place) => (hidden.has(place) ? undefined : label))
-  const ranking = annotateOrder(order, shown, wording.order)
-  const values = cut?.areTold ? annotateValues(cut.values, order, labels, wording.volatile) : undefined
-  return ranking && values ? `${ranking} ${values}` : (ranking ?? values)
+  return annotateOrder(order, shown, wording.order)
 }
 
 /** Sets an annotation apart with blank lines, using the line endings of the text it goes into. */

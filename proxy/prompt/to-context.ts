@@ -12,14 +12,12 @@ export function toContext(
 ): PromptContext {
   const end = locate(list.end)
   const { positional, labelPrefix, certain } = list
-  const held = list.blocks.map(({ start, end, contentStart, contentEnd, label }): HeldBlock => {
-    const block = { start, end, content: { start: contentStart, end: contentEnd } }
-    return label ? { label, ...block } : block
-  })
-  const { blocks, contents } = identifyBlocks(whole, held, positional)
+  const contents = list.blocks.map(({ contentStart, contentEnd, label }) =>
+    toBlockId(without(whole, contentStart, contentEnd, positional ? label : undefined)),
+  )
   const context: PromptContext = {
     slots: list.blocks.map((block) => toSlot(block, locate(block.start))),
-    blocks,
+    blocks: list.blocks.map((block, i) => toBlockId(around(whole, block, positional, contents[i]!))),
     contents,
     positional,
     labelPrefix,
@@ -29,21 +27,8 @@ export function toContext(
   return certain ? { certain, ...context } : context
 }
 
-/** Positions of a block in a text. */
-type HeldBlock = Pick<ContextSlot, 'start' | 'end' | 'content' | 'label'>
-
-/** Returns the identities of a text's blocks: of everything the engine sees, and of the content a reader sees. */
-export function identifyBlocks(
-  text: string,
-  held: readonly HeldBlock[],
-  positional: boolean,
-): Pick<PromptContext, 'blocks' | 'contents'> {
-  const contents = held.map(({ content, label }) => toBlockId(without(text, content, positional ? label : undefined)))
-  return { blocks: held.map((block, i) => toBlockId(around(text, block, positional, contents[i]!))), contents }
-}
-
 /** Returns a stretch of a text, leaving out a position label inside it, as in JSON. */
-function without(text: string, { start, end }: Span, label: Span | undefined): string {
+function without(text: string, start: number, end: number, label: Span | undefined): string {
   if (!label || label.start < start || label.end > end) return text.slice(start, end)
   return `${text.slice(start, label.start)}\0${text.slice(label.end, end)}`
 }
@@ -52,10 +37,10 @@ function without(text: string, { start, end }: Span, label: Span | undefined): s
  * Returns a whole block except a position label, with its content replaced by its identity. Blocks are the same if the
  * engine would see the same bytes.
  */
-function around(text: string, block: HeldBlock, positional: boolean, content: BlockId): string {
+function around(text: string, block: BlockSpan, positional: boolean, content: BlockId): string {
   const label = positional ? block.label : undefined
-  const front = without(text, { start: block.start, end: block.content.start }, label)
-  return `${front}\0${content}\0${without(text, { start: block.content.end, end: block.end }, label)}`
+  const front = without(text, block.start, block.contentStart, label)
+  return `${front}\0${content}\0${without(text, block.contentEnd, block.end, label)}`
 }
 
 function toSlot(block: BlockSpan, part: { text: number; start: number }): ContextSlot {
@@ -64,7 +49,5 @@ function toSlot(block: BlockSpan, part: { text: number; start: number }): Contex
   const { start, end } = shift(block)
   const slot = { text: part.text, start, end, content }
   const labelled = block.label ? { label: shift(block.label), ...slot } : slot
-  if (block.ranks === undefined) return labelled
-  const ranks = block.ranks.map((field) => ({ name: field.name, value: field.value, ...shift(field) }))
-  return { ranks, ...labelled }
+  return block.ranks ? { ranks: block.ranks, ...labelled } : labelled
 }

@@ -206,11 +206,8 @@ function withoutTags(json: string, { adapter }: Replica): string {
 /**
  * Describes fields that only rank the blocks of a list: whether equal documents differ by them, and what would help.
  */
-function describeRanks({ cut, slots, isSpokenOf }: PromptContext): object {
-  if (cut) return { volatile: cut.areTold ? 'move' : 'drop' }
-  return !isSpokenOf && slots.some(({ ranks }) => ranks)
-    ? { volatile: 'keep', differs_by: 'score', remedy: differingRemedy }
-    : {}
+function describeRanks({ slots, isSpokenOf }: PromptContext): object {
+  return !isSpokenOf && slots.some(({ ranks }) => ranks) ? { differs_by: 'score', remedy: differingRemedy } : {}
 }
 
 /**

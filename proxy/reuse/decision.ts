@@ -3,7 +3,6 @@ import type { ConversationStore, SentTurn, TurnKey } from '#index/conversation-s
 import type { CitationMap } from '../answer/citations/citation-labels.ts'
 import type { CertainLists } from '../chunks/certain-lists.ts'
 import type { BodySplice } from '../prompt/body/splice-body.ts'
-import type { VolatileFields } from '../prompt/cut-ranks.ts'
 import type { KnownTemplates, PlacedRefusal } from '../prompt/find-contexts.ts'
 import type { Layout, PermitLists } from '../prompt/layout.ts'
 import type { PlacedContext } from '../prompt/place-explicit-context.ts'
@@ -71,8 +70,6 @@ export interface DecisionInput {
   /** as configured, overridden by the request's header */
   readonly options: RequestOptions
   readonly wording: Wording
-  /** what to do with fields that only rank blocks; undefined: keep them */
-  readonly volatileFields?: VolatileFields | undefined
   /** finds lists with known borders */
   readonly certain?: CertainLists | undefined
   /** templates whose lists need not be found anew */

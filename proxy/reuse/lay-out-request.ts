@@ -55,10 +55,9 @@ export function layOutPlaced(
   input: DecisionInput,
   store: ConversationStore,
 ): Generator<void, Layout> {
-  const { mode, isRefused, tenant, conversation, wording, volatileFields, certain, known, permit } = input
+  const { isRefused, tenant, conversation, wording, certain, known, permit } = input
   const options = optionsOf(input)
   const { asReceived, areNumbersData, isOrderData, hasMedia } = prompt.demands
-  const isKept = mode === 'shadow' || isRefused || asReceived
   return layOutPrompts(set, placed, {
     tenant,
     conversation: prompt.explicit?.conversation ?? conversation,
@@ -70,7 +69,6 @@ export function layOutPlaced(
     known,
     // what the application states to be a set needs no permission
     permit: options.set === true ? undefined : permit,
-    volatileFields: isKept ? 'keep' : volatileFields,
     stays: {
       numbers: options.citations !== false && areNumbersData,
       data: isOrderData,

@@ -14,10 +14,7 @@ export function noteTurn(
   ordered: readonly OrderedContext[],
 ): void {
   if (ordered.length === 0) return
-  const contexts = ordered.map(({ order, annotation, pointers, found: { cut } }): SentOrder => {
-    const sent = { order, annotation, pointers }
-    return cut ? { isCut: true, ...sent } : sent
-  })
+  const contexts = ordered.map(({ order, annotation, pointers }): SentOrder => ({ order, annotation, pointers }))
   for (const [i, own] of contextKeys.entries()) {
     for (const key of own) turns.set(key, { kind: 'ordered', contexts: [contexts[i]!] })
   }
@@ -28,10 +25,8 @@ export function noteTurn(
 }
 
 /** Whether a context was sent differently from how it was received. */
-export function isRewritten({ order, annotation, pointers, isCut }: SentOrder): boolean {
-  return (
-    isCut === true || annotation !== undefined || pointers.length > 0 || order.some((from, place) => from !== place)
-  )
+export function isRewritten({ order, annotation, pointers }: SentOrder): boolean {
+  return annotation !== undefined || pointers.length > 0 || order.some((from, place) => from !== place)
 }
 
 /** Returns what must be remembered about prompts without explicit blocks that are sent as received. */
@@ -39,7 +34,7 @@ export function turnsAsReceived({ prompts }: Pick<Layout, 'prompts'>): Map<TurnK
   const turns = new Map<TurnKey, SentTurn>()
   for (const message of prompts.flatMap(({ messages }) => messages)) {
     const ordered = message.contexts.map((context) => ({
-      found: { ...context, cut: undefined },
+      found: context,
       order: [...context.slots.keys()],
       annotation: undefined,
       pointers: [],

@@ -5,7 +5,6 @@ import { ProcessedBlocks } from '#index/processed-blocks.ts'
 import { CertainLists } from '../chunks/certain-lists.ts'
 import { KnownChunks } from '../chunks/known-chunks.ts'
 import { writeBody } from '../prompt/body/prompt-body.ts'
-import type { VolatileFields } from '../prompt/cut-ranks.ts'
 import type { PermitLists } from '../prompt/layout.ts'
 import { defaultWording } from '../prompt/wording.ts'
 import { readReceived } from '../receive/read-received.ts'
@@ -27,7 +26,6 @@ export interface SendOptions {
   readonly tenant?: string
   readonly mode?: Mode
   readonly options?: RequestOptions
-  readonly volatileFields?: VolatileFields
   /** says which lists may be moved; all may, if it is missing */
   readonly permit?: PermitLists
 }
@@ -64,7 +62,6 @@ export class Sender {
         conversation: options.conversation,
         options: options.options ?? {},
         wording: defaultWording,
-        volatileFields: options.volatileFields,
         permit: options.permit,
         certain: new CertainLists(this.chunks.finderFor(tenant), this.templates),
       },

@@ -29,13 +29,12 @@ const order: fc.Arbitrary<SentOrder> = fc.nat(8).chain((count) =>
     ),
   }),
 )
-const cutOrder: fc.Arbitrary<SentOrder> = order.map((own) => ({ isCut: true, ...own }))
 const positions = fc.array(fc.array(fc.nat(), { maxLength: 9 }), { maxLength: 3 })
 const sentTurn: fc.Arbitrary<SentTurn> = fc.oneof(
   fc.record(
     {
       kind: fc.constant('ordered' as const),
-      contexts: fc.array(fc.oneof(order, cutOrder), { maxLength: 4 }),
+      contexts: fc.array(order, { maxLength: 4 }),
       spans: positions,
       labels: positions,
     },

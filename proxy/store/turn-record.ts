@@ -26,7 +26,6 @@ const order = {
   properties: {
     order: { type: 'array', maxItems: 1 << 16, items: index },
     annotation: words,
-    isCut: { const: true },
     pointers: {
       type: 'array',
       maxItems: 1 << 16,
@@ -116,17 +115,14 @@ function isSound({ order, pointers }: SentOrder): boolean {
 
 /** Restores undefined members, which JSON omits. */
 function withAbsent(sent: SentTurn): SentTurn {
-  const restore = ({ order, annotation, isCut, pointers }: SentOrder): SentOrder => {
-    const sent = {
-      order,
-      annotation,
-      pointers: pointers.map((pointer) => ({
-        ...pointer,
-        hint: { begins: pointer.hint.begins, ends: pointer.hint.ends },
-      })),
-    }
-    return isCut ? { isCut, ...sent } : sent
-  }
+  const restore = ({ order, annotation, pointers }: SentOrder): SentOrder => ({
+    order,
+    annotation,
+    pointers: pointers.map((pointer) => ({
+      ...pointer,
+      hint: { begins: pointer.hint.begins, ends: pointer.hint.ends },
+    })),
+  })
   if (sent.kind === 'ordered') {
     const contexts = sent.contexts.map(restore)
     const { spans, labels } = sent

@@ -76,7 +76,7 @@ export class BatchPlanner {
     const path = url.split('?')[0]
     const api = promptApis.find((name) => promptPaths[name] === path)
     if (!api) return undefined
-    const { hygiene, blocks, workLimits, wording, options } = this.#config
+    const { hygiene, workLimits, wording, options } = this.#config
     const limits = { hygiene, limits: workLimits, isEncoded: false, turn: async () => {} }
     try {
       const { received } = await readWithinLimits(api, Buffer.from(body), limits)
@@ -87,7 +87,6 @@ export class BatchPlanner {
         conversation: undefined,
         options,
         wording,
-        volatileFields: blocks.volatileFields,
         certain: new CertainLists(undefined, this.#templates),
       }
       if (optionsOf(input).reorder === false) return undefined

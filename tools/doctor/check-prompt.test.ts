@@ -153,6 +153,6 @@ test('scores in blocks are named with what would help', () => {
   expect(check(chat('Answer.', `${scored}\n\nQuestion: which?`))[1]).toEqual([
     'volatile_fields',
     'warning',
-    expect.stringMatching(/'score', which changes.*blocks\.volatile: move/),
+    expect.stringMatching(/'score', which changes.*leave scores out/),
   ])
 })

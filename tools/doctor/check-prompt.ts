@@ -46,7 +46,7 @@ const mostRefusals = 3
 function judgeRanks(contexts: readonly PromptContext[]): Finding[] {
   const ranks = contexts.flatMap(({ slots }) => slots.flatMap(({ ranks }) => ranks ?? []))
   if (ranks.length === 0) return []
-  const names = [...new Set(ranks.map(({ name }) => `'${name}'`))].join(', ')
+  const names = [...new Set(ranks.map((name) => `'${name}'`))].join(', ')
   const found = `blocks bear ${names}, which changes with every question: equal documents differ by it, and are not reused`
   return [warning('volatile_fields', found, differingRemedy)]
 }

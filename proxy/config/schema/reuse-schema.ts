@@ -42,12 +42,6 @@ export const reuseSchemas: Record<string, SettingSchema> = {
       'has to contain {order}',
       defaultWording.order,
     ),
-    volatile: matching(
-      'States the values removed from blocks (`blocks.volatile`); `{values}` becomes each label with its values.',
-      '\\{values\\}',
-      'has to contain {values}',
-      defaultWording.volatile,
-    ),
     location: matching(
       'Replaces a block that was sent before; `{label}` becomes its label.',
       '\\{label\\}',
@@ -73,13 +67,6 @@ export const reuseSchemas: Record<string, SettingSchema> = {
     ),
   }),
   blocks: group('How context blocks are found in addition to the known ways.', {
-    volatile: {
-      description:
-        'Numbers that only rank a block, such as a score in its JSON or tag: `move` states them after the list, `drop` ' +
-        'leaves them out, `keep` sends them where they are, so that equal documents differ with every question.',
-      enum: ['move', 'drop', 'keep'],
-      default: 'keep',
-    },
     learn: flag(
       'Whether borders of lists that no rule knows are learnt from traffic, in a thread; docs/templates.md.',
       true,

@@ -2,7 +2,6 @@ import type { BlockId } from '#index/context-block.ts'
 import { groupBy } from '#index/group-by.ts'
 import type { Span } from '../../json/json-spans.ts'
 import type { CertainBorders } from '../certain-list.ts'
-import type { RankField } from '../scan/find-rank-fields.ts'
 import type { TemplateUse } from './template-use.ts'
 
 /** A place in a prompt that holds one block. Offsets refer to text number `text` of the body. */
@@ -12,8 +11,8 @@ export interface ContextSlot extends Span {
   readonly content: Span
   /** the part of the label that counts or names */
   readonly label?: Span
-  /** fields that only rank it, in order */
-  readonly ranks?: readonly RankField[]
+  /** names of fields that only rank it */
+  readonly ranks?: readonly string[]
 }
 
 /** A slot and the content of its block. */
@@ -26,14 +25,6 @@ export interface HeldSlot {
 export function slotsByText(contexts: readonly PromptContext[]): ReadonlyMap<number, readonly HeldSlot[]> {
   const held = contexts.flatMap(({ slots, contents }) => slots.map((slot, i) => ({ slot, content: contents[i]! })))
   return groupBy(held, ({ slot }) => slot.text)
-}
-
-/** Values of fields that were cut out of blocks. */
-interface CutRanks {
-  /** by slot, such as `score 0.91` */
-  readonly values: readonly string[]
-  /** whether the prompt states them elsewhere */
-  readonly areTold: boolean
 }
 
 /** A context found in a prompt: consecutive blocks of one message. */
@@ -58,8 +49,6 @@ export interface PromptContext {
   readonly template?: TemplateUse | undefined
   /** the task is about its texts themselves or their order, so that nothing of them is left out */
   readonly isLeftWhole?: boolean
-  /** values of rank fields that were cut out of its blocks, by slot; undefined: texts are as received */
-  readonly cut?: CutRanks | undefined
   /** source of its borders, if no mark in the prompt shows them */
   readonly certain?: CertainBorders | undefined
 }

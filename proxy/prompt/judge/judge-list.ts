@@ -9,6 +9,8 @@ import type { Reason } from './reasons.ts'
 import { isEnough, kindOf, readSigns } from './weigh-evidence.ts'
 
 const LONGEST_MARK = 300
+// `score="0.91"`
+const RANK = /(?:score|simil|distan|relev|certain|rank)[\w-]{0,24}[ \t]?[:=][ \t]?["']?-?[\d.]+/gi
 // a template names a variable in this way, `context1: …`, but not `[doc1]`
 const VARIABLE = /^[a-z]+$/
 
@@ -37,20 +39,15 @@ function isOrdered(text: string, list: ContextList): boolean {
 }
 
 /** Returns what precedes a block's text, without the label and the fields that rank it. */
-function markOf(text: string, { start, contentStart, label, ranks = [] }: BlockSpan): string {
+function markOf(text: string, { start, contentStart, label }: BlockSpan): string {
   // cut first: many blocks may share one endless line
   const line = text.slice(start, start + LONGEST_MARK)
   const end = contentStart > start ? contentStart : start + findLineEnd(line, 0)
   // a name identifies a text's source, a number only its position
   const isNumber = label !== undefined && /^(?:\d+|\p{L})$/u.test(text.slice(label.start, label.end))
-  const cuts = [...(isNumber ? [label] : []), ...ranks].filter((cut) => cut.start >= start && cut.end <= end)
-  let mark = ''
-  let at = start
-  for (const cut of cuts.sort((a, b) => a.start - b.start)) {
-    mark += text.slice(at, Math.min(cut.start, at + LONGEST_MARK))
-    at = Math.max(at, cut.end)
-  }
-  return mark + text.slice(at, Math.min(end, at + LONGEST_MARK))
+  const cut = isNumber && label.start >= start && label.end <= end ? label : { start, end: start }
+  const front = text.slice(start, Math.min(cut.start, start + LONGEST_MARK))
+  return (front + text.slice(cut.end, Math.min(end, cut.end + LONGEST_MARK))).replace(RANK, '')
 }
 
 /** Returns a block without the fields, the label and the fence in front of its text. */

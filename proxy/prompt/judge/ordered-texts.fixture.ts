@@ -56,6 +56,10 @@ const files: readonly string[] = ['src/pump.ts', 'src/valve.ts', 'src/seal.ts', 
 
 /** Those to look at when the finder is fixed. */
 export const orderedTexts: readonly OrderedText[] = [
+  asks(
+    'pages of one file, each with a score behind its number',
+    entries((s, i) => `<document source="pump.pdf#page=${i}" score="0.${97 - i * i}">${s}</document>`, '\n'),
+  ),
   asks('steps in angle brackets', `Do this:\n\n${entries((s, i) => `<<<STEP ${i}>>>\n${s}`)}`),
   asks(
     'turns of a template',

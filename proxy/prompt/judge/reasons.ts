@@ -86,7 +86,7 @@ export function differsBeforeRemedy(areResults: boolean): string {
 
 /** What helps if blocks of equal documents differ in a score. */
 export const differingRemedy =
-  '`blocks.volatile: move` in the configuration tells scores behind the list, so that equal documents are equal'
+  'leave scores out of the prompt, or state them behind the list, so that equal documents are equal'
 
 /** Returns the one thing that helps when something was left alone for this reason. */
 export function remedyFor(reason: Reason): string {

@@ -16,9 +16,8 @@ import { findOwn, type Region } from '../../scan/find-elements.ts'
 import { FenceWalk } from '../../scan/find-fences.ts'
 import { type JsonElement, type JsonMember, type JsonValue, readJsonValue } from '../../scan/find-json-value.ts'
 import type { Marks } from '../../scan/find-marks.ts'
-import { findRankMembers } from '../../scan/find-rank-fields.ts'
 import { isRunning } from '../../scan/labels/label.ts'
-import { idNames, partWords, plainId } from '../../scan/words/field-names.ts'
+import { idNames, isRankingField, partWords, plainId } from '../../scan/words/field-names.ts'
 import { isSorted } from '../../scan/words/tool-kind.ts'
 
 // names of such lists; `anyOf` in a schema and `scripts` in a manifest also contain descriptions
@@ -150,13 +149,21 @@ function isSortedAround(text: string, start: number, end: number, arrays: JsonVa
 function toList(text: string, elements: readonly JsonElement[], end: number): ContextList {
   const labels = findLabels(text, elements)
   const blocks = elements.map(({ start, end, members }, i): BlockSpan => {
-    const ranks = members === undefined ? [] : findRankMembers(text, members, labels?.[i])
+    const ranks = rankNames(members, labels?.[i])
     const span = { start, end, contentStart: start, contentEnd: end }
     const block = labels === undefined ? span : { label: labels[i]!, ...span }
     return ranks.length === 0 ? block : { ranks, ...block }
   })
   const positional = isRunning(blocks.map(({ label }) => label && text.slice(label.start, label.end)))
   return { blocks, positional, labelPrefix: '', form: 'json', weight: 'strong', end }
+}
+
+/** Returns the names of an object's fields that only rank it, also within other fields. */
+function rankNames(members: JsonElement['members'], label: Span | undefined): string[] {
+  return [...(members ?? [])].flatMap(([name, { start, members: inner }]) => {
+    const isLabel = label !== undefined && label.start - start >= 0 && label.start - start <= 1
+    return isRankingField(name) && !isLabel ? [name] : rankNames(inner, label)
+  })
 }
 
 function lengthOf(elements: readonly JsonElement[]): number {

@@ -4,10 +4,9 @@ import { readCue } from '../../scan/find-cue-line.ts'
 import { findContentEnd, findContentStart, findIndexFrom, findLineEnd, isRule } from '../../scan/find-edges.ts'
 import { genericTags, isKin, isWeakTag, type KinElement, type Region, startsIn } from '../../scan/find-elements.ts'
 import type { Marks } from '../../scan/find-marks.ts'
-import { findRankAttributes } from '../../scan/find-rank-fields.ts'
 import { readAttributes } from '../../scan/find-tags.ts'
 import { isRunning } from '../../scan/labels/label.ts'
-import { idNames, isDatedField, isOrderedField, named, plainId } from '../../scan/words/field-names.ts'
+import { idNames, isDatedField, isOrderedField, isRankingField, named, plainId } from '../../scan/words/field-names.ts'
 
 // attributes that may label blocks without an id: their file names, if all differ; the first one that all blocks have
 // is used
@@ -136,7 +135,8 @@ function areDistinct(values: readonly (string | undefined)[]): boolean {
 function toBlock(text: string, { start, end, open, close }: KinElement, label: BlockSpan['label']): BlockSpan {
   const contentStart = findContentStart(text, open.end, close.start)
   const contentEnd = findContentEnd(text, contentStart, close.start)
-  const ranks = findRankAttributes(text, open, label)
+  const ranked = readAttributes(text, open).filter((own) => isRankingField(own.name) && own.valueStart !== label?.start)
+  const ranks = ranked.map(({ name }) => name)
   const block = { start, end, contentStart, contentEnd, ...(label && { label }) }
   return ranks.length === 0 ? block : { ranks, ...block }
 }
