@@ -15,6 +15,7 @@ from quality.in_engine.engine import LONGEST, Engine
 from quality.in_engine.measure import ANSWER_TOKENS, GROUP, Case, Measurements, row_of, store
 from quality.in_engine.prompts import DOCUMENT, SYSTEM, Asked, Trace
 from reprise_reuse.prompts import claims
+from reprise_reuse.segments import Found
 
 _END = "<|im_end|>\n<|im_start|>assistant\n"
 _BRIEF = "\nAnswer with a few words."
@@ -59,12 +60,11 @@ class Placed(Trace):
         return self.parts(asked, documents, question)[0]
 
 
-Question = Callable[[list[int], range, int], list[int]]
-QUESTIONS: dict[str, Question] = {
+QUESTIONS: dict[str, Callable[[list[int], range, int], list[int]]] = {
     "guessed": lambda guess, _true, _length: guess,
-    "true": lambda _guess, true, _length: list(true)[-claims.QUESTION_TOKENS :],
+    "true": lambda _guess, true, _length: list(true[-claims.QUESTION_TOKENS :]),
     "true and end": lambda _guess, true, length: sorted(
-        {*list(true)[-claims.LAST_TOKENS :], *range(length - claims.LAST_TOKENS, length)}
+        {*true[-claims.LAST_TOKENS :], *range(length - claims.LAST_TOKENS, length)}
     ),
 }
 """what is asked, of the plugin's guess, the question's place and the prompt's length"""
@@ -75,14 +75,14 @@ class Asking:
 
     def __init__(self) -> None:
         self._guess = claims._question
-        self.question: Question = QUESTIONS["guessed"]
-        self.true, self.length = range(0), 0
+        self.name = "guessed"
+        self.true = range(0)
         self.guessed: list[int] = []
         claims._question = self._ask
 
-    def _ask(self, *given: object) -> list[int]:
-        self.guessed = self._guess(*given)
-        return self.question(self.guessed, self.true, self.length)
+    def _ask(self, found: Sequence[Found], begin: int, length: int, new_tail: int) -> list[int]:
+        self.guessed = self._guess(found, begin, length, new_tail)
+        return QUESTIONS[self.name](self.guessed, self.true, length)
 
 
 def main() -> None:
@@ -107,33 +107,32 @@ def measure(
     for new in options.new:
         stored = f"{options.stored}, {new} new, {trace.place}"
         cases = [
-            (name, Case(stored, f"{method}, {name}", options.ratio)) for method in options.methods for name in QUESTIONS
+            Case(stored, f"{method}, {name}", options.ratio) for method in options.methods for name in options.questions
         ]
         for first in range(0, options.prompts, GROUP):
             group = trace.asked[first : min(first + GROUP, options.prompts)]
-            open_ = [one for one in group if kept.open_cases(trace.name, one.name, [case for _, case in cases])]
-            if not open_:
+            open_ = {one.name: kept.open_cases(trace.name, one.name, cases) for one in group}
+            if not any(open_.values()):
                 continue
             engine.forget()
             salt = f"{stored} {first}"
             # the last documents are new
             seen = [Asked(one.name, one.question, one.documents[: len(one.documents) - new], []) for one in group]
             store(engine, trace, seen, options.stored, salt)
-            for asked in open_:
-                _measure_prompt(engine, trace, asking, asked, cases, kept, salt)
+            for asked in (one for one in group if open_[one.name]):
+                _measure_prompt(engine, trace, asking, asked, open_[asked.name], kept, salt)
                 yield f"{trace.name}, {stored}: {asked.name}"
 
 
 def _measure_prompt(
-    engine: Engine, trace: Placed, asking: Asking, asked: Asked, cases: list[tuple[str, Case]], kept: Measurements,
+    engine: Engine, trace: Placed, asking: Asking, asked: Asked, cases: list[Case], kept: Measurements,
     salt: str,
 ) -> None:  # fmt: skip
     prompt, asking.true = trace.parts(asked, None, None)
-    asking.length = len(prompt)
     reference, full = engine.answer(prompt, f"full {salt}", {"reuse": "off"}, ANSWER_TOKENS)
-    for name, case in cases:
-        asking.question = QUESTIONS[name]
-        engine.choose_by(case.method.split(", ")[0])
+    for case in cases:
+        method, asking.name = case.method.split(", ")
+        engine.choose_by(method)
         engine.take_counts()
         # nothing is kept: another case must not find the question among what was seen before
         wish = {"reuse": case.ratio, "kept_from": len(prompt)}
@@ -153,13 +152,13 @@ def report(path: Path) -> str:
         for trace in (row["trace"], "all"):
             groups[row["stored"], trace, method][name][row["trace"] + row["prompt"]] = row["kl"]
         guesses[row["stored"]].append(row)
-    lines = ["| stored, new, question | trace | method | prompts | question in guess | guessed | true | true and end |"]
-    lines.append("| - | - | - | - | - | - | - | - |")
+    lines = ["| stored, new, question | trace | method | prompts | of it guessed | guessed | true | true and end |"]
+    lines.append("| - " * 8 + "|")
     for (stored, trace, method), kinds in sorted(groups.items()):
         guess = kinds["guessed"]
         right = [row["right"] / row["true"] for row in guesses[stored] if trace in ("all", row["trace"])]
         cells = [f"{bootstrap(list(guess.values()))[0]:.4f}"]
-        for name in ("true", "true and end"):
+        for name in list(QUESTIONS)[1:]:
             both = [prompt for prompt in guess if prompt in kinds[name]]
             mean = bootstrap([kinds[name][one] for one in both])[0]
             difference, low, high = bootstrap([kinds[name][one] - guess[one] for one in both])
@@ -177,6 +176,7 @@ def _read_options() -> argparse.Namespace:
     parser.add_argument("--prompts", type=int, default=12, help="a trace")
     parser.add_argument("--documents", type=int, default=8, help="a prompt")
     parser.add_argument("--places", nargs="+", choices=list(PLACES), default=list(PLACES))
+    parser.add_argument("--questions", nargs="+", choices=list(QUESTIONS), default=list(QUESTIONS))
     parser.add_argument("--new", nargs="+", type=int, default=[0, 1], help="documents not seen before, the last ones")
     parser.add_argument("--stored", default="live", choices=("alone", "live", "averaged"))
     parser.add_argument("--methods", nargs="+", default=["attention-spread"])
