@@ -88,7 +88,8 @@ class Pieces(Store):
 @torch.inference_mode()
 def of_chunks(model: Model, trace: Trace, asked: Asked, kept: Measurements) -> None:
     """Measures KL with the tokens of one prompt cut into chunks of several sizes."""
-    wanted = kept.open_cases(trace.name, asked.name, [f"{size} {method}" for size in CHUNKS for method in _CUT])
+    name, wanted = f"{trace.name}, chunks", [f"{size} {method}" for size in CHUNKS for method in _CUT]
+    wanted = kept.open_cases(name, asked.name, wanted)
     tokens = [token for document in asked.documents for token in trace.tokens_of(document)]
     if not wanted or len(tokens) < FIRST + REUSED:
         return
@@ -98,10 +99,10 @@ def of_chunks(model: Model, trace: Trace, asked: Asked, kept: Measurements) -> N
     prompt = Prompt(model, store, trace, replace(asked, documents=["first", "rest"]))
     for size in CHUNKS:
         prompt.cut(["first", *(f"{at} {size}" for at in range(0, REUSED, size))])
-        rows = prompt.stitched({name: store.behind(name, 0) for name in pieces if name.endswith(f" {size}")})
+        rows = prompt.stitched({piece: store.behind(piece, 0) for piece in pieces if piece.endswith(f" {size}")})
         for method in _CUT:
             kl = prompt.divergence(rows, prompt.chosen(rows, SHARE if method != "none" else 0, method))
-            kept.add({"trace": f"{trace.name}, chunks", "prompt": asked.name, "case": f"{size} {method}", "kl": kl})
+            kept.add({"trace": name, "prompt": asked.name, "case": f"{size} {method}", "kl": kl})
 
 
 _CUT = ("none", "attention-spread", "prophetkv", "fusionrag", "epic", "cacheblend")
