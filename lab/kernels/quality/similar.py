@@ -5,25 +5,36 @@ similar one next to it. Compared are n = 0, 2, 5, 10, 15 and the mean over four 
 """
 
 import argparse
-import json
 import random
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import torch
 
 from quality.figures import bootstrap
 from quality.in_engine.measure import ANSWER_TOKENS, CONTEXTS, GROUP, Measurements
 from quality.in_engine.prompts import DOCUMENT, QUESTION, SYSTEM, Asked, Trace
+from quality.references import METHODS, REFERENCES, part_moved
 from quality.stored_rows import Model, Rows, joined
-from reprise_reuse.methods import METHODS, Evidence
+from reprise_reuse.methods import Evidence
 
 LONGEST = 8192
 AVERAGED = "averaged"
 WAYS = ("similar 0", "similar 2", "similar 5", "similar 10", "similar 15", AVERAGED)
 CHOICES = ((0.0, ""), (0.15, "prophetkv"), (0.15, "fusionrag"))
 """share of the reused tokens that is computed again, and by which choice"""
+
+
+class Context(NamedTuple):
+    """Rows of a document in one window, the mean of the values before it [layers, heads, size], and its place there."""
+
+    rows: Rows
+    before: torch.Tensor
+    place: int
 
 
 class Store:
@@ -49,26 +60,29 @@ class Store:
             parts.append(self._model.moved(self.behind(neighbour, 0), int(parts[-1].positions[-1]) + 1))
         return self._over(parts, document)
 
-    def averages(self, group: Sequence[Asked], seed: int) -> dict[str, Rows]:
-        """Rows of the documents of prompts, each the mean over windows with one document of each prompt."""
+    def contexts(self, group: Sequence[Asked], seed: int) -> dict[str, list[Context]]:
+        """Rows of the documents of prompts, each in four windows with one document of each prompt."""
         order = random.Random(seed)
-        seen: dict[str, list[Rows]] = {}
+        seen: dict[str, list[Context]] = {}
         begin = len(self.system.positions)
         for _ in range(CONTEXTS + 1):
             rows = [order.sample(asked.documents, len(asked.documents)) for asked in group]
             order.shuffle(rows)
             for window in zip_longest(*rows):
                 documents = [one for one in window if one is not None]
+                if all(len(seen.get(one, ())) == CONTEXTS for one in documents):
+                    continue
                 tokens = [self.tokens(one) for one in documents]
                 flat = [token for part in tokens for token in part]
                 done = self._model.compute(flat, begin + torch.arange(len(flat)), self.system).rows
-                at = 0
-                for document, part in zip(documents, tokens, strict=True):
+                done, at = joined([self.system, done]), begin
+                for place, (document, part) in enumerate(zip(documents, tokens, strict=True)):
                     own = seen.setdefault(document, [])
                     if len(own) < CONTEXTS:
-                        own.append(self._model.moved(done.picked(slice(at, at + len(part))), begin))
+                        rows_here = self._model.moved(done.picked(slice(at, at + len(part))), begin)
+                        own.append(Context(rows_here, done.values[:, :, :at].mean(2), place))
                     at += len(part)
-        return {document: _mean(rows) for document, rows in seen.items()}
+        return seen
 
     def forget(self) -> None:
         """Forgets the rows of documents."""
@@ -80,11 +94,10 @@ class Store:
         return self._model.moved(self._model.compute(tokens, at, before).rows, len(self.system.positions))
 
 
-def _mean(rows: Sequence[Rows]) -> Rows:
-    keys, values = (
-        torch.stack(of_all).mean(0) for of_all in zip(*((one.keys, one.values) for one in rows), strict=True)
-    )
-    return Rows(keys, values, rows[0].positions)
+def mean(contexts: Sequence[Context]) -> Rows:
+    """The mean over contexts, which is what preprocessing stores."""
+    keys, values, (positions, *_) = zip(*(one.rows for one in contexts), strict=True)
+    return Rows(torch.stack(keys).mean(0), torch.stack(values).mean(0), positions)
 
 
 class Prompt:
@@ -111,6 +124,11 @@ class Prompt:
             answer += next_tokens
         return answer
 
+    def cut(self, documents: Sequence[str]) -> None:
+        """Takes the same tokens for these documents from now on."""
+        self._asked = replace(self._asked, documents=documents)
+        self.parts = [self._store.tokens(document) for document in documents]
+
     def stitched(self, documents: dict[str, Rows]) -> Rows:
         """The system prompt's rows, the first document's exact ones, and those stored of the others."""
         parts = [self._store.system]
@@ -123,14 +141,40 @@ class Prompt:
         """Returns the rows to compute again."""
         if share == 0:
             return torch.arange(0)
-        end = len(rows.positions)
-        attention = self._model.compute(
-            self.question, end + torch.arange(len(self.question)), rows, with_attention=True
-        ).attention
-        begin = len(self._store.system.positions) + len(self.parts[0])
-        nothing = torch.zeros(end - begin)
-        score = METHODS[method].score(Evidence(attention[:, begin:], nothing, nothing))
-        return begin + score.topk(round(share * len(score))).indices.sort().values
+        score = METHODS[method].score(self.evidence(rows, is_reference=method in REFERENCES))
+        return self.begin + score.topk(round(share * len(score))).indices.sort().values
+
+    @property
+    def begin(self) -> int:
+        """Where the first document, whose rows are exact, ends."""
+        return len(self._store.system.positions) + len(self.parts[0])
+
+    def evidence(self, rows: Rows, *, is_reference: bool = False) -> Evidence:
+        """What a method may look at, without a spread; includes a full prefill only if it is for reference."""
+        stale, more = self._looked(rows), {}
+        if is_reference:
+            paid = self._looked(self.full)
+            values, stored = (of.values[:, :, self.begin :].transpose(1, 2).flatten(2) for of in (self.full, rows))
+            flat = (of.flatten(0, 1) for of in (paid, values, stale, stored))
+            more = {
+                "deviation": (values - stored).norm(dim=-1),
+                "context_attention": self._context_attention,
+                "full_attention": paid,
+                "output_deviation": part_moved(*flat).view_as(paid),
+            }
+        offset = torch.cat([torch.arange(len(part)) for part in self.parts[1:]]).float()
+        return Evidence(stale, torch.zeros_like(offset), offset, more)
+
+    def _looked(self, rows: Rows) -> torch.Tensor:
+        at = len(rows.positions) + torch.arange(len(self.question))
+        return self._model.compute(self.question, at, rows, with_attention=True).attention[:, self.begin :]
+
+    @cached_property
+    def _context_attention(self) -> torch.Tensor:
+        # every row is there twice, as stored and as computed here, which halves the attention to each
+        at = self.full.positions[-len(self.context) :]
+        done = self._model.compute(self.context.tolist(), at, self.full, with_attention=True)
+        return done.attention[:, self.begin :]
 
     def log_probabilities(self, rows: Rows, again: torch.Tensor, answer: Sequence[int]) -> torch.Tensor:
         """Of the tokens of a forced answer, [tokens, vocabulary]; `again`: rows that are computed again."""
@@ -142,6 +186,15 @@ class Prompt:
         at = torch.cat((rows.positions[again], end + torch.arange(len(behind))))
         return self._model.log_probabilities(self._model.compute(tokens, at, rows.picked(kept)).hidden[-len(answer) :])
 
+    def divergence(self, rows: Rows, again: torch.Tensor) -> float:
+        """KL of the answer's distributions to those of full attention, mean over its tokens."""
+        full, log = self._full_answer, self.log_probabilities(rows, again, self.answer)
+        return float((full.exp() * (full - log)).sum(-1).mean())
+
+    @cached_property
+    def _full_answer(self) -> torch.Tensor:
+        return self.log_probabilities(self.full, torch.arange(0), self.answer)
+
 
 def measure(model: Model, trace: Trace, prompts: int, ways: Sequence[str], kept: Measurements) -> None:
     """Measures every way of storing on the first prompts of a trace."""
@@ -150,7 +203,8 @@ def measure(model: Model, trace: Trace, prompts: int, ways: Sequence[str], kept:
         group = trace.asked[first : min(first + GROUP, prompts)]
         if not any(kept.open_cases(trace.name, asked.name, list(ways)) for asked in group):
             continue
-        averages = store.averages(group, first) if AVERAGED in ways else {}
+        contexts = store.contexts(group, first) if AVERAGED in ways else {}
+        averages = {document: mean(seen) for document, seen in contexts.items()}
         for asked in group:
             wanted = kept.open_cases(trace.name, asked.name, list(ways))
             prompt = Prompt(model, store, trace, asked) if wanted else None
@@ -167,14 +221,12 @@ def measure(model: Model, trace: Trace, prompts: int, ways: Sequence[str], kept:
 def _figures(prompt: Prompt, documents: dict[str, Rows]) -> dict[str, float]:
     rows = prompt.stitched(documents)
     nothing = torch.arange(0)
-    full = prompt.log_probabilities(prompt.full, nothing, prompt.answer)
     found = {}
     gold = torch.tensor(prompt.gold)[:, None]
     for share, method in CHOICES:
         again = prompt.chosen(rows, share, method)
-        log = prompt.log_probabilities(rows, again, prompt.answer)
         name = f"{share:g} {method}".strip()
-        found[f"kl {name}"] = float((full.exp() * (full - log)).sum(-1).mean())
+        found[f"kl {name}"] = prompt.divergence(rows, again)
         if prompt.gold:
             found[f"gold {name}"] = float(prompt.log_probabilities(rows, again, prompt.gold).gather(1, gold).mean())
     if prompt.gold:
@@ -182,17 +234,17 @@ def _figures(prompt: Prompt, documents: dict[str, Rows]) -> dict[str, float]:
     return found
 
 
-def report(path: Path) -> str:
+def report(rows: Sequence[dict[str, Any]]) -> str:
     """Returns a table for each trace: means with 95 % intervals, and paired differences to the averaged rows."""
-    rows = [json.loads(line) for line in path.read_text().splitlines()]
     lines = []
     for trace in dict.fromkeys(row["trace"] for row in rows):
         of = {(row["prompt"], row["case"]): row for row in rows if row["trace"] == trace}
         ways = list(dict.fromkeys(way for _, way in of))
         names = [name for name in dict.fromkeys(name for name, _ in of) if all((name, way) in of for way in ways)]
         lines += [f"### {trace}, {len(names)} prompts", ""]
-        for figure in [name for name in of[names[0], ways[0]] if name.startswith(("kl", "gold"))]:
-            lines += [f"{figure}", "", "| stored | mean [95 %] | minus averaged [95 %] |", "| - | - | - |"]
+        for figure in [name for name in of[names[0], ways[0]] if name not in ("trace", "prompt", "case")]:
+            head = "| | mean [95 %] |" + " minus averaged [95 %] |" * (AVERAGED in ways)
+            lines += [figure, "", head, "| - | - |" + " - |" * (AVERAGED in ways)]
             for way in ways:
                 told = _told([of[name, way][figure] for name in names])
                 if AVERAGED in ways and way != AVERAGED:
@@ -231,7 +283,7 @@ def main() -> None:
             if options.answered:
                 trace.asked = [one for one in trace.asked if _holds_answer(one)]
             measure(model, trace, options.prompts, options.ways, kept)
-    text = report(options.out / "measured.jsonl")
+    text = report(kept.rows())
     (options.out / "figures.md").write_text(text)
     print(text)
 

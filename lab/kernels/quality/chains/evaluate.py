@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from quality.chains.reuse import CONTEXTS, KINDS, PREDECESSORS, Case, Prompts, Strangers
-from quality.chains.tasks import BOS, CHAINS, TASKS, Layout, chain_texts, draw
+from quality.chains.tasks import BOS, CHAINS, TASKS, TOGETHER, Layout, chain_texts, draw
 from quality.chains.train import WEIGHTS, load
 from quality.references import METHODS
 
@@ -38,7 +38,8 @@ def cases(seed: int, task: str, kind: str, samples: int) -> Iterator[tuple[Case,
         asked = draw(task, random, min(_PART, samples - first), layout)
         prompts = Prompts(torch.from_numpy(asked.tokens), torch.from_numpy(asked.questions))
         behind = strangers(random, pool, len(asked.tokens), layout)
-        yield Case(model, prompts, layout, kind, behind, first_seed=first), torch.from_numpy(asked.answers)
+        case = Case(model, prompts, layout, kind, behind, first_seed=first, together=TOGETHER.get(task, 1))
+        yield case, torch.from_numpy(asked.answers)
 
 
 def strangers(random: np.random.Generator, pool: np.ndarray, batch: int, layout: Layout) -> Strangers:
@@ -62,10 +63,11 @@ def measure(seed: int, task: str, kind: str, samples: int) -> tuple[list[tuple],
                 # if all tokens are chosen, the score does not matter
                 found = {0.0: case.naive.answers, 1.0: everything}.get(ratio)
                 found = case.repaired(scores, ratio) if found is None else found
-                right[method, ratio] = right.get((method, ratio), 0) + int((found == answers).sum())
+                right[method, ratio] = right.get((method, ratio), 0) + case.count(found, answers)
         moved, size = moved + case.deviation.sum((1, 2)), size + case.size.sum((1, 2))
-        whole = int((case.whole.answers == answers).sum())
+        whole = case.count(case.whole.answers, answers)
         right["full attention", 1.0] = right.get(("full attention", 1.0), 0) + whole
+    samples //= TOGETHER.get(task, 1)
     accuracy = [
         (seed, task, kind, method, ratio, count, samples, *(f"{bound:.4f}" for bound in wilson(count, samples)))
         for (method, ratio), count in right.items()
@@ -102,6 +104,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, nargs="+")
     parser.add_argument("--tasks", nargs="+", default=TASKS, choices=TASKS)
+    parser.add_argument("--kinds", nargs="+", default=KINDS, choices=KINDS)
     parser.add_argument("--samples", type=int, default=512)
     parser.add_argument("--folder", type=Path, default=RESULTS / f"{datetime.date.today()}-{os.cpu_count()}-cpus")
     given = parser.parse_args()
@@ -111,7 +114,7 @@ def main() -> None:
     seeds = given.seeds or sorted(int(path.stem.removeprefix("seed-")) for path in WEIGHTS.glob("*.safetensors"))
     for task in given.tasks:
         for seed in seeds:
-            for kind in KINDS:
+            for kind in given.kinds:
                 if (str(seed), task, kind) in done(accuracy):
                     continue
                 rows, moved = measure(seed, task, kind, given.samples)

@@ -127,26 +127,45 @@ class Case:
     """A batch of prompts over one kind of stored rows: the answers without recomputation, and those after it."""
 
     def __init__(
-        self, model: ChainModel, prompts: Prompts, layout: Layout, kind: str, strangers: Strangers, first_seed: int = 0
+        self,
+        model: ChainModel,
+        prompts: Prompts,
+        layout: Layout,
+        kind: str,
+        strangers: Strangers,
+        first_seed: int = 0,
+        *,
+        together: int = 1,
     ) -> None:
+        """together: how many neighbours in the batch share what is computed again"""
         self.model, self.prompts = model, prompts
         self.held = stored(model, kind, prompts.tokens, layout, strangers)
         self.exact = full(model, prompts)
-        self.naive = ask(model, self.held.cache, prompts)
-        self.whole = ask(model, self.exact, prompts)
+        self._together = together
+        self.naive, self.whole = (self._asked(cache) for cache in (self.held.cache, self.exact))
         context = prompts.tokens.shape[1]
         self.deviation = (self.held.cache.values - self.exact.values)[:, :, 1:context].flatten(3).norm(dim=-1)
         self.size = self.exact.values[:, :, 1:context].flatten(3).norm(dim=-1)
         self._offset = (torch.arange(layout.context) % layout.tokens).float()
         # the first chunk's rows are exact, so no method spends budget on them
-        self._candidates = torch.arange(layout.tokens, layout.context)
+        self.first = layout.tokens
+        self._candidates = torch.arange(self.first, layout.context)
         self._first_seed = first_seed
+
+    def _asked(self, cache: Cache) -> Answered:
+        done = ask(self.model, cache, self.prompts)
+        return done._replace(attention=self._shared(done.attention))
+
+    def _shared(self, attention: torch.Tensor) -> torch.Tensor:
+        """The mean over questions that are asked together, for each of them; [layers, batch, n]"""
+        mean = attention.unflatten(1, (-1, self._together)).mean(2)
+        return mean.repeat_interleave(self._together, 1)
 
     @cached_property
     def _context_attention(self) -> torch.Tensor:
         everything = torch.cat((self.prompts.tokens, self.prompts.questions), 1)
         paid = self.model(everything, torch.arange(everything.shape[1]), with_attention=True).attention
-        return paid[:, :, 1 : self.prompts.tokens.shape[1]]
+        return self._shared(paid[:, :, 1 : self.prompts.tokens.shape[1]])
 
     @cached_property
     def _output_deviation(self) -> torch.Tensor:
@@ -184,6 +203,10 @@ class Case:
         chosen = torch.zeros_like(scores, dtype=torch.bool)
         chosen.scatter_(1, torch.stack([choose(score, self._candidates, budget) for score in scores]), True)
         return repair_and_ask(self.model, self.held.cache, self.prompts, chosen)
+
+    def count(self, found: torch.Tensor, answers: torch.Tensor) -> int:
+        """How many questions are answered right, or, of those asked together, how many times all are."""
+        return int((found == answers).view(-1, self._together).all(1).sum())
 
 
 def _positions(chosen: torch.Tensor) -> torch.Tensor:

@@ -86,7 +86,7 @@ def coreference_texts(random: np.random.Generator, batch: int, layout: Layout) -
 
 
 class Asked(NamedTuple):
-    """A batch of contexts with one question each."""
+    """A batch of contexts with one question each; those of a text that are asked together follow each other."""
 
     tokens: np.ndarray
     """int64 [batch, 1 + context]: BOS first"""
@@ -96,13 +96,16 @@ class Asked(NamedTuple):
     """int64 [batch]"""
 
 
-TASKS = ("two-hop", "coreference", "direct", "one-hop")
+TASKS = ("two-hop", "coreference", "direct", "one-hop", "multi-query")
 """
 two-hop      the value of an alias of an alias, each statement in another chunk: the headline task
 coreference  a value at the start of a chunk, for the name that ends the chunk before
 direct       the value of a name, in one statement within a chunk: a control, reuse loses nothing
 one-hop      the value of an alias
+multi-query  TOGETHER two-hop questions of one text with one budget, all of whose answers must be right
 """
+TOGETHER = {"multi-query": 4}
+"""by task: how many questions of a text share what is computed again"""
 _HOPS = {"two-hop": 2, "one-hop": 1, "direct": 0}
 
 
@@ -112,12 +115,13 @@ def draw(task: str, random: np.random.Generator, batch: int, layout: Layout) -> 
         texts = coreference_texts(random, batch, layout)
         fitting = np.arange(STATEMENTS) < np.full((batch, 1), layout.chunks - 1)
     else:
-        texts = chain_texts(random, batch, max(CHAINS), layout)
-        fitting = texts.hops == _HOPS[task]
-    picked = np.where(fitting, random.random(fitting.shape), -1).argmax(1)
-    rows = np.arange(batch)
-    tokens = np.concatenate((np.full((batch, 1), BOS), texts.context), 1)
-    return Asked(tokens, texts.questions[rows, picked], texts.answers[rows, picked])
+        texts = chain_texts(random, batch // TOGETHER.get(task, 1), max(CHAINS), layout)
+        fitting = texts.hops == _HOPS.get(task, 2)
+    count = TOGETHER.get(task, 1)
+    picked = np.where(fitting, random.random(fitting.shape), -1).argsort(1)[:, ::-1][:, :count]
+    rows = np.arange(len(picked)).repeat(count), picked.flatten()
+    tokens = np.concatenate((np.full((len(picked), 1), BOS), texts.context), 1)
+    return Asked(tokens[rows[0]], texts.questions[rows], texts.answers[rows])
 
 
 def _write(random: np.random.Generator, starts: np.ndarray, hops: int, layout: Layout) -> Texts:

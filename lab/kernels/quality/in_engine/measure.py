@@ -50,13 +50,15 @@ class Measurements:
         self._path = path
         self._done: set[tuple[str, str, str]] = set()
         if path.exists():
-            for line in path.read_text().splitlines():
-                row = json.loads(line)
-                self._done.add((row["trace"], row["prompt"], row["case"]))
+            self._done = {(row["trace"], row["prompt"], row["case"]) for row in self.rows()}
 
     def open_cases(self, trace: str, prompt: str, cases: list[Case]) -> list[Case]:
         """Returns the cases that are not measured yet."""
         return [case for case in cases if (trace, prompt, str(case)) not in self._done]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Returns everything measured so far."""
+        return [json.loads(line) for line in self._path.read_text().splitlines()]
 
     def add(self, row: dict[str, Any]) -> None:
         """Stores a measurement."""

@@ -31,7 +31,8 @@ class Asked:
     answers: Sequence[str]
 
 
-def _open(folder: Path, stem: str) -> Iterator[dict[str, Any]]:
+def read_lines(folder: Path, stem: str) -> Iterator[dict[str, Any]]:
+    """Yields the objects of a trace's file, packed or not."""
     path = next(path for path in (folder / f"{stem}.jsonl.gz", folder / f"{stem}.jsonl") if path.exists())
     with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as lines:
         for line in lines:
@@ -48,9 +49,9 @@ class Trace:
         self.name = folder.name
         self._tokenizer = tokenizer
         self._longest = longest
-        blocks = {block["id"]: block["text"] for block in _open(folder, "blocks") if "text" in block}
+        blocks = {block["id"]: block["text"] for block in read_lines(folder, "blocks") if "text" in block}
         self._corpus = list(dict.fromkeys(blocks.values()))
-        queries = [query for query in _open(folder, "queries") if all(one in blocks for one in query["blocks"])]
+        queries = [query for query in read_lines(folder, "queries") if all(one in blocks for one in query["blocks"])]
         random.Random(seed).shuffle(queries)
         asked = [
             Asked(

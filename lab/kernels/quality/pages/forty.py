@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from quality.in_engine.prompts import _open
+from quality.in_engine.prompts import read_lines
 from quality.pages.prompts import DIALOGUE, RETRIEVALS, Long, _asked, prompts_of
 
 AGENT = "agent_lmcache"
@@ -31,9 +31,9 @@ def _of_kind(data: Path, kind: str, tokenizer: Any, answer: int) -> list[Long]:
 
 def _conversations(folder: Path, tokenizer: Any) -> Iterator[Long]:
     """A question after its documents, preceded by as many documents of earlier questions as fit."""
-    blocks = {block["id"]: block["text"] for block in _open(folder, "blocks") if "text" in block}
+    blocks = {block["id"]: block["text"] for block in read_lines(folder, "blocks") if "text" in block}
     sizes = {name: len(tokenizer.encode(text)) + 8 for name, text in blocks.items()}
-    queries = iter(sorted(_open(folder, "queries"), key=lambda one: one.get("arrival", 0)))
+    queries = iter(sorted(read_lines(folder, "queries"), key=lambda one: one.get("arrival", 0)))
     for length in LENGTHS:
         texts: list[str] = []
         shown: set[str] = set()
@@ -65,7 +65,7 @@ def _sessions(folder: Path) -> Iterator[tuple[str, str]]:
     """Yields each session's longest prompt: the part shared with its previous prompt, plus what is new."""
     prompts: dict[str, str] = {}
     longest: dict[str, str] = defaultdict(str)
-    for call in _open(folder, "calls"):
+    for call in read_lines(folder, "calls"):
         session = call["session"]
         if "suffix" not in call:
             continue

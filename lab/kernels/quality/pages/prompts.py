@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from quality.in_engine.prompts import _open
+from quality.in_engine.prompts import read_lines
 
 ASK = "Use the documents above. Question: {}\nAnswer in a few sentences and quote the document."
 RETRIEVALS = (
@@ -39,9 +39,9 @@ def first_five(data: Path, tokenizer: Any, answer: int) -> list[Long]:
 
 
 def _retrievals(folder: Path, tokenizer: Any, tokens: int, count: int) -> Iterator[Long]:
-    blocks = {block["id"]: block["text"] for block in _open(folder, "blocks") if "text" in block}
+    blocks = {block["id"]: block["text"] for block in read_lines(folder, "blocks") if "text" in block}
     sizes: dict[str, int] = {}
-    for query in sorted(_open(folder, "queries"), key=lambda one: one.get("arrival", 0)):
+    for query in sorted(read_lines(folder, "queries"), key=lambda one: one.get("arrival", 0)):
         if count == 0:
             return
         texts, size = [], 0
@@ -67,7 +67,7 @@ def _asked(tokenizer: Any, texts: list[str], question: str) -> list[int]:
 
 def _dialogues(folder: Path, tokenizer: Any, tokens: int, count: int, answer: int) -> Iterator[Long]:
     turns: dict[str, list[str]] = defaultdict(list)
-    for block in _open(folder, "blocks"):
+    for block in read_lines(folder, "blocks"):
         turns[str(block["id"]).split(":")[0].split("/")[0].split("-D")[0]].append(block["text"])
     for name, texts in sorted(turns.items()):
         ids = tokenizer.encode("\n".join(texts))

@@ -18,7 +18,7 @@ import torch
 
 from quality.figures import means_of
 from quality.in_engine.measure import Measurements
-from quality.in_engine.prompts import _open
+from quality.in_engine.prompts import read_lines
 from quality.pages.forced_pages import PAGE, RECENT, SINKS, Model
 from quality.pages.prompts import DIALOGUE
 from quality.pages.selectors import RecentPages
@@ -92,7 +92,7 @@ def needles(tokenizer: Any, texts: Sequence[str], seed: int, tokens: int) -> Tas
 def dialogues(data: Path, tokenizer: Any, tokens: int, answer: int) -> Iterator[Task]:
     """Yields the beginning of each dialogue, and what follows."""
     texts: dict[str, list[str]] = {}
-    for block in _open(data / DIALOGUE, "blocks"):
+    for block in read_lines(data / DIALOGUE, "blocks"):
         texts.setdefault(str(block["id"]).split(":")[0], []).append(block["text"])
     for name, turns in sorted(texts.items()):
         ids = tokenizer.encode("\n".join(turns))
@@ -212,7 +212,7 @@ def _measure(options: argparse.Namespace) -> None:
     from transformers import AutoTokenizer
 
     tokenizer, model = AutoTokenizer.from_pretrained(options.model), Model(options.model)
-    texts = [block["text"] for block in _open(options.data / "rag_musique", "blocks")][:400]
+    texts = [block["text"] for block in read_lines(options.data / "rag_musique", "blocks")][:400]
     hidden = [needles(tokenizer, texts, seed, options.context) for seed in range(options.prompts)]
     written = list(dialogues(options.data, tokenizer, options.context, options.tokens))[: options.prompts]
     before = {

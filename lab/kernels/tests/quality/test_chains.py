@@ -75,6 +75,26 @@ def test_statements_of_a_chain_lie_in_different_chunks_and_whole(seed):
             assert (np.diff(bound[end - length : end] // LAYOUT.tokens) > 0).all()
 
 
+def test_questions_asked_together_are_of_one_text_and_share_what_is_computed_again():
+    random = np.random.default_rng(0)
+    asked = draw("multi-query", random, 8, LAYOUT)
+    tokens, questions = torch.from_numpy(asked.tokens), torch.from_numpy(asked.questions)
+    assert len(tokens) == 8 and all(torch.equal(tokens[at], tokens[at // 4 * 4]) for at in range(8))
+    assert len({*map(tuple, asked.questions[:4].tolist())}) == 4
+    case = Case(
+        untrained(), Prompts(tokens, questions), LAYOUT, "alone", strangers(random, asked.tokens[:, 1:25], 8, LAYOUT),
+        together=4,
+    )  # fmt: skip
+    for method in ("prophetkv", "ideal", "kvshare"):
+        scores = case.scores(method)
+        torch.testing.assert_close(scores[1], scores[0])
+        assert not torch.allclose(scores[4], scores[0])
+    found = torch.from_numpy(asked.answers)
+    wrong = found.clone()
+    wrong[6] += 1
+    assert (case.count(found, found), case.count(wrong, found)) == (2, 1)
+
+
 def test_packed_questions_are_answered_as_if_each_were_asked_alone():
     texts = training_texts(np.random.default_rng(0), 2, 1, LAYOUT)
     packed = Packed(LAYOUT)

@@ -1,0 +1,140 @@
+"""`python -m quality.overlap`: whether the tokens that methods choose are those that matter (ProphetKV).
+
+Of the 15 % of tokens that each method would compute again, the share that is among as many (figures 3 and 7)
+
+ideal           by equation 5, summed over layers
+ideal, a layer  by equation 5 in one layer, the mean over layers
+attended        that the question looks at most under full attention
+
+Documents are stored alone. Without traces, the small trained models answer two-hop questions. `--chunks`: in place of
+documents, the 1,024 tokens behind the first 128 are cut into chunks, and KL is measured (figure 10).
+"""
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from quality.chains.evaluate import cases
+from quality.in_engine.measure import ANSWER_TOKENS, Measurements
+from quality.in_engine.prompts import Asked, Trace
+from quality.references import METHODS
+from quality.similar import LONGEST, Prompt, Store, report
+from quality.stored_rows import Model
+from reprise_reuse.methods import Evidence
+
+SHARE = 0.15
+COMPARED = ("attention-spread", "prophetkv", "fusionrag", "epic", "cacheblend", "kvshare", "random")
+FIRST, REUSED = 128, 1024
+CHUNKS = (128, 256, 512, 1024)
+
+
+def overlaps(evidence: Evidence, method: str, begin: int = 0) -> dict[str, float]:
+    """Returns the shares; tokens before `begin` cannot be chosen."""
+    moved, attended = evidence.more["output_deviation"][:, begin:], evidence.more["full_attention"][:, begin:]
+    count = round(SHARE * moved.shape[1])
+    chosen = METHODS[method].score(evidence)[begin:].topk(count).indices
+
+    def share(goal: torch.Tensor) -> float:
+        return float(torch.isin(chosen, goal.topk(count).indices).float().mean())
+
+    return {
+        "ideal": share(moved.sum(0)),
+        "ideal, a layer": sum(map(share, moved)) / len(moved),
+        "attended": share(attended.sum(0)),
+    }
+
+
+@torch.inference_mode()
+def of_chains(samples: int) -> list[dict]:
+    """Measures the small trained models."""
+    rows = []
+    for seed in range(3):
+        for part, (case, _) in enumerate(cases(seed, "two-hop", "alone", samples)):
+            for index in range(len(case.prompts.tokens)):
+                evidence = case.evidence(index, is_reference=True)
+                name = {"trace": "chains", "prompt": f"{seed} {part} {index}"}
+                for method in COMPARED:
+                    found = overlaps(evidence, method, case.first)
+                    rows.append({**name, "case": method, **found})
+    return rows
+
+
+@torch.inference_mode()
+def of_documents(model: Model, trace: Trace, asked: Asked, kept: Measurements) -> None:
+    """Measures one prompt."""
+    if not kept.open_cases(trace.name, asked.name, list(COMPARED)):
+        return
+    store = Store(model, trace)
+    prompt = Prompt(model, store, trace, asked)
+    rows = prompt.stitched({document: store.behind(document, 0) for document in asked.documents[1:]})
+    evidence = prompt.evidence(rows, is_reference=True)
+    for method in COMPARED:
+        kept.add({"trace": trace.name, "prompt": asked.name, "case": method, **overlaps(evidence, method)})
+
+
+class Pieces(Store):
+    """Tokens by name in place of documents."""
+
+    def __init__(self, model: Model, trace: Trace, pieces: dict[str, list[int]]) -> None:
+        super().__init__(model, trace)
+        self._pieces = pieces
+
+    def tokens(self, document: str) -> list[int]:
+        return self._pieces[document]
+
+
+@torch.inference_mode()
+def of_chunks(model: Model, trace: Trace, asked: Asked, kept: Measurements) -> None:
+    """Measures KL with the tokens of one prompt cut into chunks of several sizes."""
+    name, wanted = f"{trace.name}, chunks", [f"{size} {method}" for size in CHUNKS for method in _CUT]
+    wanted = kept.open_cases(name, asked.name, wanted)
+    tokens = [token for document in asked.documents for token in trace.tokens_of(document)]
+    if not wanted or len(tokens) < FIRST + REUSED:
+        return
+    pieces = {"first": tokens[:FIRST], "rest": tokens[FIRST : FIRST + REUSED]}
+    pieces |= {f"{at} {size}": pieces["rest"][at : at + size] for size in CHUNKS for at in range(0, REUSED, size)}
+    store = Pieces(model, trace, pieces)
+    prompt = Prompt(model, store, trace, replace(asked, documents=["first", "rest"]))
+    for size in CHUNKS:
+        prompt.cut(["first", *(f"{at} {size}" for at in range(0, REUSED, size))])
+        rows = prompt.stitched({piece: store.behind(piece, 0) for piece in pieces if piece.endswith(f" {size}")})
+        for method in _CUT:
+            kl = prompt.divergence(rows, prompt.chosen(rows, SHARE if method != "none" else 0, method))
+            kept.add({"trace": name, "prompt": asked.name, "case": f"{size} {method}", "kl": kl})
+
+
+_CUT = ("none", "attention-spread", "prophetkv", "fusionrag", "epic", "cacheblend")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="quality.overlap", description=__doc__)
+    parser.add_argument("traces", nargs="*", type=Path, help="folders with queries.jsonl and blocks.jsonl")
+    parser.add_argument("--model", help="folder of the model")
+    parser.add_argument("--out", type=Path, help="folder for measurements and tables")
+    parser.add_argument("--chunks", action="store_true")
+    parser.add_argument("--prompts", type=int, default=8, help="a trace, or of the small model")
+    parser.add_argument("--documents", type=int, default=8, help="a prompt")
+    parser.add_argument("--seed", type=int, default=11, help="of the order of prompts")
+    options = parser.parse_args()
+    if not options.traces:
+        print(report(of_chains(options.prompts)))
+        return
+    from transformers import AutoTokenizer
+
+    kept = Measurements(options.out / "measured.jsonl")
+    tokenizer, model = AutoTokenizer.from_pretrained(options.model), Model(options.model, 2 * LONGEST)
+    for folder in options.traces:
+        trace = Trace(folder, tokenizer, options.documents, options.seed, LONGEST - ANSWER_TOKENS)
+        for asked in trace.asked[: options.prompts]:
+            (of_chunks if options.chunks else of_documents)(model, trace, asked, kept)
+            print(f"{trace.name} {asked.name}", flush=True)
+    text = report(kept.rows())
+    (options.out / "figures.md").write_text(text)
+    print(text)
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    main()
