@@ -5,32 +5,48 @@ import { request } from 'undici'
 import { type EngineInstallation, type EngineSpec, modelName } from './engine.ts'
 import { EngineProcess } from './engine-process.ts'
 
-const tasks = 12
-const requests = 120
+/** A few-shot load: of prompts with so many words of shared text, each followed by a question of its own. */
+export interface FewShotLoad {
+  readonly tasks: number
+  readonly requests: number
+  readonly sharedWords: number
+  readonly ownWords: number
+}
+
+export const shortLoad: FewShotLoad = { tasks: 12, requests: 120, sharedWords: 125, ownWords: 10 }
+/** That of the figures in the plugins' READMEs. */
+export const longLoad: FewShotLoad = { tasks: 24, requests: 240, sharedWords: 250, ownWords: 20 }
+
 const nobody = 'http://127.0.0.1:9/v1/replicas/none'
 
 /** The tokens an engine reports for a few-shot load, and its answers. */
 export interface ServedLoad {
   readonly prompt: number
   readonly cached: number
+  /** of these, what came from a host tier; 0 if the engine does not say */
+  readonly fromHost: number
   readonly answers: readonly string[]
 }
 
 /** Starts an engine with its plugin, sends the few-shot load one request after another, and stops it. */
-export async function serveFewShotLoad(installation: EngineInstallation, spec: EngineSpec): Promise<ServedLoad> {
+export async function serveFewShotLoad(
+  installation: EngineInstallation,
+  spec: EngineSpec,
+  load: FewShotLoad = shortLoad,
+): Promise<ServedLoad> {
   const folder = await mkdtemp(join(tmpdir(), 'reprise-engine-'))
   const engine = await EngineProcess.prepare(spec, 'callbacks', { installation, callbackUrl: nobody, folder })
   try {
     await engine.start()
     let [prompt, cached] = [0, 0]
     const answers: string[] = []
-    for (const text of fewShotPrompts()) {
+    for (const text of fewShotPrompts(load)) {
       const { usage, choices } = await ask(engine.url, text)
       prompt += usage.prompt_tokens
       cached += usage.prompt_tokens_details?.cached_tokens ?? 0
       answers.push(choices[0]!.text)
     }
-    return { prompt, cached, answers }
+    return { prompt, cached, fromHost: await hitsOfHost(engine.url), answers }
   } finally {
     await engine.stop()
     await rm(folder, { recursive: true, force: true })
@@ -54,15 +70,21 @@ async function ask(url: string, prompt: string): Promise<Completion> {
   return (await response.body.json()) as Completion
 }
 
+async function hitsOfHost(url: string): Promise<number> {
+  const response = await request(`${url}/metrics`)
+  const [, hits] = /^vllm:external_prefix_cache_hits_total(?:\{.*\})? (\S+)$/m.exec(await response.body.text()) ?? []
+  return Number(hits ?? 0)
+}
+
 /** Yields prompts of a task's shared text and a new question; the n-th task is 1/n as frequent as the first. */
-function* fewShotPrompts(): Generator<string> {
+function* fewShotPrompts({ tasks, requests, sharedWords, ownWords }: FewShotLoad): Generator<string> {
   const random = createRandom()
   const weights = Array.from({ length: tasks }, (_, task) => 1 / (task + 1))
   const upTo = weights.map((_, task) => weights.slice(0, task + 1).reduce((sum, weight) => sum + weight, 0))
   for (let i = 0; i < requests; i++) {
     const drawn = random() * upTo.at(-1)!
     const task = upTo.findIndex((sum) => drawn <= sum)
-    yield `${words(createRandom(task + 1), 125)} Question ${i}: ${words(random, 10)}`
+    yield `${words(createRandom(task + 1), sharedWords)} Question ${i}: ${words(random, ownWords)}`
   }
 }
 

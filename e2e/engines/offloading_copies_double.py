@@ -1,6 +1,7 @@
 """vLLM's offloading to the host where there is no GPU: its own manager, events and losses, with copies by a double."""
 
 import torch
+from reprise_vllm.hotness.offloading import HotOffloadingSpec
 from vllm.v1.kv_offload.base import (
     CanonicalKVCaches,
     GPULoadStoreSpec,
@@ -40,8 +41,12 @@ class CopiesDouble(OffloadingWorker):
 
 
 class DoubleCopiesSpec(CPUOffloadingSpec):
-    """Has the double copy; everything else is vLLM's."""
+    """Has the double copy; everything else is vLLM's, or the plugin's."""
 
     def get_worker(self, kv_caches: CanonicalKVCaches) -> OffloadingWorker:
         self._worker = self._worker or CopiesDouble(kv_caches, self.num_chunks)
         return self._worker
+
+
+class HotDoubleCopiesSpec(DoubleCopiesSpec, HotOffloadingSpec):
+    """The same with the plugin's manager, which admits and evicts by hotness."""

@@ -14,6 +14,9 @@ const mostPositions = 8_192
 
 const blockSize = 32
 
+/** What a token of the test model takes in a cache: keys and values of two layers, 64 numbers each in float32. */
+const testModelTokenBytes = 1_024
+
 const flags = [
   ['--dtype', 'float32'],
   '--enforce-eager',
@@ -70,13 +73,31 @@ export const selectingVllmEngine: EngineSpec = {
   prepare: (_installation, _source, folder) => Promise.resolve(writeEntryPoints(join(folder, installed))),
 }
 
+/** A host tier of so many tokens; with `admission`, the plugin decides what is copied there and what is evicted from it. */
+export interface HostTier {
+  readonly tokens: number
+  readonly admission?: number
+}
+
 /** Creates a vLLM with a cache of `poolTokens`; with `eviction`, the plugin's queue decides what to evict. */
 export function createSmallVllmEngine(options: {
   readonly poolTokens: number
   readonly eviction?: 'hotprefix'
+  readonly host?: HostTier
 }): EngineSpec {
-  const { poolTokens, eviction } = options
-  return vllmWith(() => (eviction ? withConfig({ eviction }) : connector), { poolTokens })
+  const { poolTokens, eviction, host } = options
+  const own = eviction ? withConfig({ eviction }) : connector
+  if (!host) return vllmWith(() => own, { poolTokens })
+  const connectors = [own, withHost(host)]
+  const both = { kv_connector: 'MultiConnector', kv_role: 'kv_both', kv_connector_extra_config: { connectors } }
+  return vllmWith(() => both, { poolTokens })
+}
+
+function withHost({ tokens, admission }: HostTier): object {
+  const { kv_connector_extra_config: stock } = offloading
+  const hot = admission === undefined ? {} : { spec_name: 'HotDoubleCopiesSpec', admission_frequency: admission }
+  const extra = { ...stock, cpu_bytes_to_use: tokens * testModelTokenBytes, ...hot }
+  return { ...offloading, kv_connector_extra_config: extra }
 }
 
 function withReuse(reuse: object): object {

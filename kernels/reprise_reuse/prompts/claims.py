@@ -109,7 +109,7 @@ class Claim:
 
 def make_claim(
     found: Sequence[Found], begin: int, length: int, ratio: float, least: int, work: RowWork, method: str,
-    costs: Costs, *, is_lossless: bool = True,
+    costs: Costs, *, is_lossless: bool = True, asked: range | None = None,
 ) -> Claim | None:  # fmt: skip
     """Returns what to claim of a prompt of `length` tokens whose first `begin` are cached; None if hardly any is found.
 
@@ -121,6 +121,7 @@ def make_claim(
     method  how recomputed rows are chosen: a name in `reprise_reuse.methods.METHODS`
     costs  what the parts take on the workers' device
     is_lossless  whether rows come back from host memory bit for bit; if not, none of them is exact
+    asked  positions of the question, if the request says them
     """
     if not is_lossless and ratio >= 1:
         # everything must equal full attention
@@ -134,7 +135,7 @@ def make_claim(
     inexact = (one.match.start for one in found if not (is_lossless and one.is_exact))
     exact_end = next(inexact, end)
     budget = work.affordable(_approximate(found), ratio)
-    question = _question(found, begin, length, new_tail)
+    question = list(asked[-QUESTION_TOKENS:]) if asked else _question(found, begin, length, new_tail)
     claim = Claim(begin, end, found, exact_end, budget, question, method, is_lossless=is_lossless)
     claim = replace(claim, seconds=predict(claim, length, costs))
     without = replace(claim, method=WITHOUT_QUESTION, seconds=replace(claim.seconds, question=0.0))

@@ -12,13 +12,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """`{"reprise": {"reuse": "off" | RATIO, "spans": [[start, end], …], "kept_from": TOKEN, "user": NAME}}`"""
+    """`{"reprise": {"reuse": "off" | RATIO, "spans": [[start, end], …], "question": [start, end], …}}`"""
 
     ratio: float
     """share of the cost of computing the reused tokens that may be spent on recomputing some of them, within the
     operator's bounds"""
     borders: Collection[int] = frozenset()
     """positions at which documents begin or end"""
+    question: range | None = None
+    """positions of the question; None: not said"""
     kept_from: int = 0
     """nothing is stored of the tokens before this one"""
     stock_because: str | None = None
@@ -42,15 +44,20 @@ def read_wish(params: Any, settings: "ReuseSettings", prompt_tokens: int) -> Wis
     # clients often send null for unset members
     given = {name: value for name, value in given.items() if value is not None}
     borders = _read_spans(given.get("spans", []), prompt_tokens)
+    asked = given.get("question")
+    has_question = asked is None or _read_spans([asked], prompt_tokens) is not None
     names = given.get("user"), given.get("preprocess")
     are_names = all(one is None or isinstance(one, str) for one in names)
     kept_from = given.get("kept_from", 0)
     is_place = type(kept_from) is int and 0 <= kept_from <= prompt_tokens
     # borders of checkpoints, and the key for them, are read elsewhere
-    known = {"reuse", "spans", "kept_from", "user", "preprocess", "borders", "key"}
-    if borders is None or not is_place or not are_names or not given.keys() <= known:
+    known = {"reuse", "spans", "question", "kept_from", "user", "preprocess", "borders", "key"}
+    if borders is None or not has_question or not is_place or not are_names or not given.keys() <= known:
         return malformed
-    wish = replace(wish, borders=borders, kept_from=kept_from, user=user_of(*names, settings))
+    question = range(*asked) if asked else None
+    wish = replace(
+        wish, borders=borders, question=question, kept_from=kept_from, user=user_of(*names, settings)
+    )  # fmt: skip
     reuse = given.get("reuse", settings.ratio)
     # preprocessing computes everything, so that its rows hold nothing that others have written
     if reuse == "off" or wish.user == PREPROCESSED:

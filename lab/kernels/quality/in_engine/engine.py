@@ -85,8 +85,7 @@ class Engine:
         from vllm import SamplingParams
 
         if not goes_on:
-            # otherwise the same prompt would continue from the rows of the previous case
-            self._reuse._continuations.clear()
+            self.begin_anew()
         self._answers.begin(forced)
         sampling = SamplingParams(
             temperature=0, max_tokens=tokens, ignore_eos=True,
@@ -95,6 +94,11 @@ class Engine:
         given = {"prompt_token_ids": prompt, "cache_salt": salt}
         output = self.llm.generate(given, sampling, use_tqdm=False)[0]
         return list(output.outputs[0].token_ids), self._answers.log_probabilities()
+
+    def begin_anew(self) -> None:
+        """From now on, no prompt continues from the approximate rows of one before."""
+        self._reuse._continuations.clear()
+        self._answers.begin(None)
 
     def choose_by(self, method: str) -> None:
         """Uses this method to choose rows from now on."""

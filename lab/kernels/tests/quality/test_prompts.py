@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quality.in_engine.prompts import SYSTEM, TURN, Asked, Trace
+from quality.in_engine.question import PLACES, Placed
 
 
 class Characters:
@@ -65,3 +66,14 @@ def test_a_conversations_next_turn_begins_with_all_that_was_said_and_names_the_s
     assert following[: len(said)] == said
     rest = "".join(map(chr, following[len(said) :]))
     assert rest == TURN + "".join(map(chr, trace.prompt(second))).removeprefix(SYSTEM)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_the_position_of_a_question_is_known_wherever_it_stands(tmp_path, place):
+    trace = trace_of(tmp_path, [[100, 100]], None)
+    placed = Placed(tmp_path, Characters(), documents=8, seed=1)
+    placed.place = place
+    prompt, at = placed.parts(trace.asked[0], None, "Who wrote it?")
+    assert "".join(map(chr, prompt[at.start : at.stop])) == "Who wrote it?"
+    assert "".join(map(chr, prompt)).count("x" * 100) == 2
+    assert (at.start < "".join(map(chr, prompt)).index("xxx")) == (place == "first")

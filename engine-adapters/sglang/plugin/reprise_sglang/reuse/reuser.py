@@ -200,6 +200,7 @@ class Reuser:
         claim = make_claim(
             found, begin, length, asked.wish.ratio, self._settings.least_tokens, self._work, self._settings.method,
             self._worker.costs, is_lossless=not self._settings.is_lossy,
+            asked=asked.wish.question,
         )  # fmt: skip
         because = why_unclaimed(found, claim, self._settings.when)
         if because is not None:

@@ -18,9 +18,10 @@ ALIKE = RowWork()
 
 
 def make_claim(
-    *given, work: RowWork = ALIKE, method: str = "attention-spread", costs: Costs = EVEN, is_lossless: bool = True
-) -> Claim | None:
-    return claims.make_claim(*given, work, method, costs, is_lossless=is_lossless)
+    *given, work: RowWork = ALIKE, method: str = "attention-spread", costs: Costs = EVEN, is_lossless: bool = True,
+    asked: range | None = None,
+) -> Claim | None:  # fmt: skip
+    return claims.make_claim(*given, work, method, costs, is_lossless=is_lossless, asked=asked)
 
 
 def found(start: int, length: int, is_exact: bool = False) -> Found:
@@ -200,3 +201,17 @@ def test_a_question_in_front_of_the_documents_is_what_is_new():
 def test_ratios_at_the_ends_compute_none_or_all(ratio):
     claim = make_claim([found(0, 100, True), found(100, 100)], 0, 400, ratio, 64)
     assert claim.budget == ratio * 100
+
+
+@pytest.mark.parametrize(
+    ("asked", "question"),
+    [
+        (range(3, 20), range(3, 20)),
+        (range(3, 203), range(203 - QUESTION_TOKENS, 203)),
+        (range(5, 5), range(400 - QUESTION_TOKENS, 400)),
+        (None, range(400 - QUESTION_TOKENS, 400)),
+    ],
+)
+def test_the_question_is_where_the_request_says_else_what_is_new_at_the_end(asked, question):
+    claim = make_claim([found(40, 200)], 0, 400, 0.15, 32, asked=asked)
+    assert list(claim.question) == list(question)

@@ -123,6 +123,15 @@ def test_the_default_ratio_holds_where_a_request_says_nothing(engine):
     assert 0.1 < counts["recomputed"] / (counts["reused"] + counts["recomputed"]) <= 0.15
 
 
+def test_rows_are_chosen_by_the_question_that_a_request_names(engine, monkeypatch):
+    engine.ask([FIRST])
+    asked, load = [], engine.reuse._load
+    monkeypatch.setattr(engine.reuse, "_load", lambda one, claim, *rest: (asked.append(claim), load(one, claim, *rest)))
+    engine.ask([OTHER], {"reuse": 0.15, "question": [2, 20]})
+    assert [list(claim.question) for claim in asked] == [list(range(2, 20))]
+    assert engine.counts()["tokens", "recomputed"] > 0
+
+
 def test_approximate_rows_are_never_found_by_an_exact_request(engine):
     engine.ask([FIRST])
     expected = full_attention(engine, OTHER)

@@ -111,6 +111,10 @@ def test_a_missing_package_is_named(monkeypatch):
         ({"reprise": {"spans": [[1, 2], [5, 9]]}}, 0.15, None),
         ({"reprise": {"reuse": None, "spans": None}}, 0.15, None),
         ({"reprise": {"spans": [[9, 5]]}}, 0.15, "malformed_wish"),
+        ({"reprise": {"question": [2, 10]}}, 0.15, None),
+        ({"reprise": {"question": [2, 11]}}, 0.15, "malformed_wish"),
+        ({"reprise": {"question": [[2, 3]]}}, 0.15, "malformed_wish"),
+        ({"reprise": {"question": []}}, 0.15, "malformed_wish"),
         ({"reprise": {"kept_from": 10}}, 0.15, None),
         ({"reprise": {"kept_from": 11}}, 0.15, "malformed_wish"),
         ({"reprise": {"kept_from": True}}, 0.15, "malformed_wish"),
@@ -123,6 +127,12 @@ def test_a_missing_package_is_named(monkeypatch):
 def test_a_requests_wish_is_kept_within_the_operators_bounds(params, ratio, because):
     wish = read_wish(params, ReuseSettings(min_ratio=0.05, max_ratio=0.5), prompt_tokens=10)
     assert (wish.ratio, wish.stock_because) == (ratio, because)
+
+
+def test_a_question_is_a_range_of_positions():
+    assert read_wish({"reprise": {"question": [1, 20]}}, ReuseSettings(), 90).question == range(1, 20)
+    assert not read_wish({"reprise": {"question": [5, 5]}}, ReuseSettings(), 90).question
+    assert read_wish({"reprise": {"question": None}}, ReuseSettings(), 90).question is None
 
 
 def test_spans_are_borders():

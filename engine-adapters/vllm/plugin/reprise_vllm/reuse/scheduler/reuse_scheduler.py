@@ -126,6 +126,7 @@ class ReuseScheduler:
         claim = make_claim(
             found, cached, len(prompt), asked.wish.ratio, self._settings.least_tokens, self._limits.work,
             self._settings.method, self.costs, is_lossless=not self._settings.is_lossy,
+            asked=asked.wish.question,
         )  # fmt: skip
         asked.unclaimed_because = why_unclaimed(found, claim, self._settings.when)
         if asked.unclaimed_because is not None or claim is None:
