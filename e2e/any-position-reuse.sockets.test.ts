@@ -88,6 +88,21 @@ describe('what a request wishes', () => {
     expect(engine.requests.slice(before).map(({ url }) => url)).not.toContain('/v1/chat/completions')
   })
 
+  test('says where the question stands if it precedes the documents, to an engine that reads it', async () => {
+    const documents = ['alpha', 'beta'].map((name) => `<document>\n${`${name} `.repeat(60)}\n</document>`)
+    const content = `Question: why is it so?\n\n<documents>\n${documents.join('\n')}\n</documents>`
+    const asking = JSON.stringify({ messages: [{ role: 'user', content }] })
+    const questionIn = (got: string): unknown => JSON.parse(got).kv_transfer_params?.reprise?.question
+    await start('vllm', { ratio: 0.15, max_ratio: 1, question: true })
+    expect(await replicaOf()).toMatchObject({ reuse: { question: true } })
+    expect(questionIn(await sent(asking))).toEqual([0, expect.any(Number)])
+    expect(questionIn(await sent(asking, 'reuse=off'))).toBeUndefined()
+    expect(await sent(body)).toBe(body)
+    await proxy.close()
+    await start('vllm', { ratio: 0.15, max_ratio: 1 })
+    expect(await sent(asking)).toBe(asking)
+  })
+
   test('is added to nothing that does not wish', async () => {
     await start('vllm', { ratio: 0.15, max_ratio: 1 })
     expect(await sent(body)).toBe(body)

@@ -8,6 +8,8 @@ export interface AnyPositionReuse {
   readonly maxRatio: number
   /** whether it asks whose a request is, and reuses for some users less than for others */
   readonly asksForUser?: boolean
+  /** whether it reads where the question stands */
+  readonly readsQuestion?: boolean
   /** whether it reads what other engines have stored in a place that they share */
   readonly sharesStore?: boolean
 }

@@ -13,6 +13,8 @@ export interface ReuseReport {
   readonly max_ratio: number
   /** whether it asks whose a request is */
   readonly users?: boolean
+  /** whether it reads where the question stands */
+  readonly question?: boolean
   /** whether it reads what other engines have stored in a place that they share */
   readonly remote?: boolean
 }
@@ -31,6 +33,7 @@ export const reuseReport: SchemaObject = {
     min_ratio: share,
     max_ratio: share,
     users: { type: 'boolean' },
+    question: { type: 'boolean' },
     remote: { type: 'boolean' },
   },
 }
@@ -43,13 +46,21 @@ export function isReuseReport(value: unknown): value is ReuseReport {
 }
 
 /** Converts an engine's report. */
-export function fromReport({ ratio, min_ratio, max_ratio, users, remote }: ReuseReport): AnyPositionReuse {
-  const also = { ...(users && { asksForUser: true }), ...(remote && { sharesStore: true }) }
+export function fromReport({ ratio, min_ratio, max_ratio, users, question, remote }: ReuseReport): AnyPositionReuse {
+  const also = {
+    ...(users && { asksForUser: true }),
+    ...(question && { readsQuestion: true }),
+    ...(remote && { sharesStore: true }),
+  }
   return { ratio, minRatio: min_ratio ?? 0, maxRatio: max_ratio, ...also }
 }
 
 /** Converts it back to a report for other proxies and clients. */
-export function toReport({ ratio, minRatio, maxRatio, asksForUser, sharesStore }: AnyPositionReuse): FullReuseReport {
-  const also = { ...(asksForUser && { users: true }), ...(sharesStore && { remote: true }) }
-  return { ratio, min_ratio: minRatio, max_ratio: maxRatio, ...also }
+export function toReport(reuse: AnyPositionReuse): FullReuseReport {
+  const also = {
+    ...(reuse.asksForUser && { users: true }),
+    ...(reuse.readsQuestion && { question: true }),
+    ...(reuse.sharesStore && { remote: true }),
+  }
+  return { ratio: reuse.ratio, min_ratio: reuse.minRatio, max_ratio: reuse.maxRatio, ...also }
 }

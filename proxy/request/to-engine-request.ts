@@ -5,6 +5,7 @@ import type { RequestId } from '#index/context-block.ts'
 import { withEngineCredentials } from '../access/engine-credentials.ts'
 import { cacheSaltOf } from '../access/tenant.ts'
 import { userOf } from '../access/user.ts'
+import { expectQuestion } from '../borders/expect-question.ts'
 import { toStream } from '../bounds/whole-body.ts'
 import type { Call, RoutedCall } from '../call/call.ts'
 import type { Exchange } from '../call/exchange.ts'
@@ -68,13 +69,9 @@ interface Told {
 }
 
 /** Returns what the request asks of this replica's plugins, and tells them. */
-function wishesOf(
-  replica: RoutedCall['replica'],
-  { options: { reuse, pages } }: Decision,
-  api: Call['api'],
-  told: Told,
-): EngineWish[] {
-  const wish = wishForReuse(replica, reuse, api, told)
+function wishesOf(replica: RoutedCall['replica'], decision: Decision, api: Call['api'], told: Told): EngineWish[] {
+  const { pages } = decision.options
+  const wish = wishForReuse(replica, decision, api, told)
   // harmless for an engine that could select pages but does not: nothing there reads the member
   const member = pages === undefined ? undefined : replica.adapter.pagesMember(api)
   if (member === undefined) return wish ? [wish] : []
@@ -83,20 +80,30 @@ function wishesOf(
 }
 
 function wishForReuse(
-  { reuse: offer, adapter, checkpoints }: RoutedCall['replica'],
-  reuse: Decision['options']['reuse'],
+  replica: RoutedCall['replica'],
+  decision: Decision,
   api: Call['api'],
   { user, borders }: Told,
 ): EngineWish | undefined {
+  const { reuse: offer, adapter, checkpoints } = replica
+  const { reuse } = decision.options
   const own = offer?.asksForUser ? { user: user.name } : undefined
   const value = {
     ...(offer && reuse !== undefined ? { reuse: grantedWish(offer, reuse) } : {}),
+    ...questionFor(replica, decision),
     ...(borders.length > 0 ? { borders, key: checkpoints?.key } : {}),
     ...(own && user.isTrusted ? own : {}),
   }
   const set = own && !user.isTrusted ? own : undefined
   const member = set || Object.keys(value).length > 0 ? adapter.reuseMember(api) : undefined
   return member === undefined ? undefined : { member, own: 'reprise', value, ...(set ? { set } : {}) }
+}
+
+/** Where the question stands, for an engine that reuses at any position and would take something else for it. */
+function questionFor({ reuse, mirror }: RoutedCall['replica'], decision: Decision): { question?: readonly number[] } {
+  if (!reuse?.readsQuestion || decision.options.reuse === 'off') return {}
+  const question = expectQuestion(decision, (characters) => mirror.estimateTokens(characters))
+  return question ? { question } : {}
 }
 
 /** Returns the body as received, unless something in it is changed or set. */

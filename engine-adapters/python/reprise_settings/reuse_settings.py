@@ -72,10 +72,10 @@ class ReuseSettings:
     def offer(self) -> dict[str, float | bool]:
         """The share of the reused rows' compute cost that is spent on recomputing: default, minimum and maximum.
 
-        With `users`, it matters whose a request is, so that the proxy should say it; with `remote`, where it goes
-        matters less.
+        With `users`, it matters whose a request is, so that the proxy should say it, with `question`, where its
+        question stands; with `remote`, where it goes matters less.
         """
-        also = {"users": self.store != "all", "remote": self.remote is not None}
+        also = {"users": self.store != "all", "question": True, "remote": self.remote is not None}
         told = {name: True for name, is_so in also.items() if is_so}
         return {"ratio": self.ratio, "min_ratio": self.min_ratio, "max_ratio": self.max_ratio, **told}
 

@@ -1,5 +1,6 @@
 """What a request asks for."""
 
+import sys
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -45,7 +46,8 @@ def read_wish(params: Any, settings: "ReuseSettings", prompt_tokens: int) -> Wis
     given = {name: value for name, value in given.items() if value is not None}
     borders = _read_spans(given.get("spans", []), prompt_tokens)
     asked = given.get("question")
-    has_question = asked is None or _read_spans([asked], prompt_tokens) is not None
+    # a proxy estimates it, and may be wrong about short prompts
+    has_question = asked is None or _read_spans([asked], sys.maxsize) is not None
     names = given.get("user"), given.get("preprocess")
     are_names = all(one is None or isinstance(one, str) for one in names)
     kept_from = given.get("kept_from", 0)
@@ -54,7 +56,7 @@ def read_wish(params: Any, settings: "ReuseSettings", prompt_tokens: int) -> Wis
     known = {"reuse", "spans", "question", "kept_from", "user", "preprocess", "borders", "key"}
     if borders is None or not has_question or not is_place or not are_names or not given.keys() <= known:
         return malformed
-    question = range(*asked) if asked else None
+    question = range(prompt_tokens)[slice(*asked)] if asked else None
     wish = replace(
         wish, borders=borders, question=question, kept_from=kept_from, user=user_of(*names, settings)
     )  # fmt: skip

@@ -6,6 +6,7 @@ prompts with the question at different places.
 
 import argparse
 import json
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from reprise_reuse.prompts import claims
 from reprise_reuse.segments import Found
 
 _END = "<|im_end|>\n<|im_start|>assistant\n"
+_MARKUP = re.compile(r"<\|[^|>]*\|>(?:system|user|assistant)?")
 _BRIEF = "\nAnswer with a few words."
 _RULES = """
 Follow these rules when you write your answer:
@@ -42,9 +44,17 @@ class Placed(Trace):
     """A trace whose prompts have their question at one place."""
 
     place = "last"
+    density = 0.25
+    """tokens a character"""
 
-    def parts(self, asked: Asked, documents: Sequence[str] | None, question: str | None) -> tuple[list[int], range]:
-        """Returns a prompt's tokens, and the positions of the question's."""
+    def parts(
+        self, asked: Asked, documents: Sequence[str] | None, question: str | None
+    ) -> tuple[list[int], range, range]:
+        """Returns a prompt's tokens, the positions of the question's, and those that a proxy expects for it.
+
+        A proxy knows characters of messages, and how many tokens the last prompts had for each. What counts as the
+        question is what stands before the documents, its end.
+        """
         ahead, before, behind = PLACES[self.place]
         text = question or asked.question
         blocks = [DOCUMENT.format(one) for one in (asked.documents if documents is None else documents)]
@@ -54,20 +64,18 @@ class Placed(Trace):
         encoded = [self.tokens_of(one) for one in around]
         at = 1 if ahead else len(around) - 2
         start = sum(map(len, encoded[:at]))
-        return [token for part in encoded for token in part], range(start, start + len(encoded[at]))
+        tokens = [token for part in encoded for token in part]
+        written = [_MARKUP.sub("", one) for one in around]
+        expected = round(self.density * sum(map(len, written[: at + 1])))
+        self.density += 0.2 * (len(tokens) / sum(map(len, written)) - self.density)
+        return (
+            tokens,
+            range(start, start + len(encoded[at])),
+            range(max(0, expected - claims.QUESTION_TOKENS), expected),
+        )
 
     def prompt(self, asked: Asked, documents: Sequence[str] | None = None, question: str | None = None) -> list[int]:
         return self.parts(asked, documents, question)[0]
-
-
-QUESTIONS: dict[str, Callable[[list[int], range, int], list[int]]] = {
-    "guessed": lambda guess, _true, _length: guess,
-    "true": lambda _guess, true, _length: list(true[-claims.QUESTION_TOKENS :]),
-    "true and end": lambda _guess, true, length: sorted(
-        {*true[-claims.LAST_TOKENS :], *range(length - claims.LAST_TOKENS, length)}
-    ),
-}
-"""what is asked, of the plugin's guess, the question's place and the prompt's length"""
 
 
 class Asking:
@@ -76,13 +84,24 @@ class Asking:
     def __init__(self) -> None:
         self._guess = claims._question
         self.name = "guessed"
-        self.true = range(0)
+        self.true = self.expected = range(0)
         self.guessed: list[int] = []
         claims._question = self._ask
 
     def _ask(self, found: Sequence[Found], begin: int, length: int, new_tail: int) -> list[int]:
         self.guessed = self._guess(found, begin, length, new_tail)
-        return QUESTIONS[self.name](self.guessed, self.true, length)
+        return QUESTIONS[self.name](self, length)
+
+
+QUESTIONS: dict[str, Callable[[Asking, int], list[int]]] = {
+    "guessed": lambda asking, _length: asking.guessed,
+    "true": lambda asking, _length: list(asking.true[-claims.QUESTION_TOKENS :]),
+    "true and end": lambda asking, length: sorted(
+        {*asking.true[-claims.LAST_TOKENS :], *range(length - claims.LAST_TOKENS, length)}
+    ),
+    "expected": lambda asking, _length: list(asking.expected),
+}
+"""what is asked, given the prompt's length"""
 
 
 def main() -> None:
@@ -128,7 +147,7 @@ def _measure_prompt(
     engine: Engine, trace: Placed, asking: Asking, asked: Asked, cases: list[Case], kept: Measurements,
     salt: str,
 ) -> None:  # fmt: skip
-    prompt, asking.true = trace.parts(asked, None, None)
+    prompt, asking.true, asking.expected = trace.parts(asked, None, None)
     reference, full = engine.answer(prompt, f"full {salt}", {"reuse": "off"}, ANSWER_TOKENS)
     for case in cases:
         method, asking.name = case.method.split(", ")
@@ -152,14 +171,17 @@ def report(path: Path) -> str:
         for trace in (row["trace"], "all"):
             groups[row["stored"], trace, method][name][row["trace"] + row["prompt"]] = row["kl"]
         guesses[row["stored"]].append(row)
-    lines = ["| stored, new, question | trace | method | prompts | of it guessed | guessed | true | true and end |"]
-    lines.append("| - " * 8 + "|")
+    lines = [f"| stored, new, question | trace | method | prompts | of it guessed | {' | '.join(QUESTIONS)} |"]
+    lines.append("| - " * (5 + len(QUESTIONS)) + "|")
     for (stored, trace, method), kinds in sorted(groups.items()):
         guess = kinds["guessed"]
         right = [row["right"] / row["true"] for row in guesses[stored] if trace in ("all", row["trace"])]
         cells = [f"{bootstrap(list(guess.values()))[0]:.4f}"]
         for name in list(QUESTIONS)[1:]:
             both = [prompt for prompt in guess if prompt in kinds[name]]
+            if not both:
+                cells.append("-")
+                continue
             mean = bootstrap([kinds[name][one] for one in both])[0]
             difference, low, high = bootstrap([kinds[name][one] - guess[one] for one in both])
             cells.append(f"{mean:.4f}: {difference:+.4f} [{low:+.4f}, {high:+.4f}]")

@@ -56,7 +56,7 @@ def documents(seed: int) -> list[str]:
 
 def test_the_proxy_is_told_what_is_reused(server: Server) -> None:
     server.told.wait_until(lambda: server.told.reuse is not None)
-    assert server.told.reuse == {"ratio": 0.15, "min_ratio": 0.0, "max_ratio": 1.0, "users": True}
+    assert server.told.reuse == {"ratio": 0.15, "min_ratio": 0.0, "max_ratio": 1.0, "users": True, "question": True}
 
 
 def test_chats_say_what_was_reused(server: Server) -> None:

@@ -51,7 +51,7 @@ def nothing_is_cached(engine: ReusingEngine) -> None:
 
 def test_the_engine_has_proved_that_it_can_reuse(engine):
     assert engine.reuse.is_ready and engine.reuse.refusal is None
-    assert engine.side.offer == {"ratio": 0.15, "min_ratio": 0.0, "max_ratio": 1.0, "users": True}
+    assert engine.side.offer == {"ratio": 0.15, "min_ratio": 0.0, "max_ratio": 1.0, "users": True, "question": True}
 
 
 @pytest.mark.parametrize("rows_per_step", [4096, 96], ids=["in one step", "in slices over several steps"])

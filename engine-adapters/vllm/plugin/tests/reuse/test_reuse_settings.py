@@ -112,7 +112,9 @@ def test_a_missing_package_is_named(monkeypatch):
         ({"reprise": {"reuse": None, "spans": None}}, 0.15, None),
         ({"reprise": {"spans": [[9, 5]]}}, 0.15, "malformed_wish"),
         ({"reprise": {"question": [2, 10]}}, 0.15, None),
-        ({"reprise": {"question": [2, 11]}}, 0.15, "malformed_wish"),
+        ({"reprise": {"question": [2, 11]}}, 0.15, None),
+        ({"reprise": {"question": [-2, 11]}}, 0.15, "malformed_wish"),
+        ({"reprise": {"question": [3, 2]}}, 0.15, "malformed_wish"),
         ({"reprise": {"question": [[2, 3]]}}, 0.15, "malformed_wish"),
         ({"reprise": {"question": []}}, 0.15, "malformed_wish"),
         ({"reprise": {"kept_from": 10}}, 0.15, None),
@@ -131,7 +133,10 @@ def test_a_requests_wish_is_kept_within_the_operators_bounds(params, ratio, beca
 
 def test_a_question_is_a_range_of_positions():
     assert read_wish({"reprise": {"question": [1, 20]}}, ReuseSettings(), 90).question == range(1, 20)
-    assert not read_wish({"reprise": {"question": [5, 5]}}, ReuseSettings(), 90).question
+    # an estimate may lie beyond the end
+    assert read_wish({"reprise": {"question": [80, 100]}}, ReuseSettings(), 90).question == range(80, 90)
+    for empty in ([5, 5], [90, 100]):
+        assert not read_wish({"reprise": {"question": empty}}, ReuseSettings(), 90).question
     assert read_wish({"reprise": {"question": None}}, ReuseSettings(), 90).question is None
 
 
