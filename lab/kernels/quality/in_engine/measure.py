@@ -19,15 +19,16 @@ ANSWER_TOKENS = 12
 CONTEXTS = 4
 GROUP = 8
 """
-Prompts whose documents are stored together, in one of four ways:
+Prompts whose documents are stored together, in one of these ways:
 
 alone     each document computed after the system prompt only
 live      computed in an earlier prompt of the same documents in another order
 averaged  the mean over four contexts: after the system prompt and documents of other prompts
+behind    as averaged, without contexts in which the document came first
 similar N each only after the N documents of the trace most similar to it (FusionRAG §3.1, equation 10)
 """
 _ABOUT = "What is this about?"
-STORED = ("alone", "live", "averaged", *(f"similar {count}" for count in (2, 5, 10, 15)))
+STORED = ("alone", "live", "averaged", "behind", *(f"similar {count}" for count in (2, 5, 10, 15)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,8 @@ def _log_p(engine: Engine, prompt: list[int], salt: str, wish: dict[str, Any], a
 
 def store(engine: Engine, trace: Trace, group: list[Asked], stored: str, salt: str) -> None:
     """Stores the documents of a group of prompts in one way."""
-    random_order = random.Random(salt)
+    # both kinds of averages get the same windows
+    random_order = random.Random(salt.replace("behind", "averaged"))
     kind, *neighbours = stored.split()
     if kind == "similar":
         documents = dict.fromkeys(document for asked in group for document in asked.documents)
@@ -141,16 +143,30 @@ def store(engine: Engine, trace: Trace, group: list[Asked], stored: str, salt: s
             for window in zip_longest(*_shuffled(group, random_order))
         ]
     for documents in (fitting for window in windows for fitting in trace.windows(group[0], window)):
-        engine.answer(trace.prompt(group[0], documents, _ABOUT), salt, {"reuse": "off"})
+        _store_from(engine, trace, group[0], documents, 1 if kind == "behind" else 0, salt)
 
 
 def _store_last(engine: Engine, trace: Trace, asked: Asked, window: Sequence[str], salt: str) -> None:
     """Stores the last document of a window only, behind as many of the others as fit."""
     while len(window) > 1 and not trace.fits(asked, window):
         window = window[1:]
-    prompt, without = (trace.prompt(asked, documents, _ABOUT) for documents in (window, window[:-1]))
-    begin = next(at for at, (own, other) in enumerate(zip(prompt, without, strict=False)) if own != other)
-    engine.answer(prompt, salt, {"reuse": "off", "kept_from": begin})
+    _store_from(engine, trace, asked, window, len(window) - 1, salt)
+
+
+def _store_from(
+    engine: Engine, trace: Trace, asked: Asked, documents: Sequence[str], first: int, salt: str
+) -> None:  # fmt: skip
+    """Stores documents that are computed together, but not the first ones."""
+    if first == len(documents):
+        return
+    prompt = trace.prompt(asked, documents, _ABOUT)
+    wish: dict[str, Any] = {"reuse": "off"}
+    if first > 0:
+        without = trace.prompt(asked, documents[:first], _ABOUT)
+        wish["kept_from"] = next(
+            at for at, (own, other) in enumerate(zip(prompt, without, strict=False)) if own != other
+        )
+    engine.answer(prompt, salt, wish)
 
 
 def _shuffled(group: list[Asked], order: random.Random) -> list[list[str]]:
