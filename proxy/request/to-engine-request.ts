@@ -5,7 +5,7 @@ import type { RequestId } from '#index/context-block.ts'
 import { withEngineCredentials } from '../access/engine-credentials.ts'
 import { cacheSaltOf } from '../access/tenant.ts'
 import { userOf } from '../access/user.ts'
-import { expectQuestion } from '../borders/expect-question.ts'
+import { findQuestionInFront } from '../borders/find-question-in-front.ts'
 import { toStream } from '../bounds/whole-body.ts'
 import type { Call, RoutedCall } from '../call/call.ts'
 import type { Exchange } from '../call/exchange.ts'
@@ -102,7 +102,7 @@ function wishForReuse(
 /** Where the question stands, for an engine that reuses at any position and would take something else for it. */
 function questionFor({ reuse, mirror }: RoutedCall['replica'], decision: Decision): { question?: readonly number[] } {
   if (!reuse?.readsQuestion || decision.options.reuse === 'off') return {}
-  const question = expectQuestion(decision, (characters) => mirror.estimateTokens(characters))
+  const question = findQuestionInFront(decision, (characters) => mirror.estimateTokens(characters))
   return question ? { question } : {}
 }
 

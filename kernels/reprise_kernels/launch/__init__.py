@@ -1,1 +1,1 @@
-"""What an operation needs to launch a kernel: checks of its arguments, launch configurations, and CUDA C++."""
+"""What an operation needs to launch a kernel: checks of its arguments, and launch configurations."""

@@ -114,11 +114,18 @@ def _parse(arguments: list[str] | None, about: str) -> argparse.Namespace:
     )  # fmt: skip
     command.add_argument("--tenant", help="sent as x-reprise-tenant, which a proxy believes if it trusts the sender")
     command.add_argument("--key", help="the engine's reuse.preprocess_key: all users trust what is computed with it")
-    command.add_argument("--salt", help="the cache salt under which requests will come; none by default")
-    command.add_argument("--neighbours", choices=["random", "similar"], default="random", help="what stands in front")
-    command.add_argument("--contexts", type=int, default=4, help="random: prompts for each document")
-    command.add_argument("--window", type=int, default=8, help="random: documents in a prompt")
-    command.add_argument("--similar", type=int, default=10, help="similar: neighbours in front of each document")
+    command.add_argument(
+        "--salt",
+        help="the cache salt of later requests; a proxy sets its own",
+    )
+    command.add_argument(
+        "--neighbours", choices=["random", "similar"], default="random", help="in front (%(default)s)"
+    )
+    command.add_argument("--contexts", type=int, default=4, help="random: prompts for each document (%(default)s)")
+    command.add_argument("--window", type=int, default=8, help="random: documents in a prompt (%(default)s)")
+    command.add_argument(
+        "--similar", type=int, default=10, help="similar: neighbours in front (%(default)s)"
+    )
     command.add_argument(
         "--similar-by", metavar="MODULE:FUNCTION",
         help="similar, by this function in place of words: of all documents it makes one that takes a document and a "
@@ -134,5 +141,5 @@ def _parse(arguments: list[str] | None, about: str) -> argparse.Namespace:
         help="where several of these commands, each with an engine of its own, leave who computes what: file:///FOLDER "
         "or mooncake://HOST:PORT",
     )  # fmt: skip
-    command.add_argument("--seed", type=int, default=0)
+    command.add_argument("--seed", type=int, default=0, help="random: of the order of documents (%(default)s)")
     return parser.parse_args(arguments)

@@ -60,6 +60,10 @@ export const orderedTexts: readonly OrderedText[] = [
     'pages of one file, each with a score behind its number',
     entries((s, i) => `<document source="pump.pdf#page=${i}" score="0.${97 - i * i}">${s}</document>`, '\n'),
   ),
+  asks(
+    'pages of one file, each with a score of another name',
+    entries((s, i) => `<document source="pump.pdf#page=${i}" 相关度="${i}.5e-01">${s}</document>`, '\n'),
+  ),
   asks('steps in angle brackets', `Do this:\n\n${entries((s, i) => `<<<STEP ${i}>>>\n${s}`)}`),
   asks(
     'turns of a template',

@@ -265,12 +265,20 @@ it.each([
 })
 
 describe('a list stays as received', () => {
+  const members = (...blocks: string[]): string => JSON.stringify(blocks.map((content, i) => ({ id: i + 1, content })))
+  const inMembers = (...blocks: string[]): string => `Search results:\n${members(...blocks)}`
+
   it.each([
     'He says so; see document [2] for more.',
     'As Document 2 has it, rivers flow.',
     'It is disputed in [2] alone.',
+    'Compare Doc_2.',
   ])('when a block names another one: %j', (words) => {
-    expect(isMoved((...blocks) => [user(`${numbered(...blocks)}\n\nQuestion: why?`)], `${peru} ${words}`)).toBe(false)
+    for (const list of [numbered, spoken, inMembers]) {
+      const write = (...blocks: string[]): Message[] => [user(`${list(...blocks)}\n\nQuestion: why?`)]
+      expect(isMoved(write)).toBe(true)
+      expect(isMoved(write, `${peru} ${words}`)).toBe(false)
+    }
   })
 
   it('when an answer that is not known here cites it', () => {

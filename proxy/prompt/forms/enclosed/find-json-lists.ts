@@ -149,7 +149,7 @@ function isSortedAround(text: string, start: number, end: number, arrays: JsonVa
 function toList(text: string, elements: readonly JsonElement[], end: number): ContextList {
   const labels = findLabels(text, elements)
   const blocks = elements.map(({ start, end, members }, i): BlockSpan => {
-    const ranks = rankNames(members, labels?.[i])
+    const ranks = rankNames(text, members, labels?.[i])
     const span = { start, end, contentStart: start, contentEnd: end }
     const block = labels === undefined ? span : { label: labels[i]!, ...span }
     return ranks.length === 0 ? block : { ranks, ...block }
@@ -159,10 +159,10 @@ function toList(text: string, elements: readonly JsonElement[], end: number): Co
 }
 
 /** Returns the names of an object's fields that only rank it, also within other fields. */
-function rankNames(members: JsonElement['members'], label: Span | undefined): string[] {
-  return [...(members ?? [])].flatMap(([name, { start, members: inner }]) => {
-    const isLabel = label !== undefined && label.start - start >= 0 && label.start - start <= 1
-    return isRankingField(name) && !isLabel ? [name] : rankNames(inner, label)
+function rankNames(text: string, members: JsonElement['members'], label: Span | undefined): string[] {
+  return [...(members ?? [])].flatMap(([name, member]) => {
+    const isLabel = label !== undefined && label.start - member.start >= 0 && label.start - member.start <= 1
+    return isRankingField(name, text, member) && !isLabel ? [name] : rankNames(text, member.members, label)
   })
 }
 

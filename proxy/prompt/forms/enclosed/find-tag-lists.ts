@@ -135,7 +135,10 @@ function areDistinct(values: readonly (string | undefined)[]): boolean {
 function toBlock(text: string, { start, end, open, close }: KinElement, label: BlockSpan['label']): BlockSpan {
   const contentStart = findContentStart(text, open.end, close.start)
   const contentEnd = findContentEnd(text, contentStart, close.start)
-  const ranked = readAttributes(text, open).filter((own) => isRankingField(own.name) && own.valueStart !== label?.start)
+  const ranked = readAttributes(text, open).filter(
+    ({ name, valueStart, valueEnd }) =>
+      valueStart !== label?.start && isRankingField(name, text, { start: valueStart, end: valueEnd }),
+  )
   const ranks = ranked.map(({ name }) => name)
   const block = { start, end, contentStart, contentEnd, ...(label && { label }) }
   return ranks.length === 0 ? block : { ranks, ...block }

@@ -1,3 +1,5 @@
+import type { Span } from '../../../json/json-spans.ts'
+
 /** Whether a field has one of some names, whatever its case and separators: `publishedAt` and `published_at`. */
 export type FieldTest = (name: string) => boolean
 
@@ -36,9 +38,17 @@ const isRank = named(
   ].join(' '),
 )
 
-/** Fields that only rank results. Their values change with every question. */
-export const isRankingField: FieldTest = (name) =>
+const isRankingName: FieldTest = (name) =>
   isRank(name) || /^(?:相关(?:性|度)?|匹配|检索|召回|重排)?(?:分数|得分|评分)$/.test(name)
+
+// with or without quotes; words may say more than how well a text fits
+const NUMBER = /^(["']?)-?\d{1,12}(?:\.\d{1,30})?(?:e[+-]?\d{1,3})?[ \t]?%?\1$/i
+const LONGEST_NUMBER = 56
+
+/** Returns whether a field only ranks results. Its value, from `start` to `end`, changes with every question. */
+export function isRankingField(name: string, text: string, { start, end }: Span): boolean {
+  return isRankingName(name) && end - start <= LONGEST_NUMBER && NUMBER.test(text.slice(start, end))
+}
 
 /** Returns a field's name without case and separators: `publishedAt` and `published_at` become `publishedat`. */
 function toFieldName(name: string): string {
@@ -53,7 +63,7 @@ export function partWords(name: string): string {
 /** Returns whether the word before a number says that it only ranks, as in `Score: 0.9`. */
 export function endsInRank(prefix: string): boolean {
   const word = /([\p{L}_-]+)[^\p{L}]*$/u.exec(prefix)?.[1]
-  return word !== undefined && isRankingField(word)
+  return word !== undefined && isRankingName(word)
 }
 
 /**

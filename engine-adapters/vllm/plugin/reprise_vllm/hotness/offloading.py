@@ -18,7 +18,8 @@ from reprise_vllm.hotness.block_uses import BlockUses
 
 ADMISSION = "admission_frequency"
 DEFAULT_ADMISSION = 10
-_MAX_AGE = 16
+MAX_AGE = "max_age"
+DEFAULT_MAX_AGE = 16
 _REQUESTS_PER_AGE = 16
 
 
@@ -26,11 +27,13 @@ class AdmissionSettingError(ValueError):
     """An invalid setting; the message says what is valid."""
 
 
-def read_admission(extra: Any) -> int:
-    """Returns how often a chunk must be requested to go to the host. Raises `AdmissionSettingError` if invalid."""
-    given = extra.get(ADMISSION, DEFAULT_ADMISSION)
+def read_count(extra: Any, name: str, default: int) -> int:
+    """Returns a setting: how often a chunk must be requested to go to the host (`ADMISSION`), or the clock of a chunk
+    just requested (`MAX_AGE`). Raises `AdmissionSettingError` if invalid.
+    """
+    given = extra.get(name, default)
     if isinstance(given, bool) or not isinstance(given, int) or given < 0:
-        raise AdmissionSettingError(f"{ADMISSION} is {given!r}, it must be a whole number")
+        raise AdmissionSettingError(f"{name} is {given!r}, it must be a whole number")
     return given
 
 
@@ -39,23 +42,29 @@ class HotOffloadingSpec(CPUOffloadingSpec):
 
     def __init__(self, config: Any) -> None:
         super().__init__(config)
-        self._admission = read_admission(self.extra_config)
+        self._admission = read_count(self.extra_config, ADMISSION, DEFAULT_ADMISSION)
+        self._max_age = read_count(self.extra_config, MAX_AGE, DEFAULT_MAX_AGE)
 
     def get_manager(self) -> OffloadingManager:
         if not self._manager:
             events = self.kv_events_config.enable_kv_cache_events
             # vLLM 0.33 publishes these facts as a metric's labels
             info = {"info": self.cpu_info} if hasattr(self, "cpu_info") else {}
-            self._manager = HotOffloadingManager(self.num_chunks, self._admission, enable_events=events, **info)
+            self._manager = HotOffloadingManager(
+                self.num_chunks, self._admission, self._max_age, enable_events=events, **info
+            )
         return self._manager
 
 
 class HotOffloadingManager(CPUOffloadingManager):
     """Admits chunks requested often; if there is no room, only those hotter than the coldest chunks (Equation 6)."""
 
-    def __init__(self, num_chunks: int, admission: int, **options: Any) -> None:
+    def __init__(
+        self, num_chunks: int, admission: int, max_age: int = DEFAULT_MAX_AGE, **options: Any
+    ) -> None:  # fmt: skip
         super().__init__(num_chunks, HotCachePolicy.__name__, __name__, **options)
         self._admission = admission
+        self._policy.max_age = max_age
         self.rejected_chunks = 0
 
     def prepare_store(self, keys: Collection[OffloadKey], req_context: ReqContext) -> PrepareStoreOutput | None:
@@ -81,6 +90,9 @@ class _Asked(set[OffloadKey]):
 
 class HotCachePolicy(CachePolicy):
     """Evicts the coldest chunk that nobody reads or writes, by frequency * clock, then recency."""
+
+    max_age = DEFAULT_MAX_AGE
+    """the clock of a chunk just requested; clocks fall by one every `_REQUESTS_PER_AGE` requests"""
 
     def __init__(self, cache_capacity: int) -> None:
         super().__init__(cache_capacity)
@@ -112,7 +124,7 @@ class HotCachePolicy(CachePolicy):
 
     def is_hotter(self, new: OffloadKey, there: OffloadKey) -> bool:
         """Whether a chunk that was just requested is hotter than a stored one."""
-        return self._uses.of(new) * _MAX_AGE > self._heat(there)[0]
+        return self._uses.of(new) * self.max_age > self._heat(there)[0]
 
     def coldest(self, most: int, protected: set[OffloadKey]) -> list[OffloadKey]:
         """Returns at most `most` evictable chunks, coldest first."""
@@ -211,4 +223,4 @@ class HotCachePolicy(CachePolicy):
         last = self._last[key]
         # all clocks tick at the same time
         ages = self._requests // _REQUESTS_PER_AGE - last // _REQUESTS_PER_AGE
-        return self._uses.of(key) * max(0, _MAX_AGE - ages), last, key
+        return self._uses.of(key) * max(0, self.max_age - ages), last, key

@@ -109,11 +109,23 @@ def test_a_chunk_whose_count_was_dropped_can_still_be_evicted():
     assert host.serve(3) == [3]
 
 
-def test_the_threshold_is_the_operators():
-    assert offloading.read_admission({}) == 10
-    assert offloading.read_admission({"admission_frequency": 0}) == 0
-    with pytest.raises(AdmissionSettingError, match="admission_frequency is 'often'"):
-        offloading.read_admission({"admission_frequency": "often"})
+@pytest.mark.parametrize(("name", "default"), [("admission_frequency", 10), ("max_age", 16)])
+def test_threshold_and_age_are_the_operators(name, default):
+    assert offloading.read_count({}, name, default) == default
+    assert offloading.read_count({name: 0}, name, default) == 0
+    with pytest.raises(AdmissionSettingError, match=f"{name} is 'often'"):
+        offloading.read_count({name: "often"}, name, default)
+
+
+@pytest.mark.parametrize(("max_age", "kept"), [(16, [True, False]), (4, [False, True])])
+def test_what_was_hot_is_kept_as_long_as_its_clock_runs(max_age, kept):
+    host = Host(offloading.HotOffloadingManager(1, 1, max_age))
+    for _ in range(4):
+        host.serve(1)
+    for _ in range(64):
+        host.serve()
+    host.serve(2)
+    assert host.holds(1, 2) == kept
 
 
 @settings(max_examples=60, deadline=None)

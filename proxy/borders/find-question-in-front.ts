@@ -1,0 +1,41 @@
+import type { Decision } from '../reuse/decision.ts'
+import type { ReusedContext } from '../reuse/reused-prompt.ts'
+
+/** What an engine's plugin reads of a question. */
+const questionTokens = 64
+/** Measured on five traces: up to here the estimate is off by less than a question is long. */
+const mostTokensInFront = 160
+/** Tags, signs, and what calls for the answer: `</documents>` and `Helpful answer:` ask nothing. */
+const ASKS_NOTHING = /^(?:[^\p{L}\p{N}<]|<[^<>]{0,60}>)*(?:(?:\p{L}{1,20} ){0,2}\p{L}{1,20}[:：][^\p{L}\p{N}]*)?$/u
+const OPENING_MARKUP = /(?:\s|<[^<>]{1,60}>|[[({])*$/u
+/** More text is no markup. */
+const longestMarkup = 256
+
+/**
+ * Returns where an engine should look for the question of a prompt, from one token to another, if it stands in front of
+ * the documents, in the same text: by itself the engine would take a last document that is new for it. Estimated.
+ * Undefined if words stand behind them or between them, and if it ends too far from the beginning.
+ */
+export function findQuestionInFront(
+  { sent, contexts, worlds }: Pick<Decision, 'sent' | 'contexts' | 'worlds'>,
+  estimateTokens: (characters: number) => number,
+): readonly [start: number, end: number] | undefined {
+  const [prompt, ...others] = sent
+  if (!prompt || others.length > 0 || !worlds || worlds.isShadow) return undefined
+  const { texts } = worlds
+  const lists = contexts.filter(({ found }) => found.slots.at(-1)?.text === texts.length - 1)
+  const [first] = lists
+  if (!first || lists.some((list, i) => !ASKS_NOTHING.test(textBehind(list, lists[i + 1], texts)))) return undefined
+  const { text, start } = first.found.slots[0]!
+  const front = texts[text]!.slice(0, start)
+  const markup = OPENING_MARKUP.exec(front.slice(-longestMarkup))![0].length
+  if (front.length === markup) return undefined
+  const end = estimateTokens(prompt.ends[prompt.prefixes.indexOf(first.scope)]! - markup)
+  return end <= mostTokensInFront ? [Math.max(0, end - questionTokens), end] : undefined
+}
+
+/** Returns what stands behind a list, up to the next one of its text. */
+function textBehind({ found }: ReusedContext, next: ReusedContext | undefined, texts: readonly string[]): string {
+  const { text, end } = found.slots.at(-1)!
+  return texts[text]!.slice(end, next?.found.slots[0]?.start)
+}
