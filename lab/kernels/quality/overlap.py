@@ -7,10 +7,10 @@ ideal, a layer  by equation 5 in one layer, the mean over layers
 attended        that the question looks at most under full attention
 prophetkv       that ProphetKV chooses as it is served here
 
-`prophetkv over …` is ProphetKV with the soft-max of its Algorithm 1: over all rows before the question, or over those
-after the first document, without the question's own tokens. Documents are stored alone. Without traces, the small
-trained models answer two-hop questions. `--chunks`: in place of documents, the 1,024 tokens behind the first 128 are
-cut into chunks, and KL is measured (figure 10).
+`prophetkv over …` is ProphetKV with a soft-max as in its Algorithm 1, without the question's own tokens: over all rows
+before the question, over those of documents, or over those that may be computed again, all but the first document's.
+Documents are stored alone. Without traces, the small trained models answer two-hop questions. `--chunks`: in place of
+documents, the 1,024 tokens behind the first 128 are cut into chunks, and KL is measured (figure 10).
 """
 
 import argparse
@@ -29,7 +29,7 @@ from reprise_reuse.methods import Evidence
 
 SHARE = 0.15
 COMPARED = ("attention-spread", "prophetkv", "fusionrag", "epic", "cacheblend", "kvshare", "kvshare-keys", "random")
-WITHIN = ("prophetkv over rows", "prophetkv over stored rows")
+WITHIN = ("prophetkv over rows", "prophetkv over documents", "prophetkv over stored rows")
 FIRST, REUSED = 128, 1024
 CHUNKS = (128, 256, 512, 1024)
 
@@ -81,7 +81,7 @@ def of_documents(model: Model, trace: Trace, asked: Asked, kept: Measurements) -
     evidence = prompt.evidence(rows, is_reference=True)
     for method in COMPARED:
         kept.add({"trace": trace.name, "prompt": asked.name, "case": method, **overlaps(evidence, method)})
-    for case, within in zip(WITHIN, (0, prompt.begin), strict=True):
+    for case, within in zip(WITHIN, (0, len(store.system.positions), prompt.begin), strict=True):
         found = overlaps(evidence, "prophetkv", attention=prompt.looked(rows, within))
         kept.add({"trace": trace.name, "prompt": asked.name, "case": case, **found})
 

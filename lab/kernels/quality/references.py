@@ -43,7 +43,7 @@ def evidence_of_prefill(prompt: PromptPages, one: OpenLoad, evidence: Evidence) 
         paid = found["full_attention"][layer] = of_token[:, :, question, : load.end].mean((0, 1, 2))
         if evidence.attention is not None:
             found["output_deviation"][layer] = part_moved(paid, fresh[: load.end], evidence.attention[layer], stored)
-        out.copy_(output.view(out.shape))
+        out.copy_(output.reshape(out.shape))
 
     prompt.forward.ask(tokens, at, attend)
     return {name: prompt.sum_over_ranks(scores) for name, scores in found.items()}
