@@ -5,7 +5,10 @@ Of the 15 % of tokens that each method would compute again, the share that is am
 ideal           by equation 5, summed over layers
 ideal, a layer  by equation 5 in one layer, the mean over layers
 attended        that the question looks at most under full attention
+prophetkv       that ProphetKV chooses as it is served here
 
+`prophetkv over …` is ProphetKV with a soft-max as in its Algorithm 1, without the question's own tokens: over all rows
+before the question, over those of documents, or over those that may be computed again, all but the first document's.
 Documents are stored alone. Without traces, the small trained models answer two-hop questions. `--chunks`: in place of
 documents, the 1,024 tokens behind the first 128 are cut into chunks, and KL is measured (figure 10).
 """
@@ -25,16 +28,21 @@ from quality.stored_rows import Model
 from reprise_reuse.methods import Evidence
 
 SHARE = 0.15
-COMPARED = ("attention-spread", "prophetkv", "fusionrag", "epic", "cacheblend", "kvshare", "random")
+COMPARED = ("attention-spread", "prophetkv", "fusionrag", "epic", "cacheblend", "kvshare", "kvshare-keys", "random")
+WITHIN = ("prophetkv over rows", "prophetkv over documents", "prophetkv over stored rows")
 FIRST, REUSED = 128, 1024
 CHUNKS = (128, 256, 512, 1024)
 
 
-def overlaps(evidence: Evidence, method: str, begin: int = 0) -> dict[str, float]:
-    """Returns the shares; tokens before `begin` cannot be chosen."""
+def overlaps(
+    evidence: Evidence, method: str, begin: int = 0, attention: torch.Tensor | None = None
+) -> dict[str, float]:
+    """Returns the shares; tokens before `begin` cannot be chosen. attention: what the method looks at in its place."""
+    served = METHODS["prophetkv"].score(evidence)[begin:]
     moved, attended = evidence.more["output_deviation"][:, begin:], evidence.more["full_attention"][:, begin:]
     count = round(SHARE * moved.shape[1])
-    chosen = METHODS[method].score(evidence)[begin:].topk(count).indices
+    seen = evidence if attention is None else replace(evidence, attention=attention)
+    chosen = METHODS[method].score(seen)[begin:].topk(count).indices
 
     def share(goal: torch.Tensor) -> float:
         return float(torch.isin(chosen, goal.topk(count).indices).float().mean())
@@ -43,6 +51,7 @@ def overlaps(evidence: Evidence, method: str, begin: int = 0) -> dict[str, float
         "ideal": share(moved.sum(0)),
         "ideal, a layer": sum(map(share, moved)) / len(moved),
         "attended": share(attended.sum(0)),
+        "prophetkv": share(served),
     }
 
 
@@ -64,7 +73,7 @@ def of_chains(samples: int) -> list[dict]:
 @torch.inference_mode()
 def of_documents(model: Model, trace: Trace, asked: Asked, kept: Measurements) -> None:
     """Measures one prompt."""
-    if not kept.open_cases(trace.name, asked.name, list(COMPARED)):
+    if not kept.open_cases(trace.name, asked.name, [*COMPARED, *WITHIN]):
         return
     store = Store(model, trace)
     prompt = Prompt(model, store, trace, asked)
@@ -72,6 +81,9 @@ def of_documents(model: Model, trace: Trace, asked: Asked, kept: Measurements) -
     evidence = prompt.evidence(rows, is_reference=True)
     for method in COMPARED:
         kept.add({"trace": trace.name, "prompt": asked.name, "case": method, **overlaps(evidence, method)})
+    for case, within in zip(WITHIN, (0, len(store.system.positions), prompt.begin), strict=True):
+        found = overlaps(evidence, "prophetkv", attention=prompt.looked(rows, within))
+        kept.add({"trace": trace.name, "prompt": asked.name, "case": case, **found})
 
 
 class Pieces(Store):

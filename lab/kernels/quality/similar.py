@@ -151,13 +151,17 @@ class Prompt:
 
     def evidence(self, rows: Rows, *, is_reference: bool = False) -> Evidence:
         """What a method may look at, without a spread; includes a full prefill only if it is for reference."""
-        stale, more = self._looked(rows), {}
+        stale, more = self.looked(rows), {}
         if is_reference:
-            paid = self._looked(self.full)
-            values, stored = (of.values[:, :, self.begin :].transpose(1, 2).flatten(2) for of in (self.full, rows))
+            paid = self.looked(self.full)
+            values, stored, keys, stored_keys = (
+                flat[:, :, self.begin :].transpose(1, 2).flatten(2)
+                for flat in (self.full.values, rows.values, self.full.keys, rows.keys)
+            )
             flat = (of.flatten(0, 1) for of in (paid, values, stale, stored))
             more = {
                 "deviation": (values - stored).norm(dim=-1),
+                "key_deviation": (keys - stored_keys).norm(dim=-1),
                 "context_attention": self._context_attention,
                 "full_attention": paid,
                 "output_deviation": part_moved(*flat).view_as(paid),
@@ -165,9 +169,11 @@ class Prompt:
         offset = torch.cat([torch.arange(len(part)) for part in self.parts[1:]]).float()
         return Evidence(stale, torch.zeros_like(offset), offset, more)
 
-    def _looked(self, rows: Rows) -> torch.Tensor:
+    def looked(self, rows: Rows, within: int | None = None) -> torch.Tensor:
+        """The question's attention to the rows that may be computed again; within: see `Model.compute`."""
         at = len(rows.positions) + torch.arange(len(self.question))
-        return self._model.compute(self.question, at, rows, with_attention=True).attention[:, self.begin :]
+        done = self._model.compute(self.question, at, rows, with_attention=True, within=within)
+        return done.attention[:, self.begin :]
 
     @cached_property
     def _context_attention(self) -> torch.Tensor:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
+from torch.nn import functional
 from torch.nn.functional import scaled_dot_product_attention as sdpa
 from transformers import AttentionInterface, AutoModelForCausalLM
 
@@ -50,10 +51,15 @@ class Model:
 
     @torch.inference_mode()
     def compute(
-        self, tokens: Sequence[int], positions: torch.Tensor, before: Rows | None, *, with_attention: bool = False
-    ) -> Computed:
-        """Computes tokens at positions, ascending; each sees all rows and tokens of earlier ones."""
+        self, tokens: Sequence[int], positions: torch.Tensor, before: Rows | None, *, with_attention: bool = False,
+        within: int | None = None,
+    ) -> Computed:  # fmt: skip
+        """Computes tokens at positions, ascending; each sees all rows and tokens of earlier ones.
+
+        within: the row from which on the attention that is returned is a soft-max over rows alone
+        """
         self._before, self._new, self._weights = before, [], [] if with_attention else None
+        self._within = within
         self._sees = None
         if before is not None:
             at = torch.cat((before.positions, positions))
@@ -84,7 +90,9 @@ class Model:
             if self._weights is not None:
                 wide = keys.repeat_interleave(query.shape[1] // keys.shape[1], 1)
                 logits = (query @ wide.transpose(2, 3) * by["scaling"]).masked_fill(~self._sees, -torch.inf)
-                self._weights.append(logits.softmax(-1)[0, :, :, :count].mean((0, 1)))
+                own = logits[0] if self._within is None else logits[0, :, :, self._within : count]
+                weights = functional.pad(own.softmax(-1), (self._within or 0, 0))
+                self._weights.append(weights[..., :count].mean((0, 1)))
         out = sdpa(
             query,
             keys,

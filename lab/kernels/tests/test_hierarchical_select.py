@@ -98,6 +98,14 @@ def test_sinks_and_the_recent_window_are_always_kept_each_page_once_in_order_and
             assert listed == list(range(pages))
 
 
+def test_by_default_the_budget_is_the_product_of_the_shares_whatever_sign_scores_have():
+    summaries = -128.0 * (1 + torch.arange(512)[:, None])
+    given = (torch.ones(1, 1), summaries, torch.arange(512)[None], torch.tensor([512]))
+    for chosen, kept in select_each_way(*given, Hierarchy(sinks=0, recent=0)):
+        assert int(kept[0]) == 512 // 8
+        assert chosen[0, : 512 // 8].tolist() == list(range(512 // 8))
+
+
 def test_more_pages_than_triton_holds_are_selected_in_cuda_whatever_the_configuration_says(monkeypatch):
     hierarchy = Hierarchy(keep_grids=0.25, keep_chunks=0.25, keep_pages=0.25)
     random, launched, launch = generator(1), [], CudaKernel.launch

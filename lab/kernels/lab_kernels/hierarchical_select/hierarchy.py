@@ -10,8 +10,8 @@ class Hierarchy:
     """CHESS's levels: a chunk is `pages` pages, a grid `chunks` chunks; each level keeps a share above 0 and up to 1.
 
     The first `sinks` and the last `recent` pages of a request are kept whatever their scores. With `among_active`, a
-    threshold is computed among the units whose parent is kept, as section 3.2 says. Otherwise units whose parent is not
-    kept count with a score of zero, as in Algorithm 1.
+    threshold is computed among the units whose parent is kept, as section 3.2 says: the budget is the product of the
+    shares, as in Table 1. Otherwise units whose parent is not kept count with a score of zero, as in Algorithm 1.
     """
 
     pages: int = 16
@@ -21,7 +21,7 @@ class Hierarchy:
     keep_pages: float = 0.5
     sinks: int = 1
     recent: int = 4
-    among_active: bool = False
+    among_active: bool = True
 
     def __post_init__(self) -> None:
         """Raises ValueError if a size, a share or a number of pages is out of range."""

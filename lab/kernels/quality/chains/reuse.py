@@ -144,7 +144,10 @@ class Case:
         self._together = together
         self.naive, self.whole = (self._asked(cache) for cache in (self.held.cache, self.exact))
         context = prompts.tokens.shape[1]
-        self.deviation = (self.held.cache.values - self.exact.values)[:, :, 1:context].flatten(3).norm(dim=-1)
+        self._key_deviation, self.deviation = (
+            (held - exact)[:, :, 1:context].flatten(3).norm(dim=-1)
+            for held, exact in zip(self.held.cache, self.exact, strict=True)
+        )
         self.size = self.exact.values[:, :, 1:context].flatten(3).norm(dim=-1)
         self._offset = (torch.arange(layout.context) % layout.tokens).float()
         # the first chunk's rows are exact, so no method spends budget on them
@@ -187,6 +190,7 @@ class Case:
     def _prefill(self, index: int) -> dict[str, torch.Tensor]:
         return {
             "deviation": self.deviation[:, index],
+            "key_deviation": self._key_deviation[:, index],
             "context_attention": self._context_attention[:, index],
             "full_attention": self.whole.attention[:, index],
             "output_deviation": self._output_deviation[:, index],

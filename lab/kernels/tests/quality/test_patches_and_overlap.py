@@ -7,6 +7,7 @@ pytest.importorskip("transformers")
 
 from quality.overlap import SHARE, overlaps
 from quality.patches import Foretold, cut, nearest
+from quality.references import METHODS
 from quality.similar import Context
 from quality.stored_rows import Rows
 from reprise_reuse.methods import Evidence
@@ -38,6 +39,16 @@ def test_a_map_foretells_rows_that_follow_linearly_from_what_stands_before() -> 
     middle = torch.stack([one.rows.keys for one in contexts]).mean(0)
     goal = (now.rows.keys - middle).transpose(1, 2).flatten(2)
     assert (Foretold(known).patch("keys", contexts, now) - goal).norm() < 0.4 * goal.norm()
+
+
+def test_cacheblend_sees_keys_that_moved_as_well_as_values() -> None:
+    still = torch.zeros(2, 4)
+    keys, values = (still.index_fill(1, torch.tensor([at]), by) for at, by in ((1, 4.0), (2, 3.0)))
+    more = {"key_deviation": keys, "deviation": values, "context_attention": torch.ones(2, 4)}
+    evidence = Evidence(None, still[0], still[0], more)
+    assert METHODS["cacheblend"].score(evidence).tolist() == [0, 4, 3, 0]
+    assert METHODS["kvshare"].score(evidence).tolist() == [0, 0, 3, 0]
+    assert METHODS["kvshare-keys"].score(evidence).tolist() == [0, 4, 3, 0]
 
 
 def test_the_ideal_choice_overlaps_with_itself_and_tokens_that_may_not_be_chosen_do_not_count() -> None:

@@ -28,6 +28,16 @@ def test_that_parts_are_computed_as_the_whole_is(model: Model) -> None:
     assert (last.attention.sum(1) < 1).all()
 
 
+def test_that_attention_within_rows_is_a_soft_max_over_these_alone(model: Model) -> None:
+    rows = model.compute(TOKENS[:25], torch.arange(25), None).rows
+    last = 25 + torch.arange(15)
+    for within in (0, 7):
+        attention = model.compute(TOKENS[25:], last, rows, with_attention=True, within=within).attention
+        assert attention.shape == (3, 25)
+        assert (attention[:, :within] == 0).all()
+        torch.testing.assert_close(attention.sum(1), torch.ones(3))
+
+
 def test_that_rows_computed_again_amid_stored_ones_are_as_in_full(model: Model) -> None:
     whole = model.compute(TOKENS, torch.arange(40), None)
     kept = torch.ones(30, dtype=torch.bool)
