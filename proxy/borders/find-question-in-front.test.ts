@@ -40,6 +40,7 @@ test.each([
   ['a question without spaces', `请简短。\n\n${documents('alpha', 'beta')}\n\n谁赢了比赛`],
   ['a question between', `Be brief.\n\n${documents('alpha', 'beta')}\n\nWho won?\n\n${documents('gamma', 'delta')}`],
   ['nothing in front', documents('alpha', 'beta')],
+  ['much behind', `${question}\n\n${documents('alpha', 'beta')}\n${'.'.repeat(3_000_000)}`],
   ['no documents', question],
   ['a long front', `${'Answer from the documents. '.repeat(30)}${question}\n\n${documents('alpha', 'beta')}`],
 ])('nothing is said of %s', (_, content) => {

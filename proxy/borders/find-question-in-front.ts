@@ -25,13 +25,17 @@ export function findQuestionInFront(
   const { texts } = worlds
   const lists = contexts.filter(({ found }) => found.slots.at(-1)?.text === texts.length - 1)
   const [first] = lists
-  if (!first || lists.some((list, i) => !ASKS_NOTHING.test(textBehind(list, lists[i + 1], texts)))) return undefined
+  if (!first || lists.some((list, i) => isAsked(textBehind(list, lists[i + 1], texts)))) return undefined
   const { text, start } = first.found.slots[0]!
   const front = texts[text]!.slice(0, start)
   const markup = OPENING_MARKUP.exec(front.slice(-longestMarkup))![0].length
   if (front.length === markup) return undefined
   const end = estimateTokens(prompt.ends[prompt.prefixes.indexOf(first.scope)]! - markup)
   return end <= mostTokensInFront ? [Math.max(0, end - questionTokens), end] : undefined
+}
+
+function isAsked(behind: string): boolean {
+  return behind.length > longestMarkup || !ASKS_NOTHING.test(behind)
 }
 
 /** Returns what stands behind a list, up to the next one of its text. */
