@@ -118,14 +118,10 @@ def _parse(arguments: list[str] | None, about: str) -> argparse.Namespace:
         "--salt",
         help="the cache salt of later requests; a proxy sets its own",
     )
-    command.add_argument(
-        "--neighbours", choices=["random", "similar"], default="random", help="in front (%(default)s)"
-    )
+    command.add_argument("--neighbours", choices=["random", "similar"], default="random", help="in front (%(default)s)")
     command.add_argument("--contexts", type=int, default=4, help="random: prompts for each document (%(default)s)")
     command.add_argument("--window", type=int, default=8, help="random: documents in a prompt (%(default)s)")
-    command.add_argument(
-        "--similar", type=int, default=10, help="similar: neighbours in front (%(default)s)"
-    )
+    command.add_argument("--similar", type=int, default=10, help="similar: neighbours in front (%(default)s)")
     command.add_argument(
         "--similar-by", metavar="MODULE:FUNCTION",
         help="similar, by this function in place of words: of all documents it makes one that takes a document and a "
