@@ -114,10 +114,7 @@ def _parse(arguments: list[str] | None, about: str) -> argparse.Namespace:
     )  # fmt: skip
     command.add_argument("--tenant", help="sent as x-reprise-tenant, which a proxy believes if it trusts the sender")
     command.add_argument("--key", help="the engine's reuse.preprocess_key: all users trust what is computed with it")
-    command.add_argument(
-        "--salt",
-        help="the cache salt of later requests; a proxy sets its own",
-    )
+    command.add_argument("--salt", help="the cache salt of later requests; a proxy sets its own")
     command.add_argument("--neighbours", choices=["random", "similar"], default="random", help="in front (%(default)s)")
     command.add_argument("--contexts", type=int, default=4, help="random: prompts for each document (%(default)s)")
     command.add_argument("--window", type=int, default=8, help="random: documents in a prompt (%(default)s)")

@@ -13,17 +13,16 @@ Documents are stored alone. Without traces, the small trained models answer two-
 documents, the 1,024 tokens behind the first 128 are cut into chunks, and KL is measured (figure 10).
 """
 
-import argparse
 from dataclasses import replace
-from pathlib import Path
 
 import torch
 
 from quality.chains.evaluate import cases
-from quality.in_engine.measure import ANSWER_TOKENS, Measurements
+from quality.command import open_traces, parser_of, publish, report
+from quality.in_engine.measure import Measurements
 from quality.in_engine.prompts import Asked, Trace
 from quality.references import METHODS
-from quality.similar import LONGEST, Prompt, Store, report
+from quality.similar import Prompt, Store
 from quality.stored_rows import Model
 from reprise_reuse.methods import Evidence
 
@@ -121,30 +120,18 @@ _CUT = ("none", "attention-spread", "prophetkv", "fusionrag", "epic", "cacheblen
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="quality.overlap", description=__doc__)
-    parser.add_argument("traces", nargs="*", type=Path, help="folders with queries.jsonl and blocks.jsonl")
-    parser.add_argument("--model", help="folder of the model")
-    parser.add_argument("--out", type=Path, help="folder for measurements and tables")
+    parser = parser_of("quality.overlap", __doc__, prompts=8, needs_model=False)
     parser.add_argument("--chunks", action="store_true")
-    parser.add_argument("--prompts", type=int, default=8, help="a trace, or of the small model")
-    parser.add_argument("--documents", type=int, default=8, help="a prompt")
-    parser.add_argument("--seed", type=int, default=11, help="of the order of prompts")
     options = parser.parse_args()
     if not options.traces:
         print(report(of_chains(options.prompts)))
         return
-    from transformers import AutoTokenizer
-
     kept = Measurements(options.out / "measured.jsonl")
-    tokenizer, model = AutoTokenizer.from_pretrained(options.model), Model(options.model, 2 * LONGEST)
-    for folder in options.traces:
-        trace = Trace(folder, tokenizer, options.documents, options.seed, LONGEST - ANSWER_TOKENS)
+    for model, trace in open_traces(options):
         for asked in trace.asked[: options.prompts]:
             (of_chunks if options.chunks else of_documents)(model, trace, asked, kept)
             print(f"{trace.name} {asked.name}", flush=True)
-    text = report(kept.rows())
-    (options.out / "figures.md").write_text(text)
-    print(text)
+    publish(kept, options.out)
 
 
 if __name__ == "__main__":

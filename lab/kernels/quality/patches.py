@@ -13,17 +13,16 @@ moved     a patch of rank 1 for each stretch of a document, foretold by a linear
           model, learnt from the windows that made the means
 """
 
-import argparse
 import math
 import random
 from collections.abc import Sequence
-from pathlib import Path
 
 import torch
 
-from quality.in_engine.measure import ANSWER_TOKENS, GROUP, Measurements
+from quality.command import AVERAGED, open_traces, parser_of, publish
+from quality.in_engine.measure import GROUP, Measurements
 from quality.in_engine.prompts import Asked, Trace
-from quality.similar import AVERAGED, LONGEST, Context, Prompt, Store, mean, report
+from quality.similar import Context, Prompt, Store, mean
 from quality.stored_rows import Model, Rows
 
 FIRST = 8
@@ -185,26 +184,13 @@ def measure_prompt(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="quality.patches", description=__doc__)
-    parser.add_argument("traces", nargs="*", type=Path, help="folders with queries.jsonl and blocks.jsonl")
-    parser.add_argument("--model", required=True, help="folder of the model")
-    parser.add_argument("--out", type=Path, required=True, help="folder for measurements and tables")
-    parser.add_argument("--prompts", type=int, default=16, help="a trace")
-    parser.add_argument("--documents", type=int, default=8, help="a prompt")
+    parser = parser_of("quality.patches", __doc__, prompts=16)
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS)
-    parser.add_argument("--seed", type=int, default=11, help="of the order of prompts")
     options = parser.parse_args()
     kept = Measurements(options.out / "measured.jsonl")
-    if options.traces:
-        from transformers import AutoTokenizer
-
-        tokenizer, model = AutoTokenizer.from_pretrained(options.model), Model(options.model, 2 * LONGEST)
-        for folder in options.traces:
-            trace = Trace(folder, tokenizer, options.documents, options.seed, LONGEST - ANSWER_TOKENS)
-            measure(model, trace, options.prompts, options.ways, kept)
-    text = report(kept.rows())
-    (options.out / "figures.md").write_text(text)
-    print(text)
+    for model, trace in open_traces(options):
+        measure(model, trace, options.prompts, options.ways, kept)
+    publish(kept, options.out)
 
 
 if __name__ == "__main__":

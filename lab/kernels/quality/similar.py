@@ -4,26 +4,22 @@ A document is computed over the rows of its n most similar documents, each store
 similar one next to it. Compared are n = 0, 2, 5, 10, 15 and the mean over four contexts of other prompts.
 """
 
-import argparse
 import random
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import zip_longest
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 
-from quality.figures import bootstrap
+from quality.command import AVERAGED, open_traces, parser_of, publish
 from quality.in_engine.measure import ANSWER_TOKENS, CONTEXTS, GROUP, Measurements
 from quality.in_engine.prompts import DOCUMENT, QUESTION, SYSTEM, Asked, Trace
 from quality.references import METHODS, REFERENCES, part_moved
 from quality.stored_rows import Model, Rows, joined
 from reprise_reuse.methods import Evidence
 
-LONGEST = 8192
-AVERAGED = "averaged"
 WAYS = ("similar 0", "similar 2", "similar 5", "similar 10", "similar 15", AVERAGED)
 CHOICES = ((0.0, ""), (0.15, "prophetkv"), (0.15, "fusionrag"))
 """share of the reused tokens that is computed again, and by which choice"""
@@ -240,58 +236,21 @@ def _figures(prompt: Prompt, documents: dict[str, Rows]) -> dict[str, float]:
     return found
 
 
-def report(rows: Sequence[dict[str, Any]]) -> str:
-    """Returns a table for each trace: means with 95 % intervals, and paired differences to the averaged rows."""
-    lines = []
-    for trace in dict.fromkeys(row["trace"] for row in rows):
-        of = {(row["prompt"], row["case"]): row for row in rows if row["trace"] == trace}
-        ways = list(dict.fromkeys(way for _, way in of))
-        names = [name for name in dict.fromkeys(name for name, _ in of) if all((name, way) in of for way in ways)]
-        lines += [f"### {trace}, {len(names)} prompts", ""]
-        for figure in [name for name in of[names[0], ways[0]] if name not in ("trace", "prompt", "case")]:
-            head = "| | mean [95 %] |" + " minus averaged [95 %] |" * (AVERAGED in ways)
-            lines += [figure, "", head, "| - | - |" + " - |" * (AVERAGED in ways)]
-            for way in ways:
-                told = _told([of[name, way][figure] for name in names])
-                if AVERAGED in ways and way != AVERAGED:
-                    told += f" | {_told([of[name, way][figure] - of[name, AVERAGED][figure] for name in names])}"
-                lines.append(f"| {way} | {told} |")
-            lines.append("")
-    return "\n".join(lines)
-
-
 def _holds_answer(asked: Asked) -> bool:
     return any(one.lower() in document.lower() for one in asked.answers[:1] for document in asked.documents)
 
 
-def _told(values: Sequence[float]) -> str:
-    return "{:.4f} [{:.4f}, {:.4f}]".format(*bootstrap(values))
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="quality.similar", description=__doc__)
-    parser.add_argument("traces", nargs="*", type=Path, help="folders with queries.jsonl and blocks.jsonl")
-    parser.add_argument("--model", required=True, help="folder of the model")
-    parser.add_argument("--out", type=Path, required=True, help="folder for measurements and tables")
-    parser.add_argument("--prompts", type=int, default=16, help="a trace")
-    parser.add_argument("--documents", type=int, default=8, help="a prompt")
+    parser = parser_of("quality.similar", __doc__, prompts=16)
     parser.add_argument("--answered", action="store_true", help="only prompts whose documents hold the gold answer")
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS)
-    parser.add_argument("--seed", type=int, default=11, help="of the order of prompts")
     options = parser.parse_args()
     kept = Measurements(options.out / "measured.jsonl")
-    if options.traces:
-        from transformers import AutoTokenizer
-
-        tokenizer, model = AutoTokenizer.from_pretrained(options.model), Model(options.model, 2 * LONGEST)
-        for folder in options.traces:
-            trace = Trace(folder, tokenizer, options.documents, options.seed, LONGEST - ANSWER_TOKENS)
-            if options.answered:
-                trace.asked = [one for one in trace.asked if _holds_answer(one)]
-            measure(model, trace, options.prompts, options.ways, kept)
-    text = report(kept.rows())
-    (options.out / "figures.md").write_text(text)
-    print(text)
+    for model, trace in open_traces(options):
+        if options.answered:
+            trace.asked = [one for one in trace.asked if _holds_answer(one)]
+        measure(model, trace, options.prompts, options.ways, kept)
+    publish(kept, options.out)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import { isEnough, kindOf, readSigns } from './weigh-evidence.ts'
 
 const LONGEST_MARK = 300
 // `score="0.91"`, and `page="3"`
-const FIELD = /([\p{L}@._-]{1,40})([ \t]?[:=][ \t]?)(["']?-?\d[\d.e+-]{0,40}[ \t]?%?["']?)/giu
+const FIELD = /([\p{L}@._-]{1,40})[ \t]?[:=][ \t]?(["']?-?\d[\d.e+-]{0,40}[ \t]?%?["']?)/giu
 // a template names a variable in this way, `context1: …`, but not `[doc1]`
 const VARIABLE = /^[a-z]+$/
 
@@ -48,11 +48,8 @@ function markOf(text: string, { start, contentStart, label }: BlockSpan): string
   const isNumber = label !== undefined && /^(?:\d+|\p{L})$/u.test(text.slice(label.start, label.end))
   const cut = isNumber && label.start >= start && label.end <= end ? label : { start, end: start }
   const front = text.slice(start, Math.min(cut.start, start + LONGEST_MARK))
-  return (front + text.slice(cut.end, Math.min(end, cut.end + LONGEST_MARK))).replace(
-    FIELD,
-    (field, name: string, _, value: string) =>
-      isRankingField(name, value, { start: 0, end: value.length }) ? '' : field,
-  )
+  const mark = front + text.slice(cut.end, Math.min(end, cut.end + LONGEST_MARK))
+  return mark.replace(FIELD, (field, name: string, value: string) => (isRankingField(name, value) ? '' : field))
 }
 
 /** Returns a block without the fields, the label and the fence in front of its text. */

@@ -52,17 +52,22 @@ const rememberedSentences = new LRUCache<string, SentenceSigns>({ max: 8_000 })
 
 /** Reads what words say about any list. */
 export function readWords(words: string, speaker: Speaker): WordSigns {
-  return recall(remembered, `${speaker}\0${words}`, () => read(narrow(words), speaker))
+  return recall(remembered, words, (own) => read(own, speaker), speaker)
 }
 
-function recall<Signs extends object>(known: LRUCache<string, Signs>, key: string, readAnew: () => Signs): Signs {
-  return getOrMake(known, digestOf(key), readAnew)
+function recall<Signs extends object>(
+  known: LRUCache<string, Signs>,
+  words: string,
+  readAnew: (words: string) => Signs,
+  speaker: Speaker | '' = '',
+): Signs {
+  return getOrMake(known, digestOf(`${speaker}\0${words}`), () => readAnew(narrow(words)))
 }
 
 function read(words: string, speaker: Speaker): WordSigns {
   const ends = readEnds(words)
   const sentences = sentencesOf(ends).map((sentence) =>
-    recall(rememberedSentences, `${speaker}\0${sentence}`, () => readSentence(narrow(sentence), speaker === 'rules')),
+    recall(rememberedSentences, sentence, (own) => readSentence(own, speaker === 'rules'), speaker),
   )
   const isSaid = (sign: Exclude<keyof SentenceSigns, 'forms' | 'roles'>): boolean => sentences.some((own) => own[sign])
   return {
@@ -86,7 +91,7 @@ function read(words: string, speaker: Speaker): WordSigns {
 function remarksIn(words: string): Remarks {
   const all = noRemarks()
   for (const paragraph of words.split(BLANK_LINE).filter(Boolean)) {
-    const own = recall(rememberedRemarks, paragraph, () => readRemarks(narrow(paragraph)))
+    const own = recall(rememberedRemarks, paragraph, readRemarks)
     addRemarks(all, own)
   }
   return all

@@ -160,9 +160,9 @@ function toList(text: string, elements: readonly JsonElement[], end: number): Co
 
 /** Returns the names of an object's fields that only rank it, also within other fields. */
 function rankNames(text: string, members: JsonElement['members'], label: Span | undefined): string[] {
-  return [...(members ?? [])].flatMap(([name, member]) => {
-    const isLabel = label !== undefined && label.start - member.start >= 0 && label.start - member.start <= 1
-    return isRankingField(name, text, member) && !isLabel ? [name] : rankNames(text, member.members, label)
+  return [...(members ?? [])].flatMap(([name, { start, end, members: inner }]) => {
+    const isLabel = label !== undefined && label.start >= start && label.end <= end
+    return isRankingField(name, text.slice(start, end)) && !isLabel ? [name] : rankNames(text, inner, label)
   })
 }
 

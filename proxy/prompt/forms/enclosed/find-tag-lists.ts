@@ -137,7 +137,7 @@ function toBlock(text: string, { start, end, open, close }: KinElement, label: B
   const contentEnd = findContentEnd(text, contentStart, close.start)
   const ranked = readAttributes(text, open).filter(
     ({ name, valueStart, valueEnd }) =>
-      valueStart !== label?.start && isRankingField(name, text, { start: valueStart, end: valueEnd }),
+      valueStart !== label?.start && isRankingField(name, text.slice(valueStart, valueEnd)),
   )
   const ranks = ranked.map(({ name }) => name)
   const block = { start, end, contentStart, contentEnd, ...(label && { label }) }

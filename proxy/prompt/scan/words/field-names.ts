@@ -1,5 +1,3 @@
-import type { Span } from '../../../json/json-spans.ts'
-
 /** Whether a field has one of some names, whatever its case and separators: `publishedAt` and `published_at`. */
 export type FieldTest = (name: string) => boolean
 
@@ -43,11 +41,10 @@ const isRankingName: FieldTest = (name) =>
 
 // with or without quotes; words may say more than how well a text fits
 const NUMBER = /^(["']?)-?\d{1,12}(?:\.\d{1,30})?(?:e[+-]?\d{1,3})?[ \t]?%?\1$/i
-const LONGEST_NUMBER = 56
 
-/** Returns whether a field only ranks results. Its value, from `start` to `end`, changes with every question. */
-export function isRankingField(name: string, text: string, { start, end }: Span): boolean {
-  return isRankingName(name) && end - start <= LONGEST_NUMBER && NUMBER.test(text.slice(start, end))
+/** Returns whether a field only ranks results. Its value, as written, changes with every question. */
+export function isRankingField(name: string, value: string): boolean {
+  return isRankingName(name) && NUMBER.test(value)
 }
 
 /** Returns a field's name without case and separators: `publishedAt` and `published_at` become `publishedat`. */
