@@ -411,11 +411,21 @@ describe('an engine that is busy', () => {
     await expect(runAt(engine)).rejects.toThrow(/20 requests in a row failed \(status 401: a key of another\)/)
   })
 
-  test('and never answers ends the run, which loses nothing', async () => {
-    const ids = writeBatch(30)
+  test('and that nothing listens for ends the run at once', async () => {
+    writeBatch(30)
     const engine = await double()
     await engine.close()
-    await expect(runAt(engine)).rejects.toThrow(/20 requests in a row failed \(.*ECONNREFUSED.*goes on from there/)
+    await expect(runAt(engine, { wait: () => Promise.reject(new Error('waits')) })).rejects.toThrow(
+      `${engine.url} cannot be reached (connect ECONNREFUSED`,
+    )
+    expect(readFileSync(out, 'utf8')).toBe('')
+  })
+
+  test('and breaks every connection ends the run, which loses nothing', async () => {
+    const ids = writeBatch(30)
+    const engine = await double()
+    engine.answer((response) => response.destroy())
+    await expect(runAt(engine)).rejects.toThrow(/20 requests in a row failed \(.*goes on from there/)
     const other = await double()
     expect(await runAt(other)).toMatchObject({ answered: 30, failed: 0 })
     expect(

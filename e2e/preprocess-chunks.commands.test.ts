@@ -83,6 +83,13 @@ test('what cannot be preprocessed is said, and what is registered', { timeout: 2
     stdout: '',
     stderr: expect.stringMatching(/cannot use reprise_reuse .*--python/),
   })
+  for (const option of ['--contexts=0', '--context-count=8'])
+    expect(await add('--', option)).toMatchObject({
+      status: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/^error: --preprocess: .*--context/),
+    })
+  expect(await (await fetch(`${proxy.adminUrl}/v1/chunks`)).json()).toMatchObject({ chunks: 0 })
   const away = await add('--proxy', 'http://127.0.0.1:9')
   expect(away).toMatchObject({
     status: 1,

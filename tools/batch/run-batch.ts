@@ -79,6 +79,7 @@ class BatchRun {
   readonly #counts = new BatchCounts()
   readonly #done = new Set<string>()
   #failuresInARow = 0
+  #hasAnswered = false
 
   constructor(file: BatchFile, results: ResultsFile, options: BatchOptions) {
     this.#file = file
@@ -144,7 +145,9 @@ class BatchRun {
     const sent = await sendRequest(agent, target, planned, this.#file.bodyOf(planned.request), {
       signal,
       wait: (milliseconds) => wait(milliseconds, signal),
+      hasAnswered: () => this.#hasAnswered,
     })
+    this.#hasAnswered ||= sent.status !== undefined
     this.#results.add(planned.request, sent)
     this.#counts.answered(sent.status, sent.body)
     if (sent.moved > 0) this.#counts.count('moved')

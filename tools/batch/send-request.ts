@@ -1,5 +1,6 @@
 import type { Agent } from 'undici'
 import { pathPrefixOf } from '#engine-adapters/engine-client.ts'
+import { ConfigError } from '#proxy/errors.ts'
 import { type Patience, untilNotBusy } from '../until-not-busy.ts'
 import type { PlannedRequest } from './plan-batch.ts'
 import type { Outcome } from './results-file.ts'
@@ -22,25 +23,39 @@ interface SentRequest extends Outcome {
 
 // half a second, doubled each time: a minute in all, besides what the engine asks for
 const mostAttempts = 8
+const neverConnected: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+])
 /** Whoever asks for more does not expect to be asked again by the same run. */
 const longestWait = 3_600_000
 
 /**
  * Sends a request of a batch and reads its answer. Sends it again while there is none, or one that another try may
- * change. Rejects if `signal` is aborted.
+ * change. Rejects if `signal` is aborted, and with a ConfigError where nothing can be connected with, unless something
+ * `hasAnswered` before.
  */
 export async function sendRequest(
   agent: Agent,
   target: BatchTarget,
   planned: PlannedRequest,
   body: string,
-  { signal, wait }: Pick<Patience, 'wait'> & { readonly signal: AbortSignal },
+  { signal, wait, hasAnswered }: Pick<Patience, 'wait'> & { readonly signal: AbortSignal; hasAnswered(): boolean },
 ): Promise<SentRequest> {
+  let isReached = false
   const send = async (): Promise<Received> => {
     try {
-      return await post(agent, target, planned, body, signal)
+      const answer = await post(agent, target, planned, body, signal)
+      isReached = true
+      return answer
     } catch (error) {
       signal.throwIfAborted()
+      const { code, message } = error as NodeJS.ErrnoException
+      if (neverConnected.has(code) && !isReached && !hasAnswered())
+        throw new ConfigError(`${target.url} cannot be reached (${message || code}): is it running, and the URL right?`)
       return { statusCode: unanswered, headers: {}, text: (error as Error).message }
     }
   }

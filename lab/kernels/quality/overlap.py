@@ -76,7 +76,7 @@ def of_documents(model: Model, trace: Trace, asked: Asked, kept: Measurements) -
         return
     store = Store(model, trace)
     prompt = Prompt(model, store, trace, asked)
-    rows = prompt.stitched({document: store.behind(document, 0) for document in asked.documents[1:]})
+    rows = prompt.stitched({document: store.alone(document) for document in asked.documents[1:]})
     evidence = prompt.evidence(rows, is_reference=True)
     for method in COMPARED:
         kept.add({"trace": trace.name, "prompt": asked.name, "case": method, **overlaps(evidence, method)})
@@ -110,7 +110,7 @@ def of_chunks(model: Model, trace: Trace, asked: Asked, kept: Measurements) -> N
     prompt = Prompt(model, store, trace, replace(asked, documents=["first", "rest"]))
     for size in CHUNKS:
         prompt.cut(["first", *(f"{at} {size}" for at in range(0, REUSED, size))])
-        rows = prompt.stitched({piece: store.behind(piece, 0) for piece in pieces if piece.endswith(f" {size}")})
+        rows = prompt.stitched({piece: store.alone(piece) for piece in pieces if piece.endswith(f" {size}")})
         for method in _CUT:
             kl = prompt.divergence(rows, prompt.chosen(rows, SHARE if method != "none" else 0, method))
             kept.add({"trace": name, "prompt": asked.name, "case": f"{size} {method}", "kl": kl})

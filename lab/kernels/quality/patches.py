@@ -107,7 +107,7 @@ class Patched:
         self._model, self._store, self._asked, self._contexts = model, store, asked, contexts
         self.name = asked.name
         self._exact = self._rows_of(full, asked.documents, len(store.system.positions))
-        self._means = {one: mean(contexts[one]) for one in asked.documents}
+        self._means = {one: mean([context.rows for context in contexts[one]]) for one in asked.documents}
 
     def _rows_of(self, rows: Rows, order: Sequence[str], begin: int) -> dict[str, Rows]:
         found = {}

@@ -1,7 +1,8 @@
 """`python -m quality.similar`: documents stored behind similar ones, as FusionRAG prints it (§3.1, equation 10).
 
 A document is computed over the rows of its n most similar documents, each stored alone and laid end to end, the most
-similar one next to it. Compared are n = 0, 2, 5, 10, 15 and the mean over four contexts of other prompts.
+similar one next to it. Compared are n = 0, 2, 5, 10, 15, the mean over four contexts of other prompts, and the mean of two of
+these and of the rows behind the two most similar documents and behind the next two.
 """
 
 import random
@@ -20,9 +21,11 @@ from quality.references import METHODS, REFERENCES, part_moved
 from quality.stored_rows import Model, Rows, joined
 from reprise_reuse.methods import Evidence
 
-WAYS = ("similar 0", "similar 2", "similar 5", "similar 10", "similar 15", AVERAGED)
-CHOICES = ((0.0, ""), (0.15, "prophetkv"), (0.15, "fusionrag"))
+WAYS = ("similar 0", "similar 2", "similar 5", "similar 10", "similar 15", "2 + 2", AVERAGED)
+CHOICES = ((0.0, ""), *((0.15, name) for name in ("prophetkv", "fusionrag", "epic", "cacheblend")))
 """share of the reused tokens that is computed again, and by which choice"""
+KEPT = 400
+"""documents whose rows alone are kept for other prompts"""
 
 
 class Context(NamedTuple):
@@ -45,16 +48,18 @@ class Store:
     def tokens(self, document: str) -> list[int]:
         return self._trace.tokens_of(DOCUMENT.format(document))
 
-    def behind(self, document: str, count: int) -> Rows:
-        """Rows of a document computed over those of `count` similar ones."""
-        if count == 0:
-            if document not in self._alone:
-                self._alone[document] = self._over([self.system], document)
-            return self._alone[document]
+    def alone(self, document: str) -> Rows:
+        """Rows of a document computed over the system prompt's."""
+        if document not in self._alone:
+            self._alone[document] = self._over([self.system], document)
+        return self._alone[document]
+
+    def behind(self, document: str, count: int, skipped: int = 0) -> Rows:
+        """Rows of a document computed over those of `count` similar ones, all but the `skipped` most similar."""
         parts = [self.system]
-        for neighbour in reversed(self._trace.similar(document, count)):
-            parts.append(self._model.moved(self.behind(neighbour, 0), int(parts[-1].positions[-1]) + 1))
-        return self._over(parts, document)
+        for neighbour in reversed(self._trace.similar(document, skipped + count)[skipped:]):
+            parts.append(self._model.moved(self.alone(neighbour), int(parts[-1].positions[-1]) + 1))
+        return self._over(parts, document) if count else self.alone(document)
 
     def contexts(self, group: Sequence[Asked], seed: int) -> dict[str, list[Context]]:
         """Rows of the documents of prompts, each in four windows with one document of each prompt."""
@@ -81,8 +86,9 @@ class Store:
         return seen
 
     def forget(self) -> None:
-        """Forgets the rows of documents."""
-        self._alone.clear()
+        """Forgets the rows of documents where too many are kept."""
+        if len(self._alone) > KEPT:
+            self._alone.clear()
 
     def _over(self, parts: list[Rows], document: str) -> Rows:
         tokens, before = self.tokens(document), joined(parts)
@@ -90,9 +96,9 @@ class Store:
         return self._model.moved(self._model.compute(tokens, at, before).rows, len(self.system.positions))
 
 
-def mean(contexts: Sequence[Context]) -> Rows:
+def mean(contexts: Sequence[Rows]) -> Rows:
     """The mean over contexts, which is what preprocessing stores."""
-    keys, values, (positions, *_) = zip(*(one.rows for one in contexts), strict=True)
+    keys, values, (positions, *_) = zip(*contexts, strict=True)
     return Rows(torch.stack(keys).mean(0), torch.stack(values).mean(0), positions)
 
 
@@ -129,7 +135,7 @@ class Prompt:
         """The system prompt's rows, the first document's exact ones, and those stored of the others."""
         parts = [self._store.system]
         for at, document in enumerate(self._asked.documents):
-            rows = self._store.behind(document, 0) if at == 0 else documents[document]
+            rows = self._store.alone(document) if at == 0 else documents[document]
             parts.append(self._model.moved(rows, int(parts[-1].positions[-1]) + 1))
         return joined(parts)
 
@@ -202,22 +208,29 @@ def measure(model: Model, trace: Trace, prompts: int, ways: Sequence[str], kept:
     """Measures every way of storing on the first prompts of a trace."""
     store = Store(model, trace)
     for first in range(0, prompts, GROUP):
-        group = trace.asked[first : min(first + GROUP, prompts)]
-        if not any(kept.open_cases(trace.name, asked.name, list(ways)) for asked in group):
+        group = trace.asked[first : first + GROUP]
+        if not any(kept.open_cases(trace.name, asked.name, list(ways)) for asked in group[: prompts - first]):
             continue
-        contexts = store.contexts(group, first) if AVERAGED in ways else {}
-        averages = {document: mean(seen) for document, seen in contexts.items()}
-        for asked in group:
+        contexts = {
+            document: [one.rows for one in seen]
+            for document, seen in (store.contexts(group, first) if {AVERAGED, "2 + 2"} & set(ways) else {}).items()
+        }
+        for asked in group[: prompts - first]:
             wanted = kept.open_cases(trace.name, asked.name, list(ways))
             prompt = Prompt(model, store, trace, asked) if wanted else None
             for way in wanted:
-                kind, _, count = way.partition(" ")
-                documents = averages if kind == AVERAGED else {
-                    document: store.behind(document, int(count)) for document in asked.documents[1:]
-                }  # fmt: skip
+                documents = {one: _stored(store, contexts.get(one, ()), one, way) for one in asked.documents[1:]}
                 kept.add({"trace": trace.name, "prompt": asked.name, "case": way, **_figures(prompt, documents)})
             store.forget()
             print(f"{trace.name} {asked.name}", flush=True)
+
+
+def _stored(store: Store, contexts: Sequence[Rows], document: str, way: str) -> Rows:
+    if way == AVERAGED:
+        return mean(contexts)
+    if way == "2 + 2":
+        return mean([*contexts[:2], store.behind(document, 2), store.behind(document, 2, skipped=2)])
+    return store.behind(document, int(way.removeprefix("similar ")))
 
 
 def _figures(prompt: Prompt, documents: dict[str, Rows]) -> dict[str, float]:

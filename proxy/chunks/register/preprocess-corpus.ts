@@ -18,6 +18,17 @@ interface PreprocessOptions {
   readonly rest: readonly string[]
 }
 
+/** Fails where the package is missing, and exits with 2 where it cannot use the options. */
+const checkOptions = `
+import sys
+from reprise_reuse.preprocess.options import OptionError, read_options
+try:
+    read_options(sys.argv[1:], "")
+except OptionError as error:
+    print(error, file=sys.stderr)
+    sys.exit(2)
+`
+
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
@@ -39,18 +50,16 @@ export class PreprocessedCorpus {
     process.kill(process.pid, signal)
   }
 
-  /** Throws a ConfigError if there is no Python with the package. */
+  /** Throws a ConfigError if there is no Python with the package, or it cannot use the options. */
   constructor(options: PreprocessOptions) {
     this.#options = options
-    const tried = spawnSync(options.python, ['-c', 'import reprise_reuse.preprocess'], { encoding: 'utf8' })
-    if (tried.status !== 0) {
-      const why = tried.error?.message ?? tried.stderr.trim().split('\n').at(-1)
-      throw new ConfigError(
-        `--preprocess: ${options.python} cannot use reprise_reuse (${why}): install the wheel reprise-kernels, set PYTHONPATH to kernels/ of a checkout, or name another --python.`,
-        2,
-      )
-    }
     this.#folder = mkdtempSync(join(tmpdir(), 'reprise-corpus-'))
+    try {
+      this.#check()
+    } catch (error) {
+      rmSync(this.#folder, { recursive: true })
+      throw error
+    }
     for (const signal of signals) process.on(signal, this.#stop)
     this.#file = openSync(this.#path, 'w', 0o600)
   }
@@ -61,22 +70,8 @@ export class PreprocessedCorpus {
 
   /** Has everything that was added computed. Throws a ConfigError if that fails; what is done stays done. */
   async compute(): Promise<void> {
-    const { proxy, python, state, tenant, rest } = this.#options
-    const named = tenant === undefined ? [] : ['--tenant', tenant]
-    const args = [
-      '-m',
-      'reprise_reuse',
-      'preprocess',
-      this.#path,
-      '--engine',
-      proxy,
-      '--state',
-      state,
-      ...named,
-      ...rest,
-    ]
     // what it says goes to stderr: stdout is for the answer of this command
-    const child = spawn(python, args, { stdio: ['ignore', 2, 2] })
+    const child = spawn(this.#options.python, ['-m', 'reprise_reuse', ...this.#arguments], { stdio: ['ignore', 2, 2] })
     this.#child = child
     const [code] = (await once(child, 'exit')) as [number | null]
     if (code === 0) return
@@ -91,6 +86,27 @@ export class PreprocessedCorpus {
     for (const signal of signals) process.off(signal, this.#stop)
     closeSync(this.#file)
     rmSync(this.#folder, { recursive: true })
+  }
+
+  get #arguments(): string[] {
+    const { proxy, state, tenant, rest } = this.#options
+    const named = tenant === undefined ? [] : ['--tenant', tenant]
+    return ['preprocess', this.#path, '--engine', proxy, '--state', state, ...named, ...rest]
+  }
+
+  #check(): void {
+    const { python } = this.#options
+    const tried = spawnSync(python, ['-c', checkOptions, ...this.#arguments], { encoding: 'utf8' })
+    if (tried.status === 0) return
+    const why = tried.error?.message ?? tried.stderr.trim().split('\n').at(-1)
+    const remedy =
+      'install the wheel reprise-kernels, set PYTHONPATH to kernels/ of a checkout, or name another --python'
+    throw new ConfigError(
+      tried.status === 2
+        ? `--preprocess: ${why}.`
+        : `--preprocess: ${python} cannot use reprise_reuse (${why}): ${remedy}.`,
+      2,
+    )
   }
 
   get #path(): string {
