@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { RunningProxy } from '#proxy/main.ts'
+import { createDraw, drawDocuments, retrieve } from '#proxy/templates/traffic/sightings.fixture.ts'
 import { answerPlainly, type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
 import { hasRedis, type RunningRedis, startRedis, waitFor } from './redis-server.ts'
 import { postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
@@ -60,6 +61,29 @@ describe.skipIf(!hasRedis)('templates in Redis (needs redis-server)', () => {
     for (const key of await redis.client.keys('reprise:test:templates:*')) {
       expect(await redis.client.ttl(key)).toBeGreaterThan(500)
     }
+  })
+
+  test('borders that were learnt outlive a restart, and reach other proxies', { timeout: 120_000 }, async () => {
+    const draw = createDraw(7)
+    const documents = drawDocuments(40, draw)
+    const sendUnknown = async ({ url }: RunningProxy): Promise<void> => {
+      const { items, question } = retrieve(documents, 6, draw)
+      const listed = items.map((text) => `~~ zeki\n${text}\n~~ mura`).join('\n\n')
+      const content = `Qua dro vex.\n\n${listed}\n\nTrifer: ${question}`
+      await (await postJson(`${url}/v1/chat/completions`, { messages: [{ role: 'user', content }] })).text()
+    }
+    const first = await start()
+    await waitFor(async () => {
+      await sendUnknown(first)
+      return ((await templatesOf(first))[0]?.requests ?? 0) > 8
+    }, 90_000)
+    const [{ requests }] = (await templatesOf(first)) as [Described]
+    await proxies.shift()!.close()
+    const second = await start()
+    await waitFor(async () => (await templatesOf(second))[0]?.requests === requests)
+    await sendUnknown(second)
+    await waitFor(async () => (await templatesOf(second))[0]?.requests === requests + 1)
+    expect(await templatesOf(second)).toMatchObject([{ found_by: 'learnt' }])
   })
 
   test('what is forgotten stays forgotten', async () => {

@@ -72,7 +72,7 @@ export function createPipeline(
   const prover = createProver(config, parts)
   const recorder = createRecorder(config, replicas, telemetry, log)
   const learnt = createLearntTemplates(parts)
-  const sharedTemplates = sharing && new SharedTemplates({ templates, ...sharing })
+  const sharedTemplates = sharing && new SharedTemplates({ templates, learnt, ...sharing })
   const sharedLimits = sharing && new SharedLimits({ limits: rateLimits, keys: () => keyStore.keys, ...sharing })
   const exchanged = [sharedChunks, sharedTemplates, sharedLimits, redis?.hot]
   let tenancy = createLiveTenancy(config, keyStore)

@@ -1,12 +1,12 @@
 import { type CertainFinder, type CertainList, type SearchedText, toLabels, toSpans } from '../prompt/certain-list.ts'
-import { type ContextList, overlap } from '../prompt/context-list.ts'
+import { overlap } from '../prompt/context-list.ts'
 import {
   type DeclaredLists,
   type DeclaredRefusal,
   type DeclaredTemplate,
   findDeclaredLists,
 } from '../templates/declared-templates.ts'
-import type { LearntFinder } from '../templates/learner/learnt-templates.ts'
+import type { LearntFinder, LearntList } from '../templates/learner/learnt-templates.ts'
 import type { ChunkRefusal, KnownLists } from './find-known-lists.ts'
 
 /** What is reported about the known chunks in a request. */
@@ -104,6 +104,7 @@ export class CertainLists {
   }
 }
 
-function toCertain(list: ContextList): CertainList {
-  return { ...list, certain: { by: 'learnt', chunks: [], spans: toSpans(list), labels: toLabels(list.blocks) } }
+function toCertain({ list, key }: LearntList): CertainList {
+  const [spans, labels] = [toSpans(list), toLabels(list.blocks)]
+  return { ...list, certain: { by: 'learnt', learntKey: key, chunks: [], spans, labels } }
 }

@@ -13,6 +13,8 @@ export interface CertainBorders {
   readonly by: 'known_chunks' | 'template' | 'learnt' | 'sent'
   /** name of the template that found it */
   readonly template?: string
+  /** key of the learnt template that found it */
+  readonly learntKey?: string
   /** the known chunks among its blocks */
   readonly chunks: readonly ChunkHandle[]
   /** where its blocks are in the message's joined texts: what is known changes, but what was sent does not */

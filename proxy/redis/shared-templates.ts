@@ -1,4 +1,5 @@
 import { tryObject } from '#engine-adapters/json-object.ts'
+import type { LearntTemplates } from '../templates/learner/learnt-templates.ts'
 import type { Template } from '../templates/template.ts'
 import type { TemplateBook, TimedSaid } from '../templates/template-book.ts'
 import { isTemplateId, readTemplate, writeTemplate } from '../templates/template-record.ts'
@@ -8,6 +9,7 @@ import { SharedPart, type SharedPartOptions } from './shared-part.ts'
 
 interface SharedTemplatesOptions extends SharedPartOptions {
   readonly templates: TemplateBook
+  readonly learnt: LearntTemplates
   readonly pollMilliseconds?: number
 }
 
@@ -18,7 +20,7 @@ const mostAtOnce = 32
 const growth = 1.1
 
 /**
- * Shares templates through Redis: what people said of them, and evidence. A proxy adopts evidence from more requests
+ * Shares templates through Redis: what people said of them, and evidence. and borders that were learnt. A proxy adopts evidence from more requests
  * than its own, so evidence survives restarts and reaches proxies that see little of a template's traffic. No request
  * waits for it.
  */
@@ -77,25 +79,31 @@ export class SharedTemplates extends SharedPart {
 
   async #read(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return
-    const { redis, templates, onFault } = this.#options
+    const { redis, templates, learnt, onFault } = this.#options
     const replies = await redis.write(ids.map((id) => getCommand(this.#keys.record(id))))
     for (const [i, reply] of replies.entries()) {
       if ('error' in reply) continue
-      const template = typeof reply.value === 'string' ? readTemplate(reply.value) : undefined
-      if (template !== undefined && template.id === ids[i]) templates.adopt(template)
-      // expired before its count
-      else if (reply.value !== null) onFault('redis_value')
+      const read = typeof reply.value === 'string' ? readTemplate(reply.value) : undefined
+      if (read !== undefined && read.template.id === ids[i]) {
+        templates.adopt(read.template)
+        if (read.borders) learnt.adopt(read.borders)
+        // expired before its count
+      } else if (reply.value !== null) onFault('redis_value')
     }
   }
 
   async #write(templates: readonly Template[]): Promise<void> {
     if (templates.length === 0) return
-    const { redis, ttlSeconds } = this.#options
+    const { redis, learnt, ttlSeconds } = this.#options
     const { counts } = this.#keys
     const scores = templates.flatMap(({ id, requests }) => [requests, id])
+    const records = templates.map((template) => {
+      const borders = template.learntKey === undefined ? undefined : learnt.get(template.learntKey)
+      return setCommand(this.#keys.record(template.id), writeTemplate({ template, borders }), ttlSeconds)
+    })
     this.#count(
       await redis.write([
-        ...templates.map((template) => setCommand(this.#keys.record(template.id), writeTemplate(template), ttlSeconds)),
+        ...records,
         { key: counts, name: 'zadd', args: [counts, 'GT', ...scores] },
         { key: counts, name: 'expire', args: [counts, ttlSeconds] },
       ]),

@@ -36,6 +36,7 @@ export function noteLists(
       },
       question: template.question,
       foundBy: certain?.by ?? 'rules',
+      learntKey: certain?.learntKey,
       moved: order.filter((from, place) => from !== place).length,
     })
   }

@@ -4,6 +4,7 @@ import { digestOf, toBlockId } from '#index/context-block.ts'
 import type { ListPlace } from '../prompt/body/template-use.ts'
 import type { Mode } from '../settings.ts'
 import { describeTemplates } from './describe-template.ts'
+import type { LearntTemplate } from './learner/learnt-template.ts'
 import type { SeenList } from './template.ts'
 import { TemplateBook } from './template-book.ts'
 import { readTemplate, writeTemplate } from './template-record.ts'
@@ -151,11 +152,37 @@ describe('records', () => {
     const book = createBook()
     for (let i = 0; i < 12; i++) book.note('a', use(book, 'ask'), listOf(`${i % 3} x`, `${i % 4} y`, `${i % 5} z`))
     const [template] = book.all
-    const read = readTemplate(writeTemplate(template!))!
-    expect(writeTemplate(read)).toBe(writeTemplate(template!))
+    const written = writeTemplate({ template: template!, borders: undefined })
+    const read = readTemplate(written)!
+    expect(writeTemplate(read)).toBe(written)
     const other = createBook()
-    other.adopt(read)
+    other.adopt(read.template)
     expect(describeTemplates(other, 'ask', 0)).toMatchObject([{ id: template!.id, requests: 12, skeleton: place }])
+  })
+
+  test('restore borders that were learnt, once their place is known to be constant', () => {
+    const book = createBook()
+    const [end, gap] = [
+      { kind: 'whole', text: 'Trifer: ' },
+      { pattern: '~~ zeki \0', numbers: ['up'], first: [1], checks: [{ pattern: 'zeki', more: 1 }], kept: 'all' },
+    ] as const
+    const borders: LearntTemplate = { key: '["chat"]', gap, open: { kind: 'nearest', text: 'vex.' }, end }
+    const recordOf = (given: unknown): string =>
+      writeTemplate({ template: book.all[0]!, borders: given as LearntTemplate })
+    book.note('a', use(book, 'ask'), listOf('one', 'two'))
+    expect(readTemplate(recordOf(borders))).toMatchObject({ borders: undefined })
+    for (let i = 0; i < 12; i++) book.note('a', use(book, 'ask'), listOf(`${i % 3} x`, `${i % 4} y`))
+    expect(readTemplate(recordOf(borders))).toMatchObject({ borders, template: { learntKey: borders.key } })
+    for (const wrong of [
+      { ...borders, key: 1 },
+      { ...borders, end: { kind: 'some', text: 'x' } },
+      { ...borders, gap: { ...gap, pattern: '' } },
+      { ...borders, gap: { ...gap, pattern: 'without a number' } },
+      { ...borders, gap: { ...gap, numbers: ['down'] } },
+      { ...borders, gap: { ...gap, kept: 'before' } },
+      { ...borders, gap: { ...gap, checks: [{ pattern: 'zeki' }] } },
+    ])
+      expect(readTemplate(recordOf(wrong))).toBeUndefined()
   })
 
   test('anything else in their place is no template', () => {
@@ -171,7 +198,7 @@ describe('records', () => {
     const [few, many] = [createBook(), createBook()]
     few.note('a', use(few, 'ask'), listOf('one', 'two'))
     for (let i = 0; i < 3; i++) many.note('a', use(many, 'ask'), listOf(`${i}`, 'two'))
-    many.adopt(readTemplate(writeTemplate(few.all[0]!))!)
+    many.adopt(readTemplate(writeTemplate({ template: few.all[0]!, borders: undefined }))!.template)
     expect(many.all[0]!.requests).toBe(3)
   })
 

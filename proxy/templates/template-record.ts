@@ -1,6 +1,7 @@
 import { isCount, isObject, tryObject } from '#engine-adapters/json-object.ts'
 import { digestOf } from '#index/context-block.ts'
 import type { ListPlace } from '../prompt/body/template-use.ts'
+import { isLearntTemplate, type LearntTemplate } from './learner/learnt-template.ts'
 import { Proof } from './proof/proof.ts'
 import { Template } from './template.ts'
 import { TrafficEvidence } from './traffic/traffic-evidence.ts'
@@ -8,26 +9,36 @@ import { TrafficEvidence } from './traffic/traffic-evidence.ts'
 const placeNames = ['api', 'role', 'tool', 'system', 'lead', 'gap', 'tail'] as const
 const longestName = 1_024
 
+/** A template, and its borders, if they were learnt. */
+interface TemplateRecord {
+  readonly template: Template
+  readonly borders: LearntTemplate | undefined
+}
+
 /** Writes what is known of a template, for other proxies and for later. */
-export function writeTemplate(template: Template): string {
+export function writeTemplate({ template, borders }: TemplateRecord): string {
   const { id, tenant, place, foundBy, requests, blocks, moved, followed, traffic, proof } = template
   const counts = { requests, blocks, moved, followed }
   const evidence = { traffic: traffic.toRecord(), proof: proof.toRecord() }
-  return JSON.stringify({ id, tenant, place, found_by: foundBy, ...counts, ...evidence })
+  // before its place is known to be constant, its borders may be words of one user
+  const learnt = place && { borders }
+  return JSON.stringify({ id, tenant, place, found_by: foundBy, ...learnt, ...counts, ...evidence })
 }
 
 /** Reads a template; undefined if the text is not one, since anything may be in Redis. */
-export function readTemplate(text: string): Template | undefined {
+export function readTemplate(text: string): TemplateRecord | undefined {
   const record = tryObject(text)
   if (!record) return undefined
-  const { id, tenant, place, found_by: foundBy } = record
+  const { id, tenant, place, borders, found_by: foundBy } = record
   if (!isTemplateId(id) || !isName(tenant) || !isName(foundBy)) return undefined
   const counts = [record.requests, record.blocks, record.moved, record.followed]
   const [traffic, proof] = [TrafficEvidence.fromRecord(record.traffic), Proof.fromRecord(record.proof)]
   if (!counts.every(isCount) || traffic === undefined || proof === undefined) return undefined
   if (place !== undefined && !isPlace(place)) return undefined
+  if (borders !== undefined && !isLearntTemplate(borders)) return undefined
   const [requests, blocks, moved, followed] = counts as number[]
-  return Object.assign(new Template(tenant, id), { place, foundBy, requests, blocks, moved, followed, traffic, proof })
+  const known = { place, foundBy, learntKey: borders?.key, requests, blocks, moved, followed, traffic, proof }
+  return { template: Object.assign(new Template(tenant, id), known), borders }
 }
 
 function isName(value: unknown): value is string {

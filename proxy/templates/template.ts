@@ -30,6 +30,8 @@ export interface SeenList {
   readonly question: string
   /** who found its borders */
   readonly foundBy: string
+  /** key of the learnt template that found them */
+  readonly learntKey?: string | undefined
   readonly moved: number
 }
 
@@ -57,6 +59,8 @@ export class Template {
   /** constant text around its lists; undefined until it is known to be constant, unless words may be kept */
   place: ListPlace | undefined
   foundBy = 'rules'
+  /** key of what was learnt of its borders */
+  learntKey: string | undefined
   requests = 0
   blocks = 0
   moved = 0
@@ -77,6 +81,7 @@ export class Template {
     this.blocks += list.blocks.length
     this.moved += list.moved
     this.foundBy = list.foundBy
+    this.learntKey = list.learntKey
     this.lastSeen = now
     if (keepsWords || this.requests >= fewestForWords) this.place = place
     this.traffic.note(list)

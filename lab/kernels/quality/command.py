@@ -7,7 +7,7 @@ from typing import Any
 
 from quality.figures import bootstrap
 from quality.in_engine.measure import ANSWER_TOKENS, Measurements
-from quality.in_engine.prompts import Trace
+from quality.in_engine.prompts import Asked, Trace
 from quality.stored_rows import Model
 
 LONGEST = 8192
@@ -39,15 +39,20 @@ def open_traces(options: argparse.Namespace) -> Iterator[tuple[Model, Trace]]:
         yield model, Trace(folder, tokenizer, options.documents, options.seed, LONGEST - ANSWER_TOKENS)
 
 
-def publish(kept: Measurements, folder: Path) -> None:
-    """Writes and prints the table of all that was measured."""
-    text = report(kept.rows())
+def holds_answer(asked: Asked) -> bool:
+    """Whether a prompt's documents hold the first of its gold answers."""
+    return any(one.lower() in document.lower() for one in asked.answers[:1] for document in asked.documents)
+
+
+def publish(kept: Measurements, folder: Path, base: str = AVERAGED) -> None:
+    """Writes and prints the table of all that was measured, each case beside `base`, if that was measured."""
+    text = report(kept.rows(), base)
     (folder / "figures.md").write_text(text)
     print(text)
 
 
-def report(rows: Sequence[dict[str, Any]]) -> str:
-    """Returns a table for each trace: means with 95 % intervals, and paired differences to the averaged rows."""
+def report(rows: Sequence[dict[str, Any]], base: str = AVERAGED) -> str:
+    """Returns a table for each trace: means with 95 % intervals, and paired differences to those of `base`."""
     lines = []
     for trace in dict.fromkeys(row["trace"] for row in rows):
         of = {(row["prompt"], row["case"]): row for row in rows if row["trace"] == trace}
@@ -55,12 +60,12 @@ def report(rows: Sequence[dict[str, Any]]) -> str:
         names = [name for name in dict.fromkeys(name for name, _ in of) if all((name, way) in of for way in ways)]
         lines += [f"### {trace}, {len(names)} prompts", ""]
         for figure in [name for name in of[names[0], ways[0]] if name not in ("trace", "prompt", "case")]:
-            head = "| | mean [95 %] |" + " minus averaged [95 %] |" * (AVERAGED in ways)
-            lines += [figure, "", head, "| - | - |" + " - |" * (AVERAGED in ways)]
+            head = "| | mean [95 %] |" + f" minus {base} [95 %] |" * (base in ways)
+            lines += [figure, "", head, "| - | - |" + " - |" * (base in ways)]
             for way in ways:
                 told = _told([of[name, way][figure] for name in names])
-                if AVERAGED in ways and way != AVERAGED:
-                    told += f" | {_told([of[name, way][figure] - of[name, AVERAGED][figure] for name in names])}"
+                if base in ways and way != base:
+                    told += f" | {_told([of[name, way][figure] - of[name, base][figure] for name in names])}"
                 lines.append(f"| {way} | {told} |")
             lines.append("")
     return "\n".join(lines)

@@ -1,8 +1,8 @@
 """`python -m quality.similar`: documents stored behind similar ones, as FusionRAG prints it (§3.1, equation 10).
 
 A document is computed over the rows of its n most similar documents, each stored alone and laid end to end, the most
-similar one next to it. Compared are n = 0, 2, 5, 10, 15, the mean over four contexts of other prompts, and the mean of two of
-these and of the rows behind the two most similar documents and behind the next two.
+similar one next to it. Compared are n = 0, 2, 5, 10, 15, the mean over four contexts of other prompts, and 2 + 2: the
+mean of two of these and of the rows behind the two most similar documents and behind the next two.
 """
 
 import random
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import torch
 
-from quality.command import AVERAGED, open_traces, parser_of, publish
+from quality.command import AVERAGED, holds_answer, open_traces, parser_of, publish
 from quality.in_engine.measure import ANSWER_TOKENS, CONTEXTS, GROUP, Measurements
 from quality.in_engine.prompts import DOCUMENT, QUESTION, SYSTEM, Asked, Trace
 from quality.references import METHODS, REFERENCES, part_moved
@@ -211,10 +211,8 @@ def measure(model: Model, trace: Trace, prompts: int, ways: Sequence[str], kept:
         group = trace.asked[first : first + GROUP]
         if not any(kept.open_cases(trace.name, asked.name, list(ways)) for asked in group[: prompts - first]):
             continue
-        contexts = {
-            document: [one.rows for one in seen]
-            for document, seen in (store.contexts(group, first) if {AVERAGED, "2 + 2"} & set(ways) else {}).items()
-        }
+        found = store.contexts(group, first) if {AVERAGED, "2 + 2"} & set(ways) else {}
+        contexts = {document: [one.rows for one in seen] for document, seen in found.items()}
         for asked in group[: prompts - first]:
             wanted = kept.open_cases(trace.name, asked.name, list(ways))
             prompt = Prompt(model, store, trace, asked) if wanted else None
@@ -249,10 +247,6 @@ def _figures(prompt: Prompt, documents: dict[str, Rows]) -> dict[str, float]:
     return found
 
 
-def _holds_answer(asked: Asked) -> bool:
-    return any(one.lower() in document.lower() for one in asked.answers[:1] for document in asked.documents)
-
-
 def main() -> None:
     parser = parser_of("quality.similar", __doc__, prompts=16)
     parser.add_argument("--answered", action="store_true", help="only prompts whose documents hold the gold answer")
@@ -261,7 +255,7 @@ def main() -> None:
     kept = Measurements(options.out / "measured.jsonl")
     for model, trace in open_traces(options):
         if options.answered:
-            trace.asked = [one for one in trace.asked if _holds_answer(one)]
+            trace.asked = [one for one in trace.asked if holds_answer(one)]
         measure(model, trace, options.prompts, options.ways, kept)
     publish(kept, options.out)
 

@@ -1,3 +1,5 @@
+import { isCount, isObject } from '#engine-adapters/json-object.ts'
+
 /** Stands for a number in a pattern. Texts that hold it are neither learnt from nor cut. */
 export const number = '\0'
 
@@ -38,6 +40,34 @@ export interface LearntTemplate {
   /** What stands before the first document and behind the last; undefined where that one cannot be told from the rest. */
   readonly open: TemplateEnd | undefined
   readonly end: TemplateEnd | undefined
+}
+
+/** Returns whether a value that others wrote is a template. */
+export function isLearntTemplate(value: unknown): value is LearntTemplate {
+  if (!isObject(value) || !isText(value.key) || !isGap(value.gap)) return false
+  return [value.open, value.end].every(
+    (one) =>
+      one === undefined || (isObject(one) && (one.kind === 'whole' || one.kind === 'nearest') && isText(one.text)),
+  )
+}
+
+function isGap(value: unknown): value is TemplateGap {
+  if (!isObject(value) || !isText(value.pattern)) return false
+  const { pattern, numbers, first, checks, kept } = value
+  const isNumbered =
+    [numbers, first].every((list) => Array.isArray(list) && list.length === pattern.split(number).length - 1) &&
+    (numbers as unknown[]).every((one) => one === 'up' || one === 'varied') &&
+    (first as unknown[]).every(isCount)
+  if (!isNumbered || !Array.isArray(checks)) return false
+  const varied = (numbers as unknown[]).filter((one) => one === 'varied').length
+  return (
+    (kept === 'all' ? varied === 0 : (kept === 'before' || kept === 'behind') && varied === 1) &&
+    checks.every((one) => isObject(one) && isText(one.pattern) && Number.isSafeInteger(one.more))
+  )
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.length > 0
 }
 
 /** Numbers read as one mark. */

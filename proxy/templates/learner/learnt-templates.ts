@@ -22,8 +22,14 @@ interface Place extends Pick<PromptMessage, 'role' | 'isRendered'> {
   readonly tool?: string | undefined
 }
 
+/** A list, and the key of the template that wrote it. */
+export interface LearntList {
+  readonly list: ContextList
+  readonly key: string
+}
+
 /** Finds the list of a message that a learnt template wrote; undefined if none did, or if its words forbid to move it. */
-export type LearntFinder = (message: Place, whole: string) => ContextList | undefined
+export type LearntFinder = (message: Place, whole: string) => LearntList | undefined
 
 /**
  * Templates whose borders no rule knows: learnt in a thread from texts in which nothing was found, once their documents
@@ -47,10 +53,19 @@ export class LearntTemplates {
       for (const key of keysOf(placeOf(sender, message), whole)) {
         const template = this.#templates.get(key)
         const list = template && cutLearntList(whole, template)
-        if (list) return isForbidden(whole, list) ? undefined : list
+        if (list) return isForbidden(whole, list) ? undefined : { list, key }
       }
       return undefined
     }
+  }
+
+  get(key: string): LearntTemplate | undefined {
+    return this.#templates.peek(key)
+  }
+
+  /** Takes over what another proxy learnt, or this one before it was restarted, unless it has learnt its own. */
+  adopt(template: LearntTemplate): void {
+    if (!this.#templates.has(template.key)) this.#templates.set(template.key, template)
   }
 
   /** Offers messages in which nothing was found, the newest of them, to be learnt from. */

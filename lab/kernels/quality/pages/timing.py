@@ -35,13 +35,18 @@ def main() -> None:
         parts: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
         stocks = []
         for _ in range(options.rounds):
-            stock, _, _ = _median_step(engine, spent, prompts, options.steps, None)
+            times, _ = _time_steps(engine, spent, prompts, options.steps, None)
+            stock = statistics.median(times[_FIRST_STEPS:])
             stocks.append(stock)
+            _say_stretches("stock", times, options.stretch)
             for name in options.modes:
                 selector, every, ratio = name.split(":")
                 engine.choose_by(selector, int(every))
-                step, own, first = _median_step(engine, spent, prompts, options.steps, float(ratio))
-                parts[name].append((step / stock, own / stock, first / stock))
+                times, own = _time_steps(engine, spent, prompts, options.steps, float(ratio))
+                later = slice(_FIRST_STEPS, None)
+                figures = statistics.median(times[later]), statistics.median(own[later]), times[1]
+                parts[name].append(tuple(figure / stock for figure in figures))
+                _say_stretches(name, times, options.stretch)
         print(f"context {context}, batch {batch}: a stock step {1e3 * statistics.median(stocks):.1f} ms of CPU time")
         for name, values in parts.items():
             step, own, first = zip(*values, strict=True)
@@ -61,10 +66,17 @@ def _prompts(data: Path, engine: Engine, context: int, batch: int) -> list[list[
     return [stream[512 * at : 512 * at + context] for at in range(batch)]
 
 
-def _median_step(
+def _say_stretches(name: str, times: list[float], stretch: int) -> None:
+    stretches = [times[at : at + stretch] for at in range(_FIRST_STEPS, len(times), stretch)]
+    if len(stretches) > 1:
+        medians = " ".join(f"{1e3 * statistics.median(one):.1f}" for one in stretches)
+        print(f"  {name:26} ms a step, by {stretch} steps: {medians}", flush=True)
+
+
+def _time_steps(
     engine: Engine, spent: "_Spent", prompts: list[list[int]], steps: int, ratio: float | None
-) -> tuple[float, float, float]:
-    """CPU seconds: of a step in which all requests decode, of choosing within a step, and of the first sparse step."""
+) -> tuple[list[float], list[float]]:
+    """CPU seconds of each step in which all requests decode, and of choosing within it."""
     from vllm import SamplingParams
 
     extra = {} if ratio is None else {"extra_args": {"reprise_pages": ratio}}
@@ -80,8 +92,7 @@ def _median_step(
         running.step()
         times.append(time.process_time() - began)
         own.append(spent.seconds)
-    later = slice(_FIRST_STEPS, None)
-    return statistics.median(times[later]), statistics.median(own[later]), times[1]
+    return times, own
 
 
 class _Spent:
@@ -110,6 +121,7 @@ def _read_options() -> argparse.Namespace:
     parser.add_argument("--contexts", nargs="+", type=int, default=[2048, 4096, 8064])
     parser.add_argument("--batches", nargs="+", type=int, default=[1], help="requests that decode together")
     parser.add_argument("--steps", type=int, default=28, help="of an answer")
+    parser.add_argument("--stretch", type=int, default=256, help="steps whose median is told, of a long answer")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--least-tokens", type=int, default=1, help="shorter contexts stay dense")
     parser.add_argument(
