@@ -76,7 +76,7 @@ export function mayAlign(members: Members): boolean {
   return schemas.length === 0 || isBegun(members) || schemas.some(mayHoldMany)
 }
 
-/** Returns the schemas of the tools of which one must be called. */
+/** Returns the schemas of the tools of which one may be called. */
 function argumentsOf({ tools, functions, tool_choice: choice, function_call: call }: Members): unknown[] {
   const { name, function: chosen } = toObject(choice)
   const wanted = toObject(call).name ?? name ?? toObject(chosen).name
@@ -90,12 +90,25 @@ function argumentsOf({ tools, functions, tool_choice: choice, function_call: cal
 const MANY = /"(?:array|integer|number)"|"(?:items|prefixItems|additionalProperties)"\s*:\s*[{[]|\d/
 
 function mayHoldMany(schema: unknown): boolean {
+  const written = write(schema)
+  // without properties, choices or a type, it says nothing of the form
+  return written === undefined || !/"(?:properties|enum|const)"|^\[/.test(written) || MANY.test(written)
+}
+
+// `{"index": {"type": "integer"}}`
+const PLACE =
+  /"(?:\w*_)?(?:index|indexes|indices|idx|position|positions|rank|ranks|ordinal|nth)"\s*:\s*\{[^{}]*"type"\s*:\s*"(?:integer|number|array)"/i
+
+/** Whether the model may call a tool with the place of a text. */
+export function takesPlace(members: Members): boolean {
+  return isCalling(members) && argumentsOf(members).some((schema) => PLACE.test(write(schema) ?? ''))
+}
+
+/** Writes a schema as JSON; undefined if it is nested too deeply to be written. */
+function write(schema: unknown): string | undefined {
   try {
-    const written = typeof schema === 'string' ? schema : JSON.stringify(schema)
-    // without properties, choices or a type, it says nothing of the form
-    return !/"(?:properties|enum|const)"|^\[/.test(written) || MANY.test(written)
+    return typeof schema === 'string' ? schema : (JSON.stringify(schema) ?? '')
   } catch {
-    // nested too deeply to be written
-    return true
+    return undefined
   }
 }

@@ -103,6 +103,8 @@ describe('the answer may hold a value for each document', () => {
     { tools: [tool({ ids: { type: 'array' } })], tool_choice: { type: 'function', function: { name: 'f' } } },
     { tools: [{ name: 'f', input_schema: { properties: { n: { type: 'integer' } } } }], tool_choice: { type: 'any' } },
     { functions: [{ name: 'f', parameters: {} }], function_call: { name: 'f' } },
+    { tools: [tool({ index: { description: 'of the result', type: 'integer' } })] },
+    { tools: [{ name: 'f', input_schema: { properties: { document_positions: { type: 'array' } } } }] },
   ])('%j', (members) => expect(read(members).isOrderData).toBe(true))
 
   test.each<object>([
@@ -111,6 +113,8 @@ describe('the answer may hold a value for each document', () => {
     { guided_choice: ['yes', 'no'] },
     { tools: [tool({ ids: { type: 'array' } })] },
     { tools: [tool({ ids: { type: 'array' } })], tool_choice: 'auto' },
+    { tools: [tool({ index: { type: 'string' }, limit: { type: 'integer' } })] },
+    { tools: [tool({ index: { type: 'integer' } })], tool_choice: 'none' },
     { tools: [tool({ answer: { type: 'string' } })], tool_choice: 'required' },
   ])('not %j', (members) => expect(read(members).isOrderData).toBe(false))
 

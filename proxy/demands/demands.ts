@@ -1,6 +1,6 @@
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
 import { toArray, toObject } from '../json/json-value.ts'
-import { asksForData, isCalling, isForced, mayAlign } from './answer-data.ts'
+import { asksForData, isCalling, isForced, mayAlign, takesPlace } from './answer-data.ts'
 import { isSet, type Members, samplingOf } from './values.ts'
 
 /** What the members of a request forbid, whatever its texts say. */
@@ -9,7 +9,7 @@ export interface Demands {
   readonly asReceived: 'measured' | 'media' | undefined
   /** the numbers of documents may come back where nobody maps them: in data, tool calls, stored or very short answers */
   readonly areNumbersData: boolean
-  /** the answer is data that can hold a value for each document, in their order */
+  /** the answer is data that can hold a value for each document, in their order, or a tool's call with a place */
   readonly isOrderData: boolean
   /** pictures, sounds or videos are part of the messages */
   readonly hasMedia: boolean
@@ -21,7 +21,7 @@ export function readDemands(api: PromptApi, members: Members): Demands {
   return {
     asReceived: isMeasured(members) ? 'measured' : isTiedToMedia(members) ? 'media' : undefined,
     areNumbersData: isData || isCalling(members) || isStored(api, members) || isShort(members) || showsTokens(members),
-    isOrderData: isData && mayAlign(members),
+    isOrderData: (isData && mayAlign(members)) || takesPlace(members),
     hasMedia: showsMedia(members),
   }
 }

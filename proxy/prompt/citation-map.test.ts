@@ -48,5 +48,10 @@ test.each([
   ['Source 1: a\nSource 2: b\n\nQuestion: q', { prefix: 'Source ' }],
   ['[1] a\n[2] b\n\nQuestion: q', { prefix: '' }],
 ])('how the labels of %j are written is told', (text, form) => {
-  expect(labelFormOf([text], find(text))).toEqual({ tag: undefined, isInParentheses: false, ...form })
+  expect(labelFormOf([text], find(text))).toEqual({
+    tag: undefined,
+    names: expect.any(Array),
+    isInParentheses: false,
+    ...form,
+  })
 })

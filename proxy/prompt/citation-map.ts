@@ -3,6 +3,7 @@ import type { CitationMap, LabelForm } from '../answer/citations/citation-labels
 import { holdCitations } from '../answer/citations/hold-citations.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
 import { placeLabels } from './body/prompt-context.ts'
+import { ownWords } from './places/words/counted-words.ts'
 
 /** A context and the order it is sent in. */
 interface OrderedContext {
@@ -36,15 +37,14 @@ export function citationMapOf(texts: readonly string[], contexts: readonly Order
 }
 
 /** Returns how the labels of a context are written; undefined if it has none that belong to places. */
-export function labelFormOf(
-  texts: readonly string[],
-  { positional, labelPrefix, slots }: PromptContext,
-): LabelForm | undefined {
+export function labelFormOf(texts: readonly string[], context: PromptContext): LabelForm | undefined {
+  const { positional, labelPrefix, slots } = context
   const first = slots[0]
   if (!positional || first?.label === undefined) return undefined
   const { text, label } = first
+  const names = slots.length > 1 ? [...ownWords(context, texts)] : []
   const isInParentheses = texts[text]![label.start - 1] === '(' && texts[text]![label.end] === ')'
-  return { prefix: labelPrefix, tag: tagOf(texts, first), isInParentheses }
+  return { prefix: labelPrefix, tag: tagOf(texts, first), names, isInParentheses }
 }
 
 /** Whether a document contains citations of a list of a kind: documents come again, and reading them takes long. */

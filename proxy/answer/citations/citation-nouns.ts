@@ -1,4 +1,7 @@
-/** How freely a word cites: `citing` in every form, `spoken` as in `page 3`, `bracketed` only as in `[Item 3]`. */
+/**
+ * How freely a word cites: `citing` in every form, `spoken` as in `page 3` where the prompt calls its blocks pages,
+ * `bracketed` only as in `[Item 3]`.
+ */
 export type NounUse = 'citing' | 'spoken' | 'bracketed'
 
 const words: Readonly<Record<NounUse, string>> = {

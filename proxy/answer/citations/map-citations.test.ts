@@ -134,8 +134,8 @@ describe('citations in other words than those of the list', () => {
     ['Document 1 says, documents 1 and 2, doc 3.', 'Document 3 says, documents 3 and 1, doc 2.'],
     ['(Document 1), [Source: 1], (Sources 1, 2), [source 3]', '(Document 3), [Source: 3], (Sources 3, 1), [source 2]'],
     [
-      'passage 1, snippet #2, result No. 3, reference number 1',
-      'passage 3, snippet #1, result No. 2, reference number 3',
+      'passage 1, snippet #2, passage No. 3, reference number 1',
+      'passage 3, snippet #1, passage No. 2, reference number 3',
     ],
     ['(Source ID: 1), [document_id: 2], [ID:3], [#1]', '(Source ID: 3), [document_id: 1], [ID:2], [#3]'],
     [
@@ -170,6 +170,16 @@ describe('citations in other words than those of the list', () => {
   ])('%j', (text, mapped) => {
     expect(mapAll(text, bare)).toBe(mapped)
     expect(mapAll(text, bare, text.split(''))).toBe(mapped)
+  })
+
+  it.each([
+    'verbietet Artikel 3 des Grundgesetzes, Artikel 2',
+    "l'article 2 du code civil, artículo 3, Статья 2 Конституции",
+    'UCC Article 2 applies, Articles 2 and 3; page 3, result 2, paper 1',
+  ])('leave %j, unless the prompt calls its blocks so', (text) => {
+    expect(mapAll(text, bare)).toBe(text)
+    const names = ['artikel', 'article', 'artículo', 'статья', 'page', 'result', 'paper']
+    expect(mapAll(text, [{ ...bare[0]!, names }])).not.toBe(text)
   })
 
   it('go by the list that is called so, if there is one', () => {

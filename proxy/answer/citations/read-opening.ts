@@ -101,7 +101,10 @@ function readName(text: string, labels: CitationLabels): Name | undefined {
   const own = labels.nounAt(text)
   if (own) return toOwn(own)
   const found = readLastNoun(text)
-  return found && { ...found, cited: labels.labelsOf(found.noun) }
+  if (found === undefined) return undefined
+  // `article 3` of a law, unless the prompt calls its blocks so
+  const use = found.use === 'spoken' && !labels.isName(found.noun) ? 'bracketed' : found.use
+  return { ...found, use, cited: labels.labelsOf(found.noun) }
 }
 
 function toOwn({ labels, ...rest }: OwnName): Name {

@@ -463,6 +463,20 @@ describe('a list whose numbers may come back unmapped stays as received', () => 
     expect(isMovedIn(data, write, { citations: false })).toBe(true)
   })
 
+  it('when another list since the last answer has the same numbers: nobody knows which of them is cited', () => {
+    const other = numbered('The Rhine rises in Switzerland.', 'The Po ends in a delta.')
+    const beside = (...blocks: string[]): Message[] => [user(numbered(...blocks)), user(`${other}\n\nQuestion: why?`)]
+    expect(isMoved(beside)).toBe(false)
+    const named = (...blocks: string[]): Message[] => [user(spoken(...blocks)), user(`${other}\n\nQuestion: why?`)]
+    expect(isMoved(named)).toBe(true)
+    const earlier = (...blocks: string[]): Message[] => [
+      user(`${other}\n\nQuestion: why?`),
+      assistant('Because.'),
+      user(content(...blocks)),
+    ]
+    expect(isMoved(earlier)).toBe(true)
+  })
+
   it('when the model has tools to call with its numbers', () => {
     const tools = [{ type: 'function', function: { name: 'click', parameters: {} } }]
     const write = (...blocks: string[]): Message => ({ role: 'tool', content: found(...blocks) })

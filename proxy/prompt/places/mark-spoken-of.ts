@@ -47,6 +47,7 @@ export function* markSpokenOf<Message extends Found>(
   const first = messages.findIndex(isOpen)
   if (first < 0) return marked
   const later = noRemarks()
+  const shared = findSharedNumbers(messages, texts)
   const rules = messages.filter(isOfSystem).map((message) => wordsOutside(message, texts))
   for (let place = messages.length - 1; place >= first; place--) {
     const message = messages[place]!
@@ -64,8 +65,9 @@ export function* markSpokenOf<Message extends Found>(
       }
       const contexts = message.contexts.map((context) => {
         if (!isMovable(context)) return context
+        const isShared = shared.has(context)
         const isPaired = isPairedByPlace(context, message.contexts, words, texts)
-        const reason = isPaired ? 'order' : judge(context, said, texts, stays)
+        const reason = boundBy({ isPaired, isShared }) ?? judge(context, said, texts, stays)
         if (reason) refuse(reason, context.slots[0]!)
         return stay(context, reason, isSubject(said))
       })
@@ -165,6 +167,12 @@ function toJudged(context: PromptContext, texts: readonly string[], { isSet }: S
   }
 }
 
+/** Returns why other lists keep one where it is. */
+function boundBy({ isPaired, isShared }: { isPaired: boolean; isShared: boolean }): Reason | undefined {
+  if (isPaired) return 'order'
+  return isShared ? 'numbers' : undefined
+}
+
 /**
  * Returns whether each member of a list belongs to one of another list of its message by position: there are equally
  * many, and one of the two holds only names, or the words around say that one repeats the other.
@@ -178,6 +186,22 @@ function isPairedByPlace(
   const alike = contexts.filter((other) => other !== context && other.slots.length === context.slots.length)
   if (alike.length === 0) return false
   return holdsNames(context, texts) || alike.some((other) => holdsNames(other, texts)) || repeatInOtherWords(words)
+}
+
+/**
+ * Returns the lists since the last answer that have a number in common with another one: nobody knows which of them an
+ * answer cites by it. Earlier lists were answered before, so the last one is meant.
+ */
+function findSharedNumbers(messages: readonly Found[], texts: readonly string[]): ReadonlySet<PromptContext> {
+  const since = messages.findLastIndex(({ message }) => message.role === 'assistant') + 1
+  const numbered = messages.slice(since).flatMap(({ contexts }) => contexts.filter(({ positional }) => positional))
+  const byLabel = new Map<string, PromptContext[]>()
+  for (const context of numbered)
+    for (const label of placeLabels(context, texts)) {
+      const name = context.labelPrefix + label
+      byLabel.set(name, [...(byLabel.get(name) ?? []), context])
+    }
+  return new Set([...byLabel.values()].filter(({ length }) => length > 1).flat())
 }
 
 const LONGEST_NAME = 60

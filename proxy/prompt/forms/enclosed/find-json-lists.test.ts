@@ -27,8 +27,16 @@ describe('results in JSON', () => {
   })
 
   it('are the largest of several lists, and others keep their places', () => {
-    const few = [{ text: 'a short text, and' }, { text: 'another short text' }]
+    const few = ['a short text, and', 'another short text', 'a third'].map((text) => ({ text }))
     expect(contentsOf(JSON.stringify({ results, sources: few }))).toEqual([compact])
+  })
+
+  it('are left alone beside a list of another name with as many members', () => {
+    for (const beside of [{ urls: ['https://a', 'https://b'] }, { ids: [['k1', 'k2']] }, { scores: [0.4, 0.6] }]) {
+      expect(contentsOf(JSON.stringify({ results, ...beside }))).toEqual([])
+      expect(contentsOf(JSON.stringify({ ...beside, results }))).toEqual([])
+    }
+    expect(contentsOf(JSON.stringify({ results, urls: ['https://a'] }))).toEqual([compact])
   })
 
   it('are found wherever JSON begins a line, several times in a text, and inside a container', () => {

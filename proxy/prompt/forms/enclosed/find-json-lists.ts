@@ -123,7 +123,20 @@ function readList(
     (best, elements) => (best === undefined || lengthOf(elements) > lengthOf(best) ? elements : best),
     undefined,
   )
-  return largest === undefined ? refused : toList(text, largest, end)
+  if (largest === undefined) return refused
+  return arePaired(arrays, largest) ? 'named' : toList(text, largest, end)
+}
+
+/** Returns whether another list of a value has as many members, each of which belongs by its place to one of these. */
+function arePaired(arrays: JsonValue['arrays'], texts: readonly JsonElement[]): boolean {
+  const [from, to] = [texts[0]!.start, texts.at(-1)!.end]
+  const { name } = arrays.find(({ elements }) => elements === texts)!
+  return arrays.some(
+    (other) =>
+      other.name !== name &&
+      other.elements.length === texts.length &&
+      (other.elements.at(-1)!.end <= from || other.elements[0]!.start >= to),
+  )
 }
 
 function isUnnamedTool({ source, whole }: Marks): boolean {

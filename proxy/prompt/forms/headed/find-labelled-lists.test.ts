@@ -148,7 +148,19 @@ describe('the last labelled block', () => {
         ['A\n\nmore A', 'B\n\nmore B'],
       ])
     }
-    expect(contentsOf('[1] A\n\n# A2\n\n[2] B\n\n# B2\n\nQuery: q')).toEqual([['A\n\n# A2', 'B\n\n# B2']])
+    const [a, b, c] = ['A\n\n# A2', 'B\n\n# B2', 'C\n\n# C2']
+    expect(contentsOf(`[1] ${a}\n\n[2] ${b}\n\n[3] ${c}\n\nQuery: q`)).toEqual([[a, b, c]])
+  })
+
+  it.each([
+    'Lower confidence:',
+    '## Superseded',
+    '**Contradicting sources**',
+    '=== OUTDATED BELOW ===',
+    '(The rest is old.)',
+  ])('is left alone where %j stands between two blocks: it would go with the one in front of it', (heading) => {
+    expect(contentsOf(announced(`[1] A\n\n[2] B\n\n${heading}\n\n[3] C\n\nWhich?`))).toEqual([])
+    expect(contentsOf(announced(`[1] A\n\n[2] B\n\n[3] C\n\nWhich?`))).toEqual([['A', 'B', 'C']])
   })
 
   it.each([

@@ -59,7 +59,7 @@ function readList(labelled: LabelledRegion, first: Label): ContextList | undefin
   const interior = readInterior(marks.text, lines, run.labels)
   if (!region.container && holdsQuestion(interior)) return undefined
   // blocks from another source stay separate, as does the line that announces them
-  if (interior.announces || interior.doubled) return undefined
+  if (interior.endsInHeading || interior.doubled) return undefined
   const end = findListEnd(labelled, run, interior)
   if (end === undefined) return undefined
   const blocks = run.labels.map((label, i) => toBlock(marks.text, label, interior.ends[i] ?? end.block))
