@@ -66,9 +66,9 @@ export class Admission {
     const { now = () => performance.now(), fairness, inFlight = defaultInFlight, ...limits } = options
     this.#now = now
     this.#limits = { ...limits, inFlight }
-    // capacity counts the window and the queue together
-    this.#window = new GroupWindow(limits.windowMilliseconds, Number.POSITIVE_INFINITY)
+    this.#window = new GroupWindow(limits.windowMilliseconds)
     this.#queue = new FairQueue(fairness)
+    // counts the window and the queue together
     this.#room = new QueueRoom(limits.capacity)
   }
 
