@@ -4,10 +4,9 @@ import type { SharedBlocks } from '../columns/block-table.ts'
 import type { Context, RequestId, ScopeId } from '../context-block.ts'
 import type { Ordering } from '../ordering/ordering-index.ts'
 import { PrefixOrdering } from '../ordering/prefix-ordering.ts'
-import type { BelievedCache, BelievedRequest } from './believed-cache.ts'
 import type { HeldContexts } from './held-contexts.ts'
 import { HeldRequests, type MirrorOptions } from './held-requests.ts'
-import type { MirroredBelief, MirrorListener } from './mirror-listener.ts'
+import type { BelievedRequest, MirroredBelief, MirrorListener } from './mirror-listener.ts'
 import { toMirroredPrompt } from './mirrored-prompt.ts'
 import type { MirroredPrompts } from './mirrored-prompts.ts'
 import type { MirroredRequest, MirroredRequests } from './mirrored-requests.ts'
@@ -17,7 +16,7 @@ import type { MirroredRequest, MirroredRequests } from './mirrored-requests.ts'
  * and the prefixes of the prompts it was sent. The numbers of requests and of their blocks are bounded; the oldest
  * requests are dropped first. Beliefs about the cache change only through `apply` and `applySnapshot`.
  */
-export class CacheMirror implements BelievedCache {
+export class CacheMirror {
   readonly #held: HeldRequests
   readonly #requests: MirroredRequests
   readonly #contexts: HeldContexts

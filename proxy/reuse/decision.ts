@@ -1,5 +1,5 @@
 import type { SentPrompt } from '#index/cache-event.ts'
-import type { ConversationStore, SentTurn, TurnKey } from '#index/conversation-store.ts'
+import type { KnownTurns, SentTurn, TurnKey } from '#index/conversation-store.ts'
 import type { CitationMap } from '../answer/citations/citation-labels.ts'
 import type { CertainLists } from '../chunks/certain-lists.ts'
 import type { BodySplice } from '../prompt/body/splice-body.ts'
@@ -92,9 +92,9 @@ export interface LaidOut {
 export interface DecisionState {
   /** the replicas to choose from: at least one */
   readonly candidates: readonly Candidate[]
-  readonly store: ConversationStore
+  readonly store: KnownTurns
   /** in shadow mode: how turns would have been sent */
-  readonly plannedTurns?: Pick<ConversationStore, 'recall'> | undefined
+  readonly plannedTurns?: KnownTurns | undefined
   /** Chooses a candidate by index, given the routes to all candidates or to the first few. */
   select(routes: readonly Route[]): number
   /** milliseconds */

@@ -1,4 +1,4 @@
-import type { ConversationStore, SentOrder, SentTurn } from '#index/conversation-store.ts'
+import type { KnownTurns, SentOrder, SentTurn } from '#index/conversation-store.ts'
 import type { LaidOutMessage, Layout } from '../prompt/layout.ts'
 import { type Candidate, type PlannedRoute, type PlanState, planRoute } from './plan-route.ts'
 
@@ -14,7 +14,7 @@ interface RoutesState {
   /** at least one */
   readonly candidates: readonly Candidate[]
   /** in shadow mode: how turns would have been sent */
-  readonly plannedTurns?: Pick<ConversationStore, 'recall'> | undefined
+  readonly plannedTurns?: KnownTurns | undefined
 }
 
 /**
@@ -58,7 +58,7 @@ function planAsReceived(layout: Layout, candidate: Candidate, { tenant, wording,
 }
 
 /** Returns the layout with past turns as they would have been sent if everything planned had been sent. */
-function withPlannedTurns(layout: Layout, turns: Pick<ConversationStore, 'recall'>): Layout {
+function withPlannedTurns(layout: Layout, turns: KnownTurns): Layout {
   const prompts = layout.prompts.map((prompt) => ({
     ...prompt,
     messages: prompt.messages.map((message) => ({ ...message, past: recall(message, turns) ?? message.past })),
@@ -66,7 +66,7 @@ function withPlannedTurns(layout: Layout, turns: Pick<ConversationStore, 'recall
   return { ...layout, prompts }
 }
 
-function recall({ keys }: LaidOutMessage, turns: Pick<ConversationStore, 'recall'>): readonly SentOrder[] | undefined {
+function recall({ keys }: LaidOutMessage, turns: KnownTurns): readonly SentOrder[] | undefined {
   for (const key of keys) {
     const planned = turns.recall(key)
     if (planned) return ordersOf(planned)

@@ -8,7 +8,6 @@ import { evalCommand, getCommand, type RedisCommand, type RedisReply, setCommand
 import type { RedisAccess } from '../connection/redis-connection.ts'
 import { WriteBehind } from '../connection/write-behind.ts'
 import { turnRedisKey } from '../redis-keys.ts'
-import type { SharedTurns } from './shared-turns.ts'
 
 interface SharedConversationStoreOptions {
   /** what requests see: turns from Redis are put into it before they are needed */
@@ -41,7 +40,7 @@ const maxWritten = 1 << 17
 const maxFetched = 4_096
 
 /** A conversation store in memory that proxies share through Redis. It writes behind, and reads ahead with `fetch`. */
-export class SharedConversationStore implements ConversationStore, SharedTurns {
+export class SharedConversationStore implements ConversationStore {
   readonly #options: SharedConversationStoreOptions
   readonly #memory: MemoryConversationStore
   readonly #writes: WriteBehind<TurnKey, Change>
@@ -60,6 +59,7 @@ export class SharedConversationStore implements ConversationStore, SharedTurns {
     options.redis.listen({ onUp: () => this.#writes.wake(), onLost: () => this.#restoreAll() })
   }
 
+  /** Whether fetching is worthwhile. */
   get isUp(): boolean {
     return this.#options.redis.isUp
   }
@@ -87,6 +87,10 @@ export class SharedConversationStore implements ConversationStore, SharedTurns {
     else this.#writes.put(turn, { takeBack: head })
   }
 
+  /**
+   * Puts turns that another proxy has sent, or this one before a restart, into memory. Never rejects, and never takes more
+   * than 5 ms.
+   */
   async fetch(turns: ReadonlySet<TurnKey>): Promise<void> {
     const asked = [...turns].slice(-maxFetched)
     const adopt = (replies: readonly RedisReply[]): void => {
