@@ -137,7 +137,7 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
       this.#observeEviction(held)
       this.#tree.remove(this.#ends.at(held))
     } else if (isAsked) this.#record(blocks)
-    const { end, known } = this.#tree.insert(blocks, held === undefined ? this.#now : this.#sentAt.at(held))
+    const { end, known } = this.#tree.insertAt(held === undefined ? this.#now : this.#sentAt.at(held), blocks)
     for (let i = known; i < blocks.length; i++) this.#blocks.retain(blocks[i]!)
     this.#ends.set(held ?? this.#add(request), end)
     while (this.#held.size > this.#maxContexts) this.#forget(this.#held.oldest()!)

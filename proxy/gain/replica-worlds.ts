@@ -12,9 +12,8 @@ interface Waiting {
 }
 
 /** The two worlds of one replica: prompts are run in the order they were sent, whenever their tokens arrive. */
-export class ReplicaWorlds {
+export class ReplicaWorlds extends ComparedCaches {
   readonly rate: PrefillRate = new PrefillRate()
-  readonly #caches = new ComparedCaches()
   readonly #waiting: Waiting[] = []
 
   /**
@@ -34,16 +33,6 @@ export class ReplicaWorlds {
     }
   }
 
-  /** Notes that the engine answered a prompt with this many tokens. */
-  answered(prompt: ComparedPrompt, answerTokens: number): void {
-    this.#caches.answered(prompt, answerTokens)
-  }
-
-  /** Forgets everything, because the engine has lost all it held. */
-  clear(): void {
-    this.#caches.clear()
-  }
-
   #serve({ run, onServed }: Waiting): void {
     let hit: ComparedHit | undefined
     try {
@@ -57,7 +46,7 @@ export class ReplicaWorlds {
   #serveAll(prompts: readonly ComparedPrompt[], shape: CacheShape): ComparedHit {
     const all = { sent: 0, other: 0 }
     for (const prompt of prompts) {
-      const { sent, other } = this.#caches.serve(prompt, shape)
+      const { sent, other } = this.serve(prompt, shape)
       all.sent += sent
       all.other += other
     }
