@@ -18,9 +18,9 @@ import { readRedisUrl } from './config/read-redis-url.ts'
 import { watchCertificates } from './config/sources/watch-files.ts'
 import { findWarnings } from './config/start-warnings.ts'
 import { withoutPassword } from './config/without-password.ts'
+import { createCountedChunks } from './create-counted-chunks.ts'
 import { createAsides, createFleet, type LiveFleet } from './create-fleet.ts'
 import { createPipeline, type LivePipeline, mayKeepWords } from './create-pipeline.ts'
-import { createCountedChunks } from './create-replica-metrics.ts'
 import { createMirrors } from './create-replicas.ts'
 import { History } from './dashboard/history.ts'
 import { readCounts } from './dashboard/read-counts.ts'
@@ -86,7 +86,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const gain = new Gain(createMirrors(config), new Date().toISOString())
   const [version, replicas, hot] = [readVersion(), new ReplicaSet([]), redis?.hot ?? new MemoryHotBlocks()]
   const templates = createTemplates(() => current)
-  const { chunks, metrics } = createCountedChunks(config, replicas, { version, hot, templates, redis })
+  const { chunks, metrics } = createCountedChunks(config, { version, replicas, hot, templates, redis })
   const tracing = await createTracing(process.env, version, (message) => log.warn(message))
   const telemetry = createTelemetry({ metrics, log, tracing, hot, logsRequests, now: () => performance.now() })
   const asides = createAsides(() => current, replicas, telemetry)

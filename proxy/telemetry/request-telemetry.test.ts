@@ -22,13 +22,13 @@ beforeEach(() => {
       done()
     },
   })
-  const mirrors = { mirrors: () => [], mirrorEvents: () => ({}) }
   const metrics = createMetrics({
-    queueDepth: () => 0,
-    indexNodes: () => 0,
-    indexBytes: () => 0,
-    hotnessFilterLoad: () => 0,
-    ...mirrors,
+    version: '0',
+    replicas: { all: [] },
+    hot: { load: 0 },
+    knownChunks: () => 0,
+    templates: { states: new Map() },
+    redis: undefined,
   })
   telemetry = createTelemetry({
     metrics,
