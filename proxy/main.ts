@@ -146,7 +146,7 @@ interface CertificateUsers {
 }
 
 /** Gives certificates that change to the listener and to the next connections to Redis, until it is closed. */
-function followCertificates(config: Config, { data, redis, current, log }: CertificateUsers): FollowedCertificates {
+function followCertificates(config: Config, { data, redis, current, log }: CertificateUsers) {
   const set = ({ listener, redis: tls }: Certificates): void => {
     if (listener) data.setTls(listener)
     const { url } = current().redis ?? {}
@@ -154,11 +154,6 @@ function followCertificates(config: Config, { data, redis, current, log }: Certi
   }
   const close = watchCertificates(certificateFiles(config), () => set(readCertificates(config)), log)
   return { set, close }
-}
-
-interface FollowedCertificates {
-  set(certificates: Certificates): void
-  close(): void
 }
 
 function createTemplates(config: () => Config): TemplateBook {
@@ -193,7 +188,7 @@ async function closeWithin(milliseconds: number, drain: { isCutting: boolean }, 
 
 /** What is stopped once no request is in flight. */
 interface Running {
-  readonly certificates: FollowedCertificates
+  readonly certificates: ReturnType<typeof followCertificates>
   readonly upkeep: { close(): void }
   readonly live: LivePipeline
   readonly fleet: LiveFleet

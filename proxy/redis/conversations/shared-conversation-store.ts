@@ -1,26 +1,20 @@
 import { LRUCache } from 'lru-cache'
 import { digestOf } from '#index/context-block.ts'
 import type { ConversationStore, SentTurn, TurnKey } from '#index/conversation-store.ts'
-import type { RedisFault } from '../../reasons.ts'
 import type { MemoryConversationStore } from '../../store/memory-conversation-store.ts'
 import { readTurnRecord, toTurnRecord } from '../../store/turn-record.ts'
 import { evalCommand, getCommand, type RedisCommand, type RedisReply, setCommand } from '../connection/redis-command.ts'
-import type { RedisAccess } from '../connection/redis-connection.ts'
 import { WriteBehind } from '../connection/write-behind.ts'
 import { turnRedisKey } from '../redis-keys.ts'
+import type { SharedPartOptions } from '../shared-part.ts'
 
-interface SharedConversationStoreOptions {
+interface SharedConversationStoreOptions extends SharedPartOptions {
   /** what requests see: turns from Redis are put into it before they are needed */
   readonly memory: MemoryConversationStore
-  readonly redis: RedisAccess
-  readonly namespace: string
-  readonly ttlSeconds: number
   /** unique id of this run of this proxy */
   readonly proxy: string
   /** milliseconds, monotonic */
   readonly now: () => number
-  /** counts invalid values in Redis, and writes that it rejected */
-  readonly onFault: (reason: RedisFault) => void
 }
 
 /** A change to make in Redis: `set` the turn in memory, `restore` it if Redis has none, or take back a record. */
