@@ -5,7 +5,7 @@ import { type LruItem, LruList } from '#index/tree-cache/lru-list.ts'
 /** A request in the fair queue. */
 export interface FairRequest {
   readonly tenant: string
-  /** prompt tokens that the engine has to prefill */
+  /** prompt tokens that the engine has to prefill: all but those believed to be cached */
   readonly tokens: number
   /** lower runs sooner, within its tenant; default: 0 */
   readonly priority?: number

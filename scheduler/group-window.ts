@@ -3,6 +3,7 @@ import type { SearchPath } from './search-path.ts'
 
 /** A request that waits to be grouped with others. */
 export interface WaitingRequest {
+  /** its path in the index; empty if it shares nothing */
   readonly searchPath: SearchPath
   /** lower runs sooner; default: 0 */
   readonly priority?: number

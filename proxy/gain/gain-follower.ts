@@ -1,3 +1,4 @@
+import type { CacheSize } from '#engine-adapters/cache-config.ts'
 import type { EngineRequest } from '#engine-adapters/engine-client.ts'
 import type { RequestId } from '#index/context-block.ts'
 import { tenantName } from '../access/tenant.ts'
@@ -9,7 +10,7 @@ import type { PromptSet } from '../prompt/body/prompt.ts'
 import { writeBody } from '../prompt/body/prompt-body.ts'
 import type { TwoWorlds } from '../reuse/two-worlds.ts'
 import type { ReportedUsage } from '../telemetry/reported-usage.ts'
-import type { CacheShape, ComparedHit, ComparedPrompt } from './compared-caches.ts'
+import type { ComparedHit, ComparedPrompt } from './compared-caches.ts'
 import type { Gain } from './gain.ts'
 import type { GainLabels, LeftOut } from './gain-ledger.ts'
 import type { ReplicaWorlds } from './replica-worlds.ts'
@@ -135,7 +136,7 @@ export class GainFollower {
   async #follow(
     worlds: TwoWorlds,
     question: OtherQuestion,
-    run: (prompts: readonly ComparedPrompt[] | undefined, shape: CacheShape) => void,
+    run: (prompts: readonly ComparedPrompt[] | undefined, shape: CacheSize) => void,
   ): Promise<void> {
     const { tenant } = this.#call.caller
     const { asked } = this.#follower
@@ -232,7 +233,7 @@ export class GainFollower {
     if (this.#isExact && prompts.length === 1) this.#prompt = prompts[0]
   }
 
-  get #shape(): CacheShape {
+  get #shape(): CacheSize {
     const { statedCache, adapter } = this.#routed.replica
     const { capacityTokens, pageTokens = adapter.usualPageTokens } = statedCache ?? {}
     return { capacityTokens, pageTokens }

@@ -1,4 +1,5 @@
-import { type CacheShape, ComparedCaches, type ComparedHit, type ComparedPrompt } from './compared-caches.ts'
+import type { CacheSize } from '#engine-adapters/cache-config.ts'
+import { ComparedCaches, type ComparedHit, type ComparedPrompt } from './compared-caches.ts'
 import { PrefillRate } from './prefill-rate.ts'
 
 /** How many requests may wait for their tokens; further ones are not followed, so that memory is bounded. */
@@ -23,7 +24,7 @@ export class ReplicaWorlds extends ComparedCaches {
    */
   takeTurn(
     onServed: (hit: ComparedHit | undefined) => void,
-  ): ((prompts: readonly ComparedPrompt[] | undefined, shape: CacheShape) => void) | undefined {
+  ): ((prompts: readonly ComparedPrompt[] | undefined, shape: CacheSize) => void) | undefined {
     if (this.#waiting.length >= mostWaiting) return undefined
     const waiting: Waiting = { onServed, run: undefined }
     this.#waiting.push(waiting)
@@ -43,7 +44,7 @@ export class ReplicaWorlds extends ComparedCaches {
     onServed(hit)
   }
 
-  #serveAll(prompts: readonly ComparedPrompt[], shape: CacheShape): ComparedHit {
+  #serveAll(prompts: readonly ComparedPrompt[], shape: CacheSize): ComparedHit {
     const all = { sent: 0, other: 0 }
     for (const prompt of prompts) {
       const { sent, other } = this.serve(prompt, shape)

@@ -1,5 +1,6 @@
 import type { KnownTurns, SentOrder, SentTurn } from '#index/conversation-store.ts'
 import type { LaidOutMessage, Layout } from '../prompt/layout.ts'
+import type { DecisionState } from './decision.ts'
 import { type Candidate, type PlannedRoute, type PlanState, planRoute } from './plan-route.ts'
 
 /** The prompts planned for each replica; both lists cover as many candidates as there was time for. */
@@ -10,12 +11,7 @@ interface PlannedRoutes {
   readonly sent: readonly PlannedRoute[]
 }
 
-interface RoutesState {
-  /** at least one */
-  readonly candidates: readonly Candidate[]
-  /** in shadow mode: how turns would have been sent */
-  readonly plannedTurns?: KnownTurns | undefined
-}
+type RoutesState = Pick<DecisionState, 'candidates' | 'plannedTurns'>
 
 /**
  * Plans routes to all candidates, or to the first few if time is short. In shadow mode everything is sent as received.
