@@ -163,20 +163,12 @@ export class CacheMirror {
   }
 
   /** Statistics for the control plane. `requests` counts those with something cached; `bytes` is an estimate. */
-  get statistics(): {
-    requests: number
-    cachedTokens: number
-    nodes: number
-    contexts: number
-    bytes: number
-    unknownRequests: number
-  } {
-    const { nodes, contexts, bytes } = this.#contexts.statistics
+  get statistics(): HeldContexts['statistics'] & { requests: number; cachedTokens: number; unknownRequests: number } {
+    const { bytes, ...counts } = this.#contexts.statistics
     return {
       requests: this.#held.holding,
       cachedTokens: Math.floor(this.#prompts.heldLength * this.#average.tokensPerCharacter),
-      nodes,
-      contexts,
+      ...counts,
       bytes: bytes + this.#held.bytes,
       unknownRequests: this.#unknownRequests,
     }
