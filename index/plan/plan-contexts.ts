@@ -1,5 +1,4 @@
 import type { BlockId, Context } from '../context-block.ts'
-import type { Ordering } from '../ordering/ordering-index.ts'
 import { alignContext } from './align-context.ts'
 import { type ContextCluster, mergeContexts } from './merge-contexts.ts'
 
@@ -10,11 +9,15 @@ export interface BatchedContext {
 }
 
 /** How to run one request of a batch. */
-interface PlannedContext extends Ordering {
+interface PlannedContext {
   /** index in the batch */
   readonly request: number
+  /** positions in its context, in the order to send them */
+  readonly order: readonly number[]
   /** requests of a group share blocks and run consecutively; groups are numbered in execution order */
   readonly group: number
+  /** slots from the root of the plan's tree to the request */
+  readonly searchPath: readonly number[]
 }
 
 interface PlanNode {

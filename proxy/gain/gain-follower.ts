@@ -10,6 +10,7 @@ import type { PromptSet } from '../prompt/body/prompt.ts'
 import { writeBody } from '../prompt/body/prompt-body.ts'
 import type { TwoWorlds } from '../reuse/two-worlds.ts'
 import type { ReportedUsage } from '../telemetry/reported-usage.ts'
+import type { RequestGain } from '../telemetry/request-telemetry.ts'
 import type { ComparedHit, ComparedPrompt } from './compared-caches.ts'
 import type { Gain } from './gain.ts'
 import type { GainLabels, LeftOut } from './gain-ledger.ts'
@@ -26,14 +27,6 @@ interface FollowedRequest {
   readonly ids: readonly RequestId[]
   /** has the engine's own tokens of the request, if it is asked for them */
   readonly follower: { readonly asked: Promise<readonly AskedPrompt[] | undefined> | undefined }
-}
-
-/** The outcome of a request in both modes, in tokens of its prompts. */
-interface RequestGain {
-  readonly baselineCachedTokens: number
-  /** in shadow mode: what it would have found if it had been rewritten */
-  readonly shadowCachedTokens: number | undefined
-  readonly seenTokens: number
 }
 
 /** Longer prompts are not followed: they would hold up other requests. In UTF-16 units. */

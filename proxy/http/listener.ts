@@ -11,7 +11,6 @@ import { createServer as createTlsServer, type Server as TlsServer } from 'node:
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { largestHead } from '#engine-adapters/engine-client.ts'
-import type { ListenAddress } from '../config/config.ts'
 import { ConfigError } from '../errors.ts'
 import { answerUnread, findHeadFault, refuseUnread, type UnreadRequest } from './answer-unread.ts'
 import { clientAddress } from './client-address.ts'
@@ -30,6 +29,11 @@ interface ListenerOptions {
   /** called with input that was refused before it became a request */
   readonly onUnread: (unread: UnreadRequest) => unknown
   readonly tls?: ListenerTls | undefined
+}
+
+interface Address {
+  readonly host: string
+  readonly port: number
 }
 
 /** The most requests that may wait on one connection. Without a limit, Node reads and keeps all that a client sends. */
@@ -82,7 +86,7 @@ export class Listener {
   }
 
   /** Creates one that listens at an address. Rejects with a ConfigError if the address cannot be used. */
-  static at({ host, port }: ListenAddress, handle: RequestListener, options: ListenerOptions): Promise<Listener> {
+  static at({ host, port }: Address, handle: RequestListener, options: ListenerOptions): Promise<Listener> {
     const listener = new Listener(handle, options)
     return new Promise((resolve, reject) => {
       listener.#server.once('error', (error) =>

@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { PageUsage } from '#engine-adapters/page-usage.ts'
 import { tenantName } from '../access/tenant.ts'
 import { tooLarge } from '../bounds/work-limits.ts'
-import type { GainFollower } from '../gain/gain-follower.ts'
 import type { Metrics } from '../metrics.ts'
 import type { FailOpenReason, Outcome } from '../reasons.ts'
 import type { Decision } from '../reuse/decision.ts'
@@ -28,8 +27,20 @@ interface TellingRequest {
   readonly knownChunks?: number
 }
 
+/** The outcome of a request in both modes, in tokens of its prompts. */
+export interface RequestGain {
+  readonly baselineCachedTokens: number
+  /** in shadow mode: what it would have found if it had been rewritten */
+  readonly shadowCachedTokens: number | undefined
+  readonly seenTokens: number
+}
+
 /** A request that is also followed in the other mode. */
-type ComparedRequest = Pick<GainFollower, 'baselineOf' | 'counted' | 'figures'>
+interface ComparedRequest {
+  baselineOf(predictedCachedTokens: number): number | undefined
+  counted(usage: ReportedUsage, firstTokenSeconds: number | undefined): void
+  readonly figures: RequestGain | undefined
+}
 
 /**
  * Records one request on its way. This is the only place where it becomes metrics, a log line and a span. Steps that a
