@@ -1,7 +1,7 @@
 import type { EngineClient } from './engine-client.ts'
 
 /** A question of ours to an engine, in addition to the requests it serves. */
-interface EngineQuestion {
+export interface EngineQuestion {
   readonly path: string
   /** JSON to post; undefined: a GET request */
   readonly json?: string

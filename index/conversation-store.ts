@@ -66,9 +66,8 @@ export function haveSameBlocks(a: readonly string[], b: readonly string[]): bool
   return left.every((block, i) => block === right[i])
 }
 
-/** A store that knows no turn and keeps none. */
-export const forgetfulStore: ConversationStore = {
-  recall: () => undefined,
-  remember: () => {},
-  forget: () => {},
-}
+/** What is known of past turns, where nothing is remembered. */
+export type KnownTurns = Pick<ConversationStore, 'recall'>
+
+/** Knows no turn. */
+export const noKnownTurns: KnownTurns = { recall: () => undefined }

@@ -18,7 +18,6 @@ import { SharedConversationStore } from './redis/conversations/shared-conversati
 import type { SharedRedis } from './redis/create-shared-redis.ts'
 import { SharedChunks } from './redis/shared-chunks.ts'
 import { SharedLimits } from './redis/shared-limits.ts'
-import type { SharedPartOptions } from './redis/shared-part.ts'
 import { SharedTemplates } from './redis/shared-templates.ts'
 import type { Pipeline } from './request/pipeline.ts'
 import { RequestIds } from './request/request-ids.ts'
@@ -30,11 +29,6 @@ import { LearntTemplates } from './templates/learner/learnt-templates.ts'
 const conversationBytes = 64 * 1024 * 1024
 /** How long shutdown waits for pending writes to Redis. */
 const flushMilliseconds = 2_000
-
-interface Clocks {
-  readonly now: () => number
-  readonly wallClock: () => number
-}
 
 /** A pipeline whose configuration can change while it runs. */
 export interface LivePipeline {
@@ -165,7 +159,7 @@ function createRecorder(
 function toSharing(
   { connection, namespace, ttlSeconds, proxy, countFaults }: SharedRedis,
   { metrics, now }: Telemetry,
-): SharedPartOptions & Clocks & { readonly proxy: string } {
+) {
   const onFault = (reason: RedisFault, count = 1): void => metrics.failOpen.inc({ reason }, count)
   countFaults(onFault)
   return { redis: connection, namespace, ttlSeconds, proxy, now, wallClock: Date.now, onFault }

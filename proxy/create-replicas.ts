@@ -5,17 +5,15 @@ import { AverageDensity } from '#index/average-density.ts'
 import type { ReplicaId } from '#index/context-block.ts'
 import { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import { HistoryWindow } from '#index/ordering/demand-history.ts'
-import type { ProcessedBlocks } from '#index/processed-blocks.ts'
 import type { Config } from './config/config.ts'
 import type { FoundEngine } from './config/read-files.ts'
 import { TokenAsker } from './engine-reports/token-asker.ts'
-import type { Gain } from './gain/gain.ts'
-import type { Log } from './log.ts'
 import { type Loss, ReplicaMirror } from './mirror/replica-mirror.ts'
 import { Admission, type AdmissionLimits } from './replicas/admission.ts'
 import { CircuitBreaker } from './replicas/circuit-breaker.ts'
 import { HealthState } from './replicas/health-state.ts'
 import { Replica } from './replicas/replica.ts'
+import type { Pipeline } from './request/pipeline.ts'
 
 /** Requests of each replica that are mirrored before the oldest is forgotten; about 600 bytes each. */
 const mirroredRequests = 50_000
@@ -23,11 +21,7 @@ const mirroredRequests = 50_000
 const blocksPerRequest = 80
 
 /** What is told when an engine holds nothing any more. */
-interface LossWatchers {
-  readonly processed: ProcessedBlocks
-  readonly gain: Gain
-  readonly log: Log
-}
+type LossWatchers = Pick<Pipeline, 'processed' | 'gain' | 'log'>
 
 /** Returns what creates a replica for an engine, with the limits of the current configuration. */
 export function createReplicas(config: () => Config, watching: LossWatchers): (found: FoundEngine) => Replica {

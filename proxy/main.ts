@@ -18,9 +18,9 @@ import { readRedisUrl } from './config/read-redis-url.ts'
 import { watchCertificates } from './config/sources/watch-files.ts'
 import { findWarnings } from './config/start-warnings.ts'
 import { withoutPassword } from './config/without-password.ts'
+import { createCountedChunks } from './create-counted-chunks.ts'
 import { createAsides, createFleet, type LiveFleet } from './create-fleet.ts'
 import { createPipeline, type LivePipeline, mayKeepWords } from './create-pipeline.ts'
-import { createCountedChunks } from './create-replica-metrics.ts'
 import { createMirrors } from './create-replicas.ts'
 import { History } from './dashboard/history.ts'
 import { readCounts } from './dashboard/read-counts.ts'
@@ -86,7 +86,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   const gain = new Gain(createMirrors(config), new Date().toISOString())
   const [version, replicas, hot] = [readVersion(), new ReplicaSet([]), redis?.hot ?? new MemoryHotBlocks()]
   const templates = createTemplates(() => current)
-  const { chunks, metrics } = createCountedChunks(config, replicas, { version, hot, templates, redis })
+  const { chunks, metrics } = createCountedChunks(config, { version, replicas, hot, templates, redis })
   const tracing = await createTracing(process.env, version, (message) => log.warn(message))
   const telemetry = createTelemetry({ metrics, log, tracing, hot, logsRequests, now: () => performance.now() })
   const asides = createAsides(() => current, replicas, telemetry)
@@ -146,7 +146,7 @@ interface CertificateUsers {
 }
 
 /** Gives certificates that change to the listener and to the next connections to Redis, until it is closed. */
-function followCertificates(config: Config, { data, redis, current, log }: CertificateUsers): FollowedCertificates {
+function followCertificates(config: Config, { data, redis, current, log }: CertificateUsers) {
   const set = ({ listener, redis: tls }: Certificates): void => {
     if (listener) data.setTls(listener)
     const { url } = current().redis ?? {}
@@ -154,11 +154,6 @@ function followCertificates(config: Config, { data, redis, current, log }: Certi
   }
   const close = watchCertificates(certificateFiles(config), () => set(readCertificates(config)), log)
   return { set, close }
-}
-
-interface FollowedCertificates {
-  set(certificates: Certificates): void
-  close(): void
 }
 
 function createTemplates(config: () => Config): TemplateBook {
@@ -193,7 +188,7 @@ async function closeWithin(milliseconds: number, drain: { isCutting: boolean }, 
 
 /** What is stopped once no request is in flight. */
 interface Running {
-  readonly certificates: FollowedCertificates
+  readonly certificates: ReturnType<typeof followCertificates>
   readonly upkeep: { close(): void }
   readonly live: LivePipeline
   readonly fleet: LiveFleet

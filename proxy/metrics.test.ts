@@ -1,19 +1,28 @@
 import { expect, test } from 'vitest'
 import { createMetrics, type MetricSources } from './metrics.ts'
 import { failOpenReasons, skippedReasons } from './reasons.ts'
+import type { Replica } from './replicas/replica.ts'
 
-const sources: MetricSources = {
-  queueDepth: () => 3,
-  indexNodes: () => 7,
-  indexBytes: () => 1234,
-  hotnessFilterLoad: () => 0.25,
-  mirrors: () => [
-    { replica: 'a', kind: 'vllm', mode: 'exact', inFlight: 2 },
-    { replica: 'b', kind: 'openai', mode: 'fallback', inFlight: 0 },
-  ],
-  mirrorEvents: () => ({ stored: 2, evicted: 5 }),
+/** What the metrics read of a replica. */
+const replicaOf = (id: string, mode: string, inFlight: number) => ({
+  id,
+  inFlight,
+  state: 'ready',
+  adapter: { kind: 'vllm' },
+  admission: { depth: 1 },
+  mirror: { statistics: { nodes: 7, bytes: 617 } },
+  replicaMirror: { state: { mode }, applied: { stored: 1, evicted: 3 } },
+})
+const sourcesWith = (...all: ReturnType<typeof replicaOf>[]): MetricSources => ({
   version: '1.2.3',
-}
+  replicas: { all: all as unknown as Replica[] },
+  hot: { load: 0.25 },
+  knownChunks: () => 0,
+  templates: { states: new Map() },
+  redis: undefined,
+})
+const [a, b] = [replicaOf('a', 'exact', 2), replicaOf('b', 'fallback', 0)]
+const sources = sourcesWith(a, b)
 
 test('every metric of the contract is there by its name', async () => {
   const text = await createMetrics(sources).registry.metrics()
@@ -71,37 +80,34 @@ test('what is counted by a word that is known beforehand is 0 until it happens',
 })
 
 test('what is read elsewhere is read when it is asked for', async () => {
-  let depth = 1
-  const { registry } = createMetrics({ ...sources, queueDepth: () => depth })
-  depth = 9
+  const busy = replicaOf('a', 'exact', 2)
+  const { registry } = createMetrics(sourcesWith(busy, b))
+  busy.admission.depth = 8
   const text = await registry.metrics()
   expect(text).toContain('\nreprise_queue_depth 9\n')
   expect(text).toContain('\nreprise_index_bytes 1234\n')
   expect(text).toContain('\nreprise_hotness_filter_load 0.25\n')
   expect(text).toContain('\nreprise_in_flight{replica="a"} 2\nreprise_in_flight{replica="b"} 0\n')
   expect(text).toContain('\nreprise_mirror_mode{replica="a"} 2\nreprise_mirror_mode{replica="b"} 0\n')
-  expect(text).toContain('\nreprise_mirror_events_total{type="evicted"} 5\n')
+  expect(text).toContain('\nreprise_mirror_events_total{type="evicted"} 6\n')
   expect(text).toMatch(/\nreprise_build_info\{version="1\.2\.3",node="\d+\.\d+\.\d+"\} 1\n/)
 })
 
 test('Redis has a metric only where there is a Redis', async () => {
   expect(await createMetrics(sources).registry.metrics()).not.toContain('redis_up')
-  let isUp = true
-  const { registry } = createMetrics({ ...sources, redisUp: () => isUp })
+  const connection = { isUp: true }
+  const { registry } = createMetrics({ ...sources, redis: { connection } })
   expect(await registry.metrics()).toContain('\nreprise_redis_up 1\n')
-  isUp = false
+  connection.isUp = false
   expect(await registry.metrics()).toContain('\nreprise_redis_up 0\n')
 })
 
 test('a replica is in one state at a time, and one that is gone in none', async () => {
-  const states = new Map([
-    ['a', 'up'],
-    ['b', 'down'],
-  ])
-  const { registry } = createMetrics({ ...sources, replicaStates: () => states })
-  expect(await registry.metrics()).toContain('reprise_replica_state{replica="a",state="up"} 1')
-  states.set('a', 'draining')
-  states.delete('b')
+  const all = [replicaOf('a', 'exact', 0), b]
+  const { registry } = createMetrics({ ...sources, replicas: { all: all as unknown as Replica[] } })
+  expect(await registry.metrics()).toContain('reprise_replica_state{replica="a",state="ready"} 1')
+  all.pop()
+  all[0]!.state = 'draining'
   const text = await registry.metrics()
   expect(text.match(/reprise_replica_state\{.*/g)).toEqual(['reprise_replica_state{replica="a",state="draining"} 1'])
 })
@@ -125,7 +131,7 @@ function lint(text: string): string[] {
 }
 
 test("names and types pass promtool's linter", async () => {
-  const all = { ...sources, redisUp: () => true, replicaStates: () => new Map() }
+  const all = { ...sources, redis: { connection: { isUp: true } } }
   expect(lint(await createMetrics(all).registry.metrics())).toEqual([])
   expect(lint('# TYPE reprise_x_total gauge\n')).toHaveLength(2)
 })

@@ -1,10 +1,11 @@
-import { IndexedHeap } from './indexed-heap.ts'
-import { Ring } from './ring.ts'
+import { getOrMake } from '#index/get-or-make.ts'
+import { IndexedHeap } from '#index/indexed-heap.ts'
+import { type LruItem, LruList } from '#index/tree-cache/lru-list.ts'
 
 /** A request in the fair queue. */
 export interface FairRequest {
   readonly tenant: string
-  /** prompt tokens that the engine has to prefill */
+  /** prompt tokens that the engine has to prefill: all but those believed to be cached */
   readonly tokens: number
   /** lower runs sooner, within its tenant; default: 0 */
   readonly priority?: number
@@ -48,11 +49,17 @@ interface Entry<T> extends Order {
   readonly deadline: number
 }
 
-interface Tenant<T> {
+class Tenant<T> implements LruItem<Tenant<T>> {
   readonly name: string
-  readonly waiting: IndexedHeap<Entry<T>>
+  readonly waiting = new IndexedHeap<Entry<T>>(isSooner)
   /** tokens it may still run, including those left over from turns that were too short for its next request */
-  deficit: number
+  deficit = 0
+  older: Tenant<T> | undefined
+  newer: Tenant<T> | undefined
+
+  constructor(name: string) {
+    this.name = name
+  }
 }
 
 /**
@@ -66,9 +73,10 @@ export class FairQueue<T extends FairRequest> {
   readonly #options: FairQueueOptions
   readonly #entries = new Map<T, Entry<T>>()
   readonly #tenants = new Map<string, Tenant<T>>()
-  readonly #round = new Ring<Tenant<T>>()
+  /** the tenant whose turn it is comes first */
+  readonly #round = new LruList<Tenant<T>>()
   readonly #deadlines = new IndexedHeap<Entry<T>>((a, b) => a.deadline < b.deadline)
-  /** whether the tenant at the head of the round has received its quantum for this turn */
+  /** whether the tenant whose turn it is has received its quantum for this turn */
   #hasQuantum = false
   #sequence = 0
 
@@ -124,7 +132,7 @@ export class FairQueue<T extends FairRequest> {
 
   #next(): T {
     for (;;) {
-      const tenant = this.#round.head!
+      const tenant = this.#round.oldest!
       if (!this.#hasQuantum) tenant.deficit += this.#options.quantum
       this.#hasQuantum = true
       const first = tenant.waiting.first!
@@ -133,7 +141,8 @@ export class FairQueue<T extends FairRequest> {
         this.#drop(first)
         return first.request
       }
-      this.#round.turn()
+      this.#round.remove(tenant)
+      this.#round.append(tenant)
       this.#hasQuantum = false
     }
   }
@@ -145,7 +154,7 @@ export class FairQueue<T extends FairRequest> {
     tenant.waiting.remove(entry)
     if (tenant.waiting.size > 0) return
     // a tenant with nothing waiting keeps no deficit, which would allow a burst later
-    if (this.#round.head === tenant) this.#hasQuantum = false
+    if (this.#round.oldest === tenant) this.#hasQuantum = false
     this.#round.remove(tenant)
     this.#tenants.delete(tenant.name)
   }
@@ -157,13 +166,11 @@ export class FairQueue<T extends FairRequest> {
   }
 
   #tenantOf(name: string): Tenant<T> {
-    let tenant = this.#tenants.get(name)
-    if (!tenant) {
-      tenant = { name, waiting: new IndexedHeap<Entry<T>>(isSooner), deficit: 0 }
-      this.#tenants.set(name, tenant)
-      this.#round.add(tenant)
-    }
-    return tenant
+    return getOrMake(this.#tenants, name, () => {
+      const tenant = new Tenant<T>(name)
+      this.#round.append(tenant)
+      return tenant
+    })
   }
 }
 

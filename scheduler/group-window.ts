@@ -3,6 +3,7 @@ import type { SearchPath } from './search-path.ts'
 
 /** A request that waits to be grouped with others. */
 export interface WaitingRequest {
+  /** its path in the index; empty if it shares nothing */
   readonly searchPath: SearchPath
   /** lower runs sooner; default: 0 */
   readonly priority?: number
@@ -11,27 +12,20 @@ export interface WaitingRequest {
 }
 
 /**
- * The bounded waiting window of the scheduler (ContextPilot §5.2 online). Requests that arrive while the engine is busy
+ * The waiting window of the scheduler (ContextPilot §5.2 online). Requests that arrive while the engine is busy
  * are collected for at most `windowMilliseconds`, or until the first deadline among them. They leave together: by
  * priority, and within a priority in depth-first order of the index. Nothing waits while the engine is idle. No request
  * starves, whatever its priority, because all leave when the window closes. Time is an argument, from any monotonic
  * clock in milliseconds.
  */
 export class GroupWindow<T extends WaitingRequest> {
-  readonly #capacity: number
   readonly #waiting = new Set<T>()
   #windowMilliseconds: number
   #opened = 0
   #closesAt = Number.POSITIVE_INFINITY
 
-  constructor(windowMilliseconds: number, capacity: number) {
+  constructor(windowMilliseconds: number) {
     this.#windowMilliseconds = windowMilliseconds
-    this.#capacity = capacity
-  }
-
-  /** Number of waiting requests. */
-  get depth(): number {
-    return this.#waiting.size
   }
 
   /** The time at which the window closes; undefined while nothing waits. */
@@ -44,16 +38,14 @@ export class GroupWindow<T extends WaitingRequest> {
     this.#windowMilliseconds = windowMilliseconds
   }
 
-  /** Adds a request. Returns false if the window is full. */
-  add(request: T, now: number): boolean {
-    if (this.#waiting.size >= this.#capacity) return false
+  /** Adds a request. */
+  add(request: T, now: number): void {
     if (this.#waiting.size === 0) {
       this.#opened = now
       this.#closesAt = now + this.#windowMilliseconds
     }
     this.#waiting.add(request)
     this.#closesAt = Math.min(this.#closesAt, request.deadline ?? this.#closesAt)
-    return true
   }
 
   /** Removes a request that is no longer wanted. Returns false if it is not waiting. */

@@ -1,7 +1,7 @@
 /** What we know about one replica for one request. All tokens are prefill tokens. */
 export interface ReplicaCandidate {
   readonly replica: string
-  /** length of the request's prompt */
+  /** length of the request's prompt, estimated before the engine has counted */
   readonly promptTokens: number
   /** how many of these the replica is believed to have cached */
   readonly predictedCachedTokens: number

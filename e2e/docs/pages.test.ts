@@ -88,15 +88,11 @@ test('the contract names every error with its status, and every header', () => {
 test('the operations page names every metric, and no other', async () => {
   const sources: MetricSources = {
     version: '0',
-    queueDepth: () => 0,
-    indexNodes: () => 0,
-    indexBytes: () => 0,
-    hotnessFilterLoad: () => 0,
+    replicas: { all: [] },
+    hot: { load: 0 },
     knownChunks: () => 0,
-    mirrors: () => [],
-    mirrorEvents: () => ({}),
-    replicaStates: () => new Map(),
-    redisUp: () => true,
+    templates: { states: new Map() },
+    redis: { connection: { isUp: true } },
   }
   const { registry } = createMetrics(sources)
   const all = registry.getMetricsAsArray().map(({ name }) => name)

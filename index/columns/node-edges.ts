@@ -1,87 +1,27 @@
+import { addTo } from '../group-by.ts'
 import { type NumberColumn, reserveAll, WholeColumn } from './number-column.ts'
 
-/** Allocates stretches of places in columns. A freed stretch is reused for one of the same length. */
-class EdgePool {
+/**
+ * The edges above the nodes of a tree, each a stretch of places that hold its symbols. A freed stretch is reused for one
+ * of the same length.
+ */
+export class NodeEdges {
   /** symbol at each place */
   readonly symbols: WholeColumn = new WholeColumn()
-  readonly #columns: NumberColumn[]
-  /** by length: starts of free stretches */
-  readonly #free = new Map<number, number[]>()
-  #end = 0
-  #freed = 0
-
-  /** `columns`: further data by place. */
-  constructor(columns: readonly NumberColumn[]) {
-    this.#columns = [this.symbols, ...columns]
-  }
-
-  /** Number of places in use. */
-  get size(): number {
-    return this.#end - this.#freed
-  }
-
-  /** Whether more places are free than in use, with a margin of 1,024. */
-  get isSparse(): boolean {
-    return this.#freed > this.size + 1_024
-  }
-
-  get bytes(): number {
-    return this.#columns.reduce((sum, { bytes }) => sum + bytes, 0)
-  }
-
-  /** Allocates a stretch of `length` places. Returns its start. */
-  take(length: number): number {
-    const free = this.#free.get(length)?.pop()
-    if (free !== undefined) {
-      this.#freed -= length
-      return free
-    }
-    const start = this.#end
-    this.#end += length
-    reserveAll(this.#columns, this.#end)
-    return start
-  }
-
-  give(start: number, length: number): void {
-    if (length === 0) return
-    const free = this.#free.get(length)
-    if (free) free.push(start)
-    else this.#free.set(length, [start])
-    this.#freed += length
-  }
-
-  /** Copies the data of one stretch to another. */
-  copy(from: number, to: number, length: number): void {
-    for (const column of this.#columns) {
-      for (let i = 0; i < length; i++) column.set(to + i, column.at(from + i))
-    }
-  }
-
-  /** Moves the given stretches together, in the given order, and frees all others. Returns their starts. */
-  compact(stretches: readonly { readonly start: number; readonly length: number }[]): number[] {
-    for (const column of this.#columns) column.gather(stretches)
-    this.#free.clear()
-    this.#freed = 0
-    this.#end = 0
-    return stretches.map(({ length }) => {
-      this.#end += length
-      return this.#end - length
-    })
-  }
-}
-
-/** The edges above the nodes of a tree, each a stretch of symbols. Their data is in columns by node. */
-export class NodeEdges {
   /** by node: place of its first symbol */
   readonly starts: WholeColumn = new WholeColumn()
   readonly lengths: WholeColumn = new WholeColumn()
   /** by node: places after its edge that it still owns, from symbols cut off */
   readonly #slacks: WholeColumn = new WholeColumn()
-  readonly #pool: EdgePool
+  readonly #placeColumns: readonly NumberColumn[]
+  /** by length: starts of free stretches */
+  readonly #free = new Map<number, number[]>()
+  #end = 0
+  #freed = 0
 
   /** `placeColumns`: further data by place. */
   constructor(placeColumns: readonly NumberColumn[]) {
-    this.#pool = new EdgePool(placeColumns)
+    this.#placeColumns = [this.symbols, ...placeColumns]
   }
 
   /** The columns that must grow with the number of nodes. */
@@ -89,32 +29,26 @@ export class NodeEdges {
     return [this.starts, this.lengths, this.#slacks]
   }
 
-  /** The symbols by place. */
-  get symbols(): WholeColumn {
-    return this.#pool.symbols
-  }
-
   /** Number of places in use. */
   get places(): number {
-    return this.#pool.size
+    return this.#end - this.#freed
   }
 
   /** Memory of the columns by place; the tree counts the columns by node. */
   get placeBytes(): number {
-    return this.#pool.bytes
+    return this.#placeColumns.reduce((sum, { bytes }) => sum + bytes, 0)
   }
 
-  /** Whether more places are unused than used. */
+  /** Whether more places are unused than used, with a margin of 1,024. */
   get isSparse(): boolean {
-    return this.#pool.isSparse
+    return this.#freed > this.places + 1_024
   }
 
   /** Creates the edge of a node from the symbols of a sequence, starting at index `from`. */
   add(node: number, sequence: readonly number[], from: number): void {
     const length = sequence.length - from
-    const start = this.#pool.take(length)
-    const { symbols } = this.#pool
-    for (let i = 0; i < length; i++) symbols.set(start + i, sequence[from + i]!)
+    const start = this.#take(length)
+    for (let i = 0; i < length; i++) this.symbols.set(start + i, sequence[from + i]!)
     this.starts.set(node, start)
     this.lengths.set(node, length)
   }
@@ -123,7 +57,7 @@ export class NodeEdges {
   sharedLength(node: number, sequence: readonly number[], from: number): number {
     const start = this.starts.at(node)
     const most = Math.min(this.lengths.at(node), sequence.length - from)
-    const { symbols } = this.#pool
+    const { symbols } = this
     let length = 0
     while (length < most && symbols.at(start + length) === sequence[from + length]) length++
     return length
@@ -143,9 +77,9 @@ export class NodeEdges {
     const [length, rest] = [this.lengths.at(parent), this.lengths.at(node)]
     let start = upper
     if (upper + length !== lower) {
-      start = this.#pool.take(length + rest)
-      this.#pool.copy(upper, start, length)
-      this.#pool.copy(lower, start + length, rest)
+      start = this.#take(length + rest)
+      this.#copy(upper, start, length)
+      this.#copy(lower, start + length, rest)
       this.give(parent)
       this.give(node)
     }
@@ -161,17 +95,44 @@ export class NodeEdges {
 
   /** Frees a node's edge. */
   give(node: number): void {
-    this.#pool.give(this.starts.at(node), this.lengths.at(node) + this.#slacks.at(node))
+    const length = this.lengths.at(node) + this.#slacks.at(node)
     this.#slacks.set(node, 0)
+    if (length === 0) return
+    addTo(this.#free, length, this.starts.at(node))
+    this.#freed += length
   }
 
-  /** Moves the edges of all nodes in use together. */
+  /** Moves the edges of all nodes in use together, in the given order, and frees everything else. */
   compact(used: readonly number[]): void {
     const stretches = used.map((node) => ({ start: this.starts.at(node), length: this.lengths.at(node) }))
-    const starts = this.#pool.compact(stretches)
-    for (let i = 0; i < used.length; i++) {
-      this.starts.set(used[i]!, starts[i]!)
-      this.#slacks.set(used[i]!, 0)
+    for (const column of this.#placeColumns) column.gather(stretches)
+    this.#free.clear()
+    this.#freed = 0
+    this.#end = 0
+    for (const node of used) {
+      this.starts.set(node, this.#end)
+      this.#slacks.set(node, 0)
+      this.#end += this.lengths.at(node)
+    }
+  }
+
+  /** Allocates a stretch of `length` places. Returns its start. */
+  #take(length: number): number {
+    const free = this.#free.get(length)?.pop()
+    if (free !== undefined) {
+      this.#freed -= length
+      return free
+    }
+    const start = this.#end
+    this.#end += length
+    reserveAll(this.#placeColumns, this.#end)
+    return start
+  }
+
+  /** Copies the data of one stretch to another. */
+  #copy(from: number, to: number, length: number): void {
+    for (const column of this.#placeColumns) {
+      for (let i = 0; i < length; i++) column.set(to + i, column.at(from + i))
     }
   }
 }

@@ -20,17 +20,9 @@ export interface SentPointer {
 }
 
 /** A block about to be sent. */
-export interface FreshBlock {
-  /** identity of its content alone, without label and markup */
-  readonly id: BlockId
-  /** content as received; stretches refer to it */
-  readonly content: string
+export interface FreshBlock extends ShownBlock {
   /** content as sent in full, if that differs because a label inside it depends on its position */
   readonly sent?: string
-  /** how pointers refer to it, such as `[Doc_1]` */
-  readonly label: string
-  /** whether that label is in the prompt */
-  readonly isLabelled: boolean
   /** Returns whether the block may only be replaced as a whole, not in part. */
   readonly isWhole: () => boolean
 }

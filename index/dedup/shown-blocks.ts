@@ -4,8 +4,11 @@ import { LabelBearer, LabelBearers } from './label-bearers.ts'
 
 /** A block that is in a prompt in full. */
 export interface ShownBlock {
+  /** identity of its content alone, without label and markup */
   readonly id: BlockId
+  /** content as received; stretches refer to it */
   readonly content: string
+  /** how pointers refer to it, such as `[Doc_1]` */
   readonly label: string
   /** whether the label is in the prompt; otherwise it is only how pointers refer to the block */
   readonly isLabelled: boolean

@@ -4,10 +4,9 @@ import type { SharedBlocks } from '../columns/block-table.ts'
 import type { Context, RequestId, ScopeId } from '../context-block.ts'
 import type { Ordering } from '../ordering/ordering-index.ts'
 import { PrefixOrdering } from '../ordering/prefix-ordering.ts'
-import type { BelievedCache, BelievedRequest } from './believed-cache.ts'
 import type { HeldContexts } from './held-contexts.ts'
 import { HeldRequests, type MirrorOptions } from './held-requests.ts'
-import type { MirroredBelief, MirrorListener } from './mirror-listener.ts'
+import type { BelievedRequest, MirroredBelief, MirrorListener } from './mirror-listener.ts'
 import { toMirroredPrompt } from './mirrored-prompt.ts'
 import type { MirroredPrompts } from './mirrored-prompts.ts'
 import type { MirroredRequest, MirroredRequests } from './mirrored-requests.ts'
@@ -17,7 +16,7 @@ import type { MirroredRequest, MirroredRequests } from './mirrored-requests.ts'
  * and the prefixes of the prompts it was sent. The numbers of requests and of their blocks are bounded; the oldest
  * requests are dropped first. Beliefs about the cache change only through `apply` and `applySnapshot`.
  */
-export class CacheMirror implements BelievedCache {
+export class CacheMirror {
   readonly #held: HeldRequests
   readonly #requests: MirroredRequests
   readonly #contexts: HeldContexts
@@ -164,20 +163,12 @@ export class CacheMirror implements BelievedCache {
   }
 
   /** Statistics for the control plane. `requests` counts those with something cached; `bytes` is an estimate. */
-  get statistics(): {
-    requests: number
-    cachedTokens: number
-    nodes: number
-    contexts: number
-    bytes: number
-    unknownRequests: number
-  } {
-    const { nodes, contexts, bytes } = this.#contexts.statistics
+  get statistics(): HeldContexts['statistics'] & { requests: number; cachedTokens: number; unknownRequests: number } {
+    const { bytes, ...counts } = this.#contexts.statistics
     return {
       requests: this.#held.holding,
       cachedTokens: Math.floor(this.#prompts.heldLength * this.#average.tokensPerCharacter),
-      nodes,
-      contexts,
+      ...counts,
       bytes: bytes + this.#held.bytes,
       unknownRequests: this.#unknownRequests,
     }

@@ -99,7 +99,10 @@ export class HeldRequests {
   add(request: RequestId, prompt: SharedPrompt, held: HeldAtFirst): MirroredRequest {
     const { end, isTold } = this.prompts.add(prompt)
     const blocks = countBlocks(prompt)
-    const number = this.requests.add(request, end, prompt.length, blocks)
+    const number = this.requests.add(request)
+    this.requests.ends.set(number, end)
+    this.requests.lengths.set(number, prompt.length)
+    this.requests.blocks.set(number, blocks)
     this.requests.densities.set(number, held.tokensPerCharacter ?? 0)
     if (!isTold) this.requests.keepPrompt(number, prompt)
     this.#blocks += blocks
@@ -143,7 +146,7 @@ export class HeldRequests {
     this.#fallen.delete(number)
     this.#fallen.add(number)
     for (let i = 0; i < 2 && this.#fallen.size > maxFallen; i++) {
-      this.forget(this.requests.idOf(this.#fallen.oldest()!))
+      this.forget(this.requests.requestOf(this.#fallen.oldest()!))
     }
   }
 

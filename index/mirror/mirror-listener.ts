@@ -10,6 +10,14 @@ export interface MirroredBelief {
   readonly heldLength: number
 }
 
+/** How much of one request is believed to be cached. */
+export interface BelievedRequest {
+  readonly request: RequestId
+  /** length of the cached prefix of the prompt, in characters */
+  readonly cachedLength: number
+  readonly tokensPerCharacter: number
+}
+
 /**
  * Notified of changes to a mirror, to share them with other proxies. It must ignore those that `shared` events cause.
  */

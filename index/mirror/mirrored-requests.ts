@@ -8,7 +8,7 @@ import { withNames } from './mirrored-prompt.ts'
 export type MirroredRequest = number
 
 /** The mirrored requests in the order they were sent, with their data in columns. */
-export class MirroredRequests {
+export class MirroredRequests extends RequestTable {
   /** end node of the prompt in the tree of prompts */
   readonly ends: WholeColumn = new WholeColumn()
   /** length of the prompt, in characters */
@@ -22,48 +22,24 @@ export class MirroredRequests {
   readonly #columns = [this.ends, this.lengths, this.heldLengths, this.blocks, this.densities, this.times]
   /** prompts that the tree cannot reproduce */
   readonly #odd = new Map<MirroredRequest, MirroredPrompt>()
-  readonly #table = new RequestTable()
-
-  get size(): number {
-    return this.#table.size
-  }
 
   /** Estimated memory. */
-  get bytes(): number {
-    return this.#columns.reduce((sum, { bytes }) => sum + bytes, this.#table.bytes + this.#odd.size * bytesPerOddPrompt)
+  override get bytes(): number {
+    return this.#columns.reduce((sum, { bytes }) => sum + bytes, super.bytes + this.#odd.size * bytesPerOddPrompt)
   }
 
-  find(request: RequestId): MirroredRequest | undefined {
-    return this.#table.find(request)
-  }
-
-  idOf(number: MirroredRequest): RequestId {
-    return this.#table.requestOf(number)
-  }
-
-  /** Returns the request that was sent first; undefined if there is none. */
-  oldest(): RequestId | undefined {
-    return this.#table.oldest()
-  }
-
-  /** Yields all requests, oldest first, including those added during the iteration. */
-  entries(): IterableIterator<[RequestId, MirroredRequest]> {
-    return this.#table.entries()
-  }
-
-  /** Adds a request of which nothing is held yet. */
-  add(request: RequestId, end: number, length: number, blocks: number): MirroredRequest {
-    const number = this.#table.add(request)
-    reserveAll(this.#columns, this.#table.end)
+  /** Adds a request, with 0 in all columns. */
+  override add(request: RequestId): MirroredRequest {
+    const number = super.add(request)
+    reserveAll(this.#columns, this.end)
     for (const column of this.#columns) column.set(number, 0)
-    this.ends.set(number, end)
-    this.lengths.set(number, length)
-    this.blocks.set(number, blocks)
     return number
   }
 
-  delete(request: RequestId): void {
-    this.#odd.delete(this.#table.delete(request)!)
+  override delete(request: RequestId): MirroredRequest | undefined {
+    const number = super.delete(request)
+    if (number !== undefined) this.#odd.delete(number)
+    return number
   }
 
   /** Stores the prompt itself, for one that the tree cannot reproduce. */

@@ -43,7 +43,7 @@ export function findLargestPrefix(tree: PrefixTree, query: PrefixQuery): readonl
   }
   visit(tree.root, 0)
   // the prefix may end within the last edge
-  return tree.blocksTo(largest).slice(0, length)
+  return tree.sequenceTo(largest).slice(0, length)
 }
 
 /** Places the blocks of an edge until one is not allowed. Returns the size of the placed blocks. */

@@ -14,8 +14,6 @@ export interface PrefixOrderingOptions {
   readonly maxDisplacement?: number | undefined
   /** maximum number of contexts; the oldest are dropped first */
   readonly maxContexts?: number
-  /** maximum estimated memory; the oldest contexts are dropped first */
-  readonly maxBytes?: number
   /** bounds the past requests used to predict future ones; may be shared with other indexes */
   readonly history?: HistoryWindow
   /** may be shared with other indexes and with callers of `insertNumbers` */
@@ -44,7 +42,6 @@ const bytesPerPlace = 8
 export class PrefixOrdering<Request extends RequestKey = RequestId> implements OrderingIndex<Request> {
   readonly #maxDisplacement: number
   readonly #maxContexts: number
-  readonly #maxBytes: number
   readonly #blocks: SharedBlocks
   /** the block table, if it is not shared */
   readonly #ownBlocks: SharedBlocks | undefined
@@ -66,7 +63,6 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
     this.#blocks = options.blocks ?? this.#ownBlocks!
     this.#maxDisplacement = options.maxDisplacement ?? Number.POSITIVE_INFINITY
     this.#maxContexts = options.maxContexts ?? 1_000_000
-    this.#maxBytes = options.maxBytes ?? Number.POSITIVE_INFINITY
     this.#history = new DemandHistory(options.history ?? new HistoryWindow(), (blocks) => {
       this.#historyBlocks -= blocks.length
       for (const block of blocks) this.#blocks.release(block)
@@ -141,15 +137,10 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
       this.#observeEviction(held)
       this.#tree.remove(this.#ends.at(held))
     } else if (isAsked) this.#record(blocks)
-    const { end, known } = this.#tree.insert(blocks, held === undefined ? this.#now : this.#sentAt.at(held))
+    const { end, known } = this.#tree.insertAt(held === undefined ? this.#now : this.#sentAt.at(held), blocks)
     for (let i = known; i < blocks.length; i++) this.#blocks.retain(blocks[i]!)
     this.#ends.set(held ?? this.#add(request), end)
-    while (
-      this.#held.size > this.#maxContexts ||
-      (this.#maxBytes < Number.POSITIVE_INFINITY && this.bytes > this.#maxBytes && this.#held.size > 1)
-    ) {
-      this.#forget(this.#held.oldest()!)
-    }
+    while (this.#held.size > this.#maxContexts) this.#forget(this.#held.oldest()!)
   }
 
   /** Keeps only the first `length` blocks that a request holds: at least one, and fewer than it held. */

@@ -1,3 +1,4 @@
+import { IndexedHeap } from '../indexed-heap.ts'
 import { NearestCluster } from './nearest-cluster.ts'
 
 /** A set of contexts, and the blocks common to all of them. */
@@ -7,6 +8,13 @@ export interface ContextCluster {
   /** the two merged clusters; undefined for a single context */
   readonly parts: readonly [ContextCluster, ContextCluster] | undefined
   readonly context: number
+}
+
+/** A cluster, and the one that shares most with it. */
+interface Pair {
+  readonly cluster: number
+  readonly nearest: number
+  readonly weight: number
 }
 
 /**
@@ -20,8 +28,7 @@ export interface ContextCluster {
 export function mergeContexts(contexts: readonly (readonly number[])[], weights: readonly number[]): ContextCluster[] {
   const clusters: (ContextCluster | undefined)[] = []
   const nearest = new NearestCluster(weights)
-  const heap = new MaxHeap()
-  const partner: number[] = []
+  const pairs = new IndexedHeap<Pair>((a, b) => a.weight > b.weight || (a.weight === b.weight && a.cluster < b.cluster))
   const add = (cluster: ContextCluster): number => {
     const number = nearest.add(cluster.content)
     clusters[number] = cluster
@@ -29,26 +36,24 @@ export function mergeContexts(contexts: readonly (readonly number[])[], weights:
   }
   const lookUp = (number: number): void => {
     const found = nearest.find(number)
-    if (!found) return
-    partner[number] = found.cluster
-    heap.push(number, found.weight)
+    if (found) pairs.add({ cluster: number, nearest: found.cluster, weight: found.weight })
   }
   contexts.forEach((content, context) => {
     add({ content, parts: undefined, context })
   })
   for (let number = 0; number < contexts.length; number++) lookUp(number)
-  for (let number = heap.pop(); number !== undefined; number = heap.pop()) {
-    const cluster = clusters[number]
+  for (let pair = pairs.first; pair; pair = pairs.first) {
+    pairs.remove(pair)
+    const [cluster, other] = [clusters[pair.cluster], clusters[pair.nearest]]
     if (!cluster) continue
-    const other = clusters[partner[number]!]
     if (!other) {
-      lookUp(number)
+      lookUp(pair.cluster)
       continue
     }
-    clusters[number] = undefined
-    clusters[partner[number]!] = undefined
-    nearest.remove(number)
-    nearest.remove(partner[number]!)
+    for (const merged of [pair.cluster, pair.nearest]) {
+      clusters[merged] = undefined
+      nearest.remove(merged)
+    }
     lookUp(add(merge(cluster, other)))
   }
   return clusters.filter((cluster) => cluster !== undefined)
@@ -59,52 +64,4 @@ function merge(a: ContextCluster, b: ContextCluster): ContextCluster {
   const shared = new Set(second.content)
   const content = first.content.filter((block) => shared.has(block))
   return { content, parts: [first, second], context: first.context }
-}
-
-/** A binary heap of integers by weight, heaviest first; of equal weights, the smallest integer first. */
-export class MaxHeap {
-  readonly #items: number[] = []
-  readonly #weights: number[] = []
-
-  get size(): number {
-    return this.#items.length
-  }
-
-  push(item: number, weight: number): void {
-    let at = this.#items.length
-    while (at > 0) {
-      const parent = (at - 1) >> 1
-      if (!this.#isBefore(item, weight, parent)) break
-      this.#items[at] = this.#items[parent]!
-      this.#weights[at] = this.#weights[parent]!
-      at = parent
-    }
-    this.#items[at] = item
-    this.#weights[at] = weight
-  }
-
-  pop(): number | undefined {
-    const top = this.#items[0]
-    const item = this.#items.pop()
-    const weight = this.#weights.pop()
-    if (this.#items.length === 0 || item === undefined || weight === undefined) return top
-    let at = 0
-    for (;;) {
-      let child = 2 * at + 1
-      if (child >= this.#items.length) break
-      const right = child + 1
-      if (right < this.#items.length && this.#isBefore(this.#items[right]!, this.#weights[right]!, child)) child = right
-      if (this.#isBefore(item, weight, child)) break
-      this.#items[at] = this.#items[child]!
-      this.#weights[at] = this.#weights[child]!
-      at = child
-    }
-    this.#items[at] = item
-    this.#weights[at] = weight
-    return top
-  }
-
-  #isBefore(item: number, weight: number, at: number): boolean {
-    return weight > this.#weights[at]! || (weight === this.#weights[at]! && item < this.#items[at]!)
-  }
 }

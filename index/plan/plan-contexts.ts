@@ -89,12 +89,7 @@ function buildTree(clusters: readonly ContextCluster[]): PlanNode {
   return root
 }
 
-interface ScheduledRequest {
-  readonly request: number
-  readonly prefix: readonly number[]
-  readonly group: number
-  readonly searchPath: readonly number[]
-}
+type ScheduledRequest = Omit<PlannedContext, 'order'> & { readonly prefix: readonly number[] }
 
 /** Returns the requests in the order to run them: depth first, with larger groups first, as in Algorithm 5. */
 function runDepthFirst(root: PlanNode): ScheduledRequest[] {

@@ -12,7 +12,7 @@ const load = (path) => import(pathToFileURL(`${folder}/${path}`).href)
 const { readPromptBody } = await load('proxy/prompt/formats/read-prompt-body.ts')
 const { layOutPrompts } = await load('proxy/prompt/lay-out-prompt.ts')
 const { TemplateBook } = await load('proxy/templates/template-book.ts')
-const { forgetfulStore: store } = await load('index/conversation-store.ts')
+const store = { recall: () => undefined, remember: () => {}, forget: () => {} }
 const { warmUp } = await load('proxy/request/warm-up.ts')
 
 const [bytes, warming, measured] = [240_000, 200, 200]

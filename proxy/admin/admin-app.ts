@@ -183,8 +183,8 @@ function addReplicaSwitches(
     adminLog.changed(c.env.incoming, { engines: engines.map(({ id }) => id) })
     return c.json({ engines, ...(unresolved.length > 0 && { unresolved }) })
   })
-  change('drain', 'draining', (replica) => replicas.drain(replica))
-  change('resume', 'ready', (replica) => replicas.resume(replica))
+  change('drain', 'draining', (replica) => replicas.setDraining(replica, true))
+  change('resume', 'ready', (replica) => replicas.setDraining(replica, false))
 }
 
 /** Adds the routes where engines report what they hold. */

@@ -1,4 +1,4 @@
-import { elementSpans, memberSpans, type Span, type Splice, valueStart } from '../json/json-spans.ts'
+import { SpanFinder, type Splice } from '../json/json-spans.ts'
 import type { JsonPath } from '../json/json-value.ts'
 
 /**
@@ -6,7 +6,7 @@ import type { JsonPath } from '../json/json-value.ts'
  * included. The changes are in UTF-16 units of the string, ascending and not overlapping.
  */
 export function spliceString(json: string, path: JsonPath, changes: readonly Splice[]): Splice[] {
-  const literal = findValue(json, path)
+  const literal = new SpanFinder(json).find(path)
   const isPlain = !json.slice(literal.start, literal.end).includes('\\')
   let units = 0
   let at = literal.start + 1
@@ -20,14 +20,4 @@ export function spliceString(json: string, path: JsonPath, changes: readonly Spl
     end: seek(end),
     text: JSON.stringify(text).slice(1, -1),
   }))
-}
-
-function findValue(json: string, path: JsonPath): Span {
-  let start = valueStart(json)
-  let found: Span = { start, end: json.length }
-  for (const key of path) {
-    found = typeof key === 'number' ? elementSpans(json, start)[key]! : memberSpans(json, start).get(key)!
-    start = found.start
-  }
-  return found
 }

@@ -28,11 +28,8 @@ export interface EventBatch {
 export interface Snapshot {
   readonly generation: string
   readonly sequence: number
-  readonly requests: readonly {
-    readonly request_id: string
-    readonly cached_tokens: number
-    readonly checkpoints?: readonly Checkpoint[]
-  }[]
+  readonly requests: readonly (Required<Pick<EngineEvent, 'request_id' | 'cached_tokens'>> &
+    Pick<EngineEvent, 'checkpoints'>)[]
   readonly reuse?: ReuseReport | null
   readonly checkpoints?: CheckpointReport | KeptCheckpoints | null
 }

@@ -1,3 +1,4 @@
+import type { CacheSize } from '#engine-adapters/cache-config.ts'
 import { TreeCache } from '#index/tree-cache/tree-cache.ts'
 import { standInCharacters } from './stand-in-tokens.ts'
 
@@ -17,13 +18,6 @@ export interface ComparedHit {
   readonly other: number
 }
 
-/** What is known about an engine's cache. */
-export interface CacheShape {
-  /** undefined: not known */
-  readonly capacityTokens: number | undefined
-  readonly pageTokens: number
-}
-
 /** The size that is assumed if a cache's is not known, and the largest that is followed; 4 bytes per token. */
 const assumedTokens = 4_000_000
 const mostTokens = 16_000_000
@@ -38,12 +32,12 @@ type CachePair = readonly [TreeCache, TreeCache]
  * difference between them is what our work gains. Prompts of stand-in numbers have separate caches.
  */
 export class ComparedCaches {
-  #shape: CacheShape | undefined
+  #shape: CacheSize | undefined
   #exact: CachePair | undefined
   #estimated: CachePair | undefined
 
   /** Runs the next prompt. Bounded by the capacity; O(tokens). */
-  serve({ sent, other, scope, isExact }: ComparedPrompt, shape: CacheShape): ComparedHit {
+  serve({ sent, other, scope, isExact }: ComparedPrompt, shape: CacheSize): ComparedHit {
     this.#fit(shape)
     if (isExact) this.#exact ??= createPair(shape, 1)
     else this.#estimated ??= createPair(shape, standInCharacters / charactersPerToken)
@@ -72,7 +66,7 @@ export class ComparedCaches {
   }
 
   /** Starts over if the engine's cache has changed: it is another engine then. */
-  #fit(shape: CacheShape): void {
+  #fit(shape: CacheSize): void {
     const before = this.#shape
     this.#shape = shape
     if (before && (before.capacityTokens !== shape.capacityTokens || before.pageTokens !== shape.pageTokens)) {
@@ -82,7 +76,7 @@ export class ComparedCaches {
 }
 
 /** Creates two caches of numbers that stand for so many tokens each. */
-function createPair({ capacityTokens = assumedTokens, pageTokens }: CacheShape, tokensEach: number): CachePair {
+function createPair({ capacityTokens = assumedTokens, pageTokens }: CacheSize, tokensEach: number): CachePair {
   const capacity = Math.floor(Math.min(capacityTokens, mostTokens) / tokensEach)
   const page = Math.max(1, Math.floor(pageTokens / tokensEach))
   return [new TreeCache(capacity, page), new TreeCache(capacity, page)]

@@ -1,3 +1,4 @@
+import type { CacheSize } from '#engine-adapters/cache-config.ts'
 import type { EngineRequest } from '#engine-adapters/engine-client.ts'
 import type { RequestId } from '#index/context-block.ts'
 import { tenantName } from '../access/tenant.ts'
@@ -8,27 +9,14 @@ import type { Metrics } from '../metrics.ts'
 import type { PromptSet } from '../prompt/body/prompt.ts'
 import { writeBody } from '../prompt/body/prompt-body.ts'
 import type { TwoWorlds } from '../reuse/two-worlds.ts'
-import type { CacheShape, ComparedHit, ComparedPrompt } from './compared-caches.ts'
+import type { ReportedUsage } from '../telemetry/reported-usage.ts'
+import type { RequestGain } from '../telemetry/request-telemetry.ts'
+import type { ComparedHit, ComparedPrompt } from './compared-caches.ts'
 import type { Gain } from './gain.ts'
 import type { GainLabels, LeftOut } from './gain-ledger.ts'
 import type { ReplicaWorlds } from './replica-worlds.ts'
 import type { SeenCharacters } from './seen-spans.ts'
 import { toStandIns } from './stand-in-tokens.ts'
-
-/** What an engine reported about a request. */
-interface CountedUsage {
-  readonly promptTokens: number
-  readonly cachedTokens: number | undefined
-  readonly completionTokens?: number | undefined
-}
-
-/** The outcome of a request in both worlds, in tokens of its prompts. */
-interface RequestGain {
-  readonly baselineCachedTokens: number
-  /** in shadow mode: what it would have found if it had been rewritten */
-  readonly shadowCachedTokens: number | undefined
-  readonly seenTokens: number
-}
 
 /** The request as it goes to the engine, and as it was received. */
 type OtherQuestion = Pick<CallContent, 'body' | 'received'> & { readonly request: EngineRequest }
@@ -67,7 +55,7 @@ export class GainFollower {
   /** nothing else ran at its engine when it arrived there */
   #wasAlone = false
   #planned: readonly RequestId[] = []
-  #usage: CountedUsage | undefined
+  #usage: ReportedUsage | undefined
   #wasRun: boolean | undefined
   #figures: RequestGain | undefined
 
@@ -115,7 +103,7 @@ export class GainFollower {
   }
 
   /** Call when the engine has counted the request; `firstByteSeconds`: since it went there. */
-  counted(usage: CountedUsage, firstByteSeconds: number | undefined): void {
+  counted(usage: ReportedUsage, firstByteSeconds: number | undefined): void {
     const { promptTokens, cachedTokens } = usage
     this.#usage = usage
     for (const id of this.#planned) this.#gain.plannedOf(this.#routed.replica.id).used(id, promptTokens, undefined)
@@ -141,7 +129,7 @@ export class GainFollower {
   async #follow(
     worlds: TwoWorlds,
     question: OtherQuestion,
-    run: (prompts: readonly ComparedPrompt[] | undefined, shape: CacheShape) => void,
+    run: (prompts: readonly ComparedPrompt[] | undefined, shape: CacheSize) => void,
   ): Promise<void> {
     const { tenant } = this.#call.caller
     const { asked } = this.#follower
@@ -238,7 +226,7 @@ export class GainFollower {
     if (this.#isExact && prompts.length === 1) this.#prompt = prompts[0]
   }
 
-  get #shape(): CacheShape {
+  get #shape(): CacheSize {
     const { statedCache, adapter } = this.#routed.replica
     const { capacityTokens, pageTokens = adapter.usualPageTokens } = statedCache ?? {}
     return { capacityTokens, pageTokens }

@@ -1,4 +1,5 @@
-import { type CacheShape, ComparedCaches, type ComparedHit, type ComparedPrompt } from './compared-caches.ts'
+import type { CacheSize } from '#engine-adapters/cache-config.ts'
+import { ComparedCaches, type ComparedHit, type ComparedPrompt } from './compared-caches.ts'
 import { PrefillRate } from './prefill-rate.ts'
 
 /** How many requests may wait for their tokens; further ones are not followed, so that memory is bounded. */
@@ -12,9 +13,8 @@ interface Waiting {
 }
 
 /** The two worlds of one replica: prompts are run in the order they were sent, whenever their tokens arrive. */
-export class ReplicaWorlds {
+export class ReplicaWorlds extends ComparedCaches {
   readonly rate: PrefillRate = new PrefillRate()
-  readonly #caches = new ComparedCaches()
   readonly #waiting: Waiting[] = []
 
   /**
@@ -24,7 +24,7 @@ export class ReplicaWorlds {
    */
   takeTurn(
     onServed: (hit: ComparedHit | undefined) => void,
-  ): ((prompts: readonly ComparedPrompt[] | undefined, shape: CacheShape) => void) | undefined {
+  ): ((prompts: readonly ComparedPrompt[] | undefined, shape: CacheSize) => void) | undefined {
     if (this.#waiting.length >= mostWaiting) return undefined
     const waiting: Waiting = { onServed, run: undefined }
     this.#waiting.push(waiting)
@@ -32,16 +32,6 @@ export class ReplicaWorlds {
       waiting.run = () => prompts && this.#serveAll(prompts, shape)
       while (this.#waiting[0]?.run) this.#serve(this.#waiting.shift()!)
     }
-  }
-
-  /** Notes that the engine answered a prompt with this many tokens. */
-  answered(prompt: ComparedPrompt, answerTokens: number): void {
-    this.#caches.answered(prompt, answerTokens)
-  }
-
-  /** Forgets everything, because the engine has lost all it held. */
-  clear(): void {
-    this.#caches.clear()
   }
 
   #serve({ run, onServed }: Waiting): void {
@@ -54,10 +44,10 @@ export class ReplicaWorlds {
     onServed(hit)
   }
 
-  #serveAll(prompts: readonly ComparedPrompt[], shape: CacheShape): ComparedHit {
+  #serveAll(prompts: readonly ComparedPrompt[], shape: CacheSize): ComparedHit {
     const all = { sent: 0, other: 0 }
     for (const prompt of prompts) {
-      const { sent, other } = this.#caches.serve(prompt, shape)
+      const { sent, other } = this.serve(prompt, shape)
       all.sent += sent
       all.other += other
     }

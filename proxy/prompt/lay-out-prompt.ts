@@ -1,11 +1,5 @@
 import { digestOf, type ScopeId } from '#index/context-block.ts'
-import {
-  type ConversationStore,
-  type SentOrder,
-  type SentTurn,
-  type TurnKey,
-  toTurnKey,
-} from '#index/conversation-store.ts'
+import { type KnownTurns, type SentOrder, type SentTurn, type TurnKey, toTurnKey } from '#index/conversation-store.ts'
 import type { RequestOptions } from '../request-options.ts'
 import { TurnMemory } from '../store/turn-memory.ts'
 import { contextPlaceholder } from './body/explicit-context.ts'
@@ -53,7 +47,7 @@ interface LayoutState {
   readonly salt?: unknown
   /** what the request switches off: a turn is repeated as it was sent under the same options */
   readonly options: RequestOptions
-  readonly store: ConversationStore
+  readonly store: KnownTurns
   readonly blockTemplate: string
   /** finds lists whose borders are certain */
   readonly certain?: CertainFinder | undefined

@@ -1,6 +1,6 @@
 import type { Json } from '#engine-adapters/json-object.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
-import { forgetfulStore } from '#index/conversation-store.ts'
+import { noKnownTurns } from '#index/conversation-store.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import { CitationLabels, type CitationMap } from '../answer/citations/citation-labels.ts'
 import { CitationMapper } from '../answer/citations/map-citations.ts'
@@ -44,9 +44,7 @@ export function writeVariants(
   const { prompt } = received
   if (!prompt?.set) return undefined
   const only = onlyOf(template, input.permit)
-  const layout = finish(
-    layOutPlaced(prompt, prompt.set, undefined, { ...input, permit: only, received }, forgetfulStore),
-  )
+  const layout = finish(layOutPlaced(prompt, prompt.set, undefined, { ...input, permit: only, received }, noKnownTurns))
   const contexts = layout.prompts.flatMap(({ messages }) => messages.flatMap((message) => message.contexts))
   const list = contexts.find((context) => context.template?.id === template && !isLeftAlone(context))
   if (list === undefined) return undefined

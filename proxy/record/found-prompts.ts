@@ -1,4 +1,4 @@
-import { forgetfulStore } from '#index/conversation-store.ts'
+import { noKnownTurns } from '#index/conversation-store.ts'
 import { TimeSlices } from '../bounds/time-slices.ts'
 import type { Call, RoutedCall } from '../call/call.ts'
 import { toDecisionInput } from '../call/to-decision-input.ts'
@@ -61,7 +61,7 @@ function weighAdded(texts: readonly string[], contexts: readonly ReusedContext[]
 
 /** Lays out prompts as in shadow mode, but without past turns, which are not remembered in mode off. */
 async function layOutAside(input: DecisionInput): Promise<Layout> {
-  const steps = layOut({ ...input, permit: undefined, mode: 'shadow' }, { store: forgetfulStore, now: () => 0 })
+  const steps = layOut({ ...input, permit: undefined, mode: 'shadow' }, { store: noKnownTurns, now: () => 0 })
   const slices = new TimeSlices()
   for (;;) {
     const step = steps.next()

@@ -1,4 +1,5 @@
 import type { ReplicaId, RequestId } from '#index/context-block.ts'
+import type { Companion } from '../fleet.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { RedisFault } from '../reasons.ts'
@@ -10,26 +11,17 @@ import { SharedMirror } from './mirror/shared-mirror.ts'
 import { SharedReuse } from './shared-reuse.ts'
 import { SharedTokens } from './shared-tokens.ts'
 
-/** The mirror of one replica, as proxies share it. */
-interface SharedReplica {
-  /** Starts to share it. Redis need not be connected yet. */
-  start(): void
-  /** Writes what it can within the given time, then stops. */
-  close(milliseconds: number): Promise<void>
-  /** Stops, and removes from Redis what is kept of the replica. A proxy that still has it writes its part again. */
-  drop(): Promise<void>
-}
-
 /**
  * Shares the mirror of a replica through Redis. Not for an engine whose own events are followed: every proxy receives
- * those itself, and evicted blocks cannot be tied to another proxy's requests.
+ * those itself, and evicted blocks cannot be tied to another proxy's requests. Redis need not be connected yet; a proxy
+ * that still has a replica dropped here writes its part again.
  */
 export function shareMirror(
   replica: Replica,
   { connection, namespace, ttlSeconds, sharesTokens, proxy }: SharedRedis,
   { failOpen }: Pick<Metrics, 'failOpen'>,
   log: Log,
-): SharedReplica {
+): Companion {
   const onFault = (reason: RedisFault): void => failOpen.inc({ reason })
   const common = { redis: connection, namespace, ttlSeconds, onFault }
   const { replicaMirror } = replica

@@ -1,24 +1,13 @@
 import { DrainRate } from '#scheduler/drain-rate.ts'
 import { EngineSlots } from '#scheduler/engine-slots.ts'
-import { FairQueue, type FairQueueOptions } from '#scheduler/fair-queue.ts'
-import { GroupWindow } from '#scheduler/group-window.ts'
+import { FairQueue, type FairQueueOptions, type FairRequest } from '#scheduler/fair-queue.ts'
+import { GroupWindow, type WaitingRequest } from '#scheduler/group-window.ts'
 import { QueueRoom } from '#scheduler/queue-room.ts'
-import type { SearchPath } from '#scheduler/search-path.ts'
 import type { Leaving } from '../bounds/client-left.ts'
 import { ProxyError } from '../errors.ts'
 
 /** What admission needs to know about a request. Requests are told apart by object identity. */
-export interface AdmissionRequest {
-  readonly tenant: string
-  /** expected prompt tokens to prefill: all but those believed to be cached */
-  readonly tokens: number
-  /** lower runs sooner, within its tenant */
-  readonly priority?: number
-  /** the latest time to begin, on the clock of the admission */
-  readonly deadline?: number
-  /** its path in the index; empty if it shares nothing */
-  readonly searchPath: SearchPath
-}
+export type AdmissionRequest = FairRequest & WaitingRequest
 
 /** How many requests may wait or run, and how long the group window stays open. */
 export interface AdmissionLimits {
@@ -66,9 +55,9 @@ export class Admission {
     const { now = () => performance.now(), fairness, inFlight = defaultInFlight, ...limits } = options
     this.#now = now
     this.#limits = { ...limits, inFlight }
-    // capacity counts the window and the queue together
-    this.#window = new GroupWindow(limits.windowMilliseconds, Number.POSITIVE_INFINITY)
+    this.#window = new GroupWindow(limits.windowMilliseconds)
     this.#queue = new FairQueue(fairness)
+    // counts the window and the queue together
     this.#room = new QueueRoom(limits.capacity)
   }
 

@@ -63,7 +63,11 @@ afterEach(() => {
 
 test('replicas are checked at an interval, one after the other within it', async () => {
   const engines = [new EngineDouble(), new EngineDouble()]
-  const checks = new HealthChecks(() => engines, { intervalMilliseconds: 100, timeoutMilliseconds: 50 })
+  const checks = new HealthChecks(() => engines, {
+    path: '/health',
+    intervalMilliseconds: 100,
+    timeoutMilliseconds: 50,
+  })
   await pass(checks, 310)
   checks.close()
   expect(engines.map(({ asked }) => asked)).toEqual([
@@ -75,7 +79,11 @@ test('replicas are checked at an interval, one after the other within it', async
 
 test('any answer below 500 is a sign of life; errors, refusals and silence are none', async () => {
   const engine = new EngineDouble()
-  const checks = new HealthChecks(() => [engine], { intervalMilliseconds: 100, timeoutMilliseconds: 20 })
+  const checks = new HealthChecks(() => [engine], {
+    path: '/health',
+    intervalMilliseconds: 100,
+    timeoutMilliseconds: 20,
+  })
   await pass(checks, 50)
   for (const answer of [404, 401, 500, 503, 'refuse', 'hang', 204] as const) {
     engine.answer = answer
@@ -89,7 +97,11 @@ test('any answer below 500 is a sign of life; errors, refusals and silence are n
 test('a check that is under way when they are closed is broken off and tells nothing', async () => {
   const engine = new EngineDouble()
   engine.answer = 'hang'
-  const checks = new HealthChecks(() => [engine], { intervalMilliseconds: 100, timeoutMilliseconds: 50 })
+  const checks = new HealthChecks(() => [engine], {
+    path: '/health',
+    intervalMilliseconds: 100,
+    timeoutMilliseconds: 50,
+  })
   await pass(checks, 10)
   checks.close()
   await vi.advanceTimersByTimeAsync(500)
@@ -98,7 +110,7 @@ test('a check that is under way when they are closed is broken off and tells not
 
 test('without an interval nothing is checked', async () => {
   const engine = new EngineDouble()
-  const checks = new HealthChecks(() => [engine], { intervalMilliseconds: 0 })
+  const checks = new HealthChecks(() => [engine], { path: '/health', intervalMilliseconds: 0, timeoutMilliseconds: 50 })
   await pass(checks, 10)
   checks.close()
   expect(engine.asked).toEqual([])
@@ -107,7 +119,11 @@ test('without an interval nothing is checked', async () => {
 test('a check that takes longer than the interval puts off the next', async () => {
   const engine = new EngineDouble()
   engine.answer = 'hang'
-  const checks = new HealthChecks(() => [engine], { intervalMilliseconds: 100, timeoutMilliseconds: 250 })
+  const checks = new HealthChecks(() => [engine], {
+    path: '/health',
+    intervalMilliseconds: 100,
+    timeoutMilliseconds: 250,
+  })
   await pass(checks, 510)
   checks.close()
   expect(engine.asked).toEqual([1, 251, 501])

@@ -17,13 +17,6 @@ export interface HealthCheckOptions {
   readonly path: string
 }
 
-/** Defaults: the health path of vLLM and SGLang, and how soon a lost engine is noticed. */
-const healthCheckDefaults: HealthCheckOptions = {
-  intervalMilliseconds: 5_000,
-  timeoutMilliseconds: 2_000,
-  path: '/health',
-}
-
 /** Checks every replica at an interval, with the checks spread over it. */
 export class HealthChecks<T extends HealthTarget> {
   readonly #targets: () => readonly T[]
@@ -34,13 +27,9 @@ export class HealthChecks<T extends HealthTarget> {
   readonly #closing = new AbortController()
 
   /** `targets`: those there are now. `isNeeded`: while it returns false, all count as healthy, and none is asked. */
-  constructor(
-    targets: () => readonly T[],
-    options: Partial<HealthCheckOptions> = {},
-    isNeeded: () => boolean = () => true,
-  ) {
+  constructor(targets: () => readonly T[], options: HealthCheckOptions, isNeeded: () => boolean = () => true) {
     this.#targets = targets
-    this.#options = { ...healthCheckDefaults, ...options }
+    this.#options = options
     this.#isNeeded = isNeeded
   }
 

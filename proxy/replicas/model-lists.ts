@@ -1,13 +1,8 @@
-import type { ReplicaId } from '#index/context-block.ts'
+import type { Replica } from './replica.ts'
 import type { ServedModels } from './served-models.ts'
 
 /** A replica whose models are asked for. */
-interface ModelTarget {
-  readonly id: ReplicaId
-  /** the configuration names them: it is not asked */
-  readonly areModelsStated: boolean
-  models: ServedModels | undefined
-}
+type ModelTarget = Pick<Replica, 'areModelsStated' | 'models'>
 
 interface ModelListsOptions<T> {
   /** those there are now */

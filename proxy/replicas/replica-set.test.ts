@@ -63,7 +63,7 @@ test('a replica that cannot be reached gets one request to try, when its breaker
 test('when none is ready, all are tried that are not draining', () => {
   a.health.note(false)
   b.breaker.unreachable()
-  replicas.drain('c')
+  replicas.setDraining('c', true)
   expect(names()).toEqual(['a', 'b'])
   expect(names('a')).toEqual(['b'])
   expect(names('a', 'b')).toEqual([])
@@ -78,17 +78,17 @@ test('a request that failed is tried elsewhere on a ready replica, or on any whe
   expect(hasOther('a')).toBe(false)
   a.breaker.unreachable()
   expect([hasOther('a'), hasOther('a', 'b', 'c')]).toEqual([true, false])
-  replicas.drain('b')
-  replicas.drain('c')
+  replicas.setDraining('b', true)
+  replicas.setDraining('c', true)
   expect(hasOther('a')).toBe(false)
 })
 
 test('a draining replica is given nothing until it is resumed, even if no other is left', () => {
-  for (const id of ['a', 'b', 'c']) expect(replicas.drain(id)).toBe(true)
+  for (const id of ['a', 'b', 'c']) expect(replicas.setDraining(id, true)).toBe(true)
   expect([names(), states()]).toEqual([[], ['draining', 'draining', 'draining']])
-  expect(replicas.resume('b')).toBe(true)
+  expect(replicas.setDraining('b', false)).toBe(true)
   expect([names(), b.state]).toEqual([['b'], 'ready'])
-  expect([replicas.drain('x'), replicas.resume('x')]).toEqual([false, false])
+  expect([replicas.setDraining('x', true), replicas.setDraining('x', false)]).toEqual([false, false])
 })
 
 test('a single replica is used whatever its checks say', () => {
@@ -106,7 +106,7 @@ test('its state tells when a draining replica has finished', async () => {
   ]
   await a.admission.admit(first, signal)
   const waits = a.admission.admit(second, signal)
-  replicas.drain('a')
+  replicas.setDraining('a', true)
   expect([a.state, a.requests, a.loadTokens]).toEqual(['draining', 2, 100])
   a.admission.leave(first)
   await waits

@@ -87,17 +87,11 @@ export class ReplicaSet implements ReplicaChoice {
     return this.#turn
   }
 
-  /** Stops sending requests to a replica; those it has run to completion. Returns false if there is no such replica. */
-  drain(id: string): boolean {
-    return this.#setDraining(id, true)
-  }
-
-  /** Sends requests to a replica again. Returns false if there is no such replica. */
-  resume(id: string): boolean {
-    return this.#setDraining(id, false)
-  }
-
-  #setDraining(id: string, isDraining: boolean): boolean {
+  /**
+   * Stops sending requests to a replica, which completes those it has, or sends them again. Returns false if there is no
+   * such replica.
+   */
+  setDraining(id: string, isDraining: boolean): boolean {
     const replica = this.find(id)
     if (replica) replica.isDraining = isDraining
     return replica !== undefined

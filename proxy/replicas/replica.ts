@@ -14,7 +14,17 @@ import type { CircuitBreaker } from './circuit-breaker.ts'
 import type { HealthState } from './health-state.ts'
 import { type ServedModels, toStatedModels } from './served-models.ts'
 
-interface ReplicaParts {
+type ReplicaParts = Pick<Replica, 'adapter' | 'engine' | 'replicaMirror' | 'admission' | 'breaker' | 'health'> &
+  Partial<Pick<Replica, 'tokens' | 'apiKey'>> & {
+    /** undefined: the engine is asked which models it serves */
+    readonly statedModels?: readonly string[] | undefined
+  }
+
+/** `open`: its circuit breaker lets nothing through. */
+export type ReplicaState = 'ready' | 'unhealthy' | 'open' | 'draining'
+
+/** One engine process with everything that is known about it. */
+export class Replica {
   readonly adapter: EngineAdapter
   readonly engine: EngineClient
   readonly replicaMirror: ReplicaMirror
@@ -22,23 +32,6 @@ interface ReplicaParts {
   readonly breaker: CircuitBreaker
   readonly health: HealthState
   /** undefined: the engine cannot tokenize prompts for us */
-  readonly tokens?: TokenAsker | undefined
-  readonly apiKey?: string | undefined
-  /** undefined: the engine is asked which models it serves */
-  readonly statedModels?: readonly string[] | undefined
-}
-
-/** `open`: its circuit breaker lets nothing through. */
-export type ReplicaState = 'ready' | 'unhealthy' | 'open' | 'draining'
-
-/** One engine process with everything that is known about it. */
-export class Replica implements Omit<ReplicaParts, 'statedModels'> {
-  readonly adapter: EngineAdapter
-  readonly engine: EngineClient
-  readonly replicaMirror: ReplicaMirror
-  readonly admission: Admission
-  readonly breaker: CircuitBreaker
-  readonly health: HealthState
   readonly tokens: TokenAsker | undefined
   /** `statedCache` of an engine that reports what it caches: mirrors may rely on it */
   cacheConfig: CacheSize | undefined
@@ -48,6 +41,7 @@ export class Replica implements Omit<ReplicaParts, 'statedModels'> {
   apiKey: string | undefined
   /** what it serves, as the configuration or the engine itself says; undefined: neither has yet */
   models: ServedModels | undefined
+  /** the configuration names them: it is not asked */
   areModelsStated = false
   /** an operator drains it: it gets no more requests until it is resumed */
   isDraining = false

@@ -40,7 +40,7 @@ function listenRaw(serve: (socket: Socket) => void): Promise<number> {
 function attempt(engine: Pick<EngineClient, 'send'>): Promise<FailedAttempt & { code?: string; status?: number }> {
   let wasSent = false
   let status: number | undefined
-  const failed = (error: unknown): FailedAttempt => ({ error, wasSent, isAnswered: false, isRepeatable: true })
+  const failed = (error: unknown): FailedAttempt => ({ error, wasSent })
   return new Promise((resolve) =>
     engine.send(
       { path: '/v1/chat/completions', method: 'POST', headers: ['content-type', 'application/json'], body },

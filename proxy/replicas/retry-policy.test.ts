@@ -5,7 +5,7 @@ import { decideRetry, mostAttempts } from './retry-policy.ts'
 
 const failure = (code: string): Error => Object.assign(new Error(code), { code })
 const first = { made: 1, hasRepeated: false, hasOther: false }
-const unsent = { wasSent: false, isAnswered: false, isRepeatable: true }
+const unsent = { wasSent: false }
 
 const quick = [
   'ECONNREFUSED',
@@ -44,19 +44,17 @@ test('an error of ours is judged by its cause, and what is no error of a connect
   for (const error of others) expect(decideRetry({ ...unsent, error }, first)).toBeUndefined()
 })
 
-test('never when the engine may have started, the client has been answered or the body is used up, and never too often', () => {
+test('never when the engine may have started, and never too often', () => {
   fc.assert(
     fc.property(
       fc.record({
         error: fc.constantFrom(...quick, ...slow).map(failure),
         wasSent: fc.boolean(),
-        isAnswered: fc.boolean(),
-        isRepeatable: fc.boolean(),
       }),
       fc.record({ made: fc.integer({ min: 1, max: 6 }), hasRepeated: fc.boolean(), hasOther: fc.boolean() }),
       (failed, attempts) => {
         const retry = decideRetry(failed, attempts)
-        if (failed.wasSent || failed.isAnswered || !failed.isRepeatable) expect(retry).toBeUndefined()
+        if (failed.wasSent) expect(retry).toBeUndefined()
         if (attempts.made >= mostAttempts) expect(retry).toBeUndefined()
         if (retry?.on === 'other') expect(attempts.hasOther).toBe(true)
         if (retry?.on === 'same') expect([attempts.hasOther, attempts.hasRepeated]).toEqual([false, false])

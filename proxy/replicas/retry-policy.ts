@@ -1,15 +1,11 @@
 import { ProxyError } from '../errors.ts'
 
-/** How one attempt at a request failed. */
+/** How one attempt at a request failed, of which the client has received at most our own comments. */
 export interface FailedAttempt {
   /** undici's error, or our own error with undici's as its cause */
   readonly error: unknown
   /** whether writing the request to a connection had begun: undici has called `onRequestStart` */
   readonly wasSent: boolean
-  /** whether any of an answer has been sent to the client; our own comments do not count */
-  readonly isAnswered: boolean
-  /** whether the body can be sent again; a stream cannot */
-  readonly isRepeatable: boolean
 }
 
 /** The attempts made for a request so far. */
@@ -39,8 +35,7 @@ const pauseMilliseconds = 200
  */
 export function decideRetry(failed: FailedAttempt, attempts: Attempts): Retry | undefined {
   const code = codeOf(failed.error)
-  const mayBeRepeated = !failed.wasSent && !failed.isAnswered && failed.isRepeatable
-  if (!mayBeRepeated || attempts.made >= mostAttempts || !isFailureToConnect(code)) return undefined
+  if (failed.wasSent || attempts.made >= mostAttempts || !isFailureToConnect(code)) return undefined
   if (attempts.hasOther) return { on: 'other', pauseMilliseconds: 0 }
   // a request that waited for a connection in vain has waited long enough
   if (attempts.hasRepeated || isTimeout(code)) return undefined

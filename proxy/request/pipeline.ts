@@ -7,7 +7,7 @@ import type { Gain } from '../gain/gain.ts'
 import type { Log } from '../log.ts'
 import type { Prover } from '../prove/prover.ts'
 import type { Recorder } from '../record/recorder.ts'
-import type { SharedTurns } from '../redis/conversations/shared-turns.ts'
+import type { SharedConversationStore } from '../redis/conversations/shared-conversation-store.ts'
 import type { ModelLists } from '../replicas/model-lists.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { ReplicaSet } from '../replicas/replica-set.ts'
@@ -24,7 +24,7 @@ export interface Pipeline extends Reading {
   readonly processed: ProcessedBlocks
   readonly store: ConversationStore
   /** where to look for turns that the store does not know; undefined without Redis */
-  readonly sharedTurns: SharedTurns | undefined
+  readonly sharedTurns: Pick<SharedConversationStore, 'isUp' | 'fetch'> | undefined
   readonly requestIds: RequestIds
   /** what rewriting gains, by replica */
   readonly gain: Gain

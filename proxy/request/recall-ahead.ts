@@ -1,4 +1,4 @@
-import type { ConversationStore, TurnKey } from '#index/conversation-store.ts'
+import type { KnownTurns, TurnKey } from '#index/conversation-store.ts'
 import type { Call } from '../call/call.ts'
 import { toDecisionInput } from '../call/to-decision-input.ts'
 import { countMessages } from '../prompt/body/prompt.ts'
@@ -41,7 +41,7 @@ export async function recallAhead(
   let laidOut: LaidOut | undefined
   for (let made = 0; made === 0 || (isLong && laidOut && made < mostLayouts && isUntrue()); made++) {
     missed.clear()
-    const steps = layOut(toDecisionInput(call), { store: new MissNotingStore(store, missed), now })
+    const steps = layOut(toDecisionInput(call), { store: notingMisses(store, missed), now })
     if (isLong) await wait()
     laidOut = await runToEnd(steps, { wait, now })
     if (made === 0 && isShared && laidOut && missed.size > 0) await sharedTurns!.fetch(missed)
@@ -70,23 +70,13 @@ async function runToEnd<Result>(
   }
 }
 
-/** A store that records the turns it was asked for but does not know. */
-class MissNotingStore implements ConversationStore {
-  readonly #store: ConversationStore
-  readonly #missed: Set<TurnKey>
-
-  constructor(store: ConversationStore, missed: Set<TurnKey>) {
-    this.#store = store
-    this.#missed = missed
+/** Returns the turns of a store, and notes those that it was asked for but does not know. */
+function notingMisses(store: KnownTurns, missed: Set<TurnKey>): KnownTurns {
+  return {
+    recall: (turn) => {
+      const sent = store.recall(turn)
+      if (sent === undefined) missed.add(turn)
+      return sent
+    },
   }
-
-  recall: ConversationStore['recall'] = (turn) => {
-    const sent = this.#store.recall(turn)
-    if (sent === undefined) this.#missed.add(turn)
-    return sent
-  }
-
-  remember: ConversationStore['remember'] = (turn, sent) => this.#store.remember(turn, sent)
-
-  forget: ConversationStore['forget'] = (turn, sent) => this.#store.forget(turn, sent)
 }

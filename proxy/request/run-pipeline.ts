@@ -57,7 +57,7 @@ async function runCall(pipeline: Pipeline, call: Call, exchange: Exchange): Prom
     })
   try {
     exchange.telemetry.decided(
-      { id: request, tenant: call.caller.tenant, model: call.model, knownChunks: call.content.certain.counts.matched },
+      { id: request, model: call.model, knownChunks: call.content.certain.counts.matched },
       routed.decision,
     )
     try {

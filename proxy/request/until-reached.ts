@@ -34,9 +34,7 @@ export async function untilReached<T extends { readonly replica: Replica }>(
       const hasRepeated = tried.has(chosen.replica.id)
       tried.add(chosen.replica.id)
       const hasOther = replicas.hasOther(tried)
-      // no engine has begun to answer: the client has received at most our own comments
-      const failed = { error, wasSent: error.wasSent, isAnswered: false, isRepeatable: true }
-      const retry = decideRetry(failed, { made, hasRepeated, hasOther })
+      const retry = decideRetry({ error, wasSent: error.wasSent }, { made, hasRepeated, hasOther })
       if (!retry) throw error
       telemetry.metrics.retries.inc({ reason: retry.on })
       await pauseUnlessLeft(retry.pauseMilliseconds, clientLeft)

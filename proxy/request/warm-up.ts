@@ -1,4 +1,4 @@
-import { forgetfulStore } from '#index/conversation-store.ts'
+import { noKnownTurns } from '#index/conversation-store.ts'
 import { finish } from '../prompt/finish.ts'
 import { defaultWording } from '../prompt/wording.ts'
 import { readReceived } from '../receive/read-received.ts'
@@ -57,6 +57,6 @@ function holdsBlocks(body: Buffer): boolean {
     wording: defaultWording,
     budgetMilliseconds: undefined,
   }
-  const laidOut = finish(layOut(input, { store: forgetfulStore, now: () => 0 }))
+  const laidOut = finish(layOut(input, { store: noKnownTurns, now: () => 0 }))
   return laidOut?.layout.prompts.some(({ messages }) => messages.some(({ contexts }) => contexts.length > 0)) ?? false
 }

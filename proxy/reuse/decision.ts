@@ -1,5 +1,5 @@
 import type { SentPrompt } from '#index/cache-event.ts'
-import type { ConversationStore, SentTurn, TurnKey } from '#index/conversation-store.ts'
+import type { KnownTurns, SentTurn, TurnKey } from '#index/conversation-store.ts'
 import type { CitationMap } from '../answer/citations/citation-labels.ts'
 import type { CertainLists } from '../chunks/certain-lists.ts'
 import type { BodySplice } from '../prompt/body/splice-body.ts'
@@ -12,18 +12,16 @@ import type { Received } from '../receive/read-received.ts'
 import type { RequestOptions } from '../request-options.ts'
 import type { Mode } from '../settings.ts'
 import type { Candidate, DifferingMessage, Route } from './plan-route.ts'
-import type { ReusedContext } from './reused-prompt.ts'
 import type { TwoWorlds } from './two-worlds.ts'
 
 /** What is to be done with one request. */
-export interface Decision {
+export interface Decision extends Route {
   /** changes to the JSON of the body that was read; undefined: the body goes as received */
   readonly splices: readonly BodySplice[] | undefined
   /** blocks are sent in another order than received, or something is left out or added */
   readonly isRewritten: boolean
   /** index of the candidate it is made for */
   readonly candidate: number
-  readonly contexts: readonly ReusedContext[]
   /** its prompts, as the engine will see them */
   readonly sent: readonly SentPrompt[]
   /** by prompt: how many of its characters will be in the engine's exact cache; undefined: all of them */
@@ -31,14 +29,6 @@ export interface Decision {
   readonly turns: ReadonlyMap<TurnKey, SentTurn>
   /** the request as sent, and as it would be sent in the other mode; undefined: its prompts could not be read */
   readonly worlds?: TwoWorlds | undefined
-  /** estimated, before the engine has counted */
-  readonly promptTokens: number
-  readonly predictedCachedTokens: number
-  /**
-   * tokens after these that are reused from another position rather than computed; undefined: the engine never does
-   * that
-   */
-  readonly predictedReusedTokens: number | undefined
   /** on the candidate that holds most of it */
   readonly mostPredictedCachedTokens: number
   readonly blocks: number
@@ -92,9 +82,9 @@ export interface LaidOut {
 export interface DecisionState {
   /** the replicas to choose from: at least one */
   readonly candidates: readonly Candidate[]
-  readonly store: ConversationStore
+  readonly store: KnownTurns
   /** in shadow mode: how turns would have been sent */
-  readonly plannedTurns?: Pick<ConversationStore, 'recall'> | undefined
+  readonly plannedTurns?: KnownTurns | undefined
   /** Chooses a candidate by index, given the routes to all candidates or to the first few. */
   select(routes: readonly Route[]): number
   /** milliseconds */

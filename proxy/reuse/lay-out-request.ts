@@ -1,4 +1,4 @@
-import type { ConversationStore } from '#index/conversation-store.ts'
+import type { KnownTurns } from '#index/conversation-store.ts'
 import type { PromptSet } from '../prompt/body/prompt.ts'
 import type { PromptBody } from '../prompt/body/prompt-body.ts'
 import { layOutPrompts } from '../prompt/lay-out-prompt.ts'
@@ -53,7 +53,7 @@ export function layOutPlaced(
   set: PromptSet,
   placed: PlacedContext | undefined,
   input: DecisionInput,
-  store: ConversationStore,
+  store: KnownTurns,
 ): Generator<void, Layout> {
   const { isRefused, tenant, conversation, wording, certain, known, permit } = input
   const options = optionsOf(input)

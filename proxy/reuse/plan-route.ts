@@ -1,12 +1,10 @@
 import { type AnyPositionReuse, recomputedShare } from '#engine-adapters/any-position-reuse.ts'
 import type { BlockId } from '#index/context-block.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
-import type { WorkBudget } from '../bounds/work-budget.ts'
+import type { ReplicaCandidate } from '#scheduler/select-replica.ts'
 import type { PromptMessage } from '../prompt/body/prompt.ts'
 import type { Layout } from '../prompt/layout.ts'
-import type { Wording } from '../prompt/wording.ts'
-import type { RequestOptions } from '../request-options.ts'
-import { reusePrompts } from './reuse-prompt.ts'
+import { type ReuseState, reusePrompts } from './reuse-prompt.ts'
 import type { ReusedBody, ReusedContext, ReusedPrompt } from './reused-prompt.ts'
 
 /** What the decision depends on in a replica. */
@@ -34,14 +32,8 @@ export interface DifferingMessage {
 }
 
 /** A way to send a request: to one replica, in the order that this replica holds. */
-export interface Route {
-  readonly promptTokens: number
-  readonly predictedCachedTokens: number
-  /**
-   * tokens after these that are reused from another position rather than computed; undefined: the engine never does
-   * that
-   */
-  readonly predictedReusedTokens?: number | undefined
+export interface Route
+  extends Pick<ReplicaCandidate, 'promptTokens' | 'predictedCachedTokens' | 'predictedReusedTokens'> {
   readonly contexts: readonly ReusedContext[]
 }
 
@@ -55,13 +47,7 @@ export interface PlannedRoute extends Route {
 }
 
 /** For whom prompts are planned, and how. */
-export interface PlanState {
-  readonly tenant: string
-  readonly options: RequestOptions
-  readonly wording: Wording
-  /** the time it may take */
-  readonly budget?: WorkBudget | undefined
-}
+export type PlanState = Omit<ReuseState, 'mirror'>
 
 /**
  * Plans how the prompts of a body are sent to one replica, and predicts what it will find of them. On an engine that

@@ -1,5 +1,6 @@
-import type { ConversationStore, SentOrder, SentTurn } from '#index/conversation-store.ts'
+import type { KnownTurns, SentOrder, SentTurn } from '#index/conversation-store.ts'
 import type { LaidOutMessage, Layout } from '../prompt/layout.ts'
+import type { DecisionState } from './decision.ts'
 import { type Candidate, type PlannedRoute, type PlanState, planRoute } from './plan-route.ts'
 
 /** The prompts planned for each replica; both lists cover as many candidates as there was time for. */
@@ -10,12 +11,7 @@ interface PlannedRoutes {
   readonly sent: readonly PlannedRoute[]
 }
 
-interface RoutesState {
-  /** at least one */
-  readonly candidates: readonly Candidate[]
-  /** in shadow mode: how turns would have been sent */
-  readonly plannedTurns?: Pick<ConversationStore, 'recall'> | undefined
-}
+type RoutesState = Pick<DecisionState, 'candidates' | 'plannedTurns'>
 
 /**
  * Plans routes to all candidates, or to the first few if time is short. In shadow mode everything is sent as received.
@@ -58,7 +54,7 @@ function planAsReceived(layout: Layout, candidate: Candidate, { tenant, wording,
 }
 
 /** Returns the layout with past turns as they would have been sent if everything planned had been sent. */
-function withPlannedTurns(layout: Layout, turns: Pick<ConversationStore, 'recall'>): Layout {
+function withPlannedTurns(layout: Layout, turns: KnownTurns): Layout {
   const prompts = layout.prompts.map((prompt) => ({
     ...prompt,
     messages: prompt.messages.map((message) => ({ ...message, past: recall(message, turns) ?? message.past })),
@@ -66,7 +62,7 @@ function withPlannedTurns(layout: Layout, turns: Pick<ConversationStore, 'recall
   return { ...layout, prompts }
 }
 
-function recall({ keys }: LaidOutMessage, turns: Pick<ConversationStore, 'recall'>): readonly SentOrder[] | undefined {
+function recall({ keys }: LaidOutMessage, turns: KnownTurns): readonly SentOrder[] | undefined {
   for (const key of keys) {
     const planned = turns.recall(key)
     if (planned) return ordersOf(planned)

@@ -27,7 +27,7 @@ import { isPermutation, statedOrders } from './stated-orders.ts'
 import { stretchesByText } from './stretches.ts'
 
 /** What prompts are reused against, and how. */
-interface ReuseState {
+export interface ReuseState {
   readonly mirror: Pick<CacheMirror, 'order' | 'createIndex'> & Partial<Pick<CacheMirror, 'ordering'>>
   readonly tenant: string
   readonly options: RequestOptions

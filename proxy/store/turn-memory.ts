@@ -1,6 +1,6 @@
 import {
-  type ConversationStore,
   haveSameBlocks,
+  type KnownTurns,
   type SentOrder,
   type SentTurn,
   type TurnKey,
@@ -20,11 +20,11 @@ interface RestoredBlocks {
  * unusual options does not change turns that were sent with the usual ones.
  */
 export class TurnMemory {
-  readonly #store: ConversationStore
+  readonly #store: KnownTurns
   /** the options that differ from the usual ones; '' if none */
   readonly #variant: string
 
-  constructor(store: ConversationStore, { reorder, dedup, overlaps, annotate }: RequestOptions) {
+  constructor(store: KnownTurns, { reorder, dedup, overlaps, annotate }: RequestOptions) {
     this.#store = store
     const off = Object.entries({ reorder, dedup, annotate }).filter(([, isOn]) => isOn === false)
     this.#variant = [...off.map(([name]) => name), ...(overlaps ? ['overlaps'] : [])].join()

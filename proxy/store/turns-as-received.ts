@@ -1,14 +1,12 @@
-import type { ConversationStore, SentOrder, SentTurn } from '#index/conversation-store.ts'
+import type { KnownTurns, SentOrder, SentTurn } from '#index/conversation-store.ts'
 
-/** Returns the store as if each of its turns had been sent as received. */
-export function withTurnsAsReceived(store: ConversationStore): ConversationStore {
+/** Returns the turns as if each had been sent as received. */
+export function withTurnsAsReceived(turns: KnownTurns): KnownTurns {
   return {
     recall: (turn) => {
-      const sent = store.recall(turn)
+      const sent = turns.recall(turn)
       return sent && toReceived(sent)
     },
-    remember: (turn, sent) => store.remember(turn, sent),
-    forget: (turn, sent) => store.forget(turn, sent),
   }
 }
 

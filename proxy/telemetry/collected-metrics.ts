@@ -1,35 +1,19 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
+import type { Replica } from '../replicas/replica.ts'
+import type { ReplicaSet } from '../replicas/replica-set.ts'
+import type { TemplateBook } from '../templates/template-book.ts'
+import type { HotBlocks } from './hot-blocks/hot-blocks.ts'
 
-/** A replica as the metrics see it. */
-interface MirrorStatus {
-  readonly replica: string
-  readonly kind: string
-  readonly mode: 'exact' | 'degraded' | 'fallback'
-  /** requests at its engine */
-  readonly inFlight: number
-}
-
-/** Values that are read when Prometheus scrapes. Without `replicaStates` or `redisUp`, their metric is left out. */
+/** What is read when Prometheus scrapes. Without `redis`, its metric is left out. */
 export interface MetricSources {
-  queueDepth(): number
-  indexNodes(): number
-  /** an estimate */
-  indexBytes(): number
-  /** how full the filter for hot blocks is, from 0 to 1 */
-  hotnessFilterLoad(): number
-  /** chunks whose borders are known */
-  knownChunks?: (() => number) | undefined
-  /** how many templates stand where */
-  templates?: (() => ReadonlyMap<string, number>) | undefined
-  /** one for each replica */
-  mirrors(): readonly MirrorStatus[]
-  /** applied events from the engines, by type */
-  mirrorEvents(): Readonly<Record<string, number>>
-  /** the current state of each replica */
-  replicaStates?: (() => ReadonlyMap<string, string>) | undefined
-  redisUp?: (() => boolean) | undefined
   /** the product's version */
-  readonly version?: string | undefined
+  readonly version: string
+  readonly replicas: Pick<ReplicaSet, 'all'>
+  readonly hot: Pick<HotBlocks, 'load'>
+  /** chunks whose borders are known */
+  readonly knownChunks: () => number
+  readonly templates: Pick<TemplateBook, 'states'>
+  readonly redis: { readonly connection: { readonly isUp: boolean } } | undefined
 }
 
 const mirrorModes = { fallback: 0, degraded: 1, exact: 2 }
@@ -71,45 +55,65 @@ function collectedBy<Metric extends Gauge | Counter>(
 
 /** Adds the metrics whose values are read from `sources` when Prometheus scrapes. */
 export function addCollectedMetrics(registry: Registry, sources: MetricSources): void {
-  const { replicaStates, redisUp, version } = sources
+  const { version, replicas, hot, knownChunks, templates, redis } = sources
+  const total = (read: (replica: Replica) => number): number =>
+    replicas.all.reduce((sum, replica) => sum + read(replica), 0)
+  const countAll = countEvents(replicas)
   const gauge = collectedBy(Gauge<string>, registry)
   const counter = collectedBy(Counter<string>, registry)
   gauge('build_info', 'Always 1; the labels say what runs', ['version', 'node'], (info) =>
-    info.set({ version: version ?? 'unknown', node: process.versions.node }, 1),
+    info.set({ version, node: process.versions.node }, 1),
   )
-  gauge('queue_depth', 'Requests that wait to be sent', [], (depth) => depth.set(sources.queueDepth()))
-  gauge('index_nodes', 'Nodes of the context index', [], (nodes) => nodes.set(sources.indexNodes()))
+  gauge('queue_depth', 'Requests that wait to be sent', [], (depth) =>
+    depth.set(total(({ admission }) => admission.depth)),
+  )
+  gauge('index_nodes', 'Nodes of the context index', [], (nodes) =>
+    nodes.set(total(({ mirror }) => mirror.statistics.nodes)),
+  )
   gauge('index_bytes', 'Memory of the context index and the mirror, estimated', [], (bytes) =>
-    bytes.set(sources.indexBytes()),
+    bytes.set(total(({ mirror }) => mirror.statistics.bytes)),
   )
   gauge(
     'hotness_filter_load',
     'How full the filter is that counts hot blocks; it doubles when it is full',
     [],
-    (load) => load.set(sources.hotnessFilterLoad()),
+    (load) => load.set(hot.load),
   )
-  gauge('known_chunks', 'Chunks whose borders are known in any prompt', [], (known) =>
-    known.set(sources.knownChunks?.() ?? 0),
-  )
-  gauge('templates', 'Templates of prompts, by where they stand', ['state'], (templates) => {
-    for (const [state, count] of sources.templates?.() ?? []) templates.set({ state }, count)
+  gauge('known_chunks', 'Chunks whose borders are known in any prompt', [], (known) => known.set(knownChunks()))
+  gauge('templates', 'Templates of prompts, by where they stand', ['state'], (standing) => {
+    for (const [state, count] of templates.states) standing.set({ state }, count)
   })
   gauge('mirror_mode', 'How the mirror is fed: 2 exact, 1 degraded, 0 fallback', ['replica'], (mode) => {
-    for (const mirror of sources.mirrors()) mode.set({ replica: mirror.replica }, mirrorModes[mirror.mode])
+    for (const { id: replica, replicaMirror } of replicas.all)
+      mode.set({ replica }, mirrorModes[replicaMirror.state.mode])
   })
   gauge('in_flight', 'Requests at a replica', ['replica'], (requests) => {
-    for (const { replica, inFlight } of sources.mirrors()) requests.set({ replica }, inFlight)
+    for (const { id: replica, inFlight } of replicas.all) requests.set({ replica }, inFlight)
   })
   gauge('replica_info', 'Always 1; the kind of engine a replica is served as', ['replica', 'kind'], (info) => {
-    for (const { replica, kind } of sources.mirrors()) info.set({ replica, kind }, 1)
+    for (const { id: replica, adapter } of replicas.all) info.set({ replica, kind: adapter.kind }, 1)
   })
-  if (replicaStates) {
-    gauge('replica_state', '1 for the state a replica is in', ['replica', 'state'], (current) => {
-      for (const [replica, state] of replicaStates()) current.set({ replica, state }, 1)
-    })
-  }
-  if (redisUp) gauge('redis_up', '1 while Redis answers', [], (up) => up.set(redisUp() ? 1 : 0))
+  gauge('replica_state', '1 for the state a replica is in', ['replica', 'state'], (current) => {
+    for (const { id: replica, state } of replicas.all) current.set({ replica, state }, 1)
+  })
+  if (redis) gauge('redis_up', '1 while Redis answers', [], (up) => up.set(redis.connection.isUp ? 1 : 0))
   counter('mirror_events_total', 'Events from the engine that were applied', ['type'], (events) => {
-    for (const [type, count] of Object.entries(sources.mirrorEvents())) events.inc({ type }, count)
+    for (const [type, count] of Object.entries(countAll())) events.inc({ type }, count)
   })
+}
+
+/** Counts the events of all replicas; those of replicas that are gone stay counted. */
+function countEvents(replicas: Pick<ReplicaSet, 'all'>): () => Record<string, number> {
+  const events: Record<string, number> = {}
+  const counted = new WeakMap<object, Readonly<Record<string, number>>>()
+  return () => {
+    for (const { replicaMirror } of replicas.all) {
+      const before = counted.get(replicaMirror)
+      const now = { ...replicaMirror.applied }
+      for (const [type, count] of Object.entries(now))
+        events[type] = (events[type] ?? 0) + count - (before?.[type] ?? 0)
+      counted.set(replicaMirror, now)
+    }
+    return events
+  }
 }

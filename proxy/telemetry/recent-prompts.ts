@@ -1,26 +1,21 @@
 import { LRUCache } from 'lru-cache'
 import type { ChunkRefusal } from '../chunks/find-known-lists.ts'
 import type { PromptMessage, PromptSet } from '../prompt/body/prompt.ts'
-import type { PlacedRefusal } from '../prompt/find-contexts.ts'
 import { differingRemedy, differsBeforeRemedy, remedyFor } from '../prompt/judge/reasons.ts'
 import type { SkippedReason } from '../reasons.ts'
-import type { DifferingMessage } from '../reuse/plan-route.ts'
+import type { Decision } from '../reuse/decision.ts'
 import { type DeclaredRefusal, templateRemedies } from '../templates/declared-templates.ts'
 
 /** What is known about a prompt after the decision. */
-export interface NotedPrompt {
+export interface NotedPrompt extends Pick<Decision, 'skipped' | 'refusals' | 'differing'> {
   readonly api: string
   readonly set: Pick<PromptSet, 'texts' | 'prompts'>
-  readonly skipped: SkippedReason | undefined
-  readonly refusals: readonly PlacedRefusal[]
   /** known chunks in it, and why adjacent ones are not a list */
   readonly chunks: { readonly matched: number; readonly refused: Readonly<Partial<Record<ChunkRefusal, number>>> }
   /** lists that templates of the configuration seem to have written, and that are left alone */
   readonly templates: readonly DeclaredRefusal[]
   /** otherwise equal blocks differ in fields that only rank them */
   readonly differs: boolean
-  /** the message for which documents that were computed cannot be reused */
-  readonly differing?: DifferingMessage | undefined
 }
 
 /** A kind of prompt in which nothing was found or reusable, as reported by the control plane. Contains no text. */

@@ -1,16 +1,7 @@
-import type { PageUsage } from '#engine-adapters/page-usage.ts'
+import type { Usage } from '#engine-adapters/read-usage.ts'
 
 /** The usage that the engine reports. */
-export interface ReportedUsage {
-  readonly promptTokens: number
-  readonly cachedTokens: number | undefined
-  /** reused from another position unchanged; undefined if the engine does no such thing */
-  readonly reusedTokens?: number | undefined
-  /** found at another position and recomputed, if known */
-  readonly recomputedTokens?: number | undefined
-  readonly completionTokens?: number | undefined
-  readonly pages?: PageUsage | undefined
-}
+export type ReportedUsage = Pick<Usage, 'promptTokens' | 'cachedTokens'> & Partial<Usage>
 
 /** Returns the tokens that were found nowhere; only for engines that reuse KV at any position. */
 export function coldTokens(usage: ReportedUsage | undefined): number | undefined {

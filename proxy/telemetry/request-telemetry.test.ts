@@ -22,13 +22,13 @@ beforeEach(() => {
       done()
     },
   })
-  const mirrors = { mirrors: () => [], mirrorEvents: () => ({}) }
   const metrics = createMetrics({
-    queueDepth: () => 0,
-    indexNodes: () => 0,
-    indexBytes: () => 0,
-    hotnessFilterLoad: () => 0,
-    ...mirrors,
+    version: '0',
+    replicas: { all: [] },
+    hot: { load: 0 },
+    knownChunks: () => 0,
+    templates: { states: new Map() },
+    redis: undefined,
   })
   telemetry = createTelemetry({
     metrics,
@@ -58,6 +58,7 @@ function decisionOf(sent: SentPrompt | undefined, rest: Partial<DecidedRequest> 
   const figures = {
     blocks: 2,
     moved: 1,
+    deduplicated: 0,
     skipped: undefined,
     fault: undefined,
     predictedCachedTokens: 5,
@@ -78,8 +79,9 @@ async function countedOf(name: string): Promise<Record<string, number>> {
 
 function run(sent: SentPrompt, rest: Partial<DecidedRequest> = {}): void {
   const request = begin()
+  request.calledBy({ tenant: 'acme', key: undefined })
   now += 10
-  request.decided({ id: 'r-1', tenant: 'acme', model: 'm', knownChunks: 3 }, decisionOf(sent, rest))
+  request.decided({ id: 'r-1', model: 'm', knownChunks: 3 }, decisionOf(sent, rest))
   now += 20
   request.admitted('gpu-0', 'vllm')
   now += 30
@@ -133,7 +135,7 @@ describe('a request that was answered', () => {
 
   test('tells what came of it in the other mode, at the replica that answered', () => {
     const request = begin()
-    request.decided({ id: 'r-1', tenant: 'acme' }, decisionOf(promptOf('a', 'b')))
+    request.decided({ id: 'r-1' }, decisionOf(promptOf('a', 'b')))
     const used: unknown[] = []
     const figures = { baselineCachedTokens: 4, shadowCachedTokens: undefined, seenTokens: 20 }
     const compared = {
@@ -156,7 +158,7 @@ describe('a request that was answered', () => {
 
   test('tells what its engine reused at another position, of that what was computed again, and what was cold', async () => {
     const request = begin()
-    request.decided({ id: 'r-1', tenant: 'acme' }, decisionOf(promptOf('a', 'b')))
+    request.decided({ id: 'r-1' }, decisionOf(promptOf('a', 'b')))
     request.admitted('gpu-0', 'vllm')
     request.used({ promptTokens: 100, cachedTokens: 20, reusedTokens: 50, recomputedTokens: 10 })
     request.ended('finished', answered)
@@ -190,7 +192,7 @@ describe('a request that was answered', () => {
   test('is predicted of what its engine counted only when it did, so that the shares can be compared', async () => {
     run(promptOf('a', 'b'))
     const request = begin()
-    request.decided({ id: 'r-2', tenant: 'acme' }, decisionOf(promptOf('a', 'b')))
+    request.decided({ id: 'r-2' }, decisionOf(promptOf('a', 'b')))
     request.admitted('gpu-0', 'vllm')
     request.firstByte()
     request.ended('finished', answered)
@@ -216,7 +218,7 @@ describe('a request that was answered', () => {
 describe('a request that was not', () => {
   test('left alone counts why, and a fault of ours as such', async () => {
     run(promptOf('a', 'b'), { skipped: 'nothing_to_gain' })
-    begin().decided({ id: 'r', tenant: 't' }, decisionOf(undefined, { skipped: 'internal_error', fault: new Error() }))
+    begin().decided({ id: 'r' }, decisionOf(undefined, { skipped: 'internal_error', fault: new Error() }))
     expect(await countedOf('skipped_total')).toEqual({ nothing_to_gain: 1, internal_error: 1 })
     expect(await countedOf('fail_open_total')).toEqual({ internal_error: 1 })
   })

@@ -1,51 +1,45 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import type { SentPrompt } from '#index/cache-event.ts'
+import type { PageUsage } from '#engine-adapters/page-usage.ts'
 import { tenantName } from '../access/tenant.ts'
 import { tooLarge } from '../bounds/work-limits.ts'
-import type { FailOpenReason, Outcome, SkippedReason } from '../reasons.ts'
+import type { Metrics } from '../metrics.ts'
+import type { FailOpenReason, Outcome } from '../reasons.ts'
+import type { Decision } from '../reuse/decision.ts'
 import type { RequestRecord } from './access-log.ts'
 import type { CallerNames, CallerSums } from './caller-usage.ts'
 import { divergentTokens } from './divergence.ts'
-import { countPages } from './page-metrics.ts'
 import { coldTokens, type ReportedUsage } from './reported-usage.ts'
 import type { Telemetry } from './telemetry.ts'
 import type { RequestSpan } from './tracing/tracing.ts'
 
-/** The decision for a request. */
-export interface DecidedRequest {
-  readonly blocks: number
-  readonly moved: number
-  readonly deduplicated?: number
-  readonly skipped: SkippedReason | undefined
-  readonly fault: unknown
-  /** estimates, for the chosen replica and for the one that holds the most */
-  readonly predictedCachedTokens: number
-  readonly mostPredictedCachedTokens: number
-  readonly timing: { readonly parse: number; readonly index: number }
-  /** its prompts as sent; empty if they could not be read */
-  readonly sent: readonly SentPrompt[]
-}
+/** What is reported of the decision for a request. */
+export type DecidedRequest = Pick<
+  Decision,
+  | ('blocks' | 'moved' | 'deduplicated' | 'skipped' | 'fault' | 'timing' | 'sent')
+  | ('predictedCachedTokens' | 'mostPredictedCachedTokens')
+>
 
 /** The properties of a request that are reported. */
 interface TellingRequest {
   readonly id: string
-  readonly tenant: string
   readonly model?: string | undefined
   /** the number of known chunks in its prompt */
   readonly knownChunks?: number
+}
+
+/** The outcome of a request in both modes, in tokens of its prompts. */
+export interface RequestGain {
+  readonly baselineCachedTokens: number
+  /** in shadow mode: what it would have found if it had been rewritten */
+  readonly shadowCachedTokens: number | undefined
+  readonly seenTokens: number
 }
 
 /** A request that is also followed in the other mode. */
 interface ComparedRequest {
   baselineOf(predictedCachedTokens: number): number | undefined
   counted(usage: ReportedUsage, firstTokenSeconds: number | undefined): void
-  readonly figures:
-    | {
-        readonly baselineCachedTokens: number
-        readonly shadowCachedTokens: number | undefined
-        readonly seenTokens: number
-      }
-    | undefined
+  readonly figures: RequestGain | undefined
 }
 
 /**
@@ -110,13 +104,13 @@ export class RequestTelemetry {
     this.#span?.stage('parse', this.#decidedAt - index - parse, this.#decidedAt - index)
     this.#span?.stage('index', this.#decidedAt - index, this.#decidedAt)
     if (decided.sent.length === 0) return
-    const deduplicated = decided.deduplicated ?? 0
-    const kept = decided.blocks - decided.moved - deduplicated
-    if (decided.moved > 0) metrics.blocks.inc({ action: 'moved' }, decided.moved)
+    const { blocks, moved, deduplicated } = decided
+    const kept = blocks - moved - deduplicated
+    if (moved > 0) metrics.blocks.inc({ action: 'moved' }, moved)
     if (deduplicated > 0) metrics.blocks.inc({ action: 'deduplicated' }, deduplicated)
     if (kept > 0) metrics.blocks.inc({ action: 'kept' }, kept)
     for (const prompt of decided.sent) {
-      for (const { blocks, sizes } of prompt.contexts) hot.note(blocks, sizes)
+      for (const context of prompt.contexts) hot.note(context.blocks, context.sizes)
     }
   }
 
@@ -185,7 +179,7 @@ export class RequestTelemetry {
     this.#gain?.counted(usage, first && admitted ? (first - admitted.at) / 1000 : undefined)
     metrics.reusedTokens.inc(reused_tokens)
     metrics.recomputedTokens.inc(usage.recomputedTokens ?? 0)
-    countPages(metrics, usage.pages)
+    if (usage.pages) countPages(metrics, usage.pages)
     if (cachedTokens === undefined) return
     metrics.cachedTokens.inc({ source: 'engine' }, cachedTokens)
     if (replica !== undefined) metrics.byReplica.cachedTokens.inc({ replica }, cachedTokens)
@@ -242,7 +236,7 @@ export class RequestTelemetry {
   #record(outcome: Outcome, status: number | undefined, at: number): RequestRecord {
     const [request, decided, admitted, usage] = [this.#request, this.#decided, this.#admitted, this.#usage]
     const [decidedAt, figures] = [this.#decidedAt, this.#gain?.figures]
-    const tenant = this.#caller?.tenant ?? request?.tenant
+    const tenant = this.#caller?.tenant
     return {
       request_id: request?.id ?? this.#refused?.id,
       route: this.#route,
@@ -294,4 +288,11 @@ const longestId = 200
 function faultOf({ fault, skipped }: DecidedRequest): FailOpenReason | undefined {
   if (fault !== undefined) return 'internal_error'
   return skipped === 'unknown_turn' || skipped === 'ambiguous_turn' || skipped === tooLarge ? skipped : undefined
+}
+
+function countPages(metrics: Metrics, { listed, all, choices, backtracks }: PageUsage): void {
+  metrics.listedPages.inc(listed)
+  metrics.allPages.inc(all)
+  metrics.pageChoices.inc(choices)
+  metrics.pageBacktracks.inc(backtracks)
 }

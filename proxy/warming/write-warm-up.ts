@@ -1,3 +1,4 @@
+import type { EngineQuestion } from '#engine-adapters/ask-engine.ts'
 import type { EngineRequest } from '#engine-adapters/engine-client.ts'
 import { isObject, tryObject } from '#engine-adapters/json-object.ts'
 import type { PromptApi } from '#engine-adapters/prompt-api.ts'
@@ -7,12 +8,7 @@ import { credentialsOf, withEngineCredentials } from '../access/engine-credentia
 import type { Replica } from '../replicas/replica.ts'
 
 /** A request that computes a prompt and generates one token. */
-export interface WarmUp {
-  readonly path: string
-  readonly json: string
-  /** names and values, alternating */
-  readonly headers: readonly string[]
-}
+export type WarmUp = Required<EngineQuestion>
 
 /** Longer bodies are not sent once more, in bytes. */
 export const longestBody: number = 256 * 1024

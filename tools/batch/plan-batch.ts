@@ -1,6 +1,6 @@
 import { promptApis, promptPaths } from '#engine-adapters/prompt-api.ts'
 import { type BlockId, digestOf } from '#index/context-block.ts'
-import { forgetfulStore } from '#index/conversation-store.ts'
+import { noKnownTurns } from '#index/conversation-store.ts'
 import { groupBy } from '#index/group-by.ts'
 import { planContexts } from '#index/plan/plan-contexts.ts'
 import { CertainLists } from '#proxy/chunks/certain-lists.ts'
@@ -90,7 +90,7 @@ export class BatchPlanner {
         certain: new CertainLists(undefined, this.#templates),
       }
       if (optionsOf(input).reorder === false) return undefined
-      return finish(layOut(input, { store: forgetfulStore, now: () => 0 }))?.layout
+      return finish(layOut(input, { store: noKnownTurns, now: () => 0 }))?.layout
     } catch (error) {
       // the proxy refuses it, and says why in its result
       if (error instanceof ProxyError) return undefined

@@ -1,4 +1,5 @@
 import { type Stats, unwatchFile, watchFile } from 'node:fs'
+import type { Log } from '../../log.ts'
 
 /** Changes within this time are one: a certificate and its key are written one after the other. */
 const togetherMilliseconds = 50
@@ -24,13 +25,12 @@ export function watchFiles(files: readonly string[], onChange: () => void, pollM
   }
 }
 
-interface RenewalLog {
-  info(details: object, message: string): void
-  error(details: object, message: string): void
-}
-
 /** Calls `renew` after certificates have changed; if they cannot be used, those before stay until they change again. */
-export function watchCertificates(files: readonly string[], renew: () => void, log: RenewalLog): () => void {
+export function watchCertificates(
+  files: readonly string[],
+  renew: () => void,
+  log: Pick<Log, 'info' | 'error'>,
+): () => void {
   return watchFiles(files, () => {
     try {
       renew()

@@ -1,27 +1,20 @@
 import { LRUCache } from 'lru-cache'
 import { digestOf } from '#index/context-block.ts'
 import type { ConversationStore, SentTurn, TurnKey } from '#index/conversation-store.ts'
-import type { RedisFault } from '../../reasons.ts'
 import type { MemoryConversationStore } from '../../store/memory-conversation-store.ts'
 import { readTurnRecord, toTurnRecord } from '../../store/turn-record.ts'
 import { evalCommand, getCommand, type RedisCommand, type RedisReply, setCommand } from '../connection/redis-command.ts'
-import type { RedisAccess } from '../connection/redis-connection.ts'
 import { WriteBehind } from '../connection/write-behind.ts'
 import { turnRedisKey } from '../redis-keys.ts'
-import type { SharedTurns } from './shared-turns.ts'
+import type { SharedPartOptions } from '../shared-part.ts'
 
-interface SharedConversationStoreOptions {
+interface SharedConversationStoreOptions extends SharedPartOptions {
   /** what requests see: turns from Redis are put into it before they are needed */
   readonly memory: MemoryConversationStore
-  readonly redis: RedisAccess
-  readonly namespace: string
-  readonly ttlSeconds: number
   /** unique id of this run of this proxy */
   readonly proxy: string
   /** milliseconds, monotonic */
   readonly now: () => number
-  /** counts invalid values in Redis, and writes that it rejected */
-  readonly onFault: (reason: RedisFault) => void
 }
 
 /** A change to make in Redis: `set` the turn in memory, `restore` it if Redis has none, or take back a record. */
@@ -41,7 +34,7 @@ const maxWritten = 1 << 17
 const maxFetched = 4_096
 
 /** A conversation store in memory that proxies share through Redis. It writes behind, and reads ahead with `fetch`. */
-export class SharedConversationStore implements ConversationStore, SharedTurns {
+export class SharedConversationStore implements ConversationStore {
   readonly #options: SharedConversationStoreOptions
   readonly #memory: MemoryConversationStore
   readonly #writes: WriteBehind<TurnKey, Change>
@@ -60,6 +53,7 @@ export class SharedConversationStore implements ConversationStore, SharedTurns {
     options.redis.listen({ onUp: () => this.#writes.wake(), onLost: () => this.#restoreAll() })
   }
 
+  /** Whether fetching is worthwhile. */
   get isUp(): boolean {
     return this.#options.redis.isUp
   }
@@ -87,6 +81,10 @@ export class SharedConversationStore implements ConversationStore, SharedTurns {
     else this.#writes.put(turn, { takeBack: head })
   }
 
+  /**
+   * Puts turns that another proxy has sent, or this one before a restart, into memory. Never rejects, and never takes more
+   * than 5 ms.
+   */
   async fetch(turns: ReadonlySet<TurnKey>): Promise<void> {
     const asked = [...turns].slice(-maxFetched)
     const adopt = (replies: readonly RedisReply[]): void => {

@@ -1,6 +1,7 @@
 import type { SharedPrompt } from '#index/cache-event.ts'
 import type { RequestId } from '#index/context-block.ts'
 import { type RecordHead, readPrompt, readRecordHead, recordHeadBytes } from '../codec/mirror-record.ts'
+import type { MirrorHead } from './mirror-status.ts'
 
 /** Why a record is written, and the letter for it in Redis. `counted`: its tokens; `held`: how much of it is cached. */
 export const recordLetters = { written: 'w', rewritten: 'r', counted: 'u', held: 'p', gone: 'g' } as const
@@ -20,16 +21,11 @@ export interface FedRecord {
 }
 
 /** What one proxy wrote in one batch. */
-export interface FeedEntry {
+export interface FeedEntry extends MirrorHead {
   readonly id: string
   readonly count: number
   readonly proxy: string
-  readonly life: string
-  readonly epoch: number
   readonly anew: 'replaced' | 'cleared' | undefined
-  readonly generation: string
-  readonly born: number
-  readonly sequence: number
   readonly records: readonly FedRecord[]
 }
 

@@ -23,6 +23,6 @@ export async function createTracing(
   }
   if (env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL === 'grpc' || env.OTEL_EXPORTER_OTLP_PROTOCOL === 'grpc')
     warn('reprise sends traces over HTTP, not gRPC: the endpoint has to be the HTTP port of the collector, often 4318.')
-  const { OtlpTracing } = await import('./otlp-tracing.ts')
-  return new OtlpTracing(version, warn)
+  const { Tracing } = await import('./tracing.ts')
+  return new Tracing(version, warn)
 }

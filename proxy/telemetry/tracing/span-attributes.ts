@@ -1,5 +1,14 @@
 import type { Attributes } from '@opentelemetry/api'
-import type { TracedRequest } from './tracing.ts'
+import type { RequestRecord } from '../access-log.ts'
+import type { ReportedUsage } from '../reported-usage.ts'
+
+/** A request that has ended, with what its line in the log leaves out. */
+export interface TracedRequest extends RequestRecord {
+  /** the kind of engine, as in `vllm` */
+  readonly provider: string | undefined
+  readonly model: string | undefined
+  readonly usage: Pick<ReportedUsage, 'completionTokens'> | undefined
+}
 
 /** Longer names, which clients choose, are cut off here. */
 const longestName = 200

@@ -1,29 +1,109 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { RequestRecord } from '../access-log.ts'
-import type { ReportedUsage } from '../reported-usage.ts'
+import {
+  type Context,
+  defaultTextMapGetter,
+  defaultTextMapSetter,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api'
+import { setGlobalErrorHandler, W3CTraceContextPropagator } from '@opentelemetry/core'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
+import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from '@opentelemetry/semantic-conventions'
+import { isCutShort, operationOf, spanAttributes, type TracedRequest } from './span-attributes.ts'
 
-/** A request that has ended, with what its line in the log leaves out. */
-export interface TracedRequest extends RequestRecord {
-  /** the kind of engine, as in `vllm` */
-  readonly provider: string | undefined
-  readonly model: string | undefined
-  readonly usage: Pick<ReportedUsage, 'completionTokens'> | undefined
-}
+const propagator = new W3CTraceContextPropagator()
+/** The longest time that an unresponsive collector may delay the end of the process. */
+const closeMilliseconds = 2_000
 
-/** Traces requests for an OpenTelemetry collector. */
-export interface Tracing {
+/**
+ * Traces requests for an OpenTelemetry collector: sends it spans in batches over OTLP/HTTP. OTEL_* variables set
+ * endpoint, headers, sampling and names.
+ */
+export class Tracing {
+  readonly #provider: BasicTracerProvider
+  readonly #tracer: Tracer
+
+  constructor(version: string, warn: (message: string) => void) {
+    setGlobalErrorHandler((error) => warn(`Traces were not sent: ${messageOf(error)}`))
+    const standard = resourceFromAttributes({ [ATTR_SERVICE_NAME]: 'reprise', [ATTR_SERVICE_VERSION]: version })
+    this.#provider = new BasicTracerProvider({
+      resource: standard.merge(detectResources({ detectors: [envDetector] })),
+      spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
+    })
+    this.#tracer = this.#provider.getTracer('reprise', version)
+  }
+
   /** Starts the span of a request, which continues the trace named by its `traceparent`. */
-  begin(headers: IncomingHttpHeaders, route: string): RequestSpan
+  begin(headers: IncomingHttpHeaders, route: string): RequestSpan {
+    const parent = propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter)
+    // all spans of one request use one clock, even if the wall clock jumps meanwhile
+    const epoch = Date.now() - performance.now()
+    const attributes = { 'gen_ai.operation.name': operationOf(route), 'reprise.route': route }
+    const span = this.#tracer.startSpan(route, { kind: SpanKind.SERVER, attributes, startTime: Date.now() }, parent)
+    const context = trace.setSpan(parent, span)
+    return new RequestSpan(this.#tracer, span, context, epoch, headers)
+  }
+
   /** Sends the remaining spans, within two seconds. */
-  close(): Promise<void>
+  async close(): Promise<void> {
+    const sent = this.#provider.shutdown().catch(() => {})
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, closeMilliseconds)
+    })
+    await Promise.race([sent, late])
+    clearTimeout(timer)
+  }
 }
 
 /** The span of one request. Its times are those of `performance.now()`. */
-export interface RequestSpan {
+export class RequestSpan {
   /** for the engine, replacing the client's: this span is the parent of the engine's */
   readonly headers: Readonly<Record<string, string>>
+  readonly #tracer: Tracer
+  readonly #span: Span
+  readonly #context: Context
+  readonly #epoch: number
+
+  constructor(tracer: Tracer, span: Span, context: Context, epoch: number, received: IncomingHttpHeaders) {
+    this.#tracer = tracer
+    this.#span = span
+    this.#context = context
+    this.#epoch = epoch
+    const headers: Record<string, string> = {}
+    propagator.inject(context, headers, defaultTextMapSetter)
+    // the tracestate of a trace that was not continued must not be sent with another parent (W3C Trace Context §3.3)
+    if (received.tracestate !== undefined) headers.tracestate ??= ''
+    this.headers = headers
+  }
+
   /** A stage of the request has ended. */
-  stage(name: 'parse' | 'index' | 'queue' | 'engine', start: number, end: number): void
+  stage(name: 'parse' | 'index' | 'queue' | 'engine', start: number, end: number): void {
+    if (!this.#span.isRecording()) return
+    const kind = name === 'engine' ? SpanKind.CLIENT : SpanKind.INTERNAL
+    this.#tracer.startSpan(name, { kind, startTime: this.#epoch + start }, this.#context).end(this.#epoch + end)
+  }
+
   /** The request has ended. */
-  end(request: TracedRequest, end: number): void
+  end(record: TracedRequest, end: number): void {
+    const span = this.#span
+    if (span.isRecording()) {
+      if (record.model !== undefined) span.updateName(`${operationOf(record.route)} ${record.model}`)
+      span.setAttributes(spanAttributes(record))
+      if (isCutShort(record) || (record.status ?? 0) >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
+    }
+    span.end(this.#epoch + end)
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error || (typeof error === 'object' && error !== null && 'message' in error)
+    ? String(error.message)
+    : String(error)
 }

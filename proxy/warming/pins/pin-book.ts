@@ -1,9 +1,8 @@
 import type { EngineRequest } from '#engine-adapters/engine-client.ts'
-import type { PromptApi } from '#engine-adapters/prompt-api.ts'
-import type { SentPrompt } from '#index/cache-event.ts'
 import type { ReplicaId } from '#index/context-block.ts'
 import type { KeyEntry } from '../../access/api-keys.ts'
 import type { Replica } from '../../replicas/replica.ts'
+import type { RunPrompt } from '../hot-prompts.ts'
 import type { MarkedPrompt } from './find-marks.ts'
 
 /** A shorter prefix is computed about as soon as it is looked up; Anthropic's API pins none either. */
@@ -20,15 +19,9 @@ export interface PinLimits {
 }
 
 /** A prompt that was sent with a mark. */
-export interface MarkedRequest {
-  readonly tenant: string
-  /** the caller's API key, if keys are required */
-  readonly key: KeyEntry | undefined
-  readonly api: PromptApi
-  readonly model: string | undefined
+export interface MarkedRequest extends Omit<RunPrompt, 'from'> {
   readonly replica: Replica
   readonly request: EngineRequest & { readonly body: Buffer }
-  readonly prompt: SentPrompt
   /** as the engine counted them; estimated if it did not say */
   readonly tokens: number
 }
