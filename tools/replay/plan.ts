@@ -11,8 +11,9 @@ export async function plan(path: string, tell: (note: string) => void): Promise<
   return createOfflinePolicy('reprise').plan(toReplayRequests(requests)).map(renderPlanned)
 }
 
-function renderPlanned({ request, order, group, searchPath }: PlannedRequest): string {
-  checkOrder('reprise', request, order)
+function renderPlanned(planned: PlannedRequest): string {
+  checkOrder('reprise', planned)
+  const { request, order, group, searchPath } = planned
   const rank = request.trace.blocks.map(({ id }) => id)
   const blocks = order.map((place) => rank[place]!)
   return `${JSON.stringify({ query_id: request.trace.queryId, blocks, rank, group, search_path: searchPath })}\n`

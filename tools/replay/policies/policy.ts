@@ -14,8 +14,6 @@ export interface OnlinePolicy {
   sent(request: ReplayRequest, order: readonly number[]): void
   /** Only the first `keptBlocks` blocks of a sent request are cached. */
   cut(request: ReplayRequest, keptBlocks: number): void
-  /** Returns the search path of a sent request, for scheduling; empty if it shares nothing. */
-  pathOf(request: ReplayRequest): readonly number[]
 }
 
 export interface PlannedRequest {

@@ -1,9 +1,10 @@
 import type { TreeCache } from '#index/tree-cache/tree-cache.ts'
+import type { ReplayRequest } from '../replay-request.ts'
 import type { PromptLayout } from './prompt-layout.ts'
 import type { SentRequest } from './replay-run.ts'
 
 /** Called when only the first `keptBlocks` blocks of a request, in the order sent, are cached. */
-type CutListener = (sent: SentRequest, keptBlocks: number) => void
+type CutListener = (request: ReplayRequest, keptBlocks: number) => void
 
 /** The engine of a replay: serves prompts from a simulated cache and counts the cached tokens. */
 export class ReplayEngine {
@@ -15,7 +16,7 @@ export class ReplayEngine {
   cachedTokens = 0
   promptTokens = 0
 
-  constructor(cache: TreeCache, layout: PromptLayout, onCut: CutListener = () => undefined) {
+  constructor(cache: TreeCache, layout: PromptLayout, onCut: CutListener) {
     this.#cache = cache
     this.#layout = layout
     this.#onCut = onCut
@@ -28,10 +29,9 @@ export class ReplayEngine {
     this.#sentByNumber.set(request.number, sent)
     this.promptTokens += tokens.length
     this.cachedTokens += this.#cache.serve(request.number, request.tenant, tokens)
-    for (const [number, length] of this.#cache.takeChanges()) this.#cut(this.#sentByNumber.get(number)!, length)
-  }
-
-  #cut(sent: SentRequest, cachedTokens: number): void {
-    this.#onCut(sent, this.#layout.blocksWithin(sent.request, sent.order, cachedTokens))
+    for (const [number, length] of this.#cache.takeChanges()) {
+      const { request, order } = this.#sentByNumber.get(number)!
+      this.#onCut(request, this.#layout.blocksWithin(request, order, length))
+    }
   }
 }

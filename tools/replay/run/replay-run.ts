@@ -20,7 +20,7 @@ export interface ReplayRun {
 }
 
 /** Throws a `ReplayError` unless the order sends each block exactly once. */
-export function checkOrder(policy: string, request: ReplayRequest, order: readonly number[]): void {
+export function checkOrder(policy: string, { request, order }: SentRequest): void {
   const seen = new Set(order)
   const count = request.context.length
   const isPermutation =
