@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import type { AnyPositionReuse } from '#engine-adapters/any-position-reuse.ts'
-import { PageCache } from './cache/page-cache.ts'
 import type { PrefixCache } from './cache/prefix-cache.ts'
 import { RadixCache } from './cache/radix-cache.ts'
 import { CallbackSender } from './callback-sender.ts'
@@ -114,9 +113,8 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
 
 function createCache(options: EmulatorOptions, pageTokens: number): PrefixCache {
   const { kind, capacityTokens, reuse, reuseBounds = { minRatio: 0, maxRatio: 1 }, hostTokens } = options
-  if (kind === 'sglang') return new RadixCache(capacityTokens, pageTokens)
-  const exact = new PageCache(capacityTokens, pageTokens)
-  if (reuse === undefined) return exact
+  const exact = new RadixCache(capacityTokens, pageTokens, kind === 'sglang' ? 'leaf' : 'page')
+  if (kind === 'sglang' || reuse === undefined) return exact
   return new ReusingCache(exact, {
     ratio: reuse,
     ...reuseBounds,
