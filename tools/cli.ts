@@ -21,7 +21,6 @@ import { addBatchCommand } from './batch/command.ts'
 import { addCompareCommand } from './compare/command.ts'
 import { addDoctorCommand } from './doctor/command.ts'
 import { addReplayCommands } from './replay/commands.ts'
-import { ReplayError } from './replay/replay-error.ts'
 
 /** How long the last line may take to be written after a second signal. */
 const lastLineMilliseconds = 250
@@ -117,7 +116,7 @@ try {
   await program.parseAsync(withoutHelpOfNothing(process.argv))
 } catch (error) {
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2)
-  if (!(error instanceof ConfigError || error instanceof ReplayError)) throw error
+  if (!(error instanceof ConfigError)) throw error
   for (const line of error.message.split('\n')) process.stderr.write(`error: ${line}\n`)
   process.exit(error.exitCode)
 }

@@ -1,8 +1,8 @@
+import { ConfigError } from '#proxy/errors.ts'
 import { scheduleContexts } from '#scheduler/schedule-contexts.ts'
 import { scheduleDepthFirst } from '#scheduler/schedule-depth-first.ts'
 import { createOfflinePolicy } from '#tools/replay/policies/create-offline-policy.ts'
 import type { OfflinePolicy, PlannedRequest } from '#tools/replay/policies/policy.ts'
-import { ReplayError } from '#tools/replay/replay-error.ts'
 import { replayDefaults } from '#tools/replay/replay-options.ts'
 import { toRatio } from '#tools/replay/report/replay-report.ts'
 import { replayTrace } from '#tools/replay/run/replay-trace.ts'
@@ -165,7 +165,7 @@ if (folders.length === 0) {
     printDisplacements(traces)
     printSchedules(traces)
   } catch (error) {
-    if (!(error instanceof ReplayError)) throw error
+    if (!(error instanceof ConfigError)) throw error
     report(error.message)
     process.exitCode = error.exitCode
   }

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { atLeast, readCapacity } from '#proxy/command-arguments.ts'
+import { ConfigError } from '#proxy/errors.ts'
 import { type PolicyName, policyNames } from './policies/policy.ts'
-import { ReplayError } from './replay-error.ts'
 import { replayDefaults as defaults, type GivenReplayOptions, modes } from './replay-options.ts'
 
 /** Adds `replay` and `plan`. Their dependencies are loaded when they run, so that other commands start quickly. */
@@ -58,7 +58,7 @@ function addNumbers(command: Command): Command {
 
 async function runReplay(trace: string, options: GivenReplayOptions): Promise<void> {
   if (options.mode === 'offline' && options.maxDisplacement !== undefined) {
-    throw new ReplayError('--max-displacement is for --mode online: a plan places blocks wherever they are shared', 2)
+    throw new ConfigError('--max-displacement is for --mode online: a plan places blocks wherever they are shared', 2)
   }
   endQuietlyOnClosedPipe()
   const { replay } = await import('./replay.ts')

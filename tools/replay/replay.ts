@@ -1,7 +1,7 @@
 import { TreeCache } from '#index/tree-cache/tree-cache.ts'
+import { ConfigError } from '#proxy/errors.ts'
 import { plotCapacities, plotReplay } from './chart/render-chart.ts'
 import type { OrderingName } from './policies/policy.ts'
-import { ReplayError } from './replay-error.ts'
 import { type GivenReplayOptions, type ReplayOptions, replayDefaults } from './replay-options.ts'
 import { type ReplayRequest, toReplayRequests } from './replay-request.ts'
 import { createProgress, type ReplayProgress } from './report/replay-progress.ts'
@@ -64,7 +64,7 @@ async function readRequests(
 ): Promise<{ trace: string; requests: ReplayRequest[]; recordedTokens: number | undefined }> {
   const { name, requests, skipped, capacityTokens: recordedTokens } = await readTrace(path)
   if (skipped > 0) tell(`${skipped} requests are left out: the trace has no text for their blocks ("has_text": false)`)
-  if (requests.length === 0) throw new ReplayError(`${path} holds no request with text`)
+  if (requests.length === 0) throw new ConfigError(`${path} holds no request with text`)
   return { trace: name, requests: toReplayRequests(requests.slice(0, limit)), recordedTokens }
 }
 

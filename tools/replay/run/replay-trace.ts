@@ -1,9 +1,9 @@
 import { TreeCache } from '#index/tree-cache/tree-cache.ts'
+import { ConfigError } from '#proxy/errors.ts'
 import { createOfflinePolicy } from '../policies/create-offline-policy.ts'
 import { createOnlinePolicy } from '../policies/create-online-policy.ts'
 import type { OfflinePolicy, OnlinePolicy, OrderingName } from '../policies/policy.ts'
 import { rankOrder } from '../policies/static-orders.ts'
-import { ReplayError } from '../replay-error.ts'
 import type { ReplaySettings } from '../replay-options.ts'
 import type { ReplayRequest } from '../replay-request.ts'
 import { PromptLayout } from './prompt-layout.ts'
@@ -58,7 +58,7 @@ function runPlan(
   const share = microsecondsSince(begin) / requests.length
   const isComplete =
     planned.length === requests.length && new Set(planned.map(({ request }) => request)).size === requests.length
-  if (!isComplete) throw new ReplayError(`internal error: the policy ${name} planned not every request once`)
+  if (!isComplete) throw new ConfigError(`internal error: the policy ${name} planned not every request once`)
   for (const sent of planned) serve(sent)
   return requests.map(() => share)
 }
