@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { askEngine } from '#engine-adapters/ask-engine.ts'
 import type { Json } from '#engine-adapters/json-object.ts'
-import type { AskScores, TokenScores } from '#engine-adapters/scoring/answer-score.ts'
+import type { AnswerScores, AskScores } from '#engine-adapters/scoring/answer-score.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
 import { credentialsOf } from '../access/engine-credentials.ts'
 import { cacheSaltOf } from '../access/tenant.ts'
@@ -185,9 +185,8 @@ async function scoreVariants(
     if (answered?.status !== 200) return undefined
     return JSON.parse(answered.text) as unknown
   }
-  const score = async (members: PromptVariants['received'], own: string): Promise<readonly number[] | undefined> => {
-    const said = await replica.adapter.scoreAnswer!({ api, members, answer: own, promptTokens }, ask)
-    return (said as Partial<TokenScores>).tokens
+  const score = (members: PromptVariants['received'], own: string): Promise<AnswerScores> => {
+    return replica.adapter.scoreAnswer!({ api, members, answer: own, promptTokens }, ask)
   }
   scores.received ??= await score(received, answer)
   scores.harmless ??= scores.received && (await score(harmless, answer))
