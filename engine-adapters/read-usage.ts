@@ -98,7 +98,8 @@ function readCutUsage(stream: string): Partial<Usage> | undefined {
   return last && readParts(`{${last[0]}}`)
 }
 
-function readUsage(json: string): Usage | undefined {
+/** The usage in a whole answer; undefined if it has none. */
+export function readUsage(json: string): Usage | undefined {
   const parts = readParts(json)
   return isWhole(parts) ? parts : undefined
 }

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { Command, CommanderError, Option } from 'commander'
+import type { EmulatorOptions } from '#emulator/emulator.ts'
 import { emulatorDefaults } from '#emulator/emulator-defaults.ts'
 import { hashKey } from '#proxy/access/hash-key.ts'
 import { addTemplatesCommand } from '#proxy/admin/templates-command.ts'
@@ -25,18 +26,10 @@ import { addReplayCommands } from './replay/commands.ts'
 /** How long the last line may take to be written after a second signal. */
 const lastLineMilliseconds = 250
 
-interface EmulateOptions {
-  listen: ListenAddress
-  kind: 'vllm' | 'sglang'
-  capacityTokens: number
-  blockSize?: number
-  prefillTokensPerSecond: number
-  reuse?: number
-  pages?: number
-  hostTokens: number
-  reader?: boolean
-  callback?: string
-  model?: string
+interface EmulateFlags extends Omit<EmulatorOptions, 'host' | 'port' | 'reads' | 'callbackUrl' | 'warn'> {
+  readonly listen: ListenAddress
+  readonly reader?: boolean
+  readonly callback?: string
 }
 
 const program = new Command('reprise')
@@ -176,7 +169,7 @@ function checkEngines(count: number, isEmulated: boolean): void {
   throw new ConfigError(noEngine, 2)
 }
 
-async function emulate({ listen, callback, reader, ...options }: EmulateOptions): Promise<void> {
+async function emulate({ listen, callback, reader, ...options }: EmulateFlags): Promise<void> {
   for (const name of ['reuse', 'pages'] as const) {
     if (options[name] === undefined || options.kind === 'vllm') continue
     throw new ConfigError(`--${name} is what vLLM can do with our plugin: leave --kind out.`, 2)

@@ -2,21 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { argument, atLeast } from '#proxy/command-arguments.ts'
 import { readEngine } from '#proxy/config/read-arguments.ts'
-import type { EngineSettings } from '#proxy/config/settings.ts'
 import { type PassName, passes, passNames } from './passes.ts'
+import type { CompareOptions } from './run-compare.ts'
 
-interface CompareFlags {
-  engine: EngineSettings
-  model?: string
-  limit?: number
-  topK?: number
-  maxTokens: number
-  passes: PassName[]
-  logprobs: boolean
-  results?: string
-  report?: string
-  plot?: string
-  json?: boolean
+interface CompareFlags extends Omit<CompareOptions, 'engineKey' | 'hasLogProbabilities' | 'signal' | 'wait'> {
+  readonly logprobs: boolean
+  readonly json?: boolean
 }
 
 /** Adds `compare`; what it needs is loaded when it runs, so that it does not slow down the start of other commands. */
@@ -59,17 +50,9 @@ async function run(trace: string, { logprobs, json, ...flags }: CompareFlags): P
   const ending = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ending.abort())
   const comparison = await runCompare(trace, {
-    engine: flags.engine,
+    ...flags,
     engineKey: process.env.REPRISE_ENGINE_API_KEY || undefined,
-    model: flags.model,
-    limit: flags.limit,
-    topK: flags.topK,
-    maxTokens: flags.maxTokens,
-    passes: flags.passes,
     hasLogProbabilities: logprobs,
-    results: flags.results,
-    report: flags.report,
-    plot: flags.plot,
     signal: ending.signal,
     wait: (milliseconds) => delay(milliseconds, undefined, { signal: ending.signal }),
   })

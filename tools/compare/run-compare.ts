@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
 import { request } from 'undici'
 import { pathPrefixOf } from '#engine-adapters/engine-client.ts'
-import type { EngineSettings } from '#proxy/config/settings.ts'
 import { ConfigError } from '#proxy/errors.ts'
 import { createProgress } from '../replay/report/replay-progress.ts'
 import { checkOutputs, writeFileAtOnce } from '../replay/report/write-file-at-once.ts'
@@ -13,24 +12,17 @@ import { type Pass, type PassName, passes } from './passes.ts'
 import { plotComparison } from './plot-comparison.ts'
 import { renderMarkdown } from './render-comparison.ts'
 import { ResultsFile } from './results-file.ts'
-import { runPasses, takesSalts } from './run-passes.ts'
+import { type PassSettings, runPasses, takesSalts } from './run-passes.ts'
 
-export interface CompareOptions {
-  readonly engine: EngineSettings
-  readonly engineKey: string | undefined
-  readonly model: string | undefined
-  readonly limit: number | undefined
-  readonly topK: number | undefined
-  readonly maxTokens: number
+export interface CompareOptions extends Omit<PassSettings, 'model' | 'run'> {
+  readonly model?: string | undefined
+  readonly limit?: number
+  readonly topK?: number
   readonly passes: readonly PassName[]
-  readonly hasLogProbabilities: boolean
   /** undefined: in the current directory, named after the trace */
-  readonly results: string | undefined
-  readonly report: string | undefined
-  readonly plot: string | undefined
-  readonly signal: AbortSignal
-  /** Waits while the engine is busy. Rejects once `signal` is aborted. */
-  readonly wait: (milliseconds: number) => Promise<void>
+  readonly results?: string
+  readonly report?: string
+  readonly plot?: string
 }
 
 /** Sends a trace in all requested ways, compares the results, and writes the requested files. */

@@ -12,7 +12,7 @@ import { type SentChat, sendChat } from './send-request.ts'
 const nothing = { reorder: false, annotate: false, dedup: false }
 
 /** How requests are sent. */
-interface PassSettings {
+export interface PassSettings {
   readonly engine: EngineSettings
   readonly engineKey: string | undefined
   readonly model: string
@@ -21,6 +21,7 @@ interface PassSettings {
   readonly run: string
   readonly hasLogProbabilities: boolean
   readonly signal: AbortSignal
+  /** Waits while the engine is busy. Rejects once `signal` is aborted. */
   readonly wait: SentChat['wait']
 }
 
