@@ -3,6 +3,7 @@ import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { EngineSettings } from '#proxy/config/settings.ts'
 import { defaultConfig } from '#proxy/config/sources/config-source.ts'
 import { startProxy } from '#proxy/main.ts'
+import type { ReplayProgress } from '../replay/report/replay-progress.ts'
 import { type ChatMessage, type ComparedRequest, toBody } from './compared-requests.ts'
 import type { Pass } from './passes.ts'
 import type { ResultsFile } from './results-file.ts'
@@ -25,12 +26,6 @@ export interface PassSettings {
   readonly wait: SentChat['wait']
 }
 
-/** Is notified of progress. */
-interface PassProgress {
-  begin(label: string): void
-  advance(): void
-}
-
 /**
  * Sends all requests one after the other, pass by pass, each pass against a separate cache if the engine takes salts:
  * what one pass leaves there does not help another. Known answers are not requested again, but their prompts are sent
@@ -41,7 +36,7 @@ export async function runPasses(
   requests: readonly ComparedRequest[],
   settings: PassSettings,
   results: ResultsFile,
-  progress: PassProgress,
+  progress: ReplayProgress,
 ): Promise<void> {
   // no timeouts: an engine may compute a prompt for minutes
   const agent = new Agent({ connections: 1, headersTimeout: 0, bodyTimeout: 0 })
@@ -60,7 +55,7 @@ async function runPass(
   requests: readonly ComparedRequest[],
   settings: PassSettings,
   results: ResultsFile,
-  progress: PassProgress,
+  progress: ReplayProgress,
   agent: Agent,
 ): Promise<void> {
   if (requests.every(({ id }) => results.get(pass.name, id))) {
