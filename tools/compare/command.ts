@@ -5,8 +5,7 @@ import { readEngine } from '#proxy/config/read-arguments.ts'
 import { type PassName, passes, passNames } from './passes.ts'
 import type { CompareOptions } from './run-compare.ts'
 
-interface CompareFlags extends Omit<CompareOptions, 'engineKey' | 'hasLogProbabilities' | 'signal' | 'wait'> {
-  readonly logprobs: boolean
+interface CompareFlags extends Omit<CompareOptions, 'engineKey' | 'signal' | 'wait'> {
   readonly json?: boolean
 }
 
@@ -32,10 +31,8 @@ export function addCompareCommand(program: Command): void {
         .argParser(readPasses)
         .default([...passNames], 'all'),
     )
-    .option('--no-logprobs', 'do not ask for log-probabilities')
     .option('--results <file>', 'where answers are kept, so that an interrupted run can resume')
     .option('--report <file.md>', 'write a report as Markdown')
-    .option('--plot <file.svg>', 'draw changes with their intervals')
     .option('--json', 'a report for programs')
     .addHelpText(
       'after',
@@ -44,7 +41,7 @@ export function addCompareCommand(program: Command): void {
     .action(run)
 }
 
-async function run(trace: string, { logprobs, json, ...flags }: CompareFlags): Promise<void> {
+async function run(trace: string, { json, ...flags }: CompareFlags): Promise<void> {
   const { runCompare } = await import('./run-compare.ts')
   const { renderComparison } = await import('./render-comparison.ts')
   const ending = new AbortController()
@@ -52,7 +49,6 @@ async function run(trace: string, { logprobs, json, ...flags }: CompareFlags): P
   const comparison = await runCompare(trace, {
     ...flags,
     engineKey: process.env.REPRISE_ENGINE_API_KEY || undefined,
-    hasLogProbabilities: logprobs,
     signal: ending.signal,
     wait: (milliseconds) => delay(milliseconds, undefined, { signal: ending.signal }),
   })

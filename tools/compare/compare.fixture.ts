@@ -54,7 +54,6 @@ export class CompareFixture {
       engineKey: undefined,
       maxTokens: 8,
       passes: ['again', 'rewritten'],
-      hasLogProbabilities: true,
       results: join(this.folder, 'results.jsonl'),
       signal: new AbortController().signal,
       wait: async (milliseconds) => {

@@ -20,7 +20,6 @@ export interface PassSettings {
   readonly maxTokens: number
   /** distinguishes the salts of one comparison from those of others */
   readonly run: string
-  readonly hasLogProbabilities: boolean
   readonly signal: AbortSignal
   /** Waits while the engine is busy. Rejects once `signal` is aborted. */
   readonly wait: SentChat['wait']
@@ -71,7 +70,7 @@ async function runPass(
       const answer = await sendChat(agent, url, {
         ...toChat(pass, request, settings),
         body: toBody(request, historyOf(requests, i, results)),
-        hasLogProbabilities: settings.hasLogProbabilities && !results.hasRefusedLogProbabilities,
+        hasLogProbabilities: !results.hasRefusedLogProbabilities,
         // enough that numbers in the answer could be mapped back: a shorter answer keeps numbered lists in place
         ...(known ? { maxTokens: 5 } : {}),
       })
