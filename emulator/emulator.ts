@@ -41,8 +41,6 @@ export interface EmulatorOptions {
   reuseBounds?: Omit<AnyPositionReuse, 'ratio'>
   /** Tokens that it keeps for that reuse. */
   hostTokens?: number
-  /** vLLM: decode steps read the share of their pages that a request asks for, but at least this share. */
-  pages?: number
   /** `http://HOST:PORT/v1/replicas/NAME`, which receives what is stored and evicted */
   callbackUrl?: string
   callbackToken?: string
@@ -72,8 +70,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   let sender: CallbackSender | undefined
   const text = new CannedText(tokenizer)
   const onReports: CallbackSender['report'] = (reports) => sender?.report(reports)
-  const pages = options.pages === undefined ? undefined : { minRatio: options.pages, pageTokens }
-  const engine = new EngineCore({ cache, text, prefillTokensPerSecond, onReports, pages })
+  const engine = new EngineCore({ cache, text, prefillTokensPerSecond, onReports })
   const modelTokens = Math.min(options.maxModelTokens ?? emulatorDefaults.maxModelTokens, cache.capacityTokens)
   const size = { pageTokens, capacityTokens: cache.capacityTokens }
   const server = createHttpServer(

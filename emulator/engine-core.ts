@@ -1,11 +1,9 @@
 import { EventEmitter, once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ReuseWish } from '#engine-adapters/any-position-reuse.ts'
-import type { PageUsage } from '#engine-adapters/page-usage.ts'
 import type { CacheSequence, PrefixCache } from './cache/prefix-cache.ts'
 import type { CacheReport } from './cache/request-ledger.ts'
 import { FifoLock } from './fifo-lock.ts'
-import { type PageOptions, PageSelection } from './page-selection.ts'
 import type { OutputText } from './text/output-text.ts'
 
 /** One prompt to compute and continue. */
@@ -16,8 +14,6 @@ export interface EngineRequest {
   /** At least 1; prompt and output together must fit in the cache. */
   outputTokens: number
   reuse?: ReuseWish | undefined
-  /** The share of the request's pages that decode steps should read; undefined: all. */
-  pages?: number | undefined
   /** What is said; undefined: the engine's own text. */
   text?: OutputText | undefined
 }
@@ -31,8 +27,6 @@ export interface OutputToken {
   reusedTokens: number | undefined
   /** The same, but found there and recomputed. */
   recomputedTokens?: number | undefined
-  /** Pages read for the answer so far; undefined if every step reads its whole context. */
-  pages?: PageUsage | undefined
 }
 
 interface EngineCoreOptions {
@@ -41,8 +35,6 @@ interface EngineCoreOptions {
   text: OutputText
   prefillTokensPerSecond: number
   onReports: (reports: CacheReport[]) => void
-  /** undefined: decode steps read all pages */
-  pages?: PageOptions | undefined
 }
 
 const decodeMilliseconds = 5
@@ -71,7 +63,6 @@ export class EngineCore {
   readonly #text: OutputText
   readonly #rate: number
   readonly #onReports: (reports: CacheReport[]) => void
-  readonly #pages: PageOptions | undefined
   readonly #prefillTurn = new FifoLock()
   readonly #events = new EventEmitter()
   #prefillEnd = 0
@@ -81,7 +72,6 @@ export class EngineCore {
     this.#text = options.text
     this.#rate = options.prefillTokensPerSecond
     this.#onReports = options.onReports
-    this.#pages = options.pages
   }
 
   /** Yields the output token by token at an engine's pace. When the generator ends, the request frees its space. */
@@ -89,7 +79,6 @@ export class EngineCore {
     const promptTokens = request.prompt.length
     const sequence = this.#cache.open({ ...request, tokens: this.#withOutput(request), promptTokens })
     await this.#prefill(sequence, promptTokens, signal)
-    const selection = this.#selectionFor(request)
     let computed = promptTokens
     try {
       const start = performance.now()
@@ -97,20 +86,12 @@ export class EngineCore {
         await delayUntil(start + index * decodeMilliseconds, signal)
         computed = promptTokens + index
         const { cachedTokens, reused } = sequence
-        // the first token comes from the prefill
-        if (index > 0) selection?.step(computed)
-        const pages = selection && selection.usage.all > 0 ? selection.usage : undefined
         const text = (request.text ?? this.#text).text(index)
-        yield { index, text, cachedTokens, reusedTokens: reused?.kept, recomputedTokens: reused?.recomputed, pages }
+        yield { index, text, cachedTokens, reusedTokens: reused?.kept, recomputedTokens: reused?.recomputed }
       }
     } finally {
       this.#release(sequence, computed)
     }
-  }
-
-  #selectionFor({ pages }: EngineRequest): PageSelection | undefined {
-    if (!this.#pages || pages === undefined || pages >= 1) return undefined
-    return new PageSelection(this.#pages, pages)
   }
 
   /** Empties the cache. Returns false while a request runs, as the engines do. */

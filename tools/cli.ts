@@ -63,11 +63,6 @@ program
   .option('--reuse <ratio>', 'reuses at any position, computing this share again (0 to 1; vllm)', argument(readShare))
   .option('--host-tokens <n>', 'how many tokens are kept for --reuse', atLeast(1), emulatorDefaults.hostTokens)
   .option(
-    '--pages <ratio>',
-    'reads fewer pages for requests that ask for it, at least this share (0 to 1; vllm)',
-    argument(readShare),
-  )
-  .option(
     '--reader',
     'answers are made from the prompt, which can be scored: model reader-content quotes the text that shares most words ' +
       'with the question, reader-place gives the first words of each text in their order',
@@ -170,9 +165,8 @@ function checkEngines(count: number, isEmulated: boolean): void {
 }
 
 async function emulate({ listen, callback, reader, ...options }: EmulateFlags): Promise<void> {
-  for (const name of ['reuse', 'pages'] as const) {
-    if (options[name] === undefined || options.kind === 'vllm') continue
-    throw new ConfigError(`--${name} is what vLLM can do with our plugin: leave --kind out.`, 2)
+  if (options.reuse !== undefined && options.kind === 'sglang') {
+    throw new ConfigError('--reuse is what vLLM can do with our plugin: leave --kind out.', 2)
   }
   const callbackToken = process.env.REPRISE_CALLBACK_TOKEN?.trim() || undefined
   const { startEmulator } = await import('#emulator/emulator.ts')

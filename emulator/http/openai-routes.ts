@@ -1,4 +1,3 @@
-import { sumOfPages, toPageDetails } from '#engine-adapters/page-usage.ts'
 import type { EngineCore } from '../engine-core.ts'
 import { collectOutput, type Output } from './answer-events.ts'
 import { type OpenAiBody, readChatBody, readCompletionBody } from './bodies.ts'
@@ -152,8 +151,6 @@ function usageOf({ requests, copies }: Job, counted: readonly CountedPrompt[]): 
   const completionTokens = sum(requests.map((request) => request.outputTokens)) * copies
   const reused = sum(counted.map(({ reusedTokens = 0 }) => reusedTokens))
   const recomputed = sum(counted.map(({ recomputedTokens = 0 }) => recomputedTokens))
-  // page counts are not reported for several samples of a prompt
-  const read = copies > 1 ? [] : counted.flatMap(({ pages = [] }) => pages)
   return {
     prompt_tokens: promptTokens,
     total_tokens: promptTokens + completionTokens,
@@ -163,7 +160,6 @@ function usageOf({ requests, copies }: Job, counted: readonly CountedPrompt[]): 
       // the engine does not report zero
       ...(reused > 0 ? { reused_tokens: reused } : {}),
       ...(recomputed > 0 ? { recomputed_tokens: recomputed } : {}),
-      ...(read.length > 0 ? toPageDetails(read.reduce(sumOfPages)) : {}),
     },
   }
 }
