@@ -76,7 +76,8 @@ export class UsageReader {
 
 const streamEnd = '[DONE]'
 
-function eventsOf(stream: string): string[] {
+/** The data of each event of a stream of server-sent events that is over. */
+export function eventsOf(stream: string): string[] {
   const events: string[] = []
   createParser({ onEvent: ({ data }) => events.push(data) }).feed(stream)
   return events

@@ -1,8 +1,8 @@
 import { ConfigError } from '#proxy/errors.ts'
 import { scheduleContexts } from '#scheduler/schedule-contexts.ts'
 import { scheduleDepthFirst } from '#scheduler/schedule-depth-first.ts'
-import { createOfflinePolicy } from '#tools/replay/policies/create-offline-policy.ts'
-import type { OfflinePolicy, PlannedRequest } from '#tools/replay/policies/policy.ts'
+import { offlinePlans } from '#tools/replay/policies/offline-plans.ts'
+import type { PlanBatch, PlannedRequest } from '#tools/replay/policies/policy.ts'
 import { replayDefaults } from '#tools/replay/replay-options.ts'
 import { toRatio } from '#tools/replay/report/replay-report.ts'
 import { replayTrace } from '#tools/replay/run/replay-trace.ts'
@@ -131,11 +131,10 @@ function printSchedules(traces: readonly BenchTrace[]): void {
   report('schedules …')
   const rows = [16_384, 65_536].flatMap((capacityTokens) =>
     Object.entries(schedules).map(([label, schedule]) => {
-      const plan: OfflinePolicy['plan'] = (requests) =>
-        schedule(createOfflinePolicy('reprise').plan(requests), pathOfPlanned)
+      const offline: PlanBatch = (requests) => schedule(offlinePlans.reprise(requests), pathOfPlanned)
       const settings = { ...replayDefaults, mode: 'offline' as const, capacityTokens }
       const ratios = traces.map(({ requests }) => {
-        const run = replayTrace(requests, { name: 'reprise', offline: { plan } }, settings)
+        const run = replayTrace(requests, { name: 'reprise', offline }, settings)
         return ratio(toRatio(run.cachedTokens, run.promptTokens))
       })
       return [`a batch, ${label}`, capacityTokens.toLocaleString('en-US'), ...ratios]

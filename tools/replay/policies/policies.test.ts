@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type ReplaySettings, replayDefaults } from '../replay-options.ts'
 import { anyRequests, requestsOf } from '../requests.fixture.ts'
 import { replayTrace } from '../run/replay-trace.ts'
-import { createOfflinePolicy } from './create-offline-policy.ts'
+import { offlinePlans } from './offline-plans.ts'
 import { type OrderingName, policyNames } from './policy.ts'
 import { sortedOrder } from './static-orders.ts'
 
@@ -134,7 +134,7 @@ describe('paper, offline', () => {
         ['a', 9],
       ],
     ])
-    const planned = createOfflinePolicy('paper').plan(requests)
+    const planned = offlinePlans.paper(requests)
     expect(planned.map(({ request, group }) => [request.number, group])).toEqual([
       [0, 0],
       [2, 0],

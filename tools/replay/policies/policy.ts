@@ -26,8 +26,5 @@ export interface PlannedRequest {
   readonly searchPath: readonly number[]
 }
 
-/** Orders and schedules a whole batch. */
-export interface OfflinePolicy {
-  /** Returns every request once, in the order to run them. */
-  plan(requests: readonly ReplayRequest[]): PlannedRequest[]
-}
+/** Orders and schedules a whole batch. Returns every request once, in the order to run them. */
+export type PlanBatch = (requests: readonly ReplayRequest[]) => PlannedRequest[]

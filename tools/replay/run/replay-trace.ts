@@ -1,20 +1,19 @@
 import { TreeCache } from '#index/tree-cache/tree-cache.ts'
 import { ConfigError } from '#proxy/errors.ts'
-import { createOfflinePolicy } from '../policies/create-offline-policy.ts'
 import { createOnlinePolicy } from '../policies/create-online-policy.ts'
-import type { OfflinePolicy, OnlinePolicy, OrderingName } from '../policies/policy.ts'
+import { offlinePlans } from '../policies/offline-plans.ts'
+import type { OnlinePolicy, OrderingName, PlanBatch } from '../policies/policy.ts'
 import { rankOrder } from '../policies/static-orders.ts'
 import type { ReplaySettings } from '../replay-options.ts'
 import type { ReplayRequest } from '../replay-request.ts'
 import { PromptLayout } from './prompt-layout.ts'
-import { ReplayEngine } from './replay-engine.ts'
 import { checkOrder, type ReplayRun, type SentRequest } from './replay-run.ts'
 
 /** A policy of somebody else, for comparison. */
 interface RivalPolicy {
   readonly name: string
   readonly online?: OnlinePolicy
-  readonly offline?: OfflinePolicy
+  readonly offline?: PlanBatch
 }
 
 /** Runs requests under one policy, starting with an empty cache. A rival must have a policy for the settings' mode. */
@@ -43,18 +42,18 @@ export function replayTrace(
 }
 
 function toPolicy(name: OrderingName, settings: ReplaySettings): RivalPolicy {
-  return { name, online: createOnlinePolicy(name, settings), offline: createOfflinePolicy(name) }
+  return { name, online: createOnlinePolicy(name, settings), offline: offlinePlans[name] }
 }
 
 /** Plans the whole trace as one batch and runs it. Every request is charged an equal share of the planning time. */
 function runPlan(
   name: string,
   requests: readonly ReplayRequest[],
-  policy: OfflinePolicy,
+  plan: PlanBatch,
   serve: (sent: SentRequest) => void,
 ): number[] {
   const begin = process.hrtime.bigint()
-  const planned = policy.plan(requests)
+  const planned = plan(requests)
   const share = microsecondsSince(begin) / requests.length
   const isComplete =
     planned.length === requests.length && new Set(planned.map(({ request }) => request)).size === requests.length
@@ -81,4 +80,37 @@ function runArrivals(
 
 function microsecondsSince(begin: bigint): number {
   return Number(process.hrtime.bigint() - begin) / 1e3
+}
+
+/** Called when only the first `keptBlocks` blocks of a request, in the order sent, are cached. */
+type CutListener = (request: ReplayRequest, keptBlocks: number) => void
+
+/** The engine of a replay: serves prompts from a simulated cache and counts the cached tokens. */
+class ReplayEngine {
+  readonly #cache: TreeCache
+  readonly #layout: PromptLayout
+  readonly #onCut: CutListener
+  readonly sent: SentRequest[] = []
+  readonly #sentByNumber = new Map<number, SentRequest>()
+  cachedTokens = 0
+  promptTokens = 0
+
+  constructor(cache: TreeCache, layout: PromptLayout, onCut: CutListener) {
+    this.#cache = cache
+    this.#layout = layout
+    this.#onCut = onCut
+  }
+
+  serve(sent: SentRequest): void {
+    const { request, order } = sent
+    const tokens = this.#layout.tokensOf(request, order)
+    this.sent.push(sent)
+    this.#sentByNumber.set(request.number, sent)
+    this.promptTokens += tokens.length
+    this.cachedTokens += this.#cache.serve(request.number, request.tenant, tokens)
+    for (const [number, length] of this.#cache.takeChanges()) {
+      const { request, order } = this.#sentByNumber.get(number)!
+      this.#onCut(request, this.#layout.blocksWithin(request, order, length))
+    }
+  }
 }
