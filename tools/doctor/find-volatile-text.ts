@@ -4,17 +4,6 @@ import { type VolatileKind, volatilePatterns } from './volatile-patterns.ts'
 /** Text that differs between otherwise equal requests: nothing after it is found in an engine's cache. */
 export interface VolatileText extends Span {
   readonly kind: VolatileKind
-  /** what it is and how often it changes, for people */
-  readonly explanation: string
-}
-
-const explanations: Record<VolatileKind, string> = {
-  attribution: 'a header that a client inserts for itself: it changes with every request',
-  id: 'the id of a request or conversation: it changes with every one',
-  time: 'the time of day: it changes every minute or second',
-  date: 'the date: it changes every day',
-  timestamp: 'a timestamp: it changes with every request if it is the time of the request',
-  uuid: 'a UUID: it changes with every request if it names the request',
 }
 
 /** A text with more matches than this is data, not headers. */
@@ -60,7 +49,7 @@ function findInLine(content: string, lineStart: number): VolatileText[] {
       const end = start + match[0].length
       // what a surer pattern has found stays
       if (found.some((one) => one.start < end && start < one.end)) continue
-      found.push({ start, end, kind, explanation: explanations[kind] })
+      found.push({ start, end, kind })
       if (found.length >= mostFound) break
     }
   }
