@@ -46,7 +46,11 @@ addServeFlags(
 program
   .command('emulate')
   .description('the engine emulator alone: a real prefix cache, canned answers')
-  .addOption(address('--listen', 'where it listens', '127.0.0.1:8000'))
+  .addOption(
+    new Option('--listen <host:port>', 'where it listens')
+      .argParser(argument(readListenAddress))
+      .default(readListenAddress('127.0.0.1:8000'), '127.0.0.1:8000'),
+  )
   .addOption(
     new Option('--kind <kind>', 'the engine whose cache and errors to emulate')
       .choices(['vllm', 'sglang'])
@@ -212,10 +216,4 @@ function stopOnSignals(close: () => Promise<void>, onCut?: (signal: string) => v
       )
     })
   }
-}
-
-function address(flag: string, description: string, standard: string): Option {
-  return new Option(`${flag} <host:port>`, description)
-    .argParser(argument(readListenAddress))
-    .default(readListenAddress(standard), standard)
 }

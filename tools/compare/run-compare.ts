@@ -49,7 +49,7 @@ export async function runCompare(path: string, options: CompareOptions): Promise
   const run = createHash('sha256').update(`${Date.now()} ${process.pid}`).digest('hex').slice(0, 12)
   const progress = createProgress(wanted.length * requests.length)
   try {
-    await runPasses(wanted, requests, { ...options, model, run }, results, progress)
+    await runPasses(wanted, { requests, settings: { ...options, model, run }, results, progress })
   } catch (error) {
     progress.stop()
     throw options.signal.aborted ? interrupted(results) : toFailure(error)

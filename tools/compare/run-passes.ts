@@ -25,24 +25,26 @@ export interface PassSettings {
   readonly wait: SentChat['wait']
 }
 
+/** What is compared, and how far that has come. */
+interface RunningPasses {
+  readonly requests: readonly ComparedRequest[]
+  readonly settings: PassSettings
+  readonly results: ResultsFile
+  readonly progress: ReplayProgress
+}
+
 /**
  * Sends all requests one after the other, pass by pass, each pass against a separate cache if the engine takes salts:
  * what one pass leaves there does not help another. Known answers are not requested again, but their prompts are sent
  * for one token, so that the caches, and what is believed about them, are as before the interruption.
  */
-export async function runPasses(
-  passes: readonly Pass[],
-  requests: readonly ComparedRequest[],
-  settings: PassSettings,
-  results: ResultsFile,
-  progress: ReplayProgress,
-): Promise<void> {
+export async function runPasses(passes: readonly Pass[], running: RunningPasses): Promise<void> {
   // no timeouts: an engine may compute a prompt for minutes
   const agent = new Agent({ connections: 1, headersTimeout: 0, bodyTimeout: 0 })
   try {
     for (const pass of passes) {
-      progress.begin(pass.name)
-      await runPass(pass, requests, settings, results, progress, agent)
+      running.progress.begin(pass.name)
+      await runPass(pass, running, agent)
     }
   } finally {
     await agent.destroy()
@@ -51,10 +53,7 @@ export async function runPasses(
 
 async function runPass(
   pass: Pass,
-  requests: readonly ComparedRequest[],
-  settings: PassSettings,
-  results: ResultsFile,
-  progress: ReplayProgress,
+  { requests, settings, results, progress }: RunningPasses,
   agent: Agent,
 ): Promise<void> {
   if (requests.every(({ id }) => results.get(pass.name, id))) {
@@ -85,14 +84,11 @@ async function runPass(
 function toChat(
   pass: Pass,
   { id, tenant, conversation, keepsOrder, chat }: ComparedRequest,
-  { engine, engineKey, model, maxTokens, run, signal, wait }: PassSettings,
+  { engine, engineKey, run, ...settings }: PassSettings,
 ): Omit<SentChat, 'body' | 'hasLogProbabilities'> {
   return {
+    ...settings,
     name: `request ${id} of pass ${pass.name}`,
-    model,
-    maxTokens,
-    signal,
-    wait,
     keepsOrder,
     conversation: 'received' in chat ? conversation : undefined,
     cacheSalt: takesSalts(engine) ? `${run}-${pass.name}-${tenant}` : undefined,
