@@ -59,25 +59,19 @@ export function prefillSeconds(
 
 /** The engine behind the HTTP routes: prefills one prompt at a time, decodes all of them concurrently, and caches. */
 export class EngineCore {
-  readonly #cache: PrefixCache
-  readonly #text: OutputText
-  readonly #rate: number
-  readonly #onReports: (reports: CacheReport[]) => void
+  readonly #options: EngineCoreOptions
   readonly #prefillTurn = new FifoLock()
   readonly #events = new EventEmitter()
   #prefillEnd = 0
 
   constructor(options: EngineCoreOptions) {
-    this.#cache = options.cache
-    this.#text = options.text
-    this.#rate = options.prefillTokensPerSecond
-    this.#onReports = options.onReports
+    this.#options = options
   }
 
   /** Yields the output token by token at an engine's pace. When the generator ends, the request frees its space. */
   async *generate(request: EngineRequest, signal: AbortSignal): AsyncGenerator<OutputToken, void, void> {
     const promptTokens = request.prompt.length
-    const sequence = this.#cache.open({ ...request, tokens: this.#withOutput(request), promptTokens })
+    const sequence = this.#options.cache.open({ ...request, tokens: this.#withOutput(request), promptTokens })
     await this.#prefill(sequence, promptTokens, signal)
     let computed = promptTokens
     try {
@@ -86,7 +80,7 @@ export class EngineCore {
         await delayUntil(start + index * decodeMilliseconds, signal)
         computed = promptTokens + index
         const { cachedTokens, reused } = sequence
-        const text = (request.text ?? this.#text).text(index)
+        const text = (request.text ?? this.#options.text).text(index)
         yield { index, text, cachedTokens, reusedTokens: reused?.kept, recomputedTokens: reused?.recomputed }
       }
     } finally {
@@ -96,7 +90,7 @@ export class EngineCore {
 
   /** Empties the cache. Returns false while a request runs, as the engines do. */
   clearCache(): boolean {
-    const cleared = this.#cache.clear()
+    const cleared = this.#options.cache.clear()
     this.#report()
     return cleared
   }
@@ -120,7 +114,8 @@ export class EngineCore {
     // start at the planned end of the previous prefill, not when its late timer fired: a millisecond each would add up
     const start = Math.max(ready, this.#prefillEnd)
     const { cachedTokens, reused } = sequence
-    this.#prefillEnd = start + prefillSeconds(promptTokens, cachedTokens, this.#rate, reused?.kept) * 1000
+    this.#prefillEnd =
+      start + prefillSeconds(promptTokens, cachedTokens, this.#options.prefillTokensPerSecond, reused?.kept) * 1000
     try {
       await delayUntil(this.#prefillEnd, signal)
     } catch (cause) {
@@ -139,11 +134,11 @@ export class EngineCore {
   }
 
   #report(): void {
-    const reports = this.#cache.takeReports()
-    if (reports.length > 0) this.#onReports(reports)
+    const reports = this.#options.cache.takeReports()
+    if (reports.length > 0) this.#options.onReports(reports)
   }
 
-  #withOutput({ prompt, outputTokens, text = this.#text }: EngineRequest): Uint32Array {
+  #withOutput({ prompt, outputTokens, text = this.#options.text }: EngineRequest): Uint32Array {
     const tokens = new Uint32Array(prompt.length + outputTokens)
     tokens.set(prompt)
     for (let index = 0; index < outputTokens; index++) tokens[prompt.length + index] = text.token(index)

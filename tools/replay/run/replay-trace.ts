@@ -26,19 +26,26 @@ export function replayTrace(
   const { name, online, offline } = typeof policy === 'string' ? toPolicy(policy, settings) : policy
   const isOffline = settings.mode === 'offline'
   const cache = new TreeCache(settings.capacityTokens, settings.pageTokens)
-  const engine = new ReplayEngine(cache, new PromptLayout(requests, settings), (request, kept) => {
-    if (!isOffline) online!.cut(request, kept)
-  })
-  const serve = (sent: SentRequest): void => {
-    checkOrder(name, sent)
-    engine.serve(sent)
+  const layout = new PromptLayout(requests, settings)
+  const sent = new Map<number, SentRequest>()
+  let [cachedTokens, promptTokens] = [0, 0]
+  const serve = (next: SentRequest): void => {
+    const { request, order } = next
+    checkOrder(name, next)
+    const tokens = layout.tokensOf(request, order)
+    sent.set(request.number, next)
+    promptTokens += tokens.length
+    cachedTokens += cache.serve(request.number, request.tenant, tokens)
+    for (const [number, length] of cache.takeChanges()) {
+      const cut = sent.get(number)!
+      if (!isOffline) online!.cut(cut.request, layout.blocksWithin(cut.request, cut.order, length))
+    }
     onServed?.()
   }
   const begin = process.hrtime.bigint()
   const microseconds = isOffline ? runPlan(name, requests, offline!, serve) : runArrivals(requests, online!, serve)
   const seconds = microsecondsSince(begin) / 1e6
-  const { sent, cachedTokens, promptTokens } = engine
-  return { policy: name, sent, cachedTokens, promptTokens, microseconds, seconds }
+  return { policy: name, sent: [...sent.values()], cachedTokens, promptTokens, microseconds, seconds }
 }
 
 function toPolicy(name: OrderingName, settings: ReplaySettings): RivalPolicy {
@@ -80,37 +87,4 @@ function runArrivals(
 
 function microsecondsSince(begin: bigint): number {
   return Number(process.hrtime.bigint() - begin) / 1e3
-}
-
-/** Called when only the first `keptBlocks` blocks of a request, in the order sent, are cached. */
-type CutListener = (request: ReplayRequest, keptBlocks: number) => void
-
-/** The engine of a replay: serves prompts from a simulated cache and counts the cached tokens. */
-class ReplayEngine {
-  readonly #cache: TreeCache
-  readonly #layout: PromptLayout
-  readonly #onCut: CutListener
-  readonly sent: SentRequest[] = []
-  readonly #sentByNumber = new Map<number, SentRequest>()
-  cachedTokens = 0
-  promptTokens = 0
-
-  constructor(cache: TreeCache, layout: PromptLayout, onCut: CutListener) {
-    this.#cache = cache
-    this.#layout = layout
-    this.#onCut = onCut
-  }
-
-  serve(sent: SentRequest): void {
-    const { request, order } = sent
-    const tokens = this.#layout.tokensOf(request, order)
-    this.sent.push(sent)
-    this.#sentByNumber.set(request.number, sent)
-    this.promptTokens += tokens.length
-    this.cachedTokens += this.#cache.serve(request.number, request.tenant, tokens)
-    for (const [number, length] of this.#cache.takeChanges()) {
-      const { request, order } = this.#sentByNumber.get(number)!
-      this.#onCut(request, this.#layout.blocksWithin(request, order, length))
-    }
-  }
 }
