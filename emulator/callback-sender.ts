@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { EventEmitter, once } from 'node:events'
 import { setTimeout as delay, setImmediate } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import type { CachedRequest, CacheReport } from './cache/request-ledger.ts'
@@ -41,7 +42,8 @@ export class CallbackSender {
   #sequence = 0
   #needsSnapshot = true
   #failing = false
-  #wake: () => void = () => {}
+  /** emits `report` */
+  readonly #news = new EventEmitter()
 
   constructor(options: CallbackSenderOptions) {
     this.#options = options
@@ -54,13 +56,12 @@ export class CallbackSender {
       this.#queue = []
       this.#needsSnapshot = true
     }
-    this.#wake()
+    this.#news.emit('report')
   }
 
   /** Posts what is queued, for at most one second, and stops. */
   async close(): Promise<void> {
     this.#closing.abort()
-    this.#wake()
     const cut = setTimeout(() => this.#cutOff.abort(), flushTimeout)
     await this.#done
     clearTimeout(cut)
@@ -87,19 +88,11 @@ export class CallbackSender {
 
   /** Waits for something to send; after some silence that is an empty batch, which says that nothing was lost. */
   async #somethingToSend(): Promise<boolean> {
-    let isOverdue = false
-    while (!this.#needsSnapshot && this.#queue.length === 0 && !isOverdue) {
-      if (this.#closing.signal.aborted) return false
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(() => {
-          isOverdue = true
-          resolve()
-        }, this.#options.heartbeat ?? heartbeat)
-        this.#wake = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-      })
+    if (!this.#needsSnapshot && this.#queue.length === 0) {
+      const silence = AbortSignal.timeout(this.#options.heartbeat ?? heartbeat)
+      const signal = AbortSignal.any([silence, this.#closing.signal])
+      await once(this.#news, 'report', { signal }).catch(() => {})
+      if (this.#closing.signal.aborted && this.#queue.length === 0) return false
     }
     // reports made later in this turn of the event loop go into the same post
     await setImmediate()

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import type { AnyPositionReuse } from '#engine-adapters/any-position-reuse.ts'
-import { PageCache } from './cache/page-cache.ts'
 import type { PrefixCache } from './cache/prefix-cache.ts'
 import { RadixCache } from './cache/radix-cache.ts'
 import { CallbackSender } from './callback-sender.ts'
@@ -42,8 +41,6 @@ export interface EmulatorOptions {
   reuseBounds?: Omit<AnyPositionReuse, 'ratio'>
   /** Tokens that it keeps for that reuse. */
   hostTokens?: number
-  /** vLLM: decode steps read the share of their pages that a request asks for, but at least this share. */
-  pages?: number
   /** `http://HOST:PORT/v1/replicas/NAME`, which receives what is stored and evicted */
   callbackUrl?: string
   callbackToken?: string
@@ -73,8 +70,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   let sender: CallbackSender | undefined
   const text = new CannedText(tokenizer)
   const onReports: CallbackSender['report'] = (reports) => sender?.report(reports)
-  const pages = options.pages === undefined ? undefined : { minRatio: options.pages, pageTokens }
-  const engine = new EngineCore({ cache, text, prefillTokensPerSecond, onReports, pages })
+  const engine = new EngineCore({ cache, text, prefillTokensPerSecond, onReports })
   const modelTokens = Math.min(options.maxModelTokens ?? emulatorDefaults.maxModelTokens, cache.capacityTokens)
   const size = { pageTokens, capacityTokens: cache.capacityTokens }
   const server = createHttpServer(
@@ -114,9 +110,8 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
 
 function createCache(options: EmulatorOptions, pageTokens: number): PrefixCache {
   const { kind, capacityTokens, reuse, reuseBounds = { minRatio: 0, maxRatio: 1 }, hostTokens } = options
-  if (kind === 'sglang') return new RadixCache(capacityTokens, pageTokens)
-  const exact = new PageCache(capacityTokens, pageTokens)
-  if (reuse === undefined) return exact
+  const exact = new RadixCache(capacityTokens, pageTokens, kind === 'sglang' ? 'leaf' : 'page')
+  if (kind === 'sglang' || reuse === undefined) return exact
   return new ReusingCache(exact, {
     ratio: reuse,
     ...reuseBounds,

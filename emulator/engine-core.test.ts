@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { PageCache } from './cache/page-cache.ts'
+import { RadixCache } from './cache/radix-cache.ts'
 import type { CacheReport } from './cache/request-ledger.ts'
 import { EngineCore, type OutputToken, prefillSeconds } from './engine-core.ts'
 import { CannedText } from './text/canned-text.ts'
@@ -11,7 +11,7 @@ const never = new AbortController().signal
 
 function setUp({ capacity = 1600, rate = Number.POSITIVE_INFINITY } = {}) {
   const reports: CacheReport[] = []
-  const cache = new PageCache(capacity, 16)
+  const cache = new RadixCache(capacity, 16, 'page')
   const onReports = (more: CacheReport[]): void => void reports.push(...more)
   const engine = new EngineCore({ cache, text, prefillTokensPerSecond: rate, onReports })
   const start = (requestId: string, promptTokens: number, outputTokens = 1, signal = never, seed = 1) => {

@@ -1,11 +1,9 @@
 import { EventEmitter, once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ReuseWish } from '#engine-adapters/any-position-reuse.ts'
-import type { PageUsage } from '#engine-adapters/page-usage.ts'
 import type { CacheSequence, PrefixCache } from './cache/prefix-cache.ts'
 import type { CacheReport } from './cache/request-ledger.ts'
 import { FifoLock } from './fifo-lock.ts'
-import { type PageOptions, PageSelection } from './page-selection.ts'
 import type { OutputText } from './text/output-text.ts'
 
 /** One prompt to compute and continue. */
@@ -16,8 +14,6 @@ export interface EngineRequest {
   /** At least 1; prompt and output together must fit in the cache. */
   outputTokens: number
   reuse?: ReuseWish | undefined
-  /** The share of the request's pages that decode steps should read; undefined: all. */
-  pages?: number | undefined
   /** What is said; undefined: the engine's own text. */
   text?: OutputText | undefined
 }
@@ -31,8 +27,6 @@ export interface OutputToken {
   reusedTokens: number | undefined
   /** The same, but found there and recomputed. */
   recomputedTokens?: number | undefined
-  /** Pages read for the answer so far; undefined if every step reads its whole context. */
-  pages?: PageUsage | undefined
 }
 
 interface EngineCoreOptions {
@@ -41,8 +35,6 @@ interface EngineCoreOptions {
   text: OutputText
   prefillTokensPerSecond: number
   onReports: (reports: CacheReport[]) => void
-  /** undefined: decode steps read all pages */
-  pages?: PageOptions | undefined
 }
 
 const decodeMilliseconds = 5
@@ -67,29 +59,20 @@ export function prefillSeconds(
 
 /** The engine behind the HTTP routes: prefills one prompt at a time, decodes all of them concurrently, and caches. */
 export class EngineCore {
-  readonly #cache: PrefixCache
-  readonly #text: OutputText
-  readonly #rate: number
-  readonly #onReports: (reports: CacheReport[]) => void
-  readonly #pages: PageOptions | undefined
+  readonly #options: EngineCoreOptions
   readonly #prefillTurn = new FifoLock()
   readonly #events = new EventEmitter()
   #prefillEnd = 0
 
   constructor(options: EngineCoreOptions) {
-    this.#cache = options.cache
-    this.#text = options.text
-    this.#rate = options.prefillTokensPerSecond
-    this.#onReports = options.onReports
-    this.#pages = options.pages
+    this.#options = options
   }
 
   /** Yields the output token by token at an engine's pace. When the generator ends, the request frees its space. */
   async *generate(request: EngineRequest, signal: AbortSignal): AsyncGenerator<OutputToken, void, void> {
     const promptTokens = request.prompt.length
-    const sequence = this.#cache.open({ ...request, tokens: this.#withOutput(request), promptTokens })
+    const sequence = this.#options.cache.open({ ...request, tokens: this.#withOutput(request), promptTokens })
     await this.#prefill(sequence, promptTokens, signal)
-    const selection = this.#selectionFor(request)
     let computed = promptTokens
     try {
       const start = performance.now()
@@ -97,25 +80,17 @@ export class EngineCore {
         await delayUntil(start + index * decodeMilliseconds, signal)
         computed = promptTokens + index
         const { cachedTokens, reused } = sequence
-        // the first token comes from the prefill
-        if (index > 0) selection?.step(computed)
-        const pages = selection && selection.usage.all > 0 ? selection.usage : undefined
-        const text = (request.text ?? this.#text).text(index)
-        yield { index, text, cachedTokens, reusedTokens: reused?.kept, recomputedTokens: reused?.recomputed, pages }
+        const text = (request.text ?? this.#options.text).text(index)
+        yield { index, text, cachedTokens, reusedTokens: reused?.kept, recomputedTokens: reused?.recomputed }
       }
     } finally {
       this.#release(sequence, computed)
     }
   }
 
-  #selectionFor({ pages }: EngineRequest): PageSelection | undefined {
-    if (!this.#pages || pages === undefined || pages >= 1) return undefined
-    return new PageSelection(this.#pages, pages)
-  }
-
   /** Empties the cache. Returns false while a request runs, as the engines do. */
   clearCache(): boolean {
-    const cleared = this.#cache.clear()
+    const cleared = this.#options.cache.clear()
     this.#report()
     return cleared
   }
@@ -139,7 +114,8 @@ export class EngineCore {
     // start at the planned end of the previous prefill, not when its late timer fired: a millisecond each would add up
     const start = Math.max(ready, this.#prefillEnd)
     const { cachedTokens, reused } = sequence
-    this.#prefillEnd = start + prefillSeconds(promptTokens, cachedTokens, this.#rate, reused?.kept) * 1000
+    this.#prefillEnd =
+      start + prefillSeconds(promptTokens, cachedTokens, this.#options.prefillTokensPerSecond, reused?.kept) * 1000
     try {
       await delayUntil(this.#prefillEnd, signal)
     } catch (cause) {
@@ -158,11 +134,11 @@ export class EngineCore {
   }
 
   #report(): void {
-    const reports = this.#cache.takeReports()
-    if (reports.length > 0) this.#onReports(reports)
+    const reports = this.#options.cache.takeReports()
+    if (reports.length > 0) this.#options.onReports(reports)
   }
 
-  #withOutput({ prompt, outputTokens, text = this.#text }: EngineRequest): Uint32Array {
+  #withOutput({ prompt, outputTokens, text = this.#options.text }: EngineRequest): Uint32Array {
     const tokens = new Uint32Array(prompt.length + outputTokens)
     tokens.set(prompt)
     for (let index = 0; index < outputTokens; index++) tokens[prompt.length + index] = text.token(index)

@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type PageUsage, readPageUsage, sumOfPages, toPageDetails } from './page-usage.ts'
+import { type PageUsage, readPageUsage, sumOfPages } from './page-usage.ts'
+
+const toDetails = ({ listed, all, choices, backtracks }: PageUsage): Record<string, number> => ({
+  listed_pages: listed,
+  all_pages: all,
+  page_choices: choices,
+  page_backtracks: backtracks,
+})
 
 const usages: fc.Arbitrary<PageUsage> = fc
   .tuple(fc.nat(), fc.nat(), fc.nat(1000), fc.nat(1000))
@@ -14,9 +21,9 @@ const usages: fc.Arbitrary<PageUsage> = fc
 test('what is written is read, whatever stands beside it, and sums of it too', () => {
   fc.assert(
     fc.property(usages, usages, fc.object(), (one, other, beside) => {
-      expect(readPageUsage({ ...beside, ...toPageDetails(one) })).toEqual(one)
+      expect(readPageUsage({ ...beside, ...toDetails(one) })).toEqual(one)
       const sum = sumOfPages(one, other)
-      expect(readPageUsage({ ...toPageDetails(sum) })).toEqual(sum)
+      expect(readPageUsage({ ...toDetails(sum) })).toEqual(sum)
     }),
   )
 })

@@ -10,18 +10,6 @@ export interface PageUsage {
   readonly backtracks: number
 }
 
-/** The same counts as an answer's usage names them. */
-export interface PageDetails {
-  readonly listed_pages: number
-  readonly all_pages: number
-  readonly page_choices: number
-  readonly page_backtracks: number
-}
-
-export function toPageDetails({ listed, all, choices, backtracks }: PageUsage): PageDetails {
-  return { listed_pages: listed, all_pages: all, page_choices: choices, page_backtracks: backtracks }
-}
-
 /** Reads the details of usage; undefined if a count is missing or the counts are impossible. */
 export function readPageUsage(details: Readonly<Record<string, unknown>>): PageUsage | undefined {
   const { listed_pages: listed, all_pages: all, page_choices: choices, page_backtracks: backtracks } = details

@@ -76,7 +76,8 @@ export class UsageReader {
 
 const streamEnd = '[DONE]'
 
-function eventsOf(stream: string): string[] {
+/** The data of each event of a stream of server-sent events that is over. */
+export function eventsOf(stream: string): string[] {
   const events: string[] = []
   createParser({ onEvent: ({ data }) => events.push(data) }).feed(stream)
   return events
@@ -98,7 +99,8 @@ function readCutUsage(stream: string): Partial<Usage> | undefined {
   return last && readParts(`{${last[0]}}`)
 }
 
-function readUsage(json: string): Usage | undefined {
+/** The usage in a whole answer; undefined if it has none. */
+export function readUsage(json: string): Usage | undefined {
   const parts = readParts(json)
   return isWhole(parts) ? parts : undefined
 }

@@ -70,7 +70,7 @@ export function toProxyError(error: unknown): ProxyError {
   return new ProxyError('internal_error', 'The proxy failed.', { cause: error })
 }
 
-/** Thrown for settings that cannot be used. The message has a line for each fault, with what to write instead. */
+/** Thrown for settings or files that cannot be used. The message has a line for each fault, with what to write instead. */
 export class ConfigError extends Error {
   /** 2 if the command line is at fault */
   readonly exitCode: 1 | 2

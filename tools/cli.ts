@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { Command, CommanderError, Option } from 'commander'
+import type { EmulatorOptions } from '#emulator/emulator.ts'
 import { emulatorDefaults } from '#emulator/emulator-defaults.ts'
 import { hashKey } from '#proxy/access/hash-key.ts'
 import { addTemplatesCommand } from '#proxy/admin/templates-command.ts'
@@ -21,23 +22,14 @@ import { addBatchCommand } from './batch/command.ts'
 import { addCompareCommand } from './compare/command.ts'
 import { addDoctorCommand } from './doctor/command.ts'
 import { addReplayCommands } from './replay/commands.ts'
-import { ReplayError } from './replay/replay-error.ts'
 
 /** How long the last line may take to be written after a second signal. */
 const lastLineMilliseconds = 250
 
-interface EmulateOptions {
-  listen: ListenAddress
-  kind: 'vllm' | 'sglang'
-  capacityTokens: number
-  blockSize?: number
-  prefillTokensPerSecond: number
-  reuse?: number
-  pages?: number
-  hostTokens: number
-  reader?: boolean
-  callback?: string
-  model?: string
+interface EmulateFlags extends Omit<EmulatorOptions, 'host' | 'port' | 'reads' | 'callbackUrl' | 'warn'> {
+  readonly listen: ListenAddress
+  readonly reader?: boolean
+  readonly callback?: string
 }
 
 const program = new Command('reprise')
@@ -54,7 +46,11 @@ addServeFlags(
 program
   .command('emulate')
   .description('the engine emulator alone: a real prefix cache, canned answers')
-  .addOption(address('--listen', 'where it listens', '127.0.0.1:8000'))
+  .addOption(
+    new Option('--listen <host:port>', 'where it listens')
+      .argParser(argument(readListenAddress))
+      .default(readListenAddress('127.0.0.1:8000'), '127.0.0.1:8000'),
+  )
   .addOption(
     new Option('--kind <kind>', 'the engine whose cache and errors to emulate')
       .choices(['vllm', 'sglang'])
@@ -70,11 +66,6 @@ program
   )
   .option('--reuse <ratio>', 'reuses at any position, computing this share again (0 to 1; vllm)', argument(readShare))
   .option('--host-tokens <n>', 'how many tokens are kept for --reuse', atLeast(1), emulatorDefaults.hostTokens)
-  .option(
-    '--pages <ratio>',
-    'reads fewer pages for requests that ask for it, at least this share (0 to 1; vllm)',
-    argument(readShare),
-  )
   .option(
     '--reader',
     'answers are made from the prompt, which can be scored: model reader-content quotes the text that shares most words ' +
@@ -117,7 +108,7 @@ try {
   await program.parseAsync(withoutHelpOfNothing(process.argv))
 } catch (error) {
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2)
-  if (!(error instanceof ConfigError || error instanceof ReplayError)) throw error
+  if (!(error instanceof ConfigError)) throw error
   for (const line of error.message.split('\n')) process.stderr.write(`error: ${line}\n`)
   process.exit(error.exitCode)
 }
@@ -177,10 +168,9 @@ function checkEngines(count: number, isEmulated: boolean): void {
   throw new ConfigError(noEngine, 2)
 }
 
-async function emulate({ listen, callback, reader, ...options }: EmulateOptions): Promise<void> {
-  for (const name of ['reuse', 'pages'] as const) {
-    if (options[name] === undefined || options.kind === 'vllm') continue
-    throw new ConfigError(`--${name} is what vLLM can do with our plugin: leave --kind out.`, 2)
+async function emulate({ listen, callback, reader, ...options }: EmulateFlags): Promise<void> {
+  if (options.reuse !== undefined && options.kind === 'sglang') {
+    throw new ConfigError('--reuse is what vLLM can do with our plugin: leave --kind out.', 2)
   }
   const callbackToken = process.env.REPRISE_CALLBACK_TOKEN?.trim() || undefined
   const { startEmulator } = await import('#emulator/emulator.ts')
@@ -226,10 +216,4 @@ function stopOnSignals(close: () => Promise<void>, onCut?: (signal: string) => v
       )
     })
   }
-}
-
-function address(flag: string, description: string, standard: string): Option {
-  return new Option(`${flag} <host:port>`, description)
-    .argParser(argument(readListenAddress))
-    .default(readListenAddress(standard), standard)
 }

@@ -1,4 +1,4 @@
-import { ReplayError } from '#tools/replay/replay-error.ts'
+import { ConfigError } from '#proxy/errors.ts'
 import { readTrace as readReplayTrace } from '#tools/replay/trace/read-trace.ts'
 import { defaultTenant, type TraceRequest } from '#tools/replay/trace/trace.ts'
 import type { TraceBlock } from '#tools/replay/trace/trace-block.ts'
@@ -10,7 +10,7 @@ const NO_QUESTION = 'What do these documents say? Give a summary.'
 /** Reads a trace: its requests in order of arrival, each with the texts of its blocks. */
 export async function readTrace(path: string): Promise<Workload> {
   const { name, requests } = await readReplayTrace(path).catch((error: Error) => {
-    throw error instanceof ReplayError ? new DemoError(error.message, error.exitCode) : error
+    throw error instanceof ConfigError ? new DemoError(error.message, error.exitCode) : error
   })
   return { name, turns: requests.map(toTurn) }
 }

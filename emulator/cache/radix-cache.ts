@@ -3,7 +3,7 @@ import { PageRun } from '#index/tree-cache/page-run.ts'
 import type { CacheRequest, CacheSequence, PrefixCache } from './prefix-cache.ts'
 import { type CachedRequest, type CacheReport, type PrefixNode, RequestLedger } from './request-ledger.ts'
 
-/** A run of whole pages in SGLang's radix tree. */
+/** A run of whole pages in the radix tree. */
 class RadixNode extends PageRun implements PrefixNode, LruItem<RadixNode> {
   /** of a root: that of its branch */
   readonly salt: string
@@ -30,13 +30,18 @@ class RadixNode extends PageRun implements PrefixNode, LruItem<RadixNode> {
   }
 }
 
+/** What is evicted at a time: a leaf of the tree, as in SGLang, or a page, as in vLLM. */
+type Evicted = 'leaf' | 'page'
+
 /**
- * SGLang's prefix cache: a radix tree of token runs in whole pages (one token per page by default). Nodes that running
- * requests use are locked. Among the others, the least recently used leaf is evicted first, as a whole.
+ * An engine's prefix cache: a radix tree of token runs in whole pages. SGLang's is one. vLLM finds pages by a chain of
+ * hashes, which comes to the same, except that it keeps a page twice that two requests computed at once. Nodes that
+ * running requests use are locked. Among the others, the least recently used leaf is evicted first, from its end.
  */
 export class RadixCache implements PrefixCache {
   readonly capacityTokens: number
   readonly #pageTokens: number
+  readonly #evicted: Evicted
   /** by salt; a branch is added with its first run: requests that cache nothing leave nothing here */
   readonly #roots = new Map<string, RadixNode>()
   /** The nodes without locks. A path is freed from its end, so the oldest of them is always a leaf. */
@@ -46,8 +51,9 @@ export class RadixCache implements PrefixCache {
   #running = 0
   #usedTokens = 0
 
-  constructor(capacityTokens: number, pageTokens: number) {
+  constructor(capacityTokens: number, pageTokens: number, evicted: Evicted) {
     this.#pageTokens = pageTokens
+    this.#evicted = evicted
     this.capacityTokens = this.wholePages(capacityTokens)
   }
 
@@ -91,7 +97,7 @@ export class RadixCache implements PrefixCache {
       this.unlock(node)
       return undefined
     }
-    while (this.capacityTokens - this.#usedTokens < held) this.#evict(this.#idle.oldest!)
+    this.#makeRoom(held)
     this.#usedTokens += held
     this.#running += 1
     return { node, heldTokens: held }
@@ -155,14 +161,28 @@ export class RadixCache implements PrefixCache {
     return root.walk(tokens, limit, this.#pageTokens)
   }
 
-  #evict(leaf: RadixNode): void {
+  #makeRoom(tokens: number): void {
+    for (;;) {
+      const missing = tokens - (this.capacityTokens - this.#usedTokens)
+      if (missing <= 0) return
+      const leaf = this.#idle.oldest!
+      const { length } = leaf.tokens
+      this.#evict(leaf, this.#evicted === 'page' ? Math.min(missing, length) : length)
+    }
+  }
+
+  /** Evicts the last `tokens` tokens of a leaf. */
+  #evict(leaf: RadixNode, tokens: number): void {
+    this.#idleTokens -= tokens
+    this.#usedTokens -= tokens
+    if (!leaf.shorten(tokens)) {
+      this.#ledger.shorten(leaf)
+      return
+    }
+    this.#ledger.retreat(leaf)
     this.#idle.remove(leaf)
-    leaf.shorten(leaf.tokens.length)
     const parent = leaf.parent!
     if (!parent.parent && parent.isLeaf) this.#roots.delete(parent.salt)
-    this.#idleTokens -= leaf.tokens.length
-    this.#usedTokens -= leaf.tokens.length
-    this.#ledger.retreat(leaf)
   }
 
   wholePages(tokens: number): number {

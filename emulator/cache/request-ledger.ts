@@ -75,6 +75,11 @@ export class RequestLedger {
     node.holders = undefined
   }
 
+  /** Records that `node`, a leaf, has lost its end: its requests stay there. */
+  shorten(node: PrefixNode): void {
+    for (const requestId of node.holders ?? []) this.#reportEviction(requestId, node.end)
+  }
+
   clear(): void {
     for (const node of this.#nodes.values()) node.holders = undefined
     this.#nodes.clear()

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { TreeCache } from '#index/tree-cache/tree-cache.ts'
 import { EngineCache } from './engine-cache.fixture.ts'
 import { historiesOf, run, type SentPrompt } from './histories.fixture.ts'
-import { PageCache } from './page-cache.ts'
+import { PageCache } from './page-cache.fixture.ts'
 import { RadixCache } from './radix-cache.ts'
 
 type PlayedCache = Pick<TreeCache, 'serve' | 'takeChanges'>
@@ -42,7 +42,7 @@ describe('TreeCache', () => {
   it('finds, unlimited, what the radix cache of the emulator finds', () => {
     fc.assert(
       fc.property(historiesOf(40), (history) => {
-        const radix = new EngineCache(new RadixCache(Number.POSITIVE_INFINITY, 1))
+        const radix = new EngineCache(new RadixCache(Number.POSITIVE_INFINITY, 1, 'leaf'))
         expect(play(new TreeCache(Number.POSITIVE_INFINITY, 1), history)).toEqual(play(radix, history))
       }),
     )
@@ -64,7 +64,7 @@ describe('TreeCache', () => {
       tokens: Uint32Array.from(tokens),
     }))
     expect(playAll(new TreeCache(25, 1), history)).toEqual([0, 0, 15])
-    expect(playAll(new EngineCache(new RadixCache(25, 1)), history)).toEqual([0, 0, 0])
+    expect(playAll(new EngineCache(new RadixCache(25, 1, 'leaf')), history)).toEqual([0, 0, 0])
   })
 
   it('keeps one copy of a page that is computed again; the paged cache keeps two, in the place of something else', () => {

@@ -14,8 +14,6 @@ export interface CommonBody {
   rid?: string | null
   /** vLLM: a request's wishes for the KV connector. */
   kv_transfer_params?: TransferParams | null
-  /** vLLM: arguments for the logits processors. */
-  vllm_xargs?: { reprise_pages?: unknown } | null
   stream?: boolean | null
 }
 
@@ -117,7 +115,7 @@ const tokenPrompts = { anyOf: [{ ...tokens, minItems: 1 }, list(tokens, several)
 
 const common = {
   ...optionals('string', 'model', 'cache_salt', 'request_id', 'rid'),
-  ...optionals('object', 'kv_transfer_params', 'vllm_xargs'),
+  ...optionals('object', 'kv_transfer_params'),
   ...optionals('boolean', 'stream'),
 }
 const openAi = {

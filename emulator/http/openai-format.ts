@@ -1,5 +1,3 @@
-import { type PageDetails, type PageUsage, toPageDetails } from '#engine-adapters/page-usage.ts'
-
 /** Chosen so that nobody mistakes it for a model. */
 export const modelName = 'reprise-emulator'
 
@@ -48,44 +46,4 @@ export const completionFormat: OpenAiFormat = {
   piece: (index, text, finish_reason) => ({ index, text, logprobs: null, finish_reason }),
   scoredAnswer: without,
   scoredChoice: withScores,
-}
-
-export interface Usage {
-  prompt_tokens: number
-  total_tokens: number
-  completion_tokens: number
-  prompt_tokens_details: {
-    cached_tokens: number
-    reused_tokens?: number
-    recomputed_tokens?: number
-  } & Partial<PageDetails>
-}
-
-/** Token and page counts of prompts and answers. */
-interface Counts {
-  promptTokens: number
-  completionTokens: number
-  cachedTokens: number
-  /** the engine does not report zero */
-  reusedTokens?: number | undefined
-  recomputedTokens?: number | undefined
-  /** undefined if every decode step reads its whole context */
-  pages?: PageUsage | undefined
-}
-
-export function toUsage({ promptTokens, completionTokens, cachedTokens, pages, ...elsewhere }: Counts): Usage {
-  const { reusedTokens, recomputedTokens } = elsewhere
-  const reused = reusedTokens ? { reused_tokens: reusedTokens } : {}
-  const recomputed = recomputedTokens ? { recomputed_tokens: recomputedTokens } : {}
-  return {
-    prompt_tokens: promptTokens,
-    total_tokens: promptTokens + completionTokens,
-    completion_tokens: completionTokens,
-    prompt_tokens_details: {
-      cached_tokens: cachedTokens,
-      ...reused,
-      ...recomputed,
-      ...(pages && toPageDetails(pages)),
-    },
-  }
 }

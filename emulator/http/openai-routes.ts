@@ -1,10 +1,9 @@
-import { sumOfPages } from '#engine-adapters/page-usage.ts'
 import type { EngineCore } from '../engine-core.ts'
 import { collectOutput, type Output } from './answer-events.ts'
 import { type OpenAiBody, readChatBody, readCompletionBody } from './bodies.ts'
 import { badRequest } from './engine-error.ts'
 import { type Call, type Routes, sendJson } from './http-server.ts'
-import { chatFormat, completionFormat, type OpenAiFormat, toUsage, type Usage } from './openai-format.ts'
+import { chatFormat, completionFormat, type OpenAiFormat } from './openai-format.ts'
 import type { PromptReader, ServedRequest } from './prompt-reader.ts'
 import { toCompletionLogprobs, toPromptLogprobs } from './token-scores.ts'
 import { endSse, startSse, writeSse } from './write-sse.ts'
@@ -115,7 +114,7 @@ function withLogprobs({ logprobs }: Job, request: ServedRequest): object {
 
 async function answerInChunks(engine: EngineCore, { response, signal }: Call, job: Job): Promise<void> {
   const { format, head } = job
-  const send = (choices: object[], more: { usage?: Usage } = {}): Promise<void> =>
+  const send = (choices: object[], more: { usage?: object } = {}): Promise<void> =>
     writeSse(response, { ...head, object: format.chunkObject, choices, ...more }, signal)
 
   const streamPrompt = async (request: ServedRequest, prompt: number): Promise<CountedPrompt> => {
@@ -146,18 +145,21 @@ function choiceIndexes({ copies }: Job, prompt: number): number[] {
 
 type CountedPrompt = Omit<Output, 'text'>
 
-function usageOf({ requests, copies }: Job, counted: readonly CountedPrompt[]): Usage {
-  const sum = (numbers: number[]): number => numbers.reduce((total, number) => total + number, 0)
-  const reused = counted.flatMap(({ reusedTokens = [] }) => reusedTokens)
-  const recomputed = counted.flatMap(({ recomputedTokens = [] }) => recomputedTokens)
-  // page counts are not reported for several samples of a prompt
-  const read = copies > 1 ? [] : counted.flatMap(({ pages = [] }) => pages)
-  return toUsage({
-    promptTokens: sum(requests.map((request) => request.prompt.length)),
-    completionTokens: sum(requests.map((request) => request.outputTokens)) * copies,
-    cachedTokens: sum(counted.map(({ cachedTokens }) => cachedTokens)),
-    reusedTokens: reused.length > 0 ? sum(reused) : undefined,
-    recomputedTokens: recomputed.length > 0 ? sum(recomputed) : undefined,
-    pages: read.length > 0 ? read.reduce(sumOfPages) : undefined,
-  })
+function usageOf({ requests, copies }: Job, counted: readonly CountedPrompt[]): object {
+  const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
+  const promptTokens = sum(requests.map((request) => request.prompt.length))
+  const completionTokens = sum(requests.map((request) => request.outputTokens)) * copies
+  const reused = sum(counted.map(({ reusedTokens = 0 }) => reusedTokens))
+  const recomputed = sum(counted.map(({ recomputedTokens = 0 }) => recomputedTokens))
+  return {
+    prompt_tokens: promptTokens,
+    total_tokens: promptTokens + completionTokens,
+    completion_tokens: completionTokens,
+    prompt_tokens_details: {
+      cached_tokens: sum(counted.map(({ cachedTokens }) => cachedTokens)),
+      // the engine does not report zero
+      ...(reused > 0 ? { reused_tokens: reused } : {}),
+      ...(recomputed > 0 ? { recomputed_tokens: recomputed } : {}),
+    },
+  }
 }

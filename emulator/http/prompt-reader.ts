@@ -107,7 +107,7 @@ export class PromptReader {
     maximum: number | null | undefined,
     suffix = '',
   ): ServedRequest {
-    const { cache_salt: salt, kv_transfer_params: wishes, vllm_xargs: more } = body
+    const { cache_salt: salt, kv_transfer_params: wishes } = body
     const room = this.#outputTokens(prompt.length, maximum)
     const text = this.#reader?.continue(this.model(body) as ReaderModel, prompt)
     const outputTokens = text ? Math.min(text.length, room) : Math.min(room, maximum ?? defaultOutputTokens)
@@ -121,7 +121,6 @@ export class PromptReader {
       text,
       reason: isCut ? 'length' : 'stop',
       reuse: readWish(wishes, prompt.length),
-      pages: readShare(more?.reprise_pages),
     }
   }
 
@@ -168,10 +167,4 @@ export class PromptReader {
   #limit(): string {
     return `This model's maximum context length is ${this.modelTokens} tokens`
   }
-}
-
-/** Reads a share, which may be a string, as vLLM's extra arguments may be. Returns undefined if it is not a share. */
-function readShare(wish: unknown): number | undefined {
-  const share = typeof wish === 'string' && wish.trim() !== '' ? Number(wish) : wish
-  return typeof share === 'number' && share >= 0 && share <= 1 ? share : undefined
 }

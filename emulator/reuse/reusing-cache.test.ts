@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { PageCache } from '../cache/page-cache.ts'
 import { describePrefixCache } from '../cache/prefix-cache.contract.ts'
 import type { CacheSequence } from '../cache/prefix-cache.ts'
+import { RadixCache } from '../cache/radix-cache.ts'
 import { ReusingCache } from './reusing-cache.ts'
 
 const run = (seed: number, count: number): number[] => Array.from({ length: count }, (_, i) => seed * 10_000 + i)
@@ -9,13 +9,23 @@ const run = (seed: number, count: number): number[] => Array.from({ length: coun
 describePrefixCache(
   'ReusingCache, where all is computed again,',
   (capacityTokens) =>
-    new ReusingCache(new PageCache(capacityTokens, 4), { ratio: 1, minRatio: 0, maxRatio: 1, hostTokens: 1000 }),
+    new ReusingCache(new RadixCache(capacityTokens, 4, 'page'), {
+      ratio: 1,
+      minRatio: 0,
+      maxRatio: 1,
+      hostTokens: 1000,
+    }),
 )
 
 describe('ReusingCache', () => {
   let cache: ReusingCache
   beforeEach(() => {
-    cache = new ReusingCache(new PageCache(100_000, 16), { ratio: 0.25, minRatio: 0, maxRatio: 1, hostTokens: 10_000 })
+    cache = new ReusingCache(new RadixCache(100_000, 16, 'page'), {
+      ratio: 0.25,
+      minRatio: 0,
+      maxRatio: 1,
+      hostTokens: 10_000,
+    })
   })
 
   function begin(id: string, prompt: number[], more: { salt?: string; reuse?: 'off' | number } = {}): CacheSequence {
@@ -61,7 +71,7 @@ describe('ReusingCache', () => {
   })
 
   it('grants no share outside its bounds', () => {
-    cache = new ReusingCache(new PageCache(100_000, 16), {
+    cache = new ReusingCache(new RadixCache(100_000, 16, 'page'), {
       ratio: 0.25,
       minRatio: 0.1,
       maxRatio: 0.5,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type LruItem, LruList } from '#index/tree-cache/lru-list.ts'
+import { LRUCache } from 'lru-cache'
 
 /** A stretch of a prompt, in tokens; `end` is exclusive. */
 interface TokenRun {
@@ -8,7 +8,7 @@ interface TokenRun {
 }
 
 /** Consecutive tokens that were computed together. */
-interface Segment extends LruItem<Segment> {
+interface Segment {
   /** hash of the tenant's salt: tenants never find each other's segments */
   readonly seed: number
   readonly tokens: Uint32Array
@@ -36,18 +36,20 @@ const longestSegment = 512
  * were computed together. Bounded in tokens; the least recently used segments are evicted first.
  */
 export class SeenSegments {
-  readonly #capacityTokens: number
   readonly #grams = new Map<number, Place>()
-  readonly #used = new LruList<Segment>()
-  #tokens = 0
+  readonly #segments: LRUCache<Segment, Segment>
 
   constructor(capacityTokens: number) {
-    this.#capacityTokens = capacityTokens
+    this.#segments = new LRUCache({
+      maxSize: capacityTokens,
+      sizeCalculation: ({ tokens }) => tokens.length,
+      dispose: (segment) => this.#forgetGrams(segment),
+    })
   }
 
   /** The number of kept tokens. */
   get size(): number {
-    return this.#tokens
+    return this.#segments.calculatedSize
   }
 
   /** Finds the runs within a stretch of a prompt that were seen before, in order. */
@@ -58,19 +60,19 @@ export class SeenSegments {
   /** Records computed tokens: segments that were seen before become the most recently used, and the rest is kept. */
   note(salt: string, tokens: Uint32Array): void {
     const seed = seedOf(salt)
+    const runs = this.#find(seed, tokens, { start: 0, end: tokens.length })
+    for (const segment of runs.flatMap(({ segments }) => segments)) this.#segments.get(segment)
     let at = 0
-    for (const { start, end, segments } of this.#find(seed, tokens, { start: 0, end: tokens.length })) {
-      for (const segment of segments) this.#use(segment)
+    for (const { start, end } of runs) {
       this.#keep(seed, tokens.subarray(at, start))
       at = end
     }
     this.#keep(seed, tokens.subarray(at))
-    while (this.#tokens > this.#capacityTokens) this.#forget(this.#used.oldest!)
   }
 
   /** Forgets everything. */
   clear(): void {
-    while (this.#used.oldest) this.#forget(this.#used.oldest)
+    this.#segments.clear()
   }
 
   #find(seed: number, tokens: Uint32Array, { start, end }: TokenRun): FoundRun[] {
@@ -105,22 +107,14 @@ export class SeenSegments {
 
   #keep(seed: number, tokens: Uint32Array): void {
     for (let start = 0; start + gramTokens <= tokens.length; start += longestSegment) {
-      const own = tokens.slice(start, start + longestSegment)
-      const segment = { seed, tokens: own, older: undefined, newer: undefined }
-      this.#used.append(segment)
-      this.#tokens += own.length
-      eachGram(segment, (gram, at) => this.#grams.set(gram, { segment, at }))
+      const segment = { seed, tokens: tokens.slice(start, start + longestSegment) }
+      this.#segments.set(segment, segment)
+      // one that is larger than the whole capacity is not kept
+      if (this.#segments.has(segment)) eachGram(segment, (gram, at) => this.#grams.set(gram, { segment, at }))
     }
   }
 
-  #use(segment: Segment): void {
-    this.#used.remove(segment)
-    this.#used.append(segment)
-  }
-
-  #forget(segment: Segment): void {
-    this.#used.remove(segment)
-    this.#tokens -= segment.tokens.length
+  #forgetGrams(segment: Segment): void {
     eachGram(segment, (gram) => {
       if (this.#grams.get(gram)?.segment === segment) this.#grams.delete(gram)
     })

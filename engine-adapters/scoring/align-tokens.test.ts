@@ -7,22 +7,20 @@ const tokensOf = (...texts: string[]): { text: string; logprob: number }[] =>
 
 describe('alignTokens', () => {
   test('takes the tokens at the end that make up the answer', () => {
-    expect(alignTokens(tokensOf('Is', ' it', '?', '\n', 'Yes', ',', ' it'), 'Yes, it')).toEqual({
-      tokens: [-4, -5, -6],
-    })
+    expect(alignTokens(tokensOf('Is', ' it', '?', '\n', 'Yes', ',', ' it'), 'Yes, it')).toEqual([-4, -5, -6])
   })
 
   test('takes a token that begins in front of the answer', () => {
-    expect(alignTokens(tokensOf('a', ':Yes', ' so'), 'Yes so')).toEqual({ tokens: [-1, -2] })
+    expect(alignTokens(tokensOf('a', ':Yes', ' so'), 'Yes so')).toEqual([-1, -2])
   })
 
   test('compares no white space: some tokenizers leave it out', () => {
-    expect(alignTokens(tokensOf('x', 'Yes', 'it', 'is'), 'Yes it\nis ')).toEqual({ tokens: [-1, -2, -3] })
+    expect(alignTokens(tokensOf('x', 'Yes', 'it', 'is'), 'Yes it\nis ')).toEqual([-1, -2, -3])
   })
 
   test('counts tokens that are only part of a character', () => {
-    expect(alignTokens(tokensOf('x', ' ', '', '😀', '.'), '😀.')).toEqual({ tokens: [-3, -4] })
-    expect(alignTokens(tokensOf('a', '', '', '😀', '.'), 'a😀.')).toEqual({ tokens: [-0, -1, -2, -3, -4] })
+    expect(alignTokens(tokensOf('x', ' ', '', '😀', '.'), '😀.')).toEqual([-3, -4])
+    expect(alignTokens(tokensOf('a', '', '', '😀', '.'), 'a😀.')).toEqual([-0, -1, -2, -3, -4])
   })
 
   test('says nothing if the prompt ends otherwise, or is only the end of the answer', () => {
@@ -36,9 +34,7 @@ describe('alignTokens', () => {
     fc.assert(
       fc.property(fc.array(word), fc.array(word, { minLength: 1 }), (front, answer) => {
         const tokens = tokensOf(...front, '|', ...answer)
-        expect(alignTokens(tokens, answer.join(''))).toEqual({
-          tokens: answer.map((_, i) => -(front.length + 1 + i)),
-        })
+        expect(alignTokens(tokens, answer.join(''))).toEqual(answer.map((_, i) => -(front.length + 1 + i)))
       }),
     )
   })

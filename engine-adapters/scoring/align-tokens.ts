@@ -1,4 +1,4 @@
-import type { TokenScores } from './answer-score.ts'
+import type { AnswerScores } from './answer-score.ts'
 
 /** A token of a prompt, and how likely it was after all before it. */
 export interface ScoredToken {
@@ -10,7 +10,7 @@ export interface ScoredToken {
  * Finds the tokens of an answer at the end of a prompt; undefined if the prompt does not end in it. White space is not
  * compared: some tokenizers leave it out where they write single tokens.
  */
-export function alignTokens(tokens: readonly ScoredToken[], answer: string): TokenScores | undefined {
+export function alignTokens(tokens: readonly ScoredToken[], answer: string): AnswerScores {
   let left = withoutSpace(answer)
   const scores: number[] = []
   for (let at = tokens.length - 1; at >= 0 && left !== ''; at--) {
@@ -21,7 +21,7 @@ export function alignTokens(tokens: readonly ScoredToken[], answer: string): Tok
     scores.push(logprob)
     left = left.slice(0, Math.max(0, left.length - words.length))
   }
-  return left === '' && scores.length > 0 ? { tokens: scores.reverse() } : undefined
+  return left === '' && scores.length > 0 ? scores.reverse() : undefined
 }
 
 function withoutSpace(text: string): string {

@@ -20,29 +20,14 @@ export interface ScoredAnswer {
   readonly promptTokens: number | undefined
 }
 
-/** Why an answer is not scored. */
-export type Unscored =
-  /** nothing but white space was answered */
-  | 'no_answer'
-  /** images, sound, or tool calls in an API other than chat */
-  | 'not_text'
-  | 'several_prompts'
-  /** the prompt ends in words that the model was to continue */
-  | 'continued'
-  /** the engine refused a question */
-  | 'refused'
-  /** what the engine said cannot be read, or is about other tokens */
-  | 'unreadable'
-
-export interface TokenScores {
-  /** log probabilities of tokens of the answer, in its order: of the same tokens in each order of the prompt */
-  readonly tokens: readonly number[]
-}
-
-export type AnswerScore = TokenScores | { readonly unscored: Unscored }
+/**
+ * Log probabilities of tokens of an answer, in its order: of the same tokens in each order of the prompt. Undefined where
+ * there is no one prompt of text with an answer behind it, and where the engine refuses or says something else.
+ */
+export type AnswerScores = readonly number[] | undefined
 
 /** Sends a question; resolves to the JSON of its answer, undefined if the engine refused it. */
 export type AskScores = (question: ScoreQuestion) => Promise<unknown>
 
 /** How a kind of engine is asked how likely an answer is. Nothing is decoded but one token a question. */
-export type ScoreAnswer = (scored: ScoredAnswer, ask: AskScores) => Promise<AnswerScore>
+export type ScoreAnswer = (scored: ScoredAnswer, ask: AskScores) => Promise<AnswerScores>

@@ -1,5 +1,5 @@
 import { isObject } from '../json-object.ts'
-import type { Members, ScoredAnswer, Unscored } from './answer-score.ts'
+import type { Members, ScoredAnswer } from './answer-score.ts'
 
 /** The prompt of a body: a chat that the engine renders, or what it is given as it is. */
 export type ScoredPrompt =
@@ -19,23 +19,24 @@ const chatMembers = [
   ...['chat_template', 'chat_template_kwargs', 'add_special_tokens'],
 ]
 
-/** Reads the one prompt of a body, and the part of the answer that is scored; otherwise, says why there is none. */
-export function readScoredPrompt({ api, members, answer }: ScoredAnswer): ScoredPrompt | Unscored {
+/** Reads the one prompt of a body, and the part of the answer that is scored; undefined if one of them is not there. */
+export function readScoredPrompt({ api, members, answer }: ScoredAnswer): ScoredPrompt | undefined {
   const scored = beginningOf(answer)
-  if (scored === '') return 'no_answer'
+  if (scored === '') return undefined
   if (api === 'completions') return readPlain(members.prompt, scored)
   if (api === 'generate') return readPlain(members.text ?? members.input_ids, scored)
   const chat = toChat[api](members)
-  if (!Array.isArray(chat?.messages) || !chat.messages.every(isText)) return 'not_text'
-  if (chat.messages.at(-1)?.role === 'assistant') return 'continued'
+  if (!Array.isArray(chat?.messages) || !chat.messages.every(isText)) return undefined
+  // words that the model was to continue
+  if (chat.messages.at(-1)?.role === 'assistant') return undefined
   return { chat: chat as Chat, answer: scored }
 }
 
-function readPlain(prompt: unknown, answer: string): ScoredPrompt | Unscored {
+function readPlain(prompt: unknown, answer: string): ScoredPrompt | undefined {
   if (typeof prompt === 'string') return { text: prompt, answer }
-  if (!Array.isArray(prompt)) return 'not_text'
+  if (!Array.isArray(prompt)) return undefined
   if (prompt.length === 1 && typeof prompt[0] !== 'number') return readPlain(prompt[0], answer)
-  return prompt.every((id) => Number.isInteger(id)) ? { ids: prompt as number[], answer } : 'several_prompts'
+  return prompt.every((id) => Number.isInteger(id)) ? { ids: prompt as number[], answer } : undefined
 }
 
 const toChat: Readonly<

@@ -1,5 +1,5 @@
 import { isObject } from '../json-object.ts'
-import type { AskScores, Members, ScoreAnswer, TokenScores } from '../scoring/answer-score.ts'
+import type { AnswerScores, AskScores, Members, ScoreAnswer } from '../scoring/answer-score.ts'
 import { readScoredPrompt, type ScoredPrompt } from '../scoring/scored-prompt.ts'
 
 /**
@@ -8,13 +8,12 @@ import { readScoredPrompt, type ScoredPrompt } from '../scoring/scored-prompt.ts
  */
 export const scoreWithSglang: ScoreAnswer = async (scored, ask) => {
   const prompt = readScoredPrompt(scored)
-  if (typeof prompt === 'string') return { unscored: prompt }
+  if (!prompt) return undefined
   const { model, cache_salt } = scored.members
   const adapter = adapterOf(scored.members)
   const front = 'ids' in prompt ? prompt.ids : await tokensOf(toTokenized(prompt, model), ask)
   const answer = await tokensOf({ model, prompt: prompt.answer, add_special_tokens: false }, ask)
-  if (front === undefined || answer === undefined) return { unscored: 'refused' }
-  if (front.length === 0 || answer.length === 0) return { unscored: 'unreadable' }
+  if (!front?.length || !answer?.length) return undefined
   const body = {
     // SGLang serves one model by any name, and reads no name here
     ...(model === undefined ? {} : { model }),
@@ -26,9 +25,7 @@ export const scoreWithSglang: ScoreAnswer = async (scored, ask) => {
     ...(cache_salt === undefined ? {} : { cache_salt }),
     ...(adapter === undefined ? {} : { lora_path: adapter }),
   }
-  const said = await ask({ path: '/generate', body })
-  if (said === undefined) return { unscored: 'refused' }
-  return readScores(said, answer) ?? { unscored: 'unreadable' }
+  return readScores(await ask({ path: '/generate', body }), answer)
 }
 
 /** The LoRA adapter of a request; the OpenAI APIs name it behind a colon, too. */
@@ -48,10 +45,10 @@ async function tokensOf(body: Members, ask: AskScores): Promise<number[] | undef
 }
 
 /** Reads `[log p, id, text]` of each of the answer's tokens, the last ones of the prompt. */
-function readScores(said: unknown, answer: readonly number[]): TokenScores | undefined {
+function readScores(said: unknown, answer: readonly number[]): AnswerScores {
   const scored = isObject(said) && isObject(said.meta_info) ? said.meta_info.input_token_logprobs : undefined
   if (!Array.isArray(scored) || scored.length < answer.length) return undefined
   const own = scored.slice(-answer.length) as unknown[][]
   const isOwn = own.every((entry, i) => Array.isArray(entry) && entry[1] === answer[i] && typeof entry[0] === 'number')
-  return isOwn ? { tokens: own.map(([logprob]) => logprob as number) } : undefined
+  return isOwn ? own.map(([logprob]) => logprob as number) : undefined
 }

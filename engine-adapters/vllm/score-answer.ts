@@ -1,13 +1,12 @@
 import { isObject } from '../json-object.ts'
 import { alignTokens, type ScoredToken } from '../scoring/align-tokens.ts'
 import type {
-  AnswerScore,
+  AnswerScores,
   AskScores,
   Members,
   ScoreAnswer,
   ScoredAnswer,
   ScoreQuestion,
-  TokenScores,
 } from '../scoring/answer-score.ts'
 import { probedPositions } from '../scoring/probed-positions.ts'
 import { readScoredPrompt, type ScoredPrompt } from '../scoring/scored-prompt.ts'
@@ -30,7 +29,7 @@ const once = { max_tokens: 1, temperature: 0, stream: false }
  */
 export const scoreWithVllm: ScoreAnswer = async (scored, ask) => {
   const prompt = readScoredPrompt(scored)
-  if (typeof prompt === 'string') return { unscored: prompt }
+  if (!prompt) return undefined
   const isShort = scored.promptTokens !== undefined && scored.promptTokens <= mostPromptTokens
   return isShort && !('ids' in prompt) ? scoreWhole(scored, prompt, ask) : scoreProbes(scored, prompt, ask)
 }
@@ -39,16 +38,15 @@ async function scoreWhole(
   { members: { model, cache_salt } }: ScoredAnswer,
   prompt: Exclude<ScoredPrompt, { ids: unknown }>,
   ask: AskScores,
-): Promise<AnswerScore> {
+): Promise<AnswerScores> {
   const more = { ...once, prompt_logprobs: 0, ...(cache_salt === undefined ? {} : { cache_salt }) }
   const said = await ask(
     'chat' in prompt
       ? { path: '/v1/chat/completions', body: { ...continued(prompt), ...more } }
       : { path: '/v1/completions', body: { model, prompt: prompt.text + prompt.answer, ...more } },
   )
-  if (said === undefined) return { unscored: 'refused' }
   const tokens = readPromptTokens(said)
-  return (tokens && alignTokens(tokens, prompt.answer)) ?? { unscored: 'unreadable' }
+  return tokens && alignTokens(tokens, prompt.answer)
 }
 
 /** A chat in which the model is about to go on with its answer. */
@@ -82,16 +80,15 @@ function readPromptToken(entry: unknown): ScoredToken | undefined {
   return typeof logprob === 'number' && typeof text === 'string' ? { text, logprob } : undefined
 }
 
-async function scoreProbes(scored: ScoredAnswer, prompt: ScoredPrompt, ask: AskScores): Promise<AnswerScore> {
+async function scoreProbes(scored: ScoredAnswer, prompt: ScoredPrompt, ask: AskScores): Promise<AnswerScores> {
   const { model, cache_salt } = scored.members
   const answered = await ask(toTokens({ model, prompt: prompt.answer, add_special_tokens: false }, true))
   const whole = await tokensOf(prompt, model, answered, ask)
-  if (answered === undefined || whole === undefined) return { unscored: 'refused' }
-  const { token_strs: texts, tokens: ids } = answered as { token_strs?: unknown; tokens?: unknown }
-  if (!areIds(ids) || !areIds(whole) || ids.length === 0) return { unscored: 'unreadable' }
+  const { token_strs: texts, tokens: ids } = (answered ?? {}) as { token_strs?: unknown; tokens?: unknown }
+  if (!areIds(ids) || !areIds(whole) || ids.length === 0) return undefined
   const start = whole.length - ids.length
   // template and answer may share a token: then only its start is in doubt
-  if (start < 1 || ids.slice(1).some((id, i) => whole[start + 1 + i] !== id)) return { unscored: 'unreadable' }
+  if (start < 1 || ids.slice(1).some((id, i) => whole[start + 1 + i] !== id)) return undefined
   const positions = probedPositions(Array.isArray(texts) ? texts.map(String) : ids.map(() => ''))
   const body = {
     model,
@@ -102,12 +99,9 @@ async function scoreProbes(scored: ScoredAnswer, prompt: ScoredPrompt, ask: AskS
     ...(cache_salt === undefined ? {} : { cache_salt }),
   }
   const said = await ask({ path: '/v1/completions', body })
-  if (said === undefined) return { unscored: 'refused' }
-  return (
-    readProbes(
-      said,
-      positions.map((position) => whole[start + position]!),
-    ) ?? { unscored: 'unreadable' }
+  return readProbes(
+    said,
+    positions.map((position) => whole[start + position]!),
   )
 }
 
@@ -132,7 +126,7 @@ function areIds(ids: unknown): ids is number[] {
 }
 
 /** Reads how likely each token was in its place. */
-function readProbes(said: unknown, ids: readonly number[]): TokenScores | undefined {
+function readProbes(said: unknown, ids: readonly number[]): AnswerScores {
   const choices = isObject(said) ? said.choices : undefined
   if (!Array.isArray(choices) || choices.length !== ids.length) return undefined
   const tokens: number[] = []
@@ -140,7 +134,7 @@ function readProbes(said: unknown, ids: readonly number[]): TokenScores | undefi
     const logprob = readProbe(logprobs, ids[Number(index)])
     if (logprob !== undefined) tokens[Number(index)] = logprob
   }
-  return Object.keys(tokens).length === ids.length ? { tokens } : undefined
+  return Object.keys(tokens).length === ids.length ? tokens : undefined
 }
 
 /** A token that is not among the alternatives is as likely as the last of them. */

@@ -35,7 +35,7 @@ class TreeNode extends PageRun implements LruItem<TreeNode> {
 /**
  * A prefix cache as a radix tree of runs of whole pages. It evicts as many pages as necessary from the end of the least
  * recently used path. Request for request, that equals vLLM's paged cache in a twentieth of the time, because no page
- * is hashed (144 M tokens take 1.5 s; the emulator's PageCache takes 38 s). With one-token pages it is a radix cache
+ * is hashed (144 M tokens take 1.5 s; a cache of hashed pages takes 38 s). With one-token pages it is a radix cache
  * that frees no more than necessary; SGLang's tree, and the emulator's copy of it, evict whole leaves. Engines refuse a
  * prompt that is larger than their whole cache. Here it runs, and its front stays, because the rest would be evicted
  * first.

@@ -41,8 +41,8 @@ export async function collect(
         { api: 'chat_completions', members, answer: mapped, promptTokens },
         askOf(engine),
       )
-      if ('tokens' in said) scores[variant] = said.tokens
-      else process.stderr.write(`${task.name}: ${variant} is not scored: ${said.unscored}\n`)
+      if (said) scores[variant] = said
+      else process.stderr.write(`${task.name}: ${variant} is not scored\n`)
     }
     const lengths = new Set(variants.map((variant) => scores[variant]?.length))
     // numbers of one and two digits are of different numbers of tokens

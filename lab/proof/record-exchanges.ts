@@ -38,12 +38,12 @@ async function record(engine: AskedEngine, file: string): Promise<void> {
   const cases = []
   for (const [name, scored] of Object.entries(casesOf(engine.kind))) {
     const exchanges: { question: ScoreQuestion; answer: unknown }[] = []
-    const score = await adapterFor(engine.kind).scoreAnswer!(scored, async (question) => {
+    const tokens = await adapterFor(engine.kind).scoreAnswer!(scored, async (question) => {
       const said = await askOf(engine)(question)
       exchanges.push({ question, answer: said })
       return said
     })
-    cases.push({ name, scored, exchanges, score })
+    cases.push({ name, scored, exchanges, score: { tokens } })
   }
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, `[\n${cases.map((one) => JSON.stringify(one)).join(',\n')}\n]\n`)

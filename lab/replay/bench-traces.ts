@@ -1,5 +1,11 @@
-import { ReplayError } from '#tools/replay/replay-error.ts'
-import { schedules } from '#tools/replay/run/schedule-window.ts'
+import { ConfigError } from '#proxy/errors.ts'
+import { scheduleContexts } from '#scheduler/schedule-contexts.ts'
+import { scheduleDepthFirst } from '#scheduler/schedule-depth-first.ts'
+import { offlinePlans } from '#tools/replay/policies/offline-plans.ts'
+import type { PlanBatch, PlannedRequest } from '#tools/replay/policies/policy.ts'
+import { replayDefaults } from '#tools/replay/replay-options.ts'
+import { toRatio } from '#tools/replay/report/replay-report.ts'
+import { replayTrace } from '#tools/replay/run/replay-trace.ts'
 import { printTable, report } from '../../e2e/bench/print-table.ts'
 import { sayMachine } from '../../e2e/bench/say-machine.ts'
 import { offlineNames, onlineNames } from './rivals/rival-policies.ts'
@@ -22,8 +28,6 @@ const capacities = [
 const displacements = [0, 1, 2, 4, 8, 12, Number.POSITIVE_INFINITY]
 
 const depths = [3, 5, 10, 15, 20, 100]
-
-const windowLengths = [1, 8, 32, 128]
 
 const ratio = (share: number): string => share.toFixed(3)
 const times = (factor: number): string => `${factor.toFixed(2)}×`
@@ -120,37 +124,29 @@ async function printDepths(folders: readonly string[]): Promise<void> {
   }
 }
 
-/** Compares Algorithm 5 with depth-first order, on the same requests with the same block orders. */
+const schedules = { groups: scheduleContexts, 'depth first': scheduleDepthFirst }
+
+/** Compares Algorithm 5 with depth-first order, on the same batch with the same block orders. */
 function printSchedules(traces: readonly BenchTrace[]): void {
   report('schedules …')
-  const batch = [16_384, 65_536].flatMap((capacityTokens) =>
-    schedules.map((schedule) => ({
-      label: `a batch, ${schedule}`,
-      mode: 'offline' as const,
-      capacityTokens,
-      schedule,
-    })),
-  )
-  const windows = windowLengths.flatMap((window) =>
-    schedules.map((schedule) => {
-      return {
-        label: `window of ${window}, ${schedule}`,
-        mode: 'online' as const,
-        capacityTokens: 65_536,
-        window,
-        schedule,
-      }
+  const rows = [16_384, 65_536].flatMap((capacityTokens) =>
+    Object.entries(schedules).map(([label, schedule]) => {
+      const offline: PlanBatch = (requests) => schedule(offlinePlans.reprise(requests), pathOfPlanned)
+      const settings = { ...replayDefaults, mode: 'offline' as const, capacityTokens }
+      const ratios = traces.map(({ requests }) => {
+        const run = replayTrace(requests, { name: 'reprise', offline }, settings)
+        return ratio(toRatio(run.cachedTokens, run.promptTokens))
+      })
+      return [`a batch, ${label}`, capacityTokens.toLocaleString('en-US'), ...ratios]
     }),
   )
-  printTable(
-    'Schedules in small caches (reprise)',
-    ['hit ratio', 'cache in tokens', ...traces.map(({ name }) => name)],
-    [...batch, ...windows].map(({ label, ...settings }) => [
-      label,
-      settings.capacityTokens.toLocaleString('en-US'),
-      ...traces.map((trace) => ratio(hitRatioOf(trace, 'reprise', settings))),
-    ]),
-  )
+  const heads = ['hit ratio', 'cache in tokens', ...traces.map(({ name }) => name)]
+  printTable('Schedules in small caches (reprise)', heads, rows)
+}
+
+/** The search path of a planned request; tenants share nothing. */
+function pathOfPlanned({ request: { tenant }, searchPath: [first, ...rest] }: PlannedRequest): (string | number)[] {
+  return first === undefined ? [] : [`${tenant}/${first}`, ...rest]
 }
 
 const folders = process.argv.slice(2)
@@ -168,7 +164,7 @@ if (folders.length === 0) {
     printDisplacements(traces)
     printSchedules(traces)
   } catch (error) {
-    if (!(error instanceof ReplayError)) throw error
+    if (!(error instanceof ConfigError)) throw error
     report(error.message)
     process.exitCode = error.exitCode
   }

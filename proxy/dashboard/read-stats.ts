@@ -8,7 +8,7 @@ import type { TemplateDescription } from '../templates/describe-template.ts'
 import type { ReplicaDescription } from './describe-replicas.ts'
 import type { History, Sample } from './history.ts'
 import { latenciesBetween } from './latencies.ts'
-import { readByLabel, readCounts, readValues } from './read-counts.ts'
+import { readByLabel, readValues } from './read-counts.ts'
 
 interface StatsSources {
   readonly registry: Registry
@@ -58,7 +58,7 @@ async function describeChunks({ registry, chunks, recent }: StatsSources): Promi
 export async function readStats(sources: StatsSources): Promise<Record<string, unknown>> {
   const { registry, history, version, mode, replicas, isDraining } = sources
   const samples = await history.samples()
-  const { queue_depth, in_flight } = await readCounts(registry)
+  const { queue_depth, in_flight } = samples.at(-1)!
   return {
     version,
     mode,

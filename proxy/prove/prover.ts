@@ -1,9 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { askEngine } from '#engine-adapters/ask-engine.ts'
 import type { Json } from '#engine-adapters/json-object.ts'
-import type { AskScores, TokenScores } from '#engine-adapters/scoring/answer-score.ts'
+import type { AnswerScores, AskScores } from '#engine-adapters/scoring/answer-score.ts'
 import type { CacheMirror } from '#index/mirror/cache-mirror.ts'
-import { credentialsOf } from '../access/engine-credentials.ts'
 import { cacheSaltOf } from '../access/tenant.ts'
 import type { Call, RoutedCall } from '../call/call.ts'
 import { toDecisionInput } from '../call/to-decision-input.ts'
@@ -14,7 +13,7 @@ import { idleCheckMilliseconds, withoutClients } from '../replicas/without-clien
 import type { Decision } from '../reuse/decision.ts'
 import type { ProofSample } from '../templates/proof/proof.ts'
 import type { TemplateBook } from '../templates/template-book.ts'
-import { AnswerText } from './answer-text.ts'
+import { AnswerFollower, type FollowedAnswer } from './answer-follower.ts'
 import { type PromptVariants, writeVariants } from './write-variants.ts'
 
 /** How a sample ended. `interrupted`: clients needed the engine. */
@@ -30,15 +29,11 @@ interface ProverOptions {
 }
 
 /** A request whose answer is to be scored. */
-interface Sample {
+interface Sample extends FollowedAnswer {
   readonly template: string
   readonly call: Call
   readonly replica: Replica
   readonly body: Buffer
-  /** the headers by which the engine authorises the client: names and values, alternating */
-  readonly headers: readonly string[]
-  readonly answer: string
-  readonly promptTokens: number | undefined
   /** what is scored; undefined until it is first written */
   variants: PromptVariants | undefined
   /** what was scored before it was interrupted */
@@ -81,7 +76,7 @@ export class Prover {
     const template = this.#templateToProve(decision)
     if (template === undefined) return undefined
     this.#following += 1
-    return new AnswerFollower(call, (followed) => {
+    return new AnswerFollower(call.api, (followed) => {
       this.#following -= 1
       if (followed) this.#add({ template, call, replica, body, variants: undefined, scores: {}, tries: 0, ...followed })
     })
@@ -185,9 +180,8 @@ async function scoreVariants(
     if (answered?.status !== 200) return undefined
     return JSON.parse(answered.text) as unknown
   }
-  const score = async (members: PromptVariants['received'], own: string): Promise<readonly number[] | undefined> => {
-    const said = await replica.adapter.scoreAnswer!({ api, members, answer: own, promptTokens }, ask)
-    return (said as Partial<TokenScores>).tokens
+  const score = (members: PromptVariants['received'], own: string): Promise<AnswerScores> => {
+    return replica.adapter.scoreAnswer!({ api, members, answer: own, promptTokens }, ask)
   }
   scores.received ??= await score(received, answer)
   scores.harmless ??= scores.received && (await score(harmless, answer))
@@ -195,33 +189,4 @@ async function scoreVariants(
   const { received: asReceived, harmless: asHarmless, rewritten: asRewritten } = scores
   if (!asReceived || !asHarmless || !asRewritten) return undefined
   return { received: asReceived, harmless: asHarmless, rewritten: asRewritten }
-}
-
-/** What is known of an answer once it is over. */
-type Followed = Pick<Sample, 'headers' | 'answer' | 'promptTokens'>
-
-/** Follows the answer to one request. */
-class AnswerFollower extends AnswerText {
-  readonly #end: (followed: Followed | undefined) => void
-  #headers: readonly string[] = []
-  #promptTokens: number | undefined
-
-  constructor({ api }: Pick<Call, 'api'>, end: (followed: Followed | undefined) => void) {
-    super(api)
-    this.#end = end
-  }
-
-  sent({ headers }: { readonly headers: readonly string[] }): void {
-    this.#headers = credentialsOf(headers)
-  }
-
-  used({ promptTokens }: { readonly promptTokens: number }): void {
-    this.#promptTokens = promptTokens
-  }
-
-  /** The request is over; `wasRun`: the engine answered it to its end. */
-  ended(wasRun: boolean): void {
-    const answer = wasRun ? this.read() : undefined
-    this.#end(answer ? { answer, headers: this.#headers, promptTokens: this.#promptTokens } : undefined)
-  }
 }

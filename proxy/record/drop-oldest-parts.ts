@@ -46,7 +46,7 @@ async function measure(path: string, now: number): Promise<MeasuredPart> {
   }
 }
 
+/** By stamp, then by count: numbers in names are compared as numbers. */
 function comparePartNames(a: string, b: string): number {
-  const [[stampA, countA], [stampB, countB]] = [a.split('-'), b.split('-')] as [[string, string], [string, string]]
-  return stampA < stampB ? -1 : stampA > stampB ? 1 : Number(countA) - Number(countB)
+  return a.localeCompare(b, 'en', { numeric: true })
 }

@@ -1,4 +1,4 @@
-import { UsageReader } from '#engine-adapters/read-usage.ts'
+import { readUsage } from '#engine-adapters/read-usage.ts'
 
 /** What came of a batch. */
 export interface BatchSummary {
@@ -48,9 +48,7 @@ export class BatchCounts {
       return false
     }
     this.#counts.answered += 1
-    const reader = new UsageReader('application/json')
-    reader.push(Buffer.from(body))
-    const usage = reader.read()
+    const usage = readUsage(body)
     if (!usage) return true
     this.#promptTokens = (this.#promptTokens ?? 0) + usage.promptTokens
     if (usage.cachedTokens === undefined) return true

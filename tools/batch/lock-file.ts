@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { ConfigError } from '#proxy/errors.ts'
 
 /**
@@ -9,9 +9,7 @@ export function lockFile(path: string): () => void {
   const lock = `${path}.lock`
   for (;;) {
     try {
-      const file = openSync(lock, 'wx', 0o600)
-      writeSync(file, String(process.pid))
-      closeSync(file)
+      writeFileSync(lock, String(process.pid), { flag: 'wx', mode: 0o600 })
       return () => rmSync(lock, { force: true })
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException

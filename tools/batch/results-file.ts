@@ -24,6 +24,10 @@ export interface Outcome {
   readonly body: string
 }
 
+/** The id of the request with this custom id; undefined: the batch has none. */
+type IdOf = (customId: string) => string | undefined
+type KeepResult = (customId: string, body: string, status: number) => void
+
 /**
  * The results of a batch in OpenAI's format, a line each, in the order in which they came. Written line by line, so
  * that a run that was cut off can go on.
@@ -39,10 +43,7 @@ export class ResultsFile {
    * Keeps final results, and drops what is sent again: bad lines, an incomplete last line, and what the engine could not
    * do at that time. Calls `keep` for each kept result. Throws a ConfigError for results of other requests.
    */
-  async resume(
-    idOf: (customId: string) => string | undefined,
-    keep: (customId: string, body: string, status: number) => void,
-  ): Promise<void> {
+  async resume(idOf: IdOf, keep: KeepResult): Promise<void> {
     if (!existsSync(this.path)) return this.#try(() => appendFileSync(this.path, '', { mode: 0o600 }))
     const copy = `${this.path}.${process.pid}.tmp`
     const file = this.#try(() => openSync(copy, 'w', 0o600))
@@ -55,13 +56,9 @@ export class ResultsFile {
     }
   }
 
-  addBad({
-    customId = null,
-    line,
-    code,
-    message,
-  }: Omit<BadLine, 'customId'> & { customId?: string | null | undefined }): void {
-    this.#append({ id: `batch_line_${line}`, custom_id: customId, response: null, error: { code, message, line } })
+  addBad({ customId, line, code, message }: BadLine): void {
+    const custom_id = customId ?? null
+    this.#append({ id: `batch_line_${line}`, custom_id, response: null, error: { code, message, line } })
   }
 
   add({ id, customId }: BatchRequest, { status, requestId, body }: Outcome): void {
@@ -79,11 +76,7 @@ export class ResultsFile {
     this.#append(`${head.slice(0, -2)},"body":${json}},"error":null}`)
   }
 
-  async #copyFinal(
-    file: number,
-    idOf: (customId: string) => string | undefined,
-    keep: (customId: string, body: string, status: number) => void,
-  ): Promise<void> {
+  async #copyFinal(file: number, idOf: IdOf, keep: KeepResult): Promise<void> {
     const kept = new Set<string>()
     let other: string | undefined
     let isOwn = false

@@ -2,21 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { argument, atLeast } from '#proxy/command-arguments.ts'
 import { readEngine } from '#proxy/config/read-arguments.ts'
-import type { EngineSettings } from '#proxy/config/settings.ts'
 import { type PassName, passes, passNames } from './passes.ts'
+import type { CompareOptions } from './run-compare.ts'
 
-interface CompareFlags {
-  engine: EngineSettings
-  model?: string
-  limit?: number
-  topK?: number
-  maxTokens: number
-  passes: PassName[]
-  logprobs: boolean
-  results?: string
-  report?: string
-  plot?: string
-  json?: boolean
+interface CompareFlags extends Omit<CompareOptions, 'engineKey' | 'signal' | 'wait'> {
+  readonly json?: boolean
 }
 
 /** Adds `compare`; what it needs is loaded when it runs, so that it does not slow down the start of other commands. */
@@ -41,10 +31,8 @@ export function addCompareCommand(program: Command): void {
         .argParser(readPasses)
         .default([...passNames], 'all'),
     )
-    .option('--no-logprobs', 'do not ask for log-probabilities')
     .option('--results <file>', 'where answers are kept, so that an interrupted run can resume')
     .option('--report <file.md>', 'write a report as Markdown')
-    .option('--plot <file.svg>', 'draw changes with their intervals')
     .option('--json', 'a report for programs')
     .addHelpText(
       'after',
@@ -53,23 +41,14 @@ export function addCompareCommand(program: Command): void {
     .action(run)
 }
 
-async function run(trace: string, { logprobs, json, ...flags }: CompareFlags): Promise<void> {
+async function run(trace: string, { json, ...flags }: CompareFlags): Promise<void> {
   const { runCompare } = await import('./run-compare.ts')
   const { renderComparison } = await import('./render-comparison.ts')
   const ending = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ending.abort())
   const comparison = await runCompare(trace, {
-    engine: flags.engine,
+    ...flags,
     engineKey: process.env.REPRISE_ENGINE_API_KEY || undefined,
-    model: flags.model,
-    limit: flags.limit,
-    topK: flags.topK,
-    maxTokens: flags.maxTokens,
-    passes: flags.passes,
-    hasLogProbabilities: logprobs,
-    results: flags.results,
-    report: flags.report,
-    plot: flags.plot,
     signal: ending.signal,
     wait: (milliseconds) => delay(milliseconds, undefined, { signal: ending.signal }),
   })

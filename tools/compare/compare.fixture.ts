@@ -52,15 +52,9 @@ export class CompareFixture {
     return runCompare(trace, {
       engine: { url: engine.url },
       engineKey: undefined,
-      model: undefined,
-      limit: undefined,
-      topK: undefined,
       maxTokens: 8,
       passes: ['again', 'rewritten'],
-      hasLogProbabilities: true,
       results: join(this.folder, 'results.jsonl'),
-      report: undefined,
-      plot: undefined,
       signal: new AbortController().signal,
       wait: async (milliseconds) => {
         this.waits.push(milliseconds)

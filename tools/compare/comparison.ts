@@ -23,7 +23,7 @@ export interface PassReport {
   readonly first_token_ms: { readonly mean: Estimate; readonly p50: number; readonly p99: number }
 }
 
-export interface ComparisonSubject {
+interface ComparisonSubject {
   readonly trace: string
   readonly engine: string
   readonly model: string

@@ -25,8 +25,8 @@ export function renderComparison(comparison: Comparison): string {
   )
 }
 
-/** Renders the comparison as Markdown; `plot`: a picture next to it. */
-export function renderMarkdown(comparison: Comparison, plot: string | undefined): string {
+/** Renders the comparison as Markdown. */
+export function renderMarkdown(comparison: Comparison): string {
   const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
   return [
     `# ${comparison.trace}: answers compared`,
@@ -40,7 +40,6 @@ export function renderMarkdown(comparison: Comparison, plot: string | undefined)
     ...comparison.passes.map((report) => row(cellsOf(report))),
     '',
     legend(),
-    ...(plot === undefined ? [] : ['', `![Changes with their intervals](${plot})`]),
     '',
   ].join('\n')
 }

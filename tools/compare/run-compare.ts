@@ -1,43 +1,31 @@
 import { createHash } from 'node:crypto'
-import { basename } from 'node:path'
 import { request } from 'undici'
 import { pathPrefixOf } from '#engine-adapters/engine-client.ts'
-import type { EngineSettings } from '#proxy/config/settings.ts'
 import { ConfigError } from '#proxy/errors.ts'
 import { createProgress } from '../replay/report/replay-progress.ts'
 import { checkOutputs, writeFileAtOnce } from '../replay/report/write-file-at-once.ts'
 import { readTrace } from '../replay/trace/read-trace.ts'
 import { type ComparedRequest, digestRequests, isChat, toComparedRequests } from './compared-requests.ts'
-import { type Comparison, type ComparisonSubject, compare } from './comparison.ts'
-import { type Pass, type PassName, passes } from './passes.ts'
-import { plotComparison } from './plot-comparison.ts'
+import { type Comparison, compare } from './comparison.ts'
+import { type PassName, passes } from './passes.ts'
 import { renderMarkdown } from './render-comparison.ts'
 import { ResultsFile } from './results-file.ts'
-import { runPasses, takesSalts } from './run-passes.ts'
+import { type PassSettings, runPasses, takesSalts } from './run-passes.ts'
 
-export interface CompareOptions {
-  readonly engine: EngineSettings
-  readonly engineKey: string | undefined
-  readonly model: string | undefined
-  readonly limit: number | undefined
-  readonly topK: number | undefined
-  readonly maxTokens: number
+export interface CompareOptions extends Omit<PassSettings, 'model' | 'run'> {
+  readonly model?: string | undefined
+  readonly limit?: number
+  readonly topK?: number
   readonly passes: readonly PassName[]
-  readonly hasLogProbabilities: boolean
   /** undefined: in the current directory, named after the trace */
-  readonly results: string | undefined
-  readonly report: string | undefined
-  readonly plot: string | undefined
-  readonly signal: AbortSignal
-  /** Waits while the engine is busy. Rejects once `signal` is aborted. */
-  readonly wait: (milliseconds: number) => Promise<void>
+  readonly results?: string
+  readonly report?: string
 }
 
 /** Sends a trace in all requested ways, compares the results, and writes the requested files. */
 export async function runCompare(path: string, options: CompareOptions): Promise<Comparison> {
-  const { engine, maxTokens, topK, limit, hasLogProbabilities } = options
-  const outputs = [options.report, options.plot].filter((file) => file !== undefined)
-  checkOutputs(outputs, path)
+  const { engine, maxTokens, topK, limit, report } = options
+  checkOutputs(report === undefined ? [] : [report], path)
   const trace = await readTrace(path)
   const chats = trace.requests.filter(isChat)
   if (chats.length === 0) {
@@ -55,36 +43,22 @@ export async function runCompare(path: string, options: CompareOptions): Promise
     model,
     maxTokens,
     topK: topK ?? null,
-    hasLogProbabilities,
   }
   const file = options.results ?? `reprise-compare-${trace.name}.jsonl`
   const results = new ResultsFile(file, setting, digestRequests(requests))
   const run = createHash('sha256').update(`${Date.now()} ${process.pid}`).digest('hex').slice(0, 12)
   const progress = createProgress(wanted.length * requests.length)
   try {
-    await runPasses(wanted, requests, { ...options, model, run }, results, progress)
+    await runPasses(wanted, { requests, settings: { ...options, model, run }, results, progress })
   } catch (error) {
     progress.stop()
     throw options.signal.aborted ? interrupted(results) : toFailure(error)
   }
   progress.stop()
   const about = { trace: trace.name, engine: engine.url, model, caches_apart: takesSalts(engine), left_out: leftOut }
-  return finish(about, wanted, requests, options, results)
-}
-
-function finish(
-  about: ComparisonSubject,
-  wanted: readonly Pass[],
-  requests: readonly ComparedRequest[],
-  { report, plot }: CompareOptions,
-  results: ResultsFile,
-): Comparison {
   const names = wanted.map(({ name }) => name)
   const comparison = compare(about, names, requests, (pass, id) => results.get(pass, id))
-  if (plot !== undefined) writeFileAtOnce(plot, [plotComparison(comparison)])
-  if (report !== undefined) {
-    writeFileAtOnce(report, [renderMarkdown(comparison, plot === undefined ? undefined : basename(plot))])
-  }
+  if (report !== undefined) writeFileAtOnce(report, [renderMarkdown(comparison)])
   return comparison
 }
 

@@ -3,6 +3,7 @@ import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { EngineSettings } from '#proxy/config/settings.ts'
 import { defaultConfig } from '#proxy/config/sources/config-source.ts'
 import { startProxy } from '#proxy/main.ts'
+import type { ReplayProgress } from '../replay/report/replay-progress.ts'
 import { type ChatMessage, type ComparedRequest, toBody } from './compared-requests.ts'
 import type { Pass } from './passes.ts'
 import type { ResultsFile } from './results-file.ts'
@@ -12,22 +13,24 @@ import { type SentChat, sendChat } from './send-request.ts'
 const nothing = { reorder: false, annotate: false, dedup: false }
 
 /** How requests are sent. */
-interface PassSettings {
+export interface PassSettings {
   readonly engine: EngineSettings
   readonly engineKey: string | undefined
   readonly model: string
   readonly maxTokens: number
   /** distinguishes the salts of one comparison from those of others */
   readonly run: string
-  readonly hasLogProbabilities: boolean
   readonly signal: AbortSignal
+  /** Waits while the engine is busy. Rejects once `signal` is aborted. */
   readonly wait: SentChat['wait']
 }
 
-/** Is notified of progress. */
-interface PassProgress {
-  begin(label: string): void
-  advance(): void
+/** What is compared, and how far that has come. */
+interface RunningPasses {
+  readonly requests: readonly ComparedRequest[]
+  readonly settings: PassSettings
+  readonly results: ResultsFile
+  readonly progress: ReplayProgress
 }
 
 /**
@@ -35,19 +38,13 @@ interface PassProgress {
  * what one pass leaves there does not help another. Known answers are not requested again, but their prompts are sent
  * for one token, so that the caches, and what is believed about them, are as before the interruption.
  */
-export async function runPasses(
-  passes: readonly Pass[],
-  requests: readonly ComparedRequest[],
-  settings: PassSettings,
-  results: ResultsFile,
-  progress: PassProgress,
-): Promise<void> {
+export async function runPasses(passes: readonly Pass[], running: RunningPasses): Promise<void> {
   // no timeouts: an engine may compute a prompt for minutes
   const agent = new Agent({ connections: 1, headersTimeout: 0, bodyTimeout: 0 })
   try {
     for (const pass of passes) {
-      progress.begin(pass.name)
-      await runPass(pass, requests, settings, results, progress, agent)
+      running.progress.begin(pass.name)
+      await runPass(pass, running, agent)
     }
   } finally {
     await agent.destroy()
@@ -56,10 +53,7 @@ export async function runPasses(
 
 async function runPass(
   pass: Pass,
-  requests: readonly ComparedRequest[],
-  settings: PassSettings,
-  results: ResultsFile,
-  progress: PassProgress,
+  { requests, settings, results, progress }: RunningPasses,
   agent: Agent,
 ): Promise<void> {
   if (requests.every(({ id }) => results.get(pass.name, id))) {
@@ -75,7 +69,7 @@ async function runPass(
       const answer = await sendChat(agent, url, {
         ...toChat(pass, request, settings),
         body: toBody(request, historyOf(requests, i, results)),
-        hasLogProbabilities: settings.hasLogProbabilities && !results.hasRefusedLogProbabilities,
+        hasLogProbabilities: !results.hasRefusedLogProbabilities,
         // enough that numbers in the answer could be mapped back: a shorter answer keeps numbered lists in place
         ...(known ? { maxTokens: 5 } : {}),
       })
@@ -90,14 +84,11 @@ async function runPass(
 function toChat(
   pass: Pass,
   { id, tenant, conversation, keepsOrder, chat }: ComparedRequest,
-  { engine, engineKey, model, maxTokens, run, signal, wait }: PassSettings,
+  { engine, engineKey, run, ...settings }: PassSettings,
 ): Omit<SentChat, 'body' | 'hasLogProbabilities'> {
   return {
+    ...settings,
     name: `request ${id} of pass ${pass.name}`,
-    model,
-    maxTokens,
-    signal,
-    wait,
     keepsOrder,
     conversation: 'received' in chat ? conversation : undefined,
     cacheSalt: takesSalts(engine) ? `${run}-${pass.name}-${tenant}` : undefined,

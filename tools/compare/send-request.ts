@@ -1,6 +1,7 @@
 import { createParser } from 'eventsource-parser'
 import type { Agent, Dispatcher } from 'undici'
 import { pathPrefixOf } from '#engine-adapters/engine-client.ts'
+import { UsageReader } from '#engine-adapters/read-usage.ts'
 import { ConfigError } from '#proxy/errors.ts'
 import { readRetryAfter, untilNotBusy } from '../until-not-busy.ts'
 import { type ChatBody, type ChatSettings, toChatBody } from './chat-body.ts'
@@ -154,23 +155,18 @@ interface Chunk {
     readonly delta?: Delta
     readonly logprobs?: { readonly content?: readonly { readonly logprob: number }[] | null } | null
   }[]
-  readonly usage?: {
-    readonly prompt_tokens: number
-    readonly prompt_tokens_details?: { readonly cached_tokens?: number | null } | null
-  } | null
 }
 
 /** Reads a streamed answer; `began`: when it was requested. Throws if the answer is incomplete. */
 async function readAnswer(body: AsyncIterable<Buffer>, began: number): Promise<StreamedAnswer> {
-  const read = { answer: '', usage: undefined as Chunk['usage'], first: undefined as number | undefined, isDone: false }
+  const read = { answer: '', first: undefined as number | undefined, isDone: false }
   const logProbabilities: number[] = []
-  const take = ({ error, choices, usage }: Chunk): void => {
+  const take = ({ error, choices }: Chunk): void => {
     if (error) throw new Error(`the answer ended in an error: ${error.message ?? 'unknown'}`)
     const text = textOf(choices?.[0]?.delta)
     if (text !== '') read.first ??= performance.now() - began
     read.answer += text
     for (const { logprob } of choices?.[0]?.logprobs?.content ?? []) logProbabilities.push(logprob)
-    read.usage = usage ?? read.usage
   }
   const parser = createParser({
     onEvent: ({ data }) => {
@@ -179,13 +175,18 @@ async function readAnswer(body: AsyncIterable<Buffer>, began: number): Promise<S
     },
   })
   const decoder = new TextDecoder()
-  for await (const bytes of body) parser.feed(decoder.decode(bytes, { stream: true }))
+  const reader = new UsageReader('text/event-stream')
+  for await (const bytes of body) {
+    reader.push(bytes)
+    parser.feed(decoder.decode(bytes, { stream: true }))
+  }
   if (!read.isDone) throw new Error('the answer broke off before its end')
   const sum = logProbabilities.reduce((total, value) => total + value, 0)
+  const usage = reader.read()
   return {
     answer: read.answer,
-    promptTokens: read.usage?.prompt_tokens,
-    cachedTokens: read.usage?.prompt_tokens_details?.cached_tokens ?? undefined,
+    promptTokens: usage?.promptTokens,
+    cachedTokens: usage?.cachedTokens,
     logProbability: logProbabilities.length > 0 ? sum / logProbabilities.length : undefined,
     firstTokenMilliseconds: read.first ?? performance.now() - began,
   }

@@ -4,17 +4,6 @@ import { type VolatileKind, volatilePatterns } from './volatile-patterns.ts'
 /** Text that differs between otherwise equal requests: nothing after it is found in an engine's cache. */
 export interface VolatileText extends Span {
   readonly kind: VolatileKind
-  /** what it is and how often it changes, for people */
-  readonly explanation: string
-}
-
-const explanations: Record<VolatileKind, string> = {
-  attribution: 'a header that a client inserts for itself: it changes with every request',
-  id: 'the id of a request or conversation: it changes with every one',
-  time: 'the time of day: it changes every minute or second',
-  date: 'the date: it changes every day',
-  timestamp: 'a timestamp: it changes with every request if it is the time of the request',
-  uuid: 'a UUID: it changes with every request if it names the request',
 }
 
 /** A text with more matches than this is data, not headers. */
@@ -52,40 +41,19 @@ function findInLine(content: string, lineStart: number): VolatileText[] {
   const found: VolatileText[] = []
   // most lines have no digit and need no search
   if (!/\d/.test(content)) return found
-  for (const pattern of volatilePatterns) {
-    for (const match of matchesOf(pattern.regExp, content)) {
-      const kind = pattern.kindOf(match)
+  for (const { regExp, kindOf } of volatilePatterns) {
+    for (const match of content.matchAll(regExp)) {
+      const kind = kindOf(match)
       if (kind === undefined || isExample(content, match.index)) continue
       const start = lineStart + match.index
-      found.push({ start, end: start + match[0].length, kind, explanation: explanations[kind] })
+      const end = start + match[0].length
+      // what a surer pattern has found stays
+      if (found.some((one) => one.start < end && start < one.end)) continue
+      found.push({ start, end, kind })
       if (found.length >= mostFound) break
     }
   }
-  return withoutOverlaps(found)
-}
-
-// `matchAll` copies the expression each time, which takes longer than searching a short line
-function* matchesOf(regExp: RegExp, text: string): Generator<RegExpExecArray> {
-  let at = 0
-  for (;;) {
-    regExp.lastIndex = at
-    const match = regExp.exec(text)
-    if (match === null) return
-    at = regExp.lastIndex
-    yield match
-  }
-}
-
-// keeps, of two that overlap, the one found by the surer pattern
-function withoutOverlaps(found: readonly VolatileText[]): VolatileText[] {
-  const rank = new Map(found.map((one, i) => [one, i]))
-  const kept: VolatileText[] = []
-  for (const one of found.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
-    const last = kept.at(-1)
-    if (!last || one.start >= last.end) kept.push(one)
-    else if (rank.get(one)! < rank.get(last)!) kept[kept.length - 1] = one
-  }
-  return kept
+  return found.toSorted((a, b) => a.start - b.start)
 }
 
 function isExample(line: string, at: number): boolean {

@@ -77,18 +77,32 @@ function findQuestionBefore(texts: readonly PromptText[], slots: PromptContext['
   return [warning(check, found, 'put the question behind the documents')]
 }
 
-function toFinding({ start, end, kind, explanation }: VolatileText, text: string, path: string): Finding {
+function toFinding({ start, end, kind }: VolatileText, text: string, path: string): Finding {
+  const { what, fix } = kinds[kind]
   const excerpt = text.slice(start, Math.min(end, start + 80)).replace(/\s+/g, ' ')
   const cut = end - start > 80 ? '…' : ''
-  return warning(check, `${path} contains ${explanation}: '${excerpt}${cut}'. Nothing after it is reused`, fixes[kind])
+  return warning(check, `${path} contains ${what}: '${excerpt}${cut}'. Nothing after it is reused`, fix)
 }
 
 const ifItDiffers = 'if it differs from request to request, put it after the blocks, next to the question'
-const fixes: Readonly<Record<VolatileText['kind'], string>> = {
-  attribution: 'switch the header off in the client (Claude Code: CLAUDE_CODE_ATTRIBUTION_HEADER=0)',
-  date: 'put it after the blocks, next to the question',
-  time: 'put it after the blocks, next to the question, or send only the date',
-  id: "send it as a header or in 'metadata' instead, or after the blocks",
-  timestamp: ifItDiffers,
-  uuid: ifItDiffers,
+/** What each kind is and how often it changes, and what to do about it. */
+const kinds: Readonly<Record<VolatileText['kind'], { readonly what: string; readonly fix: string }>> = {
+  attribution: {
+    what: 'a header that a client inserts for itself: it changes with every request',
+    fix: 'switch the header off in the client (Claude Code: CLAUDE_CODE_ATTRIBUTION_HEADER=0)',
+  },
+  id: {
+    what: 'the id of a request or conversation: it changes with every one',
+    fix: "send it as a header or in 'metadata' instead, or after the blocks",
+  },
+  time: {
+    what: 'the time of day: it changes every minute or second',
+    fix: 'put it after the blocks, next to the question, or send only the date',
+  },
+  date: { what: 'the date: it changes every day', fix: 'put it after the blocks, next to the question' },
+  timestamp: {
+    what: 'a timestamp: it changes with every request if it is the time of the request',
+    fix: ifItDiffers,
+  },
+  uuid: { what: 'a UUID: it changes with every request if it names the request', fix: ifItDiffers },
 }

@@ -14,7 +14,7 @@ export async function runDoctor(options: DoctorOptions, signal: AbortSignal): Pr
   const proxy = openProxy(options, signal)
   try {
     // read before the probes: what the engine computes must appear in the reports that the proxy receives
-    const before = await proxy?.readMirror()
+    const before = proxy && (await readMirror(proxy.connection, proxy.adminUrl))
     const replica = before && 'replicas' in before ? findOwn(before.replicas, engine) : undefined
     const checked = await checkEngine(options, signal, replica)
     const findings = [
@@ -24,11 +24,11 @@ export async function runDoctor(options: DoctorOptions, signal: AbortSignal): Pr
       ...(options.redisUrl === undefined
         ? []
         : await checkRedis(options.redisUrl, options.timeoutMilliseconds, signal, options.redisTls)),
-      ...(proxy && before ? await proxy.check(before, checked) : [notAsked]),
+      ...(proxy && before ? await checkProxy(proxy, before, checked, options) : [notAsked]),
     ]
     return toReport(withoutPassword(engine.url), engine.kind ?? null, findings)
   } finally {
-    await proxy?.close()
+    await proxy?.connection.close()
   }
 }
 
@@ -63,27 +63,28 @@ const notAsked = notChecked(
 )
 
 interface AskedProxy {
-  readMirror(): Promise<MirrorAtStart>
-  check(before: MirrorAtStart, engine: CheckedEngine): Promise<readonly Finding[]>
-  close(): Promise<void>
+  readonly adminUrl: string
+  readonly connection: EngineConnection
 }
 
 function openProxy(
-  { engine: { url, id }, startWarnings, adminUrl, adminToken: token, timeoutMilliseconds }: DoctorOptions,
+  { adminUrl, adminToken: token, timeoutMilliseconds }: DoctorOptions,
   signal: AbortSignal,
 ): AskedProxy | undefined {
   if (adminUrl === undefined) return undefined
-  const connection = new EngineConnection(adminUrl, { token, timeoutMilliseconds, signal })
-  return {
-    readMirror: () => readMirror(connection, adminUrl),
-    check: async (before, engine) =>
-      'finding' in before
-        ? [before.finding]
-        : [
-            ...(before.isByBearer && !startWarnings?.includes(bearersWarning) ? [ok('tenants', bearersWarning)] : []),
-            ...(await checkMirror(connection, adminUrl, before.replicas, { ...engine, url, id })),
-            ...(await checkChunks(connection)),
-          ],
-    close: () => connection.close(),
-  }
+  return { adminUrl, connection: new EngineConnection(adminUrl, { token, timeoutMilliseconds, signal }) }
+}
+
+async function checkProxy(
+  { adminUrl, connection }: AskedProxy,
+  before: MirrorAtStart,
+  checked: CheckedEngine,
+  { engine: { url, id }, startWarnings = [] }: DoctorOptions,
+): Promise<readonly Finding[]> {
+  if ('finding' in before) return [before.finding]
+  return [
+    ...(before.isByBearer && !startWarnings.includes(bearersWarning) ? [ok('tenants', bearersWarning)] : []),
+    ...(await checkMirror(connection, adminUrl, before.replicas, { ...checked, url, id })),
+    ...(await checkChunks(connection)),
+  ]
 }

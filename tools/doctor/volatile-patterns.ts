@@ -68,11 +68,7 @@ export const volatilePatterns: readonly VolatilePattern[] = [
     kindOf: () => 'attribution',
   },
   {
-    regExp: new RegExp(`${TAG}(?:/>|>(?:${ID})?</\\1>)|<(${OWNER}[_-]?id)>\\s?${ID}\\s?</\\2>`, 'giu'),
-    kindOf: kindOfTag,
-  },
-  {
-    regExp: new RegExp(`${TAG}>`, 'giu'),
+    regExp: new RegExp(`${TAG}(?:/>|>(?:(?:${ID})?</\\1>)?)|<(${OWNER}[_-]?id)>\\s?${ID}\\s?</\\2>`, 'giu'),
     kindOf: kindOfTag,
   },
   {

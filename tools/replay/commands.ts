@@ -1,9 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { atLeast, readCapacity } from '#proxy/command-arguments.ts'
+import { ConfigError } from '#proxy/errors.ts'
 import { type PolicyName, policyNames } from './policies/policy.ts'
-import { ReplayError } from './replay-error.ts'
 import { replayDefaults as defaults, type GivenReplayOptions, modes } from './replay-options.ts'
-import { schedules } from './run/schedule-window.ts'
 
 /** Adds `replay` and `plan`. Their dependencies are loaded when they run, so that other commands start quickly. */
 export function addReplayCommands(program: Command): void {
@@ -49,12 +48,6 @@ function addNumbers(command: Command): Command {
       atLeast(0),
       defaults.questionTokens,
     )
-    .option('--window <n>', 'arrivals that are collected and scheduled together, online', atLeast(1), defaults.window)
-    .addOption(
-      new Option('--schedule <how>', "by groups (Algorithm 5) or depth first (default: the policy's own)").choices(
-        schedules,
-      ),
-    )
     .option(
       '--max-displacement <n>',
       'how many places reprise may move a block from its rank, online (default: no limit)',
@@ -64,7 +57,9 @@ function addNumbers(command: Command): Command {
 }
 
 async function runReplay(trace: string, options: GivenReplayOptions): Promise<void> {
-  if (options.mode === 'offline') checkOfflineOptions(options)
+  if (options.mode === 'offline' && options.maxDisplacement !== undefined) {
+    throw new ConfigError('--max-displacement is for --mode online: a plan places blocks wherever they are shared', 2)
+  }
   endQuietlyOnClosedPipe()
   const { replay } = await import('./replay.ts')
   const report = await replay(trace, options, tell)
@@ -74,15 +69,6 @@ async function runReplay(trace: string, options: GivenReplayOptions): Promise<vo
   }
   const { renderReport } = await import('./report/render-report.ts')
   process.stdout.write(renderReport(report))
-}
-
-function checkOfflineOptions({ window, maxDisplacement }: GivenReplayOptions): void {
-  if (window > 1) {
-    throw new ReplayError('a window is for --mode online: offline, the whole trace is scheduled together', 2)
-  }
-  if (maxDisplacement !== undefined) {
-    throw new ReplayError('--max-displacement is for --mode online: a plan places blocks wherever they are shared', 2)
-  }
 }
 
 async function runPlan(contexts: string, { out }: { out?: string }): Promise<void> {

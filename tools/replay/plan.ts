@@ -1,4 +1,4 @@
-import { createOfflinePolicy } from './policies/create-offline-policy.ts'
+import { offlinePlans } from './policies/offline-plans.ts'
 import type { PlannedRequest } from './policies/policy.ts'
 import { toReplayRequests } from './replay-request.ts'
 import { checkOrder } from './run/replay-run.ts'
@@ -8,11 +8,12 @@ import { readTrace } from './trace/read-trace.ts'
 export async function plan(path: string, tell: (note: string) => void): Promise<string[]> {
   const { requests, skipped } = await readTrace(path, { unknownSizes: true })
   if (skipped > 0) tell(`${skipped} requests are left out: they are marked "has_text": false`)
-  return createOfflinePolicy('reprise').plan(toReplayRequests(requests)).map(renderPlanned)
+  return offlinePlans.reprise(toReplayRequests(requests)).map(renderPlanned)
 }
 
-function renderPlanned({ request, order, group, searchPath }: PlannedRequest): string {
-  checkOrder('reprise', request, order)
+function renderPlanned(planned: PlannedRequest): string {
+  checkOrder('reprise', planned)
+  const { request, order, group, searchPath } = planned
   const rank = request.trace.blocks.map(({ id }) => id)
   const blocks = order.map((place) => rank[place]!)
   return `${JSON.stringify({ query_id: request.trace.queryId, blocks, rank, group, search_path: searchPath })}\n`

@@ -1,7 +1,6 @@
 import type { PolicySettings } from './policies/create-online-policy.ts'
 import type { PolicyName } from './policies/policy.ts'
 import type { PromptFrame } from './run/prompt-layout.ts'
-import type { ScheduleName } from './run/schedule-window.ts'
 
 export const modes = ['online', 'offline'] as const
 export type ReplayMode = (typeof modes)[number]
@@ -12,9 +11,6 @@ export interface ReplaySettings extends PromptFrame, PolicySettings {
   /** may be Infinity */
   readonly capacityTokens: number
   readonly pageTokens: number
-  readonly window: number
-  /** undefined: the default of each policy */
-  readonly schedule?: ScheduleName
 }
 
 export const replayDefaults: ReplaySettings = {
@@ -23,7 +19,6 @@ export const replayDefaults: ReplaySettings = {
   pageTokens: 16,
   systemTokens: 200,
   questionTokens: 30,
-  window: 1,
 }
 
 /** The options of a replay before its trace is read: without a capacity, that of the recorded engine counts. */

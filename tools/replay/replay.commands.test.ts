@@ -37,18 +37,7 @@ test('replay --json prints one object for programs, and takes every option', asy
   const orders = join(folder, 'orders.jsonl')
   const plot = join(folder, 'plot.svg')
   const cache = ['--capacity-tokens', '400', '--page-tokens', '1']
-  const prompt = [
-    '--system-tokens',
-    '10',
-    '--question-tokens',
-    '0',
-    '--limit',
-    '2',
-    '--window',
-    '2',
-    '--max-displacement',
-    '1',
-  ]
+  const prompt = ['--system-tokens', '10', '--question-tokens', '0', '--limit', '2', '--max-displacement', '1']
   const files = ['--orders', orders, '--plot', plot]
   const { status, stdout } = run('replay', folder, '--policy', 'rank,bound', '--json', ...cache, ...prompt, ...files)
   expect(status).toBe(0)
@@ -109,7 +98,6 @@ test.each([
   [['replay', 'FOLDER', '--capacity-tokens', '0'], 2, /whole number of at least 1/],
   [['replay', 'FOLDER', '--page-tokens', '1.5'], 2, /whole number of at least 1/],
   [['replay', 'FOLDER', '--limit', ''], 2, /whole number of at least 1/],
-  [['replay', 'FOLDER', '--mode', 'offline', '--window', '2'], 2, /a window is for --mode online/],
   [
     ['replay', 'FOLDER', '--policy', 'rank,best'],
     2,

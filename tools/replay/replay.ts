@@ -1,14 +1,12 @@
 import { TreeCache } from '#index/tree-cache/tree-cache.ts'
+import { ConfigError } from '#proxy/errors.ts'
 import { plotCapacities, plotReplay } from './chart/render-chart.ts'
-import type { OrderingName } from './policies/policy.ts'
-import { ReplayError } from './replay-error.ts'
 import { type GivenReplayOptions, type ReplayOptions, replayDefaults } from './replay-options.ts'
 import { type ReplayRequest, toReplayRequests } from './replay-request.ts'
-import { createProgress, type ReplayProgress } from './report/replay-progress.ts'
+import { createProgress } from './report/replay-progress.ts'
 import { type ReplayReport, renderOrders, toBoundReport, toPolicyReport } from './report/replay-report.ts'
 import { checkOutputs, writeFileAtOnce } from './report/write-file-at-once.ts'
 import { PromptLayout } from './run/prompt-layout.ts'
-import type { ReplayRun } from './run/replay-run.ts'
 import { replayTrace } from './run/replay-trace.ts'
 import { countSeenBefore } from './run/seen-before.ts'
 import { readTrace } from './trace/read-trace.ts'
@@ -22,25 +20,28 @@ export async function replay(path: string, given: GivenReplayOptions, tell: Tell
     [given.orders, given.plot].filter((file) => file !== undefined),
     path,
   )
-  const { trace, requests, recordedTokens } = await readRequests(path, given, tell)
+  const { name: trace, requests, recordedTokens } = await readRequests(path, given, tell)
   if (given.capacityTokens === undefined && recordedTokens !== undefined) {
     tell(`the cache has ${recordedTokens} tokens, as the recorded engine's: --capacity-tokens sets another size`)
   }
   const capacityTokens = given.capacityTokens ?? recordedTokens ?? replayDefaults.capacityTokens
   const options: ReplayOptions = { ...given, capacityTokens }
-  tellOfLargePrompts(requests, options, tell)
+  const lengths = lengthsOf(requests, options)
+  tellOfLargePrompts(lengths, options, tell)
   const names = options.policy.filter((name) => name !== 'bound')
   const curves = options.plot === undefined ? 0 : plotCapacities.length
   const progress = createProgress(names.length * (1 + curves) * requests.length)
   const orders: string[] = []
   const reports = new Map(
     names.map((name) => {
-      const run = runPolicy(requests, name, options, progress)
+      progress.begin(name)
+      const run = replayTrace(requests, name, options, progress.advance)
       if (options.orders !== undefined) orders.push([...renderOrders(run)].join(''))
       return [name as string, toPolicyReport(run)] as const
     }),
   )
-  const bound = boundOf(requests, options)
+  const promptTokens = lengths.reduce((sum, length) => sum + length, 0)
+  const bound = toBoundReport(countSeenBefore(requests, options), promptTokens)
   if (options.orders !== undefined) writeFileAtOnce(options.orders, orders)
   if (options.plot !== undefined) {
     const plot = plotReplay({ trace, requests, names, bound: bound.hit_ratio, options, progress })
@@ -61,32 +62,21 @@ async function readRequests(
   path: string,
   { limit }: GivenReplayOptions,
   tell: Tell,
-): Promise<{ trace: string; requests: ReplayRequest[]; recordedTokens: number | undefined }> {
+): Promise<{ name: string; requests: ReplayRequest[]; recordedTokens: number | undefined }> {
   const { name, requests, skipped, capacityTokens: recordedTokens } = await readTrace(path)
   if (skipped > 0) tell(`${skipped} requests are left out: the trace has no text for their blocks ("has_text": false)`)
-  if (requests.length === 0) throw new ReplayError(`${path} holds no request with text`)
-  return { trace: name, requests: toReplayRequests(requests.slice(0, limit)), recordedTokens }
+  if (requests.length === 0) throw new ConfigError(`${path} holds no request with text`)
+  return { name, requests: toReplayRequests(requests.slice(0, limit)), recordedTokens }
 }
 
-function runPolicy(
-  requests: readonly ReplayRequest[],
-  name: OrderingName,
-  options: ReplayOptions,
-  progress: ReplayProgress,
-): ReplayRun {
-  progress.begin(name)
-  return replayTrace(requests, name, options, progress.advance)
-}
-
-function tellOfLargePrompts(requests: readonly ReplayRequest[], options: ReplayOptions, tell: Tell): void {
+/** Lengths of the prompts as received, in tokens. */
+function lengthsOf(requests: readonly ReplayRequest[], options: ReplayOptions): number[] {
   const layout = new PromptLayout(requests, options)
+  return requests.map((request) => layout.lengthOf(request))
+}
+
+function tellOfLargePrompts(lengths: readonly number[], options: ReplayOptions, tell: Tell): void {
   const cache = new TreeCache(options.capacityTokens, options.pageTokens)
-  const large = requests.filter((request) => !cache.holds(layout.lengthOf(request))).length
+  const large = lengths.filter((length) => !cache.holds(length)).length
   if (large > 0) tell(`${large} prompts are larger than the cache: only their fronts stay cached`)
-}
-
-function boundOf(requests: readonly ReplayRequest[], options: ReplayOptions): ReturnType<typeof toBoundReport> {
-  const layout = new PromptLayout(requests, options)
-  const promptTokens = requests.reduce((sum, request) => sum + layout.lengthOf(request), 0)
-  return toBoundReport(countSeenBefore(requests, options), promptTokens)
 }

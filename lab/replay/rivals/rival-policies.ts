@@ -1,6 +1,6 @@
-import { planTenants } from '#tools/replay/policies/create-offline-policy.ts'
 import { IndexPolicy } from '#tools/replay/policies/create-online-policy.ts'
-import type { OfflinePolicy, OnlinePolicy, OrderingName } from '#tools/replay/policies/policy.ts'
+import { planTenants } from '#tools/replay/policies/offline-plans.ts'
+import type { OnlinePolicy, OrderingName, PlanBatch } from '#tools/replay/policies/policy.ts'
 import { planByGreedy } from './plan-by-greedy.ts'
 import { planByHybrid } from './plan-by-hybrid.ts'
 import { TrieOrdering } from './trie-ordering.ts'
@@ -14,13 +14,13 @@ export type ComparedName = (typeof onlineNames)[number] | (typeof offlineNames)[
 interface RivalPolicy {
   readonly name: string
   readonly online?: OnlinePolicy
-  readonly offline?: OfflinePolicy
+  readonly offline?: PlanBatch
 }
 
 /** Returns a rival without any history, or the name of a policy of the product. Every run needs its own. */
 export function createPolicy(name: ComparedName): RivalPolicy | OrderingName {
   if (name === 'trie') return { name, online: new IndexPolicy(() => new TrieOrdering()) }
-  if (name === 'greedy') return { name, offline: { plan: (requests) => planTenants(requests, planByGreedy) } }
-  if (name === 'hybrid') return { name, offline: { plan: (requests) => planTenants(requests, planByHybrid) } }
+  if (name === 'greedy') return { name, offline: (requests) => planTenants(requests, planByGreedy) }
+  if (name === 'hybrid') return { name, offline: (requests) => planTenants(requests, planByHybrid) }
   return name
 }

@@ -6,18 +6,8 @@ import type { ReplicaDescription } from '#proxy/dashboard/describe-replicas.ts'
 import { type Finding, fatal, notChecked, ok, warning } from '../finding.ts'
 import { type EngineConnection, isGood, type Reply } from './engine-connection.ts'
 
-/** A replica as `GET /v1/mirror` lists it. */
-export interface MirroredReplica {
-  readonly replica: string
-  readonly mode: string
-  /** where the proxy reaches its engine; undefined if it does not say */
-  readonly url?: string | undefined
-  /** sequence of the last report */
-  readonly sequence?: number | undefined
-  /** changes with each restart of the engine */
-  readonly generation?: string | null | undefined
-  readonly checkpoints?: ReplicaDescription['checkpoints'] | undefined
-}
+/** A replica as `GET /v1/mirror` lists it; a proxy of another version may not say everything. */
+export type MirroredReplica = Pick<ReplicaDescription, 'replica' | 'mode'> & Partial<ReplicaDescription>
 
 /** What a running proxy knew before the engine was checked, or a finding that says why it cannot be asked. */
 export type MirrorAtStart =

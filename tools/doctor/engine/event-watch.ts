@@ -1,9 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Subscriber } from 'zeromq'
-import { chooseNaming } from '#engine-adapters/kv-events/choose-naming.ts'
-import { ContentNaming } from '#engine-adapters/kv-events/content-naming.ts'
 import { decodeBatch } from '#engine-adapters/kv-events/decode-batch.ts'
 import { askReplay, readSequence } from '#engine-adapters/kv-events/replay-client.ts'
+import { ReportedCache } from '#engine-adapters/kv-events/reported-cache.ts'
 
 /** The cache events received from an engine while it computed prompts. */
 export interface HeardEvents {
@@ -30,6 +29,7 @@ const pollMilliseconds = 20
 export class EventWatch {
   readonly #socket: Subscriber
   readonly #reading: Promise<void>
+  readonly #cache = new ReportedCache(() => {})
   #heard: HeardEvents = { isConnected: false, batches: 0, blocks: 0, isByContent: false, unknown: 0, fault: undefined }
 
   constructor(eventsUrl: string) {
@@ -77,15 +77,12 @@ export class EventWatch {
       if (readSequence(frames.at(-2)) === undefined) throw new Error('it has no sequence number')
       const { events, unknown } = decodeBatch(frames.at(-1)!)
       const blocks = events.reduce((sum, event) => sum + (event.type === 'stored' ? event.hashes.length : 0), 0)
-      const first = events.find(
-        (event) => event.type === 'stored' && event.parent === undefined && event.tokens.length > 0,
-      )
-      const { batches, isByContent } = this.#heard
+      for (const event of events) this.#cache.apply(event)
       this.#heard = {
         ...this.#heard,
-        batches: batches + 1,
+        batches: this.#heard.batches + 1,
         blocks: this.#heard.blocks + blocks,
-        isByContent: first?.type === 'stored' ? chooseNaming(first) instanceof ContentNaming : isByContent,
+        isByContent: this.#cache.trustsContent,
         unknown: this.#heard.unknown + unknown,
       }
     } catch (error) {

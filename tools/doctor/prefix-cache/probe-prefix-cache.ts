@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { EngineConnection, Reply } from '../engine/engine-connection.ts'
-import { isGood } from '../engine/engine-connection.ts'
+import { readUsage } from '#engine-adapters/read-usage.ts'
+import { type EngineConnection, isGood, type Reply } from '../engine/engine-connection.ts'
 
 /** What the engine reports about one probe. */
 export interface Probe {
@@ -92,13 +92,10 @@ async function createSender(connection: EngineConnection, { model }: ProbeOption
 
 function readProbe(reply: Reply): Probe | undefined {
   if (!isGood(reply)) return undefined
-  const { usage } = (reply.json ?? {}) as {
-    usage?: { prompt_tokens?: unknown; prompt_tokens_details?: { cached_tokens?: unknown } | null } | null
-  }
-  const cached = usage?.prompt_tokens_details?.cached_tokens
+  const usage = readUsage(reply.text)
   return {
-    promptTokens: typeof usage?.prompt_tokens === 'number' ? usage.prompt_tokens : 0,
-    cachedTokens: typeof cached === 'number' ? cached : undefined,
+    promptTokens: usage?.promptTokens ?? 0,
+    cachedTokens: usage?.cachedTokens,
     milliseconds: reply.milliseconds,
   }
 }

@@ -6,13 +6,10 @@ import type { ReplayRequest } from '../replay-request.ts'
 import type { ReplayProgress } from '../report/replay-progress.ts'
 import { toRatio } from '../report/replay-report.ts'
 import { replayTrace } from '../run/replay-trace.ts'
-import { beginSvg, round, toXml } from './svg.ts'
 
-/** Curves over labelled positions, and the bound that none of them can exceed. */
+/** Hit ratios over cache sizes, and the bound that none of them can exceed. */
 interface Chart {
   readonly title: string
-  readonly xTitle: string
-  readonly yTitle: string
   readonly xLabels: readonly string[]
   readonly curves: readonly { readonly name: string; readonly values: readonly number[] }[]
   readonly bound: number
@@ -23,6 +20,8 @@ interface Scales {
   readonly y: ScaleLinear<number, number>
 }
 
+const xTitle = 'cache size in tokens'
+const yTitle = 'hit ratio'
 const width = 720
 const height = 440
 const plot = { left: 64, right: 592, top: 48, bottom: 376 }
@@ -38,7 +37,8 @@ function renderChart(chart: Chart): string {
     y: scaleLinear([0, Math.min(1, highest * 1.05)], [plot.bottom, plot.top]).nice(5),
   }
   const parts = [
-    ...beginSvg(width, height, `${chart.yTitle} against ${chart.xTitle}: ${chart.title}`),
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" font-family="system-ui, sans-serif" font-size="12" fill="#7d7d7d">`,
+    `<title>${toXml(`${yTitle} against ${xTitle}: ${chart.title}`)}</title>`,
     `<text x="${plot.left}" y="26" font-size="16" font-weight="600">${toXml(chart.title)}</text>`,
     ...renderAxes(chart, scales),
     ...renderBound(chart.bound, scales),
@@ -49,7 +49,7 @@ function renderChart(chart: Chart): string {
   return `${parts.join('\n')}\n`
 }
 
-function renderAxes({ xTitle, yTitle, xLabels }: Chart, { x, y }: Scales): string[] {
+function renderAxes({ xLabels }: Chart, { x, y }: Scales): string[] {
   const format = y.tickFormat(5, '%')
   const rows = y
     .ticks(5)
@@ -65,8 +65,8 @@ function renderAxes({ xTitle, yTitle, xLabels }: Chart, { x, y }: Scales): strin
   return [
     ...rows,
     ...columns,
-    `<text x="${middle.x}" y="${plot.bottom + 46}" text-anchor="middle">${toXml(xTitle)}</text>`,
-    `<text transform="translate(16,${middle.y}) rotate(-90)" text-anchor="middle">${toXml(yTitle)}</text>`,
+    `<text x="${middle.x}" y="${plot.bottom + 46}" text-anchor="middle">${xTitle}</text>`,
+    `<text transform="translate(16,${middle.y}) rotate(-90)" text-anchor="middle">${yTitle}</text>`,
   ]
 }
 
@@ -116,6 +116,15 @@ function placeLabels(wanted: readonly number[], gap: number): number[] {
   return placed
 }
 
+/** Rounds a coordinate to a hundredth of a pixel. */
+function round(value: number): number {
+  return Math.round(value * 100) / 100
+}
+
+function toXml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+}
+
 /** Cache sizes on the horizontal axis, with their labels. */
 export const plotCapacities: readonly (readonly [label: string, capacityTokens: number])[] = [
   ...[16, 32, 64, 128, 256, 512].map((k) => [`${k}k`, k * 1024] as const),
@@ -144,8 +153,6 @@ export function plotReplay({ trace, requests, names, bound, options, progress }:
   }))
   return renderChart({
     title: `${trace}, ${options.mode}`,
-    xTitle: 'cache size in tokens',
-    yTitle: 'hit ratio',
     xLabels: plotCapacities.map(([label]) => label),
     curves,
     bound,

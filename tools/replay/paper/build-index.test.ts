@@ -13,7 +13,7 @@ const request = (i: number): RequestId => String(i) as RequestId
 test('blocks that are shared stand in the order in which they first appear, unless another order is given', () => {
   const batch = batchOf('dbax', 'abdy')
   expect(nodeAt(buildIndex(batch), [0])?.blocks).toEqual([...'dba'])
-  const byName = buildIndex(batch, { compareBlocks: (a, b) => (a < b ? -1 : 1) })
+  const byName = buildIndex(batch, (a, b) => (a < b ? -1 : 1))
   expect(nodeAt(byName, [0])?.blocks).toEqual([...'abd'])
   expect(byName.contextOf(request(0))).toEqual([...'abdx'])
 })

@@ -1,16 +1,11 @@
 import type { BlockId, Context, RequestId } from '#index/context-block.ts'
 import { alignContext } from '#index/plan/align-context.ts'
 import { averageLinkage, type Merge, pairIndex } from './average-linkage.ts'
-import { contextDistance, defaultAlpha } from './context-distance.ts'
+import { contextDistance } from './context-distance.ts'
 import { ContextIndex } from './context-index.ts'
 import { attach, type ContextNode, createNode } from './context-tree.ts'
 
-interface BuildOptions {
-  /** weight of positional alignment in Equation 1 */
-  readonly alpha?: number
-  /** how an intersection is sorted; default: by first appearance of the blocks in the batch */
-  readonly compareBlocks?: (a: BlockId, b: BlockId) => number
-}
+type CompareBlocks = (a: BlockId, b: BlockId) => number
 
 /** The contexts with the same set of blocks, ordered as in the first of them. */
 interface Leaf {
@@ -22,23 +17,25 @@ interface Leaf {
  * Builds the context index over a batch (ContextPilot, Algorithm 4). It computes pairwise distances and clusters them
  * hierarchically with average linkage. Equal contents share a leaf, and every merge gets a virtual node with the sorted
  * intersection. Virtual nodes that add nothing are removed. From the root down, every node's blocks are reordered to
- * begin with its parent's. O(n²) time and space in the number of distinct contents.
+ * begin with its parent's. O(n²) time and space in the number of distinct contents. `compareBlocks` sorts intersections.
  */
-export function buildIndex(batch: ReadonlyMap<RequestId, Context>, options: BuildOptions = {}): ContextIndex {
-  const { alpha = defaultAlpha, compareBlocks = byAppearance(batch.values()) } = options
+export function buildIndex(
+  batch: ReadonlyMap<RequestId, Context>,
+  compareBlocks: CompareBlocks = byAppearance(batch.values()),
+): ContextIndex {
   const leaves = findLeaves(batch)
   const weights = leaves.map(({ requests }) => requests.length)
   const contexts = leaves.map(({ blocks }) => blocks)
-  const merges = averageLinkage(weights, pairwiseDistances(contexts, alpha))
+  const merges = averageLinkage(weights, pairwiseDistances(contexts))
   const contents = intersect(contexts, merges, compareBlocks)
-  return hangTree(leaves, merges, contents, alpha)
+  return hangTree(leaves, merges, contents)
 }
 
 /** Line 2: returns the distances of all pairs as a condensed matrix. */
-function pairwiseDistances(contexts: readonly Context[], alpha: number): Float64Array {
+function pairwiseDistances(contexts: readonly Context[]): Float64Array {
   const distances = new Float64Array((contexts.length * (contexts.length - 1)) / 2)
   for (const [i, context] of contexts.entries())
-    for (let j = 0; j < i; j++) distances[pairIndex(i, j)] = contextDistance(context, contexts[j]!, alpha)
+    for (let j = 0; j < i; j++) distances[pairIndex(i, j)] = contextDistance(context, contexts[j]!)
   return distances
 }
 
@@ -55,11 +52,7 @@ function findLeaves(batch: ReadonlyMap<RequestId, Context>): Leaf[] {
 }
 
 /** Phase 2, lines 11–15: returns the blocks common to all contexts of each cluster, sorted. Leaves keep their order. */
-function intersect(
-  leaves: readonly Context[],
-  merges: readonly Merge[],
-  compareBlocks: (a: BlockId, b: BlockId) => number,
-): Context[] {
+function intersect(leaves: readonly Context[], merges: readonly Merge[], compareBlocks: CompareBlocks): Context[] {
   const contents = [...leaves]
   for (const { a, b } of merges) {
     const other = new Set(contents[b])
@@ -72,12 +65,7 @@ function intersect(
  * Line 16 and phase 3: attaches the clusters below the root, parents before children, each with its parent's blocks
  * first. A virtual node that adds nothing to its parent is left out, and its children are attached to that parent.
  */
-function hangTree(
-  leaves: readonly Leaf[],
-  merges: readonly Merge[],
-  contents: readonly Context[],
-  alpha: number,
-): ContextIndex {
+function hangTree(leaves: readonly Leaf[], merges: readonly Merge[], contents: readonly Context[]): ContextIndex {
   const root = createNode([])
   const leafOf = new Map<RequestId, ContextNode>()
   // not recursive, because a dendrogram can be as deep as it has leaves
@@ -96,10 +84,11 @@ function hangTree(
     for (const request of leaf?.requests ?? []) leafOf.set(request, node)
     if (merge) left.push({ cluster: merge.b, parent: node }, { cluster: merge.a, parent: node })
   }
-  return new ContextIndex({ root, leaves: leafOf, alpha })
+  return new ContextIndex({ root, leaves: leafOf })
 }
 
-function byAppearance(contexts: Iterable<Context>): (a: BlockId, b: BlockId) => number {
+/** Blocks that appear first in the batch come first. */
+function byAppearance(contexts: Iterable<Context>): CompareBlocks {
   const numbers = new Map<BlockId, number>()
   for (const context of contexts) {
     for (const block of context) if (!numbers.has(block)) numbers.set(block, numbers.size)

@@ -1,14 +1,14 @@
 import type { BlockId, Context } from '#index/context-block.ts'
 
-/** Weight of positional alignment in Equation 1; ContextPilot uses 0.001 in all its experiments (§7). */
-export const defaultAlpha = 0.001
+/** Weight of positional alignment in Equation 1, as in all of ContextPilot's experiments (§7). */
+const alpha = 0.001
 
 /**
  * Returns the distance between two contexts (ContextPilot, Equation 1): the share of blocks they do not have in common,
  * plus `alpha` times the mean difference of the positions of those they have. It is 1 if they share nothing. A block
  * that occurs twice in a context counts at its first position.
  */
-export function contextDistance(a: Context, b: Context, alpha: number = defaultAlpha): number {
+export function contextDistance(a: Context, b: Context): number {
   const places = firstPlaces(b)
   let shared = 0
   let displacement = 0

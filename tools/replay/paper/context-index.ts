@@ -1,5 +1,5 @@
 import type { Context, RequestId } from '#index/context-block.ts'
-import { contextDistance, defaultAlpha, firstPlaces } from './context-distance.ts'
+import { contextDistance, firstPlaces } from './context-distance.ts'
 import { attach, type ContextNode, createNode, detach, replace, searchPath } from './context-tree.ts'
 
 /** The result of a search: where a context belongs, and the blocks it shares with that node, in the node's order. */
@@ -14,22 +14,18 @@ interface ContextMatch {
  */
 export class ContextIndex {
   readonly root: ContextNode
-  readonly #alpha: number
   readonly #leaves: Map<RequestId, ContextNode>
-  #nodes = 0
 
   /** Creates an empty index, or one over a tree that was built from a batch (build-index.ts). */
-  constructor(options: { root?: ContextNode; leaves?: Map<RequestId, ContextNode>; alpha?: number } = {}) {
+  constructor(options: { root?: ContextNode; leaves?: Map<RequestId, ContextNode> } = {}) {
     this.root = options.root ?? createNode([])
     this.#leaves = options.leaves ?? new Map()
-    this.#alpha = options.alpha ?? defaultAlpha
     for (const leaf of this.#leaves.values()) leaf.requests += 1
-    this.#nodes = countNodes(this.root)
   }
 
   /** Number of nodes below the root. */
   get nodes(): number {
-    return this.#nodes
+    return countNodes(this.root)
   }
 
   /** Number of requests whose contexts are held. */
@@ -46,7 +42,7 @@ export class ContextIndex {
   search(context: Context): ContextMatch {
     let node = this.root
     for (;;) {
-      const child = nearestChild(node, context, this.#alpha)
+      const child = nearestChild(node, context)
       if (!child) break
       node = child
     }
@@ -91,7 +87,6 @@ export class ContextIndex {
   #place(context: Context, node: ContextNode): ContextNode {
     if (node.requests > 0 && equalContexts(node.blocks, context)) return node
     const leaf = createNode(context)
-    this.#nodes += 1
     const parent = node.parent
     if (node.requests === 0 || !parent) {
       attach(node, leaf)
@@ -105,7 +100,6 @@ export class ContextIndex {
       return leaf
     }
     const virtual = createNode(shared)
-    this.#nodes += 1
     replace(node, virtual)
     attach(virtual, node)
     attach(virtual, leaf)
@@ -122,7 +116,6 @@ export class ContextIndex {
         detach(only)
         replace(at, only)
       } else detach(at)
-      this.#nodes -= 1
       at = only ? undefined : parent
     }
   }
@@ -132,7 +125,7 @@ export class ContextIndex {
  * Algorithm 1, line 3: returns the nearest of the children that share a block which their parent does not have; of equals
  * the first.
  */
-function nearestChild(node: ContextNode, context: Context, alpha: number): ContextNode | undefined {
+function nearestChild(node: ContextNode, context: Context): ContextNode | undefined {
   const held = firstPlaces(node.blocks)
   const added = context.filter((block) => !held.has(block))
   let nearest: ContextNode | undefined
@@ -140,7 +133,7 @@ function nearestChild(node: ContextNode, context: Context, alpha: number): Conte
   for (const child of node.children.values()) {
     const places = firstPlaces(child.blocks)
     if (!added.some((block) => places.has(block))) continue
-    const distance = contextDistance(context, child.blocks, alpha)
+    const distance = contextDistance(context, child.blocks)
     if (distance > least || (distance === least && child.slot > nearest!.slot)) continue
     nearest = child
     least = distance

@@ -18,7 +18,7 @@ const initial = new Map([
 
 /** The paper's blocks are numbered, and intersections sorted by number. */
 function buildPaperIndex(): ContextIndex {
-  return buildIndex(initial, { compareBlocks: (a, b) => Number(a) - Number(b) })
+  return buildIndex(initial, (a, b) => Number(a) - Number(b))
 }
 
 /** Runs Algorithm 2 for a new context: search, order, insert. Returns the ordered context. */

@@ -39,10 +39,6 @@ class StaticPolicy implements OnlinePolicy {
   sent(): void {}
 
   cut(): void {}
-
-  pathOf(): readonly number[] {
-    return []
-  }
 }
 
 /** What the index holds of a request. */
@@ -83,10 +79,6 @@ export class IndexPolicy implements OnlinePolicy {
     const held = this.#held.get(request.number)
     if (!held || keptBlocks >= held.context.length) return
     this.#hold(request, { context: held.context.slice(0, keptBlocks), sizes: held.sizes.slice(0, keptBlocks) })
-  }
-
-  pathOf({ scope, number }: ReplayRequest): readonly number[] {
-    return this.#indexOf(scope).pathOf(toRequestId(number)) ?? []
   }
 
   #hold({ scope, number }: ReplayRequest, held: Held): void {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type ReplaySettings, replayDefaults } from '../replay-options.ts'
 import { anyRequests, requestsOf } from '../requests.fixture.ts'
 import { replayTrace } from '../run/replay-trace.ts'
-import { createOfflinePolicy } from './create-offline-policy.ts'
+import { offlinePlans } from './offline-plans.ts'
 import { type OrderingName, policyNames } from './policy.ts'
 import { sortedOrder } from './static-orders.ts'
 
@@ -25,8 +25,8 @@ describe.each(runs)('the policy $name, $mode', ({ name, mode }) => {
   // replayTrace throws if an order is not a permutation or a plan leaves out a request
   it('sends every block of every request once', () => {
     fc.assert(
-      fc.property(anyRequests, capacities, fc.integer({ min: 1, max: 5 }), (requests, capacityTokens, window) => {
-        const run = replayTrace(requests, name, { ...settings, mode, capacityTokens, window })
+      fc.property(anyRequests, capacities, (requests, capacityTokens) => {
+        const run = replayTrace(requests, name, { ...settings, mode, capacityTokens })
         expect(run.sent.map(({ request }) => request.number).sort((a, b) => a - b)).toEqual(requests.map((_, i) => i))
       }),
       { numRuns: 60 },
@@ -134,7 +134,7 @@ describe('paper, offline', () => {
         ['a', 9],
       ],
     ])
-    const planned = createOfflinePolicy('paper').plan(requests)
+    const planned = offlinePlans.paper(requests)
     expect(planned.map(({ request, group }) => [request.number, group])).toEqual([
       [0, 0],
       [2, 0],

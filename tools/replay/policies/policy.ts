@@ -14,8 +14,6 @@ export interface OnlinePolicy {
   sent(request: ReplayRequest, order: readonly number[]): void
   /** Only the first `keptBlocks` blocks of a sent request are cached. */
   cut(request: ReplayRequest, keptBlocks: number): void
-  /** Returns the search path of a sent request, for scheduling; empty if it shares nothing. */
-  pathOf(request: ReplayRequest): readonly number[]
 }
 
 export interface PlannedRequest {
@@ -28,8 +26,5 @@ export interface PlannedRequest {
   readonly searchPath: readonly number[]
 }
 
-/** Orders and schedules a whole batch. */
-export interface OfflinePolicy {
-  /** Returns every request once, in the order to run them. */
-  plan(requests: readonly ReplayRequest[]): PlannedRequest[]
-}
+/** Orders and schedules a whole batch. Returns every request once, in the order to run them. */
+export type PlanBatch = (requests: readonly ReplayRequest[]) => PlannedRequest[]

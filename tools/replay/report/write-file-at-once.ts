@@ -1,12 +1,12 @@
 import { accessSync, constants, existsSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { ReplayError } from '../replay-error.ts'
+import { ConfigError } from '#proxy/errors.ts'
 
 /** File names that a trace is read from. */
 const inputName = /^(queries|turns|questions|blocks)\.jsonl(\.gz)?$/
 
 /**
- * Throws a `ReplayError` for output files that cannot be written, that would overwrite the trace, or that are the same
+ * Throws a `ConfigError` for output files that cannot be written, that would overwrite the trace, or that are the same
  * file. This happens before the replay, so that no work is lost.
  */
 export function checkOutputs(files: readonly string[], trace: string): void {
@@ -16,11 +16,11 @@ export function checkOutputs(files: readonly string[], trace: string): void {
     checkWritable(file)
     const real = realPathOf(file)
     if (real === inputs || (dirname(real) === folder && inputName.test(basename(real)))) {
-      throw new ReplayError(`cannot write ${file}: the trace is read from it`, 2)
+      throw new ConfigError(`cannot write ${file}: the trace is read from it`, 2)
     }
   }
   if (new Set(files.map(realPathOf)).size < files.length) {
-    throw new ReplayError(`cannot write ${files.join(' and ')}: they are the same file`, 2)
+    throw new ConfigError(`cannot write ${files.join(' and ')}: they are the same file`, 2)
   }
 }
 
@@ -32,20 +32,20 @@ function realPathOf(file: string): string {
 }
 
 function checkWritable(file: string): void {
-  if (file === '') throw new ReplayError('cannot write to a file without a name', 2)
+  if (file === '') throw new ConfigError('cannot write to a file without a name', 2)
   const folder = dirname(file)
   try {
     accessSync(folder, constants.W_OK)
   } catch {
-    throw new ReplayError(`cannot write ${file}: there is no folder ${folder} that can be written to`, 2)
+    throw new ConfigError(`cannot write ${file}: there is no folder ${folder} that can be written to`, 2)
   }
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new ReplayError(`cannot write ${file}: it is a folder; name a file in it`, 2)
+    throw new ConfigError(`cannot write ${file}: it is a folder; name a file in it`, 2)
   }
 }
 
 /**
- * Writes a file atomically: it replaces an existing file only once it is complete. Throws a `ReplayError` on failure.
+ * Writes a file atomically: it replaces an existing file only once it is complete. Throws a `ConfigError` on failure.
  */
 export function writeFileAtOnce(file: string, parts: Iterable<string>): void {
   // a pipe or device cannot be replaced by renaming
@@ -57,6 +57,6 @@ export function writeFileAtOnce(file: string, parts: Iterable<string>): void {
     if (isPlain) renameSync(target, place)
   } catch (cause) {
     if (isPlain) rmSync(target, { force: true })
-    throw new ReplayError(`cannot write ${file}: ${(cause as Error).message}`)
+    throw new ConfigError(`cannot write ${file}: ${(cause as Error).message}`)
   }
 }

@@ -1,4 +1,4 @@
-import { ReplayError } from '../replay-error.ts'
+import { ConfigError } from '#proxy/errors.ts'
 import { isAsReceived, type ReplayRequest } from '../replay-request.ts'
 import type { TraceBlock } from '../trace/trace-block.ts'
 import { BlockParts, type Part } from './block-parts.ts'
@@ -33,7 +33,7 @@ export class PromptLayout {
       const length = this.lengthOf(request)
       if (length > mostPromptTokens) {
         const name = JSON.stringify(request.trace.queryId)
-        throw new ReplayError(`the prompt of request ${name} has ${length} tokens, more than any engine takes`)
+        throw new ConfigError(`the prompt of request ${name} has ${length} tokens, more than any engine takes`)
       }
       return isFramed(request) ? this.#allot(frame.questionTokens) : 0
     })
@@ -102,7 +102,7 @@ export class PromptLayout {
     const base = this.#nextId
     this.#nextId += tokens
     if (this.#nextId <= tokenIds) return base
-    throw new ReplayError('the trace has more than 2^32 different tokens; replay a part of it with --limit')
+    throw new ConfigError('the trace has more than 2^32 different tokens; replay a part of it with --limit')
   }
 }
 

@@ -1,14 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { TreeCache } from '#index/tree-cache/tree-cache.ts'
 import type { OnlinePolicy } from '../policies/policy.ts'
 import { replayDefaults } from '../replay-options.ts'
 import type { ReplayRequest } from '../replay-request.ts'
 import { anyRequests, requestsOf, type Sized } from '../requests.fixture.ts'
-import { PromptLayout } from './prompt-layout.ts'
 import type { ReplayRun } from './replay-run.ts'
-import { replayOnline, replayTrace } from './replay-trace.ts'
-import type { ScheduleName } from './schedule-window.ts'
+import { replayTrace } from './replay-trace.ts'
 import { countSeenBefore } from './seen-before.ts'
 
 const frame = { systemTokens: 16, questionTokens: 4 }
@@ -19,11 +16,6 @@ const c: Sized = ['c', 16]
 /** Keeps the rank order and records the cuts. */
 class Recorder implements OnlinePolicy {
   readonly cuts: [request: number, keptBlocks: number][] = []
-  readonly #path: (request: ReplayRequest) => readonly number[]
-
-  constructor(path: (request: ReplayRequest) => readonly number[] = () => []) {
-    this.#path = path
-  }
 
   order(request: ReplayRequest): readonly number[] {
     return request.context.map((_, place) => place)
@@ -34,22 +26,11 @@ class Recorder implements OnlinePolicy {
   cut(request: ReplayRequest, keptBlocks: number): void {
     this.cuts.push([request.number, keptBlocks])
   }
-
-  pathOf(request: ReplayRequest): readonly number[] {
-    return this.#path(request)
-  }
 }
 
-function play(
-  requests: readonly ReplayRequest[],
-  policy: OnlinePolicy,
-  capacityTokens: number,
-  window = 1,
-  schedule: ScheduleName = 'groups',
-): ReplayRun {
-  const cache = new TreeCache(capacityTokens, 4)
-  const layout = new PromptLayout(requests, frame)
-  return replayOnline({ requests, name: 'rank', policy, cache, layout, window, schedule })
+function play(requests: readonly ReplayRequest[], online: OnlinePolicy, capacityTokens: number): ReplayRun {
+  const settings = { ...replayDefaults, ...frame, pageTokens: 4, capacityTokens }
+  return replayTrace(requests, { name: 'rank', online }, settings)
 }
 
 test('cached tokens are the system prompt and the blocks in front that were sent before', () => {
@@ -97,18 +78,6 @@ test('of a prompt that is larger than the cache, the policy learns which blocks 
   ])
 })
 
-test('requests of a window run grouped by their search paths, but not those of different tenants', () => {
-  const paths = [[1], [2], [1], [2, 1], [1]]
-  const requests = requestsOf([[a], [b], [a], [b], [a]], ['red', 'red', 'red', 'red', 'blue'])
-  const policy = new Recorder(({ number }) => paths[number]!)
-  const executed = (window: number, schedule?: ScheduleName): number[] =>
-    play(requests, policy, Number.POSITIVE_INFINITY, window, schedule).sent.map(({ request }) => request.number)
-  expect(executed(1)).toEqual([0, 1, 2, 3, 4])
-  expect(executed(5)).toEqual([0, 2, 3, 1, 4])
-  expect(executed(3)).toEqual([0, 2, 1, 3, 4])
-  expect(executed(5, 'depth-first')).toEqual([0, 2, 1, 3, 4])
-})
-
 test('a policy that loses or repeats a block is named', () => {
   const policy = new Recorder()
   policy.order = () => [0, 0]
@@ -125,7 +94,7 @@ test('no policy finds more in a cache than was seen before', () => {
       // a block that occurs twice in a context is in a shared prefix only once
       const once = requests.filter(({ context }) => new Set(context).size === context.length)
       const numbered = once.map((request, number) => ({ ...request, number }))
-      const cache = { capacityTokens: Number.POSITIVE_INFINITY, pageTokens: 1, window: 1 }
+      const cache = { capacityTokens: Number.POSITIVE_INFINITY, pageTokens: 1 }
       const run = replayTrace(numbered, name, { ...replayDefaults, ...frame, ...cache, mode })
       expect(run.cachedTokens).toBeLessThanOrEqual(countSeenBefore(numbered, frame))
     }),

@@ -1,4 +1,4 @@
-import { ReplayError } from '../replay-error.ts'
+import { ConfigError } from '#proxy/errors.ts'
 import type { ReplayRequest } from '../replay-request.ts'
 
 /** A request and the order in which its blocks were sent. */
@@ -19,13 +19,13 @@ export interface ReplayRun {
   readonly seconds: number
 }
 
-/** Throws a `ReplayError` unless the order sends each block exactly once. */
-export function checkOrder(policy: string, request: ReplayRequest, order: readonly number[]): void {
+/** Throws a `ConfigError` unless the order sends each block exactly once. */
+export function checkOrder(policy: string, { request, order }: SentRequest): void {
   const seen = new Set(order)
   const count = request.context.length
   const isPermutation =
     order.length === count && seen.size === count && order.every((place) => place in request.context)
   if (isPermutation) return
   const name = JSON.stringify(request.trace.queryId)
-  throw new ReplayError(`internal error: the policy ${policy} gave no permutation of the blocks of request ${name}`)
+  throw new ConfigError(`internal error: the policy ${policy} gave no permutation of the blocks of request ${name}`)
 }

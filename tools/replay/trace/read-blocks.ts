@@ -1,5 +1,5 @@
 import type { BlockId } from '#index/context-block.ts'
-import { ReplayError } from '../replay-error.ts'
+import { ConfigError } from '#proxy/errors.ts'
 import { readCount, readName, readStretches, readText } from './read-fields.ts'
 import type { Line } from './read-json-lines.ts'
 import { TraceBlock } from './trace-block.ts'
@@ -22,7 +22,7 @@ export function readBlocks(lines: readonly Line[], { needsSizes, isDamaged }: St
       !isDamaged &&
       (known.text !== block.text || (block.text === undefined && known.tokens !== block.tokens))
     ) {
-      throw new ReplayError(`${line.where}: block ${block.key} was given before, with another content`)
+      throw new ConfigError(`${line.where}: block ${block.key} was given before, with another content`)
     }
     if (!known) blocks.set(block.key, block)
   }
@@ -31,7 +31,7 @@ export function readBlocks(lines: readonly Line[], { needsSizes, isDamaged }: St
 
 function readBlock(line: Line, needsSizes: boolean): TraceBlock {
   const id = readName(line, 'id')
-  if (id === undefined) throw new ReplayError(`${line.where}: a block needs an "id", a string or a number`)
+  if (id === undefined) throw new ConfigError(`${line.where}: a block needs an "id", a string or a number`)
   const text = readText(line, 'text')
   const { tokens, characters } = line.fields
   if (text !== undefined || tokens !== undefined) {
@@ -43,5 +43,5 @@ function readBlock(line: Line, needsSizes: boolean): TraceBlock {
     })
   }
   if (!needsSizes) return new TraceBlock(id, { tokens: 1 })
-  throw new ReplayError(`${line.where}: block ${JSON.stringify(id)} has neither "text" nor "tokens"`)
+  throw new ConfigError(`${line.where}: block ${JSON.stringify(id)} has neither "text" nor "tokens"`)
 }

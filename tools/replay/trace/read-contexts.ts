@@ -1,5 +1,5 @@
 import type { BlockId } from '#index/context-block.ts'
-import { ReplayError } from '../replay-error.ts'
+import { ConfigError } from '#proxy/errors.ts'
 import { readFlag, readName, readNames, readNumber, readSentRequest, readText, readTexts } from './read-fields.ts'
 import type { Line } from './read-json-lines.ts'
 import { readList } from './read-list.ts'
@@ -23,7 +23,7 @@ export function readContexts(
       const known = blocks.get(keyOf(id))
       if (known) return known
       if (unknown === 'refuse') {
-        throw new ReplayError(`${line.where}: block ${JSON.stringify(id)} is not in the trace's blocks file`)
+        throw new ConfigError(`${line.where}: block ${JSON.stringify(id)} is not in the trace's blocks file`)
       }
       const block = new TraceBlock(id, { tokens: 1 })
       if (unknown === 'one_token') blocks.set(block.key, block)

@@ -1,9 +1,9 @@
 import { isCount, isObject } from '#engine-adapters/json-object.ts'
-import { ReplayError } from '../replay-error.ts'
+import { ConfigError } from '#proxy/errors.ts'
 import type { Line } from './read-json-lines.ts'
 import type { SentRequest } from './trace.ts'
 
-/** Reads a field of a line; undefined if it is missing or null. Throws a `ReplayError` if it is something else. */
+/** Reads a field of a line; undefined if it is missing or null. Throws a `ConfigError` if it is something else. */
 type FieldReader<T> = (line: Line, name: string) => T | undefined
 
 const notAName = 'is neither a string nor a number'
@@ -46,7 +46,7 @@ export function fieldReader<T>(is: (value: unknown) => value is T, fault: string
     const value = fields[name]
     if (value === undefined || value === null) return undefined
     if (is(value)) return value
-    throw new ReplayError(`${where}: "${name}" ${fault}`)
+    throw new ConfigError(`${where}: "${name}" ${fault}`)
   }
 }
 
@@ -54,17 +54,17 @@ export function fieldReader<T>(is: (value: unknown) => value is T, fault: string
 export function readCount({ where, fields }: Line, name: string): number {
   const value = fields[name]
   if (isCount(value)) return value
-  throw new ReplayError(`${where}: "${name}" is not a whole number of at least 0`)
+  throw new ConfigError(`${where}: "${name}" is not a whole number of at least 0`)
 }
 
 /** Reads a required list of ids, as written. */
 export function readNames({ where, fields }: Line, name: string): (string | number)[] {
   const value = fields[name]
-  if (!Array.isArray(value)) throw new ReplayError(`${where}: "${name}", a list of block ids, is missing`)
+  if (!Array.isArray(value)) throw new ConfigError(`${where}: "${name}", a list of block ids, is missing`)
   for (const id of value) {
     if (!isName(id)) {
       const why = typeof id === 'number' ? 'is too large a number: write it as a string' : notAName
-      throw new ReplayError(`${where}: block id ${typeof id === 'number' ? id : JSON.stringify(id)} ${why}`)
+      throw new ConfigError(`${where}: block id ${typeof id === 'number' ? id : JSON.stringify(id)} ${why}`)
     }
   }
   return value

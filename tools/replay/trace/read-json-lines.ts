@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { isObject, tryJson } from '#engine-adapters/json-object.ts'
-import { ReplayError } from '../replay-error.ts'
+import { ConfigError } from '#proxy/errors.ts'
 import { unpackMembers } from './unpack-members.ts'
 
 /** A line of a JSONL file, with its location for messages. */
@@ -26,11 +26,11 @@ export interface JsonLines {
  */
 export async function readJsonLines(file: string): Promise<JsonLines> {
   const packed = await readFile(file).catch((cause: Error) => {
-    throw new ReplayError(`cannot read ${file}: ${cause.message}`)
+    throw new ConfigError(`cannot read ${file}: ${cause.message}`)
   })
   const { bytes, lost } = file.endsWith('.gz') ? unpackMembers(packed) : { bytes: packed, lost: 0 }
   if (lost > 0 && lost === packed.length) {
-    throw new ReplayError(`${file} is no gzip file, or nothing of it can be read`)
+    throw new ConfigError(`${file} is no gzip file, or nothing of it can be read`)
   }
   const lines: Line[] = []
   for (const [number, line] of splitLines(bytes)) {
@@ -54,7 +54,7 @@ function* splitLines(bytes: Buffer): Generator<[number: number, line: string]> {
 function toLine(file: string, number: number, text: string): Line {
   const where = `${file}:${number}`
   const fields = tryJson(text)
-  if (fields === undefined) throw new ReplayError(`${where}: not a line of JSON`)
-  if (!isObject(fields)) throw new ReplayError(`${where}: a JSON object is expected`)
+  if (fields === undefined) throw new ConfigError(`${where}: not a line of JSON`)
+  if (!isObject(fields)) throw new ConfigError(`${where}: a JSON object is expected`)
   return { where, number, fields }
 }

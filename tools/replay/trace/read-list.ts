@@ -1,5 +1,5 @@
 import { isCount, isObject } from '#engine-adapters/json-object.ts'
-import { ReplayError } from '../replay-error.ts'
+import { ConfigError } from '#proxy/errors.ts'
 import { fieldReader, isListOf, isName } from './read-fields.ts'
 import type { Line } from './read-json-lines.ts'
 import type { TraceList } from './trace.ts'
@@ -20,7 +20,7 @@ export function readList(line: Line, count: number, find: (id: string | number) 
     gaps.length === Math.max(0, count - 1) &&
     (shortened ?? blocks).length === count &&
     (labels.length === count || ![...blocks, ...(shortened ?? [])].some((pieces) => pieces?.includes(null)))
-  if (!isComplete) throw new ReplayError(`${line.where}: "list" does not have as many parts as "blocks"`)
+  if (!isComplete) throw new ConfigError(`${line.where}: "list" does not have as many parts as "blocks"`)
   const findAll = (ids: readonly (Name | null)[]): (TraceBlock | undefined)[] =>
     ids.map((id) => (id === null ? undefined : find(id)))
   return {

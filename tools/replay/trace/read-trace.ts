@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { ReplayError } from '../replay-error.ts'
+import { ConfigError } from '#proxy/errors.ts'
 import { readBlocks } from './read-blocks.ts'
 import { readContexts } from './read-contexts.ts'
 import { type JsonLines, readJsonLines } from './read-json-lines.ts'
@@ -25,9 +25,9 @@ export async function readTrace(path: string, options: ReadOptions = {}): Promis
   const name = basename(dirname(resolve(found.requests)))
   const requests = await readJsonLines(found.requests)
   const { lines } = requests
-  if (lines.length === 0) throw new ReplayError(`${found.requests} is empty: it should hold a request a line`)
+  if (lines.length === 0) throw new ConfigError(`${found.requests} is empty: it should hold a request a line`)
   if (found.blocks === undefined && !unknownSizes) {
-    throw new ReplayError(`there is no blocks.jsonl or blocks.jsonl.gz beside ${found.requests}`, 2)
+    throw new ConfigError(`there is no blocks.jsonl or blocks.jsonl.gz beside ${found.requests}`, 2)
   }
   const blocks = found.blocks === undefined ? { lines: [], lost: 0, size: 0 } : await readJsonLines(found.blocks)
   const unknown = unknownSizes ? 'one_token' : blocks.lost > 0 ? 'leave_out' : 'refuse'
@@ -86,9 +86,9 @@ interface FoundTrace {
   readonly blocks: string | undefined
 }
 
-/** Finds the files of a trace, given as its folder or its file of requests. Throws a `ReplayError` if there is none. */
+/** Finds the files of a trace, given as its folder or its file of requests. Throws a `ConfigError` if there is none. */
 function findTrace(path: string): FoundTrace {
-  if (!existsSync(path)) throw new ReplayError(`the trace ${path} does not exist`, 2)
+  if (!existsSync(path)) throw new ConfigError(`the trace ${path} does not exist`, 2)
   const requests = statSync(path).isDirectory() ? findRequests(path) : path
   return { requests, blocks: findFile(dirname(requests), ['blocks.jsonl']) }
 }
@@ -97,7 +97,7 @@ function findRequests(folder: string): string {
   const found = findFile(folder, requestFiles)
   if (found !== undefined) return found
   const wanted = requestFiles.join(' or ')
-  throw new ReplayError(`the trace folder ${folder} has no ${wanted} (with or without .gz)`, 2)
+  throw new ConfigError(`the trace folder ${folder} has no ${wanted} (with or without .gz)`, 2)
 }
 
 function findFile(folder: string, names: readonly string[]): string | undefined {

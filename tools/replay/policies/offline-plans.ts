@@ -5,20 +5,15 @@ import { planContexts } from '#index/plan/plan-contexts.ts'
 import { scheduleContexts } from '#scheduler/schedule-contexts.ts'
 import { buildIndex } from '../paper/build-index.ts'
 import { type ReplayRequest, toRequestId } from '../replay-request.ts'
-import type { OfflinePolicy, OrderingName, PlannedRequest } from './policy.ts'
+import type { OrderingName, PlanBatch, PlannedRequest } from './policy.ts'
 import { rankOrder, sortedOrder } from './static-orders.ts'
 
-type Plan = (requests: readonly ReplayRequest[]) => PlannedRequest[]
-
-const plans: Readonly<Record<OrderingName, Plan>> = {
+/** How each policy plans a batch. */
+export const offlinePlans: Readonly<Record<OrderingName, PlanBatch>> = {
   rank: (requests) => keepArrivals(requests, rankOrder),
   sorted: (requests) => keepArrivals(requests, sortedOrder),
   paper: (requests) => planTenants(requests, planByPaper),
   reprise: (requests) => planTenants(requests, planByReprise),
-}
-
-export function createOfflinePolicy(name: OrderingName): OfflinePolicy {
-  return { plan: plans[name] }
 }
 
 function keepArrivals(
@@ -32,7 +27,7 @@ function keepArrivals(
 }
 
 /** Plans the batch of each tenant separately, because tenants share nothing. The batches run one after the other. */
-export function planTenants(requests: readonly ReplayRequest[], plan: Plan): PlannedRequest[] {
+export function planTenants(requests: readonly ReplayRequest[], plan: PlanBatch): PlannedRequest[] {
   const batches = groupBy(requests, ({ tenant }) => tenant)
   const planned: PlannedRequest[] = []
   let groups = 0

@@ -17,9 +17,10 @@ interface CachedPrefix extends PrefixNode {
 }
 
 /**
- * vLLM's prefix cache: pages of a fixed number of tokens, found by a chain of hashes. A page that no running
- * request uses stays cached until its space is needed; the least recently freed page is evicted first. Requests free
- * their tail first and use all pages before a page they use, so a prefix is always evicted after its extensions.
+ * vLLM's prefix cache as vLLM has it, to hold the radix trees against: pages of a fixed number of tokens, found by a chain
+ * of hashes. A page that no running request uses stays cached until its space is needed; the least recently freed page is
+ * evicted first. Requests free their tail first and use all pages before a page they use, so a prefix is always evicted
+ * after its extensions.
  */
 export class PageCache implements PrefixCache {
   readonly capacityTokens: number
