@@ -29,7 +29,14 @@ type AddedRemarks = { -readonly [name in keyof Remarks]: Remarks[name] extends b
 const none = new Set<string>()
 
 export function noRemarks(): AddedRemarks {
-  return { bracketed: none, worded: none, isCounted: false, countedWords: none, numberedWords: none, isPartCounted: false }
+  return {
+    bracketed: none,
+    worded: none,
+    isCounted: false,
+    countedWords: none,
+    numberedWords: none,
+    isPartCounted: false,
+  }
 }
 
 export function addRemarks(all: AddedRemarks, own: Remarks): AddedRemarks {
