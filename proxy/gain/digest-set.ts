@@ -1,19 +1,17 @@
+const placesAtFirst = 1 << 12
+
 /**
- * A set of 64-bit digests, given as two signed halves, with room for `capacity` of them. One array with open
+ * A set of 64-bit digests, given as two signed halves, for up to `capacity` of them. One array with open
  * addressing: a built-in set takes five times as long for numbers that are not small integers.
  */
 export class DigestSet {
   readonly #capacity: number
-  readonly #mask: number
-  readonly #halves: Int32Array
+  // at most half full
+  #halves = new Int32Array(2 * placesAtFirst)
   #size = 0
 
   constructor(capacity: number) {
     this.#capacity = capacity
-    // at most half full
-    const places = 2 ** Math.ceil(Math.log2(Math.max(2, 2 * capacity)))
-    this.#mask = places - 1
-    this.#halves = new Int32Array(2 * places)
   }
 
   get isFull(): boolean {
@@ -31,12 +29,21 @@ export class DigestSet {
     this.#halves[at] = high
     this.#halves[at + 1] = low | 1
     this.#size += 1
+    if (4 * this.#size > this.#halves.length) this.#grow()
     return false
   }
 
   clear(): void {
     this.#halves.fill(0)
     this.#size = 0
+  }
+
+  #grow(): void {
+    const held = this.#halves
+    this.#halves = new Int32Array(2 * held.length)
+    for (let i = 0; i < held.length; i += 2) {
+      if (held[i + 1] !== 0) this.#halves.set([held[i]!, held[i + 1]!], this.#placeOf(held[i]!, held[i + 1]!))
+    }
   }
 
   #holds(at: number): boolean {
@@ -49,7 +56,8 @@ export class DigestSet {
    */
   #placeOf(high: number, low: number): number {
     const halves = this.#halves
-    for (let place = high & this.#mask; ; place = (place + 1) & this.#mask) {
+    const mask = halves.length / 2 - 1
+    for (let place = high & mask; ; place = (place + 1) & mask) {
       const at = 2 * place
       if (halves[at + 1] === 0 || (halves[at] === high && halves[at + 1] === (low | 1))) return at
     }
