@@ -131,7 +131,7 @@ function withoutHelpOfNothing(argv: readonly string[]): string[] {
 
 async function serve(flags: ServeFlags): Promise<void> {
   // requests wait for full garbage collections, and V8 runs one each time a slowly growing heap has grown by a tenth
-  setFlagsFromString('--heap-growing-percent=50')
+  setFlagsFromString('--heap-growing-percent=40')
   // what is loaded stays, so that new space need not grow for it
   setFlagsFromString('--semi-space-growth-factor=1')
   const onHangUp = holdHangUps()
