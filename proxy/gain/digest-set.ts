@@ -19,13 +19,13 @@ export class DigestSet {
   }
 
   has(high: number, low: number): boolean {
-    return this.#holds(this.#placeOf(high, low))
+    return this.#halves[this.#placeOf(high, low) + 1] !== 0
   }
 
   /** Adds a digest; returns whether it was there already. There must be room. */
   add(high: number, low: number): boolean {
     const at = this.#placeOf(high, low)
-    if (this.#holds(at)) return true
+    if (this.#halves[at + 1] !== 0) return true
     this.#halves[at] = high
     this.#halves[at + 1] = low | 1
     this.#size += 1
@@ -41,13 +41,8 @@ export class DigestSet {
   #grow(): void {
     const held = this.#halves
     this.#halves = new Int32Array(2 * held.length)
-    for (let i = 0; i < held.length; i += 2) {
-      if (held[i + 1] !== 0) this.#halves.set([held[i]!, held[i + 1]!], this.#placeOf(held[i]!, held[i + 1]!))
-    }
-  }
-
-  #holds(at: number): boolean {
-    return this.#halves[at + 1] !== 0
+    this.#size = 0
+    for (let i = 0; i < held.length; i += 2) if (held[i + 1] !== 0) this.add(held[i]!, held[i + 1]!)
   }
 
   /**

@@ -29,14 +29,8 @@ type AddedRemarks = { -readonly [name in keyof Remarks]: Remarks[name] extends b
 const none = new Set<string>()
 
 export function noRemarks(): AddedRemarks {
-  return {
-    bracketed: none,
-    worded: none,
-    isCounted: false,
-    countedWords: none,
-    numberedWords: none,
-    isPartCounted: false,
-  }
+  const [isCounted, isPartCounted] = [false, false]
+  return { bracketed: none, worded: none, isCounted, countedWords: none, numberedWords: none, isPartCounted }
 }
 
 export function addRemarks(all: AddedRemarks, own: Remarks): AddedRemarks {
