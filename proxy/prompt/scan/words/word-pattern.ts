@@ -1,10 +1,7 @@
-import { setFlagsFromString } from 'node:v8'
-
 // a text with more matches is not a question about blocks, and each takes time
 const MOST_MATCHES = 1_000
-// V8 first translates a pattern for its interpreter, which is slow for a large one. It compiles at once for a long text,
-// once for each width of characters.
-const COMPILED_FOR = [' '.repeat(1_000), '\u2003'.repeat(1_000)]
+// V8 first translates a pattern for its interpreter, which is slow for a large one. It compiles at once for a long text.
+const COMPILED_FOR = ' '.repeat(1_000)
 
 /** A pattern with many words, compiled when it is first used. */
 export class WordPattern {
@@ -37,10 +34,7 @@ export class WordPattern {
 
   #compile(): void {
     if (this.#isCompiled) return
-    // optimised, it repeats what follows an alternative: code twice as large, and no faster where words are rare
-    setFlagsFromString('--no-regexp-optimization')
-    for (const text of COMPILED_FOR) this.#pattern.test(text)
-    setFlagsFromString('--regexp-optimization')
+    this.#pattern.test(COMPILED_FOR)
     this.#pattern.lastIndex = 0
     this.#isCompiled = true
   }
