@@ -1,5 +1,8 @@
 import type { Readable } from 'node:stream'
-import { buildConnector, type Dispatcher, Pool } from 'undici'
+import type { buildConnector as ConnectorBuilder, Dispatcher } from 'undici'
+// the package's own entry loads all of it: 75 ms and 7 MB
+import buildConnector from 'undici/lib/core/connect.js'
+import Pool from 'undici/lib/dispatcher/pool.js'
 
 /** A request for the engine. */
 export interface EngineRequest {
@@ -81,6 +84,6 @@ export function pathPrefixOf({ pathname }: URL): string {
   return pathname.replace(/\/+$/, '').replace(/\/v1$/, '')
 }
 
-function createConnector({ serverName, ...pem }: EngineTls = {}): buildConnector.connector {
+function createConnector({ serverName, ...pem }: EngineTls = {}): ConnectorBuilder.connector {
   return buildConnector({ timeout: 5_000, ...pem, ...(serverName === undefined ? {} : { servername: serverName }) })
 }

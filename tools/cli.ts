@@ -121,8 +121,9 @@ function withoutHelpOfNothing(argv: readonly string[]): string[] {
 }
 
 async function serve(flags: ServeFlags): Promise<void> {
-  // requests wait for full garbage collections, and V8 runs one each time a slowly growing heap has grown by a tenth
-  setFlagsFromString('--heap-growing-percent=100')
+  // requests wait for full garbage collections, and V8 runs one each time a slowly growing heap has grown by a tenth;
+  // what is loaded stays, so that new space need not grow for it
+  setFlagsFromString('--heap-growing-percent=30 --semi-space-growth-factor=1')
   const onHangUp = holdHangUps()
   const file = flags.config ?? (process.env.REPRISE_CONFIG || undefined)
   const source = createConfigSource({ file, environment: process.env, flags: toFlagLayer(flags) })
@@ -139,6 +140,7 @@ async function serve(flags: ServeFlags): Promise<void> {
   const log = proxy.log.child({ version: readVersion() })
   onHangUp(() => live.reload(log, (config) => proxy.reload(config)))
   watchFiles(live.secretFiles, () => live.renewSecrets(log, (config) => proxy.reload(config, true)))
+  setFlagsFromString('--semi-space-growth-factor=2')
   announce({ url: proxy.url, admin_url: proxy.adminUrl })
   stopOnSignals(
     () => proxy.close(),

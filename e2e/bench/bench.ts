@@ -6,6 +6,7 @@ import { benchGrowth } from './bench-growth.ts'
 import { benchIndex, corpusFor } from './bench-index.ts'
 import { benchMemory } from './bench-memory.ts'
 import { benchPlan } from './bench-plan.ts'
+import { printRest } from './bench-rest.ts'
 import { printAgainst } from './print-against.ts'
 import { printMirror } from './print-mirror.ts'
 import { printMirrorRedis } from './print-mirror-redis.ts'
@@ -16,7 +17,7 @@ import { sayMachine } from './say-machine.ts'
 
 /*
  * `npm run bench`: measures what reprise itself costs. Prints Markdown tables, as found in docs/benchmarks.md.
- * `npm run bench -- index plan` runs only these parts. `soak`, `stall` and `mirror-redis` run only when named.
+ * `npm run bench -- index plan` runs only these parts. `rest`, `soak`, `stall` and `mirror-redis` run only when named.
  * `npm run bench -- 'stall:text parts'` runs a single shape of `stall`. `npm run bench -- overhead --against [COMMIT]`
  * compares what a request costs with another commit, by default the one that overhead-baseline.txt names.
  */
@@ -121,7 +122,14 @@ const asked = (against < 0 ? args : args.slice(0, against)).map((name) => name.r
 const shapes = args.flatMap((name) => (name.startsWith('stall:') ? [name.slice('stall:'.length)] : []))
 const overhead = against < 0 ? printOverhead : () => printAgainst(args[against + 1])
 // the last three take minutes or need a redis-server, so they run only when named
-const parts = { ...usual, overhead, soak: printSoak, stall: () => printStall(shapes), 'mirror-redis': printMirrorRedis }
+const parts = {
+  ...usual,
+  overhead,
+  rest: printRest,
+  soak: printSoak,
+  stall: () => printStall(shapes),
+  'mirror-redis': printMirrorRedis,
+}
 const wanted = asked.length > 0 ? asked : Object.keys(usual)
 if (wanted.every((name) => name in parts)) {
   sayMachine()

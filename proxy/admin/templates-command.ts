@@ -1,4 +1,3 @@
-import Table from 'cli-table3'
 import type { Command } from 'commander'
 import { askAdmin, withAdmin } from '../config/ask-admin.ts'
 import type { TemplateDescription } from '../templates/describe-template.ts'
@@ -33,6 +32,7 @@ async function list({ admin, json = false }: Options): Promise<void> {
     process.stdout.write('No template was seen three times yet.\n')
     return
   }
+  const { default: Table } = await import('cli-table3')
   const table = new Table({
     style: { head: [], border: [] },
     head: ['id', 'state', 'moves', 'requests', 'blocks', 'cached as received', 'ordered', 'begins'],

@@ -10,7 +10,8 @@ import type { Decision } from '../reuse/decision.ts'
 import { type Border, type ChosenBorders, findBorders } from './find-borders.ts'
 import { locateBlocks } from './locate-borders.ts'
 
-const rememberedPrefixes = 50_000
+// by size, so that room is made as it is needed: most engines keep no checkpoints
+const rememberedPrefixes = { maxSize: 50_000, sizeCalculation: () => 1 }
 /** About the time in which an engine tokenises 50,000 tokens. */
 const timeoutMilliseconds = 250
 /** Where the engine does not say it in time, estimates are lowered: too high loses the hit, too low a unit of it. */
@@ -24,9 +25,9 @@ type AskedReplica = Pick<Replica, 'engine' | 'adapter' | 'checkpoints'>
 /** At how many tokens the borders of prompts lie. */
 export class BorderPositions {
   /** by engine process and prefix */
-  readonly #known = new LRUCache<string, number>({ max: rememberedPrefixes })
+  readonly #known = new LRUCache<string, number>(rememberedPrefixes)
   /** the prefixes at whose ends checkpoints were asked for */
-  readonly #kept = new LRUCache<string, true>({ max: rememberedPrefixes })
+  readonly #kept = new LRUCache<string, true>(rememberedPrefixes)
 
   /** Chooses the borders of a request that goes to an engine; undefined if it keeps no checkpoints. */
   choose({ checkpoints, mirror }: ChosenReplica, decision: Decision): ChosenBorders | undefined {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Agent, type Dispatcher, request } from 'undici'
+import type { Dispatcher } from 'undici'
 import { isObject, type Json, tryObject } from '#engine-adapters/json-object.ts'
 import { splitLines } from '../json/split-lines.ts'
 
@@ -96,6 +96,8 @@ export class KubernetesApi {
     const [token, ca] = await Promise.all(
       ['token', 'ca.crt'].map((name) => readFile(join(folder, name), 'utf8').catch(() => undefined)),
     )
+    // loaded late: most proxies ask no cluster
+    const { Agent, request } = await import('undici')
     const connections = new Agent({ connect: { ca }, bodyTimeout: silentSeconds * 1000 })
     try {
       const headers = { accept: 'application/json', ...(token ? { authorization: `Bearer ${token.trim()}` } : {}) }

@@ -1,19 +1,17 @@
+const placesAtFirst = 1 << 12
+
 /**
- * A set of 64-bit digests, given as two signed halves, with room for `capacity` of them. One array with open
+ * A set of 64-bit digests, given as two signed halves, for up to `capacity` of them. One array with open
  * addressing: a built-in set takes five times as long for numbers that are not small integers.
  */
 export class DigestSet {
   readonly #capacity: number
-  readonly #mask: number
-  readonly #halves: Int32Array
+  // at most half full
+  #halves = new Int32Array(2 * placesAtFirst)
   #size = 0
 
   constructor(capacity: number) {
     this.#capacity = capacity
-    // at most half full
-    const places = 2 ** Math.ceil(Math.log2(Math.max(2, 2 * capacity)))
-    this.#mask = places - 1
-    this.#halves = new Int32Array(2 * places)
   }
 
   get isFull(): boolean {
@@ -21,16 +19,17 @@ export class DigestSet {
   }
 
   has(high: number, low: number): boolean {
-    return this.#holds(this.#placeOf(high, low))
+    return this.#halves[this.#placeOf(high, low) + 1] !== 0
   }
 
   /** Adds a digest; returns whether it was there already. There must be room. */
   add(high: number, low: number): boolean {
     const at = this.#placeOf(high, low)
-    if (this.#holds(at)) return true
+    if (this.#halves[at + 1] !== 0) return true
     this.#halves[at] = high
     this.#halves[at + 1] = low | 1
     this.#size += 1
+    if (4 * this.#size > this.#halves.length) this.#grow()
     return false
   }
 
@@ -39,8 +38,11 @@ export class DigestSet {
     this.#size = 0
   }
 
-  #holds(at: number): boolean {
-    return this.#halves[at + 1] !== 0
+  #grow(): void {
+    const held = this.#halves
+    this.#halves = new Int32Array(2 * held.length)
+    this.#size = 0
+    for (let i = 0; i < held.length; i += 2) if (held[i + 1] !== 0) this.add(held[i]!, held[i + 1]!)
   }
 
   /**
@@ -49,7 +51,8 @@ export class DigestSet {
    */
   #placeOf(high: number, low: number): number {
     const halves = this.#halves
-    for (let place = high & this.#mask; ; place = (place + 1) & this.#mask) {
+    const mask = halves.length / 2 - 1
+    for (let place = high & mask; ; place = (place + 1) & mask) {
       const at = 2 * place
       if (halves[at + 1] === 0 || (halves[at] === high && halves[at + 1] === (low | 1))) return at
     }

@@ -4,7 +4,7 @@ import { DigestSet } from './digest-set.ts'
 import { findSpanEnds } from './find-spans.ts'
 import { hashOf, mix, mixOther, otherHashOf, pairAt } from './mix.ts'
 
-/** Spans remembered in each of two generations: 8 MB, and 20 million characters of text. */
+/** Spans remembered in each of two generations: up to 8 MB, and 20 million characters of text. */
 const defaultCapacity = 1 << 18
 /** Text of at least this length is looked up as a whole first, like a block: reading its spans takes ten times as long. */
 const longText = 1_024

@@ -1,11 +1,7 @@
 import type { BlockId, ScopeId } from '#index/context-block.ts'
 import { PrefixOrdering } from '#index/ordering/prefix-ordering.ts'
 
-/** After this many lists, what is older than as many is forgotten. */
-const listsPerGeneration = 256
-
-/** What stood in front of lists and their blocks, in the order they were sent, as a tree. */
-type Sent = Map<string, Sent>
+const [listsRemembered, listsOrderedBy] = [512, 256]
 
 /** A list: what stands in front of it, and its blocks with their lengths in characters. */
 interface GainedList {
@@ -19,7 +15,7 @@ interface GainedList {
  * forgets nothing, in the order received and as ordered. A cache finds nothing behind a text that differs.
  */
 export class TemplateGain {
-  #index = new PrefixOrdering<number>({ maxContexts: listsPerGeneration })
+  #index = new PrefixOrdering<number>({ maxContexts: listsOrderedBy })
   #received = new SentOrders()
   #ordered = new SentOrders()
   #lists = 0
@@ -45,29 +41,24 @@ export class TemplateGain {
 }
 
 class SentOrders {
-  #generations: [Sent, Sent] = [new Map(), new Map()]
-  #added = 0
+  /** oldest first */
+  readonly #last: (readonly string[])[] = []
 
   /** Adds an order. Returns how many of its characters an earlier one shares with it from the start. */
   add(blocks: readonly string[], sizes: readonly number[]): number {
-    const found = Math.max(...this.#generations.map((sent) => sharedSize(sent, blocks, sizes)))
-    if (this.#added++ % listsPerGeneration === 0) this.#generations = [new Map(), this.#generations[0]]
-    let node = this.#generations[0]
-    for (const block of blocks) {
-      const next = node.get(block) ?? new Map()
-      node.set(block, next)
-      node = next
+    let shared = 0
+    for (const sent of this.#last) {
+      // few share more than those before them
+      if (shared < blocks.length && sent[shared] === blocks[shared])
+        shared = Math.max(shared, sharedLength(sent, blocks))
     }
-    return found
+    this.#last.push(blocks)
+    if (this.#last.length > listsRemembered) this.#last.shift()
+    return sizes.slice(0, shared).reduce((sum, size) => sum + size, 0)
   }
 }
 
-function sharedSize(sent: Sent, blocks: readonly string[], sizes: readonly number[]): number {
-  let [node, size]: [Sent | undefined, number] = [sent, 0]
-  for (let i = 0; i < blocks.length; i++) {
-    node = node.get(blocks[i]!)
-    if (node === undefined) return size
-    size += sizes[i]!
-  }
-  return size
+function sharedLength(sent: readonly string[], blocks: readonly string[]): number {
+  const differing = blocks.findIndex((block, i) => block !== sent[i])
+  return differing === -1 ? blocks.length : differing
 }

@@ -1,4 +1,5 @@
-import { type Document, isNode, LineCounter, parseDocument, visit } from 'yaml'
+import { createRequire } from 'node:module'
+import type { Document } from 'yaml'
 import { ConfigError } from '../../errors.ts'
 import type { SettingPath } from '../faults/check-settings.ts'
 import { oneLine } from '../faults/write-fault.ts'
@@ -10,11 +11,15 @@ interface YamlDocument {
   locate(path: SettingPath): string
 }
 
+// loaded when it is first needed: 30 ms and 2 MB
+const loadYaml = (): typeof import('yaml') => createRequire(import.meta.url)('yaml') as typeof import('yaml')
+
 /** More aliases than this are considered an attempt to exhaust memory. */
 const maxAliases = 1_000
 
 /** Reads YAML, which includes JSON. Throws a ConfigError with a line for each fault, `NAME:LINE:COLUMN: …`. */
 export function readYaml(name: string, text: string): YamlDocument {
+  const { isNode, LineCounter, parseDocument } = loadYaml()
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true })
   const faults = [...document.errors, ...document.warnings]
@@ -44,7 +49,7 @@ export function readYaml(name: string, text: string): YamlDocument {
 /** The start of the quoted text that lacks its closing quote at an offset; it may be many lines earlier. */
 function startOfQuote(document: Document, offset: number): number {
   let start = offset
-  visit(document, {
+  loadYaml().visit(document, {
     Scalar: (_, { type, range }) => {
       if (type?.startsWith('QUOTE') && range && range[0] <= offset && range[1] >= offset) start = range[0]
     },

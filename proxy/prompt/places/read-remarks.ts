@@ -25,15 +25,22 @@ const setsOfRemarks = ['bracketed', 'worded', 'countedWords', 'numberedWords'] a
 /** Remarks of several texts together. */
 type AddedRemarks = { -readonly [name in keyof Remarks]: Remarks[name] extends boolean ? boolean : Set<string> }
 
+// most texts say nothing of blocks, and thousands are remembered: the sets that stay empty are this one
+const none = new Set<string>()
+
 export function noRemarks(): AddedRemarks {
-  const named = Object.fromEntries(setsOfRemarks.map((name) => [name, new Set<string>()]))
-  return { ...named, isCounted: false, isPartCounted: false } as AddedRemarks
+  const [isCounted, isPartCounted] = [false, false]
+  return { bracketed: none, worded: none, isCounted, countedWords: none, numberedWords: none, isPartCounted }
 }
 
-export function addRemarks(all: AddedRemarks, own: Remarks): void {
-  for (const name of setsOfRemarks) for (const said of own[name]) all[name].add(said)
+export function addRemarks(all: AddedRemarks, own: Remarks): AddedRemarks {
+  for (const name of setsOfRemarks) {
+    if (all[name] === none && own[name].size > 0) all[name] = new Set()
+    for (const said of own[name]) all[name].add(said)
+  }
   all.isCounted ||= own.isCounted
   all.isPartCounted ||= own.isPartCounted
+  return all
 }
 
 const KIN =
@@ -97,14 +104,14 @@ const LONGEST_PARAGRAPH = 1_500
 export function readRemarks(words: string): Remarks {
   const text = toAsciiDigits(words)
   const ends = readEnds(text)
-  return {
+  return addRemarks(noRemarks(), {
     bracketed: namesIn(text, BRACKETED, isExample),
     worded: new Set([...namesIn(text, WORDED, isExample), ...numbersIn(text)]),
     isCounted: COUNTED.test(text) || callsByPlace(ends.toLowerCase()),
     countedWords: readCountedWords(ends),
     numberedWords: readNumberedWords(ends, (start, end) => isExample(ends, start, end)),
     isPartCounted: PART_COUNTED.test(text),
-  }
+  })
 }
 
 /** Reads the numbers in an assistant's text, which cites what it was given. */

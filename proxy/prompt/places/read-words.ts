@@ -91,16 +91,18 @@ function read(words: string, speaker: Speaker): WordSigns {
 function remarksIn(words: string): Remarks {
   const all = noRemarks()
   for (const paragraph of words.split(BLANK_LINE).filter(Boolean)) {
-    const own = recall(rememberedRemarks, paragraph, readRemarks)
-    addRemarks(all, own)
+    addRemarks(all, recall(rememberedRemarks, paragraph, readRemarks))
   }
   return all
 }
 
 function readSentence(written: string, isRule: boolean): SentenceSigns {
   const sentence = written.toLowerCase()
+  // spread, it would give each sentence's signs a shape of their own, which takes V8 700 bytes
+  const { isData, isMany } = readAskedData(sentence)
   return {
-    ...readAskedData(sentence),
+    isData,
+    isMany,
     isTask: isAligned(sentence, isRule),
     isOwnWork: !isRule && isOfOwnText(written),
     isOrder: isAboutOrder(sentence, isRule),

@@ -2,7 +2,7 @@ import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
 import type { LearntTemplate } from './learnt-template.ts'
-import { keysOf } from './text-keys.ts'
+import { canTeach, keysOf } from './text-keys.ts'
 
 /** What waits for the thread, in texts and in UTF-16 units; more is not taken. */
 const most = { texts: 16, characters: 2_000_000, restarts: 3 } as const
@@ -30,10 +30,10 @@ export class LearnerThread {
     this.#events = events
   }
 
-  /** Offers a text in which nothing was found. Returns whether it was taken. `place` says where it stands, as in `keysOf`. */
+  /** Offers a text in which nothing was found. Returns whether it was taken: the first one starts the thread. `place` says where it stands, as in `keysOf`. */
   offer(place: string, text: string): boolean {
     if (this.#closed || this.#texts >= most.texts || this.#characters + text.length > most.characters) return false
-    if (!this.#offered.isDue(place, text)) return false
+    if (!canTeach(text) || !this.#offered.isDue(place, text)) return false
     this.#worker ??= this.#start()
     if (this.#worker === undefined) return false
     this.#texts++

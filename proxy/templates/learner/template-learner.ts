@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { digestOf } from '#index/context-block.ts'
 import { learnTemplate } from './learn-template.ts'
 import { type LearntTemplate, number } from './learnt-template.ts'
-import { KeyChooser } from './text-keys.ts'
+import { canTeach, KeyChooser } from './text-keys.ts'
 
 interface Application {
   readonly texts: string[]
@@ -12,8 +12,7 @@ interface Application {
 }
 
 /** Bounds of what is kept; characters are UTF-16 units. */
-const most = { applications: 64, texts: 48, characters: 1_000_000, textLength: 400_000, recent: 1_024 } as const
-const shortestText = 200
+const most = { applications: 64, texts: 48, characters: 1_000_000, recent: 1_024 } as const
 /** An application is tried after so many texts, and then each time there are a third more. */
 const firstTry = 6
 const growth = 1.34
@@ -31,8 +30,7 @@ export class TemplateLearner {
    * when one was learnt. A text that was taken before is no evidence.
    */
   take(place: string, text: string): LearntTemplate | undefined {
-    if (text.length < shortestText || text.length > most.textLength || text.includes(number)) return undefined
-    if (this.#isRepeated(place, text)) return undefined
+    if (!canTeach(text) || this.#isRepeated(place, text)) return undefined
     // the most exact one counts
     return this.#keys
       .choose(place, text)

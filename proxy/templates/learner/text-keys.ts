@@ -1,5 +1,12 @@
 import { LRUCache } from 'lru-cache'
-import { foldNumbers } from './learnt-template.ts'
+import { foldNumbers, number } from './learnt-template.ts'
+
+const [shortestText, longestText] = [200, 400_000]
+
+/** Whether a text may become a template: others are neither offered nor taken. */
+export function canTeach(text: string): boolean {
+  return text.length >= shortestText && text.length <= longestText && !text.includes(number)
+}
 
 /** Lengths of a text's beginning that may tell applications apart, longest first. */
 const leads = [24, 8] as const
