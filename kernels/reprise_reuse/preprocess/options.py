@@ -15,6 +15,8 @@ from reprise_reuse.stores.store import store_at
 PART = 64
 """documents or prompts that one of several workers computes at a time"""
 Item = TypeVar("Item")
+_SIMILAR = {"similar": 10, "mixed": 2}
+"""similar documents in front, by default"""
 _LEAST = {"contexts": 1, "window": 2, "similar": 1}
 
 
@@ -25,8 +27,10 @@ class OptionError(Exception):
 def read_options(arguments: list[str] | None, about: str) -> argparse.Namespace:
     """Returns the options. Raises `OptionError`."""
     options = _parse(arguments, about)
-    if options.similar_by:
+    if options.similar_by and options.neighbours == "random":
         options.neighbours = "similar"
+    if options.similar is None:
+        options.similar = _SIMILAR.get(options.neighbours, 1)
     for name, least in _LEAST.items():
         if getattr(options, name) < least:
             raise OptionError(f"--{name} is {getattr(options, name)}, it must be a whole number from {least} on")
@@ -49,43 +53,54 @@ def make_parts(documents: Sequence[str], options: argparse.Namespace) -> list[Se
     A document stands in the windows of one part only, since an engine averages only what it has computed itself. With
     similar neighbours it is kept of one prompt only, so that any part may have that prompt.
     """
-    keeps_last = options.neighbours == "similar"
-
-    def prompts(these: Sequence[str]) -> list[Prompt]:
-        windows = make_windows(these, options)
-        return prompts_of(windows, options.template, options.system, keeps_last=keeps_last)
-
+    find = None if options.neighbours == "random" else _find_similar(documents, options.similar_by)
     if not options.share:
-        return [prompts(documents)]
+        return [_prompts(documents, options, find)]
     # in the same order for all workers
     documents = sorted(documents)
-    if keeps_last:
-        return _cut(prompts(documents))
-    return [prompts(part) for part in _cut(documents)]
+    if options.neighbours == "similar":
+        return _cut(_prompts(documents, options, find))
+    return [_prompts(part, options, find) for part in _cut(documents)]
+
+
+def _prompts(documents: Sequence[str], options: argparse.Namespace, find: Similar | None) -> list[Prompt]:
+    """Mixed neighbours are similar ones first: random windows may give a document more contexts than it needs."""
+    behind = {"random": 0, "similar": 1, "mixed": options.contexts // 2}[options.neighbours]
+    prompts: list[Prompt] = []
+    for number in range(behind if find else 0):
+        windows = _behind_similar(documents, options, find, number * options.similar)
+        prompts += prompts_of(windows, options.template, options.system, keeps_last=True)
+    if options.neighbours != "similar":
+        windows = random_windows(documents, options.contexts - behind, options.window, options.seed)
+        prompts += prompts_of(windows, options.template, options.system)
+    return prompts
 
 
 def _cut(items: Sequence[Item]) -> list[Sequence[Item]]:
     return [items[begin : begin + PART] for begin in range(0, len(items), PART)]
 
 
-def make_windows(documents: Sequence[str], options: argparse.Namespace) -> list[Window]:
-    """Returns the windows of documents to compute together, per the options. Raises `OptionError`."""
-    if options.similar_by:
-        return _windows_by(options.similar_by, documents, options.similar)
-    if options.neighbours == "random":
-        return random_windows(documents, options.contexts, options.window, options.seed)
-    try:
-        return similar_windows(documents, options.similar, bm25(documents))
-    except ImportError as error:
-        raise OptionError("--neighbours similar needs bm25s: pip install './kernels[preprocess]'") from error
-
-
-def _windows_by(place: str, documents: Sequence[str], count: int) -> list[Window]:
+def _find_similar(documents: Sequence[str], place: str | None) -> Similar:
+    """Returns what finds similar documents, by the function at a place, `MODULE:FUNCTION`, or by words."""
+    if place is None:
+        try:
+            return bm25(documents)
+        except ImportError as error:
+            raise OptionError(
+                "--neighbours similar and mixed need bm25s: pip install './kernels[preprocess]'"
+            ) from error
     make = _function_of(place)
     try:
-        return similar_windows(documents, count, make(documents))
+        return make(documents)
     except Exception as error:
         raise OptionError(f"--similar-by {place}: {type(error).__name__}: {error}") from error
+
+
+def _behind_similar(documents: Sequence[str], options: argparse.Namespace, find: Similar, skipped: int) -> list[Window]:
+    try:
+        return similar_windows(documents, options.similar, find, skipped)
+    except Exception as error:
+        raise OptionError(f"--similar-by {options.similar_by}: {type(error).__name__}: {error}") from error
 
 
 def _function_of(place: str) -> Callable[[Sequence[str]], Similar]:
@@ -115,10 +130,13 @@ def _parse(arguments: list[str] | None, about: str) -> argparse.Namespace:
     command.add_argument("--tenant", help="sent as x-reprise-tenant, which a proxy believes if it trusts the sender")
     command.add_argument("--key", help="the engine's reuse.preprocess_key: all users trust what is computed with it")
     command.add_argument("--salt", help="the cache salt of later requests; a proxy sets its own")
-    command.add_argument("--neighbours", choices=["random", "similar"], default="random", help="in front (%(default)s)")
-    command.add_argument("--contexts", type=int, default=4, help="random: prompts for each document (%(default)s)")
+    command.add_argument(
+        "--neighbours", choices=["random", "similar", "mixed"], default="random",
+        help="in front (%(default)s); mixed: similar ones in half of the contexts",
+    )  # fmt: skip
+    command.add_argument("--contexts", type=int, default=4, help="random, mixed: of each document (%(default)s)")
     command.add_argument("--window", type=int, default=8, help="random: documents in a prompt (%(default)s)")
-    command.add_argument("--similar", type=int, default=10, help="similar: neighbours in front (%(default)s)")
+    command.add_argument("--similar", type=int, help="similar, mixed: neighbours in front (10, 2)")
     command.add_argument(
         "--similar-by", metavar="MODULE:FUNCTION",
         help="similar, by this function in place of words: of all documents it makes one that takes a document and a "

@@ -33,13 +33,16 @@ def random_windows(documents: Sequence[str], contexts: int, size: int, seed: int
     return windows
 
 
-def similar_windows(documents: Sequence[str], count: int, similar: Similar | None = None) -> list[Window]:
+def similar_windows(
+    documents: Sequence[str], count: int, similar: Similar | None = None, skipped: int = 0
+) -> list[Window]:
     """Returns a prompt per document, after its `count` most similar ones, the most similar next to it (FusionRAG §3.1).
 
     similar  BM25 by default; embeddings can be plugged in with the same signature
+    skipped  of the most similar documents, so many are left out
     """
     find = similar or bm25(documents)
-    return [[*reversed(find(document, count)), document] for document in documents]
+    return [[*reversed(find(document, skipped + count)[skipped:]), document] for document in documents]
 
 
 def bm25(documents: Sequence[str]) -> Similar:

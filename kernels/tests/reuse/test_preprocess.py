@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from reprise_reuse.__main__ import main
 from reprise_reuse.preprocess.corpus import CorpusError, read_corpus
 from reprise_reuse.preprocess.engine import HttpEngine, Prompt
+from reprise_reuse.preprocess.options import make_parts, read_options
 from reprise_reuse.preprocess.run import Done, Outcome, preprocess, prompts_of
 from reprise_reuse.preprocess.windows import random_windows, similar_windows
 
@@ -46,6 +48,26 @@ def test_similar_documents_stand_in_front_the_most_similar_next():
         documents[2],
         documents[0],
     ]
+
+
+def test_mixed_neighbours_are_similar_ones_in_half_of_the_contexts(tmp_path: Path):
+    (tmp_path / "by_name.py").write_text(
+        "def make(documents):\n    return lambda document, n: [one for one in documents if one != document][:n]\n"
+    )
+    documents = [f"d{i}" for i in range(9)]
+    command = ["preprocess", "x", "--engine", "http://127.0.0.1:9", "--template", "<{}>", "--system", ""]
+    sys.path.insert(0, str(tmp_path))
+    try:
+        options = read_options([*command, "--neighbours", "mixed", "--similar-by", "by_name:make"], "")
+        (prompts,) = make_parts(documents, options)
+    finally:
+        sys.path.remove(str(tmp_path))
+    behind = [prompt for prompt in prompts if prompt.before]
+    assert behind[8] == Prompt("<d1><d0>", "<d8>") and behind[9 + 8] == Prompt("<d3><d2>", "<d8>")
+    assert len(behind) == 18 and prompts[:18] == behind
+    # in prompts of eight each document stands behind others twice
+    assert 3 <= len(prompts) - 18 <= 4
+    assert all(sum(f"><{one}>" in str(prompt) for prompt in prompts[18:]) >= 2 for one in documents)
 
 
 def test_of_similar_documents_only_the_last_of_each_window_is_kept():

@@ -234,7 +234,7 @@ def test_a_missing_package_is_one_line(run, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     code, _, errors = run("--neighbours", "similar")
     assert code == 2
-    assert errors == "reprise_reuse: --neighbours similar needs bm25s: pip install './kernels[preprocess]'\n"
+    assert errors == "reprise_reuse: --neighbours similar and mixed need bm25s: pip install './kernels[preprocess]'\n"
 
 
 @pytest.mark.parametrize("kind", ["folder", "below a file", "no text"])
