@@ -86,9 +86,8 @@ def _find_similar(documents: Sequence[str], place: str | None) -> Similar:
         try:
             return bm25(documents)
         except ImportError as error:
-            raise OptionError(
-                "--neighbours similar and mixed need bm25s: pip install './kernels[preprocess]'"
-            ) from error
+            needs = "need bm25s: pip install './kernels[preprocess]'"
+            raise OptionError(f"--neighbours similar and mixed {needs}") from error
     make = _function_of(place)
     try:
         return make(documents)
