@@ -1,11 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Call, RoutedCall } from '../call/call.ts'
 import { defaultConfig } from '../config/sources/config-source.ts'
-import { Recorder, toOneLine } from './recorder.ts'
+import { Recorder } from './recorder.ts'
 
 let folder: string
 let recorder: Recorder
@@ -77,17 +76,4 @@ test('an error of ours costs the record of its request, and nothing else', async
   recorder.follow(routed(), call(Buffer.from('{}')))!.ended(true)
   await recorder.close()
   expect([written, lost]).toEqual([1, 1])
-})
-
-test('a body in one line is the same JSON, with its numbers as they were written', () => {
-  fc.assert(
-    fc.property(fc.json(), fc.constantFrom(0, 2, '\t'), fc.constantFrom('\n', '\r\n', '\r'), (json, indent, end) => {
-      const value: unknown = JSON.parse(json)
-      const body = `\uFEFF${JSON.stringify(value, null, indent).replaceAll('\n', end)}${end}`
-      const line = toOneLine(Buffer.from(body))
-      expect(line).not.toMatch(/[\r\n]/)
-      expect(JSON.parse(line)).toEqual(value)
-    }),
-  )
-  expect(toOneLine(Buffer.from('{"seed":\n12345678901234567890}'))).toBe('{"seed": 12345678901234567890}')
 })

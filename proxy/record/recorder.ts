@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import { setImmediate as afterIo } from 'node:timers/promises'
 import { type PromptApi, promptPaths } from '#engine-adapters/prompt-api.ts'
 import type { Call, RoutedCall } from '../call/call.ts'
-import { withoutByteOrderMark } from '../receive/read-received.ts'
 import { type FoundPrompts, findPrompts } from './found-prompts.ts'
+import { type PackedTexts, packTexts, toOneLine, unpackTexts } from './packed-texts.ts'
 import { type RecordedPrompt, recordPrompt } from './recorded-prompt.ts'
 import { type BlockLine, TraceWriter, type TraceWriterOptions } from './trace-writer.ts'
 
@@ -36,14 +36,7 @@ interface KeptRequest {
   /** weight of the words added before sending, minus that of the words left out */
   readonly added: number
   /** undefined: no texts are written */
-  readonly texts: RequestTexts | undefined
-}
-
-interface RequestTexts {
-  /** by prompt: the texts of its pieces */
-  readonly pieces: readonly (readonly string[])[]
-  /** as received */
-  readonly body: Buffer
+  readonly packed: PackedTexts | undefined
 }
 
 interface Recording {
@@ -92,9 +85,9 @@ export class Recorder {
     const keeping = this.#keep(find, call)
     const end = async (wasRun: boolean): Promise<void> => {
       const kept = await keeping
-      this.#held -= sizeOf(kept?.texts)
+      this.#held -= kept?.packed?.size ?? 0
       if (!wasRun) return
-      if (kept) this.#write(head, kept, usage, (characters) => mirror.estimateTokens(characters))
+      if (kept) await this.#write(head, kept, usage, (characters) => mirror.estimateTokens(characters))
       else this.#options.onLost(1)
     }
     return {
@@ -129,19 +122,21 @@ export class Recorder {
   }
 
   /**
-   * Cuts the prompts once the request is on its way. While its answer runs, nothing else of it is kept, and its texts only
-   * if they are written. Returns undefined after an error of ours, and never rejects.
+   * Cuts the prompts and packs their texts once the request is on its way, so that nothing else of it is kept while its
+   * answer runs. Returns undefined after an error of ours, and never rejects.
    */
   async #keep(find: () => Promise<FoundPrompts>, { api, content: { body } }: Call): Promise<KeptRequest | undefined> {
     this.#held += body.length
     try {
       await afterIo()
-      const { texts: words, prompts, contexts, added, wording } = await find()
+      const { texts, prompts, contexts, added, wording } = await find()
       const way = { hash: (text: string) => this.#hash(text), wording, isChat: !plainApis.has(api) }
-      const recorded = prompts.map((places) => recordPrompt(words, places, contexts, way))
-      const texts = this.#options.hasText ? { pieces: recorded.map(({ pieces }) => pieces), body } : undefined
-      this.#held += sizeOf(texts)
-      return { prompts: recorded.map(({ prompt }) => prompt), added, texts }
+      const recorded = prompts.map((places) => recordPrompt(texts, places, contexts, way))
+      const kept = { prompts: recorded.map(({ prompt }) => prompt), added }
+      if (!this.#options.hasText) return { ...kept, packed: undefined }
+      const packed = await packTexts({ pieces: recorded.map(({ pieces }) => pieces), body })
+      this.#held += packed.size
+      return { ...kept, packed }
     } catch {
       return undefined
     } finally {
@@ -149,12 +144,13 @@ export class Recorder {
     }
   }
 
-  #write(
+  async #write(
     { number, ...head }: RecordedHead,
-    { prompts, added, texts }: KeptRequest,
+    { prompts, added, packed }: KeptRequest,
     { promptTokens, cachedTokens }: RecordedUsage,
     estimateTokens: (characters: number) => number,
-  ): void {
+  ): Promise<void> {
+    const texts = packed && (await unpackTexts(packed))
     const total = (of: 'characters' | 'weight'): number => prompts.reduce((sum, prompt) => sum + prompt[of], 0)
     const tokens = promptTokens || estimateTokens(total('characters'))
     const tokensPerWeight = tokens / Math.max(1, total('weight') + added)
@@ -182,11 +178,6 @@ export class Recorder {
   }
 }
 
-/** In bytes, roughly: the texts are about as large as the body. */
-function sizeOf(texts: RequestTexts | undefined): number {
-  return texts ? 2 * texts.body.length : 0
-}
-
 function toListField({ list }: RecordedPrompt, tokensPerWeight: number): object | undefined {
   if (!list) return undefined
   const { orderWords, ...pieces } = list
@@ -207,12 +198,4 @@ function toBlockLines(
 /** Adds the request as received to a line. Its body is not parsed, so that numbers stay as they were written. */
 function withRequest(line: string, path: string, body: Buffer): string {
   return `${line.slice(0, -1)},"request":{"path":${JSON.stringify(path)},"body":${toOneLine(body)}}}`
-}
-
-/** Returns a JSON body as one line. All its line ends are between values, because strings escape theirs. */
-export function toOneLine(body: Buffer): string {
-  return withoutByteOrderMark(body)
-    .toString()
-    .replaceAll(/[\r\n]+/g, ' ')
-    .trim()
 }
