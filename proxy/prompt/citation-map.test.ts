@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { CitationLabels } from '../answer/citations/citation-labels.ts'
+import { CitationMapper } from '../answer/citations/map-citations.ts'
 import type { PromptContext } from './body/prompt-context.ts'
 import { citationMapOf, labelFormOf } from './citation-map.ts'
 import { findContexts } from './contexts.fixture.ts'
@@ -50,8 +52,21 @@ test.each([
 ])('how the labels of %j are written is told', (text, form) => {
   expect(labelFormOf([text], find(text))).toEqual({
     tag: undefined,
-    names: expect.any(Array),
+    names: [],
     isInParentheses: false,
     ...form,
   })
+})
+
+test.each([
+  ['Use these documents.\n[1] a\n[2] b\n\nUsing the articles above, who?', 'article 2', true],
+  ['Use these search results to answer.\nBe brief.\n\n[1] a\n[2] b\n\nQuestion: who?', 'Result 2', true],
+  ['搜索结果：\n[1] a\n[2] b\n\nQuestion: q', '见结果2', true],
+  ['Контекст (статьи):\n[1] a\n[2] b\n\nQuestion: q', 'в статье 2', true],
+  ['Kontext:\n[1] a\n[2] b\n\nFrage: Darf man das nach Artikel 3?', 'Artikel 2', false],
+  ['Context:\n[1] a\n[2] b\n\nQuestion: on which grounds?', 'page 2', false],
+])('behind %j an answer’s %j is mapped: %s', (text, said, isMapped) => {
+  const map = citationMapOf([text], [{ found: find(text), order: [1, 0] }])
+  const mapper = new CitationMapper(new CitationLabels(map))
+  expect(mapper.push(`${said}.`) + mapper.flush()).toBe(isMapped ? `${said.slice(0, -1)}1.` : `${said}.`)
 })

@@ -1,9 +1,11 @@
 import { LRUCache } from 'lru-cache'
+import { digestOf } from '#index/context-block.ts'
+import { getOrMake } from '#index/get-or-make.ts'
 import type { CitationMap, LabelForm } from '../answer/citations/citation-labels.ts'
+import { readSpokenNouns } from '../answer/citations/citation-nouns.ts'
 import { holdCitations } from '../answer/citations/hold-citations.ts'
 import type { ContextSlot, PromptContext } from './body/prompt-context.ts'
 import { placeLabels } from './body/prompt-context.ts'
-import { ownWords } from './places/words/counted-words.ts'
 
 /** A context and the order it is sent in. */
 interface OrderedContext {
@@ -42,9 +44,24 @@ export function labelFormOf(texts: readonly string[], context: PromptContext): L
   const first = slots[0]
   if (!positional || first?.label === undefined) return undefined
   const { text, label } = first
-  const names = slots.length > 1 ? [...ownWords(context, texts)] : []
+  const names = namesAround(texts, slots)
   const isInParentheses = texts[text]![label.start - 1] === '(' && texts[text]![label.end] === ')'
   return { prefix: labelPrefix, tag: tagOf(texts, first), names, isInParentheses }
+}
+
+const namesByText = new LRUCache<string, string[]>({ max: 1_024 })
+/** In front of and behind a list. */
+const mostAround = 4_000
+
+/** Returns the nouns by which a prompt may call the blocks of a list: those in its first text, and around the list. */
+function namesAround(texts: readonly string[], slots: readonly ContextSlot[]): string[] {
+  const [first, last] = [slots[0]!, slots.at(-1)!]
+  const around = [
+    first.text === 0 ? '' : texts[0]!.slice(0, mostAround),
+    texts[first.text]!.slice(Math.max(0, first.start - mostAround), first.start),
+    texts[last.text]!.slice(last.end, last.end + mostAround),
+  ]
+  return getOrMake(namesByText, digestOf(around.join('\n')), () => around.flatMap(readSpokenNouns))
 }
 
 /** Whether a document contains citations of a list of a kind: documents come again, and reading them takes long. */

@@ -1,4 +1,4 @@
-import { toFamily } from './citation-nouns.ts'
+import { isSpokenNoun, toFamily } from './citation-nouns.ts'
 
 /** How the labels of a list are written. */
 export interface LabelForm {
@@ -6,7 +6,7 @@ export interface LabelForm {
   readonly prefix: string
   /** The name of the tag whose attribute the label is: `passage` for `<passage id="3">`. */
   readonly tag?: string | undefined
-  /** Other words by which the prompt calls the blocks, in the singular: `article` for a list below `Articles:`. */
+  /** The nouns by which the prompt may call the blocks, as `readSpokenNouns` reads them. */
   readonly names?: readonly string[] | undefined
   /** The labels are `(3)`. */
   readonly isInParentheses?: boolean | undefined
@@ -64,7 +64,7 @@ export class CitationLabels {
   readonly #groups: readonly LabelGroup[]
   readonly #prefixes: readonly (readonly [name: string, labels: Labels])[]
   readonly #nouns: readonly string[]
-  readonly #names: readonly string[]
+  readonly #names: ReadonlySet<string>
   readonly #known: ReadonlySet<string>
 
   constructor(map: CitationMap) {
@@ -86,7 +86,7 @@ export class CitationLabels {
       prefix === '' ? [] : [prefix, prefix.replaceAll('_', '\\_')].map((name) => [name, labels] as const),
     )
     this.#nouns = [...nouns].flatMap((noun) => [noun, `${noun}s`])
-    this.#names = map.flatMap(({ names = [] }) => names)
+    this.#names = new Set(map.flatMap(({ names = [] }) => names))
     this.#known = new Set(this.#groups.flatMap(({ labels }) => [...labels.keys()]))
     this.isInParentheses = map.some((list) => list.isInParentheses)
   }
@@ -114,9 +114,9 @@ export class CitationLabels {
     return { labels: this.labelsOf(toFamily(noun)), length: noun.length, isPlural: /[^s]s$/.test(noun) }
   }
 
-  /** Whether the prompt calls blocks by a noun, or by another form of it. */
+  /** Whether the prompt may call blocks by a noun, or by another form of it. */
   isName(noun: string): boolean {
-    return this.#names.some((name) => name.startsWith(noun) || noun.startsWith(name))
+    return isSpokenNoun(noun, this.#names)
   }
 
   /** Returns the labels of the list that a noun means; undefined if several may be meant. */

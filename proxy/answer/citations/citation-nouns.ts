@@ -19,6 +19,31 @@ const words: Readonly<Record<NounUse, string>> = {
     records hit hits report reports data see co`,
 }
 
+const NO_SPACES = /[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]$/
+
+/** Its forms differ in their last letters. */
+function stemOf(noun: string): string {
+  return NO_SPACES.test(noun) || noun.length < 5 ? noun : noun.slice(0, -1)
+}
+
+const SPOKEN = new RegExp(
+  `(${[...new Set(words.spoken.split(/\s+/).map((word) => stemOf(toFamily(word))))].join('|')})[\\p{L}\\p{M}]*(?![\\p{L}\\p{M}]|[ .:#№]{0,3}\\d)`,
+  'giu',
+)
+
+/**
+ * Reads which of the nouns that are spoken stand in a text without a number behind them: by these it may call its
+ * blocks. `Artikel 3` in a question is one of a law.
+ */
+export function readSpokenNouns(text: string): string[] {
+  return [...new Set([...text.matchAll(SPOKEN)].map(([, stem]) => stem!.toLowerCase()))]
+}
+
+/** Whether a noun is one of those read. */
+export function isSpokenNoun(noun: string, stems: ReadonlySet<string>): boolean {
+  return stems.has(stemOf(noun))
+}
+
 const uses: ReadonlyMap<string, NounUse> = new Map(
   (Object.entries(words) as [NounUse, string][]).flatMap(([use, own]) => own.split(/\s+/).map((word) => [word, use])),
 )
@@ -37,7 +62,6 @@ interface CitedNoun {
   readonly length: number
 }
 
-const NO_SPACES = /[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]$/
 const LAST_WORD = /(?<![\p{L}\p{M}\p{N}_/\\.@$=&?%+-])[\p{L}\p{M}]{2,24}$/u
 const LAST_LETTERS = /[\p{L}\p{M}]{1,30}$/u
 /** with the character before it */

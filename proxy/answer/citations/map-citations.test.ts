@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { expectLinear } from '../../bounds/linear-time.fixture.ts'
 import { CitationLabels, type CitationMap } from './citation-labels.ts'
+import { readSpokenNouns } from './citation-nouns.ts'
 import { CitationMapper } from './map-citations.ts'
 
 const rotation = new Map([
@@ -178,7 +179,7 @@ describe('citations in other words than those of the list', () => {
     'UCC Article 2 applies, Articles 2 and 3; page 3, result 2, paper 1',
   ])('leave %j, unless the prompt calls its blocks so', (text) => {
     expect(mapAll(text, bare)).toBe(text)
-    const names = ['artikel', 'article', 'artículo', 'статья', 'page', 'result', 'paper']
+    const names = readSpokenNouns('In articles, Artikeln, artículos, статьях, web pages, results; the paper')
     expect(mapAll(text, [{ ...bare[0]!, names }])).not.toBe(text)
   })
 

@@ -22,7 +22,7 @@ def _measure(options: argparse.Namespace) -> None:
     from quality.in_engine.measure import ANSWER_TOKENS, Measurements, measure
     from quality.in_engine.prompts import Trace
 
-    if any(stored.startswith("similar") for stored in options.stored) and find_spec("bm25s") is None:
+    if any(stored.startswith(("similar", "mixed")) for stored in options.stored) and find_spec("bm25s") is None:
         # said before the model is loaded; vLLM does not start if it has been imported
         raise SystemExit("quality.in_engine: similar documents need bm25s")
     engine = open_engine(options.engine, options.model, options.host_dtype)

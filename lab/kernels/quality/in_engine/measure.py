@@ -28,7 +28,7 @@ behind    as averaged, without contexts in which the document came first
 similar N each only after the N documents of the trace most similar to it (FusionRAG §3.1, equation 10)
 """
 _ABOUT = "What is this about?"
-STORED = ("alone", "live", "averaged", "behind", *(f"similar {count}" for count in (2, 5, 10, 15)))
+STORED = ("alone", "live", "averaged", "behind", "mixed", *(f"similar {count}" for count in (2, 5, 10, 15)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +124,15 @@ def _log_p(engine: Engine, prompt: list[int], salt: str, wish: dict[str, Any], a
 def store(engine: Engine, trace: Trace, group: list[Asked], stored: str, salt: str) -> None:
     """Stores the documents of a group of prompts in one way."""
     # both kinds of averages get the same windows
-    random_order = random.Random(salt.replace("behind", "averaged"))
+    random_order = random.Random(salt.replace("behind", "averaged").replace("mixed", "averaged"))
     kind, *neighbours = stored.split()
-    if kind == "similar":
-        documents = dict.fromkeys(document for asked in group for document in asked.documents)
-        for window in similar_windows(list(documents), int(neighbours[0]), trace.similar):
+    documents = list(dict.fromkeys(document for asked in group for document in asked.documents))
+    # as `--neighbours mixed` does it
+    behind = {"similar": [(int(*neighbours or [0]), 0)], "mixed": [(2, 0), (2, 2)]}.get(kind, [])
+    for count, skipped in behind:
+        for window in similar_windows(documents, count, trace.similar, skipped):
             _store_last(engine, trace, group[0], window, salt)
+    if kind == "similar":
         return
     if kind == "alone":
         windows = [[document] for asked in group for document in asked.documents]
@@ -139,7 +142,7 @@ def store(engine: Engine, trace: Trace, group: list[Asked], stored: str, salt: s
         # a document must not be averaged over contexts with other documents of its own prompt
         windows = [
             [document for document in window if document is not None]
-            for _ in range(CONTEXTS + 1)
+            for _ in range(CONTEXTS + 1 - len(behind))
             for window in zip_longest(*_shuffled(group, random_order))
         ]
     for documents in (fitting for window in windows for fitting in trace.windows(group[0], window)):

@@ -148,7 +148,7 @@ describe('the last labelled block', () => {
         ['A\n\nmore A', 'B\n\nmore B'],
       ])
     }
-    const [a, b, c] = ['A\n\n# A2', 'B\n\n# B2', 'C\n\n# C2']
+    const [a, b, c] = ['A\n\n# Notes', 'B\n\n# Notes', 'C\n\n# Notes']
     expect(contentsOf(`[1] ${a}\n\n[2] ${b}\n\n[3] ${c}\n\nQuery: q`)).toEqual([[a, b, c]])
   })
 
@@ -158,8 +158,10 @@ describe('the last labelled block', () => {
     '**Contradicting sources**',
     '=== OUTDATED BELOW ===',
     '(The rest is old.)',
+    '--- Outdated ---',
   ])('is left alone where %j stands between two blocks: it would go with the one in front of it', (heading) => {
     expect(contentsOf(announced(`[1] A\n\n[2] B\n\n${heading}\n\n[3] C\n\nWhich?`))).toEqual([])
+      expect(contentsOf(announced(`[1] A\n\n${heading}\n\n[2] B\n\nMore:\n\n[3] C\n\nWhich?`))).toEqual([])
     expect(contentsOf(announced(`[1] A\n\n[2] B\n\n[3] C\n\nWhich?`))).toEqual([['A', 'B', 'C']])
   })
 
