@@ -411,13 +411,15 @@ describe('an engine that is busy', () => {
     await expect(runAt(engine)).rejects.toThrow(/20 requests in a row failed \(status 401: a key of another\)/)
   })
 
-  test('and that nothing listens for ends the run at once', async () => {
+  test('and that nothing listens for ends the run after some seconds', async () => {
+    const waits: number[] = []
     writeBatch(30)
     const engine = await double()
     await engine.close()
-    await expect(runAt(engine, { wait: () => Promise.reject(new Error('waits')) })).rejects.toThrow(
-      `${engine.url} cannot be reached (connect ECONNREFUSED`,
-    )
+    await expect(
+      runAt(engine, { concurrency: 1, wait: async (milliseconds) => void waits.push(milliseconds) }),
+    ).rejects.toThrow(`${engine.url} cannot be reached (connect ECONNREFUSED`)
+    expect(waits).toEqual([500, 1_000, 2_000, 4_000])
     expect(readFileSync(out, 'utf8')).toBe('')
   })
 

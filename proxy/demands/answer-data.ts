@@ -95,13 +95,22 @@ function mayHoldMany(schema: unknown): boolean {
   return written === undefined || !/"(?:properties|enum|const)"|^\[/.test(written) || MANY.test(written)
 }
 
-// `{"index": {"type": "integer"}}`
 const PLACE =
-  /"(?:\w*_)?(?:index|indexes|indices|idx|position|positions|rank|ranks|ordinal|nth)"\s*:\s*\{[^{}]*"type"\s*:\s*"(?:integer|number|array)"/i
+  /(?:^|_)(?:index|indexes|indices|idx|positions?|ranks?|ordinal|nth|(?:document|doc|result|source|passage|chunk|item|memory)_(?:number|no|num)s?)$|(?:Index|Indices|Positions?|Rank)$/
+const NUMBERS = /"(?:integer|number|array)"|"enum":\[\d/
+const deepestProperties = 8
 
 /** Whether the model may call a tool with the place of a text. */
 export function takesPlace(members: Members): boolean {
-  return isCalling(members) && argumentsOf(members).some((schema) => PLACE.test(write(schema) ?? ''))
+  return isCalling(members) && argumentsOf(members).some((schema) => holdsPlace(toObject(schema), 0))
+}
+
+function holdsPlace({ properties }: Members, depth: number): boolean {
+  return Object.entries(toObject(properties)).some(
+    ([name, schema]) =>
+      (PLACE.test(name) && NUMBERS.test(write(schema) ?? '')) ||
+      (depth < deepestProperties && holdsPlace(toObject(schema), depth + 1)),
+  )
 }
 
 /** Writes a schema as JSON; undefined if it is nested too deeply to be written. */

@@ -105,6 +105,8 @@ describe('the answer may hold a value for each document', () => {
     { functions: [{ name: 'f', parameters: {} }], function_call: { name: 'f' } },
     { tools: [tool({ index: { description: 'of the result', type: 'integer' } })] },
     { tools: [{ name: 'f', input_schema: { properties: { document_positions: { type: 'array' } } } }] },
+    { tools: [tool({ documentIndex: { anyOf: [{ type: 'integer' }, { type: 'null' }] } })] },
+    { tools: [tool({ of: { type: 'object', properties: { result_number: { enum: [1, 2] } } } })] },
   ])('%j', (members) => expect(read(members).isOrderData).toBe(true))
 
   test.each<object>([

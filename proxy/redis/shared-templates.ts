@@ -20,9 +20,9 @@ const mostAtOnce = 32
 const growth = 1.1
 
 /**
- * Shares templates through Redis: what people said of them, and evidence. and borders that were learnt. A proxy adopts evidence from more requests
- * than its own, so evidence survives restarts and reaches proxies that see little of a template's traffic. No request
- * waits for it.
+ * Shares templates through Redis: what people said of them, evidence, and borders that were learnt. A proxy adopts
+ * evidence from more requests than its own, so evidence survives restarts and reaches proxies that see little of a
+ * template's traffic. No request waits for it.
  */
 export class SharedTemplates extends SharedPart {
   readonly #options: SharedTemplatesOptions

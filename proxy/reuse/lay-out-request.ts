@@ -71,6 +71,7 @@ export function layOutPlaced(
     permit: options.set === true ? undefined : permit,
     stays: {
       numbers: options.citations !== false && areNumbersData,
+      shared: options.citations !== false,
       data: isOrderData,
       media: hasMedia,
       isSet: options.set === true,

@@ -166,7 +166,12 @@ describe('records', () => {
       { kind: 'whole', text: 'Trifer: ' },
       { pattern: '~~ zeki \0', numbers: ['up'], first: [1], checks: [{ pattern: 'zeki', more: 1 }], kept: 'all' },
     ] as const
-    const borders: LearntTemplate = { key: '["chat"]', gap, open: { kind: 'nearest', text: 'vex.' }, end }
+    const borders: LearntTemplate = {
+      key: JSON.stringify([JSON.stringify(['a', 'chat'])]),
+      gap,
+      open: { kind: 'nearest', text: 'vex.' },
+      end,
+    }
     const recordOf = (given: unknown): string =>
       writeTemplate({ template: book.all[0]!, borders: given as LearntTemplate })
     book.note('a', use(book, 'ask'), listOf('one', 'two'))
@@ -175,6 +180,9 @@ describe('records', () => {
     expect(readTemplate(recordOf(borders))).toMatchObject({ borders, template: { learntKey: borders.key } })
     for (const wrong of [
       { ...borders, key: 1 },
+      { ...borders, key: JSON.stringify([JSON.stringify(['b', 'chat'])]) },
+      { ...borders, gap: { ...gap, pattern: `x${'\0'.repeat(2)}`, numbers: ['up', 'up'], first: [1, 1] } },
+      { ...borders, end: { kind: 'whole', text: 'x'.repeat(1 << 20) } },
       { ...borders, end: { kind: 'some', text: 'x' } },
       { ...borders, gap: { ...gap, pattern: '' } },
       { ...borders, gap: { ...gap, pattern: 'without a number' } },

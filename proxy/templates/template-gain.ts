@@ -11,8 +11,8 @@ interface GainedList {
 }
 
 /**
- * What moving the lists of a template gains, or would gain: the share of their characters that a cache finds which
- * forgets nothing, in the order received and as ordered. A cache finds nothing behind a text that differs.
+ * What moving the lists of a template gains, or would gain: the share of their characters that a cache of the
+ * last lists finds, in the order received and as ordered. A cache finds nothing behind a text that differs.
  */
 export class TemplateGain {
   #index = new PrefixOrdering<number>({ maxContexts: listsOrderedBy })

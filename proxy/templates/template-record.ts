@@ -2,6 +2,7 @@ import { isCount, isObject, tryObject } from '#engine-adapters/json-object.ts'
 import { digestOf } from '#index/context-block.ts'
 import type { ListPlace } from '../prompt/body/template-use.ts'
 import { isLearntTemplate, type LearntTemplate } from './learner/learnt-template.ts'
+import { isOfTenant } from './learner/learnt-templates.ts'
 import { Proof } from './proof/proof.ts'
 import { Template } from './template.ts'
 import { TrafficEvidence } from './traffic/traffic-evidence.ts'
@@ -35,7 +36,7 @@ export function readTemplate(text: string): TemplateRecord | undefined {
   const [traffic, proof] = [TrafficEvidence.fromRecord(record.traffic), Proof.fromRecord(record.proof)]
   if (!counts.every(isCount) || traffic === undefined || proof === undefined) return undefined
   if (place !== undefined && !isPlace(place)) return undefined
-  if (borders !== undefined && !isLearntTemplate(borders)) return undefined
+  if (borders !== undefined && !(place && isLearntTemplate(borders) && isOfTenant(borders, tenant))) return undefined
   const [requests, blocks, moved, followed] = counts as number[]
   const known = { place, foundBy, learntKey: borders?.key, requests, blocks, moved, followed, traffic, proof }
   return { template: Object.assign(new Template(tenant, id), known), borders }

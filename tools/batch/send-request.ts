@@ -23,20 +23,16 @@ interface SentRequest extends Outcome {
 
 // half a second, doubled each time: a minute in all, besides what the engine asks for
 const mostAttempts = 8
-const neverConnected: ReadonlySet<unknown> = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-])
+const neverConnected: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'ENOTFOUND'])
+/** Some seven seconds: an engine may start beside the batch. */
+const mostRefusals = 5
 /** Whoever asks for more does not expect to be asked again by the same run. */
 const longestWait = 3_600_000
 
 /**
  * Sends a request of a batch and reads its answer. Sends it again while there is none, or one that another try may
- * change. Rejects if `signal` is aborted, and with a ConfigError where nothing can be connected with, unless something
- * `hasAnswered` before.
+ * change. Rejects if `signal` is aborted, and with a ConfigError where nothing listens for some seconds, unless
+ * something `hasAnswered` before.
  */
 export async function sendRequest(
   agent: Agent,
@@ -46,6 +42,7 @@ export async function sendRequest(
   { signal, wait, hasAnswered }: Pick<Patience, 'wait'> & { readonly signal: AbortSignal; hasAnswered(): boolean },
 ): Promise<SentRequest> {
   let isReached = false
+  let refusals = 0
   const send = async (): Promise<Received> => {
     try {
       const answer = await post(agent, target, planned, body, signal)
@@ -54,8 +51,10 @@ export async function sendRequest(
     } catch (error) {
       signal.throwIfAborted()
       const { code, message } = error as NodeJS.ErrnoException
-      if (neverConnected.has(code) && !isReached && !hasAnswered())
-        throw new ConfigError(`${target.url} cannot be reached (${message || code}): is it running, and the URL right?`)
+      if (neverConnected.has(code) && !isReached && !hasAnswered() && ++refusals === mostRefusals)
+        throw new ConfigError(
+          `${target.url} cannot be reached (${message || code}): is it running, and is the URL right?`,
+        )
       return { statusCode: unanswered, headers: {}, text: (error as Error).message }
     }
   }

@@ -467,6 +467,10 @@ describe('a list whose numbers may come back unmapped stays as received', () => 
     const other = numbered('The Rhine rises in Switzerland.', 'The Po ends in a delta.')
     const beside = (...blocks: string[]): Message[] => [user(numbered(...blocks)), user(`${other}\n\nQuestion: why?`)]
     expect(isMoved(beside)).toBe(false)
+    const sender = new Sender()
+    const options = { citations: false }
+    sender.sendBody({ messages: beside(peru, nile) }, { options })
+    expect(sender.decide({ messages: beside(nile, peru) }, { options }).moved).toBeGreaterThan(0)
     const named = (...blocks: string[]): Message[] => [user(spoken(...blocks)), user(`${other}\n\nQuestion: why?`)]
     expect(isMoved(named)).toBe(true)
     const earlier = (...blocks: string[]): Message[] => [

@@ -21,6 +21,8 @@ interface Found {
 export interface Stays {
   /** numbered ones: their numbers may come back where nobody maps them */
   readonly numbers: boolean
+  /** those with numbers that another list has, too: answers are mapped, but not which list they cite */
+  readonly shared: boolean
   /** all: the answer is data that may follow their order */
   readonly data: boolean
   /** those that hold placeholders of media */
@@ -29,7 +31,7 @@ export interface Stays {
   readonly isSet: boolean
 }
 
-const nothingStays: Stays = { numbers: false, data: false, media: false, isSet: false }
+const nothingStays: Stays = { numbers: false, shared: true, data: false, media: false, isSet: false }
 
 /**
  * Marks contexts whose blocks are mentioned by position: in the text around them, in system messages, in later user or
@@ -47,7 +49,7 @@ export function* markSpokenOf<Message extends Found>(
   const first = messages.findIndex(isOpen)
   if (first < 0) return marked
   const later = noRemarks()
-  const shared = findSharedNumbers(messages, texts)
+  const shared = findSharedNumbers(messages, texts, stays)
   const rules = messages.filter(isOfSystem).map((message) => wordsOutside(message, texts))
   for (let place = messages.length - 1; place >= first; place--) {
     const message = messages[place]!
@@ -192,7 +194,12 @@ function isPairedByPlace(
  * Returns the lists since the last answer that have a number in common with another one: nobody knows which of them an
  * answer cites by it. Earlier lists were answered before, so the last one is meant.
  */
-function findSharedNumbers(messages: readonly Found[], texts: readonly string[]): ReadonlySet<PromptContext> {
+function findSharedNumbers(
+  messages: readonly Found[],
+  texts: readonly string[],
+  stays: Stays,
+): ReadonlySet<PromptContext> {
+  if (!stays.shared) return new Set()
   const since = messages.findLastIndex(({ message }) => message.role === 'assistant') + 1
   const numbered = messages.slice(since).flatMap(({ contexts }) => contexts.filter(({ positional }) => positional))
   const byLabel = new Map<string, PromptContext[]>()

@@ -21,7 +21,7 @@ export interface TemplateGap {
   readonly pattern: string
   /** What is known of each number: it counts up with the list, or it varies with a document. */
   readonly numbers: readonly ('up' | 'varied')[]
-  /** The numbers of the first separator of a list, those that count up. */
+  /** The numbers of the first separator of a list, those that count up; 0 for others. */
   readonly first: readonly number[]
   /**
    * Shorter patterns, the beginning and the end of this one, that were so far as certain. Where they say otherwise, the text is
@@ -42,6 +42,9 @@ export interface LearntTemplate {
   readonly end: TemplateEnd | undefined
 }
 
+/** Ends and patterns that are learnt are shorter. */
+const longestText = 65_536
+
 /** Returns whether a value that others wrote is a template. */
 export function isLearntTemplate(value: unknown): value is LearntTemplate {
   if (!isObject(value) || !isText(value.key) || !isGap(value.gap)) return false
@@ -52,7 +55,7 @@ export function isLearntTemplate(value: unknown): value is LearntTemplate {
 }
 
 function isGap(value: unknown): value is TemplateGap {
-  if (!isObject(value) || !isText(value.pattern)) return false
+  if (!isObject(value) || !isPattern(value.pattern)) return false
   const { pattern, numbers, first, checks, kept } = value
   const isNumbered =
     [numbers, first].every((list) => Array.isArray(list) && list.length === pattern.split(number).length - 1) &&
@@ -62,12 +65,17 @@ function isGap(value: unknown): value is TemplateGap {
   const varied = (numbers as unknown[]).filter((one) => one === 'varied').length
   return (
     (kept === 'all' ? varied === 0 : (kept === 'before' || kept === 'behind') && varied === 1) &&
-    checks.every((one) => isObject(one) && isText(one.pattern) && Number.isSafeInteger(one.more))
+    checks.every((one) => isObject(one) && isPattern(one.pattern) && Number.isSafeInteger(one.more))
   )
 }
 
+/** Numbers next to each other would be tried in every length. */
+function isPattern(value: unknown): value is string {
+  return isText(value) && !value.includes(number + number)
+}
+
 function isText(value: unknown): value is string {
-  return typeof value === 'string' && value.length > 0
+  return typeof value === 'string' && value.length > 0 && value.length <= longestText
 }
 
 /** Numbers read as one mark. */

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { tryJson } from '#engine-adapters/json-object.ts'
 import type { PromptMessage, PromptSet } from '../../prompt/body/prompt.ts'
 import type { PromptContext } from '../../prompt/body/prompt-context.ts'
 import type { ContextList } from '../../prompt/context-list.ts'
@@ -37,6 +38,7 @@ export type LearntFinder = (message: Place, whole: string) => LearntList | undef
  */
 export class LearntTemplates {
   readonly #templates = new LRUCache<string, LearntTemplate>({ max: mostTemplates })
+  readonly #adopted = new LRUCache<string, LearntTemplate>({ max: mostTemplates })
   readonly #thread: LearnerThread
 
   /** `onFault`: the thread was lost, with what it was about to learn. */
@@ -49,9 +51,9 @@ export class LearntTemplates {
 
   finderFor(sender: Sender): LearntFinder {
     return (message, whole) => {
-      if (this.#templates.size === 0) return undefined
+      if (this.#templates.size + this.#adopted.size === 0) return undefined
       for (const key of keysOf(placeOf(sender, message), whole)) {
-        const template = this.#templates.get(key)
+        const template = this.#templates.get(key) ?? this.#adopted.get(key)
         const list = template && cutLearntList(whole, template)
         if (list) return isForbidden(whole, list) ? undefined : { list, key }
       }
@@ -60,12 +62,12 @@ export class LearntTemplates {
   }
 
   get(key: string): LearntTemplate | undefined {
-    return this.#templates.peek(key)
+    return this.#templates.peek(key) ?? this.#adopted.peek(key)
   }
 
-  /** Takes over what another proxy learnt, or this one before it was restarted, unless it has learnt its own. */
+  /** Takes over what another proxy learnt, or this one before it was restarted. What it has learnt itself counts first. */
   adopt(template: LearntTemplate): void {
-    if (!this.#templates.has(template.key)) this.#templates.set(template.key, template)
+    this.#adopted.set(template.key, template)
   }
 
   /** Offers messages in which nothing was found, the newest of them, to be learnt from. */
@@ -80,6 +82,12 @@ export class LearntTemplates {
 
 function isForbidden(whole: string, { blocks, end }: ContextList): boolean {
   return judgeTask(`${whole.slice(0, blocks[0]!.start)}\n\n${whole.slice(end)}`, blocks) !== undefined
+}
+
+/** Whether a template is of texts that a tenant sent. */
+export function isOfTenant({ key }: LearntTemplate, tenant: string): boolean {
+  const place = tryJson(String((tryJson(key) as unknown[] | undefined)?.[0]))
+  return Array.isArray(place) && place[0] === tenant
 }
 
 function placeOf({ tenant, api }: Sender, { role, tool = '', isRendered = false }: Place): string {

@@ -161,7 +161,7 @@ describe('the last labelled block', () => {
     '--- Outdated ---',
   ])('is left alone where %j stands between two blocks: it would go with the one in front of it', (heading) => {
     expect(contentsOf(announced(`[1] A\n\n[2] B\n\n${heading}\n\n[3] C\n\nWhich?`))).toEqual([])
-      expect(contentsOf(announced(`[1] A\n\n${heading}\n\n[2] B\n\nMore:\n\n[3] C\n\nWhich?`))).toEqual([])
+    expect(contentsOf(announced(`[1] A\n\n${heading}\n\n[2] B\n\nMore:\n\n[3] C\n\nWhich?`))).toEqual([])
     expect(contentsOf(announced(`[1] A\n\n[2] B\n\n[3] C\n\nWhich?`))).toEqual([['A', 'B', 'C']])
   })
 

@@ -56,7 +56,7 @@ function readings(pattern: string, studied: readonly StudiedText[]): TemplateGap
   const first = lists[0]![0]!.numbers
   const isSame = known.every((kind, i) => kind !== 'up' || lists.every(([gap]) => gap!.numbers[i] === first[i]))
   if (!isSame) return []
-  const gap = { pattern, numbers: known, first, checks: [] }
+  const gap = { pattern, numbers: known, first: known.map((kind, i) => (kind === 'up' ? first[i]! : 0)), checks: [] }
   const varied = known.filter((kind) => kind === 'varied').length
   if (varied === 0) return [{ ...gap, kept: 'all' }]
   if (varied > 1) return []
