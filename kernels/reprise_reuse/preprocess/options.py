@@ -2,7 +2,9 @@
 
 import argparse
 import importlib
+import importlib.util
 import os
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -27,8 +29,8 @@ class OptionError(Exception):
 def read_options(arguments: list[str] | None, about: str) -> argparse.Namespace:
     """Returns the options. Raises `OptionError`."""
     options = _parse(arguments, about)
-    if options.similar_by and options.neighbours == "random":
-        options.neighbours = "similar"
+    if options.neighbours is None:
+        options.neighbours = _neighbours(options)
     if options.similar is None:
         options.similar = _SIMILAR.get(options.neighbours, 1)
     for name, least in _LEAST.items():
@@ -45,6 +47,16 @@ def read_options(arguments: list[str] | None, about: str) -> argparse.Namespace:
     except ValueError as error:
         raise OptionError(f"--share is {options.share!r}, {error}") from error
     return options
+
+
+def _neighbours(options: argparse.Namespace) -> str:
+    if options.similar_by:
+        return "similar"
+    if importlib.util.find_spec("bm25s"):
+        return "mixed"
+    advice = "pip install './kernels[preprocess]' for similar ones, too, or say --neighbours random"
+    print(f"reprise_reuse: without bm25s documents stand behind random ones only: {advice}", file=sys.stderr)
+    return "random"
 
 
 def make_parts(documents: Sequence[str], options: argparse.Namespace) -> list[Sequence[Prompt]]:
@@ -130,8 +142,8 @@ def _parse(arguments: list[str] | None, about: str) -> argparse.Namespace:
     command.add_argument("--key", help="the engine's reuse.preprocess_key: all users trust what is computed with it")
     command.add_argument("--salt", help="the cache salt of later requests; a proxy sets its own")
     command.add_argument(
-        "--neighbours", choices=["random", "similar", "mixed"], default="random",
-        help="in front (%(default)s); mixed: similar ones in half of the contexts",
+        "--neighbours", choices=["mixed", "random", "similar"],
+        help="in front; mixed, with similar ones in half of the contexts, where bm25s is installed",
     )  # fmt: skip
     command.add_argument("--contexts", type=int, default=4, help="random, mixed: of each document (%(default)s)")
     command.add_argument("--window", type=int, default=8, help="random: documents in a prompt (%(default)s)")

@@ -70,6 +70,16 @@ def test_mixed_neighbours_are_similar_ones_in_half_of_the_contexts(tmp_path: Pat
     assert all(sum(f"><{one}>" in str(prompt) for prompt in prompts[18:]) >= 2 for one in documents)
 
 
+def test_by_default_similar_ones_are_among_them_where_they_can_be_found(monkeypatch, capsys):
+    command = ["preprocess", "x", "--engine", "http://127.0.0.1:9"]
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
+    options = read_options(command, "")
+    assert (options.neighbours, options.similar, options.contexts) == ("mixed", 2, 4)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert read_options(command, "").neighbours == "random" and "without bm25s" in capsys.readouterr().err
+    assert read_options([*command, "--similar-by", "m:f"], "").neighbours == "similar"
+
+
 def test_of_similar_documents_only_the_last_of_each_window_is_kept():
     prompts = prompts_of([["b", "a"], ["a", "b"], ["b", "a"]], "<{}>", "system ", keeps_last=True)
     assert prompts == [Prompt("system <b>", "<a>"), Prompt("system <a>", "<b>")]

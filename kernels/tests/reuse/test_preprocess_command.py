@@ -45,6 +45,8 @@ class Run:
     def __call__(self, *options: str, engine: str | None = None) -> tuple[int, str, str]:
         """Returns exit code, output and errors."""
         given = ["--engine", engine or self._double.url, "--state", str(self.state), *options]
+        if not {"--neighbours", "--similar-by"} & set(options):
+            given += ["--neighbours", "random"]
         code = main(["preprocess", str(self._corpus), *given])
         said = self._capsys.readouterr()
         return code, said.out, said.err
@@ -273,6 +275,7 @@ def test_a_worker_that_is_terminated_leaves_its_part_to_others(corpus, double, t
     double.refuses = lambda prompt: is_asked.set() or time.sleep(60)
     share, state = (tmp_path / "share").as_uri(), str(tmp_path / "state")
     command = ["preprocess", str(corpus), "--engine", double.url, "--state", state, "--share", share]
+    command += ["--neighbours", "random"]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     worker = subprocess.Popen([sys.executable, "-m", "reprise_reuse", *command], env=environment)
     assert is_asked.wait(60)

@@ -67,8 +67,7 @@ const remedies: Readonly<Record<Reason, string>> = {
   ordered_fields: `dates, pages, speakers or steps say that the order means something; where it does not, ${mark}`,
   ordered_texts: 'none: texts whose dates or numbers rise or fall stay in their order; `reprise.blocks` moves them',
   one_text: 'what a tool reads, runs or lists is one text; call a tool that searches by such a name',
-  task:
-    'none: what is handed back, ranked, gone on with or named to a tool by its place stays in its order; `reprise.blocks` moves texts',
+  task: 'none: what is handed back, ranked, gone on with or named to a tool by its place stays in its order; `reprise.blocks` moves texts',
   order:
     'none: words say that the places of these texts mean something; `x-reprise-options: set` states that they do not',
   named: 'name documents by words of their own, as file names, in place of their numbers',
