@@ -73,7 +73,7 @@ def test_the_position_of_a_question_is_known_wherever_it_stands(tmp_path, place)
     trace = trace_of(tmp_path, [[100, 100]], None)
     placed = Placed(tmp_path, Characters(), documents=8, seed=1)
     placed.place = place
-    prompt, at = placed.parts(trace.asked[0], None, "Who wrote it?")
+    prompt, at, _ = placed.parts(trace.asked[0], None, "Who wrote it?")
     assert "".join(map(chr, prompt[at.start : at.stop])) == "Who wrote it?"
     assert "".join(map(chr, prompt)).count("x" * 100) == 2
     assert (at.start < "".join(map(chr, prompt)).index("xxx")) == (place == "first")
