@@ -93,7 +93,9 @@ describe('runRequests', () => {
     expect(outcome).toMatchObject({ answer: 'Hello', promptTokens: 1200, cachedTokens: 800 })
     expect(outcome?.proxy).toEqual({ blocks: 10, moved: 3, deduplicated: 0, skipped: undefined })
     expect(outcome!.firstTokenMs).toBeGreaterThanOrEqual(95)
-    expect(outcome!.totalMs - outcome!.firstTokenMs).toBeGreaterThanOrEqual(95)
+    // a busy client may read the first chunk late
+    expect(outcome!.totalMs).toBeGreaterThanOrEqual(195)
+    expect(outcome!.firstTokenMs).toBeLessThan(outcome!.totalMs)
   })
 
   it('repeats the history of a conversation in its original form', async () => {
