@@ -123,7 +123,7 @@ function withoutHelpOfNothing(argv: readonly string[]): string[] {
 async function serve(flags: ServeFlags): Promise<void> {
   // requests wait for full garbage collections, and V8 runs one each time a slowly growing heap has grown by a tenth;
   // what is loaded stays, so that new space need not grow for it
-  setFlagsFromString('--heap-growing-percent=30 --semi-space-growth-factor=1')
+  setFlagsFromString('--heap-growing-percent=100 --semi-space-growth-factor=1')
   const onHangUp = holdHangUps()
   const file = flags.config ?? (process.env.REPRISE_CONFIG || undefined)
   const source = createConfigSource({ file, environment: process.env, flags: toFlagLayer(flags) })
