@@ -84,18 +84,15 @@ export function readInterior(text: string, { blanks, notes }: LineNotes, labels:
 
 // of some 13,000 documents of real retrievals two end with a paragraph like this
 const HEADING = /^(?:#{1,6}[ \t]|[=-]{2,}[^=-]|\*\*.*\*\*$|\(.*\)$)|[:：](?:\*\*)?$/
-/** Also without a blank line before it. */
-const MARKED_HEADING = /^(?:#{2,6}[ \t]|={2,}[^=])/
 const LONGEST_HEADING = 200
 
-/** Returns the last line of a block, if it is a heading of what follows. */
+/** Returns the last of a block's paragraphs, if it is a heading of what follows. */
 function lastHeading(text: string, from: number, end: number): string | undefined {
   const line = text.lastIndexOf('\n', end - 1) + 1
   const before = text.lastIndexOf('\n', line - 2) + 1
-  if (line <= from || end - line > LONGEST_HEADING) return undefined
-  const isBehindBlank = before > from && findContentStart(text, before, line) >= line
+  if (before <= from || findContentStart(text, before, line) < line || end - line > LONGEST_HEADING) return undefined
   const written = text.slice(line, end).trim()
-  return (isBehindBlank ? HEADING : MARKED_HEADING).test(written) ? written : undefined
+  return HEADING.test(written) ? written : undefined
 }
 
 function findInside(notes: readonly LineNote[], from: number, to: number): LineNote[] {
