@@ -23,19 +23,23 @@ export function startTestProxy(
   })
 }
 
+/** Returns what a user's message holds as RAG applications write it. */
+export function ragQuestion(question: string, blocks: readonly string[]): string {
+  const documents = blocks.map((text, i) => `<document index="${i + 1}">\n${text}\n</document>`).join('\n')
+  return `<documents>\n${documents}\n</documents>\n\nQuestion: ${question}`
+}
+
 /** Returns a chat request as RAG applications build it. */
 export function ragRequest(
   question: string,
   blocks: readonly string[],
   rest: Record<string, unknown> = {},
 ): Record<string, unknown> {
-  const documents = blocks.map((text, i) => `<document index="${i + 1}">\n${text}\n</document>`).join('\n')
-  const content = `<documents>\n${documents}\n</documents>\n\nQuestion: ${question}`
   return {
     model: 'm',
     messages: [
       { role: 'system', content: 'Answer from the documents.' },
-      { role: 'user', content },
+      { role: 'user', content: ragQuestion(question, blocks) },
     ],
     ...rest,
   }

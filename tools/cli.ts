@@ -122,7 +122,7 @@ function withoutHelpOfNothing(argv: readonly string[]): string[] {
 
 async function serve(flags: ServeFlags): Promise<void> {
   // requests wait for full garbage collections, and V8 runs one each time a slowly growing heap has grown by a tenth;
-  // what is loaded stays, so that new space need not grow for it
+  // new space does not grow before requests come: it would only hold what is loaded, for good
   setFlagsFromString('--heap-growing-percent=100 --semi-space-growth-factor=1')
   const onHangUp = holdHangUps()
   const file = flags.config ?? (process.env.REPRISE_CONFIG || undefined)

@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util'
 import { emulatorDefaults, startEmulator } from '#emulator/emulator.ts'
+import { groupBy } from '#index/group-by.ts'
 import { readTrace } from '#tools/replay/trace/read-trace.ts'
 import { printTable, report } from '../../e2e/bench/print-table.ts'
 import { sayMachine } from '../../e2e/bench/say-machine.ts'
-import { postJson, startTestProxy } from '../../e2e/start-test-proxy.ts'
+import { postJson, ragQuestion, startTestProxy } from '../../e2e/start-test-proxy.ts'
 
 /*
  * `npm run bench:multi-turn -- TRACE`: conversations that are sent with what came before, as an application that keeps
@@ -32,21 +33,14 @@ const optionsOf: Readonly<Record<(typeof ways)[number], string>> = {
   both: '',
 }
 
-function contentOf({ question, documents }: Turn): string {
-  const listed = documents.map((text, i) => `<document index="${i + 1}">\n${text}\n</document>`).join('\n')
-  return `<documents>\n${listed}\n</documents>\n\nQuestion: ${question}`
-}
-
 /** Returns the turns of each conversation, in order, of at least two turns. */
 async function readConversations(trace: string): Promise<Turn[][]> {
   const { requests } = await readTrace(trace)
-  const conversations = new Map<string, Turn[]>()
-  for (const { conversation, query, blocks } of requests) {
-    const turns = conversations.get(conversation!) ?? []
-    conversations.set(conversation!, turns)
-    turns.push({ question: query!, documents: blocks.map(({ text }) => text!) })
-  }
-  return [...conversations.values()].filter((turns) => turns.length > 1)
+  return [...groupBy(requests, ({ conversation }) => conversation!).values()]
+    .filter(({ length }) => length > 1)
+    .map((turns) =>
+      turns.map(({ query, blocks }) => ({ question: query!, documents: blocks.map(({ text }) => text!) })),
+    )
 }
 
 /** Of documents in later turns, which part was in an earlier one of the same conversation. */
@@ -68,7 +62,7 @@ async function measure(conversations: readonly (readonly Turn[])[], options: str
     for (const turns of conversations) {
       const messages: Message[] = [{ role: 'system', content: 'Answer from the documents.' }]
       for (const turn of turns) {
-        messages.push({ role: 'user', content: contentOf(turn) })
+        messages.push({ role: 'user', content: ragQuestion(turn.question, turn.documents) })
         const headers = { 'x-reprise-options': options }
         const response = await postJson(
           `${proxy.url}/v1/chat/completions`,

@@ -5,13 +5,14 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
 from reprise_reuse.preprocess.engine import Prompt
 from reprise_reuse.preprocess.run import prompts_of
-from reprise_reuse.preprocess.windows import Similar, Window, bm25, random_windows, similar_windows
+from reprise_reuse.preprocess.windows import Similar, bm25, random_windows, similar_windows
 from reprise_reuse.stores.store import store_at
 
 PART = 64
@@ -80,7 +81,8 @@ def _prompts(documents: Sequence[str], options: argparse.Namespace, find: Simila
     behind = {"random": 0, "similar": 1, "mixed": options.contexts // 2}[options.neighbours]
     prompts: list[Prompt] = []
     for number in range(behind if find else 0):
-        windows = _behind_similar(documents, options, find, number * options.similar)
+        with _named(options.similar_by):
+            windows = similar_windows(documents, options.similar, find, number * options.similar)
         prompts += prompts_of(windows, options.template, options.system, keeps_last=True)
     if options.neighbours != "similar":
         windows = random_windows(documents, options.contexts - behind, options.window, options.seed)
@@ -101,17 +103,17 @@ def _find_similar(documents: Sequence[str], place: str | None) -> Similar:
             needs = "need bm25s: pip install './kernels[preprocess]'"
             raise OptionError(f"--neighbours similar and mixed {needs}") from error
     make = _function_of(place)
-    try:
+    with _named(place):
         return make(documents)
+
+
+@contextmanager
+def _named(place: str | None) -> Iterator[None]:
+    """Says of a fault whose function had it."""
+    try:
+        yield
     except Exception as error:
         raise OptionError(f"--similar-by {place}: {type(error).__name__}: {error}") from error
-
-
-def _behind_similar(documents: Sequence[str], options: argparse.Namespace, find: Similar, skipped: int) -> list[Window]:
-    try:
-        return similar_windows(documents, options.similar, find, skipped)
-    except Exception as error:
-        raise OptionError(f"--similar-by {options.similar_by}: {type(error).__name__}: {error}") from error
 
 
 def _function_of(place: str) -> Callable[[Sequence[str]], Similar]:

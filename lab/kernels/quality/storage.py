@@ -11,6 +11,7 @@ finds tokens wherever they stand. Both keep everything.
 import argparse
 import hashlib
 from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -77,7 +78,8 @@ def by_segments(
         for found in catalogue.find(b"", prompt):
             known[found.match.start : found.match.end] = True
         if not is_told_borders:
-            _store(catalogue, prompt, ~known)
+            for start, stop in _runs(~known):
+                _store(catalogue, prompt, start, stop)
         begin = 0
         for name, chunk in query:
             end = begin + len(chunk)
@@ -87,23 +89,21 @@ def by_segments(
             if len(missing) > len(chunk) / 2:
                 computed[name] += 1
                 if is_told_borders:
-                    _store(catalogue, prompt, _within(begin, end, len(prompt)))
+                    _store(catalogue, prompt, begin, end)
                 stored += len(chunk)
             begin = end
     return stored, computed, found_tokens
 
 
-def _within(begin: int, end: int, length: int) -> np.ndarray:
-    at = np.arange(length)
-    return (begin <= at) & (at < end)
+def _runs(which: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Yields where each run of tokens begins and ends that are meant by `which`, bool [n]."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], which, [False])))).tolist()
+    yield from zip(edges[::2], edges[1::2], strict=True)
 
 
-def _store(catalogue: Catalogue, prompt: np.ndarray, which: np.ndarray) -> None:
-    """Stores each run of tokens of a prompt that are meant by `which`, bool [n]."""
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], which, [False]))))
-    for begin, end in zip(edges[::2], edges[1::2], strict=True):
-        for start, stop in cut(int(begin), int(end)):
-            catalogue.add(b"", prompt[start:stop], start, b"", is_exact=True, user=b"")
+def _store(catalogue: Catalogue, prompt: np.ndarray, begin: int, end: int) -> None:
+    for start, stop in cut(begin, end):
+        catalogue.add(b"", prompt[start:stop], start, b"", is_exact=True, user=b"")
 
 
 def main() -> None:

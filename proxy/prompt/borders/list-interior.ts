@@ -76,9 +76,7 @@ export function readInterior(text: string, { blanks, notes }: LineNotes, labels:
         bodies.length > 0 && bodies.every(({ start }, i) => isQuotedBy(text, start, ends[i]!, open, close)),
     ),
     // a line that ends all of them is of their form
-    endsInHeading: headings.some(
-      (one) => one !== undefined && (bodies.length === 1 || one !== headings[0] || !headings.every(Boolean)),
-    ),
+    endsInHeading: headings.some(Boolean) && (bodies.length === 1 || new Set(headings).size > 1),
   }
 }
 

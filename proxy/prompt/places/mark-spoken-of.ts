@@ -1,3 +1,4 @@
+import { addTo } from '#index/group-by.ts'
 import type { PromptMessage } from '../body/prompt.ts'
 import { type ContextSlot, type PromptContext, placeLabels, slotsByText } from '../body/prompt-context.ts'
 import { outsideBlocks } from '../borders/find-numbered-closings.ts'
@@ -21,7 +22,7 @@ interface Found {
 export interface Stays {
   /** numbered ones: their numbers may come back where nobody maps them */
   readonly numbers: boolean
-  /** those with numbers that another list has, too: answers are mapped, but not which list they cite */
+  /** numbered ones that have a number in common: an answer that cites it may mean either list */
   readonly shared: boolean
   /** all: the answer is data that may follow their order */
   readonly data: boolean
@@ -67,9 +68,9 @@ export function* markSpokenOf<Message extends Found>(
       }
       const contexts = message.contexts.map((context) => {
         if (!isMovable(context)) return context
-        const isShared = shared.has(context)
         const isPaired = isPairedByPlace(context, message.contexts, words, texts)
-        const reason = boundBy({ isPaired, isShared }) ?? judge(context, said, texts, stays)
+        const others = isPaired ? 'order' : shared.get(context)
+        const reason = others ?? judge(context, said, texts, stays)
         if (reason) refuse(reason, context.slots[0]!)
         return stay(context, reason, isSubject(said))
       })
@@ -169,12 +170,6 @@ function toJudged(context: PromptContext, texts: readonly string[], { isSet }: S
   }
 }
 
-/** Returns why other lists keep one where it is. */
-function boundBy({ isPaired, isShared }: { isPaired: boolean; isShared: boolean }): Reason | undefined {
-  if (isPaired) return 'order'
-  return isShared ? 'numbers' : undefined
-}
-
 /**
  * Returns whether each member of a list belongs to one of another list of its message by position: there are equally
  * many, and one of the two holds only names, or the words around say that one repeats the other.
@@ -198,17 +193,15 @@ function findSharedNumbers(
   messages: readonly Found[],
   texts: readonly string[],
   stays: Stays,
-): ReadonlySet<PromptContext> {
-  if (!stays.shared) return new Set()
+): ReadonlyMap<PromptContext, Reason> {
+  if (!stays.shared) return new Map()
   const since = messages.findLastIndex(({ message }) => message.role === 'assistant') + 1
   const numbered = messages.slice(since).flatMap(({ contexts }) => contexts.filter(({ positional }) => positional))
   const byLabel = new Map<string, PromptContext[]>()
   for (const context of numbered)
-    for (const label of placeLabels(context, texts)) {
-      const name = context.labelPrefix + label
-      byLabel.set(name, [...(byLabel.get(name) ?? []), context])
-    }
-  return new Set([...byLabel.values()].filter(({ length }) => length > 1).flat())
+    for (const label of placeLabels(context, texts)) addTo(byLabel, context.labelPrefix + label, context)
+  const shared = [...byLabel.values()].filter(({ length }) => length > 1).flat()
+  return new Map(shared.map((context) => [context, 'numbers']))
 }
 
 const LONGEST_NAME = 60
