@@ -41,9 +41,9 @@ def main() -> None:
     for model, trace in open_traces(options):
         for asked in [one for one in trace.asked if holds_answer(one)][: options.prompts]:
             ranked = list(range(len(asked.documents)))
-            moved = ranked.copy()
+            moved, chance = ranked.copy(), random.Random(asked.name)
             while moved == ranked:
-                random.Random(asked.name).shuffle(moved)
+                chance.shuffle(moved)
             ways = {RANKED: (ranked, False), MOVED: (moved, False), ANNOTATED: (moved, True)}
             for way in kept.open_cases(trace.name, asked.name, list(ways)):
                 order, is_annotated = ways[way]
