@@ -1,6 +1,9 @@
-/** A position that a text states: a date, a time of day or a number. Positions of one kind can be compared. */
+/**
+ * A position that a text states: a date, a day of the week, a month, a time of day or a number. Positions of one kind
+ * can be compared.
+ */
 export interface Position {
-  readonly kind: 'date' | 'time' | 'number'
+  readonly kind: 'date' | 'day' | 'month' | 'time' | 'number'
   readonly value: readonly number[]
 }
 
@@ -8,13 +11,25 @@ const MONTHS =
   'jan ene gen янв|feb fev fév фев|mar mär мар|apr avr abr апр|may mai mag май мая|jun juin giu июн|jul juil lug июл|aug ago aoû авг|sep set сен|oct okt ott out окт|nov ноя|dec dez dic déc дек'
     .split('|')
     .map((names) => names.split(' '))
+/** The days of the week. */
+const DAYS = [
+  'monday mon montag mo lundi lunes lunedì segunda-feira segunda maandag понедельник пн 星期一 周一 月曜日 월요일',
+  'tuesday tues tue dienstag di mardi martes martedì terça-feira terça dinsdag вторник вт 星期二 周二 火曜日 화요일',
+  'wednesday weds wed mittwoch mi mercredi miércoles mercoledì quarta-feira quarta woensdag среда ср 星期三 周三 水曜日 수요일',
+  'thursday thurs thu donnerstag do jeudi jueves giovedì quinta-feira quinta donderdag четверг чт 星期四 周四 木曜日 목요일',
+  'friday fri freitag fr vendredi viernes venerdì sexta-feira sexta vrijdag пятница пт 星期五 周五 金曜日 금요일',
+  'saturday sat samstag sa samedi sábado sabato zaterdag суббота сб 星期六 周六 土曜日 토요일',
+  'sunday sun sonntag so dimanche domingo domenica zondag воскресенье вс 星期日 星期天 周日 日曜日 일요일',
+].map((names) => names.split(' '))
+const DAY = new RegExp(`(${DAYS.flat().join('|')})(?!\\p{L})\\.?,?[ ]{0,2}`, 'iuy')
+const MONTH_ALONE = /(\p{L}{3,10})\.?(?=[ \t]*(?:[:：\n–—-]|$))/iuy
 const MONTH = '(\\p{L}{3,10})\\.?'
 const CLOCK = '(?:[T ,]{1,3}(\\d{1,2}):(\\d\\d)(?::(\\d\\d))?)?'
 const DATE = new RegExp(
   [
     '(?:(\\d{4})[-/.年](\\d{1,2})(?:[-/.月](\\d{1,2})日?)?(?!\\d)',
     '(\\d{1,2})[./](\\d{1,2})[./](\\d{4}|\\d\\d)(?!\\d)',
-    `${MONTH}[ ]{1,2}(\\d{1,2})(?:st|nd|rd|th)?(?:,? (\\d{4})(?!\\d))?`,
+    `${MONTH}[ ]{1,2}(?:(\\d{4})(?!\\d)|(\\d{1,2})(?:st|nd|rd|th)?(?:,? (\\d{4})(?!\\d))?)`,
     `(\\d{1,2})(?:st|nd|rd|th|er)?\\.? (?:of |de |d')?${MONTH},? (?:de |del )?(\\d{4})(?!\\d))${CLOCK}`,
   ].join('|'),
   'iuy',
@@ -22,17 +37,34 @@ const DATE = new RegExp(
 const TIME = /(\d{1,2}):(\d\d)(?::(\d\d))?(?:[.,]\d{1,6})?(?!\d)/y
 const NUMBER = /\d{1,14}(?:\.\d{1,4}){0,4}/y
 
-/** Returns the date or the time of day that begins at `at`, if there is one. */
+/** Returns the date, day, month or time of day that begins at `at`, if there is one. */
 export function readDate(text: string, at: number): Position | undefined {
-  DATE.lastIndex = at
-  const [, y, m, d, day, ofMonth, year, name, onDay, inYear, first, month, last, ...clock] = DATE.exec(text) ?? []
+  const [written, day] = match(DAY, text, at)
+  const date = readFullDate(text, at + (written?.length ?? 0))
+  if (date !== undefined) return date
+  if (day !== undefined) return { kind: 'day', value: [DAYS.findIndex((names) => names.includes(day.toLowerCase()))] }
+  const month = toMonth(match(MONTH_ALONE, text, at)[1] ?? '')
+  if (month > 0) return { kind: 'month', value: [month] }
+  const [, ...time] = match(TIME, text, at)
+  return time.length === 0 ? undefined : { kind: 'time', value: time.map((part) => Number(part ?? 0)) }
+}
+
+function readFullDate(text: string, at: number): Position | undefined {
+  const [, y, m, d, day, ofMonth, year, name, ofYear, onDay, inYear, first, month, last, ...clock] = match(
+    DATE,
+    text,
+    at,
+  )
   if (y !== undefined) return toDate(y, Number(m), d, clock)
   if (day !== undefined) return toDate(year, Number(ofMonth), day, clock)
-  if (name !== undefined && toMonth(name) > 0) return toDate(inYear, toMonth(name), onDay, clock)
-  if (month !== undefined && toMonth(month) > 0) return toDate(last, toMonth(month), first, clock)
-  TIME.lastIndex = at
-  const [, ...time] = TIME.exec(text) ?? []
-  return time.length === 0 ? undefined : { kind: 'time', value: time.map((part) => Number(part ?? 0)) }
+  if (name !== undefined) return toDate(ofYear ?? inYear, toMonth(name), onDay, clock)
+  return month === undefined ? undefined : toDate(last, toMonth(month), first, clock)
+}
+
+/** Returns what a pattern with the flag `y` matches at `at`, and its groups. */
+function match(pattern: RegExp, text: string, at: number): readonly (string | undefined)[] {
+  pattern.lastIndex = at
+  return pattern.exec(text) ?? []
 }
 
 /** Returns the number that begins at `at`, and where it ends. */
