@@ -1,8 +1,8 @@
 """`python -m quality.annotation`: what the order of documents and the annotated ranking do to a gold answer.
 
-Prompts whose documents hold the gold answer, with labels before the documents, in three ways: as ranked, in another
-order, and in that order with ContextPilot's sentence (§5.3) before the question. Prints the log-probability of the gold
-answer's tokens (mean over them), without an engine.
+Prompts whose documents hold the gold answer, with labels before the documents, as ranked and in another order, each
+with and without ContextPilot's sentence (§5.3) before the question. Prints the log-probability of the gold answer's
+tokens (mean over them), without an engine.
 """
 
 import random
@@ -15,7 +15,7 @@ from quality.in_engine.measure import Measurements
 from quality.in_engine.prompts import QUESTION, SYSTEM, Asked, Trace
 from quality.stored_rows import Model
 
-RANKED, MOVED, ANNOTATED = "as ranked", "another order", "another order, annotated"
+RANKED, MOVED, ANNOTATED = "as ranked", "another order", "{}, annotated"
 SENTENCE = "Please read the context in the following priority order: {} and answer the question.\n"
 
 
@@ -44,7 +44,8 @@ def main() -> None:
             moved, chance = ranked.copy(), random.Random(asked.name)
             while moved == ranked:
                 chance.shuffle(moved)
-            ways = {RANKED: (ranked, False), MOVED: (moved, False), ANNOTATED: (moved, True)}
+            ways = {RANKED: (ranked, False), MOVED: (moved, False)}
+            ways |= {ANNOTATED.format(way): (order, True) for way, (order, _) in ways.items()}
             for way in kept.open_cases(trace.name, asked.name, list(ways)):
                 order, is_annotated = ways[way]
                 text = text_of(asked, order, is_annotated=is_annotated)

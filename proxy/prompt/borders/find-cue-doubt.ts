@@ -29,6 +29,8 @@ export function mayBeInside(
   if (behindBlank) {
     return kind.question && paragraph.isAnswered && (!paragraph.isLast || (closed && !isPrompted))
   }
+  // an answer on the line of its cue is the document's
+  if (kind.answer && !kind.empty) return true
   if (!paragraph.isLast || isWrapped(text, start) || (paragraph.isAnswered && !isPrompted)) return true
   // within the paragraph of a block, only a line that asks is certainly not part of the block
   return !(paragraph.isLine || isPrompted || paragraph.asks)

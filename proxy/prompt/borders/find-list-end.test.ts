@@ -297,3 +297,34 @@ describe('a paragraph of the prompt behind documents of several paragraphs does 
     expect(findContextLists(`Context:\n\n${quoted}\n\nQuestion: Which?`)).toEqual([])
   })
 })
+
+describe('a last document that asks or answers is not cut where it does so:', () => {
+  const short = ['Otters sleep on their backs.', 'Bees dance to show the way.', 'Owls turn their heads far around.']
+  const write = (last: string): string =>
+    `Use the following documents.\n\n${[...short, last].map((text, i) => `Document ${i + 1}: ${text}`).join('\n\n')}`
+
+  it.each([
+    'Returns of used items.\n\nWhat is the deadline?\n\nThirty days, with the receipt.',
+    'Interview with the founder.\n\nQ: Why bees?\n\nA: Because they dance.',
+    'Saved chat with a guest.\n\nAssistant: The pool opens at nine.',
+    'First part of a text.\n\nSecond part of it.\n\nThird part?',
+    'Returns of used items.\n\nWhat is the deadline?',
+  ])('%j in front of the question', (last) => {
+    expect(contentsOf(`${write(last)}\n\nQuestion: What is allowed?\nAnswer:`)).toEqual([])
+  })
+
+  it('nor at a blank line where the question is in another message', () => {
+    const last = 'The ferry leaves at nine.\n\nTickets are sold on board.'
+    expect(findContextLists(write(last), { asked: true })).toEqual([])
+    expect(findContextLists(`${write('The ferry leaves.')}\n\nAnswer briefly.`, { asked: true })).toHaveLength(1)
+  })
+
+  it('nor at an answer on the line of its cue', () => {
+    expect(findContextLists(write('May I return it?\nAnswer: Yes, within 30 days.'), { asked: true })).toEqual([])
+  })
+
+  it('but where only the question follows', () => {
+    const text = `${write('The ferry leaves at nine.')}\n\nWhen does it leave?\n\nAnswer:`
+    expect(contentsOf(text)).toEqual([[...short, 'The ferry leaves at nine.']])
+  })
+})

@@ -41,9 +41,13 @@ export function mayGoOn(marks: Marks, paragraph: number, bound: number, { asked,
   const start = findContentStart(text, paragraph, bound)
   if (start === bound) return false
   const end = findParagraphEnd(text, start, bound)
+  const next = findContentStart(text, end, bound)
   // if no cue follows, the last paragraph is the question
-  if (asked && findContentStart(text, end, bound) === bound) return false
-  return enclosed || !isPrompt(text, start, end)
+  if (asked && next === bound) return false
+  if (enclosed) return true
+  if (isPrompt(text, start)) return false
+  // a document may ask, too: only the last paragraph of all is the question
+  return !isQuestion(text, start, end) || next < bound || readCue(text, bound)?.question === true
 }
 
 /** Returns the end of the last line of the paragraph that contains the line at `start`. */
@@ -57,13 +61,13 @@ export function findParagraphEnd(text: string, start: number, bound: number): nu
   }
 }
 
-function isPrompt(text: string, start: number, end: number): boolean {
+function isPrompt(text: string, start: number): boolean {
   const line = text.lastIndexOf('\n', start - 1) + 1
   if (readCue(text, line) !== undefined) return true
   const first = text.slice(start, Math.min(findLineEnd(text, start), start + LONGEST_QUESTION)).trim()
   if (isPromptHeading(text, start) || isRule(text, start, findLineEnd(text, start))) return true
   if (first.length <= LONGEST_ANNOUNCEMENT && ANNOUNCEMENT.test(first)) return true
-  return isInstruction(first) || isQuestion(text, start, end)
+  return isInstruction(first)
 }
 
 /** Returns whether a line tells the model what to do. */

@@ -199,10 +199,12 @@ function isDoubtful(
   ending: Ending,
 ): boolean {
   const { cue, closing, paragraph = limit } = ending
-  if (cue === undefined || !(interior.blank || cue.start < paragraph)) return false
   // examples are not touched, but the next list may begin where they end
-  if (showsHow(marks.text, labels[0]!.start)) return false
+  if (cue === undefined || showsHow(marks.text, labels[0]!.start)) return false
+  const isBehind = !interior.blank && cue.start >= paragraph
+  if (isBehind && findContentStart(marks.text, paragraph, cue.start) < cue.start) return false
   if (ending.isAnsweredFirst) return true
+  if (isBehind) return false
   // instructions between the last line and its cue, without a blank line between them
   if (!cue.behindBlank && endsInPromptLine(marks.text, labels.at(-1)!.end, cue.start)) return true
   return mayBeInside(marks.text, cue, closing ?? limit, closing !== undefined)
@@ -222,9 +224,8 @@ function findParagraphLimit(
   // a question before the closing mark may not be the prompt's question if the prompt continues after that mark
   const isEnclosed =
     limit === closing && findContentStart(marks.text, findLineEnd(marks.text, limit), region.end) < region.end
-  return mayGoOn(marks, paragraph, limit, { asked: certain === undefined, enclosed: isEnclosed })
-    ? undefined
-    : paragraph
+  const asked = certain === undefined && !marks.asked
+  return mayGoOn(marks, paragraph, limit, { asked, enclosed: isEnclosed }) ? undefined : paragraph
 }
 
 function isPromptBefore(text: string, from: number, cue: number): boolean {
