@@ -626,3 +626,36 @@ it('what a template has between its blocks is no list of words beside them', () 
   expect(marked('learnt')).toBeUndefined()
   expect(marked('known_chunks')).toBe(true)
 })
+
+describe('the line right above a list', () => {
+  const isKept = (head: string): boolean =>
+    !isMoved((...blocks) => [
+      user(
+        `${head}\n<documents>\n${blocks.map((text) => `<document>${text}</document>`).join('\n')}\n</documents>\n\nQuestion: Which river is longer?`,
+      ),
+    ])
+  it.each([
+    'Sorted by urgency, highest first:',
+    'In descending order of urgency:',
+    'Hotels ranked by rating:',
+    'Oldest entry first:',
+    'Results, best match first:',
+    'Patients (most urgent on top):',
+    'Waiting list:',
+    'Agenda:',
+    'Email thread:',
+    '## Timeline',
+    'Triés par arrivée :',
+    'Ordenados por llegada:',
+    '按到达时间排序：',
+    '到着順：',
+  ])('gives its places a meaning: %s', (head) => expect(isKept(head)).toBe(true))
+
+  it.each([
+    'Context:',
+    'Search results, ranked by relevance:',
+    'Top ranked passages:',
+    'Relevant documents, sorted by similarity score:',
+    '检索结果（按相关性排序）：',
+  ])('says nothing of its order: %s', (head) => expect(isKept(head)).toBe(false))
+})

@@ -10,6 +10,7 @@ import { namesItself } from './names-itself.ts'
 import { addRemarks, noRemarks, type Remarks, readCitations } from './read-remarks.ts'
 import { readWords } from './read-words.ts'
 import { ownWords } from './words/counted-words.ts'
+import { headsAnOrder } from './words/order-words.ts'
 
 interface Found {
   readonly message: PromptMessage
@@ -133,6 +134,7 @@ function judge(context: PromptContext, said: Said, texts: readonly string[], sta
   const bound = findBound(context, said.role, texts, stays)
   if (bound) return bound
   const list = toJudged(context, texts, stays)
+  if (!stays.isSet && headsAnOrder(headingOf(context, texts))) return 'order'
   for (const words of said.rules) {
     const reason = judgeWords(words, list, 'rules')
     if (reason) return reason
@@ -150,6 +152,19 @@ function judge(context: PromptContext, said: Said, texts: readonly string[], sta
   ]
   const isNamed = speaksOf(said.later, list) || isNamedByOwnWord(remarks, context, texts) || namesItself(context, texts)
   return isNamed || holdsCitations(texts, context) ? 'named' : undefined
+}
+
+const LONGEST_HEADING = 200
+const OPENING = /(?:\s|<[^<>\n]{1,80}>|```\w{0,10})+$/
+
+/** Returns the line right above a list, without tags that open it. Empty if it announces nothing. */
+function headingOf({ slots: [first] }: PromptContext, texts: readonly string[]): string {
+  const above = texts[first!.text]!.slice(Math.max(0, first!.start - LONGEST_HEADING), first!.start).replace(
+    OPENING,
+    '',
+  )
+  const line = above.slice(above.lastIndexOf('\n') + 1)
+  return /[:：)）*]$|^#/.test(line) ? line : ''
 }
 
 /** Numbers mentioned before a tool is called belong to another list. */

@@ -82,3 +82,18 @@ export function isAboutOrder(sentence: string, isRule: boolean): boolean {
     return refersToTexts(sentence) && (ORDERED.test(sentence) || (mentionsTexts(sentence) && OF_TEXTS.test(sentence)))
   return ORDERED.test(sentence) || IN_THIS_ORDER.test(sentence) || (refersToTexts(sentence) && OF_TEXTS.test(sentence))
 }
+
+// what comes in a row by its nature, or an order that says nothing else: `Waiting list:`, `Oldest entry first:`
+const IN_A_ROW =
+  'time-?lines?|agendas?|itinerar(?:y|ies)|steps|procedures?|threads?|leader ?boards?|rankings?|queues?|waiting list|(?:chat|conversation|message) history|stack trace(?: frames)?|schedule|play ?list'
+const HEADING = anyOf([
+  `(?:first|on top|last|${IN_A_ROW})[^\\p{L}\\d]{0,4}$`,
+  '(?:sortiert|geordnet) nach|nach \\p{L}+ (?:sortiert|geordnet)|tri[ée]+s? par|classée?s par|ordenad[oa]s por|ordinat[ie] per',
+  'отсортирован|упорядочен|[按依以][^。]{1,12}排[序列]|順[^\\p{L}\\d]{0,4}$',
+])
+
+/** Whether the line right above texts, whatever it calls them, gives their places a meaning. */
+export function headsAnOrder(line: string): boolean {
+  const words = line.toLowerCase()
+  return !RELEVANCE.test(words) && (ORDERED.test(words) || OF_TEXTS.test(words) || HEADING.test(words))
+}
