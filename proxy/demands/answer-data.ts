@@ -98,6 +98,12 @@ function mayHoldMany(schema: unknown): boolean {
 const PLACE =
   /(?:^|_)(?:index|indexes|indices|idx|positions?|ranks?|ordinal|nth|(?:document|doc|result|source|passage|chunk|item|memory)_(?:number|no|num)s?)$|(?:Index|Indices|Positions?|Rank)$/
 const NUMBERS = /"(?:integer|number|array)"|"enum":\[\d/
+// what is chosen by a number, though its name does not say so
+const CHOSEN =
+  /^(?:choices?|selections?|selected|options?|results?|documents?|docs?|sources?|passages?|chunks?|items?|hits?|citations?|cited|references?)$/
+const NUMBER = /"(?:integer|number)"/
+const BY_PLACE =
+  /"description":"[^"]*\b(?:(?:zero|one|0|1)-based|(?:which|number of the) (?:result|document|source|passage|chunk|item|hit|one)\b)/i
 const deepestProperties = 8
 
 /** Whether the model may call a tool with the place of a text. */
@@ -108,9 +114,13 @@ export function takesPlace(members: Members): boolean {
 function holdsPlace({ properties }: Members, depth: number): boolean {
   return Object.entries(toObject(properties)).some(
     ([name, schema]) =>
-      (PLACE.test(name) && NUMBERS.test(write(schema) ?? '')) ||
-      (depth < deepestProperties && holdsPlace(toObject(schema), depth + 1)),
+      isPlace(name, write(schema) ?? '') || (depth < deepestProperties && holdsPlace(toObject(schema), depth + 1)),
   )
+}
+
+function isPlace(name: string, schema: string): boolean {
+  if (BY_PLACE.test(schema)) return true
+  return (PLACE.test(name) && NUMBERS.test(schema)) || (CHOSEN.test(name) && NUMBER.test(schema))
 }
 
 /** Writes a schema as JSON; undefined if it is nested too deeply to be written. */

@@ -107,6 +107,10 @@ describe('the answer may hold a value for each document', () => {
     { tools: [{ name: 'f', input_schema: { properties: { document_positions: { type: 'array' } } } }] },
     { tools: [tool({ documentIndex: { anyOf: [{ type: 'integer' }, { type: 'null' }] } })] },
     { tools: [tool({ of: { type: 'object', properties: { result_number: { enum: [1, 2] } } } })] },
+    { tools: [tool({ choice: { type: 'integer' } })] },
+    { tools: [tool({ docs: { type: 'array', items: { type: 'integer' } } })] },
+    { tools: [tool({ n: { type: 'integer', description: 'Which result to open, 1-based.' } })] },
+    { tools: [tool({ open: { type: 'string', description: 'number of the document, such as "2"' } })] },
   ])('%j', (members) => expect(read(members).isOrderData).toBe(true))
 
   test.each<object>([
@@ -116,6 +120,8 @@ describe('the answer may hold a value for each document', () => {
     { tools: [tool({ ids: { type: 'array' } })] },
     { tools: [tool({ ids: { type: 'array' } })], tool_choice: 'auto' },
     { tools: [tool({ index: { type: 'string' }, limit: { type: 'integer' } })] },
+    { tools: [tool({ n: { type: 'integer', description: 'how many results' } })] },
+    { tools: [tool({ documents: { type: 'array', items: { type: 'string' } } })] },
     { tools: [tool({ index: { type: 'integer' } })], tool_choice: 'none' },
     { tools: [tool({ answer: { type: 'string' } })], tool_choice: 'required' },
   ])('not %j', (members) => expect(read(members).isOrderData).toBe(false))

@@ -31,6 +31,23 @@ describe('results in JSON', () => {
     expect(contentsOf(JSON.stringify({ results, sources: few }))).toEqual([compact])
   })
 
+  it.each([
+    { answer: 'It rained [1].' },
+    { best_index: 1 },
+    { selected: 0 },
+    { answer_from: 'result 2' },
+    { sorted_by: 'price' },
+    { note: 'cheapest first' },
+  ])('are left alone beside %j, which names one or says how they stand', (beside) => {
+    expect(contentsOf(JSON.stringify({ results, ...beside }))).toEqual([])
+    expect(contentsOf(JSON.stringify({ ...beside, results }))).toEqual([])
+  })
+
+  it.each([{ page: 1, total: 2 }, { sorted_by: 'relevance' }, { ids: [1] }, { took: 12, query: 'best rain in 2024' }])(
+    'are found beside %j',
+    (beside) => expect(contentsOf(JSON.stringify({ results, ...beside }))).toEqual([compact]),
+  )
+
   it('are left alone beside a list of another name with as many members', () => {
     for (const beside of [{ urls: ['https://a', 'https://b'] }, { ids: [['k1', 'k2']] }, { scores: [0.4, 0.6] }]) {
       expect(contentsOf(JSON.stringify({ results, ...beside }))).toEqual([])

@@ -18,7 +18,7 @@ import { type JsonElement, type JsonMember, type JsonValue, readJsonValue } from
 import type { Marks } from '../../scan/find-marks.ts'
 import { isRunning } from '../../scan/labels/label.ts'
 import { idNames, isRankingField, partWords, plainId } from '../../scan/words/field-names.ts'
-import { isSorted } from '../../scan/words/tool-kind.ts'
+import { isSorted, namesPlaces } from '../../scan/words/tool-kind.ts'
 
 // names of such lists; `anyOf` in a schema and `scripts` in a manifest also contain descriptions
 const LIST_NAMES =
@@ -148,14 +148,13 @@ function toWords(name: string): string {
   return partWords(name).replaceAll(/[ -]/g, '_')
 }
 
-/** Returns whether members before or after the arrays of a value say how it is sorted. */
+/** Returns whether members before or after the arrays of a value say how it is sorted, or name one by its place. */
 function isSortedAround(text: string, start: number, end: number, arrays: JsonValue['arrays']): boolean {
   const spans = arrays.map(({ elements }) => ({ from: elements[0]!.start, to: elements.at(-1)!.end }))
   const from = Math.min(...spans.map((span) => span.from))
   const to = Math.max(...spans.map((span) => span.to))
-  return (
-    isSorted(text.slice(start, Math.min(from, start + MOST_AROUND))) ||
-    isSorted(text.slice(to, Math.min(end, to + MOST_AROUND)))
+  return [text.slice(start, Math.min(from, start + MOST_AROUND)), text.slice(to, Math.min(end, to + MOST_AROUND))].some(
+    (around) => isSorted(around) || namesPlaces(around),
   )
 }
 

@@ -33,9 +33,25 @@ export function toToolKind(name: string | undefined): ToolKind | undefined {
 
 /** Arguments that ask a tool for an order other than by relevance. */
 const SORTING =
-  /"(?:sort|sort_?(?:by|order|field)|order|order_?by|ordering)"\s*:\s*(?:\[\s*)?\{?\s*"(?!\s*(?:-|\+)?(?:_?score|relevan|best|simil|match|rank|fit))/i
+  /"(?:sort(?:ed)?|sort(?:ed)?_?(?:by|order|field)|order|order(?:ed)?_?by|ordering)"\s*:\s*(?:\[\s*)?\{?\s*"(?!\s*(?:-|\+)?(?:_?score|relevan|best|simil|match|rank|fit))/i
 
 /** Returns whether a tool's JSON arguments, or other JSON, specify an order. */
 export function isSorted(json: string): boolean {
   return SORTING.test(json)
+}
+
+// `"best_index": 2`, `"answer": "Bees dance [1]."`, `"note": "cheapest first"`
+const NAMING = new RegExp(
+  [
+    '"(?:\\w*_)?(?:index|idx|indices|position|best|selected|chosen|winner)"\\s*:\\s*(?:\\[\\s*)?"?\\d',
+    '[^\\s:,[\\d]\\s?\\[\\d{1,2}\\]',
+    '(?:result|document|source|passage|item|hit)s? #?\\d{1,2}(?!\\d)',
+    ' (?:first|on top)[.)]?"',
+  ].join('|'),
+  'i',
+)
+
+/** Returns whether JSON beside texts names one of them by its place, or says what comes first. */
+export function namesPlaces(json: string): boolean {
+  return NAMING.test(json)
 }
