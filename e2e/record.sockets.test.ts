@@ -28,7 +28,7 @@ afterEach(async () => {
 })
 
 async function start(hasText: boolean, config: Partial<Config> = {}): Promise<RunningProxy> {
-  const record = { folder, hasText, maxBytes: 2 ** 30 }
+  const record = { folder, hasText }
   proxy = await startTestProxy({ url: engine.url, kind: 'vllm' }, { record, ...config })
   return proxy
 }

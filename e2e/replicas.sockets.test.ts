@@ -165,7 +165,7 @@ describe('a replica that refuses connections', () => {
     const [{ port, url }, other] = [await refusingPort(), await startDouble()]
     const proxy = await startBefore([url, other.url], {
       breaker: { failuresInARow: 2, openMilliseconds: 2_000 },
-      health: { intervalSeconds: 0, path: '/health', timeoutSeconds: 1 },
+      health: { intervalSeconds: 0, timeoutSeconds: 1 },
     })
     // two at a time, so that each replica gets one
     for (let i = 0; i < 8; i += 2) {
@@ -222,7 +222,7 @@ describe('a replica that refuses connections', () => {
 })
 
 describe('what is passed through', () => {
-  const health = { intervalSeconds: 0, path: '/health', timeoutSeconds: 1 }
+  const health = { intervalSeconds: 0, timeoutSeconds: 1 }
 
   test('goes to another replica where the first refuses connections, with its body', async () => {
     const [gone, other] = [await refusingPort(), await startDouble()]
@@ -275,7 +275,7 @@ describe('a replica that breaks off', () => {
     const proxy = await startBefore([raw.url, other.url], {
       breaker: { failuresInARow: 100, openMilliseconds: 1_000 },
       // health checks would be counted, too
-      health: { intervalSeconds: 0, path: '/health', timeoutSeconds: 1 },
+      health: { intervalSeconds: 0, timeoutSeconds: 1 },
     })
     const statuses: number[] = []
     for (let i = 0; i < 8; i += 2) {
@@ -299,11 +299,11 @@ describe('health checks', () => {
     const doubles = [await startDouble(), await startDouble()]
     let isIll = false
     doubles[0]!.answer((response, { url }) => {
-      response.writeHead(url === '/healthy' && isIll ? 500 : 200, { 'content-type': 'application/json' }).end('{}')
+      response.writeHead(url === '/health' && isIll ? 500 : 200, { 'content-type': 'application/json' }).end('{}')
     })
     const proxy = await startBefore(
       doubles.map(({ url }) => url),
-      { health: { intervalSeconds: 0.02, path: '/healthy', timeoutSeconds: 1 } },
+      { health: { intervalSeconds: 0.02, timeoutSeconds: 1 } },
     )
     const promptsAt = (place: number): number =>
       doubles[place]!.requests.filter(({ method }) => method === 'POST').length
@@ -330,7 +330,7 @@ describe('health checks', () => {
       })
     const proxy = await startBefore(
       doubles.map(({ url }) => url),
-      { health: { intervalSeconds: 0.02, path: '/wrong', timeoutSeconds: 1 } },
+      { health: { intervalSeconds: 0.02, timeoutSeconds: 1 } },
     )
     await delay(200)
     for (const name of 'ABC') expect(await replicaOf(ask(proxy, documentRequest('q', name)))).toMatch(/^gpu-/)

@@ -14,7 +14,7 @@ afterEach(async () => {
 async function start(engines: readonly { url: string }[], config: Partial<Config> = {}): Promise<RunningProxy> {
   const proxy = await startTestProxy(undefined, {
     engines: engines.map(({ url }, i) => ({ url, kind: 'vllm' as const, id: `gpu-${i}` })),
-    health: { intervalSeconds: 0, path: '/health' },
+    health: { intervalSeconds: 0 },
     ...config,
   })
   ending.push(() => proxy.close())
@@ -212,8 +212,8 @@ describe('what is sent to an engine that has come', () => {
   })
 
   test('the hot prompts of the last hour though nobody asks now: one of each, first what was asked for most', async () => {
-    const sent = async (config: Partial<Config>): Promise<unknown[]> => {
-      await startWarming({}, { warmUpSeconds: 2, ...config })
+    const sent = async (): Promise<unknown[]> => {
+      await startWarming({}, { warmUpSeconds: 2 })
       await put(proxy, doubles.slice(0, 1))
       for (const [i, subject] of [2, 3, 3, 3, 2, 4].entries()) await post(ask(subject, `What of ${i}?`))
       await put(proxy, doubles)
@@ -224,12 +224,11 @@ describe('what is sent to an engine that has come', () => {
         headers.authorization,
       ])
     }
-    expect(await sent({})).toEqual(['3', '2'].map((subject) => [subject, 1, 'Bearer client-1']))
-    expect(await sent({ warmUpPrompts: 0 })).toEqual([])
+    expect(await sent()).toEqual(['3', '2'].map((subject) => [subject, 1, 'Bearer client-1']))
   })
 
   test('an engine that is still being started is warmed once it answers, and a drained one is not', async () => {
-    await startWarming({}, { warmUpSeconds: 2, health: { intervalSeconds: 0.2, path: '/health' } })
+    await startWarming({}, { warmUpSeconds: 2, health: { intervalSeconds: 0.2 } })
     await put(proxy, doubles.slice(0, 1))
     for (const i of [1, 2]) await post(ask(1, `What of ${i}?`))
     doubles[1]!.answer((response) => response.writeHead(503).end())

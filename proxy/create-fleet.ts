@@ -194,7 +194,6 @@ export function createAsides(
   const warmer = new Warmer({
     replicas,
     seconds: () => config().warmUpSeconds,
-    keptPrompts: () => config().warmUpPrompts,
     owes: (replica) => pins.owes(replica),
     onWarmUp: (outcome, tokens) => {
       metrics.warmUps.inc({ outcome })

@@ -3,7 +3,7 @@ import type { KeyRecord } from './access/key-record.ts'
 import { RateLimits } from './access/rate-limits.ts'
 import { createTenancy, type Tenancy } from './access/tenancy.ts'
 import { BorderPositions } from './borders/border-positions.ts'
-import { BodyMemory } from './bounds/body-memory.ts'
+import { BodyMemory, memoryForBodies } from './bounds/body-memory.ts'
 import { HeavyTurns } from './bounds/heavy-turns.ts'
 import { collectGarbage, MemoryRelease } from './bounds/memory-release.ts'
 import type { Config, Settings } from './config/config.ts'
@@ -63,7 +63,7 @@ export function createPipeline(
   for (const keeper of keepers) keeper.admits = (key) => keyStore.keys.admits(key)
   const bodyMemory = createBodyMemory(config, telemetry)
   let settings = toSettings(config, keyStore, readDeclaredTemplates(config.templates))
-  const prover = createProver(config, parts)
+  const prover = createProver(parts)
   const recorder = createRecorder(config, replicas, telemetry, log)
   const learnt = createLearntTemplates(parts)
   const sharedTemplates = sharing && new SharedTemplates({ templates, learnt, ...sharing })
@@ -86,7 +86,7 @@ export function createPipeline(
       store: shared ?? memory,
       sharedTurns: shared,
       requestIds: new RequestIds((request) => replicas.all.some(({ mirror }) => mirror.has(request))),
-      createMirror: () => createMirrors(config)(),
+      createMirror: () => createMirrors()(),
       now: telemetry.now,
     },
     reload: (next, keys) => {
@@ -100,7 +100,7 @@ export function createPipeline(
       settings = toSettings(next, keyStore, templates)
       if (!settings.keepsWords) telemetry.words.clear()
       log.level = next.logLevel
-      bodyMemory.setLimit(next.bodyMemoryBytes)
+      bodyMemory.setLimit(memoryForBodies(next.bodyLimitBytes))
       setLimits(replicas, next)
     },
     connect: async (longestMilliseconds) => {
@@ -118,9 +118,9 @@ export function createPipeline(
   }
 }
 
-function createBodyMemory({ bodyMemoryBytes }: Config, { metrics }: Telemetry): BodyMemory {
+function createBodyMemory({ bodyLimitBytes }: Config, { metrics }: Telemetry): BodyMemory {
   const release = new MemoryRelease(collectGarbage)
-  return new BodyMemory(bodyMemoryBytes, (bytes) => {
+  return new BodyMemory(memoryForBodies(bodyLimitBytes), (bytes) => {
     metrics.bodyBytes.set(bytes)
     release.note(bytes)
   })
@@ -165,13 +165,10 @@ function toSharing(
   return { redis: connection, namespace, ttlSeconds, proxy, now, wallClock: Date.now, onFault }
 }
 
-function createProver(
-  config: Config,
-  { templates, telemetry, log }: Pick<Pipeline, 'templates' | 'telemetry' | 'log'>,
-): Prover {
+function createProver({ templates, telemetry, log }: Pick<Pipeline, 'templates' | 'telemetry' | 'log'>): Prover {
   return new Prover({
     templates,
-    createIndex: () => createMirrors(config)().createIndex(),
+    createIndex: () => createMirrors()().createIndex(),
     onSample: (outcome) => telemetry.metrics.proofs.inc({ outcome }),
     log,
     now: telemetry.now,

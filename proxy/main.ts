@@ -43,7 +43,7 @@ import { TemplateBook } from './templates/template-book.ts'
 
 /**
  * How long a client may take to send its request: 64 MB at 300 kbit/s. What comes more slowly than it can is given up
- * sooner (`limits.body_stall_seconds`). A stalled callback would hold up the callbacks after it.
+ * sooner (`bodyStallSeconds`). A stalled callback would hold up the callbacks after it.
  */
 const requestUploadSeconds = 1_800
 const callbackUploadSeconds = 10
@@ -77,18 +77,17 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   let current = config
   // the emulator needs its callback URL before there is an engine to build the rest on
   const adminApp = new Deferred<Hono<ServerEnv>>()
-  const logsRequests = (): boolean => current.logRequests
-  const onUnread = (unread: UnreadRequest): unknown => logsRequests() && logUnread(log, unread)
+  const onUnread = (unread: UnreadRequest): void => logUnread(log, unread)
   const adminOptions = { uploadSeconds: callbackUploadSeconds, onUnread }
   const admin = await Listener.at(config.adminListen, toRequestListener(adminApp.promise), adminOptions)
   const emulator = config.engines.length === 0 ? await startEmbedded(admin.url, log) : undefined
   const processed = new ProcessedBlocks(processedBlocks)
-  const gain = new Gain(createMirrors(config), new Date().toISOString())
+  const gain = new Gain(createMirrors(), new Date().toISOString())
   const [version, replicas, hot] = [readVersion(), new ReplicaSet([]), redis?.hot ?? new MemoryHotBlocks()]
   const templates = createTemplates(() => current)
   const { chunks, metrics } = createCountedChunks(config, { version, replicas, hot, templates, redis })
   const tracing = await createTracing(process.env, version, (message) => log.warn(message))
-  const telemetry = createTelemetry({ metrics, log, tracing, hot, logsRequests, now: () => performance.now() })
+  const telemetry = createTelemetry({ metrics, log, tracing, hot, now: () => performance.now() })
   const asides = createAsides(() => current, replicas, telemetry)
   const parts = { replicas, ...asides, processed, gain, chunks, templates, telemetry, log, redis }
   const live = createPipeline(config, parts)
@@ -247,7 +246,6 @@ function toUpkeep({ log, now }: Telemetry, { pipeline }: LivePipeline, fleet: Li
 
 function toHealthOptions({ health }: Config): HealthCheckOptions {
   return {
-    path: health.path,
     intervalMilliseconds: health.intervalSeconds * 1000,
     timeoutMilliseconds: (health.timeoutSeconds ?? 2) * 1000,
   }

@@ -19,7 +19,7 @@ interface MirrorBounds {
 /** Settings of a mirror. */
 export interface MirrorOptions extends MirrorBounds {
   /** how contexts are ordered */
-  readonly ordering?: Pick<PrefixOrderingOptions, 'history' | 'maxDisplacement'>
+  readonly ordering?: Pick<PrefixOrderingOptions, 'history'>
   /** shared by all replicas of a model, so that their predictions are comparable */
   readonly average?: AverageDensity
 }

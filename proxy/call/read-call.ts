@@ -55,9 +55,7 @@ export async function readCall(
   refuseSpentKey(pipeline, caller)
   const share = pipeline.bodyMemory.begin(caller.tenant)
   const turn = (): Promise<void> => pipeline.heavyTurns.take()
-  // a body that all the memory cannot hold will not be taken later either
-  const limit = Math.min(pipeline.settings().bodyLimitBytes, pipeline.bodyMemory.limit)
-  const body = await readBody(incoming, { limit, share, turn, signal: clientLeft })
+  const body = await readBody(incoming, { limit: pipeline.settings().bodyLimitBytes, share, turn, signal: clientLeft })
   try {
     return await toCall(pipeline, api, incoming, { body, share }, caller)
   } catch (error) {

@@ -54,8 +54,8 @@ export interface RedisConfig {
   readonly url: string
   /** the same for all proxies that share state */
   readonly namespace: string
-  /** how long unused state is kept */
-  readonly ttlSeconds: number
+  /** how long unused state is kept; not a setting: for tests */
+  readonly ttlSeconds?: number
   /** whether tokens of prompts are kept there */
   readonly sharesTokens?: boolean
   /** how long a request waits for a read from Redis; not a setting: for tests on a busy machine */
@@ -67,7 +67,6 @@ export interface RedisConfig {
 export interface RecordConfig {
   readonly folder: string
   readonly hasText: boolean
-  readonly maxBytes: number
 }
 
 /** What `reprise serve` runs with. */
@@ -84,8 +83,6 @@ export interface Config {
   /** the models that a name stands for, the preferred one first */
   readonly aliases: ReadonlyMap<string, readonly string[]>
   readonly mode: Mode
-  /** how far a block may be from its rank, in places; undefined: anywhere */
-  readonly maxDisplacement?: number | undefined
   readonly wording: Wording
   /** defaults for what requests do not set in `x-reprise-options` */
   readonly options: Required<RequestSwitches>
@@ -108,8 +105,6 @@ export interface Config {
   readonly saltSecret?: string | undefined
   readonly keys: KeysConfig
   readonly bodyLimitBytes: number
-  /** of all requests in flight together */
-  readonly bodyMemoryBytes: number
   /** time in which more of a body must arrive; 0: any */
   readonly bodyStallSeconds: number
   readonly workLimits: WorkLimits
@@ -120,8 +115,6 @@ export interface Config {
   readonly maxWaitSeconds: number
   /** how long an engine that comes beside others is warmed; 0: not at all */
   readonly warmUpSeconds: number
-  /** how many hot prompts are kept in memory for engines that come */
-  readonly warmUpPrompts: number
   /** how many tokens of prompts `cache_control` marks may pin; `tokens` 0: they pin nothing */
   readonly pins: {
     readonly tokens: number
@@ -140,7 +133,6 @@ export interface Config {
   readonly readyz: 'proxy' | 'engine'
   readonly health: {
     readonly intervalSeconds: number
-    readonly path: string
     /** not a setting: for tests */
     readonly timeoutSeconds?: number
   }
@@ -153,8 +145,6 @@ export interface Config {
   /** undefined: nothing is recorded */
   readonly record?: RecordConfig | undefined
   readonly logLevel: string
-  /** whether each request is logged */
-  readonly logRequests: boolean
   /** whether logs may hold text of prompts */
   readonly logPrompts: boolean
 }

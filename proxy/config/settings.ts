@@ -29,7 +29,6 @@ export interface Settings {
   engines: EngineSettings[]
   engine_api_key?: string
   aliases: { name: string; models: string[] }[]
-  ordering: { max_displacement?: number }
   annotations: { order: string; location: string }
   options: { reorder: Switch; dedup: Switch; annotate: Switch; schedule: Switch; citations: 'remap' | 'keep' }
   dedup: { overlaps: boolean }
@@ -41,28 +40,23 @@ export interface Settings {
   keys: { file?: string; entries: KeyRecord[]; allow_engine_paths: string[]; forward_client_authorization: boolean }
   limits: {
     body_bytes: number
-    body_memory_bytes: number
-    body_stall_seconds: number
-    rewrite_bytes: number
     in_flight_per_replica: number
     waiting_requests: number
     max_wait_seconds: number
   }
-  warm_up_seconds: number
-  warm_up_prompts: number
-  pins: { tokens: number; tenant_tokens: number }
+  warm_up: boolean
+  pins: { tokens: number }
   headers: boolean
   drain_delay_seconds: number
   drain_seconds: number
   tls: { cert?: string; key?: string; client_ca?: string }
   admin: { listen: string; token?: string }
-  record: { folder?: string; text: boolean; max_bytes: number }
-  logs: { level: string; prompts: boolean; requests: boolean }
-  health: { readyz: 'proxy' | 'engine'; path: string }
+  record: { folder?: string; text: boolean }
+  logs: { level: string; prompts: boolean }
+  health: { readyz: 'proxy' | 'engine' }
   redis: {
     url?: string
     namespace: string
-    ttl_seconds: number
     share_tokens: boolean
     tls?: ClientTlsSettings
   }

@@ -10,10 +10,12 @@ import type { EngineSettings, Settings, Switch } from './settings.ts'
 const groupWindowMilliseconds = 20
 const keepAliveSeconds = 10
 const checkSeconds = 5
+const bodyStallSeconds = 30
+const warmUpSeconds = 10
 
 /** Converts checked settings to the configuration that the proxy runs with. */
 export function toConfig(settings: Settings): Config {
-  const { ordering, blocks, chunks, hygiene, limits, options, health, keys } = settings
+  const { blocks, chunks, hygiene, limits, options, health, keys } = settings
   return {
     listen: readListenAddress(settings.listen),
     tls: toTls(settings.tls),
@@ -22,7 +24,6 @@ export function toConfig(settings: Settings): Config {
     adminToken: settings.admin.token?.trim() || undefined,
     ...toFleet(settings),
     mode: toMode(settings),
-    maxDisplacement: ordering.max_displacement,
     wording: { ...defaultWording, ...settings.annotations },
     options: {
       reorder: isOn(options.reorder),
@@ -49,27 +50,24 @@ export function toConfig(settings: Settings): Config {
       forwardClientAuthorization: keys.forward_client_authorization,
     },
     bodyLimitBytes: limits.body_bytes,
-    bodyMemoryBytes: limits.body_memory_bytes,
-    bodyStallSeconds: limits.body_stall_seconds,
-    workLimits: { ...usualLimits, bytes: limits.rewrite_bytes },
+    bodyStallSeconds,
+    workLimits: usualLimits,
     groupWindowMilliseconds,
     inFlightPerReplica: limits.in_flight_per_replica,
     waitingRequests: limits.waiting_requests,
     maxWaitSeconds: limits.max_wait_seconds,
-    warmUpSeconds: settings.warm_up_seconds,
-    warmUpPrompts: settings.warm_up_prompts,
-    pins: { tokens: settings.pins.tokens, tenantTokens: settings.pins.tenant_tokens },
+    warmUpSeconds: settings.warm_up ? warmUpSeconds : 0,
+    pins: { tokens: settings.pins.tokens, tenantTokens: settings.pins.tokens / 2 },
     keepAliveSeconds,
     hasHeaders: settings.headers,
     drainDelaySeconds: settings.drain_delay_seconds,
     drainSeconds: settings.drain_seconds,
     readyz: health.readyz,
-    health: { intervalSeconds: checkSeconds, path: health.path },
+    health: { intervalSeconds: checkSeconds },
     redis: toRedis(settings.redis),
     record: toRecord(settings.record),
     logLevel: settings.logs.level,
     logPrompts: settings.logs.prompts,
-    logRequests: settings.logs.requests,
   }
 }
 
@@ -109,14 +107,14 @@ function toTls({ cert, key, client_ca }: Settings['tls']): ListenerTlsFiles | un
   return cert === undefined || key === undefined ? undefined : { cert, key, clientCa: client_ca }
 }
 
-function toRedis({ url, namespace, ttl_seconds, share_tokens, tls }: Settings['redis']): RedisConfig | undefined {
+function toRedis({ url, namespace, share_tokens, tls }: Settings['redis']): RedisConfig | undefined {
   if (url === undefined) return undefined
   const files = tls && { ca: tls.ca, cert: tls.cert, key: tls.key, serverName: tls.server_name }
-  return { url, namespace, ttlSeconds: ttl_seconds, sharesTokens: share_tokens, tls: files }
+  return { url, namespace, sharesTokens: share_tokens, tls: files }
 }
 
-function toRecord({ folder, text, max_bytes }: Settings['record']): RecordConfig | undefined {
-  return folder === undefined ? undefined : { folder, hasText: text, maxBytes: max_bytes }
+function toRecord({ folder, text }: Settings['record']): RecordConfig | undefined {
+  return folder === undefined ? undefined : { folder, hasText: text }
 }
 
 function isOn(value: Switch): boolean {

@@ -23,6 +23,9 @@ export interface SharedRedis {
   countFaults(count: CountFault): void
 }
 
+/** How long what no request repeats is kept, in seconds. */
+const day = 86_400
+
 type CountFault = (reason: RedisFault) => void
 
 /** Enough for every node of a fairly large cluster to have one. */
@@ -33,7 +36,7 @@ const clusterMarks = 24
  * cannot be used.
  */
 export function createSharedRedis(config: RedisConfig, log: Log): SharedRedis {
-  const { url, namespace, ttlSeconds, sharesTokens = false } = config
+  const { url, namespace, ttlSeconds = day, sharesTokens = false } = config
   const address = readRedisUrl(url)
   const proxy = randomUUID()
   let count: CountFault = () => {}

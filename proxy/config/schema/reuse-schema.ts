@@ -32,9 +32,6 @@ export const reuseSchemas: Record<string, SettingSchema> = {
       '`auto` rewrites what is stated and what words, traffic and the model permit; `ask` what is stated or confirmed; `on` what no word forbids; `shadow` only computes, `off` does neither. Without it: `auto` if an engine can score prompts, otherwise `ask`.',
     enum: ['auto', 'ask', 'on', 'shadow', 'off', true, false],
   },
-  ordering: group('How context blocks are ordered.', {
-    max_displacement: whole('How many places a block may be from its rank at most. Without it: no limit.', 0),
-  }),
   annotations: group('Texts that tell the model what was moved.', {
     order: matching(
       'Added after reordered blocks; `{order}` becomes their labels in rank order.',

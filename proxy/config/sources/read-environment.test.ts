@@ -33,8 +33,8 @@ test('a variable is the path of its setting, and is read as what the setting is'
 
 test('a variable for one setting goes before that of its group, and an empty one counts as none', () => {
   expect(
-    read({ REPRISE_HEALTH_PATH: '/ping', REPRISE_HEALTH: '{ path: /up, readyz: engine }', REPRISE_MODE: '' }),
-  ).toMatchObject({ settings: { health: { path: '/ping', readyz: 'engine' } } })
+    read({ REPRISE_LOGS_LEVEL: 'warn', REPRISE_LOGS: '{ level: debug, prompts: true }', REPRISE_MODE: '' }),
+  ).toMatchObject({ settings: { logs: { level: 'warn', prompts: true } } })
   expect(read({ REPRISE_MODE: '' }).settings).toEqual({})
 })
 

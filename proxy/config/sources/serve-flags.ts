@@ -24,7 +24,6 @@ const settingOf: Readonly<Record<string, { flag: string; path: readonly string[]
   listen: { flag: '--listen', path: ['listen'] },
   adminListen: { flag: '--admin-listen', path: ['admin', 'listen'] },
   mode: { flag: '--mode', path: ['mode'] },
-  maxDisplacement: { flag: '--max-displacement', path: ['ordering', 'max_displacement'] },
   bodyLimitBytes: { flag: '--body-limit-bytes', path: ['limits', 'body_bytes'] },
   drainSeconds: { flag: '--drain-seconds', path: ['drain_seconds'] },
   keys: { flag: '--keys', path: ['keys', 'file'] },
@@ -55,7 +54,6 @@ export function addServeFlags(command: Command): Command {
   add('--admin-listen', 'host:port', 'control plane', isAddress)
   const modes = ['auto', 'ask', 'on', 'shadow', 'off']
   choose('--mode', 'mode', 'what may be moved (default: auto if an engine can score prompts, otherwise ask)', modes)
-  add('--max-displacement', 'n', 'how many places a block may be from its rank at most (default: no limit)', atLeast(0))
   add('--body-limit-bytes', 'n', 'largest request body', atLeast(1))
   add('--drain-seconds', 'n', 'how long requests in flight may take to finish after SIGTERM', atLeast(0))
   add('--keys', 'file', 'hashed API keys, one of which clients must send (default: every request is accepted)')
