@@ -22,8 +22,6 @@ afterEach(async () => {
   await engine.close()
 })
 
-const allOn = { reorder: true, dedup: true, overlaps: false, annotate: true, schedule: true, citations: true }
-
 function configOf(overrides: Partial<Config> = {}): Config {
   const local = { host: '127.0.0.1', port: 0 }
   return {
@@ -74,7 +72,7 @@ describe('the configuration', () => {
   })
 
   test('says what requests get that say nothing, and a request may say otherwise', async () => {
-    await start({ options: { ...allOn, dedup: false, annotate: false } })
+    await start({ options: { dedup: false, annotate: false } })
     const twice = (): object => {
       const turns = documentRequest('q1', 'AB') as { messages: object[] }
       turns.messages.push(
@@ -92,7 +90,7 @@ describe('the configuration', () => {
     expect(sent()).not.toContain('priority order')
     await ask(documentRequest('q9', 'EFD'), { 'x-reprise-options': 'annotate=on' })
     expect(sent()).toContain('priority order')
-    await start({ options: { ...allOn, dedup: false } })
+    await start({ options: { dedup: false } })
     const pointed = await ask(twice(), { 'x-reprise-options': 'dedup=on' })
     expect(pointed.headers.get('x-reprise-deduplicated')).toBe('1')
     // options in the body override the header
@@ -141,7 +139,7 @@ describe('a reload', () => {
     })
     const running = await ask(documentRequest('q', 'ABC', { stream: true }))
     engine.answer((answer) => answer.end('{}'))
-    proxy!.reload(configOf({ options: { ...allOn, reorder: false } }))
+    proxy!.reload(configOf({ options: { reorder: false } }))
     expect((await ask(documentRequest('q2', 'CBA'))).headers.get('x-reprise-skipped')).toBe('reorder_off')
     proxy!.reload(configOf({ hasHeaders: false }))
     const { headers } = await ask(documentRequest('q2', 'CAB'))

@@ -5,7 +5,7 @@ import { createMetrics, type MetricSources, type Metrics } from './metrics.ts'
 
 /** Creates an empty set of known chunks, and the metrics: each of the two reads the other. */
 export function createCountedChunks(
-  { chunks: { maxChunks } }: Pick<Config, 'chunks'>,
+  { maxChunks }: Pick<Config, 'maxChunks'>,
   sources: Omit<MetricSources, 'knownChunks'>,
 ): { readonly chunks: KnownChunks; readonly metrics: Metrics } {
   const metrics = createMetrics({ knownChunks: () => chunks.size, ...sources })

@@ -10,7 +10,7 @@ import { toCall } from './read-call.ts'
 const settings = {
   mode: 'on',
   hygiene: { sortTools: false },
-  blocks: { learn: false },
+  learn: false,
   templates: [],
   workLimits: { bytes: 1_000_000, texts: 100, milliseconds: 30 },
   options: {},

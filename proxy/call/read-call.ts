@@ -156,11 +156,11 @@ async function readContent(
     readonly hygiene: Settings['hygiene'] | undefined
   },
 ): Promise<ReadContent & { readonly isHeavy: boolean }> {
-  const { blocks, workLimits: limits, templates } = settings
+  const { learn, workLimits: limits, templates } = settings
   const turn = (): Promise<void> => pipeline.heavyTurns.take()
   const reading = { isEncoded, hygiene, limits, turn }
   const { received, isHeavy } = await readWithinLimits(api, body, reading)
-  const learnt = blocks.learn ? pipeline.learnt.finderFor({ tenant, api }) : undefined
+  const learnt = learn ? pipeline.learnt.finderFor({ tenant, api }) : undefined
   const certain = new CertainLists(pipeline.chunks.finderFor(tenant), templates, learnt)
   return { received, certain, isHeavy }
 }

@@ -4,7 +4,7 @@ import type { TenantSource } from '../access/tenant.ts'
 import type { WorkLimits } from '../bounds/work-limits.ts'
 import type { HygieneSettings } from '../hygiene/apply-hygiene.ts'
 import type { Wording } from '../prompt/wording.ts'
-import type { RequestSwitches } from '../request-options.ts'
+import type { RequestOptions } from '../request-options.ts'
 import type { Mode } from '../settings.ts'
 import type { TemplateText } from '../templates/cut/read-template.ts'
 import type { DeclaredTemplate } from '../templates/declared-templates.ts'
@@ -21,8 +21,6 @@ export interface EngineTlsFiles {
   readonly ca?: string | undefined
   readonly cert?: string | undefined
   readonly key?: string | undefined
-  /** the name that the engine's certificate must have, if it is not the URL's */
-  readonly serverName?: string | undefined
 }
 
 export interface EngineConfig {
@@ -56,8 +54,6 @@ export interface RedisConfig {
   readonly namespace: string
   /** how long unused state is kept; not a setting: for tests */
   readonly ttlSeconds?: number
-  /** whether tokens of prompts are kept there */
-  readonly sharesTokens?: boolean
   /** how long a request waits for a read from Redis; not a setting: for tests on a busy machine */
   readonly readMilliseconds?: number
   readonly tls?: EngineTlsFiles | undefined
@@ -85,18 +81,12 @@ export interface Config {
   readonly mode: Mode
   readonly wording: Wording
   /** defaults for what requests do not set in `x-reprise-options` */
-  readonly options: Required<RequestSwitches>
-  readonly blocks: {
-    /** whether borders that no rule knows are learnt from traffic */
-    readonly learn: boolean
-  }
+  readonly options: RequestOptions
+  /** whether borders are learnt from traffic: those of chunks, and those that no rule knows */
+  readonly learn: boolean
   /** how applications write lists of blocks, in the order in which they are tried */
   readonly templates: readonly TemplateText[]
-  readonly chunks: {
-    readonly maxChunks: number
-    /** whether inputs of embeddings and reranks are learned */
-    readonly learn: boolean
-  }
+  readonly maxChunks: number
   readonly hygiene: HygieneSettings
   readonly tenantsFrom: TenantSource
   /** addresses and ranges (CIDR) whose `x-reprise-tenant` counts */

@@ -32,7 +32,7 @@ test('a reload takes on what it can and names what waits for a restart', () => {
   Object.assign(environment, {
     REPRISE_LISTEN: '127.0.0.1:2',
     REPRISE_LOGS_LEVEL: 'debug',
-    REPRISE_LIMITS_WAITING_REQUESTS: '5',
+    REPRISE_LIMITS_MAX_WAIT_SECONDS: '5',
     REPRISE_ADMIN_TOKEN: 't',
     REPRISE_ADMIN_LISTEN: '127.0.0.1:3',
   })
@@ -40,7 +40,7 @@ test('a reload takes on what it can and names what waits for a restart', () => {
   expect(config.config).toMatchObject({
     listen: { port: 1 },
     logLevel: 'debug',
-    waitingRequests: 5,
+    maxWaitSeconds: 5,
     adminToken: 't',
     adminListen: { port: 9090 },
   })
@@ -48,7 +48,7 @@ test('a reload takes on what it can and names what waits for a restart', () => {
   expect(log.warn.mock.calls[0]?.[0]).toEqual({ settings: ['listen', 'admin.listen'] })
   expect(log.info.mock.calls[0]?.[0].settings?.toSorted()).toEqual([
     'admin.token',
-    'limits.waiting_requests',
+    'limits.max_wait_seconds',
     'logs.level',
   ])
 })

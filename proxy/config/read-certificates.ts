@@ -32,10 +32,9 @@ export function readRedisTls(files: EngineTlsFiles | undefined): EngineTls | und
 
 function readClientTls(setting: string, files: EngineTlsFiles | undefined): EngineTls | undefined {
   if (files === undefined) return undefined
-  const { serverName, ...pem } = files
-  const tls = readAll(setting, { ca: pem.ca, cert: pem.cert, key: pem.key })
-  check(`${setting} (${Object.values(pem).filter(Boolean).join(', ')})`, tls)
-  return { ...tls, ...(serverName === undefined ? {} : { serverName }) }
+  const tls = readAll(setting, { ca: files.ca, cert: files.cert, key: files.key })
+  check(`${setting} (${Object.values(files).filter(Boolean).join(', ')})`, tls)
+  return tls
 }
 
 /** Reads files by the names of their settings; those without a file are left out. */

@@ -4,10 +4,7 @@ import type { TenantSource } from '../access/tenant.ts'
 import type { Mode } from '../settings.ts'
 import type { TemplateText } from '../templates/cut/read-template.ts'
 
-/** YAML 1.1 writers turn a bare `on` into `true`. */
-export type Switch = 'on' | 'off' | boolean
-
-type ClientTlsSettings = { ca?: string; cert?: string; key?: string; server_name?: string }
+type ClientTlsSettings = { ca?: string; cert?: string; key?: string }
 
 /** One engine as the configuration names it. */
 export interface EngineSettings {
@@ -30,18 +27,16 @@ export interface Settings {
   engine_api_key?: string
   aliases: { name: string; models: string[] }[]
   annotations: { order: string; location: string }
-  options: { reorder: Switch; dedup: Switch; annotate: Switch; schedule: Switch; citations: 'remap' | 'keep' }
-  dedup: { overlaps: boolean }
-  blocks: { learn: boolean }
+  options?: string
+  learn: boolean
   templates: TemplateText[]
-  chunks: { max_chunks: number; learn: boolean }
+  chunks: { max_chunks: number }
   hygiene: { sort_tools: boolean; behind_history: { from: string; to?: string }[] }
   tenants: { from: TenantSource; trusted_peers: string[]; salt_secret?: string }
   keys: { file?: string; entries: KeyRecord[]; allow_engine_paths: string[]; forward_client_authorization: boolean }
   limits: {
     body_bytes: number
     in_flight_per_replica: number
-    waiting_requests: number
     max_wait_seconds: number
   }
   warm_up: boolean
@@ -57,7 +52,6 @@ export interface Settings {
   redis: {
     url?: string
     namespace: string
-    share_tokens: boolean
     tls?: ClientTlsSettings
   }
 }

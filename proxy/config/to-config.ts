@@ -1,10 +1,11 @@
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import { usualLimits } from '../bounds/work-limits.ts'
 import { defaultWording } from '../prompt/wording.ts'
+import { readOptions } from '../request-options.ts'
 import type { Mode } from '../settings.ts'
 import type { Config, EngineConfig, ListenerTlsFiles, RecordConfig, RedisConfig } from './config.ts'
 import { readListenAddress } from './read-arguments.ts'
-import type { EngineSettings, Settings, Switch } from './settings.ts'
+import type { EngineSettings, Settings } from './settings.ts'
 
 // nobody set these otherwise while they were settings
 const groupWindowMilliseconds = 20
@@ -12,10 +13,11 @@ const keepAliveSeconds = 10
 const checkSeconds = 5
 const bodyStallSeconds = 30
 const warmUpSeconds = 10
+const waitingRequests = 10_000
 
 /** Converts checked settings to the configuration that the proxy runs with. */
 export function toConfig(settings: Settings): Config {
-  const { blocks, chunks, hygiene, limits, options, health, keys } = settings
+  const { chunks, hygiene, limits, options, health, keys } = settings
   return {
     listen: readListenAddress(settings.listen),
     tls: toTls(settings.tls),
@@ -25,20 +27,10 @@ export function toConfig(settings: Settings): Config {
     ...toFleet(settings),
     mode: toMode(settings),
     wording: { ...defaultWording, ...settings.annotations },
-    options: {
-      reorder: isOn(options.reorder),
-      dedup: isOn(options.dedup),
-      overlaps: settings.dedup.overlaps,
-      annotate: isOn(options.annotate),
-      schedule: isOn(options.schedule),
-      citations: options.citations === 'remap',
-    },
-    blocks: { learn: blocks.learn },
+    options: readOptions(options),
+    learn: settings.learn,
     templates: settings.templates,
-    chunks: {
-      maxChunks: chunks.max_chunks,
-      learn: chunks.learn,
-    },
+    maxChunks: chunks.max_chunks,
     hygiene: { sortTools: hygiene.sort_tools, behindHistory: hygiene.behind_history },
     tenantsFrom: settings.tenants.from,
     trustedPeers: settings.tenants.trusted_peers,
@@ -54,7 +46,7 @@ export function toConfig(settings: Settings): Config {
     workLimits: usualLimits,
     groupWindowMilliseconds,
     inFlightPerReplica: limits.in_flight_per_replica,
-    waitingRequests: limits.waiting_requests,
+    waitingRequests,
     maxWaitSeconds: limits.max_wait_seconds,
     warmUpSeconds: settings.warm_up ? warmUpSeconds : 0,
     pins: { tokens: settings.pins.tokens, tenantTokens: settings.pins.tokens / 2 },
@@ -91,7 +83,7 @@ export function toEngines(engines: readonly EngineSettings[], sharedKey: string 
     replayUrl: replay,
     models,
     discover,
-    tls: tls && { ca: tls.ca, cert: tls.cert, key: tls.key, serverName: tls.server_name },
+    tls,
   }))
 }
 
@@ -107,18 +99,13 @@ function toTls({ cert, key, client_ca }: Settings['tls']): ListenerTlsFiles | un
   return cert === undefined || key === undefined ? undefined : { cert, key, clientCa: client_ca }
 }
 
-function toRedis({ url, namespace, share_tokens, tls }: Settings['redis']): RedisConfig | undefined {
+function toRedis({ url, namespace, tls }: Settings['redis']): RedisConfig | undefined {
   if (url === undefined) return undefined
-  const files = tls && { ca: tls.ca, cert: tls.cert, key: tls.key, serverName: tls.server_name }
-  return { url, namespace, sharesTokens: share_tokens, tls: files }
+  return { url, namespace, tls }
 }
 
 function toRecord({ folder, text }: Settings['record']): RecordConfig | undefined {
   return folder === undefined ? undefined : { folder, hasText: text }
-}
-
-function isOn(value: Switch): boolean {
-  return value === true || value === 'on'
 }
 
 /** What may be moved without a setting: what can be proved on an engine, or else what a person confirms. */

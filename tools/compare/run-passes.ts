@@ -133,7 +133,7 @@ function startOwnProxy(
     adminListen: local,
     mode: 'on',
     engines: [{ url, kind, id: 'engine', apiKey: engineKey }],
-    options: { ...standard.options, ...options },
+    options,
     logLevel: 'silent',
   })
 }

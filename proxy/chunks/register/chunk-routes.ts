@@ -13,7 +13,7 @@ import { readChunks } from './read-chunks.ts'
 /** What the routes read and change. */
 interface ChunkRegister {
   readonly chunks: KnownChunks
-  readonly settings: () => Pick<Settings, 'bodyLimitBytes' | 'chunks'>
+  readonly settings: () => Pick<Settings, 'bodyLimitBytes' | 'learn'>
   /** null: no known chunk was ever found in a prompt */
   readonly secondsSinceMatch: () => number | null
 }
@@ -30,7 +30,7 @@ export function addChunkRoutes(
       ...chunks.sizes(),
       capacity: chunks.capacity,
       bytes: chunks.size * bytesPerChunk,
-      learns: settings().chunks.learn,
+      learns: settings().learn,
       last_match_seconds_ago: secondsSinceMatch(),
     }),
   )

@@ -1,4 +1,5 @@
 import { readPeers } from '../../access/trusted-peers.ts'
+import { readOptions } from '../../request-options.ts'
 import { readTemplate } from '../../templates/cut/read-template.ts'
 import { readListenAddress } from '../read-arguments.ts'
 import { readRedisUrl } from '../read-redis-url.ts'
@@ -22,6 +23,7 @@ export function findContradictions(settings: Settings): SettingFault[] {
   tryTo(['admin', 'listen'], () => readListenAddress(settings.admin.listen))
   if (settings.listen === settings.admin.listen && !settings.listen.endsWith(':0'))
     add(['admin', 'listen'], 'is where applications connect (listen): give each an address of its own')
+  tryTo(['options'], () => readOptions(settings.options))
   faults.push(...redisFaults(settings.redis))
   for (const reason of pairFaults(settings.tls)) add(['tls'], reason)
   if (settings.tls.client_ca !== undefined && settings.tls.cert === undefined)

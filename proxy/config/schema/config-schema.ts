@@ -16,10 +16,6 @@ const redisSchema: SettingSchema = group(
       'use letters, digits, dots, hyphens and underscores',
       'default',
     ),
-    share_tokens: flag(
-      'Whether tokens of prompts, which amount to their text, are kept in Redis, so that predictions stay exact across restarts.',
-      false,
-    ),
     tls: clientTls('For a Redis behind rediss. Files are PEM.', 'Redis'),
   },
 )
@@ -30,11 +26,6 @@ const limits = group('Which requests are refused, and which must wait.', {
     'Requests that an engine is given at a time; others wait, with fair turns for tenants. Fairness works best near what the engine runs at once.',
     1,
     4096,
-  ),
-  waiting_requests: whole(
-    'Requests that may wait at each engine, at most half of them from one tenant; others get 429 with retry-after.',
-    0,
-    10_000,
   ),
   max_wait_seconds: seconds('How long a request may wait before it is given up (504).', 1, 300),
 })

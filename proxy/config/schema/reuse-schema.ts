@@ -1,5 +1,5 @@
 import { defaultWording } from '../../prompt/wording.ts'
-import { flag, group, matching, onOff, type SettingSchema, text, whole } from './setting-schema.ts'
+import { flag, group, matching, type SettingSchema, text, whole } from './setting-schema.ts'
 
 const literal = (description: string): SettingSchema => ({ ...text(description), maxLength: 2_000 })
 
@@ -46,29 +46,13 @@ export const reuseSchemas: Record<string, SettingSchema> = {
       defaultWording.location,
     ),
   }),
-  options: group('Defaults for requests without `x-reprise-options`.', {
-    reorder: onOff('Whether blocks are reordered.'),
-    dedup: onOff('Whether repeated blocks are replaced by a reference.'),
-    annotate: onOff('Whether the model is told the ranking.'),
-    schedule: onOff('Whether requests may wait for others that share blocks.'),
-    citations: {
-      description: "Whether citations in answers are mapped back to the caller's labels.",
-      enum: ['remap', 'keep'],
-      default: 'remap',
-    },
-  }),
-  dedup: group('What de-duplication replaces besides whole blocks.', {
-    overlaps: flag(
-      'Whether stretches of equal lines within blocks are replaced by a reference, too; a request may say `overlaps=on`.',
-      false,
-    ),
-  }),
-  blocks: group('How context blocks are found in addition to the known ways.', {
-    learn: flag(
-      'Whether borders of lists that no rule knows are learnt from traffic, in a thread; docs/templates.md.',
-      true,
-    ),
-  }),
+  options: text(
+    'What counts for requests whose `x-reprise-options` do not say otherwise, in the words of that header, as in `annotate=off,citations=keep`.',
+  ),
+  learn: flag(
+    'Whether borders of blocks are learnt: chunks from embeddings and reranks that pass through (docs/chunks.md), and lists that no rule knows from prompts, in a thread (docs/templates.md).',
+    true,
+  ),
   templates: {
     type: 'array',
     description:
@@ -82,7 +66,6 @@ export const reuseSchemas: Record<string, SettingSchema> = {
       ...whole('Maximum number of chunks, of 97 bytes each; the least recently used go first. 0: none.', 0, 1_000_000),
       maximum: 16_000_000,
     },
-    learn: flag('Whether inputs of embeddings and reranks that pass through are learned.', true),
   }),
   hygiene: group('Changes to requests beyond their blocks.', {
     sort_tools: flag('Whether `tools` are sent in a stable order.', false),

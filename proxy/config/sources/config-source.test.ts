@@ -34,13 +34,13 @@ function faultsOf(text: string, environment: Environment = {}, flags: ServeFlags
 }
 
 test('a flag goes before the environment, that before the file, and the file before the default', () => {
-  const text = 'limits: { body_bytes: 1, waiting_requests: 2, max_wait_seconds: 3 }\nlogs: { level: warn }'
-  const environment = { REPRISE_LIMITS_BODY_BYTES: '10', REPRISE_LIMITS_WAITING_REQUESTS: '20' }
+  const text = 'limits: { body_bytes: 1, in_flight_per_replica: 2, max_wait_seconds: 3 }\nlogs: { level: warn }'
+  const environment = { REPRISE_LIMITS_BODY_BYTES: '10', REPRISE_LIMITS_IN_FLIGHT_PER_REPLICA: '20' }
   expect(load(text, environment, { bodyLimitBytes: 100 })).toMatchObject({
     bodyLimitBytes: 100,
-    waitingRequests: 20,
+    inFlightPerReplica: 20,
     maxWaitSeconds: 3,
-    inFlightPerReplica: 4096,
+    drainSeconds: 30,
     logLevel: 'warn',
   })
 })
@@ -76,11 +76,17 @@ test('JSON, comments, anchors and an empty file are all YAML', () => {
 })
 
 test('on and off may be written as YAML 1.1 and JSON have them', () => {
-  expect(load('mode: off\noptions: { reorder: off, dedup: false, annotate: true, schedule: on }')).toMatchObject({
-    mode: 'off',
-    options: { reorder: false, dedup: false, annotate: true, schedule: true },
-  })
+  expect(load('mode: off').mode).toBe('off')
   expect(load('mode: true').mode).toBe('on')
+})
+
+test('options are written as in the header of a request', () => {
+  expect(load('options: annotate=off, overlaps=on').options).toEqual({ annotate: false, overlaps: true })
+  expect(faultsOf('options: annotate=never')).toEqual([
+    expect.stringMatching(
+      /^reprise\.yaml:1: options: 'annotate=never' is not an option of reprise; known are reorder=on\|off/,
+    ),
+  ])
 })
 
 test('a quote that is not closed is named where it was opened', () => {
@@ -131,7 +137,7 @@ engines:
   - kind: vllm
 limits:
   body_bytes: lots
-  waiting_requests: -1
+  max_wait_seconds: -1
 annotations: { order: "read {oder}" }
 keys: { entries: [{ tenant: a, sha256: secret }] }
 mod: on`),
@@ -144,7 +150,7 @@ mod: on`),
     "reprise.yaml:11: annotations.order: has to contain {order}, not 'read {oder}'",
     'reprise.yaml:12: keys.entries[0].sha256: has to be 64 hexadecimal digits: `reprise hash-key` prints them',
     "reprise.yaml:9: limits.body_bytes: has to be a whole number, not 'lots'",
-    'reprise.yaml:10: limits.waiting_requests: has to be at least 0, not -1',
+    'reprise.yaml:10: limits.max_wait_seconds: has to be at least 1, not -1',
   ])
 })
 
