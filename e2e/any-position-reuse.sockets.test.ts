@@ -161,8 +161,8 @@ describe('an engine that reuses at any position', () => {
     const fast = { host: '127.0.0.1', port: 0, capacityTokens: 100_000, prefillTokensPerSecond: 1e9 }
     emulator = await startEmulator({ ...fast, kind: 'vllm', callbackUrl, ...(reuse === undefined ? {} : { reuse }) })
     close.push(() => emulator.close())
-    const adminListen = { host: '127.0.0.1', port: adminPort }
-    proxy = await startTestProxy({ url: emulator.url, kind: 'vllm', id: 'gpu-0' }, { adminListen })
+    const admin = { listen: `127.0.0.1:${adminPort}` }
+    proxy = await startTestProxy({ url: emulator.url, kind: 'vllm', id: 'gpu-0' }, { admin })
     await vi.waitFor(async () => expect(await replicaOf()).toMatchObject({ mode: 'exact' }), { timeout: 10_000 })
   }
 

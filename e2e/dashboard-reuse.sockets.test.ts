@@ -20,8 +20,8 @@ test.skipIf(chromiumPath === undefined)('the dashboard tells what was reused at 
   const callbackUrl = `http://127.0.0.1:${port}/v1/replicas/gpu-0`
   const fast = { host: '127.0.0.1', port: 0, capacityTokens: 100_000, prefillTokensPerSecond: 1e9 }
   emulator = await startEmulator({ ...fast, kind: 'vllm', reuse: 0.2, callbackUrl })
-  const adminListen = { host: '127.0.0.1', port }
-  proxy = await startTestProxy({ url: emulator.url, kind: 'vllm', id: 'gpu-0' }, { adminListen })
+  const admin = { listen: `127.0.0.1:${port}` }
+  proxy = await startTestProxy({ url: emulator.url, kind: 'vllm', id: 'gpu-0' }, { admin })
   const blocks = ['a', 'b'].map((letter) => `Block ${letter}, said again. `.repeat(60))
   for (const body of [ragRequest('first', blocks), ragRequest('second', blocks.toReversed())]) {
     const headers = { 'x-reprise-options': 'reorder=off' }

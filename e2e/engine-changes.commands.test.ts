@@ -44,7 +44,7 @@ async function start(engines: readonly { url: string }[]): Promise<RunningProxy>
   const proxy = await startTestProxy(undefined, {
     engines: named(engines),
     // checks would count as requests
-    health: { intervalSeconds: 0, timeoutSeconds: 1 },
+    checks: { intervalSeconds: 0, timeoutSeconds: 1 },
   })
   ending.push(() => proxy.close())
   return proxy

@@ -1,20 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { type Emulator, emulatorDefaults, startEmulator } from '#emulator/emulator.ts'
-import type { Config } from '#proxy/config/config.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
-import { postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
+import { type Overrides, postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
 
 const ending: (() => Promise<unknown>)[] = []
 afterEach(async () => {
   for (const end of ending.splice(0).reverse()) await end()
 })
 
-async function start(engines: readonly { url: string }[], config: Partial<Config> = {}): Promise<RunningProxy> {
+async function start(engines: readonly { url: string }[], config: Overrides = {}): Promise<RunningProxy> {
   const proxy = await startTestProxy(undefined, {
     engines: engines.map(({ url }, i) => ({ url, kind: 'vllm' as const, id: `gpu-${i}` })),
-    health: { intervalSeconds: 0 },
+    checks: { intervalSeconds: 0 },
     ...config,
   })
   ending.push(() => proxy.close())
@@ -142,7 +141,7 @@ describe('what is sent to an engine that has come', () => {
   const answered = JSON.stringify({ id: 'x', choices: [], usage: { prompt_tokens: 800, completion_tokens: 1 } })
 
   /** A proxy before one engine that holds what it was asked, and another that has just come. */
-  async function startWarming(coming: { api_key?: string } = {}, config: Partial<Config> = {}): Promise<void> {
+  async function startWarming(coming: { api_key?: string } = {}, config: Overrides = {}): Promise<void> {
     doubles = [await startRecordingEngineDouble(), await startRecordingEngineDouble()]
     for (const double of doubles) {
       ending.push(() => double.close())
@@ -228,7 +227,7 @@ describe('what is sent to an engine that has come', () => {
   })
 
   test('an engine that is still being started is warmed once it answers, and a drained one is not', async () => {
-    await startWarming({}, { warmUpSeconds: 2, health: { intervalSeconds: 0.2 } })
+    await startWarming({}, { warmUpSeconds: 2, checks: { intervalSeconds: 0.2 } })
     await put(proxy, doubles.slice(0, 1))
     for (const i of [1, 2]) await post(ask(1, `What of ${i}?`))
     doubles[1]!.answer((response) => response.writeHead(503).end())

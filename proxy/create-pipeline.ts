@@ -11,6 +11,7 @@ import { unwritableFolder } from './config/record-folder.ts'
 import { KeyStore } from './config/sources/key-store.ts'
 import { createMirrors, toAdmissionLimits } from './create-replicas.ts'
 import type { Log } from './log.ts'
+import { defaultWording } from './prompt/wording.ts'
 import { Prover } from './prove/prover.ts'
 import type { RedisFault } from './reasons.ts'
 import { Recorder, type RecorderOptions } from './record/recorder.ts'
@@ -21,6 +22,7 @@ import { SharedLimits } from './redis/shared-limits.ts'
 import { SharedTemplates } from './redis/shared-templates.ts'
 import type { Pipeline } from './request/pipeline.ts'
 import { RequestIds } from './request/request-ids.ts'
+import { readOptions } from './request-options.ts'
 import { MemoryConversationStore } from './store/memory-conversation-store.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 import { readDeclaredTemplates } from './templates/declared-templates.ts'
@@ -96,11 +98,11 @@ export function createPipeline(
       // the store decides whether keys are required: a reload never lets everyone in
       keyStore.reload(next.keys, keys)
       // nobody will ask for what was computed under another salt
-      if (next.saltSecret !== settings.saltSecret) for (const keeper of keepers) keeper.clear()
+      if (next.tenants.salt_secret !== settings.tenants.salt_secret) for (const keeper of keepers) keeper.clear()
       settings = toSettings(next, keyStore, templates)
       if (!settings.keepsWords) telemetry.words.clear()
-      log.level = next.logLevel
-      bodyMemory.setLimit(memoryForBodies(next.bodyLimitBytes))
+      log.level = next.logs.level
+      bodyMemory.setLimit(memoryForBodies(next.limits.body_bytes))
       setLimits(replicas, next)
     },
     connect: async (longestMilliseconds) => {
@@ -118,9 +120,9 @@ export function createPipeline(
   }
 }
 
-function createBodyMemory({ bodyLimitBytes }: Config, { metrics }: Telemetry): BodyMemory {
+function createBodyMemory({ limits }: Config, { metrics }: Telemetry): BodyMemory {
   const release = new MemoryRelease(collectGarbage)
-  return new BodyMemory(memoryForBodies(bodyLimitBytes), (bytes) => {
+  return new BodyMemory(memoryForBodies(limits.body_bytes), (bytes) => {
     metrics.bodyBytes.set(bytes)
     release.note(bytes)
   })
@@ -132,26 +134,26 @@ function setLimits({ all }: Pipeline['replicas'], config: Config): void {
 
 /** Throws a ConfigError if the folder cannot be written to. */
 function createRecorder(
-  { record }: Config,
+  { record: { folder, text } }: Config,
   replicas: Pipeline['replicas'],
   { metrics }: Telemetry,
   log: Log,
 ): Recorder | undefined {
-  if (!record) return undefined
+  if (folder === undefined) return undefined
   const options: RecorderOptions = {
-    ...record,
+    folder,
+    hasText: text,
     now: Date.now,
     // a replay has one cache, and several engines do not add up to one
     capacityTokens: () => (replicas.all.length === 1 ? replicas.all[0]!.statedCache?.capacityTokens : undefined),
     onWritten: (requests) => metrics.recordedRequests.inc(requests),
     onLost: (requests) => metrics.recordLostRequests.inc(requests),
-    onFault: (error) =>
-      log.error({ error, folder: record.folder }, 'requests are not recorded: the folder cannot be written to'),
+    onFault: (error) => log.error({ error, folder }, 'requests are not recorded: the folder cannot be written to'),
   }
   try {
     return new Recorder(options)
   } catch (error) {
-    throw unwritableFolder(record.folder, error as Error)
+    throw unwritableFolder(folder, error as Error)
   }
 }
 
@@ -182,16 +184,23 @@ function createLearntTemplates({ telemetry, log }: Pick<Pipeline, 'telemetry' | 
   })
 }
 
-function createLiveTenancy({ trustedPeers, tenantsFrom: from }: Config, { keys }: KeyStore): Tenancy {
+function createLiveTenancy({ tenants: { from, trusted_peers: trustedPeers } }: Config, { keys }: KeyStore): Tenancy {
   return createTenancy({ keys, trustedPeers, from })
 }
 
 /** Whether words of prompts may be kept for people to read. */
-export function mayKeepWords({ logPrompts, record }: Config): boolean {
-  return logPrompts || (record?.hasText ?? false)
+export function mayKeepWords({ logs, record }: Config): boolean {
+  return logs.prompts || (record.folder !== undefined && record.text)
 }
 
 function toSettings(config: Config, { keys }: KeyStore, templates: Settings['templates']): Settings {
-  const keepsClientKey = !keys.isOpen && !config.keys.forwardClientAuthorization
-  return { ...config, templates, keepsWords: mayKeepWords(config), keepsClientKey }
+  const keepsClientKey = !keys.isOpen && !config.keys.forward_client_authorization
+  return {
+    ...config,
+    templates,
+    options: readOptions(config.options),
+    wording: { ...defaultWording, ...config.annotations },
+    keepsWords: mayKeepWords(config),
+    keepsClientKey,
+  }
 }

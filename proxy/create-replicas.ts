@@ -26,7 +26,7 @@ type LossWatchers = Pick<Pipeline, 'processed' | 'gain' | 'log'>
 /** Returns what creates a replica for an engine, with the limits of the current configuration. */
 export function createReplicas(config: () => Config, watching: LossWatchers): (found: FoundEngine) => Replica {
   const createMirror = createMirrors()
-  return ({ engine: { url, kind, id, apiKey, models }, tls }) => {
+  return ({ engine: { url, kind, id, api_key: apiKey, models }, tls }) => {
     const replica = id as ReplicaId
     const engine = createEngineClient(url, tls)
     const adapter = adapterFor(kind)
@@ -76,6 +76,6 @@ export function toAdmissionLimits(config: Config): AdmissionLimits {
   return {
     windowMilliseconds: config.groupWindowMilliseconds,
     capacity: config.waitingRequests,
-    inFlight: config.inFlightPerReplica,
+    inFlight: config.limits.in_flight_per_replica,
   }
 }

@@ -66,8 +66,8 @@ async function startSide(
   const endless = { capacityTokens: Number.POSITIVE_INFINITY, hostTokens: 1e9, prefillTokensPerSecond: 1e9 }
   const address = { host: '127.0.0.1', port: 0 }
   const emulator = await startEmulator({ ...emulatorDefaults, ...endless, ...address, reuse, callbackUrl })
-  const adminListen = { ...address, port: adminPort }
-  const proxy = await startTestProxy({ url: emulator.url, kind: 'vllm' }, { adminListen })
+  const admin = { listen: `127.0.0.1:${adminPort}` }
+  const proxy = await startTestProxy({ url: emulator.url, kind: 'vllm' }, { admin })
   while (!(await (await fetch(`${proxy.adminUrl}/v1/mirror`)).text()).includes('"exact"')) await delay(20)
   const close = async (): Promise<void> => {
     await proxy.close()

@@ -1,8 +1,7 @@
 import { asksForKeys } from '../access/key-record.ts'
-import type { Config } from './config.ts'
+import type { Config, WrittenConfig } from './config.ts'
 import { areOneRedis } from './read-redis-url.ts'
 import { differingPaths, setAt, valueAt } from './setting-values.ts'
-import type { Settings } from './settings.ts'
 import type { ConfigSource, LoadedConfig } from './sources/config-source.ts'
 import { toConfig } from './to-config.ts'
 
@@ -38,7 +37,7 @@ interface ReloadLog {
 /** The configuration of a running proxy; a failed reload leaves it as it was. */
 export class LiveConfig {
   readonly #source: ConfigSource
-  #settings: Settings
+  #settings: WrittenConfig
   #config: Config
   #secretFiles: readonly string[]
 
@@ -101,13 +100,13 @@ export class LiveConfig {
   }
 
   /** Whether only the login to Redis differs, which its next connection can use. */
-  #isSameRedis({ redis }: Settings): boolean {
+  #isSameRedis({ redis }: WrittenConfig): boolean {
     const before = this.#settings.redis.url
     return before !== undefined && redis.url !== undefined && areOneRedis(before, redis.url)
   }
 
   /** Whether everyone would be let in: that takes a restart, since it may be a mistake. */
-  #asksForNoMoreKeys(wanted: Settings): boolean {
+  #asksForNoMoreKeys(wanted: WrittenConfig): boolean {
     return asksForKeys(this.#config.keys) && !asksForKeys(toConfig(wanted).keys)
   }
 }

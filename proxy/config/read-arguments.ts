@@ -1,7 +1,12 @@
 import { engineKinds } from '#engine-adapters/engine-adapter.ts'
 import { ConfigError } from '../errors.ts'
-import type { ListenAddress } from './config.ts'
-import type { EngineSettings } from './settings.ts'
+import type { EngineSettings } from './config.ts'
+
+/** Where a server listens. */
+export interface ListenAddress {
+  readonly host: string
+  readonly port: number
+}
 
 /** Reads `HOST:PORT`, also `[::1]:PORT` and `:PORT`. */
 export function readListenAddress(text: string): ListenAddress {

@@ -34,7 +34,7 @@ const clusterMarks = 24
  * Creates the connection to Redis, which connects on `connect`. Throws a ConfigError if the URL or the certificates
  * cannot be used.
  */
-export function createSharedRedis(config: RedisConfig, log: Log): SharedRedis {
+export function createSharedRedis(config: RedisConfig & { readonly url: string }, log: Log): SharedRedis {
   const { url, namespace, ttlSeconds = day } = config
   const address = readRedisUrl(url)
   const proxy = randomUUID()

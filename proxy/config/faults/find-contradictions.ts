@@ -1,15 +1,15 @@
 import { readPeers } from '../../access/trusted-peers.ts'
 import { readOptions } from '../../request-options.ts'
 import { readTemplate } from '../../templates/cut/read-template.ts'
+import type { EngineSettings, TlsFiles, WrittenConfig } from '../config.ts'
 import { readListenAddress } from '../read-arguments.ts'
 import { readRedisUrl } from '../read-redis-url.ts'
-import type { EngineSettings, Settings } from '../settings.ts'
 import type { SettingFault, SettingPath } from './check-settings.ts'
 import { findEngineFaults } from './find-engine-faults.ts'
 import { findKeyFaults } from './find-key-faults.ts'
 
 /** Finds what no schema can express: settings that contradict each other, and texts that cannot be parsed. */
-export function findContradictions(settings: Settings): SettingFault[] {
+export function findContradictions(settings: WrittenConfig): SettingFault[] {
   const faults: SettingFault[] = []
   const add = (path: SettingPath, reason: string): unknown => faults.push({ path, reason })
   const tryTo = (path: SettingPath, read: () => unknown): void => {
@@ -63,7 +63,7 @@ export function engineFaults(engines: readonly EngineSettings[]): SettingFault[]
   })
 }
 
-function redisFaults({ url, tls }: Settings['redis']): SettingFault[] {
+function redisFaults({ url, tls }: WrittenConfig['redis']): SettingFault[] {
   const faults = tls ? pairFaults(tls).map((reason) => ({ path: ['redis', 'tls'], reason })) : []
   if (url === undefined) return faults
   try {
@@ -75,12 +75,12 @@ function redisFaults({ url, tls }: Settings['redis']): SettingFault[] {
   return faults
 }
 
-function pairFaults({ cert, key }: { cert?: string; key?: string }): string[] {
+function pairFaults({ cert, key }: Pick<TlsFiles, 'cert' | 'key'>): string[] {
   if ((cert === undefined) === (key === undefined)) return []
   return [`has ${cert === undefined ? 'a key and no cert' : 'a cert and no key'}: both are needed`]
 }
 
-function templateFaults(templates: Settings['templates']): SettingFault[] {
+function templateFaults(templates: WrittenConfig['templates']): SettingFault[] {
   return templates.flatMap((template, i) => {
     const { name } = template
     const path = ['templates', i]
