@@ -33,9 +33,9 @@ test('serve runs with a file, the environment and flags, the later before the ea
   const file = write(
     `engines: [{ url: "${engine.url}", kind: vllm, id: gpu-7 }]\nlimits: { body_bytes: 10 }\nmode: off`,
   )
-  const { listening } = await reprises.start(['serve', '--config', file, '--body-limit-bytes', '1000'], {
-    REPRISE_LIMITS_BODY_BYTES: '100',
-    REPRISE_MODE: 'shadow',
+  const { listening } = await reprises.start(['serve', '--config', file, '--mode', 'shadow'], {
+    REPRISE_LIMITS_BODY_BYTES: '1000',
+    REPRISE_MODE: 'on',
   })
   const response = await postJson(`${listening.url}/v1/chat/completions`, ragRequest('q', ['a', 'b']))
   expect(response.status).toBe(200)

@@ -9,7 +9,7 @@ afterEach(async () => {
   for (const end of ending.splice(0).reverse()) await end()
 })
 
-const behind_history = [{ from: '\nContext:\n[CONTEXT 0]:\n' }]
+const behind_history = ['\nContext:\n[CONTEXT 0]:\n']
 const hygiene = { sort_tools: false, behind_history }
 
 /** The messages of a conversation as AnythingLLM sends them: what is retrieved for each question is in the system message. */

@@ -172,7 +172,7 @@ describe('errors', () => {
 
   test('of a wrong key are AuthenticationErrors, and of one that is used up RateLimitErrors', async () => {
     const sha256 = createHash('sha256').update('sk-good').digest('hex')
-    const keys = { file: undefined, records: [{ sha256, requests_per_minute: 1 }], forward_client_authorization: false }
+    const keys = { file: undefined, entries: [{ sha256, requests_per_minute: 1 }], forward_client_authorization: false }
     await restart({ keys }, 'sk-bad')
     const refused = await errorOf(ask())
     expect(refused).toBeInstanceOf(AuthenticationError)

@@ -102,7 +102,7 @@ export function createPipeline(
       settings = toSettings(next, keyStore, templates)
       if (!settings.keepsWords) telemetry.words.clear()
       log.level = next.logs.level
-      bodyMemory.setLimit(memoryForBodies(next.limits.body_bytes))
+      bodyMemory.setLimit(memoryForBodies(next.limits.body_bytes, next.bodyMemoryBytes))
       setLimits(replicas, next)
     },
     connect: async (longestMilliseconds) => {
@@ -120,9 +120,9 @@ export function createPipeline(
   }
 }
 
-function createBodyMemory({ limits }: Config, { metrics }: Telemetry): BodyMemory {
+function createBodyMemory(config: Config, { metrics }: Telemetry): BodyMemory {
   const release = new MemoryRelease(collectGarbage)
-  return new BodyMemory(memoryForBodies(limits.body_bytes), (bytes) => {
+  return new BodyMemory(memoryForBodies(config.limits.body_bytes, config.bodyMemoryBytes), (bytes) => {
     metrics.bodyBytes.set(bytes)
     release.note(bytes)
   })

@@ -129,9 +129,9 @@ test('an engine that was cleared and tells anew what it holds is believed in tok
   mirror.end(id('b'))
   mirror.report(id('b'), 3)
   mirror.clear()
-  expect(mirror.size).toBe(0)
+  expect([mirror.size, [...mirror.known()]]).toEqual([0, []])
   mirror.report(id('a'), 3)
-  expect([mirror.countUnknown(prefixes('a')), mirror.size]).toEqual([0, 3])
+  expect([mirror.countUnknown(prefixes('a')), mirror.recall(id('a'))]).toEqual([0, prompt(1, 2, 3)])
   applySnapshot(
     mirror,
     new Map([
@@ -166,12 +166,42 @@ test('the oldest go first when there are too many tokens, and are known to be mi
   expect(run('c', 1, 2, 3)).toBe(0)
 })
 
-test('what was sent in an earlier life, or by another, may be anything', () => {
+test('what was sent in an earlier life, or by another, is found once its tokens are known', () => {
   mirror.inherit(id('a'))
+  expect([...mirror.unknown()]).toEqual(['a'])
   expect(run('b', 1, 2, 3, 9)).toBe(0)
-  expect(mirror.countUnknown(prefixes('x'))).toBe(1)
+  mirror.restore(id('a'), prompt(1, 2, 3, 4), 3, 1)
+  expect([...mirror.unknown()]).toEqual([])
+  expect(run('c', 1, 2, 3, 4)).toBe(3)
+  mirror.report(id('a'), 1)
+  mirror.end(id('b'))
+  mirror.report(id('b'), 0)
+  mirror.end(id('c'))
+  mirror.report(id('c'), 0)
+  expect(run('d', 1, 2, 3, 4)).toBe(1)
+})
+
+test('what the engine said of a request whose tokens were not known counts when they are', () => {
+  mirror.report(id('a'), 2)
+  mirror.restore(id('a'), prompt(1, 2, 3, 4), 4, 1)
+  expect(run('b', 1, 2, 3, 4)).toBe(2)
+  mirror.inherit(id('c'))
+  mirror.report(id('c'), 0)
+  mirror.restore(id('c'), prompt(7, 8), 2, 1)
+  expect(run('d', 7, 8, 9)).toBe(0)
+})
+
+test('it tells whose tokens are known, and can be told of them again', () => {
+  const told: string[] = []
+  mirror.listen({
+    learned: (request) => told.push(`learned ${request}`),
+    forgotten: (request) => told.push(`forgotten ${request}`),
+  })
+  run('a', 1, 2, 3)
+  expect([[...mirror.known()], mirror.recall(id('a'))]).toEqual([['a'], prompt(1, 2, 3)])
+  mirror.end(id('a'))
   mirror.report(id('a'), 0)
-  expect(mirror.countUnknown(prefixes('x'))).toBe(0)
+  expect([told, mirror.recall(id('a'))]).toEqual([['learned a', 'forgotten a'], undefined])
 })
 
 test('where checkpoints are kept, a request finds the last of them within what it shares', () => {

@@ -23,6 +23,12 @@ interface TokenRequest {
   held: { place: HeldPlace; readonly scope: string; readonly promptTokens: number } | undefined
 }
 
+/** Notified when a request's tokens become known and when they are forgotten. */
+interface TokenListener {
+  learned(request: RequestId): void
+  forgotten(request: RequestId): void
+}
+
 /** The beliefs from before an engine was cleared. */
 interface ClearedTokens {
   readonly tree: TokenTree
@@ -42,6 +48,7 @@ export class TokenMirror {
   readonly #unknown = new UnknownRequests()
   /** kept until the engine has reported its cache again, because a sender that fell behind clears first */
   #cleared: ClearedTokens | undefined
+  #listener: TokenListener | undefined
   #order = 0
   /** layers with windows or states are found only where a checkpoint is kept */
   keepsCheckpoints = false
@@ -54,6 +61,11 @@ export class TokenMirror {
     this.#isOurs = isOurs
   }
 
+  /** Sets the listener for requests whose tokens become known or are forgotten. */
+  listen(listener: TokenListener): void {
+    this.#listener = listener
+  }
+
   /** Number of stored tokens. */
   get size(): number {
     return this.#tree.size
@@ -62,6 +74,22 @@ export class TokenMirror {
   /** Returns how many of a prompt's prefixes our requests with unknown tokens may hold. O(the prompt's prefixes). */
   countUnknown(prefixes: readonly ScopeId[]): number {
     return this.#unknown.countShared(prefixes)
+  }
+
+  /** Yields our requests that the engine holds in part but whose tokens are unknown. */
+  unknown(): IterableIterator<RequestId> {
+    return this.#unknown.keys()
+  }
+
+  /** Yields all requests whose tokens are known. */
+  *known(): Generator<RequestId> {
+    for (const [request, { held }] of this.#requests) if (held) yield request
+  }
+
+  /** Returns the held tokens of a request, in whole pages; undefined if they are unknown. */
+  recall(request: RequestId): PromptTokens | undefined {
+    const held = this.#requests.get(request)?.held
+    return held && { tokens: this.#tree.tokensOf(held.place), scope: held.scope }
   }
 
   /** Returns how many tokens of a request the engine last reported as held; undefined if there is no report. */
@@ -73,6 +101,17 @@ export class TokenMirror {
   /** Adds a request that another proxy, or this one before a restart, has sent and the engine holds in part. */
   inherit(request: RequestId): void {
     if (!this.#requests.has(request)) this.#unknown.inherit(request)
+  }
+
+  /** Sets the tokens of an unknown request. `cachedTokens`: how many count as held if the engine has not reported. */
+  restore(request: RequestId, { tokens, scope }: PromptTokens, cachedTokens: number, pageTokens: number): void {
+    if (!this.#unknown.has(request)) return
+    const prefixes = this.#unknown.prefixesOf(request) ?? []
+    const reported = this.#unknown.reportedOf(request) ?? cachedTokens
+    this.#unknown.delete(request)
+    if (pageTokens !== this.#tree.pageTokens) this.#restart(pageTokens)
+    const place = this.#tree.hold(scope, tokens, 0)
+    this.#readmit(request, { prefixes, reported, held: { place, scope, promptTokens: tokens.length } })
   }
 
   /** Records that a request is sent, after all earlier ones. `prefixes`: its prompt's prefixes, cut by characters. */
@@ -100,6 +139,7 @@ export class TokenMirror {
     if (pageTokens !== this.#tree.pageTokens) this.#restart(pageTokens)
     const { tokens, scope } = prompt
     known.held = { place: this.#tree.hold(scope, tokens, known.order), scope, promptTokens: tokens.length }
+    this.#listener?.learned(request)
     this.#settle(request, known)
     this.#keep(known)
     this.#trim(request)
@@ -154,7 +194,9 @@ export class TokenMirror {
     const held = this.#requests.get(request)?.held
     this.#requests.delete(request)
     this.#unknown.delete(request)
-    if (held) this.#tree.release(held.place)
+    if (!held) return
+    this.#tree.release(held.place)
+    this.#listener?.forgotten(request)
   }
 
   /** Drops all beliefs except those about running requests. */
@@ -167,6 +209,7 @@ export class TokenMirror {
       if (!known.held) continue
       this.#cleared.requests.set(request, known)
       this.#requests.delete(request)
+      this.#listener?.forgotten(request)
     }
     this.#restart(this.#tree.pageTokens)
   }
@@ -196,6 +239,7 @@ export class TokenMirror {
     this.#cleared!.requests.delete(request)
     const held = { place: again, scope, promptTokens }
     this.#readmit(request, { prefixes: cleared.prefixes, reported, checkpoints, held })
+    this.#listener?.learned(request)
     return true
   }
 

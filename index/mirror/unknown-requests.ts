@@ -24,6 +24,10 @@ export class UnknownRequests {
     return reported === notSaid ? undefined : reported
   }
 
+  prefixesOf(request: RequestId): readonly ScopeId[] | undefined {
+    return this.#prefixes.get(request)
+  }
+
   /** Adds a request that was sent here. */
   add(request: RequestId, prefixes: readonly ScopeId[], reported: number | undefined): void {
     this.#leave(request)

@@ -8,8 +8,8 @@ const lastPart = 1 / 16
 const mostOfAll = Math.min(512 * 1024 * 1024, (process.constrainedMemory() || Number.POSITIVE_INFINITY) / 4)
 
 /** Memory for all bodies in flight, if the largest may have `bodyBytes`. */
-export function memoryForBodies(bodyBytes: number): number {
-  return Math.max(bodyBytes, mostOfAll)
+export function memoryForBodies(bodyBytes: number, most: number = mostOfAll): number {
+  return Math.max(bodyBytes, most)
 }
 
 /** How soon a retry is worthwhile: bodies are freed as soon as an engine starts to answer. */

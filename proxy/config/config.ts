@@ -39,6 +39,8 @@ export interface EngineConfig extends EngineSettings {
 export interface RedisConfig {
   readonly url?: string | undefined
   readonly namespace: string
+  /** whether tokens of prompts are kept there */
+  readonly share_tokens?: boolean
   readonly tls?: TlsFiles | undefined
   /** how long unused state is kept, and how long a request waits for a read; not settings: for tests */
   readonly ttlSeconds?: number
@@ -95,6 +97,8 @@ interface Constants {
   readonly keepAliveSeconds: number
   readonly warmUpSeconds: number
   readonly checks: { readonly intervalSeconds: number; readonly timeoutSeconds?: number }
+  /** of all bodies in flight; undefined: as this machine has it */
+  readonly bodyMemoryBytes?: number
   readonly breaker?: { readonly failuresInARow: number; readonly openMilliseconds: number }
   /** undefined: as a pod reaches it */
   readonly kubernetes?: { readonly url: string; readonly folder: string }

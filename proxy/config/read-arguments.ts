@@ -76,10 +76,3 @@ export function readNumber(text: string, least: number): number {
     throw new ConfigError(`'${text}' is not a whole number of at least ${least}.`)
   return number
 }
-
-/** Reads a share, from 0 to 1. */
-export function readShare(text: string): number {
-  const share = Number(text)
-  if (text.trim() === '' || !(share >= 0 && share <= 1)) throw new ConfigError(`'${text}' is not a number from 0 to 1.`)
-  return share
-}

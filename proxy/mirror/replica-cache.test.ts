@@ -39,7 +39,7 @@ beforeEach(() => {
 
 test('what happens to a request is known to all models of the cache', () => {
   expect(cache.mirror.has(a)).toBe(true)
-  expect([...cache.tokens.requestIds()]).toEqual([a])
+  expect([...cache.tokens.known()]).toEqual([a])
   cache.ended([a])
   expect(told).toEqual(['sent a', 'learn a', 'ended a'])
 })
@@ -68,7 +68,7 @@ test('a request that no engine has run is known to none of them', () => {
   cache.failed([a])
   cache.ended([a])
   expect(cache.mirror.has(a)).toBe(false)
-  expect([...cache.tokens.requestIds()]).toEqual([])
+  expect([...cache.tokens.known()]).toEqual([])
   expect(cache.predict(a)).toBeUndefined()
   expect(told).toContain('failed a')
 })

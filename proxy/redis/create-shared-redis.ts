@@ -14,6 +14,7 @@ export interface SharedRedis {
   readonly connection: RedisConnection
   readonly namespace: string
   readonly ttlSeconds: number
+  readonly sharesTokens: boolean
   /** unique id of this run of this proxy */
   readonly proxy: string
   /** request counts of blocks, over all proxies */
@@ -35,7 +36,7 @@ const clusterMarks = 24
  * cannot be used.
  */
 export function createSharedRedis(config: RedisConfig & { readonly url: string }, log: Log): SharedRedis {
-  const { url, namespace, ttlSeconds = day } = config
+  const { url, namespace, ttlSeconds = day, share_tokens: sharesTokens = false } = config
   const address = readRedisUrl(url)
   const proxy = randomUUID()
   let count: CountFault = () => {}
@@ -54,5 +55,5 @@ export function createSharedRedis(config: RedisConfig & { readonly url: string }
   const countFaults = (next: CountFault): void => {
     count = next
   }
-  return { connection, namespace, ttlSeconds, proxy, hot, countFaults }
+  return { connection, namespace, ttlSeconds, sharesTokens, proxy, hot, countFaults }
 }

@@ -1,4 +1,4 @@
-import type { ReplicaId } from '#index/context-block.ts'
+import type { ReplicaId, RequestId } from '#index/context-block.ts'
 import type { Companion } from '../fleet.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
@@ -9,6 +9,7 @@ import type { SharedRedis } from './create-shared-redis.ts'
 import { mirrorRedisKeys } from './mirror/mirror-keys.ts'
 import { SharedMirror } from './mirror/shared-mirror.ts'
 import { SharedReuse } from './shared-reuse.ts'
+import { SharedTokens } from './shared-tokens.ts'
 
 /**
  * Shares the mirror of a replica through Redis. Not for an engine whose own events are followed: every proxy receives
@@ -17,7 +18,7 @@ import { SharedReuse } from './shared-reuse.ts'
  */
 export function shareMirror(
   replica: Replica,
-  { connection, namespace, ttlSeconds, proxy }: SharedRedis,
+  { connection, namespace, ttlSeconds, sharesTokens, proxy }: SharedRedis,
   { failOpen }: Pick<Metrics, 'failOpen'>,
   log: Log,
 ): Companion {
@@ -30,7 +31,8 @@ export function shareMirror(
   }
   const mirror = new SharedMirror({ ...common, onError, replicaMirror, proxy, wallClock: Date.now })
   const reuse = replica.adapter.canReuseAnywhere ? [new SharedReuse({ ...common, replicaMirror, proxy })] : []
-  const shared = [mirror, ...reuse]
+  const tokens = sharesTokens ? [new SharedTokens({ ...common, replica })] : []
+  const shared = [mirror, ...reuse, ...tokens]
   const close = async (milliseconds: number): Promise<void> => {
     await Promise.all(shared.map((part) => part.close(milliseconds)))
   }
@@ -41,7 +43,7 @@ export function shareMirror(
     close,
     drop: async () => {
       await close(0)
-      if (connection.isUp) await forgetMirror(connection, namespace, replica.id)
+      if (connection.isUp) await forgetMirror(connection, namespace, replica.id, [...replicaMirror.tokens.known()])
     },
   }
 }
@@ -49,14 +51,26 @@ export function shareMirror(
 /** How many keys are removed with one command. */
 const keysAtOnce = 256
 
-/** Removes from Redis what is kept of a replica. What is left expires. */
-async function forgetMirror(redis: Pick<RedisAccess, 'write'>, namespace: string, replica: ReplicaId): Promise<void> {
+/** Removes from Redis what is kept of a replica, and the tokens of these of its requests. What is left expires. */
+async function forgetMirror(
+  redis: Pick<RedisAccess, 'write'>,
+  namespace: string,
+  replica: ReplicaId,
+  requests: readonly RequestId[],
+): Promise<void> {
   const keys = mirrorRedisKeys(namespace, replica)
   const [listed] = await redis.write([{ key: keys.buckets, name: 'zrange', args: [keys.buckets, 0, -1] }])
   const numbers = listed && 'value' in listed && Array.isArray(listed.value) ? listed.value.map(Number) : []
   const buckets = numbers.filter(Number.isSafeInteger).map((number) => keys.bucket(number))
   // the head goes last: whoever finds none writes what it knows again
-  const all = [...buckets, keys.reuse, keys.feed, keys.buckets, keys.head]
+  const all = [
+    ...requests.map((request) => keys.tokens(request)),
+    ...buckets,
+    keys.reuse,
+    keys.feed,
+    keys.buckets,
+    keys.head,
+  ]
   for (let at = 0; at < all.length; at += keysAtOnce) {
     const some = all.slice(at, at + keysAtOnce)
     await redis.write([{ key: some[0]!, name: 'unlink', args: some }])

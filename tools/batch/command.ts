@@ -87,7 +87,7 @@ async function readConfig({ config: file, engine, mode }: BatchFlags): Promise<C
   const { createConfigSource } = await import('#proxy/config/sources/config-source.ts')
   const { toFlagLayer } = await import('#proxy/config/sources/serve-flags.ts')
   const { toConfig } = await import('#proxy/config/to-config.ts')
-  const flags = toFlagLayer({ ...(engine && { engine }), ...(mode && { mode }), logLevel: 'error' })
+  const flags = toFlagLayer({ ...(engine && { engine }), ...(mode && { mode }) })
   const source = createConfigSource({ file, environment: process.env, flags })
   const { settings } = source.load()
   return {
@@ -97,6 +97,7 @@ async function readConfig({ config: file, engine, mode }: BatchFlags): Promise<C
     tls: {},
     keys: { entries: [], forward_client_authorization: false },
     headers: true,
+    logs: { ...settings.logs, level: 'error' },
   }
 }
 

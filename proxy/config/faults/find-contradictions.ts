@@ -32,7 +32,11 @@ export function findContradictions(settings: WrittenConfig): SettingFault[] {
     add(['tenants', 'from'], 'needs trusted_peers: nobody else may name a tenant')
   for (const [i, peer] of settings.tenants.trusted_peers.entries())
     tryTo(['tenants', 'trusted_peers', i], () => readPeers([peer]))
-  faults.push(...engineFaults(settings.engines), ...templateFaults(settings.templates))
+  faults.push(
+    ...engineFaults(settings.engines),
+    ...templateFaults(settings.templates),
+    ...frameFaults(settings.hygiene),
+  )
   for (const [i, { name, models }] of settings.aliases.entries()) {
     if (settings.aliases.findIndex((other) => other.name === name) < i)
       add(['aliases', i, 'name'], `another alias is called '${name}' too: list all its models in one`)
@@ -88,5 +92,13 @@ function templateFaults(templates: WrittenConfig['templates']): SettingFault[] {
       return [{ path: [...path, 'name'], reason: `another template is called '${name}' too` }]
     const read = readTemplate(template)
     return 'head' in read ? [] : read.map(({ key, reason }) => ({ path: [...path, key], reason }))
+  })
+}
+
+function frameFaults({ behind_history: frames }: WrittenConfig['hygiene']): SettingFault[] {
+  return frames.flatMap((frame, i) => {
+    const words = frame.split('{any}')
+    if (words.length <= 2 && words.every((part) => part.trim() !== '')) return []
+    return [{ path: ['hygiene', 'behind_history', i], reason: 'has to have words, and at most one {any} between them' }]
   })
 }

@@ -63,7 +63,7 @@ test('what nothing is configured for is what the contract says', () => {
     checks: { intervalSeconds: 5 },
     logs: { level: 'info', prompts: false },
     record: { text: false },
-    redis: { namespace: 'default' },
+    redis: { namespace: 'default', share_tokens: false },
   })
 })
 

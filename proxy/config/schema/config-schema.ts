@@ -16,6 +16,10 @@ const redisSchema: SettingSchema = group(
       'use letters, digits, dots, hyphens and underscores',
       'default',
     ),
+    share_tokens: flag(
+      'Whether tokens of prompts, which amount to their text, are kept in Redis, so that predictions stay exact across restarts.',
+      false,
+    ),
     tls: clientTls('For a Redis behind rediss. Files are PEM.', 'Redis'),
   },
 )

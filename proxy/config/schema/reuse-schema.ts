@@ -72,21 +72,11 @@ export const reuseSchemas: Record<string, SettingSchema> = {
     behind_history: {
       type: 'array',
       description:
-        'What applications retrieve for each question and write into the system message, in front of a history that grows: it is sent in front of the newest question instead. Each entry has the words with which it begins and ends.',
+        'What applications retrieve for each question and write into the system message, in front of a history that grows: it is sent in front of the newest question instead.',
       default: [],
-      items: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['from'],
-        properties: {
-          from: matching('The words with which it begins; they are moved, too.', '\\S', 'has to contain a word'),
-          to: matching(
-            'The words with which it ends, at their last occurrence; without them: with the message.',
-            '\\S',
-            'has to contain a word',
-          ),
-        },
-      },
+      items: text(
+        'The words with which it begins and, behind `{any}`, those with which it ends, at their last occurrence; without them: with the message. These words are moved, too.',
+      ),
     },
   }),
 }

@@ -35,9 +35,14 @@ function faultsOf(text: string, environment: Environment = {}, flags: ServeFlags
 
 test('a flag goes before the environment, that before the file, and the file before the default', () => {
   const text = 'limits: { body_bytes: 1, in_flight_per_replica: 2, max_wait_seconds: 3 }\nlogs: { level: warn }'
-  const environment = { REPRISE_LIMITS_BODY_BYTES: '10', REPRISE_LIMITS_IN_FLIGHT_PER_REPLICA: '20' }
-  expect(load(text, environment, { bodyLimitBytes: 100 })).toMatchObject({
-    limits: { body_bytes: 100, in_flight_per_replica: 20, max_wait_seconds: 3 },
+  const environment = {
+    REPRISE_LIMITS_BODY_BYTES: '10',
+    REPRISE_LIMITS_IN_FLIGHT_PER_REPLICA: '20',
+    REPRISE_MODE: 'off',
+  }
+  expect(load(text, environment, { mode: 'shadow' })).toMatchObject({
+    limits: { body_bytes: 10, in_flight_per_replica: 20, max_wait_seconds: 3 },
+    mode: 'shadow',
     drain_seconds: 30,
     logs: { level: 'warn' },
   })
@@ -52,9 +57,6 @@ test('a time that no timer can wait for is refused: it would be over at once', (
   expect(faultsOf('drain_delay_seconds: 9999999\nlimits: { max_wait_seconds: 2147484 }')).toEqual([
     'reprise.yaml:2: limits.max_wait_seconds: has to be at most 2147483, not 2147484',
     'reprise.yaml:1: drain_delay_seconds: has to be at most 2147483, not 9999999',
-  ])
-  expect(faultsOf('', {}, { drainSeconds: 2_147_484 })).toEqual([
-    '--drain-seconds: drain_seconds: has to be at most 2147483, not 2147484',
   ])
 })
 
@@ -85,6 +87,15 @@ test('options are written as in the header of a request', () => {
       /^reprise\.yaml:1: options: 'annotate=never' is not an option of reprise; known are reorder=on\|off/,
     ),
   ])
+})
+
+test('words behind a history surround what is moved', () => {
+  const faults = (frame: string): string[] => faultsOf(`hygiene: { behind_history: ["${frame}"] }`)
+  expect([...faults('from'), ...faults('from {any} to')]).toEqual([])
+  for (const frame of ['{any}to', 'from{any}', ' ', 'a{any}b{any}c'])
+    expect(faults(frame)).toEqual([
+      'reprise.yaml:1: hygiene.behind_history[0]: has to have words, and at most one {any} between them',
+    ])
 })
 
 test('a quote that is not closed is named where it was opened', () => {

@@ -1,4 +1,4 @@
-import type { ReplicaId } from '#index/context-block.ts'
+import type { ReplicaId, RequestId } from '#index/context-block.ts'
 
 /** The keys of one replica's mirror, all in one slot of a cluster. */
 export interface MirrorKeys {
@@ -14,6 +14,8 @@ export interface MirrorKeys {
   readonly bucketPrefix: string
   /** The key for requests that were sent at about the same time. */
   bucket(number: number): string
+  /** The key for the tokens of a request's prompt. */
+  tokens(request: RequestId): string
 }
 
 export function mirrorRedisKeys(namespace: string, replica: ReplicaId): MirrorKeys {
@@ -27,5 +29,6 @@ export function mirrorRedisKeys(namespace: string, replica: ReplicaId): MirrorKe
     reuse: `${prefix}:reuse`,
     bucketPrefix,
     bucket: (number) => `${bucketPrefix}${number}`,
+    tokens: (request) => `${prefix}:tokens:${request}`,
   }
 }
