@@ -181,7 +181,7 @@ export function createAsides(
   const { metrics, log, now } = telemetry
   const pins = new PinKeeper({
     replicas,
-    limits: () => ({ tenantTokens: config().pins.tokens / 2, ...config().pins }),
+    limits: () => ({ tenantTokens: Math.floor(config().pins.tokens / 2), ...config().pins }),
     onTokens: (tokens) => metrics.pinnedTokens.set(tokens),
     onMark: (outcome) => metrics.pins.inc({ outcome }),
     onKeep: (outcome, tokens) => {

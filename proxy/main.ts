@@ -58,7 +58,7 @@ export interface RunningProxy {
   readonly adminUrl: string
   readonly log: Log
   /**
-   * Applies the settings of a new configuration that `reloadable` names, and reads certificates and keys again. Throws
+   * Applies the settings of a new configuration but those of `fixedAtStart`, and reads certificates and keys again. Throws
    * if anything cannot be used, and then changes nothing. `keepsEngines`: not those of the configuration, but those that
    * there are stay, with its keys.
    */

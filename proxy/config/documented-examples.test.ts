@@ -7,7 +7,7 @@ import { readTemplate } from '../templates/cut/read-template.ts'
 import type { WrittenConfig } from './config.ts'
 import { checkSettings, fillDefaults } from './faults/check-settings.ts'
 import { findContradictions } from './faults/find-contradictions.ts'
-import { reloadable } from './live-config.ts'
+import { fixedAtStart } from './live-config.ts'
 import { keysFileSchema } from './schema/access-schema.ts'
 import { configSchema } from './schema/config-schema.ts'
 
@@ -27,7 +27,7 @@ test('what waits for a restart is documented', () => {
     name === 'admin' ? ['admin.listen'] : [name],
   )
   for (const name of settings)
-    expect({ name, listed: listed.includes(`\`${name}\``) }).toEqual({ name, listed: !reloadable.includes(name) })
+    expect({ name, listed: listed.includes(`\`${name}\``) }).toEqual({ name, listed: fixedAtStart.includes(name) })
 })
 
 test('the documented template finds what the code beside it writes', () => {

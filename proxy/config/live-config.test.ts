@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, type Mock, test, vi } from 'vitest'
 import type { Config } from './config.ts'
-import { LiveConfig, reloadable } from './live-config.ts'
+import { fixedAtStart, LiveConfig } from './live-config.ts'
 import { configSchema } from './schema/config-schema.ts'
 import { valueAt } from './setting-values.ts'
 import { type ConfigSource, createConfigSource } from './sources/config-source.ts'
@@ -140,8 +140,8 @@ test('a configuration that would let everyone in keeps its keys until the next s
   expect(log.info.mock.calls[0]?.[0]).toEqual({ settings: ['keys.allow_engine_paths'] })
 })
 
-test('what is said to be reloadable exists', () => {
-  for (const setting of reloadable) {
+test('what is said to wait for a start exists', () => {
+  for (const setting of fixedAtStart) {
     const path = setting.split('.').flatMap((key) => ['properties', key])
     expect({ setting, schema: valueAt(configSchema, path) }).toMatchObject({ schema: expect.any(Object) })
   }

@@ -5,28 +5,8 @@ import { differingPaths, setAt, valueAt } from './setting-values.ts'
 import type { ConfigSource, LoadedConfig } from './sources/config-source.ts'
 import { toConfig } from './to-config.ts'
 
-/** The settings, or groups of them, that take effect without a restart. For `tls`, only the files are read again. */
-export const reloadable: readonly string[] = [
-  'engines',
-  'engine_api_key',
-  'aliases',
-  'mode',
-  'annotations',
-  'options',
-  'learn',
-  'templates',
-  'hygiene',
-  'tenants',
-  'keys',
-  'limits',
-  'warm_up',
-  'pins',
-  'headers',
-  'drain_delay_seconds',
-  'drain_seconds',
-  'admin.token',
-  'logs',
-]
+/** The settings, or groups of them, that take effect only at the next start. For `tls`, the files are read again. */
+export const fixedAtStart: readonly string[] = ['listen', 'tls', 'chunks', 'admin.listen', 'health', 'redis', 'record']
 
 interface ReloadLog {
   info(details: object, message: string): void
@@ -112,7 +92,7 @@ export class LiveConfig {
 }
 
 function waitsForStart(path: string): boolean {
-  return !reloadable.some((setting) => path === setting || path.startsWith(`${setting}.`))
+  return fixedAtStart.some((setting) => path === setting || path.startsWith(`${setting}.`))
 }
 
 function waitsWithoutKeys(path: string): boolean {
