@@ -65,7 +65,7 @@ export function createMirrors(): () => CacheMirror {
   const shared = {
     maxRequests: mirroredRequests,
     maxBlocks: blocksPerRequest * mirroredRequests,
-    ordering: { history: new HistoryWindow() },
+    history: new HistoryWindow(),
     average: new AverageDensity(),
   }
   return () => new CacheMirror({ ...shared, secret: randomInt(2 ** 31) })

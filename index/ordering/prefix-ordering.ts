@@ -9,11 +9,11 @@ import { Placement } from './placement.ts'
 import { type PrefixNode, PrefixTree } from './prefix-tree.ts'
 import { seedPrefix } from './seed-prefix.ts'
 
-export interface PrefixOrderingOptions {
+interface PrefixOrderingOptions {
   /** maximum number of contexts; the oldest are dropped first */
   readonly maxContexts?: number
   /** bounds the past requests used to predict future ones; may be shared with other indexes */
-  readonly history?: HistoryWindow
+  readonly history?: HistoryWindow | undefined
   /** may be shared with other indexes and with callers of `insertNumbers` */
   readonly blocks?: SharedBlocks | undefined
 }
