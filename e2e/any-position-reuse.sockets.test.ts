@@ -3,6 +3,7 @@ import { type Emulator, startEmulator } from '#emulator/emulator.ts'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { findFreePort } from './demo/find-free-port.ts'
+import { reusing } from './emulated-reuse/reusing-cache.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
 import { errorOf, postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
 
@@ -159,10 +160,15 @@ describe('an engine that reuses at any position', () => {
     const adminPort = await findFreePort()
     const callbackUrl = `http://127.0.0.1:${adminPort}/v1/replicas/gpu-0`
     const fast = { host: '127.0.0.1', port: 0, capacityTokens: 100_000, prefillTokensPerSecond: 1e9 }
-    emulator = await startEmulator({ ...fast, kind: 'vllm', callbackUrl, ...(reuse === undefined ? {} : { reuse }) })
+    emulator = await startEmulator({
+      ...fast,
+      kind: 'vllm',
+      callbackUrl,
+      ...(reuse === undefined ? {} : reusing(reuse)),
+    })
     close.push(() => emulator.close())
-    const adminListen = { host: '127.0.0.1', port: adminPort }
-    proxy = await startTestProxy({ url: emulator.url, kind: 'vllm', id: 'gpu-0' }, { adminListen })
+    const admin = { listen: `127.0.0.1:${adminPort}` }
+    proxy = await startTestProxy({ url: emulator.url, kind: 'vllm', id: 'gpu-0' }, { admin })
     await vi.waitFor(async () => expect(await replicaOf()).toMatchObject({ mode: 'exact' }), { timeout: 10_000 })
   }
 

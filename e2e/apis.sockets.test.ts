@@ -203,7 +203,7 @@ describe.each(apis)('$name', (api) => {
     expect(wrong.status).toBe(400)
     expect(await wrong.json()).toMatchObject(shapeOf(api, 'invalid_request_error', 'invalid_body', /reprise\/blocks/))
     await proxy!.close()
-    proxy = await startTestProxy({ url: engine!.url }, { bodyLimitBytes: 100 })
+    proxy = await startTestProxy({ url: engine!.url }, { limits: { body_bytes: 100 } })
     const large = await postJson(proxy.url + api.path, api.body('x'.repeat(200), true))
     expect(large.status).toBe(413)
     const type = api.name === 'messages' ? 'request_too_large' : 'invalid_request_error'

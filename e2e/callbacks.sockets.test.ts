@@ -265,8 +265,8 @@ describe('behind an emulator with a small cache', () => {
       capacityTokens: 2_000,
       callbackUrl: `http://127.0.0.1:${adminPort}/v1/replicas/small`,
     })
-    const adminListen = { host: '127.0.0.1', port: adminPort }
-    const small = await startTestProxy({ url: emulator.url, kind: 'vllm', id: 'small' }, { adminListen })
+    const admin = { listen: `127.0.0.1:${adminPort}` }
+    const small = await startTestProxy({ url: emulator.url, kind: 'vllm', id: 'small' }, { admin })
     const block = (name: string): string => `${name} says ${'so and so, '.repeat(60)}`
     const ask = (...names: string[]): Record<string, unknown> =>
       ragRequest('what is it?', names.map(block), { max_tokens: 9 })

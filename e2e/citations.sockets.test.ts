@@ -229,8 +229,7 @@ describe('an answer goes to the client byte for byte', () => {
 
   test('with citations kept by the configuration, unless the request wants them mapped', async () => {
     await proxy.close()
-    const options = { reorder: true, dedup: true, overlaps: false, annotate: true, schedule: true, citations: false }
-    proxy = await startTestProxy({ url: engine.url }, { options })
+    proxy = await startTestProxy({ url: engine.url }, { options: 'citations=keep' })
     expect(await (await ask('/v1/chat/completions', writeBody)).text()).toBe(body)
     const remapped = await ask('/v1/chat/completions', writeBody, { 'x-reprise-options': 'citations=remap' })
     expect(await remapped.text()).toBe(bodies['/v1/chat/completions']!(mapped.join('')))

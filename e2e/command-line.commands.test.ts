@@ -63,16 +63,6 @@ test('serve lets a stream end after SIGTERM, refuses new requests meanwhile, and
   await engine.close()
 })
 
-test('emulate reuses at any position when it is told to', async () => {
-  const { listening } = await start('emulate', ...free, '--reuse', '0.15', '--host-tokens', '1000')
-  const [a, b] = ['a', 'b'].map((letter) => `${letter}, and more of it. `.repeat(30)) as [string, string]
-  const ask = async (blocks: string[]): Promise<unknown> =>
-    (await postJson(`${listening.url}/v1/chat/completions`, ragRequest('q', blocks))).json()
-  const reused = (count: unknown) => ({ usage: { prompt_tokens_details: { reused_tokens: count } } })
-  expect(await ask([a, b])).not.toMatchObject(reused(expect.anything()))
-  expect(await ask([b, a])).toMatchObject(reused(expect.any(Number)))
-})
-
 test('emulate serves alone', async () => {
   const { listening } = await start('emulate', ...free, '--kind', 'sglang', '--capacity-tokens', 'unlimited')
   const response = await postJson(`${listening.url}/v1/chat/completions`, ragRequest('q', ['a', 'b']))
@@ -100,8 +90,6 @@ test.each([
   [['serve', '--liste', '127.0.0.1:0'], /unknown option '--liste' \(Did you mean --listen\?\)/],
   [['serv'], /unknown command 'serv' \(Did you mean serve\?\)/],
   [['emulate', '--block-size', '0'], /whole number/],
-  [['emulate', '--reuse', '15'], /is not a number from 0 to 1/],
-  [['emulate', '--reuse', '0.15', '--kind', 'sglang'], /--reuse is what vLLM can do/],
   [['emulate', '--callback', 'notaurl'], /is not a URL/],
   [['nonsense'], /unknown command/],
 ])('wrong usage ends with 2 and one line that says what to write: %j', (args, message) => {

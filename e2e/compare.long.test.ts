@@ -165,7 +165,7 @@ test('an engine that is misled by what is rewritten is found out, and by what', 
 test('what was recorded with texts is sent as its clients had sent it', async () => {
   const engine = await startChatEngineDouble()
   const bodies = smallTrace(8) as { messages: object[] }[]
-  const record = { folder: join(folder, 'recorded'), hasText: true, maxBytes: 2 ** 30 }
+  const record = { folder: join(folder, 'recorded'), text: true }
   const proxy = await startTestProxy({ url: engine.url, kind: 'openai' }, { record })
   for (const body of bodies) {
     await (await postJson(`${proxy.url}/v1/chat/completions`, { ...body, stream: true })).text()

@@ -33,9 +33,9 @@ test('serve runs with a file, the environment and flags, the later before the ea
   const file = write(
     `engines: [{ url: "${engine.url}", kind: vllm, id: gpu-7 }]\nlimits: { body_bytes: 10 }\nmode: off`,
   )
-  const { listening } = await reprises.start(['serve', '--config', file, '--body-limit-bytes', '1000'], {
-    REPRISE_LIMITS_BODY_BYTES: '100',
-    REPRISE_MODE: 'shadow',
+  const { listening } = await reprises.start(['serve', '--config', file, '--mode', 'shadow'], {
+    REPRISE_LIMITS_BODY_BYTES: '1000',
+    REPRISE_MODE: 'on',
   })
   const response = await postJson(`${listening.url}/v1/chat/completions`, ragRequest('q', ['a', 'b']))
   expect(response.status).toBe(200)
@@ -153,9 +153,9 @@ test('SIGHUP takes on what it can, names the rest, and keeps what it has when th
   const answer = async (): Promise<number> =>
     (await postJson(`${listening.url}/v1/chat/completions`, ragRequest('q', ['a', 'b']))).status
   expect(await answer()).toBe(200)
-  write(`${engines}ordering: { max_displacement: 3 }\nlogs: { level: warn }\n`)
+  write(`${engines}record: { text: true }\nlogs: { level: warn }\n`)
   child.kill('SIGHUP')
-  await vi.waitFor(() => expect(stderr()).toContain('"settings":["ordering.max_displacement"]'), 20_000)
+  await vi.waitFor(() => expect(stderr()).toContain('"settings":["record.text"]'), 20_000)
   await vi.waitFor(() => expect(stderr()).toContain('these settings take effect at the next start'))
   write(`${engines}logs: { level: loud }\n`)
   child.kill('SIGHUP')

@@ -100,7 +100,7 @@ describe('the page', () => {
   })
 
   test.skipIf(outside === undefined)('opens from another machine too, but its figures need the token', async () => {
-    proxy = await startTestProxy(undefined, { adminListen: { host: '0.0.0.0', port: 0 }, adminToken: 'let me in' })
+    proxy = await startTestProxy(undefined, { admin: { listen: '0.0.0.0:0', token: 'let me in' } })
     const there = `http://${outside}:${new URL(proxy.adminUrl).port}`
     const statusOf = async (path: string, token?: string): Promise<number> => {
       const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }

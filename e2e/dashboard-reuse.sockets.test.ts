@@ -3,6 +3,7 @@ import { type Emulator, startEmulator } from '#emulator/emulator.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { chromiumPath, startTestBrowser, type TestBrowser } from './dashboard-browser.ts'
 import { findFreePort } from './demo/find-free-port.ts'
+import { reusing } from './emulated-reuse/reusing-cache.ts'
 import { postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
 
 let proxy: RunningProxy
@@ -19,9 +20,9 @@ test.skipIf(chromiumPath === undefined)('the dashboard tells what was reused at 
   const port = await findFreePort()
   const callbackUrl = `http://127.0.0.1:${port}/v1/replicas/gpu-0`
   const fast = { host: '127.0.0.1', port: 0, capacityTokens: 100_000, prefillTokensPerSecond: 1e9 }
-  emulator = await startEmulator({ ...fast, kind: 'vllm', reuse: 0.2, callbackUrl })
-  const adminListen = { host: '127.0.0.1', port }
-  proxy = await startTestProxy({ url: emulator.url, kind: 'vllm', id: 'gpu-0' }, { adminListen })
+  emulator = await startEmulator({ ...fast, kind: 'vllm', ...reusing(0.2), callbackUrl })
+  const admin = { listen: `127.0.0.1:${port}` }
+  proxy = await startTestProxy({ url: emulator.url, kind: 'vllm', id: 'gpu-0' }, { admin })
   const blocks = ['a', 'b'].map((letter) => `Block ${letter}, said again. `.repeat(60))
   for (const body of [ragRequest('first', blocks), ragRequest('second', blocks.toReversed())]) {
     const headers = { 'x-reprise-options': 'reorder=off' }

@@ -55,7 +55,7 @@ const engines = await Promise.all(
     return { id, kind: 'vllm' as const, url: (await startEmulator({ ...options, warn: () => {} })).url }
   }),
 )
-const proxy = await startTestProxy(undefined, { engines, adminListen: { host: '127.0.0.1', port: adminPort } })
+const proxy = await startTestProxy(undefined, { engines, admin: { listen: `127.0.0.1:${adminPort}` } })
 const until = Date.now() + Number(minutes) * 60_000
 for (let i = 0; Date.now() < until; i++) {
   // clients that leave early are part of the picture

@@ -109,10 +109,10 @@ describe('an engine that works', () => {
 
 test.each([true, false])(
   'a proxy is told from an engine, whether its answers have headers of its own (%s) or not',
-  async (hasHeaders) => {
+  async (headers) => {
     const engine = await emulate('vllm')
     expect(levelsOf(await examine(`${engine},kind=vllm`)).engine).toBe('ok')
-    const proxy = await startTestProxy({ url: engine, kind: 'vllm', id: 'gpu-0' }, { hasHeaders })
+    const proxy = await startTestProxy({ url: engine, kind: 'vllm', id: 'gpu-0' }, { headers })
     closers.push(() => proxy.close())
     const { findings } = await examine(`${proxy.url},kind=vllm`)
     expect(findings).toContainEqual({

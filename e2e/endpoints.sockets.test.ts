@@ -31,7 +31,7 @@ test('pods of a Service come and go under load, 1 to 3 to 1, and no request fail
   put(0)
   const proxy = await startTestProxy(undefined, {
     engines: [{ url: 'http://vllm', kind: 'vllm', id: 'gpu', discover: 'endpoints' }],
-    health: { intervalSeconds: 0, path: '/health' },
+    checks: { intervalSeconds: 0 },
     kubernetes,
     warmUpSeconds: 1,
   })

@@ -44,7 +44,7 @@ async function start(engines: readonly { url: string }[]): Promise<RunningProxy>
   const proxy = await startTestProxy(undefined, {
     engines: named(engines),
     // checks would count as requests
-    health: { intervalSeconds: 0, path: '/health', timeoutSeconds: 1 },
+    checks: { intervalSeconds: 0, timeoutSeconds: 1 },
   })
   ending.push(() => proxy.close())
   return proxy
@@ -231,7 +231,7 @@ test.skipIf(!hasRedis)('what Redis keeps of an engine goes with it, and what it 
   const doubles = [await startRecordingEngineDouble(), await startRecordingEngineDouble()]
   for (const double of doubles) ending.push(() => double.close())
   const engines = named(doubles)
-  const shared = { url: redis.url, namespace: 'ns', ttlSeconds: 600, sharesTokens: true }
+  const shared = { url: redis.url, namespace: 'ns', ttlSeconds: 600, share_tokens: true }
   const proxy = await startTestProxy(undefined, { engines, redis: shared })
   ending.push(() => proxy.close())
   const keysOf = (id: string): Promise<string[]> => redis.client.keys(`reprise:ns:mirror:{${id}}:*`)

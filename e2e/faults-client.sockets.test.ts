@@ -20,7 +20,7 @@ failOnFaults()
 beforeEach(async () => {
   engine = await startRawEngineDouble()
   // long times, so that a request that never settles makes the test hang and fail
-  proxy = await startTestProxy({ url: engine.url }, { drainSeconds: 600, groupWindowMilliseconds: 60_000 })
+  proxy = await startTestProxy({ url: engine.url }, { drain_seconds: 600, groupWindowMilliseconds: 60_000 })
 })
 afterEach(async () => {
   await proxy.close()
@@ -154,7 +154,7 @@ describe.each(routes)('slow clients of %s', (path) => {
 describe('a request above the body limit', () => {
   beforeEach(async () => {
     await proxy.close()
-    proxy = await startTestProxy({ url: engine.url }, { drainSeconds: 600, bodyLimitBytes: 100_000 })
+    proxy = await startTestProxy({ url: engine.url }, { drain_seconds: 600, limits: { body_bytes: 100_000 } })
   })
 
   test.each([

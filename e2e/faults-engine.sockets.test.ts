@@ -22,7 +22,7 @@ failOnFaults()
 beforeEach(async () => {
   engine = await startRawEngineDouble()
   // a long time, so that an answer that never settles makes the test hang and fail
-  proxy = await startTestProxy({ url: engine.url }, { drainSeconds: 600 })
+  proxy = await startTestProxy({ url: engine.url }, { drain_seconds: 600 })
 })
 afterEach(async () => {
   await proxy.close()

@@ -23,7 +23,7 @@ const echo = {
 
 beforeEach(async () => {
   engine = await startRawEngineDouble(echo)
-  proxy = await startTestProxy({ url: engine.url }, { drainSeconds: 600 })
+  proxy = await startTestProxy({ url: engine.url }, { drain_seconds: 600 })
 })
 afterEach(async () => {
   await proxy.close()

@@ -136,7 +136,7 @@ test.each<[conversations: number, kind: EngineKind]>([
 ])(
   'of %i conversations at once each gets its own answers, whoever leaves in between: %s',
   async (conversations, kind) => {
-    proxy = await startTestProxy({ url: engine.url, kind }, { drainSeconds: 600 })
+    proxy = await startTestProxy({ url: engine.url, kind }, { drain_seconds: 600 })
     const checked = await Promise.all(
       Array.from({ length: conversations }, async (_, i) => {
         // stagger the starts

@@ -19,6 +19,8 @@ async function start(...[args, options]: Parameters<typeof startReprise>): Promi
   return reprise
 }
 
+const debugging = { env: { REPRISE_LOGS_LEVEL: 'debug' } }
+
 beforeEach(async () => {
   engine = await startRecordingEngineDouble()
   engine.answer(async (response) => {
@@ -120,7 +122,7 @@ describe('SIGTERM under load', () => {
     engine.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n')
     })
-    const reprise = await start(['--drain-seconds', '1'])
+    const reprise = await start([], { env: { REPRISE_DRAIN_SECONDS: '1' } })
     const response = await postJson(reprise.url + chat, ragRequest('endless', ['a']))
     reprise.child.kill('SIGTERM')
     await expect(response.text()).rejects.toThrow()
@@ -129,7 +131,7 @@ describe('SIGTERM under load', () => {
   })
 
   test('ends at once with nobody to wait for but idle connections', async () => {
-    const reprise = await start(['--drain-seconds', '600'])
+    const reprise = await start([], { env: { REPRISE_DRAIN_SECONDS: '600' } })
     await stream(reprise.url + chat, 1)
     const idle = await connectRaw(reprise.url)
     reprise.child.kill('SIGTERM')
@@ -139,7 +141,7 @@ describe('SIGTERM under load', () => {
 
   test('ends at once when it is sent twice', async () => {
     engine.answer(() => {})
-    const reprise = await start(['--drain-seconds', '600'])
+    const reprise = await start([], { env: { REPRISE_DRAIN_SECONDS: '600' } })
     const client = await connectRaw(reprise.url)
     client.write(rawPost(chat, ragRequest('endless', ['a'])))
     await until(() => engine.requests.length === 1)
@@ -152,7 +154,7 @@ describe('SIGTERM under load', () => {
 
 describe.runIf(process.platform === 'linux')('a full disk for logs', () => {
   test('costs the lines and nothing else', async () => {
-    const reprise = await start(['--log-level', 'debug'], { stderrPath: '/dev/full' })
+    const reprise = await start([], { ...debugging, stderrPath: '/dev/full' })
     for (let i = 0; i < 10; i++) {
       const client = await connectRaw(reprise.url)
       client.write(rawPost(chat, ragRequest(`q${i}`, ['a'])))
@@ -172,7 +174,7 @@ describe.runIf(process.platform === 'linux')('a full disk for logs', () => {
   })
 
   test('does not keep the embedded emulator from starting', async () => {
-    const reprise = await startReprise(['--emulate', '--log-level', 'debug'], { stderrPath: '/dev/full' })
+    const reprise = await startReprise(['--emulate'], { ...debugging, stderrPath: '/dev/full' })
     started.push(reprise)
     for (let i = 0; i < 5; i++) {
       expect((await postJson(reprise.url + chat, ragRequest(`q${i}`, ['a', 'b']))).status).toBe(200)
@@ -182,7 +184,7 @@ describe.runIf(process.platform === 'linux')('a full disk for logs', () => {
   })
 
   test('a log reader that goes away is as little of a fault', async () => {
-    const reprise = await start(['--log-level', 'debug'])
+    const reprise = await start([], debugging)
     reprise.child.stderr!.destroy()
     const { port } = engine
     await engine.close()
@@ -231,7 +233,7 @@ describe('a clock that jumps', () => {
       setTimeout(() => response.end('data: 2\n\n'), 1_000)
     })
     const nodeOptions = `--import=data:text/javascript,${encodeURIComponent(jumping)}`
-    const reprise = await start(['--drain-seconds', '30'], { nodeOptions })
+    const reprise = await start([], { nodeOptions, env: { REPRISE_DRAIN_SECONDS: '30' } })
     const response = await postJson(reprise.url + chat, ragRequest('q', ['a']))
     reprise.child.kill('SIGTERM')
     expect(await response.text()).toBe('data: 1\n\ndata: 2\n\n')
@@ -240,7 +242,7 @@ describe('a clock that jumps', () => {
 })
 
 test('a process whose clients and engine break off at random says nothing of unhandled errors', async () => {
-  const reprise = await start(['--log-level', 'debug'])
+  const reprise = await start([], debugging)
   engine.answer((response, { body }) => {
     const luck = body.length % 5
     response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {"i":0}\n\n')

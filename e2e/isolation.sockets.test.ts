@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { KeyRecord } from '#proxy/access/key-record.ts'
-import type { Config } from '#proxy/config/config.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { contentsIn, documentRequest, longBlock, metricOf, namesIn, placedIn } from './placed-blocks.ts'
 import { connectRaw } from './raw-client.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
-import { errorOf, postJson, startTestProxy } from './start-test-proxy.ts'
+import { errorOf, type Overrides, postJson, startTestProxy } from './start-test-proxy.ts'
 
 let engine: RecordingEngineDouble
 let proxy: RunningProxy
@@ -18,11 +17,11 @@ function record(key: string, tenant: string, rest: Partial<KeyRecord> = {}): Key
 
 async function restart(
   records: readonly KeyRecord[],
-  config: Partial<Config> = {},
-  engineConfig: { apiKey?: string } = {},
+  config: Overrides = {},
+  engineConfig: { api_key?: string } = {},
 ): Promise<void> {
   await proxy?.close()
-  const keys = { file: undefined, records, forwardClientAuthorization: false }
+  const keys = { file: undefined, entries: records, forward_client_authorization: false }
   proxy = await startTestProxy({ url: engine.url, kind: 'vllm', ...engineConfig }, { keys, ...config })
 }
 
@@ -94,7 +93,7 @@ describe('who shows no valid key', () => {
 })
 
 test('the engine sees its own key where it has one, and the client’s never', async () => {
-  await restart([record('sk-a', 'alpha')], {}, { apiKey: 'for the engine' })
+  await restart([record('sk-a', 'alpha')], {}, { api_key: 'for the engine' })
   for (const path of ['/v1/chat/completions', '/v1/embeddings'])
     for (const headers of [bearer('sk-a'), { 'x-api-key': 'sk-a' }, { ...bearer('sk-a'), 'X-Api-Key': 'sk-a' }]) {
       await ask(documentRequest('q', 'AB'), headers as Record<string, string>, path)
@@ -192,11 +191,11 @@ describe('tenants', () => {
   })
 
   test('are named by trusted peers alone', async () => {
-    for (const [trustedPeers, isTrusted] of [
+    for (const [trusted_peers, isTrusted] of [
       [['10.0.0.0/8', '::2'], false],
       [['127.0.0.1'], true],
     ] as const) {
-      await restart([record('sk-a', 'alpha'), record('sk-b', 'beta')], { trustedPeers })
+      await restart([record('sk-a', 'alpha'), record('sk-b', 'beta')], { tenants: { trusted_peers } })
       await ask(documentRequest('q', 'ABC'), { ...bearer('sk-a'), 'x-reprise-tenant': 'one' })
       const one = saltOf()
       await ask(documentRequest('q', 'CBA'), { ...bearer('sk-b'), 'x-reprise-tenant': 'one' })

@@ -4,12 +4,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { vllmChat } from '#proxy/answer/answer-streams.fixture.ts'
-import type { Config } from '#proxy/config/config.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { documentRequest, metricOf } from './placed-blocks.ts'
 import { connectRaw, rawPost } from './raw-client.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
-import { errorOf, postJson, startTestProxy } from './start-test-proxy.ts'
+import { errorOf, type Overrides, postJson, startTestProxy } from './start-test-proxy.ts'
 
 const comment = ': keep-alive\n\n'
 /** several times the silence after which comments are sent */
@@ -169,11 +168,16 @@ describe('a stream whose engine is silent', () => {
 describe('a stream that waits for its turn', () => {
   let held: ServerResponse[]
 
-  async function restart(config: Partial<Config>): Promise<void> {
+  async function restart(config: Overrides): Promise<void> {
     await proxy.close()
     proxy = await startTestProxy(
       { url: engine.url },
-      { keepAliveSeconds: 0.04, inFlightPerReplica: 1, groupWindowMilliseconds: 0, ...config },
+      {
+        keepAliveSeconds: 0.04,
+        groupWindowMilliseconds: 0,
+        ...config,
+        limits: { in_flight_per_replica: 1, ...config.limits },
+      },
     )
   }
 
@@ -219,7 +223,7 @@ describe('a stream that waits for its turn', () => {
   test.each(['/v1/chat/completions', '/v1/messages'])(
     'past its deadline is told so as an event of %s',
     async (path) => {
-      await restart({ maxWaitSeconds: silence / 1000 })
+      await restart({ limits: { max_wait_seconds: silence / 1000 } })
       await takePlace()
       const response = await stream(path)
       expect(response.status).toBe(200)
@@ -235,7 +239,7 @@ describe('a stream that waits for its turn', () => {
   )
 
   test('past a deadline that comes before any comment has the status of its error', async () => {
-    await restart({ maxWaitSeconds: 1, keepAliveSeconds: 60 })
+    await restart({ limits: { max_wait_seconds: 1 }, keepAliveSeconds: 60 })
     await takePlace()
     const response = await stream()
     expect([response.status, (await errorOf(response)).code]).toEqual([504, 'deadline_exceeded'])

@@ -1,9 +1,9 @@
 import { request as httpRequest } from 'node:http'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { stallShapes } from './bench/stall-shapes.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
 import { type RunningReprise, startReprise } from './start-reprise.ts'
-import { errorOf, postJson, ragRequest } from './start-test-proxy.ts'
+import { errorOf, postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
 
 let engine: RecordingEngineDouble
 let reprise: RunningReprise
@@ -89,9 +89,10 @@ test('a body whose end is missing is refused, and blocks beside one that is too 
 
 test('bodies in flight together are bounded, and what they took is given back', async () => {
   reprise.child.kill('SIGKILL')
-  reprise = await startReprise(['--engine', `${engine.url},kind=vllm`], {
-    env: { REPRISE_LIMITS_BODY_MEMORY_BYTES: '20000000' },
-  })
+  const limits = { body_bytes: 20_000_000 }
+  const proxy = await startTestProxy({ url: engine.url, kind: 'vllm' }, { limits, bodyMemoryBytes: 20_000_000 })
+  onTestFinished(() => proxy.close())
+  reprise = { ...reprise, ...proxy }
   // two tenants, because one alone may take only half of the memory
   const half = await Promise.all([sendHalf(18_000_000, 'one'), sendHalf(10, 'other')])
   const body = `{"messages":[{"role":"user","content":"${'a'.repeat(9_000_000)}"}]}`

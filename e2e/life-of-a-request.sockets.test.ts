@@ -131,7 +131,7 @@ describe('a chat completion request', () => {
   })
 
   test('above the body limit is answered with 413', async () => {
-    await restartProxy({}, { bodyLimitBytes: 1000 })
+    await restartProxy({}, { limits: { body_bytes: 1000 } })
     const response = await postJson(chatUrl, ragRequest('q', ['x'.repeat(2000)]))
     expect(response.status).toBe(413)
     expect((await errorOf(response)).code).toBe('body_too_large')

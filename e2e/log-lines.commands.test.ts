@@ -40,7 +40,7 @@ async function beginStream(proxy: RunningReprise): Promise<void> {
 }
 
 test('refused admin requests have a line', async () => {
-  const proxy = await serve({ admin: { listen: '127.0.0.1:0', token: 'right' }, logs: { requests: false } })
+  const proxy = await serve({ admin: { listen: '127.0.0.1:0', token: 'right' }, logs: { level: 'warn' } })
   const headers = { authorization: 'Bearer wrong', origin: 'http://evil.example' }
   const refused = await fetch(`${proxy.listening.admin_url}/v1/index?secret`, { method: 'DELETE', headers })
   expect(refused.status).toBe(401)

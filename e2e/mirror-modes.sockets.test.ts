@@ -30,8 +30,8 @@ async function start(kind: EngineKind, options: Partial<EmulatorOptions>, report
     ...options,
     ...(reports ? callbacks : {}),
   })
-  const adminListen = { host: '127.0.0.1', port: adminPort }
-  proxy = await startTestProxy({ url: emulator.url, kind, id: 'gpu-0' }, { adminListen })
+  const admin = { listen: `127.0.0.1:${adminPort}` }
+  proxy = await startTestProxy({ url: emulator.url, kind, id: 'gpu-0' }, { admin })
 }
 
 interface Described {
@@ -173,8 +173,8 @@ describe('an engine that reports', () => {
     await exactly(() => true)
     await ask(['a', 'b', 'c'])
     await proxy.close()
-    const adminListen = { host: '127.0.0.1', port: adminPort }
-    proxy = await startTestProxy({ url: emulator.url, kind: 'vllm', id: 'gpu-0' }, { adminListen })
+    const admin = { listen: `127.0.0.1:${adminPort}` }
+    proxy = await startTestProxy({ url: emulator.url, kind: 'vllm', id: 'gpu-0' }, { admin })
     // the engine's reports name only requests that this proxy does not know
     await exactly(({ requests, unknown_requests }) => requests === 0 && unknown_requests > 0)
     await ask(['a', 'b', 'd'])

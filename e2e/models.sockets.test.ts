@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net'
 import OpenAI, { NotFoundError } from 'openai'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Emulator, emulatorDefaults, startEmulator } from '#emulator/emulator.ts'
-import type { Config, EngineConfig } from '#proxy/config/config.ts'
+import type { EngineConfig } from '#proxy/config/config.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { type EmbedderDouble, startEmbedderDouble } from './embedder-double.ts'
 import { documentRequest } from './placed-blocks.ts'
-import { errorOf, postJson, startTestProxy } from './start-test-proxy.ts'
+import { errorOf, type Overrides, postJson, startTestProxy } from './start-test-proxy.ts'
 
 const ending: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -21,7 +21,7 @@ async function startModel(model: string): Promise<Emulator> {
   return emulator
 }
 
-async function start(engines: readonly EngineConfig[], config: Partial<Config> = {}): Promise<RunningProxy> {
+async function start(engines: readonly EngineConfig[], config: Overrides = {}): Promise<RunningProxy> {
   const proxy = await startTestProxy(undefined, { engines, ...config })
   ending.push(() => proxy.close())
   return proxy
@@ -54,7 +54,7 @@ describe('two models and an embedder behind one proxy', () => {
         { url: small.url, kind: 'vllm', id: 'small-0' },
         { url: embedder.url, kind: 'openai', id: 'embedder-0' },
       ],
-      { aliases: new Map([['gpt-4o', ['absent', 'small']]]) },
+      { aliases: [{ name: 'gpt-4o', models: ['absent', 'small'] }] },
     )
     client = new OpenAI({ baseURL: `${proxy.url}/v1`, apiKey: 'sk-x', maxRetries: 0 })
   })
@@ -204,7 +204,7 @@ async function startBigBeforeSmall(alias: string): Promise<{ proxy: RunningProxy
     { url: big.url, kind: 'vllm', id: 'big' },
     { url: small.url, kind: 'vllm', id: 'small' },
   ]
-  return { big, proxy: await start(engines, { aliases: new Map([[alias, ['big', 'small']]]) }) }
+  return { big, proxy: await start(engines, { aliases: [{ name: alias, models: ['big', 'small'] }] }) }
 }
 
 test('a fall-back answers while no engine of the model is ready', async () => {

@@ -18,7 +18,7 @@ describe('an answer of the proxy’s own', () => {
 
   beforeEach(async () => {
     engine = await startRawEngineDouble()
-    proxy = await startTestProxy({ url: engine.url }, { bodyLimitBytes: 30_000_000 })
+    proxy = await startTestProxy({ url: engine.url }, { limits: { body_bytes: 30_000_000 } })
   })
   afterEach(async () => {
     await engine.close()

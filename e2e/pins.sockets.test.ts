@@ -2,10 +2,9 @@ import { hash } from 'node:crypto'
 import { afterEach, expect, test, vi } from 'vitest'
 import { type Emulator, emulatorDefaults, startEmulator } from '#emulator/emulator.ts'
 import type { Config } from '#proxy/config/config.ts'
-import { defaultConfig } from '#proxy/config/sources/config-source.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { startRecordingEngineDouble } from './recording-engine-double.ts'
-import { postJson, startTestProxy } from './start-test-proxy.ts'
+import { configWith, type Overrides, postJson, startTestProxy } from './start-test-proxy.ts'
 
 const ending: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -20,7 +19,7 @@ async function startEngine(port = 0): Promise<Emulator> {
   return engine
 }
 
-async function start(url: string, config: Partial<Config> = {}): Promise<RunningProxy> {
+async function start(url: string, config: Overrides = {}): Promise<RunningProxy> {
   const proxy = await startTestProxy({ url, kind: 'vllm', id: 'gpu-0' }, { pins, ...config })
   ending.push(() => proxy.close())
   return proxy
@@ -151,26 +150,26 @@ test('requests go as they came, pins are bounded by tenant, and what an engine r
 test('a pin goes with its API key', async () => {
   const { url } = await startEngine()
   const keysOf = (key: string): Pick<Config, 'keys'> => {
-    const records = [{ sha256: hash('sha256', key, 'hex'), tenant: 't' }]
-    return { keys: { file: undefined, records, forwardClientAuthorization: false } }
+    const entries = [{ sha256: hash('sha256', key, 'hex'), tenant: 't' }]
+    return { keys: { file: undefined, entries, forward_client_authorization: false } }
   }
   const proxy = await start(url, keysOf('old'))
   const headers = { authorization: 'Bearer old' }
   await postJson(`${proxy.url}/v1/chat/completions`, marked('pinned', 'Who?'), { headers })
   await waitFor(async () => (await pinsOf(proxy)).pins.length === 1)
-  proxy.reload({ ...defaultConfig(), engines: [{ url, kind: 'vllm', id: 'gpu-0' }], pins, ...keysOf('new') })
+  proxy.reload(configWith({ engines: [{ url, kind: 'vllm', id: 'gpu-0' }], pins, ...keysOf('new') }))
   expect(await pinsOf(proxy)).toMatchObject({ tokens: 0, pins: [] })
 })
 
 test('pins go with the secret of the salts', async () => {
   const { url } = await startEngine()
-  const proxy = await start(url, { saltSecret: 'before' })
+  const proxy = await start(url, { tenants: { salt_secret: 'before' } })
   await ask(proxy, marked('pinned', 'Who?'))
   await waitFor(async () => (await pinsOf(proxy)).pins.length === 1)
   const engines = [{ url, kind: 'vllm', id: 'gpu-0' } as const]
-  proxy.reload({ ...defaultConfig(), engines, pins, saltSecret: 'before' })
+  proxy.reload(configWith({ engines, pins, tenants: { salt_secret: 'before' } }))
   expect(await pinsOf(proxy)).toMatchObject({ pins: [{}] })
-  proxy.reload({ ...defaultConfig(), engines, pins, saltSecret: 'after' })
+  proxy.reload(configWith({ engines, pins, tenants: { salt_secret: 'after' } }))
   expect(await pinsOf(proxy)).toMatchObject({ pins: [] })
 })
 

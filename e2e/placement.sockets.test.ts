@@ -9,8 +9,8 @@ afterEach(async () => {
   for (const end of ending.splice(0).reverse()) await end()
 })
 
-const behindHistory = [{ from: '\nContext:\n[CONTEXT 0]:\n' }]
-const hygiene = { sortTools: false, behindHistory }
+const behind_history = ['\nContext:\n[CONTEXT 0]:\n']
+const hygiene = { sort_tools: false, behind_history }
 
 /** The messages of a conversation as AnythingLLM sends them: what is retrieved for each question is in the system message. */
 function messagesOf(turn: number): { role: string; content: string }[] {

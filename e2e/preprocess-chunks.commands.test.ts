@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { type Emulator, emulatorDefaults, startEmulator } from '#emulator/emulator.ts'
 import type { RunningProxy } from '#proxy/main.ts'
+import { reusing } from './emulated-reuse/reusing-cache.ts'
 import { startRunningReprise } from './run-reprise-beside.ts'
 import { postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
 
@@ -22,7 +23,7 @@ beforeAll(() => {
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'reprise-preprocess-'))
   writeFileSync(join(folder, 'corpus.jsonl'), texts.map((text) => `${JSON.stringify({ text })}\n`).join(''))
-  emulator = await startEmulator({ ...emulatorDefaults, host: '127.0.0.1', port: 0, reuse: 0.15 })
+  emulator = await startEmulator({ ...emulatorDefaults, host: '127.0.0.1', port: 0, ...reusing(0.15) })
   proxy = await startTestProxy({ url: emulator.url, kind: 'vllm' })
 })
 afterEach(async () => {

@@ -18,8 +18,8 @@ async function start(kind: 'vllm' | 'sglang'): Promise<void> {
   const callbackUrl = `http://127.0.0.1:${port}/v1/replicas/small`
   const options = { ...emulatorDefaults, kind, host: '127.0.0.1', port: 0, capacityTokens: 2_000, callbackUrl }
   emulator = await startEmulator(options)
-  const adminListen = { host: '127.0.0.1', port }
-  proxy = await startTestProxy({ url: emulator.url, kind, id: 'small' }, { adminListen })
+  const admin = { listen: `127.0.0.1:${port}` }
+  proxy = await startTestProxy({ url: emulator.url, kind, id: 'small' }, { admin })
   while ((await mirror()).mode !== 'exact') await delay(5)
 }
 

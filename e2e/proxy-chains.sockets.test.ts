@@ -12,7 +12,7 @@ afterEach(async () => {
 })
 
 async function start(engine?: Partial<EngineConfig> & { url: string }, port = 0): Promise<RunningProxy> {
-  const proxy = await startTestProxy(engine, { listen: { host: '127.0.0.1', port } })
+  const proxy = await startTestProxy(engine, { listen: `127.0.0.1:${port}` })
   proxies.push(proxy)
   return proxy
 }

@@ -1,21 +1,23 @@
 import type { ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { Config } from '#proxy/config/config.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { metricOf } from './placed-blocks.ts'
 import { connectRaw, rawPost } from './raw-client.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
-import { errorOf, postJson, startTestProxy } from './start-test-proxy.ts'
+import { errorOf, type Overrides, postJson, startTestProxy } from './start-test-proxy.ts'
 
 let engine: RecordingEngineDouble
 let proxy: RunningProxy
 /** the engine's responses, in the order its requests arrived; the test ends them */
 let held: ServerResponse[]
 
-async function restart(config: Partial<Config>): Promise<void> {
+async function restart(config: Overrides): Promise<void> {
   await proxy?.close()
-  proxy = await startTestProxy({ url: engine.url }, { inFlightPerReplica: 1, ...config })
+  proxy = await startTestProxy(
+    { url: engine.url },
+    { ...config, limits: { in_flight_per_replica: 1, ...config.limits } },
+  )
 }
 
 beforeEach(async () => {
@@ -214,7 +216,7 @@ describe('a queue that is full', () => {
 
 describe('a request that waits for too long', () => {
   test('is answered with 504 and is not sent afterwards', async () => {
-    await restart({ maxWaitSeconds: 0.15 })
+    await restart({ limits: { max_wait_seconds: 0.15 } })
     const first = chat('first')
     await arrived(1)
     const began = performance.now()

@@ -27,7 +27,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 /** Sends the requests of a trace through a proxy that records them. Returns the folder of what was recorded. */
 async function record(trace: string, capacityTokens: number, hasText: boolean): Promise<string> {
   const port = await findFreePort()
-  const options = { mode: 'on', record: { folder, hasText, maxBytes: 2 ** 30 } } as const
+  const options = { mode: 'on', record: { folder, text: hasText } } as const
   const proxy = await startTestProxy({ url: `http://${host}:${port}`, kind: 'vllm', id: 'gpu-0' }, options)
   const callbackUrl = `${proxy.adminUrl}/v1/replicas/gpu-0`
   const emulator = await startEmulator({

@@ -47,7 +47,7 @@ test.each([
   'the replay of what was recorded in mode %s, by %s, predicts the live hit ratio (%i tokens)',
   async (mode, policy, capacity) => {
     const port = await findFreePort()
-    const record = { folder, hasText: false, maxBytes: 2 ** 30 }
+    const record = { folder, text: false }
     const proxy = await startTestProxy({ url: `http://${host}:${port}`, kind: 'vllm', id: 'gpu-0' }, { mode, record })
     const callbackUrl = `${proxy.adminUrl}/v1/replicas/gpu-0`
     const options = {
@@ -93,7 +93,7 @@ test('what is recorded holds no text unless it is asked for, and then the texts'
     prefillTokensPerSecond: 1e9,
   })
   for (const hasText of [false, true]) {
-    const record = { folder, hasText, maxBytes: 2 ** 30 }
+    const record = { folder, text: hasText }
     const proxy = await startTestProxy({ url: emulator.url, kind: 'vllm' }, { record })
     await sendAll(proxy.url, smallTrace(3))
     await proxy.close()

@@ -3,13 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { Config } from '#proxy/config/config.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { readTrace } from '#tools/replay/trace/read-trace.ts'
 import type { Trace } from '#tools/replay/trace/trace.ts'
 import { metricOf } from './placed-blocks.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
-import { postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
+import { type Overrides, postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
 
 let engine: RecordingEngineDouble
 let folder: string
@@ -27,8 +26,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-async function start(hasText: boolean, config: Partial<Config> = {}): Promise<RunningProxy> {
-  const record = { folder, hasText, maxBytes: 2 ** 30 }
+async function start(hasText: boolean, config: Overrides = {}): Promise<RunningProxy> {
+  const record = { folder, text: hasText }
   proxy = await startTestProxy({ url: engine.url, kind: 'vllm' }, { record, ...config })
   return proxy
 }

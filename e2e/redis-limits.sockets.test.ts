@@ -28,7 +28,7 @@ describe.skipIf(!hasRedis)('limits of a key in front of two proxies (needs redis
       { url: engine.url },
       {
         redis: { url: redis.url, namespace: 'test', ttlSeconds: 600 },
-        keys: { file: undefined, records: [{ ...record, requests_per_minute }], forwardClientAuthorization: false },
+        keys: { file: undefined, entries: [{ ...record, requests_per_minute }], forward_client_authorization: false },
       },
     )
     proxies.push(proxy)

@@ -20,7 +20,7 @@ describe.skipIf(!hasRedis)('reuse at any position, of proxies that share a Redis
   })
 
   async function start(): Promise<RunningProxy> {
-    const shared = { url: redis.url, namespace: 'test', ttlSeconds: 100, sharesTokens: false }
+    const shared = { url: redis.url, namespace: 'test', ttlSeconds: 100 }
     const proxy = await startTestProxy({ url: engine.url, kind: 'vllm', id: 'gpu-0' }, { redis: shared })
     proxies.push(proxy)
     return proxy

@@ -49,7 +49,7 @@ describe.skipIf(!hasRedis)('a user of Redis with no more than the documented rig
   const refused = async (): Promise<unknown[]> => (await redis.client.acl('LOG')) as unknown[]
 
   async function start(): Promise<RunningProxy> {
-    const shared = { url: url('/1'), namespace: 'test', ttlSeconds: 600, readMilliseconds: 2_000, sharesTokens: true }
+    const shared = { url: url('/1'), namespace: 'test', ttlSeconds: 600, readMilliseconds: 2_000, share_tokens: true }
     const proxy = await startSharedProxy(engine, shared.url, { redis: shared })
     proxies.push(proxy)
     return proxy

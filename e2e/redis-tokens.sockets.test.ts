@@ -27,8 +27,8 @@ describe.skipIf(!hasRedis)('predictions to the token, shared through Redis (need
     return startTestProxy(
       { url: `http://127.0.0.1:${enginePort}`, kind: 'vllm', id: 'gpu-0' },
       {
-        redis: { url: redis.url, namespace: 'test', ttlSeconds: 100, sharesTokens: true },
-        adminListen: { host: '127.0.0.1', port: adminPort },
+        redis: { url: redis.url, namespace: 'test', ttlSeconds: 100, share_tokens: true },
+        admin: { listen: `127.0.0.1:${adminPort}` },
       },
     )
   }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { EngineTlsFiles } from '#proxy/config/config.ts'
+import type { TlsFiles } from '#proxy/config/config.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { findFreePort } from './demo/find-free-port.ts'
 import { hasOpenssl, issue, makeAuthority } from './make-certificates.ts'
@@ -35,7 +35,7 @@ describe.skipIf(!hasRedis)('kinds of Redis (needs redis-server)', () => {
     return server
   }
 
-  async function startProxy(url: string, tls?: EngineTlsFiles): Promise<RunningProxy> {
+  async function startProxy(url: string, tls?: TlsFiles): Promise<RunningProxy> {
     const redis = { url, namespace: 'test', ttlSeconds: 600, readMilliseconds: 2_000, tls }
     const proxy = await startSharedProxy(engine, url, { redis })
     closers.push(() => proxy.close())
@@ -46,7 +46,7 @@ describe.skipIf(!hasRedis)('kinds of Redis (needs redis-server)', () => {
     (await Promise.all(servers.map(({ client }) => client.keys('reprise:test:turn:*')))).flat()
 
   /** Holds a conversation through two proxies in turn. */
-  async function converse(url: string, tls: EngineTlsFiles | undefined, servers: RunningRedis[]): Promise<void> {
+  async function converse(url: string, tls: TlsFiles | undefined, servers: RunningRedis[]): Promise<void> {
     const [one, other] = [await startProxy(url, tls), await startProxy(url, tls)]
     const conversation = new SharedConversation(engine, 'kinds')
     await conversation.bias(one, 'DCBA')

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { connectRaw, rawPost } from './raw-client.ts'
 import { type RawEngineDouble, rawAnswer, startRawEngineDouble } from './raw-engine-double.ts'
 import { logLines, Reprises, type RunningReprise, writeSettings } from './run-reprise.ts'
 import { serveHere } from './serve-here.ts'
-import { errorOf, postJson, ragRequest } from './start-test-proxy.ts'
+import { errorOf, postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
 
 const chat = '/v1/chat/completions'
 const routes = [chat, '/v1/embeddings']
@@ -118,9 +118,9 @@ describe('a client that waits before it sends its body', () => {
   })
 })
 
-describe('a body that no memory is large enough for', () => {
+describe('a body that is too large', () => {
   test.each(['told', 'chunked'])('is refused for good, whose length is %s', async (length) => {
-    const proxy = await serve({ limits: { body_memory_bytes: 50_000 } })
+    const proxy = await serve({ limits: { body_bytes: 50_000 } })
     const body = JSON.stringify(ragRequest('q', ['x'.repeat(60_000)]))
     const answer = await fetch(proxy.listening.url + chat, {
       method: 'POST',
@@ -133,20 +133,21 @@ describe('a body that no memory is large enough for', () => {
 })
 
 describe('a body that comes too slowly', () => {
-  test.each(routes)('is given up, counted and logged: %s', async (path) => {
-    const proxy = await start({ limits: { body_stall_seconds: 1 } })
-    const client = await connectRaw(proxy.listening.url!)
+  test.each(routes)('is given up and counted: %s', async (path) => {
+    const proxy = await startTestProxy({ url: engine.url }, { bodyStallSeconds: 1 })
+    onTestFinished(() => proxy.close())
+    const client = await connectRaw(proxy.url)
     client.write(rawPost(path, {}).replace(/content-length: .*$/s, 'content-length: 1000000\r\n\r\n{'))
     const drip = setInterval(() => client.write(' '), 50)
     await client.until('"body_too_slow"')
     clearInterval(drip)
     expect(client.received).toMatch(/^HTTP\/1\.1 408 .*connection: close/is)
     client.reset()
-    await vi.waitFor(() =>
-      expect(logLines(proxy, 'request')).toEqual([expect.objectContaining({ status: 408, outcome: 'body_too_slow' })]),
+    const metrics = async (): Promise<string> => (await fetch(`${proxy.adminUrl}/metrics`)).text()
+    await vi.waitFor(async () =>
+      expect(await metrics()).toMatch(/reprise_requests_total\{[^}]*outcome="body_too_slow"\} 1/),
     )
-    expect(await metricsOf(proxy)).toMatch(/reprise_requests_total\{[^}]*outcome="body_too_slow"\} 1/)
-    expect(await metricsOf(proxy)).toMatch(/^reprise_body_bytes 0$/m)
+    expect(await metrics()).toMatch(/^reprise_body_bytes 0$/m)
     // a connection to the engine that its request was begun on is closed
     await vi.waitFor(() => expect([...engine.used].every((socket) => socket.closed)).toBe(true))
   })

@@ -52,7 +52,7 @@ describe.skipIf(!hasOpenssl)('with certificates (needs openssl)', () => {
       '--config',
       writeSettings(folder, { tls, keys: { file: keys } }),
     ])
-    writeSettings(folder, { tls, keys: { file: keys }, drain_seconds: 7, logs: { requests: false } })
+    writeSettings(folder, { tls, keys: { file: keys }, drain_seconds: 7, logs: { prompts: true } })
     copyFileSync(server.cert, used.key)
     writeFileSync(keys, 'keys: []')
     const [failed, ...none] = (await hangUp(running, 1)).filter(({ msg }) => !msg.startsWith('API keys'))
@@ -67,7 +67,7 @@ describe.skipIf(!hasOpenssl)('with certificates (needs openssl)', () => {
     copyFileSync(server.key, used.key)
     writeFileSync(keys, `keys: [{ tenant: b, sha256: ${'b'.repeat(64)} }]`)
     await hangUp(running, 2)
-    const applied = { msg: 'configuration reloaded', settings: ['drain_seconds', 'logs.requests'] }
+    const applied = { msg: 'configuration reloaded', settings: ['drain_seconds', 'logs.prompts'] }
     await vi.waitFor(() => expect(outcomesOf(running)).toContainEqual(expect.objectContaining(applied)), 20_000)
   })
 })

@@ -1,19 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Emulator, emulatorDefaults, startEmulator } from '#emulator/emulator.ts'
-import type { Config } from '#proxy/config/config.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { contentsIn, documentRequest, metricOf, namesIn, placedIn } from './placed-blocks.ts'
 import { type RawEngineDouble, startRawEngineDouble } from './raw-engine-double.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
-import { errorOf, postJson, startTestProxy } from './start-test-proxy.ts'
+import { errorOf, type Overrides, postJson, startTestProxy } from './start-test-proxy.ts'
 
 const ending: (() => Promise<unknown>)[] = []
 afterEach(async () => {
   for (const end of ending.splice(0).reverse()) await end()
 })
 
-async function startBefore(urls: readonly string[], config: Partial<Config> = {}): Promise<RunningProxy> {
+async function startBefore(urls: readonly string[], config: Overrides = {}): Promise<RunningProxy> {
   const engines = urls.map((url, i) => ({ url, kind: 'vllm' as const, id: `gpu-${i}` }))
   const proxy = await startTestProxy(undefined, { engines, ...config })
   ending.push(() => proxy.close())
@@ -165,7 +164,7 @@ describe('a replica that refuses connections', () => {
     const [{ port, url }, other] = [await refusingPort(), await startDouble()]
     const proxy = await startBefore([url, other.url], {
       breaker: { failuresInARow: 2, openMilliseconds: 2_000 },
-      health: { intervalSeconds: 0, path: '/health', timeoutSeconds: 1 },
+      checks: { intervalSeconds: 0, timeoutSeconds: 1 },
     })
     // two at a time, so that each replica gets one
     for (let i = 0; i < 8; i += 2) {
@@ -222,11 +221,11 @@ describe('a replica that refuses connections', () => {
 })
 
 describe('what is passed through', () => {
-  const health = { intervalSeconds: 0, path: '/health', timeoutSeconds: 1 }
+  const checks = { intervalSeconds: 0, timeoutSeconds: 1 }
 
   test('goes to another replica where the first refuses connections, with its body', async () => {
     const [gone, other] = [await refusingPort(), await startDouble()]
-    const proxy = await startBefore([gone.url, other.url], { health })
+    const proxy = await startBefore([gone.url, other.url], { checks })
     expect((await fetch(`${proxy.url}/v1/models`)).status).toBe(200)
     const texts = ['some text', 'x'.repeat(300_000)]
     for (const text of texts) expect((await ask(proxy, { input: text }, '/v1/embeddings')).status).toBe(200)
@@ -241,7 +240,7 @@ describe('what is passed through', () => {
     const raw = await startRawEngineDouble({ onRequest: (socket) => socket.resetAndDestroy() })
     ending.push(() => raw.close())
     const other = await startDouble()
-    const proxy = await startBefore([raw.url, other.url], { health })
+    const proxy = await startBefore([raw.url, other.url], { checks })
     expect((await ask(proxy, { input: 'text' }, '/v1/embeddings')).status).toBe(502)
     expect([raw.requestCount, other.requests.length]).toEqual([1, 0])
   })
@@ -252,7 +251,7 @@ describe('what is passed through', () => {
     for (const double of doubles) double.answer((response) => held.push(() => response.end('{}')))
     const proxy = await startBefore(
       doubles.map(({ url }) => url),
-      { health },
+      { checks },
     )
     const asked = ['a', 'b', 'c', 'd'].map((input) => ask(proxy, { input }, '/v1/embeddings'))
     await vi.waitFor(() => expect(held).toHaveLength(4))
@@ -275,7 +274,7 @@ describe('a replica that breaks off', () => {
     const proxy = await startBefore([raw.url, other.url], {
       breaker: { failuresInARow: 100, openMilliseconds: 1_000 },
       // health checks would be counted, too
-      health: { intervalSeconds: 0, path: '/health', timeoutSeconds: 1 },
+      checks: { intervalSeconds: 0, timeoutSeconds: 1 },
     })
     const statuses: number[] = []
     for (let i = 0; i < 8; i += 2) {
@@ -299,11 +298,11 @@ describe('health checks', () => {
     const doubles = [await startDouble(), await startDouble()]
     let isIll = false
     doubles[0]!.answer((response, { url }) => {
-      response.writeHead(url === '/healthy' && isIll ? 500 : 200, { 'content-type': 'application/json' }).end('{}')
+      response.writeHead(url === '/health' && isIll ? 500 : 200, { 'content-type': 'application/json' }).end('{}')
     })
     const proxy = await startBefore(
       doubles.map(({ url }) => url),
-      { health: { intervalSeconds: 0.02, path: '/healthy', timeoutSeconds: 1 } },
+      { checks: { intervalSeconds: 0.02, timeoutSeconds: 1 } },
     )
     const promptsAt = (place: number): number =>
       doubles[place]!.requests.filter(({ method }) => method === 'POST').length
@@ -330,7 +329,7 @@ describe('health checks', () => {
       })
     const proxy = await startBefore(
       doubles.map(({ url }) => url),
-      { health: { intervalSeconds: 0.02, path: '/wrong', timeoutSeconds: 1 } },
+      { checks: { intervalSeconds: 0.02, timeoutSeconds: 1 } },
     )
     await delay(200)
     for (const name of 'ABC') expect(await replicaOf(ask(proxy, documentRequest('q', name)))).toMatch(/^gpu-/)

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
 import OpenAI, { APIUserAbortError, AuthenticationError, BadRequestError, RateLimitError } from 'openai'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { Config } from '#proxy/config/config.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { documentRequest, metricOf } from './placed-blocks.ts'
-import { startTestProxy } from './start-test-proxy.ts'
+import { type Overrides, startTestProxy } from './start-test-proxy.ts'
 
 type Message = OpenAI.ChatCompletionMessageParam
 
@@ -14,7 +13,7 @@ const answer = 'This is canned text'
 let proxy: RunningProxy
 let client: OpenAI
 
-async function restart(config: Partial<Config> = {}, apiKey = 'sk-anything'): Promise<void> {
+async function restart(config: Overrides = {}, apiKey = 'sk-anything'): Promise<void> {
   await proxy?.close()
   proxy = await startTestProxy(undefined, config)
   client = new OpenAI({ baseURL: `${proxy.url}/v1`, apiKey, maxRetries: 0 })
@@ -165,7 +164,7 @@ describe('errors', () => {
   })
 
   test('of a body that is too large have their own status', async () => {
-    await restart({ bodyLimitBytes: 50 })
+    await restart({ limits: { body_bytes: 50 } })
     const error = await errorOf(ask())
     expect(error).toBeInstanceOf(OpenAI.APIError)
     expect(error).toMatchObject({ status: 413, code: 'body_too_large' })
@@ -173,7 +172,7 @@ describe('errors', () => {
 
   test('of a wrong key are AuthenticationErrors, and of one that is used up RateLimitErrors', async () => {
     const sha256 = createHash('sha256').update('sk-good').digest('hex')
-    const keys = { file: undefined, records: [{ sha256, requests_per_minute: 1 }], forwardClientAuthorization: false }
+    const keys = { file: undefined, entries: [{ sha256, requests_per_minute: 1 }], forward_client_authorization: false }
     await restart({ keys }, 'sk-bad')
     const refused = await errorOf(ask())
     expect(refused).toBeInstanceOf(AuthenticationError)

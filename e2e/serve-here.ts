@@ -9,7 +9,12 @@ import { ownEnvironment } from './own-environment.ts'
 export async function serveHere(file: string): Promise<{ listening: { url: string; admin_url: string } }> {
   const source = createConfigSource({ file, environment: ownEnvironment, flags: toFlagLayer({}) })
   const config = toConfig(source.load().settings)
-  const proxy = await startProxy({ ...config, drainSeconds: 0, drainDelaySeconds: 0, logLevel: 'silent' })
+  const proxy = await startProxy({
+    ...config,
+    drain_seconds: 0,
+    drain_delay_seconds: 0,
+    logs: { ...config.logs, level: 'silent' },
+  })
   onTestFinished(() => proxy.close())
   return { listening: { url: proxy.url, admin_url: proxy.adminUrl } }
 }

@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Config } from '#proxy/config/config.ts'
-import { defaultConfig } from '#proxy/config/sources/config-source.ts'
 import { type RunningProxy, startProxy } from '#proxy/main.ts'
 import { contentsIn, documentRequest, longBlock, metricOf, placedIn } from './placed-blocks.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
 import { Reprises } from './run-reprise.ts'
-import { errorOf, postJson } from './start-test-proxy.ts'
+import { configWith, errorOf, type Overrides, postJson } from './start-test-proxy.ts'
 
 let engine: RecordingEngineDouble
 let proxy: RunningProxy | undefined
@@ -22,23 +21,11 @@ afterEach(async () => {
   await engine.close()
 })
 
-const allOn = { reorder: true, dedup: true, overlaps: false, annotate: true, schedule: true, citations: true }
-
-function configOf(overrides: Partial<Config> = {}): Config {
-  const local = { host: '127.0.0.1', port: 0 }
-  return {
-    ...defaultConfig(),
-    listen: local,
-    adminListen: local,
-    mode: 'on',
-    engines: [{ url: engine.url, kind: 'openai', id: 'engine' }],
-    drainSeconds: 5,
-    logLevel: 'silent',
-    ...overrides,
-  }
+function configOf(overrides: Overrides = {}): Config {
+  return configWith({ engines: [{ url: engine.url, kind: 'openai', id: 'engine' }], ...overrides })
 }
 
-async function start(overrides: Partial<Config> = {}): Promise<void> {
+async function start(overrides: Overrides = {}): Promise<void> {
   await proxy?.close()
   proxy = await startProxy(configOf(overrides))
 }
@@ -51,12 +38,7 @@ const lastBody = (): string => engine.requests.at(-1)!.body.toString()
 
 describe('the configuration', () => {
   test('words annotations', async () => {
-    const wording = {
-      order: 'Wichtigste zuerst: {order}.',
-      location: 'Siehe {label}, oben.',
-      block: '[Doc_{k}] {text}',
-    }
-    await start({ wording })
+    await start({ annotations: { order: 'Wichtigste zuerst: {order}.', location: 'Siehe {label}, oben.' } })
     const explicit = (names: string): object => ({
       messages: [{ role: 'user', content: '{{context}}\n\nq' }],
       reprise: { blocks: [...names].map((name) => ({ text: longBlock(name) })) },
@@ -74,7 +56,7 @@ describe('the configuration', () => {
   })
 
   test('says what requests get that say nothing, and a request may say otherwise', async () => {
-    await start({ options: { ...allOn, dedup: false, annotate: false } })
+    await start({ options: 'dedup=off,annotate=off' })
     const twice = (): object => {
       const turns = documentRequest('q1', 'AB') as { messages: object[] }
       turns.messages.push(
@@ -92,7 +74,7 @@ describe('the configuration', () => {
     expect(sent()).not.toContain('priority order')
     await ask(documentRequest('q9', 'EFD'), { 'x-reprise-options': 'annotate=on' })
     expect(sent()).toContain('priority order')
-    await start({ options: { ...allOn, dedup: false } })
+    await start({ options: 'dedup=off' })
     const pointed = await ask(twice(), { 'x-reprise-options': 'dedup=on' })
     expect(pointed.headers.get('x-reprise-deduplicated')).toBe('1')
     // options in the body override the header
@@ -110,7 +92,7 @@ describe('the configuration', () => {
     await start()
     await ask(bodyWith('b', 'a'))
     expect(lastBody()).toBe(bodyWith('b', 'a'))
-    await start({ hygiene: { sortTools: true, behindHistory: [] } })
+    await start({ hygiene: { sort_tools: true, behind_history: [] } })
     await ask(bodyWith('b', 'a', 'c'))
     const sorted = lastBody()
     expect((JSON.parse(sorted).tools as { function: { name: string } }[]).map((one) => one.function.name)).toEqual([
@@ -125,7 +107,7 @@ describe('the configuration', () => {
     expect(lastBody()).toBe(sorted)
     await ask(bodyWith('a', 'b'))
     expect(lastBody()).toBe(bodyWith('a', 'b'))
-    await start({ hygiene: { sortTools: true, behindHistory: [] }, mode: 'off' })
+    await start({ hygiene: { sort_tools: true, behind_history: [] }, mode: 'off' })
     await ask(bodyWith('b', 'a'))
     expect(lastBody()).toBe(bodyWith('b', 'a'))
   })
@@ -141,17 +123,17 @@ describe('a reload', () => {
     })
     const running = await ask(documentRequest('q', 'ABC', { stream: true }))
     engine.answer((answer) => answer.end('{}'))
-    proxy!.reload(configOf({ options: { ...allOn, reorder: false } }))
+    proxy!.reload(configOf({ options: 'reorder=off' }))
     expect((await ask(documentRequest('q2', 'CBA'))).headers.get('x-reprise-skipped')).toBe('reorder_off')
-    proxy!.reload(configOf({ hasHeaders: false }))
+    proxy!.reload(configOf({ headers: false }))
     const { headers } = await ask(documentRequest('q2', 'CAB'))
     expect([...headers.keys()].filter((name) => name.startsWith('x-reprise-'))).toEqual([])
     expect(headers.get('x-request-id')).not.toBeNull()
     proxy!.reload(configOf({ mode: 'off' }))
     expect((await ask(documentRequest('q3', 'CBA'))).headers.get('x-reprise-skipped')).toBe('mode_off')
-    proxy!.reload(configOf({ bodyLimitBytes: 100 }))
+    proxy!.reload(configOf({ limits: { body_bytes: 100 } }))
     expect((await errorOf(await ask(documentRequest('q4', 'CBA')))).code).toBe('body_too_large')
-    proxy!.reload(configOf({ wording: { ...defaultConfig().wording, order: 'Order: {order}' } }))
+    proxy!.reload(configOf({ annotations: { order: 'Order: {order}' } }))
     await ask(documentRequest('q5', 'CBA'))
     expect(sent()).toContain('Order: [3] > [2] > [1]')
     const content = `$$$ ${longBlock('a')}\n$$$ ${longBlock('b')}\n$$$ ${longBlock('c')}\nq`
@@ -165,13 +147,13 @@ describe('a reload', () => {
   })
 
   test('lets those go that waited for more slots', async () => {
-    await start({ inFlightPerReplica: 1 })
+    await start({ limits: { in_flight_per_replica: 1 } })
     const held: (() => void)[] = []
     engine.answer((answer) => held.push(() => answer.end('{}')))
     const asked = [1, 2, 3].map((i) => ask({ messages: [{ role: 'user', content: `${i}` }] }))
     await vi.waitFor(async () => expect(await metricOf(proxy!.adminUrl, 'reprise_queue_depth')).toBe(2))
     expect(held).toHaveLength(1)
-    proxy!.reload(configOf({ inFlightPerReplica: 8 }))
+    proxy!.reload(configOf({ limits: { in_flight_per_replica: 8 } }))
     await vi.waitFor(() => expect(held).toHaveLength(3))
     for (const answer of held) answer()
     for (const response of await Promise.all(asked)) expect(response.status).toBe(200)
@@ -179,16 +161,16 @@ describe('a reload', () => {
 
   test('takes on keys, and none that cannot be used changes anything', async () => {
     await start()
-    const records = [{ tenant: 't', sha256: createHash('sha256').update('sk-1').digest('hex') }]
-    const keys = { file: undefined, records, forwardClientAuthorization: false }
+    const entries = [{ tenant: 't', sha256: createHash('sha256').update('sk-1').digest('hex') }]
+    const keys = { file: undefined, entries, forward_client_authorization: false }
     proxy!.reload(configOf({ keys }))
     const key = { authorization: 'Bearer sk-1' }
     expect((await ask(documentRequest('q', 'AB'))).status).toBe(401)
     expect((await ask(documentRequest('q', 'AB'), key)).status).toBe(200)
     expect(engine.requests.at(-1)!.headers).not.toHaveProperty('authorization')
-    const broken: Partial<Config>[] = [
+    const broken: Overrides[] = [
       { mode: 'off', keys, templates: [{ block: '{block}' }] },
-      { mode: 'off', keys, trustedPeers: ['everybody'] },
+      { mode: 'off', keys, tenants: { trusted_peers: ['everybody'] } },
     ]
     for (const config of broken) {
       expect(() => proxy!.reload(configOf(config))).toThrow()

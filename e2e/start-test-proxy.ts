@@ -1,26 +1,33 @@
 import type { Config, EngineConfig } from '#proxy/config/config.ts'
+import { mergeSettings } from '#proxy/config/setting-values.ts'
 import { defaultConfig } from '#proxy/config/sources/config-source.ts'
 import { type RunningProxy, startProxy } from '#proxy/main.ts'
+
+/** What differs from the defaults, setting by setting. */
+export type Overrides = {
+  readonly [Key in keyof Config]?: Config[Key] extends object ? Partial<Config[Key]> : Config[Key]
+}
+
+/** The configuration of a proxy on free ports of this machine that logs nothing. */
+export function configWith(overrides: Overrides): Config {
+  const local = '127.0.0.1:0'
+  const quiet = { listen: local, admin: { listen: local }, drain_seconds: 5, mode: 'on', logs: { level: 'silent' } }
+  return mergeSettings(mergeSettings({ ...defaultConfig() }, quiet), overrides) as unknown as Config
+}
 
 /** Starts a proxy on free ports of this machine, in front of an engine or the embedded emulator. */
 export function startTestProxy(
   engine?: Partial<EngineConfig> & { url: string },
-  config: Partial<Config> = {},
+  config: Overrides = {},
 ): Promise<RunningProxy> {
-  const local = { host: '127.0.0.1', port: 0 }
-  const standard = defaultConfig()
-  return startProxy({
-    ...standard,
-    // generous, because on a busy machine a request would exceed the default time limit
-    workLimits: { ...standard.workLimits, milliseconds: 60_000 },
-    listen: local,
-    adminListen: local,
-    engines: engine ? [{ kind: 'openai', id: 'engine', ...engine }] : [],
-    drainSeconds: 5,
-    mode: 'on',
-    logLevel: 'silent',
-    ...config,
-  })
+  return startProxy(
+    configWith({
+      // generous, because on a busy machine a request would exceed the default time limit
+      workLimits: { milliseconds: 60_000 },
+      engines: engine ? [{ kind: 'openai', id: 'engine', ...engine }] : [],
+      ...config,
+    }),
+  )
 }
 
 /** Returns what a user's message holds as RAG applications write it. */

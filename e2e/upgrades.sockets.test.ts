@@ -32,7 +32,7 @@ beforeEach(async () => {
     socket.write(`${agreed}hello`)
     socket.on('data', (bytes) => socket.write(bytes))
   })
-  proxy = await startTestProxy({ url: engine.url }, { drainSeconds: 600 })
+  proxy = await startTestProxy({ url: engine.url }, { drain_seconds: 600 })
 })
 afterEach(async () => {
   await engine.close()
@@ -193,7 +193,7 @@ describe('joined connections', () => {
 
   test('end when the time to drain is over, and are waited for until then', async () => {
     await proxy.close()
-    proxy = await startTestProxy({ url: engine.url }, { drainSeconds: 1 })
+    proxy = await startTestProxy({ url: engine.url }, { drain_seconds: 1 })
     const client = await open()
     await client.until('hello')
     const began = performance.now()
@@ -251,8 +251,8 @@ test('keys are asked for and stay here, and the engine is shown its own', async 
   writeFileSync(file, JSON.stringify({ keys: [{ tenant: 't', sha256 }] }))
   await proxy.close()
   proxy = await startTestProxy(
-    { url: engine.url, apiKey: 'of-the-engine' },
-    { keys: { file, records: [], forwardClientAuthorization: false } },
+    { url: engine.url, api_key: 'of-the-engine' },
+    { keys: { file, entries: [], forward_client_authorization: false } },
   )
   rmSync(folder, { recursive: true })
   const refused = await (await open()).ended

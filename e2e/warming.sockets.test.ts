@@ -1,20 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { type Emulator, emulatorDefaults, startEmulator } from '#emulator/emulator.ts'
-import type { Config } from '#proxy/config/config.ts'
 import type { RunningProxy } from '#proxy/main.ts'
 import { type RecordingEngineDouble, startRecordingEngineDouble } from './recording-engine-double.ts'
-import { postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
+import { type Overrides, postJson, ragRequest, startTestProxy } from './start-test-proxy.ts'
 
 const ending: (() => Promise<unknown>)[] = []
 afterEach(async () => {
   for (const end of ending.splice(0).reverse()) await end()
 })
 
-async function start(engines: readonly { url: string }[], config: Partial<Config> = {}): Promise<RunningProxy> {
+async function start(engines: readonly { url: string }[], config: Overrides = {}): Promise<RunningProxy> {
   const proxy = await startTestProxy(undefined, {
     engines: engines.map(({ url }, i) => ({ url, kind: 'vllm' as const, id: `gpu-${i}` })),
-    health: { intervalSeconds: 0, path: '/health' },
+    checks: { intervalSeconds: 0 },
     ...config,
   })
   ending.push(() => proxy.close())
@@ -142,7 +141,7 @@ describe('what is sent to an engine that has come', () => {
   const answered = JSON.stringify({ id: 'x', choices: [], usage: { prompt_tokens: 800, completion_tokens: 1 } })
 
   /** A proxy before one engine that holds what it was asked, and another that has just come. */
-  async function startWarming(coming: { api_key?: string } = {}, config: Partial<Config> = {}): Promise<void> {
+  async function startWarming(coming: { api_key?: string } = {}, config: Overrides = {}): Promise<void> {
     doubles = [await startRecordingEngineDouble(), await startRecordingEngineDouble()]
     for (const double of doubles) {
       ending.push(() => double.close())
@@ -212,8 +211,8 @@ describe('what is sent to an engine that has come', () => {
   })
 
   test('the hot prompts of the last hour though nobody asks now: one of each, first what was asked for most', async () => {
-    const sent = async (config: Partial<Config>): Promise<unknown[]> => {
-      await startWarming({}, { warmUpSeconds: 2, ...config })
+    const sent = async (): Promise<unknown[]> => {
+      await startWarming({}, { warmUpSeconds: 2 })
       await put(proxy, doubles.slice(0, 1))
       for (const [i, subject] of [2, 3, 3, 3, 2, 4].entries()) await post(ask(subject, `What of ${i}?`))
       await put(proxy, doubles)
@@ -224,12 +223,11 @@ describe('what is sent to an engine that has come', () => {
         headers.authorization,
       ])
     }
-    expect(await sent({})).toEqual(['3', '2'].map((subject) => [subject, 1, 'Bearer client-1']))
-    expect(await sent({ warmUpPrompts: 0 })).toEqual([])
+    expect(await sent()).toEqual(['3', '2'].map((subject) => [subject, 1, 'Bearer client-1']))
   })
 
   test('an engine that is still being started is warmed once it answers, and a drained one is not', async () => {
-    await startWarming({}, { warmUpSeconds: 2, health: { intervalSeconds: 0.2, path: '/health' } })
+    await startWarming({}, { warmUpSeconds: 2, checks: { intervalSeconds: 0.2 } })
     await put(proxy, doubles.slice(0, 1))
     for (const i of [1, 2]) await post(ask(1, `What of ${i}?`))
     doubles[1]!.answer((response) => response.writeHead(503).end())

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
 import { setTimeout as delay, setImmediate } from 'node:timers/promises'
 import { Agent, request } from 'undici'
+import type { ReusingPrefixCache } from './cache/prefix-cache.ts'
 import type { CachedRequest, CacheReport } from './cache/request-ledger.ts'
 
 interface CallbackSenderOptions {
@@ -10,8 +11,7 @@ interface CallbackSenderOptions {
   token: string | undefined
   /** The state after everything reported so far. */
   snapshot: () => CachedRequest[]
-  /** If the engine reuses KV at any position: the share that it recomputes, and the bounds of what can be requested. */
-  reuse?: { ratio: number; min_ratio: number; max_ratio: number } | undefined
+  reuse?: ReusingPrefixCache['offer'] | undefined
   /** Milliseconds of silence after which an empty batch is posted. */
   heartbeat?: number
   /** Called once when posts begin to fail, and once when they succeed again. */

@@ -9,7 +9,6 @@ export const emulatorDefaults: {
   sglangBlockSize: number
   prefillTokensPerSecond: number
   maxModelTokens: number
-  hostTokens: number
 } = {
   kind: 'vllm',
   capacityTokens: 500_000,
@@ -17,5 +16,4 @@ export const emulatorDefaults: {
   sglangBlockSize: 1,
   prefillTokensPerSecond: 20_000,
   maxModelTokens: 131_072,
-  hostTokens: 2_000_000,
 }

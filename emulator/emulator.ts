@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import type { AnyPositionReuse } from '#engine-adapters/any-position-reuse.ts'
-import type { PrefixCache } from './cache/prefix-cache.ts'
+import type { PrefixCache, ReusingPrefixCache } from './cache/prefix-cache.ts'
 import { RadixCache } from './cache/radix-cache.ts'
 import { CallbackSender } from './callback-sender.ts'
 import { emulatorDefaults } from './emulator-defaults.ts'
@@ -15,7 +14,6 @@ import { type CacheSize, createPlainRoutes } from './http/plain-routes.ts'
 import { PromptReader } from './http/prompt-reader.ts'
 import { createResponsesRoutes } from './http/responses.ts'
 import { Reader } from './reader/reader.ts'
-import { ReusingCache } from './reuse/reusing-cache.ts'
 import { CannedText } from './text/canned-text.ts'
 import { Tokenizer } from './text/tokenizer.ts'
 
@@ -35,12 +33,8 @@ export interface EmulatorOptions {
   maxModelTokens?: number
   /** Largest body that is read; by default 32 MiB. */
   bodyBytes?: number
-  /** vLLM: reuses KV at any position and recomputes this share of it. */
-  reuse?: number
-  /** Bounds for the share that a request may ask for; by default any share. */
-  reuseBounds?: Omit<AnyPositionReuse, 'ratio'>
-  /** Tokens that it keeps for that reuse. */
-  hostTokens?: number
+  /** What reuses KV at any position around the prefix cache; such an engine says so in its snapshots. */
+  reusing?: (exact: PrefixCache) => ReusingPrefixCache
   /** `http://HOST:PORT/v1/replicas/NAME`, which receives what is stored and evicted */
   callbackUrl?: string
   callbackToken?: string
@@ -65,7 +59,9 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   const { kind, callbackUrl, prefillTokensPerSecond } = options
   const pageTokens =
     options.blockSize ?? (kind === 'vllm' ? emulatorDefaults.blockSize : emulatorDefaults.sglangBlockSize)
-  const cache = createCache(options, pageTokens)
+  const exact = new RadixCache(options.capacityTokens, pageTokens, kind === 'sglang' ? 'leaf' : 'page')
+  const reusing = options.reusing?.(exact)
+  const cache: PrefixCache = reusing ?? exact
   const tokenizer = new Tokenizer()
   let sender: CallbackSender | undefined
   const text = new CannedText(tokenizer)
@@ -92,7 +88,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
       url: callbackUrl,
       token: options.callbackToken,
       snapshot: () => cache.requests(),
-      reuse: cache instanceof ReusingCache ? cache.offer : undefined,
+      reuse: reusing?.offer,
       warn,
     })
   }
@@ -106,17 +102,6 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
       await sender?.close()
     },
   }
-}
-
-function createCache(options: EmulatorOptions, pageTokens: number): PrefixCache {
-  const { kind, capacityTokens, reuse, reuseBounds = { minRatio: 0, maxRatio: 1 }, hostTokens } = options
-  const exact = new RadixCache(capacityTokens, pageTokens, kind === 'sglang' ? 'leaf' : 'page')
-  if (kind === 'sglang' || reuse === undefined) return exact
-  return new ReusingCache(exact, {
-    ratio: reuse,
-    ...reuseBounds,
-    hostTokens: hostTokens ?? emulatorDefaults.hostTokens,
-  })
 }
 
 function createRoutes(engine: EngineCore, reader: PromptReader, size: CacheSize): Routes {

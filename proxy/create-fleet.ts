@@ -60,7 +60,7 @@ export interface LiveFleet {
 export function createFleet(config: () => Config, parts: FleetParts): LiveFleet {
   const { replicas, modelLists, telemetry, warmer, pins, isEmbedded } = parts
   const { log } = telemetry
-  replicas.models.aliases = config().aliases
+  replicas.models.aliases = toAliases(config())
   const fleet = createReplicaFleet(config, parts)
   const slices = new EndpointSlices(
     () => new KubernetesApi(config().kubernetes ?? inClusterAccess()),
@@ -103,8 +103,8 @@ export function createFleet(config: () => Config, parts: FleetParts): LiveFleet 
       return modelLists.askNow()
     },
     readNamed: (next) => readNamed(next),
-    reload: ({ aliases }, engines, keepsNamed) => {
-      replicas.models.aliases = aliases
+    reload: (next, engines, keepsNamed) => {
+      replicas.models.aliases = toAliases(next)
       if (!keepsNamed) readNamed = ofConfig
       if (!isEmbedded) void follow(engines)
     },
@@ -154,7 +154,7 @@ async function accompany(
   const { log, metrics } = telemetry
   try {
     await followEngine(replica, engine, telemetry)
-    if (!redis || engine.eventsUrl !== undefined) return []
+    if (!redis || engine.events !== undefined) return []
     // loaded only if configured, as the client is
     const { shareMirror } = await import('./redis/share-mirror.ts')
     return [shareMirror(replica, redis, metrics, log)]
@@ -181,7 +181,7 @@ export function createAsides(
   const { metrics, log, now } = telemetry
   const pins = new PinKeeper({
     replicas,
-    limits: () => config().pins,
+    limits: () => ({ tenantTokens: Math.floor(config().pins.tokens / 2), ...config().pins }),
     onTokens: (tokens) => metrics.pinnedTokens.set(tokens),
     onMark: (outcome) => metrics.pins.inc({ outcome }),
     onKeep: (outcome, tokens) => {
@@ -193,8 +193,7 @@ export function createAsides(
   })
   const warmer = new Warmer({
     replicas,
-    seconds: () => config().warmUpSeconds,
-    keptPrompts: () => config().warmUpPrompts,
+    seconds: () => (config().warm_up ? config().warmUpSeconds : 0),
     owes: (replica) => pins.owes(replica),
     onWarmUp: (outcome, tokens) => {
       metrics.warmUps.inc({ outcome })
@@ -230,11 +229,15 @@ function createModelLists(replicas: ReplicaSet, { log, now }: Pick<Telemetry, 'l
 }
 
 /** Reads the engines of a request to the control plane. Throws `invalid_body`. */
-function readNewEngines(body: unknown, { engineApiKey }: Config): FoundEngine[] {
+function readNewEngines(body: unknown, { engine_api_key }: Config): FoundEngine[] {
   try {
-    return readEngineFiles(readEngines(body, engineApiKey))
+    return readEngineFiles(readEngines(body, engine_api_key))
   } catch (error) {
     if (error instanceof ConfigError) throw new ProxyError('invalid_body', error.message.replaceAll('\n', '; '))
     throw error
   }
+}
+
+function toAliases({ aliases }: Config): ReadonlyMap<string, readonly string[]> {
+  return new Map(aliases.map(({ name, models }) => [name, models]))
 }

@@ -3,7 +3,7 @@ import type { KeyRecord } from './access/key-record.ts'
 import { RateLimits } from './access/rate-limits.ts'
 import { createTenancy, type Tenancy } from './access/tenancy.ts'
 import { BorderPositions } from './borders/border-positions.ts'
-import { BodyMemory } from './bounds/body-memory.ts'
+import { BodyMemory, memoryForBodies } from './bounds/body-memory.ts'
 import { HeavyTurns } from './bounds/heavy-turns.ts'
 import { collectGarbage, MemoryRelease } from './bounds/memory-release.ts'
 import type { Config, Settings } from './config/config.ts'
@@ -11,6 +11,7 @@ import { unwritableFolder } from './config/record-folder.ts'
 import { KeyStore } from './config/sources/key-store.ts'
 import { createMirrors, toAdmissionLimits } from './create-replicas.ts'
 import type { Log } from './log.ts'
+import { defaultWording } from './prompt/wording.ts'
 import { Prover } from './prove/prover.ts'
 import type { RedisFault } from './reasons.ts'
 import { Recorder, type RecorderOptions } from './record/recorder.ts'
@@ -21,6 +22,7 @@ import { SharedLimits } from './redis/shared-limits.ts'
 import { SharedTemplates } from './redis/shared-templates.ts'
 import type { Pipeline } from './request/pipeline.ts'
 import { RequestIds } from './request/request-ids.ts'
+import { readOptions } from './request-options.ts'
 import { MemoryConversationStore } from './store/memory-conversation-store.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 import { readDeclaredTemplates } from './templates/declared-templates.ts'
@@ -63,7 +65,7 @@ export function createPipeline(
   for (const keeper of keepers) keeper.admits = (key) => keyStore.keys.admits(key)
   const bodyMemory = createBodyMemory(config, telemetry)
   let settings = toSettings(config, keyStore, readDeclaredTemplates(config.templates))
-  const prover = createProver(config, parts)
+  const prover = createProver(parts)
   const recorder = createRecorder(config, replicas, telemetry, log)
   const learnt = createLearntTemplates(parts)
   const sharedTemplates = sharing && new SharedTemplates({ templates, learnt, ...sharing })
@@ -86,7 +88,7 @@ export function createPipeline(
       store: shared ?? memory,
       sharedTurns: shared,
       requestIds: new RequestIds((request) => replicas.all.some(({ mirror }) => mirror.has(request))),
-      createMirror: () => createMirrors(config)(),
+      createMirror: () => createMirrors()(),
       now: telemetry.now,
     },
     reload: (next, keys) => {
@@ -96,11 +98,11 @@ export function createPipeline(
       // the store decides whether keys are required: a reload never lets everyone in
       keyStore.reload(next.keys, keys)
       // nobody will ask for what was computed under another salt
-      if (next.saltSecret !== settings.saltSecret) for (const keeper of keepers) keeper.clear()
+      if (next.tenants.salt_secret !== settings.tenants.salt_secret) for (const keeper of keepers) keeper.clear()
       settings = toSettings(next, keyStore, templates)
       if (!settings.keepsWords) telemetry.words.clear()
-      log.level = next.logLevel
-      bodyMemory.setLimit(next.bodyMemoryBytes)
+      log.level = next.logs.level
+      bodyMemory.setLimit(memoryForBodies(next.limits.body_bytes, next.bodyMemoryBytes))
       setLimits(replicas, next)
     },
     connect: async (longestMilliseconds) => {
@@ -118,9 +120,9 @@ export function createPipeline(
   }
 }
 
-function createBodyMemory({ bodyMemoryBytes }: Config, { metrics }: Telemetry): BodyMemory {
+function createBodyMemory(config: Config, { metrics }: Telemetry): BodyMemory {
   const release = new MemoryRelease(collectGarbage)
-  return new BodyMemory(bodyMemoryBytes, (bytes) => {
+  return new BodyMemory(memoryForBodies(config.limits.body_bytes, config.bodyMemoryBytes), (bytes) => {
     metrics.bodyBytes.set(bytes)
     release.note(bytes)
   })
@@ -132,26 +134,26 @@ function setLimits({ all }: Pipeline['replicas'], config: Config): void {
 
 /** Throws a ConfigError if the folder cannot be written to. */
 function createRecorder(
-  { record }: Config,
+  { record: { folder, text } }: Config,
   replicas: Pipeline['replicas'],
   { metrics }: Telemetry,
   log: Log,
 ): Recorder | undefined {
-  if (!record) return undefined
+  if (folder === undefined) return undefined
   const options: RecorderOptions = {
-    ...record,
+    folder,
+    hasText: text,
     now: Date.now,
     // a replay has one cache, and several engines do not add up to one
     capacityTokens: () => (replicas.all.length === 1 ? replicas.all[0]!.statedCache?.capacityTokens : undefined),
     onWritten: (requests) => metrics.recordedRequests.inc(requests),
     onLost: (requests) => metrics.recordLostRequests.inc(requests),
-    onFault: (error) =>
-      log.error({ error, folder: record.folder }, 'requests are not recorded: the folder cannot be written to'),
+    onFault: (error) => log.error({ error, folder }, 'requests are not recorded: the folder cannot be written to'),
   }
   try {
     return new Recorder(options)
   } catch (error) {
-    throw unwritableFolder(record.folder, error as Error)
+    throw unwritableFolder(folder, error as Error)
   }
 }
 
@@ -165,13 +167,10 @@ function toSharing(
   return { redis: connection, namespace, ttlSeconds, proxy, now, wallClock: Date.now, onFault }
 }
 
-function createProver(
-  config: Config,
-  { templates, telemetry, log }: Pick<Pipeline, 'templates' | 'telemetry' | 'log'>,
-): Prover {
+function createProver({ templates, telemetry, log }: Pick<Pipeline, 'templates' | 'telemetry' | 'log'>): Prover {
   return new Prover({
     templates,
-    createIndex: () => createMirrors(config)().createIndex(),
+    createIndex: () => createMirrors()().createIndex(),
     onSample: (outcome) => telemetry.metrics.proofs.inc({ outcome }),
     log,
     now: telemetry.now,
@@ -185,16 +184,23 @@ function createLearntTemplates({ telemetry, log }: Pick<Pipeline, 'telemetry' | 
   })
 }
 
-function createLiveTenancy({ trustedPeers, tenantsFrom: from }: Config, { keys }: KeyStore): Tenancy {
+function createLiveTenancy({ tenants: { from, trusted_peers: trustedPeers } }: Config, { keys }: KeyStore): Tenancy {
   return createTenancy({ keys, trustedPeers, from })
 }
 
 /** Whether words of prompts may be kept for people to read. */
-export function mayKeepWords({ logPrompts, record }: Config): boolean {
-  return logPrompts || (record?.hasText ?? false)
+export function mayKeepWords({ logs, record }: Config): boolean {
+  return logs.prompts || (record.folder !== undefined && record.text)
 }
 
 function toSettings(config: Config, { keys }: KeyStore, templates: Settings['templates']): Settings {
-  const keepsClientKey = !keys.isOpen && !config.keys.forwardClientAuthorization
-  return { ...config, templates, keepsWords: mayKeepWords(config), keepsClientKey }
+  const keepsClientKey = !keys.isOpen && !config.keys.forward_client_authorization
+  return {
+    ...config,
+    templates,
+    options: readOptions(config.options),
+    wording: { ...defaultWording, ...config.annotations },
+    keepsWords: mayKeepWords(config),
+    keepsClientKey,
+  }
 }

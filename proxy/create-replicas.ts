@@ -25,8 +25,8 @@ type LossWatchers = Pick<Pipeline, 'processed' | 'gain' | 'log'>
 
 /** Returns what creates a replica for an engine, with the limits of the current configuration. */
 export function createReplicas(config: () => Config, watching: LossWatchers): (found: FoundEngine) => Replica {
-  const createMirror = createMirrors(config())
-  return ({ engine: { url, kind, id, apiKey, models }, tls }) => {
+  const createMirror = createMirrors()
+  return ({ engine: { url, kind, id, api_key: apiKey, models }, tls }) => {
     const replica = id as ReplicaId
     const engine = createEngineClient(url, tls)
     const adapter = adapterFor(kind)
@@ -58,14 +58,14 @@ function watchLosses(replica: ReplicaId, { processed, gain, log }: LossWatchers)
 }
 
 /**
- * Returns a factory of empty mirrors, as configured. Its mirrors share what they learn about tokens per text, and one
+ * Returns a factory of empty mirrors. Its mirrors share what they learn about tokens per text, and one
  * bound on the demand that they remember.
  */
-export function createMirrors({ maxDisplacement }: Config): () => CacheMirror {
+export function createMirrors(): () => CacheMirror {
   const shared = {
     maxRequests: mirroredRequests,
     maxBlocks: blocksPerRequest * mirroredRequests,
-    ordering: { history: new HistoryWindow(), maxDisplacement },
+    history: new HistoryWindow(),
     average: new AverageDensity(),
   }
   return () => new CacheMirror({ ...shared, secret: randomInt(2 ** 31) })
@@ -76,6 +76,6 @@ export function toAdmissionLimits(config: Config): AdmissionLimits {
   return {
     windowMilliseconds: config.groupWindowMilliseconds,
     capacity: config.waitingRequests,
-    inFlight: config.inFlightPerReplica,
+    inFlight: config.limits.in_flight_per_replica,
   }
 }

@@ -38,7 +38,7 @@ class CompanionDouble {
 
 function createWorld() {
   const processed = new ProcessedBlocks(1_000)
-  const gain = new Gain(createMirrors(config), 'now')
+  const gain = new Gain(createMirrors(), 'now')
   const divergence = new Divergence()
   const replicas = new ReplicaSet([])
   const companions = new Map<Replica, CompanionDouble>()

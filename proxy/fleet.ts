@@ -89,13 +89,13 @@ export class Fleet {
   }
 
   #memberFor(found: FoundEngine): Member {
-    const { id, apiKey, models } = found.engine
+    const { id, api_key, models } = found.engine
     const named = [...this.#members.values(), ...this.#leaving].filter((one) => one.found.engine.id === id)
     const same = named.find((one) => !one.dropped && isSame(one.found, found))
     if (!same) return this.#create(found, named)
     const { replica } = same
     replica.isLeaving = false
-    replica.apiKey = apiKey
+    replica.apiKey = api_key
     replica.setModels(models)
     replica.engine.setTls(found.tls)
     this.#leaving.delete(same)
@@ -140,7 +140,7 @@ export class Fleet {
 
 /** Whether two engines are one: what differs otherwise can change while requests run. */
 function isSame({ engine: a }: FoundEngine, { engine: b }: FoundEngine): boolean {
-  return a.url === b.url && a.kind === b.kind && a.eventsUrl === b.eventsUrl && a.replayUrl === b.replayUrl
+  return a.url === b.url && a.kind === b.kind && a.events === b.events && a.replay === b.replay
 }
 
 function isIn(members: ReadonlyMap<string, Member>, member: Member): boolean {

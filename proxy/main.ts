@@ -6,6 +6,7 @@ import { ProcessedBlocks } from '#index/processed-blocks.ts'
 import { asksForKeys } from './access/key-record.ts'
 import { createAdminApp } from './admin/admin-app.ts'
 import type { Config, EngineConfig } from './config/config.ts'
+import { readListenAddress } from './config/read-arguments.ts'
 import {
   type Certificates,
   certificateFiles,
@@ -43,7 +44,7 @@ import { TemplateBook } from './templates/template-book.ts'
 
 /**
  * How long a client may take to send its request: 64 MB at 300 kbit/s. What comes more slowly than it can is given up
- * sooner (`limits.body_stall_seconds`). A stalled callback would hold up the callbacks after it.
+ * sooner (`bodyStallSeconds`). A stalled callback would hold up the callbacks after it.
  */
 const requestUploadSeconds = 1_800
 const callbackUploadSeconds = 10
@@ -57,7 +58,7 @@ export interface RunningProxy {
   readonly adminUrl: string
   readonly log: Log
   /**
-   * Applies the settings of a new configuration that `reloadable` names, and reads certificates and keys again. Throws
+   * Applies the settings of a new configuration but those of `fixedAtStart`, and reads certificates and keys again. Throws
    * if anything cannot be used, and then changes nothing. `keepsEngines`: not those of the configuration, but those that
    * there are stay, with its keys.
    */
@@ -70,25 +71,24 @@ export interface RunningProxy {
 export async function startProxy(config: Config): Promise<RunningProxy> {
   // before anything listens: startup fails if a file cannot be used
   const tls = readStartFiles(config)
-  const log = createLog(config.logLevel)
-  // loaded only if configured: the client takes 20 MB
-  const redis = config.redis && (await import('./redis/create-shared-redis.ts')).createSharedRedis(config.redis, log)
+  const log = createLog(config.logs.level)
+  const redis = await openRedis(config, log)
   const drain = { isLeaving: false, isDraining: false, isCutting: false }
   let current = config
   // the emulator needs its callback URL before there is an engine to build the rest on
   const adminApp = new Deferred<Hono<ServerEnv>>()
-  const logsRequests = (): boolean => current.logRequests
-  const onUnread = (unread: UnreadRequest): unknown => logsRequests() && logUnread(log, unread)
+  const onUnread = (unread: UnreadRequest): void => logUnread(log, unread)
   const adminOptions = { uploadSeconds: callbackUploadSeconds, onUnread }
-  const admin = await Listener.at(config.adminListen, toRequestListener(adminApp.promise), adminOptions)
+  const handleAdmin = toRequestListener(adminApp.promise)
+  const admin = await Listener.at(readListenAddress(config.admin.listen), handleAdmin, adminOptions)
   const emulator = config.engines.length === 0 ? await startEmbedded(admin.url, log) : undefined
   const processed = new ProcessedBlocks(processedBlocks)
-  const gain = new Gain(createMirrors(config), new Date().toISOString())
+  const gain = new Gain(createMirrors(), new Date().toISOString())
   const [version, replicas, hot] = [readVersion(), new ReplicaSet([]), redis?.hot ?? new MemoryHotBlocks()]
   const templates = createTemplates(() => current)
   const { chunks, metrics } = createCountedChunks(config, { version, replicas, hot, templates, redis })
   const tracing = await createTracing(process.env, version, (message) => log.warn(message))
-  const telemetry = createTelemetry({ metrics, log, tracing, hot, logsRequests, now: () => performance.now() })
+  const telemetry = createTelemetry({ metrics, log, tracing, hot, now: () => performance.now() })
   const asides = createAsides(() => current, replicas, telemetry)
   const parts = { replicas, ...asides, processed, gain, chunks, templates, telemetry, log, redis }
   const live = createPipeline(config, parts)
@@ -100,9 +100,9 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
     createAdminApp({
       pipeline: live.pipeline,
       drain,
-      readyz: () => current.readyz,
-      tenants: () => ({ from: current.tenantsFrom, keys: asksForKeys(current.keys) }),
-      token: () => current.adminToken,
+      readyz: () => current.health.readyz,
+      tenants: () => ({ from: current.tenants.from, keys: asksForKeys(current.keys) }),
+      token: () => current.admin.token,
       telemetry,
       history,
       version,
@@ -112,7 +112,7 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
   await live.connect(redisStartMilliseconds)
   await fleet.start()
   const dataOptions = { uploadSeconds: requestUploadSeconds, onUnread, tls: tls.listener }
-  const data = await Listener.at(config.listen, createApp(live.pipeline, drain), dataOptions)
+  const data = await Listener.at(readListenAddress(config.listen), createApp(live.pipeline, drain), dataOptions)
   const certificates = followCertificates(config, { data, redis: redis?.connection, current: () => current, log })
   const upkeep = lookAfterReplicas(() => replicas.all, toHealthOptions(config), toUpkeep(telemetry, live, fleet))
   history.start()
@@ -131,10 +131,18 @@ export async function startProxy(config: Config): Promise<RunningProxy> {
     },
     close: async () => {
       await leave(drain, data, log.child({ version }), current)
-      await closeWithin(current.drainSeconds * 1000, drain, data)
+      await closeWithin(current.drain_seconds * 1000, drain, data)
       await stopAll({ certificates, upkeep, live, fleet, emulator, admin, history, tracing, log })
     },
   }
+}
+
+/** Its client, which takes 20 MB, is loaded only if it is configured. */
+async function openRedis({ redis }: Config, log: Log): Promise<SharedRedis | undefined> {
+  const { url } = redis
+  if (url === undefined) return undefined
+  const { createSharedRedis } = await import('./redis/create-shared-redis.ts')
+  return createSharedRedis({ ...redis, url }, log)
 }
 
 /** What uses certificates. */
@@ -149,7 +157,7 @@ interface CertificateUsers {
 function followCertificates(config: Config, { data, redis, current, log }: CertificateUsers) {
   const set = ({ listener, redis: tls }: Certificates): void => {
     if (listener) data.setTls(listener)
-    const { url } = current().redis ?? {}
+    const { url } = current().redis
     if (url !== undefined) redis?.renew(readRedisUrl(url), tls)
   }
   const close = watchCertificates(certificateFiles(config), () => set(readCertificates(config)), log)
@@ -166,14 +174,14 @@ async function leave(
   drain: { isLeaving: boolean; isDraining: boolean },
   data: Listener,
   log: Log,
-  { drainDelaySeconds: seconds, drainSeconds }: Config,
+  { drain_delay_seconds: seconds, drain_seconds }: Config,
 ): Promise<void> {
   if (seconds > 0) log.info({ drain_delay_seconds: seconds }, 'leaving: requests are still served')
   drain.isLeaving = true
   data.endConnectionsBehindAnswers()
   if (seconds > 0) await pause(seconds * 1000)
   drain.isDraining = true
-  log.info({ drain_seconds: drainSeconds }, 'draining: new requests are refused')
+  log.info({ drain_seconds }, 'draining: new requests are refused')
 }
 
 /** Waits for the requests in flight; when the time is up, those that are left are cut off. */
@@ -216,8 +224,8 @@ async function stopAll({ log, ...running }: Running): Promise<void> {
 function logStart(log: Log, config: Config, engines: readonly FoundEngine[], started: object): void {
   for (const warning of findWarnings(config)) log.warn(warning)
   const listed = engines.map(({ engine: { id, kind, url } }) => ({ id, kind, url: withoutPassword(url) }))
-  const { mode, tenantsFrom } = config
-  log.info({ ...started, node: process.versions.node, engines: listed, mode, tenants_from: tenantsFrom }, 'started')
+  const { mode, tenants } = config
+  log.info({ ...started, node: process.versions.node, engines: listed, mode, tenants_from: tenants.from }, 'started')
 }
 
 const embeddedId = 'emulator'
@@ -245,11 +253,10 @@ function toUpkeep({ log, now }: Telemetry, { pipeline }: LivePipeline, fleet: Li
   return { log, now, wantsEstimates, modelLists: pipeline.modelLists, onTick: () => fleet.tick() }
 }
 
-function toHealthOptions({ health }: Config): HealthCheckOptions {
+function toHealthOptions({ checks }: Config): HealthCheckOptions {
   return {
-    path: health.path,
-    intervalMilliseconds: health.intervalSeconds * 1000,
-    timeoutMilliseconds: (health.timeoutSeconds ?? 2) * 1000,
+    intervalMilliseconds: checks.intervalSeconds * 1000,
+    timeoutMilliseconds: (checks.timeoutSeconds ?? 2) * 1000,
   }
 }
 

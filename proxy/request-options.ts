@@ -1,8 +1,8 @@
 import type { ReuseWish } from '#engine-adapters/any-position-reuse.ts'
 import { ProxyError } from './errors.ts'
 
-/** What a request may switch off or on; anything it does not name stays as configured. */
-export interface RequestSwitches {
+/** What a request may say; what it does not name stays as configured, or on. */
+export interface RequestOptions {
   readonly reorder?: boolean
   readonly dedup?: boolean
   /** whether de-duplication replaces parts of blocks too; off unless switched on */
@@ -11,9 +11,6 @@ export interface RequestSwitches {
   readonly schedule?: boolean
   /** whether citations in the answer are mapped back to the caller's labels */
   readonly citations?: boolean
-}
-
-export interface RequestOptions extends RequestSwitches {
   /** states that the order of the request's lists means nothing */
   readonly set?: boolean
   /** for engines that reuse KV at any position; if not given, the engine decides */

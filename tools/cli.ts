@@ -8,9 +8,8 @@ import { addTemplatesCommand } from '#proxy/admin/templates-command.ts'
 import { addChunksCommand } from '#proxy/chunks/register/command.ts'
 import { argument, atLeast, readCapacity } from '#proxy/command-arguments.ts'
 import { checkConfig, noEngine } from '#proxy/config/check-config.ts'
-import type { ListenAddress } from '#proxy/config/config.ts'
 import { LiveConfig } from '#proxy/config/live-config.ts'
-import { readListenAddress, readShare, readUrl } from '#proxy/config/read-arguments.ts'
+import { type ListenAddress, readListenAddress, readUrl } from '#proxy/config/read-arguments.ts'
 import { configSchema } from '#proxy/config/schema/config-schema.ts'
 import { createConfigSource } from '#proxy/config/sources/config-source.ts'
 import { addServeFlags, type ServeFlags, toFlagLayer } from '#proxy/config/sources/serve-flags.ts'
@@ -26,7 +25,7 @@ import { addReplayCommands } from './replay/commands.ts'
 /** How long the last line may take to be written after a second signal. */
 const lastLineMilliseconds = 250
 
-interface EmulateFlags extends Omit<EmulatorOptions, 'host' | 'port' | 'reads' | 'callbackUrl' | 'warn'> {
+interface EmulateFlags extends Omit<EmulatorOptions, 'host' | 'port' | 'reads' | 'reusing' | 'callbackUrl' | 'warn'> {
   readonly listen: ListenAddress
   readonly reader?: boolean
   readonly callback?: string
@@ -64,8 +63,6 @@ program
     atLeast(1),
     emulatorDefaults.prefillTokensPerSecond,
   )
-  .option('--reuse <ratio>', 'reuses at any position, computing this share again (0 to 1; vllm)', argument(readShare))
-  .option('--host-tokens <n>', 'how many tokens are kept for --reuse', atLeast(1), emulatorDefaults.hostTokens)
   .option(
     '--reader',
     'answers are made from the prompt, which can be scored: model reader-content quotes the text that shares most words ' +
@@ -171,9 +168,6 @@ function checkEngines(count: number, isEmulated: boolean): void {
 }
 
 async function emulate({ listen, callback, reader, ...options }: EmulateFlags): Promise<void> {
-  if (options.reuse !== undefined && options.kind === 'sglang') {
-    throw new ConfigError('--reuse is what vLLM can do with our plugin: leave --kind out.', 2)
-  }
   const callbackToken = process.env.REPRISE_CALLBACK_TOKEN?.trim() || undefined
   const { startEmulator } = await import('#emulator/emulator.ts')
   const emulator = await startEmulator({

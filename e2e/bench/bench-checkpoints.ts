@@ -70,7 +70,7 @@ class Relay {
 async function run(url: string, turns: readonly Turn[], relay: Relay, salt: string): Promise<Sums> {
   const adminPort = await findFreePort()
   relay.to = adminPort
-  const proxy = await startTestProxy({ url, kind: 'vllm' }, { adminListen: { host: '127.0.0.1', port: adminPort } })
+  const proxy = await startTestProxy({ url, kind: 'vllm' }, { admin: { listen: `127.0.0.1:${adminPort}` } })
   while (!(await (await fetch(`${proxy.adminUrl}/v1/mirror`)).text()).includes('"exact"')) await delay(50)
   const sums = { prompt: 0, cached: 0, requests: 0, predicted: 0, errors: 0 }
   for (const turn of turns) {

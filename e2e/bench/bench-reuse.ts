@@ -9,6 +9,7 @@ import { findFreePort } from '../demo/find-free-port.ts'
 import { loadWorkload } from '../demo/load-workload.ts'
 import { SYSTEM_MESSAGE, toUserMessage } from '../demo/prompt.ts'
 import type { Turn } from '../demo/workload.ts'
+import { reusing } from '../emulated-reuse/reusing-cache.ts'
 import { postJson, startTestProxy } from '../start-test-proxy.ts'
 import { printTable, report } from './print-table.ts'
 import { sayMachine } from './say-machine.ts'
@@ -63,11 +64,17 @@ async function startSide(
   const adminPort = await findFreePort()
   const relay = await startRelay(adminPort, hidesReuse)
   const callbackUrl = `http://127.0.0.1:${(relay.address() as AddressInfo).port}/v1/replicas/engine`
-  const endless = { capacityTokens: Number.POSITIVE_INFINITY, hostTokens: 1e9, prefillTokensPerSecond: 1e9 }
+  const endless = { capacityTokens: Number.POSITIVE_INFINITY, prefillTokensPerSecond: 1e9 }
   const address = { host: '127.0.0.1', port: 0 }
-  const emulator = await startEmulator({ ...emulatorDefaults, ...endless, ...address, reuse, callbackUrl })
-  const adminListen = { ...address, port: adminPort }
-  const proxy = await startTestProxy({ url: emulator.url, kind: 'vllm' }, { adminListen })
+  const emulator = await startEmulator({
+    ...emulatorDefaults,
+    ...endless,
+    ...address,
+    ...reusing(reuse, { hostTokens: 1e9 }),
+    callbackUrl,
+  })
+  const admin = { listen: `127.0.0.1:${adminPort}` }
+  const proxy = await startTestProxy({ url: emulator.url, kind: 'vllm' }, { admin })
   while (!(await (await fetch(`${proxy.adminUrl}/v1/mirror`)).text()).includes('"exact"')) await delay(20)
   const close = async (): Promise<void> => {
     await proxy.close()

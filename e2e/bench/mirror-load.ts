@@ -19,7 +19,7 @@ const [what, url, count] = [process.argv[2], process.argv[3]!, Number(process.ar
 const redis = createSharedRedis({ url, namespace: 'bench', ttlSeconds: 86_400 }, createLog('silent'))
 await redis.connection.connect(5_000)
 const history = new HistoryWindow(1 << 20)
-const mirror = new CacheMirror({ maxRequests: count, maxBlocks: 20 * count, ordering: { history } })
+const mirror = new CacheMirror({ maxRequests: count, maxBlocks: 20 * count, history })
 let asked = 0
 const shared = new SharedMirror({
   replicaMirror: new ReplicaMirror('engine' as ReplicaId, mirror),

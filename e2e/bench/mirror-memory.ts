@@ -15,7 +15,7 @@ function memoryUsed(): number {
 
 function fill(requests: number, sharing: Sharing): CacheMirror {
   const history = new HistoryWindow(1 << 20)
-  const mirror = new CacheMirror({ maxRequests: requests, maxBlocks: 20 * requests, ordering: { history } })
+  const mirror = new CacheMirror({ maxRequests: requests, maxBlocks: 20 * requests, history })
   const next = createPrompts(mirror, requests, sharing)
   for (let i = 0; i < requests; i++) mirror.apply({ type: 'sent', ...next(i) })
   return mirror

@@ -74,8 +74,8 @@ describe.runIf(hasTool('bin', 'prometheus') && hasRedis)('a Prometheus that scra
       sha256: createHash('sha256').update(key).digest('hex'),
     }))
     writeFileSync(join(folder, 'keys.json'), JSON.stringify({ keys }))
-    const access = ['--keys', join(folder, 'keys.json')]
-    proxy = await reprises.start(['serve', '--mode', 'on', ...engine, ...places, ...access, '--redis', redis.url])
+    const access = { REPRISE_KEYS_FILE: join(folder, 'keys.json') }
+    proxy = await reprises.start(['serve', '--mode', 'on', ...engine, ...places, '--redis', redis.url], access)
     prometheusUrl = await startPrometheus(`127.0.0.1:${adminPort}`)
     for (let i = 0; i < 12; i++) {
       for (const isTurned of [false, true]) await ask(proxy.listening.url!, promptOn(i, isTurned))

@@ -66,14 +66,14 @@ describe('the notes after an installation', () => {
   })
 
   test.each([
-    ['512Mi', undefined, true],
-    ['1Gi', undefined, false],
-    ['1Gi', 2 ** 30, true],
-    ['0.9G', undefined, true],
+    ['512Mi', undefined, false],
+    ['511Mi', undefined, true],
+    ['1Gi', 2 ** 28, true],
+    ['0.5G', undefined, true],
     [2 ** 30, undefined, false],
     [null, undefined, false],
   ])('say what memory bodies need: %s for %s', (memory, bytes, isTooLittle) => {
-    const config = bytes === undefined ? {} : { limits: { body_memory_bytes: bytes } }
+    const config = bytes === undefined ? {} : { limits: { body_bytes: bytes } }
     const notes = notesOf({
       ...exampleValues('gateway'),
       config,

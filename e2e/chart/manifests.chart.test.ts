@@ -295,10 +295,10 @@ test.each<[string, Values, RegExp]>([
     mergeValues(exampleValues('vllm'), { engine: { resources: { requests: { cpu: '4' }, limits: { cpu: '3500m' } } } }),
     /engine\.resources\.limits\.cpu is 3500m, less than engine\.resources\.requests\.cpu, 4/,
   ],
-  ...['64Mi', '256Mi', '500M'].map((memory): [string, Values, RegExp] => [
-    `a limit of ${memory}, which bodies alone may exceed`,
+  ...['32Mi', '63Mi', '60M'].map((memory): [string, Values, RegExp] => [
+    `a limit of ${memory}, which one body alone may exceed`,
     { ...exampleValues('gateway'), resources: { requests: { memory }, limits: { memory } } },
-    new RegExp(`resources\\.limits\\.memory is ${memory}, and bodies alone may take 512Mi .*body_memory_bytes`),
+    new RegExp(`resources\\.limits\\.memory is ${memory}, and one body alone may take 64Mi: .*body_bytes`),
   ]),
   [
     'a range that is none',

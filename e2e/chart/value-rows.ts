@@ -183,7 +183,7 @@ export const rows: readonly Row[] = [
   ['probes.startupSeconds', 'gateway', 9, `${proxy}startupProbe.failureThreshold`, 9],
   ['extraEnv', 'vllm', [variable], `${sidecar}env[name=A].value`, 'b'],
   ['envFrom', 'gateway', [{ configMapRef: { name: 'c' } }], `${proxy}envFrom[0].configMapRef.name`, 'c'],
-  ['extraArgs', 'gateway', ['--log-level=debug'], `${proxy}args[1]`, '--log-level=debug'],
+  ['extraArgs', 'gateway', ['--mode=shadow'], `${proxy}args[1]`, '--mode=shadow'],
   ['extraVolumeMounts', 'vllm', [mount], `${sidecar}volumeMounts[name=v].mountPath`, '/v'],
   ['extraVolumes', 'vllm', [volume], `${pod}volumes[name=v]`, volume],
   ['extraInitContainers', 'gateway', [{ name: 'i', image: 'i' }], `${pod}initContainers[0].name`, 'i'],

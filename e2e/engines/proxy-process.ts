@@ -13,8 +13,7 @@ export interface MirrorReport {
 }
 
 const quietMilliseconds = 500
-const quietly = ['--log-level', 'warn']
-const environment = { REPRISE_REDIS_SHARE_TOKENS: 'true' }
+const environment = { REPRISE_REDIS_SHARE_TOKENS: 'true', REPRISE_LOGS_LEVEL: 'warn' }
 /** The engine's name in the proxy's control plane. */
 const replicaName = 'engine'
 
@@ -44,7 +43,7 @@ export class ProxyProcess {
     const events = [`events=tcp://127.0.0.1:${ports.events}`, `replay=tcp://127.0.0.1:${ports.replay}`]
     const engine = [url, `kind=${spec.kind}`, `id=${replicaName}`, ...(source === 'kv-events' ? events : [])]
     const places = ['--listen', new URL(this.url).host, '--admin-listen', new URL(this.adminUrl).host]
-    const args = [...places, ...quietly, '--engine', engine.join(','), '--redis', redisUrl]
+    const args = [...places, '--engine', engine.join(','), '--redis', redisUrl]
     this.#running = await startReprise(args, { env: environment })
   }
 

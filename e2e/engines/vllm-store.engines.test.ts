@@ -44,7 +44,9 @@ describe.skipIf('missing' in setup)('two vLLM with one store', () => {
     )
     await Promise.all(engines.map((engine) => engine.start()))
     const flags = engines.flatMap(({ url }, i) => ['--engine', `${url},kind=vllm,id=${names[i]}`])
-    proxy = await startReprise(['--admin-listen', admin, '--mode', 'on', '--log-level', 'warn', ...flags])
+    proxy = await startReprise(['--admin-listen', admin, '--mode', 'on', ...flags], {
+      env: { REPRISE_LOGS_LEVEL: 'warn' },
+    })
   })
   afterAll(async () => {
     proxy?.child.kill('SIGKILL')

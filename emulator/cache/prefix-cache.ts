@@ -50,3 +50,9 @@ export interface PrefixCache {
   /** Every request that still has a cached prefix. */
   requests(): CachedRequest[]
 }
+
+/** One of an engine that reuses KV at any position. */
+export interface ReusingPrefixCache extends PrefixCache {
+  /** the share that it recomputes, and the bounds of what can be requested, as snapshots announce them */
+  readonly offer: { readonly ratio: number; readonly min_ratio: number; readonly max_ratio: number }
+}

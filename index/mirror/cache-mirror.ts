@@ -2,6 +2,7 @@ import { AverageDensity } from '../average-density.ts'
 import type { CacheEvent, SentPrompt } from '../cache-event.ts'
 import type { SharedBlocks } from '../columns/block-table.ts'
 import type { Context, RequestId, ScopeId } from '../context-block.ts'
+import type { HistoryWindow } from '../ordering/demand-history.ts'
 import type { Ordering } from '../ordering/ordering-index.ts'
 import { PrefixOrdering } from '../ordering/prefix-ordering.ts'
 import type { HeldContexts } from './held-contexts.ts'
@@ -21,13 +22,12 @@ export class CacheMirror {
   readonly #requests: MirroredRequests
   readonly #contexts: HeldContexts
   readonly #prompts: MirroredPrompts
-  /** how contexts are ordered; its limit also holds for an order that a request states */
-  readonly ordering: MirrorOptions['ordering']
+  readonly #history: HistoryWindow | undefined
   readonly #average: AverageDensity
   #unknownRequests = 0
   #listener: MirrorListener | undefined
 
-  constructor({ ordering, average = new AverageDensity(), ...bounds }: MirrorOptions) {
+  constructor({ history, average = new AverageDensity(), ...bounds }: MirrorOptions) {
     this.#held = new HeldRequests(
       bounds,
       (blocks) => this.createIndex(blocks),
@@ -36,7 +36,7 @@ export class CacheMirror {
     this.#requests = this.#held.requests
     this.#contexts = this.#held.contexts
     this.#prompts = this.#held.prompts
-    this.ordering = ordering
+    this.#history = history
     this.#average = average
   }
 
@@ -52,7 +52,7 @@ export class CacheMirror {
 
   /** Creates an empty index that orders like this mirror; without `blocks`, it has its own block table. */
   createIndex(blocks?: SharedBlocks): PrefixOrdering<MirroredRequest> {
-    return new PrefixOrdering({ ...this.ordering, blocks })
+    return new PrefixOrdering({ history: this.#history, blocks })
   }
 
   /** Returns the search path of a sent context, for the scheduler; empty if it is not held. */

@@ -3,7 +3,8 @@ import type { MirroredPrompt, SharedPrompt } from '../cache-event.ts'
 import { SharedBlocks } from '../columns/block-table.ts'
 import { RequestTable } from '../columns/request-table.ts'
 import type { RequestId } from '../context-block.ts'
-import type { PrefixOrdering, PrefixOrderingOptions } from '../ordering/prefix-ordering.ts'
+import type { HistoryWindow } from '../ordering/demand-history.ts'
+import type { PrefixOrdering } from '../ordering/prefix-ordering.ts'
 import { HeldContexts } from './held-contexts.ts'
 import { MirroredPrompts } from './mirrored-prompts.ts'
 import { type MirroredRequest, MirroredRequests } from './mirrored-requests.ts'
@@ -18,8 +19,8 @@ interface MirrorBounds {
 
 /** Settings of a mirror. */
 export interface MirrorOptions extends MirrorBounds {
-  /** how contexts are ordered */
-  readonly ordering?: Pick<PrefixOrderingOptions, 'history' | 'maxDisplacement'>
+  /** bounds the demand that orders contexts; may be shared with other mirrors */
+  readonly history?: HistoryWindow
   /** shared by all replicas of a model, so that their predictions are comparable */
   readonly average?: AverageDensity
 }

@@ -9,13 +9,11 @@ import { Placement } from './placement.ts'
 import { type PrefixNode, PrefixTree } from './prefix-tree.ts'
 import { seedPrefix } from './seed-prefix.ts'
 
-export interface PrefixOrderingOptions {
-  /** maximum distance of a block from its rank, in positions; default: unlimited */
-  readonly maxDisplacement?: number | undefined
+interface PrefixOrderingOptions {
   /** maximum number of contexts; the oldest are dropped first */
   readonly maxContexts?: number
   /** bounds the past requests used to predict future ones; may be shared with other indexes */
-  readonly history?: HistoryWindow
+  readonly history?: HistoryWindow | undefined
   /** may be shared with other indexes and with callers of `insertNumbers` */
   readonly blocks?: SharedBlocks | undefined
 }
@@ -40,7 +38,6 @@ const bytesPerPlace = 8
  * order. Equal histories give equal orders.
  */
 export class PrefixOrdering<Request extends RequestKey = RequestId> implements OrderingIndex<Request> {
-  readonly #maxDisplacement: number
   readonly #maxContexts: number
   readonly #blocks: SharedBlocks
   /** the block table, if it is not shared */
@@ -61,7 +58,6 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
   constructor(options: PrefixOrderingOptions = {}) {
     this.#ownBlocks = options.blocks ? undefined : new SharedBlocks()
     this.#blocks = options.blocks ?? this.#ownBlocks!
-    this.#maxDisplacement = options.maxDisplacement ?? Number.POSITIVE_INFINITY
     this.#maxContexts = options.maxContexts ?? 1_000_000
     this.#history = new DemandHistory(options.history ?? new HistoryWindow(), (blocks) => {
       this.#historyBlocks -= blocks.length
@@ -94,7 +90,7 @@ export class PrefixOrdering<Request extends RequestKey = RequestId> implements O
   /** O(visits + 64 · (n + 16 · n)) for n blocks. Visits are the nodes whose paths are in the context, at most 4,096. */
   order(context: Context, sizes: readonly number[]): Ordering {
     const blocks = context.map((id) => this.#blocks.find(id))
-    const placement = new Placement(blocks, this.#blocks.firstRank, this.#maxDisplacement)
+    const placement = new Placement(blocks, this.#blocks.firstRank)
     const query = { blocks: [...new Set(blocks)], placement, sizes: this.#blocks.sizes, stay: this.#stay }
     for (const block of findLargestPrefix(this.#tree, query)) placement.tryPlace(block)
     this.#seedPrefix(context, blocks, sizes, placement)

@@ -46,11 +46,11 @@ export function seedPrefix(query: SeedQuery, placement: Placement): void {
     let most = -1
     for (let at = 0; at < blocks.length; at++) {
       const saving = (demand[at]! + prior) * sizes[at]!
-      if (saving <= most || !placement.allows(ranks[at]!)) continue
+      if (saving <= most || placement.isPlaced(ranks[at]!)) continue
       best = at
       most = saving
     }
-    // all are placed, or a repeated block is due
+    // all are placed
     if (best < 0) return
     placement.place(ranks[best]!)
     raiseDemand(query, best, demand)

@@ -95,14 +95,17 @@ async function measure(chains: readonly Chain[], way: string): Promise<Sums[]> {
     host: '127.0.0.1',
     port: 0,
   }
-  const adminListen = { host: '127.0.0.1', port: await findFreePort() }
+  const adminPort = await findFreePort()
   // as with the plugin, the proxy is told what is evicted
   const callbackUrlOf = (id: string) =>
-    way in straight ? {} : { callbackUrl: `http://127.0.0.1:${adminListen.port}/v1/replicas/${id}` }
+    way in straight ? {} : { callbackUrl: `http://127.0.0.1:${adminPort}/v1/replicas/${id}` }
   const ids = Array.from({ length: engineCount }, (_, i) => `gpu-${i}`)
   const emulators: Emulator[] = await Promise.all(ids.map((id) => startEmulator({ ...options, ...callbackUrlOf(id) })))
   const engines = emulators.map(({ url }, i) => ({ url, kind: 'vllm' as const, id: ids[i]! }))
-  const proxy = way in straight ? undefined : await startTestProxy(undefined, { engines, adminListen })
+  const proxy =
+    way in straight
+      ? undefined
+      : await startTestProxy(undefined, { engines, admin: { listen: `127.0.0.1:${adminPort}` } })
   const headers = way === unmoved ? { 'x-reprise-options': 'reorder=off, dedup=off' } : undefined
   const sums = engines.map((): Sums => ({ prompt: 0, cached: 0 }))
   let turn = 0

@@ -25,7 +25,6 @@ const capacities = [
   ['unlimited cache', Number.POSITIVE_INFINITY],
   ['cache of 65,536 tokens', 65_536],
 ] as const
-const displacements = [0, 1, 2, 4, 8, 12, Number.POSITIVE_INFINITY]
 
 const depths = [3, 5, 10, 15, 20, 100]
 
@@ -89,22 +88,6 @@ function printOffline(traces: readonly BenchTrace[]): void {
   }
 }
 
-function printDisplacements(traces: readonly BenchTrace[]): void {
-  report('displacement …')
-  const rows = displacements.map((maxDisplacement) =>
-    traces.map((trace) => hitRatioOf(trace, 'reprise', { mode: 'online', maxDisplacement })),
-  )
-  printTable(
-    'Online, unlimited cache, by --max-displacement (reprise)',
-    ['hit ratio', ...traces.map(({ name }) => name), 'to unlimited'],
-    rows.map((ratios, at) => [
-      Number.isFinite(displacements[at]) ? String(displacements[at]) : 'unlimited',
-      ...ratios.map(ratio),
-      times(meanRatio(ratios, rows.at(-1)!)),
-    ]),
-  )
-}
-
 /** Compares policies where requests have only the first so many of their blocks (ContextPilot, figure 9). */
 async function printDepths(folders: readonly string[]): Promise<void> {
   report('blocks a request …')
@@ -161,7 +144,6 @@ if (folders.length === 0) {
     printOnline(traces)
     printOffline(traces)
     await printDepths(folders)
-    printDisplacements(traces)
     printSchedules(traces)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error

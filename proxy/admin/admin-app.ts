@@ -90,7 +90,7 @@ export function createAdminApp(dependencies: AdminDependencies): Hono<ServerEnv>
     return c.body(document, 200, { 'content-type': 'application/json' })
   })
   app.post('/v1/explain', async (c) => {
-    const body = await readBody(c.env.incoming, { limit: pipeline.settings().bodyLimitBytes })
+    const body = await readBody(c.env.incoming, { limit: pipeline.settings().limits.body_bytes })
     const api = c.req.query('api')
     const explanation =
       c.req.query('earlier') === undefined

@@ -4,6 +4,14 @@ import { ProxyError } from '../errors.ts'
 const smallBytes = 1024 * 1024
 const lastPart = 1 / 16
 
+/** Bodies take up to four times their size while they are read. */
+const mostOfAll = Math.min(512 * 1024 * 1024, (process.constrainedMemory() || Number.POSITIVE_INFINITY) / 4)
+
+/** Memory for all bodies in flight, if the largest may have `bodyBytes`. */
+export function memoryForBodies(bodyBytes: number, most: number = mostOfAll): number {
+  return Math.max(bodyBytes, most)
+}
+
 /** How soon a retry is worthwhile: bodies are freed as soon as an engine starts to answer. */
 const retryAfterSeconds = 1
 
@@ -34,11 +42,6 @@ export class BodyMemory {
   /** Sets the limit for bytes received from now on. */
   setLimit(bytes: number): void {
     this.#limit = bytes
-  }
-
-  /** The most bytes that a single body can take. */
-  get limit(): number {
-    return this.#limit
   }
 
   /** Bytes held now. */

@@ -8,8 +8,7 @@ export interface WorkLimits {
   readonly milliseconds: number
 }
 
-/** The limits that no setting changes. */
-export const usualLimits: Omit<WorkLimits, 'bytes'> = { texts: 2_048, milliseconds: 30 }
+export const usualLimits: WorkLimits = { bytes: 8 * 1024 * 1024, texts: 2_048, milliseconds: 30 }
 
 /** The reason for forwarding a request as received because rewriting takes longer than other requests can wait. */
 export const tooLarge = 'too_large_to_rewrite'

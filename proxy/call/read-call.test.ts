@@ -9,12 +9,12 @@ import { toCall } from './read-call.ts'
 
 const settings = {
   mode: 'on',
-  hygiene: { sortTools: false },
-  blocks: { learn: false },
+  hygiene: { sort_tools: false },
+  learn: false,
   templates: [],
   workLimits: { bytes: 1_000_000, texts: 100, milliseconds: 30 },
   options: {},
-  maxWaitSeconds: 1,
+  limits: { max_wait_seconds: 1 },
 } as unknown as Settings
 const pipeline = {
   settings: () => settings,

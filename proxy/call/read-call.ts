@@ -55,9 +55,12 @@ export async function readCall(
   refuseSpentKey(pipeline, caller)
   const share = pipeline.bodyMemory.begin(caller.tenant)
   const turn = (): Promise<void> => pipeline.heavyTurns.take()
-  // a body that all the memory cannot hold will not be taken later either
-  const limit = Math.min(pipeline.settings().bodyLimitBytes, pipeline.bodyMemory.limit)
-  const body = await readBody(incoming, { limit, share, turn, signal: clientLeft })
+  const body = await readBody(incoming, {
+    limit: pipeline.settings().limits.body_bytes,
+    share,
+    turn,
+    signal: clientLeft,
+  })
   try {
     return await toCall(pipeline, api, incoming, { body, share }, caller)
   } catch (error) {
@@ -97,7 +100,7 @@ export async function toCall(
     conversation: header(incoming, 'x-reprise-conversation'),
     options,
     priority: readPriority(header(incoming, 'x-reprise-priority') ?? caller.key?.priority?.toString()),
-    deadline: pipeline.now() + 1_000 * settings.maxWaitSeconds,
+    deadline: pipeline.now() + 1_000 * settings.limits.max_wait_seconds,
     content: new CallContent(body, share, content),
     isHeavy,
     budgetMilliseconds: isHeavy ? settings.workLimits.milliseconds : undefined,
@@ -116,7 +119,7 @@ export async function toCall(
 export async function toRefused(pipeline: ReadingBodies, call: Call): Promise<Call> {
   const { content, settings } = call
   if (isPlaced(content.received)) {
-    const hygiene = { ...settings.hygiene, behindHistory: [] }
+    const hygiene = { ...settings.hygiene, behind_history: [] }
     content.readAgain(await readContent(pipeline, { ...call, body: content.body, isEncoded: false, hygiene }))
   }
   return { ...call, isRefused: true }
@@ -158,11 +161,11 @@ async function readContent(
     readonly hygiene: Settings['hygiene'] | undefined
   },
 ): Promise<ReadContent & { readonly isHeavy: boolean }> {
-  const { blocks, workLimits: limits, templates } = settings
+  const { learn, workLimits: limits, templates } = settings
   const turn = (): Promise<void> => pipeline.heavyTurns.take()
   const reading = { isEncoded, hygiene, limits, turn }
   const { received, isHeavy } = await readWithinLimits(api, body, reading)
-  const learnt = blocks.learn ? pipeline.learnt.finderFor({ tenant, api }) : undefined
+  const learnt = learn ? pipeline.learnt.finderFor({ tenant, api }) : undefined
   const certain = new CertainLists(pipeline.chunks.finderFor(tenant), templates, learnt)
   return { received, certain, isHeavy }
 }
@@ -170,7 +173,7 @@ async function readContent(
 /** What may be tidied up. Placement only in modes that move lists, and only if the request lets its own be moved. */
 function hygieneOf({ mode, hygiene }: Settings, { reorder }: RequestOptions): Settings['hygiene'] | undefined {
   if (mode === 'off') return undefined
-  return mode === 'shadow' || reorder === false ? { ...hygiene, behindHistory: [] } : hygiene
+  return mode === 'shadow' || reorder === false ? { ...hygiene, behind_history: [] } : hygiene
 }
 
 /** Returns a body that names the model itself, if what it names stands for another. */

@@ -1,167 +1,130 @@
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
 import type { KeysConfig } from '../access/key-record.ts'
 import type { TenantSource } from '../access/tenant.ts'
-import type { WorkLimits } from '../bounds/work-limits.ts'
+import { usualLimits, type WorkLimits } from '../bounds/work-limits.ts'
 import type { HygieneSettings } from '../hygiene/apply-hygiene.ts'
 import type { Wording } from '../prompt/wording.ts'
-import type { RequestSwitches } from '../request-options.ts'
+import type { RequestOptions } from '../request-options.ts'
 import type { Mode } from '../settings.ts'
 import type { TemplateText } from '../templates/cut/read-template.ts'
 import type { DeclaredTemplate } from '../templates/declared-templates.ts'
 
-/** Where a server listens. */
-export interface ListenAddress {
-  readonly host: string
-  readonly port: number
-}
-
-/** Files with which we and an engine authenticate each other. */
-export interface EngineTlsFiles {
-  /** the authorities to trust, instead of the system's */
+/** Files with which we and a server authenticate each other. */
+export interface TlsFiles {
   readonly ca?: string | undefined
   readonly cert?: string | undefined
   readonly key?: string | undefined
-  /** the name that the engine's certificate must have, if it is not the URL's */
-  readonly serverName?: string | undefined
 }
 
-export interface EngineConfig {
+/** One engine as the configuration names it. */
+export interface EngineSettings {
   readonly url: string
-  readonly kind: EngineKind
-  /** unique among the engines */
-  readonly id: string
-  /** sent as bearer token, instead of the client's */
-  readonly apiKey?: string | undefined
-  readonly tls?: EngineTlsFiles | undefined
-  /** where the engine publishes its cache events, and where it replays them: tcp://HOST:PORT */
-  readonly eventsUrl?: string | undefined
-  readonly replayUrl?: string | undefined
-  /** the models it serves; undefined: it is asked */
+  readonly kind?: EngineKind
+  readonly id?: string
+  readonly api_key?: string | undefined
+  readonly events?: string | undefined
+  readonly replay?: string | undefined
   readonly models?: readonly string[] | undefined
-  /** its URL's host stands for several engines: one at each of its addresses, or at each target of its SRV records */
   readonly discover?: 'addresses' | 'srv' | 'endpoints' | undefined
+  readonly tls?: TlsFiles | undefined
 }
 
-/** The files of a TLS listener; with `clientCa`, every client must present a certificate issued by it. */
-export interface ListenerTlsFiles {
-  readonly cert: string
-  readonly key: string
-  readonly clientCa?: string | undefined
+/** One engine, with a name that no other has, and the key that it is sent. */
+export interface EngineConfig extends EngineSettings {
+  readonly kind: EngineKind
+  readonly id: string
 }
 
-/** Redis, where state survives restarts and is shared between proxies. */
+/** Redis, where state survives restarts and is shared between proxies; without a URL, all state is in memory. */
 export interface RedisConfig {
-  readonly url: string
-  /** the same for all proxies that share state */
+  readonly url?: string | undefined
   readonly namespace: string
-  /** how long unused state is kept */
-  readonly ttlSeconds: number
   /** whether tokens of prompts are kept there */
-  readonly sharesTokens?: boolean
-  /** how long a request waits for a read from Redis; not a setting: for tests on a busy machine */
+  readonly share_tokens?: boolean
+  readonly tls?: TlsFiles | undefined
+  /** how long unused state is kept, and how long a request waits for a read; not settings: for tests */
+  readonly ttlSeconds?: number
   readonly readMilliseconds?: number
-  readonly tls?: EngineTlsFiles | undefined
 }
 
-/** Where a trace of the requests is written. */
-export interface RecordConfig {
-  readonly folder: string
-  readonly hasText: boolean
-  readonly maxBytes: number
-}
-
-/** What `reprise serve` runs with. */
-export interface Config {
-  readonly listen: ListenAddress
-  /** undefined: plain HTTP */
-  readonly tls: ListenerTlsFiles | undefined
-  readonly adminListen: ListenAddress
-  readonly adminToken: string | undefined
-  /** empty: the embedded emulator */
-  readonly engines: readonly EngineConfig[]
-  /** the key of engines that are given none of their own */
-  readonly engineApiKey?: string | undefined
-  /** the models that a name stands for, the preferred one first */
-  readonly aliases: ReadonlyMap<string, readonly string[]>
-  readonly mode: Mode
-  /** how far a block may be from its rank, in places; undefined: anywhere */
-  readonly maxDisplacement?: number | undefined
-  readonly wording: Wording
-  /** defaults for what requests do not set in `x-reprise-options` */
-  readonly options: Required<RequestSwitches>
-  readonly blocks: {
-    /** whether borders that no rule knows are learnt from traffic */
-    readonly learn: boolean
-  }
-  /** how applications write lists of blocks, in the order in which they are tried */
+/** The settings as a file writes them, which the schema describes: checked, every default filled in. */
+export interface WrittenConfig {
+  readonly listen: string
+  readonly mode?: Mode | boolean
+  readonly engines: readonly EngineSettings[]
+  readonly engine_api_key?: string
+  readonly aliases: readonly { readonly name: string; readonly models: readonly string[] }[]
+  readonly annotations: Pick<Wording, 'order' | 'location'>
+  readonly options?: string
+  readonly learn: boolean
   readonly templates: readonly TemplateText[]
-  readonly chunks: {
-    readonly maxChunks: number
-    /** whether inputs of embeddings and reranks are learned */
-    readonly learn: boolean
-  }
+  readonly chunks: { readonly max_chunks: number }
   readonly hygiene: HygieneSettings
-  readonly tenantsFrom: TenantSource
-  /** addresses and ranges (CIDR) whose `x-reprise-tenant` counts */
-  readonly trustedPeers: readonly string[]
-  /** the secret from which the cache salts of tenants are derived */
-  readonly saltSecret?: string | undefined
+  readonly tenants: {
+    readonly from: TenantSource
+    readonly trusted_peers: readonly string[]
+    readonly salt_secret?: string | undefined
+  }
   readonly keys: KeysConfig
-  readonly bodyLimitBytes: number
-  /** of all requests in flight together */
-  readonly bodyMemoryBytes: number
-  /** time in which more of a body must arrive; 0: any */
-  readonly bodyStallSeconds: number
+  readonly limits: {
+    readonly body_bytes: number
+    readonly in_flight_per_replica: number
+    readonly max_wait_seconds: number
+  }
+  readonly warm_up: boolean
+  /** all but `tokens` are for tests */
+  readonly pins: { readonly tokens: number; readonly tenantTokens?: number; readonly refreshSeconds?: number }
+  readonly headers: boolean
+  readonly drain_delay_seconds: number
+  readonly drain_seconds: number
+  readonly tls: Omit<TlsFiles, 'ca'> & { readonly client_ca?: string | undefined }
+  readonly admin: { readonly listen: string; readonly token?: string | undefined }
+  readonly record: { readonly folder?: string | undefined; readonly text: boolean }
+  readonly logs: { readonly level: string; readonly prompts: boolean }
+  readonly health: { readonly readyz: 'proxy' | 'engine' }
+  readonly redis: RedisConfig
+}
+
+/** What nobody needs to set, except tests. */
+interface Constants {
   readonly workLimits: WorkLimits
   readonly groupWindowMilliseconds: number
-  readonly inFlightPerReplica: number
+  /** at each engine */
   readonly waitingRequests: number
-  /** how long a request may wait before it is sent */
-  readonly maxWaitSeconds: number
-  /** how long an engine that comes beside others is warmed; 0: not at all */
-  readonly warmUpSeconds: number
-  /** how many hot prompts are kept in memory for engines that come */
-  readonly warmUpPrompts: number
-  /** how many tokens of prompts `cache_control` marks may pin; `tokens` 0: they pin nothing */
-  readonly pins: {
-    readonly tokens: number
-    readonly tenantTokens: number
-    /** not a setting: for tests */
-    readonly refreshSeconds?: number
-  }
+  /** time in which more of a body must arrive */
+  readonly bodyStallSeconds: number
   /** silence after which a stream gets a comment line; 0: never */
   readonly keepAliveSeconds: number
-  /** whether answers have `x-reprise-` headers */
-  readonly hasHeaders: boolean
-  /** how long requests are still accepted after the proxy was told to stop */
-  readonly drainDelaySeconds: number
-  readonly drainSeconds: number
-  /** whether `readyz` covers only the proxy, or also an engine that takes requests */
-  readonly readyz: 'proxy' | 'engine'
-  readonly health: {
-    readonly intervalSeconds: number
-    readonly path: string
-    /** not a setting: for tests */
-    readonly timeoutSeconds?: number
-  }
-  /** not a setting: for tests */
+  readonly warmUpSeconds: number
+  readonly checks: { readonly intervalSeconds: number; readonly timeoutSeconds?: number }
+  /** of all bodies in flight; undefined: as this machine has it */
+  readonly bodyMemoryBytes?: number
   readonly breaker?: { readonly failuresInARow: number; readonly openMilliseconds: number }
-  /** not a setting: for tests; undefined: as a pod reaches it */
+  /** undefined: as a pod reaches it */
   readonly kubernetes?: { readonly url: string; readonly folder: string }
-  /** undefined: all state is in memory */
-  readonly redis?: RedisConfig | undefined
-  /** undefined: nothing is recorded */
-  readonly record?: RecordConfig | undefined
-  readonly logLevel: string
-  /** whether each request is logged */
-  readonly logRequests: boolean
-  /** whether logs may hold text of prompts */
-  readonly logPrompts: boolean
+}
+
+export const constants: Constants = {
+  workLimits: usualLimits,
+  groupWindowMilliseconds: 20,
+  waitingRequests: 10_000,
+  bodyStallSeconds: 30,
+  keepAliveSeconds: 10,
+  warmUpSeconds: 10,
+  checks: { intervalSeconds: 5 },
+}
+
+/** What `reprise serve` runs with. Without engines: the embedded emulator. */
+export interface Config extends Omit<WrittenConfig, 'mode' | 'engines'>, Constants {
+  readonly mode: Mode
+  readonly engines: readonly EngineConfig[]
 }
 
 /** What requests go by: the configuration, which can change while the proxy runs, and what follows from it. */
-export interface Settings extends Omit<Config, 'templates'> {
+export interface Settings extends Omit<Config, 'templates' | 'options'> {
   readonly templates: readonly DeclaredTemplate[]
+  readonly options: RequestOptions
+  readonly wording: Wording
   /** whether the first words of blocks are kept for the control plane */
   readonly keepsWords: boolean
   /** whether the caller's API key is meant for us and must not reach the engine */

@@ -4,12 +4,12 @@ import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { cutByTemplate } from '../templates/cut/cut-by-template.ts'
 import { readTemplate } from '../templates/cut/read-template.ts'
+import type { WrittenConfig } from './config.ts'
 import { checkSettings, fillDefaults } from './faults/check-settings.ts'
 import { findContradictions } from './faults/find-contradictions.ts'
-import { reloadable } from './live-config.ts'
+import { fixedAtStart } from './live-config.ts'
 import { keysFileSchema } from './schema/access-schema.ts'
 import { configSchema } from './schema/config-schema.ts'
-import type { Settings } from './settings.ts'
 
 const read = (page: string): string => readFileSync(join(import.meta.dirname, '..', '..', 'docs', page), 'utf8')
 const text = read('configuration.md')
@@ -17,7 +17,7 @@ const [example, keys] = [...text.matchAll(/```yaml\n(.*?)```/gs)].map(([, yaml])
 
 test('the documented configuration can be used', () => {
   expect(checkSettings(configSchema, example)).toEqual([])
-  expect(findContradictions(fillDefaults<Settings>(configSchema, example!).filled)).toEqual([])
+  expect(findContradictions(fillDefaults<WrittenConfig>(configSchema, example!).filled)).toEqual([])
   expect(checkSettings(keysFileSchema, keys)).toEqual([])
 })
 
@@ -27,12 +27,12 @@ test('what waits for a restart is documented', () => {
     name === 'admin' ? ['admin.listen'] : [name],
   )
   for (const name of settings)
-    expect({ name, listed: listed.includes(`\`${name}\``) }).toEqual({ name, listed: !reloadable.includes(name) })
+    expect({ name, listed: listed.includes(`\`${name}\``) }).toEqual({ name, listed: fixedAtStart.includes(name) })
 })
 
 test('the documented template finds what the code beside it writes', () => {
   const { templates } = parse(/```yaml\n(templates:.*?)```/s.exec(read('blocks.md'))![1]!) as Pick<
-    Settings,
+    WrittenConfig,
     'templates'
   >
   const template = readTemplate(templates[0]!)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, type Mock, test, vi } from 'vitest'
 import type { Config } from './config.ts'
-import { LiveConfig, reloadable } from './live-config.ts'
+import { fixedAtStart, LiveConfig } from './live-config.ts'
 import { configSchema } from './schema/config-schema.ts'
 import { valueAt } from './setting-values.ts'
 import { type ConfigSource, createConfigSource } from './sources/config-source.ts'
@@ -32,23 +32,22 @@ test('a reload takes on what it can and names what waits for a restart', () => {
   Object.assign(environment, {
     REPRISE_LISTEN: '127.0.0.1:2',
     REPRISE_LOGS_LEVEL: 'debug',
-    REPRISE_LIMITS_WAITING_REQUESTS: '5',
+    REPRISE_LIMITS_MAX_WAIT_SECONDS: '5',
     REPRISE_ADMIN_TOKEN: 't',
     REPRISE_ADMIN_LISTEN: '127.0.0.1:3',
   })
   reload()
   expect(config.config).toMatchObject({
-    listen: { port: 1 },
-    logLevel: 'debug',
-    waitingRequests: 5,
-    adminToken: 't',
-    adminListen: { port: 9090 },
+    listen: '127.0.0.1:1',
+    logs: { level: 'debug' },
+    limits: { max_wait_seconds: 5 },
+    admin: { token: 't', listen: '127.0.0.1:9090' },
   })
   expect(heard).toEqual([config.config])
   expect(log.warn.mock.calls[0]?.[0]).toEqual({ settings: ['listen', 'admin.listen'] })
   expect(log.info.mock.calls[0]?.[0].settings?.toSorted()).toEqual([
     'admin.token',
-    'limits.waiting_requests',
+    'limits.max_wait_seconds',
     'logs.level',
   ])
 })
@@ -59,14 +58,14 @@ test('a setting that was taken back has its default again', () => {
   delete environment.REPRISE_LOGS_LEVEL
   delete environment.REPRISE_ADMIN_TOKEN
   reload()
-  expect(config.config).toMatchObject({ logLevel: 'info', adminToken: undefined })
+  expect(config.config).toMatchObject({ logs: { level: 'info' }, admin: { token: undefined } })
 })
 
 test.each([
   ['sesame\n', 'sesame'],
   ['\n', undefined],
 ])('the admin token is what a header can carry of it: %j', (token, adminToken) => {
-  expect(live({ REPRISE_ADMIN_TOKEN: token }).config.config).toMatchObject({ adminToken })
+  expect(live({ REPRISE_ADMIN_TOKEN: token }).config.config).toMatchObject({ admin: { token: adminToken } })
 })
 
 test('a renewed secret takes nothing else on, and no configuration that was refused', () => {
@@ -85,13 +84,13 @@ test('a renewed secret takes nothing else on, and no configuration that was refu
     config.reload(log, () => {
       throw new Error('its certificate cannot be read')
     })
-    expect(config.config).toMatchObject({ mode: 'on', adminToken: 'first' })
+    expect(config.config).toMatchObject({ mode: 'on', admin: { token: 'first' } })
     config.renewSecrets(log, () => {})
-    expect(config.config).toMatchObject({ mode: 'on', adminToken: 'second' })
+    expect(config.config).toMatchObject({ mode: 'on', admin: { token: 'second' } })
     writeFileSync(file, 'nonsense: {')
     writeFileSync(token, 'third')
     config.renewSecrets(log, () => {})
-    expect(config.config).toMatchObject({ mode: 'on', adminToken: 'third' })
+    expect(config.config).toMatchObject({ mode: 'on', admin: { token: 'third' } })
   } finally {
     rmSync(folder, { recursive: true })
   }
@@ -102,13 +101,13 @@ test('a broken configuration is logged with every fault, and the one before stay
   const { config, reload, log, heard } = live(environment)
   Object.assign(environment, { REPRISE_LOGS_LEVEL: 'loud', REPRISE_MODE: 'maybe' })
   reload()
-  expect(config.config.logLevel).toBe('warn')
+  expect(config.config.logs.level).toBe('warn')
   expect(heard).toEqual([])
   expect(log.error.mock.calls[0]?.[0].faults).toHaveLength(2)
   environment.REPRISE_LOGS_LEVEL = 'error'
   environment.REPRISE_MODE = 'off'
   reload()
-  expect(config.config).toMatchObject({ logLevel: 'error', mode: 'off' })
+  expect(config.config).toMatchObject({ logs: { level: 'error' }, mode: 'off' })
 })
 
 test('a configuration that cannot be applied is logged as that alone, and its changes wait for the next reload', () => {
@@ -125,7 +124,7 @@ test('a configuration that cannot be applied is logged as that alone, and its ch
   expect(log.info).not.toHaveBeenCalled()
   expect(log.warn).not.toHaveBeenCalled()
   reload()
-  expect(config.config.drainSeconds).toBe(7)
+  expect(config.config.drain_seconds).toBe(7)
   expect(log.info.mock.calls[0]?.[0]).toEqual({ settings: ['drain_seconds'] })
 })
 
@@ -136,13 +135,13 @@ test('a configuration that would let everyone in keeps its keys until the next s
   delete environment.REPRISE_KEYS_ENTRIES
   environment.REPRISE_KEYS_ALLOW_ENGINE_PATHS = '["/metrics"]'
   reload()
-  expect(config.config.keys).toMatchObject({ records: [{ tenant: 'a' }], allowedPaths: ['/metrics'] })
+  expect(config.config.keys).toMatchObject({ entries: [{ tenant: 'a' }], allow_engine_paths: ['/metrics'] })
   expect(log.warn.mock.calls[0]?.[0]).toEqual({ settings: ['keys.entries'] })
   expect(log.info.mock.calls[0]?.[0]).toEqual({ settings: ['keys.allow_engine_paths'] })
 })
 
-test('what is said to be reloadable exists', () => {
-  for (const setting of reloadable) {
+test('what is said to wait for a start exists', () => {
+  for (const setting of fixedAtStart) {
     const path = setting.split('.').flatMap((key) => ['properties', key])
     expect({ setting, schema: valueAt(configSchema, path) }).toMatchObject({ schema: expect.any(Object) })
   }
@@ -153,10 +152,10 @@ test('another login to the same Redis is taken on, another Redis waits for a res
   const { config, reload, log } = live(environment)
   environment.REPRISE_REDIS_URL = 'redis://u:new@h:1'
   reload()
-  expect(config.config.redis?.url).toBe('redis://u:new@h:1')
+  expect(config.config.redis.url).toBe('redis://u:new@h:1')
   expect(log.warn).not.toHaveBeenCalled()
   environment.REPRISE_REDIS_URL = 'redis://u:new@other:1'
   reload()
-  expect(config.config.redis?.url).toBe('redis://u:new@h:1')
+  expect(config.config.redis.url).toBe('redis://u:new@h:1')
   expect(log.warn.mock.calls[0]?.[0]).toEqual({ settings: ['redis.url'] })
 })

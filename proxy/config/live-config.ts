@@ -1,35 +1,12 @@
 import { asksForKeys } from '../access/key-record.ts'
-import type { Config } from './config.ts'
+import type { Config, WrittenConfig } from './config.ts'
 import { areOneRedis } from './read-redis-url.ts'
 import { differingPaths, setAt, valueAt } from './setting-values.ts'
-import type { Settings } from './settings.ts'
 import type { ConfigSource, LoadedConfig } from './sources/config-source.ts'
 import { toConfig } from './to-config.ts'
 
-/** The settings, or groups of them, that take effect without a restart. For `tls`, only the files are read again. */
-export const reloadable: readonly string[] = [
-  'engines',
-  'engine_api_key',
-  'aliases',
-  'mode',
-  'annotations',
-  'options',
-  'dedup',
-  'blocks',
-  'templates',
-  'hygiene',
-  'tenants',
-  'keys',
-  'limits',
-  'warm_up_seconds',
-  'warm_up_prompts',
-  'pins',
-  'headers',
-  'drain_delay_seconds',
-  'drain_seconds',
-  'admin.token',
-  'logs',
-]
+/** The settings, or groups of them, that take effect only at the next start. For `tls`, the files are read again. */
+export const fixedAtStart: readonly string[] = ['listen', 'tls', 'chunks', 'admin.listen', 'health', 'redis', 'record']
 
 interface ReloadLog {
   info(details: object, message: string): void
@@ -40,7 +17,7 @@ interface ReloadLog {
 /** The configuration of a running proxy; a failed reload leaves it as it was. */
 export class LiveConfig {
   readonly #source: ConfigSource
-  #settings: Settings
+  #settings: WrittenConfig
   #config: Config
   #secretFiles: readonly string[]
 
@@ -103,19 +80,19 @@ export class LiveConfig {
   }
 
   /** Whether only the login to Redis differs, which its next connection can use. */
-  #isSameRedis({ redis }: Settings): boolean {
+  #isSameRedis({ redis }: WrittenConfig): boolean {
     const before = this.#settings.redis.url
     return before !== undefined && redis.url !== undefined && areOneRedis(before, redis.url)
   }
 
   /** Whether everyone would be let in: that takes a restart, since it may be a mistake. */
-  #asksForNoMoreKeys(wanted: Settings): boolean {
+  #asksForNoMoreKeys(wanted: WrittenConfig): boolean {
     return asksForKeys(this.#config.keys) && !asksForKeys(toConfig(wanted).keys)
   }
 }
 
 function waitsForStart(path: string): boolean {
-  return !reloadable.some((setting) => path === setting || path.startsWith(`${setting}.`))
+  return fixedAtStart.some((setting) => path === setting || path.startsWith(`${setting}.`))
 }
 
 function waitsWithoutKeys(path: string): boolean {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readEngine, readListenAddress, readNumber, readShare } from './read-arguments.ts'
+import { readEngine, readListenAddress, readNumber } from './read-arguments.ts'
 
 test.each([
   ['127.0.0.1:80', { host: '127.0.0.1', port: 80 }],
@@ -47,9 +47,4 @@ test.each(['http://h:1/v1?key=hush', 'http://h#hush,kind=vllm'])(
 test('numbers are whole and at least what they must be', () => {
   expect(readNumber('5', 1)).toBe(5)
   for (const text of ['0', '1.5', 'x', '-1', '']) expect(() => readNumber(text, 1)).toThrow(/whole number/)
-})
-
-test('shares are from 0 to 1', () => {
-  expect(['0', '0.15', '1'].map(readShare)).toEqual([0, 0.15, 1])
-  for (const text of ['', '-0.1', '1.01', '15%']) expect(() => readShare(text)).toThrow(/number from 0 to 1/)
 })

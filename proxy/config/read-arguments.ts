@@ -1,7 +1,12 @@
 import { engineKinds } from '#engine-adapters/engine-adapter.ts'
 import { ConfigError } from '../errors.ts'
-import type { ListenAddress } from './config.ts'
-import type { EngineSettings } from './settings.ts'
+import type { EngineSettings } from './config.ts'
+
+/** Where a server listens. */
+export interface ListenAddress {
+  readonly host: string
+  readonly port: number
+}
 
 /** Reads `HOST:PORT`, also `[::1]:PORT` and `:PORT`. */
 export function readListenAddress(text: string): ListenAddress {
@@ -70,11 +75,4 @@ export function readNumber(text: string, least: number): number {
   if (text.trim() === '' || !Number.isSafeInteger(number) || number < least)
     throw new ConfigError(`'${text}' is not a whole number of at least ${least}.`)
   return number
-}
-
-/** Reads a share, from 0 to 1. */
-export function readShare(text: string): number {
-  const share = Number(text)
-  if (text.trim() === '' || !(share >= 0 && share <= 1)) throw new ConfigError(`'${text}' is not a number from 0 to 1.`)
-  return share
 }

@@ -3,17 +3,16 @@ import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import type { EngineTls } from '#engine-adapters/engine-client.ts'
 import { ConfigError } from '../errors.ts'
 import type { ListenerTls } from '../http/listener.ts'
-import type { EngineTlsFiles, ListenerTlsFiles } from './config.ts'
+import type { Config, TlsFiles } from './config.ts'
 import { CollectedFaults } from './faults/collected-faults.ts'
 import { readSmallFile } from './sources/read-small-file.ts'
 
 /** Reads the certificates of a listener. Throws a ConfigError with a line for each file that cannot be used. */
-export function readListenerTls(files: ListenerTlsFiles | undefined): ListenerTls | undefined {
-  if (files === undefined) return undefined
-  const { cert, key, clientCa } = files
-  const read = readAll('tls', { cert, key, client_ca: clientCa })
+export function readListenerTls({ cert, key, client_ca }: Config['tls']): ListenerTls | undefined {
+  if (cert === undefined || key === undefined) return undefined
+  const read = readAll('tls', { cert, key, client_ca })
   const tls: ListenerTls = { cert: read.cert!, key: read.key!, clientCa: read.client_ca }
-  check(`tls (${cert}, ${key}${clientCa === undefined ? '' : `, ${clientCa}`})`, { ...tls, ca: tls.clientCa })
+  check(`tls (${cert}, ${key}${client_ca === undefined ? '' : `, ${client_ca}`})`, { ...tls, ca: tls.clientCa })
   return tls
 }
 
@@ -21,21 +20,20 @@ export function readListenerTls(files: ListenerTlsFiles | undefined): ListenerTl
  * Reads the certificate that we present to an engine, the `index`th of the configuration, and those we trust. Throws a
  * ConfigError with a line for each file that cannot be used.
  */
-export function readEngineTls(files: EngineTlsFiles | undefined, index: number): EngineTls | undefined {
+export function readEngineTls(files: TlsFiles | undefined, index: number): EngineTls | undefined {
   return readClientTls(`engines[${index}].tls`, files)
 }
 
 /** The same for Redis. */
-export function readRedisTls(files: EngineTlsFiles | undefined): EngineTls | undefined {
+export function readRedisTls(files: TlsFiles | undefined): EngineTls | undefined {
   return readClientTls('redis.tls', files)
 }
 
-function readClientTls(setting: string, files: EngineTlsFiles | undefined): EngineTls | undefined {
+function readClientTls(setting: string, files: TlsFiles | undefined): EngineTls | undefined {
   if (files === undefined) return undefined
-  const { serverName, ...pem } = files
-  const tls = readAll(setting, { ca: pem.ca, cert: pem.cert, key: pem.key })
-  check(`${setting} (${Object.values(pem).filter(Boolean).join(', ')})`, tls)
-  return { ...tls, ...(serverName === undefined ? {} : { serverName }) }
+  const tls = readAll(setting, { ca: files.ca, cert: files.cert, key: files.key })
+  check(`${setting} (${Object.values(files).filter(Boolean).join(', ')})`, tls)
+  return tls
 }
 
 /** Reads files by the names of their settings; those without a file are left out. */

@@ -31,7 +31,7 @@ export function readCertificates({ tls, redis }: Pick<Config, 'tls' | 'redis'>):
   const faults = new CollectedFaults()
   const certificates = {
     listener: faults.collect(() => readListenerTls(tls)),
-    redis: faults.collect(() => readRedisTls(redis?.tls)),
+    redis: faults.collect(() => readRedisTls(redis.tls)),
   }
   faults.throwAny()
   return certificates
@@ -39,7 +39,7 @@ export function readCertificates({ tls, redis }: Pick<Config, 'tls' | 'redis'>):
 
 /** Returns the paths of the files that `readCertificates` reads. */
 export function certificateFiles({ tls, redis }: Pick<Config, 'tls' | 'redis'>): string[] {
-  return [tls?.cert, tls?.key, tls?.clientCa, redis?.tls?.ca, redis?.tls?.cert, redis?.tls?.key].filter(isNamed)
+  return [tls.cert, tls.key, tls.client_ca, redis.tls?.ca, redis.tls?.cert, redis.tls?.key].filter(isNamed)
 }
 
 /** Returns the paths of the files that `readEngineFiles` reads. */
@@ -73,8 +73,8 @@ export function readEngineFiles(engines: readonly EngineConfig[]): FoundEngine[]
 export function readStartFiles(config: Config): NamedFiles {
   const faults = new CollectedFaults()
   const files = faults.collect(() => readFiles(config))
-  const { record } = config
-  if (record) faults.collect(() => checkRecordFolder(record.folder))
+  const { folder } = config.record
+  if (folder !== undefined) faults.collect(() => checkRecordFolder(folder))
   faults.throwAny()
   return files!
 }

@@ -3,18 +3,20 @@ import type { EngineAdapter } from '#engine-adapters/engine-adapter.ts'
 import { promptApis, promptPaths } from '#engine-adapters/prompt-api.ts'
 import { asksForKeys } from '../access/key-record.ts'
 import type { Config } from './config.ts'
+import { readListenAddress } from './read-arguments.ts'
 
-type Warned = Pick<Config, 'engines' | 'keys' | 'tenantsFrom' | 'saltSecret' | 'adminListen' | 'adminToken'>
+type Warned = Pick<Config, 'engines' | 'keys' | 'tenants' | 'admin'>
 
 /** What an operator should know at startup, one line each. None of it keeps the proxy from running. */
 export function findWarnings(config: Warned): string[] {
-  const { engines, keys, tenantsFrom, saltSecret, adminListen, adminToken } = config
+  const { engines, keys, tenants, admin } = config
+  const { host } = readListenAddress(admin.listen)
   const hasKeys = asksForKeys(keys)
   const warnings = [
     engines.length === 0 && emulatorWarning,
-    tenantsFrom === 'key' && !hasKeys && bearersWarning,
-    hasKeys && saltSecret === undefined && saltWarning,
-    adminToken === undefined && !isLoopback(adminListen.host) && tokenWarning(adminListen.host),
+    tenants.from === 'key' && !hasKeys && bearersWarning,
+    hasKeys && tenants.salt_secret === undefined && saltWarning,
+    admin.token === undefined && !isLoopback(host) && tokenWarning(host),
   ]
   return warnings.filter((warning) => typeof warning === 'string')
 }
@@ -33,13 +35,11 @@ const saltWarning =
   'random text, the same for all proxies of an engine.'
 
 /** What an operator should know of engines that do not keep tenants apart, at startup and when they change. */
-export function findEngineWarnings(
-  config: Pick<Config, 'engines' | 'keys' | 'trustedPeers' | 'tenantsFrom'>,
-): readonly string[] {
-  const { engines, keys, trustedPeers, tenantsFrom } = config
-  const tenants = new Set(keys.records.map(({ tenant }) => tenant))
-  const isOfOneTenant = keys.file === undefined && trustedPeers.length === 0 && tenants.size === 1
-  if (tenantsFrom === 'none' || isOfOneTenant) return []
+export function findEngineWarnings(config: Pick<Config, 'engines' | 'keys' | 'tenants'>): readonly string[] {
+  const { engines, keys, tenants } = config
+  const named = new Set(keys.entries.map(({ tenant }) => tenant))
+  const isOfOneTenant = keys.file === undefined && tenants.trusted_peers.length === 0 && named.size === 1
+  if (tenants.from === 'none' || isOfOneTenant) return []
   return [sharedCacheWarning(engines), saltlessWarning(engines)].filter((warning) => warning !== undefined)
 }
 

@@ -1,100 +1,24 @@
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
-import { usualLimits } from '../bounds/work-limits.ts'
-import { defaultWording } from '../prompt/wording.ts'
 import type { Mode } from '../settings.ts'
-import type { Config, EngineConfig, ListenerTlsFiles, RecordConfig, RedisConfig } from './config.ts'
-import { readListenAddress } from './read-arguments.ts'
-import type { EngineSettings, Settings, Switch } from './settings.ts'
+import { type Config, constants, type EngineConfig, type EngineSettings, type WrittenConfig } from './config.ts'
 
-// nobody set these otherwise while they were settings
-const groupWindowMilliseconds = 20
-const keepAliveSeconds = 10
-const checkSeconds = 5
-
-/** Converts checked settings to the configuration that the proxy runs with. */
-export function toConfig(settings: Settings): Config {
-  const { ordering, blocks, chunks, hygiene, limits, options, health, keys } = settings
+/** Fills in what follows from other settings. */
+export function toConfig(written: WrittenConfig): Config {
+  const { engines, engine_api_key: sharedKey, admin } = written
   return {
-    listen: readListenAddress(settings.listen),
-    tls: toTls(settings.tls),
-    adminListen: readListenAddress(settings.admin.listen),
+    ...constants,
+    ...written,
+    engines: toEngines(engines, sharedKey),
+    mode: toMode(written),
     // a token read from a file often ends in a newline, which no header can contain
-    adminToken: settings.admin.token?.trim() || undefined,
-    ...toFleet(settings),
-    mode: toMode(settings),
-    maxDisplacement: ordering.max_displacement,
-    wording: { ...defaultWording, ...settings.annotations },
-    options: {
-      reorder: isOn(options.reorder),
-      dedup: isOn(options.dedup),
-      overlaps: settings.dedup.overlaps,
-      annotate: isOn(options.annotate),
-      schedule: isOn(options.schedule),
-      citations: options.citations === 'remap',
-    },
-    blocks: { learn: blocks.learn },
-    templates: settings.templates,
-    chunks: {
-      maxChunks: chunks.max_chunks,
-      learn: chunks.learn,
-    },
-    hygiene: { sortTools: hygiene.sort_tools, behindHistory: hygiene.behind_history },
-    tenantsFrom: settings.tenants.from,
-    trustedPeers: settings.tenants.trusted_peers,
-    saltSecret: settings.tenants.salt_secret,
-    keys: {
-      file: keys.file,
-      records: keys.entries,
-      allowedPaths: keys.allow_engine_paths,
-      forwardClientAuthorization: keys.forward_client_authorization,
-    },
-    bodyLimitBytes: limits.body_bytes,
-    bodyMemoryBytes: limits.body_memory_bytes,
-    bodyStallSeconds: limits.body_stall_seconds,
-    workLimits: { ...usualLimits, bytes: limits.rewrite_bytes },
-    groupWindowMilliseconds,
-    inFlightPerReplica: limits.in_flight_per_replica,
-    waitingRequests: limits.waiting_requests,
-    maxWaitSeconds: limits.max_wait_seconds,
-    warmUpSeconds: settings.warm_up_seconds,
-    warmUpPrompts: settings.warm_up_prompts,
-    pins: { tokens: settings.pins.tokens, tenantTokens: settings.pins.tenant_tokens },
-    keepAliveSeconds,
-    hasHeaders: settings.headers,
-    drainDelaySeconds: settings.drain_delay_seconds,
-    drainSeconds: settings.drain_seconds,
-    readyz: health.readyz,
-    health: { intervalSeconds: checkSeconds, path: health.path },
-    redis: toRedis(settings.redis),
-    record: toRecord(settings.record),
-    logLevel: settings.logs.level,
-    logPrompts: settings.logs.prompts,
-    logRequests: settings.logs.requests,
+    admin: { ...admin, token: admin.token?.trim() || undefined },
   }
 }
 
-function toFleet({ engines, engine_api_key: engineApiKey, aliases }: Settings) {
-  return {
-    engines: toEngines(engines, engineApiKey),
-    engineApiKey,
-    aliases: new Map(aliases.map(({ name, models }) => [name, models])),
-  }
-}
-
-/** Converts checked settings of engines; `sharedKey`: the key of those without one. */
+/** Gives engines their kind, their names and the key of those without one. */
 export function toEngines(engines: readonly EngineSettings[], sharedKey: string | undefined): EngineConfig[] {
   const taken = new Set(engines.map(({ id }) => id))
-  return engines.map(({ url, kind = 'openai', id, api_key = sharedKey, events, replay, models, discover, tls }) => ({
-    url,
-    kind,
-    id: id ?? freeId(taken),
-    apiKey: api_key,
-    eventsUrl: events,
-    replayUrl: replay,
-    models,
-    discover,
-    tls: tls && { ca: tls.ca, cert: tls.cert, key: tls.key, serverName: tls.server_name },
-  }))
+  return engines.map((engine) => ({ kind: 'openai', api_key: sharedKey, ...engine, id: engine.id ?? freeId(taken) }))
 }
 
 /** The first of engine, engine-2, engine-3 … that no engine uses. */
@@ -105,30 +29,9 @@ function freeId(taken: Set<string | undefined>): string {
   return id
 }
 
-function toTls({ cert, key, client_ca }: Settings['tls']): ListenerTlsFiles | undefined {
-  return cert === undefined || key === undefined ? undefined : { cert, key, clientCa: client_ca }
-}
-
-function toRedis({ url, namespace, ttl_seconds, share_tokens, tls }: Settings['redis']): RedisConfig | undefined {
-  if (url === undefined) return undefined
-  const files = tls && { ca: tls.ca, cert: tls.cert, key: tls.key, serverName: tls.server_name }
-  return { url, namespace, ttlSeconds: ttl_seconds, sharesTokens: share_tokens, tls: files }
-}
-
-function toRecord({ folder, text, max_bytes }: Settings['record']): RecordConfig | undefined {
-  return folder === undefined ? undefined : { folder, hasText: text, maxBytes: max_bytes }
-}
-
-function isOn(value: Switch): boolean {
-  return value === true || value === 'on'
-}
-
 /** What may be moved without a setting: what can be proved on an engine, or else what a person confirms. */
-function toMode({ mode, engines }: Settings): Mode {
-  if (mode !== undefined) return typeof mode === 'boolean' ? toWord(mode) : mode
+function toMode({ mode, engines }: Pick<WrittenConfig, 'mode' | 'engines'>): Mode {
+  if (typeof mode === 'boolean') return mode ? 'on' : 'off'
+  if (mode !== undefined) return mode
   return engines.length === 0 || engines.some(({ kind = 'openai' }) => adapterFor(kind).scoreAnswer) ? 'auto' : 'ask'
-}
-
-function toWord(isOn: boolean): 'on' | 'off' {
-  return isOn ? 'on' : 'off'
 }

@@ -18,20 +18,20 @@ const namesOf = (found: readonly FoundEngine[]): string[] => found.map(({ engine
 describe('what is found at a name', () => {
   test('is an engine for each address, whatever their order, with all that the configuration says', () => {
     const wanted = named('http://vllm:8000/v1', {
-      apiKey: 'k',
+      api_key: 'k',
       models: ['m'],
-      eventsUrl: 'tcp://vllm:5557',
-      replayUrl: 'tcp://other:5558',
+      events: 'tcp://vllm:5557',
+      replay: 'tcp://other:5558',
     })
     const found = toEngines(wanted, places('10.0.0.2', '10.0.0.1', '[fd00::1]', '10.0.0.2'))
     expect(found.map(({ engine }) => engine)).toMatchObject([
       {
         id: 'vllm-10.0.0.1',
         url: 'http://10.0.0.1:8000/v1',
-        apiKey: 'k',
+        api_key: 'k',
         models: ['m'],
-        eventsUrl: 'tcp://10.0.0.1:5557',
-        replayUrl: 'tcp://other:5558',
+        events: 'tcp://10.0.0.1:5557',
+        replay: 'tcp://other:5558',
       },
       { id: 'vllm-10.0.0.2', url: 'http://10.0.0.2:8000/v1' },
       { id: 'vllm-fd00--1', url: 'http://[fd00::1]:8000/v1' },
@@ -170,7 +170,7 @@ describe('a name that is resolved again', () => {
     answer = () => Promise.resolve(places('10.0.0.1'))
     await discovery.set([named('http://vllm:8000')])
     answer = () => Promise.reject(new Error('down'))
-    await discovery.set([named('http://vllm:8000', { apiKey: 'other' })])
+    await discovery.set([named('http://vllm:8000', { api_key: 'other' })])
     expect(told.at(-1)).toEqual(['vllm-10.0.0.1'])
     await discovery.set([named('http://elsewhere:8000')])
     expect(told.at(-1)).toEqual(['vllm-10.0.0.1'])

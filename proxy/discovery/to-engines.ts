@@ -35,10 +35,10 @@ export function toEngines(
     url.hostname = host
     url.port = port
     const at = (address: string | undefined): string | undefined => address?.replace(`//${hostname}:`, `//${host}:`)
-    const { eventsUrl, replayUrl, discover: _, ...rest } = engine
+    const { events, replay, discover: _, ...rest } = engine
     const id = `${engine.id}-${name}`
     return {
-      engine: { ...rest, id, url: url.href.replace(/\/$/, ''), eventsUrl: at(eventsUrl), replayUrl: at(replayUrl) },
+      engine: { ...rest, id, url: url.href.replace(/\/$/, ''), events: at(events), replay: at(replay) },
       // the certificate is for the name, not for an address
       tls: protocol === 'https:' && engine.discover !== 'srv' ? { serverName: hostname, ...tls } : tls,
     }

@@ -29,15 +29,14 @@ let engine: KvEngineDouble
 let proxy: RunningProxy
 
 async function startWith(rest: Partial<EngineConfig> = {}): Promise<void> {
-  const local = { host: '127.0.0.1', port: 0 }
-  const { eventsUrl, replayUrl } = engine.publisher
+  const { eventsUrl: events, replayUrl: replay } = engine.publisher
   proxy = await startProxy({
     ...defaultConfig(),
-    listen: local,
-    adminListen: local,
-    engines: [{ url: engine.url, kind: 'vllm', id: 'engine', eventsUrl, replayUrl, ...rest }],
-    drainSeconds: 1,
-    logLevel: 'silent',
+    listen: '127.0.0.1:0',
+    admin: { listen: '127.0.0.1:0' },
+    engines: [{ url: engine.url, kind: 'vllm', id: 'engine', events, replay, ...rest }],
+    drain_seconds: 1,
+    logs: { level: 'silent', prompts: false },
   })
 }
 
@@ -263,7 +262,7 @@ test('messages that cannot be read have one line in the log, however many there 
 })
 
 test('nothing is known where nobody publishes, and requests go on', async () => {
-  await startWith({ eventsUrl: 'tcp://127.0.0.1:9', replayUrl: 'tcp://127.0.0.1:9' })
+  await startWith({ events: 'tcp://127.0.0.1:9', replay: 'tcp://127.0.0.1:9' })
   await ask('a')
   expect(await mirror()).toMatchObject({ mode: 'fallback', requests: 1 })
 })
@@ -272,7 +271,7 @@ test('without a place for replays a late joiner is degraded until the engine is 
   await startWith()
   await ask('a')
   await proxy.close()
-  await startWith({ replayUrl: undefined })
+  await startWith({ replay: undefined })
   await until(async () => {
     await ask(`b${Math.random()}`)
     expect((await mirror()).mode).toBe('degraded')

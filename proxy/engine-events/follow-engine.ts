@@ -6,7 +6,7 @@ import type { Replica } from '../replicas/replica.ts'
 /** Follows the KV events of an engine with a configured address for them (`events=`), for its replica's mirror. */
 export async function followEngine(
   replica: Replica,
-  { id, eventsUrl, replayUrl }: EngineConfig,
+  { id, events: eventsUrl, replay: replayUrl }: EngineConfig,
   { log, metrics, now }: { readonly log: Log; readonly metrics: Metrics; readonly now: () => number },
 ): Promise<void> {
   if (eventsUrl === undefined) return

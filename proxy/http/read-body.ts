@@ -59,7 +59,7 @@ function readChunks(incoming: IncomingMessage, { limit, share, signal }: BodyBou
     const tooLarge = (): ProxyError =>
       new ProxyError(
         'body_too_large',
-        `The request body is larger than ${limit} bytes, which is the limit here (limits.body_bytes, limits.body_memory_bytes).`,
+        `The request body is larger than ${limit} bytes, which is the limit here (limits.body_bytes).`,
       )
     const pieces = new BodyPieces()
     const pace = new Pace(incoming)

@@ -2,14 +2,14 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { applyHygiene } from './apply-hygiene.ts'
 
-const sorting = { sortTools: true }
+const sorting = { sort_tools: true }
 
 test('tools are sorted where it is configured, and nothing else changes', () => {
   const json = '{ "tools" : [{"name":"b"} , {"name":"a"}], "system":"Current time: 14:03\\nBe kind.", "seed": 1.0 }'
   expect(applyHygiene(json, sorting)).toBe(
     '{ "tools" : [{"name":"a"} , {"name":"b"}], "system":"Current time: 14:03\\nBe kind.", "seed": 1.0 }',
   )
-  expect(applyHygiene(json, { sortTools: false })).toBeUndefined()
+  expect(applyHygiene(json, { sort_tools: false })).toBeUndefined()
 })
 
 test.each(['{}', '{"tools":null,"messages":null}', '{"tools":{},"messages":{"role":"system"},"system":7}', ' {} '])(

@@ -4,17 +4,17 @@ import type { RetrievedFrame } from './place-behind-history.ts'
 
 /** What may be changed before the blocks; nothing unless configured. */
 export interface HygieneSettings {
-  readonly sortTools: boolean
+  readonly sort_tools: boolean
   /** what goes behind the history of a conversation */
-  readonly behindHistory: readonly RetrievedFrame[]
+  readonly behind_history: readonly RetrievedFrame[]
 }
 
 /**
  * Makes the beginning of a request body, which must be a JSON object, the same for more requests: its tools in a stable
  * order. Pure and idempotent: past turns come out as they did before. Returns undefined if nothing changes.
  */
-export function applyHygiene(json: string, { sortTools }: Pick<HygieneSettings, 'sortTools'>): string | undefined {
-  if (!sortTools) return undefined
+export function applyHygiene(json: string, { sort_tools }: Pick<HygieneSettings, 'sort_tools'>): string | undefined {
+  if (!sort_tools) return undefined
   const tools = memberSpans(json, valueStart(json)).get('tools')
   const sorted = tools && json[tools.start] === '[' ? orderTools(json, tools) : undefined
   return sorted && applySplices(json, [sorted])

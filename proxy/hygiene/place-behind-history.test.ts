@@ -10,11 +10,11 @@ interface Message {
 }
 
 /** As AnythingLLM 1.9 writes it. */
-const anythingLlm: RetrievedFrame = { from: '\nContext:\n[CONTEXT 0]:\n' }
+const anythingLlm: RetrievedFrame = '\nContext:\n[CONTEXT 0]:\n'
 const retrieved = (texts: readonly string[]): string =>
   `\nContext:\n${texts.map((text, i) => `[CONTEXT ${i}]:\n${text}\n[END CONTEXT ${i}]\n\n`).join('')}`
 /** As Open WebUI writes it with RAG_SYSTEM_CONTEXT. */
-const openWebUi: RetrievedFrame = { from: '### Task:\nRespond to the user query', to: '</context>\n' }
+const openWebUi: RetrievedFrame = '### Task:\nRespond to the user query{any}</context>\n'
 
 const system = 'You are kind.'
 const turns = (count: number, texts: readonly string[] = ['alpha', 'beta']): Message[] => [
@@ -77,7 +77,7 @@ describe('everything stays as received', () => {
     ['without frames', turns(2), []],
     ['without a history', turns(1)],
     ['without what was retrieved', [{ role: 'system', content: system }, ...turns(2).slice(1)]],
-    ['if only the words that begin it are there', turns(2), [{ from: '\nContext:\n', to: '</never>' }]],
+    ['if only the words that begin it are there', turns(2), ['\nContext:\n{any}</never>']],
     [
       'if nothing else would be left of the message',
       [{ role: 'system', content: retrieved(['a']) }, ...turns(2).slice(1)],
@@ -90,7 +90,7 @@ describe('everything stays as received', () => {
         { role: 'user', content: 'b' },
       ],
     ],
-    ['if the words are only those that end it', turns(2), [{ from: '[END CONTEXT 1]', to: '[CONTEXT 0]' }]],
+    ['if the words are only those that end it', turns(2), ['[END CONTEXT 1]{any}[CONTEXT 0]']],
     ['if nobody asks', turns(2).slice(0, 1)],
     [
       'if the newest question has no text',
@@ -154,11 +154,11 @@ test('property: every character of a prompt is sent once, escapes as the client 
         expect(sorted(sent)).toBe(sorted(json + JSON.stringify('\n\n').slice(1, -1)))
         const read = (JSON.parse(sent) as { messages: Message[] }).messages
         const front = `x${own}${retrieved(all)}`
-        const at = front.indexOf(anythingLlm.from)
+        const at = front.indexOf(anythingLlm)
         expect(read[0]!.content).toBe(front.slice(0, at))
         expect(read.at(-1)!.content).toBe(`${front.slice(at)}\n\nq`)
         expect(read.slice(1, -1)).toEqual(history)
-        if (!front.slice(0, at).includes(anythingLlm.from)) expect(place(sent)).toBeUndefined()
+        if (!front.slice(0, at).includes(anythingLlm)) expect(place(sent)).toBeUndefined()
       },
     ),
   )

@@ -6,12 +6,11 @@ import { spliceTexts } from '../prompt/body/splice-texts.ts'
 import type { TextSplice } from '../prompt/body/text-splice.ts'
 import { readPromptBody } from '../prompt/formats/read-prompt-body.ts'
 
-/** How an application writes what it has retrieved into its system message: the words with which that begins and ends. */
-export interface RetrievedFrame {
-  readonly from: string
-  /** undefined: it ends with the message */
-  readonly to?: string | undefined
-}
+/**
+ * How an application writes what it has retrieved into its system message: the words with which that begins and, behind
+ * `{any}`, those with which it ends. Without the latter it ends with the message.
+ */
+export type RetrievedFrame = string
 
 interface Stretch extends Span {
   readonly text: number
@@ -66,7 +65,8 @@ function findFramed(
 }
 
 /** Undefined if a text does not have both words of the frame, or if nothing but what they enclose is in it. */
-function findIn(text: string, { from, to }: RetrievedFrame): Span | undefined {
+function findIn(text: string, frame: RetrievedFrame): Span | undefined {
+  const [from = '', to] = frame.split('{any}')
   const start = text.indexOf(from)
   // a retrieved text may contain the words that end it, too
   const last = to === undefined ? text.length : text.lastIndexOf(to)

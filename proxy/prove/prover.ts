@@ -156,7 +156,7 @@ export class Prover {
     if (!variants) return undefined
     const { settings, caller } = call
     const members = membersOf(call.content.received)
-    const salt = cacheSaltOf(caller.tenant, members.cache_salt, settings.saltSecret)
+    const salt = cacheSaltOf(caller.tenant, members.cache_salt, settings.tenants.salt_secret)
     const { cache_salt } = replica.adapter.tagRequest('' as never, salt, members).members
     if (cache_salt === undefined) return variants
     const salted = (own: Json): Json => ({ ...own, cache_salt })

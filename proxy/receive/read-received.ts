@@ -62,15 +62,15 @@ export function readReceived(
 
 const byteOrderMark = Buffer.from('\uFEFF')
 
-const none: HygieneSettings = { sortTools: false, behindHistory: [] }
+const none: HygieneSettings = { sort_tools: false, behind_history: [] }
 
 function place(
   api: PromptApi,
   prompt: PromptBody,
-  { behindHistory }: HygieneSettings,
+  { behind_history }: HygieneSettings,
 ): { readonly placed?: PromptBody | undefined; readonly fault?: unknown } {
   try {
-    return { placed: placeBehindHistory(api, prompt, behindHistory) }
+    return { placed: placeBehindHistory(api, prompt, behind_history) }
   } catch (fault) {
     return { fault }
   }

@@ -51,6 +51,6 @@ export function receiveWhole(body: Buffer, scan: BodyScan, isEncoded: boolean): 
 export function explicitTooLarge(): ProxyError {
   return new ProxyError(
     'body_too_large',
-    "A request with a 'reprise' field of this size is not rewritten: send fewer messages and blocks, or raise limits.rewrite_bytes.",
+    "A request with a 'reprise' field of this size is not rewritten: send fewer messages and blocks.",
   )
 }

@@ -14,12 +14,12 @@ const liveMilliseconds = 600_000
  * Deletes the oldest parts in a folder, of whichever proxy, until the rest is small enough. Never deletes anything else,
  * nor a part that is still being written. Skips parts that others delete at the same time, or that cannot be deleted.
  */
-export async function dropOldestParts(folder: string, maxBytes: number, now: number): Promise<void> {
+export async function dropOldestParts(folder: string, mostBytes: number, now: number): Promise<void> {
   const names = (await readdir(folder)).filter((name) => partName.test(name)).toSorted(comparePartNames)
   const parts = await Promise.all(names.map((name) => measure(join(folder, name), now)))
   let total = parts.reduce((sum, { size }) => sum + size, 0)
   for (const { path, size, isLive } of parts) {
-    if (total <= maxBytes) return
+    if (total <= mostBytes) return
     if (isLive) continue
     const isGone = await rm(path, { recursive: true, force: true }).then(
       () => true,

@@ -18,7 +18,6 @@ beforeEach(() => {
   recorder = new Recorder({
     folder,
     hasText: false,
-    maxBytes: 2 ** 30,
     now: Date.now,
     capacityTokens: () => undefined,
     onWritten: (requests) => {

@@ -38,7 +38,6 @@ function create(options: Partial<TraceWriterOptions> = {}): TraceWriter {
   return new TraceWriter({
     folder,
     partBytes: 2 ** 20,
-    maxBytes: 2 ** 30,
     now: () => now++,
     capacityTokens: () => undefined,
     onWritten: (requests) => {
@@ -52,8 +51,8 @@ function create(options: Partial<TraceWriterOptions> = {}): TraceWriter {
   })
 }
 
-function open(partBytes = 2 ** 20, maxBytes = 2 ** 30): void {
-  writer = create({ partBytes, maxBytes })
+function open(partBytes = 2 ** 20, mostBytes = 2 ** 30): void {
+  writer = create({ partBytes, mostBytes })
 }
 
 /** Writes a request that is random enough to be hard to compress. */

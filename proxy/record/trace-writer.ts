@@ -4,14 +4,15 @@ import { dropOldestParts } from './drop-oldest-parts.ts'
 import { TracePart } from './trace-part.ts'
 
 const usualPartBytes = 64 * 1024 * 1024
+const usualBytes = 1024 * 1024 * 1024
 
 /** How much is written, and where. */
 export interface TraceWriterOptions {
   readonly folder: string
   /** a part is closed when it reaches this many bytes, compressed; by default 64 MiB */
   readonly partBytes?: number
-  /** the oldest parts are deleted when all parts together reach this many */
-  readonly maxBytes: number
+  /** the oldest parts are deleted when all parts together reach this many; by default 1 GiB */
+  readonly mostBytes?: number
   /** milliseconds since 1970 */
   readonly now: () => number
   /** how many tokens the engine's cache holds; undefined: not known, or not yet */
@@ -123,8 +124,8 @@ export class TraceWriter {
 
   /** Never rejects: if the folder cannot be listed any more, the next write to it fails. */
   #dropOldest(): Promise<void> {
-    const { folder, maxBytes, now } = this.#options
-    return dropOldestParts(folder, maxBytes, now()).catch(() => undefined)
+    const { folder, mostBytes = usualBytes, now } = this.#options
+    return dropOldestParts(folder, mostBytes, now()).catch(() => undefined)
   }
 }
 

@@ -23,6 +23,9 @@ export interface SharedRedis {
   countFaults(count: CountFault): void
 }
 
+/** How long what no request repeats is kept, in seconds. */
+const day = 86_400
+
 type CountFault = (reason: RedisFault) => void
 
 /** Enough for every node of a fairly large cluster to have one. */
@@ -32,8 +35,8 @@ const clusterMarks = 24
  * Creates the connection to Redis, which connects on `connect`. Throws a ConfigError if the URL or the certificates
  * cannot be used.
  */
-export function createSharedRedis(config: RedisConfig, log: Log): SharedRedis {
-  const { url, namespace, ttlSeconds, sharesTokens = false } = config
+export function createSharedRedis(config: RedisConfig & { readonly url: string }, log: Log): SharedRedis {
+  const { url, namespace, ttlSeconds = day, share_tokens: sharesTokens = false } = config
   const address = readRedisUrl(url)
   const proxy = randomUUID()
   let count: CountFault = () => {}

@@ -24,7 +24,7 @@ async function start(): Promise<HealthState> {
   engine = createEngineClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`)
   const health = new HealthState({ unhealthyAfter: 2, healthyAfter: 2 })
   const targets = [{ engine, health }]
-  const own = new HealthChecks(() => targets, { path: '/health', intervalMilliseconds: 20, timeoutMilliseconds: 200 })
+  const own = new HealthChecks(() => targets, { intervalMilliseconds: 20, timeoutMilliseconds: 200 })
   ticking = setInterval(() => own.tick(performance.now()), 5)
   checks = own
   return health

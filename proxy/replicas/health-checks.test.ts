@@ -64,7 +64,6 @@ afterEach(() => {
 test('replicas are checked at an interval, one after the other within it', async () => {
   const engines = [new EngineDouble(), new EngineDouble()]
   const checks = new HealthChecks(() => engines, {
-    path: '/health',
     intervalMilliseconds: 100,
     timeoutMilliseconds: 50,
   })
@@ -80,7 +79,6 @@ test('replicas are checked at an interval, one after the other within it', async
 test('any answer below 500 is a sign of life; errors, refusals and silence are none', async () => {
   const engine = new EngineDouble()
   const checks = new HealthChecks(() => [engine], {
-    path: '/health',
     intervalMilliseconds: 100,
     timeoutMilliseconds: 20,
   })
@@ -98,7 +96,6 @@ test('a check that is under way when they are closed is broken off and tells not
   const engine = new EngineDouble()
   engine.answer = 'hang'
   const checks = new HealthChecks(() => [engine], {
-    path: '/health',
     intervalMilliseconds: 100,
     timeoutMilliseconds: 50,
   })
@@ -110,7 +107,7 @@ test('a check that is under way when they are closed is broken off and tells not
 
 test('without an interval nothing is checked', async () => {
   const engine = new EngineDouble()
-  const checks = new HealthChecks(() => [engine], { path: '/health', intervalMilliseconds: 0, timeoutMilliseconds: 50 })
+  const checks = new HealthChecks(() => [engine], { intervalMilliseconds: 0, timeoutMilliseconds: 50 })
   await pass(checks, 10)
   checks.close()
   expect(engine.asked).toEqual([])
@@ -120,7 +117,6 @@ test('a check that takes longer than the interval puts off the next', async () =
   const engine = new EngineDouble()
   engine.answer = 'hang'
   const checks = new HealthChecks(() => [engine], {
-    path: '/health',
     intervalMilliseconds: 100,
     timeoutMilliseconds: 250,
   })

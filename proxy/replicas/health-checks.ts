@@ -14,7 +14,6 @@ export interface HealthCheckOptions {
   readonly intervalMilliseconds: number
   /** a check that is not answered within this time fails */
   readonly timeoutMilliseconds: number
-  readonly path: string
 }
 
 /** Checks every replica at an interval, with the checks spread over it. */
@@ -57,13 +56,13 @@ export class HealthChecks<T extends HealthTarget> {
   /** Checks a replica. It is due again an interval after this check began, or when it ends if that is later. */
   async #check(target: T, now: number): Promise<void> {
     this.#due.set(target, Number.POSITIVE_INFINITY)
-    const { intervalMilliseconds, timeoutMilliseconds, path } = this.#options
+    const { intervalMilliseconds, timeoutMilliseconds } = this.#options
     const late = new AbortController()
     const timer = setTimeout(() => late.abort(), timeoutMilliseconds).unref()
     // `AbortSignal.any` would leave a reference at the long-lived signal with each check
     const stop = (): void => late.abort()
     this.#closing.signal.addEventListener('abort', stop)
-    const answer = await askEngine(target.engine, { path }, late.signal)
+    const answer = await askEngine(target.engine, { path: '/health' }, late.signal)
     this.#closing.signal.removeEventListener('abort', stop)
     clearTimeout(timer)
     if (this.#closing.signal.aborted) return

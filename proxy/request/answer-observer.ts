@@ -129,7 +129,7 @@ export class AnswerObserver implements ForwardObserver {
     const stages = { parse: timing.parse, index: timing.index, queue: admitted - this.#decided, engine: now - admitted }
     return {
       'x-request-id': this.#exchange.incoming.headers['x-request-id']?.toString() || this.#observed.request,
-      ...(this.#call.settings.hasHeaders ? this.#describeDecision() : {}),
+      ...(this.#call.settings.headers ? this.#describeDecision() : {}),
       'server-timing': Object.entries(stages)
         .map(([stage, duration]) => `${stage};dur=${duration.toFixed(2)}`)
         .join(', '),

@@ -27,7 +27,7 @@ export function learnFromRequest(
   tenant: string,
 ): PassingRequest | undefined {
   const { chunks, settings, telemetry, log } = pipeline
-  if (!settings().chunks.learn || chunks.capacity === 0 || !holdsChunks(method, url)) return undefined
+  if (!settings().learn || chunks.capacity === 0 || !holdsChunks(method, url)) return undefined
   const { metrics } = telemetry
   const ignore = (reason: string): void => metrics.chunksIgnored.inc({ reason })
   const lesson = chunks.begin(tenant)

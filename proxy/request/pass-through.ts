@@ -49,7 +49,7 @@ export async function passThrough(pipeline: Pipeline, exchange: Exchange): Promi
 function checkPath({ settings }: Pipeline, { incoming }: Exchange, { key }: Caller, { adapter }: Replica): void {
   const [path = ''] = incoming.url!.split('?', 1)
   if (!key || adapter.isInference(path)) return
-  if (settings().keys.allowedPaths?.some((allowed) => matchesPath(allowed, path))) return
+  if (settings().keys.allow_engine_paths?.some((allowed) => matchesPath(allowed, path))) return
   const message =
     'API keys are for inference, and not for this path of the engine: its operator allows it in keys.allow_engine_paths.'
   throw new ProxyError('forbidden', message)

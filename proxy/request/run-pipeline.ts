@@ -84,7 +84,7 @@ async function runCall(pipeline: Pipeline, call: Call, exchange: Exchange): Prom
 
 /** Logs the request as received, if configured, and any internal error while it was tidied up. */
 function noteReceived({ telemetry, log }: Pipeline, { settings, content }: Call, request: RequestId): void {
-  if (settings.logPrompts) logPrompt(log, request, content.body)
+  if (settings.logs.prompts) logPrompt(log, request, content.body)
   const { fault } = content.received
   if (fault === undefined) return
   telemetry.metrics.failOpen.inc({ reason: 'hygiene' })

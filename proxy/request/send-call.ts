@@ -231,7 +231,7 @@ function learnTemplates(
   setImmediate(() => {
     try {
       noteLists(templates, tenant, contexts, texts)
-      if (texts && set && settings.blocks.learn) {
+      if (texts && set && settings.learn) {
         const found = contexts.map((context) => context.found)
         learnt.offer({ tenant, api }, unknownMessages(set, texts, found))
       }

@@ -32,9 +32,12 @@ export function toEngineRequest(
   borders: readonly number[] = [],
 ): EngineRequest {
   const members = membersOf(received)
-  const salt = cacheSaltOf(caller.tenant, members.cache_salt, settings.saltSecret)
+  const salt = cacheSaltOf(caller.tenant, members.cache_salt, settings.tenants.salt_secret)
   const tags = replica.adapter.tagRequest(request, salt, members)
-  const user = { name: userOf(caller, api, members, settings.saltSecret), isTrusted: caller.isTrusted === true }
+  const user = {
+    name: userOf(caller, api, members, settings.tenants.salt_secret),
+    isTrusted: caller.isTrusted === true,
+  }
   const wishes = wishesOf(replica, decision, api, { user, borders })
   const parts = received.whole?.write(tags.members, wishes) ?? [
     bytesToSend(body, received.prompt, decision.splices, tags.members, wishes),

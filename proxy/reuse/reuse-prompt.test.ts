@@ -111,14 +111,6 @@ describe('an order that the request states', () => {
     expect(message!.content).toContain('priority order: [2] > [1] > [3]')
   })
 
-  test('is none if it moves a block farther than is allowed', () => {
-    const near = new Sender({ maxDisplacement: 1 })
-    const sent = (order: number[]): string[] =>
-      documents(near.send([system, user(`q${order[0]}`, 'd', 'b', 'a')], { options: { order } })[1]!.content)
-    expect(sent([2, 1, 0])).toEqual(['d', 'b', 'a'])
-    expect(sent([1, 0, 2])).toEqual(['b', 'd', 'a'])
-  })
-
   test.each([[[2, 0]], [[0, 1, 1]], [[3, 4, 5]]])('%j, which does not name each block once, is none', (order) => {
     sender.send([system, user('q1', 'a', 'b', 'c')])
     const [, message] = sender.send([system, user('q2', 'd', 'b', 'a')], { options: { order } })

@@ -28,7 +28,7 @@ import { stretchesByText } from './stretches.ts'
 
 /** What prompts are reused against, and how. */
 export interface ReuseState {
-  readonly mirror: Pick<CacheMirror, 'order' | 'createIndex'> & Partial<Pick<CacheMirror, 'ordering'>>
+  readonly mirror: Pick<CacheMirror, 'order' | 'createIndex'>
   readonly tenant: string
   readonly options: RequestOptions
   readonly wording: Wording
@@ -45,8 +45,7 @@ export function reusePrompts(layout: Layout, state: ReuseState): ReusedBody {
   const splices: TextSplice[][] = layout.texts.map(() => [])
   const turns = new Map<TurnKey, SentTurn>()
   const siblings = layout.prompts.length > 1 ? new SiblingContexts(state.mirror) : undefined
-  const most = state.mirror.ordering?.maxDisplacement
-  const stating = { stated: statedOrders(layout, state.options.order, most), ...state }
+  const stating = { stated: statedOrders(layout, state.options.order), ...state }
   const prompts = layout.prompts.map((own) => new PromptReuse(layout, splices, turns, stating, siblings).write(own))
   return { splices, prompts, turns }
 }

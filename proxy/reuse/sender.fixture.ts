@@ -34,7 +34,7 @@ const engine = 'engine' as ReplicaId
 
 /** A proxy without sockets: what it decides to send counts as sent. */
 export class Sender {
-  readonly mirror: CacheMirror
+  readonly mirror: CacheMirror = new CacheMirror({ maxRequests: 1000, maxBlocks: 100_000 })
   readonly store: MemoryConversationStore = new MemoryConversationStore(1_000_000)
   chunks: KnownChunks = new KnownChunks({ maxChunks: 1000, source: 1 })
   templates: readonly DeclaredTemplate[] = []
@@ -44,10 +44,6 @@ export class Sender {
   reuse: Candidate['reuse']
   readonly #processed = new ProcessedBlocks(100_000)
   #sent = 0
-
-  constructor(ordering: CacheMirror['ordering'] = {}) {
-    this.mirror = new CacheMirror({ maxRequests: 1000, maxBlocks: 100_000, ordering })
-  }
 
   /** Returns the decision, and the body as it would go to the engine if it differs from the one received. */
   decide(body: unknown, options: SendOptions = {}): Decision & { readonly body: string | undefined } {

@@ -3,13 +3,11 @@ import type { Layout } from '../prompt/layout.ts'
 
 /**
  * Returns the orders that a request states for its lists: positions of blocks, counted across all lists of the request.
- * A list that they do not reach, whose blocks they do not name once each, or in which a block is more than `most` places
- * from its rank, has none and is ordered like any other.
+ * A list that they do not reach, or whose blocks they do not name once each, has none and is ordered like any other.
  */
 export function statedOrders(
   { prompts }: Pick<Layout, 'prompts'>,
   stated: readonly number[] | undefined,
-  most: number = Number.POSITIVE_INFINITY,
 ): ReadonlyMap<PromptContext, readonly number[]> {
   const orders = new Map<PromptContext, readonly number[]>()
   if (!stated) return orders
@@ -17,8 +15,7 @@ export function statedOrders(
   for (const context of prompts.flatMap(({ messages }) => messages.flatMap(({ contexts }) => contexts))) {
     const { length } = context.slots
     const order = stated.slice(start, start + length).map((position) => position - start)
-    const isNear = order.every((from, place) => Math.abs(from - place) <= most)
-    if (isNear && isPermutation(order, length)) orders.set(context, order)
+    if (isPermutation(order, length)) orders.set(context, order)
     start += length
   }
   return orders

@@ -215,7 +215,7 @@ export class RequestTelemetry {
     if (this.#caller && isCounted) metrics.usage.note(this.#caller, this.#callsOf(outcome))
     if (answer.headersSent) metrics.predictedCachedTokens.inc(this.predictedCachedTokens)
     this.#leaveReplica(at)
-    const isLogged = (this.#to.logsRequests?.() ?? true) && log.isLevelEnabled('info')
+    const isLogged = log.isLevelEnabled('info')
     if (!isLogged && !this.#span) return
     const record = this.#record(outcome, answer.headersSent ? answer.statusCode : undefined, at)
     if (isLogged) log.info(record, 'request')

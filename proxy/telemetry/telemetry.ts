@@ -18,8 +18,6 @@ export interface Telemetry {
   readonly words: BlockWords
   /** milliseconds, as of `performance.now()` */
   readonly now: () => number
-  /** whether each request gets a log line; default true */
-  readonly logsRequests?: () => boolean
 }
 
 /** Creates the telemetry. It starts empty, except that `hot` may hold counts of other proxies. */

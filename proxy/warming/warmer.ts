@@ -13,6 +13,9 @@ import { HotPrompts, type KeptLimits, nameOf, type RunPrompt } from './hot-promp
 import { missingTokens, WarmedReplica } from './warmed-replica.ts'
 import { longestBody, writeWarmUp } from './write-warm-up.ts'
 
+/** How many hot prompts are kept in memory for replicas that come. */
+const mostHotPrompts = 32
+
 /** How a warm-up request ended. `interrupted`: a client needed the engine, time was up, or the engine left. */
 type WarmUpOutcome = 'warmed' | 'interrupted' | 'failed'
 
@@ -20,8 +23,6 @@ interface WarmerOptions {
   readonly replicas: ReplicaSet
   /** how long a replica is warmed; 0: not at all */
   readonly seconds: () => number
-  /** how many hot prompts are kept in memory for replicas that come */
-  readonly keptPrompts: () => number
   /** whether one still lacks what is to be computed first */
   readonly owes: (replica: Replica) => boolean
   readonly onWarmUp: (outcome: WarmUpOutcome, tokens: number) => void
@@ -158,8 +159,7 @@ export class Warmer {
   }
 
   get #limits(): KeptLimits {
-    const { seconds, keptPrompts } = this.#options
-    return { prompts: seconds() === 0 ? 0 : keptPrompts(), admits: this.admits }
+    return { prompts: this.#options.seconds() === 0 ? 0 : mostHotPrompts, admits: this.admits }
   }
 
   /** Sends a prompt, unless a client or another warm-up is there. Returns false if it is to be sent again. */

@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Command, Option } from 'commander'
 import { argument, atLeast } from '#proxy/command-arguments.ts'
-import type { Config } from '#proxy/config/config.ts'
+import type { Config, EngineSettings } from '#proxy/config/config.ts'
 import { readEngine, readUrl } from '#proxy/config/read-arguments.ts'
-import type { EngineSettings } from '#proxy/config/settings.ts'
 import { ConfigError } from '#proxy/errors.ts'
 import { readPriority } from '#proxy/request-options.ts'
 import type { Mode } from '#proxy/settings.ts'
@@ -88,22 +87,21 @@ async function readConfig({ config: file, engine, mode }: BatchFlags): Promise<C
   const { createConfigSource } = await import('#proxy/config/sources/config-source.ts')
   const { toFlagLayer } = await import('#proxy/config/sources/serve-flags.ts')
   const { toConfig } = await import('#proxy/config/to-config.ts')
-  const flags = toFlagLayer({ ...(engine && { engine }), ...(mode && { mode }), logLevel: 'error' })
+  const flags = toFlagLayer({ ...(engine && { engine }), ...(mode && { mode }) })
   const source = createConfigSource({ file, environment: process.env, flags })
   const { settings } = source.load()
-  const local = { host: '127.0.0.1', port: 0 }
-  const keys = { file: undefined, records: [], forwardClientAuthorization: false }
   return {
     ...toConfig({ ...settings, mode: settings.mode ?? 'on' }),
-    listen: local,
-    adminListen: local,
-    tls: undefined,
-    keys,
-    hasHeaders: true,
+    listen: '127.0.0.1:0',
+    admin: { listen: '127.0.0.1:0' },
+    tls: {},
+    keys: { entries: [], forward_client_authorization: false },
+    headers: true,
+    logs: { ...settings.logs, level: 'error' },
   }
 }
 
 async function startOwnProxy(config: Config): Promise<{ readonly url: string; close(): Promise<void> }> {
   const { startProxy } = await import('#proxy/main.ts')
-  return startProxy({ ...config, drainDelaySeconds: 0, drainSeconds: 0 })
+  return startProxy({ ...config, drain_delay_seconds: 0, drain_seconds: 0 })
 }

@@ -9,7 +9,9 @@ import { ProxyError } from '#proxy/errors.ts'
 import { isLeftAlone, type PromptContext } from '#proxy/prompt/body/prompt-context.ts'
 import { finish } from '#proxy/prompt/finish.ts'
 import type { Layout } from '#proxy/prompt/layout.ts'
+import { defaultWording } from '#proxy/prompt/wording.ts'
 import { readWithinLimits } from '#proxy/receive/read-within-limits.ts'
+import { readOptions } from '#proxy/request-options.ts'
 import { layOut, optionsOf } from '#proxy/reuse/lay-out-request.ts'
 import { type DeclaredTemplate, readDeclaredTemplates } from '#proxy/templates/declared-templates.ts'
 import { scheduleDepthFirst } from '#scheduler/schedule-depth-first.ts'
@@ -76,7 +78,7 @@ export class BatchPlanner {
     const path = url.split('?')[0]
     const api = promptApis.find((name) => promptPaths[name] === path)
     if (!api) return undefined
-    const { hygiene, workLimits, wording, options } = this.#config
+    const { hygiene, workLimits } = this.#config
     const limits = { hygiene, limits: workLimits, isEncoded: false, turn: async () => {} }
     try {
       const { received } = await readWithinLimits(api, Buffer.from(body), limits)
@@ -85,8 +87,8 @@ export class BatchPlanner {
         mode: 'on' as const,
         tenant: '',
         conversation: undefined,
-        options,
-        wording,
+        options: readOptions(this.#config.options),
+        wording: { ...defaultWording, ...this.#config.annotations },
         certain: new CertainLists(undefined, this.#templates),
       }
       if (optionsOf(input).reorder === false) return undefined

@@ -1,10 +1,10 @@
-import type { RequestSwitches } from '#proxy/request-options.ts'
+import type { RequestOptions } from '#proxy/request-options.ts'
 
 /** One way in which all requests of a trace are sent. */
 export interface Pass {
   readonly name: PassName
   /** undefined: nothing is changed, and requests go straight to the engine if it can read them */
-  readonly options: Pick<Required<RequestSwitches>, 'reorder' | 'annotate' | 'dedup'> | undefined
+  readonly options: Pick<Required<RequestOptions>, 'reorder' | 'annotate' | 'dedup'> | undefined
   readonly says: string
 }
 

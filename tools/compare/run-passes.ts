@@ -1,6 +1,6 @@
 import { Agent } from 'undici'
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
-import type { EngineSettings } from '#proxy/config/settings.ts'
+import type { EngineSettings } from '#proxy/config/config.ts'
 import { defaultConfig } from '#proxy/config/sources/config-source.ts'
 import { startProxy } from '#proxy/main.ts'
 import type { ReplayProgress } from '../replay/report/replay-progress.ts'
@@ -125,15 +125,16 @@ function startOwnProxy(
   options: NonNullable<Pass['options']>,
 ): ReturnType<typeof startProxy> {
   const standard = defaultConfig()
-  const local = { host: '127.0.0.1', port: 0 }
   const { url, kind = 'openai' } = engine
   return startProxy({
     ...standard,
-    listen: local,
-    adminListen: local,
+    listen: '127.0.0.1:0',
+    admin: { listen: '127.0.0.1:0' },
     mode: 'on',
-    engines: [{ url, kind, id: 'engine', apiKey: engineKey }],
-    options: { ...standard.options, ...options },
-    logLevel: 'silent',
+    engines: [{ url, kind, id: 'engine', api_key: engineKey }],
+    options: Object.entries(options)
+      .map(([name, isOn]) => `${name}=${isOn ? 'on' : 'off'}`)
+      .join(),
+    logs: { ...standard.logs, level: 'silent' },
   })
 }

@@ -3,7 +3,7 @@ import { judgeChunks } from './check-chunks.ts'
 
 test.each([
   [{ chunks: 0, learned: 0, learns: true }, 'not_checked', /^no chunk is known: .*blank lines/],
-  [{ chunks: 0, learned: 0, learns: false }, 'not_checked', /none is learned \(chunks\.learn\)/],
+  [{ chunks: 0, learned: 0, learns: false }, 'not_checked', /none is learned \(learn\)/],
   [
     { chunks: 5, learned: 2, last_match_seconds_ago: null },
     'warning',

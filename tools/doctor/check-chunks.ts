@@ -13,7 +13,7 @@ export function judgeChunks(json: unknown): Finding[] {
   if (typeof chunks !== 'number' || typeof learned !== 'number') return []
   const check = 'known_chunks'
   if (chunks === 0) {
-    const found = `no chunk is known${learns === false ? ', and none is learned (chunks.learn)' : ''}: documents that are separated only by blank lines are not found`
+    const found = `no chunk is known${learns === false ? ', and none is learned (learn)' : ''}: documents that are separated only by blank lines are not found`
     return [
       notChecked(check, found, 'send embeddings and reranks through the proxy, or register chunks: docs/chunks.md'),
     ]

@@ -61,7 +61,7 @@ async function checkProxied(connection: EngineConnection): Promise<Finding[]> {
 
 /** Sends the probes while listening to the engine's events. */
 async function listenTo(
-  { events, replay }: { readonly events: string; readonly replay?: string },
+  { events, replay }: { readonly events: string; readonly replay?: string | undefined },
   { kind, facts }: EngineIdentity,
   probe: () => Promise<Finding[]>,
   signal: AbortSignal,

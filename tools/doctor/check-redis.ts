@@ -111,7 +111,7 @@ export function judgeRedis({ info, replies, missing = [], milliseconds }: RedisA
   const [used, limit] = [Number(field('used_memory')), Number(field('maxmemory'))]
   if (limit > 0 && used > 0.9 * limit) {
     const found = `is ${Math.round((100 * used) / limit)} % full (maxmemory-policy ${field('maxmemory_policy')})`
-    findings.push(warning('redis_memory', found, 'raise maxmemory, or lower redis.ttl_seconds'))
+    findings.push(warning('redis_memory', found, 'raise maxmemory'))
   }
   return findings
 }

@@ -1,5 +1,5 @@
 import type { EngineTls } from '#engine-adapters/engine-client.ts'
-import type { EngineSettings } from '#proxy/config/settings.ts'
+import type { EngineSettings } from '#proxy/config/config.ts'
 
 /** Severity. `not_checked`: the check was not possible, and the fix says what to provide so that it is. */
 export type Level = 'ok' | 'not_checked' | 'warning' | 'fatal'

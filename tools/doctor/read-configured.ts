@@ -31,18 +31,11 @@ export async function readConfigured(
   )
   return engines.flat().map(({ engine, tls }, i) => ({
     ...given,
-    adminToken: given.adminToken ?? config.adminToken,
-    engine: {
-      url: engine.url,
-      kind: engine.kind,
-      id: engine.id,
-      ...(engine.models === undefined ? {} : { models: [...engine.models] }),
-      ...(engine.eventsUrl === undefined ? {} : { events: engine.eventsUrl }),
-      ...(engine.replayUrl === undefined ? {} : { replay: engine.replayUrl }),
-    },
-    engineKey: engine.apiKey,
+    adminToken: given.adminToken ?? config.admin.token,
+    engine,
+    engineKey: engine.api_key,
     engineTls: tls,
-    ...(i === 0 ? { redisUrl: config.redis?.url, redisTls: files.redis, startWarnings } : {}),
+    ...(i === 0 ? { redisUrl: config.redis.url, redisTls: files.redis, startWarnings } : {}),
   }))
 }
 

@@ -1,6 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { atLeast, readCapacity } from '#proxy/command-arguments.ts'
-import { ConfigError } from '#proxy/errors.ts'
 import { type PolicyName, policyNames } from './policies/policy.ts'
 import { replayDefaults as defaults, type GivenReplayOptions, modes } from './replay-options.ts'
 
@@ -48,18 +47,10 @@ function addNumbers(command: Command): Command {
       atLeast(0),
       defaults.questionTokens,
     )
-    .option(
-      '--max-displacement <n>',
-      'how many places reprise may move a block from its rank, online (default: no limit)',
-      atLeast(0),
-    )
     .option('--limit <n>', 'only the first requests', atLeast(1))
 }
 
 async function runReplay(trace: string, options: GivenReplayOptions): Promise<void> {
-  if (options.mode === 'offline' && options.maxDisplacement !== undefined) {
-    throw new ConfigError('--max-displacement is for --mode online: a plan places blocks wherever they are shared', 2)
-  }
   endQuietlyOnClosedPipe()
   const { replay } = await import('./replay.ts')
   const report = await replay(trace, options, tell)

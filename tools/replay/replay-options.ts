@@ -1,4 +1,3 @@
-import type { PolicySettings } from './policies/create-online-policy.ts'
 import type { PolicyName } from './policies/policy.ts'
 import type { PromptFrame } from './run/prompt-layout.ts'
 
@@ -6,7 +5,7 @@ export const modes = ['online', 'offline'] as const
 export type ReplayMode = (typeof modes)[number]
 
 /** The settings that determine the results of a replay. */
-export interface ReplaySettings extends PromptFrame, PolicySettings {
+export interface ReplaySettings extends PromptFrame {
   readonly mode: ReplayMode
   /** may be Infinity */
   readonly capacityTokens: number

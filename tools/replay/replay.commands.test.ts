@@ -37,7 +37,7 @@ test('replay --json prints one object for programs, and takes every option', asy
   const orders = join(folder, 'orders.jsonl')
   const plot = join(folder, 'plot.svg')
   const cache = ['--capacity-tokens', '400', '--page-tokens', '1']
-  const prompt = ['--system-tokens', '10', '--question-tokens', '0', '--limit', '2', '--max-displacement', '1']
+  const prompt = ['--system-tokens', '10', '--question-tokens', '0', '--limit', '2']
   const files = ['--orders', orders, '--plot', plot]
   const { status, stdout } = run('replay', folder, '--policy', 'rank,bound', '--json', ...cache, ...prompt, ...files)
   expect(status).toBe(0)
@@ -103,7 +103,6 @@ test.each([
     2,
     /'best' is no policy: choose of rank, sorted, paper, reprise, bound/,
   ],
-  [['replay', 'FOLDER', '--mode', 'offline', '--max-displacement', '2'], 2, /--max-displacement is for --mode online/],
   [['replay', 'FOLDER', '--orders', 'FOLDER/none/orders.jsonl'], 2, /no folder .*none that can be written to/],
   [['replay', 'FOLDER/bad.jsonl'], 1, /bad\.jsonl:2: not a line of JSON/],
   [['plan'], 2, /missing required argument/],

@@ -21,10 +21,10 @@ what to write.
 {{- fail "config.tenants.from is header: list the addresses of the gateways that name tenants in config.tenants.trusted_peers, such as [10.0.0.0/8]" -}}
 {{- end -}}
 {{- $memory := dig "limits" "memory" "" $values.resources -}}
-{{- $bodies := dig "limits" "body_memory_bytes" 536870912 $values.config | int64 -}}
+{{- $body := dig "limits" "body_bytes" 67108864 $values.config | int64 -}}
 {{- $bytes := include "reprise.bytes" $memory | int64 -}}
-{{- if and $bytes (lt $bytes $bodies) -}}
-{{- fail (printf "resources.limits.memory is %s, and bodies alone may take %dMi before reprise refuses any: raise the limit to %dMi, or lower config.limits.body_memory_bytes" (toJson $memory | trimAll "\"") (div $bodies 1048576) (add (div $bodies 1048576) 512)) -}}
+{{- if and $bytes (lt $bytes $body) -}}
+{{- fail (printf "resources.limits.memory is %s, and one body alone may take %dMi: raise the limit, or lower config.limits.body_bytes" (toJson $memory | trimAll "\"") (div $body 1048576)) -}}
 {{- end -}}
 {{- if ne $values.mode "gateway" -}}
 {{- $engine := int (include "reprise.enginePort" .) -}}

@@ -13,7 +13,7 @@ import { readChunks } from './read-chunks.ts'
 /** What the routes read and change. */
 interface ChunkRegister {
   readonly chunks: KnownChunks
-  readonly settings: () => Pick<Settings, 'bodyLimitBytes' | 'chunks'>
+  readonly settings: () => Pick<Settings, 'limits' | 'learn'>
   /** null: no known chunk was ever found in a prompt */
   readonly secondsSinceMatch: () => number | null
 }
@@ -30,12 +30,12 @@ export function addChunkRoutes(
       ...chunks.sizes(),
       capacity: chunks.capacity,
       bytes: chunks.size * bytesPerChunk,
-      learns: settings().chunks.learn,
+      learns: settings().learn,
       last_match_seconds_ago: secondsSinceMatch(),
     }),
   )
   app.put('/v1/chunks', async (c) => {
-    const body = await readBody(c.env.incoming, { limit: settings().bodyLimitBytes })
+    const body = await readBody(c.env.incoming, { limit: settings().limits.body_bytes })
     const given = readChunks(body.toString().replace(/^\uFEFF/, ''))
     if (chunks.capacity === 0) {
       throw new ProxyError('invalid_body', 'No chunks are kept here: chunks.max_chunks is 0 in the configuration.')
@@ -46,7 +46,7 @@ export function addChunkRoutes(
     return c.json({ ...report, chunks: chunks.size })
   })
   app.delete('/v1/chunks', async (c) => {
-    const body = (await readBody(c.env.incoming, { limit: settings().bodyLimitBytes })).toString()
+    const body = (await readBody(c.env.incoming, { limit: settings().limits.body_bytes })).toString()
     const given = body.trim() === '' ? {} : readForgotten(parseJson(body))
     const tenant = given.tenant ?? (c.req.query('tenant') || undefined)
     const isNamed = given.ids !== undefined || given.texts !== undefined

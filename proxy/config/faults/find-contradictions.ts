@@ -1,14 +1,15 @@
 import { readPeers } from '../../access/trusted-peers.ts'
+import { readOptions } from '../../request-options.ts'
 import { readTemplate } from '../../templates/cut/read-template.ts'
+import type { EngineSettings, TlsFiles, WrittenConfig } from '../config.ts'
 import { readListenAddress } from '../read-arguments.ts'
 import { readRedisUrl } from '../read-redis-url.ts'
-import type { EngineSettings, Settings } from '../settings.ts'
 import type { SettingFault, SettingPath } from './check-settings.ts'
 import { findEngineFaults } from './find-engine-faults.ts'
 import { findKeyFaults } from './find-key-faults.ts'
 
 /** Finds what no schema can express: settings that contradict each other, and texts that cannot be parsed. */
-export function findContradictions(settings: Settings): SettingFault[] {
+export function findContradictions(settings: WrittenConfig): SettingFault[] {
   const faults: SettingFault[] = []
   const add = (path: SettingPath, reason: string): unknown => faults.push({ path, reason })
   const tryTo = (path: SettingPath, read: () => unknown): void => {
@@ -22,6 +23,7 @@ export function findContradictions(settings: Settings): SettingFault[] {
   tryTo(['admin', 'listen'], () => readListenAddress(settings.admin.listen))
   if (settings.listen === settings.admin.listen && !settings.listen.endsWith(':0'))
     add(['admin', 'listen'], 'is where applications connect (listen): give each an address of its own')
+  tryTo(['options'], () => readOptions(settings.options))
   faults.push(...redisFaults(settings.redis))
   for (const reason of pairFaults(settings.tls)) add(['tls'], reason)
   if (settings.tls.client_ca !== undefined && settings.tls.cert === undefined)
@@ -30,7 +32,11 @@ export function findContradictions(settings: Settings): SettingFault[] {
     add(['tenants', 'from'], 'needs trusted_peers: nobody else may name a tenant')
   for (const [i, peer] of settings.tenants.trusted_peers.entries())
     tryTo(['tenants', 'trusted_peers', i], () => readPeers([peer]))
-  faults.push(...engineFaults(settings.engines), ...templateFaults(settings.templates))
+  faults.push(
+    ...engineFaults(settings.engines),
+    ...templateFaults(settings.templates),
+    ...frameFaults(settings.hygiene),
+  )
   for (const [i, { name, models }] of settings.aliases.entries()) {
     if (settings.aliases.findIndex((other) => other.name === name) < i)
       add(['aliases', i, 'name'], `another alias is called '${name}' too: list all its models in one`)
@@ -61,7 +67,7 @@ export function engineFaults(engines: readonly EngineSettings[]): SettingFault[]
   })
 }
 
-function redisFaults({ url, tls }: Settings['redis']): SettingFault[] {
+function redisFaults({ url, tls }: WrittenConfig['redis']): SettingFault[] {
   const faults = tls ? pairFaults(tls).map((reason) => ({ path: ['redis', 'tls'], reason })) : []
   if (url === undefined) return faults
   try {
@@ -73,12 +79,12 @@ function redisFaults({ url, tls }: Settings['redis']): SettingFault[] {
   return faults
 }
 
-function pairFaults({ cert, key }: { cert?: string; key?: string }): string[] {
+function pairFaults({ cert, key }: Pick<TlsFiles, 'cert' | 'key'>): string[] {
   if ((cert === undefined) === (key === undefined)) return []
   return [`has ${cert === undefined ? 'a key and no cert' : 'a cert and no key'}: both are needed`]
 }
 
-function templateFaults(templates: Settings['templates']): SettingFault[] {
+function templateFaults(templates: WrittenConfig['templates']): SettingFault[] {
   return templates.flatMap((template, i) => {
     const { name } = template
     const path = ['templates', i]
@@ -86,5 +92,13 @@ function templateFaults(templates: Settings['templates']): SettingFault[] {
       return [{ path: [...path, 'name'], reason: `another template is called '${name}' too` }]
     const read = readTemplate(template)
     return 'head' in read ? [] : read.map(({ key, reason }) => ({ path: [...path, key], reason }))
+  })
+}
+
+function frameFaults({ behind_history: frames }: WrittenConfig['hygiene']): SettingFault[] {
+  return frames.flatMap((frame, i) => {
+    const words = frame.split('{any}')
+    if (words.length <= 2 && words.every((part) => part.trim() !== '')) return []
+    return [{ path: ['hygiene', 'behind_history', i], reason: 'has to have words, and at most one {any} between them' }]
   })
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Subscriber } from 'zeromq'
-import type { EngineSettings } from '../settings.ts'
+import type { EngineSettings } from '../config.ts'
 import { findEngineFaults } from './find-engine-faults.ts'
 
 const faultsOf = (settings: Partial<EngineSettings>): string[] =>

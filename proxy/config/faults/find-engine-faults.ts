@@ -1,7 +1,7 @@
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import { engineKinds } from '#engine-adapters/engine-adapter.ts'
+import type { EngineSettings } from '../config.ts'
 import { hasQuery, isHttpUrl, queryFault } from '../read-arguments.ts'
-import type { EngineSettings } from '../settings.ts'
 
 /** Addresses that an engine can listen on, but that nobody can connect to from elsewhere. */
 const anywhere = ['*', '0.0.0.0', '[::]']

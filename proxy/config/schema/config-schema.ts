@@ -3,8 +3,6 @@ import { aliasSchema, engineSchema } from './engine-schema.ts'
 import { reuseSchemas } from './reuse-schema.ts'
 import { clientTls, file, flag, group, matching, type SettingSchema, seconds, text, whole } from './setting-schema.ts'
 
-const day = 86_400
-
 const redisSchema: SettingSchema = group(
   'Keeps state across restarts, and shares it between proxies. Without `url`, state is only in memory.',
   {
@@ -18,7 +16,6 @@ const redisSchema: SettingSchema = group(
       'use letters, digits, dots, hyphens and underscores',
       'default',
     ),
-    ttl_seconds: whole('How long a turn is kept if no request repeats it.', 60, day),
     share_tokens: flag(
       'Whether tokens of prompts, which amount to their text, are kept in Redis, so that predictions stay exact across restarts.',
       false,
@@ -29,42 +26,21 @@ const redisSchema: SettingSchema = group(
 
 const limits = group('Which requests are refused, and which must wait.', {
   body_bytes: whole('Largest request body.', 1, 64 * 1024 * 1024),
-  body_memory_bytes: whole(
-    'Memory for all request bodies in flight; one tenant gets at most half. Requests beyond it get 429 with retry-after. A body larger than all of it is refused (413).',
-    1,
-    512 * 1024 * 1024,
-  ),
-  body_stall_seconds: seconds(
-    'A body of which less than 16 KiB arrives in this time is given up (408); 0: never.',
-    0,
-    30,
-  ),
-  rewrite_bytes: whole(
-    'Largest body that is read and rewritten; a larger one is forwarded as received.',
-    1,
-    8 * 1024 * 1024,
-  ),
   in_flight_per_replica: whole(
     'Requests that an engine is given at a time; others wait, with fair turns for tenants. Fairness works best near what the engine runs at once.',
     1,
     4096,
   ),
-  waiting_requests: whole(
-    'Requests that may wait at each engine, at most half of them from one tenant; others get 429 with retry-after.',
-    0,
-    10_000,
-  ),
   max_wait_seconds: seconds('How long a request may wait before it is given up (504).', 1, 300),
 })
 
-const health = group('Health checks of engines if there are several; a single engine is not checked.', {
+const health = group('What /readyz says.', {
   readyz: {
     description:
       'When /readyz reports ready. `proxy`: while the proxy accepts requests, even if every engine is down, so that its errors reach the client. `engine`: only while an engine accepts requests, too.',
     enum: ['proxy', 'engine'],
     default: 'proxy',
   },
-  path: matching('The path to request.', '^/', 'has to begin with /', '/health'),
 })
 
 /** Describes the configuration of `reprise serve`; published as docs/config.schema.json. */
@@ -95,19 +71,16 @@ export const configSchema: SettingSchema & { $schema: string; title: string } = 
     ...reuseSchemas,
     ...accessSchemas,
     limits,
-    warm_up_seconds: seconds(
-      'How long an engine that comes beside others is warmed before it counts as equal; 0: it counts at once.',
-      0,
-      10,
-    ),
-    warm_up_prompts: whole(
-      'How many prompts of the last hour that began as others did are kept in memory, to warm engines that come; 0: none.',
-      0,
-      32,
+    warm_up: flag(
+      'Whether an engine that comes beside others is warmed before it counts as equal, for which hot prompts are kept in memory.',
+      true,
     ),
     pins: group('Prompts with `cache_control` marks that engines are to keep.', {
-      tokens: whole('How many tokens may be pinned, of all tenants together; 0: marks pin nothing.', 0, 0),
-      tenant_tokens: whole('How many of these one tenant may have.', 1, 65_536),
+      tokens: whole(
+        'How many tokens may be pinned, of all tenants together, at most half of them of one tenant; 0: marks pin nothing.',
+        0,
+        0,
+      ),
     }),
     headers: flag(
       'Whether answers have `x-reprise-` headers; switch them off where clients may not know of engines.',
@@ -125,16 +98,14 @@ export const configSchema: SettingSchema & { $schema: string; title: string } = 
         'Whether texts of prompts, and requests as received, are recorded; otherwise digests, under a key that is stored nowhere. If they are, the dashboard shows the first words of blocks.',
         false,
       ),
-      max_bytes: whole('Total size of all parts at which the oldest are deleted.', 1_024, 1024 * 1024 * 1024),
     }),
     logs: group('JSON lines on stderr.', {
       level: {
-        description: 'What is logged.',
+        description: 'What is logged: each request at `info`.',
         enum: ['debug', 'info', 'warn', 'error', 'silent'],
         default: 'info',
       },
       prompts: flag('Whether logs may contain text of prompts, and the dashboard the first words of blocks.', false),
-      requests: flag('Whether each request is logged.', true),
     }),
     health,
     redis: redisSchema,

@@ -1,5 +1,5 @@
 import { defaultWording } from '../../prompt/wording.ts'
-import { flag, group, matching, onOff, type SettingSchema, text, whole } from './setting-schema.ts'
+import { flag, group, matching, type SettingSchema, text, whole } from './setting-schema.ts'
 
 const literal = (description: string): SettingSchema => ({ ...text(description), maxLength: 2_000 })
 
@@ -32,9 +32,6 @@ export const reuseSchemas: Record<string, SettingSchema> = {
       '`auto` rewrites what is stated and what words, traffic and the model permit; `ask` what is stated or confirmed; `on` what no word forbids; `shadow` only computes, `off` does neither. Without it: `auto` if an engine can score prompts, otherwise `ask`.',
     enum: ['auto', 'ask', 'on', 'shadow', 'off', true, false],
   },
-  ordering: group('How context blocks are ordered.', {
-    max_displacement: whole('How many places a block may be from its rank at most. Without it: no limit.', 0),
-  }),
   annotations: group('Texts that tell the model what was moved.', {
     order: matching(
       'Added after reordered blocks; `{order}` becomes their labels in rank order.',
@@ -49,29 +46,13 @@ export const reuseSchemas: Record<string, SettingSchema> = {
       defaultWording.location,
     ),
   }),
-  options: group('Defaults for requests without `x-reprise-options`.', {
-    reorder: onOff('Whether blocks are reordered.'),
-    dedup: onOff('Whether repeated blocks are replaced by a reference.'),
-    annotate: onOff('Whether the model is told the ranking.'),
-    schedule: onOff('Whether requests may wait for others that share blocks.'),
-    citations: {
-      description: "Whether citations in answers are mapped back to the caller's labels.",
-      enum: ['remap', 'keep'],
-      default: 'remap',
-    },
-  }),
-  dedup: group('What de-duplication replaces besides whole blocks.', {
-    overlaps: flag(
-      'Whether stretches of equal lines within blocks are replaced by a reference, too; a request may say `overlaps=on`.',
-      false,
-    ),
-  }),
-  blocks: group('How context blocks are found in addition to the known ways.', {
-    learn: flag(
-      'Whether borders of lists that no rule knows are learnt from traffic, in a thread; docs/templates.md.',
-      true,
-    ),
-  }),
+  options: text(
+    'What counts for requests whose `x-reprise-options` do not say otherwise, in the words of that header, as in `annotate=off,citations=keep`.',
+  ),
+  learn: flag(
+    'Whether borders of blocks are learnt: chunks from embeddings and reranks that pass through (docs/chunks.md), and lists that no rule knows from prompts, in a thread (docs/templates.md).',
+    true,
+  ),
   templates: {
     type: 'array',
     description:
@@ -85,28 +66,17 @@ export const reuseSchemas: Record<string, SettingSchema> = {
       ...whole('Maximum number of chunks, of 97 bytes each; the least recently used go first. 0: none.', 0, 1_000_000),
       maximum: 16_000_000,
     },
-    learn: flag('Whether inputs of embeddings and reranks that pass through are learned.', true),
   }),
   hygiene: group('Changes to requests beyond their blocks.', {
     sort_tools: flag('Whether `tools` are sent in a stable order.', false),
     behind_history: {
       type: 'array',
       description:
-        'What applications retrieve for each question and write into the system message, in front of a history that grows: it is sent in front of the newest question instead. Each entry has the words with which it begins and ends.',
+        'What applications retrieve for each question and write into the system message, in front of a history that grows: it is sent in front of the newest question instead.',
       default: [],
-      items: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['from'],
-        properties: {
-          from: matching('The words with which it begins; they are moved, too.', '\\S', 'has to contain a word'),
-          to: matching(
-            'The words with which it ends, at their last occurrence; without them: with the message.',
-            '\\S',
-            'has to contain a word',
-          ),
-        },
-      },
+      items: text(
+        'The words with which it begins and, behind `{any}`, those with which it ends, at their last occurrence; without them: with the message. These words are moved, too.',
+      ),
     },
   }),
 }

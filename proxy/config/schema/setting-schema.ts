@@ -57,7 +57,6 @@ export function clientTls(description: string, peer: string): SettingSchema {
     ca: file("File with the authorities to trust, instead of the system's."),
     cert: file(`File with the certificate to present to ${peer}; needs \`key\`.`),
     key: file('File with the private key of `cert`.'),
-    server_name: text(`The name in ${peer}'s certificate, if it is not that of the URL.`),
   }
   return { type: 'object', description, additionalProperties: false, properties }
 }
@@ -65,9 +64,4 @@ export function clientTls(description: string, peer: string): SettingSchema {
 /** A setting that is true or false. */
 export function flag(description: string, standard: boolean): SettingSchema {
   return { type: 'boolean', description, default: standard }
-}
-
-/** A setting that is on or off; also accepts the booleans that YAML 1.1 makes of a bare `on` or `off`. */
-export function onOff(description: string): SettingSchema {
-  return { description, enum: ['on', 'off', true, false], default: 'on' }
 }

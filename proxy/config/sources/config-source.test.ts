@@ -34,29 +34,29 @@ function faultsOf(text: string, environment: Environment = {}, flags: ServeFlags
 }
 
 test('a flag goes before the environment, that before the file, and the file before the default', () => {
-  const text = 'limits: { body_bytes: 1, waiting_requests: 2, max_wait_seconds: 3 }\nlogs: { level: warn }'
-  const environment = { REPRISE_LIMITS_BODY_BYTES: '10', REPRISE_LIMITS_WAITING_REQUESTS: '20' }
-  expect(load(text, environment, { bodyLimitBytes: 100 })).toMatchObject({
-    bodyLimitBytes: 100,
-    waitingRequests: 20,
-    maxWaitSeconds: 3,
-    inFlightPerReplica: 4096,
-    logLevel: 'warn',
+  const text = 'limits: { body_bytes: 1, in_flight_per_replica: 2, max_wait_seconds: 3 }\nlogs: { level: warn }'
+  const environment = {
+    REPRISE_LIMITS_BODY_BYTES: '10',
+    REPRISE_LIMITS_IN_FLIGHT_PER_REPLICA: '20',
+    REPRISE_MODE: 'off',
+  }
+  expect(load(text, environment, { mode: 'shadow' })).toMatchObject({
+    limits: { body_bytes: 10, in_flight_per_replica: 20, max_wait_seconds: 3 },
+    mode: 'shadow',
+    drain_seconds: 30,
+    logs: { level: 'warn' },
   })
 })
 
 test('a time that no timer can wait for is refused: it would be over at once', () => {
   const most = 'drain_seconds: 2147483\nlimits: { max_wait_seconds: 2147483 }'
-  expect(load(most)).toMatchObject({ drainSeconds: 2_147_483, maxWaitSeconds: 2_147_483 })
+  expect(load(most)).toMatchObject({ drain_seconds: 2_147_483, limits: { max_wait_seconds: 2_147_483 } })
   expect(faultsOf('', { REPRISE_DRAIN_SECONDS: '2147484' })).toEqual([
     'REPRISE_DRAIN_SECONDS: has to be at most 2147483, not 2147484',
   ])
   expect(faultsOf('drain_delay_seconds: 9999999\nlimits: { max_wait_seconds: 2147484 }')).toEqual([
     'reprise.yaml:2: limits.max_wait_seconds: has to be at most 2147483, not 2147484',
     'reprise.yaml:1: drain_delay_seconds: has to be at most 2147483, not 9999999',
-  ])
-  expect(faultsOf('', {}, { drainSeconds: 2_147_484 })).toEqual([
-    '--drain-seconds: drain_seconds: has to be at most 2147483, not 2147484',
   ])
 })
 
@@ -76,11 +76,26 @@ test('JSON, comments, anchors and an empty file are all YAML', () => {
 })
 
 test('on and off may be written as YAML 1.1 and JSON have them', () => {
-  expect(load('mode: off\noptions: { reorder: off, dedup: false, annotate: true, schedule: on }')).toMatchObject({
-    mode: 'off',
-    options: { reorder: false, dedup: false, annotate: true, schedule: true },
-  })
+  expect(load('mode: off').mode).toBe('off')
   expect(load('mode: true').mode).toBe('on')
+})
+
+test('options are written as in the header of a request', () => {
+  expect(load('options: annotate=off, overlaps=on').options).toBe('annotate=off, overlaps=on')
+  expect(faultsOf('options: annotate=never')).toEqual([
+    expect.stringMatching(
+      /^reprise\.yaml:1: options: 'annotate=never' is not an option of reprise; known are reorder=on\|off/,
+    ),
+  ])
+})
+
+test('words behind a history surround what is moved', () => {
+  const faults = (frame: string): string[] => faultsOf(`hygiene: { behind_history: ["${frame}"] }`)
+  expect([...faults('from'), ...faults('from {any} to')]).toEqual([])
+  for (const frame of ['{any}to', 'from{any}', ' ', 'a{any}b{any}c'])
+    expect(faults(frame)).toEqual([
+      'reprise.yaml:1: hygiene.behind_history[0]: has to have words, and at most one {any} between them',
+    ])
 })
 
 test('a quote that is not closed is named where it was opened', () => {
@@ -114,9 +129,9 @@ test('engines get names that no other has, and the shared key where they have no
   - { url: "http://b", id: engine-2, api_key: own }
   - { url: "http://c" }`
   expect(load(text, { REPRISE_ENGINE_API_KEY: 'shared' }).engines).toMatchObject([
-    { id: 'engine', apiKey: 'shared' },
-    { id: 'engine-2', apiKey: 'own' },
-    { id: 'engine-3', apiKey: 'shared' },
+    { id: 'engine', api_key: 'shared' },
+    { id: 'engine-2', api_key: 'own' },
+    { id: 'engine-3', api_key: 'shared' },
   ])
 })
 
@@ -131,7 +146,7 @@ engines:
   - kind: vllm
 limits:
   body_bytes: lots
-  waiting_requests: -1
+  max_wait_seconds: -1
 annotations: { order: "read {oder}" }
 keys: { entries: [{ tenant: a, sha256: secret }] }
 mod: on`),
@@ -144,7 +159,7 @@ mod: on`),
     "reprise.yaml:11: annotations.order: has to contain {order}, not 'read {oder}'",
     'reprise.yaml:12: keys.entries[0].sha256: has to be 64 hexadecimal digits: `reprise hash-key` prints them',
     "reprise.yaml:9: limits.body_bytes: has to be a whole number, not 'lots'",
-    'reprise.yaml:10: limits.waiting_requests: has to be at least 0, not -1',
+    'reprise.yaml:10: limits.max_wait_seconds: has to be at least 1, not -1',
   ])
 })
 

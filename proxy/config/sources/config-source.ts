@@ -1,17 +1,16 @@
 import { ConfigError } from '../../errors.ts'
-import type { Config } from '../config.ts'
+import type { Config, WrittenConfig } from '../config.ts'
 import { fillDefaults, type SettingFault, type SettingPath } from '../faults/check-settings.ts'
 import { findContradictions } from '../faults/find-contradictions.ts'
 import { writeFault } from '../faults/write-fault.ts'
 import { configSchema } from '../schema/config-schema.ts'
 import { mergeSettings, valueAt } from '../setting-values.ts'
-import type { Settings } from '../settings.ts'
 import { toConfig } from '../to-config.ts'
 import { readEnvironment } from './read-environment.ts'
 import { readSettingsFile, type SettingsLayer } from './read-settings-file.ts'
 
 export interface LoadedConfig {
-  readonly settings: Settings
+  readonly settings: WrittenConfig
   /** files that hold secrets of the environment */
   readonly secretFiles: readonly string[]
   /** why some of these could not be read, so that the secret read before stays */
@@ -61,12 +60,12 @@ export function defaultConfig(): Config {
 }
 
 /** `layers`: highest precedence first. */
-function combine(layers: readonly SettingsLayer[]): Settings {
+function combine(layers: readonly SettingsLayer[]): WrittenConfig {
   const merged = layers.reduceRight<Record<string, unknown>>(
     (under, { settings }) => mergeSettings(under, settings),
     {},
   )
-  const { filled: settings, faults } = fillDefaults<Settings>(configSchema, merged)
+  const { filled: settings, faults } = fillDefaults<WrittenConfig>(configSchema, merged)
   if (faults.length > 0) throw toError(faults, layers)
   const contradictions = findContradictions(settings)
   if (contradictions.length > 0) throw toError(contradictions, layers)

@@ -25,7 +25,7 @@ afterEach(() => {
 })
 
 function open(config: Partial<KeysConfig>, onChange?: () => void): KeyStore {
-  const complete = { file: undefined, records: [], forwardClientAuthorization: false, ...config }
+  const complete = { file: undefined, entries: [], forward_client_authorization: false, ...config }
   const store = new KeyStore(complete, { log, pollMilliseconds: 10, ...(onChange && { onChange }) })
   stores.push(store)
   return store
@@ -41,7 +41,7 @@ function write(...keys: string[]): void {
 
 test('keys come from the file and from the configuration', () => {
   write('a')
-  const { keys } = open({ file, records: [{ tenant: 'b', sha256: hashOf('b').toString('hex') }] })
+  const { keys } = open({ file, entries: [{ tenant: 'b', sha256: hashOf('b').toString('hex') }] })
   expect(keys.find('a')?.tenant).toBe('a')
   expect(keys.find('b')?.tenant).toBe('b')
   expect(open({}).keys.isOpen).toBe(true)
@@ -99,17 +99,17 @@ test.each([
 
 test('a key of the configuration and of the file is listed twice', () => {
   write('a', 'b')
-  const records = [{ tenant: 'x', sha256: hashOf('b').toString('hex') }]
-  expect(() => open({ file, records })).toThrow(/keys\.yaml:3: keys\[1\]\.sha256: the key is listed twice$/)
+  const entries = [{ tenant: 'x', sha256: hashOf('b').toString('hex') }]
+  expect(() => open({ file, entries })).toThrow(/keys\.yaml:3: keys\[1\]\.sha256: the key is listed twice$/)
 })
 
 test('a reload turns keys on, and never off', () => {
   const store = open({})
-  const base = { file: undefined, forwardClientAuthorization: false }
-  const records = [{ tenant: 'a', sha256: hashOf('a').toString('hex') }]
-  store.reload({ ...base, records }, records)
+  const base = { file: undefined, forward_client_authorization: false }
+  const entries = [{ tenant: 'a', sha256: hashOf('a').toString('hex') }]
+  store.reload({ ...base, entries }, entries)
   expect(store.keys.find('a')).toBeDefined()
-  store.reload({ ...base, records: [] }, [])
+  store.reload({ ...base, entries: [] }, [])
   expect(store.keys.isOpen).toBe(false)
   expect(store.keys.find('a')).toBeDefined()
   expect(log.error).toHaveBeenCalledOnce()

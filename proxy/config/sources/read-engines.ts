@@ -1,11 +1,10 @@
 import { ConfigError } from '../../errors.ts'
-import type { EngineConfig } from '../config.ts'
+import type { EngineConfig, EngineSettings } from '../config.ts'
 import { checkSettings } from '../faults/check-settings.ts'
 import { engineFaults } from '../faults/find-contradictions.ts'
 import { writeFault } from '../faults/write-fault.ts'
 import { engineSchema } from '../schema/engine-schema.ts'
 import type { SettingSchema } from '../schema/setting-schema.ts'
-import type { EngineSettings } from '../settings.ts'
 import { toEngines } from '../to-config.ts'
 
 /** Each engine that joins takes time on the event loop. */

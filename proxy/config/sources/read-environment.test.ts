@@ -33,8 +33,8 @@ test('a variable is the path of its setting, and is read as what the setting is'
 
 test('a variable for one setting goes before that of its group, and an empty one counts as none', () => {
   expect(
-    read({ REPRISE_HEALTH_PATH: '/ping', REPRISE_HEALTH: '{ path: /up, readyz: engine }', REPRISE_MODE: '' }),
-  ).toMatchObject({ settings: { health: { path: '/ping', readyz: 'engine' } } })
+    read({ REPRISE_LOGS_LEVEL: 'warn', REPRISE_LOGS: '{ level: debug, prompts: true }', REPRISE_MODE: '' }),
+  ).toMatchObject({ settings: { logs: { level: 'warn', prompts: true } } })
   expect(read({ REPRISE_MODE: '' }).settings).toEqual({})
 })
 
@@ -44,12 +44,12 @@ test('faults name the variable, all at once, and no secret', () => {
       REPRISE_LIMITS_BODY_BYTES: '1k',
       REPRISE_ENGINES: '[{ url: "http://h", kind: tgi }]',
       REPRISE_KEYS_ENTRIES: '[{ tenant: a, sha256: sk-secret }]',
-      REPRISE_OPTIONS: '[',
+      REPRISE_ANNOTATIONS: '[',
     }),
   ).toThrow(
     [
       `REPRISE_ENGINES: [0].kind: has to be one of ${engineKinds.join(', ')}, not 'tgi'`,
-      'REPRISE_OPTIONS:1:2: Flow sequence must end with a ]',
+      'REPRISE_ANNOTATIONS:1:2: Flow sequence must end with a ]',
       'REPRISE_KEYS_ENTRIES: [0].sha256: has to be 64 hexadecimal digits: `reprise hash-key` prints them',
       "REPRISE_LIMITS_BODY_BYTES: has to be a whole number, not '1k'",
     ].join('\n'),

@@ -6,7 +6,7 @@ import { keysFileSchema } from '../schema/access-schema.ts'
 import { readSettingsFile } from './read-settings-file.ts'
 
 /** Reads the keys of the configuration and of its keys file; throws a ConfigError with a line for each fault. */
-export function readKeyRecords({ file, records }: KeysConfig): KeyRecord[] {
+export function readKeyRecords({ file, entries: records }: KeysConfig): KeyRecord[] {
   if (file === undefined) return [...records]
   const { settings, locate } = readSettingsFile(file, keysFileSchema)
   const listed = settings.keys as KeyRecord[]

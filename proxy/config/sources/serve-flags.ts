@@ -1,12 +1,12 @@
 import { type Command, Option } from 'commander'
 import { engineKinds } from '#engine-adapters/engine-adapter.ts'
-import { argument, atLeast } from '../../command-arguments.ts'
+import { argument } from '../../command-arguments.ts'
+import type { EngineSettings } from '../config.ts'
 import { writePath } from '../faults/write-fault.ts'
 import { readEngine, readListenAddress } from '../read-arguments.ts'
 import { configSchema } from '../schema/config-schema.ts'
 import type { SettingSchema } from '../schema/setting-schema.ts'
 import { setAt, valueAt } from '../setting-values.ts'
-import type { EngineSettings } from '../settings.ts'
 import type { SettingsLayer } from './read-settings-file.ts'
 
 /** The flags of `reprise serve` as given; the defaults come from the schema. */
@@ -24,13 +24,8 @@ const settingOf: Readonly<Record<string, { flag: string; path: readonly string[]
   listen: { flag: '--listen', path: ['listen'] },
   adminListen: { flag: '--admin-listen', path: ['admin', 'listen'] },
   mode: { flag: '--mode', path: ['mode'] },
-  maxDisplacement: { flag: '--max-displacement', path: ['ordering', 'max_displacement'] },
-  bodyLimitBytes: { flag: '--body-limit-bytes', path: ['limits', 'body_bytes'] },
-  drainSeconds: { flag: '--drain-seconds', path: ['drain_seconds'] },
-  keys: { flag: '--keys', path: ['keys', 'file'] },
   redis: { flag: '--redis', path: ['redis', 'url'] },
   record: { flag: '--record', path: ['record', 'folder'] },
-  logLevel: { flag: '--log-level', path: ['logs', 'level'] },
 }
 
 export function addServeFlags(command: Command): Command {
@@ -38,8 +33,6 @@ export function addServeFlags(command: Command): Command {
     const option = new Option(`${flag} <${value}>`, `${description}${standardOf(flag)}`)
     command.addOption(read ? option.argParser(argument(read)) : option)
   }
-  const choose = (flag: string, value: string, description: string, choices: readonly string[]): unknown =>
-    command.addOption(new Option(`${flag} <${value}>`, `${description}${standardOf(flag)}`).choices(choices))
   const isAddress = (text: string): string => {
     readListenAddress(text)
     return text
@@ -53,15 +46,14 @@ export function addServeFlags(command: Command): Command {
   command.option('--emulate', 'answers with canned text from an embedded engine emulator instead of an engine')
   add('--listen', 'host:port', 'where applications connect', isAddress)
   add('--admin-listen', 'host:port', 'control plane', isAddress)
-  const modes = ['auto', 'ask', 'on', 'shadow', 'off']
-  choose('--mode', 'mode', 'what may be moved (default: auto if an engine can score prompts, otherwise ask)', modes)
-  add('--max-displacement', 'n', 'how many places a block may be from its rank at most (default: no limit)', atLeast(0))
-  add('--body-limit-bytes', 'n', 'largest request body', atLeast(1))
-  add('--drain-seconds', 'n', 'how long requests in flight may take to finish after SIGTERM', atLeast(0))
-  add('--keys', 'file', 'hashed API keys, one of which clients must send (default: every request is accepted)')
+  command.addOption(
+    new Option(
+      '--mode <mode>',
+      'what may be moved (default: auto if an engine can score prompts, otherwise ask)',
+    ).choices(['auto', 'ask', 'on', 'shadow', 'off']),
+  )
   add('--redis', 'url', 'keeps state across restarts and shares it between proxies (default: only in memory)')
   add('--record', 'folder', 'writes a trace of the requests, for reprise replay (default: none)')
-  choose('--log-level', 'level', 'what is logged', ['debug', 'info', 'warn', 'error', 'silent'])
   return command
 }
 

@@ -1,3 +1,5 @@
+import { isIP } from 'node:net'
+import { checkServerIdentity as isOf } from 'node:tls'
 import type { EngineTls } from '#engine-adapters/engine-client.ts'
 import type { RedisAddress } from '../../config/read-redis-url.ts'
 import { Cluster, Redis, type RedisOptions } from './ioredis.ts'
@@ -16,7 +18,7 @@ export function createRedisClient(address: RedisAddress, tls: EngineTls | undefi
   const common = {
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
-    ...(address.isTls ? { tls: toTlsOptions(tls) } : {}),
+    ...(address.isTls ? { tls: toTlsOptions(tls, address) } : {}),
     db: database,
     connectTimeout: connectMilliseconds,
     socketTimeout: silentMilliseconds,
@@ -45,7 +47,7 @@ export function createRedisClient(address: RedisAddress, tls: EngineTls | undefi
     sentinels: [...nodes],
     name: master!,
     sentinelRetryStrategy: retryAfter,
-    ...(address.isTls ? { sentinelTLS: toTlsOptions(tls), enableTLSForSentinelMode: true } : {}),
+    ...(address.isTls ? { sentinelTLS: toTlsOptions(tls, address), enableTLSForSentinelMode: true } : {}),
     // a former master that came back as a replica refuses writes
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   })
@@ -61,7 +63,7 @@ export function renewClient(
   const nodes = isCluster ? client.nodes('all').map(({ options }) => options) : []
   for (const options of [isCluster ? client.options.redisOptions! : client.options, ...nodes]) {
     Object.assign(options, { username, password })
-    if (options.tls) Object.assign(options.tls, toTlsOptions(tls))
+    if (options.tls) Object.assign(options.tls, tls)
   }
 }
 
@@ -69,6 +71,12 @@ function retryAfter(attempt: number): number {
   return Math.min(longestRetryMilliseconds, 25 * 2 ** Math.min(attempt, 10))
 }
 
-function toTlsOptions({ serverName, ...pem }: EngineTls = {}): NonNullable<RedisOptions['tls']> {
-  return { ...pem, ...(serverName === undefined ? {} : { servername: serverName }) }
+/** Servers name each other by addresses: there, the certificate of a host that the URL names counts, too. */
+function toTlsOptions(tls: EngineTls | undefined, { nodes }: RedisAddress): NonNullable<RedisOptions['tls']> {
+  const checkServerIdentity: typeof isOf = (host, certificate) => {
+    const fault = isOf(host, certificate)
+    const isNamed = isIP(host) !== 0 && nodes.some((node) => isOf(node.host, certificate) === undefined)
+    return isNamed ? undefined : fault
+  }
+  return { ...tls, checkServerIdentity }
 }

@@ -24,6 +24,13 @@ export function isCutShort({ outcome }: TracedRequest): boolean {
   return outcome !== 'finished' && outcome !== 'engine_error'
 }
 
+/** What is called as in the log. */
+const own = [
+  ...(['request_id', 'tenant', 'key', 'replica', 'outcome', 'blocks', 'moved', 'deduplicated', 'skipped'] as const),
+  ...(['predicted_cached_tokens', 'reused_tokens', 'recomputed_tokens', 'cold_tokens'] as const),
+  ...(['listed_pages', 'all_pages', 'page_choices', 'page_backtracks'] as const),
+]
+
 /** Returns a request's attributes by OpenTelemetry's conventions for generative AI and HTTP, and ours; no text. */
 export function spanAttributes(record: TracedRequest): Attributes {
   const failed = isCutShort(record)
@@ -37,23 +44,7 @@ export function spanAttributes(record: TracedRequest): Attributes {
     'gen_ai.usage.input_tokens': record.prompt_tokens,
     'gen_ai.usage.output_tokens': record.usage?.completionTokens,
     'gen_ai.usage.cache_read.input_tokens': record.cached_tokens,
-    'reprise.request_id': record.request_id,
-    'reprise.tenant': record.tenant,
-    'reprise.key': record.key,
-    'reprise.replica': record.replica,
-    'reprise.outcome': record.outcome,
-    'reprise.blocks': record.blocks,
-    'reprise.moved': record.moved,
-    'reprise.deduplicated': record.deduplicated,
-    'reprise.skipped': record.skipped,
-    'reprise.predicted_cached_tokens': record.predicted_cached_tokens,
-    'reprise.reused_tokens': record.reused_tokens,
-    'reprise.recomputed_tokens': record.recomputed_tokens,
-    'reprise.cold_tokens': record.cold_tokens,
-    'reprise.listed_pages': record.listed_pages,
-    'reprise.all_pages': record.all_pages,
-    'reprise.page_choices': record.page_choices,
-    'reprise.page_backtracks': record.page_backtracks,
+    ...Object.fromEntries(own.map((name) => [`reprise.${name}`, record[name]])),
     'reprise.time_to_first_byte_ms': record.ttft_ms,
   }
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined))

@@ -1,6 +1,6 @@
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
-import type { EngineSettings } from '#proxy/config/settings.ts'
+import type { EngineSettings } from '#proxy/config/config.ts'
 import { type Finding, notChecked, ok, warning } from '../finding.ts'
 import { type EventPublisher, writeEvents } from './engine-facts.ts'
 import type { HeardEvents } from './event-watch.ts'

@@ -41,8 +41,8 @@ export class EngineConnection {
     const base = new URL(url)
     this.#base = base.origin + pathPrefixOf(base)
     this.#options = options
-    const { timeoutMilliseconds, tls: { serverName, ...pem } = {} } = options
-    const connect = { timeout: timeoutMilliseconds, ...pem, ...(serverName && { servername: serverName }) }
+    const { timeoutMilliseconds, tls } = options
+    const connect = { timeout: timeoutMilliseconds, ...tls }
     this.#agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connect })
   }
 

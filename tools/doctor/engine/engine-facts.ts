@@ -1,6 +1,6 @@
 import { adapterFor } from '#engine-adapters/adapter-for.ts'
 import type { EngineKind } from '#engine-adapters/engine-adapter.ts'
-import type { EngineSettings } from '#proxy/config/settings.ts'
+import type { EngineSettings } from '#proxy/config/config.ts'
 import { type Finding, ok, warning } from '../finding.ts'
 import { judgeReuse, judgeStore, type ReuseCounts, readReuseCounts } from './reuse-counts.ts'
 

@@ -6,22 +6,16 @@ import { isAsReceived, type ReplayRequest, toRequestId } from '../replay-request
 import type { OnlinePolicy, OrderingName } from './policy.ts'
 import { rankOrder, sortedOrder } from './static-orders.ts'
 
-export interface PolicySettings {
-  /** maximum distance at which `reprise` may place a block from its rank; default: unlimited */
-  readonly maxDisplacement?: number
-}
-
-const creators: Readonly<Record<OrderingName, (settings: PolicySettings) => OnlinePolicy>> = {
+const creators: Readonly<Record<OrderingName, () => OnlinePolicy>> = {
   rank: () => new StaticPolicy(rankOrder),
   sorted: () => new StaticPolicy(sortedOrder),
   paper: () => new IndexPolicy(() => new PaperOrdering()),
-  reprise: ({ maxDisplacement = Number.POSITIVE_INFINITY }) =>
-    new IndexPolicy(() => new PrefixOrdering({ maxDisplacement })),
+  reprise: () => new IndexPolicy(() => new PrefixOrdering()),
 }
 
 /** Creates a policy without any history. Every run needs its own. */
-export function createOnlinePolicy(name: OrderingName, settings: PolicySettings = {}): OnlinePolicy {
-  return creators[name](settings)
+export function createOnlinePolicy(name: OrderingName): OnlinePolicy {
+  return creators[name]()
 }
 
 /** Orders every request by itself, whatever was sent before. */

@@ -104,18 +104,6 @@ describe('sorted', () => {
   })
 })
 
-describe('reprise, online', () => {
-  it('places no block further from its rank than it is told', () => {
-    fc.assert(
-      fc.property(anyRequests, fc.nat(4), (requests, maxDisplacement) => {
-        for (const { order } of replayTrace(requests, 'reprise', { ...settings, maxDisplacement }).sent) {
-          for (const [at, rank] of order.entries()) expect(Math.abs(at - rank)).toBeLessThanOrEqual(maxDisplacement)
-        }
-      }),
-    )
-  })
-})
-
 describe('paper, offline', () => {
   it('aligns contexts to what they share, and runs them one after the other', () => {
     const requests = requestsOf([

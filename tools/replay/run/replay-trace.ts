@@ -23,7 +23,7 @@ export function replayTrace(
   settings: ReplaySettings,
   onServed?: () => void,
 ): ReplayRun {
-  const { name, online, offline } = typeof policy === 'string' ? toPolicy(policy, settings) : policy
+  const { name, online, offline } = typeof policy === 'string' ? toPolicy(policy) : policy
   const isOffline = settings.mode === 'offline'
   const cache = new TreeCache(settings.capacityTokens, settings.pageTokens)
   const layout = new PromptLayout(requests, settings)
@@ -48,8 +48,8 @@ export function replayTrace(
   return { policy: name, sent: [...sent.values()], cachedTokens, promptTokens, microseconds, seconds }
 }
 
-function toPolicy(name: OrderingName, settings: ReplaySettings): RivalPolicy {
-  return { name, online: createOnlinePolicy(name, settings), offline: offlinePlans[name] }
+function toPolicy(name: OrderingName): RivalPolicy {
+  return { name, online: createOnlinePolicy(name), offline: offlinePlans[name] }
 }
 
 /** Plans the whole trace as one batch and runs it. Every request is charged an equal share of the planning time. */

@@ -1,12 +1,20 @@
+import type { CacheRequest, CacheSequence, PrefixCache, ReusedTokens } from '#emulator/cache/prefix-cache.ts'
+import type { CachedRequest, CacheReport } from '#emulator/cache/request-ledger.ts'
+import type { EmulatorOptions } from '#emulator/emulator.ts'
 import { type AnyPositionReuse, recomputedShare } from '#engine-adapters/any-position-reuse.ts'
-import type { CacheRequest, CacheSequence, PrefixCache, ReusedTokens } from '../cache/prefix-cache.ts'
-import type { CachedRequest, CacheReport } from '../cache/request-ledger.ts'
 import { SeenSegments } from './seen-segments.ts'
 
 /** How an engine reuses KV that it computed at another position. */
 interface ReuseOptions extends AnyPositionReuse {
   /** tokens whose KV is kept for reuse */
   readonly hostTokens: number
+}
+
+const usual: ReuseOptions = { ratio: 0.15, minRatio: 0, maxRatio: 1, hostTokens: 2_000_000 }
+
+/** The option of an emulator that computes this share of what it reuses again. */
+export function reusing(ratio: number, more: Partial<ReuseOptions> = {}): Pick<EmulatorOptions, 'reusing'> {
+  return { reusing: (exact) => new ReusingCache(exact, { ...usual, ratio, ...more }) }
 }
 
 /**

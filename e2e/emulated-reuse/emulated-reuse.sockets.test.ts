@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { CacheReport } from './cache/request-ledger.ts'
-import { type Emulator, startEmulator } from './emulator.ts'
-import { FakeReceiver } from './fake-receiver.fixture.ts'
+import type { CacheReport } from '#emulator/cache/request-ledger.ts'
+import { type Emulator, startEmulator } from '#emulator/emulator.ts'
+import { FakeReceiver } from '#emulator/fake-receiver.fixture.ts'
+import { reusing } from './reusing-cache.ts'
 
 const documents = ['Paris', 'Rome', 'Oslo'].map((city) => `All that is known of ${city}, said again. `.repeat(40))
 const [paris, rome, oslo] = documents as [string, string, string]
@@ -18,9 +19,13 @@ describe('an emulator that reuses KV at any position', () => {
   beforeEach(async () => {
     receiver = new FakeReceiver()
     await receiver.start()
-    const reuseBounds = { minRatio: 0.1, maxRatio: 0.4 }
     const fast = { host: '127.0.0.1', port: 0, capacityTokens: 100_000, prefillTokensPerSecond: 1e9 }
-    emulator = await startEmulator({ ...fast, kind: 'vllm', reuse: 0.15, reuseBounds, callbackUrl: receiver.url })
+    emulator = await startEmulator({
+      ...fast,
+      kind: 'vllm',
+      ...reusing(0.15, { minRatio: 0.1, maxRatio: 0.4 }),
+      callbackUrl: receiver.url,
+    })
   })
   afterEach(async () => {
     await emulator.close()

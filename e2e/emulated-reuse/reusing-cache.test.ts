@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { describePrefixCache } from '../cache/prefix-cache.contract.ts'
-import type { CacheSequence } from '../cache/prefix-cache.ts'
-import { RadixCache } from '../cache/radix-cache.ts'
+import { describePrefixCache } from '#emulator/cache/prefix-cache.contract.ts'
+import type { CacheSequence } from '#emulator/cache/prefix-cache.ts'
+import { RadixCache } from '#emulator/cache/radix-cache.ts'
 import { ReusingCache } from './reusing-cache.ts'
 
 const run = (seed: number, count: number): number[] => Array.from({ length: count }, (_, i) => seed * 10_000 + i)
