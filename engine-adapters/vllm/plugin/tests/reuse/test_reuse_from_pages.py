@@ -9,6 +9,7 @@ import torch
 from reuse_model import BLOCK, ReusingEngine, make_model
 from reuse_prompts import FIRST, OTHER, SYSTEM, difference, full_attention, prompt, said, tokens
 
+from reprise_reuse.host_store import Rows
 from reprise_reuse.pieces import Load, Move, Piece, Save
 from reprise_vllm.reuse.messages import ReuseStep
 
@@ -125,6 +126,45 @@ def test_no_answer_ever_has_rows_of_another_text(engine, seed):
             assert said(answer)[:4] == said(right)
     assert engine.reuse.refusal is None
     assert engine.counts()["segments", "lost"] == 0
+
+
+class KernelDouble:
+    """Fills rows of all layers at once, without turning keys."""
+
+    reads_host_memory = True
+
+    def __init__(self, engine: ReusingEngine) -> None:
+        self._worker = engine.worker
+
+    def copy_pages(self, pages: np.ndarray, to: np.ndarray, distances: np.ndarray) -> None:
+        layout = self._worker.layout
+        self._write([layout.read_slots(cache, torch.from_numpy(pages)) for cache in self._worker.stored._caches], to)
+
+    def copy_from_host(self, slots: np.ndarray, to: np.ndarray, distances: np.ndarray) -> None:
+        store = self._worker.store
+        self._write([store.get(layer, torch.from_numpy(slots)) for layer in range(store.shape.layers)], to)
+
+    def _write(self, rows: Rows, to: np.ndarray) -> None:
+        stored = self._worker.stored
+        for layer, cache, (keys, values) in zip(stored._layers, stored._caches, rows, strict=True):
+            layer.impl.do_kv_cache_update(layer, keys, values, cache, torch.from_numpy(to))
+
+
+@pytest.mark.parametrize("with_kernel", [True, False])
+def test_what_a_load_takes_over_is_read_before_rows_of_host_memory_are_written_there(engine, monkeypatch, with_kernel):
+    worker = engine.worker
+    pages, slots = np.arange(5 * BLOCK, 6 * BLOCK), np.arange(BLOCK)
+    worker.stored.move([Move(slots.astype(np.int32), np.arange(9 * BLOCK, 10 * BLOCK), slots, 0, 504)])
+    (cache,) = worker.stored._caches
+    wanted = worker.layout.read_slots(cache, torch.from_numpy(pages))
+    monkeypatch.setattr(worker.stored, "kernel", KernelDouble(engine) if with_kernel else None)
+    # the first of its blocks is the one in which its second piece lies
+    pieces = [Piece(0, BLOCK, slots, 504), Piece(BLOCK, 2 * BLOCK, None, 505, pages=pages, position=BLOCK)]
+    ids = np.zeros(3 * BLOCK, np.int32)
+    worker.stored.fill(Load("a", ids, [[5, 6, 7]], 0, 2 * BLOCK, pieces, [], 0, "none", is_asynchronous=False))
+    found = worker.layout.read_slots(cache, torch.arange(6 * BLOCK, 7 * BLOCK))
+    assert all(torch.equal(one, other) for one, other in zip(found, wanted, strict=True))
+    worker.store.forget(torch.from_numpy(slots))
 
 
 @pytest.mark.parametrize("at_once", [True, False])
