@@ -1,4 +1,4 @@
-"""The order of copies between host memory and a GPU, on several streams. On a CPU everything is done as it is called."""
+"""The order of copies between host memory and a GPU on several streams. On a CPU all is done as it is called."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
