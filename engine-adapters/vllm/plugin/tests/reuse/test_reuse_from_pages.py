@@ -74,6 +74,19 @@ def test_what_has_no_room_in_host_memory_is_forgotten(engine):
     assert engine.tokens_by_kind()["reused"] == 0 and host_tokens(engine) <= 2000
 
 
+@pytest.mark.parametrize("is_repeated", [True, False])
+def test_small_host_memory_gets_only_what_a_prompt_has_repeated(engine, monkeypatch, is_repeated):
+    monkeypatch.setattr(engine.reuse._pages, "_takes_all", False)
+    engine.ask([FIRST])
+    if is_repeated:
+        engine.ask([OTHER], {"reuse": 0})
+    flood(engine, 10_000, PAGES)
+    assert (host_tokens(engine) > 400) == is_repeated
+    engine.tokens_by_kind()
+    engine.ask([prompt([2, 0, 1, 5, 4, 3], question=7)], {"reuse": 0})
+    assert (engine.tokens_by_kind()["reused"] > 400) == is_repeated
+
+
 def test_a_reset_of_the_prefix_cache_forgets_what_lies_in_the_pages(engine):
     engine.ask([FIRST])
     assert engine.core.scheduler.kv_cache_manager.reset_prefix_cache()
