@@ -11,6 +11,7 @@ from reuse_prompts import FIRST, OTHER, SYSTEM, difference, full_attention, prom
 
 from reprise_reuse.host_store import Rows
 from reprise_reuse.pieces import Load, Move, Piece, Save
+from reprise_reuse.to_device import to_device
 from reprise_vllm.reuse.messages import ReuseStep
 
 PAGES = 100 * BLOCK
@@ -150,17 +151,17 @@ class KernelDouble:
         self._worker = engine.worker
 
     def copy_pages(self, pages: np.ndarray, to: np.ndarray, distances: np.ndarray) -> None:
-        layout = self._worker.layout
-        self._write([layout.read_slots(cache, torch.from_numpy(pages)) for cache in self._worker.stored._caches], to)
+        slots = to_device(pages, self._worker.device)
+        self._write([self._worker.layout.read_slots(cache, slots) for cache in self._worker.stored._caches], to)
 
     def copy_from_host(self, slots: np.ndarray, to: np.ndarray, distances: np.ndarray) -> None:
-        store = self._worker.store
-        self._write([store.get(layer, torch.from_numpy(slots)) for layer in range(store.shape.layers)], to)
+        store, device = self._worker.store, self._worker.device
+        self._write([store.get(layer, torch.from_numpy(slots), device) for layer in range(store.shape.layers)], to)
 
     def _write(self, rows: Rows, to: np.ndarray) -> None:
-        stored = self._worker.stored
+        stored, at = self._worker.stored, to_device(to, self._worker.device)
         for layer, cache, (keys, values) in zip(stored._layers, stored._caches, rows, strict=True):
-            layer.impl.do_kv_cache_update(layer, keys, values, cache, torch.from_numpy(to))
+            layer.impl.do_kv_cache_update(layer, keys, values, cache, at)
 
 
 @pytest.mark.parametrize("with_kernel", [True, False])
@@ -169,13 +170,13 @@ def test_what_a_load_takes_over_is_read_before_rows_of_host_memory_are_written_t
     pages, slots = np.arange(5 * BLOCK, 6 * BLOCK), np.arange(BLOCK)
     worker.stored.move([Move(slots.astype(np.int32), np.arange(9 * BLOCK, 10 * BLOCK), slots, 0, 504)])
     (cache,) = worker.stored._caches
-    wanted = worker.layout.read_slots(cache, torch.from_numpy(pages))
+    wanted = worker.layout.read_slots(cache, to_device(pages, worker.device))
     monkeypatch.setattr(worker.stored, "kernel", KernelDouble(engine) if with_kernel else None)
     # the first of its blocks is the one in which its second piece lies
     pieces = [Piece(0, BLOCK, slots, 504), Piece(BLOCK, 2 * BLOCK, None, 505, pages=pages, position=BLOCK)]
     ids = np.zeros(3 * BLOCK, np.int32)
     worker.stored.fill(Load("a", ids, [[5, 6, 7]], 0, 2 * BLOCK, pieces, [], 0, "none", is_asynchronous=False))
-    found = worker.layout.read_slots(cache, torch.arange(6 * BLOCK, 7 * BLOCK))
+    found = worker.layout.read_slots(cache, to_device(pages + BLOCK, worker.device))
     assert all(torch.equal(one, other) for one, other in zip(found, wanted, strict=True))
     worker.store.forget(torch.from_numpy(slots))
 
