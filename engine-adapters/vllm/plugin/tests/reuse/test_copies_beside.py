@@ -4,6 +4,7 @@ import random
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -140,6 +141,45 @@ def test_copies_of_pages_that_held_something_else_are_not_used(engine, monkeypat
     engine.ask([[1, 2, 3]])
     counts = engine.counts()
     assert counts["tokens", "reused"] == 0 and engine.reuse.counts["segments", "lost"] > 0
+
+
+def test_a_load_that_is_given_up_and_made_anew_is_complete_and_waits_for_the_first_one_s_copies(engine, monkeypatch):
+    expected = full_attention(engine, OTHER)
+    engine.ask([FIRST])
+    flood(engine, 10_000)
+    streams = on_streams(engine, monkeypatch)
+    answer_another(engine)
+    query = EventDouble.query
+    monkeypatch.setattr(EventDouble, "query", lambda event: False)
+    added = engine.llm.llm_engine
+    added.add_request("late", {"prompt_token_ids": OTHER, "cache_salt": "t"}, engine.sampling({"reuse": 0.3}))
+    added.step()
+    assert len(engine.worker._late) == 1
+    # vLLM takes the pages back at once
+    assert engine.core.reset_prefix_cache(reset_running_requests=True)
+    monkeypatch.setattr(EventDouble, "query", query)
+    answers = {}
+    for _ in range(200):
+        answers |= {output.request_id: output.outputs[0] for output in added.step() if output.finished}
+    assert said(answers["late"]) == said(expected)
+    counts = engine.counts()
+    assert counts["loads", "late"] == 2 and counts["load_rows", "late"] > 0 and not streams.races
+
+
+def test_the_oldest_load_that_is_copied_goes_on_and_of_several_ranks_the_same_one_on_all():
+    streams = StreamsDouble(0)
+    copying, copied = EventDouble(streams, {1: 1}), EventDouble(streams, {})
+    copying.query, copied.query = lambda: False, lambda: True
+    loads = [SimpleNamespace(copied=copying), SimpleNamespace(copied=copied), SimpleNamespace(copied=None)]
+    waited = []
+    side = SimpleNamespace(wait=waited.append)
+    for ranks, expected in ((1, loads[1]), (2, loads[0])):
+        late = LateLoads(side, ranks)
+        for one in loads:
+            late.add(one)
+        assert late.next() is expected and waited[-1] is expected.copied
+        late.end(loads[0])
+        assert waited[-1] is copying and len(late) == 2
 
 
 def wait_for_nothing(*_: Any) -> None:

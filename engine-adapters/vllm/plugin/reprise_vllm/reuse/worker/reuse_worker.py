@@ -98,6 +98,9 @@ class ReuseWorker:
     @torch.inference_mode()
     def prepare(self, step: ReuseStep) -> None:
         """Copies rows that leave their pages to host memory, before the step overwrites these pages."""
+        # the step may write to pages that were given back at a reset
+        for request_id in step.aborted:
+            self._abort(request_id)
         if step.loads:
             # of copies that loads may read now
             self._lose_changed()
@@ -111,8 +114,6 @@ class ReuseWorker:
     def begin_step(self, step: ReuseStep) -> None:
         """Fills pages, and computes a slice of other loads; before the forward only if a load must finish now."""
         self.tiers.tend(step, step.remote, self.report)
-        for request_id in step.aborted:
-            self._abort(request_id)
         now = [] if all(load.is_asynchronous for load in step.loads) else self._fill(step.loads)
         with self._or_lose(self._moving.left):
             self._moving.finish()
