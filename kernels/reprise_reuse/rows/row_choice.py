@@ -4,7 +4,7 @@ How many they are is known beforehand, so nothing waits for the device.
 """
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -92,10 +92,10 @@ class OpenLoad:
             offset[piece.start : piece.end] = np.arange(piece.end - piece.start)
         return offset
 
-    def fill(self, stored: StoredRows, beside: Callable[[], AbstractContextManager[None]] = nullcontext) -> set[int]:
+    def fill(self, stored: StoredRows, beside: Callable[[], AbstractContextManager[None]] | None = None) -> set[int]:
         """Fills its pages. Returns the owners of pieces that host memory holds no longer: then nothing is filled.
 
-        beside  makes a context in which rows of host memory are copied
+        beside  makes a context in which rows of host memory are copied while the device computes
         """
         lost = {piece.owner for piece in stored.lost(self.load)}
         if not lost:

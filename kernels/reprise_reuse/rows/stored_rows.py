@@ -69,10 +69,10 @@ class StoredRows:
             spread[rows] = self._store.spread(slots)
         return spread
 
-    def fill(self, load: Load, beside: Callable[[], AbstractContextManager[None]] = nullcontext) -> None:
+    def fill(self, load: Load, beside: Callable[[], AbstractContextManager[None]] | None = None) -> None:
         """Writes the rows of a load's pieces to its pages, rotating keys to their new positions.
 
-        beside  makes a context in which those of host memory are copied
+        beside  makes a context in which those of host memory are copied while the device computes
         """
         on_host = [piece for piece in load.pieces if piece.pages is None]
         in_pages = [piece for piece in load.pieces if piece.pages is not None]
@@ -84,9 +84,9 @@ class StoredRows:
             self.copy_to(load.blocks, in_pages)
         if not on_host:
             return
-        with beside():
+        with nullcontext() if beside is None else beside():
             if kernel is not None and kernel.reads_host_memory:
-                kernel.copy_from_host(*self._way(on_host, to))
+                kernel.copy_from_host(*self._way(on_host, to), is_beside=beside is not None)
             else:
                 self.copy_to(load.blocks, on_host)
 

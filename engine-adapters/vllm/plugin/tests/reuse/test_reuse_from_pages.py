@@ -154,7 +154,7 @@ class KernelDouble:
         slots = to_device(pages, self._worker.device)
         self._write([self._worker.layout.read_slots(cache, slots) for cache in self._worker.stored._caches], to)
 
-    def copy_from_host(self, slots: np.ndarray, to: np.ndarray, distances: np.ndarray) -> None:
+    def copy_from_host(self, slots: np.ndarray, to: np.ndarray, distances: np.ndarray, *, is_beside: bool) -> None:
         store, device = self._worker.store, self._worker.device
         self._write([store.get(layer, torch.from_numpy(slots), device) for layer in range(store.shape.layers)], to)
 

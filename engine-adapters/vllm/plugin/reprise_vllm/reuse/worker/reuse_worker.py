@@ -1,7 +1,7 @@
 """The workers' side of reuse: fills requests' pages, and keeps rows in host memory."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import partial
 from logging import Logger
 from typing import TYPE_CHECKING
@@ -201,7 +201,7 @@ class ReuseWorker:
         opened = OpenLoad.of(load, self._block_size, self.device)
         self._unread.append(opened)
         self.report.figures["loads", load.kind] += 1
-        beside = partial(self._late.copying, opened, self.clock) if load.is_asynchronous else nullcontext
+        beside = partial(self._late.copying, opened, self.clock) if load.is_asynchronous else None
         try:
             with self.clock.phase("filling"):
                 self._do_without(opened, opened.fill(self.stored, beside))
